@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/fields.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/nearest.hpp"
+
+namespace roofcast::base {
+namespace {
+
+std::optional<double> plain_number(std::string_view text) {
+  if (text.starts_with('+')) {
+    text.remove_prefix(1);
+  }
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string with_suggestion(std::string message, std::string_view wrong,
+                            const std::vector<std::string>& allowed) {
+  if (const auto near = nearest_name(wrong, allowed)) {
+    message += fmt::format("; did you mean \"{}\"?", *near);
+  }
+  return message + fmt::format(" (allowed: {})", list_of(allowed));
+}
+
+}  // namespace
+
+Fields::Fields(const Node& node, std::string path, Problems& problems)
+    : node_(&node), path_(std::move(path)), problems_(&problems) {
+  if (!node.is_map()) {
+    usable_ = false;
+    problems.add(node.place, path_, "a map of keys is expected here");
+  }
+}
+
+bool Fields::has(std::string_view key) const {
+  const Node* found = node_->find(key);
+  return found != nullptr && !found->is_null();
+}
+
+std::string Fields::path_of(std::string_view key) const {
+  return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
+}
+
+const Node* Fields::take(std::string_view key, Need need) {
+  known_.emplace_back(key);
+  const Node* found = node_->find(key);
+  if (found != nullptr && !found->is_null()) {
+    return found;
+  }
+  if (need == required && usable_) {
+    problems_->add(found != nullptr ? found->place : node_->place, path_of(key),
+                   fmt::format("the key \"{}\" is required", key));
+  }
+  return nullptr;
+}
+
+const Node* Fields::scalar(std::string_view key, Need need) {
+  const Node* found = take(key, need);
+  if (found != nullptr && !found->is_scalar()) {
+    problems_->add(found->place, path_of(key), "a single value is expected here");
+    return nullptr;
+  }
+  return found;
+}
+
+void Fields::problem(std::string_view key, std::string_view message) {
+  const Node* found = node_->find(key);
+  problems_->add(found != nullptr ? found->place : node_->place, path_of(key), message);
+}
+
+void Fields::check_range(const Node& node, std::string_view key, double value, Range range) {
+  const bool low = range.open_below ? value <= range.least : value < range.least;
+  if (low) {
+    problems_->add(node.place, path_of(key),
+                   fmt::format("must be {} {}, not {}", range.open_below ? "more than" : "at least",
+                               range.least, node.text));
+  } else if (value > range.most) {
+    problems_->add(node.place, path_of(key),
+                   fmt::format("must be at most {}, not {}", range.most, node.text));
+  }
+}
+
+void Fields::text(std::string_view key, std::string& target, Need need) {
+  if (const Node* node = scalar(key, need)) {
+    target = node->text;
+  }
+}
+
+void Fields::flag(std::string_view key, bool& target, Need need) {
+  if (const Node* node = scalar(key, need)) {
+    if (node->text == "true" || node->text == "false") {
+      target = node->text == "true";
+    } else {
+      problems_->add(node->place, path_of(key),
+                     fmt::format("must be true or false, not \"{}\"", node->text));
+    }
+  }
+}
+
+void Fields::number(std::string_view key, double& target, Range range, Need need) {
+  if (const Node* node = scalar(key, need)) {
+    if (const auto value = plain_number(node->text)) {
+      target = *value;
+      check_range(*node, key, *value, range);
+    } else {
+      problems_->add(node->place, path_of(key),
+                     fmt::format("a number without a unit is expected, not \"{}\"", node->text));
+    }
+  }
+}
+
+void Fields::integer(std::string_view key, std::int64_t& target, Range range, Need need) {
+  if (const Node* node = scalar(key, need)) {
+    const auto value = plain_number(node->text);
+    if (!value || *value != std::floor(*value) || std::abs(*value) > 1e15) {
+      problems_->add(node->place, path_of(key),
+                     fmt::format("a whole number is expected, not \"{}\"", node->text));
+      return;
+    }
+    target = static_cast<std::int64_t>(*value);
+    check_range(*node, key, *value, range);
+  }
+}
+
+void Fields::texts(std::string_view key, std::vector<std::string>& target, Need need) {
+  const Node* node = take(key, need);
+  if (node == nullptr) {
+    return;
+  }
+  if (!node->is_sequence()) {
+    problems_->add(node->place, path_of(key), "a list is expected here: [a, b]");
+    return;
+  }
+  for (const Node& item : node->items) {
+    if (item.is_scalar()) {
+      target.push_back(item.text);
+    } else {
+      problems_->add(item.place, path_of(key), "a list of single values is expected here");
+    }
+  }
+}
+
+void Fields::source() {
+  std::string ignored;
+  text("source", ignored);
+}
+
+std::optional<double> Fields::quantity_si(std::string_view key, Dimension dimension, Range range,
+                                          Need need) {
+  const Node* node = scalar(key, need);
+  if (node == nullptr) {
+    return std::nullopt;
+  }
+  const ParsedQuantity parsed = parse_quantity(node->text, dimension);
+  if (!parsed.ok()) {
+    problems_->add(node->place, path_of(key), parsed.error);
+    return std::nullopt;
+  }
+  check_range(*node, key, parsed.si, range);
+  return parsed.si;
+}
+
+std::optional<std::size_t> Fields::choice_index(std::string_view key,
+                                                const std::vector<std::string>& names, Need need) {
+  const Node* node = scalar(key, need);
+  if (node == nullptr) {
+    return std::nullopt;
+  }
+  const auto it = std::find(names.begin(), names.end(), node->text);
+  if (it == names.end()) {
+    problems_->add(
+        node->place, path_of(key),
+        with_suggestion(fmt::format("unknown value \"{}\"", node->text), node->text, names));
+    return std::nullopt;
+  }
+  return static_cast<std::size_t>(it - names.begin());
+}
+
+bool Fields::group(std::string_view key, const std::function<void(Fields&)>& read, Need need) {
+  const Node* node = take(key, need);
+  if (node == nullptr) {
+    return false;
+  }
+  Fields below(*node, path_of(key), *problems_);
+  read(below);
+  below.end();
+  return below.usable_;
+}
+
+void Fields::each(std::string_view key, const std::function<void(Fields&)>& read, Need need) {
+  const Node* node = take(key, need);
+  if (node == nullptr) {
+    return;
+  }
+  if (!node->is_sequence() || node->items.empty()) {
+    problems_->add(node->place, path_of(key), "a list with at least one entry is expected here");
+    return;
+  }
+  for (std::size_t i = 0; i < node->items.size(); ++i) {
+    Fields below(node->items[i], fmt::format("{}[{}]", path_of(key), i), *problems_);
+    read(below);
+    below.end();
+  }
+}
+
+void Fields::end() {
+  if (!usable_) {
+    return;
+  }
+  for (const Entry& entry : node_->entries) {
+    if (std::find(known_.begin(), known_.end(), entry.key) == known_.end()) {
+      problems_->add(
+          entry.key_place, path_of(entry.key),
+          with_suggestion(fmt::format("unknown key \"{}\"", entry.key), entry.key, known_));
+    }
+  }
+}
+
+}  // namespace roofcast::base

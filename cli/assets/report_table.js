@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of all rows of a report: filter, sort, columns, the rows in sight, the printed table
+// and the CSV. report.js owns the model, the state and the text of numbers.
+'use strict';
+
+// A filter is words, all of which must occur in a row, and comparisons such as `ttft_p95_s<0.2`
+// on a column's name (or a part of it that only one column has).
+function rowFilter(text) {
+  const tests = text.trim().split(/\s+/).filter(Boolean).map((word) => {
+    const match = /^([\w.]+)(<=|>=|!=|=|<|>)(.+)$/.exec(word);
+    const found = match ? model.columns.filter((c) => c.name.includes(match[1])) : [];
+    const column = match && (model.named.get(match[1]) || (found.length === 1 ? found[0] : null));
+    if (!column) {
+      const lower = word.toLowerCase();
+      return (row) => state.texts[row].includes(lower);
+    }
+    const wanted = column.numeric ? Number(match[3]) : match[3].toLowerCase();
+    const compare = { '<': (v) => v < wanted, '<=': (v) => v <= wanted, '>': (v) => v > wanted,
+      '>=': (v) => v >= wanted, '=': (v) => v === wanted, '!=': (v) => v !== wanted }[match[2]];
+    return (row) => {
+      const value = model.rows[row][column.index];
+      return !isEmpty(value) && compare(column.numeric ? value : String(value).toLowerCase());
+    };
+  });
+  return (row) => tests.every((test) => test(row));
+}
+
+function refreshOrder() {
+  const text = byId('filter').value;
+  if (text.trim() && !state.texts) {
+    state.texts = model.rows.map((row) => row.map((v) => (v === null ? ''
+        : String(v))).join('\t').toLowerCase());
+  }
+  const passes = rowFilter(text);
+  const frontOnly = byId('front-only').checked;
+  state.order = model.rows.map((_, row) => row)
+    .filter((row) => (!frontOnly || model.front[row]) && passes(row));
+  if (state.sort) {
+    const { index, numeric } = state.sort;
+    const collator = new Intl.Collator('en', { numeric: true });
+    const sign = state.descending ? -1 : 1;
+    state.order.sort((a, b) => {
+      const left = model.rows[a][index];
+      const right = model.rows[b][index];
+      if (isEmpty(left) || isEmpty(right)) { return isEmpty(left) - isEmpty(right) || a - b; }
+      return sign * (numeric ? left - right : collator.compare(left, right)) || a - b;
+    });
+  }
+  const total = model.rows.length;
+  const [kept, swept] = [kPlain.format(total), kPlain.format(model.total_rows)];
+  byId('table-count').textContent = `${kPlain.format(state.order.length)} of ${kept} rows`
+    + (total < model.total_rows
+      ? `; this file keeps ${kept} of the ${swept} of the sweep` : '');
+}
+
+// The reason is long and mostly empty: it goes last.
+const inTableOrder = (columns) => [...columns.filter((c) => c.name !== 'reason'),
+  ...columns.filter((c) => c.name === 'reason')];
+
+function columnWidth(column) {
+  const step = Math.max(1, Math.floor(model.rows.length / 400));
+  let longest = 3;
+  model.rows.forEach((row, index) => {
+    if (column.numeric && index % step !== 0) { return; }
+    longest = Math.max(longest, formatCell(row[column.index], column).length);
+  });
+  const word = Math.max(...column.label.split(/[\s_]+/).map((part) => part.length),
+      column.scale.unit.length);
+  return Math.round(Math.min(Math.max(longest * (column.numeric ? 7.1
+      : 7.8), word * 7.6), column.name === 'reason' ? 420 : 240) + 20);
+}
+
+function drawTable() {
+  const columns = state.shownColumns;
+  byId('table').querySelector('colgroup').innerHTML = columns.map((c) => {
+    c.width = c.width || columnWidth(c);
+    return `<col style="width:${c.width}px">`;
+  }).join('');
+  byId('table').style.width = `${columns.reduce((sum, c) => sum + c.width, 0)}px`;
+  byId('table').querySelector('thead').innerHTML = `<tr>${columns.map((c) => {
+    const sorted = c === state.sort;
+    const arrow = sorted ? (state.descending ? ' ▼' : ' ▲') : '';
+    const unit = `${c.scale.lead}${c.scale.unit}${arrow}`;
+    const direction = !sorted ? 'none' : state.descending ? 'descending' : 'ascending';
+    const title = `${c.description || c.label} [${c.name}]`;
+    return `<th class="${c.numeric ? 'number' : ''}" aria-sort="${direction}">`
+      + `<button type="button" data-column="${c.index}" title="${escapeHtml(title)}">`
+      + `${escapeHtml(c.label)}<small>${escapeHtml(c.numeric ? unit : arrow)}</small>`
+      + '</button></th>';
+  }).join('')}</tr>`;
+  drawRows();
+}
+
+// Only the rows in sight exist in the page.
+function drawRows() {
+  const scroll = byId('table-scroll');
+  const first = Math.max(0, Math.floor(scroll.scrollTop / kRowHeight) - 10);
+  const last = Math.min(state.order.length, first + Math.ceil((scroll.clientHeight
+      || 600) / kRowHeight) + 24);
+  const pad = (rows) => (rows > 0
+    ? `<tr class="pad"><td colspan="${state.shownColumns.length}" `
+      + `style="height:${rows * kRowHeight}px"></td></tr>` : '');
+  byId('table').querySelector('tbody').innerHTML = pad(first)
+      + state.order.slice(first, last).map((row) => {
+    const kind = (model.infeasible[row] ? ' infeasible' : '') + (model.front[row] ? ' front' : '')
+      + (row === state.selected ? ' selected' : '');
+    return `<tr class="${kind.trim()}" data-row="${row}">`
+      + `${tableCells(row, state.shownColumns)}</tr>`;
+  }).join('') + pad(state.order.length - last);
+}
+
+function tableCells(row, columns) {
+  return columns.map((c) => {
+    const text = formatCell(model.rows[row][c.index], c);
+    const title = text.length > 24 ? ` title="${escapeHtml(text)}"` : '';
+    return `<td${c.numeric ? ' class="number"' : ''}${title}>${escapeHtml(text)}</td>`;
+  }).join('');
+}
+
+function fillPrintTable() {
+  const columns = model.columns.filter((c) => !c.constant
+      && !['fits', 'reason', 'pareto_rank'].includes(c.name));
+  const front = model.rows.map((_, row) => row).filter((row) => model.front[row]);
+  const rows = front.slice(0, kPrintRows);
+  byId('print-table').innerHTML = `<p>The ${kPlain.format(rows.length)} configurations on the front`
+    + `${rows.length < front.length ? `, of ${kPlain.format(front.length)}` : ''}.</p>`
+    + '<table><thead><tr>'
+    + columns.map((c) => `<th${c.numeric ? ' class="number"' : ''}>${escapeHtml(c.label)} <small>${
+      escapeHtml(c.numeric ? c.scale.lead + c.scale.unit : '')}</small></th>`).join('')
+    + '</tr></thead><tbody>' + rows.map((row) => `<tr>${tableCells(row, columns)}</tr>`).join('')
+      + '</tbody></table>';
+}
+
+function csvText() {
+  const quote = (value) => {
+    const text = isEmpty(value) ? '' : String(value);
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const lines = [model.columns.map((c) => quote(c.name)), ...state.order
+      .map((row) => model.rows[row].map(quote))];
+  return lines.map((line) => line.join(',')).join('\n') + '\n';
+}
+
+function downloadCsv() {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([csvText()], { type: 'text/csv' }));
+  const stem = (model.title || 'roofcast').replace(/[^\w]+/g, '_').slice(0, 60);
+  link.download = `${stem.toLowerCase()}.csv`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+// Arrow keys move the selection through the rows as they are sorted and filtered.
+function moveSelection(step) {
+  if (state.order.length === 0) { return; }
+  const place = state.order.indexOf(state.selected);
+  const next = place < 0 ? 0 : Math.min(Math.max(place + step, 0), state.order.length - 1);
+  const scroll = byId('table-scroll');
+  const head = byId('table').querySelector('thead').offsetHeight;
+  const top = next * kRowHeight;
+  const room = scroll.clientHeight - head - kRowHeight;
+  if (top < scroll.scrollTop || top > scroll.scrollTop + room) {
+    scroll.scrollTop = top < scroll.scrollTop ? top : top - room;
+  }
+  select(state.order[next]);
+}
+
+function fillColumnMenu() {
+  byId('column-list').innerHTML = model.columns
+      .map((c) => `<label class="check"><input type="checkbox" `
+    + `data-column="${c.index}"${state.shownColumns.includes(c) ? ' checked' : ''}> `
+      + `${escapeHtml(c.label)}</label>`).join('');
+  byId('column-list').onchange = () => {
+    const ticked = new Set([...byId('column-list').querySelectorAll(':checked')]
+        .map((box) => Number(box.dataset.column)));
+    state.shownColumns = inTableOrder(model.columns.filter((c) => ticked.has(c.index)));
+    drawTable();
+  };
+}
+
+function setUpTable() {
+  state.shownColumns = inTableOrder(model.columns.filter((c) => !c.constant || c.name === 'fits'));
+  const example = (model.columns.find((c) => c.kind === 'metric' && c.better === 'lower'
+      && c.unit === 's')
+    || model.columns.find((c) => c.kind === 'metric' && c.numeric) || {}).name;
+  byId('filter-help').textContent = 'Words that must all occur in a row'
+    + (example ? `, or a comparison in SI units such as ${example}<0.05` : '') + '. '
+    + 'A blue edge marks rows on the front; infeasible rows are grey and slanted.';
+  const refilter = () => {
+    byId('table-scroll').scrollTop = 0;
+    refreshOrder();
+    drawRows();
+    if (byId('filter-chart').checked) { drawPareto(); }
+  };
+  let timer = 0;
+  byId('filter').oninput = () => {
+    clearTimeout(timer);
+    timer = setTimeout(refilter, 120);
+  };
+  byId('front-only').onchange = refilter;
+  byId('front-only').disabled = !model.front.includes(true);
+  byId('filter-chart').onchange = drawPareto;
+  byId('table').querySelector('thead').onclick = (event) => {
+    const button = event.target.closest('button');
+    if (!button) { return; }
+    const column = model.columns[Number(button.dataset.column)];
+    state.descending = column === state.sort ? !state.descending : column.sign > 0;
+    state.sort = column;
+    refreshOrder();
+    drawTable();
+    byId('table').querySelector(`thead [data-column="${column.index}"]`).focus();
+  };
+  byId('table').querySelector('tbody').onclick = (event) => {
+    const line = event.target.closest('tr[data-row]');
+    if (line) { select(Number(line.dataset.row)); }
+  };
+  byId('table-scroll').onscroll = () => requestAnimationFrame(drawRows);
+  byId('table-scroll').onkeydown = (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20 }[event.key];
+    if (step && event.target === byId('table-scroll')) {
+      event.preventDefault();
+      moveSelection(step);
+    }
+  };
+  byId('download').onclick = downloadCsv;
+  // Best first: by rank where there is one, else by the first objective.
+  state.sort = model.named.get('pareto_rank') || model.named.get(model.objectives[0]) || null;
+  state.descending = Boolean(state.sort && state.sort.sign > 0);
+  fillColumnMenu();
+  fillPrintTable();
+}

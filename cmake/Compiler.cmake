@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# How every file of this project is compiled. Fetched dependencies are not held to the warnings.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+find_program(CCACHE_PROGRAM ccache)
+mark_as_advanced(CCACHE_PROGRAM)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+endif()
+
+if(ROOFCAST_ENABLE_SANITIZERS)
+  set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all)
+  # gcc takes what the sanitizers insert for mistakes of the program (uninitialised values, even in
+  # std::regex), so that its warnings are left to the other builds.
+  add_compile_options(${sanitizers} -fno-omit-frame-pointer $<$<CXX_COMPILER_ID:GNU>:-w>)
+  add_link_options(${sanitizers})
+endif()
+
+add_library(roofcast_compile_flags INTERFACE)
+target_compile_options(roofcast_compile_flags INTERFACE
+  -Wall -Wextra -Wconversion -Wshadow
+  $<$<BOOL:${ROOFCAST_ENABLE_WERROR}>:-Werror>
+  # Results are byte-identical from machine to machine. Where the target has fused multiply-add
+  # (every AArch64, x86-64 with -march), compilers contract a*b+c by default and change the last
+  # digit. For the same reason nothing here sets -ffast-math.
+  -ffp-contract=off)

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+# Third-party libraries: the installed package where there is one that is new enough, otherwise the
+# pinned release from its repository.
+
+include(FetchContent)
+
+# roofcast_dependency(<package> <minimum version> <target> <repository> <tag>)
+# Afterwards <target> exists, and its headers count as system headers (no warnings from them).
+macro(roofcast_dependency package version target repository tag)
+  find_package(${package} ${version} QUIET)
+  if(NOT ${package}_FOUND)
+    message(STATUS "${package} ${version} or newer is not installed: fetching ${tag}")
+    FetchContent_Declare(${package} GIT_REPOSITORY ${repository} GIT_TAG ${tag} GIT_SHALLOW ON)
+    FetchContent_MakeAvailable(${package})
+    get_target_property(aliased ${target} ALIASED_TARGET)
+    if(NOT aliased)
+      set(aliased ${target})
+    endif()
+    set_target_properties(${aliased} PROPERTIES INTERFACE_SYSTEM_INCLUDE_DIRECTORIES
+      "$<TARGET_PROPERTY:${aliased},INTERFACE_INCLUDE_DIRECTORIES>")
+  endif()
+endmacro()
+
+set(YAML_CPP_BUILD_TOOLS OFF CACHE BOOL "")
+set(YAML_CPP_BUILD_TESTS OFF CACHE BOOL "")
+roofcast_dependency(yaml-cpp 0.7 yaml-cpp https://github.com/jbeder/yaml-cpp yaml-cpp-0.9.0)
+if(NOT TARGET yaml-cpp::yaml-cpp)  # the name since 0.8
+  add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
+endif()
+
+roofcast_dependency(fmt 9 fmt::fmt https://github.com/fmtlib/fmt 10.2.1)
+roofcast_dependency(CLI11 2.1 CLI11::CLI11 https://github.com/CLIUtils/CLI11 v2.4.2)
+roofcast_dependency(nlohmann_json 3.10 nlohmann_json::nlohmann_json
+                    https://github.com/nlohmann/json v3.11.3)
+if(ROOFCAST_ENABLE_TESTS)
+  roofcast_dependency(Catch2 2.13 Catch2::Catch2 https://github.com/catchorg/Catch2 v3.7.1)
+endif()
+
+find_package(ZLIB REQUIRED)
+find_package(Threads REQUIRED)

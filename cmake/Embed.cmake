@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# Text files as string literals in a library, so that the program needs no installed data.
+# The generated source is rebuilt when a file changes, and when a catalog gains or loses one.
+
+set(ROOFCAST_EMBED_SCRIPT "${CMAKE_CURRENT_LIST_DIR}/EmbedText.cmake")
+
+# roofcast_embed_catalog(TARGET <target> NAMESPACE <ns> FUNCTION <name> DIRECTORY <folder>)
+#
+# Defines   std::span<const base::CatalogEntry> roofcast::<ns>::<name>()
+# over the .yaml files directly in <folder>, sorted by id (file name without .yaml). A folder that
+# does not exist is an empty catalog.
+function(roofcast_embed_catalog)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "TARGET;NAMESPACE;FUNCTION;DIRECTORY" "")
+  get_filename_component(directory "${arg_DIRECTORY}" ABSOLUTE)
+  file(GLOB files CONFIGURE_DEPENDS "${directory}/*.yaml")
+  roofcast_embed(catalog "${files}")
+endfunction()
+
+# roofcast_embed_file(TARGET <target> NAMESPACE <ns> FUNCTION <name> FILE <file>)
+#
+# Defines   std::string_view roofcast::<ns>::<name>()
+function(roofcast_embed_file)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "TARGET;NAMESPACE;FUNCTION;FILE" "")
+  get_filename_component(file "${arg_FILE}" ABSOLUTE)
+  roofcast_embed(file "${file}")
+endfunction()
+
+# The part they share; reads the caller's arg_*. The list of files goes through a file of its own,
+# which changes only when the list does: that is what notices a file that went away.
+macro(roofcast_embed kind files)
+  set(output "${CMAKE_CURRENT_BINARY_DIR}/${arg_FUNCTION}.cpp")
+  set(manifest "${output}.files")
+  file(CONFIGURE OUTPUT "${manifest}" CONTENT "${files}" @ONLY)
+  add_custom_command(
+    OUTPUT "${output}"
+    COMMAND "${CMAKE_COMMAND}" -D KIND=${kind} -D NAMESPACE=${arg_NAMESPACE}
+            -D FUNCTION=${arg_FUNCTION} -D "ROOT=${PROJECT_SOURCE_DIR}"
+            -D "MANIFEST=${manifest}" -D "OUTPUT=${output}" -P "${ROOFCAST_EMBED_SCRIPT}"
+    DEPENDS ${files} "${manifest}" "${ROOFCAST_EMBED_SCRIPT}"
+    COMMENT "Embedding ${arg_NAMESPACE}::${arg_FUNCTION}"
+    VERBATIM)
+  target_sources(${arg_TARGET} PRIVATE "${output}")
+endmacro()

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# One static library for each source folder; its PUBLIC links are the arrows of the architecture.
+
+# roofcast_folder(NAME <folder> [TARGET <target>] [EXCLUDE <file>...] [DEPENDS <library>...])
+#
+# Defines <target> (default roofcast_<folder>) from every .cpp below the current folder except the
+# EXCLUDEd ones. A new file is noticed by the next build.
+function(roofcast_folder)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TARGET" "EXCLUDE;DEPENDS")
+  if(NOT arg_TARGET)
+    set(arg_TARGET roofcast_${arg_NAME})
+  endif()
+
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "*.cpp" "*.hpp")
+  list(TRANSFORM arg_EXCLUDE PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+  list(REMOVE_ITEM sources ${arg_EXCLUDE})
+
+  # CMakeLists.txt among the sources and the explicit language let a folder be headers only.
+  add_library(${arg_TARGET} STATIC ${sources} CMakeLists.txt)
+  set_target_properties(${arg_TARGET} PROPERTIES LINKER_LANGUAGE CXX)
+  target_include_directories(${arg_TARGET} PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${arg_TARGET} PUBLIC ${arg_DEPENDS} PRIVATE roofcast_compile_flags)
+endfunction()

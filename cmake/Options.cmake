@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every switch of the build, and its defaults.
+
+option(ROOFCAST_ENABLE_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(ROOFCAST_ENABLE_BENCHMARKS "Build roofcast_bench from tests/perf" OFF)
+option(ROOFCAST_ENABLE_WERROR "Treat compiler warnings as errors" OFF)
+option(ROOFCAST_ENABLE_SANITIZERS "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+set(ROOFCAST_DATA "" CACHE PATH "Measured data handed to the tests; empty: they look for it themselves")
+set(ROOFCAST_ECHARTS_JS "" CACHE FILEPATH "A local echarts.min.js; empty: fetched by npm")
+
+get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+if(PROJECT_IS_TOP_LEVEL AND NOT multi_config AND NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
+endif()

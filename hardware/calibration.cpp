@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/calibration.hpp"
+
+namespace roofcast::hardware {
+
+std::span<const base::CatalogEntry> embedded_calibrations();
+
+base::Catalog calibration_catalog() {
+  return {"calibrated", "calibration", embedded_calibrations()};
+}
+
+std::string_view name(Provenance provenance) {
+  switch (provenance) {
+    case Provenance::measured_corrected:
+      return "measured-corrected";
+    case Provenance::calibrated:
+      return "calibrated";
+    case Provenance::transferred:
+      return "transferred";
+    case Provenance::datasheet:
+      return "datasheet";
+  }
+  return "";
+}
+
+void read(base::Fields& f, Calibration& c) {
+  using base::Fields;
+  const base::Range share{0.0, 1.0, true};
+  c.id = f.node().reference;
+  f.text("name", c.name);
+  f.choice<Provenance>("provenance", c.provenance,
+                       {{"measured-corrected", Provenance::measured_corrected},
+                        {"calibrated", Provenance::calibrated},
+                        {"transferred", Provenance::transferred},
+                        {"datasheet", Provenance::datasheet}});
+  f.group("launch", [&](Fields& g) {
+    g.quantity("kernel", c.launch, base::not_negative);
+    g.source();
+  });
+  f.group("memory", [&](Fields& g) {
+    g.number("dram_efficiency", c.dram_efficiency, share);
+    g.number("l2_efficiency", c.l2_efficiency, share);
+    g.quantity("dram_latency", c.dram_latency);
+    g.number("l2_bytes_per_sm_clock", c.l2_bytes_per_sm_clock, base::positive);
+    g.number("in_flight_bytes_per_sm", c.in_flight_bytes_per_sm, base::positive);
+    g.source();
+  });
+  f.group("gemm", [&](Fields& g) {
+    g.group("tensor_efficiency", [&](Fields& t) {
+      for (int i = 0; i < base::kMathTypes; ++i) {
+        t.number(base::name(static_cast<base::MathType>(i)),
+                 c.tensor_efficiency[static_cast<std::size_t>(i)], share);
+      }
+    });
+    g.number("fill_trips", c.gemm_fill_trips, base::not_negative);
+    g.number("wave_tail", c.wave_tail, base::fraction);
+    g.number("overlap_exponent", c.overlap_exponent, base::at_least_one);
+    g.source();
+  });
+  f.group("attention", [&](Fields& g) {
+    g.number("prefill_tensor_efficiency", c.attention_tensor_efficiency, share);
+    g.number("decode_tensor_efficiency", c.decode_tensor_efficiency, share);
+    g.number("exponentials_per_sm_clock", c.exponentials_per_sm_clock, base::positive);
+    g.number("prefill_overhead_blocks", c.prefill_overhead_blocks, base::not_negative);
+    g.number("prefill_fill_trips", c.prefill_fill_trips, base::not_negative);
+    g.number("decode_fill_trips", c.decode_fill_trips, base::not_negative);
+    g.source();
+  });
+  f.group("moe", [&](Fields& g) {
+    g.number("kernels", c.moe_kernels, base::not_negative);
+    g.number("grouped_gemm_efficiency", c.grouped_gemm_efficiency, share);
+    g.source();
+  });
+  f.group("elementwise", [&](Fields& g) {
+    g.number("fill_trips", c.elementwise_fill_trips, base::not_negative);
+    g.source();
+  });
+  f.group("collective", [&](Fields& g) {
+    g.number("link_efficiency", c.link_efficiency, share);
+    g.number("nic_efficiency", c.nic_efficiency, share);
+    g.number("in_network_efficiency", c.in_network_efficiency, share);
+    g.quantity("library_overhead", c.library_overhead, base::not_negative);
+    g.source();
+  });
+}
+
+}  // namespace roofcast::hardware

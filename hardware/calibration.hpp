@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How much of a chip's datasheet its kernels reach: dimensionless efficiencies and a few latencies.
+//
+// Because they are fractions of the chip's own rates, and counts of its own memory latency, the
+// same parameters can be asked about a chip that does not exist. Each figure's meaning is beside it
+// here, its value and source in hardware/calibrated/<id>.yaml.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "base/catalog.hpp"
+#include "base/fields.hpp"
+#include "base/number_format.hpp"
+#include "base/quantity.hpp"
+
+namespace roofcast::hardware {
+
+// Where a forecast's parameters come from, best first.
+enum class Provenance { measured_corrected, calibrated, transferred, datasheet };
+std::string_view name(Provenance provenance);
+
+struct Calibration {
+  std::string id;
+  std::string name;
+  Provenance provenance = Provenance::datasheet;
+
+  base::Seconds launch;  // one kernel inside a CUDA graph
+
+  // Memory
+  double dram_efficiency = 1.0;       // streaming rate / datasheet rate
+  double l2_efficiency = 1.0;         // kernel's L2 rate / measured read rate
+  base::Seconds dram_latency;         // where the chip has no measured one
+  double l2_bytes_per_sm_clock = 0;   // L2 rate where the chip has no measured one
+  double in_flight_bytes_per_sm = 0;  // loads one SM keeps under way (Little's law)
+
+  // GEMM
+  std::array<double, base::kMathTypes> tensor_efficiency{};  // best large GEMM / dense peak
+  double gemm_fill_trips = 0;  // DRAM latencies spent filling and draining the pipeline
+  double wave_tail = 0;        // share of a partial last wave that is lost: 1 = tiles, 0 = stream-K
+  double overlap_exponent = 1;  // p of the smooth maximum (Σ tᵖ)^(1/p) of compute and memory
+
+  // Attention
+  double attention_tensor_efficiency = 1.0;  // of the dense peak, prefill
+  double decode_tensor_efficiency = 1.0;     // of the dense peak, decode
+  double exponentials_per_sm_clock = 0;      // where the chip has no measured rate
+  double prefill_overhead_blocks = 0;        // start and end of a 128-query tile, in 128-key blocks
+  double prefill_fill_trips = 0;
+  double decode_fill_trips = 0;  // both kernels of split-KV decode
+
+  // Mixture of experts
+  double moe_kernels = 0;  // small kernels around the grouped GEMMs: routing, sort, combine
+  double grouped_gemm_efficiency = 1.0;  // of what one large GEMM reaches
+
+  // Elementwise
+  double elementwise_fill_trips = 0;
+
+  // Collectives
+  double link_efficiency = 1.0;        // scale-up port, large messages
+  double nic_efficiency = 1.0;         // scale-out port, large messages
+  double in_network_efficiency = 1.0;  // of the port while switches reduce
+  base::Seconds library_overhead;      // a collective of the library (NCCL), before its hops
+};
+
+void read(base::Fields& f, Calibration& calibration);
+
+base::Catalog calibration_catalog();
+
+}  // namespace roofcast::hardware

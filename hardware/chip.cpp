@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/chip.hpp"
+
+namespace roofcast::hardware {
+
+std::span<const base::CatalogEntry> embedded_chips();
+
+base::Catalog chip_catalog() { return {"chips", "chip", embedded_chips()}; }
+
+using base::Fields;
+
+void read(Fields& f, Chip& chip) {
+  chip.id = f.node().reference;
+  f.text("name", chip.name);
+  f.text("vendor", chip.vendor);
+  f.text("architecture", chip.architecture);
+  f.choice<std::string>(
+      "status", chip.status,
+      {{"shipping", "shipping"}, {"announced", "announced"}, {"retired", "retired"}});
+  f.group("compute", [&](Fields& g) {
+    g.integer("sms", chip.sms, base::at_least_one);
+    g.quantity("clock", chip.clock);
+    g.source();
+  });
+  f.group("tensor", [&](Fields& g) {
+    for (int i = 1; i < base::kMathTypes; ++i) {
+      const auto type = static_cast<base::MathType>(i);
+      g.quantity(base::name(type), chip.tensor[static_cast<std::size_t>(i)], base::positive,
+                 base::optional);
+    }
+    g.source();
+  });
+  f.group("vector", [&](Fields& g) {
+    g.quantity("fp32", chip.vector_fp32);
+    chip.tensor[static_cast<std::size_t>(base::MathType::fp32)] = chip.vector_fp32;
+    g.source();
+  });
+  f.group("hbm", [&](Fields& g) {
+    g.text("type", chip.memory_type);
+    g.quantity("capacity", chip.capacity);
+    g.quantity("bandwidth", chip.bandwidth);
+    g.source();
+  });
+  f.group("l2", [&](Fields& g) {
+    g.quantity("capacity", chip.l2_capacity);
+    g.source();
+  });
+  f.group("shared_memory", [&](Fields& g) {
+    g.quantity("per_sm", chip.shared_memory_per_sm);
+    g.source();
+  });
+  f.group("power", [&](Fields& g) {
+    g.quantity("tdp", chip.tdp);
+    g.source();
+  });
+  f.group(
+      "nvlink",
+      [&](Fields& g) {
+        std::int64_t generation = 0;
+        base::BytesPerSecond both{};
+        g.integer("generation", generation, base::at_least_one);
+        g.quantity("bandwidth_bidirectional", both);
+        chip.nvlink = both / 2.0;
+        g.source();
+      },
+      base::optional);
+  f.group("pcie", [&](Fields& g) {
+    std::int64_t generation = 0;
+    g.integer("generation", generation, base::at_least_one);
+    g.quantity("bandwidth_per_direction", chip.pcie);
+    g.source();
+  });
+  f.group(
+      "measured",
+      [&](Fields& g) {
+        g.quantity("usable_capacity", chip.measured.usable_capacity);
+        g.quantity("l2_bandwidth", chip.measured.l2_bandwidth);
+        g.quantity("dram_latency", chip.measured.dram_latency);
+        g.quantity("exponential_rate", chip.measured.exponential_rate);
+        g.source();
+        if (chip.measured.usable_capacity && *chip.measured.usable_capacity > chip.capacity) {
+          g.problem("usable_capacity", "is more than hbm.capacity");
+        }
+      },
+      base::optional);
+  std::vector<std::string> notes;
+  f.texts("notes", notes);
+}
+
+}  // namespace roofcast::hardware

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Time of memory-bound kernels: norms, activations, rotary embedding, quantise, routing of experts.
+//
+//   time = launch + fill_trips · DRAM latency + bytes / rate
+//
+// What fits in half the L2 was left there by the kernel before and moves at L2 rate, the rest at
+// DRAM rate (the half: measured rates on A100 and H200 fall between 28 and 48 MB of their 40–50 MB
+// L2, te42kyfo/gpu-benches). Expert routing is `moe_kernels` such kernels in a row.
+#pragma once
+
+#include "models/cost.hpp"
+#include "models/machine.hpp"
+#include "workloads/operator.hpp"
+
+namespace roofcast::models {
+
+Cost elementwise_cost(const workloads::Elementwise& op, const Machine& machine);
+Cost expert_routing_cost(const workloads::ExpertRouting& op, const Machine& machine);
+
+}  // namespace roofcast::models

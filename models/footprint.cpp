@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/footprint.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace roofcast::models {
+namespace {
+
+using base::Bytes;
+using workloads::AttentionKind;
+
+// Share of a model's layers on the stage that has most.
+double stage_share(const workloads::Architecture& model, const workloads::Mapping& mapping) {
+  const auto layers = static_cast<double>(model.layer_count());
+  return std::ceil(layers / static_cast<double>(mapping.pipeline_parallel)) / layers;
+}
+
+double cache_elements(const workloads::Architecture& model, const workloads::Mapping& mapping) {
+  const workloads::AttentionShape& a = model.attention;
+  if (a.kind == AttentionKind::mla) {
+    return static_cast<double>(a.kv_rank + a.rope_dim);
+  }
+  const double heads =
+      std::ceil(static_cast<double>(a.kv_heads) / static_cast<double>(mapping.tensor_parallel));
+  return 2.0 * heads * static_cast<double>(a.head_dim);
+}
+
+}  // namespace
+
+Bytes weight_bytes(const workloads::Architecture& model, const workloads::Precision& precision,
+                   const workloads::Mapping& mapping) {
+  const workloads::ParameterCount count = workloads::parameters(model);
+  const auto tp = static_cast<double>(mapping.tensor_parallel);
+  const double stage = stage_share(model, mapping);
+  const Bytes layers = base::bytes_of(count.attention / tp, precision.attention.weights) +
+                       base::bytes_of((count.mlp + count.shared) / tp, precision.mlp.weights) +
+                       base::bytes_of(count.experts / static_cast<double>(mapping.expert_ranks()),
+                                      precision.experts.weights) +
+                       base::bytes_of(count.router + count.norms, base::NumberFormat::bf16);
+  // The embedding is on the first stage, the head on the last: with pipelining one of them a rank.
+  const bool split = mapping.pipeline_parallel > 1;
+  const double tables =
+      split ? std::max(count.embedding, count.head) : count.embedding + count.head;
+  return stage * layers + base::bytes_of(tables / tp, precision.head.weights);
+}
+
+Bytes cache_bytes(double tokens, const workloads::Architecture& model,
+                  const workloads::Precision& precision, const workloads::Mapping& mapping,
+                  std::int64_t block_tokens) {
+  const auto block = static_cast<double>(block_tokens);
+  const auto blocks = [&](double t) { return std::ceil(t / block) * block; };
+  double kept = 0.0;  // tokens × layers
+  for (const workloads::LayerGroup& group : model.layers) {
+    const bool sliding = group.mixer == workloads::Mixer::sliding_attention;
+    const double seen =
+        sliding ? std::min(tokens, static_cast<double>(model.attention.window)) : tokens;
+    kept += static_cast<double>(group.count) * blocks(seen);
+  }
+  return stage_share(model, mapping) *
+         base::bytes_of(kept * cache_elements(model, mapping), precision.kv_cache);
+}
+
+Footprint footprint(const hardware::Chip& chip, const workloads::Architecture& model,
+                    const workloads::Precision& precision, const workloads::Mapping& mapping,
+                    const workloads::Serving& serving) {
+  constexpr double kHiddenBytes = 2.0;
+  constexpr double kLogitBytes = 4.0;
+  const auto tp = static_cast<double>(mapping.tensor_parallel);
+  const auto tokens = static_cast<double>(serving.limits.max_tokens_per_step);
+  const double routed = model.moe.experts == 0
+                            ? 0.0
+                            : static_cast<double>(model.moe.intermediate * model.moe.top_k) *
+                                  static_cast<double>(mapping.data_parallel) /
+                                  static_cast<double>(mapping.expert_ranks());
+  const double inner = std::max(static_cast<double>(model.mlp.intermediate) / tp, routed);
+  const auto rows = static_cast<double>(serving.limits.max_sequences);
+  Footprint f;
+  f.weights = weight_bytes(model, precision, mapping);
+  f.activations = Bytes::from_si(tokens * kHiddenBytes *
+                                     (4.0 * static_cast<double>(model.hidden) + 2.0 * inner) +
+                                 rows * static_cast<double>(model.vocab) * kLogitBytes);
+  f.reserve = serving.stack.runtime_reserve;
+  f.limit = serving.limits.memory_fraction * chip.usable_capacity();
+  f.cache = f.limit - f.fixed();
+  return f;
+}
+
+}  // namespace roofcast::models

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Device memory of the fullest rank of a replica, and what is left for the KV cache.
+//
+//   weights      parameters of the rank's share × their format; experts ÷ (expert_parallel ·
+//                expert_tensor_parallel), the rest ÷ tensor_parallel, layers ÷ pipeline_parallel
+//                rounded up
+//   activations  of one step of max_tokens_per_step tokens: four residual-width and two of the
+//   widest
+//                inner buffers in bf16, and fp32 logits of every running sequence
+//   reserve      of the runtime, from the stack
+//   kv cache     memory_fraction · usable capacity − all of these
+// One sequence of L tokens holds blocks of block_tokens; sliding layers keep at most their window.
+// MLA's latent is replicated over tensor_parallel.
+#pragma once
+
+#include "base/quantity.hpp"
+#include "hardware/chip.hpp"
+#include "workloads/architecture.hpp"
+#include "workloads/mapping.hpp"
+#include "workloads/precision.hpp"
+#include "workloads/serving.hpp"
+
+namespace roofcast::models {
+
+struct Footprint {
+  base::Bytes weights;
+  base::Bytes activations;
+  base::Bytes reserve;
+  base::Bytes limit;  // memory_fraction · usable capacity
+  base::Bytes cache;  // left for the KV cache; negative when the rest alone does not fit
+  base::Bytes fixed() const { return weights + activations + reserve; }
+};
+
+Footprint footprint(const hardware::Chip& chip, const workloads::Architecture& model,
+                    const workloads::Precision& precision, const workloads::Mapping& mapping,
+                    const workloads::Serving& serving);
+
+base::Bytes weight_bytes(const workloads::Architecture& model,
+                         const workloads::Precision& precision, const workloads::Mapping& mapping);
+
+// KV cache of one sequence of `tokens` on one rank.
+base::Bytes cache_bytes(double tokens, const workloads::Architecture& model,
+                        const workloads::Precision& precision, const workloads::Mapping& mapping,
+                        std::int64_t block_tokens);
+
+}  // namespace roofcast::models

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/gemm.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/work.hpp"
+
+namespace roofcast::models {
+namespace {
+
+using base::Seconds;
+
+constexpr std::int64_t kTokenTiles[] = {16, 32, 64, 128, 256};
+constexpr std::int64_t kWeightTiles[] = {64, 128, 256};
+constexpr std::int64_t kSplits[] = {1, 2, 4, 8, 16};
+constexpr std::int64_t kDepthStep = 64;  // k is consumed in steps of one shared-memory stage
+constexpr double kPartialBytes = 8.0;    // one fp32 partial sum written and read
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+double waves_of(double ctas, const Machine& machine) {
+  const double waves = ctas / machine.sms;
+  if (waves <= 1.0) {
+    return 1.0;
+  }
+  return waves + machine.calibration.wave_tail * (std::ceil(waves) - waves);
+}
+
+// The work of one CTA in the units the machine's rates turn into seconds.
+struct Tile {
+  double flop = 0;
+  double bytes = 0;
+};
+
+struct Terms {
+  double compute = 0;
+  double dram = 0;
+  double l2 = 0;
+  double worst() const { return std::max({compute, dram, l2}); }
+  double total() const { return compute + dram + l2; }
+};
+
+Terms terms_of(Tile tile, double ctas, double tensor_rate, double dram_bytes, double partial_bytes,
+               const Machine& machine) {
+  const double waves = waves_of(ctas, machine);
+  Terms terms;
+  terms.compute = waves * tile.flop * machine.sms / tensor_rate;
+  terms.l2 = (waves * tile.bytes * machine.sms + partial_bytes) / machine.l2.si();
+  terms.dram = dram_bytes / machine.dram_rate(ctas).si();
+  return terms;
+}
+
+bool better(const Terms& a, const Terms& b) {
+  return a.worst() < b.worst() || (a.worst() == b.worst() && a.total() < b.total());
+}
+
+Cost cost_of_terms(const Terms& terms, double trips, const Work& work, const Machine& machine) {
+  Cost cost;
+  cost.launch = machine.calibration.launch;
+  cost.fill = trips * machine.dram_latency;
+  cost.compute = Seconds::from_si(terms.compute);
+  cost.dram = Seconds::from_si(terms.dram);
+  cost.l2 = Seconds::from_si(terms.l2);
+  cost.flop = work.flop;
+  cost.dram_bytes = work.bytes;
+  combine(cost, machine.calibration.overlap_exponent);
+  return cost;
+}
+
+}  // namespace
+
+Cost gemm_cost(const workloads::Gemm& op, const Machine& machine) {
+  const Work work = gemm_work(op);
+  const double rate = machine.tensor_rate(base::math_of(op.activations, op.weights)).si();
+  const double a_bytes = base::bits(op.activations) / 8.0;
+  const double w_bytes = base::bits(op.weights) / 8.0;
+  const std::int64_t depth = ceil_div(op.k, kDepthStep) * kDepthStep;
+  Terms best;
+  bool first = true;
+  for (const std::int64_t bm : kTokenTiles) {
+    // A tile more than twice the rows only pads; one below a sixteenth of them is never chosen.
+    if ((bm >= 2 * op.m && bm > kTokenTiles[0]) || (bm < 128 && 16 * bm < op.m)) {
+      continue;
+    }
+    for (const std::int64_t bn : kWeightTiles) {
+      const std::int64_t tiles = ceil_div(op.m, bm) * ceil_div(op.n, bn) * op.batch;
+      for (const std::int64_t split : kSplits) {
+        const bool full = static_cast<double>(tiles * split) > 2.0 * machine.sms;
+        if (split > 1 && (full || depth / split < 4 * kDepthStep)) {
+          break;
+        }
+        const double part = static_cast<double>(depth) / static_cast<double>(split);
+        const Tile tile{
+            2.0 * static_cast<double>(bm * bn) * part,
+            (static_cast<double>(bm) * a_bytes + static_cast<double>(bn) * w_bytes) * part};
+        const double partial =
+            split == 1 ? 0.0 : kPartialBytes * static_cast<double>(op.m * op.n * op.batch * split);
+        const Terms terms = terms_of(tile, static_cast<double>(tiles * split), rate,
+                                     work.bytes.si(), partial, machine);
+        if (first || better(terms, best)) {
+          best = terms;
+          first = false;
+        }
+      }
+    }
+  }
+  return cost_of_terms(best, machine.calibration.gemm_fill_trips, work, machine);
+}
+
+Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine) {
+  const Work work = grouped_gemm_work(op);
+  const double rate = machine.tensor_rate(base::math_of(op.activations, op.weights)).si() *
+                      machine.calibration.grouped_gemm_efficiency;
+  const double a_bytes = base::bits(op.activations) / 8.0;
+  const double w_bytes = base::bits(op.weights) / 8.0;
+  const auto depth = static_cast<double>(ceil_div(op.k, kDepthStep) * kDepthStep);
+  const double rows = op.distinct > 0.0 ? op.pairs / op.distinct : 0.0;
+  Terms best;
+  bool first = true;
+  for (const std::int64_t bm : kTokenTiles) {
+    const double fit = rows / static_cast<double>(bm);
+    const double tiles_m = op.distinct * std::max(1.0, fit + 0.5);
+    for (const std::int64_t bn : kWeightTiles) {
+      const double ctas = tiles_m * static_cast<double>(ceil_div(op.n, bn));
+      const Tile tile{
+          2.0 * static_cast<double>(bm * bn) * depth,
+          (static_cast<double>(bm) * a_bytes + static_cast<double>(bn) * w_bytes) * depth};
+      const Terms terms = terms_of(tile, ctas, rate, work.bytes.si(), 0.0, machine);
+      if (first || better(terms, best)) {
+        best = terms;
+        first = false;
+      }
+    }
+  }
+  return cost_of_terms(best, machine.calibration.gemm_fill_trips, work, machine);
+}
+
+}  // namespace roofcast::models

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/machine.hpp"
+
+#include <algorithm>
+
+namespace roofcast::models {
+
+Machine machine_of(const hardware::System& system) {
+  const hardware::Chip& chip = system.chip;
+  const hardware::Calibration& c = system.calibration;
+  Machine m;
+  m.sms = static_cast<double>(chip.sms);
+  m.peak = chip.tensor;
+  for (std::size_t i = 0; i < m.peak.size(); ++i) {
+    m.tensor[i] = m.peak[i] * c.tensor_efficiency[i];
+  }
+  const base::Hertz clock = chip.clock.value_or(base::Hertz{});
+  const auto per_sm_clock = [&](double amount) { return amount * m.sms * clock.si(); };
+  m.exponential = chip.measured.exponential_rate.value_or(
+      base::FlopsPerSecond::from_si(per_sm_clock(c.exponentials_per_sm_clock)));
+  m.l2 = c.l2_efficiency * chip.measured.l2_bandwidth.value_or(base::BytesPerSecond::from_si(
+                               per_sm_clock(c.l2_bytes_per_sm_clock)));
+  m.l2_capacity = chip.l2_capacity;
+  m.dram = chip.bandwidth * c.dram_efficiency;
+  m.dram_latency = chip.measured.dram_latency.value_or(c.dram_latency);
+  m.calibration = c;
+  m.scale_up = system.scale_up;
+  m.scale_up.bandwidth *= c.link_efficiency;
+  if (system.scale_out) {
+    m.scale_out = *system.scale_out;
+    m.scale_out.bandwidth *= c.nic_efficiency;
+  }
+  m.scale_up_domain = system.scale_up_domain;
+  return m;
+}
+
+base::MathType Machine::attention_math(base::NumberFormat cache) const {
+  const base::MathType math = base::facts(cache).math;
+  const bool narrow = base::bits(cache) < 16.0 && base::bits(cache) >= 8.0;
+  return narrow && supports(math) ? math : base::MathType::bf16;
+}
+
+base::BytesPerSecond Machine::dram_rate(double active) const {
+  const base::Bytes in_flight =
+      std::min(active, sms) * calibration.in_flight_bytes_per_sm * base::byte;
+  return base::min(dram, in_flight / dram_latency);
+}
+
+}  // namespace roofcast::models

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A system seen by the operator models: the rates a kernel can reach, datasheet × efficiency.
+//
+// Everything is derived once per system, so that timing an operator reads plain numbers.
+#pragma once
+
+#include <array>
+
+#include "base/quantity.hpp"
+#include "hardware/system.hpp"
+
+namespace roofcast::models {
+
+struct Machine {
+  double sms = 0;
+  std::array<base::FlopsPerSecond, base::kMathTypes> peak{};    // datasheet
+  std::array<base::FlopsPerSecond, base::kMathTypes> tensor{};  // a large GEMM's
+  base::FlopsPerSecond exponential;                             // exp() per second
+  base::BytesPerSecond dram;                                    // a streaming kernel's
+  base::BytesPerSecond l2;
+  base::Bytes l2_capacity;
+  base::Seconds dram_latency;
+  hardware::Calibration calibration;
+  hardware::FabricLevel scale_up;   // bandwidth already × efficiency
+  hardware::FabricLevel scale_out;  // zero bandwidth when there is none
+  std::int64_t scale_up_domain = 1;
+
+  // The multiplier of attention over a cache format: narrow caches are widened where the chip lacks
+  // it.
+  base::MathType attention_math(base::NumberFormat cache) const;
+  bool supports(base::MathType type) const {
+    return peak[static_cast<std::size_t>(type)].si() > 0.0;
+  }
+  base::FlopsPerSecond tensor_rate(base::MathType type) const {
+    return tensor[static_cast<std::size_t>(type)];
+  }
+  // DRAM rate while `active` SMs have loads under way: Little's law caps it at bytes in flight over
+  // latency.
+  base::BytesPerSecond dram_rate(double active) const;
+};
+
+Machine machine_of(const hardware::System& system);
+
+}  // namespace roofcast::models

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/operator_cost.hpp"
+
+#include "base/overloaded.hpp"
+#include "models/attention.hpp"
+#include "models/collective.hpp"
+#include "models/elementwise.hpp"
+#include "models/gemm.hpp"
+
+namespace roofcast::models {
+Cost cost_of(const workloads::Operator& op, const Machine& m) {
+  return std::visit(
+      base::overloaded{
+          [&](const workloads::Gemm& o) { return gemm_cost(o, m); },
+          [&](const workloads::GroupedGemm& o) { return grouped_gemm_cost(o, m); },
+          [&](const workloads::PrefillAttention& o) { return prefill_attention_cost(o, m); },
+          [&](const workloads::DecodeAttention& o) { return decode_attention_cost(o, m); },
+          [&](const workloads::Elementwise& o) { return elementwise_cost(o, m); },
+          [&](const workloads::ExpertRouting& o) { return expert_routing_cost(o, m); },
+          [&](const workloads::Collective& o) { return collective_cost(o, m); },
+      },
+      op);
+}
+
+base::MathType math_of(const workloads::Operator& op, const Machine& m) {
+  using base::MathType;
+  return std::visit(
+      base::overloaded{
+          [](const workloads::Gemm& o) { return base::math_of(o.activations, o.weights); },
+          [](const workloads::GroupedGemm& o) { return base::math_of(o.activations, o.weights); },
+          [&](const workloads::PrefillAttention& o) { return m.attention_math(o.heads.cache); },
+          [&](const workloads::DecodeAttention& o) { return m.attention_math(o.heads.cache); },
+          [](const workloads::Elementwise&) { return MathType::fp32; },
+          [](const workloads::ExpertRouting&) { return MathType::fp32; },
+          [](const workloads::Collective&) { return MathType::fp32; },
+      },
+      op);
+}
+
+}  // namespace roofcast::models

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/estimate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sim/feasibility.hpp"
+
+namespace roofcast::sim {
+
+// description → can it run → what fits in memory → steady state of the batch → rates and cost
+ServingEstimate estimate(const ScenarioView& s, Workspace& workspace) {
+  ServingEstimate e;
+  e.provenance = s.platform->system.calibration.provenance;
+  e.gpus = s.mapping->ranks();
+  check_runnable(s, e);
+  if (!e.fits()) {
+    return e;
+  }
+  e.footprint =
+      models::footprint(s.platform->system.chip, *s.model, *s.precision, *s.mapping, *s.serving);
+  const Cache cache = cache_of(s);
+  check_memory(cache, e);
+  if (!e.fits()) {
+    return e;
+  }
+  e.max_running = e.footprint.cache / cache.mean_request;
+  e.steady = steady_state(s, std::max(1.0, std::floor(e.max_running)), workspace);
+  e.memory = e.footprint.fixed() + e.steady.running * cache.mean_request;
+  e.output_rate = e.steady.requests_per_second * static_cast<double>(s.traffic->output_tokens);
+  e.usd_per_mtok = std::numeric_limits<double>::quiet_NaN();
+  if (const auto& price = s.platform->system.price) {
+    const double usd_per_second = static_cast<double>(e.gpus) * price->per_gpu.si();
+    e.usd_per_mtok = usd_per_second / e.output_rate * base::mega;
+  }
+  return e;
+}
+
+}  // namespace roofcast::sim

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/feasibility.hpp"
+
+#include <fmt/format.h>
+
+#include "models/operator_cost.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+using workloads::MappingFault;
+
+void refuse(ServingEstimate& e, Infeasible why, double needed, double available,
+            std::uint8_t detail = 0) {
+  e.infeasible = why;
+  e.needed = needed;
+  e.available = available;
+  e.detail = detail;
+}
+
+std::string mapping_reason(MappingFault fault) {
+  switch (fault) {
+    case MappingFault::heads:
+      return "tensor_parallel does not divide the query heads";
+    case MappingFault::intermediate:
+      return "tensor_parallel does not divide the feed-forward width";
+    case MappingFault::experts:
+      return "expert_parallel does not divide the experts";
+    case MappingFault::expert_ranks:
+      return "expert_parallel does not divide tensor_parallel x data_parallel";
+    case MappingFault::layers:
+      return "pipeline_parallel is more than the layers";
+    case MappingFault::none:
+      break;
+  }
+  return {};
+}
+
+// The first multiplier a linear layer needs and the chip lacks.
+const base::MathType* missing_math(const ScenarioView& s) {
+  const models::Machine& machine = s.platform->machine;
+  const workloads::Precision& p = *s.precision;
+  static constexpr base::MathType kAll[] = {
+      base::MathType::fp32, base::MathType::tf32, base::MathType::bf16, base::MathType::fp16,
+      base::MathType::fp8,  base::MathType::int8, base::MathType::fp4};
+  const bool moe = s.model->moe.experts > 0;
+  const workloads::LinearFormat* formats[] = {&p.attention, &p.mlp, moe ? &p.experts : &p.mlp,
+                                              &p.head};
+  for (const workloads::LinearFormat* f : formats) {
+    const base::MathType math = base::math_of(f->activations, f->weights);
+    if (!machine.supports(math)) {
+      return &kAll[static_cast<std::size_t>(math)];
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Cache cache_of(const ScenarioView& s) {
+  const auto input = static_cast<double>(s.traffic->input_tokens);
+  const auto output = static_cast<double>(s.traffic->output_tokens);
+  const auto bytes = [&](double tokens) {
+    return models::cache_bytes(tokens, *s.model, *s.precision, *s.mapping,
+                               s.serving->stack.kv_block_tokens);
+  };
+  return {bytes(input + output / 2.0), bytes(input + output)};
+}
+
+void check_runnable(const ScenarioView& s, ServingEstimate& e) {
+  const MappingFault fault = workloads::fault_of(*s.model, *s.mapping);
+  const std::int64_t length = s.traffic->input_tokens + s.traffic->output_tokens;
+  if (fault != MappingFault::none) {
+    refuse(e, Infeasible::mapping, 0, 0, static_cast<std::uint8_t>(fault));
+  } else if (e.gpus > s.platform->system.chips) {
+    refuse(e, Infeasible::system_size, static_cast<double>(e.gpus),
+           static_cast<double>(s.platform->system.chips));
+  } else if (length > s.model->max_context) {
+    refuse(e, Infeasible::context, static_cast<double>(length),
+           static_cast<double>(s.model->max_context));
+  } else if (const base::MathType* math = missing_math(s)) {
+    refuse(e, Infeasible::number_format, 0, 0, static_cast<std::uint8_t>(*math));
+  }
+}
+
+void check_memory(const Cache& cache, ServingEstimate& e) {
+  const models::Footprint& f = e.footprint;
+  if (f.cache.si() <= 0.0) {
+    refuse(e, Infeasible::weights, f.fixed().si(), f.limit.si());
+  } else if (cache.full_request > f.cache) {
+    refuse(e, Infeasible::cache, cache.full_request.si(), f.cache.si());
+  }
+}
+
+std::string reason(const ServingEstimate& e) {
+  const double gib = base::gibi;
+  switch (e.infeasible) {
+    case Infeasible::none:
+      return {};
+    case Infeasible::mapping:
+      return mapping_reason(static_cast<MappingFault>(e.detail));
+    case Infeasible::system_size:
+      return fmt::format("needs {} GPUs, the system has {}", e.needed, e.available);
+    case Infeasible::number_format:
+      return fmt::format("the chip has no {} tensor rate",
+                         base::name(static_cast<base::MathType>(e.detail)));
+    case Infeasible::context:
+      return fmt::format("{} tokens, the model's context is {}", e.needed, e.available);
+    case Infeasible::weights:
+      return fmt::format(
+          "weights, activations and reserve need {:.1f} GiB a GPU, {:.1f} GiB may be used",
+          e.needed / gib, e.available / gib);
+    case Infeasible::cache:
+      return fmt::format("the KV cache of one request needs {:.1f} GiB a GPU, {:.1f} GiB are left",
+                         e.needed / gib, e.available / gib);
+  }
+  return {};
+}
+
+}  // namespace roofcast::sim

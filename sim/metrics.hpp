@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The columns of a result, each declared once: name with its SI unit, label, description,
+// direction.
+//
+// CSV headers, --format json, conditions, Pareto objectives, the report and the documentation all
+// read this list.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sim/estimate.hpp"
+
+namespace roofcast::sim {
+
+enum class Better { none, higher, lower };
+
+struct Metric {
+  std::string_view name;   // CSV column, unit last
+  std::string_view label;  // for people
+  std::string_view unit;   // SI, for people: "s", "tok/s/GPU", "B"
+  Better better = Better::none;
+  std::string_view description;
+  double (*value)(const ServingEstimate&);  // NaN where there is none
+};
+
+std::span<const Metric> metrics();
+const Metric* find_metric(std::string_view name);
+
+// Text columns: what limits each number, and where the parameters came from.
+struct TextMetric {
+  std::string_view name;
+  std::string_view label;
+  std::string_view description;
+  std::string_view (*value)(const ServingEstimate&);  // empty where there is none
+};
+std::span<const TextMetric> text_metrics();
+
+}  // namespace roofcast::sim

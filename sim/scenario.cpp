@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/scenario.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#include "base/catalog.hpp"
+#include "base/fields.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+using base::Node;
+using base::Problems;
+
+// Where a document may name another one, outer ones first.
+struct ReferencePoint {
+  std::string_view path;
+  base::Catalog catalog;
+};
+const std::vector<ReferencePoint>& reference_points() {
+  static const std::vector<ReferencePoint> points = {
+      {"system", hardware::system_catalog()},
+      {"model", workloads::model_catalog()},
+      {"precision", workloads::precision_catalog()},
+      {"system.chip", hardware::chip_catalog()},
+      {"system.calibration", hardware::calibration_catalog()},
+      {"serving.stack", workloads::stack_catalog()},
+  };
+  return points;
+}
+
+std::vector<std::string_view> split(std::string_view path) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const auto dot = path.find('.');
+    parts.push_back(path.substr(0, dot));
+    if (dot == std::string_view::npos) {
+      return parts;
+    }
+    path.remove_prefix(dot + 1);
+  }
+}
+
+Node* descend(Node& document, std::string_view path) {
+  Node* node = &document;
+  for (const std::string_view key : split(path)) {
+    node = node == nullptr ? nullptr : node->find(key);
+  }
+  return node;
+}
+
+void load_reference_at(Node& node, std::string_view path, Problems& problems) {
+  if (!node.is_scalar()) {
+    return;
+  }
+  const auto& points = reference_points();
+  const auto point = std::find_if(points.begin(), points.end(),
+                                  [&](const ReferencePoint& p) { return p.path == path; });
+  if (point == points.end()) {
+    return;
+  }
+  try {
+    node = base::load_reference(point->catalog, node, path);
+  } catch (const base::InputError& error) {
+    problems.add_text(error.what());
+    node = Node{};
+  }
+}
+
+// Without a calibration of its own a system is forecast with the generic one.
+void default_calibration(Node& document) {
+  Node* system = document.find("system");
+  if (system != nullptr && system->is_map() && system->find("calibration") == nullptr) {
+    (*system)["calibration"] = base::scalar_node("generic", system->place);
+  }
+}
+
+bool is_factor(const std::string& text) {
+  return text.size() > 1 && text[0] == 'x' &&
+         (text[1] == ' ' || text[1] == '.' || (text[1] >= '0' && text[1] <= '9'));
+}
+
+// "3.35 TB/s" × 2 = "6.7 TB/s": the unit stays.
+bool multiply(Node& target, const std::string& factor_text) {
+  std::string_view factor_view(factor_text);
+  factor_view.remove_prefix(factor_view.find_first_not_of("x "));
+  double factor = 0.0;
+  double number = 0.0;
+  const auto parsed =
+      std::from_chars(factor_view.data(), factor_view.data() + factor_view.size(), factor);
+  const char* begin = target.text.data();
+  const char* end = begin + target.text.size();
+  const auto base = std::from_chars(begin, end, number);
+  if (parsed.ec != std::errc() || parsed.ptr != factor_view.data() + factor_view.size() ||
+      base.ec != std::errc()) {
+    return false;
+  }
+  target.text = fmt::format("{}{}", number * factor, std::string_view(base.ptr, end));
+  return true;
+}
+
+template <class T, class ReadFunction>
+T read_section(const Node& document, std::string_view section, Problems& problems,
+               ReadFunction read_function) {
+  T value;
+  const Node* node = document.find(section);
+  if (node == nullptr || node->is_null()) {
+    problems.add(document.place, "", fmt::format("the section \"{}\" is required", section));
+    return value;
+  }
+  base::Fields fields(*node, std::string(section), problems);
+  read_function(fields, value);
+  fields.end();
+  return value;
+}
+
+}  // namespace
+
+ScenarioView view(const Scenario& s) {
+  return {&s.platform, &s.model, &s.precision, &s.mapping, &s.serving, &s.traffic};
+}
+
+void set_knob(Node& document, std::string_view path, const Node& value, Problems& problems) {
+  const auto parts = split(path);
+  Node* node = &document;
+  std::string walked;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].empty()) {
+      problems.add(value.place, path, "is not a dotted path such as deployment.tensor_parallel");
+      return;
+    }
+    if (i > 0) {
+      load_reference_at(*node, walked, problems);
+      if (walked == "system") {
+        default_calibration(document);
+      }
+    }
+    if (!node->is_map() && !node->is_null()) {
+      problems.add(value.place, path, fmt::format("\"{}\" is not a group of keys", walked));
+      return;
+    }
+    if (!walked.empty()) {
+      walked += ".";
+    }
+    walked += parts[i];
+    node = &(*node)[parts[i]];
+  }
+  if (value.is_scalar() && is_factor(value.text)) {
+    if (!node->is_scalar() || !multiply(*node, value.text)) {
+      problems.add(value.place, path,
+                   fmt::format("\"{}\" multiplies a number, but there is none here", value.text));
+    }
+    return;
+  }
+  *node = value;
+}
+
+void set_knob(Node& document, const std::string& assignment, Problems& problems) {
+  const auto source = std::make_shared<const base::Source>(base::Source{"--set", assignment, {}});
+  const auto equals = assignment.find('=');
+  if (equals == std::string::npos) {
+    problems.add({source, {}}, "", "expects path=value, for example deployment.tensor_parallel=4");
+    return;
+  }
+  const std::string path = assignment.substr(0, equals);
+  const std::string text = assignment.substr(equals + 1);
+  try {
+    // Lists and maps may be typed too; their places point into the value.
+    Node value = base::parse_document("--set " + path, text);
+    if (value.is_scalar()) {
+      value.place = {source, {0, static_cast<int>(equals) + 1}};
+    }
+    set_knob(document, path, value, problems);
+  } catch (const base::InputError& error) {
+    problems.add_text(error.what());
+  }
+}
+
+void load_references(Node& document, Problems& problems) {
+  for (const ReferencePoint& point : reference_points()) {
+    if (point.path.starts_with("system.")) {
+      default_calibration(document);
+    }
+    if (Node* node = descend(document, point.path)) {
+      load_reference_at(*node, point.path, problems);
+    }
+  }
+}
+
+Platform read_platform(const Node& document, Problems& problems) {
+  const std::size_t before = problems.size();
+  Platform platform;
+  platform.system = read_section<hardware::System>(
+      document, "system", problems,
+      [](base::Fields& f, hardware::System& s) { hardware::read(f, s); });
+  if (problems.size() == before) {
+    platform.machine = models::machine_of(platform.system);
+  }
+  return platform;
+}
+
+workloads::Architecture read_model(const Node& document, Problems& problems) {
+  return read_section<workloads::Architecture>(
+      document, "model", problems,
+      [](base::Fields& f, workloads::Architecture& m) { workloads::read(f, m); });
+}
+
+workloads::Precision read_precision(const Node& document, Problems& problems) {
+  return read_section<workloads::Precision>(
+      document, "precision", problems,
+      [](base::Fields& f, workloads::Precision& p) { workloads::read(f, p); });
+}
+
+workloads::Mapping read_mapping(const Node& document, Problems& problems) {
+  return read_section<workloads::Mapping>(
+      document, "deployment", problems,
+      [](base::Fields& f, workloads::Mapping& m) { workloads::read(f, m); });
+}
+
+workloads::Serving read_serving(const Node& document, Problems& problems) {
+  return read_section<workloads::Serving>(
+      document, "serving", problems,
+      [](base::Fields& f, workloads::Serving& s) { workloads::read(f, s); });
+}
+
+workloads::Traffic read_traffic(const Node& document, Problems& problems) {
+  return read_section<workloads::Traffic>(
+      document, "traffic", problems,
+      [](base::Fields& f, workloads::Traffic& t) { workloads::read(f, t); });
+}
+
+void check_sections(const Node& document, Problems& problems) {
+  base::Fields fields(document, "", problems);
+  for (const std::string_view section : kSections) {
+    fields.take(section);
+  }
+  fields.end();
+}
+
+Scenario read_scenario(Node document) {
+  Problems problems;
+  check_sections(document, problems);
+  load_references(document, problems);
+  problems.throw_if_any();
+  Scenario scenario{read_platform(document, problems),  read_model(document, problems),
+                    read_precision(document, problems), read_mapping(document, problems),
+                    read_serving(document, problems),   read_traffic(document, problems)};
+  problems.throw_if_any();
+  return scenario;
+}
+
+}  // namespace roofcast::sim

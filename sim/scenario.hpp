@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A serving scenario: what runs, on what, under which traffic; and the one way to turn its knobs.
+//
+//   system: hgx_h200                      # catalog id, a path, or an inline description
+//   model: llama-3.1-70b
+//   precision: {weights: fp8, activations: fp8, kv_cache: fp8}    # or a catalog id
+//   deployment: {tensor_parallel: 8, pipeline_parallel: 1, expert_parallel: 1, data_parallel: 1}
+//   serving: {stack: vllm}
+//   traffic: {input_tokens: 2048, output_tokens: 512, concurrency: 64}
+//
+// A knob is a dotted path into this document, through references: system.chip.hbm.bandwidth reaches
+// into the chip that the system names.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/node.hpp"
+#include "base/problems.hpp"
+#include "hardware/system.hpp"
+#include "models/machine.hpp"
+#include "workloads/architecture.hpp"
+#include "workloads/mapping.hpp"
+#include "workloads/precision.hpp"
+#include "workloads/serving.hpp"
+
+namespace roofcast::sim {
+
+// The sections of a scenario document, each read into its own value.
+inline constexpr std::string_view kSections[] = {"system",     "model",   "precision",
+                                                 "deployment", "serving", "traffic"};
+
+// A system with the rates derived from it.
+struct Platform {
+  hardware::System system;
+  models::Machine machine;
+};
+
+struct Scenario {
+  Platform platform;
+  workloads::Architecture model;
+  workloads::Precision precision;
+  workloads::Mapping mapping;
+  workloads::Serving serving;
+  workloads::Traffic traffic;
+};
+
+// The same by pointer, so that the points of a sweep share what they have in common.
+struct ScenarioView {
+  const Platform* platform = nullptr;
+  const workloads::Architecture* model = nullptr;
+  const workloads::Precision* precision = nullptr;
+  const workloads::Mapping* mapping = nullptr;
+  const workloads::Serving* serving = nullptr;
+  const workloads::Traffic* traffic = nullptr;
+};
+ScenarioView view(const Scenario& scenario);
+
+// Sets a knob: loads the references the path goes through, then replaces the value. A value "x1.35"
+// or "x 0.5" multiplies the number that is there. Problems of the path are reported at the value's
+// place.
+void set_knob(base::Node& document, std::string_view path, const base::Node& value,
+              base::Problems& problems);
+
+// "path=value", as typed after --set.
+void set_knob(base::Node& document, const std::string& assignment, base::Problems& problems);
+
+// Replaces every reference by the document it names.
+void load_references(base::Node& document, base::Problems& problems);
+
+// Readers of one section of a document whose references are loaded.
+Platform read_platform(const base::Node& document, base::Problems& problems);
+workloads::Architecture read_model(const base::Node& document, base::Problems& problems);
+workloads::Precision read_precision(const base::Node& document, base::Problems& problems);
+workloads::Mapping read_mapping(const base::Node& document, base::Problems& problems);
+workloads::Serving read_serving(const base::Node& document, base::Problems& problems);
+workloads::Traffic read_traffic(const base::Node& document, base::Problems& problems);
+
+// Reports keys that are no section.
+void check_sections(const base::Node& document, base::Problems& problems);
+
+Scenario read_scenario(base::Node document);  // throws InputError with every problem
+
+}  // namespace roofcast::sim

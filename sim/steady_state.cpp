@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/steady_state.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace roofcast::sim {
+namespace {
+
+using base::Seconds;
+
+constexpr int kMaxIterations = 6;
+constexpr double kMaxUtilisation =
+    0.98;  // of the prefill queue's formula; beyond it prompts saturate
+
+// How prompts share passes with `decodes` running sequences.
+struct PromptPlan {
+  double whole = 1.0;                                 // k: prompts a pass can take
+  double passes = 1.0;                                // c: passes one prompt needs
+  std::int64_t chunk = 0;                             // tokens of one prompt in a pass
+  std::int64_t cached = 0;                            // tokens before the chunk, on average
+  double capacity() const { return whole / passes; }  // prompts per pass
+};
+
+PromptPlan plan_of(const ScenarioView& s, std::int64_t decodes) {
+  const workloads::Traffic& t = *s.traffic;
+  const std::int64_t prompt = t.input_tokens - t.cached_tokens;
+  const std::int64_t budget =
+      std::max<std::int64_t>(1, s.serving->limits.max_tokens_per_step - decodes);
+  PromptPlan plan;
+  if (prompt <= budget) {
+    plan.whole = static_cast<double>(budget / prompt);
+    plan.chunk = prompt;
+    plan.cached = t.cached_tokens;
+  } else {
+    const std::int64_t passes = (prompt + budget - 1) / budget;
+    plan.passes = static_cast<double>(passes);
+    plan.chunk = (prompt + passes - 1) / passes;
+    plan.cached = t.cached_tokens + (prompt - plan.chunk) / 2;
+  }
+  return plan;
+}
+
+// Time between a sequence's tokens when micro-batches follow each other through the stages.
+Seconds interval(Seconds latency, Seconds period, double in_flight) {
+  return base::max(latency, in_flight * period);
+}
+
+class Solver {
+ public:
+  Solver(const ScenarioView& s, double slots, Workspace& workspace) : s_(s), workspace_(workspace) {
+    const auto groups = static_cast<double>(s.mapping->data_parallel);
+    clients_ = std::max(1.0, static_cast<double>(s.traffic->concurrency) / groups);
+    const workloads::SchedulerLimits& limits = s.serving->limits;
+    running_ = std::min({clients_, slots, static_cast<double>(limits.max_sequences),
+                         static_cast<double>(limits.max_tokens_per_step)});
+    stages_ = static_cast<double>(s.mapping->pipeline_parallel);
+    decodes_ = static_cast<double>(s.traffic->output_tokens - 1);
+  }
+
+  SteadyState solve() {
+    double b = decodes_ > 0.0 ? running_ : 0.0;
+    double last = -1.0;
+    for (int i = 0; i < kMaxIterations && std::round(b) != std::round(last); ++i) {
+      last = b;
+      b = pass(b);
+    }
+    return result(last);
+  }
+
+ private:
+  workloads::Batch batch(std::int64_t decodes, std::int64_t prompts) const {
+    workloads::Batch batch;
+    batch.decode_sequences = decodes;
+    batch.context = s_.traffic->input_tokens + s_.traffic->output_tokens / 2;
+    batch.prefill_sequences = prompts;
+    batch.prefill_tokens = prompts > 0 ? plan_.chunk : 0;
+    batch.cached_tokens = prompts > 0 ? plan_.cached : 0;
+    return batch;
+  }
+
+  // Times the passes of a decode batch b and returns the batch that Little's law then asks for.
+  double pass(double b) {
+    const auto micro =
+        static_cast<std::int64_t>(decodes_ > 0.0 ? std::max(1.0, std::round(b / stages_)) : 0.0);
+    plan_ = plan_of(s_, micro);
+    const double wanted = decodes_ > 0.0 ? b / stages_ / decodes_ : running_ / stages_;
+    rate_ = std::min(wanted, plan_.capacity());
+    const double together = std::clamp(std::round(rate_ * plan_.passes), 1.0, plan_.whole);
+    share_ = decodes_ > 0.0 ? std::min(1.0, rate_ * plan_.passes / together) : 1.0;
+    mixed_batch_ = batch(micro, static_cast<std::int64_t>(together));
+    mixed_ = step_cost(s_, mixed_batch_, workspace_);
+    if (micro > 0) {
+      decode_batch_ = batch(micro, 0);
+      decode_ = step_cost(s_, decode_batch_, workspace_);
+    } else {
+      decode_ = mixed_;
+    }
+    const auto mean = [&](Seconds decode, Seconds mixed) {
+      return (1.0 - share_) * decode + share_ * mixed;
+    };
+    pass_ = mean(decode_.period, mixed_.period);
+    tpot_ = decodes_ > 0.0 ? interval(mean(decode_.latency, mixed_.latency), pass_,
+                                      std::min(std::max(b, 1.0), stages_))
+                           : Seconds{};
+    prefill_ = mixed_.latency + (plan_.passes - 1.0) * mixed_.period;
+    const double utilisation = std::min(rate_ / plan_.capacity(), kMaxUtilisation);
+    busy_ = utilisation;
+    const double queue =
+        std::min(utilisation / (2.0 * (1.0 - utilisation)), running_) / plan_.capacity();
+    queue_ = queue * mixed_.period;
+    residual_ = 0.5 * pass_;
+    if (decodes_ == 0.0) {
+      return 0.0;
+    }
+    const Seconds decoding = decodes_ * tpot_;
+    const double little = running_ * (decoding / (decoding + residual_ + queue_ + prefill_));
+    return std::max(std::min(little, plan_.capacity() * decodes_ * stages_), 1e-9);
+  }
+
+  SteadyState result(double b) const {
+    const auto groups = static_cast<double>(s_.mapping->data_parallel);
+    // Fewer clients than attention-DP groups leave groups idle.
+    const double busy_groups = std::min(groups, static_cast<double>(s_.traffic->concurrency));
+    const Seconds request = s_.serving->stack.request_overhead;
+    const Seconds decoding = decodes_ * tpot_;
+    SteadyState r;
+    Seconds first = residual_ + queue_ + prefill_;
+    // Requests per second that passes can start, whatever waits for them.
+    const double capacity = plan_.capacity() / (pass_ / base::second);
+    double rate = running_ / ((first + decoding + request) / base::second);
+    const bool saturated = rate > capacity;
+    if (saturated) {
+      rate = capacity;
+      first = base::max(first, running_ / rate * base::second - decoding - request);
+    }
+    const double waiting = clients_ - running_;
+    const Seconds slot = waiting > 0.0 ? waiting / rate * base::second : Seconds{};
+    r.ttft_mean = request + slot + first;
+    const bool often = busy_ > 0.5 && !saturated;
+    const Seconds typical_queue = often ? queue_ / busy_ * std::log(2.0 * busy_) : Seconds{};
+    r.ttft_p50 = saturated ? r.ttft_mean : r.ttft_mean - queue_ + typical_queue;
+    r.tpot = tpot_;
+    r.end_to_end = r.ttft_mean + decoding;
+    r.requests_per_second = rate * busy_groups;
+    r.decode_batch = decodes_ > 0.0 ? b : 0.0;
+    r.running = running_;
+    r.prefill_share = share_;
+    limits(r, slot, first - prefill_);
+    r.decode_pass = decode_batch_;
+    r.prefill_pass = mixed_batch_;
+    return r;
+  }
+
+  void limits(SteadyState& r, Seconds slot, Seconds wait) const {
+    const Seconds request = s_.serving->stack.request_overhead;
+    r.ttft_limit = mixed_.limit();
+    if (slot > base::max(wait, prefill_)) {
+      r.ttft_limit = Limit::capacity;
+    } else if (wait > prefill_) {
+      r.ttft_limit = Limit::waiting;
+    } else if (request > prefill_) {
+      r.ttft_limit = Limit::host;
+    }
+    StepCost mean;
+    for (std::size_t i = 0; i < mean.by_limit.size(); ++i) {
+      mean.by_limit[i] = (1.0 - share_) * decode_.by_limit[i] + share_ * mixed_.by_limit[i];
+    }
+    r.tpot_limit = mean.limit();
+    r.throughput_limit = clients_ > running_ ? Limit::capacity : r.tpot_limit;
+  }
+
+  const ScenarioView& s_;
+  Workspace& workspace_;
+  double clients_ = 0;
+  double running_ = 0;
+  double stages_ = 1;
+  double decodes_ = 0;  // decode iterations of a request
+  PromptPlan plan_;
+  double rate_ = 0;   // prompts per pass
+  double share_ = 0;  // of passes with prompts
+  double busy_ = 0;   // utilisation of the prefill capacity
+  workloads::Batch decode_batch_;
+  workloads::Batch mixed_batch_;
+  StepCost decode_;
+  StepCost mixed_;
+  Seconds pass_;
+  Seconds tpot_;
+  Seconds prefill_;
+  Seconds queue_;
+  Seconds residual_;
+};
+
+}  // namespace
+
+SteadyState steady_state(const ScenarioView& scenario, double slots, Workspace& workspace) {
+  return Solver(scenario, slots, workspace).solve();
+}
+
+}  // namespace roofcast::sim

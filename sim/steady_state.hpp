@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Steady state of continuous batching in a closed loop with fixed lengths.
+//
+// C clients at one replica each send a prompt of P new tokens, wait for O tokens and send the next.
+// Every iteration carries the running decodes; a share f of them carries prompts too, which slows
+// the decodes (interference). On one attention-DP rank, with b sequences decoding in micro-batches
+// of b/stages:
+//
+//   prompts per pass       r = (b/stages) / (O−1)           what finishes must be replaced
+//   a pass takes           up to k prompts whole, k = ⌊(budget − b)/P⌋, or one chunk of a long
+//   prompt, which
+//                          then needs c = ⌈P/(budget − b)⌉ passes
+//   passes with prompts    f = min(1, r·c/q), q = prompts of one such pass = clamp(r, 1, k)
+//   TPOT                   = (1−f)·t(decodes) + f·t(decodes and prompts)
+//   prefill                = c passes; wait before it = half a pass + (c/k)·ρ/(2(1−ρ)) passes, ρ =
+//   r·c/k Little                 b = n·(O−1)·TPOT / ((O−1)·TPOT + wait + prefill), n = running
+//   requests
+//
+// solved by fixed-point iteration. When r·c > k prompts are the bottleneck: b is what they can
+// feed. n is the least of the clients, max_sequences and what the KV cache holds at the mean length
+// P + O/2; further clients wait for a slot. Means are exact for the model above; the median of TTFT
+// takes the wait before prefill as exponential. Not modelled: the burst at the start of a
+// benchmark, varied lengths, preemption.
+#pragma once
+
+#include "sim/step.hpp"
+
+namespace roofcast::sim {
+
+struct SteadyState {
+  base::Seconds ttft_mean;
+  base::Seconds ttft_p50;
+  base::Seconds tpot;        // mean time between a request's tokens; zero when output_tokens is 1
+  base::Seconds end_to_end;  // mean
+  double requests_per_second = 0;  // of the replica
+  double decode_batch = 0;         // sequences decoding at once on one attention-DP rank
+  double running = 0;              // sequences holding a slot on one attention-DP rank
+  double prefill_share = 0;        // of iterations that carry prompt tokens
+  Limit ttft_limit = Limit::latency;
+  Limit tpot_limit = Limit::latency;
+  Limit throughput_limit = Limit::latency;
+  workloads::Batch decode_pass;  // the batches behind the numbers, for --explain
+  workloads::Batch prefill_pass;
+};
+
+// `slots`: sequences the KV cache of one attention-DP rank can hold, at least 1.
+SteadyState steady_state(const ScenarioView& scenario, double slots, Workspace& workspace);
+
+}  // namespace roofcast::sim

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One iteration of a serving engine: the operators of a mixed batch, added up over the ranks'
+// layers.
+//
+// Tensor, data and expert parallel ranks run in lockstep, so one rank's time is the step's. With
+// pipeline stages a micro-batch takes `latency` from first to last stage, and the slowest stage
+// accepts the next one every `period`; without them the two are equal. Host time is added once an
+// iteration.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "models/cost.hpp"
+#include "sim/scenario.hpp"
+#include "workloads/graph.hpp"
+
+namespace roofcast::sim {
+
+// What limits a number: the largest share of the time it is made of.
+enum class Limit : std::uint8_t { latency, compute, memory, l2, network, host, waiting, capacity };
+inline constexpr int kLimits = 8;
+std::string_view name(Limit limit);
+
+struct StepCost {
+  base::Seconds latency;
+  base::Seconds period;
+  std::array<base::Seconds, kLimits> by_limit{};  // adds up to latency
+  Limit limit() const;
+};
+
+// Buffers one thread reuses from estimate to estimate.
+struct Workspace {
+  workloads::Graph graph;
+};
+
+StepCost step_cost(const ScenarioView& scenario, const workloads::Batch& batch,
+                   Workspace& workspace);
+
+// The same, operator by operator.
+struct OperatorLine {
+  workloads::Call call;
+  models::Cost cost;  // of one run
+};
+std::vector<OperatorLine> step_operators(const ScenarioView& scenario,
+                                         const workloads::Batch& batch);
+
+}  // namespace roofcast::sim

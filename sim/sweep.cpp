@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+
+#include "base/fields.hpp"
+#include "base/nearest.hpp"
+#include "sim/metrics.hpp"
+#include "sim/scenario.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+using base::Node;
+using base::Problems;
+
+constexpr std::size_t kMaxValues = 100'000;        // of one axis
+constexpr std::size_t kMaxPoints = 1'000'000'000;  // of a sweep
+
+std::vector<std::string> metric_names() {
+  std::vector<std::string> names;
+  for (const Metric& metric : metrics()) {
+    names.emplace_back(metric.name);
+  }
+  return names;
+}
+
+std::string unknown_metric(const std::string& name) {
+  std::string message = fmt::format("there is no metric \"{}\"", name);
+  const auto names = metric_names();
+  if (const auto near = base::nearest_name(name, names)) {
+    message += fmt::format("; did you mean \"{}\"?", *near);
+  }
+  return message + fmt::format(" (metrics: {})", fmt::join(names, ", "));
+}
+
+bool names_a_knob(const std::string& name) {
+  const std::string section = name.substr(0, name.find('.'));
+  return std::find(std::begin(kSections), std::end(kSections), section) != std::end(kSections);
+}
+
+// {from, to, factor} or {from, to, step}, ends included.
+void read_range(const Node& node, Axis& axis, Problems& problems) {
+  base::Fields f(node, "axes." + axis.name, problems);
+  double from = 0.0;
+  double to = 0.0;
+  double factor = 0.0;
+  double step = 0.0;
+  const std::size_t before = problems.size();
+  f.number("from", from, base::any_value);
+  f.number("to", to, base::any_value);
+  f.number("factor", factor, {1.0, 1e9, true}, base::optional);
+  f.number("step", step, base::positive, base::optional);
+  f.end();
+  if ((factor > 0.0) == (step > 0.0)) {
+    f.problem("factor", "a range needs either factor: or step:");
+  } else if (factor > 0.0 && from <= 0.0) {
+    f.problem("from", "must be more than 0 for a range with a factor");
+  } else if (to < from) {
+    f.problem("to", "is less than from");
+  }
+  if (problems.size() != before) {
+    return;
+  }
+  const double slack = 1e-9 * std::max(std::abs(from), std::abs(to));
+  for (std::size_t i = 0; i < kMaxValues; ++i) {
+    const auto n = static_cast<double>(i);
+    const double value = factor > 0.0 ? from * std::pow(factor, n) : from + step * n;
+    if (value > to + slack) {
+      break;
+    }
+    const std::string text =
+        fmt::format("{}", std::round(value) == value ? std::round(value) : value);
+    axis.values.push_back({text, {{axis.name, base::scalar_node(text, node.place)}}});
+  }
+}
+
+std::string label_of(const Node& value) {
+  if (value.is_scalar()) {
+    return value.text;
+  }
+  if (const Node* name = value.find("name"); name != nullptr && name->is_scalar()) {
+    return name->text;
+  }
+  std::string text = base::to_yaml(value);
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+void read_bundles(const Node& node, Axis& axis, Problems& problems) {
+  for (const base::Entry& bundle : node.entries) {
+    AxisValue value{bundle.key, {}};
+    for (const base::Entry& setting : bundle.value.entries) {
+      if (!names_a_knob(setting.key)) {
+        problems.add(setting.key_place, fmt::format("axes.{}.{}", axis.name, bundle.key),
+                     fmt::format("\"{}\" is not a dotted path into the scenario (sections: {})",
+                                 setting.key, fmt::join(kSections, ", ")));
+      }
+      value.set.push_back({setting.key, setting.value});
+    }
+    axis.values.push_back(std::move(value));
+  }
+}
+
+void read_axis(const base::Entry& entry, Sweep& sweep, Problems& problems) {
+  Axis axis{entry.key, {}};
+  const Node& node = entry.value;
+  const std::string path = "axes." + axis.name;
+  const bool bundles = node.is_map() && !node.entries.empty() &&
+                       std::all_of(node.entries.begin(), node.entries.end(),
+                                   [](const base::Entry& e) { return e.value.is_map(); });
+  if (!bundles && !names_a_knob(axis.name)) {
+    problems.add(
+        entry.key_place, path,
+        fmt::format("is neither a dotted path into the scenario (sections: {}) nor a set of "
+                    "named bundles",
+                    fmt::join(kSections, ", ")));
+    return;
+  }
+  if (bundles) {
+    read_bundles(node, axis, problems);
+  } else if (node.is_map()) {
+    read_range(node, axis, problems);
+  } else if (node.is_sequence() && !node.items.empty()) {
+    for (const Node& item : node.items) {
+      axis.values.push_back({label_of(item), {{axis.name, item}}});
+    }
+  } else {
+    problems.add(
+        node.place, path,
+        "expects a list, a range {from, to, factor} or {from, to, step}, or named bundles");
+  }
+  sweep.axes.push_back(std::move(axis));
+}
+
+void read_goal(base::Fields& f, Sweep& sweep, Problems& problems) {
+  f.group(
+      "pareto",
+      [&](base::Fields& g) {
+        g.texts("maximize", sweep.pareto.maximize);
+        g.texts("minimize", sweep.pareto.minimize);
+        g.text("by", sweep.pareto.by, base::optional);
+        for (const char* key : {"maximize", "minimize"}) {
+          const auto& names = key[1] == 'a' ? sweep.pareto.maximize : sweep.pareto.minimize;
+          for (const std::string& name : names) {
+            if (find_metric(name) == nullptr) {
+              g.problem(key, unknown_metric(name));
+            }
+          }
+        }
+        const bool known = sweep.pareto.by.empty() ||
+                           std::any_of(sweep.axes.begin(), sweep.axes.end(),
+                                       [&](const Axis& a) { return a.name == sweep.pareto.by; });
+        if (!known) {
+          g.problem("by", "must name one of the axes");
+        }
+      },
+      base::optional);
+  if (sweep.pareto.maximize.empty() && sweep.pareto.minimize.empty() && problems.empty()) {
+    sweep.pareto.maximize = {"throughput_tok_per_s_per_gpu", "interactivity_tok_per_s_per_user"};
+  }
+}
+
+}  // namespace
+
+std::optional<Condition> parse_condition(const std::string& text, const base::Place& place,
+                                         Problems& problems) {
+  Condition condition;
+  condition.text = text;
+  if (text == "fits") {
+    return condition;
+  }
+  using Relation = Condition::Relation;
+  static constexpr std::pair<std::string_view, Relation> kRelations[] = {
+      {"<=", Relation::less_equal},
+      {">=", Relation::greater_equal},
+      {"==", Relation::equal},
+      {"<", Relation::less},
+      {">", Relation::greater}};
+  for (const auto& [symbol, relation] : kRelations) {
+    const auto at = text.find(symbol);
+    if (at == std::string::npos) {
+      continue;
+    }
+    const auto trim = [](std::string_view s) {
+      const auto first = s.find_first_not_of(' ');
+      return first == std::string_view::npos ? std::string_view()
+                                             : s.substr(first, s.find_last_not_of(' ') - first + 1);
+    };
+    condition.metric = trim(std::string_view(text).substr(0, at));
+    condition.relation = relation;
+    const std::string_view number = trim(std::string_view(text).substr(at + symbol.size()));
+    const auto parsed =
+        std::from_chars(number.data(), number.data() + number.size(), condition.bound);
+    if (parsed.ec != std::errc() || parsed.ptr != number.data() + number.size()) {
+      problems.add(
+          place, "where",
+          fmt::format("\"{}\" is not a number; metrics are in SI units, without a suffix", number));
+      return std::nullopt;
+    }
+    if (find_metric(condition.metric) == nullptr) {
+      problems.add(place, "where", unknown_metric(condition.metric));
+      return std::nullopt;
+    }
+    return condition;
+  }
+  problems.add(place, "where", "expects \"fits\" or a comparison such as \"ttft_p50_s <= 2\"");
+  return std::nullopt;
+}
+
+std::size_t Sweep::points() const {
+  std::size_t count = 1;
+  for (const Axis& axis : axes) {
+    count *= axis.values.size();
+  }
+  return count;
+}
+
+Sweep read_sweep(const Node& document) {
+  Problems problems;
+  Sweep sweep;
+  base::Fields f(document, "", problems);
+  f.text("question", sweep.question, base::optional);
+  if (const Node* base_node = f.take("base", base::required)) {
+    if (base_node->is_map()) {
+      sweep.base = *base_node;
+    } else if (base_node->is_scalar()) {
+      const std::filesystem::path folder(base_node->place.source->directory);
+      sweep.base = base::load_document(folder / base_node->text);
+    } else {
+      problems.add(base_node->place, "base", "expects a path or an inline scenario");
+    }
+  }
+  if (const Node* axes = f.take("axes", base::required)) {
+    if (!axes->is_map() || axes->entries.empty()) {
+      problems.add(axes->place, "axes", "expects at least one axis");
+    }
+    for (const base::Entry& entry : axes->entries) {
+      read_axis(entry, sweep, problems);
+    }
+  }
+  if (const Node* where = f.take("where")) {
+    if (!where->is_sequence()) {
+      problems.add(where->place, "where", "expects a list: [fits, 'ttft_p50_s <= 2']");
+    }
+    for (const Node& item : where->items) {
+      if (const auto condition = parse_condition(item.text, item.place, problems)) {
+        sweep.where.push_back(*condition);
+      }
+    }
+  }
+  read_goal(f, sweep, problems);
+  f.end();
+  double points = 1.0;
+  for (const Axis& axis : sweep.axes) {
+    points *= static_cast<double>(axis.values.size());
+  }
+  if (points > static_cast<double>(kMaxPoints)) {
+    problems.add(document.place, "axes",
+                 fmt::format("make {:.3g} points; at most {} in one sweep", points, kMaxPoints));
+  }
+  problems.throw_if_any();
+  return sweep;
+}
+
+}  // namespace roofcast::sim

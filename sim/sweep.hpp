@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A sweep: a base scenario, axes of knobs, constraints, and what is best.
+//
+//   base: llama-70b.yaml                            # a path, or an inline scenario
+//   axes:
+//     system: [hgx_h100, hgx_h200]                  # a list
+//     system.chip.hbm.bandwidth: [x1, x1.5, x2]     # factors of what is there
+//     traffic.concurrency: {from: 1, to: 512, factor: 2}        # or step:
+//     plan:                                         # a name of one's own: bundles of settings
+//       latency:    {deployment.tensor_parallel: 8}
+//       throughput: {deployment.tensor_parallel: 2, serving.max_sequences: 256}
+//   where: [fits, 'ttft_p50_s <= 2']
+//   pareto: {maximize: [throughput_tok_per_s_per_gpu], minimize: [ttft_p50_s], by: system}
+//
+// Points are the Cartesian product, the last axis fastest; outer knobs (shorter paths) are set
+// before inner ones. A point that does not fit or misses a constraint is a row with a reason.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/node.hpp"
+#include "base/problems.hpp"
+
+namespace roofcast::sim {
+
+struct Assignment {
+  std::string path;
+  base::Node value;
+};
+
+struct AxisValue {
+  std::string label;  // what the CSV says
+  std::vector<Assignment> set;
+};
+
+struct Axis {
+  std::string name;  // the dotted path, or the bundle's name
+  std::vector<AxisValue> values;
+};
+
+struct Condition {
+  enum class Relation { less, less_equal, greater, greater_equal, equal };
+  std::string text;
+  std::string metric;  // empty for "fits"
+  Relation relation = Relation::less_equal;
+  double bound = 0.0;
+};
+
+struct ParetoGoal {
+  std::vector<std::string> maximize;
+  std::vector<std::string> minimize;
+  std::string by;  // an axis; empty for one front over all
+};
+
+struct Sweep {
+  std::string question;  // optional, shown in the report
+  base::Node base;       // a scenario, references not yet loaded
+  std::vector<Axis> axes;
+  std::vector<Condition> where;
+  ParetoGoal pareto;
+
+  std::size_t points() const;
+};
+
+Sweep read_sweep(const base::Node& document);  // throws InputError with every problem
+
+// "fits" or "metric relation number"; reports at `place`.
+std::optional<Condition> parse_condition(const std::string& text, const base::Place& place,
+                                         base::Problems& problems);
+
+}  // namespace roofcast::sim

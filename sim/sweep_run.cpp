@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/sweep_run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include "sim/metrics.hpp"
+#include "sim/pareto.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+using base::Node;
+using base::Problems;
+
+constexpr std::size_t kChunk = 256;  // points a thread takes at once
+
+// The combinations of the axes that touch one section.
+struct Combinations {
+  std::vector<std::size_t> axes;  // in the sweep's order
+  std::vector<std::size_t> sizes;
+  std::size_t count = 1;
+};
+
+std::string_view section_of(std::string_view path) { return path.substr(0, path.find('.')); }
+
+bool touches(const Axis& axis, std::string_view section) {
+  return std::any_of(axis.values.begin(), axis.values.end(), [&](const AxisValue& value) {
+    return std::any_of(value.set.begin(), value.set.end(),
+                       [&](const Assignment& a) { return section_of(a.path) == section; });
+  });
+}
+
+Combinations combinations_of(const Sweep& sweep, std::string_view section) {
+  Combinations c;
+  for (std::size_t i = 0; i < sweep.axes.size(); ++i) {
+    if (touches(sweep.axes[i], section)) {
+      c.axes.push_back(i);
+      c.sizes.push_back(sweep.axes[i].values.size());
+      c.count *= sweep.axes[i].values.size();
+    }
+  }
+  return c;
+}
+
+// The base document with one combination's knobs of one section turned, references loaded.
+Node combine(const Sweep& sweep, const Combinations& c, std::size_t index, std::string_view section,
+             Problems& problems) {
+  std::vector<const Assignment*> assignments;
+  for (std::size_t i = c.axes.size(); i-- > 0;) {
+    const AxisValue& value = sweep.axes[c.axes[i]].values[index % c.sizes[i]];
+    index /= c.sizes[i];
+    for (const Assignment& a : value.set) {
+      if (section_of(a.path) == section) {
+        assignments.push_back(&a);
+      }
+    }
+  }
+  std::reverse(assignments.begin(), assignments.end());
+  std::stable_sort(assignments.begin(), assignments.end(),
+                   [](const Assignment* a, const Assignment* b) {
+                     return std::count(a->path.begin(), a->path.end(), '.') <
+                            std::count(b->path.begin(), b->path.end(), '.');
+                   });
+  Node document;
+  document.kind = Node::Kind::map;
+  document.place = sweep.base.place;
+  if (const Node* node = sweep.base.find(section)) {
+    document[section] = *node;
+  }
+  for (const Assignment* a : assignments) {
+    set_knob(document, a->path, a->value, problems);
+  }
+  load_references(document, problems);
+  return document;
+}
+
+template <class T, class ReadFunction>
+std::vector<T> read_all(const Sweep& sweep, const Combinations& c, std::string_view section,
+                        Problems& problems, ReadFunction read) {
+  constexpr std::size_t kEnough = 20;  // problems; more of the same help nobody
+  std::vector<T> values;
+  values.reserve(c.count);
+  for (std::size_t i = 0; i < c.count && problems.size() < kEnough; ++i) {
+    const std::size_t before = problems.size();
+    const Node document = combine(sweep, c, i, section, problems);
+    values.push_back(problems.size() == before ? read(document, problems) : T{});
+  }
+  return values;
+}
+
+}  // namespace
+
+struct SweepPoints::Sections {
+  std::vector<std::size_t> stride;  // of each axis in a point's index
+  Combinations combinations[std::size(kSections)];
+  std::vector<Platform> platforms;
+  std::vector<workloads::Architecture> models;
+  std::vector<workloads::Precision> precisions;
+  std::vector<workloads::Mapping> mappings;
+  std::vector<workloads::Serving> servings;
+  std::vector<workloads::Traffic> traffics;
+};
+
+SweepPoints::SweepPoints(Sweep sweep)
+    : sweep_(std::move(sweep)), sections_(std::make_unique<Sections>()) {
+  size_ = sweep_.points();
+  Sections& s = *sections_;
+  s.stride.resize(sweep_.axes.size());
+  std::size_t stride = 1;
+  for (std::size_t i = sweep_.axes.size(); i-- > 0;) {
+    s.stride[i] = stride;
+    stride *= sweep_.axes[i].values.size();
+  }
+  Problems problems;
+  check_sections(sweep_.base, problems);
+  for (std::size_t i = 0; i < std::size(kSections); ++i) {
+    s.combinations[i] = combinations_of(sweep_, kSections[i]);
+  }
+  const auto all = [&]<class T>(std::vector<T>& target, std::size_t i, auto read) {
+    target = read_all<T>(sweep_, s.combinations[i], kSections[i], problems, read);
+  };
+  all(s.platforms, 0, read_platform);
+  all(s.models, 1, read_model);
+  all(s.precisions, 2, read_precision);
+  all(s.mappings, 3, read_mapping);
+  all(s.servings, 4, read_serving);
+  all(s.traffics, 5, read_traffic);
+  problems.throw_if_any();
+}
+
+SweepPoints::~SweepPoints() = default;
+
+std::size_t SweepPoints::value_index(std::size_t point, std::size_t axis) const {
+  return point / sections_->stride[axis] % sweep_.axes[axis].values.size();
+}
+
+const std::string& SweepPoints::label(std::size_t point, std::size_t axis) const {
+  return sweep_.axes[axis].values[value_index(point, axis)].label;
+}
+
+ScenarioView SweepPoints::scenario(std::size_t point) const {
+  const Sections& s = *sections_;
+  const auto index = [&](std::size_t section) {
+    const Combinations& c = s.combinations[section];
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < c.axes.size(); ++i) {
+      at = at * c.sizes[i] + value_index(point, c.axes[i]);
+    }
+    return at;
+  };
+  return {&s.platforms[index(0)], &s.models[index(1)],   &s.precisions[index(2)],
+          &s.mappings[index(3)],  &s.servings[index(4)], &s.traffics[index(5)]};
+}
+
+bool holds(const Condition& condition, const ServingEstimate& estimate) {
+  using Relation = Condition::Relation;
+  if (!estimate.fits()) {
+    return false;
+  }
+  if (condition.metric.empty()) {
+    return true;
+  }
+  const double value = find_metric(condition.metric)->value(estimate);
+  switch (condition.relation) {
+    case Relation::less:
+      return value < condition.bound;
+    case Relation::less_equal:
+      return value <= condition.bound;
+    case Relation::greater:
+      return value > condition.bound;
+    case Relation::greater_equal:
+      return value >= condition.bound;
+    case Relation::equal:
+      return value == condition.bound;
+  }
+  return false;
+}
+
+namespace {
+
+void rank(const SweepPoints& points, SweepResult& result) {
+  const Sweep& sweep = points.sweep();
+  std::vector<Direction> directions;
+  std::vector<const Metric*> columns;
+  for (const std::string& name : sweep.pareto.maximize) {
+    columns.push_back(find_metric(name));
+    directions.push_back(Direction::maximize);
+  }
+  for (const std::string& name : sweep.pareto.minimize) {
+    columns.push_back(find_metric(name));
+    directions.push_back(Direction::minimize);
+  }
+  std::vector<double> values;
+  values.reserve(points.size() * columns.size());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    for (const Metric* metric : columns) {
+      values.push_back(result.meets[i] != 0 ? metric->value(result.estimates[i])
+                                            : std::numeric_limits<double>::quiet_NaN());
+    }
+  }
+  std::vector<std::uint32_t> groups;
+  for (std::size_t axis = 0; axis < sweep.axes.size(); ++axis) {
+    if (sweep.axes[axis].name == sweep.pareto.by) {
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        groups.push_back(static_cast<std::uint32_t>(points.value_index(i, axis)));
+      }
+    }
+  }
+  result.pareto_rank = pareto_rank(values, directions, {.groups = groups});
+}
+
+}  // namespace
+
+SweepResult run_sweep(const SweepPoints& points, unsigned threads, std::atomic<std::size_t>* done) {
+  SweepResult result;
+  result.estimates.resize(points.size());
+  result.meets.resize(points.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    Workspace workspace;
+    for (std::size_t begin = next.fetch_add(kChunk); begin < points.size();
+         begin = next.fetch_add(kChunk)) {
+      const std::size_t end = std::min(begin + kChunk, points.size());
+      for (std::size_t i = begin; i < end; ++i) {
+        ServingEstimate& e = result.estimates[i];
+        e = estimate(points.scenario(i), workspace);
+        result.meets[i] =
+            e.fits() && std::all_of(points.sweep().where.begin(), points.sweep().where.end(),
+                                    [&](const Condition& c) { return holds(c, e); });
+      }
+      if (done != nullptr) {
+        *done += end - begin;
+      }
+    }
+  };
+  const unsigned count = threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::thread> pool;
+  for (unsigned i = 1; i < count; ++i) {
+    pool.emplace_back(work);
+  }
+  work();
+  for (std::thread& thread : pool) {
+    thread.join();
+  }
+  result.feasible = static_cast<std::size_t>(
+      std::count(result.meets.begin(), result.meets.end(), std::uint8_t{1}));
+  rank(points, result);
+  return result;
+}
+
+}  // namespace roofcast::sim

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that includes follow the arrows of the architecture.
+
+check_layers.py ROOT         prints every violation below ROOT; exit status 1 if there is any
+check_layers.py --self-test  plants each kind of violation in a scratch tree and expects it found
+"""
+
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+# Folder -> the folders it may include. Whoever may include a folder may include what lies below it.
+ALLOWED = {
+    "base": set(),
+    "hardware": {"base"},
+    "workloads": {"base"},
+    "models": {"hardware", "workloads", "base"},
+    "sim": {"models", "hardware", "workloads", "base"},
+    "calibrate": {"sim", "models", "hardware", "workloads", "base"},
+    "cli": {"calibrate", "sim", "models", "hardware", "workloads", "base"},
+    "tests": {"cli", "calibrate", "sim", "models", "hardware", "workloads", "base"},
+}
+
+TOP_LEVEL = set(ALLOWED) | {
+    "CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE", "NOTICE",
+    "notebooks", "examples", "cmake", "docs", "scripts", ".ci",
+    ".clang-format", ".clang-tidy", ".gitignore", ".git",
+}
+
+SOURCES = {".cpp", ".hpp", ".cc", ".cxx", ".c", ".h", ".hh", ".hxx", ".ipp", ".inl", ".inc"}
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
+
+
+def top_level_entries(root):
+    """Names directly below root, without what git ignores (build trees)."""
+    listing = subprocess.run(
+        ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        capture_output=True, text=True, check=False,
+    )
+    if listing.returncode == 0 and listing.stdout:
+        names = {path.split("/")[0] for path in listing.stdout.split("\0") if path}
+        return {name for name in names if (root / name).exists()}
+    return {path.name for path in root.iterdir() if not path.name.startswith("build")}
+
+
+def includes_of_folder(root, folder):
+    """Yields (file, line number, included path, quoted) for every include in the folder."""
+    for path in sorted((root / folder).rglob("*")):
+        if path.suffix not in SOURCES or not path.is_file():
+            continue
+        text = path.read_text(encoding="utf-8")
+        for match in INCLUDE.finditer(text):
+            line = text.count("\n", 0, match.start(0)) + 1
+            yield path, line, match.group(1) or match.group(2), match.group(1) is not None
+
+
+def violations(root):
+    """Every violation below root, as one line of text each."""
+    found = []
+    edges = collections.defaultdict(list)  # (from, to) -> places
+    for folder in ALLOWED:
+        for path, line, included, quoted in includes_of_folder(root, folder):
+            place = f"{path.relative_to(root)}:{line}"
+            target = included.split("/")[0]
+            if target in ALLOWED and "/" in included:
+                if target != folder:
+                    edges[folder, target].append(place)
+            elif quoted:
+                found.append(f'{place}: "{included}" is not a path from the repository root')
+
+    for (source, target), places in sorted(edges.items()):
+        if target not in ALLOWED[source]:
+            allowed = ", ".join(sorted(ALLOWED[source])) or "nothing"
+            found += [
+                f"{place}: {source} includes {target}; it may include {allowed}"
+                for place in places
+            ]
+        if source < target and (target, source) in edges:
+            found.append(
+                f"{source} and {target} include each other: {places[0]} and "
+                f"{edges[target, source][0]}"
+            )
+
+    for name in sorted(top_level_entries(root) - TOP_LEVEL):
+        found.append(f"{name}: not an entry of the top level")
+    return found
+
+
+def self_test():
+    """One planted violation each; the clean tree must pass, and each plant must be named."""
+    clean = {
+        "README.md": "",
+        "base/a.hpp": "#include <vector>\n",
+        "hardware/a.cpp": '#include "base/a.hpp"\n#include "hardware/b.hpp"\n',
+        "hardware/b.hpp": "",
+        "models/a.cpp": '#include "hardware/b.hpp"\n#include <yaml-cpp/yaml.h>\n',
+        "tests/unit/a.cpp": '#include "models/a.hpp"\n',
+        "build/generated.cpp": "",
+    }
+    plants = [
+        ("against the arrow", {"base/b.cpp": '#include "sim/x.hpp"\n'}, "base includes sim"),
+        ("a sibling", {"workloads/b.hpp": '\n#include "hardware/b.hpp"\n'},
+         "workloads/b.hpp:2: workloads includes hardware"),
+        ("angle brackets", {"base/b.cpp": "  #  include <cli/x.hpp>\n"}, "base includes cli"),
+        ("each other", {"base/b.cpp": '#include "hardware/b.hpp"\n'},
+         "base and hardware include each other"),
+        ("a product folder that includes the tests", {"sim/b.cpp": '#include "tests/catch.hpp"\n'},
+         "sim includes tests"),
+        ("a relative path", {"sim/b.cpp": '#include "../base/a.hpp"\n'}, "repository root"),
+        ("a bare name", {"sim/b.cpp": '#include "b.hpp"\n'}, "repository root"),
+        ("a folder of the top level", {"utils/x.hpp": ""}, "utils: not an entry"),
+        ("a file of the top level", {"setup.py": ""}, "setup.py: not an entry"),
+    ]
+    failures = []
+    for what, plant, expected in [("nothing planted", {}, None), *plants]:
+        with tempfile.TemporaryDirectory() as scratch:
+            root = pathlib.Path(scratch)
+            for name, text in {**clean, **plant}.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text, encoding="utf-8")
+            found = violations(root)
+        if expected is None and found:
+            failures.append(f"{what}: found {found}")
+        elif expected is not None and not any(expected in line for line in found):
+            failures.append(f'{what}: expected "{expected}", found {found}')
+    return failures
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    found = self_test() if sys.argv[1] == "--self-test" else violations(pathlib.Path(sys.argv[1]))
+    print("\n".join(found) if found else "no violations")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The operators one rank runs for one iteration of a serving engine.
+//
+// An iteration is a mixed batch: decoding sequences and, beside them, chunks of prompts. Linear
+// layers see all tokens at once; attention is separate for the two. All layers of the model are in
+// the graph, collapsed by kind; the caller divides by pipeline stages.
+#pragma once
+
+#include "workloads/architecture.hpp"
+#include "workloads/mapping.hpp"
+#include "workloads/operator.hpp"
+#include "workloads/precision.hpp"
+
+namespace roofcast::workloads {
+
+// The batch of one attention-DP rank.
+struct Batch {
+  std::int64_t decode_sequences = 0;
+  std::int64_t query_tokens = 1;  // a decoding sequence's tokens in this iteration
+  std::int64_t context = 0;       // mean cached tokens of a decoding sequence
+  std::int64_t prefill_sequences = 0;
+  std::int64_t prefill_tokens = 0;  // new prompt tokens of each in this iteration
+  std::int64_t cached_tokens = 0;   // of each, before this iteration
+
+  std::int64_t tokens() const {
+    return decode_sequences * query_tokens + prefill_sequences * prefill_tokens;
+  }
+  // Rows that need logits: every decode token, the last token of a prompt.
+  std::int64_t logit_rows() const { return decode_sequences * query_tokens + prefill_sequences; }
+  friend bool operator==(const Batch&, const Batch&) = default;
+};
+
+// What the serving stack does to the graph.
+struct Fusion {
+  bool quantise = false;  // activations leave the kernel before already quantised
+  bool custom_all_reduce = false;
+};
+
+// Appends nothing and allocates nothing when `graph` has the capacity of an earlier call.
+void build_graph(const Architecture& model, const Precision& precision, const Mapping& mapping,
+                 Fusion fusion, const Batch& batch, Graph& graph);
+
+// Expected distinct experts hit, of `local` experts of one rank, by `tokens` tokens that each
+// choose top_k of all `experts` uniformly: local · (1 − (1 − top_k/experts)^tokens).
+double distinct_experts(double tokens, std::int64_t top_k, std::int64_t experts,
+                        std::int64_t local);
+
+}  // namespace roofcast::workloads

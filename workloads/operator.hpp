@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The closed set of operators: what one rank is asked to do, in shapes. No hardware here.
+//
+// Work (FLOP, bytes) is counted in models/work.hpp, time in models/*. Equal shapes compare equal,
+// so their costs can be remembered.
+#pragma once
+
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/number_format.hpp"
+
+namespace roofcast::workloads {
+
+using base::NumberFormat;
+
+// out[m,n] = activations[m,k] · weights[k,n], `batch` independent ones in one kernel.
+struct Gemm {
+  std::int64_t m = 0, n = 0, k = 0;
+  std::int64_t batch = 1;
+  NumberFormat activations = NumberFormat::bf16;
+  NumberFormat weights = NumberFormat::bf16;
+  friend bool operator==(const Gemm&, const Gemm&) = default;
+};
+
+// The same linear layer of many experts in one kernel: `pairs` (token, expert) rows fall on this
+// rank, on `distinct` of its experts (expected values); each expert's weights are [k,n].
+struct GroupedGemm {
+  double pairs = 0.0;
+  double distinct = 0.0;
+  std::int64_t n = 0, k = 0;
+  NumberFormat activations = NumberFormat::bf16;
+  NumberFormat weights = NumberFormat::bf16;
+  friend bool operator==(const GroupedGemm&, const GroupedGemm&) = default;
+};
+
+// Heads of one rank. GQA: cache_elements = 2 · kv_heads · head_dim. Absorbed MLA: one shared head
+// of kv_rank + rope_dim, cached once.
+struct AttentionHeads {
+  std::int64_t query_heads = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t qk_dim = 0;
+  std::int64_t value_dim = 0;
+  std::int64_t window = 0;          // 0 = full
+  std::int64_t cache_elements = 0;  // read per cached token
+  NumberFormat cache = NumberFormat::bf16;
+  friend bool operator==(const AttentionHeads&, const AttentionHeads&) = default;
+};
+
+// Causal attention of `new_tokens` queries a sequence over themselves and `cached_tokens` before
+// them.
+struct PrefillAttention {
+  AttentionHeads heads;
+  std::int64_t sequences = 0;
+  std::int64_t new_tokens = 0;
+  std::int64_t cached_tokens = 0;
+  friend bool operator==(const PrefillAttention&, const PrefillAttention&) = default;
+};
+
+// Attention of `query_tokens` queries a sequence (1 + draft tokens) over a context of mean length.
+struct DecodeAttention {
+  AttentionHeads heads;
+  std::int64_t sequences = 0;
+  std::int64_t query_tokens = 1;
+  std::int64_t context = 0;
+  friend bool operator==(const DecodeAttention&, const DecodeAttention&) = default;
+};
+
+// A memory-bound kernel: norm, activation, rotary embedding with cache write, quantise, sampling, …
+struct Elementwise {
+  double read_bytes = 0.0;
+  double written_bytes = 0.0;
+  double flop = 0.0;
+  friend bool operator==(const Elementwise&, const Elementwise&) = default;
+};
+
+// Top-k, sort, permute and combine around the experts of one rank.
+struct ExpertRouting {
+  std::int64_t tokens = 0;  // whose routing this rank decides
+  double pairs = 0.0;       // rows permuted and combined here
+  std::int64_t hidden = 0;
+  std::int64_t experts = 0;
+  NumberFormat activations = NumberFormat::bf16;
+  friend bool operator==(const ExpertRouting&, const ExpertRouting&) = default;
+};
+
+enum class CollectiveKind : std::uint8_t {
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  all_to_all,
+  send_receive,
+};
+std::string_view name(CollectiveKind kind);
+
+// Between `ranks` ranks, `stride` apart in the order tensor, data, pipeline. `bytes`: all_reduce,
+// the vector each rank holds; all_gather, the result; reduce_scatter, the input; all_to_all, what
+// one rank hands out (its own share included); send_receive, the message.
+struct Collective {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  double bytes = 0.0;
+  std::int64_t ranks = 1;
+  std::int64_t stride = 1;
+  bool custom = false;  // the stack has one-shot and two-shot kernels
+  friend bool operator==(const Collective&, const Collective&) = default;
+};
+
+using Operator = std::variant<Gemm, GroupedGemm, PrefillAttention, DecodeAttention, Elementwise,
+                              ExpertRouting, Collective>;
+
+// One operator of a step and how often it runs (layers collapse).
+struct Call {
+  Operator op;
+  std::string_view name;  // "attention.qkv"; a literal
+  double count = 1.0;
+};
+
+using Graph = std::vector<Call>;
+
+// "gemm", "attention", "moe", "elementwise", "collective".
+std::string_view category(const Operator& op);
+
+}  // namespace roofcast::workloads

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/precision.hpp"
+
+namespace roofcast::workloads {
+
+std::span<const base::CatalogEntry> embedded_precisions();
+
+base::Catalog precision_catalog() { return {"precisions", "precision", embedded_precisions()}; }
+
+void read(base::Fields& f, Precision& precision) {
+  const auto formats = base::number_format_choices();
+  precision.id = f.node().reference;
+  std::string name;
+  f.text("name", name, base::optional);
+  LinearFormat linear;
+  f.choice("weights", linear.weights, formats);
+  f.choice("activations", linear.activations, formats);
+  f.choice("kv_cache", precision.kv_cache, formats);
+  const auto component = [&](std::string_view key, LinearFormat& target, LinearFormat fallback) {
+    target = fallback;
+    f.group(
+        key,
+        [&](base::Fields& g) {
+          g.choice("weights", target.weights, formats, base::optional);
+          g.choice("activations", target.activations, formats, base::optional);
+        },
+        base::optional);
+  };
+  component("attention", precision.attention, linear);
+  component("mlp", precision.mlp, linear);
+  component("experts", precision.experts, linear);
+  component("head", precision.head, LinearFormat{});
+}
+
+}  // namespace roofcast::workloads

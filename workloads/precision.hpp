@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which number format each part of a model is stored and multiplied in.
+//
+// `weights` and `activations` hold for every linear layer unless a component says otherwise. The
+// residual stream, norms, embedding, router and output head stay in bf16 unless named, as published
+// quantised checkpoints keep them.
+#pragma once
+
+#include <string>
+
+#include "base/catalog.hpp"
+#include "base/fields.hpp"
+#include "base/number_format.hpp"
+
+namespace roofcast::workloads {
+
+struct LinearFormat {
+  base::NumberFormat weights = base::NumberFormat::bf16;
+  base::NumberFormat activations = base::NumberFormat::bf16;
+};
+
+struct Precision {
+  std::string id;
+  LinearFormat attention;  // projections
+  LinearFormat mlp;        // dense and shared experts
+  LinearFormat experts;    // routed
+  LinearFormat head;       // and embedding
+  base::NumberFormat kv_cache = base::NumberFormat::bf16;
+};
+
+void read(base::Fields& f, Precision& precision);
+
+base::Catalog precision_catalog();
+
+}  // namespace roofcast::workloads

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the serving software does beside the kernels, and the traffic it is given.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/catalog.hpp"
+#include "base/fields.hpp"
+#include "base/quantity.hpp"
+
+namespace roofcast::workloads {
+
+// Scheduler limits; a stack has defaults, a scenario may override each.
+struct SchedulerLimits {
+  std::int64_t max_tokens_per_step = 0;  // prompt chunk and decodes of one iteration
+  std::int64_t max_sequences = 0;        // running at once, per attention-DP rank
+  double memory_fraction = 0.0;          // of the device memory the engine may fill
+};
+
+struct Stack {
+  std::string id;
+  std::string name;
+  SchedulerLimits limits;
+  std::int64_t kv_block_tokens = 1;
+  base::Bytes runtime_reserve;      // context, graphs, workspaces
+  base::Seconds step_overhead;      // host time of an iteration that the GPU waits for
+  base::Seconds sequence_overhead;  // more of it for each running sequence
+  base::Seconds request_overhead;   // once a request: HTTP, tokenisation, first detokenisation
+  bool fused_quantise = false;      // activations are quantised inside the kernel before
+  bool custom_all_reduce = false;   // one-shot and two-shot kernels for small messages
+};
+
+// The `serving:` section: a stack and what the scenario overrides.
+struct Serving {
+  Stack stack;
+  SchedulerLimits limits;
+};
+
+// The `traffic:` section: a closed loop of `concurrency` clients at one replica, fixed lengths.
+struct Traffic {
+  std::int64_t input_tokens = 0;
+  std::int64_t output_tokens = 0;
+  std::int64_t concurrency = 0;
+  std::int64_t cached_tokens = 0;  // of the input, already in the KV cache (prefix reuse)
+};
+
+void read(base::Fields& f, Stack& stack);
+void read(base::Fields& f, Serving& serving);
+void read(base::Fields& f, Traffic& traffic);
+
+base::Catalog stack_catalog();
+
+}  // namespace roofcast::workloads
