@@ -42,6 +42,11 @@ Limit StepCost::limit() const {
   return static_cast<Limit>(std::max_element(by_limit.begin(), by_limit.end()) - by_limit.begin());
 }
 
+Seconds host_time(const workloads::Serving& serving, const workloads::Batch& batch) {
+  const auto sequences = static_cast<double>(batch.decode_sequences + batch.prefill_sequences);
+  return serving.stack.step_overhead + sequences * serving.stack.sequence_overhead;
+}
+
 StepCost step_cost(const ScenarioView& s, const workloads::Batch& batch, Workspace& workspace) {
   const models::Machine& machine = s.platform->machine;
   build(s, batch, workspace.graph);
@@ -58,10 +63,7 @@ StepCost step_cost(const ScenarioView& s, const workloads::Batch& batch, Workspa
     add(call);
   }
   const auto stages = static_cast<double>(s.mapping->pipeline_parallel);
-  const workloads::Stack& stack = s.serving->stack;
-  const Seconds host =
-      stack.step_overhead + static_cast<double>(batch.decode_sequences + batch.prefill_sequences) *
-                                stack.sequence_overhead;
+  const Seconds host = host_time(*s.serving, batch);
   step.by_limit[static_cast<std::size_t>(Limit::host)] += host;
   Seconds sending{};
   if (stages > 1.0) {

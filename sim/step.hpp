@@ -38,6 +38,9 @@ struct Workspace {
 StepCost step_cost(const ScenarioView& scenario, const workloads::Batch& batch,
                    Workspace& workspace);
 
+// Host time of one iteration that the GPU waits for.
+base::Seconds host_time(const workloads::Serving& serving, const workloads::Batch& batch);
+
 // The same, operator by operator.
 struct OperatorLine {
   workloads::Call call;

@@ -18,7 +18,7 @@
 //            `row` indexes rows; an operator's time, flop and bytes are totals over its `count`
 //   notes    [text]
 // Columns with a meaning here, each optional: fits, reason, pareto_rank (1 = on the front),
-// bound_decode, bound_prefill. A row is infeasible when fits is false or reason is not empty.
+// bound_tpot, bound_ttft. A row is infeasible when fits is false or reason is not empty.
 'use strict';
 
 const byId = (id) => document.getElementById(id);

@@ -20,6 +20,9 @@ const kBuiltInShapes = ['circle', 'rect', 'triangle', 'diamond'];
 const kColours = 7;
 const kCategories = ['gemm', 'attention', 'moe', 'collective', 'elementwise', 'ssm'];
 const kFramingShare = 0.002;  // operators below this share of their step do not widen the roofline
+const kNamedShare = 0.09;  // operators from this share of their step on have their name beside them
+const kDenseSeries = 500;   // from here they are smaller and paler
+const kPackedFront = 50;    // from here the marks of a front are small and have no rim
 const kLargeSeries = 2000;  // from here the dominated points are painted as one path
 
 function shapeOf(index) {
@@ -176,18 +179,21 @@ function paretoOption(theme, view) {
     const onFront = new Set(front);
     const rest = rows.filter((row) => !onFront.has(row));
     const large = rest.length > kLargeSeries;
+    const dense = rest.length > kDenseSeries;
+    const packed = front.length > kPackedFront;
     const shape = shapeOf(index);
     lines.push({
       type: 'scatter', name, data: rest.map(point), z: 2, large, largeThreshold: kLargeSeries,
       symbol: large && shape.startsWith('path') ? 'circle' : shape,
-      symbolSize: judged ? (large ? 3 : 5.5) : 8,
-      itemStyle: { color: theme.series(index), opacity: judged ? (large ? 0.2 : 0.4) : 0.8 },
+      symbolSize: judged ? (dense ? 3 : 5.5) : 8,
+      itemStyle: { color: theme.series(index), opacity: judged ? (dense ? 0.18 : 0.4) : 0.8 },
     });
     lines.push({
       type: 'line', name, z: 4, symbol: shape, showAllSymbol: true,
       lineStyle: { color: theme.series(index), width: 1.5 },
-      itemStyle: { color: theme.series(index), borderColor: theme.background, borderWidth: 1 },
-      symbolSize: (value) => (onGlobal.has(value[2]) ? 12 : 8.5),
+      itemStyle: { color: theme.series(index), borderColor: theme.background,
+        borderWidth: packed ? 0 : 1 },
+      symbolSize: (value) => (onGlobal.has(value[2]) ? 12 : 8.5) * (packed ? 0.55 : 1),
       data: front.map(point), emphasis: { scale: 1.3 },
     });
   }
@@ -247,9 +253,12 @@ function rooflineOption(theme, view) {
   const left = Math.min(...xs) / 2.5;
   const right = Math.max(...xs) * 4;
   const bottom = Math.min(...ys, left * bandwidth) / 1.5;
-  const top = Math.max(...ys) * 2.5;
-  const split = left * (right / left) ** 0.7;  // right of here names go below their mark
+  const top = Math.max(...ys) * 5;
+  // Names go right of their mark, and where the right edge is near, above or below it.
+  const split = left * (right / left) ** 0.7;
   const maxRidge = Math.max(...ridges);
+  const namePosition = (op) => (op.intensity <= split ? 'right'
+    : op.achieved_flop_per_s > 0.5 * ceilings[0].peak ? 'top' : 'bottom');
   // The bandwidth is written where the slope is emptiest.
   const distance = (x) => Math.min(3, ...operators.filter(({ share }) => share >= 0.02)
     .map(({ op }) => Math.abs(Math.log10(op.intensity / x))));
@@ -288,9 +297,9 @@ function rooflineOption(theme, view) {
   series.push({  // the names lie over all marks
     type: 'scatter', z: 4, silent: true, labelLayout: { hideOverlap: true },
     itemStyle: { color: 'transparent' },
-    data: ordered.filter(({ share }) => share >= 0.05).map((entry) => ({ ...mark(entry), label: {
-      show: true, formatter: entry.op.name, distance: 4, fontSize: 11.5, color: theme.text,
-      position: entry.op.intensity > split ? 'bottom' : 'right',
+    data: ordered.filter(({ share }) => share >= kNamedShare).map((entry) => ({ ...mark(entry),
+      label: { show: true, formatter: entry.op.name, distance: 4, fontSize: 11.5, color: theme.text,
+      position: namePosition(entry.op),
       textBorderColor: theme.background, textBorderWidth: 2 } })),
   });
   const option = baseOption(theme);

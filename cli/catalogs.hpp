@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kinds of documents roofcast knows, in one table: catalog, how to recognise one, how to check
+// one.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/catalog.hpp"
+#include "base/problems.hpp"
+
+namespace roofcast::cli {
+
+struct DocumentKind {
+  std::string_view name;         // singular: "chip"
+  std::string_view telling_key;  // a top-level key only this kind has
+  base::Catalog (*catalog)();
+  // Reads the document whole; throws InputError. Returns what it is, in a few words.
+  std::string (*check)(const base::Node& document);
+};
+
+std::span<const DocumentKind> document_kinds();
+base::Catalog example_catalog();
+
+// By its name or its plural; throws InputError with the nearest name.
+const DocumentKind& kind_named(const std::string& name);
+// By its keys; nullptr when it looks like none.
+const DocumentKind* kind_of(const base::Node& document);
+
+}  // namespace roofcast::cli

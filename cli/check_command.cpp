@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "cli/catalogs.hpp"
+#include "cli/commands.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+// Prints what the document is; every problem of every file goes to stderr.
+bool check(const std::string& file, const std::string& kind_name) {
+  try {
+    const base::Node document = base::load_document(file);
+    const DocumentKind* kind = kind_name.empty() ? kind_of(document) : &kind_named(kind_name);
+    if (kind == nullptr) {
+      throw base::InputError(fmt::format(
+          "{}: error: this looks like no document of roofcast; name its kind with --kind\n", file));
+    }
+    fmt::print("{}: ok, {}\n", file, kind->check(document));
+    return true;
+  } catch (const base::InputError& error) {
+    fmt::print(stderr, "{}", error.what());
+    return false;
+  }
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Run& chosen) {
+  auto* command = app.add_subcommand(
+      "check", "Reads scenarios, sweeps and catalog files and reports every mistake in them");
+  auto files = std::make_shared<std::vector<std::string>>();
+  auto kind = std::make_shared<std::string>();
+  command->add_option("files", *files, "YAML or JSON documents")->required();
+  command->add_option(
+      "--kind", *kind,
+      "chip, system, calibration, model, precision, stack or example (a scenario or a "
+      "sweep); told by the keys when left out");
+  command->callback([&chosen, files, kind] {
+    chosen = [files, kind] {
+      bool good = true;
+      for (const std::string& file : *files) {
+        good = check(file, *kind) && good;
+      }
+      return good ? kDone : kBadInput;
+    };
+  });
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The commands of roofcast, one file each. add_x declares the command's options on the application
+// and stores in `chosen` what to run when the user picked it; it returns the exit code.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace roofcast::cli {
+
+// Exit codes; 1 is a bug.
+inline constexpr int kDone = 0;
+inline constexpr int kBug = 1;
+inline constexpr int kBadInput = 2;
+inline constexpr int kInfeasible = 3;
+
+using Run = std::function<int()>;
+
+void add_list(CLI::App& app, Run& chosen);
+void add_show(CLI::App& app, Run& chosen);
+void add_check(CLI::App& app, Run& chosen);
+void add_estimate(CLI::App& app, Run& chosen);
+void add_sweep(CLI::App& app, Run& chosen);
+void add_pareto(CLI::App& app, Run& chosen);
+void add_report(CLI::App& app, Run& chosen);
+
+// The whole program: parses, runs, turns exceptions into messages on stderr and an exit code.
+int run(int argc, char** argv);
+
+}  // namespace roofcast::cli

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "base/csv.hpp"
+#include "cli/commands.hpp"
+#include "cli/explain.hpp"
+#include "cli/text_table.hpp"
+#include "sim/metrics.hpp"
+#include "sim/scenario.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+struct Options {
+  std::string scenario;
+  std::vector<std::string> set;
+  std::string format = "text";
+  bool explain = false;
+  bool strict = false;
+};
+
+std::string bound_of(const sim::ServingEstimate& e, std::string_view metric) {
+  const std::string_view column = metric.starts_with("ttft")   ? "bound_ttft"
+                                  : metric.starts_with("tpot") ? "bound_tpot"
+                                  : metric.starts_with("throughput_tok_per_s_per_gpu")
+                                      ? "bound_throughput"
+                                      : "";
+  for (const sim::TextMetric& text : sim::text_metrics()) {
+    if (text.name == column) {
+      return fmt::format("limited by {}", text.value(e));
+    }
+  }
+  return {};
+}
+
+void print_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
+  const workloads::Mapping& m = s.mapping;
+  fmt::print("{} on {} · {} · TP{} PP{} EP{} DP{} · {}\n{} tokens in, {} out, concurrency {}\n\n",
+             s.model.name, s.platform.system.name,
+             s.precision.id.empty() ? "custom precision" : s.precision.id, m.tensor_parallel,
+             m.pipeline_parallel, m.expert_parallel, m.data_parallel, s.serving.stack.name,
+             s.traffic.input_tokens, s.traffic.output_tokens, s.traffic.concurrency);
+  if (!e.fits()) {
+    fmt::print("does not run: {}\n", sim::reason(e));
+    return;
+  }
+  TextTable table({"metric", "value", ""});
+  for (const sim::Metric& metric : sim::metrics()) {
+    table.add({std::string(metric.label), display(metric.value(e), metric.unit),
+               bound_of(e, metric.name)});
+  }
+  fmt::print("{}\nParameters: {} ({})\n", table.text(), s.platform.system.calibration.name,
+             hardware::name(e.provenance));
+}
+
+nlohmann::ordered_json json_of(const sim::ServingEstimate& e) {
+  nlohmann::ordered_json json;
+  json["fits"] = e.fits();
+  json["reason"] = sim::reason(e);
+  for (const sim::Metric& metric : sim::metrics()) {
+    const double value = e.fits() ? metric.value(e) : NAN;
+    json[std::string(metric.name)] =
+        std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+  }
+  for (const sim::TextMetric& text : sim::text_metrics()) {
+    json[std::string(text.name)] = e.fits() ? std::string(text.value(e)) : std::string();
+  }
+  return json;
+}
+
+void print_csv(const sim::ServingEstimate& e) {
+  std::vector<std::string> columns = {"fits", "reason"};
+  for (const sim::Metric& metric : sim::metrics()) {
+    columns.emplace_back(metric.name);
+  }
+  for (const sim::TextMetric& text : sim::text_metrics()) {
+    columns.emplace_back(text.name);
+  }
+  base::CsvWriter csv(std::cout, columns);
+  csv.append(e.fits() ? "true" : "false");
+  csv.append(sim::reason(e));
+  for (const sim::Metric& metric : sim::metrics()) {
+    csv.append(e.fits() ? metric.value(e) : NAN);
+  }
+  for (const sim::TextMetric& text : sim::text_metrics()) {
+    csv.append(e.fits() ? text.value(e) : std::string_view());
+  }
+  csv.end_row();
+  csv.close();
+}
+
+int run_estimate(const Options& options) {
+  base::Node document = base::load_document(options.scenario);
+  base::Problems problems;
+  for (const std::string& assignment : options.set) {
+    sim::set_knob(document, assignment, problems);
+  }
+  problems.throw_if_any();
+  const sim::Scenario scenario = sim::read_scenario(std::move(document));
+  sim::Workspace workspace;
+  const sim::ScenarioView view = sim::view(scenario);
+  const sim::ServingEstimate e = sim::estimate(view, workspace);
+  if (options.format == "json") {
+    nlohmann::ordered_json json = json_of(e);
+    if (options.explain && e.fits()) {
+      json["steps"] = explain_json(view, e);
+    }
+    fmt::print("{}\n", json.dump(2));
+  } else if (options.format == "csv") {
+    options.explain&& e.fits() ? print_operators_csv(view, e) : print_csv(e);
+  } else {
+    print_text(scenario, e);
+    if (options.explain && e.fits()) {
+      fmt::print("{}", explain_text(view, e));
+    }
+  }
+  return options.strict && !e.fits() ? kInfeasible : kDone;
+}
+
+}  // namespace
+
+void add_estimate(CLI::App& app, Run& chosen) {
+  auto* command = app.add_subcommand(
+      "estimate",
+      "One scenario: latency, throughput, memory and cost, with what limits each\n"
+      "  roofcast estimate mine.yaml --set deployment.tensor_parallel=4\n"
+      "  roofcast estimate mine.yaml --set system.chip.hbm.bandwidth=x2 --explain");
+  auto options = std::make_shared<Options>();
+  command->add_option("scenario", options->scenario, "the scenario's YAML")->required();
+  command->add_option("--set", options->set, "turn a knob: a dotted path, =, a value or a factor")
+      ->type_name("PATH=VALUE")
+      ->take_all();
+  command->add_option("--format", options->format, "text, json or csv")
+      ->check(CLI::IsMember({"text", "json", "csv"}))
+      ->capture_default_str();
+  command->add_flag("--explain", options->explain,
+                    "time by operator, with FLOP, bytes, arithmetic intensity and bound");
+  command->add_flag("--strict", options->strict, "exit with 3 when the scenario does not fit");
+  command->callback([&chosen, options] { chosen = [options] { return run_estimate(*options); }; });
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "base/csv.hpp"
+#include "base/unit_text.hpp"
+#include "cli/text_table.hpp"
+#include "models/operator_cost.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch,
+                std::string name) {
+  const models::Machine& machine = scenario.platform->machine;
+  PhaseRows rows{std::move(name), 0.0, {}};
+  for (const sim::OperatorLine& line : sim::step_operators(scenario, batch)) {
+    OperatorRow row;
+    row.name = line.call.name;
+    row.category = workloads::category(line.call.op);
+    const bool multiplies = row.category == "gemm" || row.category == "attention" ||
+                            std::holds_alternative<workloads::GroupedGemm>(line.call.op);
+    row.format = multiplies ? base::name(models::math_of(line.call.op, machine)) : "";
+    row.count = line.call.count;
+    row.time_s = line.call.count * line.cost.time.si();
+    row.flop = line.call.count * line.cost.flop.si();
+    row.bytes = line.call.count * line.cost.dram_bytes.si();
+    row.message_bytes = line.call.count * line.cost.message_bytes.si();
+    row.bound = models::name(line.cost.bound);
+    row.algorithm = line.cost.algorithm;
+    rows.time_s += row.time_s;
+    rows.operators.push_back(std::move(row));
+  }
+  OperatorRow host;
+  host.name = "host";
+  host.category = "host";
+  host.count = 1;
+  host.time_s = sim::host_time(*scenario.serving, batch).si();
+  host.bound = "host";
+  rows.time_s += host.time_s;
+  rows.operators.push_back(std::move(host));
+  return rows;
+}
+
+std::string scaled(double value, std::string_view unit) {
+  if (value <= 0.0) {
+    return "-";
+  }
+  if (unit == "FLOP") {
+    return base::format_quantity(base::Flops::from_si(value));
+  }
+  if (unit == "B") {
+    return base::format_quantity(base::Bytes::from_si(value));
+  }
+  return base::format_quantity(base::Seconds::from_si(value));
+}
+
+}  // namespace
+
+std::vector<PhaseRows> explain(const sim::ScenarioView& scenario,
+                               const sim::ServingEstimate& estimate) {
+  std::vector<PhaseRows> phases;
+  if (estimate.steady.decode_pass.decode_sequences > 0) {
+    phases.push_back(phase(scenario, estimate.steady.decode_pass, "decode step"));
+  }
+  phases.push_back(phase(scenario, estimate.steady.prefill_pass, "step with prompts"));
+  return phases;
+}
+
+std::string explain_text(const sim::ScenarioView& scenario, const sim::ServingEstimate& estimate) {
+  std::string out;
+  for (const PhaseRows& rows : explain(scenario, estimate)) {
+    const bool decode = rows.name == "decode step";
+    const workloads::Batch& batch =
+        decode ? estimate.steady.decode_pass : estimate.steady.prefill_pass;
+    out += fmt::format("\n{}: {}, {} sequences decoding at {} tokens", rows.name,
+                       scaled(rows.time_s, "s"), batch.decode_sequences, batch.context);
+    out += decode ? "\n"
+                  : fmt::format(", {} prompt(s) of {} new tokens\n", batch.prefill_sequences,
+                                batch.prefill_tokens);
+    TextTable table({"operator", "runs", "time", "share", "FLOP", "bytes", "sent", "FLOP/B",
+                     "format", "bound", "by"});
+    for (const OperatorRow& row : rows.operators) {
+      table.add({row.name, fmt::format("{}", row.count), scaled(row.time_s, "s"),
+                 fmt::format("{:.1f}%", 100.0 * row.time_s / rows.time_s), scaled(row.flop, "FLOP"),
+                 scaled(row.bytes, "B"), scaled(row.message_bytes, "B"),
+                 row.bytes > 0.0 ? fmt::format("{:.3g}", row.intensity()) : "-", row.format,
+                 row.bound, row.algorithm});
+    }
+    out += table.text();
+  }
+  return out + "(FLOP, bytes and time are of one GPU, over all runs of the operator in the step)\n";
+}
+
+nlohmann::ordered_json explain_json(const sim::ScenarioView& scenario,
+                                    const sim::ServingEstimate& estimate) {
+  nlohmann::ordered_json phases = nlohmann::ordered_json::array();
+  for (const PhaseRows& rows : explain(scenario, estimate)) {
+    nlohmann::ordered_json operators = nlohmann::ordered_json::array();
+    for (const OperatorRow& row : rows.operators) {
+      operators.push_back({{"name", row.name},
+                           {"category", row.category},
+                           {"format", row.format},
+                           {"count", row.count},
+                           {"time_s", row.time_s},
+                           {"flop", row.flop},
+                           {"bytes", row.bytes},
+                           {"message_bytes", row.message_bytes},
+                           {"intensity", row.intensity()},
+                           {"achieved_flop_per_s", row.time_s > 0.0 ? row.flop / row.time_s : 0.0},
+                           {"bound", row.bound},
+                           {"algorithm", row.algorithm}});
+    }
+    phases.push_back(
+        {{"name", rows.name}, {"time_s", rows.time_s}, {"operators", std::move(operators)}});
+  }
+  return phases;
+}
+
+void print_operators_csv(const sim::ScenarioView& scenario, const sim::ServingEstimate& estimate) {
+  base::CsvWriter csv(
+      std::cout, {"step", "operator", "category", "format", "count", "time_s", "flop", "bytes_b",
+                  "message_b", "intensity_flop_per_b", "bound", "algorithm"});
+  for (const PhaseRows& rows : explain(scenario, estimate)) {
+    for (const OperatorRow& row : rows.operators) {
+      csv.append(rows.name);
+      csv.append(row.name);
+      csv.append(row.category);
+      csv.append(row.format);
+      csv.append(row.count);
+      csv.append(row.time_s);
+      csv.append(row.flop);
+      csv.append(row.bytes);
+      csv.append(row.message_bytes);
+      csv.append(row.intensity());
+      csv.append(row.bound);
+      csv.append(row.algorithm);
+      csv.end_row();
+    }
+  }
+  csv.close();
+}
+
+}  // namespace roofcast::cli

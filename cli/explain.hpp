@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the time of a step goes, operator by operator: as text, JSON, and CSV.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/estimate.hpp"
+
+namespace roofcast::cli {
+
+// One operator of a step, over all its runs.
+struct OperatorRow {
+  std::string name;
+  std::string category;
+  std::string format;  // the multiplier's number format; empty when it multiplies nothing
+  double count = 0;
+  double time_s = 0;
+  double flop = 0;
+  double bytes = 0;          // device memory
+  double message_bytes = 0;  // sent to other ranks
+  std::string bound;
+  std::string algorithm;
+  double intensity() const { return bytes > 0.0 ? flop / bytes : 0.0; }
+};
+
+struct PhaseRows {
+  std::string name;  // "decode step", "step with prompts"
+  double time_s = 0;
+  std::vector<OperatorRow> operators;  // in the order they run; host time last
+};
+
+// The steps behind an estimate: decodes alone, and decodes with prompts.
+std::vector<PhaseRows> explain(const sim::ScenarioView& scenario,
+                               const sim::ServingEstimate& estimate);
+
+std::string explain_text(const sim::ScenarioView& scenario, const sim::ServingEstimate& estimate);
+nlohmann::ordered_json explain_json(const sim::ScenarioView& scenario,
+                                    const sim::ServingEstimate& estimate);
+void print_operators_csv(const sim::ScenarioView& scenario, const sim::ServingEstimate& estimate);
+
+}  // namespace roofcast::cli

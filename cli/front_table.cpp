@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/front_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/text_table.hpp"
+#include "sim/metrics.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+constexpr std::string_view kStatus[] = {"point", "fits", "meets", "pareto_rank", "reason"};
+constexpr std::string_view kUsual[] = {"throughput_tok_per_s_per_gpu",
+                                       "interactivity_tok_per_s_per_user", "ttft_p50_s",
+                                       "cost_usd_per_mtok", "memory_b_per_gpu"};
+constexpr std::string_view kBounds[] = {"bound_tpot"};
+
+double value_of(const base::CsvTable& table, std::size_t row, std::size_t column) {
+  return base::parse_number(table.cell(row, column)).value_or(std::nan(""));
+}
+
+}  // namespace
+
+ColumnKind kind_of_column(std::string_view name) {
+  const auto& texts = sim::text_metrics();
+  if (sim::find_metric(name) != nullptr) {
+    return ColumnKind::metric;
+  }
+  const bool status =
+      std::find(std::begin(kStatus), std::end(kStatus), name) != std::end(kStatus) ||
+      std::any_of(texts.begin(), texts.end(),
+                  [&](const sim::TextMetric& t) { return t.name == name; });
+  return status ? ColumnKind::status : ColumnKind::axis;
+}
+
+std::vector<std::size_t> spread(const base::CsvTable& table, std::vector<std::size_t> rows,
+                                const std::string& column, std::size_t limit) {
+  const std::size_t by = table.column(column);
+  std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
+    return value_of(table, a, by) > value_of(table, b, by);
+  });
+  if (rows.size() <= limit) {
+    return rows;
+  }
+  std::vector<std::size_t> chosen;
+  for (std::size_t i = 0; i < limit; ++i) {
+    chosen.push_back(rows[i * (rows.size() - 1) / (limit - 1)]);
+  }
+  return chosen;
+}
+
+std::string front_table(const base::CsvTable& table, const std::vector<std::size_t>& rows,
+                        const std::vector<std::string>& objectives, std::size_t limit) {
+  std::vector<std::size_t> columns;
+  std::vector<std::string> header;
+  const auto add = [&](std::string_view name) {
+    const auto column = table.find_column(name);
+    if (column && std::find(columns.begin(), columns.end(), *column) == columns.end()) {
+      columns.push_back(*column);
+      const sim::Metric* metric = sim::find_metric(name);
+      header.emplace_back(metric != nullptr ? metric->label : name.substr(name.rfind('.') + 1));
+    }
+  };
+  for (const std::string& name : table.columns()) {
+    if (kind_of_column(name) == ColumnKind::axis) {
+      add(name);
+    }
+  }
+  for (const std::string& name : objectives) {
+    add(name);
+  }
+  for (const std::string_view name : kUsual) {
+    add(name);
+  }
+  for (const std::string_view name : kBounds) {
+    add(name);
+  }
+  TextTable text(header);
+  for (const std::size_t row : spread(table, rows, objectives.front(), limit)) {
+    std::vector<std::string> cells;
+    for (const std::size_t column : columns) {
+      const sim::Metric* metric = sim::find_metric(table.columns()[column]);
+      cells.push_back(metric != nullptr ? display(value_of(table, row, column), metric->unit)
+                                        : std::string(table.cell(row, column)));
+    }
+    text.add(std::move(cells));
+  }
+  return text.text();
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A line on stderr that says how far a sweep is; nothing when stderr is no terminal or --quiet is
+// given.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace roofcast::cli {
+
+class Progress {
+ public:
+  // Reads `done` a few times a second until destroyed; `done` outlives it.
+  Progress(const std::atomic<std::size_t>& done, std::size_t total, bool quiet);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+ private:
+  void watch(const std::atomic<std::size_t>& done, std::size_t total);
+
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::mutex mutex_;
+  std::condition_variable stop_;
+  bool stopped_ = false;
+  std::thread thread_;
+};
+
+}  // namespace roofcast::cli

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/explain.hpp"
+#include "cli/front_table.hpp"
+#include "sim/metrics.hpp"
+
+namespace roofcast::cli {
+
+std::string_view asset_report_html();
+std::string_view asset_report_css();
+std::string_view asset_report_js();
+std::string_view asset_report_charts_js();
+std::string_view asset_report_table_js();
+std::string_view asset_echarts_js();
+
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t kMaxRows = 20'000;  // what a browser sorts and draws without a wait
+constexpr std::size_t kMaxPoints = 12;    // with operator detail
+
+ordered_json column_json(const std::string& name) {
+  const ColumnKind kind = kind_of_column(name);
+  if (const sim::Metric* m = sim::find_metric(name)) {
+    return {{"name", name},
+            {"label", m->label},
+            {"unit", m->unit},
+            {"description", m->description},
+            {"kind", "metric"},
+            {"better", m->better == sim::Better::higher  ? ordered_json("higher")
+                       : m->better == sim::Better::lower ? ordered_json("lower")
+                                                         : ordered_json()}};
+  }
+  std::string label = name;
+  std::string description;
+  for (const sim::TextMetric& text : sim::text_metrics()) {
+    if (text.name == name) {
+      label = text.label;
+      description = text.description;
+    }
+  }
+  return {{"name", name},
+          {"label", label},
+          {"unit", ""},
+          {"description", description},
+          {"kind", kind == ColumnKind::axis ? "axis" : "status"},
+          {"better", nullptr}};
+}
+
+ordered_json cell_json(std::string_view cell) {
+  if (cell.empty()) {
+    return nullptr;
+  }
+  if (cell == "true" || cell == "false") {
+    return cell == "true";
+  }
+  if (const auto number = base::parse_number(cell)) {
+    return *number;
+  }
+  return std::string(cell);
+}
+
+bool says(const base::CsvTable& table, std::size_t row, std::string_view column,
+          std::string_view text) {
+  const auto at = table.find_column(column);
+  return at && table.cell(row, *at) == text;
+}
+
+// Fronts first, then what meets the constraints, then the rest; shown in the table's order.
+std::vector<std::size_t> rows_to_show(const base::CsvTable& table) {
+  std::vector<std::size_t> rows(table.rows());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i] = i;
+  }
+  if (rows.size() <= kMaxRows) {
+    return rows;
+  }
+  const auto importance = [&](std::size_t row) {
+    return says(table, row, "pareto_rank", "1") ? 0 : says(table, row, "meets", "true") ? 1 : 2;
+  };
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](std::size_t a, std::size_t b) { return importance(a) < importance(b); });
+  // Keep the most important class whole and thin the next one evenly.
+  std::vector<std::size_t> shown;
+  const auto front_end = std::stable_partition(
+      rows.begin(), rows.end(), [&](std::size_t row) { return importance(row) == 0; });
+  shown.assign(rows.begin(), std::min(front_end, rows.begin() + kMaxRows));
+  const auto rest = static_cast<std::size_t>(rows.end() - front_end);
+  const std::size_t room = kMaxRows - shown.size();
+  for (std::size_t i = 0; i < std::min(room, rest); ++i) {
+    shown.push_back(
+        *(front_end + static_cast<std::ptrdiff_t>(i * rest / std::max<std::size_t>(room, 1))));
+  }
+  std::sort(shown.begin(), shown.end());
+  return shown;
+}
+
+std::string label_of(const sim::SweepPoints& points, std::size_t point) {
+  std::string label;
+  for (std::size_t axis = 0; axis < points.sweep().axes.size(); ++axis) {
+    const std::string& name = points.sweep().axes[axis].name;
+    const std::string last = name.substr(name.rfind('.') + 1);
+    const std::string& value = points.label(point, axis);
+    const bool number = base::parse_number(value).has_value() || value[0] == 'x';
+    label += axis > 0 ? " · " : "";
+    label += number ? fmt::format("{} {}", last, value) : value;
+  }
+  return label;
+}
+
+ordered_json point_json(const sim::SweepPoints& points, std::size_t point, std::size_t shown_row) {
+  const sim::ScenarioView scenario = points.scenario(point);
+  sim::Workspace workspace;
+  const sim::ServingEstimate estimate = sim::estimate(scenario, workspace);
+  const hardware::Chip& chip = scenario.platform->system.chip;
+  ordered_json steps = explain_json(scenario, estimate);
+  std::set<std::string> used;
+  for (const auto& step : steps) {
+    for (const auto& op : step["operators"]) {
+      used.insert(op["format"].get<std::string>());
+    }
+  }
+  ordered_json peaks = ordered_json::array();
+  for (int i = 0; i < base::kMathTypes; ++i) {
+    const auto type = static_cast<base::MathType>(i);
+    if (used.contains(std::string(base::name(type)))) {
+      peaks.push_back({{"format", base::name(type)}, {"flop_per_s", chip.peak(type).si()}});
+    }
+  }
+  return {{"row", shown_row},          {"label", label_of(points, point)},
+          {"chip", chip.id},           {"hbm_bandwidth_bytes_per_s", chip.bandwidth.si()},
+          {"peaks", std::move(peaks)}, {"phases", std::move(steps)}};
+}
+
+ordered_json points_json(const base::CsvTable& table, const sim::SweepPoints& points,
+                         const std::vector<std::size_t>& shown, const std::string& objective) {
+  std::vector<std::size_t> front;
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    if (says(table, shown[i], "pareto_rank", "1")) {
+      front.push_back(shown[i]);
+    }
+  }
+  ordered_json json = ordered_json::array();
+  const std::size_t index_column = table.column("point");
+  for (const std::size_t row : spread(table, front, objective, kMaxPoints)) {
+    const auto point =
+        static_cast<std::size_t>(base::parse_number(table.cell(row, index_column)).value_or(0.0));
+    const auto at = std::lower_bound(shown.begin(), shown.end(), row) - shown.begin();
+    json.push_back(point_json(points, point, static_cast<std::size_t>(at)));
+  }
+  return json;
+}
+
+ordered_json notes_json(const base::CsvTable& table) {
+  ordered_json notes = ordered_json::array();
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    if (says(table, row, "provenance", "datasheet")) {
+      notes.push_back(
+          "Not calibrated: rows marked \"datasheet\" use one generic set of efficiencies for every "
+          "chip. "
+          "Trust ratios between rows more than their absolute values.");
+      break;
+    }
+  }
+  return notes;
+}
+
+ordered_json report_json(const base::CsvTable& table, const sim::SweepPoints* points,
+                         const std::string& sweep_text, const std::string& title) {
+  const std::vector<std::size_t> shown = rows_to_show(table);
+  ordered_json data;
+  data["title"] = title;
+  data["generated_by"] = "roofcast " ROOFCAST_VERSION;
+  data["question"] = points != nullptr ? points->sweep().question : "";
+  data["scenario"] = sweep_text;
+  std::string series;
+  data["columns"] = ordered_json::array();
+  for (const std::string& name : table.columns()) {
+    data["columns"].push_back(column_json(name));
+    if (series.empty() && kind_of_column(name) == ColumnKind::axis) {
+      series = name;
+    }
+  }
+  if (table.find_column("system")) {
+    series = "system";
+  }
+  ordered_json rows = ordered_json::array();
+  for (const std::size_t row : shown) {
+    ordered_json cells = ordered_json::array();
+    for (std::size_t c = 0; c < table.columns().size(); ++c) {
+      const bool axis = kind_of_column(table.columns()[c]) == ColumnKind::axis;
+      const bool reason = table.columns()[c] == "reason";
+      const std::string_view cell = table.cell(row, c);
+      cells.push_back(reason || (axis && !base::parse_number(cell))
+                          ? ordered_json(std::string(cell))
+                          : cell_json(cell));
+    }
+    rows.push_back(std::move(cells));
+  }
+  data["rows"] = std::move(rows);
+  std::size_t feasible = 0;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    feasible += says(table, row, "meets", "true") ? 1 : 0;
+  }
+  data["total_rows"] = table.rows();
+  data["feasible_rows"] = feasible;
+  data["shown_rows"] = shown.size();
+  sim::ParetoGoal goal;
+  if (points != nullptr) {
+    goal = points->sweep().pareto;
+  } else {
+    goal.maximize = {"throughput_tok_per_s_per_gpu", "interactivity_tok_per_s_per_user"};
+  }
+  data["pareto"] = {{"maximize", goal.maximize}, {"minimize", goal.minimize}};
+  data["series_column"] = series;
+  const std::string objective =
+      goal.maximize.empty() ? goal.minimize.front() : goal.maximize.front();
+  data["points"] =
+      points != nullptr ? points_json(table, *points, shown, objective) : ordered_json::array();
+  data["notes"] = notes_json(table);
+  return data;
+}
+
+// Replaces each token once, in order of appearance, never looking inside what was put in.
+std::string fill(std::string_view page,
+                 const std::vector<std::pair<std::string_view, std::string_view>>& tokens) {
+  std::string out;
+  for (const auto& [token, text] : tokens) {
+    const auto at = page.find(token);
+    if (at == std::string_view::npos) {
+      throw std::logic_error(fmt::format("report.html lacks {}", token));
+    }
+    out += page.substr(0, at);
+    out += text;
+    page.remove_prefix(at + token.size());
+  }
+  return out += page;
+}
+
+std::string escaped(const std::string& json) {
+  std::string out;
+  out.reserve(json.size());
+  for (const char c : json) {
+    c == '<' ? out += "\\u003c" : out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
+void write_report(const base::CsvTable& table, const sim::SweepPoints* points,
+                  const std::string& sweep_text, const std::filesystem::path& file) {
+  const ordered_json data = report_json(table, points, sweep_text, file.stem().string());
+  const std::string json =
+      escaped(data.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+  const std::string page =
+      fill(asset_report_html(), {{"/*{{css}}*/", asset_report_css()},
+                                 {"{{data}}", json},
+                                 {"/*{{chart_library}}*/", asset_echarts_js()},
+                                 {"/*{{js_charts}}*/", asset_report_charts_js()},
+                                 {"/*{{js_table}}*/", asset_report_table_js()},
+                                 {"/*{{js}}*/", asset_report_js()}});
+  std::ofstream out(file, std::ios::binary);
+  out << page;
+  out.close();
+  if (!out) {
+    throw base::InputError(fmt::format("error: cannot write {}\n", file.string()));
+  }
+}
+
+}  // namespace roofcast::cli

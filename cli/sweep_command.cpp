@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <chrono>
+#include <fstream>
+
+#include "cli/commands.hpp"
+#include "cli/front_table.hpp"
+#include "cli/progress.hpp"
+#include "cli/report.hpp"
+#include "cli/sweep_csv.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+constexpr std::size_t kTableRows = 24;
+
+struct Options {
+  std::string sweep;
+  std::string csv;
+  std::string report;
+  unsigned threads = 0;
+  bool quiet = false;
+};
+
+void write_text(const std::filesystem::path& file, const std::string& text) {
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) {
+    throw base::InputError(fmt::format("error: cannot write {}\n", file.string()));
+  }
+}
+
+int run_sweep_command(const Options& options) {
+  const base::Node document = base::load_document(options.sweep);
+  const sim::SweepPoints points(sim::read_sweep(document));
+  const sim::Sweep& sweep = points.sweep();
+  std::atomic<std::size_t> done{0};
+  const auto start = std::chrono::steady_clock::now();
+  sim::SweepResult result;
+  {
+    const Progress progress(done, points.size(), options.quiet);
+    result = sim::run_sweep(points, options.threads, &done);
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  write_sweep_csv(points, result, options.csv);
+  const std::string text = sweep_text(document, sweep);
+  write_text(sweep_file_beside(options.csv), text);
+
+  const base::CsvTable table = base::read_csv(options.csv);
+  std::vector<std::size_t> front;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (result.pareto_rank[i] == 1) {
+      front.push_back(i);
+    }
+  }
+  if (!sweep.question.empty()) {
+    fmt::print("{}\n\n", sweep.question);
+  }
+  fmt::print("{} points, {} meet every constraint, {} on the Pareto front\n", points.size(),
+             result.feasible, front.size());
+  std::vector<std::string> objectives = sweep.pareto.maximize;
+  objectives.insert(objectives.end(), sweep.pareto.minimize.begin(), sweep.pareto.minimize.end());
+  if (front.empty()) {
+    fmt::print("No point meets every constraint; the first row says: {}\n",
+               row_reason(sweep, result.estimates.front()));
+  } else {
+    fmt::print("\n{}", front_table(table, front, objectives, kTableRows));
+    if (front.size() > kTableRows) {
+      fmt::print("({} of {} shown, spread over the front)\n", kTableRows, front.size());
+    }
+  }
+  fmt::print("\nCSV     {}\n", options.csv);
+  if (!options.report.empty()) {
+    write_report(table, &points, text, options.report);
+    fmt::print("Report  {}\n", options.report);
+  }
+  if (!options.quiet) {
+    fmt::print(stderr, "{} points in {:.2f} s\n", points.size(), elapsed.count());
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& app, Run& chosen) {
+  auto* command = app.add_subcommand(
+      "sweep",
+      "Every combination of the axes of a sweep; CSV, Pareto front, report\n"
+      "  roofcast sweep examples/llama70b_what_if.yaml --csv out.csv --report out.html");
+  auto options = std::make_shared<Options>();
+  command->add_option("sweep", options->sweep, "the sweep's YAML")->required();
+  command->add_option("--csv", options->csv, "where the rows go; compressed when it ends in .gz")
+      ->required();
+  command->add_option("--report", options->report, "write a self-contained HTML report");
+  command->add_option("--threads", options->threads, "0 = all cores")->capture_default_str();
+  command->add_flag("--quiet", options->quiet, "no progress, no timing");
+  command->callback(
+      [&chosen, options] { chosen = [options] { return run_sweep_command(*options); }; });
+}
+
+}  // namespace roofcast::cli

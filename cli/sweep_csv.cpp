@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/sweep_csv.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/csv.hpp"
+#include "sim/metrics.hpp"
+
+namespace roofcast::cli {
+
+std::string row_reason(const sim::Sweep& sweep, const sim::ServingEstimate& estimate) {
+  if (!estimate.fits()) {
+    return sim::reason(estimate);
+  }
+  for (const sim::Condition& condition : sweep.where) {
+    if (!sim::holds(condition, estimate)) {
+      return fmt::format("misses {}: {:.4g}", condition.text,
+                         sim::find_metric(condition.metric)->value(estimate));
+    }
+  }
+  return {};
+}
+
+void write_sweep_csv(const sim::SweepPoints& points, const sim::SweepResult& result,
+                     const std::filesystem::path& file) {
+  std::vector<std::string> columns = {"point"};
+  for (const sim::Axis& axis : points.sweep().axes) {
+    columns.push_back(axis.name);
+  }
+  columns.insert(columns.end(), {"fits", "meets", "pareto_rank", "reason"});
+  for (const sim::Metric& metric : sim::metrics()) {
+    columns.emplace_back(metric.name);
+  }
+  for (const sim::TextMetric& text : sim::text_metrics()) {
+    columns.emplace_back(text.name);
+  }
+  base::CsvWriter csv(file, columns);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const sim::ServingEstimate& e = result.estimates[i];
+    csv.append(i);
+    for (std::size_t axis = 0; axis < points.sweep().axes.size(); ++axis) {
+      csv.append(points.label(i, axis));
+    }
+    csv.append(e.fits() ? "true" : "false");
+    csv.append(result.meets[i] != 0 ? "true" : "false");
+    csv.append(result.pareto_rank[i]);
+    csv.append(row_reason(points.sweep(), e));
+    for (const sim::Metric& metric : sim::metrics()) {
+      csv.append(e.fits() ? metric.value(e) : NAN);
+    }
+    for (const sim::TextMetric& text : sim::text_metrics()) {
+      csv.append(e.fits() ? text.value(e) : std::string_view());
+    }
+    csv.end_row();
+  }
+  csv.close();
+}
+
+std::string sweep_text(const base::Node& document, const sim::Sweep& sweep) {
+  base::Node whole = document;
+  whole["base"] = sweep.base;
+  return base::to_yaml(whole);
+}
+
+std::filesystem::path sweep_file_beside(const std::filesystem::path& csv) {
+  std::filesystem::path stem = csv;
+  if (stem.extension() == ".gz") {
+    stem.replace_extension();
+  }
+  return stem.replace_extension(".sweep.yaml");
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The result of a sweep as a CSV, one row a point: what feeds spreadsheets, `pareto` and `report`.
+//
+//   point, <one column an axis>, fits, meets, pareto_rank, reason, <metrics in SI units>, <bounds>
+//
+// Beside OUT.csv stands OUT.sweep.yaml, the sweep that made it with its base scenario written out.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "sim/sweep_run.hpp"
+
+namespace roofcast::cli {
+
+void write_sweep_csv(const sim::SweepPoints& points, const sim::SweepResult& result,
+                     const std::filesystem::path& file);
+
+// The sweep as one document: its base scenario inline.
+std::string sweep_text(const base::Node& document, const sim::Sweep& sweep);
+
+// OUT.csv or OUT.csv.gz → OUT.sweep.yaml
+std::filesystem::path sweep_file_beside(const std::filesystem::path& csv);
+
+// Why a row does not count: does not fit, or the first constraint it misses. Empty when it counts.
+std::string row_reason(const sim::Sweep& sweep, const sim::ServingEstimate& estimate);
+
+}  // namespace roofcast::cli
