@@ -13,7 +13,7 @@ namespace roofcast::base {
 namespace {
 
 std::optional<double> plain_number(std::string_view text) {
-  if (text.starts_with('+')) {
+  if (text.starts_with('+') && !text.starts_with("+-")) {
     text.remove_prefix(1);
   }
   double value = 0.0;
@@ -62,8 +62,7 @@ const Node* Fields::take(std::string_view key, Need need) {
     return found;
   }
   if (need == required && usable_) {
-    problems_->add(found != nullptr ? found->place : node_->place, path_of(key),
-                   fmt::format("the key \"{}\" is required", key));
+    missing_.emplace_back(key);
   }
   return nullptr;
 }
@@ -221,11 +220,26 @@ void Fields::end() {
   if (!usable_) {
     return;
   }
+  std::vector<const Entry*> unknown;
   for (const Entry& entry : node_->entries) {
     if (std::find(known_.begin(), known_.end(), entry.key) == known_.end()) {
-      problems_->add(
-          entry.key_place, path_of(entry.key),
-          with_suggestion(fmt::format("unknown key \"{}\"", entry.key), entry.key, known_));
+      unknown.push_back(&entry);
+      if (!missing_.empty()) {
+        std::erase(missing_, nearest_name(entry.key, known_).value_or(""));
+      }
+    }
+  }
+  for (const std::string& key : missing_) {
+    const Node* found = node_->find(key);
+    problems_->add(found != nullptr ? found->place : node_->place, path_of(key),
+                   fmt::format("the key \"{}\" is required", key));
+  }
+  for (const Entry* entry : unknown) {
+    problems_->add(
+        entry->key_place, path_of(entry->key),
+        with_suggestion(fmt::format("unknown key \"{}\"", entry->key), entry->key, known_));
+    if (problems_->full()) {
+      break;  // a suggestion for each of a million keys takes too long
     }
   }
 }

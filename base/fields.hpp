@@ -10,8 +10,8 @@
 //
 // Every problem goes to one list and reading goes on, so a user sees all mistakes at once. A key is
 // required unless its target is a std::optional or `optional` is passed (the target keeps its
-// default). `null` is the same as absent. end() reports the keys nobody asked for, with the nearest
-// name.
+// default). `null` is the same as absent. end() reports the keys that are missing, and those nobody
+// asked for with the nearest name; a key that is both, misspelt, is reported once.
 #pragma once
 
 #include <cstdint>
@@ -113,6 +113,7 @@ class Fields {
   std::string path_;
   Problems* problems_;
   std::vector<std::string> known_;
+  std::vector<std::string> missing_;  // required but absent; end() tells which are misspelt
   bool usable_ = true;
 };
 

@@ -8,13 +8,14 @@
 #include <algorithm>
 #include <fstream>
 #include <sstream>
+#include <unordered_set>
 
 #include "base/problems.hpp"
 
 namespace roofcast::base {
 namespace {
 
-constexpr std::size_t kMaxBytes = 16u << 20;
+constexpr std::size_t kMaxBytes = 4u << 20;
 constexpr std::size_t kMaxDepth = 64;
 
 [[noreturn]] void fail(const Place& place, std::string_view message) {
@@ -44,20 +45,23 @@ class TreeBuilder : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
     refuse_anchor(mark, anchor);
-    if (tag != "?" && tag != "!" && !tag.empty()) {
-      fail(place(mark), fmt::format("tags ({}) are not supported", tag));
-    }
+    refuse_tag(mark, tag);
     Node node = scalar_node(text, place(mark));
     node.quoted = tag == "!";
+    if (node.quoted && !is_closed(static_cast<std::size_t>(mark.pos))) {
+      fail(place(mark), "this quote is not closed");
+    }
     value(std::move(node));
   }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
+    refuse_tag(mark, tag);
     open(mark, anchor, Node::Kind::sequence);
   }
   void OnSequenceEnd() override { close(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
+    refuse_tag(mark, tag);
     open(mark, anchor, Node::Kind::map);
   }
   void OnMapEnd() override { close(); }
@@ -74,6 +78,7 @@ class TreeBuilder : public YAML::EventHandler {
     std::string key;
     Place key_place;
     bool drop = false;  // the key was a duplicate, already reported
+    std::unordered_set<std::string> keys;
   };
 
   Place place(const YAML::Mark& mark) const { return {source_, {mark.line, mark.column}}; }
@@ -83,13 +88,37 @@ class TreeBuilder : public YAML::EventHandler {
       fail(place(mark), "anchors (&name) are not supported; write the value out");
     }
   }
+  void refuse_tag(const YAML::Mark& mark, std::string_view tag) const {
+    if (tag != "?" && tag != "!" && !tag.empty()) {
+      constexpr std::string_view kStandard = "tag:yaml.org,2002:";
+      const bool standard = tag.starts_with(kStandard);
+      fail(place(mark), fmt::format("tags ({}{}) are not supported", standard ? "!!" : "",
+                                    tag.substr(standard ? kStandard.size() : 0)));
+    }
+  }
+  // yaml-cpp takes the end of the text for the closing quote.
+  bool is_closed(std::size_t at) const {
+    const std::string_view text = source_->text;
+    const char quote = at < text.size() ? text[at] : ' ';
+    if (quote != '"' && quote != '\'') {
+      return true;  // a block of text
+    }
+    for (++at; at < text.size(); ++at) {
+      const bool pair = quote == '"' ? text[at] == '\\' : text.substr(at, 2) == "''";
+      if (text[at] == quote && !pair) {
+        return true;
+      }
+      at += pair ? 1 : 0;  // an escaped character, or the two quotes that mean one
+    }
+    return false;
+  }
   void open(const YAML::Mark& mark, YAML::anchor_t anchor, Node::Kind kind) {
     refuse_anchor(mark, anchor);
     if (stack_.size() >= kMaxDepth) {
       fail(place(mark), fmt::format("nested deeper than {} levels", kMaxDepth));
     }
     if (!stack_.empty() && stack_.back().node.is_map() && !stack_.back().have_key) {
-      fail(place(mark), "a key must be a plain text");
+      fail(place(mark), "a key must be a plain text; is a bracket not closed?");
     }
     Open open;
     open.node.kind = kind;
@@ -113,21 +142,27 @@ class TreeBuilder : public YAML::EventHandler {
       key(top, node);
     } else {
       if (!top.drop) {
+        if (node.is_map() || node.is_null()) {
+          node.place = top.key_place;
+        }
         top.node.entries.push_back({std::move(top.key), top.key_place, std::move(node)});
       }
       top.have_key = false;
     }
   }
   void key(Open& top, const Node& node) {
+    if (node.is_null()) {
+      fail(node.place, "a key is missing before the \":\"");
+    }
     if (node.is_scalar() && node.text == "<<" && !node.quoted) {
       fail(node.place, "merge keys (<<) are not supported; write the keys out");
     }
     top.have_key = true;
-    top.key = node.is_null() ? "null" : node.text;
+    top.key = node.text;
     top.key_place = node.place;
-    const Node* earlier = top.node.find(top.key);
-    top.drop = earlier != nullptr;
+    top.drop = !top.keys.insert(top.key).second;
     if (top.drop) {
+      const Node* earlier = problems_.full() ? &node : top.node.find(top.key);
       problems_.add(node.place, "",
                     fmt::format("duplicate key \"{}\"; it is already given on line {}", top.key,
                                 earlier->place.mark.line + 1));
@@ -140,14 +175,18 @@ class TreeBuilder : public YAML::EventHandler {
   Problems problems_;
 };
 
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
 bool needs_quotes(const Node& node) {
   if (node.quoted || node.text.empty()) {
     return true;
   }
-  static constexpr std::string_view kSpecial = ":#{}[],&*!|>'\"%@`\n\t";
-  return node.text == "null" || node.text == "~" || node.text.front() == ' ' ||
-         node.text.front() == '-' || node.text.front() == '?' || node.text.back() == ' ' ||
-         node.text.find_first_of(kSpecial) != std::string::npos;
+  static constexpr std::string_view kSpecial = ":#{}[],&*!|>'\"%@`\\";
+  static constexpr std::string_view kOther[] = {"null", "Null", "NULL", "~", "...", "="};
+  return std::find(std::begin(kOther), std::end(kOther), node.text) != std::end(kOther) ||
+         node.text.front() == ' ' || node.text.front() == '-' || node.text.front() == '?' ||
+         node.text.back() == ' ' || node.text.find_first_of(kSpecial) != std::string::npos ||
+         std::any_of(node.text.begin(), node.text.end(), is_control);
 }
 
 void write_scalar(const Node& node, std::string& out) {
@@ -160,10 +199,8 @@ void write_scalar(const Node& node, std::string& out) {
     if (c == '"' || c == '\\') {
       out += '\\';
       out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
+    } else if (is_control(c)) {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
     } else {
       out += c;
     }
@@ -210,7 +247,82 @@ void write_yaml(const Node& node, int indent, std::string& out) {
   }
 }
 
+// yaml-cpp's words where a user would not understand them.
+std::string explained(const std::string& message) {
+  static constexpr std::pair<std::string_view, std::string_view> kPlainer[] = {
+      {"the referenced anchor is not defined",
+       "aliases (*name) are not supported; write the value out"},
+      {"illegal map value",
+       "not valid YAML: no \": \" can stand here; check the indentation, or quote the text"},
+      {"end of map flow not found", "not valid YAML: a \"{\" before this is not closed"},
+      {"end of sequence flow not found", "not valid YAML: a \"[\" before this is not closed"},
+      {"illegal flow end", "not valid YAML: this closes a bracket that was not opened"},
+      {"end of map not found",
+       "not valid YAML: this fits no key above it; check the indentation, quotes and brackets"},
+  };
+  for (const auto& [theirs, ours] : kPlainer) {
+    if (message == theirs) {
+      return std::string(ours);
+    }
+  }
+  return fmt::format("not valid YAML: {}", message);
+}
+
+// Where the text stops being printable UTF-8, if it does.
+void refuse_bytes(const std::shared_ptr<const Source>& source) {
+  std::string_view rest = source->text;
+  Mark mark;
+  while (!rest.empty()) {
+    const std::size_t size = character_size(rest);
+    const char c = rest.front();
+    if (size == 0) {
+      fail({source, mark}, "is not UTF-8 text");
+    }
+    if (is_control(c) && c != '\n' && c != '\r' && c != '\t') {
+      fail({source, mark}, fmt::format("the control character 0x{:02x} cannot stand in a document",
+                                       static_cast<unsigned>(c)));
+    }
+    mark = c == '\n' ? Mark{mark.line + 1, 0} : Mark{mark.line, mark.column + static_cast<int>(size)};
+    rest.remove_prefix(size);
+  }
+}
+
+// The place of the tab that indents the line of `place`, if one does.
+bool find_tab(Place& place) {
+  std::istringstream lines(place.source->text);
+  std::string line;
+  for (int i = 0; i <= place.mark.line; ++i) {
+    std::getline(lines, line);
+  }
+  const auto tab = line.substr(0, line.find_first_not_of(" \t")).find('\t');
+  if (tab != std::string::npos) {
+    place.mark.column = static_cast<int>(tab);
+  }
+  return tab != std::string::npos;
+}
+
 }  // namespace
+
+std::size_t character_size(std::string_view text) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
+  const unsigned first = byte(0);
+  if (first < 0x80) {
+    return text.empty() ? 0 : 1;
+  }
+  const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xc0u) != 0x80) {
+      return 0;
+    }
+  }
+  // Too long for their value, surrogates, and beyond U+10FFFF.
+  const bool bad = first < 0xc2 || first > 0xf4 || (first == 0xe0 && byte(1) < 0xa0) ||
+                   (first == 0xed && byte(1) > 0x9f) || (first == 0xf0 && byte(1) < 0x90) ||
+                   (first == 0xf4 && byte(1) > 0x8f);
+  return bad ? 0 : size;
+}
 
 const Node* Node::find(std::string_view key) const {
   const auto it =
@@ -248,30 +360,31 @@ Node parse_document(std::shared_ptr<const Source> source) {
     fail(start,
          fmt::format("larger than {} MiB; this is not a roofcast document", kMaxBytes >> 20));
   }
-  if (source->text.find('\0') != std::string::npos) {
-    fail(start, "contains a zero byte; this is not a text document");
-  }
+  refuse_bytes(source);
   try {
     std::istringstream stream(source->text);
     YAML::Parser parser(stream);
     TreeBuilder builder(source);
     if (!parser.HandleNextDocument(builder)) {
-      fail(start, "is empty");
+      fail(start, "the document is empty");
     }
     Node root = builder.take();
     TreeBuilder second(source);
     if (parser.HandleNextDocument(second)) {
-      fail(start, "holds more than one document (---); give one");
+      fail(second.take().place, "a second document (---) starts here; give one");
     }
     return root;
   } catch (const YAML::Exception& e) {
-    const bool known = !e.mark.is_null();
-    fail(known ? Place{source, {e.mark.line, e.mark.column}} : start,
-         fmt::format("not valid YAML: {}", e.msg));
+    Place place = e.mark.is_null() ? start : Place{source, {e.mark.line, e.mark.column}};
+    const bool tab = find_tab(place);
+    fail(place, tab ? "not valid YAML: a tab cannot indent; use blanks" : explained(e.msg));
   }
 }
 
 Node parse_document(std::string name, std::string text) {
+  if (text.starts_with("\xef\xbb\xbf")) {
+    text.erase(0, 3);  // byte order mark
+  }
   return parse_document(
       std::make_shared<const Source>(Source{std::move(name), std::move(text), {}}));
 }
@@ -286,9 +399,13 @@ Node load_document(const std::filesystem::path& file) {
     throw InputError(fmt::format("error: cannot read {}\n", file.string()));
   }
   std::string text;
-  text.resize(kMaxBytes + 1);
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(stream.gcount()));
+  char block[1 << 14];
+  while (text.size() <= kMaxBytes && (stream.read(block, sizeof block) || stream.gcount() > 0)) {
+    text.append(block, static_cast<std::size_t>(stream.gcount()));
+  }
+  if (text.starts_with("\xef\xbb\xbf")) {
+    text.erase(0, 3);  // byte order mark
+  }
   return parse_document(std::make_shared<const Source>(
       Source{file.string(), std::move(text), file.parent_path().string()}));
 }

@@ -2,8 +2,8 @@
 //
 // A document as a tree of nodes that know where they came from.
 //
-// Read from YAML (JSON is a subset) by a strict subset of the language: one document, string keys,
-// no anchors, aliases, merge keys or tags. Duplicate keys, deep nesting and oversized input are
+// Read from YAML (JSON is a subset) by a strict subset of the language: one document in UTF-8,
+// string keys, no anchors, aliases, merge keys or tags. Duplicate keys, deep nesting and oversized input are
 // errors. Scalars keep their text; only a reader (base/fields.hpp) turns them into values, so `010`
 // or `yes` never changes meaning behind the user's back.
 #pragma once
@@ -25,7 +25,7 @@ struct Source {
 
 struct Mark {
   int line = 0;    // 0-based
-  int column = 0;  // 0-based
+  int column = 0;  // 0-based, in bytes
 };
 
 // A place a message can point at.
@@ -44,7 +44,7 @@ struct Node {
   bool quoted = false;         // of a scalar: "null" in quotes is a text, not null
   std::vector<Node> items;     // of a sequence
   std::vector<Entry> entries;  // of a map, in document order, keys unique
-  Place place;
+  Place place;  // of a map or a null below a key: that key's
   std::string reference;  // the catalog id or path this node was loaded from, when it was
 
   bool is_null() const { return kind == Kind::null; }
@@ -63,6 +63,9 @@ struct Entry {
 };
 
 Node scalar_node(std::string text, Place place);
+
+// The bytes of the UTF-8 character that `text` starts with; 0 when it starts with none.
+std::size_t character_size(std::string_view text);
 
 // Throws InputError (base/problems.hpp) with every problem found.
 Node parse_document(std::shared_ptr<const Source> source);

@@ -27,13 +27,17 @@ class Problems {
   // `path` is the dotted key path (may be empty), `message` one sentence without a full stop.
   void add(const Place& place, std::string_view path, std::string_view message);
   bool empty() const { return texts_.empty(); }
+  bool full() const { return texts_.size() >= kMost; }  // further ones are only counted as "more"
   std::size_t size() const { return texts_.size(); }
   std::string text() const;         // every problem once, in the order found
   void throw_if_any() const;        // InputError
   void add_text(std::string text);  // an already rendered problem, e.g. InputError::what()
 
  private:
+  static constexpr std::size_t kMost = 100;
+
   std::vector<std::string> texts_;
+  bool more_ = false;
 };
 
 }  // namespace roofcast::base

@@ -45,7 +45,11 @@ void write_sweep_csv(const sim::SweepPoints& points, const sim::SweepResult& res
     }
     csv.append(e.fits() ? "true" : "false");
     csv.append(result.meets[i] != 0 ? "true" : "false");
-    csv.append(result.pareto_rank[i]);
+    if (result.pareto_rank[i] != 0) {
+      csv.append(result.pareto_rank[i]);
+    } else {
+      csv.append(std::string_view());
+    }
     csv.append(row_reason(points.sweep(), e));
     for (const sim::Metric& metric : sim::metrics()) {
       csv.append(e.fits() ? metric.value(e) : NAN);

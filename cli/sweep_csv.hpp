@@ -3,6 +3,7 @@
 // The result of a sweep as a CSV, one row a point: what feeds spreadsheets, `pareto` and `report`.
 //
 //   point, <one column an axis>, fits, meets, pareto_rank, reason, <metrics in SI units>, <bounds>
+// pareto_rank is empty where a row does not meet the constraints.
 //
 // Beside OUT.csv stands OUT.sweep.yaml, the sweep that made it with its base scenario written out.
 #pragma once

@@ -23,7 +23,7 @@ std::string number(double value) {
     std::string digits = fmt::format("{:.0f}", value);
     for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > (value < 0.0 ? 1 : 0);
          at -= 3) {
-      digits.insert(static_cast<std::size_t>(at), ",");
+      digits.insert(static_cast<std::size_t>(at), 1, ',');
     }
     return digits;
   }
@@ -66,7 +66,7 @@ std::string display(double value, std::string_view unit) {
     return base::format_quantity(base::Seconds::from_si(value));
   }
   if (unit == "B") {
-    return fmt::format("{:.1f} GiB", value / base::gibi);
+    return base::format_quantity(base::Bytes::from_si(value));
   }
   return unit.empty() ? number(value) : fmt::format("{} {}", number(value), unit);
 }

@@ -20,7 +20,7 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// A metric's value in its SI unit, scaled: "15.4 ms", "79.2 GiB", "2,354 tok/s/GPU", "-" for NaN.
+// A metric's value in its SI unit, scaled: "15.4 ms", "79.2 GB", "2,354 tok/s/GPU", "-" for NaN.
 std::string display(double value, std::string_view unit);
 
 }  // namespace roofcast::cli

@@ -64,6 +64,7 @@ void read(base::Fields& f, Calibration& c) {
     g.number("prefill_overhead_blocks", c.prefill_overhead_blocks, base::not_negative);
     g.number("prefill_fill_trips", c.prefill_fill_trips, base::not_negative);
     g.number("decode_fill_trips", c.decode_fill_trips, base::not_negative);
+    g.number("decode_ramp_bytes_per_sm", c.decode_ramp_bytes_per_sm, base::not_negative);
     g.source();
   });
   f.group("moe", [&](Fields& g) {
@@ -79,7 +80,9 @@ void read(base::Fields& f, Calibration& c) {
     g.number("link_efficiency", c.link_efficiency, share);
     g.number("nic_efficiency", c.nic_efficiency, share);
     g.number("in_network_efficiency", c.in_network_efficiency, share);
+    g.number("custom_efficiency", c.custom_efficiency, share);
     g.quantity("library_overhead", c.library_overhead, base::not_negative);
+    g.quantity("in_network_overhead", c.in_network_overhead, base::not_negative);
     g.source();
   });
 }

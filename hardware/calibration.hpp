@@ -48,6 +48,7 @@ struct Calibration {
   double prefill_overhead_blocks = 0;        // start and end of a 128-query tile, in 128-key blocks
   double prefill_fill_trips = 0;
   double decode_fill_trips = 0;  // both kernels of split-KV decode
+  double decode_ramp_bytes_per_sm = 0;  // cache read at half rate while SMs start and end
 
   // Mixture of experts
   double moe_kernels = 0;  // small kernels around the grouped GEMMs: routing, sort, combine
@@ -60,7 +61,9 @@ struct Calibration {
   double link_efficiency = 1.0;        // scale-up port, large messages
   double nic_efficiency = 1.0;         // scale-out port, large messages
   double in_network_efficiency = 1.0;  // of the port while switches reduce
+  double custom_efficiency = 1.0;      // one-shot and two-shot kernels, of the port
   base::Seconds library_overhead;      // a collective of the library (NCCL), before its hops
+  base::Seconds in_network_overhead;   // more of it when switches reduce
 };
 
 void read(base::Fields& f, Calibration& calibration);

@@ -71,7 +71,8 @@ Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& 
   cost.launch = 2.0 * c.launch;
   cost.fill = c.decode_fill_trips * machine.dram_latency;
   cost.compute = Seconds::from_si((matrix + exponentials) / occupied);
-  cost.dram = work.bytes / machine.dram_rate(ctas);
+  const base::Bytes ramp = c.decode_ramp_bytes_per_sm * machine.sms * base::byte;
+  cost.dram = (work.bytes + base::min(work.bytes, ramp)) / machine.dram_rate(ctas);
   finish(cost, work, machine);
   return cost;
 }

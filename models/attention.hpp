@@ -8,13 +8,12 @@
 //   blocks = sequences · heads · ⌈new/128⌉ · (mean visible keys / 128 + ½ + overhead)
 // ½ is the masked half of the diagonal, `overhead` the start and end of a CTA in blocks. The chip
 // runs blocks on all SMs when CTAs are many; with fewer CTAs than SMs the longest CTA decides.
-// Against public H100 and B200 tables of 512–16K prompts (docs/physics.md) the form is within 15 %.
 //
-// Decode. Every byte of the visible cache is read once; the queries that share a KV head ride in
-// one tile of rows padded to 16, so grouped heads and absorbed MLA (one shared head) can be compute
-// bound:
-//   dram = cache bytes / rate(CTAs),  compute = 2·(qk + value)·padded rows·keys / (efficiency ·
-//   peak) + exponentials
+// Decode. Every byte of the visible cache is read once; the queries that share a KV head ride in one
+// tile of rows padded to 16, so grouped heads and absorbed MLA (one shared head) can be compute bound:
+//   dram    = (bytes + min(bytes, ramp)) / rate(CTAs)     `ramp` bytes move at half rate while SMs start
+//             and end
+//   compute = 2·(qk + value)·padded rows·keys / (efficiency · peak) + exponentials
 // Two kernels when the context is split over CTAs, hence two launches.
 #pragma once
 

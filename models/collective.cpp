@@ -33,12 +33,13 @@ Plan all_reduce(double n, Bytes size, const FabricLevel& level, bool custom,
   Plan best{"ring", library, 2.0 * (n - 1.0) * alpha, 2.0 * (n - 1.0) / n * once};
   best = faster(best, {"tree", library, 2.0 * std::ceil(std::log2(n)) * alpha, 2.0 * once});
   if (level.in_network_reduction) {
-    best = faster(best, {"in-switch", library, 2.0 * alpha,
+    best = faster(best, {"in-switch", library + machine.calibration.in_network_overhead, 2.0 * alpha,
                          once / machine.calibration.in_network_efficiency});
   }
   if (custom && level.peer_access) {
-    best = faster(best, {"one-shot", {}, 2.0 * alpha, (n - 1.0) * once});
-    best = faster(best, {"two-shot", {}, 4.0 * alpha, 2.0 * (n - 1.0) / n * once});
+    const Seconds shot = once / machine.calibration.custom_efficiency;
+    best = faster(best, {"one-shot", {}, 4.0 * alpha, (n - 1.0) * shot});
+    best = faster(best, {"two-shot", {}, 8.0 * alpha, 2.0 * (n - 1.0) / n * shot});
   }
   return best;
 }

@@ -4,11 +4,11 @@
 //
 // n ranks, S bytes, B one rank's port (datasheet × link efficiency), α one hop, L the library's
 // overhead:
-//   one-shot all-reduce     launch + 2α + (n−1)·S/B            ranks read each other's memory
-//   two-shot all-reduce     launch + 4α + 2(n−1)/n·S/B
+//   one-shot all-reduce     launch + 4α + (n−1)·S/(c·B)        ranks read each other's memory, between
+//   two-shot all-reduce     launch + 8α + 2(n−1)/n·S/(c·B)     two barriers of two hops a shot
 //   ring all-reduce         launch + L + 2(n−1)α + 2(n−1)/n·S/B
 //   tree all-reduce         launch + L + 2⌈log₂n⌉α + 2S/B
-//   in-switch all-reduce    launch + L + 2α + S/(η·B)
+//   in-switch all-reduce    launch + L + L' + 2α + S/(η·B)
 //   ring all-gather, reduce-scatter    launch + L + (n−1)α + (n−1)/n·S/B
 //   direct all-to-all       launch + L + α + (n−1)/n·S/B
 //   send/receive            launch + L + α + S/B

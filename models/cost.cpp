@@ -14,14 +14,15 @@ std::string_view name(Bound bound) {
 void combine(Cost& cost, double p) {
   const double terms[] = {cost.compute.si(), cost.dram.si(), cost.l2.si(), cost.network.si()};
   const double most = *std::max_element(std::begin(terms), std::end(terms));
-  double smooth = 0.0;
-  if (most > 0.0) {
+  double smooth = most;
+  if (most < terms[0] + terms[1] + terms[2] + terms[3]) {  // more than one term
     double sum = 0.0;
+    const double scale = 1.0 / most;
     for (const double term : terms) {
-      const double ratio = term / most;
+      const double ratio = term * scale;
       sum += p == 4.0 ? (ratio * ratio) * (ratio * ratio) : std::pow(ratio, p);
     }
-    smooth = most * (p == 4.0 ? std::sqrt(std::sqrt(sum)) : std::pow(sum, 1.0 / p));
+    smooth = most * std::max(1.0, p == 4.0 ? std::sqrt(std::sqrt(sum)) : std::pow(sum, 1.0 / p));
   }
   cost.time = cost.launch + cost.fill + base::Seconds::from_si(smooth);
   const double latency = cost.launch.si() + cost.fill.si();

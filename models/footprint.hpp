@@ -6,8 +6,7 @@
 //                expert_tensor_parallel), the rest ÷ tensor_parallel, layers ÷ pipeline_parallel
 //                rounded up
 //   activations  of one step of max_tokens_per_step tokens: four residual-width and two of the
-//   widest
-//                inner buffers in bf16, and fp32 logits of every running sequence
+//                widest inner buffers in bf16, and fp32 logits of every running sequence
 //   reserve      of the runtime, from the stack
 //   kv cache     memory_fraction · usable capacity − all of these
 // One sequence of L tokens holds blocks of block_tokens; sliding layers keep at most their window.

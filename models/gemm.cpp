@@ -37,7 +37,7 @@ struct Terms {
   double compute = 0;
   double dram = 0;
   double l2 = 0;
-  double worst() const { return std::max({compute, dram, l2}); }
+  double worst() const { return std::max(compute, std::max(dram, l2)); }
   double total() const { return compute + dram + l2; }
 };
 
@@ -51,8 +51,10 @@ Terms terms_of(Tile tile, double ctas, double tensor_rate, double dram_bytes, do
   return terms;
 }
 
-bool better(const Terms& a, const Terms& b) {
-  return a.worst() < b.worst() || (a.worst() == b.worst() && a.total() < b.total());
+inline bool better(const Terms& a, const Terms& b) {
+  const double x = a.worst();
+  const double y = b.worst();
+  return x < y || (x == y && a.total() < b.total());
 }
 
 Cost cost_of_terms(const Terms& terms, double trips, const Work& work, const Machine& machine) {

@@ -3,9 +3,9 @@
 // Time of a GEMM, and of the grouped GEMM of a mixture of experts.
 //
 // A kernel cuts the output [m,n] into tiles bm × bn and, when tiles are too few to fill the chip,
-// the depth k into `split` parts. CTAs = ⌈m/bm⌉·⌈n/bn⌉·batch·split run on `sms` processors in waves
-// = CTAs/sms, a partial last wave costing `wave_tail` of a whole one (1 = plain tiles, 0 =
-// stream-K).
+// the depth k into `split` parts. CTAs = ⌈m/bm⌉·⌈n/bn⌉·batch·split run on `sms` processors in
+// waves = CTAs/sms, a partial last wave costing `wave_tail` of a whole one (1 = plain tiles,
+// 0 = stream-K).
 //   compute = waves · 2·bm·bn·(k/split) / (tensor rate / sms)         k padded to 64
 //   l2      = waves · (bm·a + bn·w)·(k/split) bytes / (L2 rate / sms)  + split-K partial sums
 //   dram    = compulsory bytes / min(streaming rate, bytes in flight / latency)

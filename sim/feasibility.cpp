@@ -93,7 +93,7 @@ void check_memory(const Cache& cache, ServingEstimate& e) {
 }
 
 std::string reason(const ServingEstimate& e) {
-  const double gib = base::gibi;
+  const double gb = base::giga;
   switch (e.infeasible) {
     case Infeasible::none:
       return {};
@@ -108,11 +108,11 @@ std::string reason(const ServingEstimate& e) {
       return fmt::format("{} tokens, the model's context is {}", e.needed, e.available);
     case Infeasible::weights:
       return fmt::format(
-          "weights, activations and reserve need {:.1f} GiB a GPU, {:.1f} GiB may be used",
-          e.needed / gib, e.available / gib);
+          "weights, activations and reserve need {:.1f} GB a GPU, {:.1f} GB may be used",
+          e.needed / gb, e.available / gb);
     case Infeasible::cache:
-      return fmt::format("the KV cache of one request needs {:.1f} GiB a GPU, {:.1f} GiB are left",
-                         e.needed / gib, e.available / gib);
+      return fmt::format("the KV cache of one request needs {:.1f} GB a GPU, {:.1f} GB are left",
+                         e.needed / gb, e.available / gb);
   }
   return {};
 }

@@ -9,6 +9,7 @@
 
 #include "base/catalog.hpp"
 #include "base/fields.hpp"
+#include "base/nearest.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -53,22 +54,37 @@ Node* descend(Node& document, std::string_view path) {
   return node;
 }
 
-void load_reference_at(Node& node, std::string_view path, Problems& problems) {
+// False when the document cannot be had; the node then stays the scalar it was.
+bool load_reference_at(Node& node, std::string_view path, Problems& problems) {
   if (!node.is_scalar()) {
-    return;
+    return true;
   }
   const auto& points = reference_points();
   const auto point = std::find_if(points.begin(), points.end(),
                                   [&](const ReferencePoint& p) { return p.path == path; });
   if (point == points.end()) {
-    return;
+    return true;
   }
   try {
     node = base::load_reference(point->catalog, node, path);
+    return true;
   } catch (const base::InputError& error) {
     problems.add_text(error.what());
-    node = Node{};
+    return false;
   }
+}
+
+// A reference in the section that could not be loaded, which has been reported: without it, what
+// else is wrong there cannot be told.
+bool lacks_a_reference(const Node& document, std::string_view section) {
+  const auto& points = reference_points();
+  return std::any_of(points.begin(), points.end(), [&](const ReferencePoint& point) {
+    const Node* node = split(point.path).front() == section ? &document : nullptr;
+    for (const std::string_view key : split(point.path)) {
+      node = node == nullptr ? nullptr : node->find(key);
+    }
+    return node != nullptr && node->is_scalar();
+  });
 }
 
 // Without a calibration of its own a system is forecast with the generic one.
@@ -99,8 +115,71 @@ bool multiply(Node& target, const std::string& factor_text) {
       base.ec != std::errc()) {
     return false;
   }
-  target.text = fmt::format("{}{}", number * factor, std::string_view(base.ptr, end));
+  target.text = fmt::format("{:.15g}{}", number * factor, std::string_view(base.ptr, end));
   return true;
+}
+
+void report_no_number(const Node& group, std::string_view key, std::string_view path,
+                      const base::Place& place, Problems& problems) {
+  std::vector<std::string> keys;
+  for (const base::Entry& entry : group.entries) {
+    keys.push_back(entry.key);
+  }
+  const auto near = base::nearest_name(key, keys);
+  problems.add(place, path,
+               fmt::format("there is no \"{}\" to multiply{}", key,
+                           near ? fmt::format("; did you mean \"{}\"?", *near) : ""));
+}
+
+// set_knob; `path_place` is where the user wrote the path.
+void turn(Node& document, std::string_view path, const base::Place& path_place, const Node& value,
+          Problems& problems) {
+  const auto parts = split(path);
+  if (std::find(parts.begin(), parts.end(), "") != parts.end()) {
+    problems.add(path_place, path, "is not a dotted path such as deployment.tensor_parallel");
+    return;
+  }
+  Node* node = &document;
+  std::string walked;
+  for (const std::string_view part : parts) {
+    if (!walked.empty() && !load_reference_at(*node, walked, problems)) {
+      return;
+    }
+    if (walked == "system") {
+      default_calibration(document);
+    }
+    if (!node->is_map() && !node->is_null()) {
+      problems.add(path_place, path, fmt::format("\"{}\" is not a group of keys", walked));
+      return;
+    }
+    if (node->find(part) == nullptr) {
+      if (value.is_scalar() && is_factor(value.text)) {
+        report_no_number(*node, part, path, path_place, problems);
+        return;
+      }
+      (*node)[part].place = path_place;
+      node->entries.back().key_place = path_place;
+    }
+    walked += fmt::format("{}{}", walked.empty() ? "" : ".", part);
+    node = node->find(part);
+  }
+  if (!value.is_scalar() || !is_factor(value.text)) {
+    *node = value;
+  } else if (node->is_scalar() && multiply(*node, value.text)) {
+    node->place = value.place;
+  } else {
+    problems.add(value.place, path,
+                 fmt::format("\"{}\" multiplies a number, but there is none here", value.text));
+  }
+}
+
+// Whether a key that is no section was meant for this one, which check_sections reports.
+bool is_misspelt(const Node& document, std::string_view section) {
+  const std::vector<std::string> sections(std::begin(kSections), std::end(kSections));
+  return std::any_of(document.entries.begin(), document.entries.end(), [&](const base::Entry& e) {
+    return std::find(sections.begin(), sections.end(), e.key) == sections.end() &&
+           base::nearest_name(e.key, sections) == section;
+  });
 }
 
 template <class T, class ReadFunction>
@@ -108,8 +187,15 @@ T read_section(const Node& document, std::string_view section, Problems& problem
                ReadFunction read_function) {
   T value;
   const Node* node = document.find(section);
+  if (node == nullptr && is_misspelt(document, section)) {
+    return value;
+  }
   if (node == nullptr || node->is_null()) {
-    problems.add(document.place, "", fmt::format("the section \"{}\" is required", section));
+    problems.add(node == nullptr ? document.place : node->place, "",
+                 fmt::format("the section \"{}\" is required", section));
+    return value;
+  }
+  if (lacks_a_reference(document, section)) {
     return value;
   }
   base::Fields fields(*node, std::string(section), problems);
@@ -125,44 +211,13 @@ ScenarioView view(const Scenario& s) {
 }
 
 void set_knob(Node& document, std::string_view path, const Node& value, Problems& problems) {
-  const auto parts = split(path);
-  Node* node = &document;
-  std::string walked;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (parts[i].empty()) {
-      problems.add(value.place, path, "is not a dotted path such as deployment.tensor_parallel");
-      return;
-    }
-    if (i > 0) {
-      load_reference_at(*node, walked, problems);
-      if (walked == "system") {
-        default_calibration(document);
-      }
-    }
-    if (!node->is_map() && !node->is_null()) {
-      problems.add(value.place, path, fmt::format("\"{}\" is not a group of keys", walked));
-      return;
-    }
-    if (!walked.empty()) {
-      walked += ".";
-    }
-    walked += parts[i];
-    node = &(*node)[parts[i]];
-  }
-  if (value.is_scalar() && is_factor(value.text)) {
-    if (!node->is_scalar() || !multiply(*node, value.text)) {
-      problems.add(value.place, path,
-                   fmt::format("\"{}\" multiplies a number, but there is none here", value.text));
-    }
-    return;
-  }
-  *node = value;
+  turn(document, path, value.place, value, problems);
 }
 
 void set_knob(Node& document, const std::string& assignment, Problems& problems) {
   const auto source = std::make_shared<const base::Source>(base::Source{"--set", assignment, {}});
   const auto equals = assignment.find('=');
-  if (equals == std::string::npos) {
+  if (equals == std::string::npos || equals + 1 == assignment.size()) {
     problems.add({source, {}}, "", "expects path=value, for example deployment.tensor_parallel=4");
     return;
   }
@@ -174,7 +229,7 @@ void set_knob(Node& document, const std::string& assignment, Problems& problems)
     if (value.is_scalar()) {
       value.place = {source, {0, static_cast<int>(equals) + 1}};
     }
-    set_knob(document, path, value, problems);
+    turn(document, path, {source, {}}, value, problems);
   } catch (const base::InputError& error) {
     problems.add_text(error.what());
   }
@@ -245,7 +300,6 @@ Scenario read_scenario(Node document) {
   Problems problems;
   check_sections(document, problems);
   load_references(document, problems);
-  problems.throw_if_any();
   Scenario scenario{read_platform(document, problems),  read_model(document, problems),
                     read_precision(document, problems), read_mapping(document, problems),
                     read_serving(document, problems),   read_traffic(document, problems)};

@@ -9,13 +9,12 @@
 //
 //   prompts per pass       r = (b/stages) / (O−1)           what finishes must be replaced
 //   a pass takes           up to k prompts whole, k = ⌊(budget − b)/P⌋, or one chunk of a long
-//   prompt, which
-//                          then needs c = ⌈P/(budget − b)⌉ passes
+//                          prompt, which then needs c = ⌈P/(budget − b)⌉ passes
 //   passes with prompts    f = min(1, r·c/q), q = prompts of one such pass = clamp(r, 1, k)
 //   TPOT                   = (1−f)·t(decodes) + f·t(decodes and prompts)
-//   prefill                = c passes; wait before it = half a pass + (c/k)·ρ/(2(1−ρ)) passes, ρ =
-//   r·c/k Little                 b = n·(O−1)·TPOT / ((O−1)·TPOT + wait + prefill), n = running
-//   requests
+//   prefill                = c passes
+//   wait before it         = half a pass + (c/k)·ρ/(2(1−ρ)) passes, ρ = r·c/k
+//   Little                 b = n·(O−1)·TPOT / ((O−1)·TPOT + wait + prefill), n = running requests
 //
 // solved by fixed-point iteration. When r·c > k prompts are the bottleneck: b is what they can
 // feed. n is the least of the clients, max_sequences and what the KV cache holds at the mean length

@@ -40,23 +40,29 @@ std::string unknown_metric(const std::string& name) {
 }
 
 bool names_a_knob(const std::string& name) {
+  if (name.find("..") != std::string::npos || name.ends_with('.')) {
+    return false;
+  }
   const std::string section = name.substr(0, name.find('.'));
   return std::find(std::begin(kSections), std::end(kSections), section) != std::end(kSections);
 }
 
 // {from, to, factor} or {from, to, step}, ends included.
 void read_range(const Node& node, Axis& axis, Problems& problems) {
+  const std::size_t before = problems.size();
   base::Fields f(node, "axes." + axis.name, problems);
   double from = 0.0;
   double to = 0.0;
   double factor = 0.0;
   double step = 0.0;
-  const std::size_t before = problems.size();
   f.number("from", from, base::any_value);
   f.number("to", to, base::any_value);
   f.number("factor", factor, {1.0, 1e9, true}, base::optional);
   f.number("step", step, base::positive, base::optional);
   f.end();
+  if (problems.size() != before) {
+    return;
+  }
   if ((factor > 0.0) == (step > 0.0)) {
     f.problem("factor", "a range needs either factor: or step:");
   } else if (factor > 0.0 && from <= 0.0) {
@@ -68,14 +74,17 @@ void read_range(const Node& node, Axis& axis, Problems& problems) {
     return;
   }
   const double slack = 1e-9 * std::max(std::abs(from), std::abs(to));
-  for (std::size_t i = 0; i < kMaxValues; ++i) {
+  for (std::size_t i = 0;; ++i) {
     const auto n = static_cast<double>(i);
     const double value = factor > 0.0 ? from * std::pow(factor, n) : from + step * n;
     if (value > to + slack) {
       break;
     }
-    const std::string text =
-        fmt::format("{}", std::round(value) == value ? std::round(value) : value);
+    if (i == kMaxValues) {
+      f.problem("to", fmt::format("a range makes at most {} values", kMaxValues));
+      return;
+    }
+    const std::string text = fmt::format("{:.15g}", value);
     axis.values.push_back({text, {{axis.name, base::scalar_node(text, node.place)}}});
   }
 }
@@ -197,7 +206,8 @@ std::optional<Condition> parse_condition(const std::string& text, const base::Pl
     const std::string_view number = trim(std::string_view(text).substr(at + symbol.size()));
     const auto parsed =
         std::from_chars(number.data(), number.data() + number.size(), condition.bound);
-    if (parsed.ec != std::errc() || parsed.ptr != number.data() + number.size()) {
+    if (parsed.ec != std::errc() || parsed.ptr != number.data() + number.size() ||
+        !std::isfinite(condition.bound)) {
       problems.add(
           place, "where",
           fmt::format("\"{}\" is not a number; metrics are in SI units, without a suffix", number));
@@ -230,15 +240,25 @@ Sweep read_sweep(const Node& document) {
     if (base_node->is_map()) {
       sweep.base = *base_node;
     } else if (base_node->is_scalar()) {
-      const std::filesystem::path folder(base_node->place.source->directory);
-      sweep.base = base::load_document(folder / base_node->text);
+      const std::filesystem::path file =
+          std::filesystem::path(base_node->place.source->directory) / base_node->text;
+      try {
+        if (!std::filesystem::exists(file)) {
+          problems.add(base_node->place, "base", fmt::format("there is no file {}", file.string()));
+        } else {
+          sweep.base = base::load_document(file);
+        }
+      } catch (const base::InputError& error) {
+        problems.add_text(error.what());
+      }
     } else {
       problems.add(base_node->place, "base", "expects a path or an inline scenario");
     }
   }
   if (const Node* axes = f.take("axes", base::required)) {
     if (!axes->is_map() || axes->entries.empty()) {
-      problems.add(axes->place, "axes", "expects at least one axis");
+      problems.add(axes->place, "axes",
+                   "expects at least one axis, for example {traffic.concurrency: [16, 64]}");
     }
     for (const base::Entry& entry : axes->entries) {
       read_axis(entry, sweep, problems);

@@ -15,7 +15,7 @@ double byte_count(double elements, NumberFormat format) {
   return base::bytes_of(elements, format).si();
 }
 
-// Emits the calls of one iteration in the order they run.
+// Emits the calls of one iteration: mixers, then feed-forwards, each in the order it runs.
 class Builder {
  public:
   Builder(const Architecture& model, const Precision& precision, const Mapping& mapping,
@@ -33,18 +33,32 @@ class Builder {
   void build() {
     graph_.clear();
     elementwise("embedding", rows_bytes(), rows_bytes(), 1.0);
-    for (std::size_t i = 0; i < model_.layers.size(); ++i) {
-      mixer(model_.layers[i]);
-      if (model_.layers[i].ffn == Ffn::mlp) {
-        dense(static_cast<double>(model_.layers[i].count));
-      } else {
-        experts(static_cast<double>(model_.layers[i].count));
+    for (const Mixer kind : {Mixer::attention, Mixer::sliding_attention}) {
+      if (const double count = layers([&](const LayerGroup& g) { return g.mixer == kind; });
+          count > 0.0) {
+        mixer(kind, count);
+      }
+    }
+    for (const Ffn kind : {Ffn::mlp, Ffn::moe}) {
+      if (const double count = layers([&](const LayerGroup& g) { return g.ffn == kind; });
+          count > 0.0) {
+        kind == Ffn::mlp ? dense(count) : experts(count);
       }
     }
     head();
   }
 
  private:
+  // Layers of one kind, wherever they stand: equal operators become one call.
+  template <class Which>
+  double layers(Which which) const {
+    std::int64_t count = 0;
+    for (const LayerGroup& group : model_.layers) {
+      count += which(group) ? group.count : 0;
+    }
+    return static_cast<double>(count);
+  }
+
   double rows_bytes() const {
     return static_cast<double>(tokens_) * static_cast<double>(hidden_) * kHiddenBytes;
   }
@@ -91,13 +105,12 @@ class Builder {
     }
   }
 
-  void mixer(const LayerGroup& group) {
-    const auto count = static_cast<double>(group.count);
+  void mixer(Mixer kind, double count) {
     norm("attention.norm", count);
     quantise("attention.quantise", static_cast<double>(tokens_ * hidden_), precision_.attention,
              count);
     if (model_.attention.kind == AttentionKind::gqa) {
-      grouped_query(group.mixer == Mixer::sliding_attention ? model_.attention.window : 0, count);
+      grouped_query(kind == Mixer::sliding_attention ? model_.attention.window : 0, count);
     } else {
       latent(count);
     }

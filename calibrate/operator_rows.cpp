@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibrate/operator_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+namespace roofcast::calibrate {
+namespace {
+
+using base::NumberFormat;
+using namespace workloads;
+
+struct KindColumns {
+  std::string_view kind;
+  std::string_view format;
+  std::vector<std::string_view> shape;
+};
+const std::vector<KindColumns>& kinds() {
+  static const std::vector<KindColumns> all = {
+      {"gemm", "gemm_dtype", {"m", "n", "k"}},
+      {"attention_context",
+       "kv_cache_dtype",
+       {"batch_size", "isl", "prefix_len", "num_heads", "num_key_value_heads", "head_dim",
+        "window_size"}},
+      {"attention_generation",
+       "kv_cache_dtype",
+       {"batch_size", "isl", "kv_len_minus_isl", "num_heads", "num_key_value_heads", "head_dim",
+        "window_size"}},
+      {"mla_context", "kv_cache_dtype", {"batch_size", "isl", "step", "num_heads"}},
+      {"mla_generation", "kv_cache_dtype", {"batch_size", "isl", "step", "num_heads"}},
+      {"moe",
+       "moe_dtype",
+       {"num_tokens", "hidden_size", "inter_size", "topk", "num_experts", "moe_tp_size",
+        "moe_ep_size"}},
+      {"custom_allreduce", "kernel_source", {"num_gpus", "message_bytes"}},
+      {"nccl", "op_name", {"num_gpus", "message_bytes"}},
+  };
+  return all;
+}
+
+const KindColumns& columns_of(const std::string& kind) {
+  return *std::find_if(kinds().begin(), kinds().end(),
+                       [&](const KindColumns& k) { return k.kind == kind; });
+}
+
+// Operands of a multiplication as the tables name them; no value for formats roofcast has not.
+std::optional<LinearFormat> operands(std::string_view dtype) {
+  static constexpr std::pair<std::string_view, LinearFormat> kOperands[] = {
+      {"bfloat16", {NumberFormat::bf16, NumberFormat::bf16}},
+      {"float16", {NumberFormat::fp16, NumberFormat::fp16}},
+      {"fp8", {NumberFormat::fp8, NumberFormat::fp8}},
+      {"fp8_block", {NumberFormat::fp8_block, NumberFormat::fp8_block}},
+      {"nvfp4", {NumberFormat::nvfp4, NumberFormat::nvfp4}},
+      {"int8_wo", {NumberFormat::int8, NumberFormat::bf16}},
+      {"int4_wo", {NumberFormat::int4, NumberFormat::bf16}},
+      {"w4a16_mxfp4", {NumberFormat::mxfp4, NumberFormat::bf16}},
+      {"w4a8_mxfp4_mxfp8", {NumberFormat::mxfp4, NumberFormat::fp8}},
+  };
+  for (const auto& [name, format] : kOperands) {
+    if (name == dtype) {
+      return format;
+    }
+  }
+  return std::nullopt;
+}
+
+Elementwise quantise(std::int64_t m, std::int64_t k, NumberFormat format) {
+  const auto elements = static_cast<double>(m * k);
+  return {elements * 2.0, base::bytes_of(elements, format).si(), elements};
+}
+
+std::optional<CollectiveKind> collective_kind(std::string_view name) {
+  static constexpr std::pair<std::string_view, CollectiveKind> kKinds[] = {
+      {"all_reduce", CollectiveKind::all_reduce},
+      {"all_gather", CollectiveKind::all_gather},
+      {"reduce_scatter", CollectiveKind::reduce_scatter},
+      {"alltoall", CollectiveKind::all_to_all},
+  };
+  for (const auto& [known, kind] : kKinds) {
+    if (known == name) {
+      return kind;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_operator_kind(const std::string& kind) {
+  return std::any_of(kinds().begin(), kinds().end(),
+                     [&](const KindColumns& k) { return k.kind == kind; });
+}
+
+OperatorRows::OperatorRows(std::string kind, const base::CsvTable& table)
+    : kind_(std::move(kind)),
+      table_(table),
+      chip_(table.column("system")),
+      stack_(table.column("fw")),
+      latency_(table.column("latency_ms")),
+      format_(table.column(columns_of(kind_).format)) {
+  for (const std::string_view name : columns_of(kind_).shape) {
+    shape_.push_back(table.column(name));
+  }
+}
+
+double OperatorRows::number(std::size_t row, std::size_t shape_column) const {
+  return base::parse_number(table_.cell(row, shape_[shape_column])).value_or(std::nan(""));
+}
+
+std::int64_t OperatorRows::integer(std::size_t row, std::size_t shape_column) const {
+  const double value = number(row, shape_column);
+  return std::isfinite(value) ? static_cast<std::int64_t>(value) : 0;
+}
+
+MeasuredOperator OperatorRows::row(std::size_t row) const {
+  MeasuredOperator measured;
+  measured.chip = table_.cell(row, chip_);
+  measured.stack = table_.cell(row, stack_);
+  measured.format = table_.cell(row, format_);
+  measured.measured_s =
+      base::parse_number(table_.cell(row, latency_)).value_or(0.0) * (base::millisecond / base::second);
+  if (!(measured.measured_s > 0.0)) {
+    measured.reason = "no measured latency";
+    return measured;
+  }
+  read_shape(row, measured);
+  return measured;
+}
+
+void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const {
+  const auto at = [&](std::size_t column) { return integer(row, column); };
+  auto& out = measured.operators;
+  if (kind_ == "nccl" || kind_ == "custom_allreduce") {
+    const bool custom = kind_ == "custom_allreduce";
+    const auto kind = custom ? CollectiveKind::all_reduce : collective_kind(measured.format);
+    if (!kind) {
+      measured.reason = "collective " + measured.format + " is not modelled";
+      return;
+    }
+    out.push_back(Collective{*kind, number(row, 1), at(0), 1, custom});
+    return;
+  }
+  const auto format = operands(measured.format);
+  if (!format) {
+    measured.reason = "number format " + measured.format + " is not modelled";
+    return;
+  }
+  if (kind_ == "gemm") {
+    const std::int64_t passes = format->activations == NumberFormat::fp8 ? 2 : 1;
+    for (std::int64_t i = 0; i < passes && base::bits(format->activations) < 16.0; ++i) {
+      out.push_back(quantise(at(0), at(2), format->activations));
+    }
+    out.push_back(Gemm{at(0), at(1), at(2), 1, format->activations, format->weights});
+  } else if (kind_ == "attention_context" || kind_ == "attention_generation") {
+    const AttentionHeads heads{at(3), at(4), at(5), at(5), at(6), 2 * at(4) * at(5), format->weights};
+    if (kind_ == "attention_context") {
+      out.push_back(PrefillAttention{heads, at(0), at(1), at(2)});
+    } else {
+      out.push_back(DecodeAttention{heads, at(0), 1, at(1) + at(2)});
+    }
+  } else if (kind_ == "mla_context") {
+    // DeepSeek's dimensions: 128 + 64 for queries and keys, 128 for values.
+    const AttentionHeads heads{at(3), at(3), 192, 128, 0, at(3) * (192 + 128), format->weights};
+    out.push_back(PrefillAttention{heads, at(0), at(1), at(2)});
+  } else if (kind_ == "mla_generation") {
+    const AttentionHeads heads{at(3), 1, 576, 512, 0, 576, format->weights};
+    out.push_back(DecodeAttention{heads, at(0), 1, at(1) + at(2)});
+  } else {
+    const auto tokens = static_cast<double>(at(0));
+    const std::int64_t hidden = at(1);
+    const std::int64_t width = at(2) / at(5);
+    const std::int64_t local = at(4) / at(6);
+    const double pairs = tokens * static_cast<double>(at(3)) / static_cast<double>(at(6));
+    const bool balanced = table_.find_column("distribution") &&
+                          table_.cell(row, *table_.find_column("distribution")) == "balanced";
+    const double most = std::min(pairs, static_cast<double>(local));
+    // Uniform routing; a balanced table spreads its rows as far as they go.
+    const double miss = 1.0 - static_cast<double>(at(3)) / static_cast<double>(at(4));
+    const double distinct =
+        balanced ? most : static_cast<double>(local) * (1.0 - std::pow(miss, tokens));
+    const NumberFormat a = format->activations;
+    out.push_back(ExpertRouting{at(0), pairs, hidden, at(4), a});
+    out.push_back(GroupedGemm{pairs, distinct, 2 * width, hidden, a, format->weights});
+    out.push_back(Elementwise{pairs * static_cast<double>(2 * width) * 2.0,
+                              base::bytes_of(pairs * static_cast<double>(width), a).si(), 0.0});
+    out.push_back(GroupedGemm{pairs, distinct, hidden, width, a, format->weights});
+  }
+}
+
+}  // namespace roofcast::calibrate

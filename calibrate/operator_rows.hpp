@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Measured operator tables as operators: what a row of gemm.csv, moe.csv, … asks the models to time.
+//
+// Columns are those of the public tables (ai-dynamo/aiconfigurator, extracted): system, fw, latency_ms and the
+// kind's shape columns. Conventions of the measurements, not of roofcast:
+//   - gemm rows of fp8, fp8_block and nvfp4 include quantising the activations (fp8: amax and scale, two
+//     kernels); *_wo rows multiply in bf16
+//   - attention rows with an fp8 cache run fp8 attention; context of a decode row = isl + kv_len_minus_isl
+//   - moe rows are routing, both grouped GEMMs and the activation of one rank; "balanced" rows hit as many
+//     experts as they can, other distributions are predicted as uniform random routing
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/csv.hpp"
+#include "workloads/operator.hpp"
+#include "workloads/precision.hpp"
+
+namespace roofcast::calibrate {
+
+struct MeasuredOperator {
+  std::string chip;
+  std::string stack;
+  std::string format;                         // as the table names it
+  std::vector<workloads::Operator> operators;  // run one after the other
+  double measured_s = 0.0;
+  std::string reason;  // why there is no prediction; empty when there is one
+};
+
+// The kinds that can be read: "gemm", "attention_context", "attention_generation", "mla_context",
+// "mla_generation", "moe", "custom_allreduce", "nccl".
+bool is_operator_kind(const std::string& kind);
+
+// Reads rows of one table; the columns are looked up once.
+class OperatorRows {
+ public:
+  OperatorRows(std::string kind, const base::CsvTable& table);  // CsvError when a column is missing
+  MeasuredOperator row(std::size_t row) const;
+
+ private:
+  double number(std::size_t row, std::size_t shape_column) const;
+  std::int64_t integer(std::size_t row, std::size_t shape_column) const;
+  void read_shape(std::size_t row, MeasuredOperator& measured) const;
+
+  std::string kind_;
+  const base::CsvTable& table_;
+  std::size_t chip_, stack_, latency_, format_;
+  std::vector<std::size_t> shape_;  // columns of the kind's shape, in the order of its reader
+};
+
+}  // namespace roofcast::calibrate

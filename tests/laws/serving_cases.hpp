@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Serving scenarios for laws: every system × model × natural precision × mapping that fits, under a
+// few kinds of traffic.
+#pragma once
+
+#include <functional>
+
+#include "sim/estimate.hpp"
+#include "tests/laws/catalog.hpp"
+
+namespace roofcast::laws {
+
+// Chat, long prompts, prompts longer than a step, one answer token, a reused prefix. The
+// concurrency is the caller's.
+inline constexpr workloads::Traffic kTraffics[] = {{1024, 256, 1, 0},
+                                                   {8000, 1000, 1, 0},
+                                                   {20000, 100, 1, 0},
+                                                   {1000, 1, 1, 0},
+                                                   {6000, 2000, 1, 5000}};
+
+struct ServingCase {
+  sim::ScenarioView scenario;
+  std::string text() const {
+    const auto& t = *scenario.traffic;
+    return fmt::format("{} {} {} {} {}: {}/{} tokens, {} cached, {} clients",
+                       scenario.platform->system.id, scenario.model->id, scenario.precision->id,
+                       describe(*scenario.mapping), scenario.serving->stack.id, t.input_tokens,
+                       t.output_tokens, t.cached_tokens, t.concurrency);
+  }
+};
+
+// Calls `law` with every `stride`-th feasible combination, beginning at `first`.
+inline void for_each_feasible(std::size_t first, std::size_t stride,
+                              const std::vector<std::int64_t>& concurrencies,
+                              const std::function<void(const ServingCase&)>& law) {
+  sim::Workspace workspace;
+  std::size_t index = 0;
+  for (const auto& p : platforms()) {
+    for (const auto& m : models()) {
+      const auto all = mappings(m);
+      for (const auto& precision : precisions()) {
+        if (!natural(m, precision)) {
+          continue;
+        }
+        for (const auto& mapping : all) {
+          for (workloads::Traffic traffic : kTraffics) {
+            for (const std::int64_t concurrency : concurrencies) {
+              traffic.concurrency = concurrency;
+              const auto& serving = servings()[index % servings().size()];
+              if (index++ % stride != first % stride) {
+                continue;
+              }
+              const ServingCase c{{&p, &m, &precision, &mapping, &serving, &traffic}};
+              if (sim::estimate(c.scenario, workspace).fits()) {
+                law(c);
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace roofcast::laws

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// More work never takes less time. Where a kernel's choice of tile makes the model step down, the
+// tolerance states by how much.
+#include <algorithm>
+#include <functional>
+
+#include "tests/catch.hpp"
+#include "tests/laws/catalog.hpp"
+#include "tests/laws/violations.hpp"
+
+namespace roofcast::laws {
+namespace {
+
+using workloads::Operator;
+
+// Sizes dense where tiles begin, then ever wider apart.
+std::vector<std::int64_t> sizes(std::int64_t most) {
+  std::vector<std::int64_t> all;
+  for (std::int64_t m = 1; m <= most; m += 1 + m / 96) {
+    all.push_back(m);
+    if (m % 64 == 0) {
+      all.push_back(m + 1);
+    }
+  }
+  return all;
+}
+
+// Times operators of growing size; a size that is faster than a smaller one misses the law.
+void grow(Violations& law, const sim::Platform& p, const std::vector<std::int64_t>& values,
+          const std::function<Operator(std::int64_t)>& shape) {
+  base::Seconds longest{};
+  std::int64_t of = 0;
+  for (const std::int64_t value : values) {
+    const Operator op = shape(value);
+    if (!runs_on(op, p)) {
+      return;
+    }
+    const base::Seconds time = models::cost_of(op, p.machine).time;
+    law.add(longest / time - 1.0,
+            [&] { return fmt::format("{}: {}, less than at {}", p.system.id, describe(op), of); });
+    if (time > longest) {
+      longest = time;
+      of = value;
+    }
+  }
+}
+
+struct Linear {
+  std::int64_t n = 0, k = 0;
+  base::NumberFormat activations = base::NumberFormat::bf16, weights = base::NumberFormat::bf16;
+};
+std::vector<Linear> linears() {
+  using F = base::NumberFormat;
+  std::vector<Linear> all;
+  for (const auto& [a, w] :
+       {std::pair{F::bf16, F::bf16}, {F::fp8, F::fp8}, {F::bf16, F::int4}, {F::nvfp4, F::nvfp4}}) {
+    for (const auto& [n, k] : {std::pair{4096, 4096}, {1280, 8192}, {57344, 8192}, {8192, 28672},
+                               {2112, 7168}, {128, 4096}, {200, 300}}) {
+      all.push_back({n, k, a, w});
+    }
+  }
+  return all;
+}
+
+TEST_CASE("A GEMM of more rows takes no less time", "[laws]") {
+  Violations law(1e-9);
+  for (const auto& p : platforms()) {
+    for (const Linear& l : linears()) {
+      grow(law, p, sizes(20000), [&](std::int64_t m) {
+        return workloads::Gemm{m, l.n, l.k, 1, l.activations, l.weights};
+      });
+    }
+  }
+  ROOFCAST_CHECK_LAW(law);
+}
+
+TEST_CASE("A GEMM of more columns takes no less time", "[laws]") {
+  Violations law(1e-9);
+  for (const auto& p : platforms()) {
+    for (const Linear& l : linears()) {
+      for (const std::int64_t m : {1, 16, 100, 1000, 8192}) {
+        grow(law, p, sizes(20000), [&](std::int64_t n) {
+          return workloads::Gemm{m, n, l.k, 1, l.activations, l.weights};
+        });
+      }
+    }
+  }
+  ROOFCAST_CHECK_LAW(law);
+}
+
+TEST_CASE("A GEMM of more depth takes no less time", "[laws]") {
+  Violations law(1e-9);
+  for (const auto& p : platforms()) {
+    for (const Linear& l : linears()) {
+      for (const std::int64_t m : {1, 16, 100, 1000, 8192}) {
+        grow(law, p, sizes(20000), [&](std::int64_t k) {
+          return workloads::Gemm{m, l.n, k, 1, l.activations, l.weights};
+        });
+      }
+    }
+  }
+  ROOFCAST_CHECK_LAW(law);
+}
+
+TEST_CASE("A grouped GEMM of more tokens takes no less time", "[laws]") {
+  Violations law(1e-9);
+  for (const auto& p : platforms()) {
+    for (const auto& m : models()) {
+      if (m.moe.experts == 0) {
+        continue;
+      }
+      for (const std::int64_t ways : {1, 8}) {
+        grow(law, p, sizes(20000), [&](std::int64_t tokens) {
+          const auto pairs = static_cast<double>(tokens * m.moe.top_k) / static_cast<double>(ways);
+          const double distinct = workloads::distinct_experts(
+              static_cast<double>(tokens), m.moe.top_k, m.moe.experts, m.moe.experts / ways);
+          return workloads::GroupedGemm{pairs, distinct, 2 * m.moe.intermediate, m.hidden,
+                                        base::NumberFormat::bf16, base::NumberFormat::bf16};
+        });
+      }
+    }
+  }
+  ROOFCAST_CHECK_LAW(law);
+}
+
+const workloads::AttentionHeads kHeads[] = {
+    {8, 1, 128, 128, 0, 256, base::NumberFormat::bf16},      // Llama-3.1-70B, TP8
+    {32, 8, 128, 128, 0, 2048, base::NumberFormat::fp8},     // Llama-3.1-8B
+    {64, 8, 64, 64, 128, 1024, base::NumberFormat::bf16},    // gpt-oss sliding layers
+    {128, 1, 576, 512, 0, 576, base::NumberFormat::bf16},    // DeepSeek-V3 decode
+};
+
+TEST_CASE("Decode of a longer context, more sequences or more queries takes no less time",
+          "[laws]") {
+  Violations context(1e-9);
+  Violations sequences(1e-9);
+  Violations queries(1e-9);
+  for (const auto& p : platforms()) {
+    for (const auto& heads : kHeads) {
+      for (const std::int64_t fixed : {1, 3, 16, 64}) {
+        grow(context, p, sizes(100000), [&](std::int64_t v) {
+          return workloads::DecodeAttention{heads, fixed, 1, v};
+        });
+        grow(sequences, p, sizes(2000), [&](std::int64_t v) {
+          return workloads::DecodeAttention{heads, v, 1, 300 * fixed};
+        });
+        grow(queries, p, sizes(100), [&](std::int64_t v) {
+          return workloads::DecodeAttention{heads, fixed, v, 3000};
+        });
+      }
+    }
+  }
+  ROOFCAST_CHECK_LAW(context);
+  ROOFCAST_CHECK_LAW(sequences);
+  ROOFCAST_CHECK_LAW(queries);
+}
+
+TEST_CASE("Prefill of longer, more or further cached prompts takes no less time", "[laws]") {
+  Violations fresh(1e-9);
+  Violations sequences(1e-9);
+  Violations cached(1e-9);
+  for (const auto& p : platforms()) {
+    for (const auto& heads : kHeads) {
+      for (const std::int64_t fixed : {1, 7, 32}) {
+        grow(fresh, p, sizes(30000), [&](std::int64_t v) {
+          return workloads::PrefillAttention{heads, fixed, v, 100 * (fixed - 1)};
+        });
+        grow(sequences, p, sizes(300), [&](std::int64_t v) {
+          return workloads::PrefillAttention{heads, v, 129 * fixed, 0};
+        });
+        grow(cached, p, sizes(100000), [&](std::int64_t v) {
+          return workloads::PrefillAttention{heads, 2, 129 * fixed, v};
+        });
+      }
+    }
+  }
+  ROOFCAST_CHECK_LAW(fresh);
+  ROOFCAST_CHECK_LAW(sequences);
+  ROOFCAST_CHECK_LAW(cached);
+}
+
+TEST_CASE("More bytes take no less time in elementwise kernels and expert routing", "[laws]") {
+  Violations law(1e-9);
+  for (const auto& p : platforms()) {
+    grow(law, p, sizes(1000000), [&](std::int64_t v) {
+      const double bytes = 1000.0 * static_cast<double>(v);
+      return workloads::Elementwise{bytes, bytes, bytes};
+    });
+    grow(law, p, sizes(100000), [&](std::int64_t v) {
+      return workloads::ExpertRouting{v, 8.0 * static_cast<double>(v), 7168, 256,
+                                      base::NumberFormat::fp8};
+    });
+  }
+  ROOFCAST_CHECK_LAW(law);
+}
+
+TEST_CASE("More bytes or more ranks take no less time in collectives", "[laws]") {
+  using workloads::CollectiveKind;
+  Violations bytes(1e-9);
+  Violations ranks(1e-9);
+  for (const auto& p : platforms()) {
+    for (const auto kind : {CollectiveKind::all_reduce, CollectiveKind::all_gather,
+                            CollectiveKind::reduce_scatter, CollectiveKind::all_to_all,
+                            CollectiveKind::send_receive}) {
+      for (const bool custom : {false, true}) {
+        for (const std::int64_t n : {2, 8, 16, 64}) {
+          grow(bytes, p, sizes(1000000), [&](std::int64_t v) {
+            return workloads::Collective{kind, 100.0 * static_cast<double>(v), n, 1, custom};
+          });
+        }
+        for (const double size : {1e3, 1e5, 1e7, 1e9}) {
+          grow(ranks, p, {2, 4, 8, 16, 32, 64, 128, 256, 512}, [&](std::int64_t n) {
+            return workloads::Collective{kind, size, n, 1, custom};
+          });
+        }
+      }
+    }
+  }
+  ROOFCAST_CHECK_LAW(bytes);
+  ROOFCAST_CHECK_LAW(ranks);
+}
+
+}  // namespace
+}  // namespace roofcast::laws

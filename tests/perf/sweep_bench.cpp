@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How fast roofcast itself is: estimates a second on one core, and what they are made of.
+//
+//   roofcast_bench [SWEEP.yaml]          default: examples/llama70b_million.yaml
+//
+// Every figure is the median of several repeats. Not a test: machines differ.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <set>
+
+#include "base/csv.hpp"
+#include "cli/sweep_csv.hpp"
+#include "cli/text_table.hpp"
+#include "models/operator_cost.hpp"
+#include "sim/scenario.hpp"
+#include "sim/sweep_run.hpp"
+
+namespace roofcast {
+namespace {
+
+constexpr int kRepeats = 5;
+constexpr double kLeastSeconds = 0.02;  // of one repeat of a function
+
+constexpr std::string_view kDense = R"(
+system: hgx_h200
+model: llama-3.1-70b
+precision: fp8
+deployment: {tensor_parallel: 8}
+serving: {stack: vllm}
+traffic: {input_tokens: 2048, output_tokens: 512, concurrency: 64}
+)";
+
+constexpr std::string_view kExperts = R"(
+system: gb200_nvl72
+model: deepseek-v3
+precision: fp8_block
+deployment: {tensor_parallel: 1, expert_parallel: 32, data_parallel: 32}
+serving: {stack: sglang}
+traffic: {input_tokens: 2048, output_tokens: 512, concurrency: 2048}
+)";
+
+double seconds_of(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  return values[values.size() / 2];
+}
+
+double median_seconds(const std::function<void()>& work) {
+  std::vector<double> seconds;
+  for (int i = 0; i < kRepeats; ++i) {
+    seconds.push_back(seconds_of(work));
+  }
+  return median(std::move(seconds));
+}
+
+// Of a result the compiler must not leave out.
+volatile double sink = 0.0;
+
+// Seconds of one call of a short function.
+double median_call(const std::function<double()>& call) {
+  std::size_t calls = 1;
+  const auto batch = [&] {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < calls; ++i) {
+      sum += call();
+    }
+    sink = sum;
+  };
+  while (seconds_of(batch) < kLeastSeconds) {
+    calls *= 2;
+  }
+  return median_seconds(batch) / static_cast<double>(calls);
+}
+
+double peak_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) * 1024.0;
+}
+
+void print_functions(const std::string& title, std::string_view text) {
+  const sim::Scenario scenario = sim::read_scenario(base::parse_document(
+      std::make_shared<base::Source>(base::Source{title, std::string(text), {}})));
+  const sim::ScenarioView view = sim::view(scenario);
+  sim::Workspace workspace;
+  const sim::ServingEstimate e = sim::estimate(view, workspace);
+  if (!e.fits()) {
+    throw base::InputError(fmt::format("error: {}: {}\n", title, sim::reason(e)));
+  }
+  const models::Machine& machine = scenario.platform.machine;
+  cli::TextTable table({title, "one call", "calls/s"});
+  const auto add = [&](std::string_view name, const std::function<double()>& call) {
+    const double seconds = median_call(call);
+    table.add({std::string(name), fmt::format("{:.0f} ns", seconds * 1e9),
+               fmt::format("{:.0f}", 1.0 / seconds)});
+  };
+  add("estimate", [&] { return sim::estimate(view, workspace).output_rate; });
+  const auto step = [&](const workloads::Batch& batch) {
+    return [&, batch] { return sim::step_cost(view, batch, workspace).latency.si(); };
+  };
+  add("step_cost, decodes", step(e.steady.decode_pass));
+  add("step_cost, decodes and prompts", step(e.steady.prefill_pass));
+  add("build_graph", [&] {
+    workloads::build_graph(scenario.model, scenario.precision, scenario.mapping, {},
+                           e.steady.prefill_pass, workspace.graph);
+    return static_cast<double>(workspace.graph.size());
+  });
+  std::set<std::string_view> seen;  // of two layer kinds alike, one is timed
+  for (const sim::OperatorLine& line : sim::step_operators(view, e.steady.prefill_pass)) {
+    if (!seen.insert(line.call.name).second) {
+      continue;
+    }
+    add(line.call.name, [&] { return models::cost_of(line.call.op, machine).time.si(); });
+  }
+  fmt::print("{}\n", table.text());
+}
+
+void print_sweep(const std::filesystem::path& file) {
+  const base::Node document = base::load_document(file);
+  const double reading =
+      median_seconds([&] { const sim::SweepPoints points(sim::read_sweep(document)); });
+  const sim::SweepPoints points(sim::read_sweep(document));
+  const auto count = static_cast<double>(points.size());
+  std::size_t fitting = 0;
+  const double estimating = median_seconds([&] {
+    sim::Workspace workspace;
+    fitting = 0;
+    double sum = 0.0;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const sim::ServingEstimate e = sim::estimate(points.scenario(i), workspace);
+      fitting += e.fits() ? 1 : 0;
+      sum += e.output_rate;
+    }
+    sink = sum;
+  });
+  const double before = peak_bytes();
+  sim::SweepResult result;
+  const double alone = median_seconds([&] { result = sim::run_sweep(points, 1); });
+  const double all = median_seconds([&] { result = sim::run_sweep(points, 0); });
+  const auto csv = std::filesystem::temp_directory_path() / "roofcast_bench.csv";
+  const double writing = median_seconds([&] { cli::write_sweep_csv(points, result, csv); });
+  const auto csv_bytes = static_cast<double>(std::filesystem::file_size(csv));
+  const double after_writing = peak_bytes();
+  const double table_reading =
+      median_seconds([&] { sink = static_cast<double>(base::read_csv(csv).rows()); });
+  std::filesystem::remove(csv);
+
+  cli::TextTable table({file.filename().string(), "", "points/s"});
+  const auto add = [&](std::string_view name, double seconds) {
+    table.add({std::string(name), fmt::format("{:.2f} s", seconds),
+               fmt::format("{:.0f}", count / seconds)});
+  };
+  add("reading the sweep", reading);
+  add("estimates, 1 thread", estimating);
+  add("run_sweep, 1 thread: estimates, conditions, ranks", alone);
+  add("run_sweep, all cores", all);
+  add("writing the CSV", writing);
+  add("reading the CSV", table_reading);
+  fmt::print("{}\n", table.text());
+  fmt::print("{} points, {} fit: {:.0f} fitting estimates/s/core\n", points.size(), fitting,
+             static_cast<double>(fitting) / estimating);
+  fmt::print(
+      "CSV {:.0f} MB; peak RSS {:.0f} MB before the results, {:.0f} MB with them and the "
+      "CSV written, {:.0f} MB with the CSV read back\n",
+      csv_bytes / 1e6, before / 1e6, after_writing / 1e6, peak_bytes() / 1e6);
+}
+
+int run(int argc, char** argv) {
+  try {
+    print_functions("dense, TP8", kDense);
+    print_functions("experts, EP32 DP32", kExperts);
+    print_sweep(argc > 1 ? argv[1] : "examples/llama70b_million.yaml");
+    return 0;
+  } catch (const base::InputError& error) {
+    fmt::print(stderr, "{}", error.what());
+    return 2;
+  }
+}
+
+}  // namespace
+}  // namespace roofcast
+
+int main(int argc, char** argv) { return roofcast::run(argc, argv); }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/architecture.hpp"
+
+#include "tests/catch.hpp"
+#include "tests/laws/catalog.hpp"
+
+using namespace roofcast;
+
+// Llama-3.1-8B, every tensor of the checkpoint:
+//   embedding and head      2 · 128256·4096                                      = 1 050 673 152
+//   attention, a layer      4096·(4096 + 2·1024) + 4096·4096 = 41 943 040, × 32  = 1 342 177 280
+//   mlp, a layer            3·4096·14336 = 176 160 768, × 32                     = 5 637 144 576
+//   norms                   32·2·4096 + 4096                                     =       266 240
+TEST_CASE("Llama-3.1-8B has the 8 030 261 248 parameters of its checkpoint", "[unit]") {
+  const auto count = workloads::parameters(laws::model("llama-3.1-8b"));
+  CHECK(count.embedding + count.head == 1'050'673'152.0);
+  CHECK(count.attention == 1'342'177'280.0);
+  CHECK(count.mlp == 5'637'144'576.0);
+  CHECK(count.norms == 266'240.0);
+  CHECK(count.experts + count.shared + count.router == 0.0);
+  CHECK(count.total() == 8'030'261'248.0);
+}
+
+// DeepSeek-V3, one layer's latent attention:
+//   query down, up          7168·1536 + 1536·128·(128+64)     =  11 010 048 + 37 748 736
+//   latent down, up         7168·(512+64) + 512·128·(128+128) =   4 128 768 + 16 777 216
+//   output                  128·128·7168                      = 117 440 512
+// and one MoE layer: 256 routed and 1 shared expert of 3·7168·2048 = 44 040 192, a router 256·7168.
+TEST_CASE("DeepSeek-V3 has the parameters of its latent attention and its experts", "[unit]") {
+  const auto count = workloads::parameters(laws::model("deepseek-v3"));
+  CHECK(count.attention == 61.0 * 187'105'280.0);
+  CHECK(count.mlp == 3.0 * 3.0 * 7168.0 * 18432.0);
+  CHECK(count.experts == 58.0 * 256.0 * 44'040'192.0);
+  CHECK(count.shared == 58.0 * 44'040'192.0);
+  CHECK(count.router == 58.0 * 256.0 * 7168.0);
+}
+
+TEST_CASE("Every model has the parameters its makers publish, within 1 %", "[unit]") {
+  for (const auto& model : laws::models()) {
+    INFO(model.id);
+    REQUIRE(model.published_total > 0.0);
+    CHECK(workloads::parameters(model).total() == Approx(model.published_total).epsilon(0.01));
+  }
+}
+
+TEST_CASE("Every model has the active parameters its makers publish, within 2 %", "[unit]") {
+  for (const auto& model : laws::models()) {
+    INFO(model.id);
+    const double active = workloads::active_parameters(model);
+    const double total = workloads::parameters(model).total();
+    if (model.published_active) {
+      // Some makers count the input embedding as active, some do not (see the models' notes).
+      const double with = active + workloads::parameters(model).embedding;
+      const double published = *model.published_active;
+      const double miss = std::min(std::abs(active - published), std::abs(with - published));
+      CHECK(miss / published < 0.02);
+    }
+    CHECK(active < total);
+    if (model.moe.experts == 0 && !model.tied_embeddings) {
+      CHECK(active == total - workloads::parameters(model).embedding);
+    }
+  }
+}
+
+TEST_CASE("Tied embeddings are stored once and multiplied all the same", "[unit]") {
+  auto model = laws::model("llama-3.1-8b");
+  const double table = 128256.0 * 4096.0;
+  const double untied_active = workloads::active_parameters(model);
+  model.tied_embeddings = true;
+  CHECK(workloads::parameters(model).total() == 8'030'261'248.0 - table);
+  CHECK(workloads::active_parameters(model) == untied_active);
+}
+
+TEST_CASE("A model whose parts contradict each other is refused", "[unit]") {
+  const auto problems_of = [](const std::string& change) {
+    base::Problems problems;
+    base::Node document = base::parse_document("test", "model: llama-3.1-8b");
+    sim::set_knob(document, change, problems);
+    sim::load_references(document, problems);
+    sim::read_model(document, problems);
+    return problems.text();
+  };
+  using Catch::Matchers::ContainsSubstring;
+  CHECK(problems_of("model.max_context=1000").empty());
+  CHECK_THAT(problems_of("model.attention.kv_heads=5"),
+             ContainsSubstring("must divide query_heads"));
+  CHECK_THAT(problems_of("model.layers=[{count: 2, mixer: attention, ffn: moe}]"),
+             ContainsSubstring("need a top-level moe: group"));
+  CHECK_THAT(problems_of("model.layers=[{count: 2, mixer: sliding_attention, ffn: mlp}]"),
+             ContainsSubstring("needs attention.window"));
+  CHECK_THAT(problems_of("model.layers=[{count: 0, mixer: attention, ffn: mlp}]"),
+             ContainsSubstring("count"));
+}

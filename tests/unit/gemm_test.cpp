@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/gemm.hpp"
+
+#include "tests/catch.hpp"
+#include "tests/unit/round_machine.hpp"
+
+using namespace roofcast;
+using base::NumberFormat;
+using models::gemm_cost;
+using models::round_machine;
+
+namespace {
+double us(base::Seconds t) { return t / base::microsecond; }
+}  // namespace
+
+// m=256, n=25600: 100 tiles of 256×256, one on each SM. Each takes 2·256·256·4096 FLOP at
+// 10 TFLOP/s: 53.687 us. The memory (225 MB at 1 TB/s) is taken out by raising its rate.
+TEST_CASE("A GEMM of one full wave runs at the tensor rate", "[unit]") {
+  auto machine = round_machine();
+  machine.dram = base::BytesPerSecond::from_si(1e18);
+  machine.calibration.in_flight_bytes_per_sm = 1e12;
+  const auto cost = gemm_cost({256, 25600, 4096}, machine);
+  CHECK(us(cost.compute) == Approx(53.6871).epsilon(1e-5));
+  CHECK(us(cost.time) == Approx(1.0 + 53.6871).epsilon(1e-4));
+  CHECK(cost.bound == models::Bound::compute);
+}
+
+// m=1, n=k=8192: 134 217 728 B of weights, 32 768 B of vectors, at 1 TB/s. The tile of 16 rows
+// multiplies 16 times the useful work: 2·16·8192·8192 FLOP / 1 PFLOP/s = 2.1 us, hidden.
+TEST_CASE("A GEMM of one row runs at the memory's rate", "[unit]") {
+  const auto cost = gemm_cost({1, 8192, 8192}, round_machine());
+  CHECK(us(cost.dram) == Approx(134.2505).epsilon(1e-5));
+  CHECK(us(cost.time) == Approx(1.0 + 134.2505).epsilon(1e-3));
+  CHECK(cost.bound == models::Bound::memory);
+}
+
+TEST_CASE("Rows are padded to 16 and depth to 64", "[unit]") {
+  auto machine = round_machine();
+  machine.dram = base::BytesPerSecond::from_si(1e18);
+  machine.calibration.in_flight_bytes_per_sm = 1e12;
+  const auto compute = [&](std::int64_t m, std::int64_t k) {
+    return gemm_cost({m, 6400, k}, machine).compute.si();
+  };
+  CHECK(compute(1, 64) == compute(16, 64));
+  CHECK(compute(17, 64) > compute(16, 64));
+  CHECK(compute(16, 1) == compute(16, 64));
+  CHECK(compute(16, 65) == compute(16, 128));
+}
+
+// 101 tiles on 100 SMs: with plain tiles the last one costs a whole wave more, with stream-K
+// nothing. 16 rows and 64·101 columns leave no smaller tile.
+TEST_CASE("A partial last wave costs a whole one with plain tiles and its share with stream-K",
+          "[unit]") {
+  auto machine = round_machine();
+  machine.dram = base::BytesPerSecond::from_si(1e18);
+  machine.calibration.in_flight_bytes_per_sm = 1e12;
+  const auto compute = [&](double tail, std::int64_t tiles) {
+    machine.calibration.wave_tail = tail;
+    return gemm_cost({16, 64 * tiles, 64}, machine).compute.si();
+  };
+  const double wave = compute(1.0, 100);
+  CHECK(compute(1.0, 101) == Approx(2.0 * wave));
+  CHECK(compute(0.5, 101) == Approx(1.505 * wave));
+  CHECK(compute(0.0, 101) == Approx(1.01 * wave));
+  CHECK(compute(1.0, 200) == Approx(2.0 * wave));
+  CHECK(compute(1.0, 50) == Approx(wave));  // half the SMs have nothing to do
+}
+
+// One CTA keeps 40 000 B in flight over 1 us: 40 GB/s, whatever the memory can do. 16·64 rows,
+// 64·64 weights and 16·64 outputs in bf16 are 12 288 B.
+TEST_CASE("A single tile is held back by the bytes it keeps in flight", "[unit]") {
+  auto machine = round_machine();
+  machine.dram_latency = 1.0 * base::microsecond;
+  machine.calibration.in_flight_bytes_per_sm = 40000.0;
+  machine.calibration.gemm_fill_trips = 4.0;
+  const auto cost = gemm_cost({16, 64, 64}, machine);
+  CHECK(us(cost.dram) == Approx(0.3072));
+  CHECK(us(cost.fill) == Approx(4.0));
+  CHECK(us(cost.time) == Approx(1.0 + 4.0 + 0.3072).epsilon(1e-3));
+  CHECK(cost.bound == models::Bound::latency);
+}
+
+TEST_CASE("Each format multiplies at its own rate, and weight-only formats at bf16's", "[unit]") {
+  auto machine = round_machine();
+  machine.dram = base::BytesPerSecond::from_si(1e18);
+  machine.calibration.in_flight_bytes_per_sm = 1e12;
+  const auto set = [&](base::MathType type, double rate) {
+    machine.tensor[static_cast<std::size_t>(type)] = base::FlopsPerSecond::from_si(rate);
+  };
+  set(base::MathType::fp8, 2e15);
+  set(base::MathType::fp4, 4e15);
+  const auto compute = [&](NumberFormat a, NumberFormat w) {
+    return us(gemm_cost({256, 25600, 4096, 1, a, w}, machine).compute);
+  };
+  using F = NumberFormat;
+  CHECK(compute(F::bf16, F::bf16) == Approx(53.6871).epsilon(1e-5));
+  CHECK(compute(F::fp8, F::fp8) == Approx(53.6871 / 2).epsilon(1e-5));
+  CHECK(compute(F::fp8_block, F::fp8_block) == Approx(53.6871 / 2).epsilon(1e-5));
+  CHECK(compute(F::nvfp4, F::nvfp4) == Approx(53.6871 / 4).epsilon(1e-5));
+  CHECK(compute(F::bf16, F::int4) == Approx(53.6871).epsilon(1e-5));
+  CHECK(compute(F::fp8, F::mxfp4) == Approx(53.6871 / 2).epsilon(1e-5));
+}
+
+// 16 rows × 64 columns × 65 536 deep is one tile, 100 times slower than the chip; cut along the
+// depth it uses more SMs.
+TEST_CASE("A deep and narrow GEMM is split along its depth", "[unit]") {
+  auto machine = round_machine();
+  machine.dram = base::BytesPerSecond::from_si(1e18);
+  machine.calibration.in_flight_bytes_per_sm = 1e12;
+  const double one_tile = 2.0 * 16 * 64 * 65536 / 1e13;
+  const auto cost = gemm_cost({16, 64, 65536}, machine);
+  CHECK(cost.compute.si() < one_tile / 8.0);
+  CHECK(cost.compute.si() >= one_tile / 100.0);
+}
+
+TEST_CASE("A batch of GEMMs fills the chip like one of as many tiles", "[unit]") {
+  const auto batched = gemm_cost({16, 64, 512, 100}, round_machine());
+  const auto wide = gemm_cost({16, 6400, 512, 1}, round_machine());
+  CHECK(batched.compute.si() == Approx(wide.compute.si()));
+}
+
+// 4 experts of 1024 rows each, [k=4096, n=6400]: useful 2·4096·6400·4096 FLOP = 214.7 us at the
+// full rate; half a tile of 128 or 256 rows an expert is lost to the ragged ends.
+TEST_CASE("A grouped GEMM of many rows costs its rows and half a tile for each expert", "[unit]") {
+  auto machine = round_machine();
+  machine.calibration.wave_tail = 0.0;
+  machine.calibration.grouped_gemm_efficiency = 0.8;
+  machine.dram = base::BytesPerSecond::from_si(1e18);
+  machine.calibration.in_flight_bytes_per_sm = 1e12;
+  const double useful = 214.748 / 0.8;
+  const auto cost = models::grouped_gemm_cost({4096.0, 4.0, 6400, 4096}, machine);
+  CHECK(us(cost.compute) > useful);
+  CHECK(us(cost.compute) < useful * (1.0 + 0.5 * 256 / 1024.0) + 1e-9);
+  CHECK(cost.flop.si() == 2.0 * 4096 * 6400 * 4096);
+}
+
+// One row on each of 8 experts: 8·[4096, 4096] bf16 weights at 1 TB/s = 268.4 us.
+TEST_CASE("A grouped GEMM of few rows reads the weights of its experts", "[unit]") {
+  const auto cost = models::grouped_gemm_cost({8.0, 8.0, 4096, 4096}, round_machine());
+  CHECK(us(cost.dram) == Approx(268.4355 + 0.1311).epsilon(1e-4));
+  CHECK(cost.bound == models::Bound::memory);
+}
