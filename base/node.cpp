@@ -282,7 +282,8 @@ void refuse_bytes(const std::shared_ptr<const Source>& source) {
       fail({source, mark}, fmt::format("the control character 0x{:02x} cannot stand in a document",
                                        static_cast<unsigned>(c)));
     }
-    mark = c == '\n' ? Mark{mark.line + 1, 0} : Mark{mark.line, mark.column + static_cast<int>(size)};
+    mark =
+        c == '\n' ? Mark{mark.line + 1, 0} : Mark{mark.line, mark.column + static_cast<int>(size)};
     rest.remove_prefix(size);
   }
 }

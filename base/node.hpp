@@ -44,8 +44,8 @@ struct Node {
   bool quoted = false;         // of a scalar: "null" in quotes is a text, not null
   std::vector<Node> items;     // of a sequence
   std::vector<Entry> entries;  // of a map, in document order, keys unique
-  Place place;  // of a map or a null below a key: that key's
-  std::string reference;  // the catalog id or path this node was loaded from, when it was
+  Place place;                 // of a map or a null below a key: that key's
+  std::string reference;       // the catalog id or path this node was loaded from, when it was
 
   bool is_null() const { return kind == Kind::null; }
   bool is_scalar() const { return kind == Kind::scalar; }

@@ -22,8 +22,8 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", "roofcast " ROOFCAST_VERSION);
   Run chosen;
-  for (const auto add :
-       {add_list, add_show, add_check, add_estimate, add_sweep, add_pareto, add_report}) {
+  for (const auto add : {add_list, add_show, add_check, add_estimate, add_sweep, add_pareto,
+                         add_report, add_calibrate}) {
     add(app, chosen);
   }
   try {

@@ -24,6 +24,7 @@ void add_estimate(CLI::App& app, Run& chosen);
 void add_sweep(CLI::App& app, Run& chosen);
 void add_pareto(CLI::App& app, Run& chosen);
 void add_report(CLI::App& app, Run& chosen);
+void add_calibrate(CLI::App& app, Run& chosen);
 
 // The whole program: parses, runs, turns exceptions into messages on stderr and an exit code.
 int run(int argc, char** argv);

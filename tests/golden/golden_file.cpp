@@ -34,7 +34,7 @@ bool same(const std::string& before, const std::string& now) {
 
 std::string rounded(const std::string& cell) {
   const auto value = base::parse_number(cell);
-  return value ? fmt::format("{:.6g}", *value) : cell;
+  return value ? fmt::format("{:.7g}", *value) : cell;
 }
 
 std::string moved(const std::string& column, const std::string& before, const std::string& now) {

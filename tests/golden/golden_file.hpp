@@ -15,7 +15,7 @@
 
 namespace roofcast::golden {
 
-// Numbers are written with six significant digits, so this much of a value may be rounding.
+// Numbers are written with seven significant digits, half a unit of the last is at most 5e-7.
 inline constexpr double kTolerance = 1e-6;
 
 // One row of the table: its inputs by column.

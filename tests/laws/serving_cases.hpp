@@ -4,6 +4,7 @@
 // few kinds of traffic.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 #include "sim/estimate.hpp"
@@ -30,12 +31,19 @@ struct ServingCase {
   }
 };
 
-// Calls `law` with every `stride`-th feasible combination, beginning at `first`.
-inline void for_each_feasible(std::size_t first, std::size_t stride,
+// Scatters consecutive indices (the finaliser of splitmix64), so that a sample has no rhythm.
+inline std::uint64_t scatter(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+// Calls `law` with one in `sample` of the feasible combinations; another `seed`, another sample.
+inline void for_each_feasible(std::uint64_t seed, std::uint64_t sample,
                               const std::vector<std::int64_t>& concurrencies,
                               const std::function<void(const ServingCase&)>& law) {
   sim::Workspace workspace;
-  std::size_t index = 0;
+  std::uint64_t index = seed << 32;
   for (const auto& p : platforms()) {
     for (const auto& m : models()) {
       const auto all = mappings(m);
@@ -47,8 +55,9 @@ inline void for_each_feasible(std::size_t first, std::size_t stride,
           for (workloads::Traffic traffic : kTraffics) {
             for (const std::int64_t concurrency : concurrencies) {
               traffic.concurrency = concurrency;
-              const auto& serving = servings()[index % servings().size()];
-              if (index++ % stride != first % stride) {
+              const std::uint64_t draw = scatter(++index);
+              const auto& serving = servings()[draw / sample % servings().size()];
+              if (draw % sample != 0) {
                 continue;
               }
               const ServingCase c{{&p, &m, &precision, &mapping, &serving, &traffic}};

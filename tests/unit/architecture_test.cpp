@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/architecture.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 

@@ -98,8 +98,8 @@ TEST_CASE("a relative path starts at the file that names it", "[unit]") {
   const Node fig = load_reference(kFruit, *document.find("fruit"), "fruit");
   CHECK(fig.find("name")->text == "Fig");
   CHECK(fig.reference == "basket/fig.yaml");
-  const Node absolute = scalar_node((fs::path(directory.path()) / "deep/basket/fig.yaml").string(),
-                                    document.place);
+  const Node absolute =
+      scalar_node((fs::path(directory.path()) / "deep/basket/fig.yaml").string(), document.place);
   CHECK(load_reference(kFruit, absolute, "fruit").find("name")->text == "Fig");
 }
 

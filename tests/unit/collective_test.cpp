@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/collective.hpp"
 
+#include <algorithm>
+
 #include "tests/catch.hpp"
 #include "tests/unit/round_machine.hpp"
 

@@ -183,25 +183,30 @@ TEST_CASE("a group and each entry of a list are read with their path", "[unit]")
       values.push_back(value);
     });
     CHECK(f.group("group", [](Fields& g) { CHECK(g.path() == "group"); }));
-    CHECK_FALSE(f.group("none", [](Fields&) { FAIL("there is no such group"); }, optional));
+    CHECK_FALSE(f.group(
+        "none", [](Fields&) { FAIL("there is no such group"); }, optional));
   };
   CHECK(said("list: [{value: 1}, {value: 2}]\ngroup: {}\n", read) == "");
   CHECK(values == std::vector<double>{1.0, 2.0});
-  const std::string errors = said("list:\n  - value: 1\n  - value: 0\n  - valeu: 2\ngroup: {}\n", read);
+  const std::string errors =
+      said("list:\n  - value: 1\n  - value: 0\n  - valeu: 2\ngroup: {}\n", read);
   CHECK_THAT(errors, ContainsSubstring("3:12: error: list[1].value: must be more than 0, not 0"));
-  CHECK_THAT(errors, ContainsSubstring(
-                         "4:5: error: list[2].valeu: unknown key \"valeu\"; did you mean \"value\"?"));
+  CHECK_THAT(errors,
+             ContainsSubstring(
+                 "4:5: error: list[2].valeu: unknown key \"valeu\"; did you mean \"value\"?"));
 }
 
 TEST_CASE("a key nobody asks for is told with the nearest name and the keys there are", "[unit]") {
   double a = 0.0;
-  CHECK(said("alpha: 1\nbeta: 2\ngama: 3\n", [&](Fields& f) {
-          f.number("alpha", a, any_value);
-          f.take("beta");
-          f.number("gamma", a, any_value, optional);
-        }) ==
-        "test.yaml:3:1: error: gama: unknown key \"gama\"; did you mean \"gamma\"? (allowed: alpha, "
-        "beta, gamma)\n  gama: 3\n  ^\n");
+  CHECK(
+      said("alpha: 1\nbeta: 2\ngama: 3\n",
+           [&](Fields& f) {
+             f.number("alpha", a, any_value);
+             f.take("beta");
+             f.number("gamma", a, any_value, optional);
+           }) ==
+      "test.yaml:3:1: error: gama: unknown key \"gama\"; did you mean \"gamma\"? (allowed: alpha, "
+      "beta, gamma)\n  gama: 3\n  ^\n");
 }
 
 TEST_CASE("a required key that is misspelt is one mistake, and reported once", "[unit]") {
@@ -225,7 +230,8 @@ TEST_CASE("a problem of meaning is told at its key, or at the map without it", "
       g.problem("a", "does not suit");
     });
   };
-  CHECK(said("g: {a: 1}\n", read) == "test.yaml:1:8: error: g.a: does not suit\n  g: {a: 1}\n         ^\n");
+  CHECK(said("g: {a: 1}\n", read) ==
+        "test.yaml:1:8: error: g.a: does not suit\n  g: {a: 1}\n         ^\n");
   CHECK(said("g: {}\n", read) == "test.yaml:1:1: error: g.a: does not suit\n  g: {}\n  ^\n");
 }
 

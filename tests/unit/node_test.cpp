@@ -63,7 +63,7 @@ TEST_CASE("a document is a tree of nulls, scalars, sequences and maps", "[unit]"
 
 TEST_CASE("a scalar keeps its text, whatever YAML would make of it", "[unit]") {
   const Node root = parsed("[010, yes, 0x1F, 1e3, .5, 12:30:45, 2001-12-14, 'null', \"\"]");
-  const std::vector<std::string> texts = {"010", "yes",      "0x1F",       "1e3", ".5",
+  const std::vector<std::string> texts = {"010",      "yes",        "0x1F", "1e3", ".5",
                                           "12:30:45", "2001-12-14", "null", ""};
   REQUIRE(root.items.size() == texts.size());
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -100,10 +100,11 @@ TEST_CASE("a key given twice is refused, also in quotes, with the line of the fi
 TEST_CASE("a quote that is not closed is refused where it opens", "[unit]") {
   for (const char* text : {"a: \"b\n", "a: 'b\nc: d\n", "a: \"b\\\"\n", "a: \"", "a: 'it''s\n"}) {
     INFO(text);
-    CHECK_THAT(complaint(text), ContainsSubstring("test.yaml:1:4: error: this quote is not closed"));
+    CHECK_THAT(complaint(text),
+               ContainsSubstring("test.yaml:1:4: error: this quote is not closed"));
   }
-  for (const char* text : {"a: \"b\\\\\"\n", "a: ''\n", "a: 'it''s'\n", "é: \"ü\"\n", "a: >-\n  b\n",
-                           "a: |\n  \"b\n"}) {
+  for (const char* text : {"a: \"b\\\\\"\n", "a: ''\n", "a: 'it''s'\n", "é: \"ü\"\n",
+                           "a: >-\n  b\n", "a: |\n  \"b\n"}) {
     INFO(text);
     CHECK(complaint(text) == "");
   }
@@ -131,13 +132,77 @@ literal: |
 
 TEST_CASE("any text survives being written and read again, as a value, an item or a key",
           "[unit]") {
-  const std::vector<std::string> nasty = {
-      "", " ", "  both  ", "null", "Null", "NULL", "~", "yes", "-", "- a", "-1", "--- a", "---",
-      "...", "?", "? a", ":", "a: b", "a:", "a #b", "#a", "{", "}", "[a]", ",", "a, b", "&a", "*a",
-      "!a", "!!str", "|", ">", "'", "''", "\"", "\"a\"", "%a", "@a", "`a", "<<", "=", "\\", "a\\nb",
-      "\\x41", "line\nbreak", "tab\there", "\ttab", "cr\rlf\r\n", "\x1b[31m", "\x7f", "\x01",
-      "bell\a", "é", "漢字", "😀", "a\nb\n", "\n", "  \n", "010", "1e400", "x1.5", "3.35 TB/s",
-      "it's", "50 %", "C:\\dir", "a\"b", "key with spaces", "0x10", "true", ".inf", "2001-12-14"};
+  const std::vector<std::string> nasty = {"",
+                                          " ",
+                                          "  both  ",
+                                          "null",
+                                          "Null",
+                                          "NULL",
+                                          "~",
+                                          "yes",
+                                          "-",
+                                          "- a",
+                                          "-1",
+                                          "--- a",
+                                          "---",
+                                          "...",
+                                          "?",
+                                          "? a",
+                                          ":",
+                                          "a: b",
+                                          "a:",
+                                          "a #b",
+                                          "#a",
+                                          "{",
+                                          "}",
+                                          "[a]",
+                                          ",",
+                                          "a, b",
+                                          "&a",
+                                          "*a",
+                                          "!a",
+                                          "!!str",
+                                          "|",
+                                          ">",
+                                          "'",
+                                          "''",
+                                          "\"",
+                                          "\"a\"",
+                                          "%a",
+                                          "@a",
+                                          "`a",
+                                          "<<",
+                                          "=",
+                                          "\\",
+                                          "a\\nb",
+                                          "\\x41",
+                                          "line\nbreak",
+                                          "tab\there",
+                                          "\ttab",
+                                          "cr\rlf\r\n",
+                                          "\x1b[31m",
+                                          "\x7f",
+                                          "\x01",
+                                          "bell\a",
+                                          "é",
+                                          "漢字",
+                                          "😀",
+                                          "a\nb\n",
+                                          "\n",
+                                          "  \n",
+                                          "010",
+                                          "1e400",
+                                          "x1.5",
+                                          "3.35 TB/s",
+                                          "it's",
+                                          "50 %",
+                                          "C:\\dir",
+                                          "a\"b",
+                                          "key with spaces",
+                                          "0x10",
+                                          "true",
+                                          ".inf",
+                                          "2001-12-14"};
   Node root;
   Node list;
   list.kind = Node::Kind::sequence;
@@ -175,9 +240,9 @@ TEST_CASE("a UTF-8 character has one to four bytes, and bytes out of order are n
   CHECK(character_size("\u20ac!") == 3);
   CHECK(character_size("\U0001F600!") == 4);
   CHECK(character_size("\U0010FFFF") == 4);
-  for (const char* bad : {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc3", "\xc3(", "\xe0\x9f\xbf",
-                          "\xed\xa0\x80", "\xe2\x82", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80",
-                          "\xf5\x80\x80\x80", "\xff"}) {
+  for (const char* bad :
+       {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc3", "\xc3(", "\xe0\x9f\xbf", "\xed\xa0\x80",
+        "\xe2\x82", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff"}) {
     CHECK(character_size(bad) == 0);
   }
 }

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibrate/serving_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace roofcast::calibrate {
+namespace {
+
+using Name = std::pair<std::string_view, std::string_view>;
+
+// As the table names models; R1 is V3 trained further, with the same shapes.
+constexpr Name kModels[] = {
+    {"meta-llama/Llama-3.1-70B", "llama-3.1-70b"},
+    {"meta-llama/Llama-3.1-8B-Instruct", "llama-3.1-8b"},
+    {"nvidia/Llama-3.1-8B-Instruct-FP8", "llama-3.1-8b"},
+    {"Qwen/Qwen3-32B", "qwen3-32b"},
+    {"nvidia/Qwen3-32B-NVFP4", "qwen3-32b"},
+    {"Qwen/Qwen3-235B-A22B-FP8", "qwen3-235b-a22b"},
+    {"deepseek-ai/DeepSeek-V3", "deepseek-v3"},
+    {"deepseek-ai/DeepSeek-R1", "deepseek-v3"},
+    {"nvidia/DeepSeek-R1-NVFP4", "deepseek-v3"},
+    {"openai/gpt-oss-120b", "gpt-oss-120b"},
+};
+
+// The server a chip was measured in.
+constexpr Name kSystems[] = {
+    {"a100_sxm", "hgx_a100"}, {"h100_sxm", "hgx_h100"}, {"h200_sxm", "hgx_h200"},
+    {"b200_sxm", "hgx_b200"}, {"b300_sxm", "hgx_b300"}, {"gb200", "gb200_nvl72"},
+    {"l40s", "l40s_pcie_x8"},
+};
+
+// Tokens a step where InferenceX's settings are not the stack's default; "" fits every precision.
+struct StepTokens {
+  std::string_view stack, model, precision;
+  std::int64_t tokens;
+};
+constexpr StepTokens kStepTokens[] = {
+    {"trtllm", "llama-3.1-70b", "", 16384},
+    {"trtllm", "gpt-oss-120b", "", 20000},
+    {"sglang", "deepseek-v3", "fp8_block", 32768},
+};
+
+// InferenceX's lengths are uniform from 80 % of nominal to nominal.
+constexpr double kMeanOfNominal = 0.9;
+
+std::string_view find(std::span<const Name> names, std::string_view name) {
+  const auto found =
+      std::find_if(names.begin(), names.end(), [&](const Name& n) { return n.first == name; });
+  return found == names.end() ? std::string_view() : found->second;
+}
+
+// One section of a scenario, read from its catalog entry with the assignments made to it.
+template <class T, class ReadFunction>
+const T* section(std::map<std::string, T>& cache, const std::string& text,
+                 const std::vector<std::string>& assignments, ReadFunction read) {
+  std::string key = text;
+  for (const std::string& assignment : assignments) {
+    key += '\n' + assignment;
+  }
+  auto found = cache.find(key);
+  if (found == cache.end()) {
+    base::Problems problems;
+    base::Node document = base::parse_document("serving row", text);
+    for (const std::string& assignment : assignments) {
+      sim::set_knob(document, assignment, problems);
+    }
+    sim::load_references(document, problems);
+    T value = read(document, problems);
+    problems.throw_if_any();
+    found = cache.emplace(key, std::move(value)).first;
+  }
+  return &found->second;
+}
+
+bool is_blackwell(std::string_view chip) {
+  return chip == "b200_sxm" || chip == "gb200" || chip == "b300_sxm";
+}
+
+std::string_view category(sim::Infeasible infeasible) {
+  switch (infeasible) {
+    case sim::Infeasible::none:
+      return "";
+    case sim::Infeasible::mapping:
+      return "the model does not divide that way";
+    case sim::Infeasible::system_size:
+      return "more ranks than the system has chips";
+    case sim::Infeasible::number_format:
+      return "no multiplier for a number format";
+    case sim::Infeasible::context:
+      return "longer than the model's context";
+    case sim::Infeasible::weights:
+      return "the weights do not fit";
+    case sim::Infeasible::cache:
+      return "one request's KV cache does not fit";
+  }
+  return "";
+}
+
+}  // namespace
+
+ServingRows::ServingRows(const base::CsvTable& table)
+    : table_(table),
+      mode_(table.column("mode")),
+      model_(table.column("model_path")),
+      system_(table.column("system")),
+      backend_(table.column("backend")),
+      precision_(table.column("precision")),
+      gemm_(table.column("gemm_quant_mode")),
+      source_(table.column("source")),
+      tp_(table.column("tp_size")),
+      pp_(table.column("pp_size")),
+      attention_dp_(table.column("attention_dp_size")),
+      moe_tp_(table.column("moe_tp_size")),
+      moe_ep_(table.column("moe_ep_size")),
+      isl_(table.column("isl")),
+      osl_(table.column("osl")),
+      concurrency_(table.column("concurrency")),
+      ttft_(table.column("silicon_ttft_ms")),
+      tpot_(table.column("silicon_tpot_ms")) {}
+
+std::string_view ServingRows::text(std::size_t row, std::size_t column) const {
+  return table_.cell(row, column);
+}
+
+std::int64_t ServingRows::count(std::size_t row, std::size_t column) const {
+  return std::llround(base::parse_number(text(row, column)).value_or(0.0));
+}
+
+bool ServingRows::is_inferencex(std::size_t row) const {
+  return text(row, source_).starts_with("inferencex");
+}
+
+void ServingRows::read_mapping(std::size_t row, MeasuredServer& server) const {
+  const std::int64_t tp = count(row, tp_);
+  const std::int64_t dp = std::max<std::int64_t>(1, count(row, attention_dp_));
+  const std::int64_t moe_tp = std::max<std::int64_t>(1, count(row, moe_tp_));
+  const std::int64_t moe_ep = std::max<std::int64_t>(1, count(row, moe_ep_));
+  if (tp < 1) {
+    server.reason = "parallel sizes are not recorded";
+    return;
+  }
+  std::int64_t width = std::max(tp * dp, moe_tp * moe_ep);
+  std::int64_t data = width / tp;
+  std::int64_t experts = moe_ep;
+  if (is_inferencex(row)) {
+    if (tp == dp && dp > 1) {
+      width = dp;
+      experts = moe_ep / dp;
+    } else if (moe_tp > 1) {
+      width = moe_tp;
+    }
+    data = dp > 1 ? width : 1;
+  }
+  if (!std::has_single_bit(static_cast<std::uint64_t>(width))) {
+    server.reason = "a disaggregated deployment recorded as one server";
+    return;
+  }
+  workloads::Mapping& mapping = server.mapping;
+  mapping.tensor_parallel = width / data;
+  mapping.data_parallel = data;
+  mapping.pipeline_parallel = std::max<std::int64_t>(1, count(row, pp_));
+  mapping.expert_parallel = server.architecture->moe.experts > 0 ? experts : 1;
+}
+
+void ServingRows::read_traffic(std::size_t row, MeasuredServer& server) const {
+  const double share = is_inferencex(row) ? kMeanOfNominal : 1.0;
+  const auto mean = [&](std::size_t column) {
+    return std::llround(share * static_cast<double>(count(row, column)));
+  };
+  server.traffic.input_tokens = mean(isl_);
+  server.traffic.output_tokens = mean(osl_);
+  server.traffic.concurrency = count(row, concurrency_);
+  if (server.traffic.concurrency < 1) {
+    server.reason = "the concurrency is not recorded";
+  } else if (server.traffic.input_tokens < 1 || server.traffic.output_tokens < 1) {
+    server.reason = "the lengths are not recorded";
+  }
+}
+
+const workloads::Precision* ServingRows::precision_of(std::size_t row,
+                                                      const MeasuredServer& server) {
+  const std::string_view named = text(row, precision_);
+  const bool blocks = server.model == "deepseek-v3" || text(row, gemm_) == "fp8_block";
+  const bool cache_is_bf16 = !is_inferencex(row) || (server.stack == "sglang" &&  //
+                                                     server.chip == "h200_sxm");
+  std::string id;
+  if (server.model == "gpt-oss-120b") {
+    id = is_blackwell(server.chip) ? "mxfp4_experts_fp8" : "mxfp4_experts";
+  } else if (named.empty()) {
+    id = "bf16";
+  } else if (named == "fp8") {
+    id = blocks ? "fp8_block" : "fp8";
+  } else if (named == "fp4") {
+    id = "nvfp4";
+  } else {
+    return nullptr;
+  }
+  std::vector<std::string> assignments;
+  if (id == "fp8_block" && cache_is_bf16) {
+    assignments.emplace_back("precision.kv_cache=bf16");
+  }
+  return section(precisions_, "precision: " + id, assignments, sim::read_precision);
+}
+
+void ServingRows::read_serving(std::size_t row, MeasuredServer& server) {
+  server.serving = *section(servings_, fmt::format("serving: {{stack: {}}}", server.stack), {},
+                            sim::read_serving);
+  if (!is_inferencex(row)) {
+    return;
+  }
+  for (const StepTokens& setting : kStepTokens) {
+    if (setting.stack == server.stack && setting.model == server.model &&
+        (setting.precision.empty() || setting.precision == server.precision->id)) {
+      server.serving.limits.max_tokens_per_step = setting.tokens;
+    }
+  }
+}
+
+MeasuredServer ServingRows::row(std::size_t row) {
+  MeasuredServer server;
+  const std::string_view model = find(kModels, text(row, model_));
+  const std::string_view system = find(kSystems, text(row, system_));
+  server.model = model.empty() ? text(row, model_) : model;
+  server.chip = text(row, system_);
+  server.stack = text(row, backend_);
+  server.ttft_ms = base::parse_number(text(row, ttft_)).value_or(0.0);
+  server.tpot_ms = base::parse_number(text(row, tpot_)).value_or(0.0);
+  server.may_speculate = model == "deepseek-v3" && server.stack != "vllm";
+  const auto stacks = base::catalog_ids(workloads::stack_catalog());
+  if (text(row, mode_) != "agg") {
+    server.reason = "disaggregated serving is not modelled yet";
+  } else if (model.empty()) {
+    server.reason = fmt::format("{} is not in the catalog", server.model);
+  } else if (system.empty()) {
+    server.reason = fmt::format("no system with {} in the catalog", server.chip);
+  } else if (std::find(stacks.begin(), stacks.end(), server.stack) == stacks.end()) {
+    server.reason = fmt::format("the stack {} is not in the catalog", server.stack);
+  } else if (!(server.ttft_ms > 0.0) || !(server.tpot_ms > 0.0)) {
+    server.reason = "no measured TTFT or TPOT";
+  }
+  if (!server.reason.empty()) {
+    return server;
+  }
+  server.platform = section(platforms_, fmt::format("system: {}", system), {}, sim::read_platform);
+  server.architecture = section(models_, fmt::format("model: {}", model), {}, sim::read_model);
+  server.precision = precision_of(row, server);
+  if (server.precision == nullptr) {
+    server.reason = fmt::format("the precision {} is not in the catalog", text(row, precision_));
+    return server;
+  }
+  read_serving(row, server);
+  read_mapping(row, server);
+  if (server.reason.empty()) {
+    read_traffic(row, server);
+  }
+  return server;
+}
+
+ServerForecast forecast(const MeasuredServer& server, sim::Workspace& workspace) {
+  ServerForecast result;
+  result.reason = server.reason;
+  result.explanation = server.reason;
+  if (!server.reason.empty()) {
+    return result;
+  }
+  const sim::ServingEstimate estimate = sim::estimate(server.scenario(), workspace);
+  result.provenance = hardware::name(estimate.provenance);
+  result.reason = category(estimate.infeasible);
+  result.explanation = sim::reason(estimate);
+  result.ttft_ms = estimate.steady.ttft_mean.si() * 1e3;
+  result.tpot_ms = estimate.steady.tpot.si() * 1e3;
+  return result;
+}
+
+}  // namespace roofcast::calibrate

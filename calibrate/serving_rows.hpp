@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Measured servers as scenarios: what a row of serving_silicon.csv asks roofcast to forecast.
+//
+// The table gathers dumps of InferenceX and of a vendor, each with its own conventions. What is read
+// into them, and nothing more is known of a row:
+//
+//   parallel sizes  InferenceX knows a width TP, an expert parallel size EP of 1 or TP, and whether
+//                   attention is data-parallel over the width. Its dumps write that three ways:
+//                     tp_size=TP adp=1 (or tp_size=1 adp=TP)      moe_tp=TP/EP moe_ep=EP
+//                     tp_size·adp=TP·EP, one of them 1            moe_tp=TP    moe_ep=EP
+//                     tp_size=TP adp=TP                           moe_tp=1     moe_ep=TP·EP
+//                   so that "tp_size 64" is TP 8, EP 8 on one node of eight GPUs; the ids of the rows
+//                   (…_tp8_ep8_…) say so. The vendor's rows are tp_size, moe_tp, moe_ep as they stand;
+//                   where moe_tp·moe_ep is more than tp_size, attention is data-parallel over the rest.
+//                   A width that is no power of two is a disaggregated deployment counted as one server.
+//   lengths         InferenceX draws input and output lengths uniformly from 80–100 % of nominal:
+//                   their means, 90 %, are the scenario's. The vendor's are taken as fixed.
+//   precision       FP8 of DeepSeek and rows named fp8_block: 128×128 blocks. gpt-oss: MXFP4 experts
+//                   whatever the row says, multiplied in bf16 on Hopper and FP8 on Blackwell.
+//   KV cache        fp8 beside FP8 and FP4 weights, as InferenceX sets it; bf16 for checkpoints of the
+//                   vendor's rows with block scales, which have none for the cache, and for DeepSeek
+//                   on H200 by SGLang, whose settings name none.
+//   tokens a step   InferenceX's settings where they are not the stack's default.
+//   speculation     not recorded: DeepSeek rows of TensorRT-LLM and SGLang may have used MTP.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/csv.hpp"
+#include "sim/estimate.hpp"
+#include "sim/scenario.hpp"
+
+namespace roofcast::calibrate {
+
+struct MeasuredServer {
+  std::string model;  // catalog ids; the table's words where there is none
+  std::string chip;
+  std::string stack;
+  bool may_speculate = false;
+  double ttft_ms = 0.0;  // means
+  double tpot_ms = 0.0;
+  std::string reason;  // why it is no scenario; empty when it is one
+
+  const sim::Platform* platform = nullptr;  // shared by rows; owned by ServingRows
+  const workloads::Architecture* architecture = nullptr;
+  const workloads::Precision* precision = nullptr;
+  workloads::Serving serving;
+  workloads::Mapping mapping;
+  workloads::Traffic traffic;
+
+  sim::ScenarioView scenario() const {
+    return {platform, architecture, precision, &mapping, &serving, &traffic};
+  }
+};
+
+// Reads rows of one table. Sections of the scenarios are loaded once and shared.
+class ServingRows {
+ public:
+  explicit ServingRows(const base::CsvTable& table);  // CsvError when a column is missing
+  MeasuredServer row(std::size_t row);
+
+ private:
+  std::string_view text(std::size_t row, std::size_t column) const;
+  std::int64_t count(std::size_t row, std::size_t column) const;  // 0 when empty
+  bool is_inferencex(std::size_t row) const;
+  void read_mapping(std::size_t row, MeasuredServer& server) const;
+  void read_traffic(std::size_t row, MeasuredServer& server) const;
+  void read_serving(std::size_t row, MeasuredServer& server);
+  const workloads::Precision* precision_of(std::size_t row, const MeasuredServer& server);
+
+  const base::CsvTable& table_;
+  std::size_t mode_, model_, system_, backend_, precision_, gemm_, source_;
+  std::size_t tp_, pp_, attention_dp_, moe_tp_, moe_ep_, isl_, osl_, concurrency_, ttft_, tpot_;
+  std::map<std::string, sim::Platform> platforms_;
+  std::map<std::string, workloads::Architecture> models_;
+  std::map<std::string, workloads::Precision> precisions_;
+  std::map<std::string, workloads::Serving> servings_;
+};
+
+// A row's forecast, in the measurement's units; no numbers where there is a reason.
+struct ServerForecast {
+  double ttft_ms = 0.0;
+  double tpot_ms = 0.0;
+  std::string provenance;
+  std::string reason;       // a short one, to count by
+  std::string explanation;  // the whole sentence
+  bool predicted() const { return reason.empty(); }
+};
+ServerForecast forecast(const MeasuredServer& server, sim::Workspace& workspace);
+
+}  // namespace roofcast::calibrate

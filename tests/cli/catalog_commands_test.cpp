@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/catalogs.hpp"
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+
+namespace roofcast::cli {
+
+TEST_CASE("list names every entry of every catalog", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::string everything = roofcast.output({"list"});
+  for (const DocumentKind& kind : document_kinds()) {
+    const base::Catalog catalog = kind.catalog();
+    const std::string listed = roofcast.output({"list", std::string(catalog.kind)});
+    CHECK(roofcast.output({"list", std::string(kind.name)}) == listed);
+    CHECK(contains(everything, listed));
+    const auto ids = base::catalog_ids(catalog);
+    CHECK(lines_of(listed).size() == ids.size() + 1);
+    for (const std::string& id : ids) {
+      CHECK(contains(listed, id + " "));
+    }
+  }
+}
+
+TEST_CASE("show prints every entry of the catalog as a document that check accepts", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  for (const DocumentKind& kind : document_kinds()) {
+    for (const std::string& id : base::catalog_ids(kind.catalog())) {
+      INFO(kind.name << " " << id);
+      const std::string text = roofcast.output({"show", std::string(kind.name), id});
+      CHECK(text.ends_with('\n'));
+      roofcast.write(id + ".yaml", text);
+    }
+    for (const std::string& id : base::catalog_ids(kind.catalog())) {
+      const Outcome outcome = roofcast.run({"check", id + ".yaml"});
+      INFO(kind.name << " " << id << ": " << outcome.err);
+      CHECK(outcome.code == 0);
+      CHECK(outcome.out.starts_with(id + ".yaml: ok, "));
+    }
+  }
+}
+
+TEST_CASE("An unknown kind or id is bad input and names the nearest one", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const Outcome kind = roofcast.run({"list", "chps"});
+  CHECK(kind.code == 2);
+  CHECK(kind.out.empty());
+  CHECK(contains(kind.err, "there is no kind \"chps\""));
+  CHECK(contains(kind.err, "did you mean \"chip\"?"));
+  const Outcome id = roofcast.run({"show", "chip", "h100_smx"});
+  CHECK(id.code == 2);
+  CHECK(id.out.empty());
+  CHECK(contains(id.err, "did you mean \"h100_sxm\"?"));
+  CHECK(contains(id.err, "roofcast list chips"));
+}
+
+TEST_CASE("check reports on every file, good and bad, and fails when one is bad", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("good.yaml", roofcast.output({"show", "example", "llama-70b"}));
+  roofcast.write("bad.yaml",
+                 "system: hgx_h1000\nmodel: llama-3.1-70b\nprecision: fp8\n"
+                 "deployment: {tensor_paralel: 8}\nserving: {stack: vllm}\n"
+                 "traffic: {input_tokens: 2048, output_tokens: 512, concurrency: 64}\n");
+  roofcast.write("other.yaml", "name: nobody\n");
+  const Outcome outcome =
+      roofcast.run({"check", "bad.yaml", "good.yaml", "other.yaml", "missing.yaml"});
+  CHECK(outcome.code == 2);
+  CHECK(outcome.out.starts_with("good.yaml: ok, scenario: Llama-3.1-70B on "));
+  CHECK(lines_of(outcome.out).size() == 1);
+  CHECK(contains(outcome.err, "bad.yaml:1:"));
+  CHECK(contains(outcome.err, "hgx_h100"));
+  CHECK(contains(outcome.err, "bad.yaml:4:"));
+  CHECK(contains(outcome.err, "did you mean \"tensor_parallel\"?"));
+  CHECK(contains(outcome.err, "other.yaml"));
+  CHECK(contains(outcome.err, "--kind"));
+  CHECK(contains(outcome.err, "missing.yaml"));
+  CHECK(outcome.err.ends_with('\n'));
+  CHECK(roofcast.run({"check", "good.yaml"}).code == 0);
+  CHECK(roofcast.run({"check", "good.yaml", "--kind", "example"}).code == 0);
+  CHECK(roofcast.run({"check", "good.yaml", "--kind", "chip"}).code == 2);
+}
+
+}  // namespace roofcast::cli

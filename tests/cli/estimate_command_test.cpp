@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "sim/metrics.hpp"
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+using nlohmann::json;
+
+// llama-70b with settings; the metrics as JSON.
+json estimate(const Program& roofcast, const std::vector<std::string>& settings,
+              const std::vector<std::string>& options = {}) {
+  std::vector<std::string> arguments = {"estimate", example("llama-70b"), "--format", "json"};
+  for (const std::string& setting : settings) {
+    arguments.insert(arguments.end(), {"--set", setting});
+  }
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  return json::parse(roofcast.output(arguments));
+}
+
+}  // namespace
+
+TEST_CASE("estimate prints every metric's label, and nothing on stderr", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const Outcome outcome = roofcast.run({"estimate", example("llama-70b")});
+  CHECK(outcome.code == 0);
+  CHECK(outcome.err.empty());
+  CHECK(contains(outcome.out, "Llama-3.1-70B on "));
+  for (const sim::Metric& metric : sim::metrics()) {
+    CHECK(contains(outcome.out, std::string(metric.label)));
+  }
+}
+
+TEST_CASE("The formats of estimate say the same", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const json values = estimate(roofcast, {});
+  const base::CsvTable table = base::parse_csv(
+      roofcast.output({"estimate", example("llama-70b"), "--format", "csv"}), "stdout");
+  REQUIRE(table.rows() == 1);
+  CHECK(values["fits"] == true);
+  CHECK(cell(table, 0, "fits") == "true");
+  for (const sim::Metric& metric : sim::metrics()) {
+    const std::string name(metric.name);
+    INFO(name);
+    REQUIRE(values.contains(name));
+    REQUIRE(values[name].is_number());
+    CHECK(values[name].get<double>() == number(table, 0, name));
+  }
+  for (const sim::TextMetric& text : sim::text_metrics()) {
+    CHECK(values[std::string(text.name)] == cell(table, 0, text.name));
+  }
+  // SI: a step of a 70B model takes milliseconds, its weights gigabytes.
+  CHECK(values["tpot_mean_s"] < 1.0);
+  CHECK(values["weights_b_per_gpu"] > 1e9);
+  CHECK(values["weights_b_per_gpu"] < values["memory_b_per_gpu"]);
+}
+
+TEST_CASE("What has no value is null in JSON and empty in CSV", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const json one = estimate(roofcast, {"traffic.output_tokens=1"});
+  CHECK(one["tpot_mean_s"].is_null());
+  CHECK(one["interactivity_tok_per_s_per_user"].is_null());
+  CHECK(one["ttft_p50_s"].is_number());
+  const json none =
+      estimate(roofcast, {"system=hgx_h100", "deployment.tensor_parallel=1", "precision=bf16"});
+  CHECK(none["fits"] == false);
+  CHECK(contains(none["reason"].get<std::string>(), "weights"));
+  for (const sim::Metric& metric : sim::metrics()) {
+    CHECK(none[std::string(metric.name)].is_null());
+  }
+}
+
+TEST_CASE("A scenario that does not fit is a result, and exit code 3 under --strict", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::vector<std::string> big = {"estimate", example("llama-70b"),
+                                        "--set",    "deployment.tensor_parallel=1",
+                                        "--set",    "precision=bf16"};
+  const Outcome lax = roofcast.run(big);
+  CHECK(lax.code == 0);
+  CHECK(contains(lax.out, "does not run: "));
+  for (const char* format : {"text", "json", "csv"}) {
+    auto strict = big;
+    strict.insert(strict.end(), {"--strict", "--format", format});
+    const Outcome outcome = roofcast.run(strict);
+    CHECK(outcome.code == 3);
+    CHECK(!outcome.out.empty());
+    CHECK(outcome.err.empty());
+  }
+  CHECK(roofcast.run({"estimate", example("llama-70b"), "--strict"}).code == 0);
+}
+
+TEST_CASE("The operators of --explain add up to the step, in every format", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  for (const char* name : {"llama-70b", "deepseek-v3_h200_ep8"}) {
+    INFO(name);
+    const json whole =
+        json::parse(roofcast.output({"estimate", example(name), "--explain", "--format", "json"}));
+    const base::CsvTable table = base::parse_csv(
+        roofcast.output({"estimate", example(name), "--explain", "--format", "csv"}), "stdout");
+    std::size_t row = 0;
+    REQUIRE(whole["steps"].size() == 2);
+    for (const json& step : whole["steps"]) {
+      double sum = 0.0;
+      for (const json& op : step["operators"]) {
+        sum += op["time_s"].get<double>();
+        REQUIRE(row < table.rows());
+        CHECK(cell(table, row, "step") == step["name"]);
+        CHECK(cell(table, row, "operator") == op["name"]);
+        CHECK(number(table, row, "time_s") == op["time_s"].get<double>());
+        CHECK(number(table, row, "flop") == op["flop"].get<double>());
+        CHECK(number(table, row, "bytes_b") == op["bytes"].get<double>());
+        ++row;
+      }
+      CHECK(sum == Approx(step["time_s"].get<double>()).epsilon(1e-12));
+    }
+    CHECK(row == table.rows());
+    // TPOT lies between the step of decodes alone and the one slowed by prompts.
+    CHECK(whole["tpot_mean_s"] >= whole["steps"][0]["time_s"]);
+    CHECK(whole["tpot_mean_s"] <= whole["steps"][1]["time_s"]);
+    const std::string text = roofcast.output({"estimate", example(name), "--explain"});
+    CHECK(contains(text, "decode step: "));
+    CHECK(contains(text, "step with prompts: "));
+    for (const json& op : whole["steps"][0]["operators"]) {
+      CHECK(contains(text, op["name"].get<std::string>()));
+    }
+  }
+}
+
+TEST_CASE("--set reaches through references and moves the forecast the right way", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::string alone = "traffic.concurrency=1";
+  const json before = estimate(roofcast, {alone});
+  const auto tpot = [](const json& values) { return values["tpot_mean_s"].get<double>(); };
+  const json faster = estimate(roofcast, {alone, "system.chip.hbm.bandwidth=x2"});
+  CHECK(tpot(faster) < tpot(before));
+  CHECK(tpot(estimate(roofcast, {alone, "system.chip.hbm.bandwidth=x0.5"})) > tpot(before));
+  CHECK(tpot(estimate(roofcast, {alone, "system.chip.hbm.bandwidth=9.6 TB/s"})) ==
+        Approx(tpot(faster)).epsilon(0.01));
+  CHECK(tpot(estimate(roofcast, {alone, "precision=bf16"})) > tpot(before));
+  CHECK(tpot(estimate(roofcast, {alone, "deployment.tensor_parallel=4"})) > tpot(before));
+  CHECK(tpot(estimate(roofcast, {alone, "precision.weights=bf16"})) > tpot(before));
+  // The price is a knob like others.
+  const json dear = estimate(roofcast, {alone, "system.price.per_gpu_hour=x2"});
+  CHECK(dear["cost_usd_per_mtok"].get<double>() ==
+        Approx(2.0 * before["cost_usd_per_mtok"].get<double>()));
+  CHECK(tpot(dear) == tpot(before));
+  // The last of two settings of one knob counts.
+  CHECK(estimate(roofcast, {"traffic.concurrency=8", alone}) == before);
+}
+
+TEST_CASE("More memory holds more requests and makes no step slower", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const json before = estimate(roofcast, {"traffic.concurrency=1"});
+  const json roomy = estimate(roofcast, {"traffic.concurrency=1", "system.chip.hbm.capacity=x2"});
+  CHECK(roomy["max_running"].get<double>() > 1.5 * before["max_running"].get<double>());
+  CHECK(roomy["tpot_mean_s"] == before["tpot_mean_s"]);
+}
+
+TEST_CASE("A mistaken --set is bad input that says what may stand there", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::pair<std::string, std::string> mistakes[] = {
+      {"deployment.tensor_paralel=4", "did you mean \"tensor_parallel\"?"},
+      {"deployment.tensor_parallel", "path=value"},
+      {"deployment.tensor_parallel=", "path=value"},
+      {"deployment.tensor_parallel=many", "many"},
+      {"system.chip.hbm.bandwith=x2", "did you mean \"bandwidth\"?"},
+      {"system.chip.hbm.bandwidth=x", "x"},
+      {"system=hgx_h1000", "hgx_h100"},
+      {"trafic.concurrency=1", "traffic"}};
+  for (const auto& [setting, part] : mistakes) {
+    const Outcome outcome = roofcast.run({"estimate", example("llama-70b"), "--set", setting});
+    INFO(setting << "\n" << outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.out.empty());
+    CHECK(contains(outcome.err, part));
+    CHECK(outcome.err.ends_with('\n'));
+  }
+}
+
+}  // namespace roofcast::cli

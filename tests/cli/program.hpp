@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The built program as a user runs it: arguments in, files beside, stdout, stderr and exit code
+// out.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/csv.hpp"
+
+namespace roofcast::cli {
+
+struct Outcome {
+  int code = 0;
+  std::string out;
+  std::string err;
+};
+
+// An empty directory of its own, which goes when it goes.
+class Program {
+ public:
+  Program();
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  // False where no program was built; a test that needs one then has nothing to say.
+  bool exists() const { return !binary_.empty(); }
+
+  // Runs in the directory, stdout and stderr into files.
+  Outcome run(const std::vector<std::string>& arguments) const;
+  // The same, and requires that it worked.
+  std::string output(const std::vector<std::string>& arguments) const;
+
+  std::filesystem::path path(const std::string& name) const { return directory_ / name; }
+  std::string read(const std::string& name) const;
+  void write(const std::string& name, const std::string& text) const;
+
+ private:
+  std::filesystem::path binary_;
+  std::filesystem::path directory_;
+};
+
+// examples/<name>.yaml of the sources.
+std::string example(const std::string& name);
+std::vector<std::string> example_names();
+
+bool contains(const std::string& text, const std::string& part);
+std::vector<std::string> lines_of(const std::string& text);
+
+// One row of CSV text by column name.
+std::string cell(const base::CsvTable& table, std::size_t row, std::string_view column);
+double number(const base::CsvTable& table, std::size_t row, std::string_view column);
+
+}  // namespace roofcast::cli

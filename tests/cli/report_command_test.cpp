@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+using nlohmann::json;
+
+// What the page's data script holds.
+std::string data_text(const std::string& page) {
+  const std::string open = "<script type=\"application/json\" id=\"data\">";
+  const auto begin = page.find(open);
+  REQUIRE(begin != std::string::npos);
+  const auto end = page.find("</script>", begin);
+  REQUIRE(end != std::string::npos);
+  return page.substr(begin + open.size(), end - begin - open.size());
+}
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("A report made from the CSV is the one the sweep made, but for its title", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  for (const char* csv : {"o.csv", "o.csv.gz"}) {
+    roofcast.output(
+        {"sweep", example("llama70b_what_if"), "--csv", csv, "--report", "first.html", "--quiet"});
+    roofcast.output({"report", csv, "-o", "second.html"});
+    const std::string first = roofcast.read("first.html");
+    const std::string second = roofcast.read("second.html");
+    json a = json::parse(data_text(first));
+    json b = json::parse(data_text(second));
+    CHECK(a["title"] == "first");
+    CHECK(b["title"] == "second");
+    a.erase("title");
+    b.erase("title");
+    CHECK((a == b));
+    std::string renamed = first;
+    replace_all(renamed, "\"title\":\"first\"", "\"title\":\"second\"");
+    CHECK((renamed == second));
+  }
+}
+
+TEST_CASE("A report holds the sweep's rows and where the time of its best points goes", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.output(
+      {"sweep", example("llama70b_what_if"), "--csv", "o.csv", "--report", "o.html", "--quiet"});
+  const json data = json::parse(data_text(roofcast.read("o.html")));
+  const base::CsvTable table = base::read_csv(roofcast.path("o.csv"));
+  CHECK(data["total_rows"] == table.rows());
+  REQUIRE(data["rows"].size() == table.rows());
+  REQUIRE(data["columns"].size() == table.columns().size());
+  for (std::size_t c = 0; c < table.columns().size(); ++c) {
+    CHECK(data["columns"][c]["name"] == table.columns()[c]);
+  }
+  CHECK(data["question"] ==
+        "Which of H100, H200 and B200, at which parallelism and precision, "
+        "serves Llama-3.1-70B best?");
+  REQUIRE(!data["points"].empty());
+  for (const json& point : data["points"]) {
+    const auto row = point["row"].get<std::size_t>();
+    REQUIRE(row < table.rows());
+    CHECK(cell(table, row, "pareto_rank") == "1");
+    for (const json& phase : point["phases"]) {
+      double sum = 0.0;
+      for (const json& op : phase["operators"]) {
+        sum += op["time_s"].get<double>();
+      }
+      CHECK(sum == Approx(phase["time_s"].get<double>()));
+    }
+  }
+}
+
+TEST_CASE("A report asks nothing of a network", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.output(
+      {"sweep", example("llama70b_what_if"), "--csv", "o.csv", "--report", "o.html", "--quiet"});
+  const std::string page = roofcast.read("o.html");
+  // Nothing loads by itself: no src, no stylesheet, no import, no url() but data.
+  for (const char* pattern : {R"(<(script|img|iframe|link)[^>]*\s(src|href)\s*=)", R"(@import)",
+                              R"(url\(\s*['"]?(http|//))", R"(\bfetch\s*\()",
+                              R"(XMLHttpRequest|WebSocket|EventSource|sendBeacon)"}) {
+    INFO(pattern);
+    CHECK(!std::regex_search(page, std::regex(pattern)));
+  }
+  // Addresses are those of licences and of the names SVG and XML call themselves, inside the chart
+  // library; the page around it has none.
+  const auto library = page.find("Licensed to the Apache Software Foundation");
+  REQUIRE(library != std::string::npos);
+  const auto library_end = page.find("</script>", library);
+  const auto library_begin = page.rfind("<script", library);
+  const std::string around = page.substr(0, library_begin) + page.substr(library_end);
+  const std::regex address(R"(https?://[^\s"'`<>\\)]*)");
+  for (auto it = std::sregex_iterator(around.begin(), around.end(), address);
+       it != std::sregex_iterator(); ++it) {
+    INFO(it->str());
+    CHECK(it->str().starts_with("http://www.w3.org/"));
+  }
+}
+
+TEST_CASE("Without the sweep beside its CSV a report has no operator views, and says so", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.output({"sweep", example("llama70b_h200_hbm"), "--csv", "o.csv", "--quiet"});
+  std::filesystem::remove(roofcast.path("o.sweep.yaml"));
+  const Outcome outcome = roofcast.run({"report", "o.csv", "-o", "o.html"});
+  CHECK(outcome.code == 0);
+  CHECK(contains(outcome.out, "o.html"));
+  CHECK(contains(outcome.err, "o.sweep.yaml"));
+  const json data = json::parse(data_text(roofcast.read("o.html")));
+  CHECK(data["points"].empty());
+  CHECK(data["rows"].size() == 60);
+}
+
+TEST_CASE("A CSV that is not that of the sweep beside it is refused", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.output({"sweep", example("llama70b_h200_hbm"), "--csv", "o.csv", "--quiet"});
+  const auto lines = lines_of(roofcast.read("o.csv"));
+  roofcast.write("o.csv", lines[0] + "\n" + lines[1] + "\n");
+  const Outcome outcome = roofcast.run({"report", "o.csv", "-o", "o.html"});
+  CHECK(outcome.code == 2);
+  CHECK(contains(outcome.err, "o.sweep.yaml makes 60 points, o.csv has 1 rows"));
+}
+
+TEST_CASE("Text of a user's sweep cannot break out of the report's data", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::string question = "</script><script>alert(1)</script> & <b>\"quoted\"</b>";
+  roofcast.write("odd.yaml", "question: '" + question + "'\nbase: " + example("llama-70b") +
+                                 "\naxes:\n  traffic.concurrency: [1, 2]\n");
+  roofcast.output({"sweep", "odd.yaml", "--csv", "o.csv", "--report", "o.html", "--quiet"});
+  const std::string page = roofcast.read("o.html");
+  CHECK(!contains(page, "<script>alert"));
+  CHECK(json::parse(data_text(page))["question"] == question);
+}
+
+}  // namespace roofcast::cli

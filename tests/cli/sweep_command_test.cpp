@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "sim/metrics.hpp"
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+void sweep(const Program& roofcast, const std::string& file, const std::string& csv,
+           const std::vector<std::string>& options = {}) {
+  std::vector<std::string> arguments = {"sweep", file, "--csv", csv, "--quiet"};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  roofcast.output(arguments);
+}
+
+// The same for every row: empty when the row does not fit.
+bool empty_where_it_does_not_fit(const base::CsvTable& table, std::size_t row) {
+  const bool fits = cell(table, row, "fits") == "true";
+  return cell(table, row, "throughput_tok_per_s").empty() != fits &&
+         cell(table, row, "weights_b_per_gpu").empty() != fits &&
+         cell(table, row, "bound_ttft").empty() != fits;
+}
+
+}  // namespace
+
+TEST_CASE("The columns of a sweep's CSV are point, axes, verdict, metrics, texts", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  sweep(roofcast, example("llama70b_what_if"), "o.csv");
+  const base::CsvTable table = base::read_csv(roofcast.path("o.csv"));
+  std::vector<std::string> expected = {"point",
+                                       "system",
+                                       "precision",
+                                       "deployment.tensor_parallel",
+                                       "traffic.concurrency",
+                                       "fits",
+                                       "meets",
+                                       "pareto_rank",
+                                       "reason"};
+  for (const sim::Metric& metric : sim::metrics()) {
+    expected.emplace_back(metric.name);
+  }
+  for (const sim::TextMetric& text : sim::text_metrics()) {
+    expected.emplace_back(text.name);
+  }
+  CHECK(table.columns() == expected);
+
+  // One row a point, the last axis fastest.
+  REQUIRE(table.rows() == 240);
+  bool numbered = true;
+  bool said = true;
+  bool ranked = true;
+  bool blank = true;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    const bool meets = cell(table, row, "meets") == "true";
+    numbered = numbered && number(table, row, "point") == static_cast<double>(row);
+    said = said && cell(table, row, "reason").empty() == meets;
+    ranked = ranked && cell(table, row, "pareto_rank").empty() != meets;
+    blank = blank && empty_where_it_does_not_fit(table, row);
+  }
+  CHECK(numbered);
+  CHECK(said);
+  CHECK(ranked);
+  CHECK(blank);
+  CHECK(cell(table, 0, "traffic.concurrency") == "1");
+  CHECK(cell(table, 1, "traffic.concurrency") == "2");
+  CHECK(cell(table, 10, "deployment.tensor_parallel") == "2");
+  CHECK(cell(table, 0, "system") == "hgx_h100");
+  CHECK(cell(table, 239, "system") == "hgx_b200");
+}
+
+TEST_CASE("A row of a sweep is what estimate says about its scenario", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  sweep(roofcast, example("llama70b_what_if"), "o.csv");
+  const base::CsvTable table = base::read_csv(roofcast.path("o.csv"));
+  for (const std::size_t row : {std::size_t{17}, std::size_t{111}, std::size_t{233}}) {
+    std::vector<std::string> arguments = {"estimate", example("llama-70b"), "--format", "csv"};
+    for (std::size_t c = 1; table.columns()[c] != "fits"; ++c) {
+      arguments.insert(arguments.end(),
+                       {"--set", table.columns()[c] + "=" + std::string(table.cell(row, c))});
+    }
+    const base::CsvTable alone = base::parse_csv(roofcast.output(arguments), "stdout");
+    CHECK(cell(alone, 0, "fits") == cell(table, row, "fits"));
+    for (const sim::Metric& metric : sim::metrics()) {
+      INFO("row " << row << " " << metric.name);
+      CHECK(cell(alone, 0, metric.name) == cell(table, row, metric.name));
+    }
+  }
+}
+
+TEST_CASE("A sweep writes the same bytes whatever the number of threads", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("wide.yaml", "base: " + example("llama-70b") +
+                                  "\naxes:\n"
+                                  "  deployment.tensor_parallel: [1, 2, 4, 8]\n"
+                                  "  traffic.concurrency: {from: 1, to: 300, step: 1}\n"
+                                  "  traffic.input_tokens: [1000, 4000]\n"
+                                  "pareto: {maximize: [throughput_tok_per_s_per_gpu], "
+                                  "minimize: [ttft_p50_s]}\n");
+  sweep(roofcast, "wide.yaml", "1.csv", {"--threads", "1"});
+  sweep(roofcast, "wide.yaml", "2.csv", {"--threads", "2"});
+  sweep(roofcast, "wide.yaml", "5.csv", {"--threads", "5"});
+  const std::string one = roofcast.read("1.csv");
+  CHECK(lines_of(one).size() == 2401);
+  CHECK((roofcast.read("2.csv") == one));
+  CHECK((roofcast.read("5.csv") == one));
+}
+
+TEST_CASE("A name that ends in .gz gives the same table, compressed", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  sweep(roofcast, example("llama70b_what_if"), "o.csv");
+  sweep(roofcast, example("llama70b_what_if"), "z.csv.gz");
+  const std::string packed = roofcast.read("z.csv.gz");
+  REQUIRE(packed.size() > 2);
+  CHECK(packed.substr(0, 2) == "\x1f\x8b");
+  CHECK(packed.size() < roofcast.read("o.csv").size() / 2);
+  const base::CsvTable a = base::read_csv(roofcast.path("o.csv"));
+  const base::CsvTable b = base::read_csv(roofcast.path("z.csv.gz"));
+  REQUIRE(a.rows() == b.rows());
+  REQUIRE(a.columns() == b.columns());
+  bool equal = true;
+  for (std::size_t row = 0; row < a.rows(); ++row) {
+    for (std::size_t c = 0; c < a.columns().size(); ++c) {
+      equal = equal && a.cell(row, c) == b.cell(row, c);
+    }
+  }
+  CHECK(equal);
+  CHECK((roofcast.read("z.sweep.yaml") == roofcast.read("o.sweep.yaml")));
+}
+
+TEST_CASE("The sweep written beside a CSV makes the same CSV again, wherever it lies", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  for (const char* name : {"llama70b_what_if", "llama70b_h200_hbm", "deepseek-v3_gb200_experts"}) {
+    INFO(name);
+    sweep(roofcast, example(name), "first.csv");
+    CHECK(roofcast.run({"check", "first.sweep.yaml"}).code == 0);
+    sweep(roofcast, "first.sweep.yaml", "again.csv");
+    CHECK((roofcast.read("again.csv") == roofcast.read("first.csv")));
+    CHECK((roofcast.read("again.sweep.yaml") == roofcast.read("first.sweep.yaml")));
+  }
+}
+
+TEST_CASE("A sweep keeps the result on stdout and the conversation on stderr", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const Outcome loud =
+      roofcast.run({"sweep", example("llama70b_what_if"), "--csv", "o.csv", "--report", "o.html"});
+  const Outcome quiet = roofcast.run(
+      {"sweep", example("llama70b_what_if"), "--csv", "o.csv", "--report", "o.html", "--quiet"});
+  CHECK(loud.code == 0);
+  CHECK(loud.out == quiet.out);
+  CHECK(quiet.err.empty());
+  // No terminal, no progress: only how long it took.
+  CHECK(lines_of(loud.err).size() == 1);
+  CHECK(loud.err.starts_with("240 points in "));
+  CHECK(contains(loud.out, "Which of H100, H200 and B200"));
+  CHECK(contains(loud.out, "240 points, "));
+  CHECK(contains(loud.out, "o.csv"));
+  CHECK(contains(loud.out, "o.html"));
+}
+
+TEST_CASE("A sweep that nothing can meet says why, and is a result", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("hard.yaml", "base: " + example("llama-70b") +
+                                  "\naxes:\n  traffic.concurrency: [1, 2]\n"
+                                  "where: ['ttft_p50_s <= 0.000001']\n");
+  const Outcome outcome = roofcast.run({"sweep", "hard.yaml", "--csv", "o.csv", "--quiet"});
+  CHECK(outcome.code == 0);
+  CHECK(contains(outcome.out, "No point meets every constraint"));
+  CHECK(contains(outcome.out, "ttft_p50_s <= 0.000001"));
+  const base::CsvTable table = base::read_csv(roofcast.path("o.csv"));
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    CHECK(cell(table, row, "fits") == "true");
+    CHECK(cell(table, row, "meets") == "false");
+    CHECK(cell(table, row, "reason").starts_with("misses ttft_p50_s <= 0.000001: "));
+  }
+}
+
+TEST_CASE("pareto of the sweep's own objectives finds the rows of rank 1", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  sweep(roofcast, example("llama70b_what_if"), "o.csv");
+  const base::CsvTable table = base::read_csv(roofcast.path("o.csv"));
+  std::vector<std::string> expected;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    if (cell(table, row, "pareto_rank") == "1") {
+      expected.push_back(cell(table, row, "point"));
+    }
+  }
+  const std::string out =
+      roofcast.output({"pareto", "o.csv", "--maximize", "throughput_tok_per_s_per_gpu",
+                       "interactivity_tok_per_s_per_user", "--csv", "f.csv"});
+  const base::CsvTable front = base::read_csv(roofcast.path("f.csv"));
+  CHECK(front.columns() == table.columns());
+  std::vector<std::string> found;
+  for (std::size_t row = 0; row < front.rows(); ++row) {
+    found.push_back(cell(front, row, "point"));
+    CHECK(cell(front, row, "pareto_rank") == "1");
+    CHECK(cell(front, row, "meets") == "true");
+  }
+  CHECK(found == expected);
+  CHECK(out.starts_with(std::to_string(found.size()) + " of 240 rows on the front\n"));
+}
+
+TEST_CASE("pareto ranks within the values of --by, in both directions, from .gz too", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  sweep(roofcast, example("llama70b_what_if"), "o.csv.gz");
+  roofcast.output({"pareto", "o.csv.gz", "--minimize", "cost_usd_per_mtok", "--by", "system",
+                   "--csv", "f.csv"});
+  const base::CsvTable front = base::read_csv(roofcast.path("f.csv"));
+  // The cheapest row of each system, and rows as cheap.
+  std::vector<std::string> systems;
+  for (std::size_t row = 0; row < front.rows(); ++row) {
+    systems.push_back(cell(front, row, "system"));
+  }
+  systems.erase(std::unique(systems.begin(), systems.end()), systems.end());
+  CHECK(systems == std::vector<std::string>{"hgx_h100", "hgx_h200", "hgx_b200"});
+  const base::CsvTable all = base::read_csv(roofcast.path("o.csv.gz"));
+  for (std::size_t row = 0; row < all.rows(); ++row) {
+    for (std::size_t best = 0; best < front.rows(); ++best) {
+      if (cell(all, row, "meets") == "true" &&
+          cell(all, row, "system") == cell(front, best, "system")) {
+        REQUIRE(number(all, row, "cost_usd_per_mtok") >= number(front, best, "cost_usd_per_mtok"));
+      }
+    }
+  }
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Laws of the steady state of serving.
+#include <algorithm>
+#include <cmath>
+
+#include "tests/catch.hpp"
+#include "tests/laws/resources.hpp"
+#include "tests/laws/serving_cases.hpp"
+#include "tests/laws/violations.hpp"
+
+namespace roofcast::laws {
+namespace {
+
+// The batch of a pass is a whole number and the tokens of a step are limited, so rates move in
+// small jumps where a sequence more or less is decoded, or a prompt is cut once more.
+constexpr double kRounding = 1e-9;
+constexpr double kBatchStep = 0.005;
+
+TEST_CASE("Requests in the house are the rate times their stay", "[laws]") {
+  sim::Workspace workspace;
+  Violations house(1e-9);
+  Violations decoding(0.02);
+  Violations bounds(1e-12);
+  for_each_feasible(0, 5, {1, 7, 40, 64, 500}, [&](const ServingCase& c) {
+    const auto e = sim::estimate(c.scenario, workspace);
+    const auto& s = e.steady;
+    const auto& t = *c.scenario.traffic;
+    const auto where = [&] { return c.text(); };
+    const auto clients = static_cast<double>(t.concurrency);
+    house.add(std::abs(s.requests_per_second * s.end_to_end.si() / clients - 1.0), where);
+    // On one attention-DP group: those that decode, to a sequence or 2 %.
+    const auto groups = static_cast<double>(c.scenario.mapping->data_parallel);
+    const double decodes = s.requests_per_second / std::min(groups, clients) *
+                           static_cast<double>(t.output_tokens - 1) * s.tpot.si();
+    decoding.add(std::abs(decodes - s.decode_batch) / std::max(50.0, s.running), where);
+    bounds.add(s.running / std::max(1.0, std::floor(e.max_running)) - 1.0, where);
+    bounds.add(s.decode_batch / s.running - 1.0, where);
+    bounds.add(e.memory / e.footprint.limit - 1.0, where);
+    bounds.add(s.prefill_share - 1.0, where);
+    bounds.add(s.ttft_p50 / s.ttft_mean - 1.0, where);
+    bounds.add(std::isfinite(s.end_to_end.si()) && s.ttft_p50.si() > 0.0 ? 0.0 : 1.0, where);
+  });
+  ROOFCAST_CHECK_LAW(house);
+  ROOFCAST_CHECK_LAW(decoding);
+  ROOFCAST_CHECK_LAW(bounds);
+}
+
+// On average a pass computes share · prompts · chunk tokens, and it finishes decodes / (output − 1)
+// requests, each of which must have had its whole prompt computed, no more than rounded up chunks.
+TEST_CASE("Every prompt token is computed once", "[laws]") {
+  sim::Workspace workspace;
+  Violations lost(0.01);
+  Violations repeated(0.01);
+  for_each_feasible(5, 5, {1, 7, 40, 64, 200, 500}, [&](const ServingCase& c) {
+    const auto s = sim::estimate(c.scenario, workspace).steady;
+    const auto& t = *c.scenario.traffic;
+    if (t.output_tokens == 1) {
+      return;
+    }
+    const auto stages = static_cast<double>(c.scenario.mapping->pipeline_parallel);
+    const double finished = s.decode_batch / stages / static_cast<double>(t.output_tokens - 1);
+    const auto& pass = s.prefill_pass;
+    const double computed = s.prefill_share *
+                            static_cast<double>(pass.prefill_sequences * pass.prefill_tokens);
+    const double asked = finished * static_cast<double>(t.input_tokens - t.cached_tokens);
+    const auto where = [&] { return c.text(); };
+    lost.add(asked / computed - 1.0, where);
+    repeated.add(computed / asked - 1.0, where);
+  });
+  ROOFCAST_CHECK_LAW(lost);
+  ROOFCAST_CHECK_LAW(repeated);
+}
+
+// In a closed loop a faster decode brings the next prompts sooner, so one of TTFT and TPOT may give
+// way to the other by a little; what a client waits in all never grows.
+TEST_CASE("More of any resource makes no service slower", "[laws]") {
+  sim::Workspace workspace;
+  Violations total(kBatchStep);
+  Violations first(kBatchStep);
+  Violations token(kBatchStep);
+  for (const Resource& resource : kResources) {
+    for_each_feasible(1, 67, {1, 7, 64, 500}, [&](const ServingCase& c) {
+      sim::Platform better = *c.scenario.platform;
+      sim::ScenarioView faster = c.scenario;
+      faster.platform = &better;
+      const auto before = sim::estimate(c.scenario, workspace).steady;
+      for (const double factor : {1.1, 2.0}) {
+        better.machine = c.scenario.platform->machine;
+        resource.improve(better.machine, factor);
+        const auto after = sim::estimate(faster, workspace).steady;
+        const auto where = [&] {
+          return fmt::format("{} x{}: {}", resource.name, factor, c.text());
+        };
+        total.add(after.end_to_end / before.end_to_end - 1.0, where);
+        first.add(after.ttft_mean / before.ttft_mean - 1.0, where);
+        if (before.tpot.si() > 0.0) {
+          token.add(after.tpot / before.tpot - 1.0, where);
+        }
+      }
+    });
+  }
+  ROOFCAST_CHECK_LAW(total);
+  ROOFCAST_CHECK_LAW(first);
+  ROOFCAST_CHECK_LAW(token);
+}
+
+TEST_CASE("More memory makes nothing infeasible and holds no fewer requests", "[laws]") {
+  sim::Workspace workspace;
+  Violations law(kRounding);
+  for_each_feasible(2, 11, {64, 500}, [&](const ServingCase& c) {
+    const auto before = sim::estimate(c.scenario, workspace);
+    for (const double factor : {1.05, 2.0}) {
+      sim::Platform larger = *c.scenario.platform;
+      hardware::Chip& chip = larger.system.chip;
+      chip.capacity *= factor;
+      if (chip.measured.usable_capacity) {
+        *chip.measured.usable_capacity *= factor;
+      }
+      sim::ScenarioView roomy = c.scenario;
+      roomy.platform = &larger;
+      const auto after = sim::estimate(roomy, workspace);
+      const auto where = [&] { return fmt::format("x{}: {}", factor, c.text()); };
+      law.add(after.fits() ? 0.0 : 1.0, where);
+      law.add(before.max_running / after.max_running - 1.0, where);
+      law.add(before.steady.running / after.steady.running - 1.0, where);
+    }
+  });
+  ROOFCAST_CHECK_LAW(law);
+}
+
+// Beside the batch's steps, a full tile of rows more costs a little throughput (a batch of 257 runs
+// tiles for 512), and where prompts no longer fit beside the decodes they are cut once more.
+TEST_CASE("More clients lose no throughput and see no better interactivity", "[laws]") {
+  sim::Workspace workspace;
+  Violations throughput(0.05);
+  Violations interactivity(0.05);
+  for_each_feasible(3, 97, {1}, [&](const ServingCase& c) {
+    auto traffic = *c.scenario.traffic;
+    sim::ScenarioView scenario = c.scenario;
+    scenario.traffic = &traffic;
+    // Whole rounds over attention-DP groups and pipeline stages, which share clients evenly.
+    const std::int64_t round = scenario.mapping->data_parallel * scenario.mapping->pipeline_parallel;
+    double best = 0.0;
+    base::Seconds slowest{};
+    for (std::int64_t n = 1; n <= 1500; n += 1 + n / 12) {
+      traffic.concurrency = n * round;
+      const auto s = sim::estimate(scenario, workspace).steady;
+      const auto where = [&] {
+        return fmt::format("{} and {} clients", c.text(), traffic.concurrency);
+      };
+      throughput.add(best / s.requests_per_second - 1.0, where);
+      interactivity.add(slowest.si() > 0.0 ? slowest / s.tpot - 1.0 : 0.0, where);
+      best = std::max(best, s.requests_per_second);
+      slowest = base::max(slowest, s.tpot);
+    }
+  });
+  ROOFCAST_CHECK_LAW(throughput);
+  ROOFCAST_CHECK_LAW(interactivity);
+}
+
+TEST_CASE("Better software makes no service slower", "[laws]") {
+  sim::Workspace workspace;
+  Violations law(kBatchStep);
+  for_each_feasible(4, 53, {1, 64, 500}, [&](const ServingCase& c) {
+    workloads::Serving lean = *c.scenario.serving;
+    lean.stack.step_overhead *= 0.5;
+    lean.stack.sequence_overhead *= 0.5;
+    lean.stack.request_overhead *= 0.5;
+    sim::ScenarioView after = c.scenario;
+    after.serving = &lean;
+    law.add(sim::estimate(after, workspace).steady.end_to_end /
+                    sim::estimate(c.scenario, workspace).steady.end_to_end -
+                1.0,
+            [&] { return c.text(); });
+  });
+  ROOFCAST_CHECK_LAW(law);
+}
+
+}  // namespace
+}  // namespace roofcast::laws

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/steady_state.hpp"
+
+#include <cmath>
+
+#include "sim/estimate.hpp"
+#include "tests/catch.hpp"
+#include "tests/laws/catalog.hpp"
+
+using namespace roofcast;
+using sim::ServingEstimate;
+
+namespace {
+
+// Llama-3.1-70B in fp8 on eight H200s; each test changes what it is about.
+sim::Scenario scenario(workloads::Traffic traffic) {
+  return {laws::platform("hgx_h200"), laws::model("llama-3.1-70b"), laws::precision("fp8"),
+          {8, 1, 1, 1, false},        laws::servings().front(),     traffic};
+}
+ServingEstimate run(const sim::Scenario& s) {
+  sim::Workspace workspace;
+  return sim::estimate(sim::view(s), workspace);
+}
+double step_seconds(const sim::Scenario& s, const workloads::Batch& batch) {
+  sim::Workspace workspace;
+  return sim::step_cost(sim::view(s), batch, workspace).latency.si();
+}
+
+}  // namespace
+
+// One client, 1000 tokens in, 2 out: half a pass of waiting, the prompt, and one decode step. A
+// single prompt a request of two passes: every pass but the decode's carries a prompt, so what it
+// waits for on average is a pass of its own.
+TEST_CASE("A lone request takes its prompt, its decodes and little waiting", "[unit]") {
+  const auto s = scenario({1000, 2000, 1, 0});
+  const auto e = run(s);
+  REQUIRE(e.fits());
+  const double prompt = step_seconds(s, {1, 1, 2000, 1, 1000, 0});
+  const double decode = step_seconds(s, {1, 1, 2000, 0, 0, 0});
+  const double request = s.serving.stack.request_overhead.si();
+  CHECK(e.steady.decode_batch == Approx(1.0).epsilon(0.05));
+  CHECK(e.steady.tpot.si() == Approx(decode).epsilon(0.02));
+  CHECK(e.steady.ttft_mean.si() >= request + prompt);
+  CHECK(e.steady.ttft_mean.si() <= request + prompt + 2.0 * decode);
+}
+
+TEST_CASE("One answer token needs no decode, so there is no TPOT", "[unit]") {
+  const auto e = run(scenario({1000, 1, 4, 0}));
+  REQUIRE(e.fits());
+  CHECK(e.steady.tpot.si() == 0.0);
+  CHECK(e.steady.decode_batch == 0.0);
+  CHECK(e.steady.end_to_end == e.steady.ttft_mean);
+  CHECK(e.steady.requests_per_second > 0.0);
+}
+
+// TTFT, then output − 1 intervals; tokens a second of the replica; requests in the house.
+TEST_CASE("End to end is the first token and the intervals to the last", "[unit]") {
+  for (const std::int64_t clients : {1, 10, 100, 1000}) {
+    const auto s = scenario({2000, 300, clients, 0});
+    const auto e = run(s);
+    REQUIRE(e.fits());
+    INFO(clients << " clients");
+    CHECK(e.steady.end_to_end.si() ==
+          Approx(e.steady.ttft_mean.si() + 299.0 * e.steady.tpot.si()));
+    CHECK(e.output_rate == Approx(300.0 * e.steady.requests_per_second));
+    CHECK(e.steady.requests_per_second * e.steady.end_to_end.si() ==
+          Approx(static_cast<double>(clients)));
+    CHECK(e.steady.ttft_p50 <= e.steady.ttft_mean);
+  }
+}
+
+TEST_CASE("No more requests run than clients, limits and the KV cache allow", "[unit]") {
+  auto s = scenario({2000, 300, 40, 0});
+  CHECK(run(s).steady.running == 40.0);
+  s.serving.limits.max_sequences = 12;
+  const auto limited = run(s);
+  CHECK(limited.steady.running == 12.0);
+  CHECK(limited.steady.throughput_limit == sim::Limit::capacity);
+  CHECK(limited.steady.ttft_mean > run(scenario({2000, 300, 12, 0})).steady.ttft_mean);
+  s = scenario({30000, 3000, 5000, 0});
+  const auto full = run(s);
+  CHECK(full.max_running < 512.0);
+  CHECK(full.steady.running == std::floor(full.max_running));
+  CHECK(full.memory <= full.footprint.limit);
+}
+
+TEST_CASE("Attention-DP groups share the clients evenly", "[unit]") {
+  auto s = scenario({1000, 300, 64, 0});
+  s.mapping = {1, 1, 1, 8, false};
+  const auto eight = run(s);
+  REQUIRE(eight.fits());
+  CHECK(eight.gpus == 8);
+  CHECK(eight.steady.running == 8.0);
+  s.mapping = {1, 1, 1, 1, false};
+  s.traffic.concurrency = 8;
+  const auto one = run(s);
+  CHECK(eight.steady.requests_per_second == Approx(8.0 * one.steady.requests_per_second));
+  CHECK(eight.steady.tpot.si() == Approx(one.steady.tpot.si()));
+}
+
+TEST_CASE("A reused prefix shortens the prompt, not the context", "[unit]") {
+  const auto fresh = run(scenario({8000, 500, 32, 0}));
+  const auto reused = run(scenario({8000, 500, 32, 7000}));
+  CHECK(reused.steady.ttft_mean < fresh.steady.ttft_mean);
+  CHECK(reused.steady.prefill_pass.prefill_tokens == 1000);
+  CHECK(reused.steady.prefill_pass.cached_tokens == 7000);
+  CHECK(reused.steady.decode_pass.context == fresh.steady.decode_pass.context);
+  CHECK(reused.max_running == fresh.max_running);
+}
+
+// 20 000 tokens do not fit beside the decodes in a step of 8192: three passes of 6667.
+TEST_CASE("A prompt longer than a step is cut into equal chunks", "[unit]") {
+  auto s = scenario({20000, 1000, 4, 0});
+  s.serving.limits.max_tokens_per_step = 8192;
+  const auto e = run(s);
+  CHECK(e.steady.prefill_pass.prefill_sequences == 1);
+  CHECK(e.steady.prefill_pass.prefill_tokens == 6667);
+  CHECK(e.steady.prefill_pass.cached_tokens == (20000 - 6667) / 2);
+}
+
+TEST_CASE("Pipeline stages make a step longer and let them follow each other faster", "[unit]") {
+  auto s = scenario({1000, 500, 64, 0});
+  s.mapping = {4, 2, 1, 1, false};
+  sim::Workspace workspace;
+  const workloads::Batch batch{32, 1, 1250, 0, 0, 0};
+  const auto two = sim::step_cost(sim::view(s), batch, workspace);
+  CHECK(two.period < two.latency);
+  CHECK(two.period > 0.5 * two.latency);
+  s.mapping = {4, 1, 1, 1, false};
+  const auto one = sim::step_cost(sim::view(s), batch, workspace);
+  CHECK(one.period == one.latency);
+  CHECK(two.latency > one.latency);
+}
+
+TEST_CASE("The parts of a step add up to its time", "[unit]") {
+  for (const auto& mapping : laws::mappings(laws::model("llama-3.1-70b"))) {
+    auto s = scenario({1000, 500, 64, 0});
+    s.mapping = mapping;
+    sim::Workspace workspace;
+    const workloads::Batch batch{32, 1, 1250, 1, 1000, 0};
+    const auto step = sim::step_cost(sim::view(s), batch, workspace);
+    double sum = 0.0;
+    for (const base::Seconds part : step.by_limit) {
+      sum += part.si();
+    }
+    CHECK(sum == Approx(step.latency.si()).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("What cannot run is a result with its reason", "[unit]") {
+  using sim::Infeasible;
+  auto s = scenario({1000, 500, 64, 0});
+  const auto reason = [&] { return run(s).infeasible; };
+  CHECK(reason() == Infeasible::none);
+  s.mapping.tensor_parallel = 3;
+  CHECK(reason() == Infeasible::mapping);
+  s.mapping = {8, 2, 1, 1, false};
+  CHECK(reason() == Infeasible::system_size);
+  s.mapping = {1, 1, 1, 1, false};
+  s.precision = laws::precision("bf16");
+  CHECK(reason() == Infeasible::weights);
+  // Two halves of 141 GB leave 13 GB of 0.6 · 150 GB; 131 000 tokens of 160 KiB need 21 GB.
+  s.mapping = {2, 1, 1, 1, false};
+  s.serving.limits.memory_fraction = 0.6;
+  s.traffic = {130000, 1000, 1, 0};
+  CHECK(reason() == Infeasible::cache);
+  s.traffic.output_tokens = 2000;
+  CHECK(reason() == Infeasible::context);
+  s = scenario({1000, 500, 64, 0});
+  s.precision = laws::precision("nvfp4");
+  CHECK(reason() == Infeasible::number_format);
+  CHECK_FALSE(sim::reason(run(s)).empty());
+}

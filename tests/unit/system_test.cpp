@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/system.hpp"
+
+#include "models/machine.hpp"
+#include "tests/catch.hpp"
+#include "tests/laws/catalog.hpp"
+
+using namespace roofcast;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+struct Loaded {
+  sim::Platform platform;
+  std::string problems;
+};
+Loaded load(const std::string& id, const std::vector<std::string>& changes = {}) {
+  base::Problems problems;
+  base::Node document = base::parse_document("test", "system: " + id);
+  for (const std::string& change : changes) {
+    sim::set_knob(document, change, problems);
+  }
+  sim::load_references(document, problems);
+  Loaded loaded{sim::read_platform(document, problems), {}};
+  loaded.problems = problems.text();
+  return loaded;
+}
+
+}  // namespace
+
+TEST_CASE("Every catalogued system is complete and coherent", "[unit]") {
+  for (const auto& p : laws::platforms()) {
+    INFO(p.system.id);
+    const auto& s = p.system;
+    CHECK(s.chips >= s.scale_up_domain);
+    CHECK((s.chips == s.scale_up_domain || s.scale_out.has_value()));
+    CHECK(s.chip.usable_capacity() <= s.chip.capacity);
+    CHECK(s.chip.peak(base::MathType::bf16).si() > 0.0);
+    CHECK(s.chip.peak(base::MathType::fp8) >= base::FlopsPerSecond{});
+    // A switch adds only where ranks have ports into it.
+    CHECK((!s.scale_up.in_network_reduction || s.scale_up.peer_access));
+    if (s.price) {
+      CHECK(s.price->per_gpu.si() > 0.0);
+    }
+  }
+}
+
+TEST_CASE("No rate of a machine exceeds the datasheet's", "[unit]") {
+  for (const auto& p : laws::platforms()) {
+    INFO(p.system.id);
+    for (std::size_t i = 0; i < p.machine.peak.size(); ++i) {
+      CHECK(p.machine.tensor[i] <= p.system.chip.tensor[i]);
+    }
+    CHECK(p.machine.dram <= p.system.chip.bandwidth);
+    CHECK(p.machine.scale_up.bandwidth <= p.system.scale_up.bandwidth);
+    CHECK(p.machine.l2.si() > 0.0);
+    CHECK(p.machine.exponential.si() > 0.0);
+    CHECK(p.machine.dram_latency.si() > 0.0);
+  }
+}
+
+TEST_CASE("A kernel's L2 is at least as fast as its memory", "[unit]") {
+  for (const auto& p : laws::platforms()) {
+    INFO(p.system.id);
+    CHECK(p.machine.l2 >= p.machine.dram);
+  }
+}
+
+// NVLink 4: 900 GB/s both ways. H100: 9.8 TB/s measured from the L2, 370 ns to the memory,
+// 16 exponentials a clock on 132 SMs at 1830 MHz.
+TEST_CASE("A machine is the datasheet times the calibration's efficiencies", "[unit]") {
+  const auto& p = laws::platform("hgx_h100");
+  const auto& c = p.system.calibration;
+  CHECK(p.system.scale_up.bandwidth.si() == 450e9);
+  CHECK(p.machine.scale_up.bandwidth.si() == Approx(450e9 * c.link_efficiency));
+  CHECK(p.machine.dram.si() == Approx(3.35e12 * c.dram_efficiency));
+  CHECK(p.machine.l2.si() == Approx(9.8e12 * c.l2_efficiency));
+  CHECK(p.machine.dram_latency.si() == Approx(370e-9));
+  CHECK(p.machine.exponential.si() ==
+        Approx(132.0 * 1830e6 * c.exponentials_per_sm_clock));
+  CHECK(p.machine.tensor_rate(base::MathType::bf16).si() ==
+        Approx(989e12 * c.tensor_efficiency[static_cast<std::size_t>(base::MathType::bf16)]));
+  CHECK(p.machine.supports(base::MathType::fp8));
+  CHECK_FALSE(p.machine.supports(base::MathType::fp4));
+}
+
+TEST_CASE("Bytes in flight over latency cap the memory rate of few processors", "[unit]") {
+  models::Machine m;
+  m.sms = 100;
+  m.dram = base::BytesPerSecond::from_si(1e12);
+  m.dram_latency = 500.0 * base::nanosecond;
+  m.calibration.in_flight_bytes_per_sm = 40000.0;
+  CHECK(m.dram_rate(1.0).si() == Approx(8e10));
+  CHECK(m.dram_rate(12.5).si() == Approx(1e12));
+  CHECK(m.dram_rate(1000.0).si() == Approx(1e12));
+}
+
+TEST_CASE("A system that contradicts itself is refused", "[unit]") {
+  CHECK(load("hgx_h100").problems.empty());
+  CHECK_THAT(load("hgx_h100", {"system.scale_up.domain=16"}).problems,
+             ContainsSubstring("larger than the system's number of chips"));
+  CHECK_THAT(load("l40s_pcie_x8", {"system.scale_up.link=nvlink"}).problems,
+             ContainsSubstring("no NVLink port"));
+  CHECK_THAT(load("hgx_h100", {"system.scale_out=null", "system.chips=16"}).problems,
+             ContainsSubstring("more chips than one scale-up domain"));
+  CHECK_THAT(load("hgx_h100", {"system.chip.compute.clock=null"}).problems,
+             ContainsSubstring("needs compute.clock"));
+  CHECK_THAT(load("hgx_h100", {"system.chip.hbm.bandwidth=-1 TB/s"}).problems,
+             ContainsSubstring("hbm.bandwidth"));
+}
+
+TEST_CASE("A knob of the chip reaches the machine", "[unit]") {
+  const auto twice = load("hgx_h100", {"system.chip.hbm.bandwidth=x2"});
+  CHECK(twice.problems.empty());
+  CHECK(twice.platform.system.chip.bandwidth.si() == 6.7e12);
+  CHECK(twice.platform.machine.dram.si() ==
+        Approx(2.0 * laws::platform("hgx_h100").machine.dram.si()));
+}
