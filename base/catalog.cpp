@@ -55,7 +55,8 @@ std::vector<std::string> catalog_ids(const Catalog& catalog) {
     ids.emplace_back(entry.id);
   }
   if (const auto folder = user_folder(catalog); is_there(folder)) {
-    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    std::error_code error;  // an unreadable folder adds nothing
+    for (const auto& file : std::filesystem::directory_iterator(folder, error)) {
       if (file.path().extension() == ".yaml") {
         ids.push_back(file.path().stem().string());
       }

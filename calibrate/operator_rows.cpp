@@ -90,9 +90,12 @@ std::optional<CollectiveKind> collective_kind(std::string_view name) {
 
 }  // namespace
 
-bool is_operator_kind(const std::string& kind) {
-  return std::any_of(kinds().begin(), kinds().end(),
-                     [&](const KindColumns& k) { return k.kind == kind; });
+std::vector<std::string> operator_kinds() {
+  std::vector<std::string> names;
+  for (const KindColumns& columns : kinds()) {
+    names.emplace_back(columns.kind);
+  }
+  return names;
 }
 
 OperatorRows::OperatorRows(std::string kind, const base::CsvTable& table)
@@ -121,8 +124,8 @@ MeasuredOperator OperatorRows::row(std::size_t row) const {
   measured.chip = table_.cell(row, chip_);
   measured.stack = table_.cell(row, stack_);
   measured.format = table_.cell(row, format_);
-  measured.measured_s =
-      base::parse_number(table_.cell(row, latency_)).value_or(0.0) * (base::millisecond / base::second);
+  measured.measured_s = base::parse_number(table_.cell(row, latency_)).value_or(0.0) *
+                        (base::millisecond / base::second);
   if (!(measured.measured_s > 0.0)) {
     measured.reason = "no measured latency";
     return measured;
@@ -156,7 +159,8 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
     }
     out.push_back(Gemm{at(0), at(1), at(2), 1, format->activations, format->weights});
   } else if (kind_ == "attention_context" || kind_ == "attention_generation") {
-    const AttentionHeads heads{at(3), at(4), at(5), at(5), at(6), 2 * at(4) * at(5), format->weights};
+    const AttentionHeads heads{at(3),          at(4), at(5), at(5), at(6), 2 * at(4) * at(5),
+                               format->weights};
     if (kind_ == "attention_context") {
       out.push_back(PrefillAttention{heads, at(0), at(1), at(2)});
     } else {

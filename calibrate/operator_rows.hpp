@@ -23,7 +23,7 @@ namespace roofcast::calibrate {
 struct MeasuredOperator {
   std::string chip;
   std::string stack;
-  std::string format;                         // as the table names it
+  std::string format;                          // as the table names it
   std::vector<workloads::Operator> operators;  // run one after the other
   double measured_s = 0.0;
   std::string reason;  // why there is no prediction; empty when there is one
@@ -31,7 +31,7 @@ struct MeasuredOperator {
 
 // The kinds that can be read: "gemm", "attention_context", "attention_generation", "mla_context",
 // "mla_generation", "moe", "custom_allreduce", "nccl".
-bool is_operator_kind(const std::string& kind);
+std::vector<std::string> operator_kinds();
 
 // Reads rows of one table; the columns are looked up once.
 class OperatorRows {

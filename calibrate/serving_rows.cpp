@@ -29,13 +29,6 @@ constexpr Name kModels[] = {
     {"openai/gpt-oss-120b", "gpt-oss-120b"},
 };
 
-// The server a chip was measured in.
-constexpr Name kSystems[] = {
-    {"a100_sxm", "hgx_a100"}, {"h100_sxm", "hgx_h100"}, {"h200_sxm", "hgx_h200"},
-    {"b200_sxm", "hgx_b200"}, {"b300_sxm", "hgx_b300"}, {"gb200", "gb200_nvl72"},
-    {"l40s", "l40s_pcie_x8"},
-};
-
 // Tokens a step where InferenceX's settings are not the stack's default; "" fits every precision.
 struct StepTokens {
   std::string_view stack, model, precision;
@@ -122,6 +115,7 @@ ServingRows::ServingRows(const base::CsvTable& table)
       isl_(table.column("isl")),
       osl_(table.column("osl")),
       concurrency_(table.column("concurrency")),
+      batch_(table.column("batch_size")),
       ttft_(table.column("silicon_ttft_ms")),
       tpot_(table.column("silicon_tpot_ms")) {}
 
@@ -146,7 +140,8 @@ void ServingRows::read_mapping(std::size_t row, MeasuredServer& server) const {
     server.reason = "parallel sizes are not recorded";
     return;
   }
-  std::int64_t width = std::max(tp * dp, moe_tp * moe_ep);
+  const bool is_moe = server.architecture->moe.experts > 0;
+  std::int64_t width = is_moe ? std::max(tp * dp, moe_tp * moe_ep) : tp * dp;
   std::int64_t data = width / tp;
   std::int64_t experts = moe_ep;
   if (is_inferencex(row)) {
@@ -157,6 +152,9 @@ void ServingRows::read_mapping(std::size_t row, MeasuredServer& server) const {
       width = moe_tp;
     }
     data = dp > 1 ? width : 1;
+  } else if (is_moe && text(row, attention_dp_).empty() &&
+             count(row, concurrency_) == width * count(row, batch_)) {
+    data = width;
   }
   if (!std::has_single_bit(static_cast<std::uint64_t>(width))) {
     server.reason = "a disaggregated deployment recorded as one server";
@@ -166,7 +164,7 @@ void ServingRows::read_mapping(std::size_t row, MeasuredServer& server) const {
   mapping.tensor_parallel = width / data;
   mapping.data_parallel = data;
   mapping.pipeline_parallel = std::max<std::int64_t>(1, count(row, pp_));
-  mapping.expert_parallel = server.architecture->moe.experts > 0 ? experts : 1;
+  mapping.expert_parallel = is_moe ? experts : 1;
 }
 
 void ServingRows::read_traffic(std::size_t row, MeasuredServer& server) const {
@@ -177,6 +175,10 @@ void ServingRows::read_traffic(std::size_t row, MeasuredServer& server) const {
   server.traffic.input_tokens = mean(isl_);
   server.traffic.output_tokens = mean(osl_);
   server.traffic.concurrency = count(row, concurrency_);
+  const std::int64_t of_one_replica = count(row, attention_dp_) * count(row, batch_);
+  if (!is_inferencex(row) && of_one_replica > 0) {
+    server.traffic.concurrency = of_one_replica;
+  }
   if (server.traffic.concurrency < 1) {
     server.reason = "the concurrency is not recorded";
   } else if (server.traffic.input_tokens < 1 || server.traffic.output_tokens < 1) {
@@ -226,7 +228,7 @@ void ServingRows::read_serving(std::size_t row, MeasuredServer& server) {
 MeasuredServer ServingRows::row(std::size_t row) {
   MeasuredServer server;
   const std::string_view model = find(kModels, text(row, model_));
-  const std::string_view system = find(kSystems, text(row, system_));
+  server.platform = platforms_.find(text(row, system_));
   server.model = model.empty() ? text(row, model_) : model;
   server.chip = text(row, system_);
   server.stack = text(row, backend_);
@@ -238,7 +240,7 @@ MeasuredServer ServingRows::row(std::size_t row) {
     server.reason = "disaggregated serving is not modelled yet";
   } else if (model.empty()) {
     server.reason = fmt::format("{} is not in the catalog", server.model);
-  } else if (system.empty()) {
+  } else if (server.platform == nullptr) {
     server.reason = fmt::format("no system with {} in the catalog", server.chip);
   } else if (std::find(stacks.begin(), stacks.end(), server.stack) == stacks.end()) {
     server.reason = fmt::format("the stack {} is not in the catalog", server.stack);
@@ -248,7 +250,6 @@ MeasuredServer ServingRows::row(std::size_t row) {
   if (!server.reason.empty()) {
     return server;
   }
-  server.platform = section(platforms_, fmt::format("system: {}", system), {}, sim::read_platform);
   server.architecture = section(models_, fmt::format("model: {}", model), {}, sim::read_model);
   server.precision = precision_of(row, server);
   if (server.precision == nullptr) {

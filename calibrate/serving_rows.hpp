@@ -2,35 +2,41 @@
 //
 // Measured servers as scenarios: what a row of serving_silicon.csv asks roofcast to forecast.
 //
-// The table gathers dumps of InferenceX and of a vendor, each with its own conventions. What is read
-// into them, and nothing more is known of a row:
+// The table gathers dumps of InferenceX and of a vendor, each with its own conventions. This is all
+// that is known of a row:
 //
-//   parallel sizes  InferenceX knows a width TP, an expert parallel size EP of 1 or TP, and whether
+//   parallel sizes  InferenceX knows a width TP, an expert-parallel size EP of 1 or TP, and whether
 //                   attention is data-parallel over the width. Its dumps write that three ways:
-//                     tp_size=TP adp=1 (or tp_size=1 adp=TP)      moe_tp=TP/EP moe_ep=EP
-//                     tp_size·adp=TP·EP, one of them 1            moe_tp=TP    moe_ep=EP
-//                     tp_size=TP adp=TP                           moe_tp=1     moe_ep=TP·EP
-//                   so that "tp_size 64" is TP 8, EP 8 on one node of eight GPUs; the ids of the rows
-//                   (…_tp8_ep8_…) say so. The vendor's rows are tp_size, moe_tp, moe_ep as they stand;
-//                   where moe_tp·moe_ep is more than tp_size, attention is data-parallel over the rest.
-//                   A width that is no power of two is a disaggregated deployment counted as one server.
+//                     tp_size=TP adp=1 (or tp_size=1 adp=TP)      moe_tp=TP/EP  moe_ep=EP
+//                     tp_size·adp=TP·EP, one of them 1            moe_tp=TP     moe_ep=EP
+//                     tp_size=TP adp=TP                           moe_tp=1      moe_ep=TP·EP
+//                   so that "tp_size 64" is TP 8, EP 8 on one node of eight GPUs; where a row's
+//                   id tells TP and EP (…_tp8_ep8_…), it agrees. The vendor's rows are tp_size,
+//                   moe_tp and moe_ep as they stand; where moe_tp·moe_ep is more than tp_size, or
+//                   the batch of a rank is concurrency/width, attention is data-parallel over the
+//                   rest. A width that is no power of two is a disaggregated deployment counted as
+//                   one server.
+//   concurrency     of one replica; vendor's rows that name adp but have batch_size·adp below the
+//                   concurrency counted several replicas, whose share is batch_size·adp.
 //   lengths         InferenceX draws input and output lengths uniformly from 80–100 % of nominal:
 //                   their means, 90 %, are the scenario's. The vendor's are taken as fixed.
-//   precision       FP8 of DeepSeek and rows named fp8_block: 128×128 blocks. gpt-oss: MXFP4 experts
-//                   whatever the row says, multiplied in bf16 on Hopper and FP8 on Blackwell.
-//   KV cache        fp8 beside FP8 and FP4 weights, as InferenceX sets it; bf16 for checkpoints of the
-//                   vendor's rows with block scales, which have none for the cache, and for DeepSeek
-//                   on H200 by SGLang, whose settings name none.
+//   precision       FP8 of DeepSeek and rows named fp8_block: 128×128 blocks. gpt-oss: MXFP4
+//                   experts whatever the row says, multiplied in bf16 on Hopper, FP8 on Blackwell.
+//   KV cache        fp8 beside FP8 and FP4 weights, as InferenceX's configurations set it; bf16 for
+//                   the vendor's checkpoints with block scales, which have none for the cache, and
+//                   for DeepSeek on H200 by SGLang, whose settings name none.
 //   tokens a step   InferenceX's settings where they are not the stack's default.
 //   speculation     not recorded: DeepSeek rows of TensorRT-LLM and SGLang may have used MTP.
+//
+// Settings: SemiAnalysisAI/InferenceX, benchmarks/*.sh before 2026-04-28.
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/csv.hpp"
+#include "calibrate/chip_platforms.hpp"
 #include "sim/estimate.hpp"
 #include "sim/scenario.hpp"
 
@@ -74,8 +80,9 @@ class ServingRows {
 
   const base::CsvTable& table_;
   std::size_t mode_, model_, system_, backend_, precision_, gemm_, source_;
-  std::size_t tp_, pp_, attention_dp_, moe_tp_, moe_ep_, isl_, osl_, concurrency_, ttft_, tpot_;
-  std::map<std::string, sim::Platform> platforms_;
+  std::size_t tp_, pp_, attention_dp_, moe_tp_, moe_ep_, isl_, osl_, concurrency_, batch_, ttft_,
+      tpot_;
+  ChipPlatforms platforms_;
   std::map<std::string, workloads::Architecture> models_;
   std::map<std::string, workloads::Precision> precisions_;
   std::map<std::string, workloads::Serving> servings_;

@@ -94,14 +94,16 @@ std::span<const DocumentKind> document_kinds() { return kKinds; }
 
 const DocumentKind& kind_named(const std::string& name) {
   std::vector<std::string> names;
+  std::vector<std::string> plurals;
   for (const DocumentKind& kind : kKinds) {
     if (kind.name == name || kind.catalog().kind == name) {
       return kind;
     }
     names.emplace_back(kind.name);
+    plurals.emplace_back(kind.catalog().kind);
   }
   std::string message = fmt::format("error: there is no kind \"{}\"", name);
-  if (const auto near = base::nearest_name(name, names)) {
+  if (const auto near = base::nearest_name(name, name.ends_with('s') ? plurals : names)) {
     message += fmt::format("; did you mean \"{}\"?", *near);
   }
   throw base::InputError(fmt::format("{} (kinds: {})\n", message, fmt::join(names, ", ")));

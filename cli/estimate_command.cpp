@@ -95,6 +95,10 @@ void print_csv(const sim::ServingEstimate& e) {
 
 int run_estimate(const Options& options) {
   base::Node document = base::load_document(options.scenario);
+  if (document.find("axes") != nullptr) {
+    throw base::InputError(
+        fmt::format("error: {0} is a sweep: roofcast sweep {0} --csv out.csv\n", options.scenario));
+  }
   base::Problems problems;
   for (const std::string& assignment : options.set) {
     sim::set_knob(document, assignment, problems);

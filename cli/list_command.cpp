@@ -8,17 +8,21 @@
 namespace roofcast::cli {
 namespace {
 
+// What an example answers, without loading what it refers to: its question, or the comment on top.
+std::string answer_of(const base::Node& document) {
+  if (const base::Node* question = document.find("question")) {
+    return question->text;
+  }
+  const std::string& text = document.place.source->text;
+  return text.starts_with("# ") ? text.substr(2, text.find('\n') - 2) : "scenario";
+}
+
 void list(const DocumentKind& kind) {
   const base::Catalog catalog = kind.catalog();
   TextTable table({std::string(catalog.kind), ""});
   for (const std::string& id : base::catalog_ids(catalog)) {
     const base::Node document = base::load_entry(catalog, id);
-    // An example's references are not loaded only to list it: its question or first comment says
-    // more.
-    const base::Node* question = document.find("question");
-    table.add({id, question != nullptr          ? question->text
-                   : catalog.kind == "examples" ? "scenario"
-                                                : kind.check(document)});
+    table.add({id, catalog.kind == "examples" ? answer_of(document) : kind.check(document)});
   }
   fmt::print("{}", table.text());
 }

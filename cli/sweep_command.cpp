@@ -34,8 +34,15 @@ void write_text(const std::filesystem::path& file, const std::string& text) {
 
 int run_sweep_command(const Options& options) {
   const base::Node document = base::load_document(options.sweep);
+  if (document.find("axes") == nullptr && document.find("traffic") != nullptr) {
+    throw base::InputError(
+        fmt::format("error: {0} is one scenario: roofcast estimate {0}\n", options.sweep));
+  }
   const sim::SweepPoints points(sim::read_sweep(document));
   const sim::Sweep& sweep = points.sweep();
+  base::CsvWriter csv = open_sweep_csv(sweep, options.csv);
+  const std::string text = sweep_text(document, sweep);
+  write_text(sweep_file_beside(options.csv), text);
   std::atomic<std::size_t> done{0};
   const auto start = std::chrono::steady_clock::now();
   sim::SweepResult result;
@@ -44,10 +51,7 @@ int run_sweep_command(const Options& options) {
     result = sim::run_sweep(points, options.threads, &done);
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  write_sweep_csv(points, result, options.csv);
-  const std::string text = sweep_text(document, sweep);
-  write_text(sweep_file_beside(options.csv), text);
-
+  write_sweep_csv(points, result, csv);
   const base::CsvTable table = base::read_csv(options.csv);
   std::vector<std::size_t> front;
   for (std::size_t i = 0; i < points.size(); ++i) {

@@ -23,10 +23,9 @@ std::string row_reason(const sim::Sweep& sweep, const sim::ServingEstimate& esti
   return {};
 }
 
-void write_sweep_csv(const sim::SweepPoints& points, const sim::SweepResult& result,
-                     const std::filesystem::path& file) {
+base::CsvWriter open_sweep_csv(const sim::Sweep& sweep, const std::filesystem::path& file) {
   std::vector<std::string> columns = {"point"};
-  for (const sim::Axis& axis : points.sweep().axes) {
+  for (const sim::Axis& axis : sweep.axes) {
     columns.push_back(axis.name);
   }
   columns.insert(columns.end(), {"fits", "meets", "pareto_rank", "reason"});
@@ -36,7 +35,11 @@ void write_sweep_csv(const sim::SweepPoints& points, const sim::SweepResult& res
   for (const sim::TextMetric& text : sim::text_metrics()) {
     columns.emplace_back(text.name);
   }
-  base::CsvWriter csv(file, columns);
+  return base::CsvWriter(file, columns);
+}
+
+void write_sweep_csv(const sim::SweepPoints& points, const sim::SweepResult& result,
+                     base::CsvWriter& csv) {
   for (std::size_t i = 0; i < points.size(); ++i) {
     const sim::ServingEstimate& e = result.estimates[i];
     csv.append(i);

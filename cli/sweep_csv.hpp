@@ -11,12 +11,15 @@
 #include <filesystem>
 #include <string>
 
+#include "base/csv.hpp"
 #include "sim/sweep_run.hpp"
 
 namespace roofcast::cli {
 
+// Opened before the sweep runs: a path that cannot be written is told before the work, not after it.
+base::CsvWriter open_sweep_csv(const sim::Sweep& sweep, const std::filesystem::path& file);
 void write_sweep_csv(const sim::SweepPoints& points, const sim::SweepResult& result,
-                     const std::filesystem::path& file);
+                     base::CsvWriter& csv);
 
 // The sweep as one document: its base scenario inline.
 std::string sweep_text(const base::Node& document, const sim::Sweep& sweep);

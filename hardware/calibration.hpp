@@ -47,7 +47,7 @@ struct Calibration {
   double exponentials_per_sm_clock = 0;      // where the chip has no measured rate
   double prefill_overhead_blocks = 0;        // start and end of a 128-query tile, in 128-key blocks
   double prefill_fill_trips = 0;
-  double decode_fill_trips = 0;  // both kernels of split-KV decode
+  double decode_fill_trips = 0;         // both kernels of split-KV decode
   double decode_ramp_bytes_per_sm = 0;  // cache read at half rate while SMs start and end
 
   // Mixture of experts

@@ -73,14 +73,11 @@ void read(Fields& f, Chip& chip) {
   f.group(
       "measured",
       [&](Fields& g) {
-        g.quantity("usable_capacity", chip.measured.usable_capacity);
+        g.number("usable_share", chip.measured.usable_share, {0.0, 1.0, true}, base::optional);
         g.quantity("l2_bandwidth", chip.measured.l2_bandwidth);
         g.quantity("dram_latency", chip.measured.dram_latency);
         g.quantity("exponential_rate", chip.measured.exponential_rate);
         g.source();
-        if (chip.measured.usable_capacity && *chip.measured.usable_capacity > chip.capacity) {
-          g.problem("usable_capacity", "is more than hbm.capacity");
-        }
       },
       base::optional);
   std::vector<std::string> notes;

@@ -18,7 +18,7 @@ namespace roofcast::hardware {
 
 // Observed on real parts; absent where nobody has published a figure.
 struct MeasuredChip {
-  std::optional<base::Bytes> usable_capacity;            // what the driver reports
+  double usable_share = 1.0;  // of the capacity, what the driver reports; 1 when nobody says
   std::optional<base::BytesPerSecond> l2_bandwidth;      // reads that hit
   std::optional<base::Seconds> dram_latency;             // pointer chase
   std::optional<base::FlopsPerSecond> exponential_rate;  // exp() of the whole chip
@@ -47,7 +47,7 @@ struct Chip {
   base::FlopsPerSecond peak(base::MathType type) const {
     return tensor[static_cast<std::size_t>(type)];
   }
-  base::Bytes usable_capacity() const { return measured.usable_capacity.value_or(capacity); }
+  base::Bytes usable_capacity() const { return capacity * measured.usable_share; }
 };
 
 void read(base::Fields& f, Chip& chip);

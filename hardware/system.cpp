@@ -18,6 +18,7 @@ void read(base::Fields& f, System& system) {
     f.problem("chip",
               "needs compute.clock, or measured.l2_bandwidth and measured.exponential_rate");
   }
+  system.chips = system.scale_up_domain = 0;  // until they are read
   f.integer("chips", system.chips, base::at_least_one);
   f.group("scale_up", [&](Fields& g) {
     enum class Link { nvlink, pcie };
@@ -33,7 +34,7 @@ void read(base::Fields& f, System& system) {
                                     ? system.chip.nvlink.value_or(base::BytesPerSecond{})
                                     : system.chip.pcie;
     system.scale_up.peer_access = link == Link::nvlink;
-    if (system.scale_up_domain > system.chips) {
+    if (system.chips > 0 && system.scale_up_domain > system.chips) {
       g.problem("domain", "is larger than the system's number of chips");
     }
   });
@@ -57,7 +58,7 @@ void read(base::Fields& f, System& system) {
     }
     g.source();
   });
-  if (!system.scale_out && system.chips > system.scale_up_domain) {
+  if (!system.scale_out && system.scale_up_domain > 0 && system.chips > system.scale_up_domain) {
     f.problem("scale_out", "is required: the system has more chips than one scale-up domain");
   }
   f.group(

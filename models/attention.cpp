@@ -62,7 +62,7 @@ Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& 
   const double groups = sequences * static_cast<double>(h.kv_heads);
   const double rows = static_cast<double>(h.query_heads / h.kv_heads * op.query_tokens);
   const double padded = std::ceil(rows / kRowTile) * kRowTile;
-  const double ctas = groups * std::max(1.0, std::ceil(keys / kKeysPerSplit));
+  const double ctas = groups * std::max(1.0, keys / kKeysPerSplit);
   const double occupied = std::min(1.0, ctas / machine.sms);
   const double matrix = 2.0 * static_cast<double>(h.qk_dim + h.value_dim) * padded * groups * keys /
                         (c.decode_tensor_efficiency * peak_of(machine, h.cache));

@@ -33,8 +33,8 @@ Plan all_reduce(double n, Bytes size, const FabricLevel& level, bool custom,
   Plan best{"ring", library, 2.0 * (n - 1.0) * alpha, 2.0 * (n - 1.0) / n * once};
   best = faster(best, {"tree", library, 2.0 * std::ceil(std::log2(n)) * alpha, 2.0 * once});
   if (level.in_network_reduction) {
-    best = faster(best, {"in-switch", library + machine.calibration.in_network_overhead, 2.0 * alpha,
-                         once / machine.calibration.in_network_efficiency});
+    best = faster(best, {"in-switch", library + machine.calibration.in_network_overhead,
+                         2.0 * alpha, once / machine.calibration.in_network_efficiency});
   }
   if (custom && level.peer_access) {
     const Seconds shot = once / machine.calibration.custom_efficiency;

@@ -26,23 +26,64 @@ double cache_elements(const workloads::Architecture& model, const workloads::Map
   return 2.0 * heads * static_cast<double>(a.head_dim);
 }
 
+// Attention parameters a rank holds beyond its 1/tensor_parallel: MLA's down projections, and KV
+// heads fewer than ranks.
+double repeated_attention(const workloads::Architecture& model, const workloads::Mapping& mapping) {
+  const workloads::AttentionShape& a = model.attention;
+  const auto tp = static_cast<double>(mapping.tensor_parallel);
+  const double layers_by_hidden =
+      static_cast<double>(model.layer_count()) * static_cast<double>(model.hidden);
+  if (a.kind == AttentionKind::mla) {
+    return layers_by_hidden * static_cast<double>(a.q_rank + a.kv_rank + a.rope_dim) *
+           (1.0 - 1.0 / tp);
+  }
+  const double share = static_cast<double>(a.kv_heads) / tp;
+  return layers_by_hidden * 2.0 * static_cast<double>(a.head_dim) * (std::ceil(share) - share);
+}
+
+double layers_with(const workloads::Architecture& model, workloads::Ffn ffn) {
+  std::int64_t count = 0;
+  for (const workloads::LayerGroup& group : model.layers) {
+    count += group.ffn == ffn ? group.count : 0;
+  }
+  return static_cast<double>(count);
+}
+
+// Feed-forward weights of the heaviest `stage` layers, out of two kinds given by their totals.
+Bytes heaviest(Bytes a, double a_layers, Bytes b, double b_layers, double stage) {
+  const Bytes per_a = a_layers > 0.0 ? a / a_layers : Bytes{};
+  const Bytes per_b = b_layers > 0.0 ? b / b_layers : Bytes{};
+  if (per_a > per_b) {
+    return heaviest(b, b_layers, a, a_layers, stage);
+  }
+  const double most_b = std::min(stage, b_layers);
+  return most_b * per_b + std::min(stage - most_b, a_layers) * per_a;
+}
+
 }  // namespace
 
 Bytes weight_bytes(const workloads::Architecture& model, const workloads::Precision& precision,
                    const workloads::Mapping& mapping) {
   const workloads::ParameterCount count = workloads::parameters(model);
   const auto tp = static_cast<double>(mapping.tensor_parallel);
-  const double stage = stage_share(model, mapping);
-  const Bytes layers = base::bytes_of(count.attention / tp, precision.attention.weights) +
-                       base::bytes_of((count.mlp + count.shared) / tp, precision.mlp.weights) +
+  const auto all = static_cast<double>(model.layer_count());
+  const double stage = stage_share(model, mapping) * all;  // layers of the fullest stage
+  const double attention = count.attention / tp + repeated_attention(model, mapping);
+  const Bytes every = base::bytes_of(attention / all, precision.attention.weights) +
+                      base::bytes_of(count.norms / all, base::NumberFormat::bf16);
+  const Bytes dense = base::bytes_of(count.mlp / tp, precision.mlp.weights);
+  const Bytes routed = base::bytes_of(count.shared / tp, precision.mlp.weights) +
                        base::bytes_of(count.experts / static_cast<double>(mapping.expert_ranks()),
                                       precision.experts.weights) +
-                       base::bytes_of(count.router + count.norms, base::NumberFormat::bf16);
+                       base::bytes_of(count.router, base::NumberFormat::bf16);
+  const Bytes layers =
+      stage * every + heaviest(dense, layers_with(model, workloads::Ffn::mlp), routed,
+                               layers_with(model, workloads::Ffn::moe), stage);
   // The embedding is on the first stage, the head on the last: with pipelining one of them a rank.
   const bool split = mapping.pipeline_parallel > 1;
   const double tables =
       split ? std::max(count.embedding, count.head) : count.embedding + count.head;
-  return stage * layers + base::bytes_of(tables / tp, precision.head.weights);
+  return layers + base::bytes_of(tables / tp, precision.head.weights);
 }
 
 Bytes cache_bytes(double tokens, const workloads::Architecture& model,

@@ -3,8 +3,9 @@
 // Device memory of the fullest rank of a replica, and what is left for the KV cache.
 //
 //   weights      parameters of the rank's share × their format; experts ÷ (expert_parallel ·
-//                expert_tensor_parallel), the rest ÷ tensor_parallel, layers ÷ pipeline_parallel
-//                rounded up
+//                expert_tensor_parallel), the rest ÷ tensor_parallel (MLA's down projections and KV
+//                heads fewer than ranks are repeated), layers ÷ pipeline_parallel rounded up, the
+//                heaviest ones
 //   activations  of one step of max_tokens_per_step tokens: four residual-width and two of the
 //                widest inner buffers in bf16, and fp32 logits of every running sequence
 //   reserve      of the runtime, from the stack

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "models/work.hpp"
 
@@ -15,6 +16,7 @@ constexpr std::int64_t kTokenTiles[] = {16, 32, 64, 128, 256};
 constexpr std::int64_t kWeightTiles[] = {64, 128, 256};
 constexpr std::int64_t kSplits[] = {1, 2, 4, 8, 16};
 constexpr std::int64_t kDepthStep = 64;  // k is consumed in steps of one shared-memory stage
+constexpr double kLeastDepth = 256.0;    // a part of k is never shallower
 constexpr double kPartialBytes = 8.0;    // one fp32 partial sum written and read
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -37,25 +39,53 @@ struct Terms {
   double compute = 0;
   double dram = 0;
   double l2 = 0;
-  double worst() const { return std::max(compute, std::max(dram, l2)); }
-  double total() const { return compute + dram + l2; }
 };
 
-Terms terms_of(Tile tile, double ctas, double tensor_rate, double dram_bytes, double partial_bytes,
-               const Machine& machine) {
+// `busy`: CTAs' worth of useful work, which keep loads in flight; padding does not.
+Terms terms_of(Tile tile, double ctas, double busy, double tensor_rate, double dram_bytes,
+               double partial_bytes, const Machine& machine) {
   const double waves = waves_of(ctas, machine);
   Terms terms;
   terms.compute = waves * tile.flop * machine.sms / tensor_rate;
   terms.l2 = (waves * tile.bytes * machine.sms + partial_bytes) / machine.l2.si();
-  terms.dram = dram_bytes / machine.dram_rate(ctas).si();
+  terms.dram = dram_bytes / machine.dram_rate(busy).si();
   return terms;
 }
 
-inline bool better(const Terms& a, const Terms& b) {
-  const double x = a.worst();
-  const double y = b.worst();
-  return x < y || (x == y && a.total() < b.total());
+double useful(std::int64_t size, std::int64_t tile) {
+  return std::max(1.0, static_cast<double>(size) / static_cast<double>(tile));
 }
+
+// Orders tilings as their smooth maxima are ordered, without the root.
+double power_sum(const Terms& t, double p) {
+  if (p == 4.0) {
+    const double c = t.compute * t.compute;
+    const double d = t.dram * t.dram;
+    const double l = t.l2 * t.l2;
+    return c * c + d * d + l * l;
+  }
+  return std::pow(t.compute, p) + std::pow(t.dram, p) + std::pow(t.l2, p);
+}
+
+// The fastest of the tilings it is shown. Because each is monotone in the machine's rates and in the
+// shape, so is the fastest.
+class Fastest {
+ public:
+  explicit Fastest(double overlap_exponent) : exponent_(overlap_exponent) {}
+  void consider(const Terms& terms) {
+    const double sum = power_sum(terms, exponent_);
+    if (sum < least_) {
+      least_ = sum;
+      best_ = terms;
+    }
+  }
+  const Terms& terms() const { return best_; }
+
+ private:
+  double exponent_;
+  double least_ = std::numeric_limits<double>::infinity();
+  Terms best_;
+};
 
 Cost cost_of_terms(const Terms& terms, double trips, const Work& work, const Machine& machine) {
   Cost cost;
@@ -78,36 +108,35 @@ Cost gemm_cost(const workloads::Gemm& op, const Machine& machine) {
   const double a_bytes = base::bits(op.activations) / 8.0;
   const double w_bytes = base::bits(op.weights) / 8.0;
   const std::int64_t depth = ceil_div(op.k, kDepthStep) * kDepthStep;
-  Terms best;
-  bool first = true;
+  const double most_parts = std::max(1.0, static_cast<double>(depth) / kLeastDepth);
+  Fastest best(machine.calibration.overlap_exponent);
   for (const std::int64_t bm : kTokenTiles) {
-    // A tile more than twice the rows only pads; one below a sixteenth of them is never chosen.
+    // A tile of twice the rows or more is beaten by the next smaller one in every term; one below a
+    // sixteenth of them is never fast.
     if ((bm >= 2 * op.m && bm > kTokenTiles[0]) || (bm < 128 && 16 * bm < op.m)) {
       continue;
     }
     for (const std::int64_t bn : kWeightTiles) {
       const std::int64_t tiles = ceil_div(op.m, bm) * ceil_div(op.n, bn) * op.batch;
       for (const std::int64_t split : kSplits) {
-        const bool full = static_cast<double>(tiles * split) > 2.0 * machine.sms;
-        if (split > 1 && (full || depth / split < 4 * kDepthStep)) {
+        const double parts = std::min(static_cast<double>(split), most_parts);
+        const double ctas = static_cast<double>(tiles) * parts;
+        if (split > 1 && (ctas > 2.0 * machine.sms || parts <= 1.0)) {
           break;
         }
-        const double part = static_cast<double>(depth) / static_cast<double>(split);
+        const double part = static_cast<double>(depth) / parts;
         const Tile tile{
             2.0 * static_cast<double>(bm * bn) * part,
             (static_cast<double>(bm) * a_bytes + static_cast<double>(bn) * w_bytes) * part};
         const double partial =
-            split == 1 ? 0.0 : kPartialBytes * static_cast<double>(op.m * op.n * op.batch * split);
-        const Terms terms = terms_of(tile, static_cast<double>(tiles * split), rate,
-                                     work.bytes.si(), partial, machine);
-        if (first || better(terms, best)) {
-          best = terms;
-          first = false;
-        }
+            split == 1 ? 0.0 : kPartialBytes * static_cast<double>(op.m * op.n * op.batch) * parts;
+        const double busy =
+            useful(op.m, bm) * useful(op.n, bn) * static_cast<double>(op.batch) * parts;
+        best.consider(terms_of(tile, ctas, busy, rate, work.bytes.si(), partial, machine));
       }
     }
   }
-  return cost_of_terms(best, machine.calibration.gemm_fill_trips, work, machine);
+  return cost_of_terms(best.terms(), machine.calibration.gemm_fill_trips, work, machine);
 }
 
 Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine) {
@@ -118,8 +147,7 @@ Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine)
   const double w_bytes = base::bits(op.weights) / 8.0;
   const auto depth = static_cast<double>(ceil_div(op.k, kDepthStep) * kDepthStep);
   const double rows = op.distinct > 0.0 ? op.pairs / op.distinct : 0.0;
-  Terms best;
-  bool first = true;
+  Fastest best(machine.calibration.overlap_exponent);
   for (const std::int64_t bm : kTokenTiles) {
     const double fit = rows / static_cast<double>(bm);
     const double tiles_m = op.distinct * std::max(1.0, fit + 0.5);
@@ -128,14 +156,10 @@ Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine)
       const Tile tile{
           2.0 * static_cast<double>(bm * bn) * depth,
           (static_cast<double>(bm) * a_bytes + static_cast<double>(bn) * w_bytes) * depth};
-      const Terms terms = terms_of(tile, ctas, rate, work.bytes.si(), 0.0, machine);
-      if (first || better(terms, best)) {
-        best = terms;
-        first = false;
-      }
+      best.consider(terms_of(tile, ctas, ctas, rate, work.bytes.si(), 0.0, machine));
     }
   }
-  return cost_of_terms(best, machine.calibration.gemm_fill_trips, work, machine);
+  return cost_of_terms(best.terms(), machine.calibration.gemm_fill_trips, work, machine);
 }
 
 }  // namespace roofcast::models

@@ -8,7 +8,7 @@
 // 0 = stream-K).
 //   compute = waves · 2·bm·bn·(k/split) / (tensor rate / sms)         k padded to 64
 //   l2      = waves · (bm·a + bn·w)·(k/split) bytes / (L2 rate / sms)  + split-K partial sums
-//   dram    = compulsory bytes / min(streaming rate, bytes in flight / latency)
+//   dram    = compulsory bytes / min(streaming rate, bytes in flight / latency)      (Little's law)
 //   fill    = fill_trips · DRAM latency
 // The best of the tile shapes a vendor library would try is taken. Valid for k ≥ 64; smaller k is
 // timed as 64. Measured floors and tile steps: notes in hardware/calibrated/generic.yaml. No

@@ -28,7 +28,8 @@ Machine machine_of(const hardware::System& system) {
   m.scale_up.bandwidth *= c.link_efficiency;
   if (system.scale_out) {
     m.scale_out = *system.scale_out;
-    m.scale_out.bandwidth *= c.nic_efficiency;
+    // A NIC sits behind its chip's PCIe port.
+    m.scale_out.bandwidth = base::min(m.scale_out.bandwidth, chip.pcie) * c.nic_efficiency;
   }
   m.scale_up_domain = system.scale_up_domain;
   return m;

@@ -22,6 +22,8 @@ std::string mapping_reason(MappingFault fault) {
   switch (fault) {
     case MappingFault::heads:
       return "tensor_parallel does not divide the query heads";
+    case MappingFault::kv_heads:
+      return "tensor_parallel neither divides the KV heads nor is a multiple of them";
     case MappingFault::intermediate:
       return "tensor_parallel does not divide the feed-forward width";
     case MappingFault::experts:

@@ -131,9 +131,45 @@ void report_no_number(const Node& group, std::string_view key, std::string_view 
                            near ? fmt::format("; did you mean \"{}\"?", *near) : ""));
 }
 
-// set_knob; `path_place` is where the user wrote the path.
-void turn(Node& document, std::string_view path, const base::Place& path_place, const Node& value,
-          Problems& problems) {
+// Whether a key that is no section was meant for this one, which check_sections reports.
+bool is_misspelt(const Node& document, std::string_view section) {
+  const std::vector<std::string> sections(std::begin(kSections), std::end(kSections));
+  return std::any_of(document.entries.begin(), document.entries.end(), [&](const base::Entry& e) {
+    return std::find(sections.begin(), sections.end(), e.key) == sections.end() &&
+           base::nearest_name(e.key, sections) == section;
+  });
+}
+
+template <class T, class ReadFunction>
+T read_section(const Node& document, std::string_view section, Problems& problems,
+               ReadFunction read_function) {
+  T value;
+  const Node* node = document.find(section);
+  if (node == nullptr && is_misspelt(document, section)) {
+    return value;
+  }
+  if (node == nullptr || node->is_null()) {
+    problems.add(node == nullptr ? document.place : node->place, "",
+                 fmt::format("the section \"{}\" is required", section));
+    return value;
+  }
+  if (lacks_a_reference(document, section)) {
+    return value;
+  }
+  base::Fields fields(*node, std::string(section), problems);
+  read_function(fields, value);
+  fields.end();
+  return value;
+}
+
+}  // namespace
+
+ScenarioView view(const Scenario& s) {
+  return {&s.platform, &s.model, &s.precision, &s.mapping, &s.serving, &s.traffic};
+}
+
+void set_knob(Node& document, std::string_view path, const base::Place& path_place,
+              const Node& value, Problems& problems) {
   const auto parts = split(path);
   if (std::find(parts.begin(), parts.end(), "") != parts.end()) {
     problems.add(path_place, path, "is not a dotted path such as deployment.tensor_parallel");
@@ -173,47 +209,6 @@ void turn(Node& document, std::string_view path, const base::Place& path_place, 
   }
 }
 
-// Whether a key that is no section was meant for this one, which check_sections reports.
-bool is_misspelt(const Node& document, std::string_view section) {
-  const std::vector<std::string> sections(std::begin(kSections), std::end(kSections));
-  return std::any_of(document.entries.begin(), document.entries.end(), [&](const base::Entry& e) {
-    return std::find(sections.begin(), sections.end(), e.key) == sections.end() &&
-           base::nearest_name(e.key, sections) == section;
-  });
-}
-
-template <class T, class ReadFunction>
-T read_section(const Node& document, std::string_view section, Problems& problems,
-               ReadFunction read_function) {
-  T value;
-  const Node* node = document.find(section);
-  if (node == nullptr && is_misspelt(document, section)) {
-    return value;
-  }
-  if (node == nullptr || node->is_null()) {
-    problems.add(node == nullptr ? document.place : node->place, "",
-                 fmt::format("the section \"{}\" is required", section));
-    return value;
-  }
-  if (lacks_a_reference(document, section)) {
-    return value;
-  }
-  base::Fields fields(*node, std::string(section), problems);
-  read_function(fields, value);
-  fields.end();
-  return value;
-}
-
-}  // namespace
-
-ScenarioView view(const Scenario& s) {
-  return {&s.platform, &s.model, &s.precision, &s.mapping, &s.serving, &s.traffic};
-}
-
-void set_knob(Node& document, std::string_view path, const Node& value, Problems& problems) {
-  turn(document, path, value.place, value, problems);
-}
-
 void set_knob(Node& document, const std::string& assignment, Problems& problems) {
   const auto source = std::make_shared<const base::Source>(base::Source{"--set", assignment, {}});
   const auto equals = assignment.find('=');
@@ -229,7 +224,7 @@ void set_knob(Node& document, const std::string& assignment, Problems& problems)
     if (value.is_scalar()) {
       value.place = {source, {0, static_cast<int>(equals) + 1}};
     }
-    turn(document, path, {source, {}}, value, problems);
+    set_knob(document, path, {source, {}}, value, problems);
   } catch (const base::InputError& error) {
     problems.add_text(error.what());
   }

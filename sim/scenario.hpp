@@ -58,10 +58,10 @@ struct ScenarioView {
 ScenarioView view(const Scenario& scenario);
 
 // Sets a knob: loads the references the path goes through, then replaces the value. A value "x1.35"
-// or "x 0.5" multiplies the number that is there. Problems of the path are reported at the value's
-// place.
-void set_knob(base::Node& document, std::string_view path, const base::Node& value,
-              base::Problems& problems);
+// or "x 0.5" multiplies the number that is there. Problems of the path are reported at
+// `path_place`, where the user wrote it.
+void set_knob(base::Node& document, std::string_view path, const base::Place& path_place,
+              const base::Node& value, base::Problems& problems);
 
 // "path=value", as typed after --set.
 void set_knob(base::Node& document, const std::string& assignment, base::Problems& problems);

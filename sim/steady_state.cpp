@@ -9,7 +9,9 @@ namespace {
 
 using base::Seconds;
 
-constexpr int kMaxIterations = 6;
+constexpr int kMaxIterations = 24;
+constexpr int kGuesses = 3;
+constexpr double kTolerance = 1e-3;  // of the batch
 constexpr double kMaxUtilisation =
     0.98;  // of the prefill queue's formula; beyond it prompts saturate
 
@@ -59,13 +61,25 @@ class Solver {
   }
 
   SteadyState solve() {
-    double b = decodes_ > 0.0 ? running_ : 0.0;
-    double last = -1.0;
-    for (int i = 0; i < kMaxIterations && std::round(b) != std::round(last); ++i) {
-      last = b;
-      b = pass(b);
+    if (decodes_ == 0.0) {
+      pass(0.0);
+      return result(0.0);
     }
-    return result(last);
+    // Little's law asks for fewer than b where b is too many, so the batch lies between; its guess
+    // is taken while that closes in, the middle afterwards.
+    double least = 0.0;
+    double most = running_;
+    double b = running_;
+    for (int i = 0; i < kMaxIterations; ++i) {
+      const double wanted = pass(b);
+      if (std::abs(wanted - b) < kTolerance * b || most - least < kTolerance * b) {
+        break;
+      }
+      (wanted > b ? least : most) = b;
+      const bool inside = wanted > least && wanted < most;
+      b = inside && i < kGuesses ? wanted : 0.5 * (least + most);
+    }
+    return result(b);
   }
 
  private:
@@ -79,6 +93,14 @@ class Solver {
     return batch;
   }
 
+  // Times a batch unless it is the one timed before: guesses of b soon differ by less than a sequence.
+  void time(StepCost& cost, workloads::Batch& timed, const workloads::Batch& wanted) {
+    if (!(timed == wanted)) {
+      timed = wanted;
+      cost = step_cost(s_, wanted, workspace_);
+    }
+  }
+
   // Times the passes of a decode batch b and returns the batch that Little's law then asks for.
   double pass(double b) {
     const auto micro =
@@ -86,13 +108,11 @@ class Solver {
     plan_ = plan_of(s_, micro);
     const double wanted = decodes_ > 0.0 ? b / stages_ / decodes_ : running_ / stages_;
     rate_ = std::min(wanted, plan_.capacity());
-    const double together = std::clamp(std::round(rate_ * plan_.passes), 1.0, plan_.whole);
+    const double together = std::clamp(std::ceil(rate_ * plan_.passes - 1e-9), 1.0, plan_.whole);
     share_ = decodes_ > 0.0 ? std::min(1.0, rate_ * plan_.passes / together) : 1.0;
-    mixed_batch_ = batch(micro, static_cast<std::int64_t>(together));
-    mixed_ = step_cost(s_, mixed_batch_, workspace_);
+    time(mixed_, mixed_batch_, batch(micro, static_cast<std::int64_t>(together)));
     if (micro > 0) {
-      decode_batch_ = batch(micro, 0);
-      decode_ = step_cost(s_, decode_batch_, workspace_);
+      time(decode_, decode_batch_, batch(micro, 0));
     } else {
       decode_ = mixed_;
     }
@@ -104,17 +124,23 @@ class Solver {
                                       std::min(std::max(b, 1.0), stages_))
                            : Seconds{};
     prefill_ = mixed_.latency + (plan_.passes - 1.0) * mixed_.period;
-    const double utilisation = std::min(rate_ / plan_.capacity(), kMaxUtilisation);
+    // Who arrives sees the others only.
+    const double others = (running_ - 1.0) / running_;
+    const double utilisation =
+        decodes_ > 0.0 ? std::min(others * rate_ / plan_.capacity(), kMaxUtilisation) : 0.0;
     busy_ = utilisation;
     const double queue =
         std::min(utilisation / (2.0 * (1.0 - utilisation)), running_) / plan_.capacity();
     queue_ = queue * mixed_.period;
-    residual_ = 0.5 * pass_;
+    // Without decodes all clients return together and fill the next pass.
+    residual_ = decodes_ > 0.0 ? 0.5 * others * pass_ : Seconds{};
     if (decodes_ == 0.0) {
       return 0.0;
     }
     const Seconds decoding = decodes_ * tpot_;
-    const double little = running_ * (decoding / (decoding + residual_ + queue_ + prefill_));
+    const Seconds outside = clients_ > running_ ? Seconds{} : s_.serving->stack.request_overhead;
+    const double little =
+        running_ * (decoding / (outside + decoding + residual_ + queue_ + prefill_));
     return std::max(std::min(little, plan_.capacity() * decodes_ * stages_), 1e-9);
   }
 
@@ -128,14 +154,17 @@ class Solver {
     Seconds first = residual_ + queue_ + prefill_;
     // Requests per second that passes can start, whatever waits for them.
     const double capacity = plan_.capacity() / (pass_ / base::second);
-    double rate = running_ / ((first + decoding + request) / base::second);
+    const Seconds outside = clients_ > running_ ? Seconds{} : request;  // of the slots
+    double rate = running_ / ((outside + first + decoding) / base::second);
     const bool saturated = rate > capacity;
     if (saturated) {
       rate = capacity;
-      first = base::max(first, running_ / rate * base::second - decoding - request);
+      first = base::max(first, running_ / rate * base::second - decoding - outside);
     }
+    // Little's law for the clients outside the slots: request overhead and waiting.
     const double waiting = clients_ - running_;
-    const Seconds slot = waiting > 0.0 ? waiting / rate * base::second : Seconds{};
+    const Seconds slot =
+        waiting > 0.0 ? base::max(Seconds{}, waiting / rate * base::second - request) : Seconds{};
     r.ttft_mean = request + slot + first;
     const bool often = busy_ > 0.5 && !saturated;
     const Seconds typical_queue = often ? queue_ / busy_ * std::log(2.0 * busy_) : Seconds{};

@@ -85,7 +85,7 @@ void read_range(const Node& node, Axis& axis, Problems& problems) {
       return;
     }
     const std::string text = fmt::format("{:.15g}", value);
-    axis.values.push_back({text, {{axis.name, base::scalar_node(text, node.place)}}});
+    axis.values.push_back({text, {{axis.name, node.place, base::scalar_node(text, node.place)}}});
   }
 }
 
@@ -110,7 +110,7 @@ void read_bundles(const Node& node, Axis& axis, Problems& problems) {
                      fmt::format("\"{}\" is not a dotted path into the scenario (sections: {})",
                                  setting.key, fmt::join(kSections, ", ")));
       }
-      value.set.push_back({setting.key, setting.value});
+      value.set.push_back({setting.key, setting.key_place, setting.value});
     }
     axis.values.push_back(std::move(value));
   }
@@ -137,7 +137,7 @@ void read_axis(const base::Entry& entry, Sweep& sweep, Problems& problems) {
     read_range(node, axis, problems);
   } else if (node.is_sequence() && !node.items.empty()) {
     for (const Node& item : node.items) {
-      axis.values.push_back({label_of(item), {{axis.name, item}}});
+      axis.values.push_back({label_of(item), {{axis.name, entry.key_place, item}}});
     }
   } else {
     problems.add(

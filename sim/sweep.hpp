@@ -28,6 +28,7 @@ namespace roofcast::sim {
 
 struct Assignment {
   std::string path;
+  base::Place path_place;
   base::Node value;
 };
 

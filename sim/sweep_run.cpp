@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/sweep_run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -71,7 +73,7 @@ Node combine(const Sweep& sweep, const Combinations& c, std::size_t index, std::
     document[section] = *node;
   }
   for (const Assignment* a : assignments) {
-    set_knob(document, a->path, a->value, problems);
+    set_knob(document, a->path, a->path_place, a->value, problems);
   }
   load_references(document, problems);
   return document;
@@ -80,10 +82,18 @@ Node combine(const Sweep& sweep, const Combinations& c, std::size_t index, std::
 template <class T, class ReadFunction>
 std::vector<T> read_all(const Sweep& sweep, const Combinations& c, std::string_view section,
                         Problems& problems, ReadFunction read) {
-  constexpr std::size_t kEnough = 20;  // problems; more of the same help nobody
+  constexpr std::size_t kMost = 1'000'000;  // combinations, each kept in memory
+  constexpr std::size_t kEnough = 20;       // problems of a section; more of the same help nobody
   std::vector<T> values;
+  if (c.count > kMost) {
+    problems.add(
+        sweep.base.place, "axes",
+        fmt::format("make {} different \"{}\" sections; at most {}", c.count, section, kMost));
+    return values;
+  }
   values.reserve(c.count);
-  for (std::size_t i = 0; i < c.count && problems.size() < kEnough; ++i) {
+  const std::size_t earlier = problems.size();
+  for (std::size_t i = 0; i < c.count && problems.size() < earlier + kEnough; ++i) {
     const std::size_t before = problems.size();
     const Node document = combine(sweep, c, i, section, problems);
     values.push_back(problems.size() == before ? read(document, problems) : T{});

@@ -42,7 +42,7 @@ void read_moe(Fields& g, MoeShape& moe) {
   g.flag("gated", moe.gated, base::optional);
   g.integer("shared_experts", moe.shared_experts, base::not_negative, base::optional);
   g.integer("shared_intermediate", moe.shared_intermediate, base::not_negative, base::optional);
-  if (moe.top_k > moe.experts) {
+  if (moe.experts > 0 && moe.top_k > moe.experts) {
     g.problem("top_k", "is more than the number of experts");
   }
 }
@@ -58,10 +58,10 @@ void read_layers(Fields& f, Architecture& model) {
     if (group.mixer == Mixer::sliding_attention && model.attention.window == 0) {
       g.problem("mixer", "sliding_attention needs attention.window");
     }
-    if (group.ffn == Ffn::mlp && model.mlp.intermediate == 0) {
+    if (group.ffn == Ffn::mlp && !f.has("mlp")) {
       g.problem("ffn", "mlp layers need a top-level mlp: group");
     }
-    if (group.ffn == Ffn::moe && model.moe.experts == 0) {
+    if (group.ffn == Ffn::moe && !f.has("moe")) {
       g.problem("ffn", "moe layers need a top-level moe: group");
     }
     model.layers.push_back(group);

@@ -17,6 +17,10 @@ MappingFault fault_of(const Architecture& model, const Mapping& mapping) {
   if (model.attention.query_heads % tp != 0) {
     return MappingFault::heads;
   }
+  const std::int64_t kv_heads = model.attention.kv_heads;
+  if (kv_heads > 0 && kv_heads % tp != 0 && tp % kv_heads != 0) {
+    return MappingFault::kv_heads;
+  }
   if (mapping.pipeline_parallel > model.layer_count()) {
     return MappingFault::layers;
   }

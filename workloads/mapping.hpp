@@ -30,7 +30,15 @@ struct Mapping {
 void read(base::Fields& f, Mapping& mapping);
 
 // Why a mapping does not divide a model.
-enum class MappingFault : std::uint8_t { none, heads, intermediate, experts, expert_ranks, layers };
+enum class MappingFault : std::uint8_t {
+  none,
+  heads,
+  kv_heads,
+  intermediate,
+  experts,
+  expert_ranks,
+  layers,
+};
 MappingFault fault_of(const Architecture& model, const Mapping& mapping);
 
 }  // namespace roofcast::workloads

@@ -54,7 +54,7 @@ TEST_CASE("An unknown kind or id is bad input and names the nearest one", "[cli]
   CHECK(kind.code == 2);
   CHECK(kind.out.empty());
   CHECK(contains(kind.err, "there is no kind \"chps\""));
-  CHECK(contains(kind.err, "did you mean \"chip\"?"));
+  CHECK(contains(kind.err, "did you mean \"chips\"?"));
   const Outcome id = roofcast.run({"show", "chip", "h100_smx"});
   CHECK(id.code == 2);
   CHECK(id.out.empty());

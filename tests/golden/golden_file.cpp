@@ -89,13 +89,14 @@ void check_golden(const std::string& file, const std::vector<std::string>& resul
     now.push_back(evaluate(Row(table, row)));
     REQUIRE(now.back().size() == results.size());
     std::string changes;
+    const std::size_t before_row = numbers;
     for (std::size_t i = 0; i < results.size(); ++i) {
       const std::string before(table.cell(row, columns[i]));
       if (!same(before, now.back()[i])) {
         changes += ++numbers <= kShown ? moved(results[i], before, now.back()[i]) : "";
       }
     }
-    rows += changes.empty() ? 0 : 1;
+    rows += numbers > before_row ? 1 : 0;
     message += changes.empty() ? "" : describe(table, row, results) + changes;
   }
   if (regenerate()) {
@@ -112,7 +113,7 @@ void check_golden(const std::string& file, const std::vector<std::string>& resul
     csv.close();
     WARN(path.string() << " written");
   } else if (numbers > 0) {
-    FAIL(numbers << " values of tests/golden/" << file << " moved:\n"
+    FAIL(numbers << " values in " << rows << " rows of tests/golden/" << file << " moved:\n"
                  << message << (numbers > kShown ? "  ...\n" : "")
                  << "When they were meant to: scripts/regenerate-golden, and read the diff");
   }

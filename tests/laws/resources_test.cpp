@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Better hardware never makes anything slower.
+#include "tests/laws/resources.hpp"
 #include "sim/step.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
-#include "tests/laws/resources.hpp"
 #include "tests/laws/violations.hpp"
 
 namespace roofcast::laws {

@@ -93,7 +93,8 @@ TEST_CASE("A kernel takes at least its launch, its hops and every one of its ter
         continue;
       }
       const models::Cost c = models::cost_of(op, p.machine);
-      const base::Seconds most = base::max(base::max(c.compute, c.dram), base::max(c.l2, c.network));
+      const base::Seconds most =
+          base::max(base::max(c.compute, c.dram), base::max(c.l2, c.network));
       const base::Seconds all = c.compute + c.dram + c.l2 + c.network;
       const base::Seconds latency = c.launch + c.fill;
       law.add(below(c.time, latency + most), [&] { return at(op, p); });

@@ -57,8 +57,13 @@ std::vector<Linear> linears() {
   std::vector<Linear> all;
   for (const auto& [a, w] :
        {std::pair{F::bf16, F::bf16}, {F::fp8, F::fp8}, {F::bf16, F::int4}, {F::nvfp4, F::nvfp4}}) {
-    for (const auto& [n, k] : {std::pair{4096, 4096}, {1280, 8192}, {57344, 8192}, {8192, 28672},
-                               {2112, 7168}, {128, 4096}, {200, 300}}) {
+    for (const auto& [n, k] : {std::pair{4096, 4096},
+                               {1280, 8192},
+                               {57344, 8192},
+                               {8192, 28672},
+                               {2112, 7168},
+                               {128, 4096},
+                               {200, 300}}) {
       all.push_back({n, k, a, w});
     }
   }
@@ -117,8 +122,12 @@ TEST_CASE("A grouped GEMM of more tokens takes no less time", "[laws]") {
           const auto pairs = static_cast<double>(tokens * m.moe.top_k) / static_cast<double>(ways);
           const double distinct = workloads::distinct_experts(
               static_cast<double>(tokens), m.moe.top_k, m.moe.experts, m.moe.experts / ways);
-          return workloads::GroupedGemm{pairs, distinct, 2 * m.moe.intermediate, m.hidden,
-                                        base::NumberFormat::bf16, base::NumberFormat::bf16};
+          return workloads::GroupedGemm{pairs,
+                                        distinct,
+                                        2 * m.moe.intermediate,
+                                        m.hidden,
+                                        base::NumberFormat::bf16,
+                                        base::NumberFormat::bf16};
         });
       }
     }
@@ -127,10 +136,10 @@ TEST_CASE("A grouped GEMM of more tokens takes no less time", "[laws]") {
 }
 
 const workloads::AttentionHeads kHeads[] = {
-    {8, 1, 128, 128, 0, 256, base::NumberFormat::bf16},      // Llama-3.1-70B, TP8
-    {32, 8, 128, 128, 0, 2048, base::NumberFormat::fp8},     // Llama-3.1-8B
-    {64, 8, 64, 64, 128, 1024, base::NumberFormat::bf16},    // gpt-oss sliding layers
-    {128, 1, 576, 512, 0, 576, base::NumberFormat::bf16},    // DeepSeek-V3 decode
+    {8, 1, 128, 128, 0, 256, base::NumberFormat::bf16},    // Llama-3.1-70B, TP8
+    {32, 8, 128, 128, 0, 2048, base::NumberFormat::fp8},   // Llama-3.1-8B
+    {64, 8, 64, 64, 128, 1024, base::NumberFormat::bf16},  // gpt-oss sliding layers
+    {128, 1, 576, 512, 0, 576, base::NumberFormat::bf16},  // DeepSeek-V3 decode
 };
 
 TEST_CASE("Decode of a longer context, more sequences or more queries takes no less time",
@@ -202,9 +211,9 @@ TEST_CASE("More bytes or more ranks take no less time in collectives", "[laws]")
   Violations bytes(1e-9);
   Violations ranks(1e-9);
   for (const auto& p : platforms()) {
-    for (const auto kind : {CollectiveKind::all_reduce, CollectiveKind::all_gather,
-                            CollectiveKind::reduce_scatter, CollectiveKind::all_to_all,
-                            CollectiveKind::send_receive}) {
+    for (const auto kind :
+         {CollectiveKind::all_reduce, CollectiveKind::all_gather, CollectiveKind::reduce_scatter,
+          CollectiveKind::all_to_all, CollectiveKind::send_receive}) {
       for (const bool custom : {false, true}) {
         for (const std::int64_t n : {2, 8, 16, 64}) {
           grow(bytes, p, sizes(1000000), [&](std::int64_t v) {

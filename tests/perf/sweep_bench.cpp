@@ -150,7 +150,10 @@ void print_sweep(const std::filesystem::path& file) {
   const double alone = median_seconds([&] { result = sim::run_sweep(points, 1); });
   const double all = median_seconds([&] { result = sim::run_sweep(points, 0); });
   const auto csv = std::filesystem::temp_directory_path() / "roofcast_bench.csv";
-  const double writing = median_seconds([&] { cli::write_sweep_csv(points, result, csv); });
+  const double writing = median_seconds([&] {
+    base::CsvWriter writer = cli::open_sweep_csv(points.sweep(), csv);
+    cli::write_sweep_csv(points, result, writer);
+  });
   const auto csv_bytes = static_cast<double>(std::filesystem::file_size(csv));
   const double after_writing = peak_bytes();
   const double table_reading =

@@ -32,14 +32,14 @@ double time_us(CollectiveKind kind, double bytes, std::int64_t ranks, bool custo
 //   one-shot  1 + 4α + 7·0.01 = 5.07      two-shot  1 + 8α + 1.75·0.01 = 9.0175
 //   tree      1 + L + 6α + 0.02 = 17.02   ring      1 + L + 14α + 0.0175
 TEST_CASE("A small all-reduce goes in one shot, or up and down a tree", "[unit]") {
-  const auto cost = models::collective_cost({CollectiveKind::all_reduce, 1e3, 8, 1, true},
-                                            one_domain());
+  const auto cost =
+      models::collective_cost({CollectiveKind::all_reduce, 1e3, 8, 1, true}, one_domain());
   CHECK(cost.algorithm == "one-shot");
   CHECK(us(cost.time) == Approx(5.07));
   CHECK(us(cost.launch) == Approx(1.0));
   CHECK(us(cost.fill) == Approx(4.0));
-  const auto library = models::collective_cost({CollectiveKind::all_reduce, 1e3, 8, 1, false},
-                                               one_domain());
+  const auto library =
+      models::collective_cost({CollectiveKind::all_reduce, 1e3, 8, 1, false}, one_domain());
   CHECK(library.algorithm == "tree");
   CHECK(us(library.time) == Approx(17.02));
   CHECK(us(library.launch) == Approx(11.0));
@@ -121,9 +121,9 @@ TEST_CASE("A hand-over within a domain takes the link, beyond it the NIC", "[uni
 }
 
 TEST_CASE("One rank has nobody to talk to and nothing to pay", "[unit]") {
-  for (const auto kind : {CollectiveKind::all_reduce, CollectiveKind::all_gather,
-                          CollectiveKind::reduce_scatter, CollectiveKind::all_to_all,
-                          CollectiveKind::send_receive}) {
+  for (const auto kind :
+       {CollectiveKind::all_reduce, CollectiveKind::all_gather, CollectiveKind::reduce_scatter,
+        CollectiveKind::all_to_all, CollectiveKind::send_receive}) {
     const auto cost = models::collective_cost({kind, 1e9, 1, 1, true}, models::round_machine());
     CHECK(cost.time.si() == 0.0);
     CHECK(cost.message_bytes.si() == 0.0);

@@ -51,8 +51,8 @@ TEST_CASE("Expert routing of few tokens costs its seven kernels", "[unit]") {
   machine.dram_latency = 0.5 * base::microsecond;
   machine.calibration.elementwise_fill_trips = 3.0;
   machine.l2 = base::BytesPerSecond::from_si(1e12);
-  const auto cost = models::expert_routing_cost(
-      {10, 80.0, 4096, 256, base::NumberFormat::fp8}, machine);
+  const auto cost =
+      models::expert_routing_cost({10, 80.0, 4096, 256, base::NumberFormat::fp8}, machine);
   CHECK(us(cost.launch) == Approx(7.0));
   CHECK(us(cost.fill) == Approx(10.5));
   CHECK(us(cost.l2) == Approx((10240.0 + 655360.0 + 655360.0 + 81920.0) / 1e6));

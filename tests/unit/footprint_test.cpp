@@ -143,9 +143,8 @@ TEST_CASE("A rank holds the weights it multiplies", "[unit]") {
           held += base::bytes_of(count.embedding / tp, p.head.weights);
         }
         held += base::bytes_of(count.norms, base::NumberFormat::bf16);
-        law.add(std::abs(weight_bytes(m, p, mapping) / held - 1.0), [&] {
-          return fmt::format("{} {} {}", m.id, p.id, laws::describe(mapping));
-        });
+        law.add(std::abs(weight_bytes(m, p, mapping) / held - 1.0),
+                [&] { return fmt::format("{} {} {}", m.id, p.id, laws::describe(mapping)); });
       }
     }
   }

@@ -91,8 +91,8 @@ TEST_CASE("The ranks of a replica share the work of the whole model", "[unit]") 
                                  mapping.tensor_parallel * m.attention.head_dim;
         const std::int64_t query =
             m.attention.query_heads / mapping.tensor_parallel * m.attention.head_dim;
-        const double one = linear_flop(
-            graph_of(m, mapping, batch), [&](const workloads::Call& call) {
+        const double one =
+            linear_flop(graph_of(m, mapping, batch), [&](const workloads::Call& call) {
               if (call.name == "moe.router" || call.name == "attention.down") {
                 return tp;
               }
@@ -137,8 +137,7 @@ TEST_CASE("Every token visits its experts once, however they are spread", "[unit
   }
 }
 
-TEST_CASE("A mixed batch's linear layers do the work of its decodes and of its prompts",
-          "[unit]") {
+TEST_CASE("A mixed batch's linear layers do the work of its decodes and of its prompts", "[unit]") {
   for (const auto& m : laws::models()) {
     for (const Mapping& mapping : laws::mappings(m)) {
       INFO(m.id << " " << laws::describe(mapping));
@@ -229,7 +228,8 @@ TEST_CASE("The expected number of distinct experts is what random routing hits",
   struct Row {
     int tokens, top_k, experts, local;
   };
-  for (const Row r : {Row{4, 8, 256, 32}, Row{16, 4, 128, 128}, Row{3, 2, 8, 2}, Row{40, 8, 256, 256}}) {
+  for (const Row r :
+       {Row{4, 8, 256, 32}, Row{16, 4, 128, 128}, Row{3, 2, 8, 2}, Row{40, 8, 256, 256}}) {
     std::vector<int> ids(static_cast<std::size_t>(r.experts));
     double sum = 0.0;
     constexpr int kDraws = 4000;

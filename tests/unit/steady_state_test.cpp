@@ -60,8 +60,7 @@ TEST_CASE("End to end is the first token and the intervals to the last", "[unit]
     const auto e = run(s);
     REQUIRE(e.fits());
     INFO(clients << " clients");
-    CHECK(e.steady.end_to_end.si() ==
-          Approx(e.steady.ttft_mean.si() + 299.0 * e.steady.tpot.si()));
+    CHECK(e.steady.end_to_end.si() == Approx(e.steady.ttft_mean.si() + 299.0 * e.steady.tpot.si()));
     CHECK(e.output_rate == Approx(300.0 * e.steady.requests_per_second));
     CHECK(e.steady.requests_per_second * e.steady.end_to_end.si() ==
           Approx(static_cast<double>(clients)));

@@ -76,8 +76,7 @@ TEST_CASE("A machine is the datasheet times the calibration's efficiencies", "[u
   CHECK(p.machine.dram.si() == Approx(3.35e12 * c.dram_efficiency));
   CHECK(p.machine.l2.si() == Approx(9.8e12 * c.l2_efficiency));
   CHECK(p.machine.dram_latency.si() == Approx(370e-9));
-  CHECK(p.machine.exponential.si() ==
-        Approx(132.0 * 1830e6 * c.exponentials_per_sm_clock));
+  CHECK(p.machine.exponential.si() == Approx(132.0 * 1830e6 * c.exponentials_per_sm_clock));
   CHECK(p.machine.tensor_rate(base::MathType::bf16).si() ==
         Approx(989e12 * c.tensor_efficiency[static_cast<std::size_t>(base::MathType::bf16)]));
   CHECK(p.machine.supports(base::MathType::fp8));

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibrate/operator_rows.hpp"
+
+#include "tests/catch.hpp"
+
+using namespace roofcast;
+using calibrate::MeasuredOperator;
+using calibrate::OperatorRows;
+
+namespace {
+
+MeasuredOperator first_row(const std::string& kind, const std::string& text) {
+  const base::CsvTable table = base::parse_csv(text, kind);
+  return OperatorRows(kind, table).row(0);
+}
+
+}  // namespace
+
+TEST_CASE("A quantised GEMM row is the quantising kernels and the GEMM", "[unit]") {
+  const std::string header = "system,fw,gemm_dtype,m,n,k,latency_ms\n";
+  const auto count = [&](const std::string& dtype) {
+    return first_row("gemm", header + "h100_sxm,vllm," + dtype + ",8,512,1024,0.02\n")
+        .operators.size();
+  };
+  CHECK(count("bfloat16") == 1);
+  CHECK(count("int4_wo") == 1);    // multiplied in bf16: nothing to quantise
+  CHECK(count("fp8") == 3);        // amax, scale, GEMM
+  CHECK(count("fp8_block") == 2);  // one pass for amax and scale of a block, GEMM
+  CHECK(count("nvfp4") == 2);
+}
+
+TEST_CASE("A row's latency is read in seconds and its shape as it stands", "[unit]") {
+  const auto row = first_row(
+      "gemm", "system,fw,gemm_dtype,m,n,k,latency_ms\nh200_sxm,trtllm,bfloat16,3,5,7,0.25\n");
+  CHECK(row.reason.empty());
+  CHECK(row.chip == "h200_sxm");
+  CHECK(row.stack == "trtllm");
+  CHECK(row.measured_s == Approx(0.25e-3));
+  CHECK(std::get<workloads::Gemm>(row.operators.at(0)) == workloads::Gemm{3, 5, 7});
+}
+
+TEST_CASE("The context of a decode row is what is cached", "[unit]") {
+  const auto row =
+      first_row("attention_generation",
+                "system,fw,kv_cache_dtype,batch_size,isl,kv_len_minus_isl,num_heads,num_key_value_"
+                "heads,head_dim,"
+                "window_size,latency_ms\nb200_sxm,vllm,fp8,4,100,28,32,8,128,0,0.01\n");
+  const auto& op = std::get<workloads::DecodeAttention>(row.operators.at(0));
+  CHECK(op.context == 128);
+  CHECK(op.heads.cache == base::NumberFormat::fp8);
+  CHECK(op.heads.cache_elements == 2 * 8 * 128);
+}
+
+TEST_CASE("A balanced expert row hits as many experts as its rows reach, a skewed one fewer",
+          "[unit]") {
+  const std::string header =
+      "system,fw,moe_dtype,num_tokens,hidden_size,inter_size,topk,num_experts,moe_tp_size,moe_ep_"
+      "size,"
+      "distribution,latency_ms\n";
+  const auto distinct = [&](const std::string& tokens, const std::string& distribution) {
+    const auto row = first_row("moe", header + "h100_sxm,vllm,bfloat16," + tokens +
+                                          ",4096,1536,8,128,1,4," + distribution + ",0.1\n");
+    return std::get<workloads::GroupedGemm>(row.operators.at(1)).distinct;
+  };
+  CHECK(distinct("2", "balanced") == Approx(4.0));    // 2 tokens x 8 experts over 4 ranks
+  CHECK(distinct("64", "balanced") == Approx(32.0));  // every expert of the rank
+  CHECK(distinct("2", "power_law_1.2") < 4.0);
+}
+
+TEST_CASE("What the models do not know is a reason, not a number", "[unit]") {
+  const std::string gemm = "system,fw,gemm_dtype,m,n,k,latency_ms\n";
+  CHECK(first_row("gemm", gemm + "h100_sxm,vllm,ternary,8,512,1024,0.02\n").reason ==
+        "number format ternary is not modelled");
+  CHECK(first_row("gemm", gemm + "h100_sxm,vllm,bfloat16,8,512,1024,\n").reason ==
+        "no measured latency");
+  CHECK(first_row(
+            "nccl",
+            "system,fw,op_name,num_gpus,message_bytes,latency_ms\nh100_sxm,nccl,gossip,8,512,1\n")
+            .reason == "collective gossip is not modelled");
+}

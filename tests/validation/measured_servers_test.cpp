@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Forecasts against measured servers (serving_silicon.csv of ai-dynamo/aiconfigurator@095f58a),
+// found below $ROOFCAST_DATA or beside the repository. Every case prints its error.
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+#include "calibrate/error_summary.hpp"
+#include "calibrate/serving_rows.hpp"
+#include "tests/catch.hpp"
+
+using namespace roofcast;
+using calibrate::MeasuredServer;
+
+namespace {
+
+// Median |TPOT error| a case may have: a first bound, for operators whose parameters are not yet
+// fitted chip by chip. It may only be lowered.
+constexpr double kBound = 0.35;
+
+std::optional<base::CsvTable> measurements() {
+  const char* named = std::getenv("ROOFCAST_DATA");
+  const char* root = std::getenv("ROOFCAST_SOURCE_DIR");
+  const std::filesystem::path data = named != nullptr ? std::filesystem::path(named)
+                                     : root != nullptr
+                                         ? std::filesystem::path(root) / "../shared/data"
+                                         : std::filesystem::path("../shared/data");
+  const std::filesystem::path file = data / "e2e" / "serving_silicon.csv";
+  if (!std::filesystem::exists(file)) {
+    WARN(file.lexically_normal().string() << " not found, nothing validated");
+    return std::nullopt;
+  }
+  return base::read_csv(file);
+}
+
+// The rows of one case: a server, and what else selects it.
+struct Case {
+  std::string_view model, chip, stack, precision;
+  bool (*selects)(const MeasuredServer&) = [](const MeasuredServer&) { return true; };
+};
+
+bool is_of(const Case& c, const MeasuredServer& server) {
+  return server.reason.empty() && server.model == c.model && server.chip == c.chip &&
+         server.stack == c.stack && server.precision->id == c.precision && c.selects(server);
+}
+
+// 1024/1024 nominal, 90 % of it on average, one node of eight GPUs, 4–64 clients.
+bool is_chat_on_eight(const MeasuredServer& server) {
+  return server.mapping.tensor_parallel == 8 && server.traffic.input_tokens == 922 &&
+         server.traffic.output_tokens == 922 && server.traffic.concurrency <= 64;
+}
+
+void validate(const Case& c) {
+  const auto table = measurements();
+  if (!table) {
+    return;
+  }
+  calibrate::ServingRows rows(*table);
+  sim::Workspace workspace;
+  std::vector<calibrate::Pair> tpot;
+  std::vector<calibrate::Pair> ttft;
+  std::size_t skipped = 0;
+  for (std::size_t row = 0; row < table->rows(); ++row) {
+    const MeasuredServer server = rows.row(row);
+    if (!is_of(c, server)) {
+      continue;
+    }
+    const auto predicted = calibrate::forecast(server, workspace);
+    if (!predicted.predicted()) {
+      ++skipped;
+      continue;
+    }
+    tpot.push_back({server.tpot_ms, predicted.tpot_ms});
+    ttft.push_back({server.ttft_ms, predicted.ttft_ms});
+  }
+  const auto errors = calibrate::summarise(tpot);
+  WARN(c.model << " " << c.precision << " on " << c.chip << " by " << c.stack << "\n"
+               << calibrate::summary_line("tpot", errors, skipped) << "\n"
+               << calibrate::summary_line("ttft", calibrate::summarise(ttft), skipped));
+  REQUIRE(errors.rows > 0);
+  CHECK(errors.median <= kBound);
+}
+
+}  // namespace
+
+TEST_CASE("Llama-3.1-70B on eight H100 decodes as fast as vLLM was measured", "[validation]") {
+  validate({"llama-3.1-70b", "h100_sxm", "vllm", "fp8", is_chat_on_eight});
+}
+
+TEST_CASE("Llama-3.1-70B on eight H200 decodes as fast as TensorRT-LLM was measured",
+          "[validation]") {
+  validate({"llama-3.1-70b", "h200_sxm", "trtllm", "fp8", is_chat_on_eight});
+}
+
+TEST_CASE("Llama-3.1-8B in bf16 on H100 decodes as fast as TensorRT-LLM was measured",
+          "[validation]") {
+  validate({"llama-3.1-8b", "h100_sxm", "trtllm", "bf16"});
+}
+
+// Some of these rows may have used speculative decoding, which the table does not tell.
+TEST_CASE("DeepSeek-V3 on H200 decodes as fast as SGLang was measured", "[validation]") {
+  validate({"deepseek-v3", "h200_sxm", "sglang", "fp8_block"});
+}
+TEST_CASE("DeepSeek-V3 on H200 decodes as fast as TensorRT-LLM was measured", "[validation]") {
+  validate({"deepseek-v3", "h200_sxm", "trtllm", "fp8_block"});
+}
+
+TEST_CASE("gpt-oss-120b on B200 decodes as fast as vLLM was measured", "[validation]") {
+  validate({"gpt-oss-120b", "b200_sxm", "vllm", "mxfp4_experts_fp8"});
+}
+TEST_CASE("gpt-oss-120b on B200 decodes as fast as TensorRT-LLM was measured", "[validation]") {
+  validate({"gpt-oss-120b", "b200_sxm", "trtllm", "mxfp4_experts_fp8"});
+}
+
+// The dumps write one deployment in three ways; a row's id, where it has them, holds the sizes as
+// the benchmark's author gave them.
+TEST_CASE("A row's parallel sizes are those in its id", "[validation]") {
+  const auto table = measurements();
+  if (!table) {
+    return;
+  }
+  calibrate::ServingRows rows(*table);
+  const std::size_t id = table->column("id");
+  std::size_t compared = 0;
+  for (std::size_t row = 0; row < table->rows(); ++row) {
+    const std::string name(table->cell(row, id));
+    const auto tp_at = name.rfind("_tp");
+    const auto ep_at = name.rfind("_ep");
+    const MeasuredServer server = rows.row(row);
+    if (!server.reason.empty() || tp_at == std::string::npos || ep_at == std::string::npos ||
+        name.find("_epnone") != std::string::npos) {
+      continue;
+    }
+    const std::int64_t width = std::atoll(name.c_str() + tp_at + 3);
+    const std::int64_t experts = std::atoll(name.c_str() + ep_at + 3);
+    INFO(name);
+    CHECK(server.mapping.ranks() == width);
+    CHECK(server.mapping.expert_parallel == experts);
+    ++compared;
+  }
+  CHECK(compared > 0);
+}
+
+TEST_CASE("Every row is forecast or has a reason why not", "[validation]") {
+  const auto table = measurements();
+  if (!table) {
+    return;
+  }
+  calibrate::ServingRows rows(*table);
+  sim::Workspace workspace;
+  for (std::size_t row = 0; row < table->rows(); ++row) {
+    const auto predicted = calibrate::forecast(rows.row(row), workspace);
+    INFO("row " << row);
+    if (predicted.predicted()) {
+      CHECK(predicted.tpot_ms > 0.0);
+      CHECK(predicted.ttft_ms > 0.0);
+      CHECK_FALSE(predicted.provenance.empty());
+    } else {
+      CHECK_FALSE(predicted.explanation.empty());
+    }
+  }
+}
