@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/front_table.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -83,6 +85,53 @@ std::string front_table(const base::CsvTable& table, const std::vector<std::size
       const sim::Metric* metric = sim::find_metric(table.columns()[column]);
       cells.push_back(metric != nullptr ? display(value_of(table, row, column), metric->unit)
                                         : std::string(table.cell(row, column)));
+    }
+    text.add(std::move(cells));
+  }
+  return text.text();
+}
+
+std::string best_table(const base::CsvTable& table, const std::string& axis,
+                       const std::vector<std::string>& objectives) {
+  std::vector<const sim::Metric*> columns;
+  for (const std::string& name : objectives) {
+    columns.push_back(sim::find_metric(name));
+  }
+  if (const sim::Metric* cost = sim::find_metric("cost_usd_per_mtok");
+      std::find(columns.begin(), columns.end(), cost) == columns.end()) {
+    columns.push_back(cost);
+  }
+  std::vector<std::size_t> at_column;
+  for (const sim::Metric* metric : columns) {
+    at_column.push_back(table.column(metric->name));
+  }
+  const std::size_t by = table.column(axis);
+  const std::size_t meets = table.column("meets");
+  std::vector<std::pair<std::string, std::vector<double>>> best;  // in the axis' order
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    const std::string value(table.cell(row, by));
+    auto at =
+        std::find_if(best.begin(), best.end(), [&](const auto& b) { return b.first == value; });
+    if (at == best.end()) {
+      at = best.insert(at, {value, std::vector<double>(columns.size(), std::nan(""))});
+    }
+    for (std::size_t c = 0; c < columns.size() && table.cell(row, meets) == "true"; ++c) {
+      const double candidate = value_of(table, row, at_column[c]);
+      double& known = at->second[c];
+      known = columns[c]->better == sim::Better::lower ? std::fmin(known, candidate)
+                                                       : std::fmax(known, candidate);
+    }
+  }
+  std::vector<std::string> header = {axis};
+  for (const sim::Metric* metric : columns) {
+    header.push_back(fmt::format("{} {}", metric->better == sim::Better::lower ? "lowest" : "best",
+                                 metric->label));
+  }
+  TextTable text(header);
+  for (const auto& [value, values] : best) {
+    std::vector<std::string> cells = {value};
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      cells.push_back(display(values[c], columns[c]->unit));
     }
     text.add(std::move(cells));
   }

@@ -74,6 +74,10 @@ int run_sweep_command(const Options& options) {
     if (front.size() > kTableRows) {
       fmt::print("({} of {} shown, spread over the front)\n", kTableRows, front.size());
     }
+    if (const sim::Axis& first = sweep.axes.front();
+        first.values.size() > 1 && first.values.size() <= kTableRows) {
+      fmt::print("\n{}", best_table(table, first.name, objectives));
+    }
   }
   fmt::print("\nCSV     {}\n", options.csv);
   if (!options.report.empty()) {
