@@ -335,6 +335,20 @@ Node* Node::find(std::string_view key) {
   return const_cast<Node*>(static_cast<const Node*>(this)->find(key));
 }
 
+const Node* Node::find_path(std::string_view dotted) const {
+  const Node* node = this;
+  while (node != nullptr && !dotted.empty()) {
+    const auto dot = dotted.find('.');
+    node = node->find(dotted.substr(0, dot));
+    dotted = dot == std::string_view::npos ? std::string_view() : dotted.substr(dot + 1);
+  }
+  return node;
+}
+
+Node* Node::find_path(std::string_view dotted) {
+  return const_cast<Node*>(static_cast<const Node*>(this)->find_path(dotted));
+}
+
 Node& Node::operator[](std::string_view key) {
   if (is_null()) {
     kind = Kind::map;

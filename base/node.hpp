@@ -53,6 +53,8 @@ struct Node {
   bool is_map() const { return kind == Kind::map; }
   const Node* find(std::string_view key) const;  // nullptr when absent or not a map
   Node* find(std::string_view key);
+  const Node* find_path(std::string_view dotted) const;  // "a.b.c"; this node for an empty path
+  Node* find_path(std::string_view dotted);
   Node& operator[](std::string_view key);  // adds the key when absent; makes a null node a map
 };
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "base/fields.hpp"
@@ -22,25 +23,17 @@ namespace {
 
 using base::Node;
 
+// Reads a part whole, as it would be inside a scenario: references loaded, derivations made.
 template <class T>
-T read_whole(const Node& document) {
+T read_part(const Node& document, std::string_view place) {
+  const Node part = resolved(document, place);
   base::Problems problems;
   T value;
-  base::Fields fields(document, "", problems);
+  base::Fields fields(part, "", problems);
   read(fields, value);
   fields.end();
   problems.throw_if_any();
   return value;
-}
-
-// A system's own references are loaded as they would be inside a scenario.
-hardware::System read_system(const Node& document) {
-  base::Problems problems;
-  Node scenario;
-  scenario["system"] = document;
-  sim::load_references(scenario, problems);
-  problems.throw_if_any();
-  return read_whole<hardware::System>(*scenario.find("system"));
 }
 
 std::string check_sweep(const Node& document) {
@@ -51,19 +44,23 @@ std::string check_scenario(const Node& document) {
   const sim::Scenario s = sim::read_scenario(document);
   return fmt::format("scenario: {} on {}", s.model.name, s.platform.system.name);
 }
-std::string check_chip(const Node& document) { return read_whole<hardware::Chip>(document).name; }
-std::string check_system(const Node& document) { return read_system(document).name; }
+std::string check_chip(const Node& document) {
+  return read_part<hardware::Chip>(document, "system.chip").name;
+}
+std::string check_system(const Node& document) {
+  return read_part<hardware::System>(document, "system").name;
+}
 std::string check_calibration(const Node& document) {
-  return read_whole<hardware::Calibration>(document).name;
+  return read_part<hardware::Calibration>(document, "system.calibration").name;
 }
 std::string check_model(const Node& document) {
-  const auto model = read_whole<workloads::Architecture>(document);
+  const auto model = read_part<workloads::Architecture>(document, "model");
   return fmt::format("{}, {:.4g} B parameters, {:.4g} B active", model.name,
                      workloads::parameters(model).total() / base::giga,
                      workloads::active_parameters(model) / base::giga);
 }
 std::string check_precision(const Node& document) {
-  const auto p = read_whole<workloads::Precision>(document);
+  const auto p = read_part<workloads::Precision>(document, "precision");
   const std::string experts = p.experts.weights == p.mlp.weights
                                   ? ""
                                   : fmt::format(", experts {} x {}", base::name(p.experts.weights),
@@ -72,25 +69,37 @@ std::string check_precision(const Node& document) {
                      base::name(p.mlp.activations), base::name(p.kv_cache), experts);
 }
 std::string check_stack(const Node& document) {
-  return read_whole<workloads::Stack>(document).name;
+  return read_part<workloads::Stack>(document, "serving.stack").name;
 }
 std::string check_example(const Node& document) {
   return document.find("axes") != nullptr ? check_sweep(document) : check_scenario(document);
 }
 
 constexpr DocumentKind kKinds[] = {
-    {"chip", "tensor", hardware::chip_catalog, check_chip},
-    {"system", "scale_up", hardware::system_catalog, check_system},
-    {"calibration", "elementwise", hardware::calibration_catalog, check_calibration},
-    {"model", "vocab", workloads::model_catalog, check_model},
-    {"precision", "kv_cache", workloads::precision_catalog, check_precision},
-    {"stack", "overhead", workloads::stack_catalog, check_stack},
-    {"example", "base", example_catalog, check_example},
+    {"chip", "tensor", "system.chip", hardware::chip_catalog, check_chip},
+    {"system", "scale_up", "system", hardware::system_catalog, check_system},
+    {"calibration", "elementwise", "system.calibration", hardware::calibration_catalog,
+     check_calibration},
+    {"model", "vocab", "model", workloads::model_catalog, check_model},
+    {"precision", "kv_cache", "precision", workloads::precision_catalog, check_precision},
+    {"stack", "overhead", "serving.stack", workloads::stack_catalog, check_stack},
+    {"example", "axes", "", example_catalog, check_example},
 };
 
 }  // namespace
 
 std::span<const DocumentKind> document_kinds() { return kKinds; }
+
+Node resolved(const Node& document, std::string_view place) {
+  base::Problems problems;
+  Node scenario;
+  const auto dot = place.find('.');
+  Node& section = scenario[place.substr(0, dot)];
+  (dot == std::string_view::npos ? section : section[place.substr(dot + 1)]) = document;
+  sim::load_references(scenario, problems);
+  problems.throw_if_any();
+  return *scenario.find_path(place);
+}
 
 const DocumentKind& kind_named(const std::string& name) {
   std::vector<std::string> names;
@@ -118,6 +127,14 @@ const DocumentKind* kind_of(const Node& document) {
   }
   for (const DocumentKind& kind : kKinds) {
     if (document.find(kind.telling_key) != nullptr) {
+      return &kind;
+    }
+  }
+  // A derived part is of its base's kind.
+  const Node* parent = document.find("base");
+  for (const DocumentKind& kind : kKinds) {
+    const auto ids = base::catalog_ids(kind.catalog());
+    if (parent != nullptr && std::find(ids.begin(), ids.end(), parent->text) != ids.end()) {
       return &kind;
     }
   }

@@ -16,12 +16,16 @@ namespace roofcast::cli {
 struct DocumentKind {
   std::string_view name;         // singular: "chip"
   std::string_view telling_key;  // a top-level key only this kind has
+  std::string_view place;        // its dotted path in a scenario; empty for whole documents
   base::Catalog (*catalog)();
   // Reads the document whole; throws InputError. Returns what it is, in a few words.
   std::string (*check)(const base::Node& document);
 };
 
 std::span<const DocumentKind> document_kinds();
+
+// A part with its references loaded and its derivation made; throws InputError.
+base::Node resolved(const base::Node& document, std::string_view place);
 base::Catalog example_catalog();
 
 // By its name or its plural; throws InputError with the nearest name.

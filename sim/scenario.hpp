@@ -9,8 +9,7 @@
 //   serving: {stack: vllm}
 //   traffic: {input_tokens: 2048, output_tokens: 512, concurrency: 64}
 //
-// A knob is a dotted path into this document, through references: system.chip.hbm.bandwidth reaches
-// into the chip that the system names.
+// Knobs, references and derived parts: sim/knob.hpp.
 #pragma once
 
 #include <string>
@@ -20,6 +19,7 @@
 #include "base/problems.hpp"
 #include "hardware/system.hpp"
 #include "models/machine.hpp"
+#include "sim/knob.hpp"
 #include "workloads/architecture.hpp"
 #include "workloads/mapping.hpp"
 #include "workloads/precision.hpp"
@@ -56,18 +56,6 @@ struct ScenarioView {
   const workloads::Traffic* traffic = nullptr;
 };
 ScenarioView view(const Scenario& scenario);
-
-// Sets a knob: loads the references the path goes through, then replaces the value. A value "x1.35"
-// or "x 0.5" multiplies the number that is there. Problems of the path are reported at
-// `path_place`, where the user wrote it.
-void set_knob(base::Node& document, std::string_view path, const base::Place& path_place,
-              const base::Node& value, base::Problems& problems);
-
-// "path=value", as typed after --set.
-void set_knob(base::Node& document, const std::string& assignment, base::Problems& problems);
-
-// Replaces every reference by the document it names.
-void load_references(base::Node& document, base::Problems& problems);
 
 // Readers of one section of a document whose references are loaded.
 Platform read_platform(const base::Node& document, base::Problems& problems);

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/knob.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#include "base/catalog.hpp"
+#include "base/nearest.hpp"
+#include "hardware/system.hpp"
+#include "workloads/architecture.hpp"
+#include "workloads/precision.hpp"
+#include "workloads/serving.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+using base::Node;
+using base::Problems;
+
+constexpr int kMaxDerivations = 16;  // of one part from another; more is a circle
+
+// Where a document may name another one, outer ones first.
+struct ReferencePoint {
+  std::string_view path;
+  base::Catalog catalog;
+};
+const std::vector<ReferencePoint>& reference_points() {
+  static const std::vector<ReferencePoint> points = {
+      {"system", hardware::system_catalog()},
+      {"model", workloads::model_catalog()},
+      {"precision", workloads::precision_catalog()},
+      {"system.chip", hardware::chip_catalog()},
+      {"system.calibration", hardware::calibration_catalog()},
+      {"serving.stack", workloads::stack_catalog()},
+  };
+  return points;
+}
+
+std::vector<std::string_view> split(std::string_view path) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const auto dot = path.find('.');
+    parts.push_back(path.substr(0, dot));
+    if (dot == std::string_view::npos) {
+      return parts;
+    }
+    path.remove_prefix(dot + 1);
+  }
+}
+
+const base::Catalog* catalog_at(std::string_view path) {
+  for (const ReferencePoint& point : reference_points()) {
+    if (point.path == path) {
+      return &point.catalog;
+    }
+  }
+  return nullptr;
+}
+
+// Without a calibration of its own a system is forecast with the generic one.
+void default_calibration(Node& document) {
+  Node* system = document.find("system");
+  if (system != nullptr && system->is_map() && system->find("calibration") == nullptr) {
+    (*system)["calibration"] = base::scalar_node("generic", system->place);
+  }
+}
+
+bool is_factor(const std::string& text) {
+  return text.size() > 1 && text[0] == 'x' &&
+         (text[1] == ' ' || text[1] == '.' || (text[1] >= '0' && text[1] <= '9'));
+}
+
+// "3.35 TB/s" × 2 = "6.7 TB/s": the unit stays.
+bool multiply(Node& target, const std::string& factor_text) {
+  std::string_view factor_view(factor_text);
+  factor_view.remove_prefix(factor_view.find_first_not_of("x "));
+  double factor = 0.0;
+  double number = 0.0;
+  const auto parsed =
+      std::from_chars(factor_view.data(), factor_view.data() + factor_view.size(), factor);
+  const char* begin = target.text.data();
+  const char* end = begin + target.text.size();
+  const auto base = std::from_chars(begin, end, number);
+  if (parsed.ec != std::errc() || parsed.ptr != factor_view.data() + factor_view.size() ||
+      base.ec != std::errc()) {
+    return false;
+  }
+  target.text = fmt::format("{:.15g}{}", number * factor, std::string_view(base.ptr, end));
+  return true;
+}
+
+void report_no_number(const Node& group, std::string_view key, std::string_view path,
+                      const base::Place& place, Problems& problems) {
+  std::vector<std::string> keys;
+  for (const base::Entry& entry : group.entries) {
+    keys.push_back(entry.key);
+  }
+  const auto near = base::nearest_name(key, keys);
+  problems.add(place, path,
+               fmt::format("there is no \"{}\" to multiply{}", key,
+                           near ? fmt::format("; did you mean \"{}\"?", *near) : ""));
+}
+
+// Applies the changes of a derived document; groups are changed key by key.
+void change(Node& document, const std::string& path, const base::Entry& entry, Problems& problems) {
+  const Node* target = document.find_path(path);
+  if (entry.value.is_map() && target != nullptr && target->is_map()) {
+    for (const base::Entry& below : entry.value.entries) {
+      change(document, path + "." + below.key, below, problems);
+    }
+    return;
+  }
+  set_knob(document, path, entry.key_place, entry.value, problems);
+}
+
+bool load_at(Node& document, std::string_view path, Problems& problems, int derivations = 0);
+
+// `base: id` and dotted changes become the base's document with the changes made.
+bool derive(Node& document, std::string_view path, const base::Catalog& catalog, Problems& problems,
+            int derivations) {
+  const Node changes = *document.find_path(path);
+  const Node* parent = changes.find("base");
+  const std::string parent_path = fmt::format("{}.base", path);
+  if (!parent->is_scalar() || derivations >= kMaxDerivations) {
+    problems.add(parent->place, parent_path,
+                 parent->is_scalar()
+                     ? "is derived from itself in a circle"
+                     : fmt::format("expects the id or path of a {}", catalog.singular));
+    *document.find_path(path) = base::scalar_node("", parent->place);
+    return false;
+  }
+  *document.find_path(path) = *parent;
+  if (!load_at(document, path, problems, derivations + 1)) {
+    return false;
+  }
+  Node* derived = document.find_path(path);
+  if (!changes.reference.empty()) {
+    derived->reference = changes.reference;
+  }
+  const bool has_source = derived->find("source") != nullptr;
+  for (const base::Entry& entry : changes.entries) {
+    const bool skipped = entry.key == "base" || (entry.key == "source" && !has_source);
+    if (!skipped) {
+      change(document, fmt::format("{}.{}", path, entry.key), entry, problems);
+    }
+  }
+  return true;
+}
+
+// Loads what the node at `path` names, if it may name something, and derives it from its base, if it
+// has one. False when that cannot be had; the node is then a scalar.
+bool load_at(Node& document, std::string_view path, Problems& problems, int derivations) {
+  const base::Catalog* catalog = catalog_at(path);
+  Node* node = document.find_path(path);
+  if (catalog == nullptr || node == nullptr) {
+    return true;
+  }
+  if (node->is_scalar()) {
+    try {
+      *node = base::load_reference(*catalog, *node, path);
+    } catch (const base::InputError& error) {
+      problems.add_text(error.what());
+      return false;
+    }
+  }
+  return node->find("base") == nullptr || derive(document, path, *catalog, problems, derivations);
+}
+
+}  // namespace
+
+bool lacks_a_reference(const Node& document, std::string_view section) {
+  const auto& points = reference_points();
+  return std::any_of(points.begin(), points.end(), [&](const ReferencePoint& point) {
+    const bool inside = point.path.substr(0, point.path.find('.')) == section;
+    const Node* node = inside ? document.find_path(point.path) : nullptr;
+    return node != nullptr && node->is_scalar();
+  });
+}
+
+void set_knob(Node& document, std::string_view path, const base::Place& path_place,
+              const Node& value, Problems& problems) {
+  const auto parts = split(path);
+  if (std::find(parts.begin(), parts.end(), "") != parts.end()) {
+    problems.add(path_place, path, "is not a dotted path such as deployment.tensor_parallel");
+    return;
+  }
+  Node* node = &document;
+  std::string walked;
+  for (const std::string_view part : parts) {
+    if (!walked.empty() && !load_at(document, walked, problems)) {
+      return;
+    }
+    node = document.find_path(walked);
+    if (walked == "system") {
+      default_calibration(document);
+    }
+    if (!node->is_map() && !node->is_null()) {
+      problems.add(path_place, path, fmt::format("\"{}\" is not a group of keys", walked));
+      return;
+    }
+    if (node->find(part) == nullptr) {
+      if (value.is_scalar() && is_factor(value.text)) {
+        report_no_number(*node, part, path, path_place, problems);
+        return;
+      }
+      (*node)[part].place = path_place;
+      node->entries.back().key_place = path_place;
+    }
+    walked += fmt::format("{}{}", walked.empty() ? "" : ".", part);
+    node = node->find(part);
+  }
+  if (!value.is_scalar() || !is_factor(value.text)) {
+    *node = value;
+  } else if (node->is_scalar() && multiply(*node, value.text)) {
+    node->place = value.place;
+  } else {
+    problems.add(value.place, path,
+                 fmt::format("\"{}\" multiplies a number, but there is none here", value.text));
+  }
+}
+
+void set_knob(Node& document, const std::string& assignment, Problems& problems) {
+  const auto source = std::make_shared<const base::Source>(base::Source{"--set", assignment, {}});
+  const auto equals = assignment.find('=');
+  if (equals == std::string::npos || equals + 1 == assignment.size()) {
+    problems.add({source, {}}, "", "expects path=value, for example deployment.tensor_parallel=4");
+    return;
+  }
+  const std::string path = assignment.substr(0, equals);
+  const std::string text = assignment.substr(equals + 1);
+  try {
+    // Lists and maps may be typed too; their places point into the value.
+    Node value = base::parse_document("--set " + path, text);
+    if (value.is_scalar()) {
+      value.place = {source, {0, static_cast<int>(equals) + 1}};
+    }
+    set_knob(document, path, {source, {}}, value, problems);
+  } catch (const base::InputError& error) {
+    problems.add_text(error.what());
+  }
+}
+
+void load_references(Node& document, Problems& problems) {
+  for (const ReferencePoint& point : reference_points()) {
+    if (point.path.starts_with("system.")) {
+      default_calibration(document);
+    }
+    load_at(document, point.path, problems);
+  }
+}
+
+}  // namespace roofcast::sim
