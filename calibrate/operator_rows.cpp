@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "workloads/graph.hpp"
+
 namespace roofcast::calibrate {
 namespace {
 
@@ -182,10 +184,7 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
     const bool balanced = table_.find_column("distribution") &&
                           table_.cell(row, *table_.find_column("distribution")) == "balanced";
     const double most = std::min(pairs, static_cast<double>(local));
-    // Uniform routing; a balanced table spreads its rows as far as they go.
-    const double miss = 1.0 - static_cast<double>(at(3)) / static_cast<double>(at(4));
-    const double distinct =
-        balanced ? most : static_cast<double>(local) * (1.0 - std::pow(miss, tokens));
+    const double distinct = balanced ? most : distinct_experts(tokens, at(3), at(4), local);
     const NumberFormat a = format->activations;
     out.push_back(ExpertRouting{at(0), pairs, hidden, at(4), a});
     out.push_back(GroupedGemm{pairs, distinct, 2 * width, hidden, a, format->weights});

@@ -26,6 +26,8 @@
 //                   the vendor's checkpoints with block scales, which have none for the cache, and
 //                   for DeepSeek on H200 by SGLang, whose settings name none.
 //   tokens a step   InferenceX's settings where they are not the stack's default.
+//   start           ten requests a client, the first of all clients at once: the mean wait that adds is
+//                   part of a row's forecast, not of the steady state.
 //   speculation     not recorded: DeepSeek rows of TensorRT-LLM and SGLang may have used MTP.
 //
 // Settings: SemiAnalysisAI/InferenceX, benchmarks/*.sh before 2026-04-28.

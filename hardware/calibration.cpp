@@ -83,6 +83,7 @@ void read(base::Fields& f, Calibration& c) {
     g.number("custom_efficiency", c.custom_efficiency, share);
     g.quantity("library_overhead", c.library_overhead, base::not_negative);
     g.quantity("in_network_overhead", c.in_network_overhead, base::not_negative);
+    g.quantity("deduplication_overhead", c.deduplication_overhead, base::not_negative);
     g.source();
   });
 }

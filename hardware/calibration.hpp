@@ -58,12 +58,13 @@ struct Calibration {
   double elementwise_fill_trips = 0;
 
   // Collectives
-  double link_efficiency = 1.0;        // scale-up port, large messages
-  double nic_efficiency = 1.0;         // scale-out port, large messages
-  double in_network_efficiency = 1.0;  // of the port while switches reduce
-  double custom_efficiency = 1.0;      // one-shot and two-shot kernels, of the port
-  base::Seconds library_overhead;      // a collective of the library (NCCL), before its hops
-  base::Seconds in_network_overhead;   // more of it when switches reduce
+  double link_efficiency = 1.0;          // scale-up port, large messages
+  double nic_efficiency = 1.0;           // scale-out port, large messages
+  double in_network_efficiency = 1.0;    // of the port while switches reduce
+  double custom_efficiency = 1.0;        // one-shot and two-shot kernels, of the port
+  base::Seconds library_overhead;        // a collective of the library (NCCL), before its hops
+  base::Seconds in_network_overhead;     // more of it when switches reduce
+  base::Seconds deduplication_overhead;  // of an all-to-all that sends each row once a domain
 };
 
 void read(base::Fields& f, Calibration& calibration);

@@ -48,7 +48,10 @@ Cost prefill_attention_cost(const workloads::PrefillAttention& op, const Machine
   cost.fill = c.prefill_fill_trips * machine.dram_latency;
   cost.compute =
       Seconds::from_si(block_time * std::max(ctas * mean_blocks / machine.sms, longest_blocks));
-  cost.dram = work.bytes / machine.dram_rate(ctas);
+  // Padded queries keep no loads in flight.
+  const double busy =
+      static_cast<double>(op.sequences * h.query_heads) * std::max(1.0, queries / kBlock);
+  cost.dram = work.bytes / machine.dram_rate(busy);
   finish(cost, work, machine);
   return cost;
 }
@@ -71,8 +74,11 @@ Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& 
   cost.launch = 2.0 * c.launch;
   cost.fill = c.decode_fill_trips * machine.dram_latency;
   cost.compute = Seconds::from_si((matrix + exponentials) / occupied);
+  const base::Bytes cache =
+      sequences * base::bytes_of(keys * static_cast<double>(h.cache_elements), h.cache);
   const base::Bytes ramp = c.decode_ramp_bytes_per_sm * machine.sms * base::byte;
-  cost.dram = (work.bytes + base::min(work.bytes, ramp)) / machine.dram_rate(ctas);
+  cost.dram = (cache + base::min(cache, ramp)) / machine.dram_rate(ctas) +
+              (work.bytes - cache) / machine.dram;
   finish(cost, work, machine);
   return cost;
 }

@@ -11,8 +11,8 @@
 //
 // Decode. Every byte of the visible cache is read once; the queries that share a KV head ride in one
 // tile of rows padded to 16, so grouped heads and absorbed MLA (one shared head) can be compute bound:
-//   dram    = (bytes + min(bytes, ramp)) / rate(CTAs)     `ramp` bytes move at half rate while SMs start
-//             and end
+//   dram    = (cache + min(cache, ramp)) / rate(CTAs) + queries and outputs / streaming rate
+//             `ramp` bytes move at half rate while SMs start and end
 //   compute = 2·(qk + value)·padded rows·keys / (efficiency · peak) + exponentials
 // Two kernels when the context is split over CTAs, hence two launches.
 #pragma once

@@ -85,10 +85,19 @@ Plan two_levels(const workloads::Collective& op, double inside, double domains, 
                   gather_or_scatter(domains, shard, m.scale_out, m));
     case CollectiveKind::all_to_all: {
       const double ranks = inside * domains;
+      const Seconds library = m.calibration.library_overhead;
+      const Seconds hops = m.scale_up.latency + m.scale_out.latency;
       const Seconds within = (inside - 1.0) / ranks * (size / m.scale_up.bandwidth);
       const Seconds across = (ranks - inside) / ranks * (size / m.scale_out.bandwidth);
-      return {"direct", m.calibration.library_overhead, m.scale_up.latency + m.scale_out.latency,
-              base::max(within, across)};
+      const Plan direct{"direct", library, hops, base::max(within, across)};
+      // One copy crosses to each other domain that wants the row, and fans out there.
+      const auto copies = static_cast<double>(op.copies);
+      const double reached =
+          (domains - 1.0) * (1.0 - std::pow(1.0 - 1.0 / domains, copies)) / copies;
+      const Seconds once = reached * (size / m.scale_out.bandwidth);
+      const Seconds fan_out = (inside - 1.0) / inside * (size / m.scale_up.bandwidth);
+      return faster(direct, {"deduplicated", library + m.calibration.deduplication_overhead, hops,
+                             base::max(fan_out, once)});
     }
     case CollectiveKind::send_receive:
       return one_level(op, 2.0, size, m.scale_out, m);

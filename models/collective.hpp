@@ -12,6 +12,8 @@
 //   ring all-gather, reduce-scatter    launch + L + (n−1)α + (n−1)/n·S/B
 //   direct all-to-all       launch + L + α + (n−1)/n·S/B
 //   send/receive            launch + L + α + S/B
+//   deduplicated all-to-all    rows that k ranks want cross once to each domain and fan out there:
+//                              launch + L + D + hops + (d−1)(1−(1−1/d)^k)/k·S/B_out over d domains
 // The fastest available one is taken, and named. Ranks that span scale-up domains use both levels:
 // all-reduce as reduce-scatter inside, all-reduce of the shard across, all-gather inside;
 // all-to-all with both levels at work at once. One rank: no cost at all. Sources: standard forms;

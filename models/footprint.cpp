@@ -41,6 +41,14 @@ double repeated_attention(const workloads::Architecture& model, const workloads:
   return layers_by_hidden * 2.0 * static_cast<double>(a.head_dim) * (std::ceil(share) - share);
 }
 
+// MLA's expansion again, for decode: bf16 copies that multiply queries and outputs.
+double absorbed_attention(const workloads::Architecture& model) {
+  const workloads::AttentionShape& a = model.attention;
+  return a.kind == AttentionKind::mla ? static_cast<double>(model.layer_count() * a.query_heads *
+                                                            a.kv_rank * (a.nope_dim + a.value_dim))
+                                      : 0.0;
+}
+
 double layers_with(const workloads::Architecture& model, workloads::Ffn ffn) {
   std::int64_t count = 0;
   for (const workloads::LayerGroup& group : model.layers) {
@@ -69,8 +77,9 @@ Bytes weight_bytes(const workloads::Architecture& model, const workloads::Precis
   const auto all = static_cast<double>(model.layer_count());
   const double stage = stage_share(model, mapping) * all;  // layers of the fullest stage
   const double attention = count.attention / tp + repeated_attention(model, mapping);
+  const Bytes absorbed = base::bytes_of(absorbed_attention(model) / tp, base::NumberFormat::bf16);
   const Bytes every = base::bytes_of(attention / all, precision.attention.weights) +
-                      base::bytes_of(count.norms / all, base::NumberFormat::bf16);
+                      absorbed / all + base::bytes_of(count.norms / all, base::NumberFormat::bf16);
   const Bytes dense = base::bytes_of(count.mlp / tp, precision.mlp.weights);
   const Bytes routed = base::bytes_of(count.shared / tp, precision.mlp.weights) +
                        base::bytes_of(count.experts / static_cast<double>(mapping.expert_ranks()),
@@ -107,22 +116,41 @@ Footprint footprint(const hardware::Chip& chip, const workloads::Architecture& m
                     const workloads::Serving& serving) {
   constexpr double kHiddenBytes = 2.0;
   constexpr double kLogitBytes = 4.0;
+  constexpr double kWidths = 3.0;     // gate, up and their product
+  constexpr double kRowCopies = 1.5;  // rows into the experts in one byte, out of them in two
   const auto tp = static_cast<double>(mapping.tensor_parallel);
   const auto tokens = static_cast<double>(serving.limits.max_tokens_per_step);
-  const double routed = model.moe.experts == 0
-                            ? 0.0
-                            : static_cast<double>(model.moe.intermediate * model.moe.top_k) *
-                                  static_cast<double>(mapping.data_parallel) /
-                                  static_cast<double>(mapping.expert_ranks());
-  const double inner = std::max(static_cast<double>(model.mlp.intermediate) / tp, routed);
+  const workloads::MoeShape& moe = model.moe;
+  const double pairs = tokens * static_cast<double>(moe.top_k * mapping.data_parallel) /
+                       static_cast<double>(mapping.expert_parallel);
+  const double expert_width =
+      static_cast<double>(moe.intermediate) / static_cast<double>(mapping.expert_tensor_parallel());
+  const double routed =
+      moe.experts == 0
+          ? 0.0
+          : pairs * (kRowCopies * static_cast<double>(model.hidden) + kWidths * expert_width);
+  const double dense = tokens * kWidths * static_cast<double>(model.mlp.intermediate) / tp;
   const auto rows = static_cast<double>(serving.limits.max_sequences);
   Footprint f;
   f.weights = weight_bytes(model, precision, mapping);
-  f.activations = Bytes::from_si(tokens * kHiddenBytes *
-                                     (4.0 * static_cast<double>(model.hidden) + 2.0 * inner) +
-                                 rows * static_cast<double>(model.vocab) * kLogitBytes);
+  f.activations = Bytes::from_si(
+      kHiddenBytes * (tokens * 4.0 * static_cast<double>(model.hidden) + std::max(dense, routed)) +
+      rows * static_cast<double>(model.vocab) * kLogitBytes);
   f.reserve = serving.stack.runtime_reserve;
-  f.limit = serving.limits.memory_fraction * chip.usable_capacity();
+  const Bytes usable = chip.usable_capacity();
+  const double fraction = serving.limits.memory_fraction;
+  switch (serving.stack.fraction_of) {
+    case workloads::FractionOf::device:
+      f.limit = fraction * usable;
+      break;
+    case workloads::FractionOf::weights_and_cache:
+      // Activations and reserve live in the rest of the device.
+      f.limit = base::min(usable, fraction * usable + f.activations + f.reserve);
+      break;
+    case workloads::FractionOf::free_memory:
+      f.limit = f.fixed() + fraction * (usable - f.fixed());
+      break;
+  }
   f.cache = f.limit - f.fixed();
   return f;
 }

@@ -6,10 +6,12 @@
 //                expert_tensor_parallel), the rest ÷ tensor_parallel (MLA's down projections and KV
 //                heads fewer than ranks are repeated), layers ÷ pipeline_parallel rounded up, the
 //                heaviest ones
-//   activations  of one step of max_tokens_per_step tokens: four residual-width and two of the
-//                widest inner buffers in bf16, and fp32 logits of every running sequence
+//                MLA keeps its expansion a second time in bf16, for decode
+//   activations  of one step of max_tokens_per_step tokens in bf16: four residual-width buffers, and of
+//                the feed-forward the gate, up and product widths, with experts also the rows permuted
+//                to them and back; fp32 logits of every running sequence
 //   reserve      of the runtime, from the stack
-//   kv cache     memory_fraction · usable capacity − all of these
+//   kv cache     what memory_fraction leaves; of what it is a fraction, the stack says
 // One sequence of L tokens holds blocks of block_tokens; sliding layers keep at most their window.
 // MLA's latent is replicated over tensor_parallel.
 #pragma once
@@ -27,7 +29,7 @@ struct Footprint {
   base::Bytes weights;
   base::Bytes activations;
   base::Bytes reserve;
-  base::Bytes limit;  // memory_fraction · usable capacity
+  base::Bytes limit;  // what all may fill together
   base::Bytes cache;  // left for the KV cache; negative when the rest alone does not fit
   base::Bytes fixed() const { return weights + activations + reserve; }
 };

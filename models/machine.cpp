@@ -37,8 +37,7 @@ Machine machine_of(const hardware::System& system) {
 
 base::MathType Machine::attention_math(base::NumberFormat cache) const {
   const base::MathType math = base::facts(cache).math;
-  const bool narrow = base::bits(cache) < 16.0 && base::bits(cache) >= 8.0;
-  return narrow && supports(math) ? math : base::MathType::bf16;
+  return math == base::MathType::fp8 && supports(math) ? math : base::MathType::bf16;
 }
 
 base::BytesPerSecond Machine::dram_rate(double active) const {

@@ -26,6 +26,10 @@ std::string mapping_reason(MappingFault fault) {
       return "tensor_parallel neither divides the KV heads nor is a multiple of them";
     case MappingFault::intermediate:
       return "tensor_parallel does not divide the feed-forward width";
+    case MappingFault::no_experts:
+      return "expert_parallel needs experts, and this model has none";
+    case MappingFault::expert_width:
+      return "tensor_parallel x data_parallel / expert_parallel does not divide the experts' width";
     case MappingFault::experts:
       return "expert_parallel does not divide the experts";
     case MappingFault::expert_ranks:

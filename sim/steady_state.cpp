@@ -51,8 +51,9 @@ Seconds interval(Seconds latency, Seconds period, double in_flight) {
 class Solver {
  public:
   Solver(const ScenarioView& s, double slots, Workspace& workspace) : s_(s), workspace_(workspace) {
-    const auto groups = static_cast<double>(s.mapping->data_parallel);
-    clients_ = std::max(1.0, static_cast<double>(s.traffic->concurrency) / groups);
+    // Fewer clients than attention-DP groups leave groups idle.
+    groups_ = std::min(s.mapping->data_parallel, s.traffic->concurrency);
+    clients_ = static_cast<double>(s.traffic->concurrency) / static_cast<double>(groups_);
     const workloads::SchedulerLimits& limits = s.serving->limits;
     running_ = std::min({clients_, slots, static_cast<double>(limits.max_sequences),
                          static_cast<double>(limits.max_tokens_per_step)});
@@ -90,6 +91,7 @@ class Solver {
     batch.prefill_sequences = prompts;
     batch.prefill_tokens = prompts > 0 ? plan_.chunk : 0;
     batch.cached_tokens = prompts > 0 ? plan_.cached : 0;
+    batch.groups = groups_;
     return batch;
   }
 
@@ -120,20 +122,30 @@ class Solver {
       return (1.0 - share_) * decode + share_ * mixed;
     };
     pass_ = mean(decode_.period, mixed_.period);
-    tpot_ = decodes_ > 0.0 ? interval(mean(decode_.latency, mixed_.latency), pass_,
-                                      std::min(std::max(b, 1.0), stages_))
-                           : Seconds{};
-    prefill_ = mixed_.latency + (plan_.passes - 1.0) * mixed_.period;
-    // Who arrives sees the others only.
+    // A request meets the prompts of the others, never its own; who arrives sees the others only.
     const double others = (running_ - 1.0) / running_;
+    const double met = share_ * others;
+    const auto seen = [&](Seconds decode, Seconds mixed) {
+      return (1.0 - met) * decode + met * mixed;
+    };
+    tpot_ = decodes_ > 0.0
+                ? interval(seen(decode_.latency, mixed_.latency),
+                           seen(decode_.period, mixed_.period), std::min(std::max(b, 1.0), stages_))
+                : Seconds{};
+    prefill_ = mixed_.latency + (plan_.passes - 1.0) * mixed_.period;
     const double utilisation =
         decodes_ > 0.0 ? std::min(others * rate_ / plan_.capacity(), kMaxUtilisation) : 0.0;
     busy_ = utilisation;
     const double queue =
         std::min(utilisation / (2.0 * (1.0 - utilisation)), running_) / plan_.capacity();
     queue_ = queue * mixed_.period;
-    // Without decodes all clients return together and fill the next pass.
-    residual_ = decodes_ > 0.0 ? 0.5 * others * pass_ : Seconds{};
+    // An arrival falls into long passes more often: E[p²] / 2E[p]. Without decodes all clients return
+    // together and fill the next pass.
+    const auto square = [](Seconds period) { return period.si() * period.si(); };
+    const double second_moment =
+        (1.0 - share_) * square(decode_.period) + share_ * square(mixed_.period);
+    residual_ =
+        decodes_ > 0.0 ? Seconds::from_si(0.5 * others * second_moment / pass_.si()) : Seconds{};
     if (decodes_ == 0.0) {
       return 0.0;
     }
@@ -145,15 +157,14 @@ class Solver {
   }
 
   SteadyState result(double b) const {
-    const auto groups = static_cast<double>(s_.mapping->data_parallel);
-    // Fewer clients than attention-DP groups leave groups idle.
-    const double busy_groups = std::min(groups, static_cast<double>(s_.traffic->concurrency));
     const Seconds request = s_.serving->stack.request_overhead;
     const Seconds decoding = decodes_ * tpot_;
     SteadyState r;
     Seconds first = residual_ + queue_ + prefill_;
     // Requests per second that passes can start, whatever waits for them.
-    const double capacity = plan_.capacity() / (pass_ / base::second);
+    const auto together = static_cast<double>(mixed_batch_.prefill_sequences);
+    const double prompts = decodes_ > 0.0 ? std::min(together, plan_.whole) : plan_.whole;
+    const double capacity = prompts / plan_.passes / (mixed_.period / base::second);
     const Seconds outside = clients_ > running_ ? Seconds{} : request;  // of the slots
     double rate = running_ / ((outside + first + decoding) / base::second);
     const bool saturated = rate > capacity;
@@ -171,7 +182,7 @@ class Solver {
     r.ttft_p50 = saturated ? r.ttft_mean : r.ttft_mean - queue_ + typical_queue;
     r.tpot = tpot_;
     r.end_to_end = r.ttft_mean + decoding;
-    r.requests_per_second = rate * busy_groups;
+    r.requests_per_second = rate * static_cast<double>(groups_);
     r.decode_batch = decodes_ > 0.0 ? b : 0.0;
     r.running = running_;
     r.prefill_share = share_;
@@ -201,7 +212,8 @@ class Solver {
 
   const ScenarioView& s_;
   Workspace& workspace_;
-  double clients_ = 0;
+  std::int64_t groups_ = 1;  // attention-DP groups with clients
+  double clients_ = 0;       // of one group
   double running_ = 0;
   double stages_ = 1;
   double decodes_ = 0;  // decode iterations of a request

@@ -11,9 +11,11 @@
 //   a pass takes           up to k prompts whole, k = ⌊(budget − b)/P⌋, or one chunk of a long
 //                          prompt, which then needs c = ⌈P/(budget − b)⌉ passes
 //   passes with prompts    f = min(1, r·c/q), q = prompts of one such pass = clamp(r, 1, k)
-//   TPOT                   = (1−f)·t(decodes) + f·t(decodes and prompts)
+//   TPOT                   = (1−g)·t(decodes) + g·t(decodes and prompts), g = f·(n−1)/n: a request
+//                            meets the prompts of the others, never its own
 //   prefill                = c passes
-//   wait before it         = half a pass + (c/k)·ρ/(2(1−ρ)) passes, ρ = r·c/k
+//   wait before it         = the rest of a pass, E[t²]/2E[t], and (c/k)·ρ/(2(1−ρ)) passes, ρ = r·c/k,
+//                            both for the (n−1)/n of the others
 //   Little                 b = n·(O−1)·TPOT / ((O−1)·TPOT + wait + prefill), n = running requests
 //
 // solved by fixed-point iteration. When r·c > k prompts are the bottleneck: b is what they can

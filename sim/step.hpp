@@ -3,7 +3,9 @@
 // One iteration of a serving engine: the operators of a mixed batch, added up over the ranks'
 // layers.
 //
-// Tensor, data and expert parallel ranks run in lockstep, so one rank's time is the step's. With
+// Tensor, data and expert parallel ranks run in lockstep, so one rank's time is the step's; attention-DP
+// ranks are taken to carry prompts in the same passes, as schedulers that balance them do (unbalanced
+// ones stall each other more). With
 // pipeline stages a micro-batch takes `latency` from first to last stage, and the slowest stage
 // accepts the next one every `period`; without them the two are equal. Host time is added once an
 // iteration.

@@ -33,6 +33,7 @@ class Builder {
   void build() {
     graph_.clear();
     elementwise("embedding", rows_bytes(), rows_bytes(), 1.0);
+    collective("embedding.all_reduce", CollectiveKind::all_reduce, rows_bytes(), tp_, 1.0);
     for (const Mixer kind : {Mixer::attention, Mixer::sliding_attention}) {
       if (const double count = layers([&](const LayerGroup& g) { return g.mixer == kind; });
           count > 0.0) {
@@ -101,7 +102,8 @@ class Builder {
   void collective(std::string_view name, CollectiveKind kind, double bytes, std::int64_t ranks,
                   double count) {
     if (ranks > 1) {
-      call(name, Collective{kind, bytes, ranks, 1, fusion_.custom_all_reduce}, count);
+      const std::int64_t copies = kind == CollectiveKind::all_to_all ? model_.moe.top_k : 1;
+      call(name, Collective{kind, bytes, ranks, 1, fusion_.custom_all_reduce, copies}, count);
     }
   }
 
@@ -151,6 +153,8 @@ class Builder {
     const AttentionHeads shape{heads,  kv_heads, a.head_dim,         a.head_dim,
                                window, 2 * kv,   precision_.kv_cache};
     attend(shape, shape, count);
+    quantise("attention.quantise_out", rows * static_cast<double>(query), precision_.attention,
+             count);
     linear("attention.out", tokens_, hidden_, query, precision_.attention, count);
   }
 
@@ -182,6 +186,8 @@ class Builder {
                           NumberFormat::bf16},
            count);
     linear("attention.absorb_value", decode_rows, a.value_dim, a.kv_rank, plain, count, heads);
+    quantise("attention.quantise_out", static_cast<double>(tokens_ * heads * a.value_dim), format,
+             count);
     linear("attention.out", tokens_, hidden_, heads * a.value_dim, format, count);
   }
 
@@ -211,7 +217,8 @@ class Builder {
     const MoeShape& moe = model_.moe;
     const LinearFormat format = precision_.experts;
     const std::int64_t ranks = mapping_.expert_ranks();
-    const std::int64_t all_tokens = tokens_ * mapping_.data_parallel;
+    const std::int64_t groups = batch_.groups > 0 ? batch_.groups : mapping_.data_parallel;
+    const std::int64_t all_tokens = tokens_ * groups;
     const bool exchange = mapping_.data_parallel > 1;  // tokens live on other ranks than experts
     const bool by_expert = mapping_.expert_tensor_parallel() == 1;
     norm("moe.norm", count);
@@ -248,7 +255,10 @@ class Builder {
          GroupedGemm{pairs, distinct, hidden_, width, format.activations, format.weights}, count);
     if (exchange && by_expert) {
       collective("moe.combine", CollectiveKind::all_to_all, copies * kHiddenBytes, ranks, count);
-      collective("moe.all_reduce", CollectiveKind::all_reduce, rows_bytes(), tp_, count);
+      // Each rank combined its share of the tokens; the shared expert's parts must be summed too.
+      collective("moe.all_gather",
+                 moe.shared_experts > 0 ? CollectiveKind::all_reduce : CollectiveKind::all_gather,
+                 rows_bytes(), tp_, count);
     } else if (exchange) {
       collective("moe.scatter", CollectiveKind::reduce_scatter, gathered * kHiddenBytes, ranks,
                  count);

@@ -28,6 +28,9 @@ struct Batch {
   }
   // Rows that need logits: every decode token, the last token of a prompt.
   std::int64_t logit_rows() const { return decode_sequences * query_tokens + prefill_sequences; }
+  std::int64_t groups =
+      0;  // attention-DP groups with such a batch, whose tokens share experts; 0 = all
+
   friend bool operator==(const Batch&, const Batch&) = default;
 };
 

@@ -27,17 +27,19 @@ MappingFault fault_of(const Architecture& model, const Mapping& mapping) {
   if (model.mlp.intermediate % tp != 0) {
     return MappingFault::intermediate;
   }
+  if (model.moe.experts == 0) {
+    return mapping.expert_parallel > 1 ? MappingFault::no_experts : MappingFault::none;
+  }
   if (mapping.expert_ranks() % mapping.expert_parallel != 0) {
     return MappingFault::expert_ranks;
-  }
-  if (model.moe.experts == 0) {
-    return mapping.expert_parallel > 1 ? MappingFault::experts : MappingFault::none;
   }
   if (model.moe.experts % mapping.expert_parallel != 0) {
     return MappingFault::experts;
   }
-  if (model.moe.intermediate % mapping.expert_tensor_parallel() != 0 ||
-      model.moe.shared_intermediate % tp != 0) {
+  if (model.moe.intermediate % mapping.expert_tensor_parallel() != 0) {
+    return MappingFault::expert_width;
+  }
+  if (model.moe.shared_intermediate % tp != 0) {
     return MappingFault::intermediate;
   }
   return MappingFault::none;

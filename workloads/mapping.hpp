@@ -35,7 +35,9 @@ enum class MappingFault : std::uint8_t {
   heads,
   kv_heads,
   intermediate,
+  no_experts,
   experts,
+  expert_width,
   expert_ranks,
   layers,
 };

@@ -103,7 +103,8 @@ struct Collective {
   double bytes = 0.0;
   std::int64_t ranks = 1;
   std::int64_t stride = 1;
-  bool custom = false;  // the stack has one-shot and two-shot kernels
+  bool custom = false;      // the stack has one-shot and two-shot kernels
+  std::int64_t copies = 1;  // all_to_all: of each row, to ranks drawn at random (top-k experts)
   friend bool operator==(const Collective&, const Collective&) = default;
 };
 

@@ -26,6 +26,10 @@ void read(base::Fields& f, Stack& stack) {
   });
   f.group("cache", [&](base::Fields& g) {
     g.integer("block_tokens", stack.kv_block_tokens, base::at_least_one);
+    g.choice<FractionOf>("memory_fraction_of", stack.fraction_of,
+                         {{"device", FractionOf::device},
+                          {"weights and cache", FractionOf::weights_and_cache},
+                          {"free memory", FractionOf::free_memory}});
     g.quantity("runtime_reserve", stack.runtime_reserve, base::not_negative);
     g.source();
   });

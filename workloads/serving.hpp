@@ -3,7 +3,7 @@
 // What the serving software does beside the kernels, and the traffic it is given.
 #pragma once
 
-#include <optional>
+#include <cstdint>
 #include <string>
 
 #include "base/catalog.hpp"
@@ -19,11 +19,19 @@ struct SchedulerLimits {
   double memory_fraction = 0.0;          // of the device memory the engine may fill
 };
 
+// What a stack's memory_fraction is a fraction of, and what it must hold.
+enum class FractionOf : std::uint8_t {
+  device,  // of the device: weights, activations, reserve and cache (vLLM's gpu_memory_utilization)
+  weights_and_cache,  // of the device: weights and cache only (SGLang's mem_fraction_static)
+  free_memory,  // of what the model leaves free: the cache (TensorRT-LLM's free_gpu_memory_fraction)
+};
+
 struct Stack {
   std::string id;
   std::string name;
   SchedulerLimits limits;
   std::int64_t kv_block_tokens = 1;
+  FractionOf fraction_of = FractionOf::device;
   base::Bytes runtime_reserve;      // context, graphs, workspaces
   base::Seconds step_overhead;      // host time of an iteration that the GPU waits for
   base::Seconds sequence_overhead;  // more of it for each running sequence

@@ -64,7 +64,7 @@ TEST_CASE("A derived part keeps its base's name and sources unless it gives its 
 }
 
 TEST_CASE("A wrong base or change is told where it stands", "[unit]") {
-  CHECK_THROWS_WITH(loaded("{base: hgx_h20O}"), ContainsSubstring("did you mean \"hgx_h200\"?"));
+  CHECK_THROWS_WITH(loaded("{base: hgx_b20O}"), ContainsSubstring("did you mean \"hgx_b200\"?"));
   CHECK_THROWS_WITH(loaded("{base: [a]}"), ContainsSubstring("expects the id or path of a system"));
   CHECK_THROWS_WITH(
       loaded("{base: hgx_h200, chip.hbm.bandwith: x2}"),

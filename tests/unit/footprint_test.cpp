@@ -107,7 +107,20 @@ TEST_CASE("What is left of the allowed memory is the cache's", "[unit]") {
   for (const auto& serving : laws::servings()) {
     const auto f = models::footprint(chip, model("llama-3.1-70b"), precision("fp8"),
                                      {8, 1, 1, 1, false}, serving);
-    CHECK(f.limit.si() == serving.limits.memory_fraction * chip.usable_capacity().si());
+    const double fraction = serving.limits.memory_fraction;
+    const base::Bytes usable = chip.usable_capacity();
+    switch (serving.stack.fraction_of) {
+      case workloads::FractionOf::device:
+        CHECK(f.limit.si() == fraction * usable.si());
+        break;
+      case workloads::FractionOf::weights_and_cache:
+        CHECK((f.weights + f.cache) / usable == Approx(fraction));
+        break;
+      case workloads::FractionOf::free_memory:
+        CHECK(f.cache / (usable - f.fixed()) == Approx(fraction));
+        break;
+    }
+    CHECK(f.limit <= usable);
     CHECK((f.weights + f.activations + f.reserve + f.cache) / f.limit == Approx(1.0));
     CHECK(f.activations > base::Bytes{});
     CHECK(f.reserve == serving.stack.runtime_reserve);
@@ -116,7 +129,7 @@ TEST_CASE("What is left of the allowed memory is the cache's", "[unit]") {
 
 // What a rank multiplies it must also hold: every [k,n] of the step's graph, with the projections
 // that are repeated on all ranks (MLA's down projections, KV heads fewer than ranks). Beside them
-// the embedding table and the norms; the absorbed products of MLA are the expansion's weights again.
+// the embedding table, the norms, and MLA's expansion a second time: decode multiplies a bf16 copy.
 TEST_CASE("A rank holds the weights it multiplies", "[unit]") {
   laws::Violations law(1e-6);
   workloads::Graph graph;
@@ -143,6 +156,12 @@ TEST_CASE("A rank holds the weights it multiplies", "[unit]") {
           held += base::bytes_of(count.embedding / tp, p.head.weights);
         }
         held += base::bytes_of(count.norms, base::NumberFormat::bf16);
+        if (m.attention.kind == workloads::AttentionKind::mla) {
+          const auto& a = m.attention;
+          const double expansion = static_cast<double>(m.layer_count() * a.query_heads * a.kv_rank *
+                                                       (a.nope_dim + a.value_dim));
+          held += base::bytes_of(expansion / tp, base::NumberFormat::bf16);
+        }
         law.add(std::abs(weight_bytes(m, p, mapping) / held - 1.0),
                 [&] { return fmt::format("{} {} {}", m.id, p.id, laws::describe(mapping)); });
       }

@@ -266,10 +266,10 @@ TEST_CASE("A mapping that does not divide the model is named by its fault", "[un
   CHECK(workloads::fault_of(llama, {8, 1, 1, 1, false}) == MappingFault::none);
   CHECK(workloads::fault_of(llama, {3, 1, 1, 1, false}) == MappingFault::heads);
   CHECK(workloads::fault_of(llama, {1, 81, 1, 1, false}) == MappingFault::layers);
-  CHECK(workloads::fault_of(llama, {2, 1, 2, 1, false}) == MappingFault::experts);
-  CHECK(workloads::fault_of(llama, {2, 1, 3, 1, false}) == MappingFault::expert_ranks);
+  CHECK(workloads::fault_of(llama, {2, 1, 2, 1, false}) == MappingFault::no_experts);
+  CHECK(workloads::fault_of(qwen, {2, 1, 3, 1, false}) == MappingFault::expert_ranks);
   CHECK(workloads::fault_of(qwen, {8, 1, 8, 2, false}) == MappingFault::none);
   CHECK(workloads::fault_of(qwen, {64, 1, 1, 1, false}) == MappingFault::none);
   CHECK(workloads::fault_of(qwen, {1, 1, 3, 3, false}) == MappingFault::experts);
-  CHECK(workloads::fault_of(qwen, {1, 1, 1, 7, false}) == MappingFault::intermediate);
+  CHECK(workloads::fault_of(qwen, {1, 1, 1, 7, false}) == MappingFault::expert_width);
 }
