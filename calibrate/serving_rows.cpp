@@ -15,7 +15,7 @@ namespace {
 
 using Name = std::pair<std::string_view, std::string_view>;
 
-// As the table names models; R1 is V3 trained further, with the same shapes.
+// As the table names models; R1 is V3 and M2.5 is M2 trained further, with the same shapes.
 constexpr Name kModels[] = {
     {"meta-llama/Llama-3.1-70B", "llama-3.1-70b"},
     {"meta-llama/Llama-3.1-8B-Instruct", "llama-3.1-8b"},
@@ -27,6 +27,7 @@ constexpr Name kModels[] = {
     {"deepseek-ai/DeepSeek-R1", "deepseek-v3"},
     {"nvidia/DeepSeek-R1-NVFP4", "deepseek-v3"},
     {"openai/gpt-oss-120b", "gpt-oss-120b"},
+    {"MiniMaxAI/MiniMax-M2.5", "minimax-m2"},
 };
 
 // Tokens a step where InferenceX's settings are not the stack's default; "" fits every precision.

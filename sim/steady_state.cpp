@@ -165,17 +165,20 @@ class Solver {
     const auto together = static_cast<double>(mixed_batch_.prefill_sequences);
     const double prompts = decodes_ > 0.0 ? std::min(together, plan_.whole) : plan_.whole;
     const double capacity = prompts / plan_.passes / (mixed_.period / base::second);
-    const Seconds outside = clients_ > running_ ? Seconds{} : request;  // of the slots
-    double rate = running_ / ((outside + first + decoding) / base::second);
+    // Little's law twice: for the slots, and for all clients, who pass the request overhead outside them.
+    const auto per_second = [](double requests, Seconds stay) {
+      return requests / (stay / base::second);
+    };
+    double rate = std::min(per_second(running_, first + decoding),
+                           per_second(clients_, request + first + decoding));
     const bool saturated = rate > capacity;
     if (saturated) {
       rate = capacity;
-      first = base::max(first, running_ / rate * base::second - decoding - outside);
+      const double inside = std::min(running_, clients_ - rate * (request / base::second));
+      first = base::max(first, inside / rate * base::second - decoding);
     }
-    // Little's law for the clients outside the slots: request overhead and waiting.
-    const double waiting = clients_ - running_;
     const Seconds slot =
-        waiting > 0.0 ? base::max(Seconds{}, waiting / rate * base::second - request) : Seconds{};
+        base::max(Seconds{}, clients_ / rate * base::second - request - first - decoding);
     r.ttft_mean = request + slot + first;
     const bool often = busy_ > 0.5 && !saturated;
     const Seconds typical_queue = often ? queue_ / busy_ * std::log(2.0 * busy_) : Seconds{};

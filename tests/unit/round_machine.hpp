@@ -25,6 +25,7 @@ inline Machine round_machine() {
   m.calibration.wave_tail = 1.0;
   m.calibration.overlap_exponent = 4.0;
   m.calibration.library_overhead = 10.0 * microsecond;
+  m.calibration.deduplication_overhead = 100.0 * microsecond;
   m.calibration.in_network_efficiency = 0.5;
   m.calibration.moe_kernels = 7.0;
   m.scale_up = {BytesPerSecond::from_si(1e11), 1.0 * microsecond, false, true};
