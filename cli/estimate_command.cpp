@@ -8,6 +8,7 @@
 #include "base/csv.hpp"
 #include "cli/commands.hpp"
 #include "cli/explain.hpp"
+#include "cli/metric_cells.hpp"
 #include "cli/text_table.hpp"
 #include "sim/metrics.hpp"
 #include "sim/scenario.hpp"
@@ -74,21 +75,11 @@ nlohmann::ordered_json json_of(const sim::ServingEstimate& e) {
 
 void print_csv(const sim::ServingEstimate& e) {
   std::vector<std::string> columns = {"fits", "reason"};
-  for (const sim::Metric& metric : sim::metrics()) {
-    columns.emplace_back(metric.name);
-  }
-  for (const sim::TextMetric& text : sim::text_metrics()) {
-    columns.emplace_back(text.name);
-  }
+  add_metric_columns(columns);
   base::CsvWriter csv(std::cout, columns);
   csv.append(e.fits() ? "true" : "false");
   csv.append(sim::reason(e));
-  for (const sim::Metric& metric : sim::metrics()) {
-    csv.append(e.fits() ? metric.value(e) : NAN);
-  }
-  for (const sim::TextMetric& text : sim::text_metrics()) {
-    csv.append(e.fits() ? text.value(e) : std::string_view());
-  }
+  append_metrics(csv, e);
   csv.end_row();
   csv.close();
 }

@@ -3,9 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "base/csv.hpp"
+#include "cli/metric_cells.hpp"
 #include "sim/metrics.hpp"
 
 namespace roofcast::cli {
@@ -29,12 +28,7 @@ base::CsvWriter open_sweep_csv(const sim::Sweep& sweep, const std::filesystem::p
     columns.push_back(axis.name);
   }
   columns.insert(columns.end(), {"fits", "meets", "pareto_rank", "reason"});
-  for (const sim::Metric& metric : sim::metrics()) {
-    columns.emplace_back(metric.name);
-  }
-  for (const sim::TextMetric& text : sim::text_metrics()) {
-    columns.emplace_back(text.name);
-  }
+  add_metric_columns(columns);
   return base::CsvWriter(file, columns);
 }
 
@@ -54,12 +48,7 @@ void write_sweep_csv(const sim::SweepPoints& points, const sim::SweepResult& res
       csv.append(std::string_view());
     }
     csv.append(row_reason(points.sweep(), e));
-    for (const sim::Metric& metric : sim::metrics()) {
-      csv.append(e.fits() ? metric.value(e) : NAN);
-    }
-    for (const sim::TextMetric& text : sim::text_metrics()) {
-      csv.append(e.fits() ? text.value(e) : std::string_view());
-    }
+    append_metrics(csv, e);
     csv.end_row();
   }
   csv.close();
