@@ -199,7 +199,7 @@ class Solver {
     const Seconds request = s_.serving->stack.request_overhead;
     r.ttft_limit = mixed_.limit();
     if (slot > base::max(wait, prefill_)) {
-      r.ttft_limit = Limit::capacity;
+      r.ttft_limit = Limit::slots;
     } else if (wait > prefill_) {
       r.ttft_limit = Limit::waiting;
     } else if (request > prefill_) {
@@ -210,7 +210,7 @@ class Solver {
       mean.by_limit[i] = (1.0 - share_) * decode_.by_limit[i] + share_ * mixed_.by_limit[i];
     }
     r.tpot_limit = mean.limit();
-    r.throughput_limit = clients_ > running_ ? Limit::capacity : r.tpot_limit;
+    r.throughput_limit = clients_ > running_ ? Limit::slots : r.tpot_limit;
   }
 
   const ScenarioView& s_;

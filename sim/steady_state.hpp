@@ -10,7 +10,7 @@
 //   prompts per pass       r = (b/stages) / (O−1)           what finishes must be replaced
 //   a pass takes           up to k prompts whole, k = ⌊(budget − b)/P⌋, or one chunk of a long
 //                          prompt, which then needs c = ⌈P/(budget − b)⌉ passes
-//   passes with prompts    f = min(1, r·c/q), q = prompts of one such pass = clamp(r, 1, k)
+//   passes with prompts    f = min(1, r·c/q), q = prompts of one such pass = ⌈r·c⌉ ≤ k
 //   TPOT                   = (1−g)·t(decodes) + g·t(decodes and prompts), g = f·(n−1)/n: a request
 //                            meets the prompts of the others, never its own
 //   prefill                = c passes
@@ -18,11 +18,11 @@
 //                            both for the (n−1)/n of the others
 //   Little                 b = n·(O−1)·TPOT / ((O−1)·TPOT + wait + prefill), n = running requests
 //
-// solved by fixed-point iteration. When r·c > k prompts are the bottleneck: b is what they can
-// feed. n is the least of the clients, max_sequences and what the KV cache holds at the mean length
-// P + O/2; further clients wait for a slot. Means are exact for the model above; the median of TTFT
-// takes the wait before prefill as exponential. Not modelled: the burst at the start of a
-// benchmark, varied lengths, preemption.
+// solved by bisection. When r·c > k prompts are the bottleneck: b is what they can feed. n is the
+// least of the clients, max_sequences and what the KV cache holds at the mean length P + O/2; further
+// clients wait for a slot. The median of TTFT takes the wait before prefill as exponential. One client
+// alone is exact: its prompt, then its decodes. Not modelled: the burst at the start of a benchmark,
+// varied lengths, preemption.
 #pragma once
 
 #include "sim/step.hpp"

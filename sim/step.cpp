@@ -34,7 +34,7 @@ static_assert(static_cast<int>(Limit::network) == static_cast<int>(models::Bound
 
 std::string_view name(Limit limit) {
   constexpr std::string_view kNames[kLimits] = {"latency", "compute", "memory",  "l2",
-                                                "network", "host",    "waiting", "kv capacity"};
+                                                "network", "host",    "waiting", "slots"};
   return kNames[static_cast<std::size_t>(limit)];
 }
 

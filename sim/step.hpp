@@ -20,8 +20,9 @@
 
 namespace roofcast::sim {
 
-// What limits a number: the largest share of the time it is made of.
-enum class Limit : std::uint8_t { latency, compute, memory, l2, network, host, waiting, capacity };
+// What limits a number: the largest share of the time it is made of. waiting: behind other prompts;
+// slots: for one of the sequences that the KV cache or max_sequences allows at once.
+enum class Limit : std::uint8_t { latency, compute, memory, l2, network, host, waiting, slots };
 inline constexpr int kLimits = 8;
 std::string_view name(Limit limit);
 

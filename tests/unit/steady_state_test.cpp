@@ -70,7 +70,7 @@ TEST_CASE("No more requests run than clients, limits and the KV cache allow", "[
   s.serving.limits.max_sequences = 12;
   const auto limited = run(s);
   CHECK(limited.steady.running == 12.0);
-  CHECK(limited.steady.throughput_limit == sim::Limit::capacity);
+  CHECK(limited.steady.throughput_limit == sim::Limit::slots);
   CHECK(limited.steady.ttft_mean > run(scenario({2000, 300, 12, 0})).steady.ttft_mean);
   s = scenario({30000, 3000, 5000, 0});
   const auto full = run(s);
