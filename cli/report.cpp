@@ -75,30 +75,22 @@ bool says(const base::CsvTable& table, std::size_t row, std::string_view column,
   return at && table.cell(row, *at) == text;
 }
 
-// Fronts first, then what meets the constraints, then the rest; shown in the table's order.
+// All of a small table. Of a large one the front, then what meets the constraints, then the rest; the
+// class that no longer fits whole is thinned evenly. In the table's order.
 std::vector<std::size_t> rows_to_show(const base::CsvTable& table) {
-  std::vector<std::size_t> rows(table.rows());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    rows[i] = i;
+  const auto rank = table.find_column("pareto_rank");
+  const auto meets = table.find_column("meets");
+  std::vector<std::size_t> classes[3];
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    const bool front = rank && table.cell(row, *rank) == "1";
+    classes[front ? 0 : meets && table.cell(row, *meets) == "true" ? 1 : 2].push_back(row);
   }
-  if (rows.size() <= kMaxRows) {
-    return rows;
-  }
-  const auto importance = [&](std::size_t row) {
-    return says(table, row, "pareto_rank", "1") ? 0 : says(table, row, "meets", "true") ? 1 : 2;
-  };
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](std::size_t a, std::size_t b) { return importance(a) < importance(b); });
-  // Keep the most important class whole and thin the next one evenly.
   std::vector<std::size_t> shown;
-  const auto front_end = std::stable_partition(
-      rows.begin(), rows.end(), [&](std::size_t row) { return importance(row) == 0; });
-  shown.assign(rows.begin(), std::min(front_end, rows.begin() + kMaxRows));
-  const auto rest = static_cast<std::size_t>(rows.end() - front_end);
-  const std::size_t room = kMaxRows - shown.size();
-  for (std::size_t i = 0; i < std::min(room, rest); ++i) {
-    shown.push_back(
-        *(front_end + static_cast<std::ptrdiff_t>(i * rest / std::max<std::size_t>(room, 1))));
+  for (const std::vector<std::size_t>& rows : classes) {
+    const std::size_t room = std::min(kMaxRows - shown.size(), rows.size());
+    for (std::size_t i = 0; i < room; ++i) {
+      shown.push_back(rows[i * rows.size() / room]);
+    }
   }
   std::sort(shown.begin(), shown.end());
   return shown;
@@ -214,12 +206,7 @@ ordered_json report_json(const base::CsvTable& table, const sim::SweepPoints* po
   data["total_rows"] = table.rows();
   data["feasible_rows"] = feasible;
   data["shown_rows"] = shown.size();
-  sim::ParetoGoal goal;
-  if (points != nullptr) {
-    goal = points->sweep().pareto;
-  } else {
-    goal.maximize = {"throughput_tok_per_s_per_gpu", "interactivity_tok_per_s_per_user"};
-  }
+  const sim::ParetoGoal goal = points != nullptr ? points->sweep().pareto : sim::default_goal();
   data["pareto"] = {{"maximize", goal.maximize}, {"minimize", goal.minimize}};
   data["series_column"] = series;
   const std::string objective =

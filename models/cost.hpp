@@ -30,7 +30,7 @@ struct Cost {
   base::Flops flop;  // useful work
   base::Bytes dram_bytes;
   base::Bytes message_bytes;   // sent by this rank
-  std::string_view algorithm;  // of a collective, or the tile of a GEMM; a literal
+  std::string_view algorithm;  // of a collective; a literal
   Bound bound = Bound::latency;
 
   base::Seconds body() const { return time - launch; }

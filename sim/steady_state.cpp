@@ -109,19 +109,15 @@ class Solver {
         static_cast<std::int64_t>(decodes_ > 0.0 ? std::max(1.0, std::round(b / stages_)) : 0.0);
     plan_ = plan_of(s_, micro);
     const double wanted = decodes_ > 0.0 ? b / stages_ / decodes_ : running_ / stages_;
-    rate_ = std::min(wanted, plan_.capacity());
-    const double together = std::clamp(std::ceil(rate_ * plan_.passes - 1e-9), 1.0, plan_.whole);
-    share_ = decodes_ > 0.0 ? std::min(1.0, rate_ * plan_.passes / together) : 1.0;
+    const double rate = std::min(wanted, plan_.capacity());
+    const double together = std::clamp(std::ceil(rate * plan_.passes - 1e-9), 1.0, plan_.whole);
+    share_ = decodes_ > 0.0 ? std::min(1.0, rate * plan_.passes / together) : 1.0;
     time(mixed_, mixed_batch_, batch(micro, static_cast<std::int64_t>(together)));
     if (micro > 0) {
       time(decode_, decode_batch_, batch(micro, 0));
     } else {
       decode_ = mixed_;
     }
-    const auto mean = [&](Seconds decode, Seconds mixed) {
-      return (1.0 - share_) * decode + share_ * mixed;
-    };
-    pass_ = mean(decode_.period, mixed_.period);
     // A request meets the prompts of the others, never its own; who arrives sees the others only.
     const double others = (running_ - 1.0) / running_;
     const double met = share_ * others;
@@ -134,7 +130,7 @@ class Solver {
                 : Seconds{};
     prefill_ = mixed_.latency + (plan_.passes - 1.0) * mixed_.period;
     const double utilisation =
-        decodes_ > 0.0 ? std::min(others * rate_ / plan_.capacity(), kMaxUtilisation) : 0.0;
+        decodes_ > 0.0 ? std::min(others * rate / plan_.capacity(), kMaxUtilisation) : 0.0;
     busy_ = utilisation;
     const double queue =
         std::min(utilisation / (2.0 * (1.0 - utilisation)), running_) / plan_.capacity();
@@ -142,10 +138,11 @@ class Solver {
     // An arrival falls into long passes more often: E[p²] / 2E[p]. Without decodes all clients return
     // together and fill the next pass.
     const auto square = [](Seconds period) { return period.si() * period.si(); };
+    const double first_moment = (1.0 - share_) * decode_.period.si() + share_ * mixed_.period.si();
     const double second_moment =
         (1.0 - share_) * square(decode_.period) + share_ * square(mixed_.period);
     residual_ =
-        decodes_ > 0.0 ? Seconds::from_si(0.5 * others * second_moment / pass_.si()) : Seconds{};
+        decodes_ > 0.0 ? Seconds::from_si(0.5 * others * second_moment / first_moment) : Seconds{};
     if (decodes_ == 0.0) {
       return 0.0;
     }
@@ -221,14 +218,12 @@ class Solver {
   double stages_ = 1;
   double decodes_ = 0;  // decode iterations of a request
   PromptPlan plan_;
-  double rate_ = 0;   // prompts per pass
   double share_ = 0;  // of passes with prompts
   double busy_ = 0;   // utilisation of the prefill capacity
   workloads::Batch decode_batch_;
   workloads::Batch mixed_batch_;
   StepCost decode_;
   StepCost mixed_;
-  Seconds pass_;
   Seconds tpot_;
   Seconds prefill_;
   Seconds queue_;

@@ -57,7 +57,7 @@ StepCost step_cost(const ScenarioView& s, const workloads::Batch& batch, Workspa
     const models::Cost cost = models::cost_of(call.op, machine);
     const Seconds time = call.count * cost.time;
     step.by_limit[static_cast<std::size_t>(limit_of(cost.bound))] += time;
-    (call.name.starts_with("head") || call.name.starts_with("embedding") ? ends : layers) += time;
+    (call.in_layers ? layers : ends) += time;
   };
   for (const workloads::Call& call : workspace.graph) {
     add(call);

@@ -171,7 +171,7 @@ void read_goal(base::Fields& f, Sweep& sweep, Problems& problems) {
       },
       base::optional);
   if (sweep.pareto.maximize.empty() && sweep.pareto.minimize.empty() && problems.empty()) {
-    sweep.pareto.maximize = {"throughput_tok_per_s_per_gpu", "interactivity_tok_per_s_per_user"};
+    sweep.pareto.maximize = default_goal().maximize;
   }
 }
 
@@ -221,6 +221,10 @@ std::optional<Condition> parse_condition(const std::string& text, const base::Pl
   }
   problems.add(place, "where", "expects \"fits\" or a comparison such as \"ttft_p50_s <= 2\"");
   return std::nullopt;
+}
+
+ParetoGoal default_goal() {
+  return {{"throughput_tok_per_s_per_gpu", "interactivity_tok_per_s_per_user"}, {}, {}};
 }
 
 std::size_t Sweep::points() const {

@@ -56,6 +56,9 @@ struct ParetoGoal {
   std::string by;  // an axis; empty for one front over all
 };
 
+// Throughput per GPU against interactivity: what serving is traded between.
+ParetoGoal default_goal();
+
 struct Sweep {
   std::string question;  // optional, shown in the report
   base::Node base;       // a scenario, references not yet loaded

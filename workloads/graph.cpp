@@ -34,6 +34,7 @@ class Builder {
     graph_.clear();
     elementwise("embedding", rows_bytes(), rows_bytes(), 1.0);
     collective("embedding.all_reduce", CollectiveKind::all_reduce, rows_bytes(), tp_, 1.0);
+    in_layers_ = true;
     for (const Mixer kind : {Mixer::attention, Mixer::sliding_attention}) {
       if (const double count = layers([&](const LayerGroup& g) { return g.mixer == kind; });
           count > 0.0) {
@@ -46,6 +47,7 @@ class Builder {
         kind == Ffn::mlp ? dense(count) : experts(count);
       }
     }
+    in_layers_ = false;
     head();
   }
 
@@ -65,7 +67,7 @@ class Builder {
   }
 
   void call(std::string_view name, Operator op, double count) {
-    graph_.push_back({std::move(op), name, count});
+    graph_.push_back({std::move(op), name, count, in_layers_});
   }
   void elementwise(std::string_view name, double read, double written, double count) {
     // One multiply-add an element read is near enough: these kernels never are compute bound.
@@ -287,6 +289,7 @@ class Builder {
   const std::int64_t tokens_;
   const std::int64_t hidden_;
   const std::int64_t tp_;
+  bool in_layers_ = false;
 };
 
 }  // namespace

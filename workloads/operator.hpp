@@ -116,6 +116,8 @@ struct Call {
   Operator op;
   std::string_view name;  // "attention.qkv"; a literal
   double count = 1.0;
+  bool in_layers =
+      true;  // false: embedding and head, which stand on the first and last pipeline stage
 };
 
 using Graph = std::vector<Call>;
