@@ -12,6 +12,7 @@
 #include "hardware/system.hpp"
 #include "sim/scenario.hpp"
 #include "sim/sweep_run.hpp"
+#include "workloads/parameters.hpp"
 
 namespace roofcast::cli {
 

@@ -25,7 +25,7 @@ PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch
                             std::holds_alternative<workloads::GroupedGemm>(line.call.op);
     row.format = multiplies ? base::name(models::math_of(line.call.op, machine)) : "";
     row.count = line.call.count;
-    row.time_s = line.call.count * line.cost.time.si();
+    row.time_s = line.time.si();
     row.flop = line.call.count * line.cost.flop.si();
     row.bytes = line.call.count * line.cost.dram_bytes.si();
     row.message_bytes = line.call.count * line.cost.message_bytes.si();

@@ -72,6 +72,14 @@ void read(base::Fields& f, Calibration& c) {
     g.number("grouped_gemm_efficiency", c.grouped_gemm_efficiency, share);
     g.source();
   });
+  f.group("recurrence", [&](Fields& g) {
+    g.number("ssm_scan_rate", c.ssm_scan_rate, base::positive);
+    g.number("delta_scan_rate", c.delta_scan_rate, base::positive);
+    g.number("ssm_scan_kernels", c.ssm_scan_kernels, base::not_negative);
+    g.number("delta_scan_kernels", c.delta_scan_kernels, base::not_negative);
+    g.number("update_fill_trips", c.update_fill_trips, base::not_negative);
+    g.source();
+  });
   f.group("elementwise", [&](Fields& g) {
     g.number("fill_trips", c.elementwise_fill_trips, base::not_negative);
     g.source();

@@ -54,6 +54,13 @@ struct Calibration {
   double moe_kernels = 0;  // small kernels around the grouped GEMMs: routing, sort, combine
   double grouped_gemm_efficiency = 1.0;  // of what one large GEMM reaches
 
+  // Recurrent mixers
+  double ssm_scan_rate = 1.0;    // FLOP of a state-space scan / fp32 vector peak
+  double delta_scan_rate = 1.0;  // of a delta-rule scan
+  double ssm_scan_kernels = 0;
+  double delta_scan_kernels = 0;
+  double update_fill_trips = 0;  // of a decode step
+
   // Elementwise
   double elementwise_fill_trips = 0;
 

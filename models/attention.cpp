@@ -32,7 +32,8 @@ Cost prefill_attention_cost(const workloads::PrefillAttention& op, const Machine
   const hardware::Calibration& c = machine.calibration;
   const auto& h = op.heads;
   const auto queries = static_cast<double>(op.new_tokens);
-  const double visible = causal_pairs(op.new_tokens, op.cached_tokens, h.window) / queries;
+  const double visible =
+      causal_pairs(op.new_tokens, op.cached_tokens, h.window, h.chunked) / queries;
   const double ctas =
       static_cast<double>(op.sequences * h.query_heads) * std::ceil(queries / kBlock);
   const double mean_blocks = visible / kBlock + 0.5 + c.prefill_overhead_blocks;
@@ -60,7 +61,7 @@ Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& 
   const Work work = decode_attention_work(op);
   const hardware::Calibration& c = machine.calibration;
   const auto& h = op.heads;
-  const auto keys = static_cast<double>(h.window > 0 ? std::min(op.context, h.window) : op.context);
+  const double keys = visible_keys(h, op.context);
   const auto sequences = static_cast<double>(op.sequences);
   const double groups = sequences * static_cast<double>(h.kv_heads);
   const double rows = static_cast<double>(h.query_heads / h.kv_heads * op.query_tokens);

@@ -4,111 +4,150 @@
 #include <algorithm>
 #include <cmath>
 
+#include "workloads/parameters.hpp"
+
 namespace roofcast::models {
 namespace {
 
 using base::Bytes;
+using base::NumberFormat;
+using workloads::Architecture;
 using workloads::AttentionKind;
+using workloads::LayerGroup;
+using workloads::Mapping;
 
-// Share of a model's layers on the stage that has most.
-double stage_share(const workloads::Architecture& model, const workloads::Mapping& mapping) {
-  const auto layers = static_cast<double>(model.layer_count());
-  return std::ceil(layers / static_cast<double>(mapping.pipeline_parallel)) / layers;
+double as_double(std::int64_t value) { return static_cast<double>(value); }
+
+// The fullest pipeline stage's sum of `of(group)` for one layer each. Stages are cut at equal depths;
+// interleaved groups stand everywhere in proportion.
+template <class Of>
+Bytes fullest_stage(const Architecture& model, const Mapping& mapping, Of of) {
+  const std::int64_t stages = mapping.pipeline_parallel;
+  const std::int64_t all = model.layer_count();
+  if (stages == 1 || model.interleaved) {
+    const double share = std::ceil(as_double(all) / as_double(stages)) / as_double(all);
+    Bytes sum;
+    for (const LayerGroup& group : model.layers) {
+      sum += share * as_double(group.count) * of(group);
+    }
+    return sum;
+  }
+  Bytes most;
+  for (std::int64_t stage = 0; stage < stages; ++stage) {
+    const std::int64_t begin = stage * all / stages;
+    const std::int64_t end = (stage + 1) * all / stages;
+    std::int64_t depth = 0;
+    Bytes sum;
+    for (const LayerGroup& group : model.layers) {
+      const std::int64_t here = std::min(end, depth + group.count) - std::max(begin, depth);
+      depth += group.count;
+      if (here > 0) {
+        sum += as_double(here) * of(group);
+      }
+    }
+    most = base::max(most, sum);
+  }
+  return most;
 }
 
-double cache_elements(const workloads::Architecture& model, const workloads::Mapping& mapping) {
+// Attention parameters of a layer that a rank holds beyond its 1/tensor_parallel: MLA's down
+// projections, and KV heads fewer than ranks.
+double repeated_attention(const Architecture& model, const LayerGroup& group,
+                          const Mapping& mapping) {
   const workloads::AttentionShape& a = model.attention;
+  const double tp = as_double(mapping.tensor_parallel);
+  const double hidden = as_double(model.hidden);
   if (a.kind == AttentionKind::mla) {
-    return static_cast<double>(a.kv_rank + a.rope_dim);
+    return hidden * as_double(a.q_rank + a.kv_rank + a.rope_dim) * (1.0 - 1.0 / tp);
   }
-  const double heads =
-      std::ceil(static_cast<double>(a.kv_heads) / static_cast<double>(mapping.tensor_parallel));
-  return 2.0 * heads * static_cast<double>(a.head_dim);
+  const double share = as_double(group.kv_heads) / tp;
+  return hidden * 2.0 * as_double(a.head_dim) * (std::ceil(share) - share);
 }
 
-// Attention parameters a rank holds beyond its 1/tensor_parallel: MLA's down projections, and KV
-// heads fewer than ranks.
-double repeated_attention(const workloads::Architecture& model, const workloads::Mapping& mapping) {
-  const workloads::AttentionShape& a = model.attention;
-  const auto tp = static_cast<double>(mapping.tensor_parallel);
-  const double layers_by_hidden =
-      static_cast<double>(model.layer_count()) * static_cast<double>(model.hidden);
-  if (a.kind == AttentionKind::mla) {
-    return layers_by_hidden * static_cast<double>(a.q_rank + a.kv_rank + a.rope_dim) *
-           (1.0 - 1.0 / tp);
-  }
-  const double share = static_cast<double>(a.kv_heads) / tp;
-  return layers_by_hidden * 2.0 * static_cast<double>(a.head_dim) * (std::ceil(share) - share);
+// Projections of key heads fewer than ranks, which each have a copy.
+double repeated_keys(const Architecture& model, const workloads::RecurrentShape& r,
+                     const Mapping& mapping) {
+  const double share = as_double(r.key_heads) / as_double(mapping.tensor_parallel);
+  return as_double(model.hidden * 2 * r.key_dim) * (std::ceil(share) - share);
 }
 
 // MLA's expansion again, for decode: bf16 copies that multiply queries and outputs.
-double absorbed_attention(const workloads::Architecture& model) {
+double absorbed_attention(const Architecture& model) {
   const workloads::AttentionShape& a = model.attention;
-  return a.kind == AttentionKind::mla ? static_cast<double>(model.layer_count() * a.query_heads *
-                                                            a.kv_rank * (a.nope_dim + a.value_dim))
-                                      : 0.0;
+  return a.kind == AttentionKind::mla
+             ? as_double(a.query_heads * a.kv_rank * (a.nope_dim + a.value_dim))
+             : 0.0;
 }
 
-double layers_with(const workloads::Architecture& model, workloads::Ffn ffn) {
-  std::int64_t count = 0;
-  for (const workloads::LayerGroup& group : model.layers) {
-    count += group.ffn == ffn ? group.count : 0;
+Bytes layer_bytes(const Architecture& model, const LayerGroup& group,
+                  const workloads::Precision& precision, const Mapping& mapping) {
+  const workloads::LayerParameters p = workloads::layer_parameters(model, group);
+  const double tp = as_double(mapping.tensor_parallel);
+  Bytes sum =
+      base::bytes_of(p.recurrent / tp, precision.recurrent.weights) +
+      base::bytes_of(p.index, precision.attention.weights) +
+      base::bytes_of(p.mlp / tp, precision.mlp.weights) +
+      base::bytes_of(p.experts / as_double(mapping.expert_ranks()), precision.experts.weights) +
+      base::bytes_of(p.shared / tp, precision.shared.weights) +
+      base::bytes_of(p.latent, precision.latent.weights) +
+      base::bytes_of(p.router + p.norms, NumberFormat::bf16);
+  if (workloads::attends(group.mixer)) {
+    sum += base::bytes_of(p.attention / tp + repeated_attention(model, group, mapping),
+                          precision.attention.weights) +
+           base::bytes_of(absorbed_attention(model) / tp, NumberFormat::bf16);
+  } else if (group.mixer != workloads::Mixer::none) {
+    sum += base::bytes_of(repeated_keys(model, model.recurrent(group.mixer), mapping),
+                          precision.recurrent.weights);
   }
-  return static_cast<double>(count);
-}
-
-// Feed-forward weights of the heaviest `stage` layers, out of two kinds given by their totals.
-Bytes heaviest(Bytes a, double a_layers, Bytes b, double b_layers, double stage) {
-  const Bytes per_a = a_layers > 0.0 ? a / a_layers : Bytes{};
-  const Bytes per_b = b_layers > 0.0 ? b / b_layers : Bytes{};
-  if (per_a > per_b) {
-    return heaviest(b, b_layers, a, a_layers, stage);
-  }
-  const double most_b = std::min(stage, b_layers);
-  return most_b * per_b + std::min(stage - most_b, a_layers) * per_a;
+  return sum;
 }
 
 }  // namespace
 
-Bytes weight_bytes(const workloads::Architecture& model, const workloads::Precision& precision,
-                   const workloads::Mapping& mapping) {
-  const workloads::ParameterCount count = workloads::parameters(model);
-  const auto tp = static_cast<double>(mapping.tensor_parallel);
-  const auto all = static_cast<double>(model.layer_count());
-  const double stage = stage_share(model, mapping) * all;  // layers of the fullest stage
-  const double attention = count.attention / tp + repeated_attention(model, mapping);
-  const Bytes absorbed = base::bytes_of(absorbed_attention(model) / tp, base::NumberFormat::bf16);
-  const Bytes every = base::bytes_of(attention / all, precision.attention.weights) +
-                      absorbed / all + base::bytes_of(count.norms / all, base::NumberFormat::bf16);
-  const Bytes dense = base::bytes_of(count.mlp / tp, precision.mlp.weights);
-  const Bytes routed = base::bytes_of(count.shared / tp, precision.mlp.weights) +
-                       base::bytes_of(count.experts / static_cast<double>(mapping.expert_ranks()),
-                                      precision.experts.weights) +
-                       base::bytes_of(count.router, base::NumberFormat::bf16);
-  const Bytes layers =
-      stage * every + heaviest(dense, layers_with(model, workloads::Ffn::mlp), routed,
-                               layers_with(model, workloads::Ffn::moe), stage);
+Bytes weight_bytes(const Architecture& model, const workloads::Precision& precision,
+                   const Mapping& mapping) {
+  const Bytes layers = fullest_stage(model, mapping, [&](const LayerGroup& group) {
+    return layer_bytes(model, group, precision, mapping);
+  });
   // The embedding is on the first stage, the head on the last: with pipelining one of them a rank.
-  const bool split = mapping.pipeline_parallel > 1;
-  const double tables =
-      split ? std::max(count.embedding, count.head) : count.embedding + count.head;
-  return layers + base::bytes_of(tables / tp, precision.head.weights);
+  const double table = as_double(model.vocab) * as_double(model.hidden);
+  const bool both = mapping.pipeline_parallel == 1 && !model.tied_embeddings;
+  const double tables = (both ? 2.0 : 1.0) * table / as_double(mapping.tensor_parallel);
+  return layers + base::bytes_of(tables, precision.head.weights) +
+         base::bytes_of(as_double(model.hidden), NumberFormat::bf16);  // the last norm
 }
 
-Bytes cache_bytes(double tokens, const workloads::Architecture& model,
-                  const workloads::Precision& precision, const workloads::Mapping& mapping,
-                  std::int64_t block_tokens) {
-  const auto block = static_cast<double>(block_tokens);
-  const auto blocks = [&](double t) { return std::ceil(t / block) * block; };
-  double kept = 0.0;  // tokens × layers
-  for (const workloads::LayerGroup& group : model.layers) {
-    const bool sliding = group.mixer == workloads::Mixer::sliding_attention;
-    const double seen =
-        sliding ? std::min(tokens, static_cast<double>(model.attention.window)) : tokens;
-    kept += static_cast<double>(group.count) * blocks(seen);
-  }
-  return stage_share(model, mapping) *
-         base::bytes_of(kept * cache_elements(model, mapping), precision.kv_cache);
+Bytes cache_bytes(double tokens, const Architecture& model, const workloads::Precision& precision,
+                  const Mapping& mapping, std::int64_t block_tokens) {
+  const workloads::AttentionShape& a = model.attention;
+  const double block = as_double(block_tokens);
+  const double parts = as_double(mapping.cache_parts());
+  return fullest_stage(model, mapping, [&](const LayerGroup& group) {
+    if (!workloads::attends(group.mixer)) {
+      return Bytes{};
+    }
+    const double seen = group.window > 0 ? std::min(tokens, as_double(group.window)) : tokens;
+    const double kept = std::ceil(seen / parts / block) * block;
+    if (a.kind == AttentionKind::mla) {
+      return base::bytes_of(kept * as_double(a.kv_rank + a.rope_dim), precision.kv_cache) +
+             base::bytes_of(kept * as_double(a.index.dim), precision.index);
+    }
+    const double heads = std::ceil(as_double(group.kv_heads) / as_double(mapping.tensor_parallel));
+    return base::bytes_of(kept * 2.0 * heads * as_double(a.head_dim), precision.kv_cache);
+  });
+}
+
+Bytes state_bytes(const Architecture& model, const workloads::Precision& precision,
+                  const Mapping& mapping) {
+  const double ways = as_double(mapping.tensor_parallel * mapping.context_parallel);
+  return fullest_stage(model, mapping, [&](const LayerGroup& group) {
+    if (group.mixer == workloads::Mixer::none || workloads::attends(group.mixer)) {
+      return Bytes{};
+    }
+    const workloads::RecurrentShape& r = model.recurrent(group.mixer);
+    return base::bytes_of(as_double(r.state_elements()) / ways, precision.state) +
+           base::bytes_of(as_double(r.conv_state_elements()) / ways, NumberFormat::bf16);
+  });
 }
 
 Footprint footprint(const hardware::Chip& chip, const workloads::Architecture& model,
@@ -118,19 +157,28 @@ Footprint footprint(const hardware::Chip& chip, const workloads::Architecture& m
   constexpr double kLogitBytes = 4.0;
   constexpr double kWidths = 3.0;     // gate, up and their product
   constexpr double kRowCopies = 1.5;  // rows into the experts in one byte, out of them in two
-  const auto tp = static_cast<double>(mapping.tensor_parallel);
-  const auto tokens = static_cast<double>(serving.limits.max_tokens_per_step);
+  const double tp = as_double(mapping.tensor_parallel);
+  const double group_tokens = as_double(serving.limits.max_tokens_per_step);
+  const double rows = as_double(serving.limits.max_sequences);
+  const double tokens =
+      std::max(group_tokens / as_double(mapping.context_parallel), std::min(group_tokens, rows));
   const workloads::MoeShape& moe = model.moe;
-  const double pairs = tokens * static_cast<double>(moe.top_k * mapping.data_parallel) /
-                       static_cast<double>(mapping.expert_parallel);
+  const double pairs = group_tokens * as_double(moe.top_k * mapping.data_parallel) /
+                       as_double(mapping.expert_parallel);
   const double expert_width =
       static_cast<double>(moe.intermediate) / static_cast<double>(mapping.expert_tensor_parallel());
   const double routed =
       moe.experts == 0
           ? 0.0
-          : pairs * (kRowCopies * static_cast<double>(model.hidden) + kWidths * expert_width);
-  const double dense = tokens * kWidths * static_cast<double>(model.mlp.intermediate) / tp;
-  const auto rows = static_cast<double>(serving.limits.max_sequences);
+          : pairs * (kRowCopies * as_double(model.expert_hidden()) + kWidths * expert_width);
+  double widest = 0.0;  // gate, up and product; what a recurrent mixer projects
+  for (const LayerGroup& group : model.layers) {
+    widest = std::max(widest, kWidths * as_double(group.intermediate));
+    if (group.mixer != workloads::Mixer::none && !workloads::attends(group.mixer)) {
+      widest = std::max(widest, as_double(model.recurrent(group.mixer).projected()));
+    }
+  }
+  const double dense = tokens * widest / tp;
   Footprint f;
   f.weights = weight_bytes(model, precision, mapping);
   f.activations = Bytes::from_si(

@@ -4,16 +4,17 @@
 //
 //   weights      parameters of the rank's share × their format; experts ÷ (expert_parallel ·
 //                expert_tensor_parallel), the rest ÷ tensor_parallel (MLA's down projections and KV
-//                heads fewer than ranks are repeated), layers ÷ pipeline_parallel rounded up, the
-//                heaviest ones
-//                MLA keeps its expansion a second time in bf16, for decode
-//   activations  of one step of max_tokens_per_step tokens in bf16: four residual-width buffers, and of
-//                the feed-forward the gate, up and product widths, with experts also the rows permuted
-//                to them and back; fp32 logits of every running sequence
+//                heads fewer than ranks are repeated; the index, latent projections and routers stand
+//                on every rank), of the heaviest pipeline stage; MLA keeps its expansion a second time in bf16, for decode
+//   activations  of one step of max_tokens_per_step tokens in bf16: four residual-width buffers, and the
+//                gate, up and product widths of the widest feed-forward (or a recurrent mixer's
+//                projection), with experts also the rows permuted to them and back; fp32 logits of
+//                every running sequence
 //   reserve      of the runtime, from the stack
 //   kv cache     what memory_fraction leaves; of what it is a fraction, the stack says
-// One sequence of L tokens holds blocks of block_tokens; sliding layers keep at most their window.
-// MLA's latent is replicated over tensor_parallel.
+// One sequence of L tokens holds blocks of block_tokens; sliding and chunked layers keep at most their
+// window. MLA's latent is replicated over tensor_parallel; context parallelism cuts the tokens. Recurrent
+// layers keep a state of fixed size instead.
 #pragma once
 
 #include "base/quantity.hpp"
@@ -45,5 +46,9 @@ base::Bytes weight_bytes(const workloads::Architecture& model,
 base::Bytes cache_bytes(double tokens, const workloads::Architecture& model,
                         const workloads::Precision& precision, const workloads::Mapping& mapping,
                         std::int64_t block_tokens);
+
+// Recurrent and convolution states of one sequence on one rank.
+base::Bytes state_bytes(const workloads::Architecture& model, const workloads::Precision& precision,
+                        const workloads::Mapping& mapping);
 
 }  // namespace roofcast::models

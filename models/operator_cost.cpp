@@ -6,6 +6,8 @@
 #include "models/collective.hpp"
 #include "models/elementwise.hpp"
 #include "models/gemm.hpp"
+#include "models/recurrence.hpp"
+#include "models/sparse_index.hpp"
 
 namespace roofcast::models {
 Cost cost_of(const workloads::Operator& op, const Machine& m) {
@@ -15,6 +17,9 @@ Cost cost_of(const workloads::Operator& op, const Machine& m) {
           [&](const workloads::GroupedGemm& o) { return grouped_gemm_cost(o, m); },
           [&](const workloads::PrefillAttention& o) { return prefill_attention_cost(o, m); },
           [&](const workloads::DecodeAttention& o) { return decode_attention_cost(o, m); },
+          [&](const workloads::IndexScores& o) { return index_scores_cost(o, m); },
+          [&](const workloads::StateScan& o) { return state_scan_cost(o, m); },
+          [&](const workloads::StateUpdate& o) { return state_update_cost(o, m); },
           [&](const workloads::Elementwise& o) { return elementwise_cost(o, m); },
           [&](const workloads::ExpertRouting& o) { return expert_routing_cost(o, m); },
           [&](const workloads::Collective& o) { return collective_cost(o, m); },
@@ -30,6 +35,9 @@ base::MathType math_of(const workloads::Operator& op, const Machine& m) {
           [](const workloads::GroupedGemm& o) { return base::math_of(o.activations, o.weights); },
           [&](const workloads::PrefillAttention& o) { return m.attention_math(o.heads.cache); },
           [&](const workloads::DecodeAttention& o) { return m.attention_math(o.heads.cache); },
+          [&](const workloads::IndexScores& o) { return m.attention_math(o.keys); },
+          [](const workloads::StateScan&) { return MathType::fp32; },
+          [](const workloads::StateUpdate&) { return MathType::fp32; },
           [](const workloads::Elementwise&) { return MathType::fp32; },
           [](const workloads::ExpertRouting&) { return MathType::fp32; },
           [](const workloads::Collective&) { return MathType::fp32; },

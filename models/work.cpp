@@ -23,9 +23,25 @@ double query_bytes(const workloads::AttentionHeads& heads, double rows) {
          kHiddenBytes;
 }
 
+// Values in and out, keys and queries, scalars of one token.
+double recurrent_row_bytes(const workloads::RecurrentHeads& h) {
+  return kHiddenBytes *
+         static_cast<double>(h.heads * (2 * h.value_dim + 1) + 2 * h.key_heads * h.key_dim);
+}
+
 }  // namespace
 
-double causal_pairs(std::int64_t new_tokens, std::int64_t cached_tokens, std::int64_t window) {
+double causal_pairs(std::int64_t new_tokens, std::int64_t cached_tokens, std::int64_t window,
+                    bool chunked) {
+  if (chunked && window > 0) {
+    // Pairs of the first n tokens, chunk by chunk.
+    const auto up_to = [window](std::int64_t n) {
+      const auto w = static_cast<double>(window);
+      const auto rest = static_cast<double>(n % window);
+      return static_cast<double>(n / window) * w * (w + 1.0) / 2.0 + rest * (rest + 1.0) / 2.0;
+    };
+    return up_to(cached_tokens + new_tokens) - up_to(cached_tokens);
+  }
   const auto n = static_cast<double>(new_tokens);
   const auto cached = static_cast<double>(cached_tokens);
   if (window <= 0 || new_tokens + cached_tokens <= window) {
@@ -58,23 +74,79 @@ Work grouped_gemm_work(const workloads::GroupedGemm& op) {
 Work prefill_attention_work(const workloads::PrefillAttention& op) {
   const auto& h = op.heads;
   const auto sequences = static_cast<double>(op.sequences);
-  const double pairs = sequences * causal_pairs(op.new_tokens, op.cached_tokens, h.window);
+  const double pairs =
+      sequences * causal_pairs(op.new_tokens, op.cached_tokens, h.window, h.chunked);
   const std::int64_t reach = op.new_tokens + op.cached_tokens;
-  const std::int64_t keys = h.window > 0 ? std::min(reach, op.new_tokens + h.window - 1) : reach;
+  std::int64_t keys = reach;
+  if (h.chunked && h.window > 0) {
+    keys = reach - op.cached_tokens / h.window * h.window;
+  } else if (h.window > 0) {
+    keys = std::min(reach, op.new_tokens + h.window - 1);
+  }
   return work(2.0 * static_cast<double>((h.qk_dim + h.value_dim) * h.query_heads) * pairs,
               query_bytes(h, sequences * static_cast<double>(op.new_tokens)) +
                   sequences * byte_count(static_cast<double>(keys * h.cache_elements), h.cache));
+}
+
+double visible_keys(const workloads::AttentionHeads& h, std::int64_t context) {
+  if (h.window == 0 || context <= h.window) {
+    return static_cast<double>(context);
+  }
+  return h.chunked ? static_cast<double>(h.window + 1) / 2.0 : static_cast<double>(h.window);
 }
 
 Work decode_attention_work(const workloads::DecodeAttention& op) {
   const auto& h = op.heads;
   const auto sequences = static_cast<double>(op.sequences);
   const auto queries = static_cast<double>(op.query_tokens);
-  const auto keys = static_cast<double>(h.window > 0 ? std::min(op.context, h.window) : op.context);
+  const double keys = visible_keys(h, op.context);
   return work(2.0 * static_cast<double>((h.qk_dim + h.value_dim) * h.query_heads) * sequences *
                   queries * keys,
               query_bytes(h, sequences * queries) +
                   sequences * byte_count(keys * static_cast<double>(h.cache_elements), h.cache));
+}
+
+Work index_scores_work(const workloads::IndexScores& op) {
+  constexpr double kScoreBytes = 4.0;
+  const auto sequences = static_cast<double>(op.sequences);
+  const auto queries = static_cast<double>(op.queries);
+  const auto dim = static_cast<double>(op.dim);
+  const auto heads = static_cast<double>(op.heads);
+  const auto keys = static_cast<double>(op.queries + op.cached);
+  const double pairs = causal_pairs(op.queries, op.cached, 0);
+  const double chosen = queries * std::min(keys, static_cast<double>(op.top_k));
+  return work(2.0 * heads * dim * sequences * pairs,
+              sequences * (byte_count((keys + queries * heads) * dim, op.keys) +
+                           kScoreBytes * (2.0 * pairs + chosen)));
+}
+
+Work state_scan_work(const workloads::StateScan& op) {
+  const auto& h = op.heads;
+  const auto heads = static_cast<double>(h.heads);
+  const auto key = static_cast<double>(h.key_dim);
+  const auto value = static_cast<double>(h.value_dim);
+  const auto chunk = static_cast<double>(std::min(op.chunk, op.tokens));
+  const auto tokens = static_cast<double>(op.sequences * op.tokens);
+  const double per_token =
+      h.kind == workloads::Recurrence::ssm
+          ? (chunk + 1.0) * (key * static_cast<double>(h.key_heads) + value * heads) +
+                4.0 * key * value * heads
+          : heads * ((chunk + 1.0) * (3.0 * key + 2.0 * value) + 6.0 * key * value +
+                     chunk * chunk / 3.0);
+  return work(tokens * per_token,
+              tokens * recurrent_row_bytes(h) + 2.0 * static_cast<double>(op.sequences) *
+                                                    byte_count(heads * key * value, h.state));
+}
+
+Work state_update_work(const workloads::StateUpdate& op) {
+  const auto& h = op.heads;
+  const auto state = static_cast<double>(h.heads * h.key_dim * h.value_dim);
+  const auto sequences = static_cast<double>(op.sequences);
+  const auto tokens = static_cast<double>(op.tokens);
+  const double flop_per_element = h.kind == workloads::Recurrence::ssm ? 6.0 : 7.0;
+  return work(
+      flop_per_element * state * sequences * tokens,
+      sequences * ((1.0 + tokens) * byte_count(state, h.state) + tokens * recurrent_row_bytes(h)));
 }
 
 Work elementwise_work(const workloads::Elementwise& op) {
@@ -117,6 +189,9 @@ Work work_of(const workloads::Operator& op) {
           [](const workloads::GroupedGemm& o) { return grouped_gemm_work(o); },
           [](const workloads::PrefillAttention& o) { return prefill_attention_work(o); },
           [](const workloads::DecodeAttention& o) { return decode_attention_work(o); },
+          [](const workloads::IndexScores& o) { return index_scores_work(o); },
+          [](const workloads::StateScan& o) { return state_scan_work(o); },
+          [](const workloads::StateUpdate& o) { return state_update_work(o); },
           [](const workloads::Elementwise& o) { return elementwise_work(o); },
           [](const workloads::ExpertRouting& o) { return expert_routing_work(o); },
           [](const workloads::Collective& o) { return collective_work(o); },

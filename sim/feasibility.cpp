@@ -29,13 +29,19 @@ std::string mapping_reason(MappingFault fault) {
     case MappingFault::no_experts:
       return "expert_parallel needs experts, and this model has none";
     case MappingFault::expert_width:
-      return "tensor_parallel x data_parallel / expert_parallel does not divide the experts' width";
+      return "the ranks of a stage / expert_parallel do not divide the experts' width";
     case MappingFault::experts:
       return "expert_parallel does not divide the experts";
     case MappingFault::expert_ranks:
-      return "expert_parallel does not divide tensor_parallel x data_parallel";
+      return "expert_parallel does not divide tensor_parallel x context_parallel x data_parallel";
     case MappingFault::layers:
       return "pipeline_parallel is more than the layers";
+    case MappingFault::recurrent_heads:
+      return "tensor_parallel x context_parallel does not divide the recurrent heads";
+    case MappingFault::context_heads:
+      return "tensor_parallel x context_parallel does not divide the query heads (ulysses)";
+    case MappingFault::decode_context:
+      return "decode_context_parallel does not divide the tensor-parallel copies of the KV cache";
     case MappingFault::none:
       break;
   }
@@ -49,8 +55,15 @@ const base::MathType* missing_math(const ScenarioView& s) {
   static constexpr base::MathType kAll[] = {
       base::MathType::fp32, base::MathType::tf32, base::MathType::bf16, base::MathType::fp16,
       base::MathType::fp8,  base::MathType::int8, base::MathType::fp4};
-  const bool moe = s.model->moe.experts > 0;
-  const workloads::LinearFormat* formats[] = {&p.attention, &p.mlp, moe ? &p.experts : &p.mlp,
+  const bool moe = s.model->layers_with(workloads::Ffn::moe) > 0;
+  const bool recurrent =
+      s.model->has(workloads::Mixer::mamba) || s.model->has(workloads::Mixer::delta_net);
+  const workloads::LinearFormat* formats[] = {&p.attention,
+                                              recurrent ? &p.recurrent : &p.attention,
+                                              &p.mlp,
+                                              moe ? &p.experts : &p.mlp,
+                                              moe ? &p.shared : &p.mlp,
+                                              moe ? &p.latent : &p.mlp,
                                               &p.head};
   for (const workloads::LinearFormat* f : formats) {
     const base::MathType math = base::math_of(f->activations, f->weights);
@@ -66,9 +79,10 @@ const base::MathType* missing_math(const ScenarioView& s) {
 Cache cache_of(const ScenarioView& s) {
   const auto input = static_cast<double>(s.traffic->input_tokens);
   const auto output = static_cast<double>(s.traffic->output_tokens);
+  const base::Bytes state = models::state_bytes(*s.model, *s.precision, *s.mapping);
   const auto bytes = [&](double tokens) {
-    return models::cache_bytes(tokens, *s.model, *s.precision, *s.mapping,
-                               s.serving->stack.kv_block_tokens);
+    return state + models::cache_bytes(tokens, *s.model, *s.precision, *s.mapping,
+                                       s.serving->stack.kv_block_tokens);
   };
   return {bytes(input + output / 2.0), bytes(input + output)};
 }

@@ -68,6 +68,15 @@ void default_calibration(Node& document) {
   }
 }
 
+// Without a precision of its own a model runs in the one it was published in.
+void default_precision(Node& document) {
+  const Node* model = document.find("model");
+  const Node* native = model == nullptr ? nullptr : model->find("native_precision");
+  if (native != nullptr && native->is_scalar() && document.find("precision") == nullptr) {
+    document["precision"] = *native;
+  }
+}
+
 bool is_factor(const std::string& text) {
   return text.size() > 1 && text[0] == 'x' &&
          (text[1] == ' ' || text[1] == '.' || (text[1] >= '0' && text[1] <= '9'));
@@ -187,6 +196,12 @@ void set_knob(Node& document, std::string_view path, const base::Place& path_pla
     problems.add(path_place, path, "is not a dotted path such as deployment.tensor_parallel");
     return;
   }
+  if (parts.size() > 1 && parts.front() == "precision" && document.find("precision") == nullptr) {
+    if (!load_at(document, "model", problems)) {
+      return;
+    }
+    default_precision(document);
+  }
   Node* node = &document;
   std::string walked;
   for (const std::string_view part : parts) {
@@ -247,6 +262,8 @@ void load_references(Node& document, Problems& problems) {
   for (const ReferencePoint& point : reference_points()) {
     if (point.path.starts_with("system.")) {
       default_calibration(document);
+    } else if (point.path == "precision") {
+      default_precision(document);
     }
     load_at(document, point.path, problems);
   }

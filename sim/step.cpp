@@ -20,12 +20,26 @@ void build(const ScenarioView& s, const workloads::Batch& batch, workloads::Grap
 // The hand-over of one micro-batch to the next stage.
 workloads::Call hand_over(const ScenarioView& s, const workloads::Batch& batch) {
   constexpr double kHiddenBytes = 2.0;
-  const std::int64_t stride = s.mapping->tensor_parallel * s.mapping->data_parallel;
+  const std::int64_t stride = s.mapping->stage_ranks();
   const double bytes = static_cast<double>(batch.tokens() * s.model->hidden) * kHiddenBytes /
                        static_cast<double>(s.mapping->tensor_parallel);
   return {workloads::Collective{workloads::CollectiveKind::send_receive, bytes, 2, stride, false},
           "pipeline.send", static_cast<double>(s.mapping->pipeline_parallel - 1)};
 }
+
+// Time that calls add to a step, one after the other.
+class Sequence {
+ public:
+  Seconds add(const workloads::Call& call, const models::Cost& cost) {
+    const Seconds all = call.count * cost.time;
+    const Seconds added = call.beside ? base::max(Seconds{}, all - last_) : all;
+    last_ = all;
+    return added;
+  }
+
+ private:
+  Seconds last_;
+};
 
 Limit limit_of(models::Bound bound) { return static_cast<Limit>(bound); }
 static_assert(static_cast<int>(Limit::network) == static_cast<int>(models::Bound::network));
@@ -53,9 +67,10 @@ StepCost step_cost(const ScenarioView& s, const workloads::Batch& batch, Workspa
   StepCost step;
   Seconds layers{};
   Seconds ends{};  // embedding and head, on the first and last stage
+  Sequence sequence;
   const auto add = [&](const workloads::Call& call) {
     const models::Cost cost = models::cost_of(call.op, machine);
-    const Seconds time = call.count * cost.time;
+    const Seconds time = sequence.add(call, cost);
     step.by_limit[static_cast<std::size_t>(limit_of(cost.bound))] += time;
     (call.in_layers ? layers : ends) += time;
   };
@@ -87,8 +102,10 @@ std::vector<OperatorLine> step_operators(const ScenarioView& s, const workloads:
     graph.push_back(hand_over(s, batch));
   }
   std::vector<OperatorLine> lines;
+  Sequence sequence;
   for (const workloads::Call& call : graph) {
-    lines.push_back({call, models::cost_of(call.op, s.platform->machine)});
+    const models::Cost cost = models::cost_of(call.op, s.platform->machine);
+    lines.push_back({call, cost, sequence.add(call, cost)});
   }
   return lines;
 }

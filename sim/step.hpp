@@ -47,7 +47,8 @@ base::Seconds host_time(const workloads::Serving& serving, const workloads::Batc
 // The same, operator by operator.
 struct OperatorLine {
   workloads::Call call;
-  models::Cost cost;  // of one run
+  models::Cost cost;   // of one run
+  base::Seconds time;  // of all runs, beyond the call it runs beside
 };
 std::vector<OperatorLine> step_operators(const ScenarioView& scenario,
                                          const workloads::Batch& batch);

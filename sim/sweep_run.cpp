@@ -28,17 +28,25 @@ struct Combinations {
 
 std::string_view section_of(std::string_view path) { return path.substr(0, path.find('.')); }
 
-bool touches(const Axis& axis, std::string_view section) {
+// Whether a setting decides a section: its own settings do, and a model decides the precision it was
+// published in where the sweep's base names none.
+bool decides(const Sweep& sweep, const Assignment& a, std::string_view section) {
+  const std::string_view own = section_of(a.path);
+  return own == section ||
+         (section == "precision" && own == "model" && sweep.base.find("precision") == nullptr);
+}
+
+bool touches(const Sweep& sweep, const Axis& axis, std::string_view section) {
   return std::any_of(axis.values.begin(), axis.values.end(), [&](const AxisValue& value) {
     return std::any_of(value.set.begin(), value.set.end(),
-                       [&](const Assignment& a) { return section_of(a.path) == section; });
+                       [&](const Assignment& a) { return decides(sweep, a, section); });
   });
 }
 
 Combinations combinations_of(const Sweep& sweep, std::string_view section) {
   Combinations c;
   for (std::size_t i = 0; i < sweep.axes.size(); ++i) {
-    if (touches(sweep.axes[i], section)) {
+    if (touches(sweep, sweep.axes[i], section)) {
       c.axes.push_back(i);
       c.sizes.push_back(sweep.axes[i].values.size());
       c.count *= sweep.axes[i].values.size();
@@ -55,7 +63,7 @@ Node combine(const Sweep& sweep, const Combinations& c, std::size_t index, std::
     const AxisValue& value = sweep.axes[c.axes[i]].values[index % c.sizes[i]];
     index /= c.sizes[i];
     for (const Assignment& a : value.set) {
-      if (section_of(a.path) == section) {
+      if (decides(sweep, a, section)) {
         assignments.push_back(&a);
       }
     }
@@ -71,6 +79,8 @@ Node combine(const Sweep& sweep, const Combinations& c, std::size_t index, std::
   document.place = sweep.base.place;
   if (const Node* node = sweep.base.find(section)) {
     document[section] = *node;
+  } else if (const Node* model = section == "precision" ? sweep.base.find("model") : nullptr) {
+    document["model"] = *model;
   }
   for (const Assignment* a : assignments) {
     set_knob(document, a->path, a->path_place, a->value, problems);

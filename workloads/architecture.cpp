@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/architecture.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace roofcast::workloads {
@@ -13,6 +15,12 @@ namespace {
 
 using base::Fields;
 
+void read_index(Fields& g, SparseIndex& index) {
+  g.integer("heads", index.heads, base::at_least_one);
+  g.integer("dim", index.dim, base::at_least_one);
+  g.integer("top_k", index.top_k, base::at_least_one);
+}
+
 void read_attention(Fields& g, AttentionShape& a) {
   g.choice<AttentionKind>("kind", a.kind,
                           {{"gqa", AttentionKind::gqa}, {"mla", AttentionKind::mla}});
@@ -23,6 +31,7 @@ void read_attention(Fields& g, AttentionShape& a) {
     g.integer("window", a.window, base::at_least_one, base::optional);
     g.flag("qkv_bias", a.qkv_bias, base::optional);
     g.flag("qk_norm", a.qk_norm, base::optional);
+    g.flag("output_gate", a.output_gate, base::optional);
     if (a.kv_heads > 0 && a.query_heads % a.kv_heads != 0) {
       g.problem("kv_heads", "must divide query_heads");
     }
@@ -32,6 +41,34 @@ void read_attention(Fields& g, AttentionShape& a) {
     g.integer("nope_dim", a.nope_dim, base::at_least_one);
     g.integer("rope_dim", a.rope_dim, base::at_least_one);
     g.integer("value_dim", a.value_dim, base::at_least_one);
+    g.group(
+        "index", [&](Fields& i) { read_index(i, a.index); }, base::optional);
+  }
+}
+
+void read_mamba(Fields& g, RecurrentShape& r) {
+  r.kind = Recurrence::ssm;
+  g.integer("heads", r.heads, base::at_least_one);
+  g.integer("head_dim", r.value_dim, base::at_least_one);
+  g.integer("state", r.key_dim, base::at_least_one);
+  g.integer("groups", r.key_heads, base::at_least_one);
+  g.integer("conv_kernel", r.conv_kernel, base::at_least_one);
+  g.integer("chunk", r.chunk, base::at_least_one);
+  if (r.key_heads > 0 && r.heads % r.key_heads != 0) {
+    g.problem("groups", "must divide heads");
+  }
+}
+
+void read_delta_net(Fields& g, RecurrentShape& r) {
+  r.kind = Recurrence::delta;
+  g.integer("value_heads", r.heads, base::at_least_one);
+  g.integer("key_heads", r.key_heads, base::at_least_one);
+  g.integer("key_dim", r.key_dim, base::at_least_one);
+  g.integer("value_dim", r.value_dim, base::at_least_one);
+  g.integer("conv_kernel", r.conv_kernel, base::at_least_one);
+  g.integer("chunk", r.chunk, base::at_least_one);
+  if (r.key_heads > 0 && r.heads % r.key_heads != 0) {
+    g.problem("key_heads", "must divide value_heads");
   }
 }
 
@@ -42,68 +79,72 @@ void read_moe(Fields& g, MoeShape& moe) {
   g.flag("gated", moe.gated, base::optional);
   g.integer("shared_experts", moe.shared_experts, base::not_negative, base::optional);
   g.integer("shared_intermediate", moe.shared_intermediate, base::not_negative, base::optional);
+  g.flag("shared_gate", moe.shared_gate, base::optional);
+  g.integer("latent", moe.latent, base::at_least_one, base::optional);
   if (moe.experts > 0 && moe.top_k > moe.experts) {
     g.problem("top_k", "is more than the number of experts");
   }
+}
+
+void read_layer_group(Fields& f, Fields& g, const Architecture& model, LayerGroup& group) {
+  g.choice<Mixer>("mixer", group.mixer,
+                  {{"attention", Mixer::attention},
+                   {"sliding_attention", Mixer::sliding_attention},
+                   {"chunked_attention", Mixer::chunked_attention},
+                   {"mamba", Mixer::mamba},
+                   {"delta_net", Mixer::delta_net},
+                   {"none", Mixer::none}});
+  g.choice<Ffn>("ffn", group.ffn, {{"mlp", Ffn::mlp}, {"moe", Ffn::moe}, {"none", Ffn::none}});
+  const bool limited =
+      group.mixer == Mixer::sliding_attention || group.mixer == Mixer::chunked_attention;
+  if (attends(group.mixer)) {
+    group.kv_heads = model.attention.kv_heads;
+    g.integer("kv_heads", group.kv_heads, base::at_least_one, base::optional);
+    if (g.has("kv_heads") && group.kv_heads > 0 &&
+        model.attention.query_heads % group.kv_heads != 0) {
+      g.problem("kv_heads", "must divide attention.query_heads");
+    }
+  }
+  if (limited) {
+    group.window = model.attention.window;
+    g.integer("window", group.window, base::at_least_one, base::optional);
+  }
+  if (group.ffn == Ffn::mlp) {
+    group.intermediate = model.mlp.intermediate;
+    g.integer("intermediate", group.intermediate, base::at_least_one, base::optional);
+  }
+  if (limited && group.window == 0) {
+    g.problem("mixer", "needs a window, here or in attention.window");
+  }
+  const auto needs = [&](bool wanted, std::string_view key, std::string_view section) {
+    if (wanted && !f.has(section)) {
+      g.problem(key, fmt::format("{} layers need a top-level {}: group", section, section));
+    }
+  };
+  needs(attends(group.mixer), "mixer", "attention");
+  needs(group.mixer == Mixer::mamba, "mixer", "mamba");
+  needs(group.mixer == Mixer::delta_net, "mixer", "delta_net");
+  needs(group.ffn == Ffn::mlp, "ffn", "mlp");
+  needs(group.ffn == Ffn::moe, "ffn", "moe");
 }
 
 void read_layers(Fields& f, Architecture& model) {
   f.each("layers", [&](Fields& g) {
     LayerGroup group;
     g.integer("count", group.count, base::at_least_one);
-    g.choice<Mixer>(
-        "mixer", group.mixer,
-        {{"attention", Mixer::attention}, {"sliding_attention", Mixer::sliding_attention}});
-    g.choice<Ffn>("ffn", group.ffn, {{"mlp", Ffn::mlp}, {"moe", Ffn::moe}});
-    if (group.mixer == Mixer::sliding_attention && model.attention.window == 0) {
-      g.problem("mixer", "sliding_attention needs attention.window");
-    }
-    if (group.ffn == Ffn::mlp && !f.has("mlp")) {
-      g.problem("ffn", "mlp layers need a top-level mlp: group");
-    }
-    if (group.ffn == Ffn::moe && !f.has("moe")) {
-      g.problem("ffn", "moe layers need a top-level moe: group");
-    }
+    read_layer_group(f, g, model, group);
     model.layers.push_back(group);
   });
-}
-
-double attention_parameters(const Architecture& model) {
-  const AttentionShape& a = model.attention;
-  const auto hidden = static_cast<double>(model.hidden);
-  const auto heads = static_cast<double>(a.query_heads);
-  if (a.kind == AttentionKind::gqa) {
-    const auto dim = static_cast<double>(a.head_dim);
-    const double kv = static_cast<double>(a.kv_heads) * dim;
-    return hidden * (heads * dim + 2.0 * kv) + heads * dim * hidden;
-  }
-  const auto q_rank = static_cast<double>(a.q_rank);
-  const auto kv_rank = static_cast<double>(a.kv_rank);
-  const auto rope = static_cast<double>(a.rope_dim);
-  const double qk = heads * static_cast<double>(a.nope_dim + a.rope_dim);
-  const double query = q_rank > 0.0 ? hidden * q_rank + q_rank * qk : hidden * qk;
-  const double value = heads * static_cast<double>(a.value_dim);
-  return query + hidden * (kv_rank + rope) +
-         kv_rank * (heads * static_cast<double>(a.nope_dim) + value) + value * hidden;
-}
-
-double norm_parameters(const Architecture& model) {
-  const AttentionShape& a = model.attention;
-  double per_layer = 2.0 * static_cast<double>(model.hidden);
-  if (a.kind == AttentionKind::mla) {
-    per_layer += static_cast<double>(a.q_rank + a.kv_rank);
-  }
-  if (a.qk_norm) {
-    per_layer += 2.0 * static_cast<double>(a.head_dim);
-  }
-  if (a.qkv_bias) {
-    per_layer += static_cast<double>((a.query_heads + 2 * a.kv_heads) * a.head_dim);
-  }
-  return per_layer * static_cast<double>(model.layer_count()) + static_cast<double>(model.hidden);
-}
-
-double gated_parameters(std::int64_t hidden, std::int64_t intermediate, bool gated) {
-  return (gated ? 3.0 : 2.0) * static_cast<double>(hidden) * static_cast<double>(intermediate);
+  f.flag("interleaved", model.interleaved, base::optional);
+  f.each(
+      "mtp",
+      [&](Fields& g) {
+        LayerGroup group;
+        g.integer("count", group.count, base::at_least_one);
+        read_layer_group(f, g, model, group);
+        model.mtp.push_back(group);
+      },
+      base::optional);
 }
 
 }  // namespace
@@ -116,14 +157,33 @@ std::int64_t Architecture::layer_count() const {
   return count;
 }
 
+std::int64_t Architecture::layers_with(Ffn ffn) const {
+  std::int64_t count = 0;
+  for (const LayerGroup& group : layers) {
+    count += group.ffn == ffn ? group.count : 0;
+  }
+  return count;
+}
+
+bool Architecture::has(Mixer mixer) const {
+  return std::any_of(layers.begin(), layers.end(),
+                     [&](const LayerGroup& group) { return group.mixer == mixer; });
+}
+
 void read(Fields& f, Architecture& model) {
   model.id = f.node().reference;
   f.text("name", model.name);
+  f.text("native_precision", model.native_precision, base::optional);
   f.integer("max_context", model.max_context, base::at_least_one);
   f.integer("hidden", model.hidden, base::at_least_one);
   f.integer("vocab", model.vocab, base::at_least_one);
   f.flag("tied_embeddings", model.tied_embeddings);
-  f.group("attention", [&](Fields& g) { read_attention(g, model.attention); });
+  f.group(
+      "attention", [&](Fields& g) { read_attention(g, model.attention); }, base::optional);
+  f.group(
+      "mamba", [&](Fields& g) { read_mamba(g, model.mamba); }, base::optional);
+  f.group(
+      "delta_net", [&](Fields& g) { read_delta_net(g, model.delta_net); }, base::optional);
   f.group(
       "mlp",
       [&](Fields& g) {
@@ -137,9 +197,11 @@ void read(Fields& f, Architecture& model) {
   f.group(
       "published",
       [&](Fields& g) {
+        double total = 0.0;
         double active = 0.0;
-        g.number("total_parameters", model.published_total, base::positive);
+        g.number("total_parameters", total, base::positive);
         g.number("active_parameters", active, base::positive, base::optional);
+        model.published_total = total;
         if (active > 0.0) {
           model.published_active = active;
         }
@@ -149,38 +211,6 @@ void read(Fields& f, Architecture& model) {
   f.source();
   std::vector<std::string> notes;
   f.texts("notes", notes);
-}
-
-ParameterCount parameters(const Architecture& model) {
-  ParameterCount count;
-  const auto table = static_cast<double>(model.vocab) * static_cast<double>(model.hidden);
-  count.embedding = table;
-  count.head = model.tied_embeddings ? 0.0 : table;
-  count.norms = norm_parameters(model);
-  for (const LayerGroup& group : model.layers) {
-    const auto layers = static_cast<double>(group.count);
-    count.attention += layers * attention_parameters(model);
-    if (group.ffn == Ffn::mlp) {
-      count.mlp += layers * gated_parameters(model.hidden, model.mlp.intermediate, model.mlp.gated);
-    } else {
-      const MoeShape& moe = model.moe;
-      count.experts += layers * static_cast<double>(moe.experts) *
-                       gated_parameters(model.hidden, moe.intermediate, moe.gated);
-      count.shared += layers * static_cast<double>(moe.shared_experts) *
-                      gated_parameters(model.hidden, moe.shared_intermediate, moe.gated);
-      count.router += layers * static_cast<double>(moe.experts) * static_cast<double>(model.hidden);
-    }
-  }
-  return count;
-}
-
-double active_parameters(const Architecture& model) {
-  const ParameterCount count = parameters(model);
-  const double share = model.moe.experts == 0 ? 0.0
-                                              : static_cast<double>(model.moe.top_k) /
-                                                    static_cast<double>(model.moe.experts);
-  const double head = model.tied_embeddings ? count.embedding : count.head;
-  return count.total() - count.embedding - count.head + head - count.experts * (1.0 - share);
 }
 
 }  // namespace roofcast::workloads

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/number_format.hpp"
+#include "workloads/architecture.hpp"
 
 namespace roofcast::workloads {
 
@@ -43,9 +44,10 @@ struct AttentionHeads {
   std::int64_t kv_heads = 0;
   std::int64_t qk_dim = 0;
   std::int64_t value_dim = 0;
-  std::int64_t window = 0;          // 0 = full
+  std::int64_t window = 0;          // keys a query sees at most; 0 = all before it
   std::int64_t cache_elements = 0;  // read per cached token
   NumberFormat cache = NumberFormat::bf16;
+  bool chunked = false;  // keys since the last multiple of window
   friend bool operator==(const AttentionHeads&, const AttentionHeads&) = default;
 };
 
@@ -66,6 +68,47 @@ struct DecodeAttention {
   std::int64_t query_tokens = 1;
   std::int64_t context = 0;
   friend bool operator==(const DecodeAttention&, const DecodeAttention&) = default;
+};
+
+// Scores of a sparse attention's index and the choice of its top_k keys: `queries` new tokens a
+// sequence against themselves and `cached` keys before them.
+struct IndexScores {
+  std::int64_t heads = 0;
+  std::int64_t dim = 0;
+  std::int64_t top_k = 0;
+  std::int64_t sequences = 0;
+  std::int64_t queries = 0;
+  std::int64_t cached = 0;
+  NumberFormat keys = NumberFormat::fp8;
+  friend bool operator==(const IndexScores&, const IndexScores&) = default;
+};
+
+// Heads of a recurrent mixer on one rank; the state is key_dim × value_dim a head.
+struct RecurrentHeads {
+  Recurrence kind = Recurrence::ssm;
+  std::int64_t heads = 0;
+  std::int64_t key_heads = 0;
+  std::int64_t key_dim = 0;
+  std::int64_t value_dim = 0;
+  NumberFormat state = NumberFormat::fp32;
+  friend bool operator==(const RecurrentHeads&, const RecurrentHeads&) = default;
+};
+
+// The recurrence over `tokens` prompt tokens a sequence, `chunk` at a time as matrix products.
+struct StateScan {
+  RecurrentHeads heads;
+  std::int64_t sequences = 0;
+  std::int64_t tokens = 0;
+  std::int64_t chunk = 0;
+  friend bool operator==(const StateScan&, const StateScan&) = default;
+};
+
+// The recurrence of decoding sequences, `tokens` steps each (1 + draft tokens).
+struct StateUpdate {
+  RecurrentHeads heads;
+  std::int64_t sequences = 0;
+  std::int64_t tokens = 1;
+  friend bool operator==(const StateUpdate&, const StateUpdate&) = default;
 };
 
 // A memory-bound kernel: norm, activation, rotary embedding with cache write, quantise, sampling, …
@@ -108,8 +151,8 @@ struct Collective {
   friend bool operator==(const Collective&, const Collective&) = default;
 };
 
-using Operator = std::variant<Gemm, GroupedGemm, PrefillAttention, DecodeAttention, Elementwise,
-                              ExpertRouting, Collective>;
+using Operator = std::variant<Gemm, GroupedGemm, PrefillAttention, DecodeAttention, IndexScores,
+                              StateScan, StateUpdate, Elementwise, ExpertRouting, Collective>;
 
 // One operator of a step and how often it runs (layers collapse).
 struct Call {
@@ -118,11 +161,12 @@ struct Call {
   double count = 1.0;
   bool in_layers =
       true;  // false: embedding and head, which stand on the first and last pipeline stage
+  bool beside = false;  // runs beside the call before it: only the longer of the two takes time
 };
 
 using Graph = std::vector<Call>;
 
-// "gemm", "attention", "moe", "elementwise", "collective".
+// "gemm", "attention", "recurrence", "moe", "elementwise", "collective".
 std::string_view category(const Operator& op);
 
 }  // namespace roofcast::workloads

@@ -26,9 +26,14 @@ void read(base::Fields& f, Precision& precision) {
         },
         base::optional);
   };
+  f.choice("state", precision.state, formats, base::optional);
+  f.choice("index", precision.index, formats, base::optional);
   component("attention", precision.attention, linear);
+  component("recurrent", precision.recurrent, linear);
   component("mlp", precision.mlp, linear);
   component("experts", precision.experts, linear);
+  component("shared", precision.shared, precision.mlp);
+  component("latent", precision.latent, linear);
   component("head", precision.head, LinearFormat{});
 }
 

@@ -2,9 +2,9 @@
 //
 // Which number format each part of a model is stored and multiplied in.
 //
-// `weights` and `activations` hold for every linear layer unless a component says otherwise. The
-// residual stream, norms, embedding, router and output head stay in bf16 unless named, as published
-// quantised checkpoints keep them.
+// `weights` and `activations` hold for every linear layer unless a component says otherwise; shared
+// experts follow mlp. The residual stream, norms, convolutions, embedding, router and output head stay
+// in bf16 unless named, as published quantised checkpoints keep them.
 #pragma once
 
 #include <string>
@@ -23,10 +23,15 @@ struct LinearFormat {
 struct Precision {
   std::string id;
   LinearFormat attention;  // projections
-  LinearFormat mlp;        // dense and shared experts
-  LinearFormat experts;    // routed
-  LinearFormat head;       // and embedding
+  LinearFormat recurrent;  // projections of Mamba and delta-net layers
+  LinearFormat mlp;
+  LinearFormat experts;  // routed
+  LinearFormat shared;   // experts
+  LinearFormat latent;   // projections to and from the experts' width
+  LinearFormat head;     // and embedding
   base::NumberFormat kv_cache = base::NumberFormat::bf16;
+  base::NumberFormat state = base::NumberFormat::fp32;  // of recurrent layers
+  base::NumberFormat index = base::NumberFormat::fp8;   // keys of the sparse attention's index
 };
 
 void read(base::Fields& f, Precision& precision);

@@ -115,8 +115,15 @@ inline std::string describe(const workloads::Mapping& m) {
 }
 
 inline std::string describe(const workloads::AttentionHeads& h) {
-  return fmt::format("heads {}/{} dims {}+{} window {} cache {} x {}", h.query_heads, h.kv_heads,
-                     h.qk_dim, h.value_dim, h.window, h.cache_elements, base::name(h.cache));
+  return fmt::format("heads {}/{} dims {}+{} window {}{} cache {} x {}", h.query_heads, h.kv_heads,
+                     h.qk_dim, h.value_dim, h.window, h.chunked ? " chunked" : "", h.cache_elements,
+                     base::name(h.cache));
+}
+
+inline std::string describe(const workloads::RecurrentHeads& h) {
+  return fmt::format("{} heads {}/{} state {} x {} {}",
+                     h.kind == workloads::Recurrence::ssm ? "ssm" : "delta", h.heads, h.key_heads,
+                     h.key_dim, h.value_dim, base::name(h.state));
 }
 
 // The whole shape: two operators are equal when their descriptions are.
@@ -140,6 +147,18 @@ inline std::string describe(const workloads::Operator& op) {
           [](const DecodeAttention& o) {
             return fmt::format("decode {} x {} on {}, {}", o.sequences, o.query_tokens, o.context,
                                describe(o.heads));
+          },
+          [](const IndexScores& o) {
+            return fmt::format("index {} x {} top {}, {} x {} queries, {} cached, {}", o.heads,
+                               o.dim, o.top_k, o.sequences, o.queries, o.cached,
+                               base::name(o.keys));
+          },
+          [](const StateScan& o) {
+            return fmt::format("scan {} x {} by {}, {}", o.sequences, o.tokens, o.chunk,
+                               describe(o.heads));
+          },
+          [](const StateUpdate& o) {
+            return fmt::format("update {} x {}, {}", o.sequences, o.tokens, describe(o.heads));
           },
           [](const Elementwise& o) {
             return fmt::format("elementwise {} + {} B, {} FLOP", o.read_bytes, o.written_bytes,

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tests/catch.hpp"
+#include "workloads/parameters.hpp"
 
 namespace roofcast::cli {
 namespace {

@@ -6,6 +6,7 @@
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 #include "tests/laws/violations.hpp"
+#include "workloads/parameters.hpp"
 
 using namespace roofcast;
 using laws::model;
@@ -144,7 +145,8 @@ TEST_CASE("A rank holds the weights it multiplies", "[unit]") {
         base::Bytes held{};
         for (const auto& call : graph) {
           if (const auto* g = std::get_if<workloads::Gemm>(&call.op)) {
-            held += call.count * base::bytes_of(static_cast<double>(g->n * g->k), g->weights);
+            const auto elements = static_cast<double>(g->n * g->k * g->batch);
+            held += call.count * base::bytes_of(elements, g->weights);
           } else if (const auto* e = std::get_if<workloads::GroupedGemm>(&call.op)) {
             const double elements = e->distinct * static_cast<double>(e->n * e->k);
             held += call.count * base::bytes_of(elements, e->weights);
@@ -155,12 +157,14 @@ TEST_CASE("A rank holds the weights it multiplies", "[unit]") {
         if (!m.tied_embeddings) {
           held += base::bytes_of(count.embedding / tp, p.head.weights);
         }
-        held += base::bytes_of(count.norms, base::NumberFormat::bf16);
+        held += base::bytes_of(count.layers.norms + count.final_norm, base::NumberFormat::bf16);
         if (m.attention.kind == workloads::AttentionKind::mla) {
           const auto& a = m.attention;
           const double expansion = static_cast<double>(m.layer_count() * a.query_heads * a.kv_rank *
                                                        (a.nope_dim + a.value_dim));
-          held += base::bytes_of(expansion / tp, base::NumberFormat::bf16);
+          // Held twice, of which prompts multiply one: with an index the absorbed one.
+          held += base::bytes_of(
+              expansion / tp, a.index.top_k > 0 ? p.attention.weights : base::NumberFormat::bf16);
         }
         law.add(std::abs(weight_bytes(m, p, mapping) / held - 1.0),
                 [&] { return fmt::format("{} {} {}", m.id, p.id, laws::describe(mapping)); });

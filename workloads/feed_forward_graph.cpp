@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/graph_builder.hpp"
+
+namespace roofcast::workloads {
+namespace {
+
+double byte_count(double elements, NumberFormat format) {
+  return base::bytes_of(elements, format).si();
+}
+
+}  // namespace
+
+// up (and gate), activation, down, on the rank's tokens.
+void GraphBuilder::feed_forward(const char* up, const char* act, const char* down,
+                                std::int64_t intermediate, bool gated, LinearFormat format,
+                                double count) {
+  const std::int64_t width = intermediate / tp_;
+  linear(up, tokens_, (gated ? 2 : 1) * width, hidden_, format, count);
+  const auto inner = static_cast<double>(tokens_ * width);
+  const bool fused = fusion_.quantise && base::bits(format.activations) < 16.0;
+  elementwise(act, (gated ? 2.0 : 1.0) * inner * kHiddenBytes,
+              fused ? byte_count(inner, format.activations) : inner * kHiddenBytes, count);
+  quantise("mlp.quantise_inner", inner, format, count);
+  linear(down, tokens_, hidden_, width, format, count);
+}
+
+void GraphBuilder::dense(std::int64_t intermediate, double count) {
+  norm("mlp.norm", count);
+  quantise("mlp.quantise", static_cast<double>(tokens_ * hidden_), precision_.mlp, count);
+  feed_forward("mlp.up", "mlp.activation", "mlp.down", intermediate, model_.mlp.gated,
+               precision_.mlp, count);
+  reduce("mlp.all_reduce", count);
+}
+
+void GraphBuilder::experts(double count) {
+  const MoeShape& moe = model_.moe;
+  const LinearFormat format = precision_.experts;
+  const std::int64_t hidden = model_.expert_hidden();
+  const std::int64_t ranks = mapping_.expert_ranks();
+  const std::int64_t groups = batch_.groups > 0 ? batch_.groups : mapping_.data_parallel;
+  // Decoding rows are the same on all ranks of a context group, prompts are shared among them.
+  const std::int64_t all_tokens = groups * (decode_rows_ + cp_ * prefill_rows_);
+  const bool exchange = ranks > tp_;  // tokens live on other ranks than experts
+  const bool by_expert = mapping_.expert_tensor_parallel() == 1;
+  const std::int64_t own = ceil_div(ceil_div(decode_rows_, cp_) + prefill_rows_, tp_);
+  const std::int64_t projected = exchange ? own : tokens_;
+  norm("moe.norm", count);
+  linear("moe.router", tokens_, moe.experts, hidden_, LinearFormat{}, count);
+  if (moe.shared_experts > 0) {
+    if (model_.projects_latent()) {
+      quantise("moe.quantise_shared", static_cast<double>(tokens_ * hidden_), precision_.shared,
+               count);
+    }
+    feed_forward("moe.shared_up", "moe.shared_activation", "moe.shared_down",
+                 moe.shared_experts * moe.shared_intermediate, moe.gated, precision_.shared, count);
+  }
+  if (model_.projects_latent()) {
+    linear("moe.latent_down", projected, hidden, hidden_, precision_.latent, count);
+  }
+  quantise("moe.quantise", static_cast<double>(tokens_ * hidden), format, count);
+  // What one rank hands out: its own tokens, top_k copies each.
+  const auto copies =
+      static_cast<double>((decode_rows_ + cp_ * prefill_rows_) * moe.top_k * hidden) /
+      static_cast<double>(tp_ * cp_);
+  const auto gathered = static_cast<double>(all_tokens * hidden);
+  const auto all_to_all = [&](std::string_view name, double bytes) {
+    call(name,
+         Collective{CollectiveKind::all_to_all, bytes, ranks, 1, fusion_.custom_all_reduce,
+                    moe.top_k},
+         count);
+  };
+  if (exchange && by_expert) {
+    all_to_all("moe.dispatch", byte_count(copies, format.activations));
+  } else if (exchange) {
+    collective("moe.gather", CollectiveKind::all_gather, byte_count(gathered, format.activations),
+               ranks, count);
+  }
+  const double pairs =
+      static_cast<double>(all_tokens * moe.top_k) / static_cast<double>(mapping_.expert_parallel);
+  const double distinct = distinct_experts(static_cast<double>(all_tokens), moe.top_k, moe.experts,
+                                           moe.experts / mapping_.expert_parallel);
+  const std::int64_t width = moe.intermediate / mapping_.expert_tensor_parallel();
+  const std::int64_t up = (moe.gated ? 2 : 1) * width;
+  call("moe.routing", ExpertRouting{tokens_, pairs, hidden, moe.experts, format.activations},
+       count);
+  call("moe.up", GroupedGemm{pairs, distinct, up, hidden, format.activations, format.weights},
+       count);
+  elementwise("moe.activation", pairs * static_cast<double>(up) * kHiddenBytes,
+              byte_count(pairs * static_cast<double>(width), format.activations), count);
+  call("moe.down", GroupedGemm{pairs, distinct, hidden, width, format.activations, format.weights},
+       count);
+  const auto project_back = [&] {
+    if (model_.projects_latent()) {
+      linear("moe.latent_up", projected, hidden_, hidden, precision_.latent, count);
+    }
+  };
+  if (exchange && by_expert) {
+    all_to_all("moe.combine", copies * kHiddenBytes);
+    project_back();
+    // Each rank combined its share of the tokens; the shared expert's parts must be summed too.
+    collective("moe.all_gather",
+               moe.shared_experts > 0 ? CollectiveKind::all_reduce : CollectiveKind::all_gather,
+               rows_bytes(), tp_, count);
+  } else if (exchange) {
+    collective("moe.scatter", CollectiveKind::reduce_scatter, gathered * kHiddenBytes, ranks,
+               count);
+    project_back();
+    collective("moe.all_gather", CollectiveKind::all_gather, rows_bytes(), tp_, count);
+  } else {
+    project_back();
+    reduce("moe.all_reduce", count);
+  }
+}
+
+}  // namespace roofcast::workloads

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Emits the calls of one iteration. Internal to workloads: the mixers' emitters are in
+// mixer_graph.cpp, those of the feed-forwards in feed_forward_graph.cpp.
+#pragma once
+
+#include "workloads/graph.hpp"
+
+namespace roofcast::workloads {
+
+inline constexpr double kHiddenBytes = 2.0;  // the residual stream is bf16
+
+inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+class GraphBuilder {
+ public:
+  GraphBuilder(const Architecture& model, const Precision& precision, const Mapping& mapping,
+               Fusion fusion, const Batch& batch, Graph& graph);
+  void build();
+
+ private:
+  // Mixers
+  void mixer(const LayerGroup& layer, double count);
+  void grouped_query(const LayerGroup& layer, double count);
+  void latent(double count);
+  void index_scores(double count);
+  void decode_attention(AttentionHeads heads, double count);
+  void prefill_attention(const AttentionHeads& heads, double passed_elements, double count);
+  void recurrent(const RecurrentShape& shape, double count);
+  void convolution(const RecurrentShape& shape, std::int64_t channels, double count);
+
+  // Feed-forwards
+  void dense(std::int64_t intermediate, double count);
+  void experts(double count);
+  void feed_forward(const char* up, const char* act, const char* down, std::int64_t intermediate,
+                    bool gated, LinearFormat format, double count);
+
+  void head();
+
+  // What they are made of
+  double rows_bytes() const {
+    return static_cast<double>(tokens_) * static_cast<double>(hidden_) * kHiddenBytes;
+  }
+  void call(std::string_view name, Operator op, double count) {
+    graph_.push_back({std::move(op), name, count, in_layers_});
+  }
+  // One multiply-add an element read is near enough: these kernels never are compute bound.
+  void elementwise(std::string_view name, double read, double written, double count) {
+    call(name, Elementwise{read, written, read}, count);
+  }
+  void linear(std::string_view name, std::int64_t m, std::int64_t n, std::int64_t k,
+              LinearFormat format, double count, std::int64_t groups = 1) {
+    if (m > 0) {
+      call(name, Gemm{m, n, k, groups, format.activations, format.weights}, count);
+    }
+  }
+  // Activations arrive in bf16 and are multiplied in a narrower format.
+  void quantise(std::string_view name, double elements, LinearFormat format, double count);
+  // RMS norm with the residual addition in one kernel: reads both streams, writes both.
+  void norm(std::string_view name, double count);
+  void reduce(std::string_view name, double count);
+  void collective(std::string_view name, CollectiveKind kind, double bytes, std::int64_t ranks,
+                  double count, std::int64_t stride = 1);
+
+  const Architecture& model_;
+  const Precision& precision_;
+  const Mapping& mapping_;
+  const Fusion fusion_;
+  const Batch& batch_;
+  Graph& graph_;
+  const std::int64_t hidden_;
+  const std::int64_t tp_;
+  const std::int64_t cp_;
+  const std::int64_t decode_rows_;
+  const std::int64_t chunk_;         // new tokens of each prompt on this rank
+  const std::int64_t prefill_rows_;  // of all prompts
+  const std::int64_t tokens_;        // rows of this rank's linear layers
+  bool in_layers_ = false;
+};
+
+}  // namespace roofcast::workloads

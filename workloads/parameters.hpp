@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parameters of a model by component, counted from its dimensions.
+//
+// Biases are counted where the architecture names them (qkv_bias); learned positions, attention sinks
+// and router biases are not. Multi-token-prediction modules are counted apart: published totals leave
+// them out.
+#pragma once
+
+#include "workloads/architecture.hpp"
+
+namespace roofcast::workloads {
+
+// Of one layer.
+struct LayerParameters {
+  double attention = 0;  // projections
+  double index = 0;      // of sparse attention
+  double recurrent = 0;  // projections
+  double mlp = 0;
+  double experts = 0;  // routed
+  double shared = 0;   // shared experts
+  double latent = 0;   // projections to and from the experts' width
+  double router = 0;
+  double norms = 0;  // biases, convolutions, scalars of heads
+  double total() const {
+    return attention + index + recurrent + mlp + experts + shared + latent + router + norms;
+  }
+};
+LayerParameters layer_parameters(const Architecture& architecture, const LayerGroup& group);
+
+// Of the whole model.
+struct ParameterCount {
+  LayerParameters layers;
+  double embedding = 0;
+  double head = 0;  // 0 when tied to the embedding
+  double final_norm = 0;
+  double mtp = 0;  // not in total()
+  double total() const { return layers.total() + embedding + head + final_norm; }
+};
+ParameterCount parameters(const Architecture& architecture);
+
+// Parameters one token touches: top_k of the experts, the head, not the embedding table.
+double active_parameters(const Architecture& architecture);
+
+}  // namespace roofcast::workloads
