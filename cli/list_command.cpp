@@ -3,6 +3,7 @@
 
 #include "cli/catalogs.hpp"
 #include "cli/commands.hpp"
+#include "cli/model_table.hpp"
 #include "cli/text_table.hpp"
 
 namespace roofcast::cli {
@@ -19,6 +20,10 @@ std::string answer_of(const base::Node& document) {
 
 void list(const DocumentKind& kind) {
   const base::Catalog catalog = kind.catalog();
+  if (catalog.kind == "models") {
+    fmt::print("{}", model_text(model_rows()));
+    return;
+  }
   TextTable table({std::string(catalog.kind), ""});
   for (const std::string& id : base::catalog_ids(catalog)) {
     const base::Node document = base::load_entry(catalog, id);
@@ -32,12 +37,21 @@ void list(const DocumentKind& kind) {
 void add_list(CLI::App& app, Run& chosen) {
   auto* command = app.add_subcommand("list", "What the catalog holds");
   auto kind = std::make_shared<std::string>();
+  auto csv = std::make_shared<bool>(false);
+  command->add_flag("--csv", *csv, "models as CSV, in SI units");
   command->add_option(
       "kind", *kind,
       "chips, systems, models, precisions, stacks, calibrated or examples; all when "
       "left out");
-  command->callback([&chosen, kind] {
-    chosen = [kind] {
+  command->callback([&chosen, kind, csv] {
+    chosen = [kind, csv] {
+      if (*csv) {
+        if (!kind->empty() && kind_named(*kind).name != "model") {
+          throw base::InputError("error: --csv lists models only\n");
+        }
+        print_model_csv(model_rows());
+        return kDone;
+      }
       if (!kind->empty()) {
         list(kind_named(*kind));
         return kDone;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/csv.hpp"
 #include "cli/catalogs.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
+#include "workloads/architecture.hpp"
 
 namespace roofcast::cli {
 
@@ -17,11 +19,24 @@ TEST_CASE("list names every entry of every catalog", "[cli]") {
     CHECK(roofcast.output({"list", std::string(kind.name)}) == listed);
     CHECK(contains(everything, listed));
     const auto ids = base::catalog_ids(catalog);
-    CHECK(lines_of(listed).size() == ids.size() + 1);
+    const std::size_t notes = kind.name == "model" ? 2 : 0;
+    CHECK(lines_of(listed).size() == ids.size() + 1 + notes);
     for (const std::string& id : ids) {
       CHECK(contains(listed, id + " "));
     }
   }
+}
+
+TEST_CASE("list models --csv has a row of plain numbers for every model", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const auto table = base::parse_csv(roofcast.output({"list", "models", "--csv"}), "models");
+  CHECK(table.rows() == base::catalog_ids(workloads::model_catalog()).size());
+  const auto outcome = roofcast.run({"list", "chips", "--csv"});
+  CHECK(outcome.code == 2);
+  CHECK(contains(outcome.err, "--csv lists models only"));
 }
 
 TEST_CASE("show prints every entry of the catalog as a document that check accepts", "[cli]") {

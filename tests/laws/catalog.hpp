@@ -78,10 +78,16 @@ inline const workloads::Precision& precision(std::string_view id) {
   return named(precisions(), id);
 }
 
-// A precision that only sets the experts apart says nothing new about a model without experts.
+// A precision that sets apart what a model does not have says nothing new about it.
 inline bool natural(const workloads::Architecture& model, const workloads::Precision& p) {
-  return model.moe.experts > 0 ||
-         (p.experts.weights == p.mlp.weights && p.experts.activations == p.mlp.activations);
+  const auto same = [](workloads::LinearFormat a, workloads::LinearFormat b) {
+    return a.weights == b.weights && a.activations == b.activations;
+  };
+  const bool recurrent =
+      model.has(workloads::Mixer::mamba) || model.has(workloads::Mixer::delta_net);
+  return (model.moe.experts > 0 || (same(p.experts, p.mlp) && same(p.shared, p.mlp))) &&
+         (model.projects_latent() || same(p.latent, p.mlp) || same(p.latent, p.attention)) &&
+         (recurrent || same(p.recurrent, p.attention) || same(p.recurrent, p.mlp));
 }
 
 // Mappings of up to 16 ranks that divide the model: tensor, expert, data and pipeline parallelism

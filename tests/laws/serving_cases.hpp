@@ -31,7 +31,7 @@ struct ServingCase {
   }
 };
 
-// Scatters consecutive indices (the finaliser of splitmix64), so that a sample has no rhythm.
+// Scatters bits (the finaliser of splitmix64), so that a sample has no rhythm.
 inline std::uint64_t scatter(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
@@ -43,7 +43,9 @@ inline void for_each_feasible(std::uint64_t seed, std::uint64_t sample,
                               const std::vector<std::int64_t>& concurrencies,
                               const std::function<void(const ServingCase&)>& law) {
   sim::Workspace workspace;
-  std::uint64_t index = seed << 32;
+  // Drawn by what a case is, so that a new catalog entry leaves the others' sample as it was.
+  const auto mix = [](std::uint64_t draw, std::uint64_t next) { return scatter(draw ^ next); };
+  const std::hash<std::string> hash;
   for (const auto& p : platforms()) {
     for (const auto& m : models()) {
       const auto all = mappings(m);
@@ -51,11 +53,17 @@ inline void for_each_feasible(std::uint64_t seed, std::uint64_t sample,
         if (!natural(m, precision)) {
           continue;
         }
+        const std::uint64_t chosen =
+            mix(mix(mix(scatter(seed + 1), hash(p.system.id)), hash(m.id)), hash(precision.id));
         for (const auto& mapping : all) {
+          const std::uint64_t mapped = mix(chosen, hash(describe(mapping)));
+          std::uint64_t kind = 0;
           for (workloads::Traffic traffic : kTraffics) {
+            ++kind;
             for (const std::int64_t concurrency : concurrencies) {
               traffic.concurrency = concurrency;
-              const std::uint64_t draw = scatter(++index);
+              const auto clients = static_cast<std::uint64_t>(concurrency);
+              const std::uint64_t draw = mix(mix(mapped, kind), clients);
               const auto& serving = servings()[draw / sample % servings().size()];
               if (draw % sample != 0) {
                 continue;
