@@ -146,7 +146,16 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
       measured.reason = "collective " + measured.format + " is not modelled";
       return;
     }
-    out.push_back(Collective{*kind, number(row, 1), at(0), 1, custom});
+    const double bytes = number(row, 1);
+    AllReduceKernels kernels = AllReduceKernels::library;
+    if (custom) {
+      kernels = measured.format == "TRTLLM" ? AllReduceKernels::flags : AllReduceKernels::barriers;
+      measured.eager = measured.format.ends_with("_eager");
+    }
+    if (measured.eager) {
+      out.push_back(Elementwise{bytes, bytes, 0.0});
+    }
+    out.push_back(Collective{*kind, bytes, at(0), 1, kernels});
     return;
   }
   const auto format = operands(measured.format);

@@ -9,6 +9,8 @@
 //   - attention rows with an fp8 cache run fp8 attention; context of a decode row = isl + kv_len_minus_isl
 //   - moe rows are routing, both grouped GEMMs and the activation of one rank; "balanced" rows hit as many
 //     experts as they can, other distributions are predicted as uniform random routing
+//   - custom_allreduce rows of "TRTLLM" are kernels with flags, the others with barriers; "eager" ones were
+//     launched by the host one by one, and copy their input into a registered buffer first
 #pragma once
 
 #include <string>
@@ -25,6 +27,7 @@ struct MeasuredOperator {
   std::string stack;
   std::string format;                          // as the table names it
   std::vector<workloads::Operator> operators;  // run one after the other
+  bool eager = false;                          // no faster than the host launches
   double measured_s = 0.0;
   std::string reason;  // why there is no prediction; empty when there is one
 };

@@ -31,6 +31,11 @@ PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch
     row.message_bytes = line.call.count * line.cost.message_bytes.si();
     row.bound = models::name(line.cost.bound);
     row.algorithm = line.cost.algorithm;
+    row.runner_up = line.cost.runner_up;
+    row.runner_up_time_s = line.call.count * line.cost.runner_up_time.si();
+    row.start_s = line.call.count * line.cost.launch.si();
+    row.hops_s = line.call.count * line.cost.fill.si();
+    row.transfer_s = line.call.count * line.cost.network.si();
     rows.time_s += row.time_s;
     rows.operators.push_back(std::move(row));
   }
@@ -56,6 +61,18 @@ std::string scaled(double value, std::string_view unit) {
     return base::format_quantity(base::Bytes::from_si(value));
   }
   return base::format_quantity(base::Seconds::from_si(value));
+}
+
+// Why a collective runs as it does: the terms of one run, and what the next best would have taken.
+std::string choice(const OperatorRow& row) {
+  const auto once = [&](double seconds) { return scaled(seconds / row.count, "s"); };
+  std::string text =
+      fmt::format("{}: {} takes {} (start {}, hops {}, bytes {})", row.name, row.algorithm,
+                  once(row.time_s), once(row.start_s), once(row.hops_s), once(row.transfer_s));
+  if (!row.runner_up.empty()) {
+    text += fmt::format("; next best, {}, {}", row.runner_up, once(row.runner_up_time_s));
+  }
+  return text + "\n";
 }
 
 }  // namespace
@@ -91,6 +108,9 @@ std::string explain_text(const sim::ScenarioView& scenario, const sim::ServingEs
                  row.bound, row.algorithm});
     }
     out += table.text();
+    for (const OperatorRow& row : rows.operators) {
+      out += row.algorithm.empty() ? "" : choice(row);
+    }
   }
   return out + "(FLOP, bytes and time are of one GPU, over all runs of the operator in the step)\n";
 }
@@ -112,7 +132,9 @@ nlohmann::ordered_json explain_json(const sim::ScenarioView& scenario,
                            {"intensity", row.intensity()},
                            {"achieved_flop_per_s", row.time_s > 0.0 ? row.flop / row.time_s : 0.0},
                            {"bound", row.bound},
-                           {"algorithm", row.algorithm}});
+                           {"algorithm", row.algorithm},
+                           {"runner_up", row.runner_up},
+                           {"runner_up_time_s", row.runner_up_time_s}});
     }
     phases.push_back(
         {{"name", rows.name}, {"time_s", rows.time_s}, {"operators", std::move(operators)}});
@@ -121,9 +143,9 @@ nlohmann::ordered_json explain_json(const sim::ScenarioView& scenario,
 }
 
 void print_operators_csv(const sim::ScenarioView& scenario, const sim::ServingEstimate& estimate) {
-  base::CsvWriter csv(
-      std::cout, {"step", "operator", "category", "format", "count", "time_s", "flop", "bytes_b",
-                  "message_b", "intensity_flop_per_b", "bound", "algorithm"});
+  base::CsvWriter csv(std::cout, {"step", "operator", "category", "format", "count", "time_s",
+                                  "flop", "bytes_b", "message_b", "intensity_flop_per_b", "bound",
+                                  "algorithm", "runner_up", "runner_up_time_s"});
   for (const PhaseRows& rows : explain(scenario, estimate)) {
     for (const OperatorRow& row : rows.operators) {
       csv.append(rows.name);
@@ -138,6 +160,8 @@ void print_operators_csv(const sim::ScenarioView& scenario, const sim::ServingEs
       csv.append(row.intensity());
       csv.append(row.bound);
       csv.append(row.algorithm);
+      csv.append(row.runner_up);
+      csv.append(row.runner_up_time_s);
       csv.end_row();
     }
   }

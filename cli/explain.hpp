@@ -23,6 +23,11 @@ struct OperatorRow {
   double message_bytes = 0;  // sent to other ranks
   std::string bound;
   std::string algorithm;
+  std::string runner_up;  // of a collective: the next best algorithm
+  double runner_up_time_s = 0;
+  double start_s = 0;  // parts of time_s: kernels and library, hops, bytes through the port
+  double hops_s = 0;
+  double transfer_s = 0;
   double intensity() const { return bytes > 0.0 ? flop / bytes : 0.0; }
 };
 

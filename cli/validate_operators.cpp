@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <tuple>
 
@@ -30,6 +31,9 @@ double predict(calibrate::MeasuredOperator& measured, const sim::Platform* platf
       return NAN;
     }
     seconds += models::cost_of(op, platform->machine).time / base::second;
+  }
+  if (measured.eager) {
+    seconds = std::max(seconds, platform->machine.calibration.eager_launch / base::second);
   }
   return seconds;
 }

@@ -35,6 +35,7 @@ void read(base::Fields& f, Calibration& c) {
                         {"datasheet", Provenance::datasheet}});
   f.group("launch", [&](Fields& g) {
     g.quantity("kernel", c.launch, base::not_negative);
+    g.quantity("eager", c.eager_launch, base::not_negative);
     g.source();
   });
   f.group("memory", [&](Fields& g) {
@@ -89,7 +90,21 @@ void read(base::Fields& f, Calibration& c) {
     g.number("nic_efficiency", c.nic_efficiency, share);
     g.number("in_network_efficiency", c.in_network_efficiency, share);
     g.number("custom_efficiency", c.custom_efficiency, share);
-    g.quantity("library_overhead", c.library_overhead, base::not_negative);
+    g.quantity("custom_in_flight", c.custom_in_flight, base::positive);
+    g.number("library_trips", c.library_trips, base::not_negative);
+    g.group("protocols", [&](Fields& all) {
+      constexpr std::string_view kNames[kProtocols] = {"ll", "ll128", "simple"};
+      for (std::size_t i = 0; i < kProtocols; ++i) {
+        all.group(kNames[i], [&](Fields& p) {
+          p.number("overhead", c.protocols[i].overhead, base::not_negative);
+          p.number("scale_up_hop", c.protocols[i].scale_up_hop, base::positive);
+          p.number("scale_out_hop", c.protocols[i].scale_out_hop, base::positive);
+          p.number("bandwidth", c.protocols[i].bandwidth, share);
+        });
+      }
+    });
+    g.number("staging_copy", c.staging_copy, base::fraction);
+    g.number("pat_efficiency", c.pat_efficiency, share);
     g.quantity("in_network_overhead", c.in_network_overhead, base::not_negative);
     g.quantity("deduplication_overhead", c.deduplication_overhead, base::not_negative);
     g.source();

@@ -21,12 +21,22 @@ namespace roofcast::hardware {
 enum class Provenance { measured_corrected, calibrated, transferred, datasheet };
 std::string_view name(Provenance provenance);
 
+// A protocol of the collective library, relative to LL on the same level; its share of the port.
+struct Protocol {
+  double overhead = 1.0;
+  double scale_up_hop = 1.0;
+  double scale_out_hop = 1.0;
+  double bandwidth = 1.0;
+};
+inline constexpr std::size_t kProtocols = 3;  // LL, LL128, Simple
+
 struct Calibration {
   std::string id;
   std::string name;
   Provenance provenance = Provenance::datasheet;
 
-  base::Seconds launch;  // one kernel inside a CUDA graph
+  base::Seconds launch;        // one kernel inside a CUDA graph
+  base::Seconds eager_launch;  // the host's pace when it launches every operator itself
 
   // Memory
   double dram_efficiency = 1.0;       // streaming rate / datasheet rate
@@ -65,11 +75,15 @@ struct Calibration {
   double elementwise_fill_trips = 0;
 
   // Collectives
-  double link_efficiency = 1.0;          // scale-up port, large messages
-  double nic_efficiency = 1.0;           // scale-out port, large messages
-  double in_network_efficiency = 1.0;    // of the port while switches reduce
-  double custom_efficiency = 1.0;        // one-shot and two-shot kernels, of the port
-  base::Seconds library_overhead;        // a collective of the library (NCCL), before its hops
+  double link_efficiency = 1.0;        // scale-up port, large messages
+  double nic_efficiency = 1.0;         // scale-out port, large messages
+  double in_network_efficiency = 1.0;  // of the port while switches reduce
+  double custom_efficiency = 1.0;      // the stack's own all-reduce kernels, of the port
+  base::Bytes custom_in_flight;        // of one peer during one hop, kernels with barriers
+  double library_trips = 0;  // DRAM latencies a collective of the library takes to start, with LL
+  std::array<Protocol, kProtocols> protocols{};
+  double staging_copy = 0;      // of a step of a ring, the last copy out of the library's buffer
+  double pat_efficiency = 1.0;  // of the port, parallel aggregated trees
   base::Seconds in_network_overhead;     // more of it when switches reduce
   base::Seconds deduplication_overhead;  // of an all-to-all that sends each row once a domain
 };

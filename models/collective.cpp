@@ -2,6 +2,7 @@
 #include "models/collective.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "models/work.hpp"
@@ -10,9 +11,24 @@ namespace roofcast::models {
 namespace {
 
 using base::Bytes;
+using base::BytesPerSecond;
 using base::Seconds;
-using hardware::FabricLevel;
+using hardware::kProtocols;
+using workloads::AllReduceKernels;
+using workloads::Collective;
 using workloads::CollectiveKind;
+
+// A host's chips are a chain in NCCL's trees; larger domains join hosts of at most this many.
+constexpr std::int64_t kHostChips = 8;
+// Kernels with barriers hold the pointers of at most this many ranks.
+constexpr std::int64_t kBarrierRanks = 8;
+
+using Names = std::array<std::string_view, kProtocols>;
+constexpr Names kRing = {"ring LL", "ring LL128", "ring Simple"};
+constexpr Names kTree = {"tree LL", "tree LL128", "tree Simple"};
+constexpr Names kDirect = {"direct LL", "", "direct Simple"};  // no LL128 between pairs of ranks
+constexpr std::size_t kLl128 = 1;
+constexpr std::size_t kSimple = 2;
 
 // Hops and serialised bytes of one algorithm; the rest of a Cost follows from them.
 struct Plan {
@@ -23,107 +39,221 @@ struct Plan {
   Seconds total() const { return overhead + hops + transfer; }
 };
 
-Plan faster(const Plan& a, const Plan& b) { return b.total() < a.total() ? b : a; }
+class Offers {
+ public:
+  void add(const Plan& plan) {
+    if (best.algorithm.empty() || plan.total() < best.total()) {
+      second = best;
+      best = plan;
+    } else if (second.algorithm.empty() || plan.total() < second.total()) {
+      second = plan;
+    }
+  }
+  Plan best;
+  Plan second;
+};
 
-Plan all_reduce(double n, Bytes size, const FabricLevel& level, bool custom,
-                const Machine& machine) {
-  const Seconds library = machine.calibration.library_overhead;
-  const Seconds alpha = level.latency;
-  const Seconds once = size / level.bandwidth;
-  Plan best{"ring", library, 2.0 * (n - 1.0) * alpha, 2.0 * (n - 1.0) / n * once};
-  best = faster(best, {"tree", library, 2.0 * std::ceil(std::log2(n)) * alpha, 2.0 * once});
-  if (level.in_network_reduction) {
-    best = faster(best, {"in-switch", library + machine.calibration.in_network_overhead,
-                         2.0 * alpha, once / machine.calibration.in_network_efficiency});
-  }
-  if (custom && level.peer_access) {
-    const Seconds shot = once / machine.calibration.custom_efficiency;
-    best = faster(best, {"one-shot", {}, 4.0 * alpha, (n - 1.0) * shot});
-    best = faster(best, {"two-shot", {}, 8.0 * alpha, 2.0 * (n - 1.0) / n * shot});
-  }
-  return best;
+// Hops, and bytes through one rank's port, on both levels; posts are hops that no protocol delays.
+struct Route {
+  double up_hops = 0.0;
+  double out_hops = 0.0;
+  Bytes up;
+  Bytes out;
+  double up_posts = 0.0;
+  double out_posts = 0.0;
+};
+
+// `inside` ranks in each of `domains` scale-up domains.
+struct Group {
+  std::int64_t inside = 1;
+  std::int64_t domains = 1;
+  double i() const { return static_cast<double>(inside); }
+  double d() const { return static_cast<double>(domains); }
+  double n() const { return i() * d(); }
+  bool leaves() const { return domains > 1; }
+};
+
+double log2_up(std::int64_t n) {
+  return static_cast<double>(std::bit_width(static_cast<std::uint64_t>(n - 1)));
 }
 
-Plan gather_or_scatter(double n, Bytes size, const FabricLevel& level, const Machine& machine) {
-  return {"ring", machine.calibration.library_overhead, (n - 1.0) * level.latency,
-          (n - 1.0) / n * (size / level.bandwidth)};
+Seconds over(Bytes bytes, BytesPerSecond rate) {
+  return bytes.si() > 0.0 ? bytes / rate : Seconds{};
 }
 
-Plan one_level(const workloads::Collective& op, double n, Bytes size, const FabricLevel& level,
-               const Machine& machine) {
-  const Seconds library = machine.calibration.library_overhead;
+Seconds library(const Machine& m) { return m.calibration.library_trips * m.dram_latency; }
+Seconds in_network(const Machine& m) { return library(m) + m.calibration.in_network_overhead; }
+
+BytesPerSecond reducing(const hardware::FabricLevel& level, const Machine& m) {
+  return level.bandwidth * m.calibration.in_network_efficiency;
+}
+
+// The library's algorithm under each of its protocols.
+void add_protocols(Offers& offers, const Names& names, const Route& route, const Machine& m) {
+  for (std::size_t p = 0; p < kProtocols; ++p) {
+    if (names[p].empty() || (p == kLl128 && !m.scale_up.peer_access)) {
+      continue;
+    }
+    const hardware::Protocol& protocol = m.calibration.protocols[p];
+    const double share = protocol.bandwidth;
+    offers.add(
+        {names[p], protocol.overhead * library(m),
+         (route.up_hops * protocol.scale_up_hop + route.up_posts) * m.scale_up.latency +
+             (route.out_hops * protocol.scale_out_hop + route.out_posts) * m.scale_out.latency,
+         base::max(over(route.up, m.scale_up.bandwidth * share),
+                   over(route.out, m.scale_out.bandwidth * share))});
+  }
+}
+
+void add_custom_all_reduce(Offers& offers, AllReduceKernels kernels, double n, Bytes size,
+                           const Machine& m) {
+  const Seconds alpha = m.scale_up.latency;
+  const Seconds shot = size / (m.scale_up.bandwidth * m.calibration.custom_efficiency);
+  if (kernels == AllReduceKernels::flags) {
+    offers.add({"one-shot", {}, 2.0 * alpha, (n - 1.0) * shot});
+    offers.add({"two-shot", {}, 8.0 * alpha, 2.0 * (n - 1.0) / n * shot});
+    return;
+  }
+  // One peer's bytes arrive no faster than loads under way allow (Little's law).
+  const Seconds peer = size / m.calibration.custom_in_flight * alpha;
+  offers.add({"one-shot", {}, 4.0 * alpha, base::max((n - 1.0) * shot, peer)});
+  offers.add({"two-shot", {}, 8.0 * alpha, 2.0 * (n - 1.0) / n * base::max(shot, peer)});
+  if (m.scale_up.in_network_reduction) {
+    offers.add({"multimem", {}, 8.0 * alpha, shot / m.calibration.in_network_efficiency});
+  }
+}
+
+void all_reduce(Offers& offers, const Group& g, Bytes size, AllReduceKernels kernels,
+                const Machine& m) {
+  const Bytes shard = size / g.i();
+  const bool pairs = g.inside > 1;
+  const double copied = 2.0 * (g.n() - 1.0) + m.calibration.staging_copy;
+  add_protocols(offers, kRing,
+                {2.0 * g.d() * (g.i() - 1.0), 2.0 * (g.d() - 1.0),
+                 pairs ? copied / g.n() * size : Bytes{}, 2.0 * (g.d() - 1.0) / g.d() * shard},
+                m);
+  if (g.leaves() || g.inside > kHostChips) {
+    const std::int64_t host = std::min(g.inside, kHostChips);
+    const double chain = static_cast<double>(host - 1) + log2_up((g.inside + host - 1) / host);
+    add_protocols(offers, kTree,
+                  {2.0 * chain, 2.0 * log2_up(g.domains), pairs ? 2.0 * size : Bytes{},
+                   g.leaves() ? 2.0 * shard : Bytes{}},
+                  m);
+  }
+  const bool switches = m.scale_up.in_network_reduction && pairs;
+  const Seconds inside = switches ? size / reducing(m.scale_up, m)
+                                  : over(2.0 * (g.i() - 1.0) / g.i() * size, m.scale_up.bandwidth);
+  const Seconds up_hops = pairs ? 2.0 * m.scale_up.latency : Seconds{};
+  if (switches && !g.leaves()) {
+    offers.add({"in-switch", in_network(m), up_hops, inside});
+  }
+  if (switches && g.leaves()) {
+    const double hop = m.calibration.protocols[kSimple].scale_out_hop;
+    offers.add({"in-switch tree", in_network(m),
+                up_hops + 2.0 * log2_up(g.domains) * hop * m.scale_out.latency,
+                base::max(inside, 2.0 * shard / m.scale_out.bandwidth)});
+  }
+  if (m.scale_out.in_network_reduction && g.leaves()) {
+    offers.add({"in-network", in_network(m), up_hops + 2.0 * m.scale_out.latency,
+                base::max(inside, shard / reducing(m.scale_out, m))});
+  }
+  const bool fits = kernels == AllReduceKernels::flags ||
+                    (kernels == AllReduceKernels::barriers && g.inside <= kBarrierRanks);
+  if (fits && m.scale_up.peer_access && !g.leaves()) {
+    add_custom_all_reduce(offers, kernels, g.n(), size, m);
+  }
+}
+
+void gather_or_scatter(Offers& offers, const Group& g, Bytes size, const Machine& m) {
+  const Bytes out = (g.d() - 1.0) / g.d() * (size / g.i());
+  const double copied = g.n() - 1.0 + m.calibration.staging_copy;
+  add_protocols(
+      offers, kRing,
+      {g.d() * (g.i() - 1.0), g.d() - 1.0, g.inside > 1 ? copied / g.n() * size : Bytes{}, out}, m);
+  if (g.inside == 1) {
+    const hardware::Protocol& simple = m.calibration.protocols[kSimple];
+    offers.add({"PAT", simple.overhead * library(m),
+                log2_up(g.domains) * simple.scale_out_hop * m.scale_out.latency,
+                out / (m.scale_out.bandwidth * m.calibration.pat_efficiency)});
+  } else if (m.scale_up.in_network_reduction && !g.leaves()) {
+    offers.add({"in-switch", in_network(m), 2.0 * m.scale_up.latency,
+                (g.n() - 1.0) / g.n() * size / reducing(m.scale_up, m)});
+  }
+}
+
+void broadcast(Offers& offers, const Group& g, Bytes size, const Machine& m) {
+  const Bytes up = g.inside > 1 ? size : Bytes{};
+  const Bytes out = g.leaves() ? size / g.i() : Bytes{};
+  add_protocols(offers, kRing, {g.d() * (g.i() - 1.0), g.d() - 1.0, up, out}, m);
+  add_protocols(offers, kTree, {log2_up(g.inside), log2_up(g.domains), 2.0 * up, 2.0 * out}, m);
+  if (m.scale_up.in_network_reduction && !g.leaves()) {
+    offers.add(
+        {"in-switch", in_network(m), 2.0 * m.scale_up.latency, size / reducing(m.scale_up, m)});
+  }
+}
+
+void all_to_all(Offers& offers, const Group& g, Bytes size, double copies, const Machine& m) {
+  const auto hops = [](std::int64_t n) { return n > 1 ? 2.0 : 0.0; };
+  const auto posts = [](std::int64_t n) { return n > 1 ? log2_up(n) - 1.0 : 0.0; };
+  const double kept = g.i() - 1.0 + m.calibration.staging_copy;
+  const Bytes up = g.inside > 1 ? kept / g.n() * size : Bytes{};
+  add_protocols(offers, kDirect,
+                {hops(g.inside), hops(g.domains), up, (g.n() - g.i()) / g.n() * size,
+                 posts(g.inside), posts(g.domains)},
+                m);
+  if (g.leaves() && copies > 1.0) {
+    // One copy crosses to each other domain that wants the row, and fans out there.
+    const double reached = (g.d() - 1.0) * (1.0 - std::pow(1.0 - 1.0 / g.d(), copies)) / copies;
+    offers.add({"deduplicated", library(m) + m.calibration.deduplication_overhead,
+                m.scale_up.latency + m.scale_out.latency,
+                base::max(over((g.i() - 1.0) / g.i() * size, m.scale_up.bandwidth),
+                          reached * size / m.scale_out.bandwidth)});
+  }
+}
+
+Offers offers_for(const Collective& op, const Group& g, const Machine& m) {
+  const Bytes size = Bytes::from_si(op.bytes);
+  Offers offers;
   switch (op.kind) {
     case CollectiveKind::all_reduce:
-      return all_reduce(n, size, level, op.custom, machine);
+      all_reduce(offers, g, size, op.custom, m);
+      break;
     case CollectiveKind::all_gather:
     case CollectiveKind::reduce_scatter:
-      return gather_or_scatter(n, size, level, machine);
+      gather_or_scatter(offers, g, size, m);
+      break;
     case CollectiveKind::all_to_all:
-      return {"direct", library, level.latency, (n - 1.0) / n * (size / level.bandwidth)};
+      all_to_all(offers, g, size, static_cast<double>(op.copies), m);
+      break;
+    case CollectiveKind::broadcast:
+      broadcast(offers, g, size, m);
+      break;
     case CollectiveKind::send_receive:
-      return {"direct", library, level.latency, size / level.bandwidth};
+      add_protocols(offers, kDirect,
+                    g.leaves() ? Route{0.0, 1.0, {}, size} : Route{1.0, 0.0, size, {}}, m);
+      break;
   }
-  return {};
-}
-
-// `inside` ranks of each domain, `domains` of them.
-Plan two_levels(const workloads::Collective& op, double inside, double domains, const Machine& m) {
-  const Bytes size = Bytes::from_si(op.bytes);
-  const Bytes shard = size / inside;
-  const auto join = [](std::string_view name, const Plan& a, const Plan& b) {
-    return Plan{name, a.overhead, a.hops + b.hops, a.transfer + b.transfer};
-  };
-  switch (op.kind) {
-    case CollectiveKind::all_reduce: {
-      const Plan within = gather_or_scatter(inside, size, m.scale_up, m);
-      const Plan both = join("hierarchical", within, within);
-      return join("hierarchical", both, all_reduce(domains, shard, m.scale_out, false, m));
-    }
-    case CollectiveKind::all_gather:
-    case CollectiveKind::reduce_scatter:
-      return join("hierarchical", gather_or_scatter(inside, size, m.scale_up, m),
-                  gather_or_scatter(domains, shard, m.scale_out, m));
-    case CollectiveKind::all_to_all: {
-      const double ranks = inside * domains;
-      const Seconds library = m.calibration.library_overhead;
-      const Seconds hops = m.scale_up.latency + m.scale_out.latency;
-      const Seconds within = (inside - 1.0) / ranks * (size / m.scale_up.bandwidth);
-      const Seconds across = (ranks - inside) / ranks * (size / m.scale_out.bandwidth);
-      const Plan direct{"direct", library, hops, base::max(within, across)};
-      // One copy crosses to each other domain that wants the row, and fans out there.
-      const auto copies = static_cast<double>(op.copies);
-      const double reached =
-          (domains - 1.0) * (1.0 - std::pow(1.0 - 1.0 / domains, copies)) / copies;
-      const Seconds once = reached * (size / m.scale_out.bandwidth);
-      const Seconds fan_out = (inside - 1.0) / inside * (size / m.scale_up.bandwidth);
-      return faster(direct, {"deduplicated", library + m.calibration.deduplication_overhead, hops,
-                             base::max(fan_out, once)});
-    }
-    case CollectiveKind::send_receive:
-      return one_level(op, 2.0, size, m.scale_out, m);
-  }
-  return {};
+  return offers;
 }
 
 }  // namespace
 
-Cost collective_cost(const workloads::Collective& op, const Machine& machine) {
+Cost collective_cost(const Collective& op, const Machine& machine) {
   Cost cost;
   if (op.ranks <= 1) {
     return cost;
   }
   const std::int64_t reach = machine.scale_up_domain / op.stride;  // ranks of the group in a domain
   const std::int64_t inside = std::clamp<std::int64_t>(reach, 1, op.ranks);
-  const std::int64_t domains = (op.ranks + inside - 1) / inside;
-  const Plan plan = domains == 1 ? one_level(op, static_cast<double>(op.ranks),
-                                             Bytes::from_si(op.bytes), machine.scale_up, machine)
-                                 : two_levels(op, static_cast<double>(inside),
-                                              static_cast<double>(domains), machine);
-  cost.launch = machine.calibration.launch + plan.overhead;
-  cost.fill = plan.hops;
-  cost.network = plan.transfer;
+  const Offers offers = offers_for(op, {inside, (op.ranks + inside - 1) / inside}, machine);
+  const base::Seconds launch = machine.calibration.launch;
+  cost.launch = launch + offers.best.overhead;
+  cost.fill = offers.best.hops;
+  cost.network = offers.best.transfer;
   cost.message_bytes = collective_work(op).message;
-  cost.algorithm = plan.algorithm;
+  cost.algorithm = offers.best.algorithm;
+  cost.runner_up = offers.second.algorithm;
+  cost.runner_up_time = launch + offers.second.total();
   combine(cost, machine.calibration.overlap_exponent);
   return cost;
 }

@@ -1,23 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Time of collectives: α–β per algorithm, over the levels of the fabric.
+// Time of collectives: α–β per algorithm and protocol, over the levels of the fabric.
 //
-// n ranks, S bytes, B one rank's port (datasheet × link efficiency), α one hop, L the library's
-// overhead:
-//   one-shot all-reduce     launch + 4α + (n−1)·S/(c·B)        ranks read each other's memory, between
-//   two-shot all-reduce     launch + 8α + 2(n−1)/n·S/(c·B)     two barriers of two hops a shot
-//   ring all-reduce         launch + L + 2(n−1)α + 2(n−1)/n·S/B
-//   tree all-reduce         launch + L + 2⌈log₂n⌉α + 2S/B
-//   in-switch all-reduce    launch + L + L' + 2α + S/(η·B)
-//   ring all-gather, reduce-scatter    launch + L + (n−1)α + (n−1)/n·S/B
-//   direct all-to-all       launch + L + α + (n−1)/n·S/B
-//   send/receive            launch + L + α + S/B
-//   deduplicated all-to-all    rows that k ranks want cross once to each domain and fan out there:
-//                              launch + L + D + hops + (d−1)(1−(1−1/d)^k)/k·S/B_out over d domains
-// The fastest available one is taken, and named. Ranks that span scale-up domains use both levels:
-// all-reduce as reduce-scatter inside, all-reduce of the shard across, all-gather inside;
-// all-to-all with both levels at work at once. One rank: no cost at all. Sources: standard forms;
-// NCCL's tuning constants.
+// n ranks, d scale-up domains with i of them each, S bytes. B is a rank's port (datasheet ×
+// efficiency) and α a hop of its level; transfers of the two levels are one pipeline, so the slower
+// counts. The library (NCCL) pays L·l for a kernel, α·h for a hop and reaches s·B, where (l, h, s)
+// are its protocol's: LL (flags in every word), LL128 (in every line), Simple (fences); c is the
+// last step of a ring, a copy out of the staging buffer that no transfer hides.
+//
+//                      hops inside + across      bytes of a rank's port inside | across
+//   all-reduce
+//     ring             2d(i−1) + 2(d−1)          (2(n−1) + c)/n·S | 2(d−1)/d·S/i
+//     tree             2(i−1) + 2⌈log₂d⌉         2S | 2S/i   a chain in a host, double binary trees
+//     in-switch        2 + 0                     S/η            (+ L')   NVLS
+//     in-switch tree   2 + 2⌈log₂d⌉              S/η | 2S/i     (+ L')   NVLS, trees across
+//     in-network       2 + 2                     S/η | S/(i·η)  (+ L')   SHARP across
+//   all-gather, reduce-scatter (across first, and last)
+//     ring             d(i−1) + (d−1)            (n−1 + c)/n·S | (d−1)/d·S/i
+//     PAT              0 + ⌈log₂d⌉               0 | (d−1)/d·S/p          one rank in each domain
+//     in-switch        2 + 0                     (n−1)/n·S/η    (+ L')
+//   broadcast
+//     ring             d(i−1) + (d−1)            S | S/i
+//     tree             ⌈log₂i⌉ + ⌈log₂d⌉         2S | 2S/i
+//     in-switch        2 + 0                     S/η            (+ L')
+//   all-to-all
+//     direct           2 + 2                     (i−1+c)/n·S | (n−i)/n·S
+//                      and ⌈log₂i⌉−1, ⌈log₂d⌉−1 times α to post the messages
+//     deduplicated     1 + 1                     (i−1)/i·S | (d−1)(1−(1−1/d)^k)/k·S   (+ D)
+//                      rows that k ranks want cross once to each domain and fan out there
+//   send/receive       1                         S
+//
+// The stack's own all-reduce, in one domain whose ranks read each other's memory, without L:
+//     one-shot         4 (barriers), 2 (flags)   (n−1)·S, at most W/α from each peer with barriers
+//     two-shot         8                         2(n−1)/n·S, at most W/α with barriers
+//     multimem         8, with barriers          S/η in a switch that reduces
+// at e·B; with barriers up to 8 ranks. The fastest one is taken, as NCCL does by its own estimates; it and the runner-up are
+// named. One rank: no cost at all. Sources: NVIDIA/nccl@5067397 src/tuning (hops, protocols, which
+// algorithm exists for which collective); vllm-project/vllm@036bb68 csrc/custom_all_reduce.cuh.
 #pragma once
 
 #include "models/cost.hpp"

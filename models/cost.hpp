@@ -31,6 +31,8 @@ struct Cost {
   base::Bytes dram_bytes;
   base::Bytes message_bytes;   // sent by this rank
   std::string_view algorithm;  // of a collective; a literal
+  std::string_view runner_up;  // the next best algorithm of a collective, where there is one
+  base::Seconds runner_up_time;
   Bound bound = Bound::latency;
 
   base::Seconds body() const { return time - launch; }

@@ -176,6 +176,7 @@ Work collective_work(const workloads::Collective& op) {
     case CollectiveKind::reduce_scatter:
     case CollectiveKind::all_to_all:
       return work(0.0, 0.0, remote * op.bytes);
+    case CollectiveKind::broadcast:
     case CollectiveKind::send_receive:
       return work(0.0, 0.0, op.bytes);
   }

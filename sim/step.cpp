@@ -17,14 +17,28 @@ void build(const ScenarioView& s, const workloads::Batch& batch, workloads::Grap
                          {stack.fused_quantise, stack.custom_all_reduce}, batch, graph);
 }
 
-// The hand-over of one micro-batch to the next stage.
-workloads::Call hand_over(const ScenarioView& s, const workloads::Batch& batch) {
+// The hand-overs of one micro-batch from stage to stage: inside a scale-up domain, and beyond one.
+// A hop goes beyond where any rank's does, since a stage's ranks wait for each other.
+std::array<workloads::Call, 2> hand_overs(const ScenarioView& s, const workloads::Batch& batch) {
   constexpr double kHiddenBytes = 2.0;
-  const std::int64_t stride = s.mapping->stage_ranks();
-  const double bytes = static_cast<double>(batch.tokens() * s.model->hidden) * kHiddenBytes /
+  const std::int64_t domain = s.platform->machine.scale_up_domain;
+  const std::int64_t stage = s.mapping->stage_ranks();
+  const std::int64_t decodes = batch.decode_sequences * batch.query_tokens;
+  const double rows =
+      static_cast<double>(decodes) + static_cast<double>(batch.tokens() - decodes) /
+                                         static_cast<double>(s.mapping->context_parallel);
+  const double bytes = rows * static_cast<double>(s.model->hidden) * kHiddenBytes /
                        static_cast<double>(s.mapping->tensor_parallel);
-  return {workloads::Collective{workloads::CollectiveKind::send_receive, bytes, 2, stride, false},
-          "pipeline.send", static_cast<double>(s.mapping->pipeline_parallel - 1)};
+  const std::int64_t hops = s.mapping->pipeline_parallel - 1;
+  std::int64_t beyond = 0;
+  for (std::int64_t hop = 0; hop < hops; ++hop) {
+    beyond += hop * stage / domain != ((hop + 2) * stage - 1) / domain ? 1 : 0;
+  }
+  const auto send = [&](std::int64_t stride) {
+    return workloads::Collective{workloads::CollectiveKind::send_receive, bytes, 2, stride};
+  };
+  return {{{send(1), "pipeline.send", static_cast<double>(hops - beyond)},
+           {send(domain), "pipeline.send_out", static_cast<double>(beyond)}}};
 }
 
 // Time that calls add to a step, one after the other.
@@ -68,38 +82,42 @@ StepCost step_cost(const ScenarioView& s, const workloads::Batch& batch, Workspa
   Seconds layers{};
   Seconds ends{};  // embedding and head, on the first and last stage
   Sequence sequence;
-  const auto add = [&](const workloads::Call& call) {
+  const auto timed = [&](const workloads::Call& call) {
     const models::Cost cost = models::cost_of(call.op, machine);
     const Seconds time = sequence.add(call, cost);
     step.by_limit[static_cast<std::size_t>(limit_of(cost.bound))] += time;
-    (call.in_layers ? layers : ends) += time;
+    return time;
   };
   for (const workloads::Call& call : workspace.graph) {
-    add(call);
+    (call.in_layers ? layers : ends) += timed(call);
   }
   const auto stages = static_cast<double>(s.mapping->pipeline_parallel);
   const Seconds host = host_time(*s.serving, batch);
   step.by_limit[static_cast<std::size_t>(Limit::host)] += host;
   Seconds sending{};
-  if (stages > 1.0) {
-    const Seconds before = layers;
-    add(hand_over(s, batch));
-    sending = layers - before;
-    layers = before;
+  Seconds slowest_send{};
+  for (const workloads::Call& call : hand_overs(s, batch)) {
+    if (call.count > 0.0) {
+      const Seconds time = timed(call);
+      sending += time;
+      slowest_send = base::max(slowest_send, time / call.count);
+    }
   }
   step.latency = layers + ends + sending + host;
   const auto count = static_cast<double>(s.model->layer_count());
-  step.period = stages > 1.0 ? layers * (std::ceil(count / stages) / count) + ends +
-                                   sending / (stages - 1.0) + host
-                             : step.latency;
+  step.period = stages > 1.0
+                    ? layers * (std::ceil(count / stages) / count) + ends + slowest_send + host
+                    : step.latency;
   return step;
 }
 
 std::vector<OperatorLine> step_operators(const ScenarioView& s, const workloads::Batch& batch) {
   workloads::Graph graph;
   build(s, batch, graph);
-  if (s.mapping->pipeline_parallel > 1) {
-    graph.push_back(hand_over(s, batch));
+  for (const workloads::Call& call : hand_overs(s, batch)) {
+    if (call.count > 0.0) {
+      graph.push_back(call);
+    }
   }
   std::vector<OperatorLine> lines;
   Sequence sequence;

@@ -37,7 +37,7 @@ struct Batch {
 // What the serving stack does to the graph.
 struct Fusion {
   bool quantise = false;  // activations leave the kernel before already quantised
-  bool custom_all_reduce = false;
+  AllReduceKernels custom_all_reduce = AllReduceKernels::library;
 };
 
 // Appends nothing and allocates nothing when `graph` has the capacity of an earlier call.

@@ -13,8 +13,22 @@ std::string_view name(CollectiveKind kind) {
       return "reduce_scatter";
     case CollectiveKind::all_to_all:
       return "all_to_all";
+    case CollectiveKind::broadcast:
+      return "broadcast";
     case CollectiveKind::send_receive:
       return "send_receive";
+  }
+  return "";
+}
+
+std::string_view name(AllReduceKernels kernels) {
+  switch (kernels) {
+    case AllReduceKernels::library:
+      return "library";
+    case AllReduceKernels::barriers:
+      return "barriers";
+    case AllReduceKernels::flags:
+      return "flags";
   }
   return "";
 }

@@ -134,19 +134,25 @@ enum class CollectiveKind : std::uint8_t {
   all_gather,
   reduce_scatter,
   all_to_all,
+  broadcast,
   send_receive,
 };
 std::string_view name(CollectiveKind kind);
 
+// All-reduce kernels of a serving stack beside the library's: ranks read each other's memory between
+// barriers, or push their data with a flag in every word.
+enum class AllReduceKernels : std::uint8_t { library, barriers, flags };
+std::string_view name(AllReduceKernels kernels);
+
 // Between `ranks` ranks, `stride` apart in the order tensor, data, pipeline. `bytes`: all_reduce,
 // the vector each rank holds; all_gather, the result; reduce_scatter, the input; all_to_all, what
-// one rank hands out (its own share included); send_receive, the message.
+// one rank hands out (its own share included); broadcast and send_receive, the message.
 struct Collective {
   CollectiveKind kind = CollectiveKind::all_reduce;
   double bytes = 0.0;
   std::int64_t ranks = 1;
   std::int64_t stride = 1;
-  bool custom = false;      // the stack has one-shot and two-shot kernels
+  AllReduceKernels custom = AllReduceKernels::library;
   std::int64_t copies = 1;  // all_to_all: of each row, to ranks drawn at random (top-k experts)
   friend bool operator==(const Collective&, const Collective&) = default;
 };

@@ -41,7 +41,10 @@ void read(base::Fields& f, Stack& stack) {
   });
   f.group("fusion", [&](base::Fields& g) {
     g.flag("quantise", stack.fused_quantise);
-    g.flag("custom_all_reduce", stack.custom_all_reduce);
+    g.choice<AllReduceKernels>("custom_all_reduce", stack.custom_all_reduce,
+                               {{"none", AllReduceKernels::library},
+                                {"barriers", AllReduceKernels::barriers},
+                                {"flags", AllReduceKernels::flags}});
     g.source();
   });
 }

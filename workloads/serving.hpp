@@ -9,6 +9,7 @@
 #include "base/catalog.hpp"
 #include "base/fields.hpp"
 #include "base/quantity.hpp"
+#include "workloads/operator.hpp"
 
 namespace roofcast::workloads {
 
@@ -37,7 +38,7 @@ struct Stack {
   base::Seconds sequence_overhead;  // more of it for each running sequence
   base::Seconds request_overhead;   // once a request: HTTP, tokenisation, first detokenisation
   bool fused_quantise = false;      // activations are quantised inside the kernel before
-  bool custom_all_reduce = false;   // one-shot and two-shot kernels for small messages
+  AllReduceKernels custom_all_reduce = AllReduceKernels::library;
 };
 
 // The `serving:` section: a stack and what the scenario overrides.

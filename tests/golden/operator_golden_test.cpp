@@ -52,6 +52,11 @@ class Shape {
       value = named<base::NumberFormat>(*text, base::kNumberFormats);
     }
   }
+  void take(std::string_view key, AllReduceKernels& value) {
+    if (const auto text = find(key)) {
+      value = named<AllReduceKernels>(*text, static_cast<int>(AllReduceKernels::flags) + 1);
+    }
+  }
   void take(std::string_view key, CollectiveKind& value) {
     if (const auto text = find(key)) {
       value = named<CollectiveKind>(*text, static_cast<int>(CollectiveKind::send_receive) + 1);

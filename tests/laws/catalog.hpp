@@ -175,8 +175,8 @@ inline std::string describe(const workloads::Operator& op) {
                                o.pairs, o.hidden, o.experts, base::name(o.activations));
           },
           [](const Collective& o) {
-            return fmt::format("{} {} B {} ranks stride {}{}", name(o.kind), o.bytes, o.ranks,
-                               o.stride, o.custom ? " custom" : "");
+            return fmt::format("{} {} B {} ranks stride {} {}", name(o.kind), o.bytes, o.ranks,
+                               o.stride, name(o.custom));
           }},
       op);
 }
@@ -187,7 +187,9 @@ inline const std::vector<workloads::Operator>& operators() {
     std::vector<workloads::Operator> ops;
     std::unordered_set<std::string> seen;
     workloads::Graph graph;
-    const workloads::Fusion fusions[] = {{true, true}, {false, false}};
+    const workloads::Fusion fusions[] = {{true, workloads::AllReduceKernels::barriers},
+                                         {true, workloads::AllReduceKernels::flags},
+                                         {false, workloads::AllReduceKernels::library}};
     for (const auto& m : models()) {
       for (const auto& p : precisions()) {
         if (!natural(m, p)) {

@@ -68,7 +68,8 @@ TEST_CASE("One GPU runs no collective, and a group of one costs nothing", "[laws
   for (const auto& m : models()) {
     for (const auto& p : precisions()) {
       for (const auto& batch : batches()) {
-        workloads::build_graph(m, p, {}, {false, true}, batch, graph);
+        workloads::build_graph(m, p, {}, {false, workloads::AllReduceKernels::barriers}, batch,
+                               graph);
         for (const auto& call : graph) {
           CHECK_FALSE(std::holds_alternative<workloads::Collective>(call.op));
         }
@@ -79,9 +80,9 @@ TEST_CASE("One GPU runs no collective, and a group of one costs nothing", "[laws
     for (const auto kind :
          {workloads::CollectiveKind::all_reduce, workloads::CollectiveKind::all_gather,
           workloads::CollectiveKind::reduce_scatter, workloads::CollectiveKind::all_to_all,
-          workloads::CollectiveKind::send_receive}) {
-      CHECK(models::cost_of(workloads::Collective{kind, 1e9, 1, 1, true}, p.machine).time.si() ==
-            0.0);
+          workloads::CollectiveKind::broadcast, workloads::CollectiveKind::send_receive}) {
+      const workloads::Collective alone{kind, 1e9, 1, 1, workloads::AllReduceKernels::barriers};
+      CHECK(models::cost_of(alone, p.machine).time.si() == 0.0);
     }
   }
 }

@@ -213,8 +213,10 @@ TEST_CASE("More bytes or more ranks take no less time in collectives", "[laws]")
   for (const auto& p : platforms()) {
     for (const auto kind :
          {CollectiveKind::all_reduce, CollectiveKind::all_gather, CollectiveKind::reduce_scatter,
-          CollectiveKind::all_to_all, CollectiveKind::send_receive}) {
-      for (const bool custom : {false, true}) {
+          CollectiveKind::all_to_all, CollectiveKind::broadcast, CollectiveKind::send_receive}) {
+      for (const auto custom :
+           {workloads::AllReduceKernels::library, workloads::AllReduceKernels::barriers,
+            workloads::AllReduceKernels::flags}) {
         for (const std::int64_t n : {2, 8, 16, 64}) {
           grow(bytes, p, sizes(1000000), [&](std::int64_t v) {
             return workloads::Collective{kind, 100.0 * static_cast<double>(v), n, 1, custom};

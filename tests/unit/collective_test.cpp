@@ -7,68 +7,107 @@
 #include "tests/unit/round_machine.hpp"
 
 using namespace roofcast;
+using models::Cost;
 using models::Machine;
+using workloads::AllReduceKernels;
 using workloads::CollectiveKind;
 
 namespace {
 
+constexpr auto kLibrary = AllReduceKernels::library;
+constexpr auto kBarriers = AllReduceKernels::barriers;
+constexpr auto kFlags = AllReduceKernels::flags;
+
 double us(base::Seconds t) { return t / base::microsecond; }
 
-// All of eight chips in one domain: B = 100 GB/s, α = 1 us, L = 10 us, launch 1 us.
+// All of eight chips in one domain: B = 100 GB/s, α = 1 us, L = 10 us, launch 1 us. The three
+// protocols are alike and a ring copies nothing at its end, unless a test says so.
 Machine one_domain() {
   Machine m = models::round_machine();
   m.scale_up_domain = 8;
   return m;
 }
 
-double time_us(CollectiveKind kind, double bytes, std::int64_t ranks, bool custom,
-               const Machine& machine, std::int64_t stride = 1) {
-  return us(models::collective_cost({kind, bytes, ranks, stride, custom}, machine).time);
+Cost cost(CollectiveKind kind, double bytes, std::int64_t ranks, const Machine& machine,
+          AllReduceKernels custom = kLibrary, std::int64_t stride = 1) {
+  return models::collective_cost({kind, bytes, ranks, stride, custom}, machine);
+}
+
+double time_us(CollectiveKind kind, double bytes, std::int64_t ranks, const Machine& machine,
+               AllReduceKernels custom = kLibrary, std::int64_t stride = 1) {
+  return us(cost(kind, bytes, ranks, machine, custom, stride).time);
 }
 
 }  // namespace
 
 // S = 1 kB: S/B = 0.01 us. Of 8 ranks
-//   one-shot  1 + 4α + 7·0.01 = 5.07      two-shot  1 + 8α + 1.75·0.01 = 9.0175
-//   tree      1 + L + 6α + 0.02 = 17.02   ring      1 + L + 14α + 0.0175
-TEST_CASE("A small all-reduce goes in one shot, or up and down a tree", "[unit]") {
-  const auto cost =
-      models::collective_cost({CollectiveKind::all_reduce, 1e3, 8, 1, true}, one_domain());
-  CHECK(cost.algorithm == "one-shot");
-  CHECK(us(cost.time) == Approx(5.07));
-  CHECK(us(cost.launch) == Approx(1.0));
-  CHECK(us(cost.fill) == Approx(4.0));
-  const auto library =
-      models::collective_cost({CollectiveKind::all_reduce, 1e3, 8, 1, false}, one_domain());
-  CHECK(library.algorithm == "tree");
-  CHECK(us(library.time) == Approx(17.02));
+//   one-shot   1 + 4α + 7·0.01 = 5.07     two-shot  1 + 8α + 1.75·0.01 = 9.0175
+//   ring       1 + L + 14α + 0.0175 = 25.0175
+TEST_CASE("A small all-reduce goes in one shot where the stack has it", "[unit]") {
+  const Cost own = cost(CollectiveKind::all_reduce, 1e3, 8, one_domain(), kBarriers);
+  CHECK(own.algorithm == "one-shot");
+  CHECK(us(own.time) == Approx(5.07));
+  CHECK(us(own.launch) == Approx(1.0));
+  CHECK(us(own.fill) == Approx(4.0));
+  CHECK(own.runner_up == "two-shot");
+  CHECK(us(own.runner_up_time) == Approx(9.0175));
+  const Cost library = cost(CollectiveKind::all_reduce, 1e3, 8, one_domain());
+  CHECK(library.algorithm == "ring LL");
+  CHECK(us(library.time) == Approx(25.0175));
   CHECK(us(library.launch) == Approx(11.0));
+}
+
+TEST_CASE("Flags in the data save the barriers around one shot", "[unit]") {
+  CHECK(time_us(CollectiveKind::all_reduce, 1e3, 8, one_domain(), kFlags) == Approx(3.07));
 }
 
 // S = 1 MB: S/B = 10 us.
 //   one-shot 1 + 4 + 70 = 75, two-shot 1 + 8 + 17.5 = 26.5, ring 1 + 10 + 14 + 17.5 = 42.5
 TEST_CASE("A middling all-reduce goes in two shots", "[unit]") {
-  CHECK(time_us(CollectiveKind::all_reduce, 1e6, 8, true, one_domain()) == Approx(26.5));
+  CHECK(time_us(CollectiveKind::all_reduce, 1e6, 8, one_domain(), kBarriers) == Approx(26.5));
+  CHECK(time_us(CollectiveKind::all_reduce, 1e6, 8, one_domain(), kFlags) == Approx(26.5));
 }
 
 TEST_CASE("Kernels that read their peers' memory need links that can", "[unit]") {
   Machine m = one_domain();
-  m.scale_up.peer_access = false;  // ring 42.5 against tree 1 + 10 + 6 + 20 = 37
-  CHECK(time_us(CollectiveKind::all_reduce, 1e6, 8, true, m) == Approx(37.0));
+  m.scale_up.peer_access = false;
+  CHECK(time_us(CollectiveKind::all_reduce, 1e6, 8, m, kBarriers) == Approx(42.5));
+}
+
+TEST_CASE("Kernels with barriers reach eight ranks", "[unit]") {
+  Machine m = one_domain();
+  m.scale_up_domain = 72;
+  CHECK(cost(CollectiveKind::all_reduce, 1e3, 8, m, kBarriers).algorithm == "one-shot");
+  CHECK(cost(CollectiveKind::all_reduce, 1e3, 16, m, kBarriers).algorithm == "tree LL");
+  CHECK(cost(CollectiveKind::all_reduce, 1e3, 16, m, kFlags).algorithm == "one-shot");
+}
+
+// 50 kB under way in a hop of 1 us: 50 GB/s from each peer. 100 kB, S/B = 1 us:
+//   2 ranks  1 + 4 + max(1, 2)        4 ranks  1 + 4 + max(3·1, 2)
+TEST_CASE("Loads under way limit what one peer can send", "[unit]") {
+  Machine m = one_domain();
+  m.calibration.custom_in_flight = 50e3 * base::byte;
+  CHECK(time_us(CollectiveKind::all_reduce, 1e5, 2, m, kBarriers) == Approx(7.0));
+  CHECK(time_us(CollectiveKind::all_reduce, 1e5, 4, m, kBarriers) == Approx(8.0));
+  CHECK(time_us(CollectiveKind::all_reduce, 1e5, 2, m, kFlags) == Approx(4.0));
 }
 
 // S = 1 GB: S/B = 10 ms.
 //   ring 1 + 10 + 14 + 17 500, in-switch 1 + 10 + 2 + 10 000 / 0.8
 TEST_CASE("A large all-reduce goes round the ring, or through a switch that adds", "[unit]") {
   Machine m = one_domain();
-  CHECK(time_us(CollectiveKind::all_reduce, 1e9, 8, false, m) == Approx(17525.0));
+  CHECK(time_us(CollectiveKind::all_reduce, 1e9, 8, m) == Approx(17525.0));
   m.scale_up.in_network_reduction = true;
   m.calibration.in_network_efficiency = 0.8;
-  const auto cost = models::collective_cost({CollectiveKind::all_reduce, 1e9, 8, 1, true}, m);
-  CHECK(cost.algorithm == "in-switch");
-  CHECK(us(cost.time) == Approx(12513.0));
+  const Cost added = cost(CollectiveKind::all_reduce, 1e9, 8, m);
+  CHECK(added.algorithm == "in-switch");
+  CHECK(us(added.time) == Approx(12513.0));
   // What a rank must send is the same for every algorithm, by definition.
-  CHECK(cost.message_bytes.si() == Approx(1.75e9));
+  CHECK(added.message_bytes.si() == Approx(1.75e9));
+  // The stack's own kernel spares the library's start, for barriers.
+  const Cost own = cost(CollectiveKind::all_reduce, 1e9, 8, m, kBarriers);
+  CHECK(own.algorithm == "multimem");
+  CHECK(us(own.time) == Approx(12509.0));
 }
 
 TEST_CASE("The choice between algorithms never takes the slower one", "[unit]") {
@@ -83,34 +122,111 @@ TEST_CASE("The choice between algorithms never takes the slower one", "[unit]") 
       const double two_shot = 9.0 + 2.0 * (ranks - 1.0) / ranks * once;
       const double one_shot = 5.0 + (ranks - 1.0) * once;
       const double best = std::min({ring, in_switch, two_shot, one_shot});
-      CHECK(time_us(CollectiveKind::all_reduce, bytes, n, true, m) <= best * (1.0 + 1e-12));
+      const Cost taken = cost(CollectiveKind::all_reduce, bytes, n, m, kBarriers);
+      CHECK(us(taken.time) <= best * (1.0 + 1e-12));
+      CHECK(taken.runner_up_time.si() >= taken.time.si() * (1.0 - 1e-12));
     }
   }
 }
 
-// 800 MB and 8 ranks: 7/8 of it leave every rank, 7 ms. all-gather and reduce-scatter make 7 hops,
-// all-to-all one.
-TEST_CASE("Gathers and scatters move what a rank does not have", "[unit]") {
-  CHECK(time_us(CollectiveKind::all_gather, 8e8, 8, false, one_domain()) == Approx(7018.0));
-  CHECK(time_us(CollectiveKind::reduce_scatter, 8e8, 8, false, one_domain()) == Approx(7018.0));
-  CHECK(time_us(CollectiveKind::all_to_all, 8e8, 8, false, one_domain()) == Approx(7012.0));
-  CHECK(time_us(CollectiveKind::send_receive, 8e8, 2, false, one_domain()) == Approx(8012.0));
+// 8 ranks, x = 7/8·S/B:
+//   LL 1 + 10 + 7 + x/0.5, LL128 1 + 20 + 14 + x/0.9, Simple 1 + 15 + 28 + x
+TEST_CASE("Small messages pay for flags with bandwidth, large ones for fences with time",
+          "[unit]") {
+  Machine m = one_domain();
+  m.calibration.protocols = {{{1.0, 1.0, 1.0, 0.5}, {2.0, 2.0, 2.0, 0.9}, {1.5, 4.0, 4.0, 1.0}}};
+  const auto gather = [&](double x) {
+    return cost(CollectiveKind::all_gather, x * 8.0 / 7.0 * 1e5, 8, m);
+  };
+  CHECK(gather(10.0).algorithm == "ring LL");
+  CHECK(us(gather(10.0).time) == Approx(38.0));
+  CHECK(gather(45.0).algorithm == "ring LL128");
+  CHECK(us(gather(45.0).time) == Approx(85.0));
+  CHECK(gather(1000.0).algorithm == "ring Simple");
+  CHECK(us(gather(1000.0).time) == Approx(1044.0));
+  m.scale_up.peer_access = false;  // LL128 needs the 128-byte stores of NVLink
+  CHECK(us(gather(45.0).time) == Approx(89.0));
 }
 
-// Two domains of four, 1 GB. Inside: S/B = 10 ms, 3 hops of 1 us, 3/4·10 ms; across: the shard of
-// 250 MB at 10 GB/s = 25 ms, 5 us a hop.
-//   all-reduce   1 + 10 + 2·(3 + 7500) + (2·5 + 2·½·25 000)
-//   all-gather   1 + 10 + (3 + 7500) + (5 + ½·25 000)
-//   all-to-all   1 + 10 + (1 + 5) + max(3/8·10 ms, 4/8·100 ms), both levels at work at once
-TEST_CASE("Ranks that span domains use both levels of the fabric", "[unit]") {
+// Half a step more: all-gather (n−1 + ½)/n, all-reduce (2(n−1) + ½)/n of 10 ms.
+TEST_CASE("The last step of a ring copies out of the library's buffer", "[unit]") {
+  Machine m = one_domain();
+  m.calibration.staging_copy = 0.5;
+  CHECK(time_us(CollectiveKind::all_gather, 1e9, 2, m) == Approx(12.0 + 7500.0));
+  CHECK(time_us(CollectiveKind::all_gather, 1e9, 8, m) == Approx(18.0 + 9375.0));
+  CHECK(time_us(CollectiveKind::all_reduce, 1e9, 2, m) == Approx(13.0 + 12500.0));
+}
+
+// 800 MB and 8 ranks: 7/8 of it leave every rank, 7 ms. all-gather and reduce-scatter make 7 hops,
+// all-to-all 2 and log₂8 − 1 for posting.
+TEST_CASE("Gathers and scatters move what a rank does not have", "[unit]") {
+  CHECK(time_us(CollectiveKind::all_gather, 8e8, 8, one_domain()) == Approx(7018.0));
+  CHECK(time_us(CollectiveKind::reduce_scatter, 8e8, 8, one_domain()) == Approx(7018.0));
+  CHECK(time_us(CollectiveKind::all_to_all, 8e8, 8, one_domain()) == Approx(7015.0));
+  CHECK(time_us(CollectiveKind::send_receive, 8e8, 2, one_domain()) == Approx(8012.0));
+}
+
+// 8 ranks: ring 1 + 10 + 7 + S/B, tree 1 + 10 + 3 + 2S/B, in-switch 1 + 10 + 2 + S/B/0.5.
+TEST_CASE("A broadcast goes down a tree when small, round a ring when large", "[unit]") {
+  Machine m = one_domain();
+  CHECK(cost(CollectiveKind::broadcast, 1e3, 8, m).algorithm == "tree LL");
+  CHECK(time_us(CollectiveKind::broadcast, 1e3, 8, m) == Approx(14.02));
+  CHECK(cost(CollectiveKind::broadcast, 8e8, 8, m).algorithm == "ring LL");
+  CHECK(time_us(CollectiveKind::broadcast, 8e8, 8, m) == Approx(8018.0));
+  m.scale_up.in_network_reduction = true;
+  CHECK(cost(CollectiveKind::broadcast, 1e3, 8, m).algorithm == "in-switch");
+  CHECK(time_us(CollectiveKind::broadcast, 1e3, 8, m) == Approx(13.02));
+  CHECK(time_us(CollectiveKind::broadcast, 8e8, 8, m) == Approx(8018.0));
+  // Two domains of four: 2·3 + 5 us of hops; a NIC carries a quarter, at 10 GB/s.
+  CHECK(time_us(CollectiveKind::broadcast, 8e8, 8, models::round_machine()) == Approx(20022.0));
+}
+
+// Two domains of four, 1 GB. S/B = 10 ms inside; across, the shard of 250 MB at 10 GB/s = 25 ms, 5 us
+// a hop. One pipeline: the slower level counts.
+//   all-reduce   1 + 10 + (2·2·3 + 2·5) + max(2·7/8·10, 2·½·25 ms)
+//   all-gather   1 + 10 + (2·3 + 5) + max(7/8·10, ½·25 ms)
+//   all-to-all   1 + 10 + (2+1 + 2·5) + max(3/8·10, 4/8·100 ms)
+TEST_CASE("Ranks that span domains use both levels of the fabric at once", "[unit]") {
   const Machine m = models::round_machine();
-  CHECK(time_us(CollectiveKind::all_reduce, 1e9, 8, true, m) == Approx(40027.0));
-  CHECK(time_us(CollectiveKind::all_gather, 1e9, 8, true, m) == Approx(20019.0));
-  CHECK(time_us(CollectiveKind::reduce_scatter, 1e9, 8, true, m) == Approx(20019.0));
-  CHECK(time_us(CollectiveKind::all_to_all, 1e9, 8, true, m) == Approx(50017.0));
+  CHECK(time_us(CollectiveKind::all_reduce, 1e9, 8, m, kBarriers) == Approx(25033.0));
+  CHECK(time_us(CollectiveKind::all_gather, 1e9, 8, m) == Approx(12522.0));
+  CHECK(time_us(CollectiveKind::reduce_scatter, 1e9, 8, m) == Approx(12522.0));
+  CHECK(time_us(CollectiveKind::all_to_all, 1e9, 8, m) == Approx(50024.0));
   // Four ranks, two apart, span two domains of four: 2 inside, 2 domains.
-  //   all-gather   1 + 10 + (1 + ½·10 ms) + (5 + ½·50 ms)
-  CHECK(time_us(CollectiveKind::all_gather, 1e9, 4, true, m, 2) == Approx(30017.0));
+  //   all-gather   1 + 10 + (2·1 + 5) + max(3/4·10, ½·50 ms)
+  CHECK(time_us(CollectiveKind::all_gather, 1e9, 4, m, kLibrary, 2) == Approx(25018.0));
+}
+
+// 1 kB over eight domains of four: ring 2·8·3 + 2·7·5 = 118 us of hops; tree, a chain of three hops
+// inside and log₂8 across, 2·3 + 2·3·5 = 36; with switches that reduce 2 + 30; in the network 2 + 10.
+TEST_CASE("Small all-reduces cross many domains by trees, or in the network", "[unit]") {
+  Machine m = models::round_machine();
+  const auto small = [&] { return cost(CollectiveKind::all_reduce, 1e3, 32, m); };
+  CHECK(small().algorithm == "tree LL");
+  CHECK(us(small().fill) == Approx(36.0));
+  m.scale_up.in_network_reduction = true;
+  CHECK(small().algorithm == "in-switch tree");
+  CHECK(us(small().fill) == Approx(32.0));
+  m.scale_out.in_network_reduction = true;
+  CHECK(small().algorithm == "in-network");
+  CHECK(us(small().fill) == Approx(12.0));
+  // 1 GB: the shard of 250 MB crosses once at half of 10 GB/s.
+  CHECK(us(cost(CollectiveKind::all_reduce, 1e9, 32, m).network) == Approx(43750.0));
+  m.calibration.in_network_efficiency = 1.0;
+  CHECK(us(cost(CollectiveKind::all_reduce, 1e9, 32, m).network) == Approx(25000.0));
+}
+
+// Eight domains, one rank in each: ring 7·5, PAT 3·5 us of hops, at ¾ of the NIC.
+TEST_CASE("One rank a domain gathers by aggregated trees when small", "[unit]") {
+  Machine m = models::round_machine();
+  m.calibration.pat_efficiency = 0.75;
+  const auto gather = [&](double bytes) {
+    return cost(CollectiveKind::all_gather, bytes, 8, m, kLibrary, 4);
+  };
+  CHECK(gather(1e3).algorithm == "PAT");
+  CHECK(us(gather(1e3).time) == Approx(26.0 + 0.0875 / 0.75));
+  CHECK(gather(1e9).algorithm == "ring LL");
+  CHECK(us(gather(1e9).time) == Approx(46.0 + 87500.0));
 }
 
 // 1 GB of rows to 4 random ranks of two domains of four: a row crosses with probability 1 − (1/2)^4, so
@@ -120,28 +236,31 @@ TEST_CASE("A row that several ranks of a domain want crosses to it once when tha
           "[unit]") {
   const Machine m = models::round_machine();
   const auto all_to_all = [&](double bytes, std::int64_t copies) {
-    return models::collective_cost({CollectiveKind::all_to_all, bytes, 8, 1, false, copies}, m);
+    return models::collective_cost({CollectiveKind::all_to_all, bytes, 8, 1, kLibrary, copies}, m);
   };
   const auto large = all_to_all(1e9, 4);
   CHECK(large.time / base::microsecond == Approx(23554.5));
   CHECK(large.algorithm == "deduplicated");
-  CHECK(all_to_all(1e4, 4).algorithm == "direct");
-  CHECK(all_to_all(1e9, 1).algorithm == "direct");
+  CHECK(all_to_all(1e4, 4).algorithm == "direct LL");
+  CHECK(all_to_all(1e9, 1).algorithm == "direct LL");
 }
 
 TEST_CASE("A hand-over within a domain takes the link, beyond it the NIC", "[unit]") {
   const Machine m = models::round_machine();
-  CHECK(time_us(CollectiveKind::send_receive, 1e9, 2, false, m, 1) == Approx(10012.0));
-  CHECK(time_us(CollectiveKind::send_receive, 1e9, 2, false, m, 4) == Approx(100016.0));
-  CHECK(time_us(CollectiveKind::send_receive, 1e9, 2, false, m, 8) == Approx(100016.0));
+  const auto send = [&](std::int64_t stride) {
+    return time_us(CollectiveKind::send_receive, 1e9, 2, m, kLibrary, stride);
+  };
+  CHECK(send(1) == Approx(10012.0));
+  CHECK(send(4) == Approx(100016.0));
+  CHECK(send(8) == Approx(100016.0));
 }
 
 TEST_CASE("One rank has nobody to talk to and nothing to pay", "[unit]") {
   for (const auto kind :
        {CollectiveKind::all_reduce, CollectiveKind::all_gather, CollectiveKind::reduce_scatter,
-        CollectiveKind::all_to_all, CollectiveKind::send_receive}) {
-    const auto cost = models::collective_cost({kind, 1e9, 1, 1, true}, models::round_machine());
-    CHECK(cost.time.si() == 0.0);
-    CHECK(cost.message_bytes.si() == 0.0);
+        CollectiveKind::all_to_all, CollectiveKind::broadcast, CollectiveKind::send_receive}) {
+    const Cost alone = cost(kind, 1e9, 1, models::round_machine(), kBarriers);
+    CHECK(alone.time.si() == 0.0);
+    CHECK(alone.message_bytes.si() == 0.0);
   }
 }

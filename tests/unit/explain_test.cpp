@@ -85,6 +85,20 @@ TEST_CASE("Only what multiplies has a number format", "[unit]") {
   }
 }
 
+TEST_CASE("A collective says what took its time, and what the next best would have taken",
+          "[unit]") {
+  const sim::Scenario s = scenario("{tensor_parallel: 8}");
+  const Explained e(s);
+  const OperatorRow& row = row_of(e.phases.front(), "mlp.all_reduce");
+  CHECK(row.start_s + row.hops_s + row.transfer_s == Approx(row.time_s));
+  CHECK(!row.runner_up.empty());
+  CHECK(row.runner_up != row.algorithm);
+  CHECK(row.runner_up_time_s >= row.time_s);
+  const std::string text = explain_text(e.view, e.estimate);
+  CHECK(text.find("\nmlp.all_reduce: " + row.algorithm + " takes ") != std::string::npos);
+  CHECK(text.find("next best, " + row.runner_up + ", ") != std::string::npos);
+}
+
 TEST_CASE("Arithmetic intensity is FLOP over bytes, and none without bytes", "[unit]") {
   OperatorRow row;
   row.flop = 12.0;

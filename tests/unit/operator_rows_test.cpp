@@ -67,6 +67,24 @@ TEST_CASE("A balanced expert row hits as many experts as its rows reach, a skewe
   CHECK(distinct("2", "power_law_1.2") < 4.0);
 }
 
+TEST_CASE("An all-reduce launched by the host waits for it, and copies its input first", "[unit]") {
+  const auto all_reduce = [&](const std::string& source) {
+    return first_row("custom_allreduce",
+                     "system,fw,kernel_source,num_gpus,message_bytes,latency_ms\nh100_sxm,vllm," +
+                         source + ",8,512,0.02\n");
+  };
+  const auto eager = all_reduce("vLLM_custom_eager");
+  CHECK(eager.eager);
+  CHECK(std::get<workloads::Elementwise>(eager.operators.at(0)) ==
+        workloads::Elementwise{512.0, 512.0, 0.0});
+  CHECK(std::get<workloads::Collective>(eager.operators.at(1)).custom ==
+        workloads::AllReduceKernels::barriers);
+  const auto graph = all_reduce("TRTLLM");
+  CHECK(!graph.eager);
+  CHECK(std::get<workloads::Collective>(graph.operators.at(0)).custom ==
+        workloads::AllReduceKernels::flags);
+}
+
 TEST_CASE("What the models do not know is a reason, not a number", "[unit]") {
   const std::string gemm = "system,fw,gemm_dtype,m,n,k,latency_ms\n";
   CHECK(first_row("gemm", gemm + "h100_sxm,vllm,ternary,8,512,1024,0.02\n").reason ==

@@ -24,7 +24,8 @@ inline Machine round_machine() {
   m.calibration.in_flight_bytes_per_sm = 1e5;
   m.calibration.wave_tail = 1.0;
   m.calibration.overlap_exponent = 4.0;
-  m.calibration.library_overhead = 10.0 * microsecond;
+  m.calibration.library_trips = 10.0 * microsecond / m.dram_latency;
+  m.calibration.custom_in_flight = 1e9 * byte;
   m.calibration.deduplication_overhead = 100.0 * microsecond;
   m.calibration.in_network_efficiency = 0.5;
   m.calibration.moe_kernels = 7.0;

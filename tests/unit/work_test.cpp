@@ -105,15 +105,17 @@ TEST_CASE("A window limits the keys a query sees and the cache it reads", "[unit
 
 TEST_CASE("Messages are what a rank must send to the others", "[unit]") {
   const auto sent = [](CollectiveKind kind, std::int64_t ranks) {
-    return models::collective_work({kind, 800.0, ranks, 1, false}).message.si();
+    return models::collective_work({kind, 800.0, ranks, 1}).message.si();
   };
   CHECK(sent(CollectiveKind::all_reduce, 8) == 2.0 * 700.0);
   CHECK(sent(CollectiveKind::all_gather, 8) == 700.0);
   CHECK(sent(CollectiveKind::reduce_scatter, 8) == 700.0);
   CHECK(sent(CollectiveKind::all_to_all, 8) == 700.0);
   CHECK(sent(CollectiveKind::send_receive, 2) == 800.0);
-  for (const auto kind : {CollectiveKind::all_reduce, CollectiveKind::all_gather,
-                          CollectiveKind::reduce_scatter, CollectiveKind::all_to_all}) {
+  CHECK(sent(CollectiveKind::broadcast, 8) == 800.0);  // the root's
+  for (const auto kind :
+       {CollectiveKind::all_reduce, CollectiveKind::all_gather, CollectiveKind::reduce_scatter,
+        CollectiveKind::all_to_all, CollectiveKind::broadcast}) {
     CHECK(sent(kind, 1) == 0.0);
   }
 }
