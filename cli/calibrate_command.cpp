@@ -5,6 +5,7 @@
 
 #include "calibrate/operator_rows.hpp"
 #include "cli/commands.hpp"
+#include "cli/usage.hpp"
 #include "cli/validation.hpp"
 
 namespace roofcast::cli {
@@ -15,21 +16,24 @@ void add_calibrate(CLI::App& app, Run& chosen) {
   auto* validate = command->add_subcommand(
       "validate",
       "Predicts every row of a table of measurements and tells the errors\n"
-      "  roofcast calibrate validate serving serving_silicon.csv --out errors.csv\n"
-      "  roofcast calibrate validate gemm gemm.csv.gz --where system=h100_sxm");
+      "The columns are those of the tables collected in ai-dynamo/aiconfigurator; rows that "
+      "cannot be predicted are counted by reason.");
   auto options = std::make_shared<ValidationOptions>();
   std::vector<std::string> kinds = calibrate::operator_kinds();
   kinds.emplace_back("serving");
-  validate
-      ->add_option("kind", options->kind,
-                   fmt::format("what was measured: {}", fmt::join(kinds, ", ")))
+  validate->add_option("kind", options->kind, "what was measured")
       ->required()
       ->check(CLI::IsMember(kinds));
-  validate->add_option("data", options->data, "the table, .csv or .csv.gz")->required();
-  validate->add_option("--out", options->out, "every row with its prediction, as CSV");
+  validate->add_option("data", options->data, "the table, .csv or .csv.gz")
+      ->type_name(kFile)
+      ->required();
+  validate->add_option("--out", options->out, "every row with its prediction, as CSV")
+      ->type_name(kFile);
   validate->add_option("--where", options->where, "only rows with this text in this column")
-      ->type_name("COLUMN=VALUE")
+      ->type_name(kColumnValue)
       ->take_all();
+  validate->footer(examples({"roofcast calibrate validate gemm gemm.csv --where system=h200_sxm",
+                             "roofcast calibrate validate gemm gemm.csv --out errors.csv"}));
   validate->callback([&chosen, options] {
     chosen = [options] {
       return options->kind == "serving" ? validate_serving(*options) : validate_operators(*options);

@@ -3,6 +3,7 @@
 
 #include "cli/catalogs.hpp"
 #include "cli/commands.hpp"
+#include "cli/usage.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -28,14 +29,20 @@ bool check(const std::string& file, const std::string& kind_name) {
 
 void add_check(CLI::App& app, Run& chosen) {
   auto* command = app.add_subcommand(
-      "check", "Reads scenarios, sweeps and catalog files and reports every mistake in them");
+      "check",
+      "Reads scenarios, sweeps and catalog files and reports every mistake in them\n"
+      "Each with its line, a caret and the nearest name; exit status 2 when there is any.");
   auto files = std::make_shared<std::vector<std::string>>();
   auto kind = std::make_shared<std::string>();
-  command->add_option("files", *files, "YAML or JSON documents")->required();
-  command->add_option(
-      "--kind", *kind,
-      "chip, system, calibration, model, precision, stack or example (a scenario or a "
-      "sweep); told by the keys when left out");
+  command->add_option("files", *files, "YAML or JSON documents")->type_name(kFile)->required();
+  command
+      ->add_option("--kind", *kind,
+                   "chip, system, calibration, model, precision, stack or example (a scenario or "
+                   "a sweep); told by the keys when left out")
+      ->type_name(kKind);
+  command->footer(examples({"roofcast check llama-70b.yaml what_if.yaml",
+                            "roofcast show chip h200_sxm > my_chip.yaml",
+                            "roofcast check --kind chip my_chip.yaml"}));
   command->callback([&chosen, files, kind] {
     chosen = [files, kind] {
       bool good = true;

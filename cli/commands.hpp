@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The commands of roofcast, one file each. add_x declares the command's options on the application
-// and stores in `chosen` what to run when the user picked it; it returns the exit code.
+// and stores in `chosen` what to run when the user picked it; it returns the exit code. Its footer
+// is examples (cli/usage.hpp), which a test runs.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <memory>
 
 namespace roofcast::cli {
 
@@ -25,6 +27,11 @@ void add_sweep(CLI::App& app, Run& chosen);
 void add_pareto(CLI::App& app, Run& chosen);
 void add_report(CLI::App& app, Run& chosen);
 void add_calibrate(CLI::App& app, Run& chosen);
+void add_completion(CLI::App& app, Run& chosen);
+void add_man(CLI::App& app, Run& chosen);
+
+// Every command, declared; `chosen` outlives it.
+std::unique_ptr<CLI::App> make_program(Run& chosen);
 
 // The whole program: parses, runs, turns exceptions into messages on stderr and an exit code.
 int run(int argc, char** argv);

@@ -10,6 +10,7 @@
 #include "cli/explain.hpp"
 #include "cli/metric_cells.hpp"
 #include "cli/text_table.hpp"
+#include "cli/usage.hpp"
 #include "sim/metrics.hpp"
 #include "sim/scenario.hpp"
 
@@ -122,19 +123,28 @@ void add_estimate(CLI::App& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "estimate",
       "One scenario: latency, throughput, memory and cost, with what limits each\n"
-      "  roofcast estimate mine.yaml --set deployment.tensor_parallel=4\n"
-      "  roofcast estimate mine.yaml --set system.chip.hbm.bandwidth=x2 --explain");
+      "A knob is a dotted path into the scenario, through references; the value replaces what is "
+      "there, and x1.5 multiplies it. `roofcast completion` completes the paths.");
   auto options = std::make_shared<Options>();
-  command->add_option("scenario", options->scenario, "the scenario's YAML")->required();
+  command->add_option("scenario", options->scenario, "the scenario's YAML")
+      ->type_name(kFile)
+      ->required();
   command->add_option("--set", options->set, "turn a knob: a dotted path, =, a value or a factor")
-      ->type_name("PATH=VALUE")
+      ->type_name(kKnobValue)
       ->take_all();
-  command->add_option("--format", options->format, "text, json or csv")
+  command->add_option("--format", options->format, "how to print it")
       ->check(CLI::IsMember({"text", "json", "csv"}))
-      ->capture_default_str();
-  command->add_flag("--explain", options->explain,
-                    "time by operator, with FLOP, bytes, arithmetic intensity and bound");
+      ->capture_default_str()
+      ->group("Output");
+  command
+      ->add_flag("--explain", options->explain,
+                 "time by operator, with FLOP, bytes, arithmetic intensity and bound")
+      ->group("Output");
   command->add_flag("--strict", options->strict, "exit with 3 when the scenario does not fit");
+  command->footer(examples(
+      {"roofcast show example llama-70b > mine.yaml", "roofcast estimate mine.yaml --explain",
+       "roofcast estimate mine.yaml --set deployment.tensor_parallel=4 --format json",
+       "roofcast estimate mine.yaml --set system=hgx_b200 --set system.chip.hbm.bandwidth=x1.5"}));
   command->callback([&chosen, options] { chosen = [options] { return run_estimate(*options); }; });
 }
 

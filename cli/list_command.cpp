@@ -5,6 +5,7 @@
 #include "cli/commands.hpp"
 #include "cli/model_table.hpp"
 #include "cli/text_table.hpp"
+#include "cli/usage.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -35,14 +36,17 @@ void list(const DocumentKind& kind) {
 }  // namespace
 
 void add_list(CLI::App& app, Run& chosen) {
-  auto* command = app.add_subcommand("list", "What the catalog holds");
+  auto* command = app.add_subcommand("list", "What the catalog holds, with a word on each entry");
   auto kind = std::make_shared<std::string>();
   auto csv = std::make_shared<bool>(false);
+  command
+      ->add_option("kind", *kind,
+                   "chips, systems, models, precisions, stacks, calibrated or examples; all when "
+                   "left out")
+      ->type_name(kKinds);
   command->add_flag("--csv", *csv, "models as CSV, in SI units");
-  command->add_option(
-      "kind", *kind,
-      "chips, systems, models, precisions, stacks, calibrated or examples; all when "
-      "left out");
+  command->footer(
+      examples({"roofcast list", "roofcast list models", "roofcast list models --csv"}));
   command->callback([&chosen, kind, csv] {
     chosen = [kind, csv] {
       if (*csv) {

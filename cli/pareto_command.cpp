@@ -7,6 +7,7 @@
 #include "base/csv.hpp"
 #include "cli/commands.hpp"
 #include "cli/front_table.hpp"
+#include "cli/usage.hpp"
 #include "sim/pareto.hpp"
 
 namespace roofcast::cli {
@@ -87,17 +88,24 @@ int run_pareto(const Options& options) {
 }  // namespace
 
 void add_pareto(CLI::App& app, Run& chosen) {
-  auto* command = app.add_subcommand(
-      "pareto",
-      "The Pareto front of a result CSV for any of its columns\n"
-      "  roofcast pareto out.csv --maximize throughput_tok_per_s_per_gpu \\\n"
-      "      --minimize ttft_p50_s cost_usd_per_mtok --by system --csv front.csv");
+  auto* command = app.add_subcommand("pareto",
+                                     "The Pareto front of a result CSV for any of its columns\n"
+                                     "Only rows that meet the sweep's constraints compete.");
   auto options = std::make_shared<Options>();
-  command->add_option("results", options->results, "a CSV, also .gz")->required();
-  command->add_option("--maximize", options->maximize, "columns that are better when higher");
-  command->add_option("--minimize", options->minimize, "columns that are better when lower");
-  command->add_option("--by", options->by, "one front for each value of this column");
-  command->add_option("--csv", options->csv, "where the front's rows go");
+  command->add_option("results", options->results, "a CSV, also .gz")->type_name(kFile)->required();
+  command->add_option("--maximize", options->maximize, "columns that are better when higher")
+      ->type_name(kColumn);
+  command->add_option("--minimize", options->minimize, "columns that are better when lower")
+      ->type_name(kColumn);
+  command->add_option("--by", options->by, "one front for each value of this column")
+      ->type_name(kColumn);
+  command->add_option("--csv", options->csv, "where the front's rows go")
+      ->type_name(kFile)
+      ->group("Output");
+  command->footer(examples(
+      {"roofcast pareto out.csv --maximize interactivity_tok_per_s_per_user --minimize gpus",
+       "roofcast pareto out.csv --minimize ttft_p50_s cost_usd_per_mtok --by system "
+       "--csv front.csv"}));
   command->callback([&chosen, options] { chosen = [options] { return run_pareto(*options); }; });
 }
 

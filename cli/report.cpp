@@ -10,6 +10,7 @@
 
 #include "cli/explain.hpp"
 #include "cli/front_table.hpp"
+#include "cli/version.hpp"
 #include "sim/metrics.hpp"
 
 namespace roofcast::cli {
@@ -171,7 +172,7 @@ ordered_json report_json(const base::CsvTable& table, const sim::SweepPoints* po
   const std::vector<std::size_t> shown = rows_to_show(table);
   ordered_json data;
   data["title"] = title;
-  data["generated_by"] = "roofcast " ROOFCAST_VERSION;
+  data["generated_by"] = "roofcast " + version();
   data["question"] = points != nullptr ? points->sweep().question : "";
   data["scenario"] = sweep_text;
   std::string series;

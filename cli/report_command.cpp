@@ -4,6 +4,7 @@
 #include "cli/commands.hpp"
 #include "cli/report.hpp"
 #include "cli/sweep_csv.hpp"
+#include "cli/usage.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -32,11 +33,16 @@ int run_report(const std::string& results, const std::string& output) {
 void add_report(CLI::App& app, Run& chosen) {
   auto* command = app.add_subcommand("report",
                                      "A self-contained HTML report of a result CSV\n"
-                                     "  roofcast report out.csv -o out.html");
+                                     "Operator views need the OUT.sweep.yaml that `roofcast "
+                                     "sweep` writes beside OUT.csv.");
   auto results = std::make_shared<std::string>();
   auto output = std::make_shared<std::string>();
-  command->add_option("results", *results, "a CSV written by `roofcast sweep`")->required();
-  command->add_option("-o,--output", *output, "the HTML file")->required();
+  command->add_option("results", *results, "a CSV written by `roofcast sweep`")
+      ->type_name(kFile)
+      ->required();
+  command->add_option("-o,--output", *output, "the HTML file")->type_name(kFile)->required();
+  command->footer(examples(
+      {"roofcast report out.csv --output out.html", "roofcast report hbm.csv.gz -o hbm.html"}));
   command->callback([&chosen, results, output] {
     chosen = [results, output] { return run_report(*results, *output); };
   });

@@ -6,6 +6,7 @@
 #include "cli/catalogs.hpp"
 #include "cli/commands.hpp"
 #include "cli/text_table.hpp"
+#include "cli/usage.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -38,15 +39,19 @@ std::string with_origins(const base::Node& node) {
 }  // namespace
 
 void add_show(CLI::App& app, Run& chosen) {
-  auto* command = app.add_subcommand("show",
-                                     "One entry of the catalog, with its sources\n"
-                                     "  roofcast show chip h200_sxm\n"
-                                     "  roofcast show example llama-70b > mine.yaml");
+  auto* command = app.add_subcommand(
+      "show",
+      "One entry of the catalog, with the sources of its figures\n"
+      "What it prints is a document to start from: roofcast reads it back. Of a derived part it "
+      "also prints the whole, with the document that each value comes from.");
   auto kind = std::make_shared<std::string>();
   auto id = std::make_shared<std::string>();
   command->add_option("kind", *kind, "chip, system, model, precision, stack, calibration, example")
+      ->type_name(kKind)
       ->required();
-  command->add_option("id", *id, "as `roofcast list` prints it")->required();
+  command->add_option("id", *id, "as `roofcast list` prints it")->type_name(kId)->required();
+  command->footer(
+      examples({"roofcast show chip h200_sxm", "roofcast show example llama-70b > mine.yaml"}));
   command->callback([&chosen, kind, id] {
     chosen = [kind, id] {
       const DocumentKind& kind_shown = kind_named(*kind);

@@ -9,6 +9,7 @@
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/sweep_csv.hpp"
+#include "cli/usage.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -95,15 +96,26 @@ int run_sweep_command(const Options& options) {
 void add_sweep(CLI::App& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "sweep",
-      "Every combination of the axes of a sweep; CSV, Pareto front, report\n"
-      "  roofcast sweep examples/llama70b_what_if.yaml --csv out.csv --report out.html");
+      "Every combination of the axes of a sweep: CSV, Pareto front, report\n"
+      "A sweep is a base scenario, axes over any of its figures, constraints and objectives. "
+      "OUT.sweep.yaml beside OUT.csv keeps the sweep with its base written out.");
   auto options = std::make_shared<Options>();
-  command->add_option("sweep", options->sweep, "the sweep's YAML")->required();
+  command->add_option("sweep", options->sweep, "the sweep's YAML")->type_name(kFile)->required();
   command->add_option("--csv", options->csv, "where the rows go; compressed when it ends in .gz")
+      ->type_name(kFile)
+      ->group("Output")
       ->required();
-  command->add_option("--report", options->report, "write a self-contained HTML report");
-  command->add_option("--threads", options->threads, "0 = all cores")->capture_default_str();
-  command->add_flag("--quiet", options->quiet, "no progress, no timing");
+  command->add_option("--report", options->report, "write a self-contained HTML report")
+      ->type_name(kFile)
+      ->group("Output");
+  command->add_flag("--quiet", options->quiet, "no progress, no timing")->group("Output");
+  command->add_option("--threads", options->threads, "0 = all cores")
+      ->type_name(kNumber)
+      ->capture_default_str();
+  command->footer(examples({"roofcast show example llama-70b > llama-70b.yaml",
+                            "roofcast show example llama70b_h200_hbm > hbm.yaml",
+                            "roofcast sweep hbm.yaml --csv hbm.csv --report hbm.html",
+                            "roofcast sweep hbm.yaml --csv hbm.csv.gz --threads 1 --quiet"}));
   command->callback(
       [&chosen, options] { chosen = [options] { return run_sweep_command(*options); }; });
 }

@@ -6,9 +6,11 @@ include(FetchContent)
 
 # roofcast_dependency(<package> <minimum version> <target> <repository> <tag>)
 # Afterwards <target> exists, and its headers count as system headers (no warnings from them).
+# ROOFCAST_FETCHED lists the packages that were fetched.
 macro(roofcast_dependency package version target repository tag)
   find_package(${package} ${version} QUIET)
   if(NOT ${package}_FOUND)
+    list(APPEND ROOFCAST_FETCHED ${package})
     message(STATUS "${package} ${version} or newer is not installed: fetching ${tag}")
     FetchContent_Declare(${package} GIT_REPOSITORY ${repository} GIT_TAG ${tag} GIT_SHALLOW ON)
     FetchContent_MakeAvailable(${package})

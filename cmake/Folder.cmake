@@ -4,7 +4,7 @@
 # roofcast_folder(NAME <folder> [TARGET <target>] [EXCLUDE <file>...] [DEPENDS <library>...])
 #
 # Defines <target> (default roofcast_<folder>) from every .cpp below the current folder except the
-# EXCLUDEd ones. A new file is noticed by the next build.
+# EXCLUDEd ones, and its alias roofcast::<folder>. A new file is noticed by the next build.
 function(roofcast_folder)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TARGET" "EXCLUDE;DEPENDS")
   if(NOT arg_TARGET)
@@ -17,7 +17,10 @@ function(roofcast_folder)
 
   # CMakeLists.txt among the sources and the explicit language let a folder be headers only.
   add_library(${arg_TARGET} STATIC ${sources} CMakeLists.txt)
-  set_target_properties(${arg_TARGET} PROPERTIES LINKER_LANGUAGE CXX)
-  target_include_directories(${arg_TARGET} PUBLIC "${PROJECT_SOURCE_DIR}")
-  target_link_libraries(${arg_TARGET} PUBLIC ${arg_DEPENDS} PRIVATE roofcast_compile_flags)
+  add_library(roofcast::${arg_NAME} ALIAS ${arg_TARGET})
+  set_target_properties(${arg_TARGET} PROPERTIES LINKER_LANGUAGE CXX EXPORT_NAME ${arg_NAME})
+  target_compile_features(${arg_TARGET} PUBLIC cxx_std_20)
+  target_include_directories(${arg_TARGET} PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>")
+  target_link_libraries(${arg_TARGET} PUBLIC ${arg_DEPENDS}
+                        PRIVATE $<BUILD_INTERFACE:roofcast_compile_flags>)
 endfunction()

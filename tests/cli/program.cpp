@@ -77,12 +77,20 @@ Outcome Program::run(const std::vector<std::string>& arguments) const {
   for (const std::string& argument : arguments) {
     quoted_arguments += fmt::format(" {}", quoted(argument));
   }
+  return execute(quoted(binary_.string()) + quoted_arguments);
+}
+
+Outcome Program::shell(const std::string& line) const {
+  return execute(fmt::format("PATH={}:\"$PATH\" bash -c {}", quoted(binary_.parent_path().string()),
+                             quoted(line)));
+}
+
+Outcome Program::execute(const std::string& command) const {
   const fs::path out = directory_ / ".stdout";
   const fs::path err = directory_ / ".stderr";
   const int status =
-      std::system(fmt::format("cd {} && {}{} >{} 2>{} </dev/null", quoted(directory_.string()),
-                              quoted(binary_.string()), quoted_arguments, quoted(out.string()),
-                              quoted(err.string()))
+      std::system(fmt::format("cd {} && {} >{} 2>{} </dev/null", quoted(directory_.string()),
+                              command, quoted(out.string()), quoted(err.string()))
                       .c_str());
   REQUIRE(WIFEXITED(status));
   return {WEXITSTATUS(status), text_of(out), text_of(err)};

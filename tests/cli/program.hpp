@@ -31,7 +31,9 @@ class Program {
 
   // Runs in the directory, stdout and stderr into files.
   Outcome run(const std::vector<std::string>& arguments) const;
-  // The same, and requires that it worked.
+  // A line of bash in the directory, with the program on the path.
+  Outcome shell(const std::string& line) const;
+  // run(), and requires that it worked.
   std::string output(const std::vector<std::string>& arguments) const;
 
   std::filesystem::path path(const std::string& name) const { return directory_ / name; }
@@ -39,6 +41,8 @@ class Program {
   void write(const std::string& name, const std::string& text) const;
 
  private:
+  Outcome execute(const std::string& command) const;
+
   std::filesystem::path binary_;
   std::filesystem::path directory_;
 };

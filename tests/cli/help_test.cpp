@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <cctype>
+
+#include "cli/commands.hpp"
+#include "cli/completion.hpp"
+#include "cli/usage.hpp"
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+// The whole tree of commands, outer ones first.
+void collect(const CLI::App& command, std::vector<const CLI::App*>& all) {
+  all.push_back(&command);
+  for (const CLI::App* each : subcommands(command)) {
+    collect(*each, all);
+  }
+}
+
+struct Commands {
+  Run chosen;
+  std::unique_ptr<CLI::App> program = make_program(chosen);
+  std::vector<const CLI::App*> all;
+  Commands() { collect(*program, all); }
+};
+
+std::vector<std::string> examples_of(const CLI::App& command) {
+  std::vector<std::string> lines;
+  for (const auto& [heading, text] : footer_sections(command)) {
+    if (heading == "Examples") {
+      lines = text;
+    }
+  }
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("Every example in the help of every command runs, in the order of the help", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write(
+      "gemm.csv",
+      "system,fw,gemm_dtype,m,n,k,latency_ms\nh200_sxm,vllm,bfloat16,64,4096,4096,0.02\n");
+  const Commands commands;
+  for (const CLI::App* command : commands.all) {
+    const std::vector<std::string> lines = examples_of(*command);
+    INFO(full_name(*command));
+    CHECK((!lines.empty() || !subcommands(*command).empty()));
+    bool named = lines.empty();
+    for (const std::string& line : lines) {
+      named = named || contains(line, full_name(*command));
+      const Outcome outcome = roofcast.shell(line);
+      INFO(line << "\n" << outcome.err);
+      CHECK(outcome.code == 0);
+    }
+    CHECK(named);
+  }
+}
+
+TEST_CASE("The help of every command fits a terminal and says what each argument is", "[cli]") {
+  const Commands commands;
+  for (const CLI::App* command : commands.all) {
+    INFO(full_name(*command));
+    CHECK(!summary(*command).empty());
+    const std::string help = command->help();
+    CHECK(contains(help, "Usage: " + synopsis(*command) + "\n"));
+    for (const std::string& line : lines_of(help)) {
+      INFO(line);
+      CHECK((line.size() <= 80 || contains(line, "roofcast ")));  // command lines stay whole
+      for (const char c : line) {
+        CHECK(static_cast<unsigned char>(c) < 0x80);
+      }
+    }
+    for (const CLI::Option* option : command->get_options()) {
+      INFO(option->get_name());
+      CHECK(!option->get_description().empty());
+    }
+  }
+}
+
+TEST_CASE("Completion knows the type of the value of every argument and option", "[cli]") {
+  const Commands commands;
+  for (const CLI::App* command : commands.all) {
+    for (const CLI::Option* option : command->get_options()) {
+      INFO(full_name(*command) << " " << option->get_name()
+                               << ": give it a type_name of cli/usage.hpp");
+      CHECK((!takes_value(*option) || knows_values(*option)));
+    }
+  }
+}
+
+TEST_CASE("The manual page has every command, option and example of the help", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  std::string page;
+  for (const char c : roofcast.output({"man"})) {
+    page += c == '\\' ? "" : std::string(1, c);
+  }
+  const Commands commands;
+  for (const CLI::App* command : commands.all) {
+    if (command->get_parent() != nullptr && !subcommands(*command).empty()) {
+      continue;  // the page has the commands that do something
+    }
+    INFO(full_name(*command));
+    CHECK(contains(page, "\n.B " + synopsis(*command) + "\n"));
+    CHECK(contains(page, summary(*command)));
+    for (const CLI::Option* option : command->get_options()) {
+      CHECK(contains(page, "\n.B " + usage(*option).name + "\n"));
+    }
+    for (const std::string& line : examples_of(*command)) {
+      CHECK(contains(page, "\n" + line.substr(2) + "\n"));
+    }
+  }
+  for (const char* part : {"ROOFCAST_CATALOG", ".SH EXIT STATUS", ".SH ENVIRONMENT"}) {
+    CHECK(contains(page, part));
+  }
+}
+
+TEST_CASE("groff and mandoc find no fault in the manual page", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("roofcast.1", roofcast.output({"man"}));
+  for (const std::string command : {"groff -man -Tutf8 -ww -z", "mandoc -T lint -W error"}) {
+    if (roofcast.shell("command -v " + command.substr(0, command.find(' '))).code != 0) {
+      WARN(command << " is not installed: not run");
+      continue;
+    }
+    const Outcome outcome = roofcast.shell(command + " roofcast.1");
+    INFO(command << "\n" << outcome.out << outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK(outcome.err.empty());
+  }
+}
+
+}  // namespace roofcast::cli
