@@ -77,7 +77,7 @@ const Node* Fields::scalar(std::string_view key, Need need) {
 }
 
 void Fields::problem(std::string_view key, std::string_view message) {
-  const Node* found = node_->find(key);
+  const Node* found = node_->find_path(key);
   problems_->add(found != nullptr ? found->place : node_->place, path_of(key), message);
 }
 
@@ -132,6 +132,14 @@ void Fields::integer(std::string_view key, std::int64_t& target, Range range, Ne
     }
     target = static_cast<std::int64_t>(*value);
     check_range(*node, key, *value, range);
+  }
+}
+
+void Fields::integer(std::string_view key, std::optional<std::int64_t>& target, Range range) {
+  if (has(key)) {
+    integer(key, target.emplace(), range);
+  } else {
+    take(key);
   }
 }
 

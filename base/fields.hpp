@@ -60,6 +60,7 @@ class Fields {
   void text(std::string_view key, std::string& target, Need need = required);
   void flag(std::string_view key, bool& target, Need need = required);
   void integer(std::string_view key, std::int64_t& target, Range range, Need need = required);
+  void integer(std::string_view key, std::optional<std::int64_t>& target, Range range);
   void number(std::string_view key, double& target, Range range, Need need = required);
   void texts(std::string_view key, std::vector<std::string>& target, Need need = optional);
 
@@ -94,7 +95,7 @@ class Fields {
   // The key every group of figures must have; its text stays in the document.
   void source();
 
-  // Reports a problem of meaning at a key's value (or at the map when the key is absent).
+  // Reports a problem of meaning at the value of a key or dotted path (at the map when it is absent).
   void problem(std::string_view key, std::string_view message);
   // Marks a key as known without reading it.
   const Node* take(std::string_view key, Need need = optional);

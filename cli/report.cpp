@@ -164,6 +164,15 @@ ordered_json notes_json(const base::CsvTable& table) {
       break;
     }
   }
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    if (says(table, row, "provenance", "assumed")) {
+      notes.push_back(
+          "Rows marked \"assumed\" are of a chip that is not published in full: some of its "
+          "figures "
+          "are assumptions, named in the chip's file.");
+      break;
+    }
+  }
   return notes;
 }
 

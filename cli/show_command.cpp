@@ -13,10 +13,12 @@ namespace {
 
 constexpr std::size_t kWidth = 60;  // of a value; sources are long
 
-// The tree as indented text, each value with the document it was written in.
+// The tree as indented comments, so that what is shown stays a document; each value with the document
+// it was written in.
 void write_origins(const base::Node& node, int depth, TextTable& table) {
   for (const base::Entry& entry : node.entries) {
-    const std::string key = std::string(static_cast<std::size_t>(2 * depth), ' ') + entry.key + ":";
+    const std::string key =
+        "# " + std::string(static_cast<std::size_t>(2 * depth), ' ') + entry.key + ":";
     const base::Node& value = entry.value;
     if (value.is_map()) {
       table.add({key, "", ""});

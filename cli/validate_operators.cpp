@@ -64,7 +64,7 @@ int validate_operators(const ValidationOptions& options) {
       continue;
     }
     out.add(row, {seconds * (base::second / base::millisecond)},
-            std::string(hardware::name(platform->system.calibration.provenance)), "");
+            std::string(hardware::name(platform->system.provenance())), "");
     all.push_back({measured.measured_s, seconds});
     groups[{measured.chip, measured.stack, measured.format}].push_back(all.back());
   }

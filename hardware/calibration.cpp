@@ -19,6 +19,8 @@ std::string_view name(Provenance provenance) {
       return "transferred";
     case Provenance::datasheet:
       return "datasheet";
+    case Provenance::assumed:
+      return "assumed";
   }
   return "";
 }

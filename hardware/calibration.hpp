@@ -17,8 +17,9 @@
 
 namespace roofcast::hardware {
 
-// Where a forecast's parameters come from, best first.
-enum class Provenance { measured_corrected, calibrated, transferred, datasheet };
+// Where a forecast's parameters come from, best first. `assumed` is no calibration's: it says that
+// figures of the chip itself are assumptions.
+enum class Provenance { measured_corrected, calibrated, transferred, datasheet, assumed };
 std::string_view name(Provenance provenance);
 
 // A protocol of the collective library, relative to LL on the same level; its share of the port.

@@ -31,8 +31,8 @@ void read(Fields& f, Chip& chip) {
     g.source();
   });
   f.group("vector", [&](Fields& g) {
-    g.quantity("fp32", chip.vector_fp32);
-    chip.tensor[static_cast<std::size_t>(base::MathType::fp32)] = chip.vector_fp32;
+    g.quantity("fp32", chip.tensor[static_cast<std::size_t>(base::MathType::fp32)], base::positive,
+               base::optional);
     g.source();
   });
   f.group("hbm", [&](Fields& g) {
@@ -64,8 +64,20 @@ void read(Fields& f, Chip& chip) {
         g.source();
       },
       base::optional);
+  f.group(
+      "links",
+      [&](Fields& g) {
+        std::string type;
+        Links links;
+        g.text("type", type);
+        g.integer("count", links.count, base::at_least_one);
+        g.quantity("bandwidth_per_direction", links.bandwidth);
+        g.source();
+        chip.links = links;
+      },
+      base::optional);
   f.group("pcie", [&](Fields& g) {
-    std::int64_t generation = 0;
+    std::optional<std::int64_t> generation;
     g.integer("generation", generation, base::at_least_one);
     g.quantity("bandwidth_per_direction", chip.pcie);
     g.source();
@@ -77,6 +89,15 @@ void read(Fields& f, Chip& chip) {
         g.quantity("l2_bandwidth", chip.measured.l2_bandwidth);
         g.quantity("dram_latency", chip.measured.dram_latency);
         g.quantity("exponential_rate", chip.measured.exponential_rate);
+        g.source();
+      },
+      base::optional);
+  f.group(
+      "assumed",
+      [&](Fields& g) {
+        g.integer("sms", chip.assumed.sms, base::at_least_one);
+        g.quantity("clock", chip.assumed.clock);
+        g.quantity("l2_capacity", chip.assumed.l2_capacity);
         g.source();
       },
       base::optional);

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One accelerator: what its datasheet says, and beside it what was measured on real parts.
+// One accelerator: what its datasheet says, and beside it what was measured on real parts and what
+// is assumed of one that nobody has described in full.
 //
-// Rates are dense (no structured sparsity) with FP32 accumulation. Link rates are per direction.
+// Rates are dense (no structured sparsity) with FP32 accumulation. Link rates are per direction. A
+// figure that is not published is null and absent here; a system whose forecast would need it is
+// refused (hardware/system.hpp). An assumption stands in a group of its own, is used only where the
+// datasheet is silent, and every forecast that rests on one says so (Provenance::assumed).
 #pragma once
 
 #include <array>
@@ -24,30 +28,55 @@ struct MeasuredChip {
   std::optional<base::FlopsPerSecond> exponential_rate;  // exp() of the whole chip
 };
 
+// Stands in for a figure the datasheet leaves out, with the reason as its source.
+struct AssumedChip {
+  std::optional<std::int64_t> sms;
+  std::optional<base::Hertz> clock;
+  std::optional<base::Bytes> l2_capacity;
+};
+
+// The chip's scale-up links other than NVLink: xGMI, UALink, ICI. The system says how they are wired.
+struct Links {
+  std::optional<std::int64_t> count;
+  base::BytesPerSecond bandwidth;  // of all together, per direction
+};
+
 struct Chip {
   std::string id;
   std::string name;
   std::string vendor;
   std::string architecture;
   std::string status;
-  std::int64_t sms = 0;
+  std::optional<std::int64_t> sms;                              // AMD: compute units
   std::optional<base::Hertz> clock;                             // behind the dense peaks
   std::array<base::FlopsPerSecond, base::kMathTypes> tensor{};  // 0 = not supported or not known
-  base::FlopsPerSecond vector_fp32;
   std::string memory_type;
   base::Bytes capacity;
   base::BytesPerSecond bandwidth;
-  base::Bytes l2_capacity;
-  base::Bytes shared_memory_per_sm;
-  base::Watts tdp;
+  std::optional<base::Bytes> l2_capacity;
+  std::optional<base::Bytes> shared_memory_per_sm;
+  std::optional<base::Watts> tdp;
   std::optional<base::BytesPerSecond> nvlink;  // per direction
-  base::BytesPerSecond pcie;                   // per direction
+  std::optional<Links> links;
+  std::optional<base::BytesPerSecond> pcie;  // per direction
   MeasuredChip measured;
+  AssumedChip assumed;
 
   base::FlopsPerSecond peak(base::MathType type) const {
     return tensor[static_cast<std::size_t>(type)];
   }
   base::Bytes usable_capacity() const { return capacity * measured.usable_share; }
+
+  // What a forecast uses: the datasheet's figure, else the assumed one.
+  std::optional<std::int64_t> sms_used() const { return sms ? sms : assumed.sms; }
+  std::optional<base::Hertz> clock_used() const { return clock ? clock : assumed.clock; }
+  std::optional<base::Bytes> l2_capacity_used() const {
+    return l2_capacity ? l2_capacity : assumed.l2_capacity;
+  }
+  bool rests_on_assumptions() const {
+    return (!sms && assumed.sms) || (!clock && assumed.clock) ||
+           (!l2_capacity && assumed.l2_capacity);
+  }
 };
 
 void read(base::Fields& f, Chip& chip);

@@ -1,49 +1,123 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/system.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace roofcast::hardware {
 
 std::span<const base::CatalogEntry> embedded_systems();
 
 base::Catalog system_catalog() { return {"systems", "system", embedded_systems()}; }
 
-void read(base::Fields& f, System& system) {
-  using base::Fields;
+FabricLevel FabricLevel::among(double ranks) const {
+  FabricLevel level = *this;
+  if (mesh_peers > 0.0) {
+    level.bandwidth *= std::clamp(ranks - 1.0, 1.0, mesh_peers) / mesh_peers;
+  }
+  return level;
+}
+
+namespace {
+
+using base::Fields;
+
+// What no forecast can do without, and how to supply it.
+void check_known(Fields& f, const Chip& chip) {
+  const auto need = [&](bool known, std::string_view key) {
+    if (!known) {
+      f.problem(key, fmt::format("is not known of this chip, and a forecast needs it: set it in a "
+                                 "derived chip, {{base: {}, {}: ...}}",
+                                 chip.id.empty() ? "..." : chip.id, key));
+    }
+  };
+  need(chip.sms_used().has_value(), "compute.sms");
+  need(chip.clock_used() || (chip.measured.l2_bandwidth && chip.measured.exponential_rate),
+       "compute.clock");
+  need(chip.l2_capacity_used().has_value(), "l2.capacity");
+  need(chip.peak(base::MathType::bf16).si() > 0.0 || chip.peak(base::MathType::fp16).si() > 0.0,
+       "tensor.bf16");
+}
+
+enum class Link { nvlink, switched, mesh, pcie };
+
+void read_scale_up(Fields& f, System& system) {
+  const Chip& chip = system.chip;
+  FabricLevel& level = system.scale_up;
+  Link link = Link::pcie;
+  f.choice<Link>("link", link,
+                 {{"nvlink", Link::nvlink},
+                  {"switch", Link::switched},
+                  {"mesh", Link::mesh},
+                  {"pcie", Link::pcie}});
+  f.integer("domain", system.scale_up_domain, base::at_least_one);
+  f.flag("in_network_reduction", level.in_network_reduction);
+  f.source();
+  level.peer_access = link != Link::pcie;
+  switch (link) {
+    case Link::nvlink:
+      if (!chip.nvlink) {
+        f.problem("link", "this chip has no NVLink port");
+      }
+      level.bandwidth = chip.nvlink.value_or(base::BytesPerSecond{});
+      break;
+    case Link::switched:
+      if (!chip.links) {
+        f.problem("link", "this chip has no links");
+      }
+      level.bandwidth = chip.links.value_or(Links{}).bandwidth;
+      break;
+    case Link::mesh: {
+      const std::int64_t count = chip.links.value_or(Links{}).count.value_or(0);
+      const std::int64_t peers = std::max<std::int64_t>(1, system.scale_up_domain - 1);
+      if (count < peers) {
+        f.problem("link",
+                  fmt::format("a full mesh of {} chips needs {} links a chip, this one has {}",
+                              peers + 1, peers, count));
+        break;
+      }
+      level.mesh_peers = static_cast<double>(peers);
+      level.bandwidth = chip.links->bandwidth *
+                        (static_cast<double>(count / peers * peers) / static_cast<double>(count));
+      if (level.in_network_reduction) {
+        f.problem("in_network_reduction", "a mesh has no switch that could reduce");
+      }
+      break;
+    }
+    case Link::pcie:
+      if (!chip.pcie) {
+        f.problem("link", "pcie.bandwidth_per_direction of this chip is not known");
+      }
+      level.bandwidth = chip.pcie.value_or(base::BytesPerSecond{});
+      break;
+  }
+  if (system.chips > 0 && system.scale_up_domain > system.chips) {
+    f.problem("domain", "is larger than the system's number of chips");
+  }
+}
+
+}  // namespace
+
+void read(Fields& f, System& system) {
   system.id = f.node().reference;
   f.text("name", system.name);
-  f.group("chip", [&](Fields& g) { read(g, system.chip); });
+  f.group("chip", [&](Fields& g) {
+    read(g, system.chip);
+    check_known(g, system.chip);
+  });
   f.group("calibration", [&](Fields& g) { read(g, system.calibration); });
-  if (!system.chip.clock &&
-      !(system.chip.measured.l2_bandwidth && system.chip.measured.exponential_rate)) {
-    f.problem("chip",
-              "needs compute.clock, or measured.l2_bandwidth and measured.exponential_rate");
-  }
   system.chips = system.scale_up_domain = 0;  // until they are read
   f.integer("chips", system.chips, base::at_least_one);
-  f.group("scale_up", [&](Fields& g) {
-    enum class Link { nvlink, pcie };
-    Link link = Link::pcie;
-    g.choice<Link>("link", link, {{"nvlink", Link::nvlink}, {"pcie", Link::pcie}});
-    g.integer("domain", system.scale_up_domain, base::at_least_one);
-    g.flag("in_network_reduction", system.scale_up.in_network_reduction);
-    g.source();
-    if (link == Link::nvlink && !system.chip.nvlink) {
-      g.problem("link", "this chip has no NVLink port");
-    }
-    system.scale_up.bandwidth = link == Link::nvlink
-                                    ? system.chip.nvlink.value_or(base::BytesPerSecond{})
-                                    : system.chip.pcie;
-    system.scale_up.peer_access = link == Link::nvlink;
-    if (system.chips > 0 && system.scale_up_domain > system.chips) {
-      g.problem("domain", "is larger than the system's number of chips");
-    }
-  });
+  f.group("scale_up", [&](Fields& g) { read_scale_up(g, system); });
   f.group(
       "scale_out",
       [&](Fields& g) {
         FabricLevel level;
         g.quantity("bandwidth_per_direction", level.bandwidth);
         g.flag("in_network_reduction", level.in_network_reduction);
+        g.number("oversubscription", system.oversubscription, base::at_least_one, base::optional);
+        g.flag("rail_optimised", system.rail_optimised, base::optional);
         g.source();
         system.scale_out = level;
       },

@@ -2,8 +2,22 @@
 //
 // Chips joined into nodes, racks and clusters.
 //
-// Two levels of fabric: inside a scale-up domain every chip reaches every other at the speed of its
-// own port; beyond it, through its share of the NICs.
+// Two levels of fabric. Inside a scale-up domain every chip reaches every other, by one of
+//   link: nvlink   the chip's NVLink port, switched: any peer gets all of it
+//   link: switch   the chip's other links (UALink), switched likewise
+//   link: mesh     the chip's other links (xGMI), each straight to one peer: with c links and a
+//                  domain of d chips a pair has ⌊c/(d−1)⌋ of them. Two ranks talk over those
+//                  alone, a group of n uses (n−1) times as many, only a group of all d every link
+//   link: pcie     the chip's host port
+// Beyond the domain, through its share of the NICs. `oversubscription` r ≥ 1 says that the spine
+// carries 1/r of what the NICs could send at once. In a `rail_optimised` fabric ranks at the same
+// position in their domains meet below the spine at full rate, and only traffic that leaves its
+// rail is divided by r (valid while a rail's leaf switches reach the whole system). Tori are not
+// described.
+//
+// A system needs of its chip what every forecast needs: compute.sms, compute.clock (or both
+// measured rates that it stands for), l2.capacity and a 16-bit tensor rate, from the datasheet or
+// assumed.
 #pragma once
 
 #include <optional>
@@ -19,7 +33,12 @@ struct FabricLevel {
   base::BytesPerSecond bandwidth;  // per chip and direction
   base::Seconds latency;           // one hop, small message
   bool in_network_reduction = false;
-  bool peer_access = false;  // ranks read each other's memory directly (NVLink)
+  bool peer_access = false;  // ranks read each other's memory directly (NVLink, xGMI)
+  double mesh_peers = 0;     // a full mesh: the chips the bandwidth is split over; 0: switched
+  double off_rail = 1.0;     // its share between ranks at different positions in their domains
+
+  // The level as a group of some of its ranks has it.
+  FabricLevel among(double ranks) const;
 };
 
 struct Price {
@@ -36,7 +55,13 @@ struct System {
   std::int64_t scale_up_domain = 1;
   FabricLevel scale_up;
   std::optional<FabricLevel> scale_out;  // present when chips > scale_up_domain
+  double oversubscription = 1.0;         // of the scale-out's spine
+  bool rail_optimised = false;
   std::optional<Price> price;
+
+  Provenance provenance() const {
+    return chip.rests_on_assumptions() ? Provenance::assumed : calibration.provenance;
+  }
 };
 
 void read(base::Fields& f, System& system);

@@ -197,18 +197,27 @@ void all_to_all(Offers& offers, const Group& g, Bytes size, double copies, const
   const auto posts = [](std::int64_t n) { return n > 1 ? log2_up(n) - 1.0 : 0.0; };
   const double kept = g.i() - 1.0 + m.calibration.staging_copy;
   const Bytes up = g.inside > 1 ? kept / g.n() * size : Bytes{};
+  const Bytes out = (g.n() - g.i()) / g.n() * size;
+  const Bytes spine = (g.d() - 1.0) * (g.i() - 1.0) / g.n() / m.scale_out.off_rail * size;
   add_protocols(offers, kDirect,
-                {hops(g.inside), hops(g.domains), up, (g.n() - g.i()) / g.n() * size,
-                 posts(g.inside), posts(g.domains)},
+                {hops(g.inside), hops(g.domains), up, base::max(out, spine), posts(g.inside),
+                 posts(g.domains)},
                 m);
-  if (g.leaves() && copies > 1.0) {
-    // One copy crosses to each other domain that wants the row, and fans out there.
+  if (g.leaves() && (copies > 1.0 || m.scale_out.off_rail < 1.0)) {
+    // One copy crosses to each other domain that wants the row, on its rail, and fans out there.
     const double reached = (g.d() - 1.0) * (1.0 - std::pow(1.0 - 1.0 / g.d(), copies)) / copies;
     offers.add({"deduplicated", library(m) + m.calibration.deduplication_overhead,
                 m.scale_up.latency + m.scale_out.latency,
                 base::max(over((g.i() - 1.0) / g.i() * size, m.scale_up.bandwidth),
                           reached * size / m.scale_out.bandwidth)});
   }
+}
+
+// In a full mesh a group has only the links between its own ranks.
+Machine with_links_among(const Group& g, const Machine& machine) {
+  Machine m = machine;
+  m.scale_up = machine.scale_up.among(g.i());
+  return m;
 }
 
 Offers offers_for(const Collective& op, const Group& g, const Machine& m) {
@@ -245,7 +254,10 @@ Cost collective_cost(const Collective& op, const Machine& machine) {
   }
   const std::int64_t reach = machine.scale_up_domain / op.stride;  // ranks of the group in a domain
   const std::int64_t inside = std::clamp<std::int64_t>(reach, 1, op.ranks);
-  const Offers offers = offers_for(op, {inside, (op.ranks + inside - 1) / inside}, machine);
+  const Group group{inside, (op.ranks + inside - 1) / inside};
+  const Offers offers = machine.scale_up.mesh_peers > 0.0
+                            ? offers_for(op, group, with_links_among(group, machine))
+                            : offers_for(op, group, machine);
   const base::Seconds launch = machine.calibration.launch;
   cost.launch = launch + offers.best.overhead;
   cost.fill = offers.best.hops;

@@ -27,8 +27,12 @@
 //     direct           2 + 2                     (i−1+c)/n·S | (n−i)/n·S
 //                      and ⌈log₂i⌉−1, ⌈log₂d⌉−1 times α to post the messages
 //     deduplicated     1 + 1                     (i−1)/i·S | (d−1)(1−(1−1/d)^k)/k·S   (+ D)
-//                      rows that k ranks want cross once to each domain and fan out there
+//                      rows that k ranks want cross once to each domain and fan out there,
+//                      which also keeps to the rails
 //   send/receive       1                         S
+//
+// In a full mesh B is what the group's own links give (FabricLevel::among). Beyond the domain only a
+// direct all-to-all leaves its rail: what goes to other positions is sent at off_rail · B.
 //
 // The stack's own all-reduce, in one domain whose ranks read each other's memory, without L:
 //     one-shot         4 (barriers), 2 (flags)   (n−1)·S, at most W/α from each peer with barriers

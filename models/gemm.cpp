@@ -2,6 +2,7 @@
 #include "models/gemm.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -12,8 +13,8 @@ namespace {
 
 using base::Seconds;
 
-constexpr std::int64_t kTokenTiles[] = {16, 32, 64, 128, 256};
-constexpr std::int64_t kWeightTiles[] = {64, 128, 256};
+constexpr std::array<std::int64_t, 7> kTokenTiles = {16, 24, 32, 48, 64, 128, 256};
+constexpr std::array<std::int64_t, 3> kWeightTiles = {64, 128, 256};
 constexpr std::int64_t kSplits[] = {1, 2, 4, 8, 16};
 constexpr std::int64_t kDepthStep = 64;  // k is consumed in steps of one shared-memory stage
 constexpr double kLeastDepth = 256.0;    // a part of k is never shallower
@@ -52,6 +53,21 @@ Terms terms_of(Tile tile, double ctas, double busy, double tensor_rate, double d
   return terms;
 }
 
+// What `rows` padded rows in tiles of bm cannot be faster than, whatever their width and split: whole
+// waves of the widest tiles, DRAM at its streaming rate.
+Terms least_terms(double rows, std::int64_t bm, double n, double depth, double a_bytes,
+                  double w_bytes, double tensor_rate, double dram_bytes, const Machine& machine) {
+  const double products = rows * n * depth;
+  Terms terms;
+  terms.compute = 2.0 * products / tensor_rate;
+  terms.l2 =
+      products *
+      (a_bytes / static_cast<double>(kWeightTiles.back()) + w_bytes / static_cast<double>(bm)) /
+      machine.l2.si();
+  terms.dram = dram_bytes / machine.dram.si();
+  return terms;
+}
+
 double useful(std::int64_t size, std::int64_t tile) {
   return std::max(1.0, static_cast<double>(size) / static_cast<double>(tile));
 }
@@ -79,6 +95,8 @@ class Fastest {
       best_ = terms;
     }
   }
+  // Whether something that takes at least these terms could still be faster.
+  bool beatable(const Terms& least) const { return power_sum(least, exponent_) < least_; }
   const Terms& terms() const { return best_; }
 
  private:
@@ -110,10 +128,20 @@ Cost gemm_cost(const workloads::Gemm& op, const Machine& machine) {
   const std::int64_t depth = ceil_div(op.k, kDepthStep) * kDepthStep;
   const double most_parts = std::max(1.0, static_cast<double>(depth) / kLeastDepth);
   Fastest best(machine.calibration.overlap_exponent);
-  for (const std::int64_t bm : kTokenTiles) {
-    // A tile of twice the rows or more is beaten by the next smaller one in every term; one below a
-    // sixteenth of them is never fast.
-    if ((bm >= 2 * op.m && bm > kTokenTiles[0]) || (bm < 128 && 16 * bm < op.m)) {
+  // From the smallest tile that holds every row, which beats all larger ones in every term, down to a
+  // quarter of the rows: smaller ones are never fast.
+  std::size_t next = 1;
+  while (next < kTokenTiles.size() && kTokenTiles[next - 1] < op.m) {
+    ++next;
+  }
+  while (next > 0) {
+    const std::int64_t bm = kTokenTiles[--next];
+    if (bm < 128 && 4 * bm < op.m) {
+      break;
+    }
+    const double rows = static_cast<double>(ceil_div(op.m, bm) * bm * op.batch);
+    if (!best.beatable(least_terms(rows, bm, static_cast<double>(op.n), static_cast<double>(depth),
+                                   a_bytes, w_bytes, rate, work.bytes.si(), machine))) {
       continue;
     }
     for (const std::int64_t bn : kWeightTiles) {
@@ -148,9 +176,18 @@ Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine)
   const auto depth = static_cast<double>(ceil_div(op.k, kDepthStep) * kDepthStep);
   const double rows = op.distinct > 0.0 ? op.pairs / op.distinct : 0.0;
   Fastest best(machine.calibration.overlap_exponent);
-  for (const std::int64_t bm : kTokenTiles) {
+  std::size_t next = 1;  // as above; half a tile is lost
+  while (next < kTokenTiles.size() && static_cast<double>(kTokenTiles[next - 1]) < 2.0 * rows) {
+    ++next;
+  }
+  while (next > 0) {
+    const std::int64_t bm = kTokenTiles[--next];
     const double fit = rows / static_cast<double>(bm);
     const double tiles_m = op.distinct * std::max(1.0, fit + 0.5);
+    if (!best.beatable(least_terms(tiles_m * static_cast<double>(bm), bm, static_cast<double>(op.n),
+                                   depth, a_bytes, w_bytes, rate, work.bytes.si(), machine))) {
+      continue;
+    }
     for (const std::int64_t bn : kWeightTiles) {
       const double ctas = tiles_m * static_cast<double>(ceil_div(op.n, bn));
       const Tile tile{

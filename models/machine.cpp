@@ -9,18 +9,18 @@ Machine machine_of(const hardware::System& system) {
   const hardware::Chip& chip = system.chip;
   const hardware::Calibration& c = system.calibration;
   Machine m;
-  m.sms = static_cast<double>(chip.sms);
+  m.sms = static_cast<double>(chip.sms_used().value_or(0));
   m.peak = chip.tensor;
   for (std::size_t i = 0; i < m.peak.size(); ++i) {
     m.tensor[i] = m.peak[i] * c.tensor_efficiency[i];
   }
-  const base::Hertz clock = chip.clock.value_or(base::Hertz{});
+  const base::Hertz clock = chip.clock_used().value_or(base::Hertz{});
   const auto per_sm_clock = [&](double amount) { return amount * m.sms * clock.si(); };
   m.exponential = chip.measured.exponential_rate.value_or(
       base::FlopsPerSecond::from_si(per_sm_clock(c.exponentials_per_sm_clock)));
   m.l2 = c.l2_efficiency * chip.measured.l2_bandwidth.value_or(base::BytesPerSecond::from_si(
                                per_sm_clock(c.l2_bytes_per_sm_clock)));
-  m.l2_capacity = chip.l2_capacity;
+  m.l2_capacity = chip.l2_capacity_used().value_or(base::Bytes{});
   m.dram = chip.bandwidth * c.dram_efficiency;
   m.dram_latency = chip.measured.dram_latency.value_or(c.dram_latency);
   m.calibration = c;
@@ -29,7 +29,11 @@ Machine machine_of(const hardware::System& system) {
   if (system.scale_out) {
     m.scale_out = *system.scale_out;
     // A NIC sits behind its chip's PCIe port.
-    m.scale_out.bandwidth = base::min(m.scale_out.bandwidth, chip.pcie) * c.nic_efficiency;
+    const base::BytesPerSecond port =
+        base::min(m.scale_out.bandwidth, chip.pcie.value_or(m.scale_out.bandwidth));
+    const double spine = 1.0 / system.oversubscription;
+    m.scale_out.bandwidth = port * c.nic_efficiency * (system.rail_optimised ? 1.0 : spine);
+    m.scale_out.off_rail = system.rail_optimised ? spine : 1.0;
   }
   m.scale_up_domain = system.scale_up_domain;
   return m;
@@ -37,7 +41,10 @@ Machine machine_of(const hardware::System& system) {
 
 base::MathType Machine::attention_math(base::NumberFormat cache) const {
   const base::MathType math = base::facts(cache).math;
-  return math == base::MathType::fp8 && supports(math) ? math : base::MathType::bf16;
+  if (math == base::MathType::fp8 && supports(math)) {
+    return math;
+  }
+  return supports(base::MathType::bf16) ? base::MathType::bf16 : base::MathType::fp16;
 }
 
 base::BytesPerSecond Machine::dram_rate(double active) const {

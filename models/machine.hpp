@@ -22,12 +22,14 @@ struct Machine {
   base::Bytes l2_capacity;
   base::Seconds dram_latency;
   hardware::Calibration calibration;
-  hardware::FabricLevel scale_up;   // bandwidth already × efficiency
-  hardware::FabricLevel scale_out;  // zero bandwidth when there is none
+  hardware::FabricLevel scale_up;  // bandwidth already × efficiency
+  // Zero bandwidth when there is none; else what a rank has towards its own position in the other
+  // domains. Off its rail it has `off_rail` of that.
+  hardware::FabricLevel scale_out;
   std::int64_t scale_up_domain = 1;
 
-  // The multiplier of attention over a cache format: narrow caches are widened where the chip lacks
-  // it.
+  // The multiplier of attention over a cache format: caches are widened to bf16 where the chip lacks
+  // theirs, to fp16 where it lacks bf16.
   base::MathType attention_math(base::NumberFormat cache) const;
   bool supports(base::MathType type) const {
     return peak[static_cast<std::size_t>(type)].si() > 0.0;

@@ -12,7 +12,7 @@ namespace roofcast::sim {
 // description → can it run → what fits in memory → steady state of the batch → rates and cost
 ServingEstimate estimate(const ScenarioView& s, Workspace& workspace) {
   ServingEstimate e;
-  e.provenance = s.platform->system.calibration.provenance;
+  e.provenance = s.platform->system.provenance();
   e.gpus = s.mapping->ranks();
   check_runnable(s, e);
   if (!e.fits()) {

@@ -48,7 +48,7 @@ std::string mapping_reason(MappingFault fault) {
   return {};
 }
 
-// The first multiplier a linear layer needs and the chip lacks.
+// The first multiplier a linear layer or attention needs and the chip lacks.
 const base::MathType* missing_math(const ScenarioView& s) {
   const models::Machine& machine = s.platform->machine;
   const workloads::Precision& p = *s.precision;
@@ -58,20 +58,23 @@ const base::MathType* missing_math(const ScenarioView& s) {
   const bool moe = s.model->layers_with(workloads::Ffn::moe) > 0;
   const bool recurrent =
       s.model->has(workloads::Mixer::mamba) || s.model->has(workloads::Mixer::delta_net);
+  const bool plain = moe || s.model->attention.kind == workloads::AttentionKind::mla;
   const workloads::LinearFormat* formats[] = {&p.attention,
                                               recurrent ? &p.recurrent : &p.attention,
                                               &p.mlp,
                                               moe ? &p.experts : &p.mlp,
                                               moe ? &p.shared : &p.mlp,
                                               moe ? &p.latent : &p.mlp,
-                                              &p.head};
+                                              &p.head,
+                                              plain ? &p.plain : &p.head};
   for (const workloads::LinearFormat* f : formats) {
     const base::MathType math = base::math_of(f->activations, f->weights);
     if (!machine.supports(math)) {
       return &kAll[static_cast<std::size_t>(math)];
     }
   }
-  return nullptr;
+  const base::MathType attention = machine.attention_math(p.kv_cache);
+  return machine.supports(attention) ? nullptr : &kAll[static_cast<std::size_t>(attention)];
 }
 
 }  // namespace

@@ -64,7 +64,8 @@ constexpr TextMetric kTextMetrics[] = {
      [](const E& e) { return e.steady.tpot.si() > 0.0 ? name(e.steady.tpot_limit) : ""; }},
     {"bound_throughput", "Throughput bound", "what stops more throughput at this concurrency",
      [](const E& e) { return name(e.steady.throughput_limit); }},
-    {"provenance", "Provenance", "where the efficiencies behind the row come from",
+    {"provenance", "Provenance",
+     "where the efficiencies behind the row come from, or that figures of the chip are assumed",
      [](const E& e) { return hardware::name(e.provenance); }},
 };
 

@@ -173,7 +173,7 @@ void GraphBuilder::latent(double count) {
   if (a.index.top_k > 0) {
     index_scores(count);
   }
-  const LinearFormat plain{};  // the absorbed weights are kept in bf16
+  const LinearFormat plain = precision_.plain;  // the absorbed weights are not quantised
   const std::int64_t absorbed = decode_rows_ + (chosen ? prefill_rows_ : 0);
   linear("attention.absorb_query", absorbed, a.kv_rank, a.nope_dim, plain, count, heads);
   if (!chosen) {
@@ -183,7 +183,7 @@ void GraphBuilder::latent(double count) {
   const AttentionHeads latents{
       heads, 1, cache, a.kv_rank, a.index.top_k, cache, precision_.kv_cache};
   const AttentionHeads expanded{
-      heads, heads, qk, a.value_dim, 0, heads * (qk + a.value_dim), NumberFormat::bf16};
+      heads, heads, qk, a.value_dim, 0, heads * (qk + a.value_dim), plain.activations};
   decode_attention(latents, count);
   prefill_attention(chosen ? latents : expanded, static_cast<double>(cache), count);
   linear("attention.absorb_value", absorbed, a.value_dim, a.kv_rank, plain, count, heads);

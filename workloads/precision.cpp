@@ -26,6 +26,9 @@ void read(base::Fields& f, Precision& precision) {
         },
         base::optional);
   };
+  if (base::bits(linear.activations) == 16.0) {
+    precision.plain = {linear.activations, linear.activations};
+  }
   f.choice("state", precision.state, formats, base::optional);
   f.choice("index", precision.index, formats, base::optional);
   component("attention", precision.attention, linear);
@@ -34,7 +37,7 @@ void read(base::Fields& f, Precision& precision) {
   component("experts", precision.experts, linear);
   component("shared", precision.shared, precision.mlp);
   component("latent", precision.latent, linear);
-  component("head", precision.head, LinearFormat{});
+  component("head", precision.head, precision.plain);
 }
 
 }  // namespace roofcast::workloads

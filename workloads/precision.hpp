@@ -4,7 +4,8 @@
 //
 // `weights` and `activations` hold for every linear layer unless a component says otherwise; shared
 // experts follow mlp. The residual stream, norms, convolutions, embedding, router and output head stay
-// in bf16 unless named, as published quantised checkpoints keep them.
+// in 16 bits unless named, as published quantised checkpoints keep them: in the activations' format when
+// that has 16 bits, else in bf16.
 #pragma once
 
 #include <string>
@@ -29,6 +30,7 @@ struct Precision {
   LinearFormat shared;   // experts
   LinearFormat latent;   // projections to and from the experts' width
   LinearFormat head;     // and embedding
+  LinearFormat plain;    // what is never quantised: router, MLA's absorbed weights
   base::NumberFormat kv_cache = base::NumberFormat::bf16;
   base::NumberFormat state = base::NumberFormat::fp32;  // of recurrent layers
   base::NumberFormat index = base::NumberFormat::fp8;   // keys of the sparse attention's index

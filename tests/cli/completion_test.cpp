@@ -102,7 +102,7 @@ TEST_CASE("bash completes what stands after an equals sign, at which it splits w
   }
   write_files(roofcast);
   const std::string set = "roofcast estimate mine.yaml --set system ";
-  CHECK(bash_proposes(roofcast, set + "= hgx_h2") == Words{"hgx_h200"});
+  CHECK(bash_proposes(roofcast, set + "= hgx_h200") == Words{"hgx_h200"});
   CHECK(bash_proposes(roofcast, set + "=").size() > 10);
   CHECK(bash_proposes(roofcast, "roofcast estimate mine.yaml --format = j") == Words{"json"});
 }

@@ -35,6 +35,18 @@ std::vector<T> load_all(const base::Catalog& catalog, fmt::format_string<const s
   return values;
 }
 
+inline const std::vector<hardware::Chip>& chips() {
+  static const auto all = load_all<hardware::Chip>(
+      hardware::chip_catalog(), "system: {{chip: {}}}",
+      [](const base::Node& document, base::Problems& problems) {
+        hardware::Chip chip;
+        base::Fields fields(*document.find_path("system.chip"), "chip", problems);
+        hardware::read(fields, chip);
+        fields.end();
+        return chip;
+      });
+  return all;
+}
 inline const std::vector<sim::Platform>& platforms() {
   static const auto all =
       load_all<sim::Platform>(hardware::system_catalog(), "system: {}", sim::read_platform);
@@ -76,6 +88,10 @@ inline const sim::Platform& platform(std::string_view id) {
 inline const workloads::Architecture& model(std::string_view id) { return named(models(), id); }
 inline const workloads::Precision& precision(std::string_view id) {
   return named(precisions(), id);
+}
+// What an unquantised model runs in: bf16, or fp16 on chips without it.
+inline const workloads::Precision& plain_precision(const sim::Platform& p) {
+  return precision(p.machine.supports(base::MathType::bf16) ? "bf16" : "fp16");
 }
 
 // A precision that sets apart what a model does not have says nothing new about it.

@@ -48,8 +48,8 @@ TEST_CASE("More of any resource makes no step slower", "[laws]") {
           if (mapping.ranks() > p.system.chips) {
             continue;
           }
-          const auto& bf16 = precision("bf16");
-          const sim::ScenarioView before{&p, &m, &bf16, &mapping, &servings().front(), &traffic};
+          const auto& plain = plain_precision(p);
+          const sim::ScenarioView before{&p, &m, &plain, &mapping, &servings().front(), &traffic};
           sim::ScenarioView after = before;
           after.platform = &better;
           for (const auto& batch : batches()) {

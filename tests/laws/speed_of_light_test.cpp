@@ -54,7 +54,7 @@ TEST_CASE("No operator reads and writes its bytes faster than the datasheet's me
       const base::BytesPerSecond roof = resident ? p.machine.l2 : p.system.chip.bandwidth;
       law.add(below(cost.time, bytes / roof), [&] { return at(op, p); });
       if (resident) {
-        law.add(bytes <= p.system.chip.l2_capacity ? 0.0 : 1.0, [&] { return at(op, p); });
+        law.add(bytes <= p.system.chip.l2_capacity_used() ? 0.0 : 1.0, [&] { return at(op, p); });
       }
     }
   }

@@ -112,4 +112,7 @@ TEST_CASE("An fp8 cache is half the bytes, multiplied in fp8 only where the chip
   machine.peak[fp8] = {};
   CHECK(machine.attention_math(heads.cache) == base::MathType::bf16);
   CHECK(us(cost().compute) == Approx(3.2768 + 0.32).epsilon(1e-6));
+  machine.peak[static_cast<std::size_t>(base::MathType::bf16)] = {};
+  CHECK(machine.attention_math(heads.cache) == base::MathType::fp16);
+  CHECK(us(cost().compute) == Approx(3.2768 + 0.32).epsilon(1e-6));
 }

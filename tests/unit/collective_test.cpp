@@ -245,6 +245,33 @@ TEST_CASE("A row that several ranks of a domain want crosses to it once when tha
   CHECK(all_to_all(1e9, 1).algorithm == "direct LL");
 }
 
+// Eight chips on seven links of 100/7 GB/s. Two of them have one link: S/B = 70 ms of 1 GB, the ring's
+// 2·½ of it; all eight use every link, as behind a switch.
+TEST_CASE("A pair in a full mesh has one link, all of it every link", "[unit]") {
+  Machine mesh = one_domain();
+  mesh.scale_up.mesh_peers = 7.0;
+  CHECK(time_us(CollectiveKind::all_reduce, 1e9, 2, mesh) == Approx(11.0 + 2.0 + 70000.0));
+  CHECK(time_us(CollectiveKind::send_receive, 1e9, 2, mesh) == Approx(12.0 + 70000.0));
+  for (const auto kind : {CollectiveKind::all_reduce, CollectiveKind::all_to_all}) {
+    CHECK(time_us(kind, 1e9, 8, mesh) == time_us(kind, 1e9, 8, one_domain()));
+  }
+  // To each of three peers 1/4 GB over its own link of 14.3 GB/s.
+  CHECK(time_us(CollectiveKind::all_to_all, 1e9, 4, mesh) == Approx(11.0 + 3.0 + 17500.0));
+}
+
+// Two domains of four, 500 kB: 4/8 of it leave a rank's domain, 3/8 for other positions. At 10 GB/s they
+// take 25 us, over a spine of a quarter 75 us, after 11 us, 3 hops inside and 2 beyond. A large message is
+// forwarded inside first, for 100 us, and stays on its rail.
+TEST_CASE("Only what leaves its rail waits for an oversubscribed spine", "[unit]") {
+  Machine m = models::round_machine();
+  m.scale_out.off_rail = 0.25;
+  CHECK(time_us(CollectiveKind::all_to_all, 5e5, 8, m) == Approx(11.0 + 3.0 + 10.0 + 75.0));
+  CHECK(time_us(CollectiveKind::all_to_all, 1e9, 8, m) == Approx(111.0 + 6.0 + 50000.0));
+  for (const auto kind : {CollectiveKind::all_reduce, CollectiveKind::all_gather}) {
+    CHECK(time_us(kind, 1e9, 8, m) == time_us(kind, 1e9, 8, models::round_machine()));
+  }
+}
+
 TEST_CASE("A hand-over within a domain takes the link, beyond it the NIC", "[unit]") {
   const Machine m = models::round_machine();
   const auto send = [&](std::int64_t stride) {

@@ -74,6 +74,22 @@ TEST_CASE("a required key that is absent or null is reported at the map or the k
         "test.yaml:1:1: error: h: unknown key \"h\" (allowed: g)\n  h: 1\n  ^\n");
 }
 
+TEST_CASE("a whole number that may be unknown is empty when it is absent or null", "[unit]") {
+  std::optional<std::int64_t> known;
+  std::optional<std::int64_t> none;
+  std::optional<std::int64_t> absent;
+  const auto read = [&](Fields& f) {
+    f.integer("known", known, positive);
+    f.integer("none", none, positive);
+    f.integer("absent", absent, positive);
+  };
+  CHECK(said("known: 3\nnone: null\n", read) == "");
+  CHECK(known == 3);
+  CHECK_FALSE(none);
+  CHECK_FALSE(absent);
+  CHECK_THAT(said("known: -1\n", read), ContainsSubstring("known: must be more than 0"));
+}
+
 TEST_CASE("an optional key that is absent or null leaves its default", "[unit]") {
   double number = 7.0;
   std::string text = "default";

@@ -184,3 +184,17 @@ TEST_CASE("a view points at the values of its scenario", "[unit]") {
   CHECK(view.serving == &scenario.serving);
   CHECK(view.traffic == &scenario.traffic);
 }
+
+TEST_CASE("an unquantised part is in the activations' 16-bit format", "[unit]") {
+  using base::NumberFormat;
+  const auto head = [](const std::string& precision) {
+    return scenario_with({"precision=" + precision}).precision.head.weights;
+  };
+  CHECK(head("fp16") == NumberFormat::fp16);
+  CHECK(head("bf16") == NumberFormat::bf16);
+  CHECK(head("fp8") == NumberFormat::bf16);
+  CHECK(head("{weights: int4, activations: fp16, kv_cache: fp16}") == NumberFormat::fp16);
+  CHECK(head("{weights: int4, activations: fp16, kv_cache: fp16, head: {weights: fp8}}") ==
+        NumberFormat::fp8);
+  CHECK(scenario_with({"precision=fp16"}).precision.plain.activations == NumberFormat::fp16);
+}

@@ -166,3 +166,25 @@ TEST_CASE("What cannot run is a result with its reason", "[unit]") {
   CHECK(reason() == Infeasible::number_format);
   CHECK_FALSE(sim::reason(run(s)).empty());
 }
+
+TEST_CASE("A chip without bf16 runs fp16, and says why it does not run bf16", "[unit]") {
+  auto s = scenario({1000, 500, 16, 0});
+  s.platform = laws::platform("v100_cluster_128");
+  s.mapping = {16, 2, 1, 1, false};
+  s.precision = laws::precision("bf16");
+  CHECK(sim::reason(run(s)) == "the chip has no bf16 tensor rate");
+  for (const std::string_view model : {"llama-3.1-70b", "deepseek-v2", "mixtral-8x7b"}) {
+    INFO(model);
+    s.model = laws::model(model);
+    s.precision = laws::precision("fp16");
+    CHECK(run(s).fits());
+    CHECK(std::isfinite(run(s).steady.tpot.si()));
+  }
+  // Half the linear layers' formats do not help when attention has no multiplier.
+  s = scenario({1000, 500, 16, 0});
+  s.platform.machine.peak[static_cast<std::size_t>(base::MathType::bf16)] = {};
+  s.platform.machine.peak[static_cast<std::size_t>(base::MathType::fp16)] = {};
+  s.precision.kv_cache = base::NumberFormat::bf16;
+  s.precision.head = s.precision.mlp;
+  CHECK(sim::reason(run(s)) == "the chip has no fp16 tensor rate");
+}

@@ -35,7 +35,9 @@ TEST_CASE("Every catalogued system is complete and coherent", "[unit]") {
     CHECK(s.chips >= s.scale_up_domain);
     CHECK((s.chips == s.scale_up_domain || s.scale_out.has_value()));
     CHECK(s.chip.usable_capacity() <= s.chip.capacity);
-    CHECK(s.chip.peak(base::MathType::bf16).si() > 0.0);
+    CHECK(p.machine.supports(p.machine.attention_math(base::NumberFormat::bf16)));
+    CHECK(s.oversubscription >= 1.0);
+    CHECK(s.scale_up.mesh_peers <= static_cast<double>(s.scale_up_domain - 1));
     CHECK(s.chip.peak(base::MathType::fp8) >= base::FlopsPerSecond{});
     // A switch adds only where ranks have ports into it.
     CHECK((!s.scale_up.in_network_reduction || s.scale_up.peer_access));
@@ -102,10 +104,70 @@ TEST_CASE("A system that contradicts itself is refused", "[unit]") {
              ContainsSubstring("no NVLink port"));
   CHECK_THAT(load("hgx_h100", {"system.scale_out=null", "system.chips=16"}).problems,
              ContainsSubstring("more chips than one scale-up domain"));
-  CHECK_THAT(load("hgx_h100", {"system.chip.compute.clock=null"}).problems,
-             ContainsSubstring("needs compute.clock"));
   CHECK_THAT(load("hgx_h100", {"system.chip.hbm.bandwidth=-1 TB/s"}).problems,
              ContainsSubstring("hbm.bandwidth"));
+}
+
+TEST_CASE("A figure the datasheet leaves out stops a system, not its chip", "[unit]") {
+  const auto problems = [](const std::string& key) {
+    return load("hgx_h100", {"system.chip." + key + "=null"}).problems;
+  };
+  for (const std::string key : {"compute.sms", "compute.clock", "l2.capacity"}) {
+    CHECK_THAT(problems(key), ContainsSubstring("system.chip." + key + ": is not known"));
+    CHECK_THAT(problems(key), ContainsSubstring("{base: h100_sxm, " + key + ": ...}"));
+  }
+  CHECK(problems("tensor.bf16").empty());  // fp16 is enough
+  CHECK(problems("pcie.bandwidth_per_direction").empty());
+  CHECK(problems("vector.fp32").empty());
+  CHECK_THAT(
+      load("hgx_h100", {"system.chip.tensor.bf16=null", "system.chip.tensor.fp16=null"}).problems,
+      ContainsSubstring("system.chip.tensor.bf16: is not known"));
+  // Both rates that the clock stands for are measured.
+  CHECK(load("hgx_h100",
+             {"system.chip.compute.clock=null", "system.chip.measured.exponential_rate=4 TFLOPS"})
+            .problems.empty());
+  CHECK_THAT(load("hgx_h100", {"system.chip=tpu_v5e"}).problems,
+             ContainsSubstring("{base: tpu_v5e, compute.sms: ...}"));
+}
+
+TEST_CASE("An assumption is used only where the datasheet is silent, and named", "[unit]") {
+  const auto announced = load("vr200_nvl72").platform;
+  CHECK(announced.system.provenance() == hardware::Provenance::assumed);
+  CHECK_FALSE(announced.system.chip.clock.has_value());
+  CHECK(announced.system.chip.clock_used()->si() == 2267e6);
+  const auto published =
+      load("vr200_nvl72", {"system.chip.compute.clock=2.5 GHz", "system.chip.l2.capacity=200 MiB"})
+          .platform;
+  CHECK(published.system.provenance() == hardware::Provenance::datasheet);
+  CHECK(published.machine.l2.si() == Approx(announced.machine.l2.si() * 2500.0 / 2267.0));
+  CHECK(published.machine.l2_capacity.si() == 200.0 * 1024 * 1024);
+}
+
+// MI300X: seven links of 64 GB/s.
+TEST_CASE("A group in a full mesh has the links to its members", "[unit]") {
+  const auto& level = load("mi300x_x8").platform.system.scale_up;
+  CHECK(level.bandwidth.si() == 448e9);
+  CHECK(level.among(8).bandwidth.si() == Approx(448e9));
+  CHECK(level.among(4).bandwidth.si() == Approx(3 * 64e9));
+  CHECK(level.among(2).bandwidth.si() == Approx(64e9));
+  // Four chips of seven links have two to each other and one that stays free.
+  const auto four = load("mi300x_x8", {"system.scale_up.domain=4", "system.chips=4"}).platform;
+  CHECK(four.system.scale_up.bandwidth.si() == Approx(6 * 64e9));
+  CHECK(four.system.scale_up.among(2).bandwidth.si() == Approx(2 * 64e9));
+  // A switch gives any peer the whole port.
+  const auto& port = load("hgx_h100").platform.system.scale_up;
+  CHECK(port.among(2).bandwidth == port.bandwidth);
+}
+
+// 400 Gb/s of NIC = 50 GB/s, a spine of a quarter.
+TEST_CASE("An oversubscribed spine divides what crosses it", "[unit]") {
+  const double nic = laws::platform("h100_cluster_128").machine.scale_out.bandwidth.si();
+  const auto& blocking = laws::platform("h100_cluster_128_blocking").machine.scale_out;
+  CHECK(blocking.bandwidth.si() == Approx(nic / 4.0));
+  CHECK(blocking.off_rail == 1.0);
+  const auto& rail = laws::platform("h100_cluster_128_rail").machine.scale_out;
+  CHECK(rail.bandwidth.si() == Approx(nic));
+  CHECK(rail.off_rail == 0.25);
 }
 
 TEST_CASE("A knob of the chip reaches the machine", "[unit]") {
