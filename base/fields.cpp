@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/nearest.hpp"
+#include "base/schema.hpp"
 
 namespace roofcast::base {
 namespace {
@@ -46,7 +47,16 @@ Fields::Fields(const Node& node, std::string path, Problems& problems)
   }
 }
 
+Fields::Fields(Recorder& recorder, std::string path)
+    : path_(std::move(path)), recorder_(&recorder) {
+  static const Node nothing;
+  node_ = &nothing;
+}
+
 bool Fields::has(std::string_view key) const {
+  if (recorder_ != nullptr) {
+    return recorder_->is_given(path_of(key));
+  }
   const Node* found = node_->find(key);
   return found != nullptr && !found->is_null();
 }
@@ -56,6 +66,10 @@ std::string Fields::path_of(std::string_view key) const {
 }
 
 const Node* Fields::take(std::string_view key, Need need) {
+  if (recorder_ != nullptr) {
+    recorder_->key(path_of(key), {.type = Key::Type::any, .need = need});
+    return nullptr;
+  }
   known_.emplace_back(key);
   const Node* found = node_->find(key);
   if (found != nullptr && !found->is_null()) {
@@ -77,6 +91,9 @@ const Node* Fields::scalar(std::string_view key, Need need) {
 }
 
 void Fields::problem(std::string_view key, std::string_view message) {
+  if (recorder_ != nullptr) {
+    return;
+  }
   const Node* found = node_->find_path(key);
   problems_->add(found != nullptr ? found->place : node_->place, path_of(key), message);
 }
@@ -94,12 +111,20 @@ void Fields::check_range(const Node& node, std::string_view key, double value, R
 }
 
 void Fields::text(std::string_view key, std::string& target, Need need) {
+  if (recorder_ != nullptr) {
+    recorder_->key(path_of(key), {.type = Key::Type::text, .need = need});
+    return;
+  }
   if (const Node* node = scalar(key, need)) {
     target = node->text;
   }
 }
 
 void Fields::flag(std::string_view key, bool& target, Need need) {
+  if (recorder_ != nullptr) {
+    target = recorder_->flag(path_of(key), need);
+    return;
+  }
   if (const Node* node = scalar(key, need)) {
     if (node->text == "true" || node->text == "false") {
       target = node->text == "true";
@@ -111,6 +136,11 @@ void Fields::flag(std::string_view key, bool& target, Need need) {
 }
 
 void Fields::number(std::string_view key, double& target, Range range, Need need) {
+  if (recorder_ != nullptr) {
+    target = recorder_->number(path_of(key),
+                               {.type = Key::Type::number, .need = need, .range = range}, target);
+    return;
+  }
   if (const Node* node = scalar(key, need)) {
     if (const auto value = plain_number(node->text)) {
       target = *value;
@@ -123,6 +153,12 @@ void Fields::number(std::string_view key, double& target, Range range, Need need
 }
 
 void Fields::integer(std::string_view key, std::int64_t& target, Range range, Need need) {
+  if (recorder_ != nullptr) {
+    target = static_cast<std::int64_t>(
+        recorder_->number(path_of(key), {.type = Key::Type::integer, .need = need, .range = range},
+                          static_cast<double>(target)));
+    return;
+  }
   if (const Node* node = scalar(key, need)) {
     const auto value = plain_number(node->text);
     if (!value || *value != std::floor(*value) || std::abs(*value) > 1e15) {
@@ -136,14 +172,19 @@ void Fields::integer(std::string_view key, std::int64_t& target, Range range, Ne
 }
 
 void Fields::integer(std::string_view key, std::optional<std::int64_t>& target, Range range) {
-  if (has(key)) {
-    integer(key, target.emplace(), range);
-  } else {
-    take(key);
+  const bool given = has(key);
+  std::int64_t value = 0;
+  integer(key, value, range, optional);
+  if (given) {
+    target = value;
   }
 }
 
 void Fields::texts(std::string_view key, std::vector<std::string>& target, Need need) {
+  if (recorder_ != nullptr) {
+    recorder_->key(path_of(key), {.type = Key::Type::texts, .need = need});
+    return;
+  }
   const Node* node = take(key, need);
   if (node == nullptr) {
     return;
@@ -168,6 +209,11 @@ void Fields::source() {
 
 std::optional<double> Fields::quantity_si(std::string_view key, Dimension dimension, Range range,
                                           Need need) {
+  if (recorder_ != nullptr) {
+    return recorder_->quantity(
+        path_of(key),
+        {.type = Key::Type::quantity, .need = need, .range = range, .dimension = dimension});
+  }
   const Node* node = scalar(key, need);
   if (node == nullptr) {
     return std::nullopt;
@@ -183,6 +229,9 @@ std::optional<double> Fields::quantity_si(std::string_view key, Dimension dimens
 
 std::optional<std::size_t> Fields::choice_index(std::string_view key,
                                                 const std::vector<std::string>& names, Need need) {
+  if (recorder_ != nullptr) {
+    return recorder_->choice(path_of(key), names, need);
+  }
   const Node* node = scalar(key, need);
   if (node == nullptr) {
     return std::nullopt;
@@ -198,6 +247,14 @@ std::optional<std::size_t> Fields::choice_index(std::string_view key,
 }
 
 bool Fields::group(std::string_view key, const std::function<void(Fields&)>& read, Need need) {
+  if (recorder_ != nullptr) {
+    const bool given = recorder_->enter(path_of(key), {.type = Key::Type::group, .need = need});
+    if (given) {
+      Fields below(*recorder_, path_of(key));
+      read(below);
+    }
+    return given;
+  }
   const Node* node = take(key, need);
   if (node == nullptr) {
     return false;
@@ -209,6 +266,13 @@ bool Fields::group(std::string_view key, const std::function<void(Fields&)>& rea
 }
 
 void Fields::each(std::string_view key, const std::function<void(Fields&)>& read, Need need) {
+  if (recorder_ != nullptr) {
+    if (recorder_->enter(path_of(key), {.type = Key::Type::list, .need = need})) {
+      Fields below(*recorder_, path_of(key));
+      read(below);
+    }
+    return;
+  }
   const Node* node = take(key, need);
   if (node == nullptr) {
     return;
@@ -225,7 +289,7 @@ void Fields::each(std::string_view key, const std::function<void(Fields&)>& read
 }
 
 void Fields::end() {
-  if (!usable_) {
+  if (!usable_ || recorder_ != nullptr) {
     return;
   }
   std::vector<const Entry*> unknown;

@@ -12,6 +12,9 @@
 // required unless its target is a std::optional or `optional` is passed (the target keeps its
 // default). `null` is the same as absent. end() reports the keys that are missing, and those nobody
 // asked for with the nearest name; a key that is both, misspelt, is reported once.
+//
+// The same function says what it would read when it is given a Recorder (base/schema.hpp) instead of
+// a document.
 #pragma once
 
 #include <cstdint>
@@ -47,11 +50,15 @@ inline constexpr Need optional = Need::optional;
 template <class E>
 using Choices = std::vector<std::pair<std::string, E>>;
 
+class Recorder;
+
 class Fields {
  public:
   // `node` must outlive the reader. A node that is not a map is reported at once; all keys then
   // count as absent without further messages.
   Fields(const Node& node, std::string path, Problems& problems);
+  // There is no document: the recorder is told every key, and gives the values. Problems are silent.
+  explicit Fields(Recorder& recorder, std::string path = "");
 
   bool has(std::string_view key) const;  // present and not null
   const std::string& path() const { return path_; }
@@ -112,7 +119,8 @@ class Fields {
 
   const Node* node_;
   std::string path_;
-  Problems* problems_;
+  Problems* problems_ = nullptr;
+  Recorder* recorder_ = nullptr;
   std::vector<std::string> known_;
   std::vector<std::string> missing_;  // required but absent; end() tells which are misspelt
   bool usable_ = true;

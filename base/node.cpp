@@ -17,12 +17,32 @@ namespace {
 
 constexpr std::size_t kMaxBytes = 4u << 20;
 constexpr std::size_t kMaxDepth = 64;
+constexpr std::size_t kLongKey = 1000;  // YAML takes longer ones only after a "? "
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+constexpr std::size_t kMaxMarks = 250'000;  // that separate values; each costs up to 300 bytes
 
 [[noreturn]] void fail(const Place& place, std::string_view message) {
   Problems problems;
   problems.add(place, "", message);
   problems.throw_if_any();
   throw std::logic_error("unreachable");
+}
+
+// yaml-cpp turns the escapes \N and \_ into single bytes, U+0085 and U+00A0 in Latin-1.
+std::string as_utf8(const std::string& text) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](char c) { return (c & 0x80) == 0; });
+  if (plain) {
+    return text;
+  }
+  std::string result;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::size_t size = character_size(rest);
+    result += size == 0 ? "\xc2" : "";
+    result += rest.substr(0, std::max<std::size_t>(size, 1));
+    rest.remove_prefix(std::max<std::size_t>(size, 1));
+  }
+  return result;
 }
 
 // Builds our tree from yaml-cpp's events. The events carry what YAML::Node has thrown away:
@@ -46,7 +66,7 @@ class TreeBuilder : public YAML::EventHandler {
                 const std::string& text) override {
     refuse_anchor(mark, anchor);
     refuse_tag(mark, tag);
-    Node node = scalar_node(text, place(mark));
+    Node node = scalar_node(as_utf8(text), place(mark));
     node.quoted = tag == "!";
     if (node.quoted && !is_closed(static_cast<std::size_t>(mark.pos))) {
       fail(place(mark), "this quote is not closed");
@@ -175,6 +195,10 @@ class TreeBuilder : public YAML::EventHandler {
   Problems problems_;
 };
 
+bool separates(char c) {
+  return c == '\n' || c == ',' || c == ':' || c == '[' || c == ']' || c == '{' || c == '}';
+}
+
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
 bool needs_quotes(const Node& node) {
@@ -182,10 +206,11 @@ bool needs_quotes(const Node& node) {
     return true;
   }
   static constexpr std::string_view kSpecial = ":#{}[],&*!|>'\"%@`\\";
-  static constexpr std::string_view kOther[] = {"null", "Null", "NULL", "~", "...", "="};
+  static constexpr std::string_view kOther[] = {"null", "Null", "NULL", "~", "...", "=", "<<"};
   return std::find(std::begin(kOther), std::end(kOther), node.text) != std::end(kOther) ||
          node.text.front() == ' ' || node.text.front() == '-' || node.text.front() == '?' ||
-         node.text.back() == ' ' || node.text.find_first_of(kSpecial) != std::string::npos ||
+         node.text.back() == ' ' || node.text.starts_with(kByteOrderMark) ||
+         node.text.find_first_of(kSpecial) != std::string::npos ||
          std::any_of(node.text.begin(), node.text.end(), is_control);
 }
 
@@ -238,9 +263,10 @@ void write_yaml(const Node& node, int indent, std::string& out) {
         out += "{}\n";
       }
       for (const Entry& entry : node.entries) {
-        out += pad;
-        write_scalar(scalar_node(entry.key, {}), out);
-        out += ':';
+        std::string key;
+        write_scalar(scalar_node(entry.key, {}), key);
+        out += key.size() < kLongKey ? fmt::format("{}{}:", pad, key)
+                                     : fmt::format("{0}? {1}\n{0}:", pad, key);
         child(entry.value);
       }
       break;
@@ -268,13 +294,20 @@ std::string explained(const std::string& message) {
   return fmt::format("not valid YAML: {}", message);
 }
 
-// Where the text stops being printable UTF-8, if it does.
+// Where the text stops being printable UTF-8, or is too much for a parser that reads a whole line
+// before its first value, if it is.
 void refuse_bytes(const std::shared_ptr<const Source>& source) {
   std::string_view rest = source->text;
   Mark mark;
+  std::size_t marks = 0;
   while (!rest.empty()) {
     const std::size_t size = character_size(rest);
     const char c = rest.front();
+    marks += separates(c) ? 1 : 0;
+    if (marks > kMaxMarks) {
+      fail({source, mark},
+           fmt::format("more than {} keys and values; this is not a roofcast document", kMaxMarks));
+    }
     if (size == 0) {
       fail({source, mark}, "is not UTF-8 text");
     }
@@ -397,8 +430,8 @@ Node parse_document(std::shared_ptr<const Source> source) {
 }
 
 Node parse_document(std::string name, std::string text) {
-  if (text.starts_with("\xef\xbb\xbf")) {
-    text.erase(0, 3);  // byte order mark
+  if (text.starts_with(kByteOrderMark)) {
+    text.erase(0, kByteOrderMark.size());
   }
   return parse_document(
       std::make_shared<const Source>(Source{std::move(name), std::move(text), {}}));
@@ -418,8 +451,8 @@ Node load_document(const std::filesystem::path& file) {
   while (text.size() <= kMaxBytes && (stream.read(block, sizeof block) || stream.gcount() > 0)) {
     text.append(block, static_cast<std::size_t>(stream.gcount()));
   }
-  if (text.starts_with("\xef\xbb\xbf")) {
-    text.erase(0, 3);  // byte order mark
+  if (text.starts_with(kByteOrderMark)) {
+    text.erase(0, kByteOrderMark.size());
   }
   return parse_document(std::make_shared<const Source>(
       Source{file.string(), std::move(text), file.parent_path().string()}));

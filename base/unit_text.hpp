@@ -67,6 +67,10 @@ ParsedQuantity parse_quantity(std::string_view text, Dimension expected);
 std::string dimension_noun(Dimension dimension);
 std::string dimension_example(Dimension dimension);
 
+// A regular expression (ECMAScript) for the texts that parse_quantity reads as this dimension, with at
+// most one "/" in the unit; empty when no such unit has the dimension.
+std::string quantity_pattern(Dimension dimension);
+
 // `si` scaled for people, with at most four significant digits and decimal prefixes: "3.35 TB/s",
 // "12.3 ms", "141 GB", "3.59 USD/h". Times from two minutes on are in min or h, energies from 3.6
 // MJ on in kWh. parse_quantity reads a finite value back, to the digits shown, when its grammar has

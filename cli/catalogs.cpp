@@ -77,14 +77,19 @@ std::string check_example(const Node& document) {
 }
 
 constexpr DocumentKind kKinds[] = {
-    {"chip", "tensor", "system.chip", hardware::chip_catalog, check_chip},
-    {"system", "scale_up", "system", hardware::system_catalog, check_system},
+    {"chip", "tensor", "system.chip", hardware::chip_catalog, check_chip,
+     base::describe<hardware::Chip>},
+    {"system", "scale_up", "system", hardware::system_catalog, check_system,
+     base::describe<hardware::System>},
     {"calibration", "elementwise", "system.calibration", hardware::calibration_catalog,
-     check_calibration},
-    {"model", "vocab", "model", workloads::model_catalog, check_model},
-    {"precision", "kv_cache", "precision", workloads::precision_catalog, check_precision},
-    {"stack", "overhead", "serving.stack", workloads::stack_catalog, check_stack},
-    {"example", "axes", "", example_catalog, check_example},
+     check_calibration, base::describe<hardware::Calibration>},
+    {"model", "vocab", "model", workloads::model_catalog, check_model,
+     base::describe<workloads::Architecture>},
+    {"precision", "kv_cache", "precision", workloads::precision_catalog, check_precision,
+     base::describe<workloads::Precision>},
+    {"stack", "overhead", "serving.stack", workloads::stack_catalog, check_stack,
+     base::describe<workloads::Stack>},
+    {"example", "axes", "", example_catalog, check_example, nullptr},
 };
 
 }  // namespace

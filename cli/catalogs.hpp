@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The kinds of documents roofcast knows, in one table: catalog, how to recognise one, how to check
-// one.
+// one, which keys it has.
 #pragma once
 
 #include <span>
@@ -10,6 +10,7 @@
 
 #include "base/catalog.hpp"
 #include "base/problems.hpp"
+#include "base/schema.hpp"
 
 namespace roofcast::cli {
 
@@ -20,6 +21,7 @@ struct DocumentKind {
   base::Catalog (*catalog)();
   // Reads the document whole; throws InputError. Returns what it is, in a few words.
   std::string (*check)(const base::Node& document);
+  base::Key (*keys)();  // as its reader tells them; nullptr for whole documents
 };
 
 std::span<const DocumentKind> document_kinds();

@@ -20,6 +20,10 @@ if(ROOFCAST_ENABLE_SANITIZERS)
   add_link_options(${sanitizers})
 endif()
 
+if(ROOFCAST_ENABLE_FUZZERS)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 add_library(roofcast_compile_flags INTERFACE)
 target_compile_options(roofcast_compile_flags INTERFACE
   -Wall -Wextra -Wconversion -Wshadow

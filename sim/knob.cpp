@@ -22,23 +22,6 @@ using base::Problems;
 
 constexpr int kMaxDerivations = 16;  // of one part from another; more is a circle
 
-// Where a document may name another one, outer ones first.
-struct ReferencePoint {
-  std::string_view path;
-  base::Catalog catalog;
-};
-const std::vector<ReferencePoint>& reference_points() {
-  static const std::vector<ReferencePoint> points = {
-      {"system", hardware::system_catalog()},
-      {"model", workloads::model_catalog()},
-      {"precision", workloads::precision_catalog()},
-      {"system.chip", hardware::chip_catalog()},
-      {"system.calibration", hardware::calibration_catalog()},
-      {"serving.stack", workloads::stack_catalog()},
-  };
-  return points;
-}
-
 std::vector<std::string_view> split(std::string_view path) {
   std::vector<std::string_view> parts;
   while (true) {
@@ -51,20 +34,12 @@ std::vector<std::string_view> split(std::string_view path) {
   }
 }
 
-const base::Catalog* catalog_at(std::string_view path) {
-  for (const ReferencePoint& point : reference_points()) {
-    if (point.path == path) {
-      return &point.catalog;
-    }
-  }
-  return nullptr;
-}
-
 // Without a calibration of its own a system is forecast with the generic one.
 void default_calibration(Node& document) {
   Node* system = document.find("system");
   if (system != nullptr && system->is_map() && system->find("calibration") == nullptr) {
-    (*system)["calibration"] = base::scalar_node("generic", system->place);
+    const std::string_view generic = reference_at("system.calibration")->when_absent;
+    (*system)["calibration"] = base::scalar_node(std::string(generic), system->place);
   }
 }
 
@@ -162,23 +137,45 @@ bool derive(Node& document, std::string_view path, const base::Catalog& catalog,
 // Loads what the node at `path` names, if it may name something, and derives it from its base, if it
 // has one. False when that cannot be had; the node is then a scalar.
 bool load_at(Node& document, std::string_view path, Problems& problems, int derivations) {
-  const base::Catalog* catalog = catalog_at(path);
+  const ReferencePoint* point = reference_at(path);
   Node* node = document.find_path(path);
-  if (catalog == nullptr || node == nullptr) {
+  if (point == nullptr || node == nullptr) {
     return true;
   }
   if (node->is_scalar()) {
     try {
-      *node = base::load_reference(*catalog, *node, path);
+      *node = base::load_reference(point->catalog, *node, path);
     } catch (const base::InputError& error) {
       problems.add_text(error.what());
       return false;
     }
   }
-  return node->find("base") == nullptr || derive(document, path, *catalog, problems, derivations);
+  return node->find("base") == nullptr ||
+         derive(document, path, point->catalog, problems, derivations);
 }
 
 }  // namespace
+
+const std::vector<ReferencePoint>& reference_points() {
+  static const std::vector<ReferencePoint> points = {
+      {"system", hardware::system_catalog()},
+      {"model", workloads::model_catalog()},
+      {"precision", workloads::precision_catalog(), "the model's native_precision"},
+      {"system.chip", hardware::chip_catalog()},
+      {"system.calibration", hardware::calibration_catalog(), "generic"},
+      {"serving.stack", workloads::stack_catalog()},
+  };
+  return points;
+}
+
+const ReferencePoint* reference_at(std::string_view path) {
+  for (const ReferencePoint& point : reference_points()) {
+    if (point.path == path) {
+      return &point;
+    }
+  }
+  return nullptr;
+}
 
 bool lacks_a_reference(const Node& document, std::string_view section) {
   const auto& points = reference_points();

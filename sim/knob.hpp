@@ -17,11 +17,22 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/catalog.hpp"
 #include "base/node.hpp"
 #include "base/problems.hpp"
 
 namespace roofcast::sim {
+
+// Where a document may name another one.
+struct ReferencePoint {
+  std::string_view path;
+  base::Catalog catalog;
+  std::string_view when_absent = {};  // what is meant then; empty: the key is required
+};
+const std::vector<ReferencePoint>& reference_points();      // outer ones first
+const ReferencePoint* reference_at(std::string_view path);  // nullptr when there is none
 
 // Sets a knob: loads the references the path goes through, then replaces the value. A value "x1.35"
 // or "x 0.5" multiplies the number that is there. Problems of the path are reported at

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <filesystem>
 
-#include "base/fields.hpp"
 #include "base/nearest.hpp"
 #include "sim/metrics.hpp"
 #include "sim/scenario.hpp"
@@ -47,19 +46,13 @@ bool names_a_knob(const std::string& name) {
   return std::find(std::begin(kSections), std::end(kSections), section) != std::end(kSections);
 }
 
-// {from, to, factor} or {from, to, step}, ends included.
 void read_range(const Node& node, Axis& axis, Problems& problems) {
   const std::size_t before = problems.size();
   base::Fields f(node, "axes." + axis.name, problems);
-  double from = 0.0;
-  double to = 0.0;
-  double factor = 0.0;
-  double step = 0.0;
-  f.number("from", from, base::any_value);
-  f.number("to", to, base::any_value);
-  f.number("factor", factor, {1.0, 1e9, true}, base::optional);
-  f.number("step", step, base::positive, base::optional);
+  AxisRange range;
+  read(f, range);
   f.end();
+  const auto [from, to, factor, step] = range;
   if (problems.size() != before) {
     return;
   }
@@ -235,10 +228,14 @@ std::size_t Sweep::points() const {
   return count;
 }
 
-Sweep read_sweep(const Node& document) {
-  Problems problems;
-  Sweep sweep;
-  base::Fields f(document, "", problems);
+void read(base::Fields& f, AxisRange& range) {
+  f.number("from", range.from, base::any_value);
+  f.number("to", range.to, base::any_value);
+  f.number("factor", range.factor, {1.0, 1e9, true}, base::optional);
+  f.number("step", range.step, base::positive, base::optional);
+}
+
+void read(base::Fields& f, Sweep& sweep, Problems& problems) {
   f.text("question", sweep.question, base::optional);
   if (const Node* base_node = f.take("base", base::required)) {
     if (base_node->is_map()) {
@@ -266,6 +263,12 @@ Sweep read_sweep(const Node& document) {
     }
     for (const base::Entry& entry : axes->entries) {
       read_axis(entry, sweep, problems);
+      if (sweep.points() > kMaxPoints) {
+        problems.add(f.node().place, "axes",
+                     fmt::format("make {:.3g} points; at most {} in one sweep",
+                                 static_cast<double>(sweep.points()), kMaxPoints));
+        break;
+      }
     }
   }
   if (const Node* where = f.take("where")) {
@@ -279,15 +282,14 @@ Sweep read_sweep(const Node& document) {
     }
   }
   read_goal(f, sweep, problems);
-  f.end();
-  double points = 1.0;
-  for (const Axis& axis : sweep.axes) {
-    points *= static_cast<double>(axis.values.size());
-  }
-  if (points > static_cast<double>(kMaxPoints)) {
-    problems.add(document.place, "axes",
-                 fmt::format("make {:.3g} points; at most {} in one sweep", points, kMaxPoints));
-  }
+}
+
+Sweep read_sweep(const Node& document) {
+  Problems problems;
+  Sweep sweep;
+  base::Fields fields(document, "", problems);
+  read(fields, sweep, problems);
+  fields.end();
   problems.throw_if_any();
   return sweep;
 }

@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fields.hpp"
 #include "base/node.hpp"
 #include "base/problems.hpp"
 
@@ -40,6 +41,14 @@ struct AxisValue {
 struct Axis {
   std::string name;  // the dotted path, or the bundle's name
   std::vector<AxisValue> values;
+};
+
+// {from, to, factor} or {from, to, step}, ends included.
+struct AxisRange {
+  double from = 0.0;
+  double to = 0.0;
+  double factor = 0.0;
+  double step = 0.0;
 };
 
 struct Condition {
@@ -69,6 +78,8 @@ struct Sweep {
   std::size_t points() const;
 };
 
+void read(base::Fields& f, AxisRange& range);
+void read(base::Fields& f, Sweep& sweep, base::Problems& problems);
 Sweep read_sweep(const base::Node& document);  // throws InputError with every problem
 
 // "fits" or "metric relation number"; reports at `place`.

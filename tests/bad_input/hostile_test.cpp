@@ -3,10 +3,14 @@
 // Input that was made to hurt, or that an editor of another age has written: refused in words, or
 // read right, and soon.
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,6 +38,29 @@ class Stopwatch {
  private:
   std::clock_t begin_ = std::clock();
 };
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+constexpr bool kSanitized = __has_feature(address_sanitizer);
+#else
+constexpr bool kSanitized = false;
+#endif
+
+// The most memory that a process of its own had at once, what it began with included.
+long kilobytes_taken(const std::function<void()>& work) {
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    work();
+    _exit(0);
+  }
+  int status = 0;
+  rusage usage{};
+  REQUIRE(wait4(child, &status, 0, &usage) == child);
+  CHECK(status == 0);
+  return usage.ru_maxrss;
+}
 
 // What is said about a text that is read as a scenario; empty when nothing.
 std::string complaint(const std::string& text) {
@@ -122,6 +149,54 @@ TEST_CASE("a file of 100 MB is refused without being read to its end", "[bad_inp
   CHECK(watch.seconds() < kSoon);
 }
 
+TEST_CASE("no document of 4 MB takes more than a second or 100 MB", "[bad_input]") {
+  const std::vector<std::string> documents = {
+      repeated("[", 4'000'000),
+      repeated("[a,", 1'300'000),
+      "traffic: [" + repeated("a,", 2'000'000) + "a]",
+      "[" + repeated("{},", 1'300'000) + "{}]",
+      "{" + repeated(":,", 2'000'000),
+      repeated("- a\n", 1'000'000),
+      repeated("- ", 2'000'000),
+      "a: &a [x]\nb: [" + repeated("*a,", 1'300'000) + "]",
+      "traffic: {input_tokens: " + repeated("9", 4'000'000) + "}",
+      "system: \"" + repeated("\\n", 2'000'000) + "\"",
+      "a: |\n" + repeated(" a\n", 1'300'000),
+  };
+  const long nothing = kilobytes_taken([] {});
+  for (const std::string& document : documents) {
+    INFO(document.substr(0, 30));
+    const Stopwatch watch;
+    CHECK(complaint(document) != "");
+    CHECK(watch.seconds() < kSoon);
+    if (!kSanitized) {
+      CHECK(kilobytes_taken([&] { complaint(document); }) - nothing < 100'000);
+    }
+  }
+}
+
+TEST_CASE("a sweep of too many points is refused before its axes are made", "[bad_input]") {
+  std::string sweep = "base: {}\naxes:\n";
+  for (int i = 0; i < 50; ++i) {
+    sweep += fmt::format("  traffic.k{}: {{from: 1, to: 100000, step: 1}}\n", i);
+  }
+  const auto read = [&] {
+    try {
+      sim::read_sweep(base::parse_document("hostile.yaml", sweep));
+      return std::string();
+    } catch (const base::InputError& error) {
+      return std::string(error.what());
+    }
+  };
+  const long nothing = kilobytes_taken([] {});
+  const Stopwatch watch;
+  CHECK_THAT(read(), ContainsSubstring("make 1e+10 points; at most 1000000000 in one sweep"));
+  CHECK(watch.seconds() < kSoon);
+  if (!kSanitized) {
+    CHECK(kilobytes_taken(read) - nothing < 100'000);
+  }
+}
+
 TEST_CASE("tens of thousands of mistakes are told in a hundred errors", "[bad_input]") {
   const Stopwatch watch;
   std::string keys;
@@ -176,7 +251,7 @@ TEST_CASE("nothing a document says can steer the terminal", "[bad_input]") {
 }
 
 TEST_CASE("the excerpt of a very long line is the part around the caret", "[bad_input]") {
-  const std::string tail = repeated(", 1", 300'000);
+  const std::string tail = repeated(", 1", 100'000);
   const std::string message =
       complaint("traffic: {input_tokens: [" + tail.substr(2) + "], outputtokens: 5" + "}");
   INFO(message.substr(0, 2000));

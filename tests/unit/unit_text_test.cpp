@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -347,4 +348,30 @@ TEST_CASE("of two equally near names the one in the right case wins", "[unit]") 
   const std::vector<std::string> names{"gb", "GB"};
   CHECK(base::nearest_name("GBs", names) == "GB");
   CHECK(base::nearest_name("gbs", names) == "gb");
+}
+
+TEST_CASE("the pattern of a dimension matches what parse_quantity reads, and nothing else",
+          "[unit]") {
+  const std::vector<std::string> texts = {
+      "3.35 TB/s",  "400 Gb/s",     "80 GiB",     "1.2 us",    "989 TFLOPS", "989 TFLOP/s",
+      "3.59 USD/h", "30 $/h",       "700 W",      "1.83GHz",   " 1e3 s\t",   "-5. B",
+      "+.5 kWh",    "0.08 USD/kWh", "295 FLOP/B", "7",         "80 GIB",     "80 KB",
+      "1,5 TB/s",   "1.5 T B/s",    "0x10 B",     "inf B",     "B",          "",
+      "5 B/",       "5 /s",         "5 min",      "12 USD/GB", "5 Wh/Tb",    "0.7 J/TFLOP",
+      "5 $",        "1e B"};
+  const std::vector<Dimension> dimensions = {
+      base::dimension_of<base::Seconds>(),         base::dimension_of<base::Bytes>(),
+      base::dimension_of<base::Flops>(),           base::dimension_of<base::Joules>(),
+      base::dimension_of<base::Dollars>(),         base::dimension_of<base::Hertz>(),
+      base::dimension_of<base::BytesPerSecond>(),  base::dimension_of<base::FlopsPerSecond>(),
+      base::dimension_of<base::FlopsPerByte>(),    base::dimension_of<base::Watts>(),
+      base::dimension_of<base::DollarsPerSecond>()};
+  for (const Dimension& dimension : dimensions) {
+    const std::regex pattern(base::quantity_pattern(dimension), std::regex::ECMAScript);
+    CHECK(std::regex_search(base::dimension_example(dimension), pattern));
+    for (const std::string& text : texts) {
+      INFO(text << " as " << base::dimension_noun(dimension));
+      CHECK(std::regex_search(text, pattern) == parse_quantity(text, dimension).ok());
+    }
+  }
 }
