@@ -36,7 +36,7 @@ base::MathType math_of(const workloads::Operator& op, const Machine& m) {
           [&](const workloads::PrefillAttention& o) { return m.attention_math(o.heads.cache); },
           [&](const workloads::DecodeAttention& o) { return m.attention_math(o.heads.cache); },
           [&](const workloads::IndexScores& o) { return m.attention_math(o.keys); },
-          [](const workloads::StateScan&) { return MathType::fp32; },
+          [&](const workloads::StateScan&) { return m.attention_math(base::NumberFormat::bf16); },
           [](const workloads::StateUpdate&) { return MathType::fp32; },
           [](const workloads::Elementwise&) { return MathType::fp32; },
           [](const workloads::ExpertRouting&) { return MathType::fp32; },

@@ -20,8 +20,10 @@ Cost state_scan_cost(const workloads::StateScan& op, const Machine& machine) {
   const double ctas = ssm ? lanes * static_cast<double>(chunks) : lanes;
   const double kernels = ssm ? c.ssm_scan_kernels : c.delta_scan_kernels;
   const base::FlopsPerSecond vector = machine.peak[static_cast<std::size_t>(base::MathType::fp32)];
-  const base::FlopsPerSecond rate =
-      std::min(1.0, ctas / machine.sms) * (ssm ? c.ssm_scan_rate : c.delta_scan_rate) * vector;
+  const base::FlopsPerSecond products =
+      base::min((ssm ? c.ssm_scan_rate : c.delta_scan_rate) * vector,
+                machine.tensor_rate(machine.attention_math(base::NumberFormat::bf16)));
+  const base::FlopsPerSecond rate = std::min(1.0, ctas / machine.sms) * products;
   Cost cost;
   cost.launch = kernels * c.launch;
   cost.fill = kernels * c.elementwise_fill_trips * machine.dram_latency;

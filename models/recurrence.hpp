@@ -3,9 +3,9 @@
 // Time of recurrent mixers: Mamba-2's state-space scan, the gated delta rule, and their decode step.
 //
 // Scan of prompts, in chunks of Q tokens (the last one padded):
-//   compute = FLOP / (rate · occupancy),  rate = scan_rate[kind] · fp32 vector peak
-//             the products of a chunk are too small to feed the matrix units: measured rates follow the
-//             vector units from chip to chip
+//   compute = FLOP / (rate · occupancy),  rate = scan_rate[kind] · fp32 vector peak, at most that of a
+//             large 16-bit GEMM: the products of a chunk are too small to feed the matrix units, and
+//             measured rates follow the vector units from chip to chip
 //   CTAs    = sequences · heads, and for state-space scans also · chunks, which are independent but
 //             for a short pass over their states; occupancy = CTAs / SMs while that is below 1
 //   dram    = tokens in and out, states read and written once a sequence

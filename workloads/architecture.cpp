@@ -9,6 +9,8 @@ namespace roofcast::workloads {
 
 std::span<const base::CatalogEntry> embedded_models();
 
+std::string_view name(Recurrence kind) { return kind == Recurrence::ssm ? "ssm" : "delta"; }
+
 base::Catalog model_catalog() { return {"models", "model", embedded_models()}; }
 
 namespace {

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/catalog.hpp"
@@ -47,6 +48,7 @@ struct AttentionShape {
 };
 
 enum class Recurrence : std::uint8_t { ssm, delta };
+std::string_view name(Recurrence kind);
 
 // A mixer whose memory is a matrix of key_dim × value_dim a head, whatever the context:
 //   mamba      Mamba-2 (arXiv 2405.21060): value_dim = its head_dim, key_dim = its state size, and its

@@ -45,7 +45,8 @@ void GraphBuilder::experts(double count) {
   const std::int64_t own = ceil_div(ceil_div(decode_rows_, cp_) + prefill_rows_, tp_);
   const std::int64_t projected = exchange ? own : tokens_;
   norm("moe.norm", count);
-  linear("moe.router", tokens_, moe.experts, hidden_, precision_.plain, count);
+  linear("moe.router", tokens_, moe.experts + (moe.shared_gate ? 1 : 0), hidden_, precision_.plain,
+         count);
   if (moe.shared_experts > 0) {
     if (model_.projects_latent()) {
       quantise("moe.quantise_shared", static_cast<double>(tokens_ * hidden_), precision_.shared,

@@ -113,14 +113,12 @@ ParameterCount parameters(const Architecture& model) {
   for (const LayerGroup& group : model.layers) {
     add(count.layers, as_double(group.count), layer_parameters(model, group));
   }
-  // A module joins the hidden state and the next token's embedding: two norms and 2·hidden → hidden.
-  LayerParameters modules;
+  // A module is a layer that joins the hidden state and the next token's embedding before it (two
+  // norms and 2·hidden → hidden) and closes with a norm.
+  const double hidden = as_double(model.hidden);
   for (const LayerGroup& group : model.mtp) {
-    add(modules, as_double(group.count), layer_parameters(model, group));
-  }
-  if (!model.mtp.empty()) {
-    const double hidden = as_double(model.hidden);
-    count.mtp = modules.total() + 2.0 * hidden * hidden + 2.0 * hidden;
+    count.mtp += as_double(group.count) *
+                 (layer_parameters(model, group).total() + 2.0 * hidden * hidden + 3.0 * hidden);
   }
   return count;
 }

@@ -52,6 +52,11 @@ class Shape {
       value = named<base::NumberFormat>(*text, base::kNumberFormats);
     }
   }
+  void take(std::string_view key, Recurrence& value) {
+    if (const auto text = find(key)) {
+      value = named<Recurrence>(*text, static_cast<int>(Recurrence::delta) + 1);
+    }
+  }
   void take(std::string_view key, AllReduceKernels& value) {
     if (const auto text = find(key)) {
       value = named<AllReduceKernels>(*text, static_cast<int>(AllReduceKernels::flags) + 1);
@@ -107,6 +112,39 @@ void take(Shape& shape, AttentionHeads& h) {
   shape.take("window", h.window);
   shape.take("cache_elements", h.cache_elements);
   shape.take("cache", h.cache);
+  shape.take("chunked", h.chunked);
+}
+
+void take(Shape& shape, RecurrentHeads& h) {
+  shape.take("kind", h.kind);
+  shape.take("heads", h.heads);
+  shape.take("key_heads", h.key_heads);
+  shape.take("key_dim", h.key_dim);
+  shape.take("value_dim", h.value_dim);
+  shape.take("state", h.state);
+}
+
+void take(Shape& shape, StateScan& o) {
+  take(shape, o.heads);
+  shape.take("sequences", o.sequences);
+  shape.take("tokens", o.tokens);
+  shape.take("chunk", o.chunk);
+}
+
+void take(Shape& shape, StateUpdate& o) {
+  take(shape, o.heads);
+  shape.take("sequences", o.sequences);
+  shape.take("tokens", o.tokens);
+}
+
+void take(Shape& shape, IndexScores& o) {
+  shape.take("heads", o.heads);
+  shape.take("dim", o.dim);
+  shape.take("top_k", o.top_k);
+  shape.take("sequences", o.sequences);
+  shape.take("queries", o.queries);
+  shape.take("cached", o.cached);
+  shape.take("keys", o.keys);
 }
 
 void take(Shape& shape, PrefillAttention& o) {
@@ -160,6 +198,9 @@ Operator operator_of(std::string_view kind, std::string_view shape) {
       {"grouped_gemm", read<GroupedGemm>},
       {"prefill_attention", read<PrefillAttention>},
       {"decode_attention", read<DecodeAttention>},
+      {"index_scores", read<IndexScores>},
+      {"state_scan", read<StateScan>},
+      {"state_update", read<StateUpdate>},
       {"elementwise", read<Elementwise>},
       {"expert_routing", read<ExpertRouting>},
       {"collective", read<Collective>}};

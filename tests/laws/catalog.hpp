@@ -143,8 +143,7 @@ inline std::string describe(const workloads::AttentionHeads& h) {
 }
 
 inline std::string describe(const workloads::RecurrentHeads& h) {
-  return fmt::format("{} heads {}/{} state {} x {} {}",
-                     h.kind == workloads::Recurrence::ssm ? "ssm" : "delta", h.heads, h.key_heads,
+  return fmt::format("{} heads {}/{} state {} x {} {}", name(h.kind), h.heads, h.key_heads,
                      h.key_dim, h.value_dim, base::name(h.state));
 }
 

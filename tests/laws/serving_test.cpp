@@ -131,12 +131,13 @@ TEST_CASE("More memory makes nothing infeasible and holds no fewer requests", "[
 
 // A row tile more costs throughput where the multiplier is the limit (a batch of 136 pays for tiles
 // of 256 rows: 15.0 %, the largest loss measured), and where prompts no longer fit beside the
-// decodes they are cut once more. Where steps begin to carry two prompts instead of one, the fixed
-// costs of a step are shared: collectives across domains give back 7.8 % of a token's time.
+// decodes they are cut once more. Where prompts come so fast that every step has one, a few clients
+// more put two into every other step, which read the weights once: 12.3 % of TPOT, the largest gain
+// measured.
 TEST_CASE("More clients lose no throughput and see no better interactivity", "[laws]") {
   sim::Workspace workspace;
   Violations throughput(0.16);
-  Violations interactivity(0.08);
+  Violations interactivity(0.13);
   for_each_feasible(3, 97, {1}, [&](const ServingCase& c) {
     auto traffic = *c.scenario.traffic;
     sim::ScenarioView scenario = c.scenario;

@@ -74,8 +74,9 @@ TEST_CASE("A token costs two FLOP for each parameter it touches", "[unit]") {
   CHECK(linear_flop(graph_of(llama, {}, {0, 1, 0, 2, 50, 0})) == 200.0 * layers + 4.0 * head);
 }
 
-// What every rank of a replica adds up to. Repeated on purpose on all tensor ranks: the router and
-// MLA's down projections (their results are needed whole everywhere); KV heads fewer than ranks.
+// What every rank of a replica adds up to. Repeated on purpose on all tensor ranks: the router, MLA's
+// down projections, the index and, unless tokens are exchanged, the latent projections (their results
+// are needed whole everywhere); KV heads and key heads fewer than ranks.
 TEST_CASE("The ranks of a replica share the work of the whole model", "[unit]") {
   laws::Violations law(1e-12);
   for (const auto& m : laws::models()) {
@@ -89,12 +90,23 @@ TEST_CASE("The ranks of a replica share the work of the whole model", "[unit]") 
         const std::int64_t kv = m.attention.kv_heads * m.attention.head_dim;
         const std::int64_t own = (m.attention.kv_heads + mapping.tensor_parallel - 1) /
                                  mapping.tensor_parallel * m.attention.head_dim;
-        const std::int64_t query =
-            m.attention.query_heads / mapping.tensor_parallel * m.attention.head_dim;
+        const std::int64_t query = (m.attention.output_gate ? 2 : 1) * m.attention.query_heads /
+                                   mapping.tensor_parallel * m.attention.head_dim;
+        const auto tokens = static_cast<double>(batch.decode_sequences * batch.query_tokens +
+                                                batch.prefill_sequences * batch.prefill_tokens);
         const double one =
             linear_flop(graph_of(m, mapping, batch), [&](const workloads::Call& call) {
-              if (call.name == "moe.router" || call.name == "attention.down") {
+              if (call.name == "moe.router" || call.name == "attention.down" ||
+                  call.name.substr(0, 6) == "index.") {
                 return tp;
+              }
+              if (call.name == "moe.latent_down" || call.name == "moe.latent_up") {
+                return static_cast<double>(std::get<workloads::Gemm>(call.op).m) * tp / tokens;
+              }
+              if (call.name == "mamba.in" || call.name == "delta_net.in") {
+                const auto& r = call.name == "mamba.in" ? m.mamba : m.delta_net;
+                return static_cast<double>(std::get<workloads::Gemm>(call.op).n) * tp /
+                       static_cast<double>(r.projected());
               }
               if (call.name == "attention.qkv") {
                 const auto held = static_cast<double>(query + 2 * own);
