@@ -22,10 +22,21 @@ struct CatalogEntry {
   std::string_view text;
 };
 
+// Another schema that documents of a kind may be written in.
+struct ForeignSchema {
+  bool (*recognises)(const Node& document);
+  Node (*translate)(const Node& document);  // throws InputError
+};
+
 struct Catalog {
   std::string_view kind;      // "chips": the folder's name and the word in messages
   std::string_view singular;  // "chip"
   std::span<const CatalogEntry> embedded;
+  const ForeignSchema* foreign = nullptr;
+
+  bool is_foreign(const Node& document) const {
+    return foreign != nullptr && foreign->recognises(document);
+  }
 };
 
 // The directory that shadows the embedded catalogs; empty (the default) for none. Set once, before

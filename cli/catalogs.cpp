@@ -132,7 +132,7 @@ const DocumentKind* kind_of(const Node& document) {
     }
   }
   for (const DocumentKind& kind : kKinds) {
-    if (document.find(kind.telling_key) != nullptr) {
+    if (document.find(kind.telling_key) != nullptr || kind.catalog().is_foreign(document)) {
       return &kind;
     }
   }

@@ -8,6 +8,15 @@
 namespace roofcast::cli {
 namespace {
 
+// What could not be translated, which a document that was written as ours has no need to repeat.
+void print_notes(const base::Node& translated) {
+  if (const base::Node* notes = translated.find("notes")) {
+    for (const base::Node& note : notes->items) {
+      fmt::print("  note: {}\n", note.text);
+    }
+  }
+}
+
 // Prints what the document is; every problem of every file goes to stderr.
 bool check(const std::string& file, const std::string& kind_name) {
   try {
@@ -18,6 +27,9 @@ bool check(const std::string& file, const std::string& kind_name) {
           "{}: error: this looks like no document of roofcast; name its kind with --kind\n", file));
     }
     fmt::print("{}: ok, {}\n", file, kind->check(document));
+    if (kind->catalog().is_foreign(document)) {
+      print_notes(resolved(document, kind->place));
+    }
     return true;
   } catch (const base::InputError& error) {
     fmt::print(stderr, "{}", error.what());

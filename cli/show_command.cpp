@@ -51,13 +51,19 @@ void add_show(CLI::App& app, Run& chosen) {
   command->add_option("kind", *kind, "chip, system, model, precision, stack, calibration, example")
       ->type_name(kKind)
       ->required();
-  command->add_option("id", *id, "as `roofcast list` prints it")->type_name(kId)->required();
+  command->add_option("id", *id, "as `roofcast list` prints it, or a file")
+      ->type_name(kId)
+      ->required();
   command->footer(
       examples({"roofcast show chip h200_sxm", "roofcast show example llama-70b > mine.yaml"}));
   command->callback([&chosen, kind, id] {
     chosen = [kind, id] {
       const DocumentKind& kind_shown = kind_named(*kind);
       const base::Node document = base::load_entry(kind_shown.catalog(), *id);
+      if (kind_shown.catalog().is_foreign(document)) {
+        fmt::print("{}", base::to_yaml(resolved(document, kind_shown.place)));
+        return kDone;
+      }
       const std::string& text = document.place.source->text;
       fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
       if (document.find("base") != nullptr && !kind_shown.place.empty()) {

@@ -134,21 +134,27 @@ bool derive(Node& document, std::string_view path, const base::Catalog& catalog,
   return true;
 }
 
-// Loads what the node at `path` names, if it may name something, and derives it from its base, if it
-// has one. False when that cannot be had; the node is then a scalar.
+// Loads what the node at `path` names, if it may name something, translates it, if it is written in
+// another schema, and derives it from its base, if it has one. False when that cannot be had; the node
+// is then a scalar.
 bool load_at(Node& document, std::string_view path, Problems& problems, int derivations) {
   const ReferencePoint* point = reference_at(path);
   Node* node = document.find_path(path);
   if (point == nullptr || node == nullptr) {
     return true;
   }
-  if (node->is_scalar()) {
-    try {
+  const Node unloaded = node->is_scalar() ? *node : base::scalar_node("", node->place);
+  try {
+    if (node->is_scalar()) {
       *node = base::load_reference(point->catalog, *node, path);
-    } catch (const base::InputError& error) {
-      problems.add_text(error.what());
-      return false;
     }
+    if (point->catalog.is_foreign(*node)) {
+      *node = point->catalog.foreign->translate(*node);
+    }
+  } catch (const base::InputError& error) {
+    problems.add_text(error.what());
+    *node = unloaded;
+    return false;
   }
   return node->find("base") == nullptr ||
          derive(document, path, point->catalog, problems, derivations);

@@ -5,13 +5,18 @@
 
 #include <algorithm>
 
+#include "workloads/hugging_face.hpp"
+
 namespace roofcast::workloads {
 
 std::span<const base::CatalogEntry> embedded_models();
 
 std::string_view name(Recurrence kind) { return kind == Recurrence::ssm ? "ssm" : "delta"; }
 
-base::Catalog model_catalog() { return {"models", "model", embedded_models()}; }
+base::Catalog model_catalog() {
+  static constexpr base::ForeignSchema kHuggingFace{is_hugging_face, from_hugging_face};
+  return {"models", "model", embedded_models(), &kHuggingFace};
+}
 
 namespace {
 
