@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibrate/chip_platforms.hpp"
 
-#include <utility>
-
 namespace roofcast::calibrate {
 namespace {
 
@@ -24,6 +22,10 @@ const sim::Platform* ChipPlatforms::find(std::string_view chip) {
       base::Problems problems;
       base::Node document;
       document["system"] = base::scalar_node(std::string(system), {});
+      if (!calibration_.empty()) {
+        sim::set_knob(document, "system.calibration", {}, base::scalar_node(calibration_, {}),
+                      problems);
+      }
       sim::load_references(document, problems);
       sim::Platform platform = sim::read_platform(document, problems);
       problems.throw_if_any();

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "sim/scenario.hpp"
 
@@ -13,11 +14,15 @@ namespace roofcast::calibrate {
 
 class ChipPlatforms {
  public:
+  // `calibration`: an id or a path in place of the systems' own.
+  explicit ChipPlatforms(std::string calibration = {}) : calibration_(std::move(calibration)) {}
+
   // The server (HGX node, NVL72 rack, PCIe box) of a chip of the catalog; nullptr for other chips.
   // Owned here, the same on every call.
   const sim::Platform* find(std::string_view chip);
 
  private:
+  std::string calibration_;
   std::map<std::string, sim::Platform, std::less<>> platforms_;
 };
 

@@ -112,6 +112,15 @@ OperatorRows::OperatorRows(std::string kind, const base::CsvTable& table)
   }
 }
 
+std::string OperatorRows::shape(std::size_t row) const {
+  std::string text;
+  for (const std::size_t column : shape_) {
+    text += table_.cell(row, column);
+    text += ' ';
+  }
+  return text;
+}
+
 double OperatorRows::number(std::size_t row, std::size_t shape_column) const {
   return base::parse_number(table_.cell(row, shape_[shape_column])).value_or(std::nan(""));
 }

@@ -41,6 +41,7 @@ class OperatorRows {
  public:
   OperatorRows(std::string kind, const base::CsvTable& table);  // CsvError when a column is missing
   MeasuredOperator row(std::size_t row) const;
+  std::string shape(std::size_t row) const;  // the cells of its shape columns
 
  private:
   double number(std::size_t row, std::size_t shape_column) const;

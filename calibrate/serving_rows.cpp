@@ -103,7 +103,7 @@ std::string_view category(sim::Infeasible infeasible) {
 
 }  // namespace
 
-ServingRows::ServingRows(const base::CsvTable& table)
+ServingRows::ServingRows(const base::CsvTable& table, const std::string& calibration)
     : table_(table),
       mode_(table.column("mode")),
       model_(table.column("model_path")),
@@ -122,7 +122,8 @@ ServingRows::ServingRows(const base::CsvTable& table)
       concurrency_(table.column("concurrency")),
       batch_(table.column("batch_size")),
       ttft_(table.column("silicon_ttft_ms")),
-      tpot_(table.column("silicon_tpot_ms")) {}
+      tpot_(table.column("silicon_tpot_ms")),
+      platforms_(calibration) {}
 
 std::string_view ServingRows::text(std::size_t row, std::size_t column) const {
   return table_.cell(row, column);

@@ -68,7 +68,8 @@ struct MeasuredServer {
 // Reads rows of one table. Sections of the scenarios are loaded once and shared.
 class ServingRows {
  public:
-  explicit ServingRows(const base::CsvTable& table);  // CsvError when a column is missing
+  // CsvError when a column is missing. `calibration` as of ChipPlatforms.
+  explicit ServingRows(const base::CsvTable& table, const std::string& calibration = {});
   MeasuredServer row(std::size_t row);
 
  private:

@@ -1,14 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <fstream>
 #include <memory>
 
+#include "calibrate/fit.hpp"
 #include "calibrate/operator_rows.hpp"
 #include "cli/commands.hpp"
+#include "cli/text_table.hpp"
 #include "cli/usage.hpp"
 #include "cli/validation.hpp"
 
 namespace roofcast::cli {
+namespace {
+
+struct FitOptions {
+  std::string tables, chip, stack, output;
+  std::string source = "fitted to measured operators";
+};
+
+int fit(const FitOptions& options) {
+  const calibrate::FittedCalibration fitted =
+      calibrate::fit_calibration(options.chip, options.stack, options.tables);
+  TextTable table({"kind", "rows fitted", "held back", "median before", "median", "p90", "bias"});
+  for (const calibrate::KindErrors& e : fitted.kinds) {
+    table.add({e.kind, fmt::format("{}", e.fitted), fmt::format("{}", e.after.rows),
+               calibrate::percent(e.before.median), calibrate::percent(e.after.median),
+               calibrate::percent(e.after.p90), calibrate::percent(e.after.bias)});
+  }
+  fmt::print("{}", table.text());
+  std::ofstream out(options.output);
+  out << calibrate::overlay(fitted, options.source);
+  if (!out.flush()) {
+    throw base::InputError(fmt::format("error: cannot write {}\n", options.output));
+  }
+  return kDone;
+}
+
+void add_fit(CLI::App& calibrate, Run& chosen) {
+  auto* command = calibrate.add_subcommand(
+      "fit",
+      "Fits the parameters of a chip and stack to measured operators\n"
+      "Reads TABLES/<kind>.csv or .csv.gz in the layouts that validate reads. A fifth of the "
+      "shapes is held "
+      "back and only judges. Writes what differs from the generic parameters.");
+  auto options = std::make_shared<FitOptions>();
+  command->add_option("tables", options->tables, "directory of the tables")
+      ->type_name(kFile)
+      ->required();
+  command->add_option("--chip", options->chip, "as the tables name it")->required();
+  command->add_option("--stack", options->stack, "as the tables name it")->required();
+  command->add_option("-o,--output", options->output, "the overlay, YAML")
+      ->type_name(kFile)
+      ->required();
+  command->add_option("--source", options->source, "where the tables are from");
+  command->footer(examples({"roofcast calibrate fit . --chip h200_sxm --stack vllm -o h200.yaml"}));
+  command->callback([&chosen, options] { chosen = [options] { return fit(*options); }; });
+}
+
+}  // namespace
 
 void add_calibrate(CLI::App& app, Run& chosen) {
   auto* command = app.add_subcommand("calibrate", "How well forecasts agree with measurements");
@@ -18,6 +68,7 @@ void add_calibrate(CLI::App& app, Run& chosen) {
       "Predicts every row of a table of measurements and tells the errors\n"
       "The columns are those of the tables collected in ai-dynamo/aiconfigurator; rows that "
       "cannot be predicted are counted by reason.");
+  add_fit(*command, chosen);
   auto options = std::make_shared<ValidationOptions>();
   std::vector<std::string> kinds = calibrate::operator_kinds();
   kinds.emplace_back("serving");
@@ -32,6 +83,10 @@ void add_calibrate(CLI::App& app, Run& chosen) {
   validate->add_option("--where", options->where, "only rows with this text in this column")
       ->type_name(kColumnValue)
       ->take_all();
+  validate
+      ->add_option("--calibration", options->calibration,
+                   "parameters in place of the chips' own: an id or a file that fit wrote")
+      ->type_name(kFile);
   validate->footer(examples({"roofcast calibrate validate gemm gemm.csv --where system=h200_sxm",
                              "roofcast calibrate validate gemm gemm.csv --out errors.csv"}));
   validate->callback([&chosen, options] {

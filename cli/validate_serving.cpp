@@ -45,7 +45,7 @@ std::vector<std::string> header(std::vector<std::string> first) {
 int validate_serving(const ValidationOptions& options) {
   const base::CsvTable table = base::read_csv(options.data);
   const RowFilter filter(table, options.where);
-  calibrate::ServingRows rows(table);
+  calibrate::ServingRows rows(table, options.calibration);
   ErrorsFile out(options.out, table, {"predicted_tpot_ms", "predicted_ttft_ms"});
   sim::Workspace workspace;
   Errors all;

@@ -19,6 +19,7 @@ struct ValidationOptions {
   std::string data;
   std::string out;                 // empty for none
   std::vector<std::string> where;  // COLUMN=VALUE
+  std::string calibration;         // in place of the chips' own; empty for those
 };
 
 int validate_serving(const ValidationOptions& options);

@@ -38,5 +38,7 @@ if(ROOFCAST_ENABLE_TESTS)
   roofcast_dependency(Catch2 2.13 Catch2::Catch2 https://github.com/catchorg/Catch2 v3.7.1)
 endif()
 
+roofcast_dependency(Eigen3 3.4 Eigen3::Eigen https://gitlab.com/libeigen/eigen.git 3.4.0)
+
 find_package(ZLIB REQUIRED)
 find_package(Threads REQUIRED)

@@ -111,6 +111,21 @@ void read(base::Fields& f, Calibration& c) {
     g.quantity("deduplication_overhead", c.deduplication_overhead, base::not_negative);
     g.source();
   });
+  f.each(
+      "errors",
+      [&](Fields& g) {
+        KindError& e = c.errors.emplace_back();
+        g.text("kind", e.kind);
+        g.integer("rows", e.rows, base::not_negative);
+        g.integer("refused", e.refused, base::not_negative);
+        g.integer("held_back", e.held_back, base::not_negative);
+        g.number("median", e.median, base::not_negative);
+        g.number("p90", e.p90, base::not_negative);
+        g.number("bias", e.bias, base::any_value);
+        g.number("low", e.low, base::positive);
+        g.number("high", e.high, base::positive);
+      },
+      base::optional);
 }
 
 }  // namespace roofcast::hardware

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "base/catalog.hpp"
 #include "base/fields.hpp"
@@ -31,10 +32,19 @@ struct Protocol {
 };
 inline constexpr std::size_t kProtocols = 3;  // LL, LL128, Simple
 
+// How far a fitted calibration is from measurements that it was not fitted to.
+struct KindError {
+  std::string kind;  // of operators: "gemm"
+  std::int64_t rows = 0, refused = 0, held_back = 0;
+  double median = 0, p90 = 0, bias = 0;  // of |e|, of |e|, of e = predicted / measured − 1
+  double low = 1, high = 1;              // 5 % and 95 % quantiles of measured / predicted
+};
+
 struct Calibration {
   std::string id;
   std::string name;
   Provenance provenance = Provenance::datasheet;
+  std::vector<KindError> errors;  // of a fitted one
 
   base::Seconds launch;        // one kernel inside a CUDA graph
   base::Seconds eager_launch;  // the host's pace when it launches every operator itself

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
+
 #include <cctype>
 
 #include "cli/commands.hpp"
@@ -43,9 +45,11 @@ TEST_CASE("Every example in the help of every command runs, in the order of the 
   if (!roofcast.exists()) {
     return;
   }
-  roofcast.write(
-      "gemm.csv",
-      "system,fw,gemm_dtype,m,n,k,latency_ms\nh200_sxm,vllm,bfloat16,64,4096,4096,0.02\n");
+  std::string rows = "system,fw,gemm_dtype,m,n,k,latency_ms\n";
+  for (int m = 16; m <= 1024; m *= 2) {
+    rows += fmt::format("h200_sxm,vllm,bfloat16,{},4096,4096,{}\n", m, 0.01 + 1e-5 * m);
+  }
+  roofcast.write("gemm.csv", rows);
   const Commands commands;
   for (const CLI::App* command : commands.all) {
     const std::vector<std::string> lines = examples_of(*command);
