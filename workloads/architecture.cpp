@@ -120,7 +120,9 @@ void read_layer_group(Fields& f, Fields& g, const Architecture& model, LayerGrou
     group.intermediate = model.mlp.intermediate;
     g.integer("intermediate", group.intermediate, base::at_least_one, base::optional);
   }
-  if (limited && group.window == 0) {
+  if (limited && model.attention.kind == AttentionKind::mla) {
+    g.problem("mixer", "latent attention (kind: mla) has no window");
+  } else if (limited && group.window == 0) {
     g.problem("mixer", "needs a window, here or in attention.window");
   }
   const auto needs = [&](bool wanted, std::string_view key, std::string_view section) {

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The pages, run as they are read: README.md and docs/*.md, each in a directory of its own.
+//
+//   ```sh      every line is a command that works, after the lines before it
+//   ```yaml    a document; one that begins with "# name.yaml" is that file from then on
+//   ```        is not run
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Block {
+  std::string language;
+  std::vector<std::string> lines;
+};
+
+std::vector<Block> blocks_of(const fs::path& page) {
+  std::ifstream in(page);
+  REQUIRE(in);
+  std::vector<Block> blocks;
+  bool inside = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("```")) {
+      inside = !inside;
+      if (inside) {
+        blocks.push_back({line.substr(3), {}});
+      }
+    } else if (inside) {
+      blocks.back().lines.push_back(line);
+    }
+  }
+  CHECK(!inside);
+  return blocks;
+}
+
+// "# name.yaml"; empty when a document says no name.
+std::string name_of(const Block& block) {
+  if (block.language != "yaml" || block.lines.empty()) {
+    return {};
+  }
+  const std::string& first = block.lines.front();
+  const bool named = first.starts_with("# ") && first.ends_with(".yaml") &&
+                     first.find(' ', 2) == std::string::npos;
+  return named ? first.substr(2) : std::string();
+}
+
+std::vector<fs::path> pages(const fs::path& root) {
+  std::vector<fs::path> all = {root / "README.md"};
+  for (const auto& entry : fs::directory_iterator(root / "docs")) {
+    if (entry.path().extension() == ".md") {
+      all.push_back(entry.path());
+    }
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+// What the pages take for granted that a reader has.
+void provide(const Program& roofcast, const fs::path& root) {
+  fs::create_directory_symlink(root / "examples", roofcast.path("examples"));
+  fs::copy_file(root / "tests/unit/hugging_face/llama-3.1-8b.json", roofcast.path("config.json"));
+  roofcast.write("gemm.csv",
+                 "system,fw,gemm_dtype,m,n,k,latency_ms\n"
+                 "h200_sxm,vllm,bfloat16,64,4096,4096,0.02\n");
+}
+
+}  // namespace
+
+TEST_CASE("Every command line of the documentation that is marked sh runs", "[cli]") {
+  const char* source = std::getenv("ROOFCAST_SOURCE_DIR");
+  if (source == nullptr) {
+    WARN("ROOFCAST_SOURCE_DIR is not set; the documentation is not looked at");
+    return;
+  }
+  std::size_t run = 0;
+  for (const fs::path& page : pages(source)) {
+    const Program roofcast;
+    if (!roofcast.exists()) {
+      return;
+    }
+    provide(roofcast, source);
+    for (const Block& block : blocks_of(page)) {
+      if (const std::string name = name_of(block); !name.empty()) {
+        std::string text;
+        for (const std::string& line : block.lines) {
+          text += line + "\n";
+        }
+        fs::create_directories(roofcast.path(name).parent_path());
+        roofcast.write(name, text);
+      }
+      if (block.language != "sh") {
+        continue;
+      }
+      for (const std::string& line : block.lines) {
+        const Outcome outcome = roofcast.shell(line);
+        INFO(page.filename().string() << ": " << line << "\n" << outcome.err);
+        CHECK(outcome.code == 0);
+        ++run;
+      }
+    }
+  }
+  CHECK(run > 0);
+}
+
+}  // namespace roofcast::cli
