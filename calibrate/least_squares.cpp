@@ -13,6 +13,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double kStep = 0.01;       // of ln p to each side of a difference quotient
+constexpr int kProbes = 6;           // rounds of probing and descending again
 constexpr double kConverged = 1e-6;  // relative fall of the loss
 
 class Problem {
@@ -63,14 +64,18 @@ class Problem {
     return r.unaryExpr(
         [h = options_.huber](double x) { return std::abs(x) <= h ? 1.0 : h / std::abs(x); });
   }
-  MatrixXd jacobian(const VectorXd& u, const VectorXd& r) const {
-    MatrixXd jacobian(r.size(), size());
+  MatrixXd jacobian(const VectorXd& u) const {
+    MatrixXd jacobian;
     for (Eigen::Index j = 0; j < size(); ++j) {
       VectorXd low = u;
       VectorXd high = u;
       low[j] = std::max(u[j] - kStep, std::log(unknown(j).least));
       high[j] = std::min(u[j] + kStep, std::log(unknown(j).most));
-      jacobian.col(j) = (residuals(high) - residuals(low)) / (high[j] - low[j]);
+      const VectorXd slope = (residuals(high) - residuals(low)) / (high[j] - low[j]);
+      if (jacobian.size() == 0) {
+        jacobian.resize(slope.size(), size());
+      }
+      jacobian.col(j) = slope;
     }
     return jacobian;
   }
@@ -83,48 +88,86 @@ class Problem {
 
 }  // namespace
 
-Solution solve(const std::vector<Unknown>& unknowns, const Residuals& residuals,
-               const SolverOptions& options) {
-  const Problem problem(unknowns, residuals, options);
-  const double precision = problem.hold();
-  VectorXd u = problem.inside(problem.start());
-  VectorXd r = problem.residuals(u);
-  double loss = problem.loss(u, r);
+namespace {
+
+struct Point {
+  VectorXd u;
+  VectorXd r;
+  double loss = 0.0;
+  bool moves_to(const Problem& problem, const VectorXd& next) {
+    const VectorXd inside = problem.inside(next);
+    const VectorXd residuals = problem.residuals(inside);
+    const double lower = problem.loss(inside, residuals);
+    if (!(lower < loss)) {
+      return false;
+    }
+    u = inside;
+    r = residuals;
+    loss = lower;
+    return true;
+  }
+};
+
+// Levenberg–Marquardt until the loss falls no more; returns the last normal matrix.
+MatrixXd descend(const Problem& problem, Point& at, int& iterations, int most) {
+  MatrixXd normal = MatrixXd::Zero(problem.size(), problem.size());
   double damping = 1e-3;
-  Solution solution;
-  MatrixXd normal;
-  for (; solution.iterations < options.max_iterations; ++solution.iterations) {
-    const MatrixXd jacobian = problem.jacobian(u, r);
-    const VectorXd w = problem.weights(r);
+  for (; iterations < most; ++iterations) {
+    const MatrixXd jacobian = problem.jacobian(at.u);
+    const VectorXd w = problem.weights(at.r);
     normal = jacobian.transpose() * w.asDiagonal() * jacobian;
     const VectorXd slope =
-        jacobian.transpose() * w.cwiseProduct(r) + precision * (u - problem.start());
+        jacobian.transpose() * w.cwiseProduct(at.r) + problem.hold() * (at.u - problem.start());
+    const double before = at.loss;
     bool better = false;
-    const double before = loss;
-    for (; damping < 1e6 && !better; damping *= better ? 1.0 : 4.0) {
+    while (!better && damping < 1e6) {
       MatrixXd system = normal;
-      system.diagonal().array() += precision;
+      system.diagonal().array() += problem.hold();
       system.diagonal() *= 1.0 + damping;
-      const VectorXd next = problem.inside(u - system.ldlt().solve(slope));
-      const VectorXd next_r = problem.residuals(next);
-      const double next_loss = problem.loss(next, next_r);
-      if (next_loss < loss) {
-        u = next;
-        r = next_r;
-        loss = next_loss;
-        better = true;
-      }
+      better = at.moves_to(problem, at.u - system.ldlt().solve(slope));
+      damping *= better ? 0.1 : 4.0;
     }
-    damping = std::max(1e-6, damping / 10.0);
-    if (!better || before - loss <= kConverged * before) {
+    damping = std::clamp(damping, 1e-6, 1e3);
+    if (!better || before - at.loss <= kConverged * before) {
       break;
     }
   }
-  solution.values = problem.values(u);
-  solution.loss = loss;
+  return normal;
+}
+
+// One parameter at a time by whole steps, over the kinks where a slope misleads.
+bool probe(const Problem& problem, Point& at) {
+  bool better = false;
+  for (Eigen::Index j = 0; j < problem.size(); ++j) {
+    for (const double step : {-0.7, 0.7, -0.25, 0.25, -0.08, 0.08}) {
+      VectorXd next = at.u;
+      next[j] += step;
+      better = at.moves_to(problem, next) || better;
+    }
+  }
+  return better;
+}
+
+}  // namespace
+
+Solution solve(const std::vector<Unknown>& unknowns, const Residuals& residuals,
+               const SolverOptions& options) {
+  const Problem problem(unknowns, residuals, options);
+  Point at;
+  at.u = problem.inside(problem.start());
+  at.r = problem.residuals(at.u);
+  at.loss = problem.loss(at.u, at.r);
+  Solution solution;
+  probe(problem, at);
+  MatrixXd normal = descend(problem, at, solution.iterations, options.max_iterations);
+  for (int round = 0; round < kProbes && probe(problem, at); ++round) {
+    normal = descend(problem, at, solution.iterations, options.max_iterations);
+  }
+  solution.values = problem.values(at.u);
+  solution.loss = at.loss;
   // Spread of the residuals, robustly, spreads the parameters.
-  std::vector<double> sizes(static_cast<std::size_t>(r.size()));
-  std::transform(r.begin(), r.end(), sizes.begin(), [](double x) { return std::abs(x); });
+  std::vector<double> sizes(static_cast<std::size_t>(at.r.size()));
+  std::transform(at.r.begin(), at.r.end(), sizes.begin(), [](double x) { return std::abs(x); });
   std::nth_element(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2),
                    sizes.end());
   const double spread = 1.4826 * sizes[sizes.size() / 2];

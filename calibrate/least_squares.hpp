@@ -4,7 +4,8 @@
 //
 // Minimises Σ ρ(rᵢ(p)) + noise² Σ ((ln pⱼ − ln startⱼ)/prior)², ρ Huber's loss, by Levenberg–Marquardt
 // in ln p with numerical derivatives. The second term holds parameters the rows say nothing about where
-// they were. Deterministic. Valid where the residuals are piecewise smooth: steps (tiles, algorithms) are
+// they were. Before and after a descent single parameters are tried by whole steps, and the descent goes on
+// from what is better. Deterministic. Valid where the residuals are piecewise smooth: steps (tiles, algorithms) are
 // crossed by the size of the difference quotient.
 #pragma once
 
@@ -25,7 +26,7 @@ struct SolverOptions {
   double noise = 0.03;  // of residuals; a parameter `prior` off weighs like one of this size
   double prior =
       1.0;  // standard deviation of ln p around its start, of a parameter known no better
-  int max_iterations = 40;
+  int max_iterations = 120;  // of all descents
 };
 
 struct Solution {

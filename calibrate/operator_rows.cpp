@@ -16,6 +16,8 @@ namespace {
 using base::NumberFormat;
 using namespace workloads;
 
+constexpr double kHiddenBytes = 2.0;  // bf16
+
 struct KindColumns {
   std::string_view kind;
   std::string_view format;
@@ -73,6 +75,15 @@ std::optional<LinearFormat> operands(std::string_view dtype) {
 Elementwise quantise(std::int64_t m, std::int64_t k, NumberFormat format) {
   const auto elements = static_cast<double>(m * k);
   return {elements * 2.0, base::bytes_of(elements, format).si(), elements};
+}
+
+// The kernel before prefill: rotates `rotated` elements of queries in place, and writes the `cached`
+// ones of keys and values to the cache.
+Elementwise rotate_and_append(std::int64_t rotated, std::int64_t cached, NumberFormat cache) {
+  const auto queries = static_cast<double>(rotated) * kHiddenBytes;
+  const auto keys_and_values = static_cast<double>(cached);
+  return {queries + keys_and_values * kHiddenBytes,
+          queries + base::bytes_of(keys_and_values, cache).si(), 0.0};
 }
 
 std::optional<CollectiveKind> collective_kind(std::string_view name) {
@@ -182,17 +193,29 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
     const AttentionHeads heads{at(3),          at(4), at(5), at(5), at(6), 2 * at(4) * at(5),
                                format->weights};
     if (kind_ == "attention_context") {
+      if (measured.stack == "trtllm") {
+        const std::int64_t tokens = at(0) * at(1);
+        out.push_back(
+            rotate_and_append(tokens * at(3) * at(5), tokens * heads.cache_elements, heads.cache));
+      }
       out.push_back(PrefillAttention{heads, at(0), at(1), at(2)});
     } else {
-      out.push_back(DecodeAttention{heads, at(0), 1, at(1) + at(2)});
+      out.push_back(DecodeAttention{heads, at(0), 1, at(1) + at(2), true});
     }
   } else if (kind_ == "mla_context") {
-    // DeepSeek's dimensions: 128 + 64 for queries and keys, 128 for values.
+    // DeepSeek's dimensions: 128 + 64 for queries and keys, 128 for values; 512 + 64 are cached.
     const AttentionHeads heads{at(3), at(3), 192, 128, 0, at(3) * (192 + 128), format->weights};
+    const std::int64_t tokens = at(0) * at(1);
+    if (measured.stack == "trtllm") {
+      out.push_back(rotate_and_append(tokens * at(3) * 64, tokens * 576, heads.cache));
+      if (heads.cache == NumberFormat::fp8) {
+        out.push_back(quantise(tokens, at(3) * (192 + 192 + 128), heads.cache));
+      }
+    }
     out.push_back(PrefillAttention{heads, at(0), at(1), at(2)});
   } else if (kind_ == "mla_generation") {
     const AttentionHeads heads{at(3), 1, 576, 512, 0, 576, format->weights};
-    out.push_back(DecodeAttention{heads, at(0), 1, at(1) + at(2)});
+    out.push_back(DecodeAttention{heads, at(0), 1, at(1) + at(2), true});
   } else {
     const auto tokens = static_cast<double>(at(0));
     const std::int64_t hidden = at(1);

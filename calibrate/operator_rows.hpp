@@ -6,7 +6,12 @@
 // kind's shape columns. Conventions of the measurements, not of roofcast:
 //   - gemm rows of fp8, fp8_block and nvfp4 include quantising the activations (fp8: amax and scale, two
 //     kernels); *_wo rows multiply in bf16
-//   - attention rows with an fp8 cache run fp8 attention; context of a decode row = isl + kv_len_minus_isl
+//   - attention rows with an fp8 cache run fp8 attention; prefill rows of trtllm include the kernel that
+//     rotates the queries and writes the cache, those of vllm do not
+//   - context of a decode row = isl + kv_len_minus_isl; the same step is replayed, so the L2 holds a part of
+//     a small cache
+//   - mla_context rows are attention of expanded heads, without the expansion; with an fp8 cache they
+//     include quantising queries, keys and values
 //   - moe rows are routing, both grouped GEMMs and the activation of one rank; "balanced" rows hit as many
 //     experts as they can, other distributions are predicted as uniform random routing
 //   - custom_allreduce rows of "TRTLLM" are kernels with flags, the others with barriers; "eager" ones were

@@ -63,10 +63,15 @@ void read(base::Fields& f, Calibration& c) {
   f.group("attention", [&](Fields& g) {
     g.number("prefill_tensor_efficiency", c.attention_tensor_efficiency, share);
     g.number("decode_tensor_efficiency", c.decode_tensor_efficiency, share);
+    g.number("fp8_efficiency", c.attention_fp8_efficiency, share);
     g.number("exponentials_per_sm_clock", c.exponentials_per_sm_clock, base::positive);
-    g.number("prefill_overhead_blocks", c.prefill_overhead_blocks, base::not_negative);
-    g.number("prefill_fill_trips", c.prefill_fill_trips, base::not_negative);
-    g.number("decode_fill_trips", c.decode_fill_trips, base::not_negative);
+    g.number("exposed_softmax", c.exposed_softmax, base::fraction);
+    g.number("fill_trips", c.attention_fill_trips, base::not_negative);
+    g.number("prefill_fill_clocks", c.prefill_fill_clocks, base::not_negative);
+    g.number("prefill_cta_clocks", c.prefill_cta_clocks, base::not_negative);
+    g.number("decode_fill_clocks", c.decode_fill_clocks, base::not_negative);
+    g.number("decode_cta_clocks", c.decode_cta_clocks, base::not_negative);
+    g.number("decode_keys_per_split", c.decode_keys_per_split, base::positive);
     g.number("decode_ramp_bytes_per_sm", c.decode_ramp_bytes_per_sm, base::not_negative);
     g.source();
   });

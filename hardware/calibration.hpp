@@ -65,10 +65,15 @@ struct Calibration {
   // Attention
   double attention_tensor_efficiency = 1.0;  // of the dense peak, prefill
   double decode_tensor_efficiency = 1.0;     // of the dense peak, decode
+  double attention_fp8_efficiency = 1.0;     // what fp8 reaches of these shares of its own peak
   double exponentials_per_sm_clock = 0;      // where the chip has no measured rate
-  double prefill_overhead_blocks = 0;        // start and end of a 128-query tile, in 128-key blocks
-  double prefill_fill_trips = 0;
-  double decode_fill_trips = 0;         // both kernels of split-KV decode
+  double exposed_softmax = 1.0;      // of the shorter of products and exponentials, not overlapped
+  double attention_fill_trips = 0;   // DRAM latencies before the first product
+  double prefill_fill_clocks = 0;    // start and end of the kernel, SM clocks
+  double prefill_cta_clocks = 0;     // start and end of a tile of queries
+  double decode_fill_clocks = 0;     // both kernels of split-KV decode
+  double decode_cta_clocks = 0;      // start and end of a CTA
+  double decode_keys_per_split = 1;  // a CTA is not given fewer keys
   double decode_ramp_bytes_per_sm = 0;  // cache read at half rate while SMs start and end
 
   // Mixture of experts

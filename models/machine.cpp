@@ -15,6 +15,9 @@ Machine machine_of(const hardware::System& system) {
     m.tensor[i] = m.peak[i] * c.tensor_efficiency[i];
   }
   const base::Hertz clock = chip.clock_used().value_or(base::Hertz{});
+  if (clock.si() > 0.0) {
+    m.clock_period = base::Seconds::from_si(1.0 / clock.si());
+  }
   const auto per_sm_clock = [&](double amount) { return amount * m.sms * clock.si(); };
   m.exponential = chip.measured.exponential_rate.value_or(
       base::FlopsPerSecond::from_si(per_sm_clock(c.exponentials_per_sm_clock)));

@@ -14,6 +14,7 @@ namespace roofcast::models {
 
 struct Machine {
   double sms = 0;
+  base::Seconds clock_period;
   std::array<base::FlopsPerSecond, base::kMathTypes> peak{};    // datasheet
   std::array<base::FlopsPerSecond, base::kMathTypes> tensor{};  // a large GEMM's
   base::FlopsPerSecond exponential;                             // exp() per second

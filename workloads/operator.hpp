@@ -62,11 +62,14 @@ struct PrefillAttention {
 };
 
 // Attention of `query_tokens` queries a sequence (1 + draft tokens) over a context of mean length.
+// `repeated`: the same step ran just before, as when a benchmark replays it, so that caches of the
+// chip still hold a part of the context. In a model the weights of a layer have replaced it.
 struct DecodeAttention {
   AttentionHeads heads;
   std::int64_t sequences = 0;
   std::int64_t query_tokens = 1;
   std::int64_t context = 0;
+  bool repeated = false;
   friend bool operator==(const DecodeAttention&, const DecodeAttention&) = default;
 };
 

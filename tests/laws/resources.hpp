@@ -28,6 +28,7 @@ inline constexpr Resource kResources[] = {
     {"exponential rate", [](models::Machine& m, double f) { m.exponential *= f; }},
     {"link rate", [](models::Machine& m, double f) { m.scale_up.bandwidth *= f; }},
     {"NIC rate", [](models::Machine& m, double f) { m.scale_out.bandwidth *= f; }},
+    {"clock", [](models::Machine& m, double f) { m.clock_period /= f; }},
     {"DRAM latency", [](models::Machine& m, double f) { m.dram_latency /= f; }},
     {"link latency", [](models::Machine& m, double f) { m.scale_up.latency /= f; }},
     {"NIC latency", [](models::Machine& m, double f) { m.scale_out.latency /= f; }},

@@ -19,11 +19,11 @@ namespace fs = std::filesystem;
 
 // A directory with decode attention of an H200 whose parameters are known, timed without error, in
 // the public tables' layout.
-fs::path planted(double ramp, double trips, const std::string& name) {
+fs::path planted(double ramp, double clocks, const std::string& name) {
   calibrate::ChipPlatforms platforms;
   models::Machine machine = platforms.find("h200_sxm")->machine;
   machine.calibration.decode_ramp_bytes_per_sm = ramp;
-  machine.calibration.decode_fill_trips = trips;
+  machine.calibration.decode_fill_clocks = clocks;
   const fs::path directory = fs::temp_directory_path() / name;
   fs::create_directories(directory);
   std::ofstream out(directory / "attention_generation.csv");
@@ -36,7 +36,8 @@ fs::path planted(double ramp, double trips, const std::string& name) {
             {8 * heads, heads, 128, 128, 0, 256 * heads, base::NumberFormat::bf16},
             batch,
             1,
-            context};
+            context,
+            true};
         const double ms = models::cost_of(op, machine).time / base::millisecond;
         out << fmt::format("h200_sxm,vllm,bfloat16,{},{},1,{},{},128,0,{:.9g}\n", batch,
                            context - 1, 8 * heads, heads, ms);
@@ -59,7 +60,7 @@ const calibrate::FittedParameter* find(const calibrate::FittedCalibration& fitte
 }  // namespace
 
 TEST_CASE("A fit finds planted parameters and judges itself on shapes it has not seen", "[unit]") {
-  const fs::path tables = planted(600000.0, 9.0, "roofcast_fit_test");
+  const fs::path tables = planted(600000.0, 6000.0, "roofcast_fit_test");
   const auto fitted = calibrate::fit_calibration("h200_sxm", "vllm", tables);
   REQUIRE(fitted.kinds.size() == 1);
   const calibrate::KindErrors& errors = fitted.kinds[0];
@@ -67,13 +68,13 @@ TEST_CASE("A fit finds planted parameters and judges itself on shapes it has not
   CHECK(errors.after.rows > 15);
   CHECK(errors.before.median > 0.05);
   CHECK(errors.after.median < 0.01);
-  const auto* trips = find(fitted, "attention.decode_fill_trips");
-  REQUIRE(trips != nullptr);
-  CHECK(std::stod(trips->text) == Approx(9.0).epsilon(0.03));
+  const auto* fill = find(fitted, "attention.decode_fill_clocks");
+  REQUIRE(fill != nullptr);
+  CHECK(std::stod(fill->text) == Approx(6000.0).epsilon(0.08));
   REQUIRE(find(fitted, "attention.decode_ramp_bytes_per_sm") != nullptr);
   CHECK(std::stod(find(fitted, "attention.decode_ramp_bytes_per_sm")->text) ==
         Approx(600000.0).epsilon(0.05));
-  CHECK(find(fitted, "attention.prefill_fill_trips") == nullptr);  // no prompt was measured
+  CHECK(find(fitted, "attention.prefill_fill_clocks") == nullptr);  // no prompt was measured
 
   // The overlay is a calibration that the same tables find right.
   const fs::path file = tables / "overlay.yaml";
@@ -81,7 +82,7 @@ TEST_CASE("A fit finds planted parameters and judges itself on shapes it has not
   calibrate::ChipPlatforms overlaid(file.string());
   const hardware::Calibration& read = overlaid.find("h200_sxm")->system.calibration;
   CHECK(read.provenance == hardware::Provenance::calibrated);
-  CHECK(read.decode_fill_trips == Approx(9.0).epsilon(0.03));
+  CHECK(read.decode_fill_clocks == Approx(6000.0).epsilon(0.08));
   REQUIRE(read.errors.size() == 1);
   CHECK(read.errors[0].kind == "attention_generation");
   CHECK(read.errors[0].low <= 1.0);

@@ -51,6 +51,26 @@ TEST_CASE("The context of a decode row is what is cached", "[unit]") {
   CHECK(op.heads.cache_elements == 2 * 8 * 128);
 }
 
+TEST_CASE(
+    "Prefill rows of TensorRT-LLM include rotating the queries and writing the cache, and a "
+    "step of decode is repeated",
+    "[unit]") {
+  const auto row = [](const std::string& fw) {
+    return first_row("attention_context",
+                     "system,fw,kv_cache_dtype,batch_size,isl,prefix_len,num_heads,num_key_value_"
+                     "heads,head_dim,window_size,latency_ms\nh100_sxm," +
+                         fw + ",fp8,2,100,0,32,8,128,0,0.01\n");
+  };
+  CHECK(row("vllm").operators.size() == 1);
+  // 200 tokens: 32·128 elements of queries, 2·8·128 of keys and values.
+  CHECK(std::get<workloads::Elementwise>(row("trtllm").operators.at(0)) ==
+        workloads::Elementwise{200.0 * (4096 + 2048) * 2, 200.0 * (4096 * 2 + 2048), 0.0});
+  const auto decode = first_row("mla_generation",
+                                "system,fw,kv_cache_dtype,batch_size,isl,step,num_heads,latency_ms"
+                                "\nh100_sxm,trtllm,bfloat16,2,1,99,16,0.01\n");
+  CHECK(std::get<workloads::DecodeAttention>(decode.operators.at(0)).repeated);
+}
+
 TEST_CASE("A balanced expert row hits as many experts as its rows reach, a skewed one fewer",
           "[unit]") {
   const std::string header =

@@ -22,6 +22,7 @@ inline Machine round_machine() {
   m.dram_latency = 1e-12 * second;
   m.calibration.launch = 1.0 * microsecond;
   m.calibration.in_flight_bytes_per_sm = 1e5;
+  m.calibration.decode_keys_per_split = 256.0;
   m.calibration.wave_tail = 1.0;
   m.calibration.overlap_exponent = 4.0;
   m.calibration.library_trips = 10.0 * microsecond / m.dram_latency;
