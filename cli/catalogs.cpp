@@ -62,12 +62,26 @@ std::string check_model(const Node& document) {
 }
 std::string check_precision(const Node& document) {
   const auto p = read_part<workloads::Precision>(document, "precision");
-  const std::string experts = p.experts.weights == p.mlp.weights
-                                  ? ""
-                                  : fmt::format(", experts {} x {}", base::name(p.experts.weights),
-                                                base::name(p.experts.activations));
-  return fmt::format("weights {}, activations {}, KV cache {}{}", base::name(p.mlp.weights),
-                     base::name(p.mlp.activations), base::name(p.kv_cache), experts);
+  std::string text =
+      fmt::format("weights {}, activations {}, KV cache {}", base::name(p.mlp.weights),
+                  base::name(p.mlp.activations), base::name(p.kv_cache));
+  const std::pair<std::string_view, workloads::LinearFormat> parts[] = {{"attention", p.attention},
+                                                                        {"recurrent", p.recurrent},
+                                                                        {"experts", p.experts},
+                                                                        {"shared", p.shared},
+                                                                        {"latent", p.latent}};
+  for (const auto& [name, format] : parts) {
+    if (format.weights != p.mlp.weights || format.activations != p.mlp.activations) {
+      text += fmt::format(", {} {} x {}", name, base::name(format.weights),
+                          base::name(format.activations));
+    }
+  }
+  if (p.head.weights != p.plain.weights || p.head.activations != p.plain.activations) {
+    text +=
+        fmt::format(", head {} x {}", base::name(p.head.weights), base::name(p.head.activations));
+  }
+  const bool usual = p.state == base::NumberFormat::fp32;
+  return text + (usual ? "" : fmt::format(", state {}", base::name(p.state)));
 }
 std::string check_stack(const Node& document) {
   return read_part<workloads::Stack>(document, "serving.stack").name;

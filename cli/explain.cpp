@@ -25,6 +25,7 @@ PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch
                             std::holds_alternative<workloads::GroupedGemm>(line.call.op);
     row.format = multiplies ? base::name(models::math_of(line.call.op, machine)) : "";
     row.count = line.call.count;
+    row.beside = line.call.beside;
     row.time_s = line.time.si();
     row.flop = line.call.count * line.cost.flop.si();
     row.bytes = line.call.count * line.cost.dram_bytes.si();
@@ -63,12 +64,15 @@ std::string scaled(double value, std::string_view unit) {
   return base::format_quantity(base::Seconds::from_si(value));
 }
 
-// Why a collective runs as it does: the terms of one run, and what the next best would have taken.
+// Why a collective runs as it does: the terms of one run, and what the next best would have taken. Of
+// one that runs beside another operator time_s is only what that one does not hide.
 std::string choice(const OperatorRow& row) {
   const auto once = [&](double seconds) { return scaled(seconds / row.count, "s"); };
   std::string text =
-      fmt::format("{}: {} takes {} (start {}, hops {}, bytes {})", row.name, row.algorithm,
-                  once(row.time_s), once(row.start_s), once(row.hops_s), once(row.transfer_s));
+      fmt::format("{}: {} takes {}{} (start {}, hops {}, bytes {})", row.name, row.algorithm,
+                  row.time_s > 0.0 ? once(row.time_s) : "no time",
+                  row.beside ? " beyond the operator before it, beside which it runs" : "",
+                  once(row.start_s), once(row.hops_s), once(row.transfer_s));
   if (!row.runner_up.empty()) {
     text += fmt::format("; next best, {}, {}", row.runner_up, once(row.runner_up_time_s));
   }

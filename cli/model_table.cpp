@@ -115,7 +115,9 @@ std::string model_text(const std::vector<ModelRow>& rows) {
   }
   return table.text() +
          fmt::format(
-             "(weights, cache and state on one GPU; FLOP of a token decoded at a context of {}; "
+             "(weights, cache and state on one GPU; layers with a "
+             "window\nkeep no more tokens than it holds; FLOP of a token decoded at a context of "
+             "{}; "
              "active parameters\nwithout the input embedding, which some makers count)\n",
              kModelTableContext);
 }

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <utility>
+
 #include "models/operator_cost.hpp"
 
 namespace roofcast::sim {
@@ -48,33 +51,38 @@ std::string mapping_reason(MappingFault fault) {
   return {};
 }
 
-// The first multiplier a linear layer or attention needs and the chip lacks.
-const base::MathType* missing_math(const ScenarioView& s) {
+// The first multiplier that a part of the model needs and the chip lacks.
+std::optional<base::MathType> missing_math(const ScenarioView& s) {
   const models::Machine& machine = s.platform->machine;
+  const workloads::Architecture& model = *s.model;
   const workloads::Precision& p = *s.precision;
-  static constexpr base::MathType kAll[] = {
-      base::MathType::fp32, base::MathType::tf32, base::MathType::bf16, base::MathType::fp16,
-      base::MathType::fp8,  base::MathType::int8, base::MathType::fp4};
-  const bool moe = s.model->layers_with(workloads::Ffn::moe) > 0;
+  const bool mlp = model.layers_with(workloads::Ffn::mlp) > 0;
+  const bool moe = model.layers_with(workloads::Ffn::moe) > 0;
   const bool recurrent =
-      s.model->has(workloads::Mixer::mamba) || s.model->has(workloads::Mixer::delta_net);
-  const bool plain = moe || s.model->attention.kind == workloads::AttentionKind::mla;
-  const workloads::LinearFormat* formats[] = {&p.attention,
-                                              recurrent ? &p.recurrent : &p.attention,
-                                              &p.mlp,
-                                              moe ? &p.experts : &p.mlp,
-                                              moe ? &p.shared : &p.mlp,
-                                              moe ? &p.latent : &p.mlp,
-                                              &p.head,
-                                              plain ? &p.plain : &p.head};
-  for (const workloads::LinearFormat* f : formats) {
-    const base::MathType math = base::math_of(f->activations, f->weights);
-    if (!machine.supports(math)) {
-      return &kAll[static_cast<std::size_t>(math)];
+      model.has(workloads::Mixer::mamba) || model.has(workloads::Mixer::delta_net);
+  const bool attention = model.attention.query_heads > 0;
+  const bool plain = moe || model.attention.kind == workloads::AttentionKind::mla;
+  const std::pair<bool, const workloads::LinearFormat*> parts[] = {
+      {attention, &p.attention},
+      {recurrent, &p.recurrent},
+      {mlp, &p.mlp},
+      {moe, &p.experts},
+      {moe && model.moe.shared_experts > 0, &p.shared},
+      {moe && model.projects_latent(), &p.latent},
+      {plain, &p.plain},
+      {true, &p.head}};
+  for (const auto& [present, format] : parts) {
+    const base::MathType math = base::math_of(format->activations, format->weights);
+    if (present && !machine.supports(math)) {
+      return math;
     }
   }
-  const base::MathType attention = machine.attention_math(p.kv_cache);
-  return machine.supports(attention) ? nullptr : &kAll[static_cast<std::size_t>(attention)];
+  // Recurrences run on the vector units.
+  if (recurrent && !machine.supports(base::MathType::fp32)) {
+    return base::MathType::fp32;
+  }
+  const base::MathType keys = machine.attention_math(p.kv_cache);
+  return machine.supports(keys) ? std::nullopt : std::optional(keys);
 }
 
 }  // namespace
@@ -101,7 +109,7 @@ void check_runnable(const ScenarioView& s, ServingEstimate& e) {
   } else if (length > s.model->max_context) {
     refuse(e, Infeasible::context, static_cast<double>(length),
            static_cast<double>(s.model->max_context));
-  } else if (const base::MathType* math = missing_math(s)) {
+  } else if (const auto math = missing_math(s)) {
     refuse(e, Infeasible::number_format, 0, 0, static_cast<std::uint8_t>(*math));
   }
 }
@@ -125,8 +133,9 @@ std::string reason(const ServingEstimate& e) {
     case Infeasible::system_size:
       return fmt::format("needs {} GPUs, the system has {}", e.needed, e.available);
     case Infeasible::number_format:
-      return fmt::format("the chip has no {} tensor rate",
-                         base::name(static_cast<base::MathType>(e.detail)));
+      return fmt::format(
+          "the chip has no {} {} rate", base::name(static_cast<base::MathType>(e.detail)),
+          static_cast<base::MathType>(e.detail) == base::MathType::fp32 ? "vector" : "tensor");
     case Infeasible::context:
       return fmt::format("{} tokens, the model's context is {}", e.needed, e.available);
     case Infeasible::weights:

@@ -71,6 +71,10 @@ workloads::Architecture read_model(const Node& document, Problems& problems) {
 }
 
 workloads::Precision read_precision(const Node& document, Problems& problems) {
+  // A model that could not be loaded, a problem of its own, would have named it.
+  if (document.find("precision") == nullptr && lacks_a_reference(document, "model")) {
+    return {};
+  }
   return read_section<workloads::Precision>(
       document, "precision", problems,
       [](base::Fields& f, workloads::Precision& p) { workloads::read(f, p); });

@@ -2,13 +2,6 @@
 #include "workloads/graph_builder.hpp"
 
 namespace roofcast::workloads {
-namespace {
-
-double byte_count(double elements, NumberFormat format) {
-  return base::bytes_of(elements, format).si();
-}
-
-}  // namespace
 
 // up (and gate), activation, down, on the rank's tokens.
 void GraphBuilder::feed_forward(const char* up, const char* act, const char* down,
@@ -95,17 +88,27 @@ void GraphBuilder::experts(double count) {
       linear("moe.latent_up", projected, hidden_, hidden, precision_.latent, count);
     }
   };
+  // Every rank of a context group goes on with all decoding rows, of which it combined a part.
+  const auto share_decodes = [&] {
+    const double rows = static_cast<double>(decode_rows_ * hidden_) / static_cast<double>(tp_);
+    collective("moe.gather_decodes", CollectiveKind::all_gather, rows * kHiddenBytes,
+               decode_rows_ > 0 ? cp_ : 1, count, tp_);
+  };
   if (exchange && by_expert) {
     all_to_all("moe.combine", copies * kHiddenBytes);
     project_back();
+    share_decodes();
     // Each rank combined its share of the tokens; the shared expert's parts must be summed too.
-    collective("moe.all_gather",
-               moe.shared_experts > 0 ? CollectiveKind::all_reduce : CollectiveKind::all_gather,
-               rows_bytes(), tp_, count);
+    if (moe.shared_experts > 0) {
+      collective("moe.all_reduce", CollectiveKind::all_reduce, rows_bytes(), tp_, count);
+    } else {
+      collective("moe.all_gather", CollectiveKind::all_gather, rows_bytes(), tp_, count);
+    }
   } else if (exchange) {
     collective("moe.scatter", CollectiveKind::reduce_scatter, gathered * kHiddenBytes, ranks,
                count);
     project_back();
+    share_decodes();
     collective("moe.all_gather", CollectiveKind::all_gather, rows_bytes(), tp_, count);
   } else {
     project_back();

@@ -74,8 +74,7 @@ void GraphBuilder::build() {
 void GraphBuilder::quantise(std::string_view name, double elements, LinearFormat format,
                             double count) {
   if (base::bits(format.activations) < 16.0 && !fusion_.quantise) {
-    elementwise(name, elements * kHiddenBytes, base::bytes_of(elements, format.activations).si(),
-                count);
+    elementwise(name, elements * kHiddenBytes, byte_count(elements, format.activations), count);
   }
 }
 

@@ -10,6 +10,9 @@ namespace roofcast::workloads {
 
 inline constexpr double kHiddenBytes = 2.0;  // the residual stream is bf16
 
+inline double byte_count(double elements, NumberFormat format) {
+  return base::bytes_of(elements, format).si();
+}
 inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 class GraphBuilder {
@@ -25,9 +28,10 @@ class GraphBuilder {
   void latent(double count);
   void index_scores(double count);
   void decode_attention(AttentionHeads heads, double count);
-  void prefill_attention(const AttentionHeads& heads, double passed_elements, double count);
+  void prefill_attention(const AttentionHeads& heads, double passed_elements,
+                         std::int64_t passed_heads, double count);
   void recurrent(const RecurrentShape& shape, double count);
-  void convolution(const RecurrentShape& shape, std::int64_t channels, double count);
+  void convolution(const RecurrentShape& shape, std::int64_t all, double count);
 
   // Feed-forwards
   void dense(std::int64_t intermediate, double count);
@@ -38,6 +42,7 @@ class GraphBuilder {
   void head();
 
   // What they are made of
+  bool trades_heads() const { return cp_ > 1 && mapping_.context_method == ContextMethod::ulysses; }
   double rows_bytes() const {
     return static_cast<double>(tokens_) * static_cast<double>(hidden_) * kHiddenBytes;
   }

@@ -6,10 +6,6 @@
 namespace roofcast::workloads {
 namespace {
 
-double byte_count(double elements, NumberFormat format) {
-  return base::bytes_of(elements, format).si();
-}
-
 // Keys before a rank's `own` new tokens of a prompt of `all`, such that the rank sees 1/n of all the
 // causal pairs: first and last tokens are dealt out evenly.
 std::int64_t balanced_before(std::int64_t cached, std::int64_t all, std::int64_t own) {
@@ -85,23 +81,27 @@ void GraphBuilder::decode_attention(AttentionHeads heads, double count) {
   collective("attention.merge", CollectiveKind::all_reduce, merged(), cp_, count, tp_);
 }
 
-// `passed_elements`: of one token, that ring attention hands on.
+// `passed_elements`: of one token, that its rank hands to the others; they belong to `passed_heads`
+// heads, each of which ranks that trade tokens for heads need a copy of where there are too few.
 void GraphBuilder::prefill_attention(const AttentionHeads& heads, double passed_elements,
-                                     double count) {
+                                     std::int64_t passed_heads, double count) {
   if (batch_.prefill_sequences == 0) {
     return;
   }
   const std::int64_t sequences = batch_.prefill_sequences;
   const std::int64_t keys = batch_.prefill_tokens + batch_.cached_tokens;
-  if (cp_ > 1 && mapping_.context_method == ContextMethod::ulysses) {
+  const double passed =
+      static_cast<double>(sequences * ceil_div(keys, cp_)) * passed_elements * kHiddenBytes;
+  if (trades_heads()) {
     AttentionHeads part = heads;
     part.query_heads = heads.query_heads / cp_;
     part.kv_heads = ceil_div(heads.kv_heads, cp_);
     part.cache_elements = ceil_div(heads.cache_elements, std::min(cp_, heads.kv_heads));
     const double query = static_cast<double>(prefill_rows_ * heads.query_heads) * kHiddenBytes;
-    const double key_value = static_cast<double>(prefill_rows_) * passed_elements * kHiddenBytes;
+    const double copies =
+        static_cast<double>(ceil_div(passed_heads, cp_) * cp_) / static_cast<double>(passed_heads);
     collective("attention.to_heads", CollectiveKind::all_to_all,
-               query * static_cast<double>(heads.qk_dim) + key_value, cp_, count, tp_);
+               query * static_cast<double>(heads.qk_dim) + copies * passed, cp_, count, tp_);
     call("attention.prefill",
          PrefillAttention{part, sequences, batch_.prefill_tokens, batch_.cached_tokens}, count);
     collective("attention.to_tokens", CollectiveKind::all_to_all,
@@ -113,9 +113,7 @@ void GraphBuilder::prefill_attention(const AttentionHeads& heads, double passed_
                         balanced_before(batch_.cached_tokens, batch_.prefill_tokens, chunk_)},
        count);
   if (cp_ > 1) {
-    const double part =
-        static_cast<double>(sequences * ceil_div(keys, cp_)) * passed_elements * kHiddenBytes;
-    collective("attention.ring", CollectiveKind::send_receive, part, 2,
+    collective("attention.ring", CollectiveKind::send_receive, passed, 2,
                count * static_cast<double>(cp_ - 1), tp_);
     graph_.back().beside = true;
   }
@@ -143,7 +141,7 @@ void GraphBuilder::grouped_query(const LayerGroup& layer, double count) {
       heads,        kv_heads, a.head_dim,          a.head_dim,
       layer.window, 2 * kv,   precision_.kv_cache, layer.mixer == Mixer::chunked_attention};
   decode_attention(shape, count);
-  prefill_attention(shape, static_cast<double>(2 * kv), count);
+  prefill_attention(shape, static_cast<double>(2 * kv), kv_heads, count);
   const double outputs = rows * static_cast<double>(query);
   if (a.output_gate) {
     elementwise("attention.gate", 2.0 * outputs * kHiddenBytes, outputs * kHiddenBytes, count);
@@ -177,7 +175,8 @@ void GraphBuilder::latent(double count) {
   const std::int64_t absorbed = decode_rows_ + (chosen ? prefill_rows_ : 0);
   linear("attention.absorb_query", absorbed, a.kv_rank, a.nope_dim, plain, count, heads);
   if (!chosen) {
-    linear("attention.expand", batch_.prefill_sequences * keys, heads * (a.nope_dim + a.value_dim),
+    const std::int64_t own = trades_heads() ? heads / cp_ : heads;
+    linear("attention.expand", batch_.prefill_sequences * keys, own * (a.nope_dim + a.value_dim),
            a.kv_rank, format, count);
   }
   const AttentionHeads latents{
@@ -185,7 +184,7 @@ void GraphBuilder::latent(double count) {
   const AttentionHeads expanded{
       heads, heads, qk, a.value_dim, 0, heads * (qk + a.value_dim), plain.activations};
   decode_attention(latents, count);
-  prefill_attention(chosen ? latents : expanded, static_cast<double>(cache), count);
+  prefill_attention(chosen ? latents : expanded, static_cast<double>(cache), 1, count);
   linear("attention.absorb_value", absorbed, a.value_dim, a.kv_rank, plain, count, heads);
   quantise("attention.quantise_out", static_cast<double>(tokens_ * heads * a.value_dim), format,
            count);
@@ -216,10 +215,12 @@ void GraphBuilder::index_scores(double count) {
          balanced_before(batch_.cached_tokens, batch_.prefill_tokens, chunk_));
 }
 
-// New tokens of every sequence are stirred with the conv_kernel − 1 before them, kept per sequence.
-void GraphBuilder::convolution(const RecurrentShape& shape, std::int64_t channels, double count) {
+// New tokens of every sequence are stirred with the conv_kernel − 1 before them, kept per sequence. A
+// context group cuts the kept ones of decoding sequences by channels.
+void GraphBuilder::convolution(const RecurrentShape& shape, std::int64_t all, double count) {
   const RecurrentNames& names = shape.kind == Recurrence::ssm ? kMamba : kDeltaNet;
-  const auto emit = [&](std::string_view name, std::int64_t sequences, std::int64_t rows) {
+  const auto emit = [&](std::string_view name, std::int64_t sequences, std::int64_t rows,
+                        std::int64_t channels) {
     if (rows > 0) {
       const auto kept = static_cast<double>(sequences * channels * (shape.conv_kernel - 1));
       const double bytes = (static_cast<double>(rows * channels) + kept) * kHiddenBytes;
@@ -227,8 +228,8 @@ void GraphBuilder::convolution(const RecurrentShape& shape, std::int64_t channel
       call(name, Elementwise{bytes, bytes, flop}, count);
     }
   };
-  emit(names.convolution_update, batch_.decode_sequences, decode_rows_);
-  emit(names.convolution, batch_.prefill_sequences, prefill_rows_);
+  emit(names.convolution_update, batch_.decode_sequences, decode_rows_, ceil_div(all, cp_));
+  emit(names.convolution, batch_.prefill_sequences, prefill_rows_, all);
 }
 
 // Between the convolution and the norm a context group trades tokens for heads: the recurrence must see

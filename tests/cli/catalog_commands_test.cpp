@@ -19,12 +19,24 @@ TEST_CASE("list names every entry of every catalog", "[cli]") {
     CHECK(roofcast.output({"list", std::string(kind.name)}) == listed);
     CHECK(contains(everything, listed));
     const auto ids = base::catalog_ids(catalog);
-    const std::size_t notes = kind.name == "model" ? 2 : 0;
+    const std::size_t notes = kind.name == "model" ? 3 : 0;
     CHECK(lines_of(listed).size() == ids.size() + 1 + notes);
     for (const std::string& id : ids) {
       CHECK(contains(listed, id + " "));
     }
   }
+}
+
+TEST_CASE("list precisions names every part that differs from the rest", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::string listed = roofcast.output({"list", "precisions"});
+  CHECK(contains(listed,
+                 "KV cache fp8, recurrent fp8 x fp8, experts nvfp4 x nvfp4, shared fp8 x "
+                 "fp8, state fp16\n"));
+  CHECK(contains(listed, "shared nvfp4 x bf16, head nvfp4 x bf16\n"));
 }
 
 TEST_CASE("list models --csv has a row of plain numbers for every model", "[cli]") {

@@ -64,6 +64,33 @@ TEST_CASE("The formats of estimate say the same", "[cli]") {
   CHECK(values["weights_b_per_gpu"] < values["memory_b_per_gpu"]);
 }
 
+TEST_CASE("estimate names every cut of the replica and the cached part of the prompt", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const auto first_lines = [&](const std::string& deployment) {
+    return roofcast.output({"estimate", example("llama-70b"), "--set", "deployment=" + deployment,
+                            "--set", "traffic.cached_tokens=500"});
+  };
+  const std::string plain = first_lines("{tensor_parallel: 8}");
+  CHECK(contains(plain, " · TP8 PP1 EP1 DP1 · "));
+  CHECK(contains(plain, "2048 tokens in (500 of them cached), 512 out"));
+  CHECK(contains(first_lines("{tensor_parallel: 4, context_parallel: 2, sequence_parallel: true}"),
+                 " · TP4 PP1 EP1 DP1 CP2 (ring) SP · "));
+}
+
+TEST_CASE("A part is chosen before it is changed, in whatever order that was typed", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::string system = "system=hgx_h100";
+  const std::string faster = "system.chip.hbm.bandwidth=x2";
+  CHECK(estimate(roofcast, {faster, system}) == estimate(roofcast, {system, faster}));
+  CHECK(estimate(roofcast, {faster, system}) != estimate(roofcast, {system}));
+}
+
 TEST_CASE("What has no value is null in JSON and empty in CSV", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {

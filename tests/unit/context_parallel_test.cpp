@@ -82,6 +82,44 @@ TEST_CASE("Rings pass keys and values on, ulysses trades tokens for heads", "[un
   CHECK(op_of<workloads::PrefillAttention>(ulysses, "attention.prefill").heads.query_heads == 8);
 }
 
+// DeepSeek-V3 on four ranks: each expands the latents of all 8192 tokens for its 32 heads, and hands its
+// 2048 latents of 576 to all four. Llama's 8 KV heads on sixteen ranks go to two each. Of 4096 cached
+// tokens and 8192 new ones a rank of four holds 3072, and all must reach their heads.
+TEST_CASE("Ulysses copies keys that several ranks need, and expands latents for a rank's heads",
+          "[unit]") {
+  const auto ulysses = ContextMethod::ulysses;
+  const workloads::Batch prompt{0, 1, 0, 1, 8192, 0};
+  const auto latent = graph_of("deepseek-v3", cut(1, 4, ulysses), prompt);
+  CHECK(op_of<workloads::Gemm>(latent, "attention.expand").m == 8192);
+  CHECK(op_of<workloads::Gemm>(latent, "attention.expand").n == 32 * (128 + 128));
+  CHECK(op_of<workloads::Collective>(latent, "attention.to_heads").bytes ==
+        2048.0 * 128 * 192 * 2 + 4 * 2048.0 * 576 * 2);
+  const auto few = graph_of("llama-3.1-8b", cut(1, 16, ulysses), prompt);
+  CHECK(op_of<workloads::Collective>(few, "attention.to_heads").bytes ==
+        512.0 * (32 + 2 * 2 * 8) * 128 * 2);
+  const auto cached = graph_of("llama-3.1-8b", cut(1, 4, ulysses), {0, 1, 0, 1, 8192, 4096});
+  CHECK(op_of<workloads::Collective>(cached, "attention.to_heads").bytes ==
+        (2048.0 * 32 + 3072.0 * 2 * 8) * 128 * 2);
+}
+
+// DeepSeek-V3 on 2 × 4 ranks: experts return an eighth of the 32 decoding rows to each, which tensor and
+// context groups put together again.
+TEST_CASE("Decoding rows that experts spread over a context group come back to every rank",
+          "[unit]") {
+  for (const std::int64_t experts : {8, 2}) {
+    Mapping mapping = cut(2, 4);
+    mapping.expert_parallel = experts;
+    const auto graph = graph_of("deepseek-v3", mapping, {32, 1, 8000, 0, 0, 0});
+    const auto& shared = op_of<workloads::Collective>(graph, "moe.gather_decodes");
+    CHECK(shared.bytes == 32.0 / 2 * 7168 * 2);
+    CHECK(shared.ranks == 4);
+    CHECK(shared.stride == 2);
+    CHECK(find(graph, experts == 8 ? "moe.all_reduce" : "moe.all_gather") != nullptr);
+    const auto prompts = graph_of("deepseek-v3", mapping, {0, 1, 0, 1, 8192, 0});
+    CHECK(find(prompts, "moe.gather_decodes") == nullptr);
+  }
+}
+
 TEST_CASE("A transfer beside attention takes only the time attention does not hide", "[unit]") {
   sim::Scenario s{laws::platform("hgx_h200"), laws::model("llama-3.1-8b"),
                   laws::precision("bf16"),    cut(1, 4),

@@ -57,6 +57,14 @@ TEST_CASE("The operators of a step take the time the forecast gives the step", "
   }
 }
 
+TEST_CASE("A transfer that runs beside attention is said to", "[unit]") {
+  const sim::Scenario s = scenario("{tensor_parallel: 4, context_parallel: 2}");
+  const Explained e(s);
+  CHECK(row_of(e.phases.back(), "attention.ring").beside);
+  CHECK(explain_text(e.view, e.estimate).find("beyond the operator before it") !=
+        std::string::npos);
+}
+
 TEST_CASE("A dense model multiplies about twice its parameters for each token of a step",
           "[unit]") {
   const sim::Scenario s = scenario("{tensor_parallel: 8}");

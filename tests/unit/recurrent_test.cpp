@@ -135,6 +135,31 @@ TEST_CASE("A hybrid keeps a fixed state a sequence and KV cache for its attentio
   CHECK(layer.norms == 5.0 * 10240 + 3 * 128 + 8192 + 4096);
 }
 
+// Both kinds of state, read once and written once a step.
+TEST_CASE("Decode reads the states that its rank holds", "[unit]") {
+  const auto m = hybrid();
+  for (const std::int64_t tensor : {1, 2, 8}) {
+    for (const std::int64_t context : {1, 4}) {
+      workloads::Mapping mapping;
+      mapping.tensor_parallel = tensor;
+      mapping.context_parallel = context;
+      const auto graph = graph_of(m, mapping, {1, 1, 4096, 0, 0, 0});
+      double read = 0.0;
+      for (const auto& [conv, update] : {std::pair{"mamba.conv_update", "mamba.update"},
+                                         {"delta_net.conv_update", "delta_net.update"}}) {
+        // Of a row and the three before it three are kept.
+        const auto& stirred = std::get<workloads::Elementwise>(find(graph, conv).op);
+        read += find(graph, conv).count * stirred.read_bytes * 3.0 / 4.0;
+        const auto& heads = std::get<workloads::StateUpdate>(find(graph, update).op).heads;
+        read += find(graph, update).count *
+                static_cast<double>(heads.heads * heads.key_dim * heads.value_dim) * 4.0;
+      }
+      INFO(tensor << " tensor ranks, " << context << " context ranks");
+      CHECK(read == Approx(models::state_bytes(m, laws::precision("bf16"), mapping).si()));
+    }
+  }
+}
+
 // In ai-dynamo/aiconfigurator, B200: mamba_chunk_scan_combined with Super's dimensions, one sequence.
 TEST_CASE("The state-space scan of B200 takes the measured time within a quarter", "[unit]") {
   const auto& machine = laws::platform("hgx_b200").machine;

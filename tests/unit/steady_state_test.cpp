@@ -167,6 +167,28 @@ TEST_CASE("What cannot run is a result with its reason", "[unit]") {
   CHECK_FALSE(sim::reason(run(s)).empty());
 }
 
+// gpt-oss is attention and routed experts alone; an H200 has no fp4.
+TEST_CASE("A format of a part that the model lacks does not stop it", "[unit]") {
+  auto s = scenario({1000, 500, 16, 0});
+  s.model = laws::model("gpt-oss-20b");
+  s.mapping = {};
+  s.precision = laws::precision("bf16");
+  const workloads::LinearFormat fp4{base::NumberFormat::nvfp4, base::NumberFormat::nvfp4};
+  s.precision.mlp = s.precision.shared = s.precision.latent = s.precision.recurrent = fp4;
+  CHECK(run(s).fits());
+  s.precision.experts = fp4;
+  CHECK(sim::reason(run(s)) == "the chip has no fp4 tensor rate");
+}
+
+TEST_CASE("A chip without a known vector rate runs no recurrences", "[unit]") {
+  auto s = scenario({1000, 500, 16, 0});
+  s.model = laws::model("nemotron-h-8b");
+  s.precision = laws::precision("bf16");
+  CHECK(run(s).fits());
+  s.platform.machine.peak[static_cast<std::size_t>(base::MathType::fp32)] = {};
+  CHECK(sim::reason(run(s)) == "the chip has no fp32 vector rate");
+}
+
 TEST_CASE("A chip without bf16 runs fp16, and says why it does not run bf16", "[unit]") {
   auto s = scenario({1000, 500, 16, 0});
   s.platform = laws::platform("v100_cluster_128");
