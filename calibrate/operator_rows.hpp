@@ -4,8 +4,13 @@
 //
 // Columns are those of the public tables (ai-dynamo/aiconfigurator, extracted): system, fw, latency_ms and the
 // kind's shape columns. Conventions of the measurements, not of roofcast:
-//   - gemm rows of fp8, fp8_block and nvfp4 include quantising the activations (fp8: amax and scale, two
-//     kernels); *_wo rows multiply in bf16
+//   - gemm rows are the mean of five sets of weights that share one input and take turns in a CUDA graph
+//     (collector/trtllm/collect_gemm.py), so small weights stay in the L2. Rows of fp8, fp8_block and nvfp4
+//     include quantising the activations: fp8 of TensorRT-LLM a pass for the maximum, a pass to scale and two
+//     kernels for the scale, fp8 of vLLM both passes at the cost of one kernel and 7 ns a row for the
+//     maximum of all rows, atomics on one address (m = 256 to 16384 at n = k = 256, all chips); the others one
+//     kernel. *_wo rows multiply in bf16 and were timed by TensorRT's layer profiler, which adds 6 us.
+//     fp8_block rows of vLLM take 60 to 350 us however small: they time the host
 //   - attention rows with an fp8 cache run fp8 attention; prefill rows of trtllm include the kernel that
 //     rotates the queries and writes the cache, those of vllm do not
 //   - context of a decode row = isl + kv_len_minus_isl; the same step is replayed, so the L2 holds a part of
@@ -34,7 +39,8 @@ struct MeasuredOperator {
   std::vector<workloads::Operator> operators;  // run one after the other
   bool eager = false;                          // no faster than the host launches
   double measured_s = 0.0;
-  std::string reason;  // why there is no prediction; empty when there is one
+  double overhead_s = 0.0;  // of the measurement, beside the operators
+  std::string reason;       // why there is no prediction; empty when there is one
 };
 
 // The kinds that can be read: "gemm", "attention_context", "attention_generation", "mla_context",

@@ -23,7 +23,7 @@ std::string reason_against(const MeasuredOperator& measured, const models::Machi
 }
 
 double predicted_s(const MeasuredOperator& measured, const models::Machine& machine) {
-  double seconds = 0.0;
+  double seconds = measured.overhead_s;
   for (const workloads::Operator& op : measured.operators) {
     seconds += models::cost_of(op, machine).time / base::second;
   }

@@ -57,6 +57,13 @@ void read(base::Fields& f, Calibration& c) {
     });
     g.number("fill_trips", c.gemm_fill_trips, base::not_negative);
     g.number("wave_tail", c.wave_tail, base::fraction);
+    g.number("wave_trips", c.gemm_wave_trips, base::not_negative);
+    g.number("split_trips", c.gemm_split_trips, base::not_negative);
+    g.number("step_trips", c.gemm_step_trips, base::not_negative);
+    g.number("fp4_step_trips", c.gemm_fp4_step_trips, base::not_negative);
+    g.number("epilogue_passes", c.gemm_epilogue_passes, base::not_negative);
+    g.number("l2_sharing", c.gemm_l2_sharing, base::at_least_one);
+    g.number("block_scaling_efficiency", c.gemm_block_scaling_efficiency, share);
     g.number("overlap_exponent", c.overlap_exponent, base::at_least_one);
     g.source();
   });

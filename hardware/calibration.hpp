@@ -60,6 +60,14 @@ struct Calibration {
   std::array<double, base::kMathTypes> tensor_efficiency{};  // best large GEMM / dense peak
   double gemm_fill_trips = 0;  // DRAM latencies spent filling and draining the pipeline
   double wave_tail = 0;        // share of a partial last wave that is lost: 1 = tiles, 0 = stream-K
+  double gemm_wave_trips = 0;  // DRAM latencies lost between one tile and the next of an SM
+  double gemm_split_trips = 0;  // and in adding up a depth that is split, a kernel of its own
+  double gemm_step_trips = 0;   // and, at least, in 128 bytes of depth of one tile
+  double gemm_fp4_step_trips =
+      0;  // the same of fp4 kernels, which stacks take from other libraries
+  double gemm_epilogue_passes = 0;  // writes of a tile to the L2 that overlap with nothing
+  double gemm_l2_sharing = 1;  // CTAs that one L2 read of an operand serves (clusters, multicast)
+  double gemm_block_scaling_efficiency = 1.0;  // 128×128 scales, of one large fp8 GEMM
   double overlap_exponent = 1;  // p of the smooth maximum (Σ tᵖ)^(1/p) of compute and memory
 
   // Attention

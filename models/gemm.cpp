@@ -18,7 +18,16 @@ constexpr std::array<std::int64_t, 3> kWeightTiles = {64, 128, 256};
 constexpr std::int64_t kSplits[] = {1, 2, 4, 8, 16};
 constexpr std::int64_t kDepthStep = 64;  // k is consumed in steps of one shared-memory stage
 constexpr double kLeastDepth = 256.0;    // a part of k is never shallower
+constexpr double kOutputBytes = 2.0;     // bf16
 constexpr double kPartialBytes = 8.0;    // one fp32 partial sum written and read
+constexpr double kStepBytes = 128.0;     // depth of one step of the main loop, in the wider operand
+constexpr double kResidentShare = 0.8;   // of the L2, what a loop may touch and still hit
+
+// Kernels that scale blocks as they go are not split along the depth.
+bool block_scaled(base::NumberFormat format) {
+  return format == base::NumberFormat::fp8_block || format == base::NumberFormat::nvfp4 ||
+         format == base::NumberFormat::mxfp4;
+}
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -34,36 +43,35 @@ double waves_of(double ctas, const Machine& machine) {
 struct Tile {
   double flop = 0;
   double bytes = 0;
+  double least_time = 0;  // its steps of depth one after the other
 };
 
 struct Terms {
   double compute = 0;
   double dram = 0;
   double l2 = 0;
+  double added = 0;  // what overlaps with nothing
 };
 
-// `busy`: CTAs' worth of useful work, which keep loads in flight; padding does not.
-Terms terms_of(Tile tile, double ctas, double busy, double tensor_rate, double dram_bytes,
-               double partial_bytes, const Machine& machine) {
-  const double waves = waves_of(ctas, machine);
+Terms terms_of(Tile tile, double waves, double tensor_rate, double dram_time, double partial_bytes,
+               const Machine& machine) {
   Terms terms;
-  terms.compute = waves * tile.flop * machine.sms / tensor_rate;
+  terms.compute = waves * std::max(tile.flop * machine.sms / tensor_rate, tile.least_time);
   terms.l2 = (waves * tile.bytes * machine.sms + partial_bytes) / machine.l2.si();
-  terms.dram = dram_bytes / machine.dram_rate(busy).si();
+  terms.dram = dram_time;
   return terms;
 }
 
 // What `rows` padded rows in tiles of bm cannot be faster than, whatever their width and split: whole
-// waves of the widest tiles, DRAM at its streaming rate.
-Terms least_terms(double rows, std::int64_t bm, double n, double depth, double a_bytes,
-                  double w_bytes, double tensor_rate, double dram_bytes, const Machine& machine) {
+// waves of the widest tiles, DRAM at its streaming rate. An operand's bytes are those of an element
+// on its way through the L2.
+Terms least_terms(double rows, double bm, double n, double depth, double a_bytes, double w_bytes,
+                  double tensor_rate, double dram_bytes, const Machine& machine) {
   const double products = rows * n * depth;
   Terms terms;
   terms.compute = 2.0 * products / tensor_rate;
-  terms.l2 =
-      products *
-      (a_bytes / static_cast<double>(kWeightTiles.back()) + w_bytes / static_cast<double>(bm)) /
-      machine.l2.si();
+  terms.l2 = products * (a_bytes / static_cast<double>(kWeightTiles.back()) + w_bytes / bm) /
+             machine.l2.si();
   terms.dram = dram_bytes / machine.dram.si();
   return terms;
 }
@@ -72,15 +80,15 @@ double useful(std::int64_t size, std::int64_t tile) {
   return std::max(1.0, static_cast<double>(size) / static_cast<double>(tile));
 }
 
-// Orders tilings as their smooth maxima are ordered, without the root.
-double power_sum(const Terms& t, double p) {
+double time_of(const Terms& t, double p) {
   if (p == 4.0) {
     const double c = t.compute * t.compute;
     const double d = t.dram * t.dram;
     const double l = t.l2 * t.l2;
-    return c * c + d * d + l * l;
+    return std::sqrt(std::sqrt(c * c + d * d + l * l)) + t.added;
   }
-  return std::pow(t.compute, p) + std::pow(t.dram, p) + std::pow(t.l2, p);
+  const double sum = std::pow(t.compute, p) + std::pow(t.dram, p) + std::pow(t.l2, p);
+  return std::pow(sum, 1.0 / p) + t.added;
 }
 
 // The fastest of the tilings it is shown. Because each is monotone in the machine's rates and in the
@@ -89,14 +97,18 @@ class Fastest {
  public:
   explicit Fastest(double overlap_exponent) : exponent_(overlap_exponent) {}
   void consider(const Terms& terms) {
-    const double sum = power_sum(terms, exponent_);
-    if (sum < least_) {
-      least_ = sum;
+    if (std::max({terms.compute, terms.dram, terms.l2}) + terms.added >= least_) {
+      return;
+    }
+    const double time = time_of(terms, exponent_);
+    if (time < least_) {
+      least_ = time;
       best_ = terms;
     }
   }
   // Whether something that takes at least these terms could still be faster.
-  bool beatable(const Terms& least) const { return power_sum(least, exponent_) < least_; }
+  bool beatable(const Terms& least) const { return time_of(least, exponent_) < least_; }
+  double time() const { return least_; }
   const Terms& terms() const { return best_; }
 
  private:
@@ -108,7 +120,7 @@ class Fastest {
 Cost cost_of_terms(const Terms& terms, double trips, const Work& work, const Machine& machine) {
   Cost cost;
   cost.launch = machine.calibration.launch;
-  cost.fill = trips * machine.dram_latency;
+  cost.fill = trips * machine.dram_latency + Seconds::from_si(terms.added);
   cost.compute = Seconds::from_si(terms.compute);
   cost.dram = Seconds::from_si(terms.dram);
   cost.l2 = Seconds::from_si(terms.l2);
@@ -118,16 +130,51 @@ Cost cost_of_terms(const Terms& terms, double trips, const Work& work, const Mac
   return cost;
 }
 
+// Whether the whole loop that `op` is part of runs out of the L2.
+bool resident(const workloads::Gemm& op, const Work& work, const Machine& machine) {
+  if (op.copies == 0) {
+    return false;
+  }
+  const base::Bytes weights =
+      base::bytes_of(static_cast<double>(op.n * op.k * op.batch), op.weights);
+  return work.bytes + static_cast<double>(op.copies - 1) * weights <=
+         kResidentShare * machine.l2_capacity;
+}
+
 }  // namespace
 
 Cost gemm_cost(const workloads::Gemm& op, const Machine& machine) {
-  const Work work = gemm_work(op);
-  const double rate = machine.tensor_rate(base::math_of(op.activations, op.weights)).si();
+  const hardware::Calibration& c = machine.calibration;
+  Work work = gemm_work(op);
+  const auto count = [&](std::int64_t i, std::int64_t j) {
+    return static_cast<double>(i * j * op.batch);
+  };
+  double weights = base::bytes_of(count(op.n, op.k), op.weights).si();
+  double rows_in = base::bytes_of(count(op.m, op.k), op.activations).si();
+  double rows_out = count(op.m, op.n) * kOutputBytes;
+  if (resident(op, work, machine)) {
+    work.bytes = {};
+    weights = rows_in = rows_out = 0.0;
+  }
+  const bool blocks = op.activations == base::NumberFormat::fp8_block;
+  const double rate = machine.tensor_rate(base::math_of(op.activations, op.weights)).si() *
+                      (blocks ? c.gemm_block_scaling_efficiency : 1.0);
   const double a_bytes = base::bits(op.activations) / 8.0;
   const double w_bytes = base::bits(op.weights) / 8.0;
+  const double latency = machine.dram_latency.si();
+  const bool fp4 = base::math_of(op.activations, op.weights) == base::MathType::fp4;
+  const double step_time = (fp4 ? c.gemm_fp4_step_trips : c.gemm_step_trips) * latency *
+                           std::max(a_bytes, w_bytes) / kStepBytes;
+  const double epilogue = c.gemm_epilogue_passes * kOutputBytes * machine.sms / machine.l2.si();
+  const double split_time = c.gemm_split_trips * latency;
+  const bool may_split = !block_scaled(op.activations);
+  const double streaming = 1.0 / machine.dram.si();
+  const double waiting = latency / c.in_flight_bytes_per_sm;
+  const double l2_a = a_bytes / c.gemm_l2_sharing;
+  const double l2_w = w_bytes / c.gemm_l2_sharing;
   const std::int64_t depth = ceil_div(op.k, kDepthStep) * kDepthStep;
   const double most_parts = std::max(1.0, static_cast<double>(depth) / kLeastDepth);
-  Fastest best(machine.calibration.overlap_exponent);
+  Fastest best(c.overlap_exponent);
   // From the smallest tile that holds every row, which beats all larger ones in every term, down to a
   // quarter of the rows: smaller ones are never fast.
   std::size_t next = 1;
@@ -139,32 +186,51 @@ Cost gemm_cost(const workloads::Gemm& op, const Machine& machine) {
     if (bm < 128 && 4 * bm < op.m) {
       break;
     }
+    const auto loaded_rows = static_cast<double>(std::min(bm, op.m));
     const double rows = static_cast<double>(ceil_div(op.m, bm) * bm * op.batch);
-    if (!best.beatable(least_terms(rows, bm, static_cast<double>(op.n), static_cast<double>(depth),
-                                   a_bytes, w_bytes, rate, work.bytes.si(), machine))) {
+    Terms least = least_terms(
+        rows, static_cast<double>(bm), static_cast<double>(op.n), static_cast<double>(depth),
+        l2_a * loaded_rows / static_cast<double>(bm), l2_w, rate, work.bytes.si(), machine);
+    least.added =
+        epilogue * static_cast<double>(op.m * op.batch) * static_cast<double>(op.n) / machine.sms;
+    if (!best.beatable(least)) {
       continue;
     }
+    const double least_split = split_time + least.added + std::max(least.compute, least.dram);
+    const double tall = useful(op.m, bm);
     for (const std::int64_t bn : kWeightTiles) {
       const std::int64_t tiles = ceil_div(op.m, bm) * ceil_div(op.n, bn) * op.batch;
+      const double wide = useful(op.n, bn) * static_cast<double>(op.batch);
       for (const std::int64_t split : kSplits) {
         const double parts = std::min(static_cast<double>(split), most_parts);
         const double ctas = static_cast<double>(tiles) * parts;
-        if (split > 1 && (ctas > 2.0 * machine.sms || parts <= 1.0)) {
+        if (split > 1 && (ctas > 2.0 * machine.sms || parts <= 1.0 || !may_split ||
+                          least_split >= best.time())) {
           break;
         }
         const double part = static_cast<double>(depth) / parts;
-        const Tile tile{
-            2.0 * static_cast<double>(bm * bn) * part,
-            (static_cast<double>(bm) * a_bytes + static_cast<double>(bn) * w_bytes) * part};
+        const Tile tile{2.0 * static_cast<double>(bm * bn) * part,
+                        (loaded_rows * l2_a + static_cast<double>(bn) * l2_w) * part,
+                        step_time * part};
         const double partial =
             split == 1 ? 0.0 : kPartialBytes * static_cast<double>(op.m * op.n * op.batch) * parts;
-        const double busy =
-            useful(op.m, bm) * useful(op.n, bn) * static_cast<double>(op.batch) * parts;
-        best.consider(terms_of(tile, ctas, busy, rate, work.bytes.si(), partial, machine));
+        // CTAs' worth of useful work keep loads in flight; padding does not, nor do those that wait for
+        // the same bytes.
+        const auto dram_time = [&](double bytes, double active) {
+          return bytes * std::max(streaming, waiting / std::min(active * parts, machine.sms));
+        };
+        const double dram =
+            dram_time(weights, wide) + dram_time(rows_in, tall) + dram_time(rows_out, wide * tall);
+        const double waves = waves_of(ctas, machine);
+        Terms terms = terms_of(tile, waves, rate, dram, partial, machine);
+        terms.added = (waves - 1.0) * c.gemm_wave_trips * latency +
+                      waves * epilogue * loaded_rows * static_cast<double>(bn) +
+                      (split == 1 ? 0.0 : split_time);
+        best.consider(terms);
       }
     }
   }
-  return cost_of_terms(best.terms(), machine.calibration.gemm_fill_trips, work, machine);
+  return cost_of_terms(best.terms(), c.gemm_fill_trips, work, machine);
 }
 
 Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine) {
@@ -184,16 +250,18 @@ Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine)
     const std::int64_t bm = kTokenTiles[--next];
     const double fit = rows / static_cast<double>(bm);
     const double tiles_m = op.distinct * std::max(1.0, fit + 0.5);
-    if (!best.beatable(least_terms(tiles_m * static_cast<double>(bm), bm, static_cast<double>(op.n),
-                                   depth, a_bytes, w_bytes, rate, work.bytes.si(), machine))) {
+    if (!best.beatable(least_terms(tiles_m * static_cast<double>(bm), static_cast<double>(bm),
+                                   static_cast<double>(op.n), depth, a_bytes, w_bytes, rate,
+                                   work.bytes.si(), machine))) {
       continue;
     }
     for (const std::int64_t bn : kWeightTiles) {
       const double ctas = tiles_m * static_cast<double>(ceil_div(op.n, bn));
       const Tile tile{
           2.0 * static_cast<double>(bm * bn) * depth,
-          (static_cast<double>(bm) * a_bytes + static_cast<double>(bn) * w_bytes) * depth};
-      best.consider(terms_of(tile, ctas, ctas, rate, work.bytes.si(), 0.0, machine));
+          (static_cast<double>(bm) * a_bytes + static_cast<double>(bn) * w_bytes) * depth, 0.0};
+      const double dram = work.bytes.si() / machine.dram_rate(ctas).si();
+      best.consider(terms_of(tile, waves_of(ctas, machine), rate, dram, 0.0, machine));
     }
   }
   return cost_of_terms(best.terms(), machine.calibration.gemm_fill_trips, work, machine);

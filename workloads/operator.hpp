@@ -23,6 +23,8 @@ struct Gemm {
   std::int64_t batch = 1;
   NumberFormat activations = NumberFormat::bf16;
   NumberFormat weights = NumberFormat::bf16;
+  // Sets of weights that a benchmark's loop takes in turn and that a large L2 may hold; 0: a model's.
+  std::int64_t copies = 0;
   friend bool operator==(const Gemm&, const Gemm&) = default;
 };
 

@@ -113,6 +113,63 @@ TEST_CASE("A deep and narrow GEMM is split along its depth", "[unit]") {
   CHECK(cost.compute.si() >= one_tile / 100.0);
 }
 
+// 16×64 outputs are one tile: 2·16·64·65 536 FLOP at 10 TFLOP/s.
+TEST_CASE("A format with block scales is never split along the depth", "[unit]") {
+  auto machine = round_machine();
+  machine.dram = base::BytesPerSecond::from_si(1e18);
+  machine.calibration.in_flight_bytes_per_sm = 1e12;
+  const double one_tile = 2.0 * 16 * 64 * 65536 / 1e13;
+  const auto format = NumberFormat::fp8_block;
+  CHECK(gemm_cost({16, 64, 65536, 1, format, format}, machine).compute.si() == Approx(one_tile));
+}
+
+// One tile of 16×64 takes 13.4 us; in 16 parts 0.84 us, and 3 trips of 1 us.
+TEST_CASE("Adding up a split depth takes the trips of a second kernel", "[unit]") {
+  auto machine = round_machine();
+  machine.dram = base::BytesPerSecond::from_si(1e18);
+  machine.calibration.in_flight_bytes_per_sm = 1e12;
+  machine.dram_latency = 1.0 * base::microsecond;
+  machine.calibration.gemm_split_trips = 3.0;
+  const auto cost = gemm_cost({16, 64, 65536}, machine);
+  CHECK(us(cost.compute) == Approx(13.4218 / 16).epsilon(1e-4));
+  CHECK(us(cost.fill) == Approx(3.0));
+  machine.calibration.gemm_split_trips = 20.0;  // no longer worth it
+  CHECK(us(gemm_cost({16, 64, 65536}, machine).compute) == Approx(13.4218).epsilon(1e-4));
+}
+
+// 200 tiles of 16×64 on 100 SMs: two waves, so one change of tiles. 4096 deep in fp8 are 32 steps of 128
+// bytes. A tile of output is 2048 B, at 1 TB/s over 100 SMs 0.2048 us a wave.
+TEST_CASE("Waves, steps of depth and epilogues cost their trips and bytes", "[unit]") {
+  auto machine = round_machine();
+  machine.dram = base::BytesPerSecond::from_si(1e18);
+  machine.calibration.in_flight_bytes_per_sm = 1e12;
+  machine.dram_latency = 1.0 * base::microsecond;
+  const auto cost = [&] {
+    return gemm_cost({16, 64 * 200, 4096, 1, NumberFormat::fp8_block, NumberFormat::fp8_block},
+                     machine);
+  };
+  const auto plain = cost();
+  machine.calibration.gemm_step_trips = 0.5;
+  CHECK(us(cost().compute) == Approx(32 * 0.5).epsilon(1e-3));  // 100 tiles of twice the width
+  CHECK(us(cost().compute) > us(plain.compute));
+  machine.calibration.gemm_step_trips = 0.0;
+  machine.l2 = base::BytesPerSecond::from_si(1e12);
+  machine.calibration.gemm_l2_sharing = 1e9;
+  machine.calibration.gemm_epilogue_passes = 1.0;
+  CHECK(us(cost().fill) == Approx(2 * 0.2048).epsilon(1e-6));
+}
+
+// 8 MB of weights in 5 copies are 40 MB of the 64 MB L2; 16 MB are 80 MB of it.
+TEST_CASE("A benchmark's loop reads memory only for what its L2 does not hold", "[unit]") {
+  const auto bf16 = NumberFormat::bf16;
+  const auto dram = [&](std::int64_t n, std::int64_t copies) {
+    return gemm_cost({1, n, 4096, 1, bf16, bf16, copies}, round_machine()).dram;
+  };
+  CHECK(dram(1024, 5).si() == 0.0);
+  CHECK(dram(1024, 0) > base::Seconds{});
+  CHECK(dram(2048, 5) == dram(2048, 0));
+}
+
 TEST_CASE("A batch of GEMMs fills the chip like one of as many tiles", "[unit]") {
   const auto batched = gemm_cost({16, 64, 512, 100}, round_machine());
   const auto wide = gemm_cost({16, 6400, 512, 1}, round_machine());

@@ -18,15 +18,22 @@ MeasuredOperator first_row(const std::string& kind, const std::string& text) {
 
 TEST_CASE("A quantised GEMM row is the quantising kernels and the GEMM", "[unit]") {
   const std::string header = "system,fw,gemm_dtype,m,n,k,latency_ms\n";
-  const auto count = [&](const std::string& dtype) {
-    return first_row("gemm", header + "h100_sxm,vllm," + dtype + ",8,512,1024,0.02\n")
-        .operators.size();
+  const auto row = [&](const std::string& stack, const std::string& dtype) {
+    return first_row("gemm", header + "h100_sxm," + stack + "," + dtype + ",8,512,1024,0.02\n");
   };
-  CHECK(count("bfloat16") == 1);
-  CHECK(count("int4_wo") == 1);    // multiplied in bf16: nothing to quantise
-  CHECK(count("fp8") == 3);        // amax, scale, GEMM
-  CHECK(count("fp8_block") == 2);  // one pass for amax and scale of a block, GEMM
-  CHECK(count("nvfp4") == 2);
+  const auto count = [&](const std::string& stack, const std::string& dtype) {
+    return row(stack, dtype).operators.size();
+  };
+  CHECK(count("vllm", "bfloat16") == 1);
+  CHECK(count("trtllm", "int4_wo") == 1);    // multiplied in bf16: nothing to quantise
+  CHECK(count("trtllm", "fp8") == 5);        // two kernels for the scale, amax, scale, GEMM
+  CHECK(count("vllm", "fp8") == 2);          // amax and scale at the cost of one kernel, GEMM
+  CHECK(count("trtllm", "fp8_block") == 2);  // one pass for amax and scale of a block, GEMM
+  CHECK(count("vllm", "nvfp4") == 2);
+  CHECK(row("vllm", "fp8").overhead_s == Approx(8 * 7e-9));
+  CHECK(row("trtllm", "fp8").overhead_s == 0.0);
+  CHECK(row("trtllm", "int4_wo").overhead_s == Approx(6e-6));
+  CHECK_THAT(row("vllm", "fp8_block").reason, Catch::Matchers::ContainsSubstring("host"));
 }
 
 TEST_CASE("A row's latency is read in seconds and its shape as it stands", "[unit]") {
@@ -36,7 +43,8 @@ TEST_CASE("A row's latency is read in seconds and its shape as it stands", "[uni
   CHECK(row.chip == "h200_sxm");
   CHECK(row.stack == "trtllm");
   CHECK(row.measured_s == Approx(0.25e-3));
-  CHECK(std::get<workloads::Gemm>(row.operators.at(0)) == workloads::Gemm{3, 5, 7});
+  CHECK(std::get<workloads::Gemm>(row.operators.at(0)) ==
+        workloads::Gemm{3, 5, 7, 1, base::NumberFormat::bf16, base::NumberFormat::bf16, 5});
 }
 
 TEST_CASE("The context of a decode row is what is cached", "[unit]") {
