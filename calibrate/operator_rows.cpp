@@ -8,6 +8,9 @@
 #include <optional>
 #include <utility>
 
+#include "calibrate/exchange_rows.hpp"
+#include "calibrate/expert_load.hpp"
+#include "calibrate/recurrent_rows.hpp"
 #include "workloads/graph.hpp"
 
 namespace roofcast::calibrate {
@@ -18,13 +21,15 @@ using namespace workloads;
 
 constexpr double kHiddenBytes = 2.0;  // bf16
 constexpr std::int64_t kWeightCopies = 5;
-constexpr double kRowMaximum = 7e-9;   // seconds
-constexpr double kEngineLayer = 6e-6;  // seconds
+constexpr double kRowMaximum = 7e-9;       // seconds
+constexpr double kEngineLayer = 6e-6;      // seconds
+constexpr std::int64_t kExchangeSms = 20;  // DeepEP's default in normal mode
 
 struct KindColumns {
   std::string_view kind;
   std::string_view format;
   std::vector<std::string_view> shape;
+  std::vector<std::string_view> latencies = {"latency_ms"};  // their sum is measured
 };
 const std::vector<KindColumns>& kinds() {
   static const std::vector<KindColumns> all = {
@@ -43,6 +48,14 @@ const std::vector<KindColumns>& kinds() {
        "moe_dtype",
        {"num_tokens", "hidden_size", "inter_size", "topk", "num_experts", "moe_tp_size",
         "moe_ep_size"}},
+      {"mamba2", "kernel_source", {}},
+      {"gdn", "kernel_source", {}},
+      {"deepep_ll", "fw", {}, {"dispatch_avg_t_us", "combine_avg_t_us"}},
+      {"deepep_normal",
+       "fw",
+       {},
+       {"dispatch_transmit_us", "dispatch_notify_us", "combine_transmit_us", "combine_notify_us"}},
+      {"trtllm_alltoall", "moe_dtype", {}},
       {"custom_allreduce", "kernel_source", {"num_gpus", "message_bytes"}},
       {"nccl", "op_name", {"num_gpus", "message_bytes"}},
   };
@@ -75,6 +88,10 @@ std::optional<LinearFormat> operands(std::string_view dtype) {
   return std::nullopt;
 }
 
+Elementwise pass(double elements, NumberFormat format) {
+  return {elements * kHiddenBytes, base::bytes_of(elements, format).si(), elements};
+}
+
 // Quantising [m,k] activations as the stack's linear layer does, where the row was measured with it.
 void quantise(std::int64_t m, std::int64_t k, NumberFormat format, MeasuredOperator& measured) {
   const auto elements = static_cast<double>(m * k);
@@ -82,7 +99,7 @@ void quantise(std::int64_t m, std::int64_t k, NumberFormat format, MeasuredOpera
   const double narrow = base::bytes_of(elements, format).si();
   auto& out = measured.operators;
   if (format != NumberFormat::fp8) {
-    out.push_back(Elementwise{wide, narrow, elements});
+    out.push_back(pass(elements, format));
   } else if (measured.stack == "vllm") {
     out.push_back(Elementwise{2.0 * wide, narrow, elements});
     measured.overhead_s = static_cast<double>(m) * kRowMaximum;
@@ -132,10 +149,13 @@ OperatorRows::OperatorRows(std::string kind, const base::CsvTable& table)
       table_(table),
       chip_(table.column("system")),
       stack_(table.column("fw")),
-      latency_(table.column("latency_ms")),
       format_(table.column(columns_of(kind_).format)) {
   for (const std::string_view name : columns_of(kind_).shape) {
     shape_.push_back(table.column(name));
+  }
+  for (const std::string_view name : columns_of(kind_).latencies) {
+    latencies_.push_back(table.column(name));
+    unit_s_ = (name.ends_with("_us") ? base::microsecond : base::millisecond) / base::second;
   }
 }
 
@@ -157,13 +177,20 @@ std::int64_t OperatorRows::integer(std::size_t row, std::size_t shape_column) co
   return std::isfinite(value) ? static_cast<std::int64_t>(value) : 0;
 }
 
+// Empty where the table has no such column.
+std::string_view OperatorRows::text(std::size_t row, std::string_view column) const {
+  const auto found = table_.find_column(column);
+  return found ? std::string_view(table_.cell(row, *found)) : std::string_view();
+}
+
 MeasuredOperator OperatorRows::row(std::size_t row) const {
   MeasuredOperator measured;
   measured.chip = table_.cell(row, chip_);
   measured.stack = table_.cell(row, stack_);
   measured.format = table_.cell(row, format_);
-  measured.measured_s = base::parse_number(table_.cell(row, latency_)).value_or(0.0) *
-                        (base::millisecond / base::second);
+  for (const std::size_t column : latencies_) {
+    measured.measured_s += base::parse_number(table_.cell(row, column)).value_or(0.0) * unit_s_;
+  }
   if (!(measured.measured_s > 0.0)) {
     measured.reason = "no measured latency";
     return measured;
@@ -194,7 +221,31 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
     out.push_back(Collective{*kind, bytes, at(0), 1, kernels});
     return;
   }
-  const auto format = operands(measured.format);
+  const auto named = [&](std::string_view column) {
+    const double value = base::parse_number(table_.cell(row, table_.column(column))).value_or(0.0);
+    return static_cast<std::int64_t>(value);
+  };
+  if (kind_ == "mamba2" || kind_ == "gdn") {
+    if (const auto op = recurrent_operator(kind_, measured.format, measured.stack, named)) {
+      out.push_back(*op);
+    } else {
+      measured.reason = "kernel " + measured.format + " is not modelled";
+    }
+    return;
+  }
+  if (kind_ == "deepep_normal" && named("dispatch_sms") < kExchangeSms) {
+    measured.reason = "kernels kept to fewer than 20 SMs are not modelled";
+    return;
+  }
+  const auto format = operands(kind_.starts_with("deepep") ? "fp8" : measured.format);
+  if (format && (kind_.starts_with("deepep") || kind_ == "trtllm_alltoall")) {
+    const std::string_view name = text(row, "op_name");
+    out = exchange_operators(kind_, name, format->activations, named);
+    if (out.empty()) {
+      measured.reason = std::string(name) + " is not modelled";
+    }
+    return;
+  }
   if (!format) {
     measured.reason = "number format " + measured.format + " is not modelled";
     return;
@@ -232,7 +283,7 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
     if (measured.stack == "trtllm") {
       out.push_back(rotate_and_append(tokens * at(3) * 64, tokens * 576, heads.cache));
       if (heads.cache == NumberFormat::fp8) {
-        out.push_back(quantise(tokens, at(3) * (192 + 192 + 128), heads.cache));
+        out.push_back(pass(static_cast<double>(tokens * at(3) * (192 + 192 + 128)), heads.cache));
       }
     }
     out.push_back(PrefillAttention{heads, at(0), at(1), at(2)});
@@ -240,19 +291,16 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
     const AttentionHeads heads{at(3), 1, 576, 512, 0, 576, format->weights};
     out.push_back(DecodeAttention{heads, at(0), 1, at(1) + at(2), true});
   } else {
-    const auto tokens = static_cast<double>(at(0));
     const std::int64_t hidden = at(1);
     const std::int64_t width = at(2) / at(5);
-    const std::int64_t local = at(4) / at(6);
-    const double pairs = tokens * static_cast<double>(at(3)) / static_cast<double>(at(6));
-    const bool balanced = table_.find_column("distribution") &&
-                          table_.cell(row, *table_.find_column("distribution")) == "balanced";
-    const double most = std::min(pairs, static_cast<double>(local));
-    const double distinct = balanced ? most : distinct_experts(tokens, at(3), at(4), local);
+    const auto [pairs, distinct] =
+        expert_load({at(0), at(3), at(4), at(6)}, text(row, "distribution"));
+    const std::int64_t up =
+        text(row, "kernel_source").find("nongated") == std::string_view::npos ? 2 * width : width;
     const NumberFormat a = format->activations;
     out.push_back(ExpertRouting{at(0), pairs, hidden, at(4), a});
-    out.push_back(GroupedGemm{pairs, distinct, 2 * width, hidden, a, format->weights});
-    out.push_back(Elementwise{pairs * static_cast<double>(2 * width) * 2.0,
+    out.push_back(GroupedGemm{pairs, distinct, up, hidden, a, format->weights});
+    out.push_back(Elementwise{pairs * static_cast<double>(up) * 2.0,
                               base::bytes_of(pairs * static_cast<double>(width), a).si(), 0.0});
     out.push_back(GroupedGemm{pairs, distinct, hidden, width, a, format->weights});
   }

@@ -17,8 +17,9 @@
 //     a small cache
 //   - mla_context rows are attention of expanded heads, without the expansion; with an fp8 cache they
 //     include quantising queries, keys and values
-//   - moe rows are routing, both grouped GEMMs and the activation of one rank; "balanced" rows hit as many
-//     experts as they can, other distributions are predicted as uniform random routing
+//   - moe rows are routing, both grouped GEMMs (one of the two up-projections where the kernel is "nongated")
+//     and the activation of the busiest rank: calibrate/expert_load.hpp
+//   - mamba2 and gdn: calibrate/recurrent_rows.hpp; deepep and alltoall: calibrate/exchange_rows.hpp
 //   - custom_allreduce rows of "TRTLLM" are kernels with flags, the others with barriers; "eager" ones were
 //     launched by the host one by one, and copy their input into a registered buffer first
 #pragma once
@@ -44,7 +45,8 @@ struct MeasuredOperator {
 };
 
 // The kinds that can be read: "gemm", "attention_context", "attention_generation", "mla_context",
-// "mla_generation", "moe", "custom_allreduce", "nccl".
+// "mla_generation", "moe", "mamba2", "gdn", "deepep_ll", "deepep_normal", "trtllm_alltoall",
+// "custom_allreduce", "nccl".
 std::vector<std::string> operator_kinds();
 
 // Reads rows of one table; the columns are looked up once.
@@ -57,11 +59,14 @@ class OperatorRows {
  private:
   double number(std::size_t row, std::size_t shape_column) const;
   std::int64_t integer(std::size_t row, std::size_t shape_column) const;
+  std::string_view text(std::size_t row, std::string_view column) const;
   void read_shape(std::size_t row, MeasuredOperator& measured) const;
 
   std::string kind_;
   const base::CsvTable& table_;
-  std::size_t chip_, stack_, latency_, format_;
+  std::size_t chip_, stack_, format_;
+  std::vector<std::size_t> latencies_;
+  double unit_s_ = 0.0;
   std::vector<std::size_t> shape_;  // columns of the kind's shape, in the order of its reader
 };
 

@@ -85,6 +85,8 @@ void read(base::Fields& f, Calibration& c) {
   f.group("moe", [&](Fields& g) {
     g.number("kernels", c.moe_kernels, base::not_negative);
     g.number("grouped_gemm_efficiency", c.grouped_gemm_efficiency, share);
+    g.number("expert_stream_efficiency", c.expert_stream_efficiency, share);
+    g.number("row_clocks", c.row_clocks, base::not_negative);
     g.source();
   });
   f.group("recurrence", [&](Fields& g) {
@@ -92,11 +94,13 @@ void read(base::Fields& f, Calibration& c) {
     g.number("delta_scan_rate", c.delta_scan_rate, base::positive);
     g.number("ssm_scan_kernels", c.ssm_scan_kernels, base::not_negative);
     g.number("delta_scan_kernels", c.delta_scan_kernels, base::not_negative);
+    g.number("delta_scan_fill_trips", c.delta_scan_fill_trips, base::not_negative);
     g.number("update_fill_trips", c.update_fill_trips, base::not_negative);
     g.source();
   });
   f.group("elementwise", [&](Fields& g) {
     g.number("fill_trips", c.elementwise_fill_trips, base::not_negative);
+    g.number("vector_efficiency", c.vector_efficiency, share);
     g.source();
   });
   f.group("collective", [&](Fields& g) {
@@ -121,6 +125,7 @@ void read(base::Fields& f, Calibration& c) {
     g.number("pat_efficiency", c.pat_efficiency, share);
     g.quantity("in_network_overhead", c.in_network_overhead, base::not_negative);
     g.quantity("deduplication_overhead", c.deduplication_overhead, base::not_negative);
+    g.number("deduplicated_bytes_per_clock", c.deduplicated_bytes_per_clock, base::positive);
     g.source();
   });
   f.each(

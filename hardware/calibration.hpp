@@ -86,17 +86,21 @@ struct Calibration {
 
   // Mixture of experts
   double moe_kernels = 0;  // small kernels around the grouped GEMMs: routing, sort, combine
-  double grouped_gemm_efficiency = 1.0;  // of what one large GEMM reaches
+  double grouped_gemm_efficiency = 1.0;   // of what one large GEMM reaches
+  double expert_stream_efficiency = 1.0;  // experts' weights read / streaming rate
+  double row_clocks = 0;  // of an SM, to gather, scatter or reduce one element of a row
 
   // Recurrent mixers
   double ssm_scan_rate = 1.0;    // FLOP of a state-space scan / fp32 vector peak
   double delta_scan_rate = 1.0;  // of a delta-rule scan
   double ssm_scan_kernels = 0;
   double delta_scan_kernels = 0;
-  double update_fill_trips = 0;  // of a decode step
+  double delta_scan_fill_trips = 0;  // of all its kernels
+  double update_fill_trips = 0;      // of a decode step
 
   // Elementwise
   double elementwise_fill_trips = 0;
+  double vector_efficiency = 1.0;  // useful FLOP of short convolutions / fp32 vector peak
 
   // Collectives
   double link_efficiency = 1.0;        // scale-up port, large messages
@@ -108,8 +112,9 @@ struct Calibration {
   std::array<Protocol, kProtocols> protocols{};
   double staging_copy = 0;      // of a step of a ring, the last copy out of the library's buffer
   double pat_efficiency = 1.0;  // of the port, parallel aggregated trees
-  base::Seconds in_network_overhead;     // more of it when switches reduce
-  base::Seconds deduplication_overhead;  // of an all-to-all that sends each row once a domain
+  base::Seconds in_network_overhead;        // more of it when switches reduce
+  base::Seconds deduplication_overhead;     // of an all-to-all that sends each row once, a level
+  double deduplicated_bytes_per_clock = 0;  // its kernels within a domain, on the SMs they keep to
 };
 
 void read(base::Fields& f, Calibration& calibration);

@@ -192,7 +192,35 @@ void broadcast(Offers& offers, const Group& g, Bytes size, const Machine& m) {
   }
 }
 
-void all_to_all(Offers& offers, const Group& g, Bytes size, double copies, const Machine& m) {
+// Of `all` places, those that `copies` draws reach.
+double reached(double all, double copies) {
+  return all * (1.0 - std::pow(1.0 - 1.0 / all, copies));
+}
+
+// Rows are counted first, cross once to each other domain that wants them, on its rail, and fan out there, once
+// to each rank, on a few SMs.
+void deduplicated(Offers& offers, const Group& g, Bytes size, double copies, const Machine& m) {
+  const hardware::Calibration& c = m.calibration;
+  const BytesPerSecond kernel =
+      BytesPerSecond::from_si(c.deduplicated_bytes_per_clock * m.sm_clocks.si() / m.sms);
+  const Bytes up = reached(g.n(), copies) / copies * (g.i() - 1.0) / g.i() * size;
+  const Bytes out =
+      g.leaves() ? (g.d() - 1.0) / g.d() * reached(g.d(), copies) / copies * size : Bytes{};
+  offers.add({"deduplicated", library(m) + (1.0 + log2_up(g.domains)) * c.deduplication_overhead,
+              m.scale_up.latency + (g.leaves() ? m.scale_out.latency : Seconds{}),
+              base::max(over(up, base::min(m.scale_up.bandwidth, kernel)),
+                        over(out, m.scale_out.bandwidth))});
+}
+
+void all_to_all(Offers& offers, const Group& g, const Collective& op, const Machine& m) {
+  const Bytes size = Bytes::from_si(op.bytes);
+  const auto copies = static_cast<double>(op.copies);
+  if (op.deduplicated || copies > 1.0 || (g.leaves() && m.scale_out.off_rail < 1.0)) {
+    deduplicated(offers, g, size, copies, m);
+  }
+  if (op.deduplicated) {
+    return;
+  }
   const auto hops = [](std::int64_t n) { return n > 1 ? 2.0 : 0.0; };
   const auto posts = [](std::int64_t n) { return n > 1 ? log2_up(n) - 1.0 : 0.0; };
   const double kept = g.i() - 1.0 + m.calibration.staging_copy;
@@ -203,14 +231,6 @@ void all_to_all(Offers& offers, const Group& g, Bytes size, double copies, const
                 {hops(g.inside), hops(g.domains), up, base::max(out, spine), posts(g.inside),
                  posts(g.domains)},
                 m);
-  if (g.leaves() && (copies > 1.0 || m.scale_out.off_rail < 1.0)) {
-    // One copy crosses to each other domain that wants the row, on its rail, and fans out there.
-    const double reached = (g.d() - 1.0) * (1.0 - std::pow(1.0 - 1.0 / g.d(), copies)) / copies;
-    offers.add({"deduplicated", library(m) + m.calibration.deduplication_overhead,
-                m.scale_up.latency + m.scale_out.latency,
-                base::max(over((g.i() - 1.0) / g.i() * size, m.scale_up.bandwidth),
-                          reached * size / m.scale_out.bandwidth)});
-  }
 }
 
 // In a full mesh a group has only the links between its own ranks.
@@ -232,7 +252,7 @@ Offers offers_for(const Collective& op, const Group& g, const Machine& m) {
       gather_or_scatter(offers, g, size, m);
       break;
     case CollectiveKind::all_to_all:
-      all_to_all(offers, g, size, static_cast<double>(op.copies), m);
+      all_to_all(offers, g, op, m);
       break;
     case CollectiveKind::broadcast:
       broadcast(offers, g, size, m);

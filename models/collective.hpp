@@ -26,9 +26,11 @@
 //   all-to-all
 //     direct           2 + 2                     (i−1+c)/n·S | (n−i)/n·S
 //                      and ⌈log₂i⌉−1, ⌈log₂d⌉−1 times α to post the messages
-//     deduplicated     1 + 1                     (i−1)/i·S | (d−1)(1−(1−1/d)^k)/k·S   (+ D)
-//                      rows that k ranks want cross once to each domain and fan out there,
-//                      which also keeps to the rails
+//     deduplicated     1 + 1                     (i−1)/i·r(n)/k·S | (d−1)/d·r(d)/k·S   (+ (1+⌈log₂d⌉)·D)
+//                      rows that k ranks want cross once to each of the r(d) = d(1−(1−1/d)^k)
+//                      domains they reach and fan out there to r(n) ranks, which also keeps to
+//                      the rails; inside by kernels on a few SMs, at most b bytes a clock (b:
+//                      deduplicated_bytes_per_clock)
 //   send/receive       1                         S
 //
 // In a full mesh B is what the group's own links give (FabricLevel::among). Beyond the domain only a

@@ -21,6 +21,10 @@ Cost streaming_cost(const Work& work, double kernels, const Machine& machine) {
   } else {
     cost.dram = work.bytes / machine.dram_rate(work.bytes.si() / kBytesPerCta);
   }
+  const base::FlopsPerSecond vector = machine.peak[static_cast<std::size_t>(base::MathType::fp32)];
+  if (work.flop.si() > 0.0 && vector.si() > 0.0) {
+    cost.compute = work.flop / (machine.calibration.vector_efficiency * vector);
+  }
   combine(cost, machine.calibration.overlap_exponent);
   return cost;
 }
@@ -32,7 +36,14 @@ Cost elementwise_cost(const workloads::Elementwise& op, const Machine& machine) 
 }
 
 Cost expert_routing_cost(const workloads::ExpertRouting& op, const Machine& machine) {
-  return streaming_cost(expert_routing_work(op), machine.calibration.moe_kernels, machine);
+  const hardware::Calibration& c = machine.calibration;
+  Cost cost = streaming_cost(expert_routing_work(op), c.moe_kernels, machine);
+  const double moved =
+      (4.0 * op.pairs + 2.0 * static_cast<double>(op.tokens)) * static_cast<double>(op.hidden);
+  cost.compute = base::max(cost.compute,
+                           base::Seconds::from_si(moved * c.row_clocks / machine.sm_clocks.si()));
+  combine(cost, c.overlap_exponent);
+  return cost;
 }
 
 }  // namespace roofcast::models

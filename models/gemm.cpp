@@ -233,38 +233,4 @@ Cost gemm_cost(const workloads::Gemm& op, const Machine& machine) {
   return cost_of_terms(best.terms(), c.gemm_fill_trips, work, machine);
 }
 
-Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine) {
-  const Work work = grouped_gemm_work(op);
-  const double rate = machine.tensor_rate(base::math_of(op.activations, op.weights)).si() *
-                      machine.calibration.grouped_gemm_efficiency;
-  const double a_bytes = base::bits(op.activations) / 8.0;
-  const double w_bytes = base::bits(op.weights) / 8.0;
-  const auto depth = static_cast<double>(ceil_div(op.k, kDepthStep) * kDepthStep);
-  const double rows = op.distinct > 0.0 ? op.pairs / op.distinct : 0.0;
-  Fastest best(machine.calibration.overlap_exponent);
-  std::size_t next = 1;  // as above; half a tile is lost
-  while (next < kTokenTiles.size() && static_cast<double>(kTokenTiles[next - 1]) < 2.0 * rows) {
-    ++next;
-  }
-  while (next > 0) {
-    const std::int64_t bm = kTokenTiles[--next];
-    const double fit = rows / static_cast<double>(bm);
-    const double tiles_m = op.distinct * std::max(1.0, fit + 0.5);
-    if (!best.beatable(least_terms(tiles_m * static_cast<double>(bm), static_cast<double>(bm),
-                                   static_cast<double>(op.n), depth, a_bytes, w_bytes, rate,
-                                   work.bytes.si(), machine))) {
-      continue;
-    }
-    for (const std::int64_t bn : kWeightTiles) {
-      const double ctas = tiles_m * static_cast<double>(ceil_div(op.n, bn));
-      const Tile tile{
-          2.0 * static_cast<double>(bm * bn) * depth,
-          (static_cast<double>(bm) * a_bytes + static_cast<double>(bn) * w_bytes) * depth, 0.0};
-      const double dram = work.bytes.si() / machine.dram_rate(ctas).si();
-      best.consider(terms_of(tile, waves_of(ctas, machine), rate, dram, 0.0, machine));
-    }
-  }
-  return cost_of_terms(best.terms(), machine.calibration.gemm_fill_trips, work, machine);
-}
-
 }  // namespace roofcast::models

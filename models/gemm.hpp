@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Time of a GEMM, and of the grouped GEMM of a mixture of experts.
+// Time of a GEMM.
 //
 // A kernel cuts the output [m,n] into tiles bm × bn and, when tiles are too few to fill the chip,
 // the depth k into `split` parts. CTAs = ⌈m/bm⌉·⌈n/bn⌉·batch·split run on `sms` processors in
@@ -22,10 +22,6 @@
 // benchmark's loop (Gemm::copies) nothing comes from DRAM while 0.8 of the L2 holds all of it: measured
 // rates fall to DRAM's at 80 to 110 % of the L2 on H100, H200 and L40S. Median error of each format, chip and
 // stack in ai-dynamo/aiconfigurator@095f58a: 6 to 22 % (L40S in fp8_block 30 %), at generic parameters.
-//
-// Grouped GEMM: the same terms with ⌈rows/bm⌉ tiles for each distinct expert (rows = pairs /
-// distinct on average, half a tile lost to the ragged end), at `grouped_gemm_efficiency` of the
-// tensor rate.
 #pragma once
 
 #include "models/cost.hpp"
@@ -35,6 +31,5 @@
 namespace roofcast::models {
 
 Cost gemm_cost(const workloads::Gemm& op, const Machine& machine);
-Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine);
 
 }  // namespace roofcast::models

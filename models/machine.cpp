@@ -18,7 +18,8 @@ Machine machine_of(const hardware::System& system) {
   if (clock.si() > 0.0) {
     m.clock_period = base::Seconds::from_si(1.0 / clock.si());
   }
-  const auto per_sm_clock = [&](double amount) { return amount * m.sms * clock.si(); };
+  m.sm_clocks = m.sms * clock;
+  const auto per_sm_clock = [&](double amount) { return amount * m.sm_clocks.si(); };
   m.exponential = chip.measured.exponential_rate.value_or(
       base::FlopsPerSecond::from_si(per_sm_clock(c.exponentials_per_sm_clock)));
   m.l2 = c.l2_efficiency * chip.measured.l2_bandwidth.value_or(base::BytesPerSecond::from_si(

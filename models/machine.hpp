@@ -15,6 +15,7 @@ namespace roofcast::models {
 struct Machine {
   double sms = 0;
   base::Seconds clock_period;
+  base::Hertz sm_clocks;                                        // of all SMs together
   std::array<base::FlopsPerSecond, base::kMathTypes> peak{};    // datasheet
   std::array<base::FlopsPerSecond, base::kMathTypes> tensor{};  // a large GEMM's
   base::FlopsPerSecond exponential;                             // exp() per second

@@ -6,6 +6,7 @@
 #include "models/collective.hpp"
 #include "models/elementwise.hpp"
 #include "models/gemm.hpp"
+#include "models/grouped_gemm.hpp"
 #include "models/recurrence.hpp"
 #include "models/sparse_index.hpp"
 

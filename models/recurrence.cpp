@@ -2,6 +2,7 @@
 #include "models/recurrence.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "models/work.hpp"
 
@@ -18,15 +19,18 @@ Cost state_scan_cost(const workloads::StateScan& op, const Machine& machine) {
   padded.tokens = chunks * op.chunk;
   const auto lanes = static_cast<double>(op.sequences * op.heads.heads);
   const double ctas = ssm ? lanes * static_cast<double>(chunks) : lanes;
+  // Heads of the delta rule run through their chunks in whole waves.
+  const double waves = ssm ? std::max(1.0, ctas / machine.sms) : std::ceil(ctas / machine.sms);
   const double kernels = ssm ? c.ssm_scan_kernels : c.delta_scan_kernels;
   const base::FlopsPerSecond vector = machine.peak[static_cast<std::size_t>(base::MathType::fp32)];
   const base::FlopsPerSecond products =
       base::min((ssm ? c.ssm_scan_rate : c.delta_scan_rate) * vector,
                 machine.tensor_rate(machine.attention_math(base::NumberFormat::bf16)));
-  const base::FlopsPerSecond rate = std::min(1.0, ctas / machine.sms) * products;
+  const base::FlopsPerSecond rate = ctas / (waves * machine.sms) * products;
   Cost cost;
   cost.launch = kernels * c.launch;
-  cost.fill = kernels * c.elementwise_fill_trips * machine.dram_latency;
+  cost.fill =
+      (ssm ? kernels * c.elementwise_fill_trips : c.delta_scan_fill_trips) * machine.dram_latency;
   cost.compute = state_scan_work(padded).flop / rate;
   cost.dram = work.bytes / machine.dram_rate(ctas);
   cost.flop = work.flop;

@@ -159,6 +159,8 @@ struct Collective {
   std::int64_t stride = 1;
   AllReduceKernels custom = AllReduceKernels::library;
   std::int64_t copies = 1;  // all_to_all: of each row, to ranks drawn at random (top-k experts)
+  bool deduplicated =
+      false;  // all_to_all: by kernels that send a row once to each rank, come what may
   friend bool operator==(const Collective&, const Collective&) = default;
 };
 

@@ -26,6 +26,7 @@ inline constexpr Resource kResources[] = {
     {"HBM bandwidth", [](models::Machine& m, double f) { m.dram *= f; }},
     {"L2 rate", [](models::Machine& m, double f) { m.l2 *= f; }},
     {"exponential rate", [](models::Machine& m, double f) { m.exponential *= f; }},
+    {"SM clock", [](models::Machine& m, double f) { m.sm_clocks *= f; }},
     {"link rate", [](models::Machine& m, double f) { m.scale_up.bandwidth *= f; }},
     {"NIC rate", [](models::Machine& m, double f) { m.scale_out.bandwidth *= f; }},
     {"clock", [](models::Machine& m, double f) { m.clock_period /= f; }},

@@ -57,3 +57,26 @@ TEST_CASE("Expert routing of few tokens costs its seven kernels", "[unit]") {
   CHECK(us(cost.fill) == Approx(10.5));
   CHECK(us(cost.l2) == Approx((10240.0 + 655360.0 + 655360.0 + 81920.0) / 1e6));
 }
+
+// 1000 rows of 4096 from 500 tokens: (4·1000 + 2·500)·4096 elements, a quarter of a clock each, on 100 SMs
+// of 1 GHz: 51.2 us, against 37 us of bytes at 1 TB/s.
+TEST_CASE("Rows found through indices cost the SMs clocks for each element", "[unit]") {
+  auto machine = round_machine();
+  machine.l2_capacity = {};
+  machine.calibration.row_clocks = 0.25;
+  const workloads::ExpertRouting op{500, 1000.0, 4096, 8, base::NumberFormat::bf16};
+  const auto cost = models::expert_routing_cost(op, machine);
+  CHECK(us(cost.compute) == Approx(51.2));
+  CHECK(cost.bound == models::Bound::compute);
+  machine.calibration.row_clocks = 0.0;
+  CHECK(models::expert_routing_cost(op, machine).bound == models::Bound::memory);
+}
+
+// 10 GFLOP at a tenth of 1 PFLOP/s: 100 us, against 10 us for 10 MB.
+TEST_CASE("A kernel of many products for each byte waits for the vector units", "[unit]") {
+  auto machine = round_machine();
+  machine.calibration.vector_efficiency = 0.1;
+  const auto cost = models::elementwise_cost({5e6, 5e6, 1e10}, machine);
+  CHECK(us(cost.compute) == Approx(100.0));
+  CHECK(cost.bound == models::Bound::compute);
+}

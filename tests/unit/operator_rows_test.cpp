@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibrate/operator_rows.hpp"
 
+#include "calibrate/expert_load.hpp"
 #include "tests/catch.hpp"
 
 using namespace roofcast;
@@ -123,4 +124,57 @@ TEST_CASE("What the models do not know is a reason, not a number", "[unit]") {
             "nccl",
             "system,fw,op_name,num_gpus,message_bytes,latency_ms\nh100_sxm,nccl,gossip,8,512,1\n")
             .reason == "collective gossip is not modelled");
+}
+
+// Rows of one kernel each: Nemotron 3 Super's 128 heads of 64, 8 groups of state 128: 10 240 channels.
+TEST_CASE("Kernels of recurrent layers become the operators that layers are made of", "[unit]") {
+  const auto mamba = [](const std::string& kernel, const std::string& tokens) {
+    return first_row(
+        "mamba2",
+        "system,fw,kernel_source,batch_size,seq_len,d_state,d_conv,nheads,head_dim,n_groups,"
+        "chunk_size,latency_ms\nb200_sxm,trtllm," +
+            kernel + ",2," + tokens + ",128,4,128,64,8,128,0.1\n");
+  };
+  const workloads::RecurrentHeads super{workloads::Recurrence::ssm, 128, 8, 128, 64,
+                                        base::NumberFormat::fp32};
+  CHECK(mamba("mamba_chunk_scan_combined", "4096").operators.at(0) ==
+        workloads::Operator(workloads::StateScan{super, 2, 4096, 128}));
+  const auto stirred = [&](const std::string& tokens) {
+    return std::get<workloads::Elementwise>(mamba("causal_conv1d_fn", tokens).operators.at(0));
+  };
+  CHECK(stirred("4096").read_bytes == 2.0 * 10240 * (2 * 4096 + 2 * 3));
+  CHECK(stirred("4096").flop == 8.0 * 10240 * 2 * 4096);
+  CHECK(stirred("1").flop == 8.0 * 10240 * 2 * 704);
+  CHECK(mamba("mystery", "1").reason == "kernel mystery is not modelled");
+}
+
+// 4 tokens of 1024 to 8 of 16 ranks: dispatched in fp8, combined in bf16; microseconds add up.
+TEST_CASE("A row of DeepEP is a dispatch and a combine", "[unit]") {
+  const auto row =
+      first_row("deepep_ll",
+                "system,fw,node_num,hidden_size,num_token,num_topk,num_experts,dispatch_avg_t_us,"
+                "combine_avg_t_us\nh100_sxm,sglang,2,1024,4,8,64,20,30\n");
+  CHECK(row.measured_s == Approx(50e-6));
+  const auto& dispatch = std::get<workloads::Collective>(row.operators.at(0));
+  const auto& combine = std::get<workloads::Collective>(row.operators.at(1));
+  CHECK(dispatch.bytes == 4.0 * 8 * 1024);
+  CHECK(combine.bytes == 2.0 * dispatch.bytes);
+  CHECK(dispatch.ranks == 16);
+  CHECK(!dispatch.deduplicated);
+}
+
+TEST_CASE("The busiest rank under a power law has more pairs than its share", "[unit]") {
+  const calibrate::RoutedTokens routed{4096, 8, 256, 32};
+  const auto even = calibrate::expert_load(routed, "balanced");
+  CHECK(even.pairs == 1024.0);
+  CHECK(even.distinct == 8.0);
+  const auto skewed = calibrate::expert_load(routed, "power_law_1.2");
+  CHECK(skewed.pairs > 2.0 * even.pairs);
+  CHECK(skewed.pairs > calibrate::expert_load(routed, "power_law_1.01").pairs);
+  const auto alone = calibrate::expert_load({4096, 8, 256, 1}, "power_law_1.2");
+  CHECK(alone.pairs == 32768.0);
+  CHECK(calibrate::expert_load({64, 8, 256, 1}, "balanced").distinct == 256.0);
+  CHECK(calibrate::expert_load({64, 8, 256, 1}, "power_law_1.2").distinct < 200.0);
+  // What rounding loses still has an expert of its own.
+  CHECK(calibrate::expert_load({1, 8, 256, 1}, "power_law_1.2").distinct == Approx(8.0));
 }

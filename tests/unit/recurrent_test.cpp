@@ -172,3 +172,14 @@ TEST_CASE("The state-space scan of B200 takes the measured time within a quarter
           Approx(us).epsilon(0.25));
   }
 }
+
+TEST_CASE("Heads of the delta rule run through their prompts in whole waves", "[unit]") {
+  const auto& machine = laws::platform("hgx_h100").machine;
+  const auto compute = [&](std::int64_t sequences) {
+    const workloads::RecurrentHeads heads{Recurrence::delta, 1, 1, 128, 128, NumberFormat::fp32};
+    return models::state_scan_cost({heads, sequences, 4096, 64}, machine).compute.si();
+  };
+  CHECK(compute(1) == Approx(compute(132)));
+  CHECK(compute(133) == Approx(2.0 * compute(132)));
+  CHECK(compute(264) == Approx(compute(133)));
+}

@@ -13,6 +13,7 @@ inline Machine round_machine() {
   using namespace base;
   Machine m;
   m.sms = 100;
+  m.sm_clocks = Hertz::from_si(1e11);
   m.peak.fill(FlopsPerSecond::from_si(1e15));
   m.tensor = m.peak;
   m.exponential = FlopsPerSecond::from_si(1e13);
@@ -28,6 +29,7 @@ inline Machine round_machine() {
   m.calibration.library_trips = 10.0 * microsecond / m.dram_latency;
   m.calibration.custom_in_flight = 1e9 * byte;
   m.calibration.deduplication_overhead = 100.0 * microsecond;
+  m.calibration.deduplicated_bytes_per_clock = 1e9;
   m.calibration.in_network_efficiency = 0.5;
   m.calibration.moe_kernels = 7.0;
   m.scale_up = {BytesPerSecond::from_si(1e11), 1.0 * microsecond, false, true};

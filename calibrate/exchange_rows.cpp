@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibrate/exchange_rows.hpp"
+
+#include <algorithm>
+
+namespace roofcast::calibrate {
+namespace {
+
+using namespace workloads;
+
+constexpr std::int64_t kNodeRanks = 8;
+
+Collective exchange(std::int64_t rows, std::int64_t hidden, NumberFormat format, std::int64_t ranks,
+                    std::int64_t copies) {
+  Collective op;
+  op.kind = CollectiveKind::all_to_all;
+  op.bytes = base::bytes_of(static_cast<double>(rows * hidden), format).si();
+  op.ranks = ranks;
+  op.copies = copies;
+  return op;
+}
+
+}  // namespace
+
+std::vector<Operator> exchange_operators(std::string_view kind, std::string_view name,
+                                         NumberFormat format,
+                                         const std::function<std::int64_t(std::string_view)>& at) {
+  const std::int64_t hidden = at("hidden_size");
+  if (kind == "trtllm_alltoall") {
+    const std::int64_t ranks = at("moe_ep_size");
+    const std::int64_t rows = at("num_tokens") * std::min(at("topk"), ranks);
+    if (name == "alltoall_dispatch") {
+      return {exchange(rows, hidden, format, ranks, 1)};
+    }
+    if (name == "alltoall_combine") {
+      return {exchange(rows, hidden, NumberFormat::bf16, ranks, 1)};
+    }
+    return {};
+  }
+  const bool direct = kind == "deepep_ll";
+  const std::int64_t ranks = kNodeRanks * at("node_num");
+  const std::int64_t top_k = at("num_topk");
+  const std::int64_t rows = at("num_token") * top_k;
+  const std::int64_t copies = direct ? 1 : top_k;
+  Collective dispatch = exchange(rows, hidden, NumberFormat::fp8, ranks, copies);
+  Collective combine = exchange(rows, hidden, NumberFormat::bf16, ranks, copies);
+  dispatch.deduplicated = combine.deduplicated = !direct;
+  return {dispatch, combine};
+}
+
+}  // namespace roofcast::calibrate
