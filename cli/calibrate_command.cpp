@@ -4,6 +4,7 @@
 #include <fstream>
 #include <memory>
 
+#include "calibrate/chip_platforms.hpp"
 #include "calibrate/fit.hpp"
 #include "calibrate/operator_rows.hpp"
 #include "cli/commands.hpp"
@@ -48,12 +49,16 @@ void add_fit(CLI::App& calibrate, Run& chosen) {
   command->add_option("tables", options->tables, "directory of the tables")
       ->type_name(kFile)
       ->required();
-  command->add_option("--chip", options->chip, "as the tables name it")->required();
-  command->add_option("--stack", options->stack, "as the tables name it")->required();
+  command->add_option("--chip", options->chip, "whose rows")
+      ->required()
+      ->check(CLI::IsMember(calibrate::measured_chips()));
+  command->add_option("--stack", options->stack, "whose kernels")
+      ->required()
+      ->check(CLI::IsMember({"trtllm", "vllm"}));
   command->add_option("-o,--output", options->output, "the overlay, YAML")
       ->type_name(kFile)
       ->required();
-  command->add_option("--source", options->source, "where the tables are from");
+  command->add_option("--source", options->source, "where the tables are from")->type_name(kText);
   command->footer(examples({"roofcast calibrate fit . --chip h200_sxm --stack vllm -o h200.yaml"}));
   command->callback([&chosen, options] { chosen = [options] { return fit(*options); }; });
 }

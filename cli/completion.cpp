@@ -75,7 +75,8 @@ Proposals without_notes(const std::vector<std::string>& words, const std::string
 
 Proposals files(const std::vector<std::string>&, const std::string&) { return {{}, true}; }
 
-Proposals numbers(const std::vector<std::string>&, const std::string&) { return {}; }
+// What only the user knows.
+Proposals nothing(const std::vector<std::string>&, const std::string&) { return {}; }
 
 Proposals kinds(const std::vector<std::string>&, const std::string&) {
   std::vector<std::string> names;
@@ -175,7 +176,7 @@ const std::map<std::string_view, Values>& values_by_type() {
   static const std::map<std::string_view, Values> table = {
       {kFile, files},      {kKind, kinds},     {kKinds, plural_kinds},
       {kId, ids},          {kColumn, columns}, {kColumnValue, column_values},
-      {kKnobValue, knobs}, {kNumber, numbers}};
+      {kKnobValue, knobs}, {kNumber, nothing}, {kText, nothing}};
   return table;
 }
 

@@ -23,6 +23,7 @@ inline constexpr const char* kColumn = "COLUMN";             // of the table nam
 inline constexpr const char* kColumnValue = "COLUMN=VALUE";  // the same
 inline constexpr const char* kKnobValue = "PATH=VALUE";      // of the scenario named before it
 inline constexpr const char* kNumber = "NUMBER";
+inline constexpr const char* kText = "TEXT";
 
 // The footer of a command: command lines that work as they stand, in this order.
 std::string examples(std::initializer_list<std::string_view> lines);

