@@ -13,14 +13,6 @@ constexpr std::pair<std::string_view, std::string_view> kSystems[] = {
 
 }  // namespace
 
-std::vector<std::string> measured_chips() {
-  std::vector<std::string> names;
-  for (const auto& [chip, system] : kSystems) {
-    names.emplace_back(chip);
-  }
-  return names;
-}
-
 const sim::Platform* ChipPlatforms::find(std::string_view chip) {
   if (const auto known = platforms_.find(chip); known != platforms_.end()) {
     return &known->second;

@@ -7,14 +7,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "sim/scenario.hpp"
 
 namespace roofcast::calibrate {
-
-// The chips that tables name and the catalog has a server of.
-std::vector<std::string> measured_chips();
 
 class ChipPlatforms {
  public:

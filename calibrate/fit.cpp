@@ -28,7 +28,7 @@ struct Stage {
 };
 const std::vector<Stage>& stages() {
   static const std::vector<Stage> all = {
-      {{"gemm"}, {"launch", "memory", "gemm", "elementwise"}},
+      {{"gemm"}, {"launch", "memory", "gemm"}},
       {{"attention_context", "attention_generation", "mla_context", "mla_generation"},
        {"attention"}},
       {{"moe"}, {"moe"}},
