@@ -150,23 +150,23 @@ TEST_CASE("keys that a number decides are found and optional", "[unit]") {
 TEST_CASE("a choice that is asked after another one decides about its own keys", "[unit]") {
   const Key all = describe([](Fields& f) {
     bool first = false;
-    bool second = false;
+    bool other = false;
     double value = 0.0;
     f.flag("first", first);
     if (first) {
-      f.flag("second", second);
+      f.flag("other", other);
     }
-    if (first && second) {
+    if (first && other) {
       f.number("both", value, any_value);
     }
   });
   CHECK(at(all, "both").need == optional);
   REQUIRE(when(all, {"first"}, "false") != nullptr);
-  CHECK(when(all, {"first"}, "false")->unknown == std::vector<KeyPath>{{"second"}});
-  REQUIRE(when(all, {"second"}, "false") != nullptr);
-  CHECK(when(all, {"second"}, "false")->unknown == std::vector<KeyPath>{{"both"}});
-  REQUIRE(when(all, {"second"}, "true") != nullptr);
-  CHECK(when(all, {"second"}, "true")->required == std::vector<KeyPath>{{"both"}});
+  CHECK(when(all, {"first"}, "false")->unknown == std::vector<KeyPath>{{"other"}});
+  REQUIRE(when(all, {"other"}, "false") != nullptr);
+  CHECK(when(all, {"other"}, "false")->unknown == std::vector<KeyPath>{{"both"}});
+  REQUIRE(when(all, {"other"}, "true") != nullptr);
+  CHECK(when(all, {"other"}, "true")->required == std::vector<KeyPath>{{"both"}});
 }
 
 TEST_CASE("an entry of a list decides about itself only", "[unit]") {
