@@ -109,7 +109,7 @@ void read(base::Fields& f, Calibration& c) {
     g.number("in_network_efficiency", c.in_network_efficiency, share);
     g.number("custom_efficiency", c.custom_efficiency, share);
     g.quantity("custom_in_flight", c.custom_in_flight, base::positive);
-    g.number("library_trips", c.library_trips, base::not_negative);
+    g.number("start_trips", c.start_trips, base::not_negative);
     g.group("protocols", [&](Fields& all) {
       constexpr std::string_view kNames[kProtocols] = {"ll", "ll128", "simple"};
       for (std::size_t i = 0; i < kProtocols; ++i) {

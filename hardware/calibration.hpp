@@ -108,7 +108,7 @@ struct Calibration {
   double in_network_efficiency = 1.0;  // of the port while switches reduce
   double custom_efficiency = 1.0;      // the stack's own all-reduce kernels, of the port
   base::Bytes custom_in_flight;        // of one peer during one hop, kernels with barriers
-  double library_trips = 0;  // DRAM latencies a collective of the library takes to start, with LL
+  double start_trips = 0;  // DRAM latencies a collective of the library takes to start, with LL
   std::array<Protocol, kProtocols> protocols{};
   double staging_copy = 0;      // of a step of a ring, the last copy out of the library's buffer
   double pat_efficiency = 1.0;  // of the port, parallel aggregated trees

@@ -81,7 +81,7 @@ Seconds over(Bytes bytes, BytesPerSecond rate) {
   return bytes.si() > 0.0 ? bytes / rate : Seconds{};
 }
 
-Seconds library(const Machine& m) { return m.calibration.library_trips * m.dram_latency; }
+Seconds library(const Machine& m) { return m.calibration.start_trips * m.dram_latency; }
 Seconds in_network(const Machine& m) { return library(m) + m.calibration.in_network_overhead; }
 
 BytesPerSecond reducing(const hardware::FabricLevel& level, const Machine& m) {

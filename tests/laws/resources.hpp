@@ -34,7 +34,7 @@ inline constexpr Resource kResources[] = {
     {"link latency", [](models::Machine& m, double f) { m.scale_up.latency /= f; }},
     {"NIC latency", [](models::Machine& m, double f) { m.scale_out.latency /= f; }},
     {"kernel launch", [](models::Machine& m, double f) { m.calibration.launch /= f; }},
-    {"library overhead", [](models::Machine& m, double f) { m.calibration.library_trips /= f; }},
+    {"library overhead", [](models::Machine& m, double f) { m.calibration.start_trips /= f; }},
 };
 
 }  // namespace roofcast::laws

@@ -26,7 +26,7 @@ inline Machine round_machine() {
   m.calibration.decode_keys_per_split = 256.0;
   m.calibration.wave_tail = 1.0;
   m.calibration.overlap_exponent = 4.0;
-  m.calibration.library_trips = 10.0 * microsecond / m.dram_latency;
+  m.calibration.start_trips = 10.0 * microsecond / m.dram_latency;
   m.calibration.custom_in_flight = 1e9 * byte;
   m.calibration.deduplication_overhead = 100.0 * microsecond;
   m.calibration.deduplicated_bytes_per_clock = 1e9;
