@@ -309,14 +309,22 @@ class CsvWriter::Sink {
     }
   }
 
-  void close() {
+  void flush() {
     errno = 0;
+    auto* gz = std::get_if<GzFile>(&target_);
+    if (gz != nullptr ? gzflush(gz->get(), Z_SYNC_FLUSH) != Z_OK : !stream().flush()) {
+      fail("write");
+    }
+  }
+
+  void close() {
     if (auto* gz = std::get_if<GzFile>(&target_)) {
+      errno = 0;
       if (gzclose(gz->release()) != Z_OK) {
         fail("write");
       }
-    } else if (!stream().flush()) {
-      fail("write");
+    } else {
+      flush();
     }
   }
 
@@ -415,11 +423,16 @@ void CsvWriter::end_row() {
   cells_in_row_ = 0;
   constexpr std::size_t kFull = 1U << 18U;
   if (buffer_.size() >= kFull) {
-    flush();
+    write_buffer();
   }
 }
 
 void CsvWriter::flush() {
+  write_buffer();
+  sink_->flush();
+}
+
+void CsvWriter::write_buffer() {
   // Cleared first: after a failure, closing does not try the same bytes again.
   const std::string text = std::exchange(buffer_, {});
   whole_rows_ = 0;

@@ -99,6 +99,7 @@ class CsvWriter {
   requires(std::same_as<T, bool> ||
            std::same_as<T, char>) void append(T value) = delete;  // would be written as a number
   void end_row();
+  void flush();  // after a row: hands it to the system, so that a process that is killed loses none
   void close();  // flushes; appending afterwards is a std::logic_error
 
  private:
@@ -107,7 +108,7 @@ class CsvWriter {
   void start_cell();
   void append_plain(std::string_view text);
   void write_header(const std::vector<std::string>& columns);
-  void flush();
+  void write_buffer();
 
   std::unique_ptr<Sink> sink_;
   std::string buffer_;

@@ -57,6 +57,7 @@ install(CODE "
   file(REMOVE_RECURSE \"\${headers}\")
   foreach(layer IN ITEMS ${layers})
     file(GLOB_RECURSE files RELATIVE \"\${source}\" \"\${source}/\${layer}/*.hpp\")
+    list(FILTER files EXCLUDE REGEX \"^calibrate/bench/\")  # a program's, in no installed library
     foreach(file IN LISTS files)
       file(READ \"\${source}/\${file}\" text)
       string(REGEX REPLACE \"#include \\\"(${any_layer})/\" \"#include \\\"roofcast/\\\\1/\" text \"\${text}\")

@@ -6,6 +6,7 @@ option(ROOFCAST_ENABLE_BENCHMARKS "Build roofcast_bench from tests/perf" OFF)
 option(ROOFCAST_ENABLE_WERROR "Treat compiler warnings as errors" OFF)
 option(ROOFCAST_ENABLE_SANITIZERS "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 option(ROOFCAST_ENABLE_FUZZERS "Build the fuzzers of tests/fuzz (clang with libFuzzer)" OFF)
+option(ROOFCAST_ENABLE_CUDA "Build roofcast-bench where CUDA is found" ON)
 set(ROOFCAST_DATA "" CACHE PATH "Measured data handed to the tests; empty: they look for it themselves")
 set(ROOFCAST_ECHARTS_JS "" CACHE FILEPATH "A local echarts.min.js; empty: fetched by npm")
 
