@@ -115,6 +115,8 @@ using Hertz = QuantityOf<-1, 0, 0, 0, 0>;
 using BytesPerSecond = QuantityOf<-1, 1, 0, 0, 0>;
 using FlopsPerSecond = QuantityOf<-1, 0, 1, 0, 0>;
 using FlopsPerByte = QuantityOf<0, -1, 1, 0, 0>;
+using JoulesPerByte = QuantityOf<0, -1, 0, 1, 0>;
+using JoulesPerFlop = QuantityOf<0, 0, -1, 1, 0>;
 using Watts = QuantityOf<-1, 0, 0, 1, 0>;
 using DollarsPerSecond = QuantityOf<-1, 0, 0, 0, 1>;
 
