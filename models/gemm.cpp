@@ -1,27 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/gemm.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
-
-#include "models/work.hpp"
+#include "base/integers.hpp"
+#include "models/tiling.hpp"
 
 namespace roofcast::models {
 namespace {
 
-using base::Seconds;
+using base::as_double;
+using base::ceil_div;
+using workloads::Gemm;
+using workloads::kHiddenBytes;
 
-constexpr std::array<std::int64_t, 7> kTokenTiles = {16, 24, 32, 48, 64, 128, 256};
-constexpr std::array<std::int64_t, 3> kWeightTiles = {64, 128, 256};
-constexpr std::int64_t kSplits[] = {1, 2, 4, 8, 16};
-constexpr std::int64_t kDepthStep = 64;  // k is consumed in steps of one shared-memory stage
-constexpr double kLeastDepth = 256.0;    // a part of k is never shallower
-constexpr double kOutputBytes = 2.0;     // bf16
-constexpr double kPartialBytes = 8.0;    // one fp32 partial sum written and read
-constexpr double kStepBytes = 128.0;     // depth of one step of the main loop, in the wider operand
-constexpr double kResidentShare = 0.8;   // of the L2, what a loop may touch and still hit
+constexpr double kSplits[] = {2.0, 4.0, 8.0, 16.0};
+constexpr double kLeastDepth = 256.0;   // a part of k is never shallower
+constexpr double kPartialBytes = 8.0;   // one fp32 partial sum written and read
+constexpr double kStepBytes = 128.0;    // depth of one step of the main loop, in the wider operand
+constexpr double kResidentShare = 0.8;  // of the L2, what a loop may touch and still hit
 
 // Kernels that scale blocks as they go are not split along the depth.
 bool block_scaled(base::NumberFormat format) {
@@ -29,208 +24,152 @@ bool block_scaled(base::NumberFormat format) {
          format == base::NumberFormat::mxfp4;
 }
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-double waves_of(double ctas, const Machine& machine) {
-  const double waves = ctas / machine.sms;
-  if (waves <= 1.0) {
-    return 1.0;
-  }
-  return waves + machine.calibration.wave_tail * (std::ceil(waves) - waves);
-}
-
-// The work of one CTA in the units the machine's rates turn into seconds.
-struct Tile {
-  double flop = 0;
-  double bytes = 0;
-  double least_time = 0;  // its steps of depth one after the other
-};
-
-struct Terms {
-  double compute = 0;
-  double dram = 0;
-  double l2 = 0;
-  double added = 0;  // what overlaps with nothing
-};
-
-Terms terms_of(Tile tile, double waves, double tensor_rate, double dram_time, double partial_bytes,
-               const Machine& machine) {
-  Terms terms;
-  terms.compute = waves * std::max(tile.flop * machine.sms / tensor_rate, tile.least_time);
-  terms.l2 = (waves * tile.bytes * machine.sms + partial_bytes) / machine.l2.si();
-  terms.dram = dram_time;
-  return terms;
-}
-
-// What `rows` padded rows in tiles of bm cannot be faster than, whatever their width and split: whole
-// waves of the widest tiles, DRAM at its streaming rate. An operand's bytes are those of an element
-// on its way through the L2.
-Terms least_terms(double rows, double bm, double n, double depth, double a_bytes, double w_bytes,
-                  double tensor_rate, double dram_bytes, const Machine& machine) {
-  const double products = rows * n * depth;
-  Terms terms;
-  terms.compute = 2.0 * products / tensor_rate;
-  terms.l2 = products * (a_bytes / static_cast<double>(kWeightTiles.back()) + w_bytes / bm) /
-             machine.l2.si();
-  terms.dram = dram_bytes / machine.dram.si();
-  return terms;
-}
-
-double useful(std::int64_t size, std::int64_t tile) {
-  return std::max(1.0, static_cast<double>(size) / static_cast<double>(tile));
-}
-
-double time_of(const Terms& t, double p) {
-  if (p == 4.0) {
-    const double c = t.compute * t.compute;
-    const double d = t.dram * t.dram;
-    const double l = t.l2 * t.l2;
-    return std::sqrt(std::sqrt(c * c + d * d + l * l)) + t.added;
-  }
-  const double sum = std::pow(t.compute, p) + std::pow(t.dram, p) + std::pow(t.l2, p);
-  return std::pow(sum, 1.0 / p) + t.added;
-}
-
-// The fastest of the tilings it is shown. Because each is monotone in the machine's rates and in the
-// shape, so is the fastest.
-class Fastest {
- public:
-  explicit Fastest(double overlap_exponent) : exponent_(overlap_exponent) {}
-  void consider(const Terms& terms) {
-    if (std::max({terms.compute, terms.dram, terms.l2}) + terms.added >= least_) {
-      return;
-    }
-    const double time = time_of(terms, exponent_);
-    if (time < least_) {
-      least_ = time;
-      best_ = terms;
-    }
-  }
-  // Whether something that takes at least these terms could still be faster.
-  bool beatable(const Terms& least) const { return time_of(least, exponent_) < least_; }
-  double time() const { return least_; }
-  const Terms& terms() const { return best_; }
-
- private:
-  double exponent_;
-  double least_ = std::numeric_limits<double>::infinity();
-  Terms best_;
-};
-
-Cost cost_of_terms(const Terms& terms, double trips, const Work& work, const Machine& machine) {
-  Cost cost;
-  cost.launch = machine.calibration.launch;
-  cost.fill = trips * machine.dram_latency + Seconds::from_si(terms.added);
-  cost.compute = Seconds::from_si(terms.compute);
-  cost.dram = Seconds::from_si(terms.dram);
-  cost.l2 = Seconds::from_si(terms.l2);
-  cost.flop = work.flop;
-  cost.dram_bytes = work.bytes;
-  combine(cost, machine.calibration.overlap_exponent);
-  return cost;
-}
-
 // Whether the whole loop that `op` is part of runs out of the L2.
-bool resident(const workloads::Gemm& op, const Work& work, const Machine& machine) {
+bool resident(const Gemm& op, const Work& work, const Machine& machine) {
   if (op.copies == 0) {
     return false;
   }
-  const base::Bytes weights =
-      base::bytes_of(static_cast<double>(op.n * op.k * op.batch), op.weights);
-  return work.bytes + static_cast<double>(op.copies - 1) * weights <=
-         kResidentShare * machine.l2_capacity;
+  const base::Bytes weights = base::bytes_of(as_double(op.n * op.k * op.batch), op.weights);
+  return work.bytes + as_double(op.copies - 1) * weights <= kResidentShare * machine.l2_capacity;
 }
 
-}  // namespace
+// Seconds of the loads of one operand: all at the full rate, or as fast as one CTA that keeps loads in
+// flight is, times those that do.
+struct Loads {
+  double full = 0;
+  double alone = 0;
+  double by(double share) const { return std::max(full, alone * share); }  // 1/share CTAs
+};
 
-Cost gemm_cost(const workloads::Gemm& op, const Machine& machine) {
-  const hardware::Calibration& c = machine.calibration;
-  Work work = gemm_work(op);
-  const auto count = [&](std::int64_t i, std::int64_t j) {
-    return static_cast<double>(i * j * op.batch);
-  };
-  double weights = base::bytes_of(count(op.n, op.k), op.weights).si();
-  double rows_in = base::bytes_of(count(op.m, op.k), op.activations).si();
-  double rows_out = count(op.m, op.n) * kOutputBytes;
-  if (resident(op, work, machine)) {
-    work.bytes = {};
-    weights = rows_in = rows_out = 0.0;
+// Tile shapes and splits of one GEMM.
+class Search {
+ public:
+  // `dram_bytes`: all of the operator's, or none.
+  Search(const Gemm& op, double dram_bytes, const Machine& machine)
+      : machine_(machine), m_(op.m), n_(op.n), best_(machine.calibration.overlap_exponent) {
+    const hardware::Calibration& c = machine.calibration;
+    const base::MathType math = base::math_of(op.activations, op.weights);
+    const double a_bytes = base::bits(op.activations) / 8.0;
+    const double w_bytes = base::bits(op.weights) / 8.0;
+    const double latency = machine.dram_latency.si();
+    const double l2_time = 1.0 / machine.l2.si();
+    const bool blocks = op.activations == base::NumberFormat::fp8_block;
+    const bool fp4 = math == base::MathType::fp4;
+    batch_ = as_double(op.batch);
+    rows_ = as_double(op.m) * batch_;
+    outputs_ = rows_ * as_double(op.n);
+    columns_ = as_double(ceil_div(op.n, kWeightTiles.back())) / machine.sms;
+    depth_ = as_double(ceil_div(op.k, kDepthStep) * kDepthStep);
+    most_parts_ = block_scaled(op.activations) ? 1.0 : depth_ / kLeastDepth;
+    flop_time_ =
+        1.0 / (machine.tensor_rate(math).si() * (blocks ? c.gemm_block_scaling_efficiency : 1.0));
+    l2_a_ = a_bytes / c.gemm_l2_sharing * l2_time;
+    l2_w_ = w_bytes / c.gemm_l2_sharing * l2_time;
+    partial_time_ = kPartialBytes * outputs_ * l2_time;
+    epilogue_ = c.gemm_epilogue_passes * kHiddenBytes * l2_time;
+    step_time_ = (fp4 ? c.gemm_fp4_step_trips : c.gemm_step_trips) * latency *
+                 (std::max(a_bytes, w_bytes) / kStepBytes);
+    wave_time_ = c.gemm_wave_trips * latency;
+    split_time_ = c.gemm_split_trips * latency;
+    least_dram_ = dram_bytes / machine.dram.si();
+    if (dram_bytes > 0.0) {
+      const double alone = latency / c.in_flight_bytes_per_sm;
+      const double full = std::max(1.0 / machine.dram.si(), alone / machine.sms);
+      const auto loads = [&](double bytes) { return Loads{bytes * full, bytes * alone}; };
+      weights_ = loads(as_double(op.n) * as_double(op.k) * batch_ * w_bytes);
+      rows_in_ = loads(rows_ * as_double(op.k) * a_bytes);
+      rows_out_ = loads(outputs_ * kHiddenBytes);
+    }
   }
-  const bool blocks = op.activations == base::NumberFormat::fp8_block;
-  const double rate = machine.tensor_rate(base::math_of(op.activations, op.weights)).si() *
-                      (blocks ? c.gemm_block_scaling_efficiency : 1.0);
-  const double a_bytes = base::bits(op.activations) / 8.0;
-  const double w_bytes = base::bits(op.weights) / 8.0;
-  const double latency = machine.dram_latency.si();
-  const bool fp4 = base::math_of(op.activations, op.weights) == base::MathType::fp4;
-  const double step_time = (fp4 ? c.gemm_fp4_step_trips : c.gemm_step_trips) * latency *
-                           std::max(a_bytes, w_bytes) / kStepBytes;
-  const double epilogue = c.gemm_epilogue_passes * kOutputBytes * machine.sms / machine.l2.si();
-  const double split_time = c.gemm_split_trips * latency;
-  const bool may_split = !block_scaled(op.activations);
-  const double streaming = 1.0 / machine.dram.si();
-  const double waiting = latency / c.in_flight_bytes_per_sm;
-  const double l2_a = a_bytes / c.gemm_l2_sharing;
-  const double l2_w = w_bytes / c.gemm_l2_sharing;
-  const std::int64_t depth = ceil_div(op.k, kDepthStep) * kDepthStep;
-  const double most_parts = std::max(1.0, static_cast<double>(depth) / kLeastDepth);
-  Fastest best(c.overlap_exponent);
+
   // From the smallest tile that holds every row, which beats all larger ones in every term, down to a
   // quarter of the rows: smaller ones are never fast.
-  std::size_t next = 1;
-  while (next < kTokenTiles.size() && kTokenTiles[next - 1] < op.m) {
-    ++next;
+  Terms fastest() {
+    std::size_t next = 1;
+    while (next < kTokenTiles.size() && kTokenTiles[next - 1] < m_) {
+      ++next;
+    }
+    while (next > 0) {
+      const std::int64_t bm = kTokenTiles[--next];
+      if (bm < 128 && 4 * bm < m_) {
+        break;
+      }
+      try_rows(bm);
+    }
+    return best_.terms();
   }
-  while (next > 0) {
-    const std::int64_t bm = kTokenTiles[--next];
-    if (bm < 128 && 4 * bm < op.m) {
-      break;
+
+ private:
+  // Tiles of bm rows in every width, unless the least that any could take is too much: whole waves of
+  // the widest, DRAM at its streaming rate.
+  void try_rows(std::int64_t bm) {
+    const double row_tiles = as_double(ceil_div(m_, bm)) * batch_;
+    const double loaded = as_double(std::min(bm, m_));
+    const double products = row_tiles * as_double(n_) * depth_;
+    constexpr double kWidest = as_double(kWeightTiles.back());
+    Terms least{2.0 * products * as_double(bm) * flop_time_, least_dram_,
+                products * (loaded * l2_a_ / kWidest + l2_w_),
+                std::max(0.0, row_tiles * columns_ - 1.0) * wave_time_ + epilogue_ * outputs_};
+    if (!best_.beatable(least)) {
+      return;
     }
-    const auto loaded_rows = static_cast<double>(std::min(bm, op.m));
-    const double rows = static_cast<double>(ceil_div(op.m, bm) * bm * op.batch);
-    Terms least = least_terms(
-        rows, static_cast<double>(bm), static_cast<double>(op.n), static_cast<double>(depth),
-        l2_a * loaded_rows / static_cast<double>(bm), l2_w, rate, work.bytes.si(), machine);
-    least.added =
-        epilogue * static_cast<double>(op.m * op.batch) * static_cast<double>(op.n) / machine.sms;
-    if (!best.beatable(least)) {
-      continue;
-    }
-    const double least_split = split_time + least.added + std::max(least.compute, least.dram);
-    const double tall = useful(op.m, bm);
+    // CTAs' worth of useful work keep loads in flight; padding does not, nor do those that wait for
+    // the same bytes.
+    const double tall = loaded / as_double(m_);
+    least.added += split_time_;  // from here on, of what is split
     for (const std::int64_t bn : kWeightTiles) {
-      const std::int64_t tiles = ceil_div(op.m, bm) * ceil_div(op.n, bn) * op.batch;
-      const double wide = useful(op.n, bn) * static_cast<double>(op.batch);
-      for (const std::int64_t split : kSplits) {
-        const double parts = std::min(static_cast<double>(split), most_parts);
-        const double ctas = static_cast<double>(tiles) * parts;
-        if (split > 1 && (ctas > 2.0 * machine.sms || parts <= 1.0 || !may_split ||
-                          least_split >= best.time())) {
+      const auto width = as_double(bn);
+      const double wide = std::min(1.0, width / as_double(n_)) / batch_;
+      const double tiles = row_tiles * as_double(ceil_div(n_, bn));
+      const double compute =
+          std::max(2.0 * as_double(bm) * width * machine_.sms * flop_time_, step_time_);
+      const double l2 = (loaded * l2_a_ + width * l2_w_) * machine_.sms;
+      const double end = epilogue_ * machine_.sms * loaded * width;
+      const auto terms = [&](double ctas, double share) {
+        const double waves = waves_of(ctas, machine_);
+        const double depths = waves * depth_ * share;
+        const double dram = weights_.by(wide * share) + rows_in_.by(tall * share) +
+                            rows_out_.by(wide * tall * share);
+        return Terms{depths * compute, dram, depths * l2, (waves - 1.0) * wave_time_ + waves * end};
+      };
+      best_.consider(terms(tiles, 1.0));
+      if (most_parts_ <= 1.0) {
+        continue;
+      }
+      for (const double split : kSplits) {
+        const double parts = std::min(split, most_parts_);
+        Terms floor = least;
+        floor.l2 += parts * partial_time_;
+        if (tiles * parts > 2.0 * machine_.sms || !best_.beatable(floor)) {
           break;
         }
-        const double part = static_cast<double>(depth) / parts;
-        const Tile tile{2.0 * static_cast<double>(bm * bn) * part,
-                        (loaded_rows * l2_a + static_cast<double>(bn) * l2_w) * part,
-                        step_time * part};
-        const double partial =
-            split == 1 ? 0.0 : kPartialBytes * static_cast<double>(op.m * op.n * op.batch) * parts;
-        // CTAs' worth of useful work keep loads in flight; padding does not, nor do those that wait for
-        // the same bytes.
-        const auto dram_time = [&](double bytes, double active) {
-          return bytes * std::max(streaming, waiting / std::min(active * parts, machine.sms));
-        };
-        const double dram =
-            dram_time(weights, wide) + dram_time(rows_in, tall) + dram_time(rows_out, wide * tall);
-        const double waves = waves_of(ctas, machine);
-        Terms terms = terms_of(tile, waves, rate, dram, partial, machine);
-        terms.added = (waves - 1.0) * c.gemm_wave_trips * latency +
-                      waves * epilogue * loaded_rows * static_cast<double>(bn) +
-                      (split == 1 ? 0.0 : split_time);
-        best.consider(terms);
+        Terms cut = terms(tiles * parts, 1.0 / parts);
+        cut.l2 += parts * partial_time_;
+        cut.added += split_time_;
+        best_.consider(cut);
       }
     }
   }
-  return cost_of_terms(best.terms(), c.gemm_fill_trips, work, machine);
+
+  const Machine& machine_;
+  const std::int64_t m_, n_;
+  Fastest best_;
+  double batch_ = 1, columns_ = 0, rows_ = 0, outputs_ = 0, depth_ = 0;
+  double most_parts_ = 1;
+  // Seconds of a FLOP, of a byte of either operand through the L2, …
+  double flop_time_ = 0, l2_a_ = 0, l2_w_ = 0, partial_time_ = 0, epilogue_ = 0;
+  double step_time_ = 0, wave_time_ = 0, split_time_ = 0, least_dram_ = 0;
+  Loads weights_, rows_in_, rows_out_;
+};
+
+}  // namespace
+
+Cost gemm_cost(const Gemm& op, const Machine& machine) {
+  Work work = gemm_work(op);
+  if (resident(op, work, machine)) {
+    work.bytes = {};
+  }
+  return tiled_cost(Search(op, work.bytes.si(), machine).fastest(), work, machine);
 }
 
 }  // namespace roofcast::models

@@ -90,6 +90,17 @@ double peak_bytes() {
   return static_cast<double>(usage.ru_maxrss) * 1024.0;
 }
 
+std::vector<workloads::Operator> distinct_operators(const sim::ScenarioView& view,
+                                                    const workloads::Batch& batch) {
+  std::vector<workloads::Operator> distinct;
+  for (const sim::OperatorLine& line : sim::step_operators(view, batch)) {
+    if (std::find(distinct.begin(), distinct.end(), line.call.op) == distinct.end()) {
+      distinct.push_back(line.call.op);
+    }
+  }
+  return distinct;
+}
+
 void print_functions(const std::string& title, std::string_view text) {
   const sim::Scenario scenario = sim::read_scenario(base::parse_document(
       std::make_shared<base::Source>(base::Source{title, std::string(text), {}})));
@@ -101,8 +112,9 @@ void print_functions(const std::string& title, std::string_view text) {
   }
   const models::Machine& machine = scenario.platform.machine;
   cli::TextTable table({title, "one call", "calls/s"});
-  const auto add = [&](std::string_view name, const std::function<double()>& call) {
-    const double seconds = median_call(call);
+  const auto add = [&](std::string_view name, const std::function<double()>& call,
+                       std::size_t parts = 1) {
+    const double seconds = median_call(call) / static_cast<double>(parts);
     table.add({std::string(name), fmt::format("{:.0f} ns", seconds * 1e9),
                fmt::format("{:.0f}", 1.0 / seconds)});
   };
@@ -117,6 +129,17 @@ void print_functions(const std::string& title, std::string_view text) {
                            e.steady.prefill_pass, workspace.graph);
     return static_cast<double>(workspace.graph.size());
   });
+  const std::vector<workloads::Operator> decode = distinct_operators(view, e.steady.decode_pass);
+  add(
+      "operator cost, mean of a decode step's",
+      [&] {
+        double sum = 0.0;
+        for (const workloads::Operator& op : decode) {
+          sum += models::cost_of(op, machine).time.si();
+        }
+        return sum;
+      },
+      decode.size());
   std::set<std::string_view> seen;  // of two layer kinds alike, one is timed
   for (const sim::OperatorLine& line : sim::step_operators(view, e.steady.prefill_pass)) {
     if (!seen.insert(line.call.name).second) {
@@ -136,6 +159,7 @@ void print_sweep(const std::filesystem::path& file) {
   std::size_t fitting = 0;
   const double estimating = median_seconds([&] {
     sim::Workspace workspace;
+    workspace.costs.emplace();
     fitting = 0;
     double sum = 0.0;
     for (std::size_t i = 0; i < points.size(); ++i) {

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What GEMMs and grouped GEMMs have in common: tile shapes, waves, and the choice of the fastest
+// tiling. Internal to models; the formulas are in gemm.hpp.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+
+#include "models/cost.hpp"
+#include "models/machine.hpp"
+#include "models/smooth_maximum.hpp"
+#include "models/work.hpp"
+
+namespace roofcast::models {
+
+inline constexpr std::array<std::int64_t, 7> kTokenTiles = {16, 24, 32, 48, 64, 128, 256};
+inline constexpr std::array<std::int64_t, 3> kWeightTiles = {64, 128, 256};
+// The depth is consumed in steps of one shared-memory stage.
+inline constexpr std::int64_t kDepthStep = 64;
+
+inline double waves_of(double ctas, const Machine& machine) {
+  const double waves = ctas / machine.sms;
+  if (waves <= 1.0) {
+    return 1.0;
+  }
+  auto whole = static_cast<double>(static_cast<std::int64_t>(waves));
+  whole += whole < waves ? 1.0 : 0.0;
+  return waves + machine.calibration.wave_tail * (whole - waves);
+}
+
+// Seconds of one tiling.
+struct Terms {
+  double compute = 0;
+  double dram = 0;
+  double l2 = 0;
+  double added = 0;  // what overlaps with nothing
+};
+
+// The fastest of the tilings it is shown, by smooth maximum and what is added. Because each is
+// monotone in the machine's rates and in the shape, so is the fastest.
+class Fastest {
+ public:
+  explicit Fastest(double overlap_exponent) : exponent_(overlap_exponent) {}
+
+  void consider(const Terms& terms) {
+    if (beatable(terms)) {
+      time_ = smooth_maximum(terms.compute, terms.dram, terms.l2, exponent_) + terms.added;
+      best_ = terms;
+    }
+  }
+  // Whether something that takes at least these terms could still be faster. Powers tell, without a root.
+  bool beatable(const Terms& t) const {
+    const double room = time_ - t.added;
+    if (exponent_ != 4.0) {
+      return smooth_maximum(t.compute, t.dram, t.l2, exponent_) < room;
+    }
+    return room > 0.0 &&
+           fourth_power(t.compute) + fourth_power(t.dram) + fourth_power(t.l2) < fourth_power(room);
+  }
+  const Terms& terms() const { return best_; }
+
+ private:
+  double exponent_;
+  double time_ = std::numeric_limits<double>::infinity();
+  Terms best_;
+};
+
+// One kernel of these terms.
+Cost tiled_cost(const Terms& terms, const Work& work, const Machine& machine);
+
+}  // namespace roofcast::models
