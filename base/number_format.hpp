@@ -65,8 +65,11 @@ constexpr std::string_view name(MathType type) {
   return kMathTypeNames[static_cast<std::size_t>(type)];
 }
 constexpr double bits(NumberFormat format) { return facts(format).bits; }
+constexpr double byte_count(double elements, NumberFormat format) {
+  return elements * facts(format).bits / 8.0;
+}
 constexpr Bytes bytes_of(double elements, NumberFormat format) {
-  return Bytes::from_si(elements * facts(format).bits / 8.0);
+  return Bytes::from_si(byte_count(elements, format));
 }
 
 // The multiplier a product of two formats runs on: the wider operand decides, since the narrower

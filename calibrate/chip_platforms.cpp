@@ -13,23 +13,26 @@ constexpr std::pair<std::string_view, std::string_view> kSystems[] = {
 
 }  // namespace
 
-const sim::Platform* ChipPlatforms::find(std::string_view chip) {
-  if (const auto known = platforms_.find(chip); known != platforms_.end()) {
+const sim::Platform* ChipPlatforms::find(std::string_view chip, std::string_view stack) {
+  const std::pair key{std::string(chip), std::string(stack)};
+  if (const auto known = platforms_.find(key); known != platforms_.end()) {
     return &known->second;
   }
   for (const auto& [name, system] : kSystems) {
     if (name == chip) {
       base::Problems problems;
       base::Node document;
-      document["system"] = base::scalar_node(std::string(system), {});
-      if (!calibration_.empty()) {
-        sim::set_knob(document, "system.calibration", {}, base::scalar_node(calibration_, {}),
-                      problems);
-      }
+      document["system"] = base::load_entry(hardware::system_catalog(), std::string(system));
+      base::Node& calibration = document["system"]["calibration"];
+      calibration =
+          calibration_.empty()
+              ? hardware::nearest_calibration(
+                    base::load_entry(hardware::chip_catalog(), std::string(chip)), stack, measured_)
+              : base::scalar_node(calibration_, {});
       sim::load_references(document, problems);
       sim::Platform platform = sim::read_platform(document, problems);
       problems.throw_if_any();
-      return &platforms_.emplace(std::string(chip), std::move(platform)).first->second;
+      return &platforms_.emplace(key, std::move(platform)).first->second;
     }
   }
   return nullptr;

@@ -8,22 +8,27 @@
 #include <string_view>
 #include <utility>
 
+#include "hardware/nearest_calibration.hpp"
 #include "sim/scenario.hpp"
 
 namespace roofcast::calibrate {
 
 class ChipPlatforms {
  public:
-  // `calibration`: an id or a path in place of the systems' own.
-  explicit ChipPlatforms(std::string calibration = {}) : calibration_(std::move(calibration)) {}
+  // `calibration`: an id or a path in place of the chips' own; `measured`: whether chips have one of
+  // their own.
+  explicit ChipPlatforms(std::string calibration = {},
+                         hardware::Measured measured = hardware::Measured::own)
+      : calibration_(std::move(calibration)), measured_(measured) {}
 
-  // The server (HGX node, NVL72 rack, PCIe box) of a chip of the catalog; nullptr for other chips.
-  // Owned here, the same on every call.
-  const sim::Platform* find(std::string_view chip);
+  // The server (HGX node, NVL72 rack, PCIe box) of a chip of the catalog under a serving stack; nullptr for
+  // other chips. Owned here, the same on every call.
+  const sim::Platform* find(std::string_view chip, std::string_view stack);
 
  private:
   std::string calibration_;
-  std::map<std::string, sim::Platform, std::less<>> platforms_;
+  hardware::Measured measured_;
+  std::map<std::pair<std::string, std::string>, sim::Platform> platforms_;
 };
 
 }  // namespace roofcast::calibrate

@@ -25,7 +25,11 @@ double quantile(std::vector<double> values, double q) {
 ErrorSummary summarise(std::span<const Pair> pairs) {
   std::vector<double> errors;
   std::vector<double> magnitudes;
+  std::size_t with_interval = 0;
+  std::size_t within = 0;
   for (const Pair& pair : pairs) {
+    with_interval += pair.low <= pair.high ? 1 : 0;
+    within += pair.low <= pair.measured && pair.measured <= pair.high ? 1 : 0;
     errors.push_back(pair.predicted / pair.measured - 1.0);
     magnitudes.push_back(std::abs(errors.back()));
   }
@@ -36,6 +40,7 @@ ErrorSummary summarise(std::span<const Pair> pairs) {
   summary.median = quantile(magnitudes, 0.5);
   summary.p90 = quantile(magnitudes, 0.9);
   summary.bias = quantile(errors, 0.5);
+  summary.coverage90 = static_cast<double>(within) / static_cast<double>(with_interval);
   return summary;
 }
 
@@ -44,9 +49,9 @@ std::string percent(double fraction) {
 }
 
 std::string summary_line(std::string_view name, const ErrorSummary& e, std::size_t skipped) {
-  return fmt::format("{}: rows={} skipped={} mape={} median={} p90={} bias={} coverage90=n/a", name,
+  return fmt::format("{}: rows={} skipped={} mape={} median={} p90={} bias={} coverage90={}", name,
                      e.rows, skipped, percent(e.mape), percent(e.median), percent(e.p90),
-                     percent(e.bias));
+                     percent(e.bias), percent(e.coverage90));
 }
 
 }  // namespace roofcast::calibrate

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,8 @@ namespace roofcast::calibrate {
 struct Pair {
   double measured = 0.0;  // > 0
   double predicted = 0.0;
+  double low = std::numeric_limits<double>::quiet_NaN();  // 90 % interval; NaN: none
+  double high = std::numeric_limits<double>::quiet_NaN();
 };
 
 // The q-quantile (0 ≤ q ≤ 1) of values in any order: linear between order statistics at position
@@ -23,18 +26,18 @@ double quantile(std::vector<double> values, double q);
 // Fractions; NaN when there are no pairs.
 struct ErrorSummary {
   std::size_t rows = 0;
-  double mape = 0.0;    // mean of |e|
-  double median = 0.0;  // of |e|
-  double p90 = 0.0;     // of |e|
-  double bias = 0.0;    // median of e: positive when predictions are high
+  double mape = 0.0;        // mean of |e|
+  double median = 0.0;      // of |e|
+  double p90 = 0.0;         // of |e|
+  double bias = 0.0;        // median of e: positive when predictions are high
+  double coverage90 = 0.0;  // of the pairs with an interval, those within; NaN when there is none
 };
 ErrorSummary summarise(std::span<const Pair> pairs);
 
 // "12.3%"; "n/a" for NaN.
 std::string percent(double fraction);
 
-// "tpot: rows=28 skipped=0 mape=2.1% median=1.9% p90=4.0% bias=-0.3% coverage90=n/a". There are no
-// prediction intervals yet, so nothing is known of their coverage.
+// "tpot: rows=28 skipped=0 mape=2.1% median=1.9% p90=4.0% bias=-0.3% coverage90=91.2%"
 std::string summary_line(std::string_view name, const ErrorSummary& errors, std::size_t skipped);
 
 }  // namespace roofcast::calibrate

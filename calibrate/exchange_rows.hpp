@@ -5,9 +5,13 @@
 // Conventions of the measurements:
 //   - DeepEP: 8 ranks a node, `num_token` tokens of each rank to `num_topk` experts; a row's time is
 //     dispatch (fp8) and combine (bf16), what their kernels notify included. Low-latency mode sends every
-//     copy, normal mode one to each domain and rank
+//     copy, and both its kernels unpack or sum the rows received once all have sent; normal mode sends one
+//     to each domain and rank, by kernels that keep to the SMs of the row
 //   - TensorRT-LLM: each of moe_ep_size ranks has num_tokens tokens, and balanced routing takes one to
-//     min(topk, ranks) of them, once each
+//     min(topk, ranks) of them, once each. alltoall_prepare exchanges the counts and goes through the
+//     tokens one by one, 7 ns each (2 to 64 ranks); alltoall_combine_low_precision sends rows in the
+//     format of the experts and unpacks all topk places of a token, absent ones too: as long for 2 ranks as
+//     for 8
 #pragma once
 
 #include <functional>
@@ -18,9 +22,13 @@
 
 namespace roofcast::calibrate {
 
-// None where the row is not modelled. `at` gives a whole number of the row by its column's name.
-std::vector<workloads::Operator> exchange_operators(
-    std::string_view kind, std::string_view name, base::NumberFormat format,
-    const std::function<std::int64_t(std::string_view)>& at);
+struct ExchangeRow {
+  std::vector<workloads::Operator> operators;  // none where the row is not modelled
+  double overhead_s = 0.0;                     // beside them
+};
+
+// `at` gives a whole number of the row by its column's name.
+ExchangeRow exchange_row(std::string_view kind, std::string_view name, base::NumberFormat format,
+                         const std::function<std::int64_t(std::string_view)>& at);
 
 }  // namespace roofcast::calibrate

@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <optional>
 
 #include "base/schema.hpp"
 #include "calibrate/chip_platforms.hpp"
+#include "calibrate/correction_fit.hpp"
+#include "calibrate/held_back.hpp"
 #include "calibrate/least_squares.hpp"
 #include "calibrate/predict.hpp"
 
@@ -18,58 +21,67 @@ namespace {
 
 using base::Node;
 
-constexpr std::size_t kRowsOfAFormat = 400;
+constexpr std::size_t kRowsOfAFormat = 600;  // that parameters are fitted to
+constexpr double kHuber = 0.05;
+constexpr std::string_view kNotFitted = "gemm.overlap_exponent";  // trades against all the others
 constexpr double kReach = 8.0;  // a parameter stays within this factor of its start
 
-// What is fitted together: later stages take the groups of earlier ones as they are.
+// What is fitted together, by the beginnings of paths: later stages take what earlier ones fitted. The
+// rates of the L2 and the latency of the DRAM are the chip's own, measured, and not fitted.
 struct Stage {
   std::vector<std::string> kinds;
-  std::vector<std::string> groups;
+  std::vector<std::string> paths;
+  std::vector<std::string> corrected =
+      {};  // kinds of other kernels: only corrections are fitted to them
 };
 const std::vector<Stage>& stages() {
   static const std::vector<Stage> all = {
-      {{"gemm"}, {"launch", "memory", "gemm"}},
-      {{"attention_context", "attention_generation", "mla_context", "mla_generation"},
-       {"attention"}},
-      {{"moe"}, {"moe"}},
-      {{"nccl", "custom_allreduce"}, {"collective"}},
-      {{"mamba2", "gdn"}, {"recurrence"}}};
+      {{"gemm"}, {"launch.", "memory.dram_efficiency", "memory.in_flight_bytes_per_sm", "gemm."}},
+      {{"attention_context", "attention_generation"},
+       {"attention."},
+       {"mla_context", "mla_generation"}},
+      {{"moe"}, {"moe."}},
+      {{"nccl", "custom_allreduce", "deepep_ll", "deepep_normal", "trtllm_alltoall"},
+       {"launch.eager", "collective."}},
+      {{"mamba2", "gdn"}, {"recurrence."}}};
   return all;
 }
 
 struct Row {
   MeasuredOperator measured;
   std::uint64_t draw = 0;
-  bool held_back() const { return draw % 5 == 0; }
+  bool held_back() const { return calibrate::held_back(draw); }
 };
-
-// FNV-1a: the same everywhere, unlike std::hash.
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037ULL;
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-  }
-  return hash ^ (hash >> 29);
-}
 
 struct Table {
   std::string kind;
   std::vector<Row> held_back;
-  std::vector<Row> fitted;
+  std::vector<Row> given;
+  std::vector<const Row*> fitted;  // of the given ones, those that parameters are fitted to
   std::map<std::string, std::size_t> refused;
 };
 
+std::vector<const Row*> pointers(const std::vector<Row>& rows) {
+  std::vector<const Row*> all;
+  for (const Row& row : rows) {
+    all.push_back(&row);
+  }
+  return all;
+}
+
 // The draw decides; each format gives at most kRowsOfAFormat.
-std::vector<Row> thinned(std::vector<Row> rows) {
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    return std::tie(a.measured.format, a.draw) < std::tie(b.measured.format, b.draw);
+std::vector<const Row*> thinned(const std::vector<Row>& rows) {
+  std::vector<const Row*> sorted = pointers(rows);
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Row* a, const Row* b) {
+    return std::tie(a->measured.format, a->draw) < std::tie(b->measured.format, b->draw);
   });
-  std::vector<Row> kept;
+  std::vector<const Row*> kept;
   std::size_t of_format = 0;
-  for (Row& row : rows) {
-    of_format = kept.empty() || kept.back().measured.format != row.measured.format ? 0 : of_format;
+  for (const Row* row : sorted) {
+    of_format =
+        kept.empty() || kept.back()->measured.format != row->measured.format ? 0 : of_format;
     if (of_format++ < kRowsOfAFormat) {
-      kept.push_back(std::move(row));
+      kept.push_back(row);
     }
   }
   return kept;
@@ -89,23 +101,24 @@ std::optional<Table> read_table(const std::string& kind, const std::filesystem::
   }
   const base::CsvTable csv = base::read_csv(file);
   const OperatorRows rows(kind, csv);
-  Table table{kind, {}, {}, {}};
+  Table table{kind, {}, {}, {}, {}};
   for (std::size_t i = 0; i < csv.rows(); ++i) {
     Row row{rows.row(i), 0};
-    // The library's collectives are the same under every stack.
-    if (row.measured.chip != chip ||
-        (row.measured.stack != stack && row.measured.stack != "nccl")) {
+    if (row.measured.chip != chip || !has_kernels_of(kind, row.measured.stack, stack)) {
       continue;
     }
     if (const std::string reason = reason_against(row.measured, machine); !reason.empty()) {
       ++table.refused[reason];
       continue;
     }
-    row.draw = hash_of(rows.shape(i));
-    (row.held_back() ? table.held_back : table.fitted).push_back(std::move(row));
+    row.draw = draw_of(rows.shape(i));
+    (row.held_back() ? table.held_back : table.given).push_back(std::move(row));
   }
-  table.fitted = thinned(std::move(table.fitted));
-  return table.fitted.empty() || table.held_back.empty() ? std::nullopt : std::optional(table);
+  if (table.given.empty() || table.held_back.empty()) {
+    return std::nullopt;
+  }
+  table.fitted = thinned(table.given);
+  return table;
 }
 
 // The calibration under way: its document, and the machine it makes of the system.
@@ -175,14 +188,6 @@ std::vector<double> residuals(const std::vector<const Row*>& rows, const models:
   return r;
 }
 
-std::vector<const Row*> pointers(const std::vector<Row>& rows) {
-  std::vector<const Row*> all;
-  for (const Row& row : rows) {
-    all.push_back(&row);
-  }
-  return all;
-}
-
 std::vector<Pair> pairs(const std::vector<Row>& rows, const models::Machine& machine) {
   std::vector<Pair> all;
   for (const Row& row : rows) {
@@ -213,133 +218,146 @@ void fit_stage(const Stage& stage, const std::vector<Table>& tables, const base:
                Workbench& bench, std::vector<FittedParameter>& parameters) {
   std::vector<const Row*> rows;
   for (const Table& table : tables) {
-    const auto more = pointers(table.fitted);
-    rows.insert(rows.end(), more.begin(), more.end());
+    rows.insert(rows.end(), table.fitted.begin(), table.fitted.end());
   }
   std::vector<Candidate> candidates;
-  for (const base::Key& group : schema.below) {
-    if (std::find(stage.groups.begin(), stage.groups.end(), group.name) != stage.groups.end()) {
-      collect(group, group.name, bench, candidates);
-    }
-  }
+  collect(schema, "", bench, candidates);
+  std::erase_if(candidates, [&](const Candidate& c) {
+    const bool of_stage =
+        std::any_of(stage.paths.begin(), stage.paths.end(),
+                    [&](const std::string& path) { return c.path.starts_with(path); });
+    return !of_stage || c.path == kNotFitted ||
+           std::any_of(parameters.begin(), parameters.end(),
+                       [&](const FittedParameter& p) { return p.path == c.path; });
+  });
   const std::vector<double> start = residuals(rows, bench.machine());
   std::erase_if(candidates, [&](const Candidate& c) { return !moves(c, bench, rows, start); });
-  std::vector<Unknown> unknowns;
-  for (const Candidate& c : candidates) {
-    const double value = c.value_of(bench.text(c.path));
-    unknowns.push_back({value, std::max(c.key.range.least, value / kReach),
-                        std::min(c.key.range.most, value * kReach)});
-    unknowns.back().least = std::max(unknowns.back().least, value * 1e-3);
-  }
-  const auto put = [&](std::span<const double> values) {
+  // First with every candidate, then with those that the rows place apart from where they started, until
+  // they place all.
+  SolverOptions options;
+  options.huber = kHuber;
+  while (!candidates.empty()) {
+    std::vector<Unknown> unknowns;
+    std::vector<std::string> before;
+    for (const Candidate& c : candidates) {
+      before.push_back(bench.text(c.path));
+      const double value = c.value_of(before.back());
+      unknowns.push_back({value, std::max({c.key.range.least, value / kReach, value * 1e-3}),
+                          std::min(c.key.range.most, value * kReach)});
+    }
+    const auto put = [&](std::span<const double> values) {
+      for (std::size_t j = 0; j < candidates.size(); ++j) {
+        bench.set(candidates[j].path, candidates[j].text_of(values[j]));
+      }
+    };
+    const Solution solution = solve(
+        unknowns,
+        [&](std::span<const double> values) {
+          put(values);
+          return residuals(rows, bench.machine());
+        },
+        options);
+    std::vector<std::size_t> placed;
     for (std::size_t j = 0; j < candidates.size(); ++j) {
-      bench.set(candidates[j].path, candidates[j].text_of(values[j]));
+      bench.set(candidates[j].path, before[j]);
+      if (std::abs(std::log(solution.values[j] / unknowns[j].start)) > solution.uncertainty[j]) {
+        placed.push_back(j);
+      }
     }
-  };
-  std::vector<std::string> before;
-  for (const Candidate& c : candidates) {
-    before.push_back(bench.text(c.path));
-  }
-  const Solution solution = solve(unknowns, [&](std::span<const double> values) {
-    put(values);
-    return residuals(rows, bench.machine());
-  });
-  put(solution.values);
-  for (std::size_t j = 0; j < candidates.size(); ++j) {
-    if (std::isfinite(solution.uncertainty[j])) {
-      parameters.push_back(
-          {candidates[j].path, before[j], bench.text(candidates[j].path), solution.uncertainty[j]});
-    } else {
-      bench.set(candidates[j].path, before[j]);  // the rows do not tell
+    if (placed.size() == candidates.size()) {
+      put(solution.values);
+      for (const std::size_t j : placed) {
+        parameters.push_back({candidates[j].path, before[j], bench.text(candidates[j].path),
+                              solution.uncertainty[j]});
+      }
+      return;
     }
+    std::vector<Candidate> kept;
+    for (const std::size_t j : placed) {
+      kept.push_back(candidates[j]);
+    }
+    candidates = std::move(kept);
   }
+}
+
+KindErrors judged(const Table& table, const models::Machine& generic,
+                  const models::Machine& physical, const models::Machine& corrected) {
+  KindErrors errors{table.kind, table.given.size(), {}, {}, {}, 0, 0, table.refused};
+  errors.before = summarise(pairs(table.held_back, generic));
+  errors.physical = summarise(pairs(table.held_back, physical));
+  const std::vector<Pair> after = pairs(table.held_back, corrected);
+  errors.after = summarise(after);
+  std::vector<double> ratios;
+  for (const Pair& pair : after) {
+    ratios.push_back(pair.measured / pair.predicted);
+  }
+  errors.low = quantile(ratios, 0.05);
+  errors.high = quantile(ratios, 0.95);
+  return errors;
 }
 
 }  // namespace
 
 FittedCalibration fit_calibration(const std::string& chip, const std::string& stack,
                                   const std::filesystem::path& directory) {
-  ChipPlatforms platforms;
-  const sim::Platform* platform = platforms.find(chip);
+  ChipPlatforms platforms("generic");
+  const sim::Platform* platform = platforms.find(chip, stack);
   if (platform == nullptr) {
     throw base::InputError(fmt::format("error: no system with the chip \"{}\" is known\n", chip));
   }
-  FittedCalibration fitted{chip, platform->system.chip.name, stack, {}, {}};
+  FittedCalibration fitted{chip, platform->system.chip.name, stack, {}, {}, {}, {}};
   Workbench bench(*platform, base::load_entry(hardware::calibration_catalog(), "generic"));
   const base::Key schema = base::describe<hardware::Calibration>();
   const models::Machine generic = bench.machine();
-  std::vector<std::vector<Table>> used;
+  std::vector<Table> used;
   for (const Stage& stage : stages()) {
-    std::vector<Table> tables;
-    for (const std::string& kind : stage.kinds) {
-      if (auto table = read_table(kind, directory, chip, stack, generic)) {
-        tables.push_back(std::move(*table));
+    const auto tables_of = [&](const std::vector<std::string>& kinds) {
+      std::vector<Table> tables;
+      for (const std::string& kind : kinds) {
+        if (auto table = read_table(kind, directory, chip, stack, generic)) {
+          tables.push_back(std::move(*table));
+        }
       }
-    }
-    if (!tables.empty()) {
-      fit_stage(stage, tables, schema, bench, fitted.parameters);
-      used.push_back(std::move(tables));
-    }
+      return tables;
+    };
+    std::vector<Table> tables = tables_of(stage.kinds);
+    fit_stage(stage, tables, schema, bench, fitted.parameters);
+    std::move(tables.begin(), tables.end(), std::back_inserter(used));
+    tables = tables_of(stage.corrected);
+    std::move(tables.begin(), tables.end(), std::back_inserter(used));
   }
   if (used.empty()) {
     throw base::InputError(fmt::format("error: {} has no table with rows of {} and {}\n",
                                        directory.string(), chip, stack));
   }
-  const models::Machine final_machine = bench.machine();
-  for (const std::vector<Table>& tables : used) {
-    for (const Table& table : tables) {
-      KindErrors errors{table.kind, table.fitted.size(), {}, {}, 0, 0, table.refused};
-      errors.before = summarise(pairs(table.held_back, generic));
-      const std::vector<Pair> after = pairs(table.held_back, final_machine);
-      errors.after = summarise(after);
-      std::vector<double> ratios;
-      for (const Pair& pair : after) {
-        ratios.push_back(pair.measured / pair.predicted);
-      }
-      errors.low = quantile(ratios, 0.05);
-      errors.high = quantile(ratios, 0.95);
-      fitted.kinds.push_back(std::move(errors));
+  const models::Machine physical = bench.machine();
+  std::vector<const MeasuredOperator*> given, held_back;
+  for (const Table& table : used) {
+    for (const Row& row : table.given) {
+      given.push_back(&row.measured);
+    }
+    for (const Row& row : table.held_back) {
+      held_back.push_back(&row.measured);
+    }
+  }
+  fitted.corrections = earned(fit_corrections(given, physical), held_back, physical);
+  models::Machine corrected = physical;
+  hardware::Corrections corrections;
+  for (const hardware::CorrectionGrid& grid : fitted.corrections) {
+    corrections.add(grid);
+  }
+  corrected.calibration.corrections =
+      std::make_shared<const hardware::Corrections>(std::move(corrections));
+  for (const Table& table : used) {
+    fitted.kinds.push_back(judged(table, generic, physical, corrected));
+  }
+  for (const hardware::KindError& e : generic.calibration.errors) {
+    if (std::none_of(fitted.kinds.begin(), fitted.kinds.end(),
+                     [&](const KindErrors& k) { return k.kind == e.kind; })) {
+      fitted.others.push_back(e);
     }
   }
   return fitted;
-}
-
-std::string overlay(const FittedCalibration& fitted, const std::string& source) {
-  std::string text = fmt::format(
-      "# Written by `roofcast calibrate fit`: what differs from generic.\n"
-      "base: generic\n"
-      "name: {} with {}, fitted\n"
-      "provenance: calibrated\n",
-      fitted.chip_name, fitted.stack);
-  std::string group;
-  const auto close = [&] {
-    if (!group.empty()) {
-      text += fmt::format("{}.source: \"{}; see errors\"\n", group, source);
-    }
-  };
-  for (const FittedParameter& p : fitted.parameters) {
-    const std::string own = p.path.substr(0, p.path.find('.'));
-    if (own != group) {
-      close();
-      group = own;
-    }
-    text += fmt::format("{}: {}  # ± {:.2g} %, generic {}\n", p.path, p.text,
-                        100.0 * std::expm1(p.uncertainty), p.before);
-  }
-  close();
-  text += "errors:\n";
-  for (const KindErrors& e : fitted.kinds) {
-    std::size_t refused = 0;
-    for (const auto& [reason, count] : e.refused) {
-      refused += count;
-    }
-    text += fmt::format(
-        "  - {{kind: {}, rows: {}, refused: {}, held_back: {}, median: {:.3f}, p90: {:.3f}, bias: "
-        "{:.3f}, low: {:.3f}, high: {:.3f}}}  # generic median {:.3f}\n",
-        e.kind, e.fitted, refused, e.after.rows, e.after.median, e.after.p90, e.after.bias, e.low,
-        e.high, e.before.median);
-  }
-  return text;
 }
 
 }  // namespace roofcast::calibrate

@@ -8,8 +8,10 @@
 //   errors: [{kind: gemm, rows: 1200, held_back: 5100, median: 0.09, …}]
 //
 // Every number of a group of the calibration is a candidate, in stages that own their groups; one that
-// moves no prediction stays as it is. Rows are drawn by a hash of their shape: a fifth of the shapes is
-// held back whole and only judges, of the rest every number format gives the same number at most.
+// moves no prediction, or that the rows do not place apart from where it was, stays as it is. Rows are drawn by a
+// hash of their shape: a fifth of the shapes is held back whole and only judges; of the rest every number format
+// gives the same number at most to the parameters, and all go to the corrections
+// (calibrate/correction_fit.hpp).
 #pragma once
 
 #include <filesystem>
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include "calibrate/error_summary.hpp"
+#include "hardware/calibration.hpp"
 
 namespace roofcast::calibrate {
 
@@ -29,9 +32,11 @@ struct FittedParameter {
 
 struct KindErrors {
   std::string kind;
-  std::size_t fitted = 0;      // rows
-  ErrorSummary before, after;  // of the rows held back
-  double low = 0, high = 0;    // 5 % and 95 % quantiles of measured / predicted, held back
+  std::size_t given = 0;     // rows that were fitted to
+  ErrorSummary before;       // of the rows held back: with generic parameters,
+  ErrorSummary physical;     // with fitted ones,
+  ErrorSummary after;        // and with the corrections
+  double low = 0, high = 0;  // 5 % and 95 % quantiles of measured / predicted, held back
   std::map<std::string, std::size_t> refused;  // rows by reason
 };
 
@@ -39,6 +44,8 @@ struct FittedCalibration {
   std::string chip, chip_name, stack;
   std::vector<FittedParameter> parameters;
   std::vector<KindErrors> kinds;
+  std::vector<hardware::CorrectionGrid> corrections;
+  std::vector<hardware::KindError> others;  // of kinds without rows: those of generic parameters
 };
 
 // `tables` holds <kind>.csv or .csv.gz for each kind to fit; kinds without a table or rows are left out. Throws

@@ -86,10 +86,6 @@ class Problem {
   const SolverOptions& options_;
 };
 
-}  // namespace
-
-namespace {
-
 struct Point {
   VectorXd u;
   VectorXd r;

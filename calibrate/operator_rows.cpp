@@ -19,11 +19,8 @@ namespace {
 using base::NumberFormat;
 using namespace workloads;
 
-constexpr double kHiddenBytes = 2.0;  // bf16
-constexpr std::int64_t kWeightCopies = 5;
-constexpr double kRowMaximum = 7e-9;       // seconds
-constexpr double kEngineLayer = 6e-6;      // seconds
-constexpr std::int64_t kExchangeSms = 20;  // DeepEP's default in normal mode
+constexpr double kRowMaximum = 7e-9;   // seconds
+constexpr double kEngineLayer = 6e-6;  // seconds
 
 struct KindColumns {
   std::string_view kind;
@@ -34,6 +31,7 @@ struct KindColumns {
 const std::vector<KindColumns>& kinds() {
   static const std::vector<KindColumns> all = {
       {"gemm", "gemm_dtype", {"m", "n", "k"}},
+      {"gemm_power", "gemm_dtype", {"m", "n", "k"}},
       {"attention_context",
        "kv_cache_dtype",
        {"batch_size", "isl", "prefix_len", "num_heads", "num_key_value_heads", "head_dim",
@@ -75,6 +73,9 @@ std::optional<LinearFormat> operands(std::string_view dtype) {
       {"fp8", {NumberFormat::fp8, NumberFormat::fp8}},
       {"fp8_block", {NumberFormat::fp8_block, NumberFormat::fp8_block}},
       {"nvfp4", {NumberFormat::nvfp4, NumberFormat::nvfp4}},
+      {"sq", {NumberFormat::int8, NumberFormat::int8}},
+      {"int8", {NumberFormat::int8, NumberFormat::int8}},
+      {"tf32", {NumberFormat::tf32, NumberFormat::tf32}},
       {"int8_wo", {NumberFormat::int8, NumberFormat::bf16}},
       {"int4_wo", {NumberFormat::int4, NumberFormat::bf16}},
       {"w4a16_mxfp4", {NumberFormat::mxfp4, NumberFormat::bf16}},
@@ -90,6 +91,29 @@ std::optional<LinearFormat> operands(std::string_view dtype) {
 
 Elementwise pass(double elements, NumberFormat format) {
   return {elements * kHiddenBytes, base::bytes_of(elements, format).si(), elements};
+}
+
+// Sets of weights that the rows of a stack and format take in turn.
+std::int64_t weight_copies(std::string_view stack, NumberFormat format) {
+  if (stack == "trtllm" || stack == "bench") {
+    return 5;
+  }
+  return format == NumberFormat::fp8_block || format == NumberFormat::nvfp4 ? 1 : 6;
+}
+
+// vLLM's linear layer in fp8_block, launched by the host.
+HostLaunches block_scaled_launches(std::string_view kernel, const Gemm& gemm) {
+  constexpr double kFlashInfer = 3.0;
+  const HostLaunches deepgemm = gemm.m % 4 == 0 ? HostLaunches{4.1, 4.6} : HostLaunches{4.5, 7.0};
+  const bool default_kernel =
+      kernel == "vllm_default" && gemm.n % 64 == 0 && gemm.k % 128 == 0;  // of these two
+  if (default_kernel && gemm.m < 32) {
+    return {kFlashInfer, deepgemm.launches + deepgemm.packing - kFlashInfer};
+  }
+  if (default_kernel || kernel.starts_with("DeepGemm")) {
+    return deepgemm;
+  }
+  return {kernel.starts_with("FlashInfer") ? kFlashInfer : 8.5, 0.0};
 }
 
 // Quantising [m,k] activations as the stack's linear layer does, where the row was measured with it.
@@ -117,6 +141,23 @@ Elementwise rotate_and_append(std::int64_t rotated, std::int64_t cached, NumberF
   const auto keys_and_values = static_cast<double>(cached);
   return {queries + keys_and_values * kHiddenBytes,
           queries + base::bytes_of(keys_and_values, cache).si(), 0.0};
+}
+
+// Rows of every head, from one of its dimensions to another; the weights are in the L2 from the run before.
+Gemm projected(std::int64_t rows, std::int64_t from, std::int64_t to, std::int64_t heads) {
+  return {rows, to, from, heads, NumberFormat::bf16, NumberFormat::bf16, 1};
+}
+
+// What vLLM's MLA does before prefill: writes the latents to the cache, expands them to keys and values,
+// joins the keys with the rotated part and pads the values to the keys' width.
+void expand_latents(std::int64_t tokens, AttentionHeads& heads, std::vector<Operator>& out) {
+  const std::int64_t expanded = heads.query_heads * (128 + heads.value_dim);
+  heads.value_dim = heads.qk_dim;
+  const double joined = static_cast<double>(2 * tokens * heads.query_heads * heads.qk_dim);
+  out.push_back(rotate_and_append(0, tokens * 576, heads.cache));
+  out.push_back(projected(tokens, 512, expanded, 1));
+  out.push_back(Elementwise{static_cast<double>(tokens * expanded) * kHiddenBytes,
+                            joined * kHiddenBytes, 0.0});
 }
 
 std::optional<CollectiveKind> collective_kind(std::string_view name) {
@@ -160,10 +201,18 @@ OperatorRows::OperatorRows(std::string kind, const base::CsvTable& table)
 }
 
 std::string OperatorRows::shape(std::size_t row) const {
+  static const std::vector<std::string> not_shape = {"system",        "fw",      "fw_version",
+                                                     "kernel_source", "power_w", "power_limit_w"};
   std::string text;
-  for (const std::size_t column : shape_) {
-    text += table_.cell(row, column);
-    text += ' ';
+  for (std::size_t column = 0; column < table_.columns().size(); ++column) {
+    const bool measured =
+        std::find(latencies_.begin(), latencies_.end(), column) != latencies_.end();
+    const std::string& name = table_.columns()[column];
+    if (!measured && column != format_ &&
+        std::find(not_shape.begin(), not_shape.end(), name) == not_shape.end()) {
+      text += table_.cell(row, column);
+      text += ' ';
+    }
   }
   return text;
 }
@@ -195,6 +244,13 @@ MeasuredOperator OperatorRows::row(std::size_t row) const {
     measured.reason = "no measured latency";
     return measured;
   }
+  if (kind_ == "gemm_power") {
+    measured.measured_w = base::parse_number(text(row, "power_w")).value_or(0.0);
+    if (!(measured.measured_w > 0.0)) {
+      measured.reason = "no measured power";
+      return measured;
+    }
+  }
   read_shape(row, measured);
   return measured;
 }
@@ -213,9 +269,9 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
     AllReduceKernels kernels = AllReduceKernels::library;
     if (custom) {
       kernels = measured.format == "TRTLLM" ? AllReduceKernels::flags : AllReduceKernels::barriers;
-      measured.eager = measured.format.ends_with("_eager");
+      measured.host.launches = measured.format.ends_with("_eager") ? 1.0 : 0.0;
     }
-    if (measured.eager) {
+    if (measured.host.launches > 0.0) {
       out.push_back(Elementwise{bytes, bytes, 0.0});
     }
     out.push_back(Collective{*kind, bytes, at(0), 1, kernels});
@@ -233,14 +289,12 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
     }
     return;
   }
-  if (kind_ == "deepep_normal" && named("dispatch_sms") < kExchangeSms) {
-    measured.reason = "kernels kept to fewer than 20 SMs are not modelled";
-    return;
-  }
   const auto format = operands(kind_.starts_with("deepep") ? "fp8" : measured.format);
   if (format && (kind_.starts_with("deepep") || kind_ == "trtllm_alltoall")) {
     const std::string_view name = text(row, "op_name");
-    out = exchange_operators(kind_, name, format->activations, named);
+    ExchangeRow exchange = exchange_row(kind_, name, format->activations, named);
+    out = std::move(exchange.operators);
+    measured.overhead_s = exchange.overhead_s;
     if (out.empty()) {
       measured.reason = std::string(name) + " is not modelled";
     }
@@ -250,19 +304,20 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
     measured.reason = "number format " + measured.format + " is not modelled";
     return;
   }
-  if (kind_ == "gemm") {
-    if (measured.format == "fp8_block" && measured.stack == "vllm") {
-      measured.reason = "timed at the pace of the host that launches it";
-      return;
-    }
-    if (measured.format.ends_with("_wo")) {
+  if (kind_ == "gemm" || kind_ == "gemm_power") {
+    Gemm gemm{at(0), at(1), at(2), 1, format->activations, format->weights};
+    if (measured.format == "sq" || measured.format.ends_with("_wo")) {
       measured.overhead_s = kEngineLayer;
+    } else {
+      gemm.copies = weight_copies(measured.stack, format->activations);
+      if (base::bits(format->activations) < 16.0 && measured.stack != "bench") {
+        quantise(gemm.m, gemm.k, format->activations, measured);
+      }
     }
-    if (base::bits(format->activations) < 16.0) {
-      quantise(at(0), at(2), format->activations, measured);
+    if (measured.stack == "vllm" && measured.format == "fp8_block") {
+      measured.host = block_scaled_launches(text(row, "kernel_source"), gemm);
     }
-    out.push_back(
-        Gemm{at(0), at(1), at(2), 1, format->activations, format->weights, kWeightCopies});
+    out.push_back(gemm);
   } else if (kind_ == "attention_context" || kind_ == "attention_generation") {
     const AttentionHeads heads{at(3),          at(4), at(5), at(5), at(6), 2 * at(4) * at(5),
                                format->weights};
@@ -272,24 +327,38 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
         out.push_back(
             rotate_and_append(tokens * at(3) * at(5), tokens * heads.cache_elements, heads.cache));
       }
-      out.push_back(PrefillAttention{heads, at(0), at(1), at(2)});
+      if (measured.stack == "vllm" && at(1) == 1) {
+        out.push_back(DecodeAttention{heads, at(0), 1, 1 + at(2), true});
+      } else {
+        out.push_back(PrefillAttention{heads, at(0), at(1), at(2)});
+      }
     } else {
       out.push_back(DecodeAttention{heads, at(0), 1, at(1) + at(2), true});
     }
   } else if (kind_ == "mla_context") {
     // DeepSeek's dimensions: 128 + 64 for queries and keys, 128 for values; 512 + 64 are cached.
-    const AttentionHeads heads{at(3), at(3), 192, 128, 0, at(3) * (192 + 128), format->weights};
+    AttentionHeads heads{at(3), at(3), 192, 128, 0, at(3) * (192 + 128), format->weights};
     const std::int64_t tokens = at(0) * at(1);
-    if (measured.stack == "trtllm") {
+    if (measured.stack == "vllm") {
+      expand_latents(tokens, heads, out);
+      measured.host.launches = 7.0;
+    } else {
       out.push_back(rotate_and_append(tokens * at(3) * 64, tokens * 576, heads.cache));
-      if (heads.cache == NumberFormat::fp8) {
+      if (heads.cache == NumberFormat::fp8 && measured.chip != "a100_sxm") {
         out.push_back(pass(static_cast<double>(tokens * at(3) * (192 + 192 + 128)), heads.cache));
       }
     }
     out.push_back(PrefillAttention{heads, at(0), at(1), at(2)});
   } else if (kind_ == "mla_generation") {
     const AttentionHeads heads{at(3), 1, 576, 512, 0, 576, format->weights};
-    out.push_back(DecodeAttention{heads, at(0), 1, at(1) + at(2), true});
+    const DecodeAttention attention{heads, at(0), 1, at(1) + at(2), true};
+    if (measured.stack == "vllm") {
+      out = {projected(at(0), 128, 512, at(3)), rotate_and_append(0, at(0) * 576, heads.cache),
+             attention, projected(at(0), 512, 128, at(3))};
+      measured.host.launches = 8.0;
+    } else {
+      out.push_back(attention);
+    }
   } else {
     const std::int64_t hidden = at(1);
     const std::int64_t width = at(2) / at(5);

@@ -17,7 +17,7 @@ Elementwise convolution(std::int64_t sequences, std::int64_t tokens, std::int64_
   const auto kept = static_cast<double>(sequences * channels * (kernel - 1));
   const auto stirred = static_cast<double>(sequences * std::max(tokens, least) * channels);
   const double bytes = 2.0 * (rows + kept);
-  return {bytes, bytes, 2.0 * static_cast<double>(kernel) * stirred};
+  return {bytes, bytes, 2.0 * static_cast<double>(kernel) * stirred, kernel};
 }
 
 }  // namespace
@@ -42,6 +42,9 @@ std::optional<Operator> recurrent_operator(
   }
   if (kernel == "mamba_chunk_scan_combined") {
     return StateScan{heads, sequences, tokens, at("chunk_size")};
+  }
+  if (kernel == "selective_state_update") {
+    return StateUpdate{heads, sequences, 1};
   }
   if (kernel.starts_with("chunk_gated_delta_rule")) {
     return StateScan{heads, sequences, tokens, kDeltaChunk};

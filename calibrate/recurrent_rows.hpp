@@ -3,8 +3,8 @@
 // Rows of mamba2.csv and gdn.csv, one kernel each, as operators.
 //
 // causal_conv1d_fn and _update are memory-bound kernels over rows and the three before each sequence;
-// mamba_chunk_scan_combined and chunk_gated_delta_rule* scans, fused_recurrent_gated_delta_rule* a
-// decode step. Conventions of the measurements:
+// mamba_chunk_scan_combined and chunk_gated_delta_rule* scans, fused_recurrent_gated_delta_rule* and
+// selective_state_update a decode step. Conventions of the measurements:
 //   - TensorRT-LLM's causal_conv1d_fn gives each sequence and channel to a CTA that costs 704 tokens at least
 //   - its gdn rows stir the channels of one of queries, keys and values at a time: key heads · head_k_dim
 //   - the delta rule runs in chunks of 64 tokens; states are fp32

@@ -103,7 +103,8 @@ std::string_view category(sim::Infeasible infeasible) {
 
 }  // namespace
 
-ServingRows::ServingRows(const base::CsvTable& table, const std::string& calibration)
+ServingRows::ServingRows(const base::CsvTable& table, const std::string& calibration,
+                         hardware::Measured measured)
     : table_(table),
       mode_(table.column("mode")),
       model_(table.column("model_path")),
@@ -123,7 +124,7 @@ ServingRows::ServingRows(const base::CsvTable& table, const std::string& calibra
       batch_(table.column("batch_size")),
       ttft_(table.column("silicon_ttft_ms")),
       tpot_(table.column("silicon_tpot_ms")),
-      platforms_(calibration) {}
+      platforms_(calibration, measured) {}
 
 std::string_view ServingRows::text(std::size_t row, std::size_t column) const {
   return table_.cell(row, column);
@@ -195,7 +196,10 @@ void ServingRows::read_traffic(std::size_t row, MeasuredServer& server) const {
 const workloads::Precision* ServingRows::precision_of(std::size_t row,
                                                       const MeasuredServer& server) {
   const std::string_view named = text(row, precision_);
-  const bool blocks = server.model == "deepseek-v3" || text(row, gemm_) == "fp8_block";
+  const std::string_view path = text(row, model_);
+  const bool published = path.starts_with("Qwen/") && path.ends_with("-FP8");
+  const bool blocks = server.model == "deepseek-v3" || server.model == "minimax-m2" || published ||
+                      text(row, gemm_) == "fp8_block";
   const bool cache_is_bf16 = !is_inferencex(row) || (server.stack == "sglang" &&  //
                                                      server.chip == "h200_sxm");
   std::string id;
@@ -234,7 +238,7 @@ void ServingRows::read_serving(std::size_t row, MeasuredServer& server) {
 MeasuredServer ServingRows::row(std::size_t row) {
   MeasuredServer server;
   const std::string_view model = find(kModels, text(row, model_));
-  server.platform = platforms_.find(text(row, system_));
+  server.platform = platforms_.find(text(row, system_), text(row, backend_));
   server.model = model.empty() ? text(row, model_) : model;
   server.chip = text(row, system_);
   server.stack = text(row, backend_);

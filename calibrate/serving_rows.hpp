@@ -20,8 +20,9 @@
 //                   concurrency counted several replicas, whose share is batch_size·adp.
 //   lengths         InferenceX draws input and output lengths uniformly from 80–100 % of nominal:
 //                   their means, 90 %, are the scenario's. The vendor's are taken as fixed.
-//   precision       FP8 of DeepSeek and rows named fp8_block: 128×128 blocks. gpt-oss: MXFP4
-//                   experts whatever the row says, multiplied in bf16 on Hopper, FP8 on Blackwell.
+//   precision       FP8 of DeepSeek, MiniMax-M2 and Qwen's own FP8 checkpoints, and rows named fp8_block:
+//                   128×128 blocks (quantization_config of their config.json). gpt-oss: MXFP4 experts
+//                   whatever the row says, multiplied in bf16 on Hopper, FP8 on Blackwell.
 //   KV cache        fp8 beside FP8 and FP4 weights, as InferenceX's configurations set it; bf16 for
 //                   the vendor's checkpoints with block scales, which have none for the cache, and
 //                   for DeepSeek on H200 by SGLang, whose settings name none.
@@ -68,8 +69,9 @@ struct MeasuredServer {
 // Reads rows of one table. Sections of the scenarios are loaded once and shared.
 class ServingRows {
  public:
-  // CsvError when a column is missing. `calibration` as of ChipPlatforms.
-  explicit ServingRows(const base::CsvTable& table, const std::string& calibration = {});
+  // CsvError when a column is missing. `calibration` and `measured` as of ChipPlatforms.
+  explicit ServingRows(const base::CsvTable& table, const std::string& calibration = {},
+                       hardware::Measured measured = hardware::Measured::own);
   MeasuredServer row(std::size_t row);
 
  private:

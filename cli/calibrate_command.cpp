@@ -4,6 +4,7 @@
 #include <fstream>
 #include <memory>
 
+#include "calibrate/accuracy.hpp"
 #include "calibrate/fit.hpp"
 #include "calibrate/operator_rows.hpp"
 #include "cli/commands.hpp"
@@ -19,21 +20,27 @@ struct FitOptions {
   std::string source = "fitted to measured operators";
 };
 
+void write_file(const std::string& file, const std::string& text) {
+  std::ofstream out(file);
+  out << text;
+  if (!out.flush()) {
+    throw base::InputError(fmt::format("error: cannot write {}\n", file));
+  }
+}
+
 int fit(const FitOptions& options) {
   const calibrate::FittedCalibration fitted =
       calibrate::fit_calibration(options.chip, options.stack, options.tables);
-  TextTable table({"kind", "rows fitted", "held back", "median before", "median", "p90", "bias"});
+  TextTable table({"kind", "rows", "held back", "generic median", "fitted", "corrected", "mape",
+                   "p90", "bias"});
   for (const calibrate::KindErrors& e : fitted.kinds) {
-    table.add({e.kind, fmt::format("{}", e.fitted), fmt::format("{}", e.after.rows),
-               calibrate::percent(e.before.median), calibrate::percent(e.after.median),
+    table.add({e.kind, fmt::format("{}", e.given), fmt::format("{}", e.after.rows),
+               calibrate::percent(e.before.median), calibrate::percent(e.physical.median),
+               calibrate::percent(e.after.median), calibrate::percent(e.after.mape),
                calibrate::percent(e.after.p90), calibrate::percent(e.after.bias)});
   }
   fmt::print("{}", table.text());
-  std::ofstream out(options.output);
-  out << calibrate::overlay(fitted, options.source);
-  if (!out.flush()) {
-    throw base::InputError(fmt::format("error: cannot write {}\n", options.output));
-  }
+  write_file(options.output, calibrate::overlay(fitted, options.source));
   return kDone;
 }
 
@@ -60,6 +67,33 @@ void add_fit(CLI::App& calibrate, Run& chosen) {
   command->callback([&chosen, options] { chosen = [options] { return fit(*options); }; });
 }
 
+void add_accuracy(CLI::App& calibrate, Run& chosen) {
+  struct Options {
+    std::string tables, output;
+  };
+  auto* command = calibrate.add_subcommand(
+      "accuracy",
+      "Writes the page of errors of every shipped calibration\n"
+      "Reads TABLES/<kind>.csv or .csv.gz. Prints the errors of transferred parameters, as a "
+      "calibration lists them.");
+  auto options = std::make_shared<Options>();
+  command->add_option("tables", options->tables, "directory of the tables")
+      ->type_name(kFile)
+      ->required();
+  command->add_option("-o,--output", options->output, "the page, Markdown")
+      ->type_name(kFile)
+      ->required();
+  command->footer(examples({"roofcast calibrate accuracy . -o accuracy.md"}));
+  command->callback([&chosen, options] {
+    chosen = [options] {
+      const auto kinds = calibrate::accuracy(options->tables);
+      write_file(options->output, calibrate::accuracy_page(kinds));
+      fmt::print("{}", calibrate::transferred_errors(kinds));
+      return kDone;
+    };
+  });
+}
+
 }  // namespace
 
 void add_calibrate(CLI::App& app, Run& chosen) {
@@ -71,6 +105,7 @@ void add_calibrate(CLI::App& app, Run& chosen) {
       "The columns are those of the tables collected in ai-dynamo/aiconfigurator; rows that "
       "cannot be predicted are counted by reason.");
   add_fit(*command, chosen);
+  add_accuracy(*command, chosen);
   auto options = std::make_shared<ValidationOptions>();
   std::vector<std::string> kinds = calibrate::operator_kinds();
   kinds.emplace_back("serving");
@@ -89,6 +124,10 @@ void add_calibrate(CLI::App& app, Run& chosen) {
       ->add_option("--calibration", options->calibration,
                    "parameters in place of the chips' own: an id or a file that fit wrote")
       ->type_name(kFile);
+  validate
+      ->add_option("--chip-parameters", options->chip_parameters,
+                   "transferred: as if the chip itself had not been measured")
+      ->check(CLI::IsMember({"own", "transferred"}));
   validate->footer(examples({"roofcast calibrate validate gemm gemm.csv --where system=h200_sxm",
                              "roofcast calibrate validate gemm gemm.csv --out errors.csv"}));
   validate->callback([&chosen, options] {

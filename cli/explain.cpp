@@ -97,8 +97,11 @@ std::string explain_text(const sim::ScenarioView& scenario, const sim::ServingEs
     const bool decode = rows.name == "decode step";
     const workloads::Batch& batch =
         decode ? estimate.steady.decode_pass : estimate.steady.prefill_pass;
-    out += fmt::format("\n{}: {}, {} sequences decoding at {} tokens", rows.name,
-                       scaled(rows.time_s, "s"), batch.decode_sequences, batch.context);
+    const double clock = decode ? estimate.steady.decode_clock : estimate.steady.prefill_clock;
+    out += fmt::format("\n{}: {}{}, {} sequences decoding at {} tokens", rows.name,
+                       scaled(rows.time_s, "s"),
+                       clock < 1.0 ? fmt::format(" at {:.0f}% of the clock", 100.0 * clock) : "",
+                       batch.decode_sequences, batch.context);
     out += decode ? "\n"
                   : fmt::format(", {} prompt(s) of {} new tokens\n", batch.prefill_sequences,
                                 batch.prefill_tokens);

@@ -154,23 +154,21 @@ ordered_json points_json(const base::CsvTable& table, const sim::SweepPoints& po
 }
 
 ordered_json notes_json(const base::CsvTable& table) {
+  constexpr std::pair<std::string_view, std::string_view> kNotes[] = {
+      {"datasheet",
+       "Not calibrated: rows marked \"datasheet\" use one generic set of efficiencies for every "
+       "chip. Trust ratios between rows more than their absolute values."},
+      {"assumed",
+       "Rows marked \"assumed\" are of a chip that is not published in full: some of its figures "
+       "are assumptions, named in the chip's file."},
+  };
   ordered_json notes = ordered_json::array();
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    if (says(table, row, "provenance", "datasheet")) {
-      notes.push_back(
-          "Not calibrated: rows marked \"datasheet\" use one generic set of efficiencies for every "
-          "chip. "
-          "Trust ratios between rows more than their absolute values.");
-      break;
-    }
-  }
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    if (says(table, row, "provenance", "assumed")) {
-      notes.push_back(
-          "Rows marked \"assumed\" are of a chip that is not published in full: some of its "
-          "figures "
-          "are assumptions, named in the chip's file.");
-      break;
+  for (const auto& [provenance, note] : kNotes) {
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+      if (says(table, row, "provenance", provenance)) {
+        notes.push_back(std::string(note));
+        break;
+      }
     }
   }
   return notes;

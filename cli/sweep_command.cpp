@@ -53,13 +53,15 @@ int run_sweep_command(const Options& options) {
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   write_sweep_csv(points, result, csv);
-  const base::CsvTable table = base::read_csv(options.csv);
   std::vector<std::size_t> front;
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (result.pareto_rank[i] == 1) {
       front.push_back(i);
     }
   }
+  const std::string first_reason = row_reason(sweep, result.estimates.front());
+  result.estimates = std::vector<sim::ServingEstimate>();  // makes room for the table
+  const base::CsvTable table = base::read_csv(options.csv);
   if (!sweep.question.empty()) {
     fmt::print("{}\n\n", sweep.question);
   }
@@ -68,8 +70,7 @@ int run_sweep_command(const Options& options) {
   std::vector<std::string> objectives = sweep.pareto.maximize;
   objectives.insert(objectives.end(), sweep.pareto.minimize.begin(), sweep.pareto.minimize.end());
   if (front.empty()) {
-    fmt::print("No point meets every constraint; the first row says: {}\n",
-               row_reason(sweep, result.estimates.front()));
+    fmt::print("No point meets every constraint; the first row says: {}\n", first_reason);
   } else {
     fmt::print("\n{}", front_table(table, front, objectives, kTableRows));
     if (front.size() > kTableRows) {

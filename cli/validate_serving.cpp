@@ -33,8 +33,8 @@ std::vector<std::string> cells(std::vector<std::string> row, const Errors& error
 }
 
 std::vector<std::string> header(std::vector<std::string> first) {
-  for (const char* column :
-       {"rows", "tpot mape", "median", "p90", "bias", "ttft mape", "median", "p90", "bias"}) {
+  for (const char* column : {"rows", "tpot mape", "median", "p90", "bias", "in 90%", "ttft mape",
+                             "median", "p90", "bias", "in 90%"}) {
     first.emplace_back(column);
   }
   return first;
@@ -45,7 +45,7 @@ std::vector<std::string> header(std::vector<std::string> first) {
 int validate_serving(const ValidationOptions& options) {
   const base::CsvTable table = base::read_csv(options.data);
   const RowFilter filter(table, options.where);
-  calibrate::ServingRows rows(table, options.calibration);
+  calibrate::ServingRows rows(table, options.calibration, options.measured());
   ErrorsFile out(options.out, table, {"predicted_tpot_ms", "predicted_ttft_ms"});
   sim::Workspace workspace;
   Errors all;

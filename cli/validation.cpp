@@ -65,7 +65,8 @@ void ErrorsFile::close() {
 
 std::vector<std::string> error_cells(const calibrate::ErrorSummary& errors) {
   std::vector<std::string> cells;
-  for (const double value : {errors.mape, errors.median, errors.p90, errors.bias}) {
+  for (const double value :
+       {errors.mape, errors.median, errors.p90, errors.bias, errors.coverage90}) {
     cells.push_back(calibrate::percent(value));
   }
   return cells;

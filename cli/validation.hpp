@@ -11,15 +11,21 @@
 
 #include "base/csv.hpp"
 #include "calibrate/error_summary.hpp"
+#include "hardware/nearest_calibration.hpp"
 
 namespace roofcast::cli {
 
 struct ValidationOptions {
   std::string kind;
   std::string data;
-  std::string out;                 // empty for none
-  std::vector<std::string> where;  // COLUMN=VALUE
-  std::string calibration;         // in place of the chips' own; empty for those
+  std::string out;                      // empty for none
+  std::vector<std::string> where;       // COLUMN=VALUE
+  std::string calibration;              // in place of the chips' own; empty for those
+  std::string chip_parameters = "own";  // or "transferred"
+
+  hardware::Measured measured() const {
+    return chip_parameters == "own" ? hardware::Measured::own : hardware::Measured::others;
+  }
 };
 
 int validate_serving(const ValidationOptions& options);
@@ -52,7 +58,7 @@ class ErrorsFile {
   std::unique_ptr<base::CsvWriter> csv_;
 };
 
-// Mean, median, p90 and bias as cells of a table.
+// Mean, median, p90, bias and coverage as cells of a table.
 std::vector<std::string> error_cells(const calibrate::ErrorSummary& errors);
 // "not predicted, because | rows"; empty when nothing was skipped.
 std::string skipped_table(const std::map<std::string, std::size_t>& by_reason);

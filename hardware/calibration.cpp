@@ -125,7 +125,22 @@ void read(base::Fields& f, Calibration& c) {
     g.number("pat_efficiency", c.pat_efficiency, share);
     g.quantity("in_network_overhead", c.in_network_overhead, base::not_negative);
     g.quantity("deduplication_overhead", c.deduplication_overhead, base::not_negative);
-    g.number("deduplicated_bytes_per_clock", c.deduplicated_bytes_per_clock, base::positive);
+    g.number("deduplicated_row_clocks", c.deduplicated_row_clocks, base::not_negative);
+    g.number("deduplicated_bytes_per_sm_clock", c.deduplicated_bytes_per_sm_clock, base::positive);
+    g.source();
+  });
+  f.group("power", [&](Fields& g) {
+    g.number("idle_share", c.idle_share, share);
+    g.number("active_share", c.active_share, share);
+    g.number("limit_share", c.limit_share, share);
+    g.group("flop_share", [&](Fields& t) {
+      for (int i = 0; i < base::kMathTypes; ++i) {
+        t.number(base::name(static_cast<base::MathType>(i)),
+                 c.flop_share[static_cast<std::size_t>(i)], base::positive);
+      }
+    });
+    g.quantity("dram_energy", c.dram_energy, base::positive);
+    g.quantity("link_energy", c.link_energy, base::positive);
     g.source();
   });
   f.each(
@@ -143,6 +158,12 @@ void read(base::Fields& f, Calibration& c) {
         g.number("high", e.high, base::positive);
       },
       base::optional);
+  Corrections corrections;
+  f.each(
+      "corrections", [&](Fields& g) { read(g, corrections); }, base::optional);
+  if (!corrections.grids().empty()) {
+    c.corrections = std::make_shared<const Corrections>(std::move(corrections));
+  }
 }
 
 }  // namespace roofcast::hardware

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "base/fields.hpp"
 #include "base/number_format.hpp"
 #include "base/quantity.hpp"
+#include "hardware/correction.hpp"
 
 namespace roofcast::hardware {
 
@@ -44,7 +46,8 @@ struct Calibration {
   std::string id;
   std::string name;
   Provenance provenance = Provenance::datasheet;
-  std::vector<KindError> errors;  // of a fitted one
+  std::vector<KindError> errors;                   // of a fitted one
+  std::shared_ptr<const Corrections> corrections;  // null where there are none
 
   base::Seconds launch;        // one kernel inside a CUDA graph
   base::Seconds eager_launch;  // the host's pace when it launches every operator itself
@@ -106,15 +109,24 @@ struct Calibration {
   double link_efficiency = 1.0;        // scale-up port, large messages
   double nic_efficiency = 1.0;         // scale-out port, large messages
   double in_network_efficiency = 1.0;  // of the port while switches reduce
-  double custom_efficiency = 1.0;      // the stack's own all-reduce kernels, of the port
+  double custom_efficiency = 1.0;      // the stack's own kernels, of the port
   base::Bytes custom_in_flight;        // of one peer during one hop, kernels with barriers
   double start_trips = 0;  // DRAM latencies a collective of the library takes to start, with LL
   std::array<Protocol, kProtocols> protocols{};
   double staging_copy = 0;      // of a step of a ring, the last copy out of the library's buffer
   double pat_efficiency = 1.0;  // of the port, parallel aggregated trees
-  base::Seconds in_network_overhead;        // more of it when switches reduce
-  base::Seconds deduplication_overhead;     // of an all-to-all that sends each row once, a level
-  double deduplicated_bytes_per_clock = 0;  // its kernels within a domain, on the SMs they keep to
+  base::Seconds in_network_overhead;           // more of it when switches reduce
+  base::Seconds deduplication_overhead;        // of an all-to-all that sends each row once, a level
+  double deduplicated_row_clocks = 0;          // of an SM, to find one row's ranks
+  double deduplicated_bytes_per_sm_clock = 0;  // and to move its copies
+
+  // Power, shares of the TDP
+  double idle_share = 0;                              // between kernels, clocks up
+  double active_share = 0;                            // while a kernel runs, whatever it does
+  double limit_share = 1;                             // what the power controller holds
+  std::array<double, base::kMathTypes> flop_share{};  // of FLOP alone, at the dense peak
+  base::JoulesPerByte dram_energy;                    // from memory to the SMs
+  base::JoulesPerByte link_energy;                    // sent, memory at this end included
 };
 
 void read(base::Fields& f, Calibration& calibration);

@@ -9,6 +9,18 @@ base::Catalog chip_catalog() { return {"chips", "chip", embedded_chips()}; }
 
 using base::Fields;
 
+namespace {
+
+void read_share(base::Fields& f, std::optional<double>& share) {
+  double value = 0.0;
+  f.number("flop_share", value, base::positive, base::optional);
+  if (value > 0.0) {
+    share = value;
+  }
+}
+
+}  // namespace
+
 void read(Fields& f, Chip& chip) {
   chip.id = f.node().reference;
   f.text("name", chip.name);
@@ -89,6 +101,7 @@ void read(Fields& f, Chip& chip) {
         g.quantity("l2_bandwidth", chip.measured.l2_bandwidth);
         g.quantity("dram_latency", chip.measured.dram_latency);
         g.quantity("exponential_rate", chip.measured.exponential_rate);
+        read_share(g, chip.measured.flop_share);
         g.source();
       },
       base::optional);
@@ -98,6 +111,7 @@ void read(Fields& f, Chip& chip) {
         g.integer("sms", chip.assumed.sms, base::at_least_one);
         g.quantity("clock", chip.assumed.clock);
         g.quantity("l2_capacity", chip.assumed.l2_capacity);
+        read_share(g, chip.assumed.flop_share);
         g.source();
       },
       base::optional);

@@ -26,6 +26,8 @@ struct MeasuredChip {
   std::optional<base::BytesPerSecond> l2_bandwidth;      // reads that hit
   std::optional<base::Seconds> dram_latency;             // pointer chase
   std::optional<base::FlopsPerSecond> exponential_rate;  // exp() of the whole chip
+  std::optional<double>
+      flop_share;  // of the TDP, what bf16 FLOP alone would draw at the dense peak
 };
 
 // Stands in for a figure the datasheet leaves out, with the reason as its source.
@@ -33,6 +35,7 @@ struct AssumedChip {
   std::optional<std::int64_t> sms;
   std::optional<base::Hertz> clock;
   std::optional<base::Bytes> l2_capacity;
+  std::optional<double> flop_share;
 };
 
 // The chip's scale-up links other than NVLink: xGMI, UALink, ICI. The system says how they are wired.
@@ -72,6 +75,10 @@ struct Chip {
   std::optional<base::Hertz> clock_used() const { return clock ? clock : assumed.clock; }
   std::optional<base::Bytes> l2_capacity_used() const {
     return l2_capacity ? l2_capacity : assumed.l2_capacity;
+  }
+  // Where it is known to differ from that of the calibration.
+  std::optional<double> flop_share() const {
+    return measured.flop_share ? measured.flop_share : assumed.flop_share;
   }
   bool rests_on_assumptions() const {
     return (!sms && assumed.sms) || (!clock && assumed.clock) ||

@@ -33,8 +33,7 @@ void check_known(Fields& f, const Chip& chip) {
     }
   };
   need(chip.sms_used().has_value(), "compute.sms");
-  need(chip.clock_used() || (chip.measured.l2_bandwidth && chip.measured.exponential_rate),
-       "compute.clock");
+  need(chip.clock_used().has_value(), "compute.clock");
   need(chip.l2_capacity_used().has_value(), "l2.capacity");
   need(chip.peak(base::MathType::bf16).si() > 0.0 || chip.peak(base::MathType::fp16).si() > 0.0,
        "tensor.bf16");

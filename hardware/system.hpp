@@ -15,9 +15,8 @@
 // rail is divided by r (valid while a rail's leaf switches reach the whole system). Tori are not
 // described.
 //
-// A system needs of its chip what every forecast needs: compute.sms, compute.clock (or both
-// measured rates that it stands for), l2.capacity and a 16-bit tensor rate, from the datasheet or
-// assumed.
+// A system needs of its chip what every forecast needs: compute.sms, compute.clock, l2.capacity and
+// a 16-bit tensor rate, from the datasheet or assumed.
 #pragma once
 
 #include <optional>

@@ -55,11 +55,10 @@ Cost prefill_attention_cost(const workloads::PrefillAttention& op, const Machine
   const double exponentials = kQueryTile * kKeyBlock / machine.exponential.si();
   const double block = machine.sms * (std::max(products, exponentials) +
                                       c.exposed_softmax * std::min(products, exponentials));
-  const double ends = c.prefill_cta_clocks * machine.clock_period.si();
+  const double ends = c.prefill_cta_clocks / machine.clock.si();
   Cost cost;
   cost.launch = c.launch;
-  cost.fill =
-      c.attention_fill_trips * machine.dram_latency + c.prefill_fill_clocks * machine.clock_period;
+  cost.fill = c.attention_fill_trips * machine.dram_latency + c.prefill_fill_clocks / machine.clock;
   cost.compute =
       Seconds::from_si(ctas / machine.sms * ((visible / kKeyBlock + 0.5) * block + ends) +
                        longest / kKeyBlock * block + ends);
@@ -89,10 +88,9 @@ Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& 
       c.decode_cta_clocks * (1.0 + static_cast<double>(h.qk_dim + h.value_dim) / kEndElements);
   Cost cost;
   cost.launch = 2.0 * c.launch;
-  cost.fill =
-      c.attention_fill_trips * machine.dram_latency + c.decode_fill_clocks * machine.clock_period;
+  cost.fill = c.attention_fill_trips * machine.dram_latency + c.decode_fill_clocks / machine.clock;
   cost.compute = Seconds::from_si((products + exponentials) / std::min(1.0, per_sm)) +
-                 std::max(1.0, per_sm * tiles) * ends * machine.clock_period;
+                 std::max(1.0, per_sm * tiles) * ends / machine.clock;
   const base::Bytes cache =
       sequences * base::bytes_of(keys * static_cast<double>(h.cache_elements), h.cache);
   const base::Bytes ramp = base::min(cache, c.decode_ramp_bytes_per_sm * machine.sms * base::byte);

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "base/integers.hpp"
 #include "models/work.hpp"
 
 namespace roofcast::models {
@@ -42,15 +43,21 @@ struct Plan {
 class Offers {
  public:
   void add(const Plan& plan) {
-    if (best.algorithm.empty() || plan.total() < best.total()) {
-      second = best;
+    const Seconds total = plan.total();
+    if (total < least) {
+      runner_up = best.algorithm;
+      runner_up_total = least;
       best = plan;
-    } else if (second.algorithm.empty() || plan.total() < second.total()) {
-      second = plan;
+      least = total;
+    } else if (total < runner_up_total) {
+      runner_up = plan.algorithm;
+      runner_up_total = total;
     }
   }
   Plan best;
-  Plan second;
+  std::string_view runner_up;
+  Seconds runner_up_total = Seconds::infinity();
+  Seconds least = Seconds::infinity();
 };
 
 // Hops, and bytes through one rank's port, on both levels; posts are hops that no protocol delays.
@@ -90,18 +97,19 @@ BytesPerSecond reducing(const hardware::FabricLevel& level, const Machine& m) {
 
 // The library's algorithm under each of its protocols.
 void add_protocols(Offers& offers, const Names& names, const Route& route, const Machine& m) {
+  const Seconds start = library(m);
+  const Seconds transfer =
+      base::max(over(route.up, m.scale_up.bandwidth), over(route.out, m.scale_out.bandwidth));
   for (std::size_t p = 0; p < kProtocols; ++p) {
     if (names[p].empty() || (p == kLl128 && !m.scale_up.peer_access)) {
       continue;
     }
     const hardware::Protocol& protocol = m.calibration.protocols[p];
-    const double share = protocol.bandwidth;
     offers.add(
-        {names[p], protocol.overhead * library(m),
+        {names[p], protocol.overhead * start,
          (route.up_hops * protocol.scale_up_hop + route.up_posts) * m.scale_up.latency +
              (route.out_hops * protocol.scale_out_hop + route.out_posts) * m.scale_out.latency,
-         base::max(over(route.up, m.scale_up.bandwidth * share),
-                   over(route.out, m.scale_out.bandwidth * share))});
+         transfer / protocol.bandwidth});
   }
 }
 
@@ -134,7 +142,7 @@ void all_reduce(Offers& offers, const Group& g, Bytes size, AllReduceKernels ker
                 m);
   if (g.leaves() || g.inside > kHostChips) {
     const std::int64_t host = std::min(g.inside, kHostChips);
-    const double chain = static_cast<double>(host - 1) + log2_up((g.inside + host - 1) / host);
+    const double chain = static_cast<double>(host - 1) + log2_up(base::ceil_div(g.inside, host));
     add_protocols(offers, kTree,
                   {2.0 * chain, 2.0 * log2_up(g.domains), pairs ? 2.0 * size : Bytes{},
                    g.leaves() ? 2.0 * shard : Bytes{}},
@@ -198,25 +206,30 @@ double reached(double all, double copies) {
 }
 
 // Rows are counted first, cross once to each other domain that wants them, on its rail, and fan out there, once
-// to each rank, on a few SMs.
-void deduplicated(Offers& offers, const Group& g, Bytes size, double copies, const Machine& m) {
+// to each rank. The kernels that move them keep to a few SMs.
+void deduplicated(Offers& offers, const Group& g, const Collective& op, const Machine& m) {
   const hardware::Calibration& c = m.calibration;
-  const BytesPerSecond kernel =
-      BytesPerSecond::from_si(c.deduplicated_bytes_per_clock * m.sm_clocks.si() / m.sms);
-  const Bytes up = reached(g.n(), copies) / copies * (g.i() - 1.0) / g.i() * size;
+  const Bytes size = Bytes::from_si(op.bytes);
+  const auto copies = static_cast<double>(op.copies);
+  const Bytes all = reached(g.n(), copies) / copies * size;
+  const Bytes up = (g.i() - 1.0) / g.i() * all;
   const Bytes out =
       g.leaves() ? (g.d() - 1.0) / g.d() * reached(g.d(), copies) / copies * size : Bytes{};
+  const Bytes moved = g.leaves() ? 2.0 * all + out : all;  // forwarded from where they arrive
+  const double clocks =
+      op.rows * c.deduplicated_row_clocks + moved.si() / c.deduplicated_bytes_per_sm_clock;
+  const double sms = std::min(static_cast<double>(op.sms), m.sms);
+  const Seconds kernel = clocks / (sms * m.clock);
   offers.add({"deduplicated", library(m) + (1.0 + log2_up(g.domains)) * c.deduplication_overhead,
               m.scale_up.latency + (g.leaves() ? m.scale_out.latency : Seconds{}),
-              base::max(over(up, base::min(m.scale_up.bandwidth, kernel)),
-                        over(out, m.scale_out.bandwidth))});
+              base::max(kernel, base::max(over(up, m.scale_up.bandwidth),
+                                          over(out, m.scale_out.bandwidth)))});
 }
 
 void all_to_all(Offers& offers, const Group& g, const Collective& op, const Machine& m) {
   const Bytes size = Bytes::from_si(op.bytes);
-  const auto copies = static_cast<double>(op.copies);
-  if (op.deduplicated || copies > 1.0 || (g.leaves() && m.scale_out.off_rail < 1.0)) {
-    deduplicated(offers, g, size, copies, m);
+  if (op.deduplicated || op.copies > 1 || (g.leaves() && m.scale_out.off_rail < 1.0)) {
+    deduplicated(offers, g, op, m);
   }
   if (op.deduplicated) {
     return;
@@ -225,12 +238,19 @@ void all_to_all(Offers& offers, const Group& g, const Collective& op, const Mach
   const auto posts = [](std::int64_t n) { return n > 1 ? log2_up(n) - 1.0 : 0.0; };
   const double kept = g.i() - 1.0 + m.calibration.staging_copy;
   const Bytes up = g.inside > 1 ? kept / g.n() * size : Bytes{};
-  const Bytes out = (g.n() - g.i()) / g.n() * size;
   const Bytes spine = (g.d() - 1.0) * (g.i() - 1.0) / g.n() / m.scale_out.off_rail * size;
-  add_protocols(offers, kDirect,
-                {hops(g.inside), hops(g.domains), up, base::max(out, spine), posts(g.inside),
-                 posts(g.domains)},
-                m);
+  const Bytes out = base::max((g.n() - g.i()) / g.n() * size, spine);
+  const Route route{hops(g.inside), hops(g.domains), up, out, posts(g.inside), posts(g.domains)};
+  if (op.custom == AllReduceKernels::library || op.rows == 0.0 || !m.scale_up.peer_access) {
+    add_protocols(offers, kDirect, route, m);
+    return;
+  }
+  const Bytes placed = (g.i() - 1.0) / g.n() * size;
+  offers.add({"put", library(m),
+              (route.up_hops + route.up_posts) * m.scale_up.latency +
+                  (route.out_hops + route.out_posts) * m.scale_out.latency,
+              base::max(over(placed, m.scale_up.bandwidth * m.calibration.custom_efficiency),
+                        over(out, m.scale_out.bandwidth))});
 }
 
 // In a full mesh a group has only the links between its own ranks.
@@ -274,7 +294,7 @@ Cost collective_cost(const Collective& op, const Machine& machine) {
   }
   const std::int64_t reach = machine.scale_up_domain / op.stride;  // ranks of the group in a domain
   const std::int64_t inside = std::clamp<std::int64_t>(reach, 1, op.ranks);
-  const Group group{inside, (op.ranks + inside - 1) / inside};
+  const Group group{inside, base::ceil_div(op.ranks, inside)};
   const Offers offers = machine.scale_up.mesh_peers > 0.0
                             ? offers_for(op, group, with_links_among(group, machine))
                             : offers_for(op, group, machine);
@@ -284,8 +304,8 @@ Cost collective_cost(const Collective& op, const Machine& machine) {
   cost.network = offers.best.transfer;
   cost.message_bytes = collective_work(op).message;
   cost.algorithm = offers.best.algorithm;
-  cost.runner_up = offers.second.algorithm;
-  cost.runner_up_time = launch + offers.second.total();
+  cost.runner_up = offers.runner_up;
+  cost.runner_up_time = offers.runner_up.empty() ? launch : launch + offers.runner_up_total;
   combine(cost, machine.calibration.overlap_exponent);
   return cost;
 }

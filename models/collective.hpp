@@ -26,11 +26,14 @@
 //   all-to-all
 //     direct           2 + 2                     (i−1+c)/n·S | (n−i)/n·S
 //                      and ⌈log₂i⌉−1, ⌈log₂d⌉−1 times α to post the messages
+//     put              2 + 2                     (i−1)/n·S/e | (n−i)/n·S   and the posts
+//                      by the stack's own kernels, which store rows where receivers read them
 //     deduplicated     1 + 1                     (i−1)/i·r(n)/k·S | (d−1)/d·r(d)/k·S   (+ (1+⌈log₂d⌉)·D)
 //                      rows that k ranks want cross once to each of the r(d) = d(1−(1−1/d)^k)
 //                      domains they reach and fan out there to r(n) ranks, which also keeps to
-//                      the rails; inside by kernels on a few SMs, at most b bytes a clock (b:
-//                      deduplicated_bytes_per_clock)
+//                      the rails; by kernels on a few SMs, which take deduplicated_row_clocks for
+//                      each row and move r(n)/k·S, beyond a domain twice and what leaves once more,
+//                      at deduplicated_bytes_per_sm_clock
 //   send/receive       1                         S
 //
 // In a full mesh B is what the group's own links give (FabricLevel::among). Beyond the domain only a

@@ -2,7 +2,8 @@
 #include "models/cost.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include "models/smooth_maximum.hpp"
 
 namespace roofcast::models {
 
@@ -12,27 +13,24 @@ std::string_view name(Bound bound) {
 }
 
 void combine(Cost& cost, double p) {
-  const double terms[] = {cost.compute.si(), cost.dram.si(), cost.l2.si(), cost.network.si()};
-  const double most = *std::max_element(std::begin(terms), std::end(terms));
-  double smooth = most;
-  if (most < terms[0] + terms[1] + terms[2] + terms[3]) {  // more than one term
-    double sum = 0.0;
-    const double scale = 1.0 / most;
-    for (const double term : terms) {
-      const double ratio = term * scale;
-      sum += p == 4.0 ? (ratio * ratio) * (ratio * ratio) : std::pow(ratio, p);
-    }
-    smooth = most * std::max(1.0, p == 4.0 ? std::sqrt(std::sqrt(sum)) : std::pow(sum, 1.0 / p));
-  }
+  const double compute = cost.compute.si();
+  const double dram = cost.dram.si();
+  const double l2 = cost.l2.si();
+  const double network = cost.network.si();
+  const double most = std::max(std::max(compute, dram), std::max(l2, network));
+  // Nothing that has a network term has another one.
+  const double smooth = most == compute + dram + l2 + network
+                            ? most
+                            : std::max(most, smooth_maximum(compute, dram, l2, p));
   cost.time = cost.launch + cost.fill + base::Seconds::from_si(smooth);
   const double latency = cost.launch.si() + cost.fill.si();
   if (latency >= most) {
     cost.bound = Bound::latency;
-  } else if (most == terms[0]) {
+  } else if (most == compute) {
     cost.bound = Bound::compute;
-  } else if (most == terms[1]) {
+  } else if (most == dram) {
     cost.bound = Bound::memory;
-  } else if (most == terms[2]) {
+  } else if (most == l2) {
     cost.bound = Bound::l2;
   } else {
     cost.bound = Bound::network;

@@ -40,8 +40,9 @@ Cost expert_routing_cost(const workloads::ExpertRouting& op, const Machine& mach
   Cost cost = streaming_cost(expert_routing_work(op), c.moe_kernels, machine);
   const double moved =
       (4.0 * op.pairs + 2.0 * static_cast<double>(op.tokens)) * static_cast<double>(op.hidden);
-  cost.compute = base::max(cost.compute,
-                           base::Seconds::from_si(moved * c.row_clocks / machine.sm_clocks.si()));
+  cost.compute =
+      base::max(cost.compute,
+                base::Seconds::from_si(moved * c.row_clocks / (machine.sms * machine.clock.si())));
   combine(cost, c.overlap_exponent);
   return cost;
 }

@@ -4,19 +4,20 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/integers.hpp"
 #include "workloads/parameters.hpp"
 
 namespace roofcast::models {
 namespace {
 
+using base::as_double;
 using base::Bytes;
 using base::NumberFormat;
 using workloads::Architecture;
 using workloads::AttentionKind;
+using workloads::kHiddenBytes;
 using workloads::LayerGroup;
 using workloads::Mapping;
-
-double as_double(std::int64_t value) { return static_cast<double>(value); }
 
 // The fullest pipeline stage's sum of `of(group)` for one layer each. Stages are cut at equal depths;
 // interleaved groups stand everywhere in proportion.
@@ -153,7 +154,6 @@ Bytes state_bytes(const Architecture& model, const workloads::Precision& precisi
 Footprint footprint(const hardware::Chip& chip, const workloads::Architecture& model,
                     const workloads::Precision& precision, const workloads::Mapping& mapping,
                     const workloads::Serving& serving) {
-  constexpr double kHiddenBytes = 2.0;
   constexpr double kLogitBytes = 4.0;
   constexpr double kWidths = 3.0;     // gate, up and their product
   constexpr double kRowCopies = 1.5;  // rows into the experts in one byte, out of them in two

@@ -5,6 +5,30 @@
 
 namespace roofcast::models {
 
+namespace {
+
+PowerRates power_of(const hardware::Chip& chip, const hardware::Calibration& c) {
+  PowerRates power;
+  if (!chip.tdp) {
+    return power;
+  }
+  power.limit = c.limit_share * *chip.tdp;
+  power.active = c.active_share * *chip.tdp;
+  power.idle = c.idle_share * *chip.tdp;
+  const double bf16 = c.flop_share[static_cast<std::size_t>(base::MathType::bf16)];
+  const double own = chip.flop_share().value_or(bf16) / bf16;
+  for (std::size_t i = 0; i < power.flop.size(); ++i) {
+    if (chip.tensor[i].si() > 0.0) {
+      power.flop[i] = own * c.flop_share[i] * (*chip.tdp / chip.tensor[i]);
+    }
+  }
+  power.dram = c.dram_energy;
+  power.link = c.link_energy;
+  return power;
+}
+
+}  // namespace
+
 Machine machine_of(const hardware::System& system) {
   const hardware::Chip& chip = system.chip;
   const hardware::Calibration& c = system.calibration;
@@ -14,12 +38,8 @@ Machine machine_of(const hardware::System& system) {
   for (std::size_t i = 0; i < m.peak.size(); ++i) {
     m.tensor[i] = m.peak[i] * c.tensor_efficiency[i];
   }
-  const base::Hertz clock = chip.clock_used().value_or(base::Hertz{});
-  if (clock.si() > 0.0) {
-    m.clock_period = base::Seconds::from_si(1.0 / clock.si());
-  }
-  m.sm_clocks = m.sms * clock;
-  const auto per_sm_clock = [&](double amount) { return amount * m.sm_clocks.si(); };
+  m.clock = chip.clock_used().value_or(base::Hertz{});
+  const auto per_sm_clock = [&](double amount) { return amount * (m.sms * m.clock.si()); };
   m.exponential = chip.measured.exponential_rate.value_or(
       base::FlopsPerSecond::from_si(per_sm_clock(c.exponentials_per_sm_clock)));
   m.l2 = c.l2_efficiency * chip.measured.l2_bandwidth.value_or(base::BytesPerSecond::from_si(
@@ -40,6 +60,7 @@ Machine machine_of(const hardware::System& system) {
     m.scale_out.off_rail = system.rail_optimised ? spine : 1.0;
   }
   m.scale_up_domain = system.scale_up_domain;
+  m.power = power_of(chip, c);
   return m;
 }
 

@@ -12,10 +12,20 @@
 
 namespace roofcast::models {
 
+// What running costs; all zero where the chip's TDP is not known. models/power.hpp has the formula.
+struct PowerRates {
+  base::Watts limit;                                         // most that the chip draws for long
+  base::Watts active;                                        // while a kernel runs
+  base::Watts idle;                                          // between kernels
+  std::array<base::JoulesPerFlop, base::kMathTypes> flop{};  // at full clocks
+  base::JoulesPerByte dram;
+  base::JoulesPerByte link;
+  bool known() const { return limit.si() > 0.0; }
+};
+
 struct Machine {
   double sms = 0;
-  base::Seconds clock_period;
-  base::Hertz sm_clocks;                                        // of all SMs together
+  base::Hertz clock;                                            // of an SM
   std::array<base::FlopsPerSecond, base::kMathTypes> peak{};    // datasheet
   std::array<base::FlopsPerSecond, base::kMathTypes> tensor{};  // a large GEMM's
   base::FlopsPerSecond exponential;                             // exp() per second
@@ -29,6 +39,7 @@ struct Machine {
   // domains. Off its rail it has `off_rail` of that.
   hardware::FabricLevel scale_out;
   std::int64_t scale_up_domain = 1;
+  PowerRates power;
 
   // The multiplier of attention over a cache format: caches are widened to bf16 where the chip lacks
   // theirs, to fp16 where it lacks bf16.

@@ -4,6 +4,7 @@
 #include "base/overloaded.hpp"
 #include "models/attention.hpp"
 #include "models/collective.hpp"
+#include "models/correction.hpp"
 #include "models/elementwise.hpp"
 #include "models/gemm.hpp"
 #include "models/grouped_gemm.hpp"
@@ -11,7 +12,8 @@
 #include "models/sparse_index.hpp"
 
 namespace roofcast::models {
-Cost cost_of(const workloads::Operator& op, const Machine& m) {
+
+Cost physical_cost_of(const workloads::Operator& op, const Machine& m) {
   return std::visit(
       base::overloaded{
           [&](const workloads::Gemm& o) { return gemm_cost(o, m); },
@@ -26,6 +28,12 @@ Cost cost_of(const workloads::Operator& op, const Machine& m) {
           [&](const workloads::Collective& o) { return collective_cost(o, m); },
       },
       op);
+}
+
+Cost cost_of(const workloads::Operator& op, const Machine& m) {
+  Cost cost = physical_cost_of(op, m);
+  correct(op, m, cost);
+  return cost;
 }
 
 base::MathType math_of(const workloads::Operator& op, const Machine& m) {

@@ -9,6 +9,8 @@
 
 namespace roofcast::models {
 
+// The physical model's cost, and the same with the calibration's correction.
+Cost physical_cost_of(const workloads::Operator& op, const Machine& machine);
 Cost cost_of(const workloads::Operator& op, const Machine& machine);
 
 // The multiplier the operator needs and the chip must have; fp32 for operators that multiply

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/integers.hpp"
 #include "models/work.hpp"
 
 namespace roofcast::models {
@@ -14,7 +15,7 @@ Cost state_scan_cost(const workloads::StateScan& op, const Machine& machine) {
   const Work work = state_scan_work(op);
   const hardware::Calibration& c = machine.calibration;
   const bool ssm = op.heads.kind == Recurrence::ssm;
-  const std::int64_t chunks = (op.tokens + op.chunk - 1) / op.chunk;
+  const std::int64_t chunks = base::ceil_div(op.tokens, op.chunk);
   workloads::StateScan padded = op;
   padded.tokens = chunks * op.chunk;
   const auto lanes = static_cast<double>(op.sequences * op.heads.heads);

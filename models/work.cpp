@@ -8,14 +8,11 @@
 namespace roofcast::models {
 namespace {
 
-constexpr double kHiddenBytes = 2.0;  // bf16 outputs and queries
+using base::byte_count;
+using workloads::kHiddenBytes;
 
 Work work(double flop, double bytes, double message = 0.0) {
   return {base::Flops::from_si(flop), base::Bytes::from_si(bytes), base::Bytes::from_si(message)};
-}
-
-double byte_count(double elements, base::NumberFormat format) {
-  return base::bytes_of(elements, format).si();
 }
 
 double query_bytes(const workloads::AttentionHeads& heads, double rows) {

@@ -9,7 +9,7 @@
 
 namespace roofcast::sim {
 
-// description → can it run → what fits in memory → steady state of the batch → rates and cost
+// description → can it run → what fits in memory → steady state of the batch → rates, cost and energy
 ServingEstimate estimate(const ScenarioView& s, Workspace& workspace) {
   ServingEstimate e;
   e.provenance = s.platform->system.provenance();
@@ -29,6 +29,7 @@ ServingEstimate estimate(const ScenarioView& s, Workspace& workspace) {
   e.steady = steady_state(s, std::max(1.0, std::floor(e.max_running)), workspace);
   e.memory = e.footprint.fixed() + e.steady.running * cache.mean_request;
   e.output_rate = e.steady.requests_per_second * static_cast<double>(s.traffic->output_tokens);
+  e.joules_per_token = static_cast<double>(e.gpus) * e.steady.power.si() / e.output_rate;
   e.usd_per_mtok = std::numeric_limits<double>::quiet_NaN();
   if (const auto& price = s.platform->system.price) {
     const double usd_per_second = static_cast<double>(e.gpus) * price->per_gpu.si();

@@ -9,6 +9,7 @@
 
 #include "base/catalog.hpp"
 #include "base/nearest.hpp"
+#include "hardware/nearest_calibration.hpp"
 #include "hardware/system.hpp"
 #include "workloads/architecture.hpp"
 #include "workloads/precision.hpp"
@@ -31,15 +32,6 @@ std::vector<std::string_view> split(std::string_view path) {
       return parts;
     }
     path.remove_prefix(dot + 1);
-  }
-}
-
-// Without a calibration of its own a system is forecast with the generic one.
-void default_calibration(Node& document) {
-  Node* system = document.find("system");
-  if (system != nullptr && system->is_map() && system->find("calibration") == nullptr) {
-    const std::string_view generic = reference_at("system.calibration")->when_absent;
-    (*system)["calibration"] = base::scalar_node(std::string(generic), system->place);
   }
 }
 
@@ -101,6 +93,29 @@ void change(Node& document, const std::string& path, const base::Entry& entry, P
 }
 
 bool load_at(Node& document, std::string_view path, Problems& problems, int derivations = 0);
+
+// The id of the serving stack, which may be derived; empty when there is none.
+std::string_view stack_of(const Node& document) {
+  const Node* stack = document.find_path("serving.stack");
+  if (stack == nullptr) {
+    return {};
+  }
+  const Node* base = stack->find("base");
+  return stack->is_scalar() ? stack->text : base != nullptr ? base->text : stack->reference;
+}
+
+// Without a calibration of its own a system takes the nearest to its chip and the serving stack.
+void default_calibration(Node& document, Problems& problems) {
+  const Node* system = document.find("system");
+  if (system == nullptr || !system->is_map() || system->find("calibration") != nullptr ||
+      !load_at(document, "system.chip", problems)) {
+    return;
+  }
+  if (const Node* chip = document.find_path("system.chip"); chip != nullptr && chip->is_map()) {
+    const Node nearest = hardware::nearest_calibration(*chip, stack_of(document));
+    (*document.find("system"))["calibration"] = nearest;
+  }
+}
 
 // `base: id` and dotted changes become the base's document with the changes made.
 bool derive(Node& document, std::string_view path, const base::Catalog& catalog, Problems& problems,
@@ -168,7 +183,8 @@ const std::vector<ReferencePoint>& reference_points() {
       {"model", workloads::model_catalog()},
       {"precision", workloads::precision_catalog(), "the model's native_precision"},
       {"system.chip", hardware::chip_catalog()},
-      {"system.calibration", hardware::calibration_catalog(), "generic"},
+      {"system.calibration", hardware::calibration_catalog(),
+       "the nearest to the chip and the serving stack"},
       {"serving.stack", workloads::stack_catalog()},
   };
   return points;
@@ -212,8 +228,9 @@ void set_knob(Node& document, std::string_view path, const base::Place& path_pla
       return;
     }
     node = document.find_path(walked);
-    if (walked == "system") {
-      default_calibration(document);
+    if (walked == "system" && part == "calibration") {
+      default_calibration(document, problems);
+      node = document.find_path(walked);
     }
     if (!node->is_map() && !node->is_null()) {
       problems.add(path_place, path, fmt::format("\"{}\" is not a group of keys", walked));
@@ -263,8 +280,8 @@ void set_knob(Node& document, const std::string& assignment, Problems& problems)
 
 void load_references(Node& document, Problems& problems) {
   for (const ReferencePoint& point : reference_points()) {
-    if (point.path.starts_with("system.")) {
-      default_calibration(document);
+    if (point.path == "system.calibration") {
+      default_calibration(document, problems);
     } else if (point.path == "precision") {
       default_precision(document);
     }

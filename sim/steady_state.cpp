@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/integers.hpp"
+
 namespace roofcast::sim {
 namespace {
 
@@ -35,9 +37,9 @@ PromptPlan plan_of(const ScenarioView& s, std::int64_t decodes) {
     plan.chunk = prompt;
     plan.cached = t.cached_tokens;
   } else {
-    const std::int64_t passes = (prompt + budget - 1) / budget;
+    const std::int64_t passes = base::ceil_div(prompt, budget);
     plan.passes = static_cast<double>(passes);
-    plan.chunk = (prompt + passes - 1) / passes;
+    plan.chunk = base::ceil_div(prompt, passes);
     plan.cached = t.cached_tokens + (prompt - plan.chunk) / 2;
   }
   return plan;
@@ -186,10 +188,26 @@ class Solver {
     r.decode_batch = decodes_ > 0.0 ? b : 0.0;
     r.running = running_;
     r.prefill_share = share_;
+    r.power = power(rate, b);
+    r.decode_clock = decode_.clock;
+    r.prefill_clock = mixed_.clock;
     limits(r, slot, first - prefill_);
     r.decode_pass = decode_batch_;
     r.prefill_pass = mixed_batch_;
     return r;
+  }
+
+  // Mean of one GPU while a group completes `rate` requests a second.
+  base::Watts power(double rate, double b) const {
+    const double prompts = static_cast<double>(
+        std::max<std::int64_t>(1, mixed_batch_.prefill_sequences));  // of a pass that carries some
+    const double mixed = rate * plan_.passes / prompts;
+    const double all = rate * decodes_ / std::max(1.0, b / stages_);
+    const models::PowerRates& rates = s_.platform->machine.power;
+    const base::Joules per_second =
+        mixed * mixed_.energy_above_idle + std::max(0.0, all - mixed) * decode_.energy_above_idle;
+    const base::Watts mean = rates.idle + per_second / stages_ / base::second;
+    return mean > rates.limit ? rates.limit : mean;
   }
 
   void limits(SteadyState& r, Seconds slot, Seconds wait) const {

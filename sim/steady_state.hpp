@@ -20,7 +20,12 @@
 //
 // solved by bisection. When r·c > k prompts are the bottleneck: b is what they can feed. n is the
 // least of the clients, max_sequences and what the KV cache holds at the mean length P + O/2; further
-// clients wait for a slot. The median of TTFT takes the wait before prefill as exponential. One client
+// clients wait for a slot. A GPU draws its idle power, and above it the energy of as many passes a
+// second as the requests need:
+//
+//   power = idle + (prompts/s·c/q · E(decodes and prompts) + other decode passes/s · E(decodes)) / stages
+//
+// not more than its limit. The median of TTFT takes the wait before prefill as exponential. One client
 // alone is exact: its prompt, then its decodes. Not modelled: the burst at the start of a benchmark,
 // varied lengths, preemption.
 #pragma once
@@ -38,6 +43,9 @@ struct SteadyState {
   double decode_batch = 0;         // sequences decoding at once on one attention-DP rank
   double running = 0;              // sequences holding a slot on one attention-DP rank
   double prefill_share = 0;        // of iterations that carry prompt tokens
+  base::Watts power;               // of one GPU, mean; NaN where the TDP is not known
+  double decode_clock = 1;         // of the full one, in steps without prompts
+  double prefill_clock = 1;        // in steps with prompts
   Limit ttft_limit = Limit::latency;
   Limit tpot_limit = Limit::latency;
   Limit throughput_limit = Limit::latency;

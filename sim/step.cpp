@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "models/operator_cost.hpp"
+#include "models/power.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -20,14 +21,13 @@ void build(const ScenarioView& s, const workloads::Batch& batch, workloads::Grap
 // The hand-overs of one micro-batch from stage to stage: inside a scale-up domain, and beyond one.
 // A hop goes beyond where any rank's does, since a stage's ranks wait for each other.
 std::array<workloads::Call, 2> hand_overs(const ScenarioView& s, const workloads::Batch& batch) {
-  constexpr double kHiddenBytes = 2.0;
   const std::int64_t domain = s.platform->machine.scale_up_domain;
   const std::int64_t stage = s.mapping->stage_ranks();
   const std::int64_t decodes = batch.decode_sequences * batch.query_tokens;
   const double rows =
       static_cast<double>(decodes) + static_cast<double>(batch.tokens() - decodes) /
                                          static_cast<double>(s.mapping->context_parallel);
-  const double bytes = rows * static_cast<double>(s.model->hidden) * kHiddenBytes /
+  const double bytes = rows * static_cast<double>(s.model->hidden) * workloads::kHiddenBytes /
                        static_cast<double>(s.mapping->tensor_parallel);
   const std::int64_t hops = s.mapping->pipeline_parallel - 1;
   std::int64_t beyond = 0;
@@ -54,6 +54,12 @@ class Sequence {
  private:
   Seconds last_;
 };
+
+// What a rank of each stage draws over a step.
+models::Drawn drawn(models::Activity activity, Seconds host, const models::PowerRates& rates) {
+  activity.gaps = host;
+  return models::drawn(activity, rates);
+}
 
 Limit limit_of(models::Bound bound) { return static_cast<Limit>(bound); }
 static_assert(static_cast<int>(Limit::network) == static_cast<int>(models::Bound::network));
@@ -82,9 +88,12 @@ StepCost step_cost(const ScenarioView& s, const workloads::Batch& batch, Workspa
   Seconds layers{};
   Seconds ends{};  // embedding and head, on the first and last stage
   Sequence sequence;
+  models::Activity activity;
   const auto timed = [&](const workloads::Call& call) {
-    const models::Cost cost = models::cost_of(call.op, machine);
+    const models::Cost cost =
+        workspace.costs ? workspace.costs->of(call.op, machine) : models::cost_of(call.op, machine);
     const Seconds time = sequence.add(call, cost);
+    activity.add(cost, models::math_of(call.op, machine), call.count, time, machine);
     step.by_limit[static_cast<std::size_t>(limit_of(cost.bound))] += time;
     return time;
   };
@@ -108,6 +117,15 @@ StepCost step_cost(const ScenarioView& s, const workloads::Batch& batch, Workspa
   step.period = stages > 1.0
                     ? layers * (std::ceil(count / stages) / count) + ends + slowest_send + host
                     : step.latency;
+  const models::Drawn draw = drawn(activity, host, machine.power);
+  step.clock = draw.clock;
+  step.energy_above_idle = draw.energy - machine.power.idle * draw.time;
+  if (draw.clock < 1.0) {
+    const double slower = (draw.time - host) / activity.running;
+    step.by_limit[static_cast<std::size_t>(Limit::compute)] += draw.time - step.latency;
+    step.latency = draw.time;
+    step.period = host + slower * (step.period - host);
+  }
   return step;
 }
 
@@ -120,10 +138,20 @@ std::vector<OperatorLine> step_operators(const ScenarioView& s, const workloads:
     }
   }
   std::vector<OperatorLine> lines;
+  const models::Machine& machine = s.platform->machine;
   Sequence sequence;
+  models::Activity activity;
   for (const workloads::Call& call : graph) {
-    const models::Cost cost = models::cost_of(call.op, s.platform->machine);
+    const models::Cost cost = models::cost_of(call.op, machine);
     lines.push_back({call, cost, sequence.add(call, cost)});
+    activity.add(cost, models::math_of(call.op, machine), call.count, lines.back().time, machine);
+  }
+  const double clock = drawn(activity, host_time(*s.serving, batch), machine.power).clock;
+  for (OperatorLine& line : lines) {
+    const base::MathType math = models::math_of(line.call.op, machine);
+    const Seconds compute =
+        base::min(line.time, line.call.count * models::clocked_time(line.cost, math, machine));
+    line.time += (1.0 / clock - 1.0) * compute;
   }
   return lines;
 }

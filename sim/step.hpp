@@ -8,13 +8,16 @@
 // ones stall each other more). With
 // pipeline stages a micro-batch takes `latency` from first to last stage, and the slowest stage
 // accepts the next one every `period`; without them the two are equal. Host time is added once an
-// iteration.
+// iteration. What the operators draw decides the clock of the step (models/power.hpp): a step that would
+// draw more than the chip holds is slower by what its compute takes longer.
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "models/cost.hpp"
+#include "sim/remembered_costs.hpp"
 #include "sim/scenario.hpp"
 #include "workloads/graph.hpp"
 
@@ -30,12 +33,16 @@ struct StepCost {
   base::Seconds latency;
   base::Seconds period;
   std::array<base::Seconds, kLimits> by_limit{};  // adds up to latency
+  double clock = 1.0;                             // of the full one
+  // Of one rank of each stage, beyond what they draw idle; NaN where the TDP is not known.
+  base::Joules energy_above_idle;
   Limit limit() const;
 };
 
 // Buffers one thread reuses from estimate to estimate.
 struct Workspace {
   workloads::Graph graph;
+  std::optional<RememberedCosts> costs;  // for many estimates of machines that stay as they are
 };
 
 StepCost step_cost(const ScenarioView& scenario, const workloads::Batch& batch,
@@ -48,7 +55,7 @@ base::Seconds host_time(const workloads::Serving& serving, const workloads::Batc
 struct OperatorLine {
   workloads::Call call;
   models::Cost cost;   // of one run
-  base::Seconds time;  // of all runs, beyond the call it runs beside
+  base::Seconds time;  // of all runs at the step's clock, beyond the call it runs beside
 };
 std::vector<OperatorLine> step_operators(const ScenarioView& scenario,
                                          const workloads::Batch& batch);

@@ -28,12 +28,14 @@ struct Combinations {
 
 std::string_view section_of(std::string_view path) { return path.substr(0, path.find('.')); }
 
-// Whether a setting decides a section: its own settings do, and a model decides the precision it was
-// published in where the sweep's base names none.
+// Whether a setting decides a section: its own settings do, a model decides the precision it was
+// published in where the sweep's base names none, and the serving stack decides which calibration a
+// system takes that names none.
 bool decides(const Sweep& sweep, const Assignment& a, std::string_view section) {
   const std::string_view own = section_of(a.path);
   return own == section ||
-         (section == "precision" && own == "model" && sweep.base.find("precision") == nullptr);
+         (section == "precision" && own == "model" && sweep.base.find("precision") == nullptr) ||
+         (section == "system" && (a.path == "serving" || a.path.starts_with("serving.stack")));
 }
 
 bool touches(const Sweep& sweep, const Axis& axis, std::string_view section) {
@@ -81,6 +83,9 @@ Node combine(const Sweep& sweep, const Combinations& c, std::size_t index, std::
     document[section] = *node;
   } else if (const Node* model = section == "precision" ? sweep.base.find("model") : nullptr) {
     document["model"] = *model;
+  }
+  if (const Node* serving = section == "system" ? sweep.base.find("serving") : nullptr) {
+    document["serving"] = *serving;
   }
   for (const Assignment* a : assignments) {
     set_knob(document, a->path, a->path_place, a->value, problems);
@@ -241,6 +246,7 @@ SweepResult run_sweep(const SweepPoints& points, unsigned threads, std::atomic<s
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     Workspace workspace;
+    workspace.costs.emplace();
     for (std::size_t begin = next.fetch_add(kChunk); begin < points.size();
          begin = next.fetch_add(kChunk)) {
       const std::size_t end = std::min(begin + kChunk, points.size());

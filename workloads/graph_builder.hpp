@@ -4,16 +4,13 @@
 // mixer_graph.cpp, those of the feed-forwards in feed_forward_graph.cpp.
 #pragma once
 
+#include "base/integers.hpp"
 #include "workloads/graph.hpp"
 
 namespace roofcast::workloads {
 
-inline constexpr double kHiddenBytes = 2.0;  // the residual stream is bf16
-
-inline double byte_count(double elements, NumberFormat format) {
-  return base::bytes_of(elements, format).si();
-}
-inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+using base::byte_count;
+using base::ceil_div;
 
 class GraphBuilder {
  public:

@@ -225,7 +225,7 @@ void GraphBuilder::convolution(const RecurrentShape& shape, std::int64_t all, do
       const auto kept = static_cast<double>(sequences * channels * (shape.conv_kernel - 1));
       const double bytes = (static_cast<double>(rows * channels) + kept) * kHiddenBytes;
       const auto flop = static_cast<double>(2 * rows * channels * shape.conv_kernel);
-      call(name, Elementwise{bytes, bytes, flop}, count);
+      call(name, Elementwise{bytes, bytes, flop, shape.conv_kernel}, count);
     }
   };
   emit(names.convolution_update, batch_.decode_sequences, decode_rows_, ceil_div(all, cp_));

@@ -17,6 +17,8 @@ namespace roofcast::workloads {
 
 using base::NumberFormat;
 
+inline constexpr double kHiddenBytes = 2.0;  // the residual stream and what leaves a GEMM are bf16
+
 // out[m,n] = activations[m,k] · weights[k,n], `batch` independent ones in one kernel.
 struct Gemm {
   std::int64_t m = 0, n = 0, k = 0;
@@ -121,6 +123,7 @@ struct Elementwise {
   double read_bytes = 0.0;
   double written_bytes = 0.0;
   double flop = 0.0;
+  std::int64_t taps = 0;  // of a short convolution along the tokens; else 0
   friend bool operator==(const Elementwise&, const Elementwise&) = default;
 };
 
@@ -160,7 +163,9 @@ struct Collective {
   AllReduceKernels custom = AllReduceKernels::library;
   std::int64_t copies = 1;  // all_to_all: of each row, to ranks drawn at random (top-k experts)
   bool deduplicated =
-      false;  // all_to_all: by kernels that send a row once to each rank, come what may
+      false;              // all_to_all: by kernels that send a row once to each rank, come what may
+  double rows = 0.0;      // all_to_all: of one rank, before they are copied
+  std::int64_t sms = 20;  // all_to_all: that those kernels keep to (DeepEP's default)
   friend bool operator==(const Collective&, const Collective&) = default;
 };
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/parameters.hpp"
 
+#include "base/integers.hpp"
+
 namespace roofcast::workloads {
 namespace {
 
-double as_double(std::int64_t value) { return static_cast<double>(value); }
+using base::as_double;
 
 double attention_parameters(const Architecture& model, std::int64_t kv_heads) {
   const AttentionShape& a = model.attention;

@@ -18,7 +18,7 @@ struct Case {
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
       {"roofcast est", {"estimate"}},
-      {"roofcast calibrate ", {"fit", "validate"}},
+      {"roofcast calibrate ", {"accuracy", "fit", "validate"}},
       {"roofcast compl", {"completion"}},  // `complete` is for the scripts
       {"roofcast sweep --th", {"--threads"}},
       {"roofcast estimate mine.yaml --format ", {"csv", "json", "text"}},
@@ -37,7 +37,7 @@ const std::vector<Case>& cases() {
       {"roofcast pareto out.csv --maximize thr", {"throughput"}},
       {"roofcast pareto out.csv --maximize throughput --by sys", {"system"}},
       {"roofcast pareto absent.csv --minimize ttft_p", {"ttft_p50_s"}},
-      {"roofcast calibrate validate gem", {"gemm"}},
+      {"roofcast calibrate validate gem", {"gemm", "gemm_power"}},
       {"roofcast calibrate validate gemm out.csv --where sys", {"system="}},
   };
   return all;

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <string>
 
-#include "base/node.hpp"
 #include "base/problems.hpp"
 #include "cli/catalogs.hpp"
 #include "sim/scenario.hpp"
 #include "sim/sweep.hpp"
+#include "tests/equal_nodes.hpp"
 #include "tests/fuzz/fault.hpp"
 
 namespace {
@@ -25,24 +25,6 @@ bool is_read(Read read) {
     require(error.what() != std::string(), "an error says something");
     return false;
   }
-}
-
-bool equal(const base::Node& a, const base::Node& b) {
-  if (a.kind != b.kind || a.text != b.text || a.items.size() != b.items.size() ||
-      a.entries.size() != b.entries.size()) {
-    return false;
-  }
-  for (std::size_t i = 0; i < a.items.size(); ++i) {
-    if (!equal(a.items[i], b.items[i])) {
-      return false;
-    }
-  }
-  for (std::size_t i = 0; i < a.entries.size(); ++i) {
-    if (a.entries[i].key != b.entries[i].key || !equal(a.entries[i].value, b.entries[i].value)) {
-      return false;
-    }
-  }
-  return true;
 }
 
 }  // namespace

@@ -85,8 +85,8 @@ TEST_CASE("Twice the rates at half the latencies take half the time", "[laws]") 
       if (!runs_on(op, p)) {
         continue;
       }
-      const models::Cost once = models::cost_of(op, p.machine);
-      const models::Cost half = models::cost_of(op, twice);
+      const models::Cost once = models::physical_cost_of(op, p.machine);
+      const models::Cost half = models::physical_cost_of(op, twice);
       const auto where = [&] { return p.system.id + ": " + describe(op); };
       if (once.algorithm == half.algorithm) {
         // time − launch loses digits where the body is short beside the launch.

@@ -80,4 +80,11 @@ inline void for_each_feasible(std::uint64_t seed, std::uint64_t sample,
   }
 }
 
+// The platform with the physical models alone.
+inline sim::Platform without_corrections(const sim::Platform& platform) {
+  sim::Platform physical = platform;
+  physical.machine.calibration.corrections = nullptr;
+  return physical;
+}
+
 }  // namespace roofcast::laws

@@ -75,13 +75,13 @@ TEST_CASE("Every prompt token is computed once", "[laws]") {
 // In a closed loop a faster decode brings the next prompts sooner: where prompts are the bottleneck
 // what decodes save is waited for before prefill, so TTFT alone is a law only without other clients.
 // What a client waits in all never grows, but for the rounding of batches to whole sequences.
-// Where that rounding moves a batch over a chunk, a faster SM clock alone costs 3.5 % in all and 7 % of a
-// token: 4 of 900 000 cases, all of 20 000-token prompts.
+// Where that rounding moves a batch over a chunk, faster links alone cost 2.5 % in all and a faster clock
+// 5.3 % of a token, the most measured; 7 of 470 000 cases cost more than 0.5 %.
 TEST_CASE("More of any resource makes no service slower", "[laws]") {
   sim::Workspace workspace;
-  Violations total(0.04);
+  Violations total(0.03);
   Violations first(kBatchStep);
-  Violations token(0.08);
+  Violations token(0.06);
   for (const Resource& resource : kResources) {
     for_each_feasible(1, 67, {1, 7, 64, 500}, [&](const ServingCase& c) {
       sim::Platform better = *c.scenario.platform;
@@ -144,6 +144,9 @@ TEST_CASE("More clients lose no throughput and see no better interactivity", "[l
     auto traffic = *c.scenario.traffic;
     sim::ScenarioView scenario = c.scenario;
     scenario.traffic = &traffic;
+    // Corrections are measurements, in which some sizes waste more than others.
+    const sim::Platform physical = without_corrections(*c.scenario.platform);
+    scenario.platform = &physical;
     // Whole rounds over attention-DP groups and pipeline stages, which share clients evenly.
     const std::int64_t round =
         scenario.mapping->data_parallel * scenario.mapping->pipeline_parallel;

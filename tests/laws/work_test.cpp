@@ -28,7 +28,8 @@ std::vector<std::int64_t> sizes(std::int64_t most) {
   return all;
 }
 
-// Times operators of growing size; a size that is faster than a smaller one misses the law.
+// Times operators of growing size by their physical models; a size that is faster than a smaller one misses the law.
+// Corrections: correction_test.cpp.
 void grow(Violations& law, const sim::Platform& p, const std::vector<std::int64_t>& values,
           const std::function<Operator(std::int64_t)>& shape) {
   base::Seconds longest{};
@@ -38,7 +39,7 @@ void grow(Violations& law, const sim::Platform& p, const std::vector<std::int64_
     if (!runs_on(op, p)) {
       return;
     }
-    const base::Seconds time = models::cost_of(op, p.machine).time;
+    const base::Seconds time = models::physical_cost_of(op, p.machine).time;
     law.add(longest / time - 1.0,
             [&] { return fmt::format("{}: {}, less than at {}", p.system.id, describe(op), of); });
     if (time > longest) {

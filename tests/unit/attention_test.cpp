@@ -53,7 +53,6 @@ TEST_CASE("A window shortens prefill to the blocks it covers", "[unit]") {
 
 TEST_CASE("Every query tile takes its time to start and end", "[unit]") {
   auto machine = round_machine();
-  machine.clock_period = 1e-9 * base::second;
   machine.calibration.prefill_cta_clocks = 1000.0;
   const auto cost = models::prefill_attention_cost({kGrouped, 1, 12800, 0}, machine);
   CHECK(us(cost.compute) == Approx(455.257 + 16.0 + 1.0).epsilon(1e-4));
@@ -110,7 +109,6 @@ TEST_CASE("One short sequence cannot fill the memory's pipeline", "[unit]") {
 // take twice that; a CTA of 256 elements a row takes one and a half times its clocks.
 TEST_CASE("A context is split until every SM has two parts of it", "[unit]") {
   auto machine = round_machine();
-  machine.clock_period = 1e-9 * base::second;
   machine.calibration.decode_cta_clocks = 1000.0;
   const auto compute = [&](std::int64_t sequences, std::int64_t context) {
     return us(models::decode_attention_cost({kGrouped, sequences, 1, context}, machine).compute);

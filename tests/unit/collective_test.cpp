@@ -245,17 +245,38 @@ TEST_CASE("A row that several ranks of a domain want crosses to it once when tha
   CHECK(all_to_all(1e9, 1).algorithm == "direct LL");
 }
 
+// 1 GB of one copy to eight ranks, four of them in each domain: half of it crosses at 10 GB/s, 50 000 us,
+// after 1 + 10 + (2 + 1)·1 + 2·5 us. The library's fastest protocol is as fast with much, a put always.
+TEST_CASE("A stack's own kernels exchange rows without the library's protocols", "[unit]") {
+  const Machine m = models::round_machine();
+  workloads::Collective op{CollectiveKind::all_to_all, 1e9, 8, 1, kLibrary, 1};
+  op.rows = 1e6;
+  CHECK(models::collective_cost(op, m).algorithm == "direct LL");
+  op.custom = workloads::AllReduceKernels::flags;
+  const auto put = models::collective_cost(op, m);
+  CHECK(put.algorithm == "put");
+  CHECK(us(put.time) == Approx(24.0 + 50000.0));
+  op.rows = 0.0;  // no exchange of experts
+  CHECK(models::collective_cost(op, m).algorithm == "direct LL");
+}
+
 // 1 GB of rows to 4 random ranks of one domain of four: 4·(1 − (3/4)^4) = 175/64 of them are reached, three
-// quarters elsewhere, so 0.75·175/256 GB at 100 GB/s = 5126.95 us after 1 + 10 + 100 + 1 us; kernels that move
-// 50 bytes a clock of 1 GHz take twice as long.
+// quarters elsewhere, so 0.75·175/256 GB at 100 GB/s = 5126.95 us after 1 + 10 + 100 + 1 us. Kernels on 20 SMs of
+// 1 GHz that move 4 bytes a clock each take 175/256 GB / 80 GB/s = 8544.92 us, and 50 us more for 1000 rows
+// of 1000 clocks; on 10 SMs twice as long.
 TEST_CASE("Rows sent once to each rank are counted first and moved by a few SMs", "[unit]") {
   Machine m = models::round_machine();
   workloads::Collective op{CollectiveKind::all_to_all, 1e9, 4, 1, kLibrary, 4};
   op.deduplicated = true;
   const auto time = [&] { return us(models::collective_cost(op, m).time); };
   CHECK(time() == Approx(112.0 + 5126.953125));
-  m.calibration.deduplicated_bytes_per_clock = 50.0;
-  CHECK(time() == Approx(112.0 + 2.0 * 5126.953125));
+  m.calibration.deduplicated_bytes_per_sm_clock = 4.0;
+  CHECK(time() == Approx(112.0 + 8544.921875));
+  m.calibration.deduplicated_row_clocks = 1000.0;
+  op.rows = 1000.0;
+  CHECK(time() == Approx(112.0 + 8594.921875));
+  op.sms = 10;
+  CHECK(time() == Approx(112.0 + 2.0 * 8594.921875));
   op.bytes = 1e3;
   CHECK(models::collective_cost(op, m).algorithm == "deduplicated");
   op.deduplicated = false;

@@ -124,6 +124,7 @@ TEST_CASE("A transfer beside attention takes only the time attention does not hi
   sim::Scenario s{laws::platform("hgx_h200"), laws::model("llama-3.1-8b"),
                   laws::precision("bf16"),    cut(1, 4),
                   laws::servings().front(),   {}};
+  s.platform.machine.power = {};  // full clocks
   const auto ring_time = [&](std::int64_t tokens) {
     double attention = 0.0;
     for (const auto& line : sim::step_operators(sim::view(s), {0, 1, 0, 1, tokens, 0})) {

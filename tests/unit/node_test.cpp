@@ -6,6 +6,7 @@
 
 #include "base/problems.hpp"
 #include "tests/catch.hpp"
+#include "tests/equal_nodes.hpp"
 
 using namespace roofcast::base;
 using Catch::Matchers::ContainsSubstring;
@@ -21,25 +22,6 @@ std::string complaint(const std::string& text) {
   } catch (const InputError& error) {
     return error.what();
   }
-}
-
-// Equal in all that a reader sees: kind, text, items, keys and their order.
-bool equal(const Node& a, const Node& b) {
-  if (a.kind != b.kind || a.text != b.text || a.items.size() != b.items.size() ||
-      a.entries.size() != b.entries.size()) {
-    return false;
-  }
-  for (std::size_t i = 0; i < a.items.size(); ++i) {
-    if (!equal(a.items[i], b.items[i])) {
-      return false;
-    }
-  }
-  for (std::size_t i = 0; i < a.entries.size(); ++i) {
-    if (a.entries[i].key != b.entries[i].key || !equal(a.entries[i].value, b.entries[i].value)) {
-      return false;
-    }
-  }
-  return true;
 }
 
 std::pair<int, int> at(const Place& place) { return {place.mark.line, place.mark.column}; }

@@ -2,7 +2,9 @@
 #include "calibrate/operator_rows.hpp"
 
 #include "calibrate/expert_load.hpp"
+#include "calibrate/predict.hpp"
 #include "tests/catch.hpp"
+#include "tests/laws/catalog.hpp"
 
 using namespace roofcast;
 using calibrate::MeasuredOperator;
@@ -34,7 +36,53 @@ TEST_CASE("A quantised GEMM row is the quantising kernels and the GEMM", "[unit]
   CHECK(row("vllm", "fp8").overhead_s == Approx(8 * 7e-9));
   CHECK(row("trtllm", "fp8").overhead_s == 0.0);
   CHECK(row("trtllm", "int4_wo").overhead_s == Approx(6e-6));
-  CHECK_THAT(row("vllm", "fp8_block").reason, Catch::Matchers::ContainsSubstring("host"));
+  CHECK(count("vllm", "fp8_block") == 2);
+}
+
+TEST_CASE("Weights of a GEMM row stay in the L2 as far as its loop lets them", "[unit]") {
+  const auto gemm = [](const std::string& stack, const std::string& dtype) {
+    const auto row = first_row("gemm", "system,fw,gemm_dtype,m,n,k,latency_ms\nb200_sxm," + stack +
+                                           "," + dtype + ",8,512,1024,0.02\n");
+    return std::get<workloads::Gemm>(row.operators.back());
+  };
+  CHECK(gemm("trtllm", "nvfp4").copies == 5);
+  CHECK(gemm("vllm", "fp8").copies == 6);
+  CHECK(gemm("vllm", "nvfp4").copies == 1);
+  CHECK(gemm("vllm", "fp8_block").copies == 1);
+  CHECK(gemm("trtllm", "int8_wo").copies == 0);  // one run
+}
+
+// SmoothQuant: both operands in int8, the layer that quantises is not timed.
+TEST_CASE("A row of SmoothQuant is one GEMM in int8", "[unit]") {
+  const auto row = first_row(
+      "gemm", "system,fw,gemm_dtype,m,n,k,latency_ms\na100_sxm,trtllm,sq,8,512,1024,0.02\n");
+  CHECK(row.operators.size() == 1);
+  CHECK(std::get<workloads::Gemm>(row.operators.at(0)) ==
+        workloads::Gemm{8, 512, 1024, 1, base::NumberFormat::int8, base::NumberFormat::int8});
+  CHECK(row.overhead_s == Approx(6e-6));
+}
+
+TEST_CASE("A small row launched by the host takes the host's time, a large one the kernels'",
+          "[unit]") {
+  const auto row = [](const std::string& kernel, const std::string& m) {
+    return first_row("gemm", "system,fw,kernel_source,gemm_dtype,m,n,k,latency_ms\nh200_sxm,vllm," +
+                                 kernel + ",fp8_block," + m + ",4096,4096,0.1\n");
+  };
+  models::Machine hopper = laws::platform("hgx_h200").machine;
+  hopper.calibration.eager_launch = 20.0 * base::microsecond;
+  const auto time = [&](const std::string& kernel, const std::string& m) {
+    return calibrate::predicted_s(row(kernel, m), hopper);
+  };
+  const std::string deepgemm = "DeepGemmFp8BlockScaledMMKernel";
+  CHECK(time("FlashInferFp8BlockScaledMMKernel", "8") == Approx(3 * 20e-6));
+  CHECK(time(deepgemm, "64") == Approx(4.1 * 20e-6));
+  CHECK(time("vllm_default", "8") == time("FlashInferFp8BlockScaledMMKernel", "8"));
+  CHECK(time("vllm_default", "64") == time(deepgemm, "64"));
+  CHECK(time(deepgemm, "65") > time(deepgemm, "64"));  // scales are padded to four rows
+  CHECK(time(deepgemm, "32768") > 500e-6);
+  models::Machine blackwell = laws::platform("hgx_b200").machine;
+  blackwell.calibration.eager_launch = hopper.calibration.eager_launch;
+  CHECK(calibrate::predicted_s(row(deepgemm, "64"), blackwell) > 2.0 * time(deepgemm, "64"));
 }
 
 TEST_CASE("A row's latency is read in seconds and its shape as it stands", "[unit]") {
@@ -64,13 +112,14 @@ TEST_CASE(
     "Prefill rows of TensorRT-LLM include rotating the queries and writing the cache, and a "
     "step of decode is repeated",
     "[unit]") {
-  const auto row = [](const std::string& fw) {
+  const auto row = [](const std::string& fw, const std::string& isl = "100") {
     return first_row("attention_context",
                      "system,fw,kv_cache_dtype,batch_size,isl,prefix_len,num_heads,num_key_value_"
                      "heads,head_dim,window_size,latency_ms\nh100_sxm," +
-                         fw + ",fp8,2,100,0,32,8,128,0,0.01\n");
+                         fw + ",fp8,2," + isl + ",0,32,8,128,0,0.01\n");
   };
   CHECK(row("vllm").operators.size() == 1);
+  CHECK(std::get<workloads::DecodeAttention>(row("vllm", "1").operators.at(0)).context == 1);
   // 200 tokens: 32·128 elements of queries, 2·8·128 of keys and values.
   CHECK(std::get<workloads::Elementwise>(row("trtllm").operators.at(0)) ==
         workloads::Elementwise{200.0 * (4096 + 2048) * 2, 200.0 * (4096 * 2 + 2048), 0.0});
@@ -78,6 +127,38 @@ TEST_CASE(
                                 "system,fw,kv_cache_dtype,batch_size,isl,step,num_heads,latency_ms"
                                 "\nh100_sxm,trtllm,bfloat16,2,1,99,16,0.01\n");
   CHECK(std::get<workloads::DecodeAttention>(decode.operators.at(0)).repeated);
+}
+
+// 4 prompts of 100 on 16 heads: latents of 512 become keys of 128 and values of 128 a head, both then 192 wide.
+TEST_CASE("MLA rows of vLLM are launched by the host, with the projections around attention",
+          "[unit]") {
+  const auto row = [](const std::string& kind, const std::string& stack) {
+    return first_row(kind,
+                     "system,fw,kv_cache_dtype,batch_size,isl,step,num_heads,latency_ms\n"
+                     "h100_sxm," +
+                         stack + ",bfloat16,4,100,0,16,0.3\n");
+  };
+  const auto prefill = row("mla_context", "vllm");
+  CHECK(prefill.host.launches == 7.0);
+  CHECK(std::get<workloads::Gemm>(prefill.operators.at(1)).n == 16 * 256);
+  CHECK(std::get<workloads::PrefillAttention>(prefill.operators.back()).heads.value_dim == 192);
+  const auto decode = row("mla_generation", "vllm");
+  CHECK(decode.host.launches == 8.0);
+  CHECK(std::get<workloads::Gemm>(decode.operators.front()).batch == 16);
+  CHECK(std::get<workloads::Gemm>(decode.operators.back()).k == 512);
+  CHECK(row("mla_generation", "trtllm").operators.size() == 1);
+  CHECK(row("mla_context", "trtllm").host.launches == 0.0);
+}
+
+TEST_CASE("MLA's prompts are quantised for an fp8 cache where the chip multiplies fp8", "[unit]") {
+  const auto count = [](const std::string& chip) {
+    return first_row("mla_context",
+                     "system,fw,kv_cache_dtype,batch_size,isl,step,num_heads,latency_ms\n" + chip +
+                         ",trtllm,fp8,4,100,0,16,0.3\n")
+        .operators.size();
+  };
+  CHECK(count("h100_sxm") == 3);
+  CHECK(count("a100_sxm") == 2);
 }
 
 TEST_CASE("A balanced expert row hits as many experts as its rows reach, a skewed one fewer",
@@ -103,13 +184,13 @@ TEST_CASE("An all-reduce launched by the host waits for it, and copies its input
                          source + ",8,512,0.02\n");
   };
   const auto eager = all_reduce("vLLM_custom_eager");
-  CHECK(eager.eager);
+  CHECK(eager.host.launches == 1.0);
   CHECK(std::get<workloads::Elementwise>(eager.operators.at(0)) ==
         workloads::Elementwise{512.0, 512.0, 0.0});
   CHECK(std::get<workloads::Collective>(eager.operators.at(1)).custom ==
         workloads::AllReduceKernels::barriers);
   const auto graph = all_reduce("TRTLLM");
-  CHECK(!graph.eager);
+  CHECK(graph.host.launches == 0.0);
   CHECK(std::get<workloads::Collective>(graph.operators.at(0)).custom ==
         workloads::AllReduceKernels::flags);
 }
@@ -156,11 +237,50 @@ TEST_CASE("A row of DeepEP is a dispatch and a combine", "[unit]") {
                 "combine_avg_t_us\nh100_sxm,sglang,2,1024,4,8,64,20,30\n");
   CHECK(row.measured_s == Approx(50e-6));
   const auto& dispatch = std::get<workloads::Collective>(row.operators.at(0));
-  const auto& combine = std::get<workloads::Collective>(row.operators.at(1));
+  const auto& combine = std::get<workloads::Collective>(row.operators.at(2));
   CHECK(dispatch.bytes == 4.0 * 8 * 1024);
   CHECK(combine.bytes == 2.0 * dispatch.bytes);
   CHECK(dispatch.ranks == 16);
+  CHECK(std::get<workloads::Elementwise>(row.operators.at(3)) ==  // eight rows become one
+        workloads::Elementwise{combine.bytes, combine.bytes / 8.0, 0.0});
   CHECK(!dispatch.deduplicated);
+}
+
+TEST_CASE("A row of DeepEP's normal mode knows its rows and the SMs of its kernels", "[unit]") {
+  const auto row = first_row(
+      "deepep_normal",
+      "system,fw,node_num,hidden_size,num_token,num_topk,num_experts,dispatch_sms,"
+      "dispatch_transmit_us,dispatch_notify_us,combine_sms,combine_transmit_us,combine_notify_us\n"
+      "h100_sxm,sglang,1,1024,4,8,64,12,20,1,16,30,2\n");
+  CHECK(row.reason.empty());
+  CHECK(row.measured_s == Approx(53e-6));
+  const auto& dispatch = std::get<workloads::Collective>(row.operators.at(0));
+  CHECK(dispatch.deduplicated);
+  CHECK(dispatch.rows == 4.0);
+  CHECK(dispatch.sms == 12);
+  CHECK(std::get<workloads::Collective>(row.operators.at(1)).sms == 16);
+}
+
+// 100 tokens of 1024 to 8 experts on 4 ranks: 400 rows, 800 places of a token to unpack.
+TEST_CASE("TensorRT-LLM's exchange is prepared, dispatched and combined, each a row", "[unit]") {
+  const auto row = [](const std::string& name) {
+    return first_row("trtllm_alltoall",
+                     "system,fw,op_name,moe_dtype,num_tokens,hidden_size,topk,moe_ep_size,"
+                     "latency_ms\ngb200,trtllm," +
+                         name + ",nvfp4,100,1024,8,4,0.02\n");
+  };
+  const auto bytes = [](const MeasuredOperator& measured) {
+    return std::get<workloads::Collective>(measured.operators.at(0)).bytes;
+  };
+  CHECK(bytes(row("alltoall_dispatch")) == Approx(400 * 1024 * 0.5625));
+  CHECK(bytes(row("alltoall_combine")) == 400 * 1024 * 2.0);
+  const auto packed = row("alltoall_combine_low_precision");
+  CHECK(bytes(packed) == Approx(400 * 1024 * 0.5625));
+  CHECK(std::get<workloads::Elementwise>(packed.operators.at(1)).flop == 14.0 * 800 * 1024);
+  const auto prepared = row("alltoall_prepare");
+  CHECK(prepared.overhead_s == Approx(100 * 7e-9));
+  CHECK(bytes(prepared) == 4 * 4.0);  // a count for each rank
+  CHECK(row("alltoall_gossip").reason == "alltoall_gossip is not modelled");
 }
 
 TEST_CASE("The busiest rank under a power law has more pairs than its share", "[unit]") {

@@ -3,6 +3,7 @@
 // Mamba-2 and gated delta net: counted work, emitted operators, timed kernels.
 #include <algorithm>
 
+#include "calibrate/chip_platforms.hpp"
 #include "models/footprint.hpp"
 #include "models/recurrence.hpp"
 #include "models/work.hpp"
@@ -116,7 +117,9 @@ TEST_CASE("Tensor-parallel ranks share recurrent heads and repeat groups they ha
   CHECK(update.heads.heads == 8);
   CHECK(update.heads.key_heads == 1);  // of 8 groups on 16 ranks
   CHECK(std::get<workloads::Gemm>(find(graph, "mamba.in").op).n == 2 * 512 + 2 * 128 + 8);
-  CHECK(workloads::fault_of(m, {3, 1, 1, 1}) != workloads::MappingFault::none);
+  workloads::Mapping three;  // context ranks share recurrent heads too, and no others
+  three.context_parallel = 3;
+  CHECK(workloads::fault_of(m, three) == workloads::MappingFault::recurrent_heads);
 }
 
 // State of one sequence: Mamba 128·64·128 in fp32 and 3·10 240 in bf16, two layers; delta net
@@ -162,7 +165,8 @@ TEST_CASE("Decode reads the states that its rank holds", "[unit]") {
 
 // In ai-dynamo/aiconfigurator, B200: mamba_chunk_scan_combined with Super's dimensions, one sequence.
 TEST_CASE("The state-space scan of B200 takes the measured time within a quarter", "[unit]") {
-  const auto& machine = laws::platform("hgx_b200").machine;
+  const models::Machine machine =
+      calibrate::ChipPlatforms("generic").find("b200_sxm", "trtllm")->machine;
   const workloads::RecurrentHeads super{Recurrence::ssm, 128, 8, 128, 64, NumberFormat::fp32};
   const std::pair<std::int64_t, double> measured[] = {
       {128, 22.5}, {1024, 96.4}, {4096, 365.0}, {16384, 1414.0}};

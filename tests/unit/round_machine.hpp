@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A machine of round numbers, for derivations by hand: 100 SMs, 1 PFLOP/s at every width, 1 TB/s of
-// memory, 10 Texp/s, an L2 and loads in flight without limit, no latency; kernels launch in 1 us.
-// Eight chips, four in a scale-up domain of 100 GB/s and 1 us hops, 10 GB/s and 5 us beyond.
+// A machine of round numbers, for derivations by hand: 100 SMs at 1 GHz, 1 PFLOP/s at every
+// width, 1 TB/s of memory, 10 Texp/s, an L2 and loads in flight without limit, no latency; kernels
+// launch in 1 us. Eight chips, four in a scale-up domain of 100 GB/s and 1 us hops, 10 GB/s and 5 us
+// beyond.
 #pragma once
 
 #include "models/machine.hpp"
@@ -13,7 +14,7 @@ inline Machine round_machine() {
   using namespace base;
   Machine m;
   m.sms = 100;
-  m.sm_clocks = Hertz::from_si(1e11);
+  m.clock = Hertz::from_si(1e9);
   m.peak.fill(FlopsPerSecond::from_si(1e15));
   m.tensor = m.peak;
   m.exponential = FlopsPerSecond::from_si(1e13);
@@ -29,7 +30,7 @@ inline Machine round_machine() {
   m.calibration.start_trips = 10.0 * microsecond / m.dram_latency;
   m.calibration.custom_in_flight = 1e9 * byte;
   m.calibration.deduplication_overhead = 100.0 * microsecond;
-  m.calibration.deduplicated_bytes_per_clock = 1e9;
+  m.calibration.deduplicated_bytes_per_sm_clock = 1e9;
   m.calibration.in_network_efficiency = 0.5;
   m.calibration.moe_kernels = 7.0;
   m.scale_up = {BytesPerSecond::from_si(1e11), 1.0 * microsecond, false, true};

@@ -53,7 +53,7 @@ TEST_CASE("a scenario of ids is read with everything they name", "[unit]") {
   const auto scenario = scenario_with({});
   CHECK(scenario.platform.system.id == "hgx_h200");
   CHECK(scenario.platform.system.chip.id == "h200_sxm");
-  CHECK(scenario.platform.system.calibration.id == "generic");
+  CHECK(scenario.platform.system.calibration.id == "h200_sxm.vllm");
   CHECK(scenario.model.id == "llama-3.1-70b");
   CHECK(scenario.precision.id == "fp8");
   CHECK(scenario.serving.stack.id == "vllm");
