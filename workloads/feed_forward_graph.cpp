@@ -53,14 +53,14 @@ void GraphBuilder::experts(double count) {
   }
   quantise("moe.quantise", static_cast<double>(tokens_ * hidden), format, count);
   // What one rank hands out: its own tokens, top_k copies each.
-  const double rows =
+  const double tokens =
       static_cast<double>(decode_rows_ + cp_ * prefill_rows_) / static_cast<double>(tp_ * cp_);
-  const double copies = rows * static_cast<double>(moe.top_k * hidden);
+  const double copies = tokens * static_cast<double>(moe.top_k * hidden);
   const auto gathered = static_cast<double>(all_tokens * hidden);
   const auto all_to_all = [&](std::string_view name, double bytes) {
     call(name,
          Collective{CollectiveKind::all_to_all, bytes, ranks, 1, fusion_.custom_all_reduce,
-                    moe.top_k, false, rows},
+                    moe.top_k, false, tokens},
          count);
   };
   if (exchange && by_expert) {
