@@ -167,8 +167,8 @@ void correct(const Operator& op, const Machine& m, Cost& cost) {
             cost.network * std::min(m.calibration.link_efficiency, m.calibration.nic_efficiency)));
     factor = std::max(factor, std::min(1.0, light / cost.time));
   }
-  for (base::Seconds* term :
-       {&cost.time, &cost.launch, &cost.fill, &cost.compute, &cost.dram, &cost.l2, &cost.network}) {
+  for (base::Seconds* term : {&cost.time, &cost.launch, &cost.fill, &cost.compute, &cost.dram,
+                              &cost.l2, &cost.network, &cost.runner_up_time}) {
     *term *= factor;
   }
 }

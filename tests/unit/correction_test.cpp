@@ -146,3 +146,26 @@ TEST_CASE("A correction's texts are read back as they were written", "[unit]") {
   grid.values = {0.0F, 0.0F, 0.0F};
   CHECK(hardware::values_text(grid) == "0*3");
 }
+
+TEST_CASE("A correction that is no grid is refused where it is wrong", "[unit]") {
+  const auto problems_of = [](const std::string& of, const std::string& axes,
+                              const std::string& values) {
+    const base::Node document =
+        base::parse_document("c.yaml", "{operator: gemm, of: " + of + ", axes: '" + axes +
+                                           "', log_percent: '" + values + "'}");
+    base::Problems problems;
+    base::Fields fields(document, "corrections[0]", problems);
+    hardware::Corrections corrections;
+    hardware::read(fields, corrections);
+    fields.end();
+    return problems.text();
+  };
+  using Catch::Matchers::ContainsSubstring;
+  CHECK(problems_of("bf16 bf16", "0:1:2 5:2:2", "1 2*3").empty());
+  CHECK_THAT(problems_of("bf16 brain", "0:1:2", "1 2"), ContainsSubstring("number formats"));
+  CHECK_THAT(problems_of("bf16", "0:0:2", "1 2"), ContainsSubstring("origin:step:nodes"));
+  CHECK_THAT(problems_of("bf16", "0:1:2:3", "1 2"), ContainsSubstring("1 to 4 axes"));
+  CHECK_THAT(problems_of("bf16", "0:1:9999999", "0*9999999"), ContainsSubstring("1 to 4 axes"));
+  CHECK_THAT(problems_of("bf16", "0:1:2 5:2:2", "1 2 3"), ContainsSubstring("one whole number"));
+  CHECK_THAT(problems_of("bf16", "0:1:2", "1 2.5"), ContainsSubstring("one whole number"));
+}
