@@ -33,8 +33,7 @@ KindAccuracy judge(const std::string& kind, const base::CsvTable& table, ChipPla
                                    ? "no system with " + row.chip + " in the catalog"
                                    : reason_against(row, platform->machine);
     if (!reason.empty()) {
-      ++result.refused;
-      ++result.reasons[reason];
+      ++result.refused[reason];
       continue;
     }
     const auto pair_of = [&](const sim::Platform& p) {

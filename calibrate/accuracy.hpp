@@ -25,9 +25,8 @@ struct Judged {
 };
 struct KindAccuracy {
   std::string kind;
-  std::size_t rows = 0;     // of the table
-  std::size_t refused = 0;  // by reason below
-  std::map<std::string, std::size_t> reasons;
+  std::size_t rows = 0;                        // of the table
+  std::map<std::string, std::size_t> refused;  // by reason
   Judged all;
   std::map<std::pair<std::string, std::string>, Judged> by_chip_and_stack;
   std::array<std::vector<Pair>, kSizes> own_by_size;

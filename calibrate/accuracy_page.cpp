@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "calibrate/accuracy.hpp"
+#include "calibrate/fit.hpp"
 
 namespace roofcast::calibrate {
 namespace {
@@ -64,7 +65,7 @@ std::string accuracy_page(const std::vector<KindAccuracy>& kinds) {
   page +=
       "\n## Rows that are not predicted\n\n| kind | rows | of | because |\n|---|---:|---:|---|\n";
   for (const KindAccuracy& k : kinds) {
-    for (const auto& [reason, count] : k.reasons) {
+    for (const auto& [reason, count] : k.refused) {
       page += fmt::format("| {} | {} | {} | {} |\n", k.kind, count, k.rows, reason);
     }
   }
@@ -122,10 +123,9 @@ std::string transferred_errors(const std::vector<KindAccuracy>& kinds) {
   for (const KindAccuracy& k : kinds) {
     const ErrorSummary e = summarise(k.all.transferred);
     const std::vector<double> ratios = ratios_of_chips(k);
-    text += fmt::format(
-        "  - {{kind: {}, rows: 0, refused: 0, held_back: {}, median: {:.3f}, p90: {:.3f}, bias: "
-        "{:.3f}, low: {:.3f}, high: {:.3f}}}\n",
-        k.kind, e.rows, e.median, e.p90, e.bias, quantile(ratios, 0.05), quantile(ratios, 0.95));
+    text += error_item({k.kind, 0, 0, static_cast<std::int64_t>(e.rows), e.median, e.p90, e.bias,
+                        quantile(ratios, 0.05), quantile(ratios, 0.95)}) +
+            "\n";
   }
   return text;
 }

@@ -53,6 +53,9 @@ struct FittedCalibration {
 FittedCalibration fit_calibration(const std::string& chip, const std::string& stack,
                                   const std::filesystem::path& tables);
 
+// An item of a calibration's `errors:`.
+std::string error_item(const hardware::KindError& error);
+
 // The overlay's document.
 std::string overlay(const FittedCalibration& fitted, const std::string& source);
 

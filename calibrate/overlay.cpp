@@ -21,6 +21,13 @@ std::string indented(const std::string& text) {
 
 }  // namespace
 
+std::string error_item(const hardware::KindError& e) {
+  return fmt::format(
+      "  - {{kind: {}, rows: {}, refused: {}, held_back: {}, median: {:.3f}, p90: {:.3f}, bias: "
+      "{:.3f}, low: {:.3f}, high: {:.3f}}}",
+      e.kind, e.rows, e.refused, e.held_back, e.median, e.p90, e.bias, e.low, e.high);
+}
+
 std::string overlay(const FittedCalibration& fitted, const std::string& source) {
   std::string text = fmt::format(
       "# Written by `roofcast calibrate fit`: what differs from generic.\n"
@@ -47,23 +54,18 @@ std::string overlay(const FittedCalibration& fitted, const std::string& source) 
   close();
   text += "errors:  # of shapes held back\n";
   for (const KindErrors& e : fitted.kinds) {
-    std::size_t refused = 0;
+    std::int64_t refused = 0;
     for (const auto& [reason, count] : e.refused) {
-      refused += count;
+      refused += static_cast<std::int64_t>(count);
     }
-    text += fmt::format(
-        "  - {{kind: {}, rows: {}, refused: {}, held_back: {}, median: {:.3f}, p90: {:.3f}, bias: "
-        "{:.3f}, low: {:.3f}, high: {:.3f}}}  # generic median {:.3f}, without corrections "
-        "{:.3f}\n",
-        e.kind, e.given, refused, e.after.rows, e.after.median, e.after.p90, e.after.bias, e.low,
-        e.high, e.before.median, e.physical.median);
+    text += fmt::format("{}  # generic median {:.3f}, without corrections {:.3f}\n",
+                        error_item({e.kind, static_cast<std::int64_t>(e.given), refused,
+                                    static_cast<std::int64_t>(e.after.rows), e.after.median,
+                                    e.after.p90, e.after.bias, e.low, e.high}),
+                        e.before.median, e.physical.median);
   }
   for (const hardware::KindError& e : fitted.others) {
-    text += fmt::format(
-        "  - {{kind: {}, rows: 0, refused: 0, held_back: {}, median: {}, p90: {}, bias: {}, low: "
-        "{}, "
-        "high: {}}}  # generic\n",
-        e.kind, e.held_back, e.median, e.p90, e.bias, e.low, e.high);
+    text += error_item(e) + "  # generic\n";
   }
   if (!fitted.corrections.empty()) {
     text += "corrections:\n";

@@ -12,20 +12,19 @@ namespace {
 
 constexpr double kMostRuns = 3000;
 constexpr double kSensorSecond = 1.0;
-constexpr double kMostTrtllmWeights = 5;
-constexpr double kVllmWeights = 6;
 constexpr std::int64_t kFirstRows = 8192;
 constexpr double kHostPace = 0.6e-3;  // seconds
 
 // Sets of weights in a run.
 double weights_of(const MeasuredOperator& measured, const workloads::Gemm& gemm,
                   const models::Machine& machine) {
+  const auto copies = static_cast<double>(gemm.copies);
   if (measured.stack == "vllm") {
-    return measured.format == "fp8_block" || measured.format == "nvfp4" ? 1.0 : kVllmWeights;
+    return copies;
   }
   const base::Bytes one = static_cast<double>(gemm.n * gemm.k) *
                           std::floor(base::bits(gemm.weights)) / 8.0 * base::byte;
-  return std::clamp(std::ceil(machine.l2_capacity / one), 1.0, kMostTrtllmWeights);
+  return std::clamp(std::ceil(machine.l2_capacity / one), 1.0, std::max(1.0, copies));
 }
 
 }  // namespace

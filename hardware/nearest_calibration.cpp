@@ -128,7 +128,7 @@ Node nearest_calibration(const Node& chip, std::string_view stack, Measured meas
   transferred.place = chip.place;
   transferred["base"] = id;
   transferred["provenance"] = base::scalar_node("transferred", chip.place);
-  const Node generic = base::load_entry(calibration_catalog(), "generic");
+  static const Node generic = base::load_entry(calibration_catalog(), "generic");
   if (const Node* errors = generic.find("errors")) {
     transferred["errors"] = *errors;
   }

@@ -25,8 +25,8 @@ constexpr int kNothing = 77;  // to measure, or to compare with: what tests end 
 using Run = void (*)(SuiteRun&);
 struct Runner {
   std::string_view suite;
-  Run run;              // nullptr: not built
-  const char* library;  // that it needs
+  Run run;            // nullptr: not built
+  const char* needs;  // a library
 };
 
 #ifdef ROOFCAST_BENCH_CUBLASLT
@@ -70,7 +70,7 @@ void list_suites() {
   for (const Suite& suite : suites()) {
     const Runner& runner = runner_of(suite.name);
     fmt::print("{:<13} {}{}\n", suite.name, suite.subject,
-               runner.run == nullptr ? fmt::format(" (not built: no {})", runner.library) : "");
+               runner.run == nullptr ? fmt::format(" (not built: no {})", runner.needs) : "");
   }
 }
 
@@ -121,7 +121,7 @@ int run_suites(const Options& options) {
     const Suite& suite = chosen[i];
     const Runner& runner = runner_of(suite.name);
     if (runner.run == nullptr) {
-      fmt::print("{:<13} not built: {} was not found\n", suite.name, runner.library);
+      fmt::print("{:<13} not built: {} was not found\n", suite.name, runner.needs);
       continue;
     }
     const double seconds =
