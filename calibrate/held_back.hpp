@@ -8,7 +8,7 @@
 
 namespace roofcast::calibrate {
 
-// The same on every machine, unlike std::hash (FNV-1a).
+// The same on every machine.
 std::uint64_t draw_of(std::string_view shape);
 inline bool held_back(std::uint64_t draw) { return draw % 5 == 0; }
 

@@ -54,7 +54,7 @@ std::optional<CorrectionKey> key_of(const CorrectionGrid& grid) {
     if (!value) {
       return std::nullopt;
     }
-    key = (key ^ static_cast<std::uint64_t>(*value)) * 1099511628211ULL;
+    key = base::fnv(key, static_cast<std::uint64_t>(*value));
   }
   return key;
 }

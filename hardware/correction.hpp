@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/fields.hpp"
+#include "base/fnv.hpp"
 
 namespace roofcast::hardware {
 
@@ -67,12 +68,9 @@ using CorrectionKey = std::uint64_t;
 inline constexpr std::int64_t kFormatToken = 1'000'000;
 constexpr CorrectionKey correction_key(std::string_view op,
                                        std::initializer_list<std::int64_t> of) {
-  CorrectionKey key = 14695981039346656037ULL;  // FNV-1a
-  for (const char c : op) {
-    key = (key ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-  }
+  CorrectionKey key = base::fnv(base::kFnvStart, op);
   for (const std::int64_t token : of) {
-    key = (key ^ static_cast<std::uint64_t>(token)) * 1099511628211ULL;
+    key = base::fnv(key, static_cast<std::uint64_t>(token));
   }
   return key;
 }
