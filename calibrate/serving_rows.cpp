@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "calibrate/held_back.hpp"
+
 namespace roofcast::calibrate {
 namespace {
 
@@ -268,6 +270,9 @@ MeasuredServer ServingRows::row(std::size_t row) {
   }
   read_serving(row, server);
   read_mapping(row, server);
+  server.held_back =
+      held_back(draw_of(fmt::format("{} {} {} {} {}", model, server.chip, server.stack,
+                                    server.precision->id, server.mapping.ranks())));
   if (server.reason.empty()) {
     read_traffic(row, server);
   }
@@ -304,6 +309,8 @@ ServerForecast forecast(const MeasuredServer& server, sim::Workspace& workspace)
   const double burst = estimate.fits() ? burst_seconds(server, workspace) : 0.0;
   result.ttft_ms = (estimate.steady.ttft_mean.si() + burst) * 1e3;
   result.tpot_ms = estimate.steady.tpot.si() * 1e3;
+  result.ttft_spread = estimate.spreads.ttft;
+  result.tpot_spread = estimate.spreads.tpot;
   return result;
 }
 

@@ -50,7 +50,8 @@ struct MeasuredServer {
   std::string chip;
   std::string stack;
   bool may_speculate = false;
-  double ttft_ms = 0.0;  // means
+  bool held_back = false;  // of a configuration that only judges: model, chip, stack, precision, TP
+  double ttft_ms = 0.0;    // means
   double tpot_ms = 0.0;
   std::string reason;  // why it is no scenario; empty when it is one
 
@@ -97,6 +98,8 @@ class ServingRows {
 struct ServerForecast {
   double ttft_ms = 0.0;
   double tpot_ms = 0.0;
+  models::Spread ttft_spread;  // 90 % intervals
+  models::Spread tpot_spread;
   std::string provenance;
   std::string reason;       // a short one, to count by
   std::string explanation;  // the whole sentence

@@ -65,10 +65,16 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
     fmt::print("does not run: {}\n", sim::reason(e));
     return;
   }
-  TextTable table({"metric", "value", ""});
+  TextTable table({"metric", "value", "90 % interval", ""});
   for (const sim::Metric& metric : sim::metrics()) {
-    table.add({std::string(metric.label), display(metric.value(e), metric.unit),
-               bound_of(e, metric.name)});
+    if (metric.bounds.empty()) {
+      const auto [low, high] = sim::interval90(metric, e);
+      table.add({std::string(metric.label), display(metric.value(e), metric.unit),
+                 std::isnan(low) ? std::string()
+                                 : fmt::format("{} to {}", display(low, metric.unit),
+                                               display(high, metric.unit)),
+                 bound_of(e, metric.name)});
+    }
   }
   fmt::print("{}\nParameters: {} ({})\n", table.text(), s.platform.system.calibration.name,
              hardware::name(e.provenance));

@@ -27,6 +27,10 @@ PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch
     row.count = line.call.count;
     row.beside = line.call.beside;
     row.time_s = line.time.si();
+    const models::Spread& spread =
+        machine.uncertainty.kinds[static_cast<std::size_t>(models::error_kind(line.call.op))];
+    row.low_s = row.time_s * (1.0 - spread.below);
+    row.high_s = row.time_s * (1.0 + spread.above);
     row.flop = line.call.count * line.cost.flop.si();
     row.bytes = line.call.count * line.cost.dram_bytes.si();
     row.message_bytes = line.call.count * line.cost.message_bytes.si();
@@ -44,7 +48,7 @@ PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch
   host.name = "host";
   host.category = "host";
   host.count = 1;
-  host.time_s = sim::host_time(*scenario.serving, batch).si();
+  host.time_s = host.low_s = host.high_s = sim::host_time(*scenario.serving, batch).si();
   host.bound = "host";
   rows.time_s += host.time_s;
   rows.operators.push_back(std::move(host));
@@ -62,6 +66,14 @@ std::string scaled(double value, std::string_view unit) {
     return base::format_quantity(base::Bytes::from_si(value));
   }
   return base::format_quantity(base::Seconds::from_si(value));
+}
+
+// "-12/+20%"
+std::string interval(const OperatorRow& row) {
+  return row.high_s > row.low_s
+             ? fmt::format("-{:.0f}/+{:.0f}%", 100.0 * (1.0 - row.low_s / row.time_s),
+                           100.0 * (row.high_s / row.time_s - 1.0))
+             : "-";
 }
 
 // Why a collective runs as it does: the terms of one run, and what the next best would have taken. Of
@@ -105,10 +117,10 @@ std::string explain_text(const sim::ScenarioView& scenario, const sim::ServingEs
     out += decode ? "\n"
                   : fmt::format(", {} prompt(s) of {} new tokens\n", batch.prefill_sequences,
                                 batch.prefill_tokens);
-    TextTable table({"operator", "runs", "time", "share", "FLOP", "bytes", "sent", "FLOP/B",
+    TextTable table({"operator", "runs", "time", "90 %", "share", "FLOP", "bytes", "sent", "FLOP/B",
                      "format", "bound", "by"});
     for (const OperatorRow& row : rows.operators) {
-      table.add({row.name, fmt::format("{}", row.count), scaled(row.time_s, "s"),
+      table.add({row.name, fmt::format("{}", row.count), scaled(row.time_s, "s"), interval(row),
                  fmt::format("{:.1f}%", 100.0 * row.time_s / rows.time_s), scaled(row.flop, "FLOP"),
                  scaled(row.bytes, "B"), scaled(row.message_bytes, "B"),
                  row.bytes > 0.0 ? fmt::format("{:.3g}", row.intensity()) : "-", row.format,
@@ -133,6 +145,8 @@ nlohmann::ordered_json explain_json(const sim::ScenarioView& scenario,
                            {"format", row.format},
                            {"count", row.count},
                            {"time_s", row.time_s},
+                           {"low90_time_s", row.low_s},
+                           {"high90_time_s", row.high_s},
                            {"flop", row.flop},
                            {"bytes", row.bytes},
                            {"message_bytes", row.message_bytes},
@@ -150,9 +164,10 @@ nlohmann::ordered_json explain_json(const sim::ScenarioView& scenario,
 }
 
 void print_operators_csv(const sim::ScenarioView& scenario, const sim::ServingEstimate& estimate) {
-  base::CsvWriter csv(std::cout, {"step", "operator", "category", "format", "count", "time_s",
-                                  "flop", "bytes_b", "message_b", "intensity_flop_per_b", "bound",
-                                  "algorithm", "runner_up", "runner_up_time_s"});
+  base::CsvWriter csv(
+      std::cout, {"step", "operator", "category", "format", "count", "time_s", "low90_time_s",
+                  "high90_time_s", "flop", "bytes_b", "message_b", "intensity_flop_per_b", "bound",
+                  "algorithm", "runner_up", "runner_up_time_s"});
   for (const PhaseRows& rows : explain(scenario, estimate)) {
     for (const OperatorRow& row : rows.operators) {
       csv.append(rows.name);
@@ -161,6 +176,8 @@ void print_operators_csv(const sim::ScenarioView& scenario, const sim::ServingEs
       csv.append(row.format);
       csv.append(row.count);
       csv.append(row.time_s);
+      csv.append(row.low_s);
+      csv.append(row.high_s);
       csv.append(row.flop);
       csv.append(row.bytes);
       csv.append(row.message_bytes);

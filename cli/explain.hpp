@@ -18,6 +18,8 @@ struct OperatorRow {
   std::string format;  // the multiplier's number format; empty when it multiplies nothing
   double count = 0;
   double time_s = 0;
+  double low_s = 0;  // 90 % interval of it
+  double high_s = 0;
   bool beside = false;  // runs beside the operator before it, whose time is not in time_s
   double flop = 0;
   double bytes = 0;          // device memory

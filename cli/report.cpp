@@ -36,7 +36,8 @@ ordered_json column_json(const std::string& name) {
             {"label", m->label},
             {"unit", m->unit},
             {"description", m->description},
-            {"kind", "metric"},
+            {"kind", m->bounds.empty() ? "metric" : "bound"},
+            {"bounds", m->bounds},
             {"better", m->better == sim::Better::higher  ? ordered_json("higher")
                        : m->better == sim::Better::lower ? ordered_json("lower")
                                                          : ordered_json()}};

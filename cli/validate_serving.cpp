@@ -17,10 +17,33 @@ struct Errors {
   std::vector<calibrate::Pair> tpot;
   std::vector<calibrate::Pair> ttft;
   void add(const calibrate::MeasuredServer& measured, const calibrate::ServerForecast& predicted) {
-    tpot.push_back({measured.tpot_ms, predicted.tpot_ms});
-    ttft.push_back({measured.ttft_ms, predicted.ttft_ms});
+    tpot.push_back(pair(measured.tpot_ms, predicted.tpot_ms, predicted.tpot_spread));
+    ttft.push_back(pair(measured.ttft_ms, predicted.ttft_ms, predicted.ttft_spread));
+  }
+
+ private:
+  static calibrate::Pair pair(double measured, double predicted, models::Spread spread) {
+    return {measured, predicted, predicted * (1.0 - spread.below),
+            predicted * (1.0 + spread.above)};
   }
 };
+
+// What the stacks' files say of their errors: from the configurations that are not held back.
+void print_stack_errors(const std::map<std::string, Errors>& by_stack) {
+  for (const auto& [stack, errors] : by_stack) {
+    fmt::print("\nerrors:  # {}\n", stack);
+    for (const auto& [metric, pairs] : {std::pair{"ttft", &errors.ttft}, {"tpot", &errors.tpot}}) {
+      std::vector<double> ratios;
+      for (const calibrate::Pair& pair : *pairs) {
+        ratios.push_back(pair.measured / pair.predicted);
+      }
+      fmt::print("  {}: {{rows: {}, median: {:.3f}, low: {:.3f}, high: {:.3f}}}\n", metric,
+                 pairs->size(), calibrate::summarise(*pairs).median,
+                 std::min(1.0, calibrate::quantile(ratios, 0.05)),
+                 std::max(1.0, calibrate::quantile(ratios, 0.95)));
+    }
+  }
+}
 
 std::vector<std::string> cells(std::vector<std::string> row, const Errors& errors) {
   row.push_back(fmt::format("{}", errors.tpot.size()));
@@ -46,10 +69,13 @@ int validate_serving(const ValidationOptions& options) {
   const base::CsvTable table = base::read_csv(options.data);
   const RowFilter filter(table, options.where);
   calibrate::ServingRows rows(table, options.calibration, options.measured());
-  ErrorsFile out(options.out, table, {"predicted_tpot_ms", "predicted_ttft_ms"});
+  ErrorsFile out(options.out, table,
+                 {"predicted_tpot_ms", "low90_tpot_ms", "high90_tpot_ms", "predicted_ttft_ms",
+                  "low90_ttft_ms", "high90_ttft_ms"});
   sim::Workspace workspace;
   Errors all;
-  std::map<bool, Errors> by_speculation;
+  std::map<std::string_view, Errors> parts;
+  std::map<std::string, Errors> given_by_stack;
   std::map<std::tuple<std::string, std::string, std::string>, Errors> groups;
   std::map<std::string, std::size_t> skipped_by_reason;
   std::size_t skipped = 0;
@@ -60,14 +86,23 @@ int validate_serving(const ValidationOptions& options) {
     const calibrate::MeasuredServer measured = rows.row(row);
     const calibrate::ServerForecast predicted = calibrate::forecast(measured, workspace);
     if (!predicted.predicted()) {
-      out.add(row, {NAN, NAN}, "", predicted.explanation);
+      out.add(row, std::vector<double>(6, NAN), "", predicted.explanation);
       ++skipped;
       ++skipped_by_reason[predicted.reason];
       continue;
     }
-    out.add(row, {predicted.tpot_ms, predicted.ttft_ms}, predicted.provenance, "");
     all.add(measured, predicted);
-    by_speculation[measured.may_speculate].add(measured, predicted);
+    const calibrate::Pair& tpot = all.tpot.back();
+    const calibrate::Pair& ttft = all.ttft.back();
+    out.add(row, {tpot.predicted, tpot.low, tpot.high, ttft.predicted, ttft.low, ttft.high},
+            predicted.provenance, "");
+    parts[measured.may_speculate ? "may speculate (mtp-suspect)" : "do not speculate"].add(
+        measured, predicted);
+    parts[measured.held_back ? "are held back, do not set the intervals" : "set the intervals"].add(
+        measured, predicted);
+    if (!measured.held_back) {
+      given_by_stack[measured.stack].add(measured, predicted);
+    }
     groups[{measured.model, measured.chip, measured.stack}].add(measured, predicted);
   }
   out.close();
@@ -79,11 +114,12 @@ int validate_serving(const ValidationOptions& options) {
       table_of_groups.add(cells({model, chip, stack}, errors));
     }
     fmt::print("{}\n", table_of_groups.text());
-    TextTable parts(header({"rows that"}));
-    for (const auto& [speculates, errors] : by_speculation) {
-      parts.add(cells({speculates ? "may speculate (mtp-suspect)" : "do not speculate"}, errors));
+    TextTable table_of_parts(header({"rows that"}));
+    for (const auto& [part, errors] : parts) {
+      table_of_parts.add(cells({std::string(part)}, errors));
     }
-    fmt::print("{}\n", parts.text());
+    fmt::print("{}\n", table_of_parts.text());
+    print_stack_errors(given_by_stack);
   }
   fmt::print("{}", skipped_table(skipped_by_reason));
   fmt::print("{}\n{}\n", calibrate::summary_line("tpot", calibrate::summarise(all.tpot), skipped),

@@ -61,6 +61,7 @@ Machine machine_of(const hardware::System& system) {
   }
   m.scale_up_domain = system.scale_up_domain;
   m.power = power_of(chip, c);
+  m.uncertainty = uncertainty_of(c);
   return m;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/quantity.hpp"
 #include "hardware/system.hpp"
+#include "models/uncertainty.hpp"
 
 namespace roofcast::models {
 
@@ -40,6 +41,7 @@ struct Machine {
   hardware::FabricLevel scale_out;
   std::int64_t scale_up_domain = 1;
   PowerRates power;
+  Uncertainty uncertainty;
 
   // The multiplier of attention over a cache format: caches are widened to bf16 where the chip lacks
   // theirs, to fp16 where it lacks bf16.

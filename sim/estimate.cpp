@@ -9,7 +9,8 @@
 
 namespace roofcast::sim {
 
-// description → can it run → what fits in memory → steady state of the batch → rates, cost and energy
+// description → can it run → what fits in memory → steady state of the batch → intervals → rates, cost and
+// energy
 ServingEstimate estimate(const ScenarioView& s, Workspace& workspace) {
   ServingEstimate e;
   e.provenance = s.platform->system.provenance();
@@ -27,6 +28,7 @@ ServingEstimate estimate(const ScenarioView& s, Workspace& workspace) {
   }
   e.max_running = e.footprint.cache / cache.mean_request;
   e.steady = steady_state(s, std::max(1.0, std::floor(e.max_running)), workspace);
+  e.spreads = spreads_of(s, e.steady);
   e.memory = e.footprint.fixed() + e.steady.running * cache.mean_request;
   e.output_rate = e.steady.requests_per_second * static_cast<double>(s.traffic->output_tokens);
   e.joules_per_token = static_cast<double>(e.gpus) * e.steady.power.si() / e.output_rate;

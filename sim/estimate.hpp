@@ -7,6 +7,7 @@
 
 #include "models/footprint.hpp"
 #include "sim/steady_state.hpp"
+#include "sim/uncertainty.hpp"
 
 namespace roofcast::sim {
 
@@ -32,6 +33,7 @@ struct ServingEstimate {
   base::Bytes memory;      // of the fullest rank, with the KV cache in use
   double max_running = 0;  // sequences the KV cache of one attention-DP rank holds
   SteadyState steady;
+  Spreads spreads;              // 90 % intervals
   double output_rate = 0;       // output tokens per second of the replica
   double usd_per_mtok = 0;      // output tokens; NaN when the system has no price
   double joules_per_token = 0;  // output tokens; NaN when the chip's TDP is not known

@@ -14,37 +14,73 @@ using E = ServingEstimate;
 
 double positive(double value) { return value > 0.0 ? value : kNone; }
 
+double ttft(const E& e) { return e.steady.ttft_mean.si(); }
+double tpot(const E& e) { return positive(e.steady.tpot.si()); }
+double interactivity(const E& e) { return 1.0 / tpot(e); }
+double per_gpu(const E& e) { return e.output_rate / static_cast<double>(e.gpus); }
+double cost(const E& e) { return e.usd_per_mtok; }
+double energy(const E& e) { return e.joules_per_token; }
+
+template <auto Value, models::Spread Spreads::*Of>
+double low(const E& e) {
+  return Value(e) * (1.0 - (e.spreads.*Of).below);
+}
+template <auto Value, models::Spread Spreads::*Of>
+double high(const E& e) {
+  return Value(e) * (1.0 + (e.spreads.*Of).above);
+}
+constexpr std::string_view kLow = "a server is below it one time in twenty";
+constexpr std::string_view kHigh = "a server is above it one time in twenty";
+
 constexpr Metric kMetrics[] = {
     {"ttft_mean_s", "TTFT, mean", "s", Better::lower,
-     "time to first token: request overhead, waiting, prefill",
-     [](const E& e) { return e.steady.ttft_mean.si(); }},
+     "time to first token: request overhead, waiting, prefill", ttft},
+    {"low90_ttft_mean_s", "TTFT, low", "s", Better::lower, kLow, low<ttft, &Spreads::ttft>,
+     "ttft_mean_s"},
+    {"high90_ttft_mean_s", "TTFT, high", "s", Better::lower, kHigh, high<ttft, &Spreads::ttft>,
+     "ttft_mean_s"},
     {"ttft_p50_s", "TTFT, median", "s", Better::lower, "median time to first token",
      [](const E& e) { return e.steady.ttft_p50.si(); }},
     {"tpot_mean_s", "TPOT", "s", Better::lower,
-     "time per output token after the first, slowed by other requests' prefills",
-     [](const E& e) { return positive(e.steady.tpot.si()); }},
+     "time per output token after the first, slowed by other requests' prefills", tpot},
+    {"low90_tpot_mean_s", "TPOT, low", "s", Better::lower, kLow, low<tpot, &Spreads::tpot>,
+     "tpot_mean_s"},
+    {"high90_tpot_mean_s", "TPOT, high", "s", Better::lower, kHigh, high<tpot, &Spreads::tpot>,
+     "tpot_mean_s"},
     {"e2e_mean_s", "End to end", "s", Better::lower, "mean time from request to last token",
      [](const E& e) { return e.steady.end_to_end.si(); }},
     {"interactivity_tok_per_s_per_user", "Interactivity", "tok/s/user", Better::higher,
-     "output tokens per second that one user sees, 1/TPOT",
-     [](const E& e) { return positive(1.0 / positive(e.steady.tpot.si())); }},
+     "output tokens per second that one user sees, 1/TPOT", interactivity},
+    {"low90_interactivity_tok_per_s_per_user", "Interactivity, low", "tok/s/user", Better::higher,
+     kLow, low<interactivity, &Spreads::interactivity>, "interactivity_tok_per_s_per_user"},
+    {"high90_interactivity_tok_per_s_per_user", "Interactivity, high", "tok/s/user", Better::higher,
+     kHigh, high<interactivity, &Spreads::interactivity>, "interactivity_tok_per_s_per_user"},
     {"throughput_tok_per_s_per_gpu", "Throughput per GPU", "tok/s/GPU", Better::higher,
-     "output tokens per second of the replica, divided by its GPUs",
-     [](const E& e) { return e.output_rate / static_cast<double>(e.gpus); }},
+     "output tokens per second of the replica, divided by its GPUs", per_gpu},
+    {"low90_throughput_tok_per_s_per_gpu", "Throughput per GPU, low", "tok/s/GPU", Better::higher,
+     kLow, low<per_gpu, &Spreads::rate>, "throughput_tok_per_s_per_gpu"},
+    {"high90_throughput_tok_per_s_per_gpu", "Throughput per GPU, high", "tok/s/GPU", Better::higher,
+     kHigh, high<per_gpu, &Spreads::rate>, "throughput_tok_per_s_per_gpu"},
     {"throughput_tok_per_s", "Throughput", "tok/s", Better::higher,
      "output tokens per second of the replica", [](const E& e) { return e.output_rate; }},
     {"requests_per_s", "Request rate", "1/s", Better::higher,
      "requests the replica completes per second",
      [](const E& e) { return e.steady.requests_per_second; }},
     {"cost_usd_per_mtok", "Cost", "USD/Mtok", Better::lower,
-     "rental price of the replica's GPUs per million output tokens",
-     [](const E& e) { return e.usd_per_mtok; }},
+     "rental price of the replica's GPUs per million output tokens", cost},
+    {"low90_cost_usd_per_mtok", "Cost, low", "USD/Mtok", Better::lower, kLow,
+     low<cost, &Spreads::end_to_end>, "cost_usd_per_mtok"},
+    {"high90_cost_usd_per_mtok", "Cost, high", "USD/Mtok", Better::lower, kHigh,
+     high<cost, &Spreads::end_to_end>, "cost_usd_per_mtok"},
     {"power_w_per_gpu", "Power per GPU", "W", Better::lower,
      "mean power of one GPU, without hosts, switches and cooling",
      [](const E& e) { return e.steady.power.si(); }},
     {"energy_j_per_tok", "Energy", "J/tok", Better::lower,
-     "energy of the replica's GPUs per output token, prompts included",
-     [](const E& e) { return e.joules_per_token; }},
+     "energy of the replica's GPUs per output token, prompts included", energy},
+    {"low90_energy_j_per_tok", "Energy, low", "J/tok", Better::lower, kLow,
+     low<energy, &Spreads::energy>, "energy_j_per_tok"},
+    {"high90_energy_j_per_tok", "Energy, high", "J/tok", Better::lower, kHigh,
+     high<energy, &Spreads::energy>, "energy_j_per_tok"},
     {"tok_per_j", "Tokens per joule", "tok/J", Better::higher,
      "output tokens per joule of the replica's GPUs",
      [](const E& e) { return 1.0 / e.joules_per_token; }},
@@ -86,6 +122,16 @@ const Metric* find_metric(std::string_view name) {
   const auto it = std::find_if(std::begin(kMetrics), std::end(kMetrics),
                                [&](const Metric& m) { return m.name == name; });
   return it == std::end(kMetrics) ? nullptr : it;
+}
+
+Interval90 interval90(const Metric& metric, const ServingEstimate& estimate) {
+  Interval90 interval{kNone, kNone};
+  for (const Metric& bound : kMetrics) {
+    if (bound.bounds == metric.name) {
+      (bound.name.starts_with("low") ? interval.low : interval.high) = bound.value(estimate);
+    }
+  }
+  return interval;
 }
 
 std::span<const TextMetric> text_metrics() { return kTextMetrics; }

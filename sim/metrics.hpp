@@ -3,6 +3,10 @@
 // The columns of a result, each declared once: name with its SI unit, label, description,
 // direction.
 //
+// The numbers that matter most have two more columns, low90_… and high90_…, between which a server that runs
+// should be found nine times in ten (sim/uncertainty.hpp). They are metrics like any: `high90_tpot_mean_s <= 0.02`
+// is a condition that is met with 95 %.
+//
 // CSV headers, --format json, conditions, Pareto objectives, the report and the documentation all
 // read this list.
 #pragma once
@@ -25,10 +29,19 @@ struct Metric {
   Better better = Better::none;
   std::string_view description;
   double (*value)(const ServingEstimate&);  // NaN where there is none
+  // The metric whose 90 % interval this is a bound of; empty for what is no bound.
+  std::string_view bounds = {};
 };
 
 std::span<const Metric> metrics();
 const Metric* find_metric(std::string_view name);
+
+// The 90 % interval of a metric; NaN where there is none.
+struct Interval90 {
+  double low;
+  double high;
+};
+Interval90 interval90(const Metric& metric, const ServingEstimate& estimate);
 
 // Text columns: what limits each number, and where the parameters came from.
 struct TextMetric {

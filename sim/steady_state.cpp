@@ -122,9 +122,9 @@ class Solver {
     }
     // A request meets the prompts of the others, never its own; who arrives sees the others only.
     const double others = (running_ - 1.0) / running_;
-    const double met = share_ * others;
+    met_ = share_ * others;
     const auto seen = [&](Seconds decode, Seconds mixed) {
-      return (1.0 - met) * decode + met * mixed;
+      return (1.0 - met_) * decode + met_ * mixed;
     };
     tpot_ = decodes_ > 0.0
                 ? interval(seen(decode_.latency, mixed_.latency),
@@ -191,6 +191,7 @@ class Solver {
     r.power = power(rate, b);
     r.decode_clock = decode_.clock;
     r.prefill_clock = mixed_.clock;
+    spreads(r, slot, first);
     limits(r, slot, first - prefill_);
     r.decode_pass = decode_batch_;
     r.prefill_pass = mixed_batch_;
@@ -208,6 +209,21 @@ class Solver {
         mixed * mixed_.energy_above_idle + std::max(0.0, all - mixed) * decode_.energy_above_idle;
     const base::Watts mean = rates.idle + per_second / stages_ / base::second;
     return mean > rates.limit ? rates.limit : mean;
+  }
+
+  // The passes of one server err together; what the host does in between has no error here.
+  void spreads(SteadyState& r, Seconds slot, Seconds first) const {
+    const models::Uncertainty& u = s_.platform->machine.uncertainty;
+    const models::Spread decode = decode_.spread(u);
+    const models::Spread mixed = mixed_.spread(u);
+    const double met =
+        met_ * mixed_.latency / ((1.0 - met_) * decode_.latency + met_ * mixed_.latency);
+    r.tpot_spread = {(1.0 - met) * decode.below + met * mixed.below,
+                     (1.0 - met) * decode.above + met * mixed.above};
+    const double served = first / r.ttft_mean;
+    const double queued = slot / r.ttft_mean;
+    r.ttft_spread = {served * mixed.below + queued * r.tpot_spread.below,
+                     served * mixed.above + queued * r.tpot_spread.above};
   }
 
   void limits(SteadyState& r, Seconds slot, Seconds wait) const {
@@ -237,6 +253,7 @@ class Solver {
   double decodes_ = 0;  // decode iterations of a request
   PromptPlan plan_;
   double share_ = 0;  // of passes with prompts
+  double met_ = 0;    // of the passes of a request's decodes: with others' prompts
   double busy_ = 0;   // utilisation of the prefill capacity
   workloads::Batch decode_batch_;
   workloads::Batch mixed_batch_;

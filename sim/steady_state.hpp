@@ -46,6 +46,8 @@ struct SteadyState {
   base::Watts power;               // of one GPU, mean; NaN where the TDP is not known
   double decode_clock = 1;         // of the full one, in steps without prompts
   double prefill_clock = 1;        // in steps with prompts
+  models::Spread ttft_spread;      // of its mean, from the errors of operators alone
+  models::Spread tpot_spread;
   Limit ttft_limit = Limit::latency;
   Limit tpot_limit = Limit::latency;
   Limit throughput_limit = Limit::latency;

@@ -76,6 +76,11 @@ Limit StepCost::limit() const {
   return static_cast<Limit>(std::max_element(by_limit.begin(), by_limit.end()) - by_limit.begin());
 }
 
+models::Spread StepCost::spread(const models::Uncertainty& uncertainty) const {
+  const models::UncertainSum::Seconds half = operators.half_widths(uncertainty);
+  return {half.below / latency, half.above / latency};
+}
+
 Seconds host_time(const workloads::Serving& serving, const workloads::Batch& batch) {
   const auto sequences = static_cast<double>(batch.decode_sequences + batch.prefill_sequences);
   return serving.stack.step_overhead + sequences * serving.stack.sequence_overhead;
@@ -95,6 +100,7 @@ StepCost step_cost(const ScenarioView& s, const workloads::Batch& batch, Workspa
     const Seconds time = sequence.add(call, cost);
     activity.add(cost, models::math_of(call.op, machine), call.count, time, machine);
     step.by_limit[static_cast<std::size_t>(limit_of(cost.bound))] += time;
+    step.operators.add(models::error_kind(call.op), time);
     return time;
   };
   for (const workloads::Call& call : workspace.graph) {

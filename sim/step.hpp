@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "models/cost.hpp"
+#include "models/uncertainty.hpp"
 #include "sim/remembered_costs.hpp"
 #include "sim/scenario.hpp"
 #include "workloads/graph.hpp"
@@ -36,7 +37,10 @@ struct StepCost {
   double clock = 1.0;                             // of the full one
   // Of one rank of each stage, beyond what they draw idle; NaN where the TDP is not known.
   base::Joules energy_above_idle;
+  models::UncertainSum operators;
   Limit limit() const;
+  // Of the latency, from the errors of its operators; host time has none here.
+  models::Spread spread(const models::Uncertainty& uncertainty) const;
 };
 
 // Buffers one thread reuses from estimate to estimate.

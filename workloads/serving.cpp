@@ -15,6 +15,13 @@ void read_limits(base::Fields& f, SchedulerLimits& limits, base::Need need) {
   f.number("memory_fraction", limits.memory_fraction, {0.0, 1.0, true}, need);
 }
 
+void read(base::Fields& f, ServedError& error) {
+  f.integer("rows", error.rows, base::not_negative);
+  f.number("median", error.median, base::not_negative);
+  f.number("low", error.low, {0.0, 1.0, true});
+  f.number("high", error.high, {1.0, 1e3});
+}
+
 }  // namespace
 
 void read(base::Fields& f, Stack& stack) {
@@ -45,6 +52,11 @@ void read(base::Fields& f, Stack& stack) {
                                {{"none", AllReduceKernels::library},
                                 {"barriers", AllReduceKernels::barriers},
                                 {"flags", AllReduceKernels::flags}});
+    g.source();
+  });
+  f.group("errors", [&](base::Fields& g) {
+    g.group("ttft", [&](base::Fields& e) { read(e, stack.ttft_error); });
+    g.group("tpot", [&](base::Fields& e) { read(e, stack.tpot_error); });
     g.source();
   });
 }

@@ -27,6 +27,13 @@ enum class FractionOf : std::uint8_t {
   free_memory,  // of what the model leaves free: the cache (TensorRT-LLM's free_gpu_memory_fraction)
 };
 
+// How far forecasts were from servers of this stack: 5 % and 95 % quantiles of measured / predicted.
+struct ServedError {
+  std::int64_t rows = 0;
+  double median = 0.0;  // of |predicted / measured − 1|
+  double low = 1.0, high = 1.0;
+};
+
 struct Stack {
   std::string id;
   std::string name;
@@ -39,6 +46,8 @@ struct Stack {
   base::Seconds request_overhead;   // once a request: HTTP, tokenisation, first detokenisation
   bool fused_quantise = false;      // activations are quantised inside the kernel before
   AllReduceKernels custom_all_reduce = AllReduceKernels::library;
+  ServedError ttft_error;
+  ServedError tpot_error;
 };
 
 // The `serving:` section: a stack and what the scenario overrides.

@@ -6,8 +6,9 @@
 //
 // Data contract (<script type="application/json" id="data">, every `<` in it written \u003c):
 //   title, generated_by, question, scenario   text; question and scenario may be empty
-//   columns  [{name, label, unit, description, kind: axis|metric|status,
-//              better: higher|lower|null}]
+//   columns  [{name, label, unit, description, kind: axis|metric|bound|status,
+//              better: higher|lower|null, bounds}]    a bound is an end of the 90 % interval of the
+//              metric that `bounds` names
 //   rows     [[value, …]] in column order: SI base units, text, true/false, or null for none
 //   total_rows, feasible_rows, shown_rows     shown_rows is rows.length; total_rows may be larger
 //   pareto   {maximize: [name], minimize: [name]}; the first two are the chart's axes
@@ -115,6 +116,9 @@ function readModel() {
     });
   });
   const named = new Map(columns.map((column) => [column.name, column]));
+  columns.filter((c) => c.kind === 'bound' && named.has(c.bounds)).forEach((c) => {
+    named.get(c.bounds)[c.name.startsWith('low') ? 'low' : 'high'] = c;
+  });
   const cell = (row, name) => (named.has(name) ? rows[row][named.get(name).index] : null);
   const infeasible = rows.map((_, row) => {
     const fits = cell(row, 'fits');
@@ -128,6 +132,18 @@ function readModel() {
     objectives: [...pareto.maximize, ...pareto.minimize].filter((name) => named.has(name)),
     pointOfRow: new Map(points.map((point, index) => [point.row, index])),
   };
+}
+
+// The ends of a metric's 90 % interval in a row; null where it has none.
+function intervalOf(row, column) {
+  const ends = [column.low, column.high].map((c) => (c ? model.rows[row][c.index] : null));
+  return ends.some(isEmpty) ? null : ends;
+}
+
+// "15.2 ms to 22.1 ms", or nothing
+function formatInterval(row, column) {
+  const ends = intervalOf(row, column);
+  return ends ? ends.map((value) => formatFor(value, column)).join(' to ') : '';
 }
 
 function rowName(model, row) {
@@ -213,7 +229,8 @@ function chartOf(name, svg) {
 // ---- Trade-off ----------------------------------------------------------------------------
 
 function setUpPareto() {
-  const choices = model.columns.filter((c) => c.numeric && c.kind !== 'status' && !c.constant);
+  const choices = model.columns.filter((c) => c.numeric && !c.constant
+    && (c.kind === 'axis' || c.kind === 'metric'));
   const metrics = choices.filter((c) => c.kind === 'metric');
   if (metrics.length === 0 || choices.length < 2) {
     byId('pareto-section').querySelector('.toolbar').hidden = true;
@@ -272,7 +289,8 @@ function paretoTip(row) {
   const shown = new Set([state.y, state.x, ...objectives, ...metrics]);
   return tipHtml(rowName(model, row), [...[...shown].slice(0, kTipMetrics), ...status]
     .filter((c) => !isEmpty(model.rows[row][c.index]))
-    .map((c) => [c.label, formatFor(model.rows[row][c.index], c)]));
+    .map((c) => [c.label, [formatFor(model.rows[row][c.index], c), formatInterval(row, c)]
+      .filter(Boolean).join(', ')]));
 }
 
 function axisName(column, vertical) {
@@ -320,6 +338,7 @@ function drawPareto() {
       x: side(state.x, log.x, false), y: side(state.y, log.y, true), series, infeasible, at,
       tip: paretoTip, width: chart.getWidth(),
       selected: state.selected !== null && drawable(state.selected) ? state.selected : null,
+      intervals: (row) => [state.x, state.y].map((column) => intervalOf(row, column)),
     }), { notMerge: true });
   }
   const all = model.rows.length;
@@ -357,7 +376,8 @@ function fillSelection() {
   const list = (kind) => model.columns.filter((c) => c.kind === kind
       && !isEmpty(model.rows[row][c.index]))
     .map((c) => `<dt title="${escapeHtml(c.description)}">${escapeHtml(c.label)}</dt>`
-      + `<dd>${escapeHtml(formatFor(model.rows[row][c.index], c))}</dd>`).join('');
+      + `<dd>${escapeHtml(formatFor(model.rows[row][c.index], c))}`
+      + `<small>${escapeHtml(formatInterval(row, c))}</small></dd>`).join('');
   const lists = ['axis', 'metric', 'status'].map(list).filter(Boolean)
       .map((items) => `<dl>${items}</dl>`).join('');
   const note = model.points.length === 0 || model.pointOfRow.has(row) ? ''

@@ -156,7 +156,7 @@ function paddedExtent(values, log) {
 }
 
 // view: x, y {name, log, sign (0: no better side), label}, series [{name, rows, index}],
-// infeasible [row], at(row), tip(row), selected (row or null), width.
+// infeasible [row], at(row), tip(row), selected (row or null), intervals(row) [of x, of y], width.
 function paretoOption(theme, view) {
   const { at } = view;
   const all = view.series.flatMap((s) => s.rows).concat(view.infeasible);
@@ -207,6 +207,13 @@ function paretoOption(theme, view) {
     });
   }
   if (view.selected !== null) {
+    const [x, y] = at(view.selected);
+    const [acrossX, acrossY] = view.intervals(view.selected);
+    [acrossX && acrossX.map((end) => [end, y]), acrossY && acrossY.map((end) => [x, end])]
+      .filter(Boolean).forEach((data) => lines.push({
+        type: 'line', name: '90 % interval', data, silent: true, z: 5, symbol: 'none',
+        lineStyle: { color: theme.text, width: 1.5, type: [4, 3] }, tooltip: { show: false },
+      }));
     lines.push({
       type: 'scatter', name: 'selected', data: [point(view.selected)], silent: true, z: 6,
       symbol: 'circle', symbolSize: 20,

@@ -180,7 +180,8 @@ function fillColumnMenu() {
 }
 
 function setUpTable() {
-  state.shownColumns = inTableOrder(model.columns.filter((c) => !c.constant || c.name === 'fits'));
+  state.shownColumns = inTableOrder(model.columns.filter((c) => c.name === 'fits'
+    || (!c.constant && c.kind !== 'bound')));
   const example = (model.columns.find((c) => c.kind === 'metric' && c.better === 'lower'
       && c.unit === 's')
     || model.columns.find((c) => c.kind === 'metric' && c.numeric) || {}).name;

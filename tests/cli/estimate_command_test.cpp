@@ -23,7 +23,8 @@ json estimate(const Program& roofcast, const std::vector<std::string>& settings,
 
 }  // namespace
 
-TEST_CASE("estimate prints every metric's label, and nothing on stderr", "[cli]") {
+TEST_CASE("estimate prints every metric's label, once with its interval, and nothing on stderr",
+          "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;
@@ -33,8 +34,9 @@ TEST_CASE("estimate prints every metric's label, and nothing on stderr", "[cli]"
   CHECK(outcome.err.empty());
   CHECK(contains(outcome.out, "Llama-3.1-70B on "));
   for (const sim::Metric& metric : sim::metrics()) {
-    CHECK(contains(outcome.out, std::string(metric.label)));
+    CHECK(contains(outcome.out, std::string(metric.label)) == metric.bounds.empty());
   }
+  CHECK(contains(outcome.out, "90 % interval"));
 }
 
 TEST_CASE("The formats of estimate say the same", "[cli]") {

@@ -177,6 +177,33 @@ TEST_CASE("A sweep keeps the result on stdout and the conversation on stderr", "
   CHECK(contains(loud.out, "o.html"));
 }
 
+TEST_CASE("A condition on the end of an interval is stricter than one on the forecast", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const auto meeting = [&](const std::string& metric) {
+    roofcast.write("sweep.yaml", "base: " + example("llama-70b") +
+                                     "\naxes: {traffic.concurrency: {from: 1, to: 200, step: 1}}\n"
+                                     "where: ['" +
+                                     metric +
+                                     " <= 0.02']\n"
+                                     "pareto: {maximize: [throughput_tok_per_s_per_gpu]}\n");
+    sweep(roofcast, "sweep.yaml", "o.csv");
+    const base::CsvTable table = base::read_csv(roofcast.path("o.csv"));
+    std::size_t count = 0;
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+      count += cell(table, row, "meets") == "true" ? 1 : 0;
+    }
+    return count;
+  };
+  const std::size_t sure = meeting("high90_tpot_mean_s");
+  const std::size_t likely = meeting("tpot_mean_s");
+  CHECK(0 < sure);
+  CHECK(sure < likely);
+  CHECK(likely < meeting("low90_tpot_mean_s"));
+}
+
 TEST_CASE("A sweep that nothing can meet says why, and is a result", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/uncertainty.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/overloaded.hpp"
+
+namespace roofcast::models {
+namespace {
+
+using namespace workloads;
+
+constexpr std::string_view kNames[kErrorKinds] = {"gemm",
+                                                  "attention_context",
+                                                  "attention_generation",
+                                                  "mla_context",
+                                                  "mla_generation",
+                                                  "moe",
+                                                  "mamba2",
+                                                  "gdn",
+                                                  "nccl",
+                                                  "custom_allreduce",
+                                                  "deepep_ll",
+                                                  "deepep_normal",
+                                                  "trtllm_alltoall"};
+
+constexpr double kOwnKindShare = 0.13;
+constexpr double kTransferredKindShare = 0.35;
+constexpr double kTransferredChipShare = 0.20;
+
+// Latent attention multiplies longer keys than values.
+bool is_latent(const AttentionHeads& heads) { return heads.qk_dim != heads.value_dim; }
+
+ErrorKind of_recurrence(Recurrence kind) {
+  return kind == Recurrence::ssm ? ErrorKind::mamba2 : ErrorKind::gdn;
+}
+
+ErrorKind of_collective(const Collective& o) {
+  if (o.kind == CollectiveKind::all_reduce && o.custom != AllReduceKernels::library) {
+    return ErrorKind::custom_allreduce;
+  }
+  if (o.kind != CollectiveKind::all_to_all || o.copies <= 1) {
+    return ErrorKind::nccl;
+  }
+  if (o.custom == AllReduceKernels::flags) {
+    return ErrorKind::trtllm_alltoall;
+  }
+  return o.deduplicated ? ErrorKind::deepep_normal : ErrorKind::deepep_ll;
+}
+
+double combined(double a, double b) { return std::exp(std::hypot(std::log(a), std::log(b))); }
+
+}  // namespace
+
+std::string_view name(ErrorKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
+
+ErrorKind error_kind(const Operator& op) {
+  return std::visit(
+      base::overloaded{
+          [](const Gemm&) { return ErrorKind::gemm; },
+          [](const GroupedGemm&) { return ErrorKind::moe; },
+          [](const ExpertRouting&) { return ErrorKind::moe; },
+          [](const PrefillAttention& o) {
+            return is_latent(o.heads) ? ErrorKind::mla_context : ErrorKind::attention_context;
+          },
+          [](const IndexScores&) { return ErrorKind::attention_context; },
+          [](const DecodeAttention& o) {
+            return is_latent(o.heads) ? ErrorKind::mla_generation : ErrorKind::attention_generation;
+          },
+          [](const StateScan& o) { return of_recurrence(o.heads.kind); },
+          [](const StateUpdate& o) { return of_recurrence(o.heads.kind); },
+          [](const Elementwise& o) { return o.taps > 0 ? ErrorKind::mamba2 : ErrorKind::gemm; },
+          [](const Collective& o) { return of_collective(o); },
+      },
+      op);
+}
+
+Uncertainty uncertainty_of(const hardware::Calibration& calibration) {
+  Uncertainty u;
+  for (const hardware::KindError& e : calibration.errors) {
+    const Spread spread{std::max(0.0, 1.0 - e.low), std::max(0.0, e.high - 1.0)};
+    if (e.kind == "gemm_power") {
+      u.power = spread;
+    }
+    const auto* at = std::find(std::begin(kNames), std::end(kNames), e.kind);
+    if (at != std::end(kNames)) {
+      u.kinds[static_cast<std::size_t>(at - kNames)] = spread;
+    }
+  }
+  const bool own = calibration.provenance == hardware::Provenance::calibrated ||
+                   calibration.provenance == hardware::Provenance::measured_corrected;
+  u.chip_share = own ? 0.0 : kTransferredChipShare;
+  u.kind_share = own ? kOwnKindShare : kTransferredKindShare;
+  return u;
+}
+
+UncertainSum::Seconds UncertainSum::half_widths(const Uncertainty& u) const {
+  const double own_share = 1.0 - u.chip_share - u.kind_share;
+  const auto half_width = [&](double Spread::*side) {
+    double all = 0.0;
+    double kinds = 0.0;
+    double own = 0.0;
+    for (std::size_t k = 0; k < kErrorKinds; ++k) {
+      const double spread = u.kinds[k].*side;
+      const double time = kinds_[k].time * spread;
+      all += time;
+      kinds += time * time;
+      own += kinds_[k].squares * spread * spread;
+    }
+    return base::Seconds::from_si(
+        std::sqrt(u.chip_share * all * all + u.kind_share * kinds + own_share * own));
+  };
+  return {half_width(&Spread::below), half_width(&Spread::above)};
+}
+
+Spread together(Spread a, Spread b) {
+  return {1.0 - 1.0 / combined(1.0 / (1.0 - a.below), 1.0 / (1.0 - b.below)),
+          combined(1.0 + a.above, 1.0 + b.above) - 1.0};
+}
+
+Spread inverse(Spread s) { return {1.0 - 1.0 / (1.0 + s.above), 1.0 / (1.0 - s.below) - 1.0}; }
+
+}  // namespace roofcast::models
