@@ -21,13 +21,22 @@ double per_gpu(const E& e) { return e.output_rate / static_cast<double>(e.gpus);
 double cost(const E& e) { return e.usd_per_mtok; }
 double energy(const E& e) { return e.joules_per_token; }
 
+// To four digits: an interval's ends are not known to more, and a million rows have twelve million of them.
+double four_digits(double value) {
+  if (!(std::abs(value) > 0.0) || std::isinf(value)) {
+    return value;
+  }
+  const double places = 3.0 - std::floor(std::log10(std::abs(value)));
+  const double scale = std::pow(10.0, std::abs(places));
+  return places > 0.0 ? std::round(value * scale) / scale : std::round(value / scale) * scale;
+}
 template <auto Value, models::Spread Spreads::*Of>
 double low(const E& e) {
-  return Value(e) * (1.0 - (e.spreads.*Of).below);
+  return four_digits(Value(e) * (1.0 - (e.spreads.*Of).below));
 }
 template <auto Value, models::Spread Spreads::*Of>
 double high(const E& e) {
-  return Value(e) * (1.0 + (e.spreads.*Of).above);
+  return four_digits(Value(e) * (1.0 + (e.spreads.*Of).above));
 }
 constexpr std::string_view kLow = "a server is below it one time in twenty";
 constexpr std::string_view kHigh = "a server is above it one time in twenty";
