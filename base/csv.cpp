@@ -188,6 +188,43 @@ std::string why_gz(gzFile file) {
   return code == Z_ERRNO ? system_error_text(errno) : std::string(text);
 }
 
+}  // namespace
+
+std::optional<std::size_t> CsvTable::find_column(std::string_view column) const {
+  const auto found = std::find(columns_.begin(), columns_.end(), column);
+  return found == columns_.end()
+             ? std::nullopt
+             : std::optional(static_cast<std::size_t>(found - columns_.begin()));
+}
+
+std::size_t CsvTable::column(std::string_view column) const {
+  if (const auto found = find_column(column)) {
+    return *found;
+  }
+  const auto near = nearest_name(column, columns_);
+  throw CsvError(fmt::format("{}: error: no column \"{}\"{}", name_, column,
+                             near ? fmt::format("; did you mean \"{}\"?", *near) : ""));
+}
+
+CsvTable parse_csv(std::string text, std::string name) {
+  CsvTable table;
+  table.name_ = std::move(name);
+  table.text_ = std::move(text);
+  const std::size_t width = Parser(table.text_, table.name_, table.starts_).run();
+  table.rows_ = (table.starts_.size() - 1) / width - 1;
+  for (std::size_t i = 0; i < width; ++i) {
+    const std::size_t start = table.starts_[i];
+    table.columns_.push_back(table.text_.substr(start, table.starts_[i + 1] - 1 - start));
+  }
+  std::vector<std::string> sorted = table.columns_;
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end()) {
+    throw CsvError(fmt::format("{}:1: error: two columns are called \"{}\"", table.name_, *twice));
+  }
+  return table;
+}
+
 // zlib reads a file without the gzip magic bytes as it is.
 std::string read_text(const std::filesystem::path& file) {
   errno = 0;
@@ -225,43 +262,6 @@ std::string read_text(const std::filesystem::path& file) {
   }
   text.resize(used);
   return text;
-}
-
-}  // namespace
-
-std::optional<std::size_t> CsvTable::find_column(std::string_view column) const {
-  const auto found = std::find(columns_.begin(), columns_.end(), column);
-  return found == columns_.end()
-             ? std::nullopt
-             : std::optional(static_cast<std::size_t>(found - columns_.begin()));
-}
-
-std::size_t CsvTable::column(std::string_view column) const {
-  if (const auto found = find_column(column)) {
-    return *found;
-  }
-  const auto near = nearest_name(column, columns_);
-  throw CsvError(fmt::format("{}: error: no column \"{}\"{}", name_, column,
-                             near ? fmt::format("; did you mean \"{}\"?", *near) : ""));
-}
-
-CsvTable parse_csv(std::string text, std::string name) {
-  CsvTable table;
-  table.name_ = std::move(name);
-  table.text_ = std::move(text);
-  const std::size_t width = Parser(table.text_, table.name_, table.starts_).run();
-  table.rows_ = (table.starts_.size() - 1) / width - 1;
-  for (std::size_t i = 0; i < width; ++i) {
-    const std::size_t start = table.starts_[i];
-    table.columns_.push_back(table.text_.substr(start, table.starts_[i + 1] - 1 - start));
-  }
-  std::vector<std::string> sorted = table.columns_;
-  std::sort(sorted.begin(), sorted.end());
-  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-  if (twice != sorted.end()) {
-    throw CsvError(fmt::format("{}:1: error: two columns are called \"{}\"", table.name_, *twice));
-  }
-  return table;
 }
 
 CsvTable read_csv(const std::filesystem::path& file) {

@@ -61,6 +61,7 @@ class CsvTable {
 CsvTable parse_csv(std::string text, std::string name);
 // A file is decompressed when its first bytes say that it is gzip, whatever its name.
 CsvTable read_csv(const std::filesystem::path& file);
+std::string read_text(const std::filesystem::path& file);
 
 // The number that is the whole cell, or nothing: not for an empty cell, blanks, a leading "+", NaN,
 // or a value beyond the range of a double. "inf" and "-inf" are numbers.

@@ -61,6 +61,14 @@ bool Fields::has(std::string_view key) const {
   return found != nullptr && !found->is_null();
 }
 
+bool Fields::is_map(std::string_view key) const {
+  if (recorder_ != nullptr) {
+    return recorder_->is_map(path_of(key));
+  }
+  const Node* found = node_->find(key);
+  return found != nullptr && found->is_map();
+}
+
 std::string Fields::path_of(std::string_view key) const {
   return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
 }
@@ -160,15 +168,21 @@ void Fields::integer(std::string_view key, std::int64_t& target, Range range, Ne
     return;
   }
   if (const Node* node = scalar(key, need)) {
-    const auto value = plain_number(node->text);
-    if (!value || *value != std::floor(*value) || std::abs(*value) > 1e15) {
-      problems_->add(node->place, path_of(key),
-                     fmt::format("a whole number is expected, not \"{}\"", node->text));
-      return;
+    if (const auto value = whole(*node, key, range)) {
+      target = *value;
     }
-    target = static_cast<std::int64_t>(*value);
-    check_range(*node, key, *value, range);
   }
+}
+
+std::optional<std::int64_t> Fields::whole(const Node& node, std::string_view key, Range range) {
+  const auto value = plain_number(node.text);
+  if (!value || *value != std::floor(*value) || std::abs(*value) > 1e15) {
+    problems_->add(node.place, path_of(key),
+                   fmt::format("a whole number is expected, not \"{}\"", node.text));
+    return std::nullopt;
+  }
+  check_range(node, key, *value, range);
+  return static_cast<std::int64_t>(*value);
 }
 
 void Fields::integer(std::string_view key, std::optional<std::int64_t>& target, Range range) {
@@ -185,21 +199,57 @@ void Fields::texts(std::string_view key, std::vector<std::string>& target, Need 
     recorder_->key(path_of(key), {.type = Key::Type::texts, .need = need});
     return;
   }
+  for (const Node* item : scalars(key, need)) {
+    target.push_back(item->text);
+  }
+}
+
+std::vector<const Node*> Fields::scalars(std::string_view key, Need need) {
+  std::vector<const Node*> found;
   const Node* node = take(key, need);
   if (node == nullptr) {
-    return;
+    return found;
   }
   if (!node->is_sequence()) {
     problems_->add(node->place, path_of(key), "a list is expected here: [a, b]");
-    return;
+    return found;
   }
   for (const Node& item : node->items) {
     if (item.is_scalar()) {
-      target.push_back(item.text);
+      found.push_back(&item);
     } else {
       problems_->add(item.place, path_of(key), "a list of single values is expected here");
     }
   }
+  return found;
+}
+
+void Fields::integers(std::string_view key, std::vector<std::int64_t>& target, Range range,
+                      Need need) {
+  if (recorder_ != nullptr) {
+    recorder_->key(path_of(key), {.type = Key::Type::texts, .need = need});
+    return;
+  }
+  for (const Node* item : scalars(key, need)) {
+    if (const auto value = whole(*item, key, range)) {
+      target.push_back(*value);
+    }
+  }
+}
+
+std::vector<double> Fields::quantities_si(std::string_view key, Dimension dimension, Range range,
+                                          Need need) {
+  if (recorder_ != nullptr) {
+    recorder_->key(path_of(key), {.type = Key::Type::texts, .need = need});
+    return {};
+  }
+  std::vector<double> found;
+  for (const Node* item : scalars(key, need)) {
+    if (const auto si = quantity_of(*item, key, dimension, range)) {
+      found.push_back(*si);
+    }
+  }
+  return found;
 }
 
 void Fields::source() {
@@ -218,12 +268,17 @@ std::optional<double> Fields::quantity_si(std::string_view key, Dimension dimens
   if (node == nullptr) {
     return std::nullopt;
   }
-  const ParsedQuantity parsed = parse_quantity(node->text, dimension);
+  return quantity_of(*node, key, dimension, range);
+}
+
+std::optional<double> Fields::quantity_of(const Node& node, std::string_view key,
+                                          Dimension dimension, Range range) {
+  const ParsedQuantity parsed = parse_quantity(node.text, dimension);
   if (!parsed.ok()) {
-    problems_->add(node->place, path_of(key), parsed.error);
+    problems_->add(node.place, path_of(key), parsed.error);
     return std::nullopt;
   }
-  check_range(*node, key, parsed.si, range);
+  check_range(node, key, parsed.si, range);
   return parsed.si;
 }
 

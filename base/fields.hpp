@@ -60,7 +60,8 @@ class Fields {
   // There is no document: the recorder is told every key, and gives the values. Problems are silent.
   explicit Fields(Recorder& recorder, std::string path = "");
 
-  bool has(std::string_view key) const;  // present and not null
+  bool has(std::string_view key) const;     // present and not null
+  bool is_map(std::string_view key) const;  // where a single value is allowed too
   const std::string& path() const { return path_; }
   const Node& node() const { return *node_; }
 
@@ -70,6 +71,16 @@ class Fields {
   void integer(std::string_view key, std::optional<std::int64_t>& target, Range range);
   void number(std::string_view key, double& target, Range range, Need need = required);
   void texts(std::string_view key, std::vector<std::string>& target, Need need = optional);
+
+  void integers(std::string_view key, std::vector<std::int64_t>& target, Range range,
+                Need need = required);
+  template <class Q>
+  void quantities(std::string_view key, std::vector<Q>& target, Range range = positive,
+                  Need need = required) {
+    for (const double si : quantities_si(key, dimension_of<Q>(), range, need)) {
+      target.push_back(Q::from_si(si));
+    }
+  }
 
   template <class Q>
   void quantity(std::string_view key, Q& target, Range range = positive, Need need = required) {
@@ -113,7 +124,13 @@ class Fields {
                                     Need need);
   std::optional<std::size_t> choice_index(std::string_view key,
                                           const std::vector<std::string>& names, Need need);
+  std::vector<double> quantities_si(std::string_view key, Dimension dimension, Range range,
+                                    Need need);
   const Node* scalar(std::string_view key, Need need);
+  std::optional<double> quantity_of(const Node& node, std::string_view key, Dimension dimension,
+                                    Range range);
+  std::vector<const Node*> scalars(std::string_view key, Need need);
+  std::optional<std::int64_t> whole(const Node& node, std::string_view key, Range range);
   std::string path_of(std::string_view key) const;
   void check_range(const Node& node, std::string_view key, double value, Range range);
 

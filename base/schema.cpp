@@ -237,9 +237,10 @@ Key describe(const std::function<void(Fields&)>& read) {
     key_at(root, parent_of(path))->below.push_back(merged(all, path));
   }
   for (const auto& [path, question] : all.questions) {
-    for (std::size_t i = 0; question.kind != Question::Kind::number && i < question.answers.size();
-         ++i) {
-      add_conditions(root, all, path, i);
+    if (question.kind != Question::Kind::number && question.kind != Question::Kind::shape) {
+      for (std::size_t i = 0; i < question.answers.size(); ++i) {
+        add_conditions(root, all, path, i);
+      }
     }
   }
   return root;
@@ -296,6 +297,10 @@ bool Recorder::enter(const std::string& path, Key key) {
 
 bool Recorder::is_given(const std::string& path) {
   return ask(path, {Question::Kind::presence, {"given", "absent"}}) == 0;
+}
+
+bool Recorder::is_map(const std::string& path) {
+  return ask(path, {Question::Kind::shape, {"a single value", "a map"}}) == 1;
 }
 
 const Key* Recorder::find(const std::string& path) const {

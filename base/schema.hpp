@@ -6,10 +6,11 @@
 //
 // Which keys a reader names may depend on values it has read. It is therefore run again and again
 // without a document: first with the first answer to everything, then with each other answer to each
-// choice, flag, number and "is this given?", one answer changed at a time; where that changes the
-// keys, the next answer is changed on top, at most three deep. A key is required when it was in every
+// choice, flag, number, "is this given?" and "is this a map?", one answer changed at a time; where
+// that changes the keys, the next answer is changed on top, at most three deep. A key is required when it was in every
 // run that could have had it. Where the answers to one choice, flag or presence decide whether a key
 // is required or unknown, a Condition says so; where a number does, the key is merely optional.
+// A key that may be a single value or a map is of any type.
 #pragma once
 
 #include <cstddef>
@@ -65,7 +66,7 @@ class Recorder {
   using Answers = std::map<std::string, std::size_t>;  // by path; 0 when not in it
 
   struct Question {
-    enum class Kind { choice, flag, presence, number };
+    enum class Kind { choice, flag, presence, shape, number };
     Kind kind = Kind::choice;
     std::vector<std::string> answers = {};
   };
@@ -79,6 +80,7 @@ class Recorder {
   std::size_t choice(const std::string& path, const std::vector<std::string>& names, Need need);
   bool enter(const std::string& path, Key key);  // whether the group or list is given
   bool is_given(const std::string& path);
+  bool is_map(const std::string& path);
 
   const Answers& answers() const { return answers_; }
   const std::map<std::string, Question>& questions() const { return questions_; }

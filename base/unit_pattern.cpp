@@ -38,7 +38,7 @@ std::string quantity_pattern(Dimension dimension) {
     for (const DimensionText& below : kDimensionTexts) {
       const std::string upper = alternatives(above.dimension);
       const std::string lower = alternatives(below.dimension);
-      if (!upper.empty() && !lower.empty() &&
+      if ((!upper.empty() || above.dimension == kNone) && !lower.empty() &&
           is_quotient(dimension, above.dimension, below.dimension)) {
         units += fmt::format("{}({})/({})", units.empty() ? "" : "|", upper, lower);
       }

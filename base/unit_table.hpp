@@ -86,7 +86,7 @@ inline constexpr std::array kDimensionTexts{
     DimensionText{kWork, "an amount of work", "312 GFLOP", "FLOP, GFLOP, TFLOP, OP"},
     DimensionText{kEnergy, "an energy", "1.5 kWh", "J, kJ, Wh, kWh"},
     DimensionText{kMoney, "an amount of money", "30 kUSD", "USD, $, kUSD"},
-    DimensionText{kFrequency, "a frequency", "1.83 GHz", "Hz, MHz, GHz"},
+    DimensionText{kFrequency, "a frequency", "1.83 GHz", "Hz, MHz, GHz, /s"},
     DimensionText{kBandwidth, "a bandwidth", "3.35 TB/s", "B/s, GB/s, TB/s, Gb/s"},
     DimensionText{kComputeRate, "a compute rate", "989 TFLOP/s", "FLOP/s, TFLOP/s, PFLOPS, TOPS"},
     DimensionText{kPower, "a power", "700 W", "W, kW, MW"},

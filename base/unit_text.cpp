@@ -270,20 +270,21 @@ ParsedQuantity parse_quantity(std::string_view text, Dimension expected) {
   for (int sign = 1;; sign = -1) {
     const std::size_t slash = rest.find('/');
     const std::string_view factor = rest.substr(0, slash);
-    if (factor.empty()) {
-      return failure(
-          fmt::format("{} lacks a unit {} the \"/\"", quoted(text), sign > 0 ? "before" : "after"));
+    if (factor.empty() && sign < 0) {
+      return failure(fmt::format("{} lacks a unit after the \"/\"", quoted(text)));
     }
-    const Unit* unit = find_unit(factor);
-    if (unit == nullptr) {
-      return failure(unknown_unit(factor, text, expected));
+    if (!factor.empty()) {
+      const Unit* unit = find_unit(factor);
+      if (unit == nullptr) {
+        return failure(unknown_unit(factor, text, expected));
+      }
+      found.time += sign * unit->dimension.time;
+      found.data += sign * unit->dimension.data;
+      found.work += sign * unit->dimension.work;
+      found.energy += sign * unit->dimension.energy;
+      found.money += sign * unit->dimension.money;
+      (sign > 0 ? above : below) *= unit->factor;
     }
-    found.time += sign * unit->dimension.time;
-    found.data += sign * unit->dimension.data;
-    found.work += sign * unit->dimension.work;
-    found.energy += sign * unit->dimension.energy;
-    found.money += sign * unit->dimension.money;
-    (sign > 0 ? above : below) *= unit->factor;
     if (slash == std::string_view::npos) {
       break;
     }

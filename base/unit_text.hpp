@@ -5,7 +5,7 @@
 //
 //   text   = number [blanks] unit          a dimensionless text is a bare number
 //   number = decimal, with optional sign and exponent; no hex, octal, digit separators, inf or nan
-//   unit   = factor {"/" factor}           everything after the first "/" divides
+//   unit   = [factor] {"/" factor}         everything after the first "/" divides; "/s" is 1/s
 //   factor = [prefix] symbol
 //
 //   symbol           is                         prefixes allowed

@@ -60,6 +60,38 @@ TEST_CASE("every reader takes its value from the key it names", "[unit]") {
   CHECK(choice == 2);
 }
 
+TEST_CASE("a list of numbers is read with its units, and each bad one told where it stands",
+          "[unit]") {
+  std::vector<std::int64_t> counts;
+  std::vector<Seconds> times;
+  const auto read = [&](Fields& f) {
+    f.integers("counts", counts, positive);
+    f.quantities("times", times);
+  };
+  CHECK(said("counts: [2, 1e3]\ntimes: [2 s, 3 ms]\n", read) == "");
+  CHECK(counts == std::vector<std::int64_t>{2, 1000});
+  REQUIRE(times.size() == 2);
+  CHECK(times[1].si() == Approx(0.003));
+  const std::string errors = said("counts: [2, 0, 1.5]\ntimes: [2, 0 s, 3 GB]\n", read);
+  CHECK_THAT(errors, ContainsSubstring("1:13: error: counts: must be more than 0, not 0"));
+  CHECK_THAT(errors, ContainsSubstring("1:16: error: counts: a whole number is expected"));
+  CHECK_THAT(errors, ContainsSubstring("2:9: error: times: \"2\" has no unit"));
+  CHECK_THAT(errors, ContainsSubstring("2:12: error: times: must be more than 0, not 0 s"));
+  CHECK_THAT(errors, ContainsSubstring("2:17: error: times: \"3 GB\" is a size"));
+  CHECK_THAT(said("counts: 5\n", read), ContainsSubstring("a list is expected here: [a, b]"));
+}
+
+TEST_CASE("a value may be a number or a map where its reader asks which", "[unit]") {
+  const auto read = [](Fields& f) {
+    CHECK(f.is_map("map"));
+    CHECK_FALSE(f.is_map("number"));
+    CHECK_FALSE(f.is_map("absent"));
+    f.take("map");
+    f.take("number");
+  };
+  CHECK(said("map: {a: 1}\nnumber: 5\n", read) == "");
+}
+
 TEST_CASE("a required key that is absent or null is reported at the map or the key", "[unit]") {
   double a = 0.0;
   const auto read = [&](Fields& f) {

@@ -154,6 +154,8 @@ TEST_CASE("a quotient of units divides by everything after the first slash", "[u
   CHECK(parse_quantity("3.35 TB/s", kBandwidth).si ==
         (3.35 * base::tera * base::byte / base::second).si());
   CHECK(parse_quantity("400 Gb/s", kBandwidth).si == 50e9);
+  CHECK(parse_quantity("3.5 /s", {.time = -1}).si == 3.5);
+  CHECK(parse_quantity("120/min", {.time = -1}).si == 2.0);
   CHECK(parse_quantity("6 B/min", kBandwidth).si == Approx(0.1));
   CHECK(parse_quantity("4 GB/ms", kBandwidth).si == Approx(4e12));
   CHECK(parse_quantity("989 TFLOP/s", kComputeRate).si == 989e12);

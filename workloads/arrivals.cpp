@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/arrivals.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace roofcast::workloads {
+
+void read(base::Fields& f, Arrivals& arrivals) {
+  f.choice<ArrivalProcess>("process", arrivals.process,
+                           {{"poisson", ArrivalProcess::poisson},
+                            {"constant", ArrivalProcess::constant},
+                            {"gamma", ArrivalProcess::gamma},
+                            {"mmpp", ArrivalProcess::mmpp}});
+  if (arrivals.process != ArrivalProcess::mmpp) {
+    f.quantity("rate", arrivals.rate);
+    if (arrivals.process == ArrivalProcess::gamma) {
+      f.number("cv", arrivals.cv, base::positive);
+    }
+    return;
+  }
+  f.quantities("rates", arrivals.rates, base::not_negative);
+  f.quantities("sojourns", arrivals.sojourns);
+  if (arrivals.rates.size() != arrivals.sojourns.size()) {
+    f.problem("sojourns", "must be as many as rates: the mean time in each phase");
+  } else if (f.has("rates") && std::none_of(arrivals.rates.begin(), arrivals.rates.end(),
+                                            [](base::Hertz r) { return r.si() > 0.0; })) {
+    f.problem("rates", "at least one must be more than 0");
+  }
+}
+
+base::Hertz mean_rate(const Arrivals& arrivals) {
+  if (arrivals.process != ArrivalProcess::mmpp) {
+    return arrivals.rate;
+  }
+  double requests = 0.0;
+  base::Seconds cycle;
+  for (std::size_t i = 0; i < arrivals.rates.size(); ++i) {
+    requests += arrivals.rates[i] * arrivals.sojourns[i];
+    cycle += arrivals.sojourns[i];
+  }
+  return requests / cycle;
+}
+
+ArrivalTimes::ArrivalTimes(Arrivals arrivals, const base::Random& random)
+    : arrivals_(std::move(arrivals)), random_(random) {
+  if (arrivals_.process == ArrivalProcess::mmpp) {
+    std::vector<double> sojourns;
+    for (const base::Seconds sojourn : arrivals_.sojourns) {
+      sojourns.push_back(sojourn.si());
+    }
+    phase_ = base::Discrete(sojourns)(random_);
+    phase_left_s_ = random_.exponential(sojourns[phase_]);  // memoryless: a whole one is left
+  }
+}
+
+base::Seconds ArrivalTimes::next() {
+  now_s_ += gap();
+  return base::Seconds::from_si(now_s_);
+}
+
+double ArrivalTimes::gap() {
+  const double rate = arrivals_.rate.si();
+  switch (arrivals_.process) {
+    case ArrivalProcess::constant:
+      return 1.0 / rate;
+    case ArrivalProcess::poisson:
+      return random_.exponential(1.0 / rate);
+    case ArrivalProcess::gamma: {
+      const double shape = 1.0 / (arrivals_.cv * arrivals_.cv);
+      return random_.gamma(shape, 1.0 / (shape * rate));
+    }
+    case ArrivalProcess::mmpp:
+      return modulated_gap();
+  }
+  return 0.0;
+}
+
+double ArrivalTimes::modulated_gap() {
+  double waited_s = 0.0;
+  while (true) {
+    const double rate = arrivals_.rates[phase_].si();
+    const double gap_s = rate > 0.0 ? random_.exponential(1.0 / rate) : phase_left_s_;
+    if (rate > 0.0 && gap_s < phase_left_s_) {
+      phase_left_s_ -= gap_s;
+      return waited_s + gap_s;
+    }
+    waited_s += phase_left_s_;
+    phase_ = (phase_ + 1) % arrivals_.rates.size();
+    phase_left_s_ = random_.exponential(arrivals_.sojourns[phase_].si());
+  }
+}
+
+}  // namespace roofcast::workloads

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How many tokens a prompt or an answer has, as a distribution:
+//
+//   1024                                            every one
+//   {uniform: [820, 1024]}                          each of 820..1024 equally often
+//   {lognormal: {mean: 1000, cv: 1.2, max: 8192}}   rounded, then clamped to 1..max; mean and cv are those
+//                                                   before clamping
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/fields.hpp"
+#include "base/random.hpp"
+
+namespace roofcast::workloads {
+
+struct Lengths {
+  enum class Shape : std::uint8_t { fixed, uniform, lognormal };
+
+  Shape shape = Shape::fixed;
+  std::int64_t least = 1;  // of fixed, both are the length
+  std::int64_t most = 1;
+  double mean = 1.0;  // of lognormal
+  double cv = 0.0;
+};
+
+// `key` of `f` is a number or a map.
+void read(base::Fields& f, std::string_view key, Lengths& lengths);
+
+std::int64_t draw(const Lengths& lengths, base::Random& random);
+
+}  // namespace roofcast::workloads

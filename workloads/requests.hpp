@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Requests in the order they arrive: drawn from distributions, or read from a trace
+// (workloads/request_traces.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/quantity.hpp"
+#include "workloads/arrivals.hpp"
+#include "workloads/lengths.hpp"
+
+namespace roofcast::workloads {
+
+struct Request {
+  base::Seconds arrival;
+  std::int64_t input_tokens = 0;
+  std::int64_t output_tokens = 0;
+  std::int32_t session = -1;      // requests of one conversation share it; -1: of none
+  std::uint32_t block_count = 0;  // of its prompt, in Requests::blocks; 0: not known
+  std::size_t first_block = 0;
+};
+
+struct Requests {
+  std::vector<Request> requests;  // by arrival
+  // Hashes of the blocks of prompts. Equal hashes mean equal blocks after equal blocks, so what two
+  // requests can share are the hashes that they have in common from the start.
+  std::vector<std::uint64_t> blocks;
+  std::int64_t block_tokens = 0;  // of every block but a prompt's last
+
+  std::span<const std::uint64_t> blocks_of(const Request& request) const {
+    return std::span(blocks).subspan(request.first_block, request.block_count);
+  }
+};
+
+// Arrivals, inputs and outputs have a stream of chance each: another rate meets the same lengths.
+Requests draw_requests(const Arrivals& arrivals, const Lengths& input, const Lengths& output,
+                       std::size_t count, std::uint64_t seed);
+// Pairs of input and output from a trace, drawn with replacement, without sessions and blocks. A
+// trace without requests is a std::logic_error.
+Requests draw_requests(const Arrivals& arrivals, const Requests& trace, std::size_t count,
+                       std::uint64_t seed);
+
+}  // namespace roofcast::workloads
