@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the busiest rank is given by the routing that fused experts were measured with.
+// What the timed rank is given by the routing that fused experts were measured with.
 //
-//   balanced       tokens · top_k / ranks pairs on as many experts as they reach
+//   balanced       choice i of token t is expert ⌊t · s⌋ + i · ⌈E / top_k⌉ mod E with s = 1, or ⌈E / top_k⌉ / tokens
+//                  where that is more; the first rank is timed, which a token alone always reaches
 //   power_law_α    an expert's popularity x is drawn from p(x) ∝ x^−α on [1, 0.8 · tokens], on [0.01, 2]
-//                  where pairs are fewer than experts; counts are popularities scaled to all pairs and
-//                  rounded, what rounding loses goes to the most popular; the rank with most pairs is timed
+//                  where pairs are no more than experts; counts are popularities scaled to all pairs, rounded, and cut
+//                  at one a token; what that leaves over or lacks is dealt to the ranks in turn, to the expert with
+//                  fewest (most) of each; the rank with most pairs is timed. Few tokens are therefore spread evenly
 //
-// The busiest of r sums of E/r popularities: the quantile 1 − e^−γ/r (the mean of a largest of r) of a
-// gamma distribution with the sum's mean and variance (Wilson-Hilferty). Source: collector/helper.py of
-// ai-dynamo/aiconfigurator@095f58a.
+// The power law is the mean of kDraws draws from a fixed seed; a row is the mean of five. Source: collector/helper.py
+// of ai-dynamo/aiconfigurator@095f58a.
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <string_view>
+#include <utility>
 
 namespace roofcast::calibrate {
 
@@ -22,6 +27,7 @@ struct RoutedTokens {
   std::int64_t top_k = 0;
   std::int64_t experts = 0;
   std::int64_t ranks = 1;
+  friend auto operator<=>(const RoutedTokens&, const RoutedTokens&) = default;
 };
 
 struct ExpertLoad {
@@ -29,6 +35,12 @@ struct ExpertLoad {
   double distinct = 0.0;  // experts with at least one pair
 };
 
-ExpertLoad expert_load(const RoutedTokens& routed, std::string_view distribution);
+class ExpertLoads {
+ public:
+  ExpertLoad of(const RoutedTokens& routed, std::string_view distribution);
+
+ private:
+  std::map<std::pair<RoutedTokens, std::string>, ExpertLoad> known_;
+};
 
 }  // namespace roofcast::calibrate

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "calibrate/exchange_rows.hpp"
-#include "calibrate/expert_load.hpp"
 #include "calibrate/recurrent_rows.hpp"
 #include "workloads/graph.hpp"
 
@@ -114,6 +113,25 @@ HostLaunches block_scaled_launches(std::string_view kernel, const Gemm& gemm) {
     return deepgemm;
   }
   return {kernel.starts_with("FlashInfer") ? kFlashInfer : 8.5, 0.0};
+}
+
+// vLLM's Triton and Marlin experts: rows of other ranks' experts are activated and combined too, as zeros.
+bool keeps_all_rows(std::string_view kernel) {
+  return kernel == "vllm_fused_moe" || kernel.find("tritonexperts") != kernel.npos ||
+         kernel.find("marlinexperts") != kernel.npos;
+}
+
+// Nemotron 3 is not gated. TensorRT-LLM's rows say so, vLLM's show it in their times, but for those of 0.14.
+bool is_gated(std::string_view kernel, std::int64_t intermediate, std::int64_t top_k) {
+  return kernel.find("nongated") == kernel.npos &&
+         (kernel == "vllm_fused_moe" || (intermediate != 1856 && top_k != 22));
+}
+
+// TensorRT-LLM's kernels for few tokens in NVFP4; on Blackwell, vLLM's CUTLASS in place of generated kernels.
+bool is_second_choice(std::string_view kernel, std::string_view chip) {
+  return kernel.find("min_latency") != kernel.npos ||
+         (kernel.starts_with("vllm") && kernel.find("cutlass") != kernel.npos &&
+          chip.find("b200") != chip.npos);
 }
 
 // Quantising [m,k] activations as the stack's linear layer does, where the row was measured with it.
@@ -330,7 +348,9 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
       if (measured.stack == "vllm" && at(1) == 1) {
         out.push_back(DecodeAttention{heads, at(0), 1, 1 + at(2), true});
       } else {
-        out.push_back(PrefillAttention{heads, at(0), at(1), at(2)});
+        const bool widened = measured.stack == "trtllm" && text(row, "attn_dtype") == "bfloat16" &&
+                             heads.cache == NumberFormat::fp8;
+        out.push_back(PrefillAttention{heads, at(0), at(1), at(2), widened});
       }
     } else {
       out.push_back(DecodeAttention{heads, at(0), 1, at(1) + at(2), true});
@@ -362,16 +382,19 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
   } else {
     const std::int64_t hidden = at(1);
     const std::int64_t width = at(2) / at(5);
+    const std::string_view kernel = text(row, "kernel_source");
     const auto [pairs, distinct] =
-        expert_load({at(0), at(3), at(4), at(6)}, text(row, "distribution"));
-    const std::int64_t up =
-        text(row, "kernel_source").find("nongated") == std::string_view::npos ? 2 * width : width;
+        loads_.of({at(0), at(3), at(4), at(6)}, text(row, "distribution"));
+    const std::int64_t up = (is_gated(kernel, at(2), at(3)) ? 2 : 1) * width;
+    const bool even = text(row, "distribution") == "balanced";
+    const bool second = is_second_choice(kernel, measured.chip);
     const NumberFormat a = format->activations;
-    out.push_back(ExpertRouting{at(0), pairs, hidden, at(4), a});
-    out.push_back(GroupedGemm{pairs, distinct, up, hidden, a, format->weights});
-    out.push_back(Elementwise{pairs * static_cast<double>(up) * 2.0,
-                              base::bytes_of(pairs * static_cast<double>(width), a).si(), 0.0});
-    out.push_back(GroupedGemm{pairs, distinct, hidden, width, a, format->weights});
+    const double rows = keeps_all_rows(kernel) ? static_cast<double>(at(0) * at(3)) : pairs;
+    out.push_back(ExpertRouting{at(0), rows, hidden, at(4), at(3), a});
+    out.push_back(GroupedGemm{pairs, distinct, up, hidden, a, format->weights, even, second});
+    out.push_back(Elementwise{rows * static_cast<double>(up) * 2.0,
+                              base::bytes_of(rows * static_cast<double>(width), a).si(), 0.0});
+    out.push_back(GroupedGemm{pairs, distinct, hidden, width, a, format->weights, even, second});
   }
 }
 

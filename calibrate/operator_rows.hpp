@@ -19,7 +19,8 @@
 //     name no kernel: DeepGEMM's, FlashInfer's on Hopper below 32 rows
 //   - rows of bench (roofcast-bench) quantise nothing
 //   - gemm_power: calibrate/power_rows.hpp
-//   - attention rows with an fp8 cache run fp8 attention; prefill rows of trtllm include the kernel that
+//   - attention rows with an fp8 cache run fp8 attention, but prefill of trtllm where attn_dtype says bfloat16; prefill
+//     rows of trtllm include the kernel that
 //     rotates the queries and writes the cache, those of vllm do not, and prompts of one token are steps of decode there
 //   - context of a decode row = isl + kv_len_minus_isl; the same step is replayed, so the L2 holds a part of
 //     a small cache
@@ -28,7 +29,11 @@
 //     the host: a prompt's expansion to keys and values of one width (7 launches), the projections of
 //     queries and outputs around decode (8) (collector/vllm/collect_mla.py)
 //   - moe rows are routing, both grouped GEMMs (one of the two up-projections where the kernel is "nongated")
-//     and the activation of the busiest rank: calibrate/expert_load.hpp
+//     and the activation of the busiest rank: calibrate/expert_load.hpp. Kernels of trtllm were tuned once a cache file
+//     whose name begins with format, hidden size, width and local experts: one expert also finds the file of 16, and the
+//     two kernels of NVFP4 find each other's, and what finds another's runs untuned. No column tells (collector/
+//     trtllm/collect_moe.py), so those rows have two modes. Its "min_latency" rows chose from four of eight groups
+//     of experts, which is not modelled
 //   - mamba2 and gdn: calibrate/recurrent_rows.hpp; deepep and alltoall: calibrate/exchange_rows.hpp
 //   - custom_allreduce rows of "TRTLLM" are kernels with flags, the others with barriers; "eager" ones were
 //     launched by the host one by one, and copy their input into a registered buffer first
@@ -38,6 +43,7 @@
 #include <vector>
 
 #include "base/csv.hpp"
+#include "calibrate/expert_load.hpp"
 #include "workloads/operator.hpp"
 #include "workloads/precision.hpp"
 
@@ -85,6 +91,7 @@ class OperatorRows {
   std::size_t chip_, stack_, format_;
   std::vector<std::size_t> latencies_;
   double unit_s_ = 0.0;
+  mutable ExpertLoads loads_;
   std::vector<std::size_t> shape_;  // columns of the kind's shape, in the order of its reader
 };
 

@@ -7,6 +7,10 @@
 #include "cli/commands.hpp"
 #include "cli/text_table.hpp"
 #include "cli/usage.hpp"
+#include "hardware/calibration.hpp"
+#include "hardware/chip.hpp"
+#include "hardware/nearest_calibration.hpp"
+#include "workloads/serving.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -38,6 +42,34 @@ std::string with_origins(const base::Node& node) {
   return table.text();
 }
 
+bool has(const base::Catalog& catalog, const std::string& id) {
+  const auto ids = base::catalog_ids(catalog);
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+// What a system with this chip takes; tells, as comments, what it is under each stack.
+base::Node calibration_of(const std::string& chip) {
+  const base::Node document = base::load_entry(hardware::chip_catalog(), chip);
+  fmt::print("# {} has no calibration of this name; by serving.stack a system with it takes\n",
+             chip);
+  for (const std::string& stack : base::catalog_ids(workloads::stack_catalog())) {
+    const base::Node taken = hardware::nearest_calibration(document, stack);
+    fmt::print("#   {}: {}\n", stack,
+               taken.is_scalar() ? taken.text : taken.find("base")->text + ", transferred");
+  }
+  fmt::print("# and without a stack\n");
+  const base::Node taken = hardware::nearest_calibration(document, "");
+  return base::load_entry(hardware::calibration_catalog(),
+                          taken.is_scalar() ? taken.text : taken.find("base")->text);
+}
+
+base::Node document_of(const DocumentKind& kind, const std::string& id) {
+  const base::Catalog catalog = kind.catalog();
+  return kind.name == "calibration" && !has(catalog, id) && has(hardware::chip_catalog(), id)
+             ? calibration_of(id)
+             : base::load_entry(catalog, id);
+}
+
 }  // namespace
 
 void add_show(CLI::App& app, Run& chosen) {
@@ -51,7 +83,9 @@ void add_show(CLI::App& app, Run& chosen) {
   command->add_option("kind", *kind, "chip, system, model, precision, stack, calibration, example")
       ->type_name(kKind)
       ->required();
-  command->add_option("id", *id, "as `roofcast list` prints it, or a file")
+  command
+      ->add_option("id", *id,
+                   "as `roofcast list` prints it, or a file; a chip in place of a calibration")
       ->type_name(kId)
       ->required();
   command->footer(
@@ -59,7 +93,7 @@ void add_show(CLI::App& app, Run& chosen) {
   command->callback([&chosen, kind, id] {
     chosen = [kind, id] {
       const DocumentKind& kind_shown = kind_named(*kind);
-      const base::Node document = base::load_entry(kind_shown.catalog(), *id);
+      const base::Node document = document_of(kind_shown, *id);
       if (kind_shown.catalog().is_foreign(document)) {
         fmt::print("{}", base::to_yaml(resolved(document, kind_shown.place)));
         return kDone;

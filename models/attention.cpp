@@ -50,8 +50,9 @@ Cost prefill_attention_cost(const workloads::PrefillAttention& op, const Machine
   const double ctas = heads * std::ceil(queries / kQueryTile);
   const double longest = std::min(static_cast<double>(op.new_tokens + op.cached_tokens),
                                   h.window > 0 ? static_cast<double>(h.window) + kKeyBlock : 1e18);
-  const double products = 2.0 * static_cast<double>(h.qk_dim + h.value_dim) * kQueryTile *
-                          kKeyBlock / tensor_rate(machine, h.cache, c.attention_tensor_efficiency);
+  const double products =
+      2.0 * static_cast<double>(h.qk_dim + h.value_dim) * kQueryTile * kKeyBlock /
+      tensor_rate(machine, workloads::multiplied(op), c.attention_tensor_efficiency);
   const double exponentials = kQueryTile * kKeyBlock / machine.exponential.si();
   const double block = machine.sms * (std::max(products, exponentials) +
                                       c.exposed_softmax * std::min(products, exponentials));

@@ -36,12 +36,13 @@ void locate(const Operator& op, Visit visit) {
             }
           },
           [&](const GroupedGemm& o) {
-            visit("experts", {token(o.activations), token(o.weights)},
+            visit("experts", {token(o.activations), token(o.weights), o.second_choice ? 1 : 0},
                   {log2_of(o.pairs / std::max(o.distinct, 1e-9)), log2_of(o.distinct),
                    log2_of(static_cast<double>(o.n) * static_cast<double>(o.k))});
           },
           [&](const PrefillAttention& o) {
-            visit("prefill", {o.heads.qk_dim, o.heads.window, token(o.heads.cache)},
+            visit("prefill",
+                  {o.heads.qk_dim, o.heads.window, token(o.heads.cache), token(multiplied(o))},
                   {log2_of(o.sequences), log2_of(o.new_tokens + o.cached_tokens),
                    log2_of(o.heads.kv_heads), log2_of(o.heads.query_heads / o.heads.kv_heads)});
           },

@@ -4,8 +4,10 @@
 //
 //   operator    of                                        axes, logarithms to base 2
 //   gemm        formats of activations and weights        m, n, k
-//   experts     formats of activations and weights        rows an expert, experts, n · k
-//   prefill     head dimension, window, cache format      sequences, keys, KV heads, queries a KV head
+//   experts     formats of activations and weights,       rows an expert, experts, n · k
+//               second choice of kernels
+//   prefill     head dimension, window, cache format,     sequences, keys, KV heads, queries a KV head
+//               format multiplied
 //   decode      head dimension, window, cache format      sequences · KV heads, keys, queries a KV head
 //   scan        recurrence, key and value dimension       sequences, tokens, heads
 //   update      recurrence, key and value dimension       sequences, heads

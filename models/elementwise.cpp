@@ -8,6 +8,9 @@ namespace {
 
 constexpr double kResidentShare = 0.5;  // of the L2, see the header
 constexpr double kBytesPerCta = 65536.0;
+constexpr std::int64_t kMostChoices = 16;  // that a kernel makes; more are sorted out
+constexpr double kSortKernels = 6.0;
+constexpr double kSortClocks = 11.0;  // of an SM, a score
 
 Cost streaming_cost(const Work& work, double kernels, const Machine& machine) {
   Cost cost;
@@ -37,12 +40,15 @@ Cost elementwise_cost(const workloads::Elementwise& op, const Machine& machine) 
 
 Cost expert_routing_cost(const workloads::ExpertRouting& op, const Machine& machine) {
   const hardware::Calibration& c = machine.calibration;
-  Cost cost = streaming_cost(expert_routing_work(op), c.moe_kernels, machine);
-  const double moved =
-      (4.0 * op.pairs + 2.0 * static_cast<double>(op.tokens)) * static_cast<double>(op.hidden);
+  const bool sorts = op.top_k > kMostChoices;
+  Cost cost = streaming_cost(expert_routing_work(op), c.moe_kernels + (sorts ? kSortKernels : 0.0),
+                             machine);
+  const auto tokens = static_cast<double>(op.tokens);
+  const double moved = (4.0 * op.pairs + 2.0 * tokens) * static_cast<double>(op.hidden);
+  const double scores = sorts ? tokens * static_cast<double>(op.experts) : 0.0;
   cost.compute =
-      base::max(cost.compute,
-                base::Seconds::from_si(moved * c.row_clocks / (machine.sms * machine.clock.si())));
+      base::max(cost.compute, base::Seconds::from_si((moved * c.row_clocks + scores * kSortClocks) /
+                                                     (machine.sms * machine.clock.si())));
   combine(cost, c.overlap_exponent);
   return cost;
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/grouped_gemm.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/integers.hpp"
 #include "models/tiling.hpp"
 
@@ -29,7 +32,8 @@ Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine)
   const auto widest = static_cast<double>(kWeightTiles.back());
   for (std::size_t i = last; i > 0; --i) {
     const auto bm = static_cast<double>(kTokenTiles[i - 1]);
-    const double tiles_m = op.distinct * std::max(1.0, rows / bm + 0.5);
+    const double tiles_m =
+        op.distinct * (op.even ? std::ceil(rows / bm) : std::max(1.0, rows / bm + 0.5));
     // What no width can beat: whole waves of the widest tiles, weights at their streaming rate.
     const double products = tiles_m * bm * n * depth;
     if (!best.beatable({2.0 * products / rate, bytes / stream.si(),

@@ -42,7 +42,9 @@ base::MathType math_of(const workloads::Operator& op, const Machine& m) {
       base::overloaded{
           [](const workloads::Gemm& o) { return base::math_of(o.activations, o.weights); },
           [](const workloads::GroupedGemm& o) { return base::math_of(o.activations, o.weights); },
-          [&](const workloads::PrefillAttention& o) { return m.attention_math(o.heads.cache); },
+          [&](const workloads::PrefillAttention& o) {
+            return m.attention_math(workloads::multiplied(o));
+          },
           [&](const workloads::DecodeAttention& o) { return m.attention_math(o.heads.cache); },
           [&](const workloads::IndexScores& o) { return m.attention_math(o.keys); },
           [&](const workloads::StateScan&) { return m.attention_math(base::NumberFormat::bf16); },

@@ -75,8 +75,8 @@ void GraphBuilder::experts(double count) {
                                            moe.experts / mapping_.expert_parallel);
   const std::int64_t width = moe.intermediate / mapping_.expert_tensor_parallel();
   const std::int64_t up = (moe.gated ? 2 : 1) * width;
-  call("moe.routing", ExpertRouting{tokens_, pairs, hidden, moe.experts, format.activations},
-       count);
+  call("moe.routing",
+       ExpertRouting{tokens_, pairs, hidden, moe.experts, moe.top_k, format.activations}, count);
   call("moe.up", GroupedGemm{pairs, distinct, up, hidden, format.activations, format.weights},
        count);
   elementwise("moe.activation", pairs * static_cast<double>(up) * kHiddenBytes,

@@ -38,6 +38,8 @@ struct GroupedGemm {
   std::int64_t n = 0, k = 0;
   NumberFormat activations = NumberFormat::bf16;
   NumberFormat weights = NumberFormat::bf16;
+  bool even = false;           // as many rows for each expert, which no traffic has
+  bool second_choice = false;  // kernels that a stack takes for some models or batches only
   friend bool operator==(const GroupedGemm&, const GroupedGemm&) = default;
 };
 
@@ -62,8 +64,12 @@ struct PrefillAttention {
   std::int64_t sequences = 0;
   std::int64_t new_tokens = 0;
   std::int64_t cached_tokens = 0;
+  bool widened = false;  // an 8-bit cache is widened to 16 bits before it is multiplied
   friend bool operator==(const PrefillAttention&, const PrefillAttention&) = default;
 };
+inline NumberFormat multiplied(const PrefillAttention& op) {
+  return op.widened ? NumberFormat::bf16 : op.heads.cache;
+}
 
 // Attention of `query_tokens` queries a sequence (1 + draft tokens) over a context of mean length.
 // `repeated`: the same step ran just before, as when a benchmark replays it, so that caches of the
@@ -133,6 +139,7 @@ struct ExpertRouting {
   double pairs = 0.0;       // rows permuted and combined here
   std::int64_t hidden = 0;
   std::int64_t experts = 0;
+  std::int64_t top_k = 0;
   NumberFormat activations = NumberFormat::bf16;
   friend bool operator==(const ExpertRouting&, const ExpertRouting&) = default;
 };

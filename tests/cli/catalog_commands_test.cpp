@@ -51,6 +51,14 @@ TEST_CASE("list models --csv has a row of plain numbers for every model", "[cli]
   CHECK(contains(outcome.err, "--csv lists models only"));
 }
 
+TEST_CASE("show calibration takes a chip and tells what each stack takes", "[cli]") {
+  const std::string own = Program().output({"show", "calibration", "h200_sxm"});
+  CHECK(own.find("#   trtllm: h200_sxm.trtllm\n") != std::string::npos);
+  CHECK(own.find("name: NVIDIA H200 SXM with vllm, fitted") != std::string::npos);
+  const std::string other = Program().output({"show", "calibration", "v100_sxm_32gb"});
+  CHECK(other.find(", transferred\n") != std::string::npos);
+}
+
 TEST_CASE("show prints every entry of the catalog as a document that check accepts", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {

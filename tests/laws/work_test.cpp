@@ -204,7 +204,7 @@ TEST_CASE("More bytes take no less time in elementwise kernels and expert routin
     });
     grow(law, p, sizes(100000), [&](std::int64_t v) {
       return workloads::ExpertRouting{v, 8.0 * static_cast<double>(v), 7168, 256,
-                                      base::NumberFormat::fp8};
+                                      8, base::NumberFormat::fp8};
     });
   }
   ROOFCAST_CHECK_LAW(law);

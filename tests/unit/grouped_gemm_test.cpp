@@ -26,6 +26,9 @@ TEST_CASE("A grouped GEMM of many rows costs its rows and half a tile for each e
   CHECK(us(cost.compute) > useful);
   CHECK(us(cost.compute) < useful * (1.0 + 0.5 * 256 / 1024.0) + 1e-9);
   CHECK(cost.flop.si() == 2.0 * 4096 * 6400 * 4096);
+  const workloads::GroupedGemm even{
+      .pairs = 4096.0, .distinct = 4.0, .n = 6400, .k = 4096, .even = true};
+  CHECK(us(models::grouped_gemm_cost(even, machine).compute) == Approx(useful).epsilon(1e-5));
 }
 
 // One row on each of 8 experts: 8·[4096, 4096] bf16 weights at 1 TB/s = 268.4 us.

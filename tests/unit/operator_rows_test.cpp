@@ -174,7 +174,7 @@ TEST_CASE("A balanced expert row hits as many experts as its rows reach, a skewe
   };
   CHECK(distinct("2", "balanced") == Approx(4.0));    // 2 tokens x 8 experts over 4 ranks
   CHECK(distinct("64", "balanced") == Approx(32.0));  // every expert of the rank
-  CHECK(distinct("2", "power_law_1.2") < 4.0);
+  CHECK(distinct("64", "power_law_1.2") < 31.0);
 }
 
 TEST_CASE("An all-reduce launched by the host waits for it, and copies its input first", "[unit]") {
@@ -285,16 +285,31 @@ TEST_CASE("TensorRT-LLM's exchange is prepared, dispatched and combined, each a 
 
 TEST_CASE("The busiest rank under a power law has more pairs than its share", "[unit]") {
   const calibrate::RoutedTokens routed{4096, 8, 256, 32};
-  const auto even = calibrate::expert_load(routed, "balanced");
+  calibrate::ExpertLoads loads;
+  const auto even = loads.of(routed, "balanced");
   CHECK(even.pairs == 1024.0);
   CHECK(even.distinct == 8.0);
-  const auto skewed = calibrate::expert_load(routed, "power_law_1.2");
+  const auto skewed = loads.of(routed, "power_law_1.2");
   CHECK(skewed.pairs > 2.0 * even.pairs);
-  CHECK(skewed.pairs > calibrate::expert_load(routed, "power_law_1.01").pairs);
-  const auto alone = calibrate::expert_load({4096, 8, 256, 1}, "power_law_1.2");
+  CHECK(skewed.pairs > loads.of(routed, "power_law_1.01").pairs);
+  const auto alone = loads.of({4096, 8, 256, 1}, "power_law_1.2");
   CHECK(alone.pairs == 32768.0);
-  CHECK(calibrate::expert_load({64, 8, 256, 1}, "balanced").distinct == 256.0);
-  CHECK(calibrate::expert_load({64, 8, 256, 1}, "power_law_1.2").distinct < 200.0);
-  // What rounding loses still has an expert of its own.
-  CHECK(calibrate::expert_load({1, 8, 256, 1}, "power_law_1.2").distinct == Approx(8.0));
+  CHECK(loads.of({64, 8, 256, 1}, "balanced").distinct == 256.0);
+  CHECK(loads.of({64, 8, 256, 1}, "power_law_1.2").distinct < 200.0);
+}
+
+TEST_CASE("Few tokens under a power law are dealt to ranks in turn, an expert each", "[unit]") {
+  calibrate::ExpertLoads loads;
+  CHECK(loads.of({1, 8, 256, 1}, "power_law_1.2").distinct == 8.0);
+  CHECK(loads.of({1, 8, 256, 4}, "power_law_1.2").pairs == 2.0);
+  CHECK(loads.of({1, 8, 256, 64}, "power_law_1.2").pairs == 1.0);
+}
+
+TEST_CASE("Balanced routing is strided, and the first rank always has the first token", "[unit]") {
+  calibrate::ExpertLoads loads;
+  CHECK(loads.of({1, 1, 16, 16}, "balanced").pairs == 1.0);
+  CHECK(loads.of({8, 1, 16, 16}, "balanced").pairs == 1.0);
+  CHECK(loads.of({16, 22, 512, 1}, "balanced").distinct == 347.0);  // 22 strides of 24 overlap
+  CHECK(loads.of({16, 22, 512, 8}, "balanced").pairs == 53.0);
+  CHECK(loads.of({64, 8, 256, 8}, "balanced").distinct == 32.0);
 }

@@ -123,6 +123,6 @@ TEST_CASE("Messages are what a rank must send to the others", "[unit]") {
 // 10 tokens, 80 rows of 64 in fp8, 16 experts: fp32 scores, rows permuted (read and written), and
 // combined from bf16 into the tokens.
 TEST_CASE("Expert routing moves the scores, and every row twice", "[unit]") {
-  const auto work = models::expert_routing_work({10, 80.0, 64, 16, NumberFormat::fp8});
+  const auto work = models::expert_routing_work({10, 80.0, 64, 16, 8, NumberFormat::fp8});
   CHECK(work.bytes.si() == 10 * 16 * 4.0 + 2 * 80 * 64.0 + 80 * 64 * 2.0 + 10 * 64 * 2.0);
 }
