@@ -42,7 +42,7 @@ std::string check_sweep(const Node& document) {
   return fmt::format("sweep of {} points", points.size());
 }
 std::string check_scenario(const Node& document) {
-  const sim::Scenario s = sim::read_scenario(document);
+  const sim::Scenario s = sim::read_streamed_scenario(document).scenario;
   return fmt::format("scenario: {} on {}", s.model.name, s.platform.system.name);
 }
 std::string check_chip(const Node& document) {

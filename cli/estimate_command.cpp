@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -10,6 +9,7 @@
 #include "cli/commands.hpp"
 #include "cli/explain.hpp"
 #include "cli/metric_cells.hpp"
+#include "cli/scenario_text.hpp"
 #include "cli/text_table.hpp"
 #include "cli/usage.hpp"
 #include "sim/metrics.hpp"
@@ -40,25 +40,9 @@ std::string bound_of(const sim::ServingEstimate& e, std::string_view metric) {
   return {};
 }
 
-// What is not the usual is named only where it is used.
-std::string deployment(const workloads::Mapping& m) {
-  std::string text = fmt::format("TP{} PP{} EP{} DP{}", m.tensor_parallel, m.pipeline_parallel,
-                                 m.expert_parallel, m.data_parallel);
-  if (m.context_parallel > 1) {
-    const bool ring = m.context_method == workloads::ContextMethod::ring;
-    text += fmt::format(" CP{} ({})", m.context_parallel, ring ? "ring" : "ulysses");
-  }
-  if (m.decode_context_parallel > 1) {
-    text += fmt::format(" DCP{}", m.decode_context_parallel);
-  }
-  return text + (m.sequence_parallel ? " SP" : "");
-}
-
 void print_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
   const std::int64_t cached = s.traffic.cached_tokens;
-  fmt::print("{} on {} · {} · {} · {}\n{} tokens in{}, {} out, concurrency {}\n\n", s.model.name,
-             s.platform.system.name, s.precision.id.empty() ? "custom precision" : s.precision.id,
-             deployment(s.mapping), s.serving.stack.name, s.traffic.input_tokens,
+  fmt::print("{}\n{} tokens in{}, {} out, concurrency {}\n\n", title(s), s.traffic.input_tokens,
              cached > 0 ? fmt::format(" ({} of them cached)", cached) : "", s.traffic.output_tokens,
              s.traffic.concurrency);
   if (!e.fits()) {
@@ -106,27 +90,9 @@ void print_csv(const sim::ServingEstimate& e) {
   csv.close();
 }
 
-// Dots in an assignment's path.
-auto depth_of(const std::string& assignment) {
-  return std::count(assignment.begin(), std::find(assignment.begin(), assignment.end(), '='), '.');
-}
-
 int run_estimate(const Options& options) {
-  base::Node document = base::load_document(options.scenario);
-  if (document.find("axes") != nullptr) {
-    throw base::InputError(
-        fmt::format("error: {0} is a sweep: roofcast sweep {0} --csv out.csv\n", options.scenario));
-  }
-  // As in a sweep: a system is chosen before its chip is changed, in whatever order they were typed.
-  std::vector<std::string> assignments = options.set;
-  std::stable_sort(assignments.begin(), assignments.end(),
-                   [](const auto& a, const auto& b) { return depth_of(a) < depth_of(b); });
-  base::Problems problems;
-  for (const std::string& assignment : assignments) {
-    sim::set_knob(document, assignment, problems);
-  }
-  problems.throw_if_any();
-  const sim::Scenario scenario = sim::read_scenario(std::move(document));
+  const sim::Scenario scenario =
+      sim::read_scenario(scenario_document(options.scenario, options.set));
   sim::Workspace workspace;
   const sim::ScenarioView view = sim::view(scenario);
   const sim::ServingEstimate e = sim::estimate(view, workspace);

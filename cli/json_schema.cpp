@@ -207,11 +207,12 @@ Key section(std::string_view name) {
 }
 
 Key scenario_keys() {
-  return {.type = Key::Type::group,
-          .below = {
-              section<hardware::System>("system"), section<workloads::Architecture>("model"),
-              section<workloads::Precision>("precision"), section<workloads::Mapping>("deployment"),
-              section<workloads::Serving>("serving"), section<workloads::Traffic>("traffic")}};
+  return {
+      .type = Key::Type::group,
+      .below = {section<hardware::System>("system"), section<workloads::Architecture>("model"),
+                section<workloads::Precision>("precision"),
+                section<workloads::Mapping>("deployment"), section<workloads::Serving>("serving"),
+                section<workloads::RequestStream>("traffic")}};
 }
 
 void add_knobs(const Key& group, const std::string& above, std::vector<std::string>& knobs) {

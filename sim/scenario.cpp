@@ -86,16 +86,35 @@ workloads::Mapping read_mapping(const Node& document, Problems& problems) {
       [](base::Fields& f, workloads::Mapping& m) { workloads::read(f, m); });
 }
 
-workloads::Serving read_serving(const Node& document, Problems& problems) {
+workloads::Serving read_replicas(const Node& document, Problems& problems) {
   return read_section<workloads::Serving>(
       document, "serving", problems,
       [](base::Fields& f, workloads::Serving& s) { workloads::read(f, s); });
 }
 
-workloads::Traffic read_traffic(const Node& document, Problems& problems) {
-  return read_section<workloads::Traffic>(
+workloads::Serving read_serving(const Node& document, Problems& problems) {
+  workloads::Serving serving = read_replicas(document, problems);
+  if (serving.replicas > 1) {
+    problems.add(document.find_path("serving.replicas")->place, "serving.replicas",
+                 "are for roofcast simulate; an estimate is of one replica");
+  }
+  return serving;
+}
+
+workloads::RequestStream read_stream(const Node& document, Problems& problems) {
+  return read_section<workloads::RequestStream>(
       document, "traffic", problems,
-      [](base::Fields& f, workloads::Traffic& t) { workloads::read(f, t); });
+      [](base::Fields& f, workloads::RequestStream& s) { workloads::read(f, s); });
+}
+
+workloads::Traffic read_traffic(const Node& document, Problems& problems) {
+  const workloads::RequestStream stream = read_stream(document, problems);
+  if (stream.arrivals) {
+    problems.add(document.find_path("traffic.arrivals")->place, "traffic.arrivals",
+                 "is for roofcast simulate; an estimate needs the clients of a closed loop, "
+                 "concurrency");
+  }
+  return workloads::mean_traffic(stream);
 }
 
 void check_sections(const Node& document, Problems& problems) {
@@ -104,6 +123,19 @@ void check_sections(const Node& document, Problems& problems) {
     fields.take(section);
   }
   fields.end();
+}
+
+StreamedScenario read_streamed_scenario(Node document) {
+  Problems problems;
+  check_sections(document, problems);
+  load_references(document, problems);
+  const workloads::RequestStream stream = read_stream(document, problems);
+  StreamedScenario streamed{{read_platform(document, problems), read_model(document, problems),
+                             read_precision(document, problems), read_mapping(document, problems),
+                             read_replicas(document, problems), workloads::mean_traffic(stream)},
+                            stream};
+  problems.throw_if_any();
+  return streamed;
 }
 
 Scenario read_scenario(Node document) {

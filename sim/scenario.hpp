@@ -23,6 +23,7 @@
 #include "workloads/architecture.hpp"
 #include "workloads/mapping.hpp"
 #include "workloads/precision.hpp"
+#include "workloads/request_stream.hpp"
 #include "workloads/serving.hpp"
 
 namespace roofcast::sim {
@@ -62,12 +63,24 @@ Platform read_platform(const base::Node& document, base::Problems& problems);
 workloads::Architecture read_model(const base::Node& document, base::Problems& problems);
 workloads::Precision read_precision(const base::Node& document, base::Problems& problems);
 workloads::Mapping read_mapping(const base::Node& document, base::Problems& problems);
+workloads::Serving read_replicas(const base::Node& document, base::Problems& problems);
+// Of one replica; several are a problem.
 workloads::Serving read_serving(const base::Node& document, base::Problems& problems);
+workloads::RequestStream read_stream(const base::Node& document, base::Problems& problems);
+// The means of a closed loop; an open one is a problem, which has no steady state yet.
 workloads::Traffic read_traffic(const base::Node& document, base::Problems& problems);
 
 // Reports keys that are no section.
 void check_sections(const base::Node& document, base::Problems& problems);
 
-Scenario read_scenario(base::Node document);  // throws InputError with every problem
+// These throw InputError with every problem.
+Scenario read_scenario(base::Node document);  // to be estimated
+
+// To be simulated.
+struct StreamedScenario {
+  Scenario scenario;  // its traffic has the stream's mean lengths
+  workloads::RequestStream stream;
+};
+StreamedScenario read_streamed_scenario(base::Node document);
 
 }  // namespace roofcast::sim

@@ -52,6 +52,12 @@ void read(base::Fields& f, std::string_view key, Lengths& lengths) {
   });
 }
 
+double mean(const Lengths& lengths) {
+  return lengths.shape == Lengths::Shape::lognormal
+             ? lengths.mean
+             : 0.5 * static_cast<double>(lengths.least + lengths.most);
+}
+
 std::int64_t draw(const Lengths& lengths, base::Random& random) {
   switch (lengths.shape) {
     case Lengths::Shape::fixed:

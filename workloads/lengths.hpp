@@ -29,6 +29,7 @@ struct Lengths {
 // `key` of `f` is a number or a map.
 void read(base::Fields& f, std::string_view key, Lengths& lengths);
 
+double mean(const Lengths& lengths);  // of lognormal, before clamping
 std::int64_t draw(const Lengths& lengths, base::Random& random);
 
 }  // namespace roofcast::workloads

@@ -22,6 +22,23 @@ void read(base::Fields& f, ServedError& error) {
   f.number("high", error.high, {1.0, 1e3});
 }
 
+void read_policy(base::Fields& f, SchedulerPolicy& policy) {
+  f.choice<ScheduleOrder>(
+      "order", policy.order,
+      {{"mixed", ScheduleOrder::mixed}, {"prompts first", ScheduleOrder::prompts_first}},
+      base::optional);
+  f.flag("chunked_prompts", policy.chunked_prompts, base::optional);
+  f.choice<Reservation>("reserves", policy.reserves,
+                        {{"chunk", Reservation::chunk}, {"request", Reservation::request}},
+                        base::optional);
+  f.number("reserved_output", policy.reserved_output, base::fraction, base::optional);
+  f.flag("prefix_cache", policy.prefix_cache, base::optional);
+  f.flag("frees_late", policy.frees_late, base::optional);
+  f.integer("batch_wait_iterations", policy.batch_wait_iterations, base::not_negative,
+            base::optional);
+  f.number("batch_wait_fill", policy.batch_wait_fill, base::fraction, base::optional);
+}
+
 }  // namespace
 
 void read(base::Fields& f, Stack& stack) {
@@ -31,6 +48,13 @@ void read(base::Fields& f, Stack& stack) {
     read_limits(g, stack.limits, base::required);
     g.source();
   });
+  f.group(
+      "scheduler",
+      [&](base::Fields& g) {
+        read_policy(g, stack.policy);
+        g.source();
+      },
+      base::optional);
   f.group("cache", [&](base::Fields& g) {
     g.integer("block_tokens", stack.kv_block_tokens, base::at_least_one);
     g.choice<FractionOf>("memory_fraction_of", stack.fraction_of,
@@ -64,19 +88,16 @@ void read(base::Fields& f, Stack& stack) {
 void read(base::Fields& f, Serving& serving) {
   f.group("stack", [&](base::Fields& g) { read(g, serving.stack); });
   serving.limits = serving.stack.limits;
+  serving.policy = serving.stack.policy;
   read_limits(f, serving.limits, base::optional);
-}
-
-void read(base::Fields& f, Traffic& traffic) {
-  const base::Range tokens{1.0, 1e9};
-  f.integer("input_tokens", traffic.input_tokens, tokens);
-  f.integer("output_tokens", traffic.output_tokens, tokens);
-  f.integer("concurrency", traffic.concurrency, tokens);
-  f.integer("cached_tokens", traffic.cached_tokens, base::not_negative, base::optional);
-  if (traffic.cached_tokens >= traffic.input_tokens && traffic.input_tokens > 0) {
-    f.problem("cached_tokens",
-              "must be fewer than input_tokens: the last prompt token is never reused");
-  }
+  f.group(
+      "scheduler", [&](base::Fields& g) { read_policy(g, serving.policy); }, base::optional);
+  f.integer("replicas", serving.replicas, {1.0, 1e6}, base::optional);
+  f.choice<Router>("router", serving.router,
+                   {{"round robin", Router::round_robin},
+                    {"least loaded", Router::least_loaded},
+                    {"prefix aware", Router::prefix_aware}},
+                   base::optional);
 }
 
 }  // namespace roofcast::workloads

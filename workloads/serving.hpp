@@ -20,6 +20,39 @@ struct SchedulerLimits {
   double memory_fraction = 0.0;          // of the device memory the engine may fill
 };
 
+// What an iteration is made of while prompts wait.
+enum class ScheduleOrder : std::uint8_t {
+  mixed,          // a token of every decode, and prompts with what the budget leaves
+  prompts_first,  // prompts alone, as many as fit; decodes when none can be admitted
+};
+
+// The KV blocks that must be free before a request is admitted.
+enum class Reservation : std::uint8_t {
+  chunk,    // of its first chunk; decodes that find none take those of the request admitted last
+  request,  // of its prompt and a share of its answer, beside what was promised to those that run
+};
+
+// How a stack decides what runs (sim/scheduler.hpp).
+struct SchedulerPolicy {
+  ScheduleOrder order = ScheduleOrder::mixed;
+  bool chunked_prompts = true;  // a prompt is cut where the budget ends; else it waits for one that
+                                // holds it, if any can
+  Reservation reserves = Reservation::chunk;
+  double reserved_output = 0.0;  // share of the answer, with Reservation::request
+  bool prefix_cache = true;      // blocks of a prompt that were computed before are used again
+  bool frees_late = false;       // a slot is free an iteration after its last token
+  // Iterations of decodes that waiting prompts let pass until they fill a share of the budget.
+  std::int64_t batch_wait_iterations = 0;
+  double batch_wait_fill = 0.0;
+};
+
+// Which of several replicas a request goes to.
+enum class Router : std::uint8_t {
+  round_robin,   // one after the other
+  least_loaded,  // the fewest requests that run or wait
+  prefix_aware,  // the most of the prompt in its KV cache, unless loads are too uneven
+};
+
 // What a stack's memory_fraction is a fraction of, and what it must hold.
 enum class FractionOf : std::uint8_t {
   device,  // of the device: weights, activations, reserve and cache (vLLM's gpu_memory_utilization)
@@ -38,6 +71,7 @@ struct Stack {
   std::string id;
   std::string name;
   SchedulerLimits limits;
+  SchedulerPolicy policy;
   std::int64_t kv_block_tokens = 1;
   FractionOf fraction_of = FractionOf::device;
   base::Bytes runtime_reserve;      // context, graphs, workspaces
@@ -54,9 +88,13 @@ struct Stack {
 struct Serving {
   Stack stack;
   SchedulerLimits limits;
+  SchedulerPolicy policy;
+  std::int64_t replicas = 1;  // each with the ranks of the mapping
+  Router router = Router::least_loaded;
 };
 
-// The `traffic:` section: a closed loop of `concurrency` clients at one replica, fixed lengths.
+// A closed loop of `concurrency` clients at one replica, fixed lengths (workloads/request_stream.hpp
+// reads them).
 struct Traffic {
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
@@ -66,7 +104,6 @@ struct Traffic {
 
 void read(base::Fields& f, Stack& stack);
 void read(base::Fields& f, Serving& serving);
-void read(base::Fields& f, Traffic& traffic);
 
 base::Catalog stack_catalog();
 

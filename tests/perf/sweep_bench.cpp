@@ -4,6 +4,7 @@
 //
 //   roofcast_bench [SWEEP.yaml]          default: examples/llama70b_million.yaml
 //
+// A simulation of the Azure conversation trace is timed where ../shared/data (or $ROOFCAST_DATA) has it.
 // Every figure is the median of several repeats. Not a test: machines differ.
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <set>
@@ -20,7 +22,10 @@
 #include "cli/text_table.hpp"
 #include "models/operator_cost.hpp"
 #include "sim/scenario.hpp"
+#include "sim/simulate.hpp"
+#include "sim/step_times.hpp"
 #include "sim/sweep_run.hpp"
+#include "workloads/request_traces.hpp"
 
 namespace roofcast {
 namespace {
@@ -124,6 +129,10 @@ void print_functions(const std::string& title, std::string_view text) {
   };
   add("step_cost, decodes", step(e.steady.decode_pass));
   add("step_cost, decodes and prompts", step(e.steady.prefill_pass));
+  sim::StepTimes times(view, scenario.mapping.data_parallel);
+  const sim::Iteration mixed{100, 1500.0, 2, 1500, 300.0};
+  add("step_times, decodes and prompts", [&] { return times(mixed).latency; });
+  add("step_times, decodes", [&] { return times({100, 1500.0, 0, 0, 0.0}).latency; });
   add("build_graph", [&] {
     workloads::build_graph(scenario.model, scenario.precision, scenario.mapping, {},
                            e.steady.prefill_pass, workspace.graph);
@@ -148,6 +157,27 @@ void print_functions(const std::string& title, std::string_view text) {
     add(line.call.name, [&] { return models::cost_of(line.call.op, machine).time.si(); });
   }
   fmt::print("{}\n", table.text());
+}
+
+void print_simulation() {
+  const char* data = std::getenv("ROOFCAST_DATA");
+  const std::filesystem::path file =
+      std::filesystem::path(data == nullptr ? "../shared/data" : data) /
+      "traces/AzureLLMInferenceTrace_conv.csv";
+  if (!std::filesystem::exists(file)) {
+    fmt::print("no {}: no simulation\n\n", file.string());
+    return;
+  }
+  const sim::Scenario scenario =
+      sim::read_scenario(base::parse_document("dense", std::string(kDense)));
+  const workloads::Requests requests = workloads::read_requests(file);
+  sim::Simulation simulation;
+  const double seconds =
+      median_seconds([&] { simulation = sim::simulate(sim::view(scenario), requests, 0); });
+  fmt::print("simulation of {}: {:.3f} s, {:.0f} requests/s, {:.0f} iterations/s\n\n",
+             file.filename().string(), seconds,
+             static_cast<double>(requests.requests.size()) / seconds,
+             static_cast<double>(simulation.iterations) / seconds);
 }
 
 void print_sweep(const std::filesystem::path& file) {
@@ -208,6 +238,7 @@ int run(int argc, char** argv) {
   try {
     print_functions("dense, TP8", kDense);
     print_functions("experts, EP32 DP32", kExperts);
+    print_simulation();
     print_sweep(argc > 1 ? argv[1] : "examples/llama70b_million.yaml");
     return 0;
   } catch (const base::InputError& error) {

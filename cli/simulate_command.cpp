@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/csv.hpp"
+#include "cli/commands.hpp"
+#include "cli/scenario_text.hpp"
+#include "cli/text_table.hpp"
+#include "cli/usage.hpp"
+#include "sim/simulation_summary.hpp"
+#include "workloads/request_traces.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string scenario;
+  std::string trace;
+  std::vector<std::string> set;
+  std::optional<std::uint32_t> seed;
+  std::size_t warm_up = 0;
+  std::string csv;
+  std::string timeline;
+  std::string format = "text";
+};
+
+// A run and what is told of it.
+struct Answer {
+  sim::StreamedScenario scenario;
+  std::string stream;  // in words
+  sim::Simulation simulation;
+  std::int64_t gpus() const {
+    return scenario.scenario.serving.replicas * scenario.scenario.mapping.ranks();
+  }
+};
+
+std::string stream_text(const Options& options, const sim::StreamedScenario& s,
+                        const workloads::Requests& requests) {
+  double input = 0.0;
+  double output = 0.0;
+  for (const workloads::Request& request : requests.requests) {
+    input += static_cast<double>(request.input_tokens);
+    output += static_cast<double>(request.output_tokens);
+  }
+  const auto count = static_cast<double>(requests.requests.size());
+  const double last = requests.requests.back().arrival.si();
+  std::string loop = "at once";
+  if (options.trace.empty() && !s.stream.arrivals) {
+    loop = fmt::format("{} clients that wait", s.stream.concurrency);
+  } else if (last > 0.0) {
+    loop = fmt::format("{:.3g} a second", count / last);
+  }
+  return fmt::format("{} requests{}, {}, {:.4g} tokens in and {:.4g} out on average",
+                     requests.requests.size(),
+                     options.trace.empty() ? "" : fmt::format(" of {}", options.trace), loop,
+                     input / count, output / count);
+}
+
+workloads::Requests requests_of(const Options& options, const workloads::RequestStream& stream) {
+  if (options.trace.empty()) {
+    return workloads::draw_requests(stream);
+  }
+  workloads::Requests requests = workloads::read_requests(options.trace);
+  if (stream.requests && *stream.requests < static_cast<std::int64_t>(requests.requests.size())) {
+    requests.requests.resize(static_cast<std::size_t>(*stream.requests));
+  }
+  if (requests.requests.empty()) {
+    throw base::InputError(fmt::format("{}: error: no request\n", options.trace));
+  }
+  return requests;
+}
+
+std::string per_second(double value, std::string_view what) {
+  return fmt::format("{} {}", display(value, ""), what);
+}
+
+void print_times(TextTable& table, std::string_view name, const sim::SimulatedTimes& t) {
+  const auto time = [](double seconds) { return display(seconds, "s"); };
+  table.add({std::string(name), time(t.mean), time(t.interval), time(t.p50), time(t.p90),
+             time(t.p95), time(t.p99)});
+}
+
+void print_summary(const Answer& a, const sim::SimulationSummary& s) {
+  TextTable times({"", "mean", "± (95 %)", "p50", "p90", "p95", "p99"});
+  print_times(times, "TTFT", s.ttft);
+  print_times(times, "TPOT", s.tpot);
+  print_times(times, "end to end", s.end_to_end);
+  print_times(times, "waiting", s.waiting);
+  const auto gpus = static_cast<double>(a.gpus());
+  fmt::print("{}\n", times.text());
+  fmt::print("{} requests in {}: {}, {} out, {} out per GPU, {} in\n", s.requests,
+             display(s.duration, "s"), per_second(s.requests_per_second, "requests/s"),
+             per_second(s.output_rate, "tok/s"), per_second(s.output_rate / gpus, "tok/s"),
+             per_second(s.input_rate, "tok/s"));
+  if (a.scenario.stream.objectives.any()) {
+    fmt::print("good: {:.1f} % of the requests, {}\n", 100.0 * s.good_share,
+               per_second(s.good_per_second, "requests/s"));
+  }
+  if (s.reused_share > 0.0) {
+    fmt::print("found in the KV cache: {:.1f} % of the input tokens\n", 100.0 * s.reused_share);
+  }
+  if (s.rejected > 0) {
+    fmt::print("rejected, longer than the context or the KV cache: {}\n", s.rejected);
+  }
+}
+
+void print_text(const Options& options, const Answer& a) {
+  const std::int64_t replicas = a.scenario.scenario.serving.replicas;
+  fmt::print("{}{}\n{}\n\n", title(a.scenario.scenario),
+             replicas > 1 ? fmt::format(" · {} replicas", replicas) : "", a.stream);
+  if (!a.simulation.reason.empty()) {
+    fmt::print("does not run: {}\n", a.simulation.reason);
+    return;
+  }
+  const workloads::Objectives& objectives = a.scenario.stream.objectives;
+  print_summary(a, sim::summarise(a.simulation, 0, objectives));
+  const sim::SimulatedLoad load = sim::load_of(a.simulation);
+  fmt::print(
+      "running {:.1f} on average, {} at most; waiting {:.1f}; KV cache {:.1f} % on average, {:.1f} "
+      "% at most\nbusy {:.1f} % of the time, {} iterations, {} preemptions\n",
+      load.running, a.simulation.peak_running, load.waiting, 100.0 * load.cache,
+      100.0 * a.simulation.peak_cache, 100.0 * load.utilisation, a.simulation.iterations,
+      a.simulation.preemptions);
+  if (options.warm_up > 0) {
+    fmt::print("\nWithout the first {} requests\n\n", options.warm_up);
+    print_summary(a, sim::summarise(a.simulation, options.warm_up, objectives));
+  }
+}
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+Json json_of(const sim::SimulatedTimes& t) {
+  return {{"mean", number(t.mean)}, {"interval_95", number(t.interval)},
+          {"p50", number(t.p50)},   {"p90", number(t.p90)},
+          {"p95", number(t.p95)},   {"p99", number(t.p99)}};
+}
+
+Json json_of(const sim::SimulationSummary& s, bool objectives) {
+  Json json = {{"requests", s.requests},
+               {"rejected", s.rejected},
+               {"duration_s", number(s.duration)},
+               {"ttft_s", json_of(s.ttft)},
+               {"tpot_s", json_of(s.tpot)},
+               {"e2e_s", json_of(s.end_to_end)},
+               {"waiting_s", json_of(s.waiting)},
+               {"requests_per_s", number(s.requests_per_second)},
+               {"input_tok_per_s", number(s.input_rate)},
+               {"output_tok_per_s", number(s.output_rate)},
+               {"reused_share", number(s.reused_share)},
+               {"preemptions", s.preemptions}};
+  if (objectives) {
+    json["good_share"] = number(s.good_share);
+    json["good_requests_per_s"] = number(s.good_per_second);
+  }
+  return json;
+}
+
+void print_json(const Options& options, const Answer& a) {
+  Json json = {{"fits", a.simulation.reason.empty()}, {"reason", a.simulation.reason}};
+  if (a.simulation.reason.empty()) {
+    const workloads::Objectives& objectives = a.scenario.stream.objectives;
+    const sim::SimulatedLoad load = sim::load_of(a.simulation);
+    json["gpus"] = a.gpus();
+    json["all"] = json_of(sim::summarise(a.simulation, 0, objectives), objectives.any());
+    if (options.warm_up > 0) {
+      json["after_warm_up"] =
+          json_of(sim::summarise(a.simulation, options.warm_up, objectives), objectives.any());
+    }
+    json["running_mean"] = number(load.running);
+    json["running_peak"] = a.simulation.peak_running;
+    json["waiting_mean"] = number(load.waiting);
+    json["cache_share_mean"] = number(load.cache);
+    json["cache_share_peak"] = a.simulation.peak_cache;
+    json["utilisation"] = number(load.utilisation);
+    json["iterations"] = a.simulation.iterations;
+  }
+  fmt::print("{}\n", json.dump(2));
+}
+
+void write_requests(const std::string& file, const sim::Simulation& simulation) {
+  base::CsvWriter csv(file, {"request", "arrival_s", "queued_s", "scheduled_s", "first_token_s",
+                             "last_token_s", "input_tokens", "output_tokens", "reused_tokens",
+                             "preemptions", "replica", "rejected", "ttft_s", "tpot_s", "e2e_s"});
+  std::size_t index = 0;
+  for (const sim::ServedRequest& r : simulation.requests) {
+    const auto append = [&](double value) { csv.append(r.rejected ? NAN : value); };
+    csv.append(index++);
+    csv.append(r.arrival);
+    csv.append(r.queued);
+    append(r.scheduled);
+    append(r.first_token);
+    append(r.last_token);
+    csv.append(r.input_tokens);
+    csv.append(r.output_tokens);
+    append(static_cast<double>(r.reused_tokens));
+    csv.append(r.preemptions);
+    csv.append(r.replica);
+    csv.append(r.rejected ? "true" : "false");
+    append(r.ttft());
+    append(r.output_tokens > 1 ? r.tpot() : NAN);
+    append(r.end_to_end());
+    csv.end_row();
+  }
+  csv.close();
+}
+
+void write_timeline(const std::string& file, const sim::Simulation& simulation) {
+  base::CsvWriter csv(file, {"second", "running", "waiting", "cache_share", "busy_share",
+                             "prompt_tokens", "output_tokens"});
+  std::size_t index = 0;
+  for (const sim::SimulatedSecond& second : simulation.seconds) {
+    csv.append(index++);
+    csv.append(second.running);
+    csv.append(second.waiting);
+    csv.append(second.cache);
+    csv.append(second.busy);
+    csv.append(second.prompt_tokens);
+    csv.append(second.output_tokens);
+    csv.end_row();
+  }
+  csv.close();
+}
+
+int run_simulate(const Options& options) {
+  Answer a;
+  a.scenario = sim::read_streamed_scenario(scenario_document(options.scenario, options.set));
+  workloads::RequestStream& stream = a.scenario.stream;
+  if (options.seed) {
+    stream.seed = *options.seed;
+  }
+  const workloads::Requests requests = requests_of(options, stream);
+  const bool open = stream.arrivals || !options.trace.empty();
+  a.stream = stream_text(options, a.scenario, requests);
+  a.simulation = sim::simulate(sim::view(a.scenario.scenario), requests,
+                               open ? 0 : a.scenario.stream.concurrency);
+  if (!options.csv.empty()) {
+    write_requests(options.csv, a.simulation);
+  }
+  if (!options.timeline.empty()) {
+    write_timeline(options.timeline, a.simulation);
+  }
+  options.format == "json" ? print_json(options, a) : print_text(options, a);
+  return kDone;
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& app, Run& chosen) {
+  auto* command = app.add_subcommand(
+      "simulate",
+      "One scenario, request by request: percentiles of latency, queues, KV cache\n"
+      "Requests come from the scenario's traffic: clients that wait for their answers "
+      "(concurrency), or arrivals that do not; or, at its own times, from a recorded trace. The "
+      "scheduler decides every iteration as the stack does.");
+  auto options = std::make_shared<Options>();
+  command->add_option("scenario", options->scenario, "the scenario's YAML")
+      ->type_name(kFile)
+      ->required();
+  command
+      ->add_option("--trace", options->trace,
+                   "replay these requests instead: a table of arrival_s, input_tokens, "
+                   "output_tokens, or an Azure or Mooncake trace")
+      ->type_name(kFile);
+  command->add_option("--set", options->set, "turn a knob: a dotted path, =, a value or a factor")
+      ->type_name(kKnobValue)
+      ->take_all();
+  command
+      ->add_option("--seed", options->seed, "another draw of the requests, instead of traffic.seed")
+      ->type_name(kNumber);
+  command
+      ->add_option("--warm-up", options->warm_up,
+                   "tell the times without the first so many requests as well")
+      ->type_name(kNumber);
+  command->add_option("--csv", options->csv, "where the requests go, one a row")
+      ->type_name(kFile)
+      ->group("Output");
+  command->add_option("--timeline", options->timeline, "where the seconds go, one a row")
+      ->type_name(kFile)
+      ->group("Output");
+  command->add_option("--format", options->format, "how to print it")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str()
+      ->group("Output");
+  command->footer(
+      examples({"roofcast show example llama-70b > mine.yaml",
+                "roofcast simulate mine.yaml --csv requests.csv --timeline seconds.csv",
+                "roofcast simulate mine.yaml --set 'traffic={input_tokens: 1000, output_tokens: "
+                "200, arrivals: {process: poisson, rate: 4 /s}, requests: 500}'"}));
+  command->callback([&chosen, options] { chosen = [options] { return run_simulate(*options); }; });
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/scheduler.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace roofcast::sim {
+
+using workloads::SchedulerPolicy;
+
+Scheduler::Scheduler(const ScenarioView& s, base::Bytes cache)
+    : policy_(s.serving->policy), limits_(s.serving->limits) {
+  const auto ranks = static_cast<std::size_t>(s.mapping->data_parallel);
+  caches_.reserve(ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    caches_.emplace_back(s, cache);
+  }
+  lanes_.resize(static_cast<std::size_t>(s.mapping->pipeline_parallel));
+  for (Lane& lane : lanes_) {
+    lane.ranks.resize(ranks);
+  }
+  budget_.resize(ranks);
+  load_.resize(ranks);
+  iterations_.resize(ranks);
+}
+
+bool Scheduler::can_ever_run(const Job& job) {
+  return caches_.front().could_hold(job.input_tokens + job.output_tokens);
+}
+
+std::int64_t Scheduler::known_tokens(const Job& job) const {
+  std::int64_t most = 0;
+  for (const KvCache& cache : caches_) {
+    most = std::max(most, cache.known_tokens(job.prefix, job.input_tokens - 1));
+  }
+  return most;
+}
+
+void Scheduler::enqueue(const Job& job) {
+  Sequence sequence;
+  sequence.job = job;
+  sequence.computed = job.cached_tokens;
+  waiting_.push_back(sequence);
+}
+
+std::int64_t Scheduler::cache_used() const {
+  std::int64_t sum = 0;
+  for (const KvCache& cache : caches_) {
+    sum += cache.used();
+  }
+  return sum;
+}
+
+std::int64_t Scheduler::cache_capacity() const {
+  return static_cast<std::int64_t>(caches_.size()) * caches_.front().capacity();
+}
+
+// `cached` gathers Σ p(k + p/2) until finish().
+void Scheduler::add(Iteration& iteration, const Sequence& sequence) {
+  if (sequence.decodes()) {
+    ++iteration.decodes;
+    iteration.context += static_cast<double>(sequence.computed);
+  } else {
+    const auto tokens = static_cast<double>(sequence.scheduled);
+    ++iteration.prompts;
+    iteration.prompt_tokens += sequence.scheduled;
+    iteration.cached += tokens * (static_cast<double>(sequence.computed) + 0.5 * tokens);
+  }
+}
+
+void Scheduler::finish(Iteration& iteration) const {
+  if (iteration.decodes > 0) {
+    iteration.context /= static_cast<double>(iteration.decodes);
+  }
+  if (iteration.prompts > 0) {
+    const auto tokens = static_cast<double>(iteration.prompt_tokens);
+    const double half_mean = 0.5 * tokens / static_cast<double>(iteration.prompts);
+    iteration.cached = std::max(0.0, iteration.cached / tokens - half_mean);
+  }
+}
+
+void Scheduler::preempt_last(Lane& lane, std::size_t rank) {
+  Sequence& last = lane.ranks[rank].back();
+  if (!last.done) {
+    caches_[rank].publish(last.holding, last.job.prefix, last.computed);
+  }
+  caches_[rank].release(last.holding, last.job.prefix);
+  if (!last.done) {
+    last.computed = last.job.cached_tokens;
+    preempted_.push_back(last.job.id);
+    waiting_.push_front(last);
+    --running_;
+  }
+  lane.ranks[rank].pop_back();
+  --lane.sequences;
+}
+
+// False when the sequence lost its own blocks.
+bool Scheduler::take(Lane& lane, std::size_t rank, std::size_t index, std::int64_t tokens) {
+  std::vector<Sequence>& sequences = lane.ranks[rank];
+  Sequence& sequence = sequences[index];
+  while (!caches_[rank].grow(sequence.holding, sequence.computed + tokens)) {
+    const bool itself = sequences.size() == index + 1;
+    preempt_last(lane, rank);
+    if (itself) {
+      return false;
+    }
+  }
+  sequence.scheduled = tokens;
+  budget_[rank] -= tokens;
+  return true;
+}
+
+void Scheduler::run_running(Lane& lane, std::size_t rank, bool prompts_only) {
+  std::vector<Sequence>& sequences = lane.ranks[rank];
+  for (std::size_t i = 0; i < sequences.size() && budget_[rank] > 0; ++i) {
+    Sequence& sequence = sequences[i];
+    if (sequence.done || (prompts_only && sequence.decodes())) {
+      continue;
+    }
+    if (!take(lane, rank, i, std::min(sequence.missing(), budget_[rank]))) {
+      break;
+    }
+  }
+}
+
+bool Scheduler::prompts_first() const {
+  return policy_.order == workloads::ScheduleOrder::prompts_first;
+}
+
+bool Scheduler::admit(Lane& lane, std::size_t rank, const Sequence& candidate) {
+  Sequence sequence = candidate;
+  const std::int64_t reusable = sequence.known() - 1;
+  sequence.computed = std::max(sequence.job.cached_tokens,
+                               caches_[rank].known_tokens(sequence.job.prefix, reusable));
+  const std::int64_t missing = sequence.missing();
+  const bool whole = !policy_.chunked_prompts && missing <= limits_.max_tokens_per_step;
+  const std::int64_t tokens = std::min(missing, budget_[rank]);
+  if (tokens <= 0 || (whole && tokens < missing) ||
+      load_[rank] >= static_cast<std::size_t>(limits_.max_sequences)) {
+    return false;
+  }
+  std::int64_t promised = sequence.computed + tokens;
+  if (policy_.reserves == workloads::Reservation::request) {
+    const auto left = static_cast<double>(sequence.job.output_tokens - sequence.generated);
+    promised = sequence.known() + std::llround(std::ceil(policy_.reserved_output * left));
+  }
+  if (!caches_[rank].admit(sequence.holding, promised, sequence.job.prefix, reusable)) {
+    return false;
+  }
+  lane.ranks[rank].push_back(sequence);
+  ++lane.sequences;
+  ++load_[rank];
+  ++running_;
+  take(lane, rank, lane.ranks[rank].size() - 1, tokens);
+  return true;
+}
+
+// Whether admission is put off until more prompts have come.
+bool Scheduler::waits_for_more(const Lane& lane) {
+  if (policy_.batch_wait_iterations == 0 || waiting_.empty() || lane.sequences == 0) {
+    return false;
+  }
+  const double enough = policy_.batch_wait_fill * static_cast<double>(limits_.max_tokens_per_step) *
+                        static_cast<double>(caches_.size());
+  auto tokens = static_cast<double>(lane.sequences);
+  for (auto next = waiting_.begin(); next != waiting_.end() && tokens < enough; ++next) {
+    tokens += static_cast<double>(next->missing());
+  }
+  const bool waits = tokens < enough && waited_ < policy_.batch_wait_iterations;
+  waited_ = waits ? waited_ + 1 : 0;
+  return waits;
+}
+
+void Scheduler::admit_waiting(Lane& lane) {
+  // Micro-batches share what there is to run.
+  const std::size_t share = (running_ + waiting_.size() + lanes_.size() - 1) / lanes_.size();
+  while (!waiting_.empty() && lane.sequences < share) {
+    // The rank with the fewest sequences that takes it.
+    std::size_t best = caches_.size();
+    std::size_t least = 0;
+    bool admitted = false;
+    for (std::size_t tried = 0; tried < caches_.size() && !admitted; ++tried) {
+      best = caches_.size();
+      for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
+        const bool later = tried == 0 || load_[rank] > least;
+        if (later && (best == caches_.size() || load_[rank] < load_[best])) {
+          best = rank;
+        }
+      }
+      if (best == caches_.size()) {
+        break;
+      }
+      least = load_[best];
+      admitted = admit(lane, best, waiting_.front());
+    }
+    if (!admitted) {
+      break;
+    }
+    Sequence& sequence = lane.ranks[best].back();
+    if (!sequence.started) {
+      sequence.started = true;
+      started_.push_back({sequence.job.id, sequence.computed});
+    }
+    waiting_.pop_front();
+  }
+}
+
+// Frees what waited for an iteration that does not come.
+bool Scheduler::free_done(Lane& lane) {
+  const std::size_t before = lane.sequences;
+  for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
+    std::vector<Sequence>& sequences = lane.ranks[rank];
+    const auto done = std::remove_if(sequences.begin(), sequences.end(), [&](Sequence& s) {
+      if (s.done) {
+        caches_[rank].release(s.holding, s.job.prefix);
+      }
+      return s.done;
+    });
+    lane.sequences -= static_cast<std::size_t>(sequences.end() - done);
+    sequences.erase(done, sequences.end());
+  }
+  return lane.sequences < before;
+}
+
+std::span<const Iteration> Scheduler::schedule(std::size_t index) {
+  Lane& lane = lanes_[index];
+  started_.clear();
+  preempted_.clear();
+  do {
+    fill(lane);
+  } while (!lane.in_flight && free_done(lane));
+  for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
+    iterations_[rank] = {};
+    for (const Sequence& sequence : lane.ranks[rank]) {
+      if (sequence.scheduled > 0) {
+        add(iterations_[rank], sequence);
+      }
+    }
+    finish(iterations_[rank]);
+  }
+  if (!lane.in_flight) {
+    return {};
+  }
+  return iterations_;
+}
+
+void Scheduler::fill(Lane& lane) {
+  const std::size_t preempted_before = preempted_.size();
+  for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
+    budget_[rank] = limits_.max_tokens_per_step;
+    load_[rank] = 0;
+    for (const Lane& each : lanes_) {
+      load_[rank] += each.ranks[rank].size();
+    }
+  }
+  const auto run = [&](bool prompts_only) {
+    for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
+      run_running(lane, rank, prompts_only);
+    }
+  };
+  run(prompts_first());
+  if (preempted_.size() == preempted_before && !waits_for_more(lane)) {
+    admit_waiting(lane);
+  }
+  const auto any = [&] {
+    return std::any_of(budget_.begin(), budget_.end(),
+                       [&](std::int64_t left) { return left < limits_.max_tokens_per_step; });
+  };
+  if (prompts_first() && !any()) {
+    run(false);
+  }
+  lane.in_flight = any();
+}
+
+void Scheduler::complete(std::size_t index) {
+  Lane& lane = lanes_[index];
+  first_tokens_.clear();
+  finished_.clear();
+  tokens_ = 0;
+  lane.in_flight = false;
+  lane.sequences = 0;
+  for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
+    std::vector<Sequence>& sequences = lane.ranks[rank];
+    std::size_t kept = 0;
+    for (Sequence& sequence : sequences) {
+      bool frees = sequence.done;  // in the iteration before this one
+      if (sequence.scheduled > 0) {
+        sequence.computed += sequence.scheduled;
+        sequence.scheduled = 0;
+        if (sequence.generated == 0 && !sequence.job.prefix.shared.empty()) {
+          caches_[rank].publish(sequence.holding, sequence.job.prefix, sequence.computed);
+        }
+        if (sequence.missing() == 0) {
+          ++tokens_;
+          if (++sequence.generated == 1) {
+            first_tokens_.push_back(sequence.job.id);
+          }
+          if (sequence.generated == sequence.job.output_tokens) {
+            finished_.push_back(sequence.job.id);
+            --running_;
+            sequence.done = true;
+            frees = !policy_.frees_late;
+          }
+        }
+      }
+      if (frees) {
+        caches_[rank].release(sequence.holding, sequence.job.prefix);
+      } else {
+        sequences[kept++] = sequence;
+      }
+    }
+    sequences.resize(kept);
+    lane.sequences += kept;
+  }
+}
+
+}  // namespace roofcast::sim

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One replica's scheduler: which tokens every iteration computes, as serving engines decide it.
+//
+// A request waits, is admitted (first come, first served) to the attention-DP rank and pipeline
+// micro-batch with the fewest sequences, computes its prompt in one chunk or several, and then a token an
+// iteration. An iteration holds max_tokens_per_step tokens and max_sequences sequences a rank. Admission
+// asks for KV blocks as the policy says; a sequence that cannot grow takes the blocks of the one admitted
+// last, which is admitted anew before any that wait, and computes again what is no longer in the cache.
+//
+// Policies and their sources stand in the stacks (workloads/serving.hpp). Every call costs what the
+// sequences of its micro-batch cost, and allocates nothing once buffers have grown.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "sim/kv_cache.hpp"
+#include "sim/step_times.hpp"
+
+namespace roofcast::sim {
+
+// What a scheduler is asked to serve.
+struct Job {
+  std::int32_t id = 0;
+  std::int64_t input_tokens = 0;
+  std::int64_t cached_tokens = 0;  // of the input, computed before
+  std::int64_t output_tokens = 0;
+  Prefix prefix;  // of the input, then of the answer
+};
+
+class Scheduler {
+ public:
+  // `cache`: bytes of one rank's KV cache. what `scenario` points to outlives it.
+  Scheduler(const ScenarioView& scenario, base::Bytes cache);
+
+  // Whether the job could run if it were alone.
+  bool can_ever_run(const Job& job);
+  void enqueue(const Job& job);
+
+  // The next iteration of a micro-batch that is not in flight, one entry a rank; empty when there is
+  // nothing it can do.
+  std::span<const Iteration> schedule(std::size_t lane);
+  // The iteration of the micro-batch has ended.
+  void complete(std::size_t lane);
+
+  // Tokens at the start of the job's input that the rank with most of them has in its KV cache.
+  std::int64_t known_tokens(const Job& job) const;
+
+  // Of the last schedule(): sequences admitted for the first time, with the input tokens that they found
+  // in the KV cache, and those that lost their blocks.
+  struct Start {
+    std::int32_t id = 0;
+    std::int64_t reused_tokens = 0;
+  };
+  std::span<const Start> started() const { return started_; }
+  std::span<const std::int32_t> preempted() const { return preempted_; }
+  // Of the last complete(): sequences with their first token, and with their last.
+  std::span<const std::int32_t> first_tokens() const { return first_tokens_; }
+  std::span<const std::int32_t> finished() const { return finished_; }
+  std::int64_t tokens() const { return tokens_; }  // of all answers
+
+  std::size_t lanes() const { return lanes_.size(); }
+  bool in_flight(std::size_t lane) const { return lanes_[lane].in_flight; }
+  std::size_t waiting() const { return waiting_.size(); }
+  std::size_t running() const { return running_; }
+  std::int64_t cache_used() const;  // bytes, of all ranks
+  std::int64_t cache_capacity() const;
+
+ private:
+  struct Sequence {
+    Job job;
+    Holding holding;
+    std::int64_t computed = 0;   // tokens in the cache
+    std::int64_t generated = 0;  // tokens of the answer
+    std::int64_t scheduled = 0;  // tokens in flight
+    bool started = false;        // was admitted before
+    bool done = false;           // waits for its slot to be freed
+    // Tokens to compute before the next token of the answer.
+    std::int64_t known() const { return job.input_tokens + generated; }
+    std::int64_t missing() const { return known() - computed; }
+    bool decodes() const { return generated > 0 && missing() == 1; }
+  };
+  struct Lane {
+    std::vector<std::vector<Sequence>> ranks;  // running, in the order of admission
+    std::size_t sequences = 0;
+    bool in_flight = false;
+  };
+
+  bool prompts_first() const;
+  void fill(Lane& lane);
+  bool free_done(Lane& lane);
+  bool waits_for_more(const Lane& lane);
+  void run_running(Lane& lane, std::size_t rank, bool prompts_only);
+  bool take(Lane& lane, std::size_t rank, std::size_t index, std::int64_t tokens);
+  void preempt_last(Lane& lane, std::size_t rank);
+  void admit_waiting(Lane& lane);
+  bool admit(Lane& lane, std::size_t rank, const Sequence& sequence);
+  void add(Iteration& iteration, const Sequence& sequence);
+  void finish(Iteration& iteration) const;
+
+  const workloads::SchedulerPolicy& policy_;
+  const workloads::SchedulerLimits& limits_;
+  std::vector<KvCache> caches_;  // of the ranks
+  std::vector<Lane> lanes_;
+  std::deque<Sequence> waiting_;
+  std::size_t running_ = 0;
+  std::int64_t waited_ = 0;  // iterations that waited for more prompts
+  // Of the schedule() in progress, by rank.
+  std::vector<std::int64_t> budget_;
+  std::vector<std::size_t> load_;  // sequences of all lanes
+  std::vector<Iteration> iterations_;
+  std::vector<Start> started_;
+  std::vector<std::int32_t> preempted_;
+  std::vector<std::int32_t> first_tokens_;
+  std::vector<std::int32_t> finished_;
+  std::int64_t tokens_ = 0;
+};
+
+}  // namespace roofcast::sim

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/simulate.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "sim/feasibility.hpp"
+#include "sim/scheduler.hpp"
+#include "sim/step_times.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// Times of iterations by the attention-DP ranks that have work.
+class IterationTimes {
+ public:
+  explicit IterationTimes(const ScenarioView& scenario)
+      : scenario_(scenario),
+        by_groups_(static_cast<std::size_t>(scenario.mapping->data_parallel) + 1) {}
+
+  StepTime operator()(std::span<const Iteration> ranks) {
+    const auto works = [](const Iteration& i) { return i.decodes + i.prompts > 0; };
+    const auto groups = std::count_if(ranks.begin(), ranks.end(), works);
+    auto& times = by_groups_[static_cast<std::size_t>(groups)];
+    if (!times) {
+      times = std::make_unique<StepTimes>(scenario_, groups);
+    }
+    StepTime slowest;
+    for (const Iteration& iteration : ranks) {
+      if (works(iteration)) {
+        const StepTime time = (*times)(iteration);
+        slowest.latency = std::max(slowest.latency, time.latency);
+        slowest.period = std::max(slowest.period, time.period);
+      }
+    }
+    return slowest;
+  }
+
+ private:
+  ScenarioView scenario_;
+  std::vector<std::unique_ptr<StepTimes>> by_groups_;
+};
+
+// A scheduler and its iterations in flight.
+struct Replica {
+  Replica(const ScenarioView& s, base::Bytes cache)
+      : scheduler(s, cache), ends(scheduler.lanes(), kNever), tokens(scheduler.lanes(), 0) {}
+
+  Scheduler scheduler;
+  std::vector<double> ends;          // of the micro-batches in flight
+  std::vector<std::int64_t> tokens;  // of their prompts
+  double stage_free = 0;             // when the first stage takes the next micro-batch
+  std::size_t last_lane = 0;
+  bool lane_waits = false;  // a micro-batch waits for the first stage
+
+  std::size_t load() const { return scheduler.waiting() + scheduler.running(); }
+  double cache_share() const {
+    return static_cast<double>(scheduler.cache_used()) /
+           static_cast<double>(scheduler.cache_capacity());
+  }
+};
+
+// Which replica a request goes to.
+class Routing {
+ public:
+  explicit Routing(workloads::Router router) : router_(router) {}
+
+  std::size_t operator()(const std::vector<Replica>& replicas, const Job& job) {
+    if (router_ == workloads::Router::round_robin) {
+      return next_++ % replicas.size();
+    }
+    std::size_t least = 0;
+    std::size_t most = 0;
+    std::size_t known = 0;
+    std::int64_t known_tokens = -1;
+    for (std::size_t i = 0; i < replicas.size(); ++i) {
+      const std::size_t load = replicas[i].load();
+      least = load < replicas[least].load() ? i : least;
+      most = load > replicas[most].load() ? i : most;
+      if (router_ == workloads::Router::prefix_aware) {
+        const std::int64_t tokens = replicas[i].scheduler.known_tokens(job);
+        if (tokens > known_tokens || (tokens == known_tokens && load < replicas[known].load())) {
+          known = i;
+          known_tokens = tokens;
+        }
+      }
+    }
+    const std::size_t low = replicas[least].load();
+    const std::size_t high = replicas[most].load();
+    const bool uneven = high - low > kUnevenBy &&
+                        static_cast<double>(high) > kUnevenRatio * static_cast<double>(low);
+    return router_ == workloads::Router::prefix_aware && !uneven ? known : least;
+  }
+
+ private:
+  // sgl-project/sglang, sgl-router: defaults of balance_abs_threshold and balance_rel_threshold.
+  static constexpr std::size_t kUnevenBy = 64;
+  static constexpr double kUnevenRatio = 1.5;
+
+  workloads::Router router_;
+  std::size_t next_ = 0;
+};
+
+class Loop {
+ public:
+  Loop(const ScenarioView& s, const workloads::Requests& requests, std::int64_t concurrency,
+       base::Bytes cache, Simulation& result)
+      : scenario_(s),
+        stream_(requests),
+        overhead_(s.serving->stack.request_overhead.si()),
+        closed_(concurrency > 0),
+        routing_(s.serving->router),
+        times_(s),
+        result_(result) {
+    const auto replicas = static_cast<std::size_t>(s.serving->replicas);
+    replicas_.reserve(replicas);
+    for (std::size_t i = 0; i < replicas; ++i) {
+      replicas_.emplace_back(s, cache);
+    }
+    result_.requests.reserve(requests.requests.size());
+    for (const workloads::Request& request : requests.requests) {
+      ServedRequest served;
+      served.arrival = closed_ ? 0.0 : request.arrival.si();
+      served.input_tokens = request.input_tokens;
+      served.output_tokens = request.output_tokens;
+      result_.requests.push_back(served);
+    }
+    sent_ = closed_ ? std::min(static_cast<std::size_t>(concurrency), result_.requests.size())
+                    : result_.requests.size();
+  }
+
+  void run() {
+    for (;;) {
+      for (Replica& replica : replicas_) {
+        start_lanes(replica);
+      }
+      const double next = next_event();
+      if (next == kNever) {
+        break;
+      }
+      advance(next);
+      for (Replica& replica : replicas_) {
+        complete_lanes(replica);
+      }
+      deliver();
+    }
+    result_.end = now_;
+  }
+
+ private:
+  double next_event() const {
+    double next = kNever;
+    for (const Replica& replica : replicas_) {
+      next = std::min(next, *std::min_element(replica.ends.begin(), replica.ends.end()));
+      if (replica.lane_waits) {
+        next = std::min(next, replica.stage_free);
+      }
+    }
+    if (delivered_ < sent_) {
+      next = std::min(next, result_.requests[delivered_].arrival + overhead_);
+    }
+    return next;
+  }
+
+  Job job_of(std::size_t index) const {
+    const workloads::Request& request = stream_.requests[index];
+    Job job;
+    job.id = static_cast<std::int32_t>(index);
+    job.input_tokens = request.input_tokens;
+    job.output_tokens = request.output_tokens;
+    job.cached_tokens = std::min(scenario_.traffic->cached_tokens, request.input_tokens - 1);
+    job.prefix = {stream_.blocks_of(request), index + 1,
+                  stream_.block_tokens > 0 ? stream_.block_tokens : kUnitTokens};
+    return job;
+  }
+
+  // Requests whose overhead has passed join a queue.
+  void deliver() {
+    for (; delivered_ < sent_; ++delivered_) {
+      ServedRequest& request = result_.requests[delivered_];
+      const double queued = request.arrival + overhead_;
+      if (queued > now_) {
+        break;
+      }
+      request.queued = queued;
+      const Job job = job_of(delivered_);
+      if (request.input_tokens + request.output_tokens > scenario_.model->max_context ||
+          !replicas_.front().scheduler.can_ever_run(job)) {
+        request.rejected = true;
+        send_next();
+        continue;
+      }
+      const std::size_t replica = routing_(replicas_, job);
+      request.replica = static_cast<std::int32_t>(replica);
+      replicas_[replica].scheduler.enqueue(job);
+    }
+  }
+
+  // A client of a closed loop sends its next request.
+  void send_next() {
+    if (closed_ && sent_ < result_.requests.size()) {
+      result_.requests[sent_++].arrival = now_;
+    }
+  }
+
+  void start_lanes(Replica& replica) {
+    replica.lane_waits = false;
+    const std::size_t lanes = replica.ends.size();
+    const std::size_t first = replica.last_lane + 1;
+    for (std::size_t tried = 0; tried < lanes; ++tried) {
+      const std::size_t lane = (first + tried) % lanes;
+      if (replica.scheduler.in_flight(lane)) {
+        continue;
+      }
+      if (replica.stage_free > now_) {
+        replica.lane_waits = true;
+        return;
+      }
+      const std::span<const Iteration> iterations = replica.scheduler.schedule(lane);
+      for (const std::int32_t id : replica.scheduler.preempted()) {
+        ++result_.requests[static_cast<std::size_t>(id)].preemptions;
+        ++result_.preemptions;
+      }
+      if (iterations.empty()) {
+        continue;
+      }
+      for (const Scheduler::Start& start : replica.scheduler.started()) {
+        ServedRequest& request = result_.requests[static_cast<std::size_t>(start.id)];
+        request.scheduled = now_;
+        request.reused_tokens = start.reused_tokens;
+      }
+      start(replica, lane, iterations);
+    }
+  }
+
+  void start(Replica& replica, std::size_t lane, std::span<const Iteration> iterations) {
+    const StepTime time = times_(iterations);
+    replica.ends[lane] = now_ + time.latency;
+    replica.stage_free = now_ + time.period;
+    replica.last_lane = lane;
+    replica.tokens[lane] = 0;
+    for (const Iteration& iteration : iterations) {
+      replica.tokens[lane] += iteration.prompt_tokens;
+    }
+    ++result_.iterations;
+    result_.peak_running =
+        std::max(result_.peak_running, static_cast<std::int64_t>(replica.scheduler.running()));
+    result_.peak_cache = std::max(result_.peak_cache, replica.cache_share());
+  }
+
+  void complete_lanes(Replica& replica) {
+    for (std::size_t lane = 0; lane < replica.ends.size(); ++lane) {
+      if (replica.ends[lane] > now_) {
+        continue;
+      }
+      replica.ends[lane] = kNever;
+      replica.scheduler.complete(lane);
+      for (const std::int32_t id : replica.scheduler.first_tokens()) {
+        result_.requests[static_cast<std::size_t>(id)].first_token = now_;
+      }
+      for (const std::int32_t id : replica.scheduler.finished()) {
+        result_.requests[static_cast<std::size_t>(id)].last_token = now_;
+        send_next();
+      }
+      SimulatedSecond& second = second_of(now_);
+      second.prompt_tokens += replica.tokens[lane];
+      second.output_tokens += replica.scheduler.tokens();
+    }
+  }
+
+  SimulatedSecond& second_of(double time) {
+    const auto index = static_cast<std::size_t>(time);
+    if (index >= result_.seconds.size()) {
+      result_.seconds.resize(index + 1);
+    }
+    return result_.seconds[index];
+  }
+
+  // What holds from now on until `next`, second by second.
+  void advance(double next) {
+    double running = 0.0;
+    double waiting = 0.0;
+    double cache = 0.0;
+    const double share = 1.0 / static_cast<double>(replicas_.size());
+    for (const Replica& replica : replicas_) {
+      running += static_cast<double>(replica.scheduler.running());
+      waiting += static_cast<double>(replica.scheduler.waiting());
+      cache += share * replica.cache_share();
+    }
+    while (now_ < next) {
+      SimulatedSecond& second = second_of(now_);
+      const double until = std::min(next, static_cast<double>(static_cast<std::size_t>(now_) + 1));
+      const double span = until - now_;
+      second.running += span * running;
+      second.waiting += span * waiting;
+      second.cache += span * cache;
+      for (const Replica& replica : replicas_) {
+        second.busy += share * std::clamp(replica.stage_free - now_, 0.0, span);
+      }
+      now_ = until;
+    }
+  }
+
+  static constexpr std::int64_t kUnitTokens = 64;  // of a stream that names no blocks
+
+  ScenarioView scenario_;
+  const workloads::Requests& stream_;
+  double overhead_;
+  bool closed_;
+  Routing routing_;
+  IterationTimes times_;
+  std::vector<Replica> replicas_;
+  double now_ = 0;
+  std::size_t sent_ = 0;       // requests whose arrival is known
+  std::size_t delivered_ = 0;  // requests that a replica has, or had
+  Simulation& result_;
+};
+
+}  // namespace
+
+Simulation simulate(const ScenarioView& s, const workloads::Requests& requests,
+                    std::int64_t concurrency) {
+  Simulation result;
+  // One token in and one out: what a request of its own length lacks is said of the request.
+  const workloads::Traffic least{1, 1, 1, 0};
+  ScenarioView smallest = s;
+  smallest.traffic = &least;
+  ServingEstimate fit;
+  fit.gpus = s.serving->replicas * s.mapping->ranks();
+  check_runnable(smallest, fit);
+  if (fit.fits()) {
+    fit.footprint =
+        models::footprint(s.platform->system.chip, *s.model, *s.precision, *s.mapping, *s.serving);
+    check_memory(cache_of(smallest), fit);
+  }
+  if (!fit.fits()) {
+    result.reason = reason(fit);
+    return result;
+  }
+  Loop(s, requests, concurrency, fit.footprint.cache, result).run();
+  return result;
+}
+
+}  // namespace roofcast::sim

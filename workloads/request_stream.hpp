@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The `traffic:` section: what clients ask of one replica.
+//
+//   traffic: {input_tokens: 2048, output_tokens: 512, concurrency: 64}
+//
+//   traffic:
+//     input_tokens: {lognormal: {mean: 1500, cv: 1.2, max: 8192}}
+//     output_tokens: {uniform: [200, 600]}
+//     arrivals: {process: poisson, rate: 3.5 /s}
+//     requests: 5000
+//     seed: 1
+//     objectives: {ttft: 2 s, tpot: 50 ms}
+//
+// With `concurrency` clients each wait for their answer and send the next request (closed loop); with
+// `arrivals` requests come by themselves (open loop).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/fields.hpp"
+#include "base/quantity.hpp"
+#include "workloads/arrivals.hpp"
+#include "workloads/lengths.hpp"
+#include "workloads/requests.hpp"
+#include "workloads/serving.hpp"
+
+namespace roofcast::workloads {
+
+// What a request must keep to count as good; absent ones hold.
+struct Objectives {
+  std::optional<base::Seconds> ttft;
+  std::optional<base::Seconds> tpot;
+  std::optional<base::Seconds> end_to_end;
+  bool any() const { return ttft || tpot || end_to_end; }
+};
+
+struct RequestStream {
+  Lengths input;
+  Lengths output;
+  std::int64_t cached_tokens = 0;    // of each input, already in the KV cache
+  std::int64_t concurrency = 0;      // 0 in an open loop
+  std::optional<Arrivals> arrivals;  // of an open loop
+  std::optional<std::int64_t> requests;
+  std::int64_t seed = 1;
+  Objectives objectives;
+};
+
+void read(base::Fields& f, RequestStream& stream);
+
+// Requests of mean length, which the steady state takes every one to have.
+Traffic mean_traffic(const RequestStream& stream);
+
+// As many as the stream says, else ten a client or a thousand. Those of a closed loop arrive at 0.
+Requests draw_requests(const RequestStream& stream);
+
+}  // namespace roofcast::workloads
