@@ -115,6 +115,7 @@ ServingRows::ServingRows(const base::CsvTable& table, const std::string& calibra
       precision_(table.column("precision")),
       gemm_(table.column("gemm_quant_mode")),
       source_(table.column("source")),
+      version_(table.column("backend_version")),
       tp_(table.column("tp_size")),
       pp_(table.column("pp_size")),
       attention_dp_(table.column("attention_dp_size")),
@@ -226,6 +227,7 @@ const workloads::Precision* ServingRows::precision_of(std::size_t row,
 void ServingRows::read_serving(std::size_t row, MeasuredServer& server) {
   server.serving = *section(servings_, fmt::format("serving: {{stack: {}}}", server.stack), {},
                             sim::read_serving);
+  read_engine(row, server);
   if (!is_inferencex(row)) {
     return;
   }
@@ -233,6 +235,29 @@ void ServingRows::read_serving(std::size_t row, MeasuredServer& server) {
     if (setting.stack == server.stack && setting.model == server.model &&
         (setting.precision.empty() || setting.precision == server.precision->id)) {
       server.serving.limits.max_tokens_per_step = setting.tokens;
+    }
+  }
+}
+
+// What an older release, or a setting, does otherwise than the stack as it is described.
+void ServingRows::read_engine(std::size_t row, MeasuredServer& server) const {
+  workloads::Stack& stack = server.serving.stack;
+  const std::string_view version = text(row, version_);
+  const bool is_llama = server.model == "llama-3.1-70b";
+  const bool is_gpt_oss = server.model == "gpt-oss-120b";
+  if (server.stack == "vllm") {
+    stack.asynchronous = !is_llama && !version.starts_with("0.12.");
+    stack.fused_norm = is_inferencex(row) && is_blackwell(server.chip) && (is_llama || is_gpt_oss);
+    if (stack.fused_norm && server.mapping.tensor_parallel > 1) {
+      stack.fused_quantise = workloads::QuantiseFusion::all;
+    }
+  } else if (server.stack == "trtllm") {
+    const bool old = version.empty() || version.starts_with("1.0.") || version.starts_with("1.1.");
+    if (old && !is_gpt_oss) {
+      stack.hidden_launch = 0.0;
+    }
+    if (version.starts_with("1.0.")) {
+      stack.fused_quantise = workloads::QuantiseFusion::none;
     }
   }
 }
@@ -268,11 +293,11 @@ MeasuredServer ServingRows::row(std::size_t row) {
     server.reason = fmt::format("the precision {} is not in the catalog", text(row, precision_));
     return server;
   }
-  read_serving(row, server);
   read_mapping(row, server);
   server.held_back =
       held_back(draw_of(fmt::format("{} {} {} {} {}", model, server.chip, server.stack,
                                     server.precision->id, server.mapping.ranks())));
+  read_serving(row, server);
   if (server.reason.empty()) {
     read_traffic(row, server);
   }

@@ -26,6 +26,14 @@
 //   KV cache        fp8 beside FP8 and FP4 weights, as InferenceX's configurations set it; bf16 for
 //                   the vendor's checkpoints with block scales, which have none for the cache, and
 //                   for DeepSeek on H200 by SGLang, whose settings name none.
+//   host            vLLM's works beside the GPU since 0.14 and where InferenceX asks for that. The vendor's
+//                   0.12 did not; of InferenceX's rows those of Llama-70B did not either, for all
+//                   that was asked: they are as much slower than their kernels as the vendor's.
+//   launches        dependent launch in TensorRT-LLM since 1.2, and where InferenceX sets
+//                   TRTLLM_ENABLE_PDL: gpt-oss.
+//   fusion          InferenceX's vLLM on Blackwell normalises and quantises inside all-reduces for
+//                   Llama-70B and gpt-oss; TensorRT-LLM 1.0's Qwen3 quantises in kernels of their own
+//                   (NVIDIA/TensorRT-LLM@010bb95 tensorrt_llm/_torch/models/modeling_qwen3.py).
 //   tokens a step   InferenceX's settings where they are not the stack's default.
 //   start           ten requests a client, the first of all clients at once: the mean wait that adds is
 //                   part of a row's forecast, not of the steady state.
@@ -82,10 +90,11 @@ class ServingRows {
   void read_mapping(std::size_t row, MeasuredServer& server) const;
   void read_traffic(std::size_t row, MeasuredServer& server) const;
   void read_serving(std::size_t row, MeasuredServer& server);
+  void read_engine(std::size_t row, MeasuredServer& server) const;
   const workloads::Precision* precision_of(std::size_t row, const MeasuredServer& server);
 
   const base::CsvTable& table_;
-  std::size_t mode_, model_, system_, backend_, precision_, gemm_, source_;
+  std::size_t mode_, model_, system_, backend_, precision_, gemm_, source_, version_;
   std::size_t tp_, pp_, attention_dp_, moe_tp_, moe_ep_, isl_, osl_, concurrency_, batch_, ttft_,
       tpot_;
   ChipPlatforms platforms_;

@@ -15,7 +15,8 @@ using base::Seconds;
 void build(const ScenarioView& s, const workloads::Batch& batch, workloads::Graph& graph) {
   const workloads::Stack& stack = s.serving->stack;
   workloads::build_graph(*s.model, *s.precision, *s.mapping,
-                         {stack.fused_quantise, stack.custom_all_reduce}, batch, graph);
+                         {stack.fused_quantise, stack.custom_all_reduce, stack.fused_norm}, batch,
+                         graph);
 }
 
 // The hand-overs of one micro-batch from stage to stage: inside a scale-up domain, and beyond one.
@@ -39,6 +40,21 @@ std::array<workloads::Call, 2> hand_overs(const ScenarioView& s, const workloads
   };
   return {{{send(1), "pipeline.send", static_cast<double>(hops - beyond)},
            {send(domain), "pipeline.send_out", static_cast<double>(beyond)}}};
+}
+
+// What a call costs among others: some of its launch passes while the call before it still runs. The
+// start of the library's collectives is no launch.
+models::Cost in_step(models::Cost cost, const workloads::Call& call, const ScenarioView& s) {
+  const bool communicates = std::holds_alternative<workloads::Collective>(call.op);
+  const Seconds one = s.platform->machine.calibration.launch;
+  const Seconds launch = communicates && one < cost.launch ? one : cost.launch;
+  const Seconds hidden = s.serving->stack.hidden_launch * launch;
+  cost.launch -= hidden;
+  cost.time -= hidden;
+  if (!cost.runner_up.empty()) {
+    cost.runner_up_time -= hidden;
+  }
+  return cost;
 }
 
 // Time that calls add to a step, one after the other.
@@ -81,9 +97,12 @@ models::Spread StepCost::spread(const models::Uncertainty& uncertainty) const {
   return {half.below / latency, half.above / latency};
 }
 
-Seconds host_time(const workloads::Serving& serving, const workloads::Batch& batch) {
+Seconds host_wait(const workloads::Serving& serving, const workloads::Batch& batch,
+                  Seconds running) {
+  const workloads::Stack& stack = serving.stack;
   const auto sequences = static_cast<double>(batch.decode_sequences + batch.prefill_sequences);
-  return serving.stack.step_overhead + sequences * serving.stack.sequence_overhead;
+  const Seconds host = stack.step_overhead + sequences * stack.sequence_overhead;
+  return stack.asynchronous ? base::max(Seconds{}, host - running) : host;
 }
 
 StepCost step_cost(const ScenarioView& s, const workloads::Batch& batch, Workspace& workspace) {
@@ -95,8 +114,9 @@ StepCost step_cost(const ScenarioView& s, const workloads::Batch& batch, Workspa
   Sequence sequence;
   models::Activity activity;
   const auto timed = [&](const workloads::Call& call) {
-    const models::Cost cost =
-        workspace.costs ? workspace.costs->of(call.op, machine) : models::cost_of(call.op, machine);
+    const models::Cost cost = in_step(
+        workspace.costs ? workspace.costs->of(call.op, machine) : models::cost_of(call.op, machine),
+        call, s);
     const Seconds time = sequence.add(call, cost);
     activity.add(cost, models::math_of(call.op, machine), call.count, time, machine);
     step.by_limit[static_cast<std::size_t>(limit_of(cost.bound))] += time;
@@ -107,8 +127,6 @@ StepCost step_cost(const ScenarioView& s, const workloads::Batch& batch, Workspa
     (call.in_layers ? layers : ends) += timed(call);
   }
   const auto stages = static_cast<double>(s.mapping->pipeline_parallel);
-  const Seconds host = host_time(*s.serving, batch);
-  step.by_limit[static_cast<std::size_t>(Limit::host)] += host;
   Seconds sending{};
   Seconds slowest_send{};
   for (const workloads::Call& call : hand_overs(s, batch)) {
@@ -118,11 +136,15 @@ StepCost step_cost(const ScenarioView& s, const workloads::Batch& batch, Workspa
       slowest_send = base::max(slowest_send, time / call.count);
     }
   }
+  const Seconds host = host_wait(*s.serving, batch, layers + ends + sending);
+  step.by_limit[static_cast<std::size_t>(Limit::host)] += host;
   step.latency = layers + ends + sending + host;
   const auto count = static_cast<double>(s.model->layer_count());
-  step.period = stages > 1.0
-                    ? layers * (std::ceil(count / stages) / count) + ends + slowest_send + host
-                    : step.latency;
+  const Seconds slowest = stages > 1.0
+                              ? layers * (std::ceil(count / stages) / count) + ends + slowest_send
+                              : layers + ends + sending;
+  const Seconds period_host = host_wait(*s.serving, batch, slowest);
+  step.period = slowest + period_host;
   const models::Drawn draw = drawn(activity, host, machine.power);
   step.clock = draw.clock;
   step.energy_above_idle = draw.energy - machine.power.idle * draw.time;
@@ -130,7 +152,7 @@ StepCost step_cost(const ScenarioView& s, const workloads::Batch& batch, Workspa
     const double slower = (draw.time - host) / activity.running;
     step.by_limit[static_cast<std::size_t>(Limit::compute)] += draw.time - step.latency;
     step.latency = draw.time;
-    step.period = host + slower * (step.period - host);
+    step.period = period_host + slower * slowest;
   }
   return step;
 }
@@ -148,11 +170,12 @@ std::vector<OperatorLine> step_operators(const ScenarioView& s, const workloads:
   Sequence sequence;
   models::Activity activity;
   for (const workloads::Call& call : graph) {
-    const models::Cost cost = models::cost_of(call.op, machine);
+    const models::Cost cost = in_step(models::cost_of(call.op, machine), call, s);
     lines.push_back({call, cost, sequence.add(call, cost)});
     activity.add(cost, models::math_of(call.op, machine), call.count, lines.back().time, machine);
   }
-  const double clock = drawn(activity, host_time(*s.serving, batch), machine.power).clock;
+  const Seconds host = host_wait(*s.serving, batch, activity.running);
+  const double clock = drawn(activity, host, machine.power).clock;
   for (OperatorLine& line : lines) {
     const base::MathType math = models::math_of(line.call.op, machine);
     const Seconds compute =

@@ -7,8 +7,9 @@
 // ranks are taken to carry prompts in the same passes, as schedulers that balance them do (unbalanced
 // ones stall each other more). With
 // pipeline stages a micro-batch takes `latency` from first to last stage, and the slowest stage
-// accepts the next one every `period`; without them the two are equal. Host time is added once an
-// iteration. What the operators draw decides the clock of the step (models/power.hpp): a step that would
+// accepts the next one every `period`; without them the two are equal. Of each kernel's launch the stack's
+// share passes behind the kernel before. Host time is added once an iteration, or what of it is longer
+// than the iteration where the host works beside the GPU. What the operators draw decides the clock of the step (models/power.hpp): a step that would
 // draw more than the chip holds is slower by what its compute takes longer.
 #pragma once
 
@@ -52,8 +53,9 @@ struct Workspace {
 StepCost step_cost(const ScenarioView& scenario, const workloads::Batch& batch,
                    Workspace& workspace);
 
-// Host time of one iteration that the GPU waits for.
-base::Seconds host_time(const workloads::Serving& serving, const workloads::Batch& batch);
+// Host time of one iteration that the GPU, which runs for `running` of it, waits for.
+base::Seconds host_wait(const workloads::Serving& serving, const workloads::Batch& batch,
+                        base::Seconds running);
 
 // The same, operator by operator.
 struct OperatorLine {

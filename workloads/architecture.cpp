@@ -38,6 +38,10 @@ void read_attention(Fields& g, AttentionShape& a) {
     g.integer("window", a.window, base::at_least_one, base::optional);
     g.flag("qkv_bias", a.qkv_bias, base::optional);
     g.flag("qk_norm", a.qk_norm, base::optional);
+    g.flag("joint_qk_norm", a.joint_qk_norm, base::optional);
+    if (a.joint_qk_norm && !a.qk_norm) {
+      g.problem("joint_qk_norm", "needs qk_norm");
+    }
     g.flag("output_gate", a.output_gate, base::optional);
     if (a.kv_heads > 0 && a.query_heads % a.kv_heads != 0) {
       g.problem("kv_heads", "must divide query_heads");

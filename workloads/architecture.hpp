@@ -37,6 +37,8 @@ struct AttentionShape {
   std::int64_t window = 0;  // of sliding_attention and chunked_attention layers, in tokens
   bool qkv_bias = false;
   bool qk_norm = false;
+  bool joint_qk_norm =
+      false;                 // over all heads at once, so that tensor-parallel ranks add up squares
   bool output_gate = false;  // the query projection also makes a gate for each output
   // MLA
   std::int64_t q_rank = 0;

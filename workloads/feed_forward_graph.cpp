@@ -10,7 +10,7 @@ void GraphBuilder::feed_forward(const char* up, const char* act, const char* dow
   const std::int64_t width = intermediate / tp_;
   linear(up, tokens_, (gated ? 2 : 1) * width, hidden_, format, count);
   const auto inner = static_cast<double>(tokens_ * width);
-  const bool fused = fusion_.quantise && base::bits(format.activations) < 16.0;
+  const bool fused = base::bits(format.activations) < 16.0 && fuses_quantise(format);
   elementwise(act, (gated ? 2.0 : 1.0) * inner * kHiddenBytes,
               fused ? byte_count(inner, format.activations) : inner * kHiddenBytes, count);
   quantise("mlp.quantise_inner", inner, format, count);
@@ -51,7 +51,6 @@ void GraphBuilder::experts(double count) {
   if (model_.projects_latent()) {
     linear("moe.latent_down", projected, hidden, hidden_, precision_.latent, count);
   }
-  quantise("moe.quantise", static_cast<double>(tokens_ * hidden), format, count);
   // What one rank hands out: its own tokens, top_k copies each.
   const double tokens =
       static_cast<double>(decode_rows_ + cp_ * prefill_rows_) / static_cast<double>(tp_ * cp_);

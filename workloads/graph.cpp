@@ -73,12 +73,15 @@ void GraphBuilder::build() {
 
 void GraphBuilder::quantise(std::string_view name, double elements, LinearFormat format,
                             double count) {
-  if (base::bits(format.activations) < 16.0 && !fusion_.quantise) {
+  if (base::bits(format.activations) < 16.0 && !fuses_quantise(format)) {
     elementwise(name, elements * kHiddenBytes, byte_count(elements, format.activations), count);
   }
 }
 
 void GraphBuilder::norm(std::string_view name, double count) {
+  if (fusion_.norm && tp_ > 1 && !mapping_.sequence_parallel && rows_bytes() <= kFusedNormBytes) {
+    return;
+  }
   const double share = mapping_.sequence_parallel ? 1.0 / static_cast<double>(tp_) : 1.0;
   elementwise(name, 2.0 * share * rows_bytes(), 2.0 * share * rows_bytes(), count);
 }

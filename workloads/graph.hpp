@@ -36,9 +36,14 @@ struct Batch {
 
 // What the serving stack does to the graph.
 struct Fusion {
-  bool quantise = false;  // activations leave the kernel before already quantised
+  QuantiseFusion quantise = QuantiseFusion::none;
   AllReduceKernels custom_all_reduce = AllReduceKernels::library;
+  bool norm = false;  // all-reduces of at most kFusedNormBytes add the residual and normalise
 };
+
+// What InferenceX lets vLLM fuse between 8 ranks (SemiAnalysisAI/InferenceX@bb4c7f9
+// benchmarks/70b_fp8_b200_docker.sh); 2 and 4 may fuse more.
+inline constexpr double kFusedNormBytes = 8e6;
 
 // Appends nothing and allocates nothing when `graph` has the capacity of an earlier call.
 void build_graph(const Architecture& model, const Precision& precision, const Mapping& mapping,

@@ -56,9 +56,14 @@ class GraphBuilder {
       call(name, Gemm{m, n, k, groups, format.activations, format.weights}, count);
     }
   }
+  bool fuses_quantise(LinearFormat format) const {
+    return fusion_.quantise == QuantiseFusion::all ||
+           (fusion_.quantise == QuantiseFusion::tensors && format.activations == NumberFormat::fp8);
+  }
   // Activations arrive in bf16 and are multiplied in a narrower format.
   void quantise(std::string_view name, double elements, LinearFormat format, double count);
-  // RMS norm with the residual addition in one kernel: reads both streams, writes both.
+  // RMS norm with the residual addition in one kernel: reads both streams, writes both. Nothing where the
+  // all-reduce before it does that.
   void norm(std::string_view name, double count);
   void reduce(std::string_view name, double count);
   void collective(std::string_view name, CollectiveKind kind, double bytes, std::int64_t ranks,

@@ -227,6 +227,7 @@ void minimax_m2(HuggingFaceModel& m) {
     }
   }
   gqa(m, {128, false, true});
+  m.set("attention", "joint_qk_norm", c.flag("use_qk_norm", true), c.place_of("use_qk_norm"));
   if (moe(m, "intermediate_size")) {
     const Figure width = c.optional("shared_intermediate_size", 0);
     shared_experts(m, {1, width.place}, width);

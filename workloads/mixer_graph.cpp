@@ -134,6 +134,10 @@ void GraphBuilder::grouped_query(const LayerGroup& layer, double count) {
       "attention.rope", (qk + rows * static_cast<double>(kv)) * kHiddenBytes,
       rows * static_cast<double>(query) * kHiddenBytes + byte_count(fresh, precision_.kv_cache),
       count);
+  if (a.joint_qk_norm) {
+    constexpr double kSquares = 2.0 * 4.0;  // sums over the queries and over the keys, fp32
+    collective("attention.qk_all_reduce", CollectiveKind::all_reduce, rows * kSquares, tp_, count);
+  }
   if (a.qk_norm) {
     elementwise("attention.qk_norm", qk * kHiddenBytes, qk * kHiddenBytes, count);
   }

@@ -159,6 +159,10 @@ std::string_view name(CollectiveKind kind);
 enum class AllReduceKernels : std::uint8_t { library, barriers, flags };
 std::string_view name(AllReduceKernels kernels);
 
+// Whose activations leave the kernel before already quantised: nobody's, those with one scale a tensor
+// (a compiler fuses that), or those with a scale a block too. The rest are quantised by their own kernels.
+enum class QuantiseFusion : std::uint8_t { none, tensors, all };
+
 // Between `ranks` ranks, `stride` apart in the order tensor, data, pipeline. `bytes`: all_reduce,
 // the vector each rank holds; all_gather, the result; reduce_scatter, the input; all_to_all, what
 // one rank hands out (its own share included); broadcast and send_receive, the message.

@@ -68,10 +68,16 @@ void read(base::Fields& f, Stack& stack) {
     g.quantity("per_step", stack.step_overhead, base::not_negative);
     g.quantity("per_sequence", stack.sequence_overhead, base::not_negative);
     g.quantity("per_request", stack.request_overhead, base::not_negative);
+    g.flag("asynchronous", stack.asynchronous);
+    g.number("hidden_launch", stack.hidden_launch, {0.0, 1.0});
     g.source();
   });
   f.group("fusion", [&](base::Fields& g) {
-    g.flag("quantise", stack.fused_quantise);
+    g.choice<QuantiseFusion>("quantise", stack.fused_quantise,
+                             {{"none", QuantiseFusion::none},
+                              {"per tensor", QuantiseFusion::tensors},
+                              {"all", QuantiseFusion::all}});
+    g.flag("all_reduce_norm", stack.fused_norm);
     g.choice<AllReduceKernels>("custom_all_reduce", stack.custom_all_reduce,
                                {{"none", AllReduceKernels::library},
                                 {"barriers", AllReduceKernels::barriers},

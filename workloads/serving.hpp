@@ -75,10 +75,13 @@ struct Stack {
   std::int64_t kv_block_tokens = 1;
   FractionOf fraction_of = FractionOf::device;
   base::Bytes runtime_reserve;      // context, graphs, workspaces
-  base::Seconds step_overhead;      // host time of an iteration that the GPU waits for
+  base::Seconds step_overhead;      // host time of an iteration
   base::Seconds sequence_overhead;  // more of it for each running sequence
-  base::Seconds request_overhead;   // once a request: HTTP, tokenisation, first detokenisation
-  bool fused_quantise = false;      // activations are quantised inside the kernel before
+  bool asynchronous = false;  // the host prepares an iteration while the GPU runs the one before
+  base::Seconds request_overhead;  // once a request: HTTP, tokenisation, first detokenisation
+  double hidden_launch = 0.0;      // share of a kernel's launch behind the kernel before
+  QuantiseFusion fused_quantise = QuantiseFusion::none;
+  bool fused_norm = false;  // norms after an all-reduce are a part of it
   AllReduceKernels custom_all_reduce = AllReduceKernels::library;
   ServedError ttft_error;
   ServedError tpot_error;

@@ -202,9 +202,11 @@ inline const std::vector<workloads::Operator>& operators() {
     std::vector<workloads::Operator> ops;
     std::unordered_set<std::string> seen;
     workloads::Graph graph;
-    const workloads::Fusion fusions[] = {{true, workloads::AllReduceKernels::barriers},
-                                         {true, workloads::AllReduceKernels::flags},
-                                         {false, workloads::AllReduceKernels::library}};
+    using workloads::AllReduceKernels;
+    using workloads::QuantiseFusion;
+    const workloads::Fusion fusions[] = {{QuantiseFusion::tensors, AllReduceKernels::barriers},
+                                         {QuantiseFusion::all, AllReduceKernels::flags, true},
+                                         {QuantiseFusion::none, AllReduceKernels::library}};
     for (const auto& m : models()) {
       for (const auto& p : precisions()) {
         if (!natural(m, p)) {

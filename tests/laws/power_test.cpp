@@ -131,7 +131,7 @@ TEST_CASE("A step's operators and host add up to its time at its clock", "[laws]
   for_each_feasible(10, 41, {64}, [&](const ServingCase& c) {
     const auto steady = sim::estimate(c.scenario, workspace).steady;
     const sim::StepCost step = sim::step_cost(c.scenario, steady.prefill_pass, workspace);
-    base::Seconds all = sim::host_time(*c.scenario.serving, steady.prefill_pass);
+    base::Seconds all = step.by_limit[static_cast<std::size_t>(sim::Limit::host)];
     for (const auto& line : sim::step_operators(c.scenario, steady.prefill_pass)) {
       all += line.time;
     }

@@ -68,8 +68,9 @@ TEST_CASE("One GPU runs no collective, and a group of one costs nothing", "[laws
   for (const auto& m : models()) {
     for (const auto& p : precisions()) {
       for (const auto& batch : batches()) {
-        workloads::build_graph(m, p, {}, {false, workloads::AllReduceKernels::barriers}, batch,
-                               graph);
+        const workloads::Fusion fusion{workloads::QuantiseFusion::none,
+                                       workloads::AllReduceKernels::barriers};
+        workloads::build_graph(m, p, {}, fusion, batch, graph);
         for (const auto& call : graph) {
           CHECK_FALSE(std::holds_alternative<workloads::Collective>(call.op));
         }

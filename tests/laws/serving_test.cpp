@@ -176,6 +176,10 @@ TEST_CASE("Better software makes no service slower", "[laws]") {
     lean.stack.step_overhead *= 0.5;
     lean.stack.sequence_overhead *= 0.5;
     lean.stack.request_overhead *= 0.5;
+    lean.stack.asynchronous = true;
+    lean.stack.hidden_launch = 1.0;
+    lean.stack.fused_quantise = workloads::QuantiseFusion::all;
+    lean.stack.fused_norm = true;
     sim::ScenarioView after = c.scenario;
     after.serving = &lean;
     law.add(sim::estimate(after, workspace).steady.end_to_end /

@@ -229,9 +229,49 @@ TEST_CASE("Activations of a narrow format are quantised in a kernel of their own
           "[unit]") {
   const Batch batch{8, 1, 1000, 0, 0, 0};
   const auto& llama = model("llama-3.1-8b");
-  CHECK(find(graph_of(llama, {}, batch, "fp8"), "mlp.quantise") != nullptr);
-  CHECK(find(graph_of(llama, {}, batch, "fp8", {true}), "mlp.quantise") == nullptr);
-  CHECK(find(graph_of(llama, {}, batch, "bf16"), "mlp.quantise") == nullptr);
+  const auto is_apart = [&](std::string_view format, workloads::QuantiseFusion fusion) {
+    return find(graph_of(llama, {}, batch, format, {fusion}), "mlp.quantise") != nullptr;
+  };
+  using workloads::QuantiseFusion;
+  CHECK(is_apart("fp8", QuantiseFusion::none));
+  CHECK_FALSE(is_apart("fp8", QuantiseFusion::tensors));
+  CHECK_FALSE(is_apart("fp8", QuantiseFusion::all));
+  CHECK(is_apart("fp8_block", QuantiseFusion::tensors));
+  CHECK(is_apart("nvfp4", QuantiseFusion::tensors));
+  CHECK_FALSE(is_apart("nvfp4", QuantiseFusion::all));
+  CHECK_FALSE(is_apart("bf16", QuantiseFusion::none));
+}
+
+TEST_CASE("An all-reduce that normalises leaves no norm, unless it is large", "[unit]") {
+  const auto& llama = model("llama-3.1-8b");
+  Mapping tp8;
+  tp8.tensor_parallel = 8;
+  Fusion fusion;
+  fusion.norm = true;
+  const auto norms = [&](const Mapping& mapping, std::int64_t prompt) {
+    const Graph graph = graph_of(llama, mapping, {0, 1, 0, 1, prompt, 0}, "bf16", fusion);
+    return find(graph, "attention.norm") != nullptr || find(graph, "mlp.norm") != nullptr;
+  };
+  const auto most = static_cast<std::int64_t>(workloads::kFusedNormBytes /
+                                              (2.0 * static_cast<double>(llama.hidden)));
+  CHECK_FALSE(norms(tp8, most));
+  CHECK(norms(tp8, most + 1));
+  CHECK(norms({}, most));
+  tp8.sequence_parallel = true;
+  CHECK(norms(tp8, most));
+}
+
+TEST_CASE("A norm over all heads adds up two squares a token between the ranks", "[unit]") {
+  Mapping tp4;
+  tp4.tensor_parallel = 4;
+  const Graph graph = graph_of(model("minimax-m2"), tp4, {8, 1, 1000, 0, 0, 0});
+  const auto& sum = op_of<workloads::Collective>(graph, "attention.qk_all_reduce");
+  CHECK(sum.bytes == 8 * 2 * 4.0);
+  CHECK(sum.ranks == 4);
+  CHECK(find(graph_of(model("minimax-m2"), {}, {8, 1, 1000, 0, 0, 0}), "attention.qk_all_reduce") ==
+        nullptr);
+  CHECK(find(graph_of(model("qwen3-32b"), tp4, {8, 1, 1000, 0, 0, 0}), "attention.qk_all_reduce") ==
+        nullptr);
 }
 
 // Draws with a fixed seed: each token picks top_k of the experts without repetition.

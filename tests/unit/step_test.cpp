@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/step.hpp"
 
+#include <algorithm>
+
 #include "sim/estimate.hpp"
 #include "tests/catch.hpp"
 
@@ -60,6 +62,55 @@ TEST_CASE("The slowest hand-over sets the pace of the stages", "[unit]") {
   const StepCost after = step_cost(view(s), batch, workspace);
   CHECK((after.latency - before.latency).si() == Approx(slower));
   CHECK((after.period - before.period).si() == Approx(slower));
+}
+
+TEST_CASE("A host that works beside the GPU costs a step only what it takes longer", "[unit]") {
+  Scenario s = scenario("{tensor_parallel: 8}");
+  Workspace workspace;
+  const workloads::Batch batch{16, 1, 1024};
+  const auto latency = [&](double host, bool asynchronous) {
+    s.serving.stack.step_overhead = base::Seconds::from_si(host);
+    s.serving.stack.sequence_overhead = {};
+    s.serving.stack.asynchronous = asynchronous;
+    return step_cost(view(s), batch, workspace).latency.si();
+  };
+  const double running = latency(0.0, false);
+  CHECK(latency(1e-3, false) == Approx(running + 1e-3));
+  CHECK(latency(0.5 * running, true) == Approx(running));
+  CHECK(latency(2.0 * running, true) == Approx(2.0 * running));
+}
+
+TEST_CASE("Stages that do not wait for their host hand over at its pace at most", "[unit]") {
+  Scenario s = scenario("{tensor_parallel: 8, pipeline_parallel: 4}");
+  s.serving.stack.asynchronous = true;
+  s.serving.stack.sequence_overhead = {};
+  Workspace workspace;
+  const auto step = [&](base::Seconds host) {
+    s.serving.stack.step_overhead = host;
+    return step_cost(view(s), {16, 1, 1024}, workspace);
+  };
+  const StepCost free = step({});
+  REQUIRE(free.period < free.latency);
+  const base::Seconds between = 0.5 * (free.period + free.latency);
+  CHECK(step(between).latency.si() == Approx(free.latency.si()));
+  CHECK(step(between).period.si() == Approx(between.si()));
+}
+
+TEST_CASE("A step is shorter by the share of its launches that is hidden", "[unit]") {
+  Scenario s = scenario("{tensor_parallel: 8}");
+  s.serving.stack.hidden_launch = 0.0;
+  Workspace workspace;
+  const workloads::Batch batch{16, 1, 1024};
+  const double before = step_cost(view(s), batch, workspace).latency.si();
+  const double one = s.platform.machine.calibration.launch.si();
+  double launches = 0.0;
+  for (const OperatorLine& line : step_operators(view(s), batch)) {
+    const bool communicates = std::holds_alternative<workloads::Collective>(line.call.op);
+    const double launch = line.cost.launch.si();  // of a collective with the library's start
+    launches += line.call.count * (communicates ? std::min(launch, one) : launch);
+  }
+  s.serving.stack.hidden_launch = 0.25;
+  CHECK(step_cost(view(s), batch, workspace).latency.si() == Approx(before - 0.25 * launches));
 }
 
 }  // namespace roofcast::sim
