@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "calibrate/held_back.hpp"
+#include "sim/simulation_summary.hpp"
 
 namespace roofcast::calibrate {
 namespace {
@@ -32,23 +33,38 @@ constexpr Name kModels[] = {
     {"MiniMaxAI/MiniMax-M2.5", "minimax-m2"},
 };
 
-// Tokens a step where InferenceX's settings are not the stack's default; "" fits every precision.
-struct StepTokens {
-  std::string_view stack, model, precision;
-  std::int64_t tokens;
+// InferenceX's settings where they are not the stack's; "" fits every precision and chip.
+struct Setting {
+  std::string_view stack, model, precision, chip;
+  std::int64_t step_tokens;
+  std::int64_t batch_wait_iterations;  // at 1024/1024 on fewer than eight GPUs
+  double batch_wait_fill;
+  std::int64_t receive_iterations;  // with 16 clients and more; with fewer, a third
 };
-constexpr StepTokens kStepTokens[] = {
-    {"trtllm", "llama-3.1-70b", "", 16384},
-    {"trtllm", "gpt-oss-120b", "", 20000},
-    {"sglang", "deepseek-v3", "fp8_block", 32768},
+constexpr Setting kSettings[] = {
+    {"trtllm", "llama-3.1-70b", "", "", 16384, 20, 0.9, 1},
+    {"trtllm", "gpt-oss-120b", "", "", 20000, 0, 0.0, 1},
+    {"sglang", "deepseek-v3", "fp8_block", "b200_sxm", 32768, 0, 0.0, 30},
+    {"sglang", "deepseek-v3", "nvfp4", "b200_sxm", 16384, 0, 0.0, 30},
+    {"sglang", "deepseek-v3", "", "", 32768, 0, 0.0, 1},
 };
 
-// InferenceX's client sends ten requests a client, the first of all clients at once; taken for the
-// vendor's runs too, whose client is not known.
-constexpr double kRequestsPerClient = 10.0;
-
-// InferenceX's lengths are uniform from 80 % of nominal to nominal.
+constexpr std::int64_t kRequestsPerClient = 10;
+constexpr double kLeastOfNominal = 0.8;   // InferenceX's lengths
 constexpr double kMeanOfNominal = 0.9;
+constexpr double kVendorsVariation = 0.1;  // of answers
+
+// Each number of tokens between two shares of the nominal one.
+workloads::Lengths between(std::int64_t nominal, double least, double most) {
+  const auto tokens = [&](double share) {
+    return std::max<std::int64_t>(1, std::llround(share * static_cast<double>(nominal)));
+  };
+  workloads::Lengths lengths;
+  lengths.shape = workloads::Lengths::Shape::uniform;
+  lengths.least = tokens(least);
+  lengths.most = tokens(most);
+  return lengths;
+}
 
 std::string_view find(std::span<const Name> names, std::string_view name) {
   const auto found =
@@ -178,15 +194,17 @@ void ServingRows::read_mapping(std::size_t row, MeasuredServer& server) const {
 }
 
 void ServingRows::read_traffic(std::size_t row, MeasuredServer& server) const {
-  const double share = is_inferencex(row) ? kMeanOfNominal : 1.0;
-  const auto mean = [&](std::size_t column) {
-    return std::llround(share * static_cast<double>(count(row, column)));
+  const bool inferencex = is_inferencex(row);
+  const std::int64_t input = count(row, isl_);
+  const std::int64_t output = count(row, osl_);
+  const auto mean = [&](std::int64_t nominal) {
+    return std::llround((inferencex ? kMeanOfNominal : 1.0) * static_cast<double>(nominal));
   };
-  server.traffic.input_tokens = mean(isl_);
-  server.traffic.output_tokens = mean(osl_);
+  server.traffic.input_tokens = mean(input);
+  server.traffic.output_tokens = mean(output);
   server.traffic.concurrency = count(row, concurrency_);
   const std::int64_t of_one_replica = count(row, attention_dp_) * count(row, batch_);
-  if (!is_inferencex(row) && of_one_replica > 0) {
+  if (!inferencex && of_one_replica > 0) {
     server.traffic.concurrency = of_one_replica;
   }
   if (server.traffic.concurrency < 1) {
@@ -194,6 +212,44 @@ void ServingRows::read_traffic(std::size_t row, MeasuredServer& server) const {
   } else if (server.traffic.input_tokens < 1 || server.traffic.output_tokens < 1) {
     server.reason = "the lengths are not recorded";
   }
+  const bool varies = !inferencex && server.stack != "sglang";
+  server.stream.input = inferencex ? between(input, kLeastOfNominal, 1.0) : between(input, 1.0, 1.0);
+  server.stream.output = inferencex ? between(output, kLeastOfNominal, 1.0)
+                         : varies   ? between(output, 1.0 - kVendorsVariation, 1.0 + kVendorsVariation)
+                                    : between(output, 1.0, 1.0);
+  server.stream.concurrency = server.traffic.concurrency;
+  server.stream.requests = kRequestsPerClient * server.traffic.concurrency;
+}
+
+void ServingRows::read_scheduler(std::size_t row, MeasuredServer& server) const {
+  const std::int64_t clients = server.traffic.concurrency;
+  if (!is_inferencex(row)) {
+    if (server.stack == "trtllm" && clients > 1) {
+      std::int64_t& slots = server.serving.limits.max_sequences;
+      slots = std::min(slots, std::max<std::int64_t>(1, clients / server.mapping.data_parallel - 1));
+    }
+    return;
+  }
+  const auto fits = [](std::string_view wanted, std::string_view value) {
+    return wanted.empty() || wanted == value;
+  };
+  const auto* setting =
+      std::find_if(std::begin(kSettings), std::end(kSettings), [&](const Setting& each) {
+        return each.stack == server.stack && each.model == server.model &&
+               fits(each.precision, server.precision->id) && fits(each.chip, server.chip);
+      });
+  if (setting == std::end(kSettings)) {
+    return;
+  }
+  workloads::SchedulerPolicy& policy = server.serving.policy;
+  server.serving.limits.max_tokens_per_step = setting->step_tokens;
+  const bool holds_back = count(row, isl_) == 1024 && count(row, osl_) == 1024 && server.mapping.ranks() < 8;
+  if (holds_back) {
+    policy.batch_wait_iterations = setting->batch_wait_iterations;
+    policy.batch_wait_fill = setting->batch_wait_fill;
+  }
+  policy.receive_iterations =
+      clients >= 16 ? setting->receive_iterations : (setting->receive_iterations + 2) / 3;
 }
 
 const workloads::Precision* ServingRows::precision_of(std::size_t row,
@@ -228,15 +284,6 @@ void ServingRows::read_serving(std::size_t row, MeasuredServer& server) {
   server.serving = *section(servings_, fmt::format("serving: {{stack: {}}}", server.stack), {},
                             sim::read_serving);
   read_engine(row, server);
-  if (!is_inferencex(row)) {
-    return;
-  }
-  for (const StepTokens& setting : kStepTokens) {
-    if (setting.stack == server.stack && setting.model == server.model &&
-        (setting.precision.empty() || setting.precision == server.precision->id)) {
-      server.serving.limits.max_tokens_per_step = setting.tokens;
-    }
-  }
 }
 
 // What an older release, or a setting, does otherwise than the stack as it is described.
@@ -300,25 +347,10 @@ MeasuredServer ServingRows::row(std::size_t row) {
   read_serving(row, server);
   if (server.reason.empty()) {
     read_traffic(row, server);
+    read_scheduler(row, server);
   }
   return server;
 }
-
-namespace {
-
-// Mean wait that the start of a benchmark adds: every client's first prompt comes at once, and on
-// average half of them are served before one's own; of a client's requests only the first meets this.
-double burst_seconds(const MeasuredServer& server, sim::Workspace& workspace) {
-  workloads::Traffic prompts_only = server.traffic;
-  prompts_only.output_tokens = 1;
-  sim::ScenarioView view = server.scenario();
-  view.traffic = &prompts_only;
-  const sim::ServingEstimate prompts = sim::estimate(view, workspace);
-  return static_cast<double>(server.traffic.concurrency) /
-         (2.0 * prompts.steady.requests_per_second) / kRequestsPerClient;
-}
-
-}  // namespace
 
 ServerForecast forecast(const MeasuredServer& server, sim::Workspace& workspace) {
   ServerForecast result;
@@ -327,13 +359,19 @@ ServerForecast forecast(const MeasuredServer& server, sim::Workspace& workspace)
   if (!server.reason.empty()) {
     return result;
   }
-  const sim::ServingEstimate estimate = sim::estimate(server.scenario(), workspace);
+  const sim::ScenarioView scenario = server.scenario();
+  const sim::ServingEstimate estimate = sim::estimate(scenario, workspace);
   result.provenance = hardware::name(estimate.provenance);
   result.reason = category(estimate.infeasible);
   result.explanation = sim::reason(estimate);
-  const double burst = estimate.fits() ? burst_seconds(server, workspace) : 0.0;
-  result.ttft_ms = (estimate.steady.ttft_mean.si() + burst) * 1e3;
-  result.tpot_ms = estimate.steady.tpot.si() * 1e3;
+  if (!estimate.fits()) {
+    return result;
+  }
+  const sim::Simulation run = sim::simulate(scenario, workloads::draw_requests(server.stream),
+                                            server.stream.concurrency);
+  const sim::SimulationSummary summary = sim::summarise(run, 0, {});
+  result.ttft_ms = summary.ttft.mean * 1e3;
+  result.tpot_ms = summary.tpot.mean * 1e3;
   result.ttft_spread = estimate.spreads.ttft;
   result.tpot_spread = estimate.spreads.tpot;
   return result;

@@ -18,8 +18,6 @@
 //                   one server.
 //   concurrency     of one replica; vendor's rows that name adp but have batch_size·adp below the
 //                   concurrency counted several replicas, whose share is batch_size·adp.
-//   lengths         InferenceX draws input and output lengths uniformly from 80–100 % of nominal:
-//                   their means, 90 %, are the scenario's. The vendor's are taken as fixed.
 //   precision       FP8 of DeepSeek, MiniMax-M2 and Qwen's own FP8 checkpoints, and rows named fp8_block:
 //                   128×128 blocks (quantization_config of their config.json). gpt-oss: MXFP4 experts
 //                   whatever the row says, multiplied in bf16 on Hopper, FP8 on Blackwell.
@@ -34,9 +32,14 @@
 //   fusion          InferenceX's vLLM on Blackwell normalises and quantises inside all-reduces for
 //                   Llama-70B and gpt-oss; TensorRT-LLM 1.0's Qwen3 quantises in kernels of their own
 //                   (NVIDIA/TensorRT-LLM@010bb95 tensorrt_llm/_torch/models/modeling_qwen3.py).
-//   tokens a step   InferenceX's settings where they are not the stack's default.
-//   start           ten requests a client, the first of all clients at once: the mean wait that adds is
-//                   part of a row's forecast, not of the steady state.
+//   scheduler       InferenceX's settings where they are not the stack's: tokens a step, iterations that prompts
+//                   wait for more, decode iterations between looks at new requests.
+//   client          ten requests a client, all clients' first at once. InferenceX's lengths are uniform
+//                   from 80 to 100 % of nominal. The vendor's are nominal, but answers of vLLM and
+//                   TensorRT-LLM vary by 10 %: with equal lengths all clients would stay in step for
+//                   ever, which their measured TTFT rules out and SGLang's shows.
+//   a slot          the vendor's TensorRT-LLM serves one request fewer than there are clients: measured TTFT is
+//                   longer by the time of a request over the number of clients, whatever the lengths.
 //   speculation     not recorded: DeepSeek rows of TensorRT-LLM and SGLang may have used MTP.
 //
 // Settings: SemiAnalysisAI/InferenceX, benchmarks/*.sh before 2026-04-28.
@@ -50,6 +53,7 @@
 #include "calibrate/chip_platforms.hpp"
 #include "sim/estimate.hpp"
 #include "sim/scenario.hpp"
+#include "workloads/request_stream.hpp"
 
 namespace roofcast::calibrate {
 
@@ -68,7 +72,8 @@ struct MeasuredServer {
   const workloads::Precision* precision = nullptr;
   workloads::Serving serving;
   workloads::Mapping mapping;
-  workloads::Traffic traffic;
+  workloads::Traffic traffic;  // of mean lengths
+  workloads::RequestStream stream;
 
   sim::ScenarioView scenario() const {
     return {platform, architecture, precision, &mapping, &serving, &traffic};
@@ -89,6 +94,7 @@ class ServingRows {
   bool is_inferencex(std::size_t row) const;
   void read_mapping(std::size_t row, MeasuredServer& server) const;
   void read_traffic(std::size_t row, MeasuredServer& server) const;
+  void read_scheduler(std::size_t row, MeasuredServer& server) const;
   void read_serving(std::size_t row, MeasuredServer& server);
   void read_engine(std::size_t row, MeasuredServer& server) const;
   const workloads::Precision* precision_of(std::size_t row, const MeasuredServer& server);
@@ -103,7 +109,7 @@ class ServingRows {
   std::map<std::string, workloads::Serving> servings_;
 };
 
-// A row's forecast, in the measurement's units; no numbers where there is a reason.
+// A row's forecast, by simulation of the benchmark (sim/simulate.hpp), in the measurement's units; no numbers where there is a reason.
 struct ServerForecast {
   double ttft_ms = 0.0;
   double tpot_ms = 0.0;

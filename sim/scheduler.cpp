@@ -40,7 +40,17 @@ void Scheduler::enqueue(const Job& job) {
   Sequence sequence;
   sequence.job = job;
   sequence.computed = job.cached_tokens;
-  waiting_.push_back(sequence);
+  sent_.push_back(sequence);
+}
+
+// Takes in what was sent, unless the policy lets more decode iterations pass.
+void Scheduler::receive(const Lane& lane) {
+  const bool looks = lane.sequences == 0 || had_prompts_ || ++unreceived_ >= policy_.receive_iterations;
+  if (looks) {
+    waiting_.insert(waiting_.end(), sent_.begin(), sent_.end());
+    sent_.clear();
+    unreceived_ = 0;
+  }
 }
 
 std::int64_t Scheduler::cache_used() const {
@@ -227,9 +237,11 @@ std::span<const Iteration> Scheduler::schedule(std::size_t index) {
   Lane& lane = lanes_[index];
   started_.clear();
   preempted_.clear();
+  receive(lane);
   do {
     fill(lane);
   } while (!lane.in_flight && free_done(lane));
+  had_prompts_ = false;
   for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
     iterations_[rank] = {};
     for (const Sequence& sequence : lane.ranks[rank]) {
@@ -238,6 +250,7 @@ std::span<const Iteration> Scheduler::schedule(std::size_t index) {
       }
     }
     finish(iterations_[rank]);
+    had_prompts_ = had_prompts_ || iterations_[rank].prompts > 0;
   }
   if (!lane.in_flight) {
     return {};

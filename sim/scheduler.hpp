@@ -64,7 +64,7 @@ class Scheduler {
 
   std::size_t lanes() const { return lanes_.size(); }
   bool in_flight(std::size_t lane) const { return lanes_[lane].in_flight; }
-  std::size_t waiting() const { return waiting_.size(); }
+  std::size_t waiting() const { return waiting_.size() + sent_.size(); }
   std::size_t running() const { return running_; }
   std::int64_t cache_used() const;  // bytes, of all ranks
   std::int64_t cache_capacity() const;
@@ -90,6 +90,7 @@ class Scheduler {
   };
 
   bool prompts_first() const;
+  void receive(const Lane& lane);
   void fill(Lane& lane);
   bool free_done(Lane& lane);
   bool waits_for_more(const Lane& lane);
@@ -108,6 +109,9 @@ class Scheduler {
   std::deque<Sequence> waiting_;
   std::size_t running_ = 0;
   std::int64_t waited_ = 0;  // iterations that waited for more prompts
+  std::vector<Sequence> sent_;  // not received yet
+  std::int64_t unreceived_ = 0;  // decode iterations since requests were received
+  bool had_prompts_ = false;     // of the last iteration
   // Of the schedule() in progress, by rank.
   std::vector<std::int64_t> budget_;
   std::vector<std::size_t> load_;  // sequences of all lanes

@@ -111,6 +111,7 @@ class Loop {
       : scenario_(s),
         stream_(requests),
         overhead_(s.serving->stack.request_overhead.si()),
+        per_token_(s.serving->stack.token_overhead.si()),
         closed_(concurrency > 0),
         routing_(s.serving->router),
         times_(s),
@@ -151,6 +152,12 @@ class Loop {
   }
 
  private:
+  // The front end takes the prompts of all replicas one after the other.
+  double tokenised(const ServedRequest& request) const {
+    return std::max(front_end_free_, request.arrival) +
+           per_token_ * static_cast<double>(request.input_tokens);
+  }
+
   double next_event() const {
     double next = kNever;
     for (const Replica& replica : replicas_) {
@@ -160,7 +167,7 @@ class Loop {
       }
     }
     if (delivered_ < sent_) {
-      next = std::min(next, result_.requests[delivered_].arrival + overhead_);
+      next = std::min(next, tokenised(result_.requests[delivered_]) + overhead_);
     }
     return next;
   }
@@ -181,10 +188,11 @@ class Loop {
   void deliver() {
     for (; delivered_ < sent_; ++delivered_) {
       ServedRequest& request = result_.requests[delivered_];
-      const double queued = request.arrival + overhead_;
+      const double queued = tokenised(request) + overhead_;
       if (queued > now_) {
         break;
       }
+      front_end_free_ = queued - overhead_;
       request.queued = queued;
       const Job job = job_of(delivered_);
       if (request.input_tokens + request.output_tokens > scenario_.model->max_context ||
@@ -309,6 +317,8 @@ class Loop {
   ScenarioView scenario_;
   const workloads::Requests& stream_;
   double overhead_;
+  double per_token_;
+  double front_end_free_ = 0;
   bool closed_;
   Routing routing_;
   IterationTimes times_;

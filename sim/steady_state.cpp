@@ -60,6 +60,7 @@ class Solver {
     running_ = std::min({clients_, slots, static_cast<double>(limits.max_sequences),
                          static_cast<double>(limits.max_tokens_per_step)});
     stages_ = static_cast<double>(s.mapping->pipeline_parallel);
+    request_ = workloads::request_time(s.serving->stack, s.traffic->input_tokens);
     decodes_ = static_cast<double>(s.traffic->output_tokens - 1);
   }
 
@@ -149,14 +150,13 @@ class Solver {
       return 0.0;
     }
     const Seconds decoding = decodes_ * tpot_;
-    const Seconds outside = clients_ > running_ ? Seconds{} : s_.serving->stack.request_overhead;
+    const Seconds outside = clients_ > running_ ? Seconds{} : request_;
     const double little =
         running_ * (decoding / (outside + decoding + residual_ + queue_ + prefill_));
     return std::max(std::min(little, plan_.capacity() * decodes_ * stages_), 1e-9);
   }
 
   SteadyState result(double b) const {
-    const Seconds request = s_.serving->stack.request_overhead;
     const Seconds decoding = decodes_ * tpot_;
     SteadyState r;
     Seconds first = residual_ + queue_ + prefill_;
@@ -169,16 +169,16 @@ class Solver {
       return requests / (stay / base::second);
     };
     double rate = std::min(per_second(running_, first + decoding),
-                           per_second(clients_, request + first + decoding));
+                           per_second(clients_, request_ + first + decoding));
     const bool saturated = rate > capacity;
     if (saturated) {
       rate = capacity;
-      const double inside = std::min(running_, clients_ - rate * (request / base::second));
+      const double inside = std::min(running_, clients_ - rate * (request_ / base::second));
       first = base::max(first, inside / rate * base::second - decoding);
     }
     const Seconds slot =
-        base::max(Seconds{}, clients_ / rate * base::second - request - first - decoding);
-    r.ttft_mean = request + slot + first;
+        base::max(Seconds{}, clients_ / rate * base::second - request_ - first - decoding);
+    r.ttft_mean = request_ + slot + first;
     const bool often = busy_ > 0.5 && !saturated;
     const Seconds typical_queue = often ? queue_ / busy_ * std::log(2.0 * busy_) : Seconds{};
     r.ttft_p50 = saturated ? r.ttft_mean : r.ttft_mean - queue_ + typical_queue;
@@ -227,13 +227,12 @@ class Solver {
   }
 
   void limits(SteadyState& r, Seconds slot, Seconds wait) const {
-    const Seconds request = s_.serving->stack.request_overhead;
     r.ttft_limit = mixed_.limit();
     if (slot > base::max(wait, prefill_)) {
       r.ttft_limit = Limit::slots;
     } else if (wait > prefill_) {
       r.ttft_limit = Limit::waiting;
-    } else if (request > prefill_) {
+    } else if (request_ > prefill_) {
       r.ttft_limit = Limit::host;
     }
     StepCost mean;
@@ -251,6 +250,7 @@ class Solver {
   double running_ = 0;
   double stages_ = 1;
   double decodes_ = 0;  // decode iterations of a request
+  Seconds request_;     // before the scheduler sees it
   PromptPlan plan_;
   double share_ = 0;  // of passes with prompts
   double met_ = 0;    // of the passes of a request's decodes: with others' prompts

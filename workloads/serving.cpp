@@ -37,6 +37,7 @@ void read_policy(base::Fields& f, SchedulerPolicy& policy) {
   f.integer("batch_wait_iterations", policy.batch_wait_iterations, base::not_negative,
             base::optional);
   f.number("batch_wait_fill", policy.batch_wait_fill, base::fraction, base::optional);
+  f.integer("receive_iterations", policy.receive_iterations, base::at_least_one, base::optional);
 }
 
 }  // namespace
@@ -68,6 +69,7 @@ void read(base::Fields& f, Stack& stack) {
     g.quantity("per_step", stack.step_overhead, base::not_negative);
     g.quantity("per_sequence", stack.sequence_overhead, base::not_negative);
     g.quantity("per_request", stack.request_overhead, base::not_negative);
+    g.quantity("per_prompt_token", stack.token_overhead, base::not_negative);
     g.flag("asynchronous", stack.asynchronous);
     g.number("hidden_launch", stack.hidden_launch, {0.0, 1.0});
     g.source();

@@ -44,6 +44,8 @@ struct SchedulerPolicy {
   // Iterations of decodes that waiting prompts let pass until they fill a share of the budget.
   std::int64_t batch_wait_iterations = 0;
   double batch_wait_fill = 0.0;
+  // Decode iterations after which new requests are looked for; they are after every one with prompts too.
+  std::int64_t receive_iterations = 1;
 };
 
 // Which of several replicas a request goes to.
@@ -78,7 +80,8 @@ struct Stack {
   base::Seconds step_overhead;      // host time of an iteration
   base::Seconds sequence_overhead;  // more of it for each running sequence
   bool asynchronous = false;  // the host prepares an iteration while the GPU runs the one before
-  base::Seconds request_overhead;  // once a request: HTTP, tokenisation, first detokenisation
+  base::Seconds request_overhead;  // once a request: HTTP, first detokenisation
+  base::Seconds token_overhead;    // of a prompt token: tokenisation, one request after the other
   double hidden_launch = 0.0;      // share of a kernel's launch behind the kernel before
   QuantiseFusion fused_quantise = QuantiseFusion::none;
   bool fused_norm = false;  // norms after an all-reduce are a part of it
@@ -86,6 +89,11 @@ struct Stack {
   ServedError ttft_error;
   ServedError tpot_error;
 };
+
+// What a request of so many prompt tokens passes before the scheduler sees it.
+inline base::Seconds request_time(const Stack& stack, std::int64_t tokens) {
+  return stack.request_overhead + static_cast<double>(tokens) * stack.token_overhead;
+}
 
 // The `serving:` section: a stack and what the scenario overrides.
 struct Serving {
