@@ -153,6 +153,15 @@ Key merged(const Exploration& all, const std::string& path) {
       key = *found;
       first = false;
     }
+    const bool is_group = found->type == Key::Type::group;
+    if (is_group != (key.type == Key::Type::group)) {
+      if (key.single.empty()) {
+        const Key other = is_group ? key : *found;
+        key = is_group ? *found : key;
+        key.single.push_back(other);
+      }
+      continue;
+    }
     if (key.type != found->type || !(key.dimension == found->dimension)) {
       key.type = Key::Type::any;
     }

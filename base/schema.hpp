@@ -10,7 +10,7 @@
 // that changes the keys, the next answer is changed on top, at most three deep. A key is required when it was in every
 // run that could have had it. Where the answers to one choice, flag or presence decide whether a key
 // is required or unknown, a Condition says so; where a number does, the key is merely optional.
-// A key that may be a single value or a map is of any type.
+// A key that may be a single value or a map is a group with the single value beside.
 #pragma once
 
 #include <cstddef>
@@ -47,6 +47,7 @@ struct Key {
   Dimension dimension = {};               // of a quantity
   std::vector<std::string> choices = {};  // of a choice
   std::vector<Key> below = {};            // of a group, and of each entry of a list
+  std::vector<Key> single = {};  // of a group: the value that may stand instead, if any may
   std::vector<Condition> conditions = {};
 };
 

@@ -126,6 +126,10 @@ Json value_of(const Key& key, const std::string& place, Whole whole) {
     case Key::Type::choice:
       return {{"enum", key.choices}};
     case Key::Type::group:
+      if (!key.single.empty()) {
+        return {{"anyOf", Json::array({value_of(key.single.front(), place, whole),
+                                       group(key, place, whole)})}};
+      }
       return sim::reference_at(place) != nullptr ? part(key, place, whole)
                                                  : group(key, place, whole);
     case Key::Type::list:
@@ -140,6 +144,8 @@ void allow_null(Json& schema) {
     schema["enum"].push_back(nullptr);
   } else if (schema.contains("type") && schema["type"].is_array()) {
     schema["type"].push_back("null");
+  } else if (schema.contains("anyOf")) {
+    schema["anyOf"].push_back({{"type", "null"}});
   } else if (schema.contains("type")) {
     schema["type"] = Json::array({schema["type"], "null"});
   }

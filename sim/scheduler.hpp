@@ -28,7 +28,7 @@ struct Job {
   std::int64_t input_tokens = 0;
   std::int64_t cached_tokens = 0;  // of the input, computed before
   std::int64_t output_tokens = 0;
-  Prefix prefix;  // of the input, then of the answer
+  Prefix prefix = {};  // of the input, then of the answer
 };
 
 class Scheduler {

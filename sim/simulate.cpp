@@ -14,7 +14,8 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// Times of iterations by the attention-DP ranks that have work.
+// Times of iterations of all attention-DP ranks. Each rank takes its own batch's time with the experts'
+// share of everybody's tokens: those of as many ranks as if all had its batch.
 class IterationTimes {
  public:
   explicit IterationTimes(const ScenarioView& scenario)
@@ -22,16 +23,17 @@ class IterationTimes {
         by_groups_(static_cast<std::size_t>(scenario.mapping->data_parallel) + 1) {}
 
   StepTime operator()(std::span<const Iteration> ranks) {
-    const auto works = [](const Iteration& i) { return i.decodes + i.prompts > 0; };
-    const auto groups = std::count_if(ranks.begin(), ranks.end(), works);
-    auto& times = by_groups_[static_cast<std::size_t>(groups)];
-    if (!times) {
-      times = std::make_unique<StepTimes>(scenario_, groups);
+    std::int64_t all = 0;
+    for (const Iteration& iteration : ranks) {
+      all += iteration.decodes + iteration.prompt_tokens;
     }
     StepTime slowest;
     for (const Iteration& iteration : ranks) {
-      if (works(iteration)) {
-        const StepTime time = (*times)(iteration);
+      const std::int64_t tokens = iteration.decodes + iteration.prompt_tokens;
+      if (tokens > 0) {
+        const std::int64_t groups =
+            std::min((all + tokens / 2) / tokens, static_cast<std::int64_t>(ranks.size()));
+        const StepTime time = of(groups)(iteration);
         slowest.latency = std::max(slowest.latency, time.latency);
         slowest.period = std::max(slowest.period, time.period);
       }
@@ -40,6 +42,14 @@ class IterationTimes {
   }
 
  private:
+  StepTimes& of(std::int64_t groups) {
+    auto& times = by_groups_[static_cast<std::size_t>(groups)];
+    if (!times) {
+      times = std::make_unique<StepTimes>(scenario_, groups);
+    }
+    return *times;
+  }
+
   ScenarioView scenario_;
   std::vector<std::unique_ptr<StepTimes>> by_groups_;
 };

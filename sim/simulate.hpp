@@ -4,11 +4,10 @@
 //
 // Requests arrive at their times (open loop), or `concurrency` clients send one each at the start and the
 // next when an answer is complete (closed loop). After the stack's request overhead the router of
-// `serving:` gives a request to one of the replicas, where it waits in
-// the scheduler (sim/scheduler.hpp), whose iterations take the times of sim/step_times.hpp, the slowest
-// attention-DP rank's, as if all ranks that have work had its batch. With pipeline stages a micro-batch
-// for each stage is on its way; the first stage takes the next one a period after the last. A token is
-// seen when its iteration ends.
+// `serving:` gives a request to one of the replicas, where it waits in the scheduler (sim/scheduler.hpp).
+// Iterations take the times of sim/step_times.hpp: the slowest attention-DP rank's, with the experts' share of
+// all ranks' tokens. With pipeline stages a micro-batch for each stage is on its way; the first stage takes
+// the next one a period after the last. A token is seen when its iteration ends.
 //
 // The same scenario and requests give the same bytes.
 #pragma once

@@ -20,9 +20,9 @@ void read(base::Fields& f, RequestStream& s) {
   f.integer("cached_tokens", s.cached_tokens, base::not_negative, base::optional);
   if (f.has("arrivals")) {
     f.group("arrivals", [&](base::Fields& g) { read(g, s.arrivals.emplace()); });
+    f.integer("concurrency", s.concurrency, kCount, base::optional);
     if (f.has("concurrency")) {
       f.problem("concurrency", "either clients that wait (concurrency) or arrivals, not both");
-      f.take("concurrency");
     }
   } else {
     f.integer("concurrency", s.concurrency, kCount);

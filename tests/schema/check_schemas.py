@@ -49,7 +49,7 @@ MEANING = {
         "unknown_chip",
     },
     "scenario": {
-        "cached_tokens_too_many", "missing_file", "unknown_chip_in_inline_system", "unknown_model",
+        "cached_tokens_too_many", "missing_file", "open_loop_estimated", "unknown_chip_in_inline_system", "unknown_model",
         "unknown_model_without_precision", "unknown_precision", "unknown_system",
     },
     "sweep": {

@@ -173,7 +173,9 @@ TEST_CASE("lengths may be a number or a map in the schema", "[unit]") {
     read(f, "input_tokens", lengths);
   });
   REQUIRE(all.below.size() == 1);
-  CHECK(all.below[0].type == base::Key::Type::any);
+  CHECK(all.below[0].type == base::Key::Type::group);
+  REQUIRE(all.below[0].single.size() == 1);
+  CHECK(all.below[0].single[0].type == base::Key::Type::integer);
   CHECK(all.below[0].need == base::required);
 }
 
