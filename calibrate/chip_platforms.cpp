@@ -5,10 +5,11 @@ namespace roofcast::calibrate {
 namespace {
 
 constexpr std::pair<std::string_view, std::string_view> kSystems[] = {
-    {"a100_sxm", "hgx_a100"}, {"h100_sxm", "hgx_h100"},
-    {"h200_sxm", "hgx_h200"}, {"b200_sxm", "hgx_b200"},
-    {"b300_sxm", "hgx_b300"}, {"gb200", "gb200_nvl72"},
-    {"l40s", "l40s_pcie_x8"}, {"rtx_pro_6000_server", "rtx_pro_6000_pcie_x8"},
+    {"a100_sxm", "hgx_a100"},    {"h100_sxm", "hgx_h100"},
+    {"h200_sxm", "hgx_h200"},    {"b200_sxm", "hgx_b200"},
+    {"b300_sxm", "hgx_b300"},    {"gb200", "gb200_nvl72"},
+    {"l40s", "l40s_pcie_x8"},    {"rtx_pro_6000_server", "rtx_pro_6000_pcie_x8"},
+    {"rtx_4090", "rtx_4090_x1"},
 };
 
 }  // namespace

@@ -50,7 +50,7 @@ constexpr Setting kSettings[] = {
 };
 
 constexpr std::int64_t kRequestsPerClient = 10;
-constexpr double kLeastOfNominal = 0.8;   // InferenceX's lengths
+constexpr double kLeastOfNominal = 0.8;  // InferenceX's lengths
 constexpr double kMeanOfNominal = 0.9;
 constexpr double kVendorsVariation = 0.1;  // of answers
 
@@ -213,10 +213,12 @@ void ServingRows::read_traffic(std::size_t row, MeasuredServer& server) const {
     server.reason = "the lengths are not recorded";
   }
   const bool varies = !inferencex && server.stack != "sglang";
-  server.stream.input = inferencex ? between(input, kLeastOfNominal, 1.0) : between(input, 1.0, 1.0);
+  server.stream.input =
+      inferencex ? between(input, kLeastOfNominal, 1.0) : between(input, 1.0, 1.0);
   server.stream.output = inferencex ? between(output, kLeastOfNominal, 1.0)
-                         : varies   ? between(output, 1.0 - kVendorsVariation, 1.0 + kVendorsVariation)
-                                    : between(output, 1.0, 1.0);
+                         : varies
+                             ? between(output, 1.0 - kVendorsVariation, 1.0 + kVendorsVariation)
+                             : between(output, 1.0, 1.0);
   server.stream.concurrency = server.traffic.concurrency;
   server.stream.requests = kRequestsPerClient * server.traffic.concurrency;
 }
@@ -226,7 +228,8 @@ void ServingRows::read_scheduler(std::size_t row, MeasuredServer& server) const 
   if (!is_inferencex(row)) {
     if (server.stack == "trtllm" && clients > 1) {
       std::int64_t& slots = server.serving.limits.max_sequences;
-      slots = std::min(slots, std::max<std::int64_t>(1, clients / server.mapping.data_parallel - 1));
+      slots =
+          std::min(slots, std::max<std::int64_t>(1, clients / server.mapping.data_parallel - 1));
     }
     return;
   }
@@ -243,7 +246,8 @@ void ServingRows::read_scheduler(std::size_t row, MeasuredServer& server) const 
   }
   workloads::SchedulerPolicy& policy = server.serving.policy;
   server.serving.limits.max_tokens_per_step = setting->step_tokens;
-  const bool holds_back = count(row, isl_) == 1024 && count(row, osl_) == 1024 && server.mapping.ranks() < 8;
+  const bool holds_back =
+      count(row, isl_) == 1024 && count(row, osl_) == 1024 && server.mapping.ranks() < 8;
   if (holds_back) {
     policy.batch_wait_iterations = setting->batch_wait_iterations;
     policy.batch_wait_fill = setting->batch_wait_fill;
@@ -367,8 +371,8 @@ ServerForecast forecast(const MeasuredServer& server, sim::Workspace& workspace)
   if (!estimate.fits()) {
     return result;
   }
-  const sim::Simulation run = sim::simulate(scenario, workloads::draw_requests(server.stream),
-                                            server.stream.concurrency);
+  const sim::Simulation run =
+      sim::simulate(scenario, workloads::draw_requests(server.stream), server.stream.concurrency);
   const sim::SimulationSummary summary = sim::summarise(run, 0, {});
   result.ttft_ms = summary.ttft.mean * 1e3;
   result.tpot_ms = summary.tpot.mean * 1e3;

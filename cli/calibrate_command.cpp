@@ -103,16 +103,19 @@ void add_calibrate(CLI::App& app, Run& chosen) {
       "validate",
       "Predicts every row of a table of measurements and tells the errors\n"
       "The columns are those of the tables collected in ai-dynamo/aiconfigurator; rows that "
-      "cannot be predicted are counted by reason.");
+      "cannot be predicted are counted by reason. Requests are simulated, every run in or below a "
+      "directory: meta.json, requests.jsonl and timeseries.csv as casys-kaist/LLMServingSim "
+      "records vLLM.");
   add_fit(*command, chosen);
   add_accuracy(*command, chosen);
   auto options = std::make_shared<ValidationOptions>();
   std::vector<std::string> kinds = calibrate::operator_kinds();
-  kinds.emplace_back("serving");
+  kinds.insert(kinds.end(), {"serving", "requests"});
   validate->add_option("kind", options->kind, "what was measured")
       ->required()
       ->check(CLI::IsMember(kinds));
-  validate->add_option("data", options->data, "the table, .csv or .csv.gz")
+  validate
+      ->add_option("data", options->data, "the table, .csv or .csv.gz; of requests the directory")
       ->type_name(kFile)
       ->required();
   validate->add_option("--out", options->out, "every row with its prediction, as CSV")
@@ -129,9 +132,13 @@ void add_calibrate(CLI::App& app, Run& chosen) {
                    "transferred: as if the chip itself had not been measured")
       ->check(CLI::IsMember({"own", "transferred"}));
   validate->footer(examples({"roofcast calibrate validate gemm gemm.csv --where system=h200_sxm",
-                             "roofcast calibrate validate gemm gemm.csv --out errors.csv"}));
+                             "roofcast calibrate validate gemm gemm.csv --out errors.csv",
+                             "roofcast calibrate validate requests runs --out errors.csv"}));
   validate->callback([&chosen, options] {
     chosen = [options] {
+      if (options->kind == "requests") {
+        return validate_requests(*options);
+      }
       return options->kind == "serving" ? validate_serving(*options) : validate_operators(*options);
     };
   });

@@ -50,7 +50,8 @@ PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch
   host.count = 1;
   sim::Workspace workspace;
   const sim::StepCost step = sim::step_cost(scenario, batch, workspace);
-  host.time_s = host.low_s = host.high_s = step.by_limit[static_cast<std::size_t>(sim::Limit::host)].si();
+  host.time_s = host.low_s = host.high_s =
+      step.by_limit[static_cast<std::size_t>(sim::Limit::host)].si();
   host.bound = "host";
   rows.time_s += host.time_s;
   rows.operators.push_back(std::move(host));

@@ -30,6 +30,7 @@ struct ValidationOptions {
 
 int validate_serving(const ValidationOptions& options);
 int validate_operators(const ValidationOptions& options);
+int validate_requests(const ValidationOptions& options);
 
 // Rows whose cells equal the values asked for. Throws InputError on an unknown column.
 class RowFilter {

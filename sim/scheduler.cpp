@@ -45,7 +45,8 @@ void Scheduler::enqueue(const Job& job) {
 
 // Takes in what was sent, unless the policy lets more decode iterations pass.
 void Scheduler::receive(const Lane& lane) {
-  const bool looks = lane.sequences == 0 || had_prompts_ || ++unreceived_ >= policy_.receive_iterations;
+  const bool looks =
+      lane.sequences == 0 || had_prompts_ || ++unreceived_ >= policy_.receive_iterations;
   if (looks) {
     waiting_.insert(waiting_.end(), sent_.begin(), sent_.end());
     sent_.clear();

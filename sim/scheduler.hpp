@@ -108,8 +108,8 @@ class Scheduler {
   std::vector<Lane> lanes_;
   std::deque<Sequence> waiting_;
   std::size_t running_ = 0;
-  std::int64_t waited_ = 0;  // iterations that waited for more prompts
-  std::vector<Sequence> sent_;  // not received yet
+  std::int64_t waited_ = 0;      // iterations that waited for more prompts
+  std::vector<Sequence> sent_;   // not received yet
   std::int64_t unreceived_ = 0;  // decode iterations since requests were received
   bool had_prompts_ = false;     // of the last iteration
   // Of the schedule() in progress, by rank.

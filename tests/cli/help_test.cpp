@@ -9,6 +9,7 @@
 #include "cli/usage.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
+#include "tests/request_run.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -50,6 +51,7 @@ TEST_CASE("Every example in the help of every command runs, in the order of the 
     rows += fmt::format("h200_sxm,vllm,bfloat16,{},4096,4096,{}\n", m, 0.01 + 1e-5 * m);
   }
   roofcast.write("gemm.csv", rows);
+  write_run(roofcast.path("runs/RTX4090_tiny"));
   const Commands commands;
   for (const CLI::App* command : commands.all) {
     const std::vector<std::string> lines = examples_of(*command);

@@ -83,10 +83,13 @@ TEST_CASE("Every request is served once, in order: queued, scheduled, first toke
   std::int64_t preemptions = 0;
   for_each_run([&](const StreamedScenario& s, const Simulation& simulation) {
     CHECK(simulation.requests.size() == 400);
-    const double overhead = s.scenario.serving.stack.request_overhead.si();
+    double front_end_free = 0.0;  // it takes one prompt after the other
+    const workloads::Stack& stack = s.scenario.serving.stack;
     for (const ServedRequest& r : simulation.requests) {
       CHECK_FALSE(r.rejected);
-      CHECK(r.queued == Approx(r.arrival + overhead));
+      front_end_free = std::max(front_end_free, r.arrival) +
+                       static_cast<double>(r.input_tokens) * stack.token_overhead.si();
+      CHECK(r.queued == Approx(front_end_free + stack.request_overhead.si()));
       CHECK(r.scheduled >= r.queued);
       CHECK(r.first_token > r.scheduled);
       CHECK((r.output_tokens == 1 ? r.last_token == r.first_token : r.last_token > r.first_token));
@@ -195,7 +198,7 @@ TEST_CASE("One client alone waits for its prompt and its decodes, nothing else",
         scenario(kCases[index], "{input_tokens: 900, output_tokens: 50, concurrency: 1}");
     const Simulation simulation = run(s);
     Workspace workspace;
-    const double overhead = s.scenario.serving.stack.request_overhead.si();
+    const double overhead = workloads::request_time(s.scenario.serving.stack, 900).si();
     double decodes = 0.0;
     for (std::int64_t context = 900; context < 949; ++context) {
       decodes += step_cost(view(s.scenario), {1, 1, context, 0, 0, 0, 1}, workspace).latency.si();
@@ -275,6 +278,21 @@ TEST_CASE("Prompts that share a prefix compute it once, and others as without a 
   }
 }
 
+TEST_CASE("A scheduler that seldom looks for requests starts them later, and serves them all",
+          "[laws]") {
+  double before = 0.0;
+  for (const char* iterations : {"1", "10", "30"}) {
+    const StreamedScenario s = scenario(
+        {"{tensor_parallel: 8}",
+         std::string("{stack: sglang, scheduler: {receive_iterations: ") + iterations + "}}"},
+        "{input_tokens: 500, output_tokens: {uniform: [100, 200]}, concurrency: 8, requests: 200}");
+    const SimulationSummary summary = summarise(run(s), 0, {});
+    CHECK(summary.requests == 200);
+    CHECK(summary.waiting.mean > before);
+    before = summary.waiting.mean;
+  }
+}
+
 TEST_CASE("With one replica every router is none", "[laws]") {
   const auto last_tokens = [](const std::string& router) {
     const StreamedScenario s =
@@ -293,6 +311,7 @@ TEST_CASE("With one replica every router is none", "[laws]") {
 TEST_CASE("Two replicas serve two halves as each alone would", "[laws]") {
   StreamedScenario two =
       scenario({"{tensor_parallel: 4}", "{stack: vllm, replicas: 2, router: round robin}"}, kOpen);
+  two.scenario.serving.stack.token_overhead = {};  // prompts of both pass one front end
   const workloads::Requests all = workloads::draw_requests(two.stream);
   const Simulation together = simulate(view(two.scenario), all, 0);
   two.scenario.serving.replicas = 1;

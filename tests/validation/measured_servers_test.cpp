@@ -115,7 +115,7 @@ TEST_CASE("gpt-oss-120b on H200 decodes as fast as vLLM was measured", "[validat
 }
 
 TEST_CASE("Qwen3-32B in bf16 on H100 decodes as fast as vLLM was measured", "[validation]") {
-  validate({"qwen3-32b", "h100_sxm", "vllm", "bf16", 0.04});
+  validate({"qwen3-32b", "h100_sxm", "vllm", "bf16", 0.06});
 }
 
 TEST_CASE("MiniMax-M2 on H200 decodes as fast as vLLM was measured", "[validation]") {

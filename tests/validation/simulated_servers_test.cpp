@@ -3,15 +3,13 @@
 // Simulations against measured servers: closed loops of InferenceX (serving_silicon.csv of
 // ai-dynamo/aiconfigurator@095f58a) and single requests of vLLM 0.19 (casys-kaist/LLMServingSim), found
 // below $ROOFCAST_DATA or beside the repository. Every case prints its error.
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "calibrate/error_summary.hpp"
+#include "calibrate/request_runs.hpp"
 #include "calibrate/serving_rows.hpp"
 #include "sim/simulation_summary.hpp"
 #include "tests/catch.hpp"
@@ -99,11 +97,6 @@ void validate(std::string_view chip, std::string_view stack, double ttft_bound, 
   CHECK(tpot_errors.median <= tpot_bound);
 }
 
-double percentile(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-}
-
 }  // namespace
 
 TEST_CASE("Simulated clients of TensorRT-LLM on H200 wait as long as measured ones",
@@ -121,55 +114,28 @@ TEST_CASE(
     "A simulated minute of overload on an RTX PRO 6000 is the measured one, up to the 99th "
     "percentile",
     "[validation]") {
-  const auto file = measurements("requests/RTXPRO6000_Llama-3.1-8B/requests.jsonl");
-  if (!file) {
+  const auto directory = measurements("requests/RTXPRO6000_Llama-3.1-8B");
+  if (!directory) {
     return;
   }
-  workloads::Requests requests;
-  std::vector<nlohmann::json> measured;
-  std::ifstream in(*file);
-  for (std::string line; std::getline(in, line);) {
-    measured.push_back(nlohmann::json::parse(line));
+  calibrate::ChipPlatforms platforms;
+  const calibrate::Replay replay =
+      calibrate::replay(calibrate::read_request_run(*directory, platforms));
+  REQUIRE(replay.reason.empty());
+  std::vector<double> ttft[2];
+  std::vector<double> tpot[2];
+  for (const calibrate::RequestPair& pair : replay.requests) {
+    REQUIRE(!pair.rejected);
+    ttft[0].push_back(pair.simulated.ttft());
+    ttft[1].push_back(pair.measured.ttft());
+    tpot[0].push_back(pair.tpot(pair.simulated));
+    tpot[1].push_back(pair.tpot(pair.measured));
   }
-  const auto time = [](const nlohmann::json& row, const char* key) {
-    return row.at(key).get<double>();
-  };
-  std::sort(measured.begin(), measured.end(), [&](const auto& a, const auto& b) {
-    return time(a, "arrival_time") < time(b, "arrival_time");
-  });
-  for (const nlohmann::json& row : measured) {
-    workloads::Request request;
-    request.arrival =
-        (time(row, "arrival_time") - time(measured.front(), "arrival_time")) * base::second;
-    request.input_tokens = row.at("input_toks").get<std::int64_t>();
-    request.output_tokens = row.at("output_toks").get<std::int64_t>();
-    requests.requests.push_back(request);
-  }
-  // meta.json: 128 sequences, 2048 tokens a step.
-  const sim::Scenario s = sim::read_scenario(
-      base::parse_document("test",
-                           "system: rtx_pro_6000_pcie_x8\nmodel: llama-3.1-8b\nprecision: bf16\n"
-                           "deployment: {tensor_parallel: 1}\n"
-                           "serving: {stack: vllm, max_sequences: 128, max_tokens_per_step: 2048}\n"
-                           "traffic: {input_tokens: 1024, output_tokens: 128, concurrency: 8}\n"));
-  const sim::Simulation simulation = sim::simulate(sim::view(s), requests, 0);
-  // The engine's clock is not the client's: both from the queue on.
-  std::vector<double> first[2];
-  std::vector<double> between[2];
-  for (std::size_t i = 0; i < measured.size(); ++i) {
-    const sim::ServedRequest& r = simulation.requests[i];
-    const nlohmann::json& m = measured[i];
-    first[0].push_back(r.first_token - r.queued);
-    first[1].push_back(time(m, "first_token_ts") - time(m, "queued_ts"));
-    between[0].push_back(r.tpot());
-    between[1].push_back((time(m, "last_token_ts") - time(m, "first_token_ts")) /
-                         static_cast<double>(r.output_tokens - 1));
-  }
-  for (const double share : {0.5, 0.9, 0.99}) {
-    const double ttft = percentile(first[0], share) / percentile(first[1], share);
-    const double tpot = percentile(between[0], share) / percentile(between[1], share);
-    WARN("p" << 100.0 * share << ", simulated/measured: TTFT " << ttft << ", TPOT " << tpot);
-    CHECK(std::abs(ttft - 1.0) < 0.1);
-    CHECK(std::abs(tpot - 1.0) < 0.1);
+  for (const double q : {0.5, 0.9, 0.99}) {
+    const double first = calibrate::quantile(ttft[0], q) / calibrate::quantile(ttft[1], q);
+    const double between = calibrate::quantile(tpot[0], q) / calibrate::quantile(tpot[1], q);
+    WARN("p" << 100.0 * q << ", simulated/measured: TTFT " << first << ", TPOT " << between);
+    CHECK(std::abs(first - 1.0) < 0.1);
+    CHECK(std::abs(between - 1.0) < 0.1);
   }
 }
