@@ -7,12 +7,12 @@
 #include <cctype>
 #include <cmath>
 #include <limits>
-#include <numeric>
-#include <optional>
 #include <regex>
 
 #include "base/csv.hpp"
 #include "base/fields.hpp"
+#include "models/footprint.hpp"
+#include "sim/kv_cache.hpp"
 
 namespace roofcast::calibrate {
 namespace {
@@ -43,6 +43,7 @@ struct Engine {
   std::optional<std::int64_t> step_tokens;
   double memory_fraction = 0.0;  // 0: the stack's
   bool prefix_cache = true;
+  std::optional<std::int64_t> cache_tokens;
 };
 
 Engine read_engine(const fs::path& file) {
@@ -67,6 +68,7 @@ Engine read_engine(const fs::path& file) {
         f.number("gpu_memory_utilization", engine.memory_fraction, {0.0, 1.0, true},
                  base::optional);
         f.flag("enable_prefix_caching", engine.prefix_cache, base::optional);
+        f.integer("num_kv_tokens", engine.cache_tokens, base::at_least_one);
         end(f);
       },
       base::optional);
@@ -322,6 +324,18 @@ LoadDifference difference(const RequestRun& run, const std::vector<sim::Simulate
   return {sum.measured / count, sum.simulated / count, sum.difference / count};
 }
 
+// Up to a number that no cache limits.
+std::int64_t cache_tokens(const sim::ScenarioView& s) {
+  sim::KvCache cache(
+      s, models::footprint(s.platform->system.chip, *s.model, *s.precision, *s.mapping, *s.serving)
+             .cache);
+  std::int64_t fits = 0;
+  for (std::int64_t step = std::int64_t{1} << 26; step > 0; step /= 2) {
+    fits += cache.could_hold(fits + step) ? step : 0;
+  }
+  return fits;
+}
+
 }  // namespace
 
 std::vector<fs::path> request_runs(const fs::path& directory) {
@@ -352,6 +366,7 @@ RequestRun read_request_run(const fs::path& directory, ChipPlatforms& platforms)
   const fs::path named = fs::weakly_canonical(directory);
   run.name = named.filename().string();
   const Engine engine = read_engine(directory / "meta.json");
+  run.cache_tokens = engine.cache_tokens;
   read_requests(directory / "requests.jsonl", run);
   if (fs::exists(directory / "timeseries.csv")) {
     read_loads(directory / "timeseries.csv", run);
@@ -380,6 +395,7 @@ Replay replay(const RequestRun& run) {
   if (!result.reason.empty()) {
     return result;
   }
+  result.cache_tokens = cache_tokens(run.scenario());
   for (std::size_t i = 0; i < run.requests.size(); ++i) {
     const MeasuredRequest& m = run.requests[i];
     const sim::ServedRequest& s = simulation.requests[i];

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,7 +50,8 @@ struct RequestRun {
   std::vector<std::string> columns;
   std::vector<MeasuredRequest> requests;  // by arrival, at least one
   std::vector<MeasuredLoad> loads;
-  bool one_clock = false;  // the engine's is the client's
+  bool one_clock = false;                    // the engine's is the client's
+  std::optional<std::int64_t> cache_tokens;  // of the engine's KV cache, where it is told
 
   std::string model;  // catalog ids; the run's words where there is none
   std::string chip;
@@ -103,6 +105,7 @@ struct Replay {
   std::vector<RequestPair> requests;  // by arrival
   LoadDifference running;             // NaN where the run has no loads
   LoadDifference waiting;
+  std::int64_t cache_tokens = 0;  // that one sequence could hold in the KV cache of a rank
 };
 Replay replay(const RequestRun& run);
 

@@ -107,6 +107,10 @@ void print_run(const calibrate::RequestRun& run, const calibrate::Replay& replay
     add_times(table, "TPOT", errors.tpot);
   }
   add_rates(table, replay);
+  if (run.cache_tokens) {
+    add_row(table, "KV cache, tokens", static_cast<double>(*run.cache_tokens),
+            static_cast<double>(replay.cache_tokens), "");
+  }
   fmt::print("{}\n", table.text());
   if (!run.loads.empty()) {
     TextTable loads({"each second", "measured", "simulated", "mean difference"});

@@ -67,9 +67,10 @@ std::string line(double arrival, const calibrate::RequestTimes& times, std::int6
 TEST_CASE("A measured run is the scenario that its engine was set to", "[unit]") {
   const Runs runs;
   const fs::path directory = runs.run("RTX4090_tiny");
-  write_text(directory / "meta.json",
-             replaced(replaced(kRunMeta, "\"auto\"", "\"fp8\""), "\n}\n",
-                      ", \"kv_cache\": {\"gpu_memory_utilization\": 0.8}}\n"));
+  write_text(
+      directory / "meta.json",
+      replaced(replaced(kRunMeta, "\"auto\"", "\"fp8\""), "\n}\n",
+               ", \"kv_cache\": {\"gpu_memory_utilization\": 0.8, \"num_kv_tokens\": 41408}}\n"));
   const calibrate::RequestRun run = read(directory);
   CHECK(run.reason.empty());
   CHECK(run.model == "llama-3.1-8b");
@@ -81,6 +82,7 @@ TEST_CASE("A measured run is the scenario that its engine was set to", "[unit]")
   CHECK(run.precision.mlp.weights == base::NumberFormat::bf16);
   CHECK(run.precision.kv_cache == base::NumberFormat::fp8);
   CHECK(run.mapping.ranks() == 1);
+  CHECK(run.cache_tokens == 41408);
 }
 
 TEST_CASE("A run's config.json names the GPU, else its directory does", "[unit]") {
@@ -117,8 +119,9 @@ TEST_CASE(
   const calibrate::RequestPair pair = calibrate::replay(one_clock).requests[0];
   CHECK(pair.measured.ttft() == Approx(0.3));
   // The simulated request meets the stack's overhead before the queue.
-  CHECK(pair.simulated.ttft() == Approx(calibrate::replay(two_clocks).requests[0].simulated.ttft() +
-                                        workloads::request_time(one_clock.serving.stack, 1024).si()));
+  CHECK(pair.simulated.ttft() ==
+        Approx(calibrate::replay(two_clocks).requests[0].simulated.ttft() +
+               workloads::request_time(one_clock.serving.stack, 1024).si()));
 }
 
 TEST_CASE("A run that took the times of its simulation is simulated without error", "[unit]") {
@@ -161,6 +164,19 @@ TEST_CASE("Loads differ by the mean over the seconds that either has", "[unit]")
   CHECK(std::isnan(calibrate::replay(read(directory)).running.difference));
 }
 
+TEST_CASE("A request longer than the simulated KV cache is rejected, a shorter one is not",
+          "[unit]") {
+  const Runs runs;
+  const fs::path directory = runs.run("RTX4090_tiny");
+  const std::int64_t most = calibrate::replay(read(directory)).cache_tokens;
+  CHECK(most > 1000);
+  write_text(directory / "requests.jsonl", line(100.0, {1.0, 2.0, 3.0}, most - 16, 10) +
+                                               line(200.0, {1.0, 2.0, 3.0}, most + 1, 10));
+  const calibrate::Replay replay = calibrate::replay(read(directory));
+  CHECK(!replay.requests[0].rejected);
+  CHECK(replay.requests[1].rejected);
+}
+
 TEST_CASE("A run that is no scenario says why", "[unit]") {
   const Runs runs;
   CHECK(read(runs.run("H100_tiny")).reason.starts_with("H100 may be h100_"));
@@ -199,7 +215,7 @@ TEST_CASE("What cannot be read of a run is told with file, line and key", "[unit
       {"meta.json", "{", "meta.json:"},
       {"requests.jsonl", "", "requests.jsonl: error: no request"},
       {"requests.jsonl", replaced(kRunRequests, "1024", "1024.5"),
-       "requests.jsonl:2:36: error: input_toks: "},
+       "requests.jsonl:2:35: error: input_toks: "},
       {"requests.jsonl", replaced(kRunRequests, "7.2", "6.9"),
        "error: first_token_ts: is not after queued_ts"},
       {"requests.jsonl", replaced(kRunRequests, "7.4", "7.2"),
