@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cli/calibration_table.hpp"
 #include "cli/catalogs.hpp"
 #include "cli/commands.hpp"
 #include "cli/text_table.hpp"
@@ -100,7 +101,9 @@ void add_show(CLI::App& app, Run& chosen) {
       }
       const std::string& text = document.place.source->text;
       fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
-      if (document.find("base") != nullptr && !kind_shown.place.empty()) {
+      if (kind_shown.name == "calibration") {
+        fmt::print("\n{}", calibration_table(resolved(document, kind_shown.place)));
+      } else if (document.find("base") != nullptr && !kind_shown.place.empty()) {
         fmt::print("\n# The whole, and where each value comes from:\n{}",
                    with_origins(resolved(document, kind_shown.place)));
       }

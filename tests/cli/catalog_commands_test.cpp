@@ -59,6 +59,26 @@ TEST_CASE("show calibration takes a chip and tells what each stack takes", "[cli
   CHECK(other.find(", transferred\n") != std::string::npos);
 }
 
+TEST_CASE("show calibration says what every parameter means", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::string text = roofcast.output({"show", "calibration", "h200_sxm"});
+  std::size_t parameters = 0;
+  std::size_t meaning = 0;
+  for (const std::string& line : lines_of(text.substr(text.find("\n# parameter ") + 1))) {
+    meaning = parameters == 0 && meaning == 0 ? line.find("meaning") : meaning;
+    if (line.starts_with("# ") && !line.starts_with("# parameter")) {
+      INFO(line);
+      CHECK(line.size() > meaning);
+      CHECK(line[meaning] != ' ');
+      ++parameters;
+    }
+  }
+  CHECK(parameters > 70);
+}
+
 TEST_CASE("show prints every entry of the catalog as a document that check accepts", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {

@@ -40,7 +40,7 @@ FOLDERS = {
 MEANING = {
     "chip": set(),
     "model": {
-        "kv_heads_do_not_divide", "latent_attention_with_a_window", "moe_without_group", "sliding_attention_without_window",
+        "joint_norm_without_norm", "kv_heads_do_not_divide", "latent_attention_with_a_window", "moe_without_group", "sliding_attention_without_window",
         "top_k_more_than_experts",
     },
     "system": {
