@@ -51,7 +51,7 @@ constexpr Setting kSettings[] = {
 
 constexpr std::int64_t kRequestsPerClient = 10;
 constexpr double kLeastOfNominal = 0.8;  // InferenceX's lengths
-constexpr double kMeanOfNominal = 0.9;
+constexpr double kMeanOfNominal = 0.5 * (kLeastOfNominal + 1.0);
 constexpr double kVendorsVariation = 0.1;  // of answers
 
 // Each number of tokens between two shares of the nominal one.

@@ -366,26 +366,6 @@ function select(row) {
   drawRows();
 }
 
-function fillSelection() {
-  const row = state.selected;
-  if (row === null) {
-    byId('selection-body').innerHTML = '<p class="empty">Click a point of the chart or a row of '
-      + 'the table.</p>';
-    return;
-  }
-  const list = (kind) => model.columns.filter((c) => c.kind === kind
-      && !isEmpty(model.rows[row][c.index]))
-    .map((c) => `<dt title="${escapeHtml(c.description)}">${escapeHtml(c.label)}</dt>`
-      + `<dd>${escapeHtml(formatFor(model.rows[row][c.index], c))}`
-      + `<small>${escapeHtml(formatInterval(row, c))}</small></dd>`).join('');
-  const lists = ['axis', 'metric', 'status'].map(list).filter(Boolean)
-      .map((items) => `<dl>${items}</dl>`).join('');
-  const note = model.points.length === 0 || model.pointOfRow.has(row) ? ''
-    : `<p class="hint">Operators are stored for ${model.points.length} of the configurations, `
-      + 'not for this one; the views below stay on the one named there.</p>';
-  byId('selection-body').innerHTML = lists + note;
-}
-
 function drawOperators() {
   if (model.points.length === 0) { return; }
   const point = model.points[state.point];

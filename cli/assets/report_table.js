@@ -1,8 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of all rows of a report: filter, sort, columns, the rows in sight, the printed table
-// and the CSV. report.js owns the model, the state and the text of numbers.
+// The rows of a report as text: the selected one, and the table of all: filter, sort, columns, the
+// rows in sight, the printed table and the CSV. report.js owns the model, the state and the text of numbers.
 'use strict';
+
+function fillSelection() {
+  const row = state.selected;
+  if (row === null) {
+    byId('selection-body').innerHTML = '<p class="empty">Click a point of the chart or a row of '
+      + 'the table.</p>';
+    return;
+  }
+  const list = (kind) => model.columns.filter((c) => c.kind === kind
+      && !isEmpty(model.rows[row][c.index]))
+    .map((c) => `<dt title="${escapeHtml(c.description)}">${escapeHtml(c.label)}</dt>`
+      + `<dd>${escapeHtml(formatFor(model.rows[row][c.index], c))}`
+      + `<small>${escapeHtml(formatInterval(row, c))}</small></dd>`).join('');
+  const lists = ['axis', 'metric', 'status'].map(list).filter(Boolean)
+      .map((items) => `<dl>${items}</dl>`).join('');
+  const note = model.points.length === 0 || model.pointOfRow.has(row) ? ''
+    : `<p class="hint">Operators are stored for ${model.points.length} of the configurations, `
+      + 'not for this one; the views below stay on the one named there.</p>';
+  byId('selection-body').innerHTML = lists + note;
+}
 
 // A filter is words, all of which must occur in a row, and comparisons such as `ttft_p95_s<0.2`
 // on a column's name (or a part of it that only one column has).

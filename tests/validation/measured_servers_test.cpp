@@ -4,6 +4,7 @@
 // found below $ROOFCAST_DATA or beside the repository. Every case prints its error.
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <optional>
 
 #include "calibrate/error_summary.hpp"
@@ -30,11 +31,14 @@ std::optional<base::CsvTable> measurements() {
   return base::read_csv(file);
 }
 
+bool any(const MeasuredServer&) { return true; }
+
 // The rows of one case: a server, and what else selects it.
 struct Case {
   std::string_view model, chip, stack, precision;
   double bound;  // of the median |TPOT error|; it may only be lowered
-  bool (*selects)(const MeasuredServer&) = [](const MeasuredServer&) { return true; };
+  bool (*selects)(const MeasuredServer&) = any;
+  double ttft_bound = std::numeric_limits<double>::infinity();  // of the median |TTFT error|
 };
 
 bool is_of(const Case& c, const MeasuredServer& server) {
@@ -72,11 +76,13 @@ void validate(const Case& c) {
     ttft.push_back({server.ttft_ms, predicted.ttft_ms});
   }
   const auto errors = calibrate::summarise(tpot);
+  const auto ttft_errors = calibrate::summarise(ttft);
   WARN(c.model << " " << c.precision << " on " << c.chip << " by " << c.stack << "\n"
                << calibrate::summary_line("tpot", errors, skipped) << "\n"
-               << calibrate::summary_line("ttft", calibrate::summarise(ttft), skipped));
+               << calibrate::summary_line("ttft", ttft_errors, skipped));
   REQUIRE(errors.rows > 0);
   CHECK(errors.median <= c.bound);
+  CHECK(ttft_errors.median <= c.ttft_bound);
 }
 
 }  // namespace
@@ -88,6 +94,16 @@ TEST_CASE("Llama-3.1-70B on eight H100 decodes as fast as vLLM was measured", "[
 TEST_CASE("Llama-3.1-70B on eight H200 decodes as fast as TensorRT-LLM was measured",
           "[validation]") {
   validate({"llama-3.1-70b", "h200_sxm", "trtllm", "fp8", 0.05, is_chat_on_eight});
+}
+
+TEST_CASE("Clients of Llama-3.1-70B on H200 wait as long as with TensorRT-LLM", "[validation]") {
+  validate({"llama-3.1-70b", "h200_sxm", "trtllm", "fp8", 0.05, any, 0.08});
+}
+TEST_CASE("Clients of Llama-3.1-70B on H200 wait as long as with vLLM", "[validation]") {
+  validate({"llama-3.1-70b", "h200_sxm", "vllm", "fp8", 0.05, any, 0.08});
+}
+TEST_CASE("Clients of Llama-3.1-70B on H100 wait as long as with vLLM", "[validation]") {
+  validate({"llama-3.1-70b", "h100_sxm", "vllm", "fp8", 0.07, any, 0.11});
 }
 
 TEST_CASE("Llama-3.1-8B in bf16 on H100 decodes as fast as TensorRT-LLM was measured",

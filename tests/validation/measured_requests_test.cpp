@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Simulations against measured runs of vLLM 0.19, request by request (casys-kaist/LLMServingSim), found below
+// $ROOFCAST_DATA or beside the repository. Every case prints its error.
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+#include "calibrate/error_summary.hpp"
+#include "calibrate/request_runs.hpp"
+#include "tests/catch.hpp"
+
+using namespace roofcast;
+
+namespace {
+
+std::optional<std::filesystem::path> measurements(const std::string& name) {
+  const char* named = std::getenv("ROOFCAST_DATA");
+  const char* root = std::getenv("ROOFCAST_SOURCE_DIR");
+  const std::filesystem::path data =
+      named != nullptr ? std::filesystem::path(named)
+                       : std::filesystem::path(root != nullptr ? root : ".") / "../shared/data";
+  if (!std::filesystem::exists(data / name)) {
+    WARN((data / name).lexically_normal().string() << " not found, nothing validated");
+    return std::nullopt;
+  }
+  return data / name;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "A simulated minute of overload on an RTX PRO 6000 is the measured one, up to the 99th "
+    "percentile",
+    "[validation]") {
+  const auto directory = measurements("requests/RTXPRO6000_Llama-3.1-8B");
+  if (!directory) {
+    return;
+  }
+  calibrate::ChipPlatforms platforms;
+  const calibrate::Replay replay =
+      calibrate::replay(calibrate::read_request_run(*directory, platforms));
+  REQUIRE(replay.reason.empty());
+  std::vector<double> ttft[2];
+  std::vector<double> tpot[2];
+  for (const calibrate::RequestPair& pair : replay.requests) {
+    REQUIRE(!pair.rejected);
+    ttft[0].push_back(pair.simulated.ttft());
+    ttft[1].push_back(pair.measured.ttft());
+    tpot[0].push_back(pair.tpot(pair.simulated));
+    tpot[1].push_back(pair.tpot(pair.measured));
+  }
+  for (const double q : {0.5, 0.9, 0.99}) {
+    const double first = calibrate::quantile(ttft[0], q) / calibrate::quantile(ttft[1], q);
+    const double between = calibrate::quantile(tpot[0], q) / calibrate::quantile(tpot[1], q);
+    WARN("p" << 100.0 * q << ", simulated/measured: TTFT " << first << ", TPOT " << between);
+    CHECK(std::abs(first - 1.0) < 0.1);
+    CHECK(std::abs(between - 1.0) < 0.1);
+  }
+}
