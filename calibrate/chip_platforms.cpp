@@ -24,12 +24,13 @@ const sim::Platform* ChipPlatforms::find(std::string_view chip, std::string_view
       base::Problems problems;
       base::Node document;
       document["system"] = base::load_entry(hardware::system_catalog(), std::string(system));
-      base::Node& calibration = document["system"]["calibration"];
-      calibration =
-          calibration_.empty()
-              ? hardware::nearest_calibration(
-                    base::load_entry(hardware::chip_catalog(), std::string(chip)), stack, measured_)
-              : base::scalar_node(calibration_, {});
+      const bool names_one = document["system"].find("calibration") != nullptr;
+      if (!calibration_.empty()) {
+        document["system"]["calibration"] = base::scalar_node(calibration_, {});
+      } else if (!names_one) {
+        document["system"]["calibration"] = hardware::nearest_calibration(
+            base::load_entry(hardware::chip_catalog(), std::string(chip)), stack, measured_);
+      }
       sim::load_references(document, problems);
       sim::Platform platform = sim::read_platform(document, problems);
       problems.throw_if_any();

@@ -40,19 +40,22 @@ struct Setting {
   std::int64_t batch_wait_iterations;  // at 1024/1024 on fewer than eight GPUs
   double batch_wait_fill;
   std::int64_t receive_iterations;  // with 16 clients and more; with fewer, a third
+  std::int64_t stream_interval;
 };
 constexpr Setting kSettings[] = {
-    {"trtllm", "llama-3.1-70b", "", "", 16384, 20, 0.9, 1},
-    {"trtllm", "gpt-oss-120b", "", "", 20000, 0, 0.0, 1},
-    {"sglang", "deepseek-v3", "fp8_block", "b200_sxm", 32768, 0, 0.0, 30},
-    {"sglang", "deepseek-v3", "nvfp4", "b200_sxm", 16384, 0, 0.0, 30},
-    {"sglang", "deepseek-v3", "", "", 32768, 0, 0.0, 1},
+    {"trtllm", "llama-3.1-70b", "", "", 16384, 20, 0.9, 1, 10},
+    {"trtllm", "gpt-oss-120b", "", "", 20000, 0, 0.0, 1, 20},
+    {"sglang", "deepseek-v3", "fp8_block", "b200_sxm", 32768, 0, 0.0, 30, 30},
+    {"sglang", "deepseek-v3", "nvfp4", "b200_sxm", 16384, 0, 0.0, 30, 10},
+    {"sglang", "deepseek-v3", "", "", 32768, 0, 0.0, 1, 10},
 };
 
 constexpr std::int64_t kRequestsPerClient = 10;
 constexpr double kLeastOfNominal = 0.8;  // InferenceX's lengths
 constexpr double kMeanOfNominal = 0.5 * (kLeastOfNominal + 1.0);
 constexpr double kVendorsVariation = 0.1;  // of answers
+constexpr std::int64_t kLeastBudget =
+    1024;  // tokens a step of the vendor's TensorRT-LLM, beside decodes
 
 // Each number of tokens between two shares of the nominal one.
 workloads::Lengths between(std::int64_t nominal, double least, double most) {
@@ -65,6 +68,8 @@ workloads::Lengths between(std::int64_t nominal, double least, double most) {
   lengths.most = tokens(most);
   return lengths;
 }
+
+bool is_llama_8b(const MeasuredServer& server) { return server.model == "llama-3.1-8b"; }
 
 std::string_view find(std::span<const Name> names, std::string_view name) {
   const auto found =
@@ -212,13 +217,17 @@ void ServingRows::read_traffic(std::size_t row, MeasuredServer& server) const {
   } else if (server.traffic.input_tokens < 1 || server.traffic.output_tokens < 1) {
     server.reason = "the lengths are not recorded";
   }
-  const bool varies = !inferencex && server.stack != "sglang";
+  const bool in_step = server.stack != "vllm" && !is_llama_8b(server);
   server.stream.input =
       inferencex ? between(input, kLeastOfNominal, 1.0) : between(input, 1.0, 1.0);
   server.stream.output = inferencex ? between(output, kLeastOfNominal, 1.0)
-                         : varies
-                             ? between(output, 1.0 - kVendorsVariation, 1.0 + kVendorsVariation)
-                             : between(output, 1.0, 1.0);
+                         : in_step
+                             ? between(output, 1.0, 1.0)
+                             : between(output, 1.0 - kVendorsVariation, 1.0 + kVendorsVariation);
+  if (!inferencex && server.stack == "vllm" && is_llama_8b(server)) {
+    server.traffic.cached_tokens = input - 1;
+    server.stream.cached_tokens = input - 1;
+  }
   server.stream.concurrency = server.traffic.concurrency;
   server.stream.requests = kRequestsPerClient * server.traffic.concurrency;
 }
@@ -226,10 +235,14 @@ void ServingRows::read_traffic(std::size_t row, MeasuredServer& server) const {
 void ServingRows::read_scheduler(std::size_t row, MeasuredServer& server) const {
   const std::int64_t clients = server.traffic.concurrency;
   if (!is_inferencex(row)) {
-    if (server.stack == "trtllm" && clients > 1) {
-      std::int64_t& slots = server.serving.limits.max_sequences;
-      slots =
-          std::min(slots, std::max<std::int64_t>(1, clients / server.mapping.data_parallel - 1));
+    if (server.stack == "trtllm") {
+      workloads::SchedulerLimits& limits = server.serving.limits;
+      limits.max_tokens_per_step = std::max(count(row, isl_), kLeastBudget) + clients;
+      if (is_llama_8b(server) && clients > 1) {
+        limits.max_sequences =
+            std::min(limits.max_sequences,
+                     std::max<std::int64_t>(1, clients / server.mapping.data_parallel - 1));
+      }
     }
     return;
   }
@@ -252,6 +265,7 @@ void ServingRows::read_scheduler(std::size_t row, MeasuredServer& server) const 
     policy.batch_wait_iterations = setting->batch_wait_iterations;
     policy.batch_wait_fill = setting->batch_wait_fill;
   }
+  policy.stream_interval = setting->stream_interval;
   policy.receive_iterations =
       clients >= 16 ? setting->receive_iterations : (setting->receive_iterations + 2) / 3;
 }
@@ -278,7 +292,7 @@ const workloads::Precision* ServingRows::precision_of(std::size_t row,
     return nullptr;
   }
   std::vector<std::string> assignments;
-  if (id == "fp8_block" && cache_is_bf16) {
+  if ((id == "fp8_block" || id == "fp8") && cache_is_bf16) {
     assignments.emplace_back("precision.kv_cache=bf16");
   }
   return section(precisions_, "precision: " + id, assignments, sim::read_precision);
@@ -304,7 +318,7 @@ void ServingRows::read_engine(std::size_t row, MeasuredServer& server) const {
     }
   } else if (server.stack == "trtllm") {
     const bool old = version.empty() || version.starts_with("1.0.") || version.starts_with("1.1.");
-    if (old && !is_gpt_oss) {
+    if (old && (!is_gpt_oss || (version.empty() && server.chip == "h200_sxm"))) {
       stack.hidden_launch = 0.0;
     }
     if (version.starts_with("1.0.")) {

@@ -21,25 +21,29 @@
 //   precision       FP8 of DeepSeek, MiniMax-M2 and Qwen's own FP8 checkpoints, and rows named fp8_block:
 //                   128×128 blocks (quantization_config of their config.json). gpt-oss: MXFP4 experts
 //                   whatever the row says, multiplied in bf16 on Hopper, FP8 on Blackwell.
-//   KV cache        fp8 beside FP8 and FP4 weights, as InferenceX's configurations set it; bf16 for
-//                   the vendor's checkpoints with block scales, which have none for the cache, and
-//                   for DeepSeek on H200 by SGLang, whose settings name none.
+//   KV cache        fp8 beside FP8 and FP4 weights, as InferenceX's configurations set it; bf16 beside
+//                   the vendor's FP8 weights, which have no scales for the cache, and for DeepSeek on
+//                   H200 by SGLang, whose settings name none.
 //   host            vLLM's works beside the GPU since 0.14 and where InferenceX asks for that. The vendor's
 //                   0.12 did not; of InferenceX's rows those of Llama-70B did not either, for all
 //                   that was asked: they are as much slower than their kernels as the vendor's.
 //   launches        dependent launch in TensorRT-LLM since 1.2, and where InferenceX sets
-//                   TRTLLM_ENABLE_PDL: gpt-oss.
+//                   TRTLLM_ENABLE_PDL: gpt-oss, but its first rows on H200.
 //   fusion          InferenceX's vLLM on Blackwell normalises and quantises inside all-reduces for
 //                   Llama-70B and gpt-oss; TensorRT-LLM 1.0's Qwen3 quantises in kernels of their own
 //                   (NVIDIA/TensorRT-LLM@010bb95 tensorrt_llm/_torch/models/modeling_qwen3.py).
 //   scheduler       InferenceX's settings where they are not the stack's: tokens a step, iterations that prompts
-//                   wait for more, decode iterations between looks at new requests.
+//                   wait for more, decode iterations between looks at new requests, tokens a message.
+//                   The vendor's TensorRT-LLM holds one prompt a step: TTFT of Qwen3 is that of prompts
+//                   computed one by one, however long they are.
 //   client          ten requests a client, all clients' first at once. InferenceX's lengths are uniform
-//                   from 80 to 100 % of nominal. The vendor's are nominal, but answers of vLLM and
-//                   TensorRT-LLM vary by 10 %: with equal lengths all clients would stay in step for
-//                   ever, which their measured TTFT rules out and SGLang's shows.
-//   a slot          the vendor's TensorRT-LLM serves one request fewer than there are clients: measured TTFT is
-//                   longer by the time of a request over the number of clients, whatever the lengths.
+//                   from 80 to 100 % of nominal. The vendor's are nominal, and its clients of SGLang and TensorRT-LLM
+//                   stay in step, which TTFT shows; those of Llama-3.1-8B and of vLLM do not: answers
+//                   that vary by 10 % stand for whatever parts them.
+//   a slot          TensorRT-LLM serves one request of Llama-3.1-8B fewer than there are clients: measured
+//                   TTFT is longer by the time of a request over the number of clients, whatever the lengths.
+//   prefix cache    prompts of Llama-3.1-8B on the vendor's vLLM are in it: 190,000 of their tokens a second
+//                   on one H200 would be more than its FLOP.
 //   speculation     not recorded: DeepSeek rows of TensorRT-LLM and SGLang may have used MTP.
 //
 // Settings: SemiAnalysisAI/InferenceX, benchmarks/*.sh before 2026-04-28.

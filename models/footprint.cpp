@@ -185,6 +185,9 @@ Footprint footprint(const hardware::Chip& chip, const workloads::Architecture& m
       kHiddenBytes * (tokens * 4.0 * static_cast<double>(model.hidden) + std::max(dense, routed)) +
       rows * static_cast<double>(model.vocab) * kLogitBytes);
   f.reserve = serving.stack.runtime_reserve;
+  if (mapping.ranks() > 1) {
+    f.reserve += serving.stack.collective_reserve;
+  }
   const Bytes usable = chip.usable_capacity();
   const double fraction = serving.limits.memory_fraction;
   switch (serving.stack.fraction_of) {

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "sim/feasibility.hpp"
+#include "sim/front_end.hpp"
 #include "sim/scheduler.hpp"
 #include "sim/step_times.hpp"
 
@@ -120,8 +121,7 @@ class Loop {
        base::Bytes cache, Simulation& result)
       : scenario_(s),
         stream_(requests),
-        overhead_(s.serving->stack.request_overhead.si()),
-        per_token_(s.serving->stack.token_overhead.si()),
+        front_end_(*s.serving),
         closed_(concurrency > 0),
         routing_(s.serving->router),
         times_(s),
@@ -156,18 +156,13 @@ class Loop {
       for (Replica& replica : replicas_) {
         complete_lanes(replica);
       }
+      take_arrivals();
       deliver();
     }
-    result_.end = now_;
+    result_.end = std::max(now_, shown_);
   }
 
  private:
-  // The front end takes the prompts of all replicas one after the other.
-  double tokenised(const ServedRequest& request) const {
-    return std::max(front_end_free_, request.arrival) +
-           per_token_ * static_cast<double>(request.input_tokens);
-  }
-
   double next_event() const {
     double next = kNever;
     for (const Replica& replica : replicas_) {
@@ -176,8 +171,11 @@ class Loop {
         next = std::min(next, replica.stage_free);
       }
     }
-    if (delivered_ < sent_) {
-      next = std::min(next, tokenised(result_.requests[delivered_]) + overhead_);
+    if (taken_ < sent_) {
+      next = std::min(next, result_.requests[taken_].arrival);
+    }
+    if (delivered_ < taken_) {
+      next = std::min(next, result_.requests[delivered_].queued);
     }
     return next;
   }
@@ -194,21 +192,25 @@ class Loop {
     return job;
   }
 
-  // Requests whose overhead has passed join a queue.
+  void take_arrivals() {
+    for (; taken_ < sent_ && result_.requests[taken_].arrival <= now_; ++taken_) {
+      ServedRequest& request = result_.requests[taken_];
+      request.queued = front_end_.take(request.arrival, request.input_tokens);
+    }
+  }
+
+  // Requests that the front end has taken in join a queue.
   void deliver() {
-    for (; delivered_ < sent_; ++delivered_) {
+    for (; delivered_ < taken_; ++delivered_) {
       ServedRequest& request = result_.requests[delivered_];
-      const double queued = tokenised(request) + overhead_;
-      if (queued > now_) {
+      if (request.queued > now_) {
         break;
       }
-      front_end_free_ = queued - overhead_;
-      request.queued = queued;
       const Job job = job_of(delivered_);
       if (request.input_tokens + request.output_tokens > scenario_.model->max_context ||
           !replicas_.front().scheduler.can_ever_run(job)) {
         request.rejected = true;
-        send_next();
+        send_next(now_);
         continue;
       }
       const std::size_t replica = routing_(replicas_, job);
@@ -218,9 +220,9 @@ class Loop {
   }
 
   // A client of a closed loop sends its next request.
-  void send_next() {
+  void send_next(double now) {
     if (closed_ && sent_ < result_.requests.size()) {
-      result_.requests[sent_++].arrival = now_;
+      result_.requests[sent_++].arrival = now;
     }
   }
 
@@ -276,12 +278,13 @@ class Loop {
       }
       replica.ends[lane] = kNever;
       replica.scheduler.complete(lane);
+      shown_ = front_end_.show(now_, replica.scheduler.tokens());
       for (const std::int32_t id : replica.scheduler.first_tokens()) {
-        result_.requests[static_cast<std::size_t>(id)].first_token = now_;
+        result_.requests[static_cast<std::size_t>(id)].first_token = shown_;
       }
       for (const std::int32_t id : replica.scheduler.finished()) {
-        result_.requests[static_cast<std::size_t>(id)].last_token = now_;
-        send_next();
+        result_.requests[static_cast<std::size_t>(id)].last_token = shown_;
+        send_next(shown_);
       }
       SimulatedSecond& second = second_of(now_);
       second.prompt_tokens += replica.tokens[lane];
@@ -326,15 +329,15 @@ class Loop {
 
   ScenarioView scenario_;
   const workloads::Requests& stream_;
-  double overhead_;
-  double per_token_;
-  double front_end_free_ = 0;
+  FrontEnd front_end_;
+  double shown_ = 0;  // when clients have the tokens of the last iteration
   bool closed_;
   Routing routing_;
   IterationTimes times_;
   std::vector<Replica> replicas_;
   double now_ = 0;
   std::size_t sent_ = 0;       // requests whose arrival is known
+  std::size_t taken_ = 0;      // requests that the front end has, or had
   std::size_t delivered_ = 0;  // requests that a replica has, or had
   Simulation& result_;
 };

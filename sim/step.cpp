@@ -77,6 +77,19 @@ models::Drawn drawn(models::Activity activity, Seconds host, const models::Power
   return models::drawn(activity, rates);
 }
 
+// What the host takes to launch an iteration that no graph covers, operator by operator.
+Seconds eager_launches(const workloads::Serving& serving, const workloads::Batch& batch,
+                       const workloads::Graph& graph) {
+  if (batch.prefill_sequences == 0) {
+    return {};
+  }
+  double operators = 0.0;
+  for (const workloads::Call& call : graph) {
+    operators += call.count;
+  }
+  return operators * serving.stack.eager_operator;
+}
+
 Limit limit_of(models::Bound bound) { return static_cast<Limit>(bound); }
 static_assert(static_cast<int>(Limit::network) == static_cast<int>(models::Bound::network));
 
@@ -136,6 +149,11 @@ StepCost step_cost(const ScenarioView& s, const workloads::Batch& batch, Workspa
       slowest_send = base::max(slowest_send, time / call.count);
     }
   }
+  const Seconds kernels = layers + ends + sending;
+  const Seconds late =
+      base::max(Seconds{}, eager_launches(*s.serving, batch, workspace.graph) - kernels);
+  step.by_limit[static_cast<std::size_t>(Limit::host)] += late;
+  layers += late;
   const Seconds host = host_wait(*s.serving, batch, layers + ends + sending);
   step.by_limit[static_cast<std::size_t>(Limit::host)] += host;
   step.latency = layers + ends + sending + host;

@@ -8,7 +8,8 @@
 // ones stall each other more). With
 // pipeline stages a micro-batch takes `latency` from first to last stage, and the slowest stage
 // accepts the next one every `period`; without them the two are equal. Of each kernel's launch the stack's
-// share passes behind the kernel before. Host time is added once an iteration, or what of it is longer
+// share passes behind the kernel before. An iteration with prompts takes at least what the host needs to
+// launch its operators one by one. Host time is added once an iteration, or what of it is longer
 // than the iteration where the host works beside the GPU. What the operators draw decides the clock of the step (models/power.hpp): a step that would
 // draw more than the chip holds is slower by what its compute takes longer.
 #pragma once

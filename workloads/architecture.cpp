@@ -206,6 +206,13 @@ void read(Fields& f, Architecture& model) {
       base::optional);
   f.group(
       "moe", [&](Fields& g) { read_moe(g, model.moe); }, base::optional);
+  f.group(
+      "expert_load",
+      [&](Fields& g) {
+        g.number("variation", model.moe.load_variation, base::not_negative);
+        g.source();
+      },
+      base::optional);
   read_layers(f, model);
   f.group(
       "published",

@@ -92,6 +92,7 @@ struct MoeShape {
   std::int64_t shared_intermediate = 0;  // of each
   bool shared_gate = false;              // one more output of the router scales the shared expert
   std::int64_t latent = 0;               // 0 = none
+  double load_variation = 0.0;           // coefficient of variation of the experts' popularity
 };
 
 enum class Mixer : std::uint8_t {

@@ -68,10 +68,9 @@ void GraphBuilder::experts(double count) {
     collective("moe.gather", CollectiveKind::all_gather, byte_count(gathered, format.activations),
                ranks, count);
   }
-  const double pairs =
-      static_cast<double>(all_tokens * moe.top_k) / static_cast<double>(mapping_.expert_parallel);
-  const double distinct = distinct_experts(static_cast<double>(all_tokens), moe.top_k, moe.experts,
-                                           moe.experts / mapping_.expert_parallel);
+  const auto [pairs, distinct] =
+      busiest_load(static_cast<double>(all_tokens), moe.top_k, moe.experts,
+                   mapping_.expert_parallel, moe.load_variation);
   const std::int64_t width = moe.intermediate / mapping_.expert_tensor_parallel();
   const std::int64_t up = (moe.gated ? 2 : 1) * width;
   call("moe.routing",

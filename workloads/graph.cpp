@@ -2,6 +2,7 @@
 #include "workloads/graph.hpp"
 
 #include <cmath>
+#include <iterator>
 
 #include "workloads/graph_builder.hpp"
 
@@ -115,10 +116,47 @@ void GraphBuilder::head() {
   elementwise("head.sampling", logits, static_cast<double>(rows) * 4.0, 1.0);
 }
 
-double distinct_experts(double tokens, std::int64_t top_k, std::int64_t experts,
-                        std::int64_t local) {
-  const double miss = 1.0 - static_cast<double>(top_k) / static_cast<double>(experts);
-  return static_cast<double>(local) * (1.0 - std::pow(miss, tokens));
+namespace {
+
+// Expected largest of 2^i standard normal numbers (B. C. Arnold et al., A First Course in Order Statistics,
+// table 4.9.1 to 2^4; by quadrature beyond).
+constexpr double kLargest[] = {0.0,    0.5642, 1.0294, 1.4236, 1.7660, 2.0697,
+                               2.3439, 2.5947, 2.8269, 3.0438, 3.2480};
+
+double largest_of(double numbers) {
+  constexpr std::size_t kLast = std::size(kLargest) - 1;
+  const double place = std::min(std::log2(numbers), static_cast<double>(kLast));
+  const auto below = std::min(static_cast<std::size_t>(place), kLast - 1);
+  const double beyond = place - static_cast<double>(below);
+  return (1.0 - beyond) * kLargest[below] + beyond * kLargest[below + 1];
+}
+
+}  // namespace
+
+ExpertLoad mean_load(double tokens, std::int64_t top_k, std::int64_t experts, std::int64_t ranks,
+                     double variation) {
+  const double hit = static_cast<double>(top_k) / static_cast<double>(experts);
+  const double local = static_cast<double>(experts) / static_cast<double>(ranks);
+  const double variance = variation * variation;
+  const double missed =
+      variance > 0.0
+          ? std::pow(1.0 + tokens * (std::pow(1.0 - hit, -variance) - 1.0), -1.0 / variance)
+          : std::pow(1.0 - hit, tokens);
+  return {tokens * hit * local, local * (1.0 - missed)};
+}
+
+ExpertLoad busiest_load(double tokens, std::int64_t top_k, std::int64_t experts, std::int64_t ranks,
+                        double variation) {
+  ExpertLoad load = mean_load(tokens, top_k, experts, ranks, variation);
+  if (ranks == 1 || !(tokens > 0.0)) {
+    return load;
+  }
+  const double local = static_cast<double>(experts) / static_cast<double>(ranks);
+  const double most = largest_of(static_cast<double>(ranks));
+  const double pairs =
+      load.pairs * (1.0 + most * std::sqrt(variation * variation / local + 1.0 / load.pairs));
+  load.pairs = std::min(pairs, tokens * std::min(static_cast<double>(top_k), local));
+  return load;
 }
 
 void build_graph(const Architecture& model, const Precision& precision, const Mapping& mapping,

@@ -49,9 +49,22 @@ inline constexpr double kFusedNormBytes = 8e6;
 void build_graph(const Architecture& model, const Precision& precision, const Mapping& mapping,
                  Fusion fusion, const Batch& batch, Graph& graph);
 
-// Expected distinct experts hit, of `local` experts of one rank, by `tokens` tokens that each
-// choose top_k of all `experts` uniformly: local · (1 − (1 − top_k/experts)^tokens).
-double distinct_experts(double tokens, std::int64_t top_k, std::int64_t experts,
-                        std::int64_t local);
+// What one of `ranks` that share all experts gets of `tokens` tokens that each choose top_k of them.
+struct ExpertLoad {
+  double pairs = 0.0;     // of a token and an expert
+  double distinct = 0.0;  // experts with a pair, or more
+};
+
+// Of the mean rank. An expert is hit by a token with probability p = top_k / experts on average; popularities
+// are gamma distributed around it with the coefficient of variation v, so that
+//   distinct = experts/ranks · (1 − (1 + tokens·((1−p)^(−v²) − 1))^(−1/v²)),    1 − (1−p)^tokens at v = 0
+ExpertLoad mean_load(double tokens, std::int64_t top_k, std::int64_t experts, std::int64_t ranks,
+                     double variation);
+
+// Of the rank with most, which the others wait for: the mean and as many standard deviations as the
+// largest of so many normal numbers is expected to have. Pairs vary by the popularity of a rank's experts and
+// by chance, distinct experts as so many coins of the same bias.
+ExpertLoad busiest_load(double tokens, std::int64_t top_k, std::int64_t experts, std::int64_t ranks,
+                        double variation);
 
 }  // namespace roofcast::workloads

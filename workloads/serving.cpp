@@ -38,6 +38,7 @@ void read_policy(base::Fields& f, SchedulerPolicy& policy) {
             base::optional);
   f.number("batch_wait_fill", policy.batch_wait_fill, base::fraction, base::optional);
   f.integer("receive_iterations", policy.receive_iterations, base::at_least_one, base::optional);
+  f.integer("stream_interval", policy.stream_interval, base::at_least_one, base::optional);
 }
 
 }  // namespace
@@ -63,15 +64,22 @@ void read(base::Fields& f, Stack& stack) {
                           {"weights and cache", FractionOf::weights_and_cache},
                           {"free memory", FractionOf::free_memory}});
     g.quantity("runtime_reserve", stack.runtime_reserve, base::not_negative);
+    g.quantity("collective_reserve", stack.collective_reserve, base::not_negative);
     g.source();
   });
   f.group("overhead", [&](base::Fields& g) {
     g.quantity("per_step", stack.step_overhead, base::not_negative);
     g.quantity("per_sequence", stack.sequence_overhead, base::not_negative);
     g.quantity("per_request", stack.request_overhead, base::not_negative);
-    g.quantity("per_prompt_token", stack.token_overhead, base::not_negative);
     g.flag("asynchronous", stack.asynchronous);
     g.number("hidden_launch", stack.hidden_launch, {0.0, 1.0});
+    g.quantity("eager_operator", stack.eager_operator, base::not_negative);
+    g.source();
+  });
+  f.group("front_end", [&](base::Fields& g) {
+    g.quantity("per_request", stack.intake_overhead, base::not_negative);
+    g.quantity("per_prompt_token", stack.token_overhead, base::not_negative);
+    g.quantity("per_message", stack.message_overhead, base::not_negative);
     g.source();
   });
   f.group("fusion", [&](base::Fields& g) {

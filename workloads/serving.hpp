@@ -46,6 +46,7 @@ struct SchedulerPolicy {
   double batch_wait_fill = 0.0;
   // Decode iterations after which new requests are looked for; they are after every one with prompts too.
   std::int64_t receive_iterations = 1;
+  std::int64_t stream_interval = 1;  // tokens of an answer in a message to the client
 };
 
 // Which of several replicas a request goes to.
@@ -77,12 +78,17 @@ struct Stack {
   std::int64_t kv_block_tokens = 1;
   FractionOf fraction_of = FractionOf::device;
   base::Bytes runtime_reserve;      // context, graphs, workspaces
+  base::Bytes collective_reserve;   // more of it where ranks communicate: buffers of collectives
   base::Seconds step_overhead;      // host time of an iteration
   base::Seconds sequence_overhead;  // more of it for each running sequence
   bool asynchronous = false;  // the host prepares an iteration while the GPU runs the one before
   base::Seconds request_overhead;  // once a request: HTTP, first detokenisation
-  base::Seconds token_overhead;    // of a prompt token: tokenisation, one request after the other
+  // Of the front end, which does one thing after the other (sim/front_end.hpp).
+  base::Seconds intake_overhead;   // of a request
+  base::Seconds token_overhead;    // of a prompt token: tokenisation
+  base::Seconds message_overhead;  // of a message to a client: detokenisation, HTTP
   double hidden_launch = 0.0;      // share of a kernel's launch behind the kernel before
+  base::Seconds eager_operator;    // host time of an operator where prompts rule out a CUDA graph
   QuantiseFusion fused_quantise = QuantiseFusion::none;
   bool fused_norm = false;  // norms after an all-reduce are a part of it
   AllReduceKernels custom_all_reduce = AllReduceKernels::library;
@@ -92,7 +98,8 @@ struct Stack {
 
 // What a request of so many prompt tokens passes before the scheduler sees it.
 inline base::Seconds request_time(const Stack& stack, std::int64_t tokens) {
-  return stack.request_overhead + static_cast<double>(tokens) * stack.token_overhead;
+  return stack.request_overhead + stack.intake_overhead +
+         static_cast<double>(tokens) * stack.token_overhead;
 }
 
 // The `serving:` section: a stack and what the scenario overrides.

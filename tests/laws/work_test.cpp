@@ -122,9 +122,8 @@ TEST_CASE("A grouped GEMM of more tokens takes no less time", "[laws]") {
       for (const std::int64_t ways : {1, 8}) {
         Violations& bound = p.system.chip.bandwidth.si() > 10e12 ? wide : law;
         grow(bound, p, sizes(20000), [&](std::int64_t tokens) {
-          const auto pairs = static_cast<double>(tokens * m.moe.top_k) / static_cast<double>(ways);
-          const double distinct = workloads::distinct_experts(
-              static_cast<double>(tokens), m.moe.top_k, m.moe.experts, m.moe.experts / ways);
+          const auto [pairs, distinct] = workloads::busiest_load(
+              static_cast<double>(tokens), m.moe.top_k, m.moe.experts, ways, m.moe.load_variation);
           return workloads::GroupedGemm{pairs,
                                         distinct,
                                         2 * m.moe.intermediate,
