@@ -283,6 +283,9 @@ void read_loads(const fs::path& file, RequestRun& run) {
   const std::size_t time = table.column("t");
   const std::size_t running = table.column("running");
   const std::size_t waiting = table.column("waiting");
+  const auto output = table.find_column("gen_throughput");
+  const auto cache = table.find_column("kv_cache_pct");
+  bool cache_recorded = false;
   for (std::size_t row = 0; row < table.rows(); ++row) {
     const auto number = [&](std::size_t column) {
       const auto value = base::parse_number(table.cell(row, column));
@@ -293,7 +296,12 @@ void read_loads(const fs::path& file, RequestRun& run) {
       }
       return *value;
     };
-    run.loads.push_back({number(time), number(running), number(waiting)});
+    run.loads.push_back({number(time), number(running), number(waiting),
+                         output ? number(*output) : kNone, cache ? 0.01 * number(*cache) : kNone});
+    cache_recorded = cache_recorded || run.loads.back().cache > 0.0;
+  }
+  for (MeasuredLoad& load : run.loads) {
+    load.cache = cache_recorded ? load.cache : kNone;
   }
 }
 
@@ -390,7 +398,7 @@ Replay replay(const RequestRun& run) {
     request.output_tokens = measured.output_tokens;
     requests.requests.push_back(request);
   }
-  const sim::Simulation simulation = sim::simulate(run.scenario(), requests, 0);
+  sim::Simulation simulation = sim::simulate(run.scenario(), requests, 0);
   result.reason = simulation.reason;
   if (!result.reason.empty()) {
     return result;
@@ -408,6 +416,7 @@ Replay replay(const RequestRun& run) {
       difference(run, simulation.seconds, &MeasuredLoad::running, &sim::SimulatedSecond::running);
   result.waiting =
       difference(run, simulation.seconds, &MeasuredLoad::waiting, &sim::SimulatedSecond::waiting);
+  result.seconds = std::move(simulation.seconds);
   return result;
 }
 

@@ -7,7 +7,9 @@
 //   meta.json         the engine: engine_kwargs, and where recorded kv_cache; what is left out is the stack's
 //   requests.jsonl    one object a line: input_toks, output_toks and, in seconds, arrival_time, queued_ts,
 //                     first_token_ts, last_token_ts; others are kept as they are
-//   timeseries.csv    where there is one: t (s), running, waiting at the end of that second
+//   timeseries.csv    where there is one: t (s), running, waiting at the end of that second; where they
+//                     were recorded gen_throughput (tokens/s) and kv_cache_pct, which is 0 throughout where
+//                     it was not
 //   config.json       where there is one: nodes[].instances[].hardware names the GPU; else the directory's
 //                     name does, up to its first '_'
 //
@@ -43,6 +45,8 @@ struct MeasuredLoad {
   double time = 0.0;  // s
   double running = 0.0;
   double waiting = 0.0;
+  double output_rate = std::numeric_limits<double>::quiet_NaN();  // tokens/s
+  double cache = std::numeric_limits<double>::quiet_NaN();        // share of the KV cache
 };
 
 struct RequestRun {
@@ -105,6 +109,7 @@ struct Replay {
   std::vector<RequestPair> requests;  // by arrival
   LoadDifference running;             // NaN where the run has no loads
   LoadDifference waiting;
+  std::vector<sim::SimulatedSecond> seconds;
   std::int64_t cache_tokens = 0;  // that one sequence could hold in the KV cache of a rank
 };
 Replay replay(const RequestRun& run);

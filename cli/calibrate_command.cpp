@@ -131,13 +131,29 @@ void add_calibrate(CLI::App& app, Run& chosen) {
       ->add_option("--chip-parameters", options->chip_parameters,
                    "transferred: as if the chip itself had not been measured")
       ->check(CLI::IsMember({"own", "transferred"}));
+  validate
+      ->add_option("--report", options->report,
+                   "of requests: an HTML page of the measured and the simulated distributions and "
+                   "queues")
+      ->type_name(kFile);
+  validate
+      ->add_option("--against", options->against,
+                   "another forecaster's predictions of the same rows, as --out writes them: CSV "
+                   "with id, predicted_ttft_ms and predicted_tpot_ms; of requests with run, "
+                   "request_id, predicted_ttft_s and predicted_tpot_s")
+      ->type_name(kFile);
   validate->footer(examples({"roofcast calibrate validate gemm gemm.csv --where system=h200_sxm",
                              "roofcast calibrate validate gemm gemm.csv --out errors.csv",
-                             "roofcast calibrate validate requests runs --out errors.csv"}));
+                             "roofcast calibrate validate requests runs --out errors.csv",
+                             "roofcast calibrate validate requests runs --report runs.html",
+                             "roofcast calibrate validate requests runs --against errors.csv"}));
   validate->callback([&chosen, options] {
     chosen = [options] {
       if (options->kind == "requests") {
         return validate_requests(*options);
+      }
+      if (!options->report.empty()) {
+        throw base::InputError("error: --report is of requests\n");
       }
       return options->kind == "serving" ? validate_serving(*options) : validate_operators(*options);
     };

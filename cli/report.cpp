@@ -4,23 +4,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "cli/explain.hpp"
 #include "cli/front_table.hpp"
+#include "cli/html_page.hpp"
 #include "cli/version.hpp"
 #include "sim/metrics.hpp"
 
 namespace roofcast::cli {
 
 std::string_view asset_report_html();
-std::string_view asset_report_css();
 std::string_view asset_report_js();
-std::string_view asset_report_charts_js();
 std::string_view asset_report_table_js();
-std::string_view asset_echarts_js();
 
 namespace {
 
@@ -226,51 +222,14 @@ ordered_json report_json(const base::CsvTable& table, const sim::SweepPoints* po
   return data;
 }
 
-// Replaces each token once, in order of appearance, never looking inside what was put in.
-std::string fill(std::string_view page,
-                 const std::vector<std::pair<std::string_view, std::string_view>>& tokens) {
-  std::string out;
-  for (const auto& [token, text] : tokens) {
-    const auto at = page.find(token);
-    if (at == std::string_view::npos) {
-      throw std::logic_error(fmt::format("report.html lacks {}", token));
-    }
-    out += page.substr(0, at);
-    out += text;
-    page.remove_prefix(at + token.size());
-  }
-  return out += page;
-}
-
-std::string escaped(const std::string& json) {
-  std::string out;
-  out.reserve(json.size());
-  for (const char c : json) {
-    c == '<' ? out += "\\u003c" : out += c;
-  }
-  return out;
-}
-
 }  // namespace
 
 void write_report(const base::CsvTable& table, const sim::SweepPoints* points,
                   const std::string& sweep_text, const std::filesystem::path& file) {
   const ordered_json data = report_json(table, points, sweep_text, file.stem().string());
-  const std::string json =
-      escaped(data.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
-  const std::string page =
-      fill(asset_report_html(), {{"/*{{css}}*/", asset_report_css()},
-                                 {"{{data}}", json},
-                                 {"/*{{chart_library}}*/", asset_echarts_js()},
-                                 {"/*{{js_charts}}*/", asset_report_charts_js()},
-                                 {"/*{{js_table}}*/", asset_report_table_js()},
-                                 {"/*{{js}}*/", asset_report_js()}});
-  std::ofstream out(file, std::ios::binary);
-  out << page;
-  out.close();
-  if (!out) {
-    throw base::InputError(fmt::format("error: cannot write {}\n", file.string()));
-  }
+  write_page(asset_report_html(),
+             {{"/*{{js_table}}*/", asset_report_table_js()}, {"/*{{js}}*/", asset_report_js()}},
+             data, file);
 }
 
 }  // namespace roofcast::cli

@@ -2,12 +2,15 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/csv.hpp"
 #include "cli/commands.hpp"
 #include "cli/scenario_text.hpp"
+#include "cli/simulation_report.hpp"
 #include "cli/text_table.hpp"
 #include "cli/usage.hpp"
 #include "sim/simulation_summary.hpp"
@@ -26,6 +29,7 @@ struct Options {
   std::size_t warm_up = 0;
   std::string csv;
   std::string timeline;
+  std::string report;
   std::string format = "text";
 };
 
@@ -85,14 +89,49 @@ void print_times(TextTable& table, std::string_view name, const sim::SimulatedTi
              time(t.p95), time(t.p99)});
 }
 
-void print_summary(const Answer& a, const sim::SimulationSummary& s) {
+TextTable times_table(const sim::SimulationSummary& s) {
   TextTable times({"", "mean", "± (95 %)", "p50", "p90", "p95", "p99"});
   print_times(times, "TTFT", s.ttft);
   print_times(times, "TPOT", s.tpot);
   print_times(times, "end to end", s.end_to_end);
   print_times(times, "waiting", s.waiting);
+  return times;
+}
+
+// Of the requests from `warm_up` on, by priority, the greatest first; empty where all have the same.
+std::map<std::int64_t, sim::SimulationSummary, std::greater<>> by_priority(const Answer& a,
+                                                                           std::size_t warm_up) {
+  std::map<std::int64_t, sim::Simulation> parts;
+  for (std::size_t i = warm_up; i < a.simulation.requests.size(); ++i) {
+    const sim::ServedRequest& request = a.simulation.requests[i];
+    parts[request.priority].requests.push_back(request);
+  }
+  std::map<std::int64_t, sim::SimulationSummary, std::greater<>> summaries;
+  if (parts.size() > 1) {
+    for (const auto& [priority, part] : parts) {
+      summaries[priority] = sim::summarise(part, 0, a.scenario.stream.objectives);
+    }
+  }
+  return summaries;
+}
+
+TextTable priorities_table(
+    const std::map<std::int64_t, sim::SimulationSummary, std::greater<>>& summaries) {
+  TextTable table({"priority", "requests", "TTFT p50", "TTFT p99", "TPOT p50", "TPOT p99", "good"});
+  for (const auto& [priority, s] : summaries) {
+    table.add({fmt::format("{}", priority), fmt::format("{}", s.requests), display(s.ttft.p50, "s"),
+               display(s.ttft.p99, "s"), display(s.tpot.p50, "s"), display(s.tpot.p99, "s"),
+               fmt::format("{:.1f} %", 100.0 * s.good_share)});
+  }
+  return table;
+}
+
+void print_summary(const Answer& a, const sim::SimulationSummary& s, std::size_t warm_up) {
   const auto gpus = static_cast<double>(a.gpus());
-  fmt::print("{}\n", times.text());
+  fmt::print("{}\n", times_table(s).text());
+  if (const auto summaries = by_priority(a, warm_up); !summaries.empty()) {
+    fmt::print("{}\n", priorities_table(summaries).text());
+  }
   fmt::print("{} requests in {}: {}, {} out, {} out per GPU, {} in\n", s.requests,
              display(s.duration, "s"), per_second(s.requests_per_second, "requests/s"),
              per_second(s.output_rate, "tok/s"), per_second(s.output_rate / gpus, "tok/s"),
@@ -102,7 +141,10 @@ void print_summary(const Answer& a, const sim::SimulationSummary& s) {
                per_second(s.good_per_second, "requests/s"));
   }
   if (s.reused_share > 0.0) {
-    fmt::print("found in the KV cache: {:.1f} % of the input tokens\n", 100.0 * s.reused_share);
+    fmt::print("found in the KV cache: {:.1f} % of the input tokens", 100.0 * s.reused_share);
+    fmt::print("{}\n", s.restored_share > 0.0
+                           ? fmt::format(", {:.1f} % in host memory", 100.0 * s.restored_share)
+                           : "");
   }
   if (s.rejected > 0) {
     fmt::print("rejected, longer than the context or the KV cache: {}\n", s.rejected);
@@ -118,7 +160,7 @@ void print_text(const Options& options, const Answer& a) {
     return;
   }
   const workloads::Objectives& objectives = a.scenario.stream.objectives;
-  print_summary(a, sim::summarise(a.simulation, 0, objectives));
+  print_summary(a, sim::summarise(a.simulation, 0, objectives), 0);
   const sim::SimulatedLoad load = sim::load_of(a.simulation);
   fmt::print(
       "running {:.1f} on average, {} at most; waiting {:.1f}; KV cache {:.1f} % on average, {:.1f} "
@@ -128,7 +170,7 @@ void print_text(const Options& options, const Answer& a) {
       a.simulation.preemptions);
   if (options.warm_up > 0) {
     fmt::print("\nWithout the first {} requests\n\n", options.warm_up);
-    print_summary(a, sim::summarise(a.simulation, options.warm_up, objectives));
+    print_summary(a, sim::summarise(a.simulation, options.warm_up, objectives), options.warm_up);
   }
 }
 
@@ -152,6 +194,7 @@ Json json_of(const sim::SimulationSummary& s, bool objectives) {
                {"input_tok_per_s", number(s.input_rate)},
                {"output_tok_per_s", number(s.output_rate)},
                {"reused_share", number(s.reused_share)},
+               {"restored_share", number(s.restored_share)},
                {"preemptions", s.preemptions}};
   if (objectives) {
     json["good_share"] = number(s.good_share);
@@ -171,6 +214,9 @@ void print_json(const Options& options, const Answer& a) {
       json["after_warm_up"] =
           json_of(sim::summarise(a.simulation, options.warm_up, objectives), objectives.any());
     }
+    for (const auto& [priority, s] : by_priority(a, 0)) {
+      json["by_priority"][fmt::format("{}", priority)] = json_of(s, objectives.any());
+    }
     json["running_mean"] = number(load.running);
     json["running_peak"] = a.simulation.peak_running;
     json["waiting_mean"] = number(load.waiting);
@@ -182,10 +228,14 @@ void print_json(const Options& options, const Answer& a) {
   fmt::print("{}\n", json.dump(2));
 }
 
-void write_requests(const std::string& file, const sim::Simulation& simulation) {
-  base::CsvWriter csv(file, {"request", "arrival_s", "queued_s", "scheduled_s", "first_token_s",
-                             "last_token_s", "input_tokens", "output_tokens", "reused_tokens",
-                             "preemptions", "replica", "rejected", "ttft_s", "tpot_s", "e2e_s"});
+std::vector<std::string> request_columns() {
+  return {"request",         "arrival_s",    "queued_s",      "scheduled_s", "first_token_s",
+          "last_token_s",    "input_tokens", "output_tokens", "priority",    "reused_tokens",
+          "restored_tokens", "preemptions",  "replica",       "rejected",    "ttft_s",
+          "tpot_s",          "e2e_s"};
+}
+
+void write_requests(base::CsvWriter& csv, const sim::Simulation& simulation) {
   std::size_t index = 0;
   for (const sim::ServedRequest& r : simulation.requests) {
     const auto append = [&](double value) { csv.append(r.rejected ? NAN : value); };
@@ -197,7 +247,9 @@ void write_requests(const std::string& file, const sim::Simulation& simulation) 
     append(r.last_token);
     csv.append(r.input_tokens);
     csv.append(r.output_tokens);
+    csv.append(r.priority);
     append(static_cast<double>(r.reused_tokens));
+    append(static_cast<double>(r.restored_tokens));
     csv.append(r.preemptions);
     csv.append(r.replica);
     csv.append(r.rejected ? "true" : "false");
@@ -206,12 +258,14 @@ void write_requests(const std::string& file, const sim::Simulation& simulation) 
     append(r.end_to_end());
     csv.end_row();
   }
-  csv.close();
 }
 
-void write_timeline(const std::string& file, const sim::Simulation& simulation) {
-  base::CsvWriter csv(file, {"second", "running", "waiting", "cache_share", "busy_share",
-                             "prompt_tokens", "output_tokens"});
+std::vector<std::string> timeline_columns() {
+  return {"second",     "running",       "waiting",      "cache_share",
+          "busy_share", "prompt_tokens", "output_tokens"};
+}
+
+void write_timeline(base::CsvWriter& csv, const sim::Simulation& simulation) {
   std::size_t index = 0;
   for (const sim::SimulatedSecond& second : simulation.seconds) {
     csv.append(index++);
@@ -223,12 +277,80 @@ void write_timeline(const std::string& file, const sim::Simulation& simulation) 
     csv.append(second.output_tokens);
     csv.end_row();
   }
-  csv.close();
+}
+
+ServedReport report_of(const Options& options, const Answer& a, const std::string& scenario) {
+  ServedReport report;
+  report.question = title(a.scenario.scenario);
+  report.scenario = scenario;
+  ServedRun run;
+  run.name = "Requests";
+  run.text = a.stream;
+  const sim::Simulation& simulation = a.simulation;
+  if (!simulation.reason.empty()) {
+    report.notes.push_back("Does not run: " + simulation.reason);
+    report.runs.push_back(std::move(run));
+    return report;
+  }
+  const sim::SimulationSummary s =
+      sim::summarise(simulation, options.warm_up, a.scenario.stream.objectives);
+  if (options.warm_up > 0) {
+    report.notes.push_back(
+        fmt::format("Figures and distributions are without the first {} requests; the seconds "
+                    "are all.",
+                    options.warm_up));
+  }
+  const sim::SimulatedLoad load = sim::load_of(simulation);
+  run.facts = {{"requests served", display(static_cast<double>(s.requests), "")},
+               {"requests/s", display(s.requests_per_second, "")},
+               {"tok/s out per GPU", display(s.output_rate / static_cast<double>(a.gpus()), "")}};
+  if (a.scenario.stream.objectives.any()) {
+    run.facts.emplace_back("keep the objectives", fmt::format("{:.1f} %", 100.0 * s.good_share));
+    run.facts.emplace_back("requests/s of these (goodput)", display(s.good_per_second, ""));
+  }
+  if (s.reused_share > 0.0) {
+    run.facts.emplace_back("of the input found in the KV cache",
+                           fmt::format("{:.1f} %", 100.0 * s.reused_share));
+  }
+  if (s.restored_share > 0.0) {
+    run.facts.emplace_back("of the input found in host memory",
+                           fmt::format("{:.1f} %", 100.0 * s.restored_share));
+  }
+  run.facts.emplace_back("running at most",
+                         display(static_cast<double>(simulation.peak_running), ""));
+  run.facts.emplace_back("KV cache at most",
+                         fmt::format("{:.1f} %", 100.0 * simulation.peak_cache));
+  run.facts.emplace_back("of the time busy", fmt::format("{:.1f} %", 100.0 * load.utilisation));
+  run.facts.emplace_back("preemptions", display(static_cast<double>(s.preemptions), ""));
+  run.facts.emplace_back("rejected", display(static_cast<double>(s.rejected), ""));
+  run.tables.push_back(times_table(s));
+  if (const auto summaries = by_priority(a, options.warm_up); !summaries.empty()) {
+    run.tables.push_back(priorities_table(summaries));
+  }
+  std::vector<double> ttft;
+  std::vector<double> tpot;
+  for (std::size_t i = options.warm_up; i < simulation.requests.size(); ++i) {
+    const sim::ServedRequest& r = simulation.requests[i];
+    if (!r.rejected) {
+      ttft.push_back(r.ttft());
+    }
+    if (!r.rejected && r.output_tokens > 1) {
+      tpot.push_back(r.tpot());
+    }
+  }
+  run.sides.push_back(simulated_side(ttft, tpot, simulation.seconds));
+  add_file(report, run, "requests.csv", simulation.requests.size(), request_columns(),
+           [&](base::CsvWriter& csv) { write_requests(csv, simulation); });
+  add_file(report, run, "timeline.csv", simulation.seconds.size(), timeline_columns(),
+           [&](base::CsvWriter& csv) { write_timeline(csv, simulation); });
+  report.runs.push_back(std::move(run));
+  return report;
 }
 
 int run_simulate(const Options& options) {
   Answer a;
-  a.scenario = sim::read_streamed_scenario(scenario_document(options.scenario, options.set));
+  const base::Node document = scenario_document(options.scenario, options.set);
+  a.scenario = sim::read_streamed_scenario(document);
   workloads::RequestStream& stream = a.scenario.stream;
   if (options.seed) {
     stream.seed = *options.seed;
@@ -239,10 +361,17 @@ int run_simulate(const Options& options) {
   a.simulation = sim::simulate(sim::view(a.scenario.scenario), requests,
                                open ? 0 : a.scenario.stream.concurrency);
   if (!options.csv.empty()) {
-    write_requests(options.csv, a.simulation);
+    base::CsvWriter csv(std::filesystem::path(options.csv), request_columns());
+    write_requests(csv, a.simulation);
+    csv.close();
   }
   if (!options.timeline.empty()) {
-    write_timeline(options.timeline, a.simulation);
+    base::CsvWriter csv(std::filesystem::path(options.timeline), timeline_columns());
+    write_timeline(csv, a.simulation);
+    csv.close();
+  }
+  if (!options.report.empty()) {
+    write_report(report_of(options, a, base::to_yaml(document)), options.report);
   }
   options.format == "json" ? print_json(options, a) : print_text(options, a);
   return kDone;
@@ -282,6 +411,11 @@ void add_simulate(CLI::App& app, Run& chosen) {
   command->add_option("--timeline", options->timeline, "where the seconds go, one a row")
       ->type_name(kFile)
       ->group("Output");
+  command
+      ->add_option("--report", options->report,
+                   "where the HTML report goes: distributions, queues second by second")
+      ->type_name(kFile)
+      ->group("Output");
   command->add_option("--format", options->format, "how to print it")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str()
@@ -289,6 +423,7 @@ void add_simulate(CLI::App& app, Run& chosen) {
   command->footer(
       examples({"roofcast show example llama-70b > mine.yaml",
                 "roofcast simulate mine.yaml --csv requests.csv --timeline seconds.csv",
+                "roofcast simulate mine.yaml --report requests.html",
                 "roofcast simulate mine.yaml --set 'traffic={input_tokens: 1000, output_tokens: "
                 "200, arrivals: {process: poisson, rate: 4 /s}, requests: 500}'"}));
   command->callback([&chosen, options] { chosen = [options] { return run_simulate(*options); }; });

@@ -15,6 +15,7 @@ class TextTable {
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   // Columns whose cells look like numbers are right-aligned.
   std::string text() const;
+  const std::vector<std::vector<std::string>>& rows() const { return rows_; }  // the header first
 
  private:
   std::vector<std::vector<std::string>> rows_;

@@ -13,6 +13,9 @@
 
 namespace roofcast::cli {
 int validate_operators(const ValidationOptions& options) {
+  if (!options.against.empty()) {
+    throw base::InputError("error: --against is of serving and requests\n");
+  }
   const base::CsvTable table = base::read_csv(options.data);
   const RowFilter filter(table, options.where);
   const calibrate::OperatorRows rows(options.kind, table);

@@ -6,6 +6,7 @@
 
 #include "calibrate/serving_rows.hpp"
 #include "cli/commands.hpp"
+#include "cli/peer_comparison.hpp"
 #include "cli/text_table.hpp"
 #include "cli/validation.hpp"
 
@@ -72,6 +73,8 @@ int validate_serving(const ValidationOptions& options) {
   ErrorsFile out(options.out, table,
                  {"predicted_tpot_ms", "low90_tpot_ms", "high90_tpot_ms", "predicted_ttft_ms",
                   "low90_ttft_ms", "high90_ttft_ms"});
+  PeerComparison peer(options.against, {"id"}, {"predicted_ttft_ms", "predicted_tpot_ms"});
+  const std::size_t id = options.against.empty() ? 0 : table.column("id");
   sim::Workspace workspace;
   Errors all;
   std::map<std::string_view, Errors> parts;
@@ -85,6 +88,9 @@ int validate_serving(const ValidationOptions& options) {
     }
     const calibrate::MeasuredServer measured = rows.row(row);
     const calibrate::ServerForecast predicted = calibrate::forecast(measured, workspace);
+    peer.add({std::string(table.cell(row, id))},
+             {{measured.ttft_ms, predicted.ttft_ms}, {measured.tpot_ms, predicted.tpot_ms}},
+             predicted.reason);
     if (!predicted.predicted()) {
       out.add(row, std::vector<double>(6, NAN), "", predicted.explanation);
       ++skipped;
@@ -121,7 +127,7 @@ int validate_serving(const ValidationOptions& options) {
     fmt::print("{}\n", table_of_parts.text());
     print_stack_errors(given_by_stack);
   }
-  fmt::print("{}", skipped_table(skipped_by_reason));
+  fmt::print("{}{}", skipped_table(skipped_by_reason), peer.text());
   fmt::print("{}\n{}\n", calibrate::summary_line("tpot", calibrate::summarise(all.tpot), skipped),
              calibrate::summary_line("ttft", calibrate::summarise(all.ttft), skipped));
   return kDone;

@@ -22,6 +22,8 @@ struct ValidationOptions {
   std::vector<std::string> where;       // COLUMN=VALUE
   std::string calibration;              // in place of the chips' own; empty for those
   std::string chip_parameters = "own";  // or "transferred"
+  std::string report;                   // HTML, of requests; empty for none
+  std::string against;                  // a peer's predictions (cli/peer_comparison.hpp)
 
   hardware::Measured measured() const {
     return chip_parameters == "own" ? hardware::Measured::own : hardware::Measured::others;

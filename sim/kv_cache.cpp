@@ -26,7 +26,14 @@ KvCache::KvCache(const ScenarioView& s, base::Bytes capacity)
       block_tokens_(s.serving->stack.kv_block_tokens * s.mapping->cache_parts()),
       state_(std::llround(models::state_bytes(*s.model, *s.precision, *s.mapping).si())),
       capacity_(static_cast<std::int64_t>(capacity.si())),
-      keeps_prefixes_(s.serving->policy.prefix_cache && state_ == 0) {}
+      keeps_prefixes_(s.serving->policy.prefix_cache && state_ == 0) {
+  const workloads::KvOffload& offload = s.serving->kv_offload;
+  const auto link = offload.bandwidth ? offload.bandwidth : s.platform->system.chip.pcie;
+  const auto share = static_cast<std::int64_t>(offload.capacity.si()) / s.mapping->ranks();
+  if (keeps_prefixes_ && share > 0 && link) {
+    host_.emplace(share, *link);
+  }
+}
 
 std::int64_t KvCache::blocks(std::int64_t tokens) const {
   return base::ceil_div(tokens, block_tokens_);
@@ -59,6 +66,26 @@ std::int64_t KvCache::known_tokens(const Prefix& prefix, std::int64_t tokens) co
     ++unit;
   }
   return unit * prefix.unit_tokens;
+}
+
+std::int64_t KvCache::restorable_tokens(const Prefix& prefix, std::int64_t tokens) const {
+  std::int64_t unit = 0;
+  while (host_ && (unit + 1) * prefix.unit_tokens <= tokens &&
+         (units_.contains(prefix[unit]) || host_->has(prefix[unit]))) {
+    ++unit;
+  }
+  return unit * prefix.unit_tokens;
+}
+
+double KvCache::restore(const Prefix& prefix, std::int64_t from, std::int64_t to, double now) {
+  std::int64_t sum = 0;
+  for (std::int64_t unit = from / prefix.unit_tokens; unit < to / prefix.unit_tokens; ++unit) {
+    if (!units_.contains(prefix[unit])) {
+      host_->use(prefix[unit]);
+      sum += unit_bytes(prefix, unit);
+    }
+  }
+  return host_->load(sum, now);
 }
 
 void KvCache::hold(Unit& unit) {
@@ -146,6 +173,9 @@ void KvCache::release(Holding& holding, const Prefix& prefix) {
 void KvCache::make_room() {
   while (used_ + idle_ > capacity_) {
     const auto least = units_.find(idle_order_.front());
+    if (host_) {
+      host_->store(least->first, least->second.bytes);
+    }
     idle_ -= least->second.bytes;
     units_.erase(least);
     idle_order_.pop_front();

@@ -12,14 +12,19 @@
 // as one of them runs, and idle afterwards. Idle units are free room; those used least recently make way
 // first, the end of a sequence before its start. Models with recurrent layers keep none: a state is of one
 // length only.
+//
+// With `serving.kv_offload` units that make way go to the host (sim/host_cache.hpp), and come back into
+// blocks of their own when a sequence begins with them.
 #pragma once
 
 #include <cstdint>
 #include <list>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "sim/host_cache.hpp"
 #include "sim/scenario.hpp"
 
 namespace roofcast::sim {
@@ -48,6 +53,11 @@ class KvCache {
   bool could_hold(std::int64_t tokens) { return bytes(blocks(tokens)) <= capacity_; }
   // Tokens at the start of a sequence of `tokens` that are published, in whole units.
   std::int64_t known_tokens(const Prefix& prefix, std::int64_t tokens) const;
+
+  // The same with units that lie in host memory among them; 0 without any.
+  std::int64_t restorable_tokens(const Prefix& prefix, std::int64_t tokens) const;
+  // Asks the host at `now` for the units from token `from` to `to` that it alone has; when they are here.
+  double restore(const Prefix& prefix, std::int64_t from, std::int64_t to, double now);
 
   // Takes in a sequence with a promise of so many tokens, and the units at its start that are published
   // and lie in its first `reusable` tokens; false and unchanged when what all hold or were promised would
@@ -90,6 +100,7 @@ class KvCache {
   std::vector<std::int64_t> bytes_;  // by blocks, as far as they were asked
   std::unordered_map<std::uint64_t, Unit> units_;
   std::list<std::uint64_t> idle_order_;  // the one to go first in front
+  std::optional<HostCache> host_;
 };
 
 }  // namespace roofcast::sim

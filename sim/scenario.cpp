@@ -98,6 +98,11 @@ workloads::Serving read_serving(const Node& document, Problems& problems) {
     problems.add(document.find_path("serving.replicas")->place, "serving.replicas",
                  "are for roofcast simulate; an estimate is of one replica");
   }
+  if (serving.kv_offload.capacity.si() > 0.0) {
+    problems.add(document.find_path("serving.kv_offload")->place, "serving.kv_offload",
+                 "is for roofcast simulate; an estimate is told what is found by "
+                 "traffic.cached_tokens");
+  }
   return serving;
 }
 
@@ -134,6 +139,12 @@ StreamedScenario read_streamed_scenario(Node document) {
                              read_precision(document, problems), read_mapping(document, problems),
                              read_replicas(document, problems), workloads::mean_traffic(stream)},
                             stream};
+  const workloads::KvOffload& offload = streamed.scenario.serving.kv_offload;
+  if (offload.capacity.si() > 0.0 && !offload.bandwidth &&
+      !streamed.scenario.platform.system.chip.pcie) {
+    problems.add(document.find_path("serving.kv_offload")->place, "serving.kv_offload",
+                 "needs a bandwidth: the PCIe port of the chip is not known");
+  }
   problems.throw_if_any();
   return streamed;
 }

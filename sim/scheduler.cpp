@@ -48,7 +48,9 @@ void Scheduler::receive(const Lane& lane) {
   const bool looks =
       lane.sequences == 0 || had_prompts_ || ++unreceived_ >= policy_.receive_iterations;
   if (looks) {
-    waiting_.insert(waiting_.end(), sent_.begin(), sent_.end());
+    for (const Sequence& sequence : sent_) {
+      wait(sequence, false);
+    }
     sent_.clear();
     unreceived_ = 0;
   }
@@ -90,34 +92,68 @@ void Scheduler::finish(Iteration& iteration) const {
   }
 }
 
-void Scheduler::preempt_last(Lane& lane, std::size_t rank) {
-  Sequence& last = lane.ranks[rank].back();
-  if (!last.done) {
-    caches_[rank].publish(last.holding, last.job.prefix, last.computed);
+// `again`: it ran before.
+void Scheduler::wait(const Sequence& sequence, bool again) {
+  if (policy_.queue == workloads::Queue::priority) {
+    const auto before = [](const Sequence& a, const Sequence& b) {
+      return a.job.priority != b.job.priority ? a.job.priority > b.job.priority
+                                              : a.job.id < b.job.id;
+    };
+    waiting_.insert(std::upper_bound(waiting_.begin(), waiting_.end(), sequence, before), sequence);
+  } else if (again) {
+    waiting_.push_front(sequence);
+  } else {
+    waiting_.push_back(sequence);
   }
-  caches_[rank].release(last.holding, last.job.prefix);
-  if (!last.done) {
-    last.computed = last.job.cached_tokens;
-    preempted_.push_back(last.job.id);
-    waiting_.push_front(last);
+}
+
+// Who loses its blocks.
+std::size_t Scheduler::victim(const std::vector<Sequence>& running) const {
+  if (policy_.queue == workloads::Queue::arrival) {
+    return running.size() - 1;
+  }
+  const auto rather = [](const Sequence& a, const Sequence& b) {
+    if (a.done != b.done) {
+      return a.done;
+    }
+    return a.job.priority != b.job.priority ? a.job.priority < b.job.priority : a.job.id > b.job.id;
+  };
+  return static_cast<std::size_t>(std::min_element(running.begin(), running.end(), rather) -
+                                  running.begin());
+}
+
+void Scheduler::preempt(Lane& lane, std::size_t rank, std::size_t index) {
+  std::vector<Sequence>& running = lane.ranks[rank];
+  Sequence& lost = running[index];
+  if (!lost.done && lost.ready <= now_) {
+    caches_[rank].publish(lost.holding, lost.job.prefix, lost.computed);
+  }
+  caches_[rank].release(lost.holding, lost.job.prefix);
+  if (!lost.done) {
+    budget_[rank] += lost.scheduled;
+    lost.scheduled = 0;
+    lost.computed = lost.job.cached_tokens;
+    lost.ready = 0.0;
+    preempted_.push_back(lost.job.id);
+    wait(lost, true);
     --running_;
   }
-  lane.ranks[rank].pop_back();
+  running.erase(running.begin() + static_cast<std::ptrdiff_t>(index));
   --lane.sequences;
 }
 
-// False when the sequence lost its own blocks.
-bool Scheduler::take(Lane& lane, std::size_t rank, std::size_t index, std::int64_t tokens) {
+// False when the sequence lost its own blocks; `index` follows it.
+bool Scheduler::take(Lane& lane, std::size_t rank, std::size_t& index, std::int64_t tokens) {
   std::vector<Sequence>& sequences = lane.ranks[rank];
-  Sequence& sequence = sequences[index];
-  while (!caches_[rank].grow(sequence.holding, sequence.computed + tokens)) {
-    const bool itself = sequences.size() == index + 1;
-    preempt_last(lane, rank);
-    if (itself) {
+  while (!caches_[rank].grow(sequences[index].holding, sequences[index].computed + tokens)) {
+    const std::size_t lost = victim(sequences);
+    preempt(lane, rank, lost);
+    if (lost == index) {
       return false;
     }
+    index -= lost < index ? 1 : 0;
   }
-  sequence.scheduled = tokens;
+  sequences[index].scheduled = tokens;
   budget_[rank] -= tokens;
   return true;
 }
@@ -125,8 +161,8 @@ bool Scheduler::take(Lane& lane, std::size_t rank, std::size_t index, std::int64
 void Scheduler::run_running(Lane& lane, std::size_t rank, bool prompts_only) {
   std::vector<Sequence>& sequences = lane.ranks[rank];
   for (std::size_t i = 0; i < sequences.size() && budget_[rank] > 0; ++i) {
-    Sequence& sequence = sequences[i];
-    if (sequence.done || (prompts_only && sequence.decodes())) {
+    const Sequence& sequence = sequences[i];
+    if (sequence.done || sequence.ready > now_ || (prompts_only && sequence.decodes())) {
       continue;
     }
     if (!take(lane, rank, i, std::min(sequence.missing(), budget_[rank]))) {
@@ -141,9 +177,12 @@ bool Scheduler::prompts_first() const {
 
 bool Scheduler::admit(Lane& lane, std::size_t rank, const Sequence& candidate) {
   Sequence sequence = candidate;
+  const Prefix& prefix = candidate.job.prefix;
   const std::int64_t reusable = sequence.known() - 1;
-  sequence.computed = std::max(sequence.job.cached_tokens,
-                               caches_[rank].known_tokens(sequence.job.prefix, reusable));
+  const std::int64_t here =
+      std::max(sequence.job.cached_tokens, caches_[rank].known_tokens(prefix, reusable));
+  sequence.computed = std::max(here, caches_[rank].restorable_tokens(prefix, reusable));
+  sequence.restored = sequence.computed - here;
   const std::int64_t missing = sequence.missing();
   const bool whole = !policy_.chunked_prompts && missing <= limits_.max_tokens_per_step;
   const std::int64_t tokens = std::min(missing, budget_[rank]);
@@ -156,14 +195,21 @@ bool Scheduler::admit(Lane& lane, std::size_t rank, const Sequence& candidate) {
     const auto left = static_cast<double>(sequence.job.output_tokens - sequence.generated);
     promised = sequence.known() + std::llround(std::ceil(policy_.reserved_output * left));
   }
-  if (!caches_[rank].admit(sequence.holding, promised, sequence.job.prefix, reusable)) {
+  if (!caches_[rank].admit(sequence.holding, promised, prefix, reusable)) {
     return false;
   }
   lane.ranks[rank].push_back(sequence);
   ++lane.sequences;
   ++load_[rank];
   ++running_;
-  take(lane, rank, lane.ranks[rank].size() - 1, tokens);
+  Sequence& admitted = lane.ranks[rank].back();
+  if (admitted.restored > 0) {
+    caches_[rank].grow(admitted.holding, admitted.computed);
+    admitted.ready = caches_[rank].restore(prefix, here, admitted.computed, now_);
+    return true;
+  }
+  std::size_t index = lane.ranks[rank].size() - 1;
+  take(lane, rank, index, tokens);
   return true;
 }
 
@@ -208,13 +254,16 @@ void Scheduler::admit_waiting(Lane& lane) {
     if (!admitted) {
       break;
     }
-    Sequence& sequence = lane.ranks[best].back();
-    if (!sequence.started) {
-      sequence.started = true;
-      started_.push_back({sequence.job.id, sequence.computed});
-    }
     waiting_.pop_front();
   }
+}
+
+double Scheduler::next_load() const {
+  double next = kNever;
+  for (const Lane& lane : lanes_) {
+    next = lane.in_flight ? next : std::min(next, lane.next_load);
+  }
+  return next;
 }
 
 // Frees what waited for an iteration that does not come.
@@ -234,8 +283,9 @@ bool Scheduler::free_done(Lane& lane) {
   return lane.sequences < before;
 }
 
-std::span<const Iteration> Scheduler::schedule(std::size_t index) {
+std::span<const Iteration> Scheduler::schedule(std::size_t index, double now) {
   Lane& lane = lanes_[index];
+  now_ = now;
   started_.clear();
   preempted_.clear();
   receive(lane);
@@ -243,11 +293,19 @@ std::span<const Iteration> Scheduler::schedule(std::size_t index) {
     fill(lane);
   } while (!lane.in_flight && free_done(lane));
   had_prompts_ = false;
+  lane.next_load = kNever;
   for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
     iterations_[rank] = {};
-    for (const Sequence& sequence : lane.ranks[rank]) {
+    for (Sequence& sequence : lane.ranks[rank]) {
+      if (sequence.ready > now_) {
+        lane.next_load = std::min(lane.next_load, sequence.ready);
+      }
       if (sequence.scheduled > 0) {
         add(iterations_[rank], sequence);
+        if (!sequence.started) {
+          sequence.started = true;
+          started_.push_back({sequence.job.id, sequence.computed, sequence.restored});
+        }
       }
     }
     finish(iterations_[rank]);

@@ -2,11 +2,13 @@
 //
 // One replica's scheduler: which tokens every iteration computes, as serving engines decide it.
 //
-// A request waits, is admitted (first come, first served) to the attention-DP rank and pipeline
+// A request waits, is admitted (first come, first served, or by priority) to the attention-DP rank and pipeline
 // micro-batch with the fewest sequences, computes its prompt in one chunk or several, and then a token an
 // iteration. An iteration holds max_tokens_per_step tokens and max_sequences sequences a rank. Admission
 // asks for KV blocks as the policy says; a sequence that cannot grow takes the blocks of the one admitted
-// last, which is admitted anew before any that wait, and computes again what is no longer in the cache.
+// last, which is admitted anew before any that wait, and computes again what is no longer in the cache. With
+// priorities it takes those of the least urgent, which waits at its place in the queue. A sequence whose blocks
+// are on their way from host memory holds its slot and its blocks and computes nothing until they are here.
 //
 // Policies and their sources stand in the stacks (workloads/serving.hpp). Every call costs what the
 // sequences of its micro-batch cost, and allocates nothing once buffers have grown.
@@ -14,6 +16,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -28,7 +31,8 @@ struct Job {
   std::int64_t input_tokens = 0;
   std::int64_t cached_tokens = 0;  // of the input, computed before
   std::int64_t output_tokens = 0;
-  Prefix prefix = {};  // of the input, then of the answer
+  Prefix prefix = {};         // of the input, then of the answer
+  std::int64_t priority = 0;  // the greater goes first
 };
 
 class Scheduler {
@@ -40,20 +44,21 @@ class Scheduler {
   bool can_ever_run(const Job& job);
   void enqueue(const Job& job);
 
-  // The next iteration of a micro-batch that is not in flight, one entry a rank; empty when there is
-  // nothing it can do.
-  std::span<const Iteration> schedule(std::size_t lane);
+  // The next iteration of a micro-batch that is not in flight, at `now` (s), one entry a rank; empty when
+  // there is nothing it can do.
+  std::span<const Iteration> schedule(std::size_t lane, double now = 0.0);
   // The iteration of the micro-batch has ended.
   void complete(std::size_t lane);
 
   // Tokens at the start of the job's input that the rank with most of them has in its KV cache.
   std::int64_t known_tokens(const Job& job) const;
 
-  // Of the last schedule(): sequences admitted for the first time, with the input tokens that they found
-  // in the KV cache, and those that lost their blocks.
+  // Of the last schedule(): sequences that begin, with the input tokens that they found in the KV cache,
+  // those from host memory among them, and sequences that lost their blocks.
   struct Start {
     std::int32_t id = 0;
     std::int64_t reused_tokens = 0;
+    std::int64_t restored_tokens = 0;
   };
   std::span<const Start> started() const { return started_; }
   std::span<const std::int32_t> preempted() const { return preempted_; }
@@ -61,6 +66,10 @@ class Scheduler {
   std::span<const std::int32_t> first_tokens() const { return first_tokens_; }
   std::span<const std::int32_t> finished() const { return finished_; }
   std::int64_t tokens() const { return tokens_; }  // of all answers
+
+  // When the next blocks from host memory are here for a micro-batch that is not in flight; infinity where
+  // none are on their way.
+  double next_load() const;
 
   std::size_t lanes() const { return lanes_.size(); }
   bool in_flight(std::size_t lane) const { return lanes_[lane].in_flight; }
@@ -70,13 +79,17 @@ class Scheduler {
   std::int64_t cache_capacity() const;
 
  private:
+  static constexpr double kNever = std::numeric_limits<double>::infinity();
+
   struct Sequence {
     Job job;
     Holding holding;
     std::int64_t computed = 0;   // tokens in the cache
     std::int64_t generated = 0;  // tokens of the answer
     std::int64_t scheduled = 0;  // tokens in flight
-    bool started = false;        // was admitted before
+    std::int64_t restored = 0;   // of them, from host memory when it was admitted
+    double ready = 0.0;          // s, when they are here
+    bool started = false;        // was in an iteration before
     bool done = false;           // waits for its slot to be freed
     // Tokens to compute before the next token of the answer.
     std::int64_t known() const { return job.input_tokens + generated; }
@@ -87,16 +100,19 @@ class Scheduler {
     std::vector<std::vector<Sequence>> ranks;  // running, in the order of admission
     std::size_t sequences = 0;
     bool in_flight = false;
+    double next_load = kNever;
   };
 
   bool prompts_first() const;
+  void wait(const Sequence& sequence, bool again);
   void receive(const Lane& lane);
   void fill(Lane& lane);
   bool free_done(Lane& lane);
   bool waits_for_more(const Lane& lane);
   void run_running(Lane& lane, std::size_t rank, bool prompts_only);
-  bool take(Lane& lane, std::size_t rank, std::size_t index, std::int64_t tokens);
-  void preempt_last(Lane& lane, std::size_t rank);
+  bool take(Lane& lane, std::size_t rank, std::size_t& index, std::int64_t tokens);
+  std::size_t victim(const std::vector<Sequence>& running) const;
+  void preempt(Lane& lane, std::size_t rank, std::size_t index);
   void admit_waiting(Lane& lane);
   bool admit(Lane& lane, std::size_t rank, const Sequence& sequence);
   void add(Iteration& iteration, const Sequence& sequence);
@@ -107,6 +123,7 @@ class Scheduler {
   std::vector<KvCache> caches_;  // of the ranks
   std::vector<Lane> lanes_;
   std::deque<Sequence> waiting_;
+  double now_ = 0.0;
   std::size_t running_ = 0;
   std::int64_t waited_ = 0;      // iterations that waited for more prompts
   std::vector<Sequence> sent_;   // not received yet

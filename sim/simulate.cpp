@@ -137,6 +137,7 @@ class Loop {
       served.arrival = closed_ ? 0.0 : request.arrival.si();
       served.input_tokens = request.input_tokens;
       served.output_tokens = request.output_tokens;
+      served.priority = request.priority;
       result_.requests.push_back(served);
     }
     sent_ = closed_ ? std::min(static_cast<std::size_t>(concurrency), result_.requests.size())
@@ -170,6 +171,9 @@ class Loop {
       if (replica.lane_waits) {
         next = std::min(next, replica.stage_free);
       }
+      if (replica.scheduler.next_load() > now_) {
+        next = std::min(next, replica.scheduler.next_load());
+      }
     }
     if (taken_ < sent_) {
       next = std::min(next, result_.requests[taken_].arrival);
@@ -186,6 +190,7 @@ class Loop {
     job.id = static_cast<std::int32_t>(index);
     job.input_tokens = request.input_tokens;
     job.output_tokens = request.output_tokens;
+    job.priority = request.priority;
     job.cached_tokens = std::min(scenario_.traffic->cached_tokens, request.input_tokens - 1);
     job.prefix = {stream_.blocks_of(request), index + 1,
                   stream_.block_tokens > 0 ? stream_.block_tokens : kUnitTokens};
@@ -239,7 +244,7 @@ class Loop {
         replica.lane_waits = true;
         return;
       }
-      const std::span<const Iteration> iterations = replica.scheduler.schedule(lane);
+      const std::span<const Iteration> iterations = replica.scheduler.schedule(lane, now_);
       for (const std::int32_t id : replica.scheduler.preempted()) {
         ++result_.requests[static_cast<std::size_t>(id)].preemptions;
         ++result_.preemptions;
@@ -251,6 +256,7 @@ class Loop {
         ServedRequest& request = result_.requests[static_cast<std::size_t>(start.id)];
         request.scheduled = now_;
         request.reused_tokens = start.reused_tokens;
+        request.restored_tokens = start.restored_tokens;
       }
       start(replica, lane, iterations);
     }

@@ -30,7 +30,9 @@ struct ServedRequest {
   double last_token = 0;
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
-  std::int64_t reused_tokens = 0;  // of the input, found in the KV cache when it was scheduled
+  std::int64_t priority = 0;
+  std::int64_t reused_tokens = 0;    // of the input, found in the KV cache when it was scheduled
+  std::int64_t restored_tokens = 0;  // of these, from host memory
   std::int32_t preemptions = 0;
   std::int32_t replica = 0;
   bool rejected = false;  // longer than the model's context or than the KV cache: has no times

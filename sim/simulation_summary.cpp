@@ -84,6 +84,7 @@ SimulationSummary summarise(const Simulation& simulation, std::size_t warm_up,
   double input = 0.0;
   double output = 0.0;
   double reused = 0.0;
+  double restored = 0.0;
   std::size_t good = 0;
   for (std::size_t i = warm_up; i < simulation.requests.size(); ++i) {
     const ServedRequest& r = simulation.requests[i];
@@ -102,6 +103,7 @@ SimulationSummary summarise(const Simulation& simulation, std::size_t warm_up,
     input += static_cast<double>(r.input_tokens);
     output += static_cast<double>(r.output_tokens);
     reused += static_cast<double>(r.reused_tokens);
+    restored += static_cast<double>(r.restored_tokens);
     good += is_good(r, objectives) ? 1 : 0;
     s.preemptions += r.preemptions;
   }
@@ -111,6 +113,7 @@ SimulationSummary summarise(const Simulation& simulation, std::size_t warm_up,
   s.input_rate = input / s.duration;
   s.output_rate = output / s.duration;
   s.reused_share = reused / input;
+  s.restored_share = restored / input;
   s.good_share = static_cast<double>(good) / static_cast<double>(s.requests + s.rejected);
   s.good_per_second = static_cast<double>(good) / s.duration;
   s.ttft = times_of(std::move(ttft));

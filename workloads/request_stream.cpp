@@ -12,6 +12,15 @@ constexpr base::Range kCount{1.0, 1e9};
 
 std::int64_t whole(double tokens) { return std::llround(tokens); }
 
+void read(base::Fields& f, Priorities& p) {
+  f.integers("values", p.values, {0.0, 1e6}, base::required);
+  f.integers("weights", p.weights, kCount, base::required);
+  if (f.has("values") && f.has("weights") &&
+      (p.values.empty() || p.values.size() != p.weights.size())) {
+    f.problem("weights", "must be as many as values: how often each is drawn");
+  }
+}
+
 }  // namespace
 
 void read(base::Fields& f, RequestStream& s) {
@@ -28,6 +37,9 @@ void read(base::Fields& f, RequestStream& s) {
     f.integer("concurrency", s.concurrency, kCount);
   }
   f.integer("requests", s.requests, kCount);
+  if (f.has("priorities")) {
+    f.group("priorities", [&](base::Fields& g) { read(g, s.priorities.emplace()); });
+  }
   f.integer("seed", s.seed, base::not_negative, base::optional);
   f.group(
       "objectives",
@@ -53,8 +65,18 @@ Requests draw_requests(const RequestStream& s) {
   Arrivals at_once;
   at_once.process = ArrivalProcess::constant;
   at_once.rate = base::Hertz::infinity();
-  return draw_requests(s.arrivals.value_or(at_once), s.input, s.output,
-                       static_cast<std::size_t>(count), static_cast<std::uint64_t>(s.seed));
+  Requests requests =
+      draw_requests(s.arrivals.value_or(at_once), s.input, s.output,
+                    static_cast<std::size_t>(count), static_cast<std::uint64_t>(s.seed));
+  if (s.priorities) {
+    const std::vector<double> weights(s.priorities->weights.begin(), s.priorities->weights.end());
+    const base::Discrete which(weights);
+    base::Random random(static_cast<std::uint64_t>(s.seed), "priorities");
+    for (Request& request : requests.requests) {
+      request.priority = s.priorities->values[which(random)];
+    }
+  }
+  return requests;
 }
 
 }  // namespace roofcast::workloads

@@ -9,6 +9,7 @@
 //     output_tokens: {uniform: [200, 600]}
 //     arrivals: {process: poisson, rate: 3.5 /s}
 //     requests: 5000
+//     priorities: {values: [0, 1], weights: [9, 1]}
 //     seed: 1
 //     objectives: {ttft: 2 s, tpot: 50 ms}
 //
@@ -18,6 +19,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "base/fields.hpp"
 #include "base/quantity.hpp"
@@ -36,6 +38,12 @@ struct Objectives {
   bool any() const { return ttft || tpot || end_to_end; }
 };
 
+// What share of the requests has which priority, as weights; each draws its own.
+struct Priorities {
+  std::vector<std::int64_t> values;
+  std::vector<std::int64_t> weights;
+};
+
 struct RequestStream {
   Lengths input;
   Lengths output;
@@ -43,6 +51,7 @@ struct RequestStream {
   std::int64_t concurrency = 0;      // 0 in an open loop
   std::optional<Arrivals> arrivals;  // of an open loop
   std::optional<std::int64_t> requests;
+  std::optional<Priorities> priorities;  // all 0 without
   std::int64_t seed = 1;
   Objectives objectives;
 };

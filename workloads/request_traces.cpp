@@ -20,6 +20,7 @@ namespace roofcast::workloads {
 namespace {
 
 constexpr std::int64_t kMostTokens = 1'000'000'000;
+constexpr std::int64_t kMostPriority = 1'000'000;
 constexpr std::int64_t kMooncakeBlock = 512;
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
@@ -75,13 +76,18 @@ void refuse_other_columns(const base::CsvTable& table, const std::vector<std::st
 }
 
 Requests from_own(const base::CsvTable& table) {
-  refuse_other_columns(table, {"arrival_s", "input_tokens", "output_tokens", "session"});
+  refuse_other_columns(table,
+                       {"arrival_s", "input_tokens", "output_tokens", "session", "priority"});
   const Column arrival(table, "arrival_s");
   const Column input(table, "input_tokens");
   const Column output(table, "output_tokens");
   std::optional<Column> session;
   if (table.find_column("session")) {
     session.emplace(table, "session");
+  }
+  std::optional<Column> priority;
+  if (table.find_column("priority")) {
+    priority.emplace(table, "priority");
   }
   Requests read;
   read.requests.reserve(table.rows());
@@ -97,6 +103,9 @@ Requests from_own(const base::CsvTable& table) {
     if (session && !session->text(row).empty()) {
       request.session = static_cast<std::int32_t>(
           session->count(row, 0, std::numeric_limits<std::int32_t>::max()));
+    }
+    if (priority) {
+      request.priority = priority->count(row, 0, kMostPriority);
     }
     read.requests.push_back(request);
   }

@@ -3,7 +3,8 @@
 // Requests as somebody recorded them. The format is told by the first line; gzip is told by the first
 // bytes.
 //
-//   arrival_s,input_tokens,output_tokens[,session]      ours; session is a whole number or empty
+//   arrival_s,input_tokens,output_tokens[,session][,priority]    ours; session is a whole number or empty;
+//                                                       priority from 0 on, the greater goes first
 //   TIMESTAMP,ContextTokens,GeneratedTokens             Azure LLM inference traces 2023 and 2024
 //     2023-11-16 18:17:03.9799600,4808,10               (Azure/AzurePublicDataset)
 //   {"timestamp": 0, "input_length": 6758, "output_length": 500, "hash_ids": [0, 1, 2]}

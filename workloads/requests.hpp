@@ -19,6 +19,7 @@ struct Request {
   base::Seconds arrival;
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
+  std::int64_t priority = 0;      // the greater goes first, where a scheduler heeds it
   std::int32_t session = -1;      // requests of one conversation share it; -1: of none
   std::uint32_t block_count = 0;  // of its prompt, in Requests::blocks; 0: not known
   std::size_t first_block = 0;

@@ -27,6 +27,8 @@ void read_policy(base::Fields& f, SchedulerPolicy& policy) {
       "order", policy.order,
       {{"mixed", ScheduleOrder::mixed}, {"prompts first", ScheduleOrder::prompts_first}},
       base::optional);
+  f.choice<Queue>("queue", policy.queue,
+                  {{"arrival", Queue::arrival}, {"priority", Queue::priority}}, base::optional);
   f.flag("chunked_prompts", policy.chunked_prompts, base::optional);
   f.choice<Reservation>("reserves", policy.reserves,
                         {{"chunk", Reservation::chunk}, {"request", Reservation::request}},
@@ -108,6 +110,16 @@ void read(base::Fields& f, Serving& serving) {
   read_limits(f, serving.limits, base::optional);
   f.group(
       "scheduler", [&](base::Fields& g) { read_policy(g, serving.policy); }, base::optional);
+  f.group(
+      "kv_offload",
+      [&](base::Fields& g) {
+        g.quantity("capacity", serving.kv_offload.capacity, base::not_negative);
+        g.quantity("bandwidth", serving.kv_offload.bandwidth);
+      },
+      base::optional);
+  if (f.has("kv_offload") && !serving.policy.prefix_cache) {
+    f.problem("kv_offload", "keeps what a prefix cache evicts, and prefix_cache is false");
+  }
   f.integer("replicas", serving.replicas, {1.0, 1e6}, base::optional);
   f.choice<Router>("router", serving.router,
                    {{"round robin", Router::round_robin},

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/catalog.hpp"
@@ -32,9 +33,16 @@ enum class Reservation : std::uint8_t {
   request,  // of its prompt and a share of its answer, beside what was promised to those that run
 };
 
+// Which of those that wait is admitted first, and which of those that run loses its blocks to others.
+enum class Queue : std::uint8_t {
+  arrival,  // the first to come; the last to be admitted
+  priority,  // the greatest priority, of equal ones the first to come; the least, of equal ones the last
+};
+
 // How a stack decides what runs (sim/scheduler.hpp).
 struct SchedulerPolicy {
   ScheduleOrder order = ScheduleOrder::mixed;
+  Queue queue = Queue::arrival;
   bool chunked_prompts = true;  // a prompt is cut where the budget ends; else it waits for one that
                                 // holds it, if any can
   Reservation reserves = Reservation::chunk;
@@ -102,11 +110,20 @@ inline base::Seconds request_time(const Stack& stack, std::int64_t tokens) {
          static_cast<double>(tokens) * stack.token_overhead;
 }
 
+// Host memory of one replica, each GPU's share behind its own link, for KV blocks that its caches evict
+// (sim/host_cache.hpp).
+struct KvOffload {
+  base::Bytes capacity;  // 0: none
+  std::optional<base::BytesPerSecond>
+      bandwidth;  // of a GPU's link, one direction; the chip's PCIe port
+};
+
 // The `serving:` section: a stack and what the scenario overrides.
 struct Serving {
   Stack stack;
   SchedulerLimits limits;
   SchedulerPolicy policy;
+  KvOffload kv_offload;
   std::int64_t replicas = 1;  // each with the ranks of the mapping
   Router router = Router::least_loaded;
 };

@@ -2,8 +2,8 @@
 //
 // The drawings of a report. First the two charts as ECharts options, functions from values to
 // options: the trade-off of two metrics and the roofline of one configuration. Then the views of
-// the operators: roofline, stacked bars, tables. report.js owns the model, the state, the text of
-// numbers (`format`) and the escaping (`escapeHtml`).
+// the operators: roofline, stacked bars, tables. report.js owns the model and the state,
+// report_page.js the text of numbers (`format`) and the escaping (`escapeHtml`).
 
 // Shape and colour walk their lists at different lengths, so that 56 series stay distinct.
 const kShapes = [
@@ -28,6 +28,12 @@ const kLargeSeries = 2000;  // from here the dominated points are painted as one
 function shapeOf(index) {
   const { name, path } = kShapes[index % kShapes.length];
   return kBuiltInShapes.includes(name) ? name : `path://${path}`;
+}
+
+function symbolSvg(index, colour) {
+  const { path } = kShapes[index % kShapes.length];
+  return `<svg viewBox="0 0 10 10" aria-hidden="true"><path d="${path}" `
+    + `fill="var(--c${colour % kColours})"/></svg>`;
 }
 
 // The colours of the page as it is now, light or dark.

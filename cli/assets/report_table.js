@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The rows of a report as text: the selected one, and the table of all: filter, sort, columns, the
-// rows in sight, the printed table and the CSV. report.js owns the model, the state and the text of numbers.
+// rows in sight, the printed table and the CSV. report.js owns the model and the state.
 'use strict';
 
 function fillSelection() {
@@ -152,23 +152,9 @@ function fillPrintTable() {
       + '</tbody></table>';
 }
 
-function csvText() {
-  const quote = (value) => {
-    const text = isEmpty(value) ? '' : String(value);
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  };
-  const lines = [model.columns.map((c) => quote(c.name)), ...state.order
-      .map((row) => model.rows[row].map(quote))];
-  return lines.map((line) => line.join(',')).join('\n') + '\n';
-}
-
 function downloadCsv() {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([csvText()], { type: 'text/csv' }));
-  const stem = (model.title || 'roofcast').replace(/[^\w]+/g, '_').slice(0, 60);
-  link.download = `${stem.toLowerCase()}.csv`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  saveText(csvName(model.title), csvText(model.columns.map((c) => c.name),
+    state.order.map((row) => model.rows[row])));
 }
 
 // Arrow keys move the selection through the rows as they are sorted and filtered.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <regex>
 
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
+#include "tests/request_run.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -92,7 +94,8 @@ TEST_CASE("A report asks nothing of a network", "[cli]") {
   }
   roofcast.output(
       {"sweep", example("llama70b_what_if"), "--csv", "o.csv", "--report", "o.html", "--quiet"});
-  const std::string page = roofcast.read("o.html");
+  roofcast.output({"simulate", example("llama-70b"), "--report", "s.html"});
+  const std::string page = roofcast.read(GENERATE("o.html", "s.html"));
   const auto library = page.find("Licensed to the Apache Software Foundation");
   REQUIRE(library != std::string::npos);
   const auto library_end = page.find("</script>", library);
@@ -155,6 +158,66 @@ TEST_CASE("Text of a user's sweep cannot break out of the report's data", "[cli]
   const std::string page = roofcast.read("o.html");
   CHECK(!contains(page, "<script>alert"));
   CHECK(json::parse(data_text(page))["question"] == question);
+}
+
+TEST_CASE("A simulation's report holds its distributions, its seconds and the files beside it",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.output({"simulate", example("llama-70b"), "--set", "traffic.requests=100", "--set",
+                   "traffic.objectives={ttft: 2 s}", "--csv", "o.csv", "--timeline", "t.csv",
+                   "--report", "o.html"});
+  const json data = json::parse(data_text(roofcast.read("o.html")));
+  REQUIRE(data["runs"].size() == 1);
+  const json& run = data["runs"][0];
+  CHECK(run["files"][0]["text"] == roofcast.read("o.csv"));
+  CHECK(run["files"][1]["text"] == roofcast.read("t.csv"));
+  CHECK(contains(data["scenario"].get<std::string>(), "requests: 100"));
+  CHECK(contains(run["facts"].dump(), "goodput"));
+  REQUIRE(run["sides"].size() == 1);
+  const base::CsvTable requests = base::read_csv(roofcast.path("o.csv"));
+  for (const char* quantity : {"ttft", "tpot"}) {
+    std::vector<double> values;
+    for (std::size_t row = 0; row < requests.rows(); ++row) {
+      values.push_back(number(requests, row, std::string(quantity) + "_s"));
+    }
+    std::sort(values.begin(), values.end());
+    CHECK(run["sides"][0][quantity] == json(values));
+  }
+  const base::CsvTable seconds = base::read_csv(roofcast.path("t.csv"));
+  REQUIRE(run["sides"][0]["running"].size() == seconds.rows());
+  for (std::size_t row = 0; row < seconds.rows(); ++row) {
+    CHECK(run["sides"][0]["running"][row] == number(seconds, row, "running"));
+    CHECK(run["sides"][0]["output"][row] == number(seconds, row, "output_tokens"));
+  }
+}
+
+TEST_CASE("A report of measured requests has both sides, and says which run it lacks", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_run(roofcast.path("runs/RTX4090_tiny"));
+  write_run(roofcast.path("runs/TPU9_tiny"));
+  roofcast.output({"calibrate", "validate", "requests", "runs", "--report", "o.html"});
+  const json data = json::parse(data_text(roofcast.read("o.html")));
+  REQUIRE(data["runs"].size() == 1);
+  const json& sides = data["runs"][0]["sides"];
+  REQUIRE(sides.size() == 2);
+  CHECK(sides[0]["name"] == "measured");
+  CHECK(sides[0]["ttft"][1].get<double>() == Approx(0.2));
+  CHECK(sides[0]["running"] == json({2.0, 0.0}));
+  CHECK(sides[0]["cache"].empty());
+  CHECK(sides[1]["name"] == "simulated");
+  CHECK(sides[1]["ttft"].size() == 2);
+  CHECK(data["notes"].size() == 1);
+  CHECK(contains(data["notes"][0].get<std::string>(), "TPU9 is not in the catalog"));
+  const Outcome gemm =
+      roofcast.run({"calibrate", "validate", "gemm", "gemm.csv", "--report", "o.html"});
+  CHECK(gemm.code == 2);
+  CHECK(contains(gemm.err, "--report is of requests"));
 }
 
 }  // namespace roofcast::cli

@@ -72,6 +72,47 @@ TEST_CASE("The same seed gives the same bytes", "[cli]") {
   CHECK(first != roofcast.output(simulate({"--seed", "4"})));
 }
 
+TEST_CASE("Times are told by priority where requests differ in it", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::vector<std::string> mix = {"--set",
+                                        "traffic.priorities={values: [0, 5], weights: [3, 1]}",
+                                        "--set", "serving.scheduler={queue: priority}"};
+  const std::string out = roofcast.output(simulate(mix));
+  CHECK(contains(out, "\npriority  requests  TTFT p50"));
+  CHECK(out.find("\n       5  ") < out.find("\n       0  "));
+  std::vector<std::string> json_mix = mix;
+  json_mix.insert(json_mix.end(), {"--format", "json", "--csv", "requests.csv"});
+  const json all = json::parse(roofcast.output(simulate(json_mix)));
+  const base::CsvTable requests = base::read_csv(roofcast.path("requests.csv"));
+  std::size_t urgent = 0;
+  for (std::size_t row = 0; row < requests.rows(); ++row) {
+    urgent += cell(requests, row, "priority") == "5" ? 1 : 0;
+  }
+  CHECK(urgent > 20);
+  CHECK(all["by_priority"]["5"]["requests"] == urgent);
+  CHECK(all["by_priority"]["0"]["requests"] == 200 - urgent);
+  CHECK(!contains(roofcast.output(simulate({})), "\npriority"));
+}
+
+TEST_CASE("Host memory for the KV cache needs a link whose rate is known", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::vector<std::string> unknown = {"--set",
+                                            "system.chip.pcie.bandwidth_per_direction=null",
+                                            "--set", "serving.kv_offload={capacity: 1 TB}"};
+  const Outcome refused = roofcast.run(simulate(unknown));
+  CHECK(refused.code == 2);
+  CHECK(contains(refused.err, "needs a bandwidth: the PCIe port of the chip is not known"));
+  std::vector<std::string> known = unknown;
+  known.back() = "serving.kv_offload={capacity: 1 TB, bandwidth: 50 GB/s}";
+  CHECK(contains(roofcast.output(simulate(known)), "TTFT"));
+}
+
 TEST_CASE("A trace is replayed at its own times", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {

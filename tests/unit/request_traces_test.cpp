@@ -32,6 +32,18 @@ std::vector<std::uint64_t> blocks_of(const Requests& read, std::size_t i) {
 
 }  // namespace
 
+TEST_CASE("a priority is a whole number from 0 on, and 0 where there is no column", "[unit]") {
+  const Requests read = parse_requests(
+      "arrival_s,input_tokens,output_tokens,priority\n0.5,100,20,7\n1e0,200,30,0\n", "t.csv");
+  CHECK(read.requests[0].priority == 7);
+  CHECK(read.requests[1].priority == 0);
+  CHECK(parse_requests("arrival_s,input_tokens,output_tokens\n1,2,3\n", "t").requests[0].priority ==
+        0);
+  CHECK_THROWS_WITH(
+      parse_requests("arrival_s,input_tokens,output_tokens,priority\n1,2,3,-1\n", "t"),
+      Catch::Contains("t:2: error: priority: a whole number from 0 to 1000000 is expected"));
+}
+
 TEST_CASE("our own traces are read, with and without sessions", "[unit]") {
   const Requests read = parse_requests(
       "arrival_s,input_tokens,output_tokens,session\n0.5,100,20,7\n1e0,200,30,\n", "t.csv");
@@ -105,7 +117,7 @@ TEST_CASE("a trace that cannot be read is told with its place", "[unit]") {
       {own + "1,1\n", "t:3: error: 2 cells, but the header has 3"},
       {"arrival_s,input_tokens,output_tokens,sesion\n",
        "t:1: error: unknown column \"sesion\"; did you mean \"session\"? (allowed: arrival_s, "
-       "input_tokens, output_tokens, session)"},
+       "input_tokens, output_tokens, session, priority)"},
       {"arrival_s,input_tokens\n",
        "t: error: no column \"output_tokens\"; did you mean \"input_tokens\"?"},
       {"a,b\n",

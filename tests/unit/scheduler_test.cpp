@@ -228,4 +228,41 @@ TEST_CASE("Pipeline micro-batches share the requests", "[unit]") {
   CHECK(queue.waiting() == 0);
 }
 
+TEST_CASE("By priority the greatest is admitted first, of equal ones the first to come", "[unit]") {
+  const Scenario s = scenario("{stack: vllm, max_sequences: 1, scheduler: {queue: priority}}");
+  Scheduler queue = scheduler(s);
+  for (const std::int32_t id : {0, 1, 2, 3}) {
+    queue.enqueue({id, 100, 0, 1, {}, id < 2 ? 1 : 7});
+  }
+  std::vector<std::int32_t> order;
+  while (queue.running() + queue.waiting() > 0) {
+    queue.schedule(0);
+    for (const Scheduler::Start& start : queue.started()) {
+      order.push_back(start.id);
+    }
+    queue.complete(0);
+  }
+  CHECK(order == std::vector<std::int32_t>{2, 3, 0, 1});
+}
+
+TEST_CASE("By priority the least loses its blocks, wherever it stands", "[unit]") {
+  const Scenario s = scenario("{stack: vllm, scheduler: {queue: priority, prefix_cache: false}}");
+  Scheduler queue = scheduler(s, 160.0);
+  queue.enqueue({0, 64, 0, 40, {}, 1});
+  queue.enqueue({1, 64, 0, 40, {}, 2});
+  std::vector<std::int32_t> preempted;
+  std::vector<std::int32_t> finished;
+  std::int64_t tokens = 0;
+  while (queue.running() + queue.waiting() > 0) {
+    queue.schedule(0);
+    preempted.insert(preempted.end(), queue.preempted().begin(), queue.preempted().end());
+    queue.complete(0);
+    finished.insert(finished.end(), queue.finished().begin(), queue.finished().end());
+    tokens += queue.tokens();
+  }
+  CHECK(preempted == std::vector<std::int32_t>{0});
+  CHECK(finished == std::vector<std::int32_t>{1, 0});
+  CHECK(tokens == 80);
+}
+
 }  // namespace roofcast::sim

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The page of served requests: distributions, curves over time, tables, files to save. What it shares
+// with other pages is in report_page.js, axes and colours are in report_charts.js.
+//
+// Data contract (<script type="application/json" id="data">, every `<` in it written \u003c):
+//   title, generated_by, question, scenario   text; question and scenario may be empty
+//   notes    [text]
+//   runs     [{name, text, facts: [[label, text]], seconds_per_point,
+//              tables: [[[text]]]     the first row is the header
+//              sides: [{name, ttft: [s], tpot: [s]   in ascending order: quantiles at (i + ½) / n
+//                       running, waiting, cache, output, busy: [number or null]   from the start on}],
+//              files: [{name, text}]}]
+// A list that is empty was not recorded. The first side has the first colour.
+'use strict';
+
+const model = JSON.parse(byId('data').textContent);
+const state = { run: 0, printing: false };
+const charts = {};
+const kCurves = [
+  { key: 'running', label: 'Running requests', unit: '' },
+  { key: 'waiting', label: 'Waiting requests', unit: '' },
+  { key: 'cache', label: 'KV cache in use', unit: 'fraction' },
+  { key: 'output', label: 'Output tokens per second', unit: '' },
+  { key: 'busy', label: 'Time with an iteration under way', unit: 'fraction' },
+];
+const kDashes = ['solid', [6, 4], [2, 3]];
+
+const wholePercent = (share) => `${Math.round(100 * share)} %`;
+const run = () => model.runs[state.run];
+const recorded = (key) => run().sides.some((side) => side[key].length > 0);
+
+function lineOf(theme, side, index, data, step) {
+  return {
+    type: 'line', name: side.name, data, symbol: 'none', step, sampling: 'lttb',
+    lineStyle: { color: theme.series(index), width: 1.8, type: kDashes[index % kDashes.length] },
+    itemStyle: { color: theme.series(index) },
+  };
+}
+
+function lineOption(theme, { chart, x, y, series, tip }) {
+  const option = baseOption(theme);
+  Object.assign(option.tooltip, { trigger: 'axis', formatter: tip });
+  const room = Math.max(3, Math.floor(chart.getWidth() / 75));
+  return Object.assign(option, {
+    grid: { left: 62, right: 22, top: 34, bottom: 48 },
+    xAxis: axisOption(theme, { ...x, room, vertical: false }),
+    yAxis: Object.assign(axisOption(theme, { ...y, low: 0, high: 1, room: 6, vertical: true }), y.limits),
+    series,
+  });
+}
+
+// Share of the requests by time.
+function drawDistribution(key) {
+  const sides = run().sides;
+  const log = byId('log').checked;
+  const times = sides.flatMap((side) => side[key]).filter((time) => time > 0);
+  byId(`${key}-chart`).parentElement.hidden = times.length === 0;
+  if (times.length === 0) { return; }
+  const low = Math.min(...times);
+  const high = Math.max(...times);
+  const scale = scaleOf('s', high);
+  const series = sides.map((side, index) => {
+    const n = side[key].length;
+    return lineOf(pageTheme(), side, index, side[key].filter((time) => time > 0 || !log)
+      .map((time, i, kept) => [time, (i + n - kept.length + 0.5) / n]), false);
+  });
+  const tip = (items) => tipHtml(format(items[0].axisValue, 's'), sides.map((side) => {
+    const below = side[key].filter((time) => time <= items[0].axisValue).length;
+    return [side.name, `${percent(below / side[key].length)} took no longer`];
+  }));
+  const chart = chartOf(key, true);
+  chart.setOption(lineOption(pageTheme(), {
+    chart, series, tip,
+    x: { name: `${key.toUpperCase()} (${scale.unit})`, log, low: low / 1.1, high: high * 1.1,
+      label: (v) => String(Number((v / scale.factor).toPrecision(3))) },
+    y: { name: 'Requests', log: false, label: wholePercent, limits: { max: 1 } },
+  }), { notMerge: true });
+}
+
+function drawCurve({ key, unit }) {
+  const { sides, seconds_per_point: step } = run();
+  const drawn = sides.filter((side) => side[key].length > 0);
+  if (drawn.length === 0) { return; }
+  const series = drawn.map((side) => lineOf(pageTheme(), side, sides.indexOf(side),
+    side[key].map((value, i) => [i * step, value]), 'end'));
+  const tip = (items) => tipHtml(`${kPlain.format(items[0].axisValue)} s`,
+    items.map((item) => [item.seriesName, format(item.value[1], unit)]));
+  const chart = chartOf(key, true);
+  chart.setOption(lineOption(pageTheme(), {
+    chart, series, tip,
+    x: { name: 'Time (s)', log: false, low: 0, high: 1, label: (v) => kPlain.format(v) },
+    y: { name: '', log: false, label: (v) => (unit ? wholePercent(v) : plainNumber(v, 3)),
+      limits: unit ? { max: 1 } : {} },
+  }), { notMerge: true });
+}
+
+function drawCharts() {
+  ['ttft', 'tpot'].forEach(drawDistribution);
+  kCurves.forEach(drawCurve);
+}
+
+function tableHtml(rows) {
+  const [head, ...body] = rows;
+  const cells = (row, tag) => row.map((cell, i) =>
+    `<${tag}${i > 0 ? ' class="number"' : ''}>${escapeHtml(cell)}</${tag}>`).join('');
+  return '<div class="scroll-x"><table class="operators"><thead><tr>' + cells(head, 'th')
+    + '</tr></thead><tbody>' + body.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('')
+    + '</tbody></table></div>';
+}
+
+function fillRun() {
+  const { name, text, facts, tables, sides, files, seconds_per_point: step } = run();
+  byId('run-heading').textContent = name;
+  byId('run-text').textContent = text;
+  byId('counts').innerHTML = facts.map(([label, fact]) =>
+    `<li><b>${escapeHtml(fact)}</b>${escapeHtml(label)}</li>`).join('');
+  byId('tables').innerHTML = tables.map(tableHtml).join('');
+  byId('files').innerHTML = files.map((file, index) =>
+    `<button type="button" data-file="${index}">Save ${escapeHtml(file.name)}</button>`).join('');
+  const legend = sides.length < 2 ? '' : sides.map((side, index) =>
+    `<span class="key">${symbolSvg(1, index)}${escapeHtml(side.name)}${index > 0 ? ', dashed'
+      : ''}</span>`).join('');
+  document.querySelectorAll('[data-legend]').forEach((box) => { box.innerHTML = legend; });
+  Object.keys(charts).filter((key) => kCurves.some((curve) => curve.key === key)).forEach((key) => {
+    charts[key].dispose();
+    delete charts[key];
+  });
+  byId('seconds').innerHTML = kCurves.filter(({ key }) => recorded(key)).map(({ key, label }) =>
+    `<figure><h3>${label}</h3><div id="${key}-chart" class="chart small" role="img"
+      aria-label="${label}"></div></figure>`).join('');
+  byId('seconds-hint').textContent = step > 1 ? `Means of ${step} seconds.` : 'Means of each second.';
+  drawCharts();
+}
+
+function fillPage() {
+  document.title = model.title;
+  byId('title').textContent = model.title;
+  byId('question').textContent = model.question;
+  byId('question').hidden = !model.question;
+  byId('notes').innerHTML = model.notes.map((note) => `<p>${escapeHtml(note)}</p>`).join('');
+  byId('notes').hidden = model.notes.length === 0;
+  byId('scenario').textContent = model.scenario;
+  byId('scenario-section').hidden = !model.scenario;
+  byId('footer').textContent = `Made by ${model.generated_by}. One file, nothing loaded from a network. `
+    + 'Charts: Apache ECharts.';
+  byId('run-label').hidden = model.runs.length < 2;
+  byId('run-select').innerHTML = model.runs.map(({ name }, index) =>
+    `<option value="${index}">${escapeHtml(name)}</option>`).join('');
+  byId('run-select').onchange = (event) => {
+    state.run = Number(event.target.value);
+    fillRun();
+  };
+  byId('files').onclick = (event) => {
+    const button = event.target.closest('button');
+    if (!button) { return; }
+    const file = run().files[Number(button.dataset.file)];
+    saveText(`${run().name.replace(/[^\w.-]+/g, '_')}.${file.name}`, file.text);
+  };
+  byId('log').onchange = () => ['ttft', 'tpot'].forEach(drawDistribution);
+}
+
+setUpPage(drawCharts);
+fillPage();
+fillRun();

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/html_page.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+#include "base/problems.hpp"
+
+namespace roofcast::cli {
+
+std::string_view asset_report_css();
+std::string_view asset_echarts_js();
+std::string_view asset_report_page_js();
+std::string_view asset_report_charts_js();
+
+namespace {
+
+using nlohmann::ordered_json;
+
+// Replaces each token once, in order of appearance, never looking inside what was put in.
+std::string fill(std::string_view page,
+                 const std::vector<std::pair<std::string_view, std::string_view>>& tokens) {
+  std::string out;
+  for (const auto& [token, text] : tokens) {
+    const auto at = page.find(token);
+    if (at == std::string_view::npos) {
+      throw std::logic_error(fmt::format("page lacks {}", token));
+    }
+    out += page.substr(0, at);
+    out += text;
+    page.remove_prefix(at + token.size());
+  }
+  return out += page;
+}
+
+std::string escaped(const std::string& json) {
+  std::string out;
+  out.reserve(json.size());
+  for (const char c : json) {
+    c == '<' ? out += "\\u003c" : out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
+void write_page(std::string_view page,
+                const std::vector<std::pair<std::string_view, std::string_view>>& own,
+                const ordered_json& data, const std::filesystem::path& file) {
+  const std::string json =
+      escaped(data.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+  std::vector<std::pair<std::string_view, std::string_view>> tokens = {
+      {"/*{{css}}*/", asset_report_css()},
+      {"{{data}}", json},
+      {"/*{{chart_library}}*/", asset_echarts_js()},
+      {"/*{{js_page}}*/", asset_report_page_js()},
+      {"/*{{js_charts}}*/", asset_report_charts_js()}};
+  tokens.insert(tokens.end(), own.begin(), own.end());
+  std::ofstream out(file, std::ios::binary);
+  out << fill(page, tokens);
+  out.close();
+  if (!out) {
+    throw base::InputError(fmt::format("error: cannot write {}\n", file.string()));
+  }
+}
+
+}  // namespace roofcast::cli

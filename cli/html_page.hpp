@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One self-contained HTML file: a page of cli/assets with styles, chart library, scripts and data put in.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace roofcast::cli {
+
+// Fills in what every page has, then the tokens of `own` in their order. InputError when the file cannot
+// be written.
+void write_page(std::string_view page,
+                const std::vector<std::pair<std::string_view, std::string_view>>& own,
+                const nlohmann::ordered_json& data, const std::filesystem::path& file);
+
+}  // namespace roofcast::cli
