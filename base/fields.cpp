@@ -150,14 +150,19 @@ void Fields::number(std::string_view key, double& target, Range range, Need need
     return;
   }
   if (const Node* node = scalar(key, need)) {
-    if (const auto value = plain_number(node->text)) {
-      target = *value;
-      check_range(*node, key, *value, range);
-    } else {
-      problems_->add(node->place, path_of(key),
-                     fmt::format("a number without a unit is expected, not \"{}\"", node->text));
-    }
+    target = plain(*node, key, range).value_or(target);
   }
+}
+
+std::optional<double> Fields::plain(const Node& node, std::string_view key, Range range) {
+  const auto value = plain_number(node.text);
+  if (value) {
+    check_range(node, key, *value, range);
+  } else {
+    problems_->add(node.place, path_of(key),
+                   fmt::format("a number without a unit is expected, not \"{}\"", node.text));
+  }
+  return value;
 }
 
 void Fields::integer(std::string_view key, std::int64_t& target, Range range, Need need) {
@@ -227,11 +232,23 @@ std::vector<const Node*> Fields::scalars(std::string_view key, Need need) {
 void Fields::integers(std::string_view key, std::vector<std::int64_t>& target, Range range,
                       Need need) {
   if (recorder_ != nullptr) {
-    recorder_->key(path_of(key), {.type = Key::Type::texts, .need = need});
+    recorder_->key(path_of(key), {.type = Key::Type::integers, .need = need, .range = range});
     return;
   }
   for (const Node* item : scalars(key, need)) {
     if (const auto value = whole(*item, key, range)) {
+      target.push_back(*value);
+    }
+  }
+}
+
+void Fields::numbers(std::string_view key, std::vector<double>& target, Range range, Need need) {
+  if (recorder_ != nullptr) {
+    recorder_->key(path_of(key), {.type = Key::Type::numbers, .need = need, .range = range});
+    return;
+  }
+  for (const Node* item : scalars(key, need)) {
+    if (const auto value = plain(*item, key, range)) {
       target.push_back(*value);
     }
   }
@@ -318,6 +335,14 @@ bool Fields::group(std::string_view key, const std::function<void(Fields&)>& rea
   read(below);
   below.end();
   return below.usable_;
+}
+
+bool Fields::part(std::string_view key, const std::function<void(Fields&)>& read, Need need) {
+  if (recorder_ != nullptr) {
+    recorder_->key(path_of(key), {.type = Key::Type::any, .need = need});
+    return false;
+  }
+  return group(key, read, need);
 }
 
 void Fields::each(std::string_view key, const std::function<void(Fields&)>& read, Need need) {

@@ -74,6 +74,8 @@ class Fields {
 
   void integers(std::string_view key, std::vector<std::int64_t>& target, Range range,
                 Need need = required);
+  void numbers(std::string_view key, std::vector<double>& target, Range range,
+               Need need = required);
   template <class Q>
   void quantities(std::string_view key, std::vector<Q>& target, Range range = positive,
                   Need need = required) {
@@ -107,6 +109,8 @@ class Fields {
 
   // A map below; nothing is called when it is absent.
   bool group(std::string_view key, const std::function<void(Fields&)>& read, Need need = required);
+  // The same, of whose keys a recorder is told nothing: they are known of another place.
+  bool part(std::string_view key, const std::function<void(Fields&)>& read, Need need = required);
   // A sequence of maps.
   void each(std::string_view key, const std::function<void(Fields&)>& read, Need need = required);
 
@@ -130,6 +134,7 @@ class Fields {
   std::optional<double> quantity_of(const Node& node, std::string_view key, Dimension dimension,
                                     Range range);
   std::vector<const Node*> scalars(std::string_view key, Need need);
+  std::optional<double> plain(const Node& node, std::string_view key, Range range);
   std::optional<std::int64_t> whole(const Node& node, std::string_view key, Range range);
   std::string path_of(std::string_view key) const;
   void check_range(const Node& node, std::string_view key, double value, Range range);

@@ -38,12 +38,25 @@ struct Condition {
 };
 
 struct Key {
-  enum class Type { any, text, texts, flag, integer, number, quantity, choice, group, list };
+  enum class Type {
+    any,
+    text,
+    texts,
+    flag,
+    integer,
+    integers,
+    number,
+    numbers,
+    quantity,
+    choice,
+    group,
+    list
+  };
 
   std::string name = {};
   Type type = Type::any;
   Need need = required;
-  Range range = {};                       // of an integer, a number or a quantity in SI units
+  Range range = {};                       // of integers, numbers or a quantity in SI units
   Dimension dimension = {};               // of a quantity
   std::vector<std::string> choices = {};  // of a choice
   std::vector<Key> below = {};            // of a group, and of each entry of a list

@@ -116,6 +116,8 @@ std::string_view category(sim::Infeasible infeasible) {
       return "no multiplier for a number format";
     case sim::Infeasible::context:
       return "longer than the model's context";
+    case sim::Infeasible::draft:
+      return "the draft does not run that way";
     case sim::Infeasible::weights:
       return "the weights do not fit";
     case sim::Infeasible::cache:

@@ -86,6 +86,16 @@ std::string check_precision(const Node& document) {
 std::string check_stack(const Node& document) {
   return read_part<workloads::Stack>(document, "serving.stack").name;
 }
+std::string check_acceptance(const Node& document) {
+  const auto measured =
+      read_part<workloads::MeasuredAcceptance>(document, "serving.speculative.measured");
+  std::vector<std::string> means;
+  for (std::size_t i = 0; i < measured.draft_tokens.size(); ++i) {
+    means.push_back(
+        fmt::format("{} with {}", measured.tokens_per_step[i], measured.draft_tokens[i]));
+  }
+  return fmt::format("{}: {} draft tokens", measured.name, fmt::join(means, ", "));
+}
 std::string check_example(const Node& document) {
   return document.find("axes") != nullptr ? check_sweep(document) : check_scenario(document);
 }
@@ -103,6 +113,8 @@ constexpr DocumentKind kKinds[] = {
      base::describe<workloads::Precision>},
     {"stack", "overhead", "serving.stack", workloads::stack_catalog, check_stack,
      base::describe<workloads::Stack>},
+    {"acceptance", "tokens_per_step", "serving.speculative.measured", workloads::acceptance_catalog,
+     check_acceptance, base::describe<workloads::MeasuredAcceptance>},
     {"example", "axes", "", example_catalog, check_example, nullptr},
 };
 
@@ -113,9 +125,13 @@ std::span<const DocumentKind> document_kinds() { return kKinds; }
 Node resolved(const Node& document, std::string_view place) {
   base::Problems problems;
   Node scenario;
-  const auto dot = place.find('.');
-  Node& section = scenario[place.substr(0, dot)];
-  (dot == std::string_view::npos ? section : section[place.substr(dot + 1)]) = document;
+  Node* node = &scenario;
+  for (std::string_view rest = place; !rest.empty();) {
+    const auto dot = std::min(rest.find('.'), rest.size());
+    node = &(*node)[rest.substr(0, dot)];
+    rest.remove_prefix(std::min(dot + 1, rest.size()));
+  }
+  *node = document;
   sim::load_references(scenario, problems);
   problems.throw_if_any();
   return *scenario.find_path(place);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/csv.hpp"
 #include "cli/commands.hpp"
@@ -12,6 +13,7 @@
 #include "cli/scenario_text.hpp"
 #include "cli/text_table.hpp"
 #include "cli/usage.hpp"
+#include "sim/draft.hpp"
 #include "sim/metrics.hpp"
 #include "sim/scenario.hpp"
 
@@ -64,6 +66,43 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
              hardware::name(e.provenance));
 }
 
+// Speculative decoding beside the same load without it.
+struct Speculation {
+  double tpot = 0;  // how many times as fast
+  double throughput = 0;
+  std::optional<std::int64_t> break_even;
+};
+
+std::optional<Speculation> speculation(const sim::ScenarioView& view,
+                                       const sim::ServingEstimate& e) {
+  if (!e.fits() || !view.serving->speculation.drafts() || e.steady.tpot.si() <= 0.0) {
+    return std::nullopt;
+  }
+  workloads::Serving none = *view.serving;
+  none.speculation = {};
+  sim::ScenarioView plain = view;
+  plain.serving = &none;
+  sim::Workspace workspace;
+  const sim::ServingEstimate without = sim::estimate(plain, workspace);
+  return Speculation{without.steady.tpot / e.steady.tpot, e.output_rate / without.output_rate,
+                     sim::break_even(view, e.steady.decode_pass.context, workspace)};
+}
+
+void print_speculation(const workloads::Speculation& s, const Speculation& gain) {
+  fmt::print(
+      "Speculation: {} {}, {:.3g} tokens a step; {:.3g} times the interactivity and {:.3g} times "
+      "the "
+      "throughput of none\n",
+      s.draft_tokens, s.draft_tokens == 1 ? "draft token" : "draft tokens", s.tokens_per_step(),
+      gain.tpot, gain.throughput);
+  fmt::print("Break-even: {}\n",
+             gain.break_even
+                 ? fmt::format("with {} sequences on one attention-DP rank a decode step "
+                               "yields no more tokens a second than without",
+                               *gain.break_even)
+                 : "none, whatever the batch");
+}
+
 nlohmann::ordered_json json_of(const sim::ServingEstimate& e) {
   nlohmann::ordered_json json;
   json["fits"] = e.fits();
@@ -96,8 +135,17 @@ int run_estimate(const Options& options) {
   sim::Workspace workspace;
   const sim::ScenarioView view = sim::view(scenario);
   const sim::ServingEstimate e = sim::estimate(view, workspace);
+  const std::optional<Speculation> gain =
+      options.format == "csv" ? std::nullopt : speculation(view, e);
   if (options.format == "json") {
     nlohmann::ordered_json json = json_of(e);
+    if (gain) {
+      json["speculation"] = {
+          {"interactivity_ratio", gain->tpot},
+          {"throughput_ratio", gain->throughput},
+          {"break_even_batch", gain->break_even ? nlohmann::ordered_json(*gain->break_even)
+                                                : nlohmann::ordered_json()}};
+    }
     if (options.explain && e.fits()) {
       json["steps"] = explain_json(view, e);
     }
@@ -106,6 +154,9 @@ int run_estimate(const Options& options) {
     options.explain&& e.fits() ? print_operators_csv(view, e) : print_csv(e);
   } else {
     print_text(scenario, e);
+    if (gain) {
+      print_speculation(scenario.serving.speculation, *gain);
+    }
     if (options.explain && e.fits()) {
       fmt::print("{}", explain_text(view, e));
     }

@@ -9,14 +9,30 @@
 #include "base/unit_text.hpp"
 #include "cli/text_table.hpp"
 #include "models/operator_cost.hpp"
+#include "sim/draft.hpp"
 
 namespace roofcast::cli {
 namespace {
 
+std::string words(const workloads::Batch& batch) {
+  std::string text =
+      fmt::format("{} sequences decoding at {} tokens", batch.decode_sequences, batch.context);
+  if (batch.query_tokens > 1) {
+    text += fmt::format(", {} tokens of each", batch.query_tokens);
+  }
+  if (batch.prefill_sequences > 0) {
+    text += fmt::format(", {} prompt(s) of {} new tokens", batch.prefill_sequences,
+                        batch.prefill_tokens);
+  }
+  return text;
+}
+
 PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch,
                 std::string name) {
   const models::Machine& machine = scenario.platform->machine;
-  PhaseRows rows{std::move(name), 0.0, {}};
+  PhaseRows rows;
+  rows.name = std::move(name);
+  rows.batch = words(batch);
   for (const sim::OperatorLine& line : sim::step_operators(scenario, batch)) {
     OperatorRow row;
     row.name = line.call.name;
@@ -44,6 +60,10 @@ PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch
     rows.time_s += row.time_s;
     rows.operators.push_back(std::move(row));
   }
+  return rows;
+}
+
+void add_host(PhaseRows& rows, const sim::ScenarioView& scenario, const workloads::Batch& batch) {
   OperatorRow host;
   host.name = "host";
   host.category = "host";
@@ -55,7 +75,24 @@ PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch
   host.bound = "host";
   rows.time_s += host.time_s;
   rows.operators.push_back(std::move(host));
-  return rows;
+}
+
+// A step and the passes of the draft that follow it.
+void add_step(std::vector<PhaseRows>& phases, const sim::ScenarioView& scenario,
+              const workloads::Batch& batch, const std::string& name, double clock) {
+  phases.push_back(phase(scenario, batch, name));
+  phases.back().clock = clock;
+  add_host(phases.back(), scenario, batch);
+  if (scenario.draft == nullptr) {
+    return;
+  }
+  const auto [first, next] = sim::draft_passes(scenario, batch);
+  phases.push_back(phase(scenario.draft->view, first.batch, name + ", first pass of the draft"));
+  if (next.count > 0) {
+    phases.push_back(
+        phase(scenario.draft->view, next.batch, name + ", each further pass of the draft"));
+    phases.back().runs = next.count;
+  }
 }
 
 std::string scaled(double value, std::string_view unit) {
@@ -98,28 +135,26 @@ std::string choice(const OperatorRow& row) {
 
 std::vector<PhaseRows> explain(const sim::ScenarioView& scenario,
                                const sim::ServingEstimate& estimate) {
+  const auto draft = sim::draft_of(scenario);
+  sim::ScenarioView drafting = scenario;
+  drafting.draft = draft.get();
+  const sim::SteadyState& steady = estimate.steady;
   std::vector<PhaseRows> phases;
-  if (estimate.steady.decode_pass.decode_sequences > 0) {
-    phases.push_back(phase(scenario, estimate.steady.decode_pass, "decode step"));
+  if (steady.decode_pass.decode_sequences > 0) {
+    add_step(phases, drafting, steady.decode_pass, "decode step", steady.decode_clock);
   }
-  phases.push_back(phase(scenario, estimate.steady.prefill_pass, "step with prompts"));
+  add_step(phases, drafting, steady.prefill_pass, "step with prompts", steady.prefill_clock);
   return phases;
 }
 
 std::string explain_text(const sim::ScenarioView& scenario, const sim::ServingEstimate& estimate) {
   std::string out;
   for (const PhaseRows& rows : explain(scenario, estimate)) {
-    const bool decode = rows.name == "decode step";
-    const workloads::Batch& batch =
-        decode ? estimate.steady.decode_pass : estimate.steady.prefill_pass;
-    const double clock = decode ? estimate.steady.decode_clock : estimate.steady.prefill_clock;
-    out += fmt::format("\n{}: {}{}, {} sequences decoding at {} tokens", rows.name,
-                       scaled(rows.time_s, "s"),
-                       clock < 1.0 ? fmt::format(" at {:.0f}% of the clock", 100.0 * clock) : "",
-                       batch.decode_sequences, batch.context);
-    out += decode ? "\n"
-                  : fmt::format(", {} prompt(s) of {} new tokens\n", batch.prefill_sequences,
-                                batch.prefill_tokens);
+    out += fmt::format(
+        "\n{}: {}{}{}, {}\n", rows.name, rows.runs > 1 ? fmt::format("{} times ", rows.runs) : "",
+        scaled(rows.time_s, "s"),
+        rows.clock < 1.0 ? fmt::format(" at {:.0f}% of the clock", 100.0 * rows.clock) : "",
+        rows.batch);
     TextTable table({"operator", "runs", "time", "90 %", "share", "FLOP", "bytes", "sent", "FLOP/B",
                      "format", "bound", "by"});
     for (const OperatorRow& row : rows.operators) {
@@ -160,8 +195,10 @@ nlohmann::ordered_json explain_json(const sim::ScenarioView& scenario,
                            {"runner_up", row.runner_up},
                            {"runner_up_time_s", row.runner_up_time_s}});
     }
-    phases.push_back(
-        {{"name", rows.name}, {"time_s", rows.time_s}, {"operators", std::move(operators)}});
+    phases.push_back({{"name", rows.name},
+                      {"time_s", rows.time_s},
+                      {"runs", rows.runs},
+                      {"operators", std::move(operators)}});
   }
   return phases;
 }

@@ -35,12 +35,16 @@ struct OperatorRow {
 };
 
 struct PhaseRows {
-  std::string name;  // "decode step", "step with prompts"
-  double time_s = 0;
+  std::string name;   // "decode step", "decode step, first pass of the draft", …
+  std::string batch;  // in words
+  double time_s = 0;  // of one run
+  std::int64_t runs = 1;
+  double clock = 1;                    // of the full one
   std::vector<OperatorRow> operators;  // in the order they run; host time last
 };
 
-// The steps behind an estimate: decodes alone, and decodes with prompts.
+// The steps behind an estimate: decodes alone, and decodes with prompts; after each the passes of a draft, if there
+// is one.
 std::vector<PhaseRows> explain(const sim::ScenarioView& scenario,
                                const sim::ServingEstimate& estimate);
 

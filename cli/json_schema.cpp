@@ -83,6 +83,13 @@ void add_range(Json& schema, const base::Range& range) {
   }
 }
 
+Json number(const Key& key) {
+  const bool whole = key.type == Key::Type::integer || key.type == Key::Type::integers;
+  Json schema = {{"type", whole ? "integer" : "number"}};
+  add_range(schema, key.range);
+  return schema;
+}
+
 Json quantity(const Key& key) {
   const std::string example = base::dimension_example(key.dimension);
   const std::string words = fmt::format("{}: a number and a unit, for example \"{}\"",
@@ -102,13 +109,22 @@ Json quantity(const Key& key) {
   return schema;
 }
 
+// What stands where a document may name another one: its id, its path, or its keys.
+Json named(const std::string& place) {
+  const base::Catalog& catalog = sim::reference_at(place)->catalog;
+  return {{"type", {"string", "object"}},
+          {"description", fmt::format("the id of a {} (`roofcast list {}`), a path, or its keys",
+                                      catalog.singular, catalog.kind)},
+          {"examples", base::catalog_ids(catalog)}};
+}
+
 Json group(const Key& key, const std::string& place, Whole whole);
 Json part(const Key& key, const std::string& place, Whole whole);
 
 Json value_of(const Key& key, const std::string& place, Whole whole) {
   switch (key.type) {
     case Key::Type::any:
-      return Json::object();
+      return sim::reference_at(place) != nullptr ? named(place) : Json::object();
     case Key::Type::text:
       return kText;
     case Key::Type::texts:
@@ -116,11 +132,11 @@ Json value_of(const Key& key, const std::string& place, Whole whole) {
     case Key::Type::flag:
       return {{"type", "boolean"}};
     case Key::Type::integer:
-    case Key::Type::number: {
-      Json schema = {{"type", key.type == Key::Type::integer ? "integer" : "number"}};
-      add_range(schema, key.range);
-      return schema;
-    }
+    case Key::Type::number:
+      return number(key);
+    case Key::Type::integers:
+    case Key::Type::numbers:
+      return {{"type", "array"}, {"items", number(key)}};
     case Key::Type::quantity:
       return quantity(key);
     case Key::Type::choice:
@@ -196,13 +212,10 @@ Json keys_or_changes(const Key& key, const std::string& place, Whole whole) {
 
 // The same, or an id or a path.
 Json part(const Key& key, const std::string& place, Whole whole) {
-  const base::Catalog& catalog = sim::reference_at(place)->catalog;
-  return {{"type", {"string", "object"}},
-          {"description", fmt::format("the id of a {} (`roofcast list {}`), a path, or its keys",
-                                      catalog.singular, catalog.kind)},
-          {"examples", base::catalog_ids(catalog)},
-          {"if", {{"type", "object"}}},
-          {"then", keys_or_changes(key, place, whole)}};
+  Json schema = named(place);
+  schema["if"] = {{"type", "object"}};
+  schema["then"] = keys_or_changes(key, place, whole);
+  return schema;
 }
 
 template <class T>

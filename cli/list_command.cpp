@@ -41,7 +41,8 @@ void add_list(CLI::App& app, Run& chosen) {
   auto csv = std::make_shared<bool>(false);
   command
       ->add_option("kind", *kind,
-                   "chips, systems, models, precisions, stacks, calibrated or examples; all when "
+                   "chips, systems, models, precisions, stacks, acceptance, calibrated or "
+                   "examples; all when "
                    "left out")
       ->type_name(kKinds);
   command->add_flag("--csv", *csv, "models as CSV, in SI units");

@@ -8,6 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/peer_comparison.hpp"
 #include "cli/text_table.hpp"
+#include "cli/validate_speculation.hpp"
 #include "cli/validation.hpp"
 
 namespace roofcast::cli {
@@ -82,6 +83,7 @@ int validate_serving(const ValidationOptions& options) {
   std::map<std::tuple<std::string, std::string, std::string>, Errors> groups;
   std::map<std::string, std::size_t> skipped_by_reason;
   std::size_t skipped = 0;
+  SpeculationErrors speculation;
   for (std::size_t row = 0; row < table.rows(); ++row) {
     if (!filter.keeps(row)) {
       continue;
@@ -102,6 +104,9 @@ int validate_serving(const ValidationOptions& options) {
     const calibrate::Pair& ttft = all.ttft.back();
     out.add(row, {tpot.predicted, tpot.low, tpot.high, ttft.predicted, ttft.low, ttft.high},
             predicted.provenance, "");
+    if (measured.may_speculate) {
+      speculation.add(measured, predicted, workspace);
+    }
     parts[measured.may_speculate ? "may speculate (mtp-suspect)" : "do not speculate"].add(
         measured, predicted);
     parts[measured.held_back ? "are held back, do not set the intervals" : "set the intervals"].add(
@@ -125,6 +130,7 @@ int validate_serving(const ValidationOptions& options) {
       table_of_parts.add(cells({std::string(part)}, errors));
     }
     fmt::print("{}\n", table_of_parts.text());
+    fmt::print("{}", speculation.text());
     print_stack_errors(given_by_stack);
   }
   fmt::print("{}{}", skipped_table(skipped_by_reason), peer.text());

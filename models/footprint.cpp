@@ -153,13 +153,15 @@ Bytes state_bytes(const Architecture& model, const workloads::Precision& precisi
 
 Footprint footprint(const hardware::Chip& chip, const workloads::Architecture& model,
                     const workloads::Precision& precision, const workloads::Mapping& mapping,
-                    const workloads::Serving& serving) {
+                    const workloads::Serving& serving, Bytes draft) {
   constexpr double kLogitBytes = 4.0;
   constexpr double kWidths = 3.0;     // gate, up and their product
   constexpr double kRowCopies = 1.5;  // rows into the experts in one byte, out of them in two
   const double tp = as_double(mapping.tensor_parallel);
   const double group_tokens = as_double(serving.limits.max_tokens_per_step);
   const double rows = as_double(serving.limits.max_sequences);
+  const double logit_rows =
+      std::max(rows, std::min(rows * as_double(serving.speculation.query_tokens()), group_tokens));
   const double tokens =
       std::max(group_tokens / as_double(mapping.context_parallel), std::min(group_tokens, rows));
   const workloads::MoeShape& moe = model.moe;
@@ -180,10 +182,10 @@ Footprint footprint(const hardware::Chip& chip, const workloads::Architecture& m
   }
   const double dense = tokens * widest / tp;
   Footprint f;
-  f.weights = weight_bytes(model, precision, mapping);
+  f.weights = weight_bytes(model, precision, mapping) + draft;
   f.activations = Bytes::from_si(
       kHiddenBytes * (tokens * 4.0 * static_cast<double>(model.hidden) + std::max(dense, routed)) +
-      rows * static_cast<double>(model.vocab) * kLogitBytes);
+      logit_rows * static_cast<double>(model.vocab) * kLogitBytes);
   f.reserve = serving.stack.runtime_reserve;
   if (mapping.ranks() > 1) {
     f.reserve += serving.stack.collective_reserve;

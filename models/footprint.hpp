@@ -10,6 +10,7 @@
 //                gate, up and product widths of the widest feed-forward (or a recurrent mixer's
 //                projection), with experts also the rows permuted to them and back; fp32 logits of
 //                every running sequence
+//                (with speculative decoding, of every token that it verifies)
 //   reserve      of the runtime, from the stack
 //   kv cache     what memory_fraction leaves; of what it is a fraction, the stack says
 // One sequence of L tokens holds blocks of block_tokens; sliding and chunked layers keep at most their
@@ -35,9 +36,10 @@ struct Footprint {
   base::Bytes fixed() const { return weights + activations + reserve; }
 };
 
+// `draft`: weights beside the model's (sim/draft.hpp).
 Footprint footprint(const hardware::Chip& chip, const workloads::Architecture& model,
                     const workloads::Precision& precision, const workloads::Mapping& mapping,
-                    const workloads::Serving& serving);
+                    const workloads::Serving& serving, base::Bytes draft = {});
 
 base::Bytes weight_bytes(const workloads::Architecture& model,
                          const workloads::Precision& precision, const workloads::Mapping& mapping);

@@ -69,6 +69,13 @@ class UncertainSum {
     k.time += time.si();
     k.squares += time.si() * time.si();
   }
+  // All runs of an operator err alike.
+  void add(const UncertainSum& other, double runs) {
+    for (std::size_t k = 0; k < kErrorKinds; ++k) {
+      kinds_[k].time += runs * other.kinds_[k].time;
+      kinds_[k].squares += runs * runs * other.kinds_[k].squares;
+    }
+  }
   // Half-widths in seconds.
   struct Seconds {
     base::Seconds below;

@@ -5,13 +5,17 @@
 #include <cmath>
 #include <limits>
 
+#include "sim/draft.hpp"
 #include "sim/feasibility.hpp"
 
 namespace roofcast::sim {
 
 // description → can it run → what fits in memory → steady state of the batch → intervals → rates, cost and
 // energy
-ServingEstimate estimate(const ScenarioView& s, Workspace& workspace) {
+ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {
+  const std::unique_ptr<const Draft> draft = draft_of(scenario);
+  ScenarioView s = scenario;
+  s.draft = draft.get();
   ServingEstimate e;
   e.provenance = s.platform->system.provenance();
   e.gpus = s.mapping->ranks();
@@ -19,8 +23,7 @@ ServingEstimate estimate(const ScenarioView& s, Workspace& workspace) {
   if (!e.fits()) {
     return e;
   }
-  e.footprint =
-      models::footprint(s.platform->system.chip, *s.model, *s.precision, *s.mapping, *s.serving);
+  e.footprint = footprint_of(s);
   const Cache cache = cache_of(s);
   check_memory(cache, e);
   if (!e.fits()) {

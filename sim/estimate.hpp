@@ -18,13 +18,14 @@ enum class Infeasible : std::uint8_t {
   system_size,    // more ranks than chips
   number_format,  // no multiplier for a format
   context,        // longer than the model's
+  draft,          // there is no module to draft with, or the draft does not divide that way
   weights,        // do not fit beside activations and reserve
   cache,          // one request's KV cache does not fit
 };
 
 struct ServingEstimate {
   Infeasible infeasible = Infeasible::none;
-  std::uint8_t detail = 0;  // of mapping and number_format: the fault, the multiplier
+  std::uint8_t detail = 0;  // of mapping, draft and number_format: the fault, the multiplier
   double needed = 0;        // chips, tokens or bytes, beside
   double available = 0;
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "models/operator_cost.hpp"
+#include "sim/draft.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -87,19 +88,41 @@ std::optional<base::MathType> missing_math(const ScenarioView& s) {
 
 }  // namespace
 
+models::Footprint footprint_of(const ScenarioView& s) {
+  return models::footprint(s.platform->system.chip, *s.model, *s.precision, *s.mapping, *s.serving,
+                           s.draft != nullptr ? s.draft->weights : base::Bytes{});
+}
+
+base::Bytes states_of(const ScenarioView& s) {
+  return static_cast<double>(s.serving->speculation.query_tokens()) *
+         models::state_bytes(*s.model, *s.precision, *s.mapping);
+}
+
+base::Bytes keys_of(double tokens, const ScenarioView& s) {
+  const std::int64_t block = s.serving->stack.kv_block_tokens;
+  const base::Bytes own = models::cache_bytes(tokens, *s.model, *s.precision, *s.mapping, block);
+  return s.draft == nullptr
+             ? own
+             : own + models::cache_bytes(tokens, s.draft->resident, s.draft->precision,
+                                         s.draft->mapping, block);
+}
+
 Cache cache_of(const ScenarioView& s) {
   const auto input = static_cast<double>(s.traffic->input_tokens);
   const auto output = static_cast<double>(s.traffic->output_tokens);
-  const base::Bytes state = models::state_bytes(*s.model, *s.precision, *s.mapping);
-  const auto bytes = [&](double tokens) {
-    return state + models::cache_bytes(tokens, *s.model, *s.precision, *s.mapping,
-                                       s.serving->stack.kv_block_tokens);
-  };
-  return {bytes(input + output / 2.0), bytes(input + output)};
+  const auto drafted = static_cast<double>(s.serving->speculation.draft_tokens);
+  const base::Bytes states = states_of(s);
+  return {states + keys_of(input + output / 2.0 + drafted, s),
+          states + keys_of(input + output + drafted, s)};
 }
 
 void check_runnable(const ScenarioView& s, ServingEstimate& e) {
   const MappingFault fault = workloads::fault_of(*s.model, *s.mapping);
+  const bool no_module = s.draft != nullptr && s.draft->model.layers.empty();
+  const MappingFault draft_fault = s.draft == nullptr || no_module
+                                       ? MappingFault::none
+                                       : workloads::fault_of(s.draft->model, s.draft->mapping);
+  const std::int64_t draft_ranks = s.draft == nullptr ? 0 : s.draft->mapping.stage_ranks();
   const std::int64_t length = s.traffic->input_tokens + s.traffic->output_tokens;
   if (fault != MappingFault::none) {
     refuse(e, Infeasible::mapping, 0, 0, static_cast<std::uint8_t>(fault));
@@ -109,8 +132,15 @@ void check_runnable(const ScenarioView& s, ServingEstimate& e) {
   } else if (length > s.model->max_context) {
     refuse(e, Infeasible::context, static_cast<double>(length),
            static_cast<double>(s.model->max_context));
+  } else if (draft_ranks > s.mapping->stage_ranks()) {
+    refuse(e, Infeasible::draft, static_cast<double>(draft_ranks),
+           static_cast<double>(s.mapping->stage_ranks()));
+  } else if (no_module || draft_fault != MappingFault::none) {
+    refuse(e, Infeasible::draft, 0, 0, static_cast<std::uint8_t>(draft_fault));
   } else if (const auto math = missing_math(s)) {
     refuse(e, Infeasible::number_format, 0, 0, static_cast<std::uint8_t>(*math));
+  } else if (const auto drafts = s.draft != nullptr ? missing_math(s.draft->view) : std::nullopt) {
+    refuse(e, Infeasible::number_format, 0, 0, static_cast<std::uint8_t>(*drafts));
   }
 }
 
@@ -138,6 +168,14 @@ std::string reason(const ServingEstimate& e) {
           static_cast<base::MathType>(e.detail) == base::MathType::fp32 ? "vector" : "tensor");
     case Infeasible::context:
       return fmt::format("{} tokens, the model's context is {}", e.needed, e.available);
+    case Infeasible::draft: {
+      const auto fault = static_cast<MappingFault>(e.detail);
+      if (e.needed > 0.0) {
+        return fmt::format("the draft needs {} ranks, a stage has {}", e.needed, e.available);
+      }
+      return fault == MappingFault::none ? "the model has no multi-token-prediction module"
+                                         : "of the draft, " + mapping_reason(fault);
+    }
     case Infeasible::weights:
       return fmt::format(
           "weights, activations and reserve need {:.1f} GB a GPU, {:.1f} GB may be used",

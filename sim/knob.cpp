@@ -186,6 +186,9 @@ const std::vector<ReferencePoint>& reference_points() {
       {"system.calibration", hardware::calibration_catalog(),
        "the nearest to the chip and the serving stack"},
       {"serving.stack", workloads::stack_catalog()},
+      {"serving.speculative.measured", workloads::acceptance_catalog()},
+      {"serving.speculative.model", workloads::model_catalog()},
+      {"serving.speculative.precision", workloads::precision_catalog(), "the model's own"},
   };
   return points;
 }

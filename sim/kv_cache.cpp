@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/integers.hpp"
-#include "models/footprint.hpp"
+#include "sim/feasibility.hpp"
 
 namespace roofcast::sim {
 
@@ -24,7 +24,7 @@ std::uint64_t Prefix::operator[](std::int64_t unit) const {
 KvCache::KvCache(const ScenarioView& s, base::Bytes capacity)
     : scenario_(s),
       block_tokens_(s.serving->stack.kv_block_tokens * s.mapping->cache_parts()),
-      state_(std::llround(models::state_bytes(*s.model, *s.precision, *s.mapping).si())),
+      state_(std::llround(states_of(s).si())),
       capacity_(static_cast<std::int64_t>(capacity.si())),
       keeps_prefixes_(s.serving->policy.prefix_cache && state_ == 0) {
   const workloads::KvOffload& offload = s.serving->kv_offload;
@@ -42,10 +42,7 @@ std::int64_t KvCache::blocks(std::int64_t tokens) const {
 std::int64_t KvCache::bytes(std::int64_t blocks) {
   while (static_cast<std::size_t>(blocks) >= bytes_.size()) {
     const auto tokens = static_cast<std::int64_t>(bytes_.size()) * block_tokens_;
-    const base::Bytes cache =
-        models::cache_bytes(static_cast<double>(tokens), *scenario_.model, *scenario_.precision,
-                            *scenario_.mapping, scenario_.serving->stack.kv_block_tokens);
-    bytes_.push_back(state_ + std::llround(cache.si()));
+    bytes_.push_back(state_ + std::llround(keys_of(static_cast<double>(tokens), scenario_).si()));
   }
   return bytes_[static_cast<std::size_t>(blocks)];
 }

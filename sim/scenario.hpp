@@ -47,6 +47,8 @@ struct Scenario {
   workloads::Traffic traffic;
 };
 
+struct Draft;
+
 // The same by pointer, so that the points of a sweep share what they have in common.
 struct ScenarioView {
   const Platform* platform = nullptr;
@@ -55,6 +57,8 @@ struct ScenarioView {
   const workloads::Mapping* mapping = nullptr;
   const workloads::Serving* serving = nullptr;
   const workloads::Traffic* traffic = nullptr;
+  const Draft* draft =
+      nullptr;  // that serving.speculative runs, once it is derived (sim/draft.hpp)
 };
 ScenarioView view(const Scenario& scenario);
 

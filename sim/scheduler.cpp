@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/random.hpp"
+
 namespace roofcast::sim {
 
 using workloads::SchedulerPolicy;
 
 Scheduler::Scheduler(const ScenarioView& s, base::Bytes cache)
-    : policy_(s.serving->policy), limits_(s.serving->limits) {
+    : policy_(s.serving->policy), limits_(s.serving->limits), speculation_(s.serving->speculation) {
   const auto ranks = static_cast<std::size_t>(s.mapping->data_parallel);
   caches_.reserve(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -25,7 +27,8 @@ Scheduler::Scheduler(const ScenarioView& s, base::Bytes cache)
 }
 
 bool Scheduler::can_ever_run(const Job& job) {
-  return caches_.front().could_hold(job.input_tokens + job.output_tokens);
+  return caches_.front().could_hold(job.input_tokens + job.output_tokens +
+                                    speculation_.draft_tokens);
 }
 
 std::int64_t Scheduler::known_tokens(const Job& job) const {
@@ -165,7 +168,9 @@ void Scheduler::run_running(Lane& lane, std::size_t rank, bool prompts_only) {
     if (sequence.done || sequence.ready > now_ || (prompts_only && sequence.decodes())) {
       continue;
     }
-    if (!take(lane, rank, i, std::min(sequence.missing(), budget_[rank]))) {
+    const std::int64_t wanted =
+        sequence.decodes() ? speculation_.query_tokens() : sequence.missing();
+    if (!take(lane, rank, i, std::min(wanted, budget_[rank]))) {
       break;
     }
   }
@@ -220,7 +225,8 @@ bool Scheduler::waits_for_more(const Lane& lane) {
   }
   const double enough = policy_.batch_wait_fill * static_cast<double>(limits_.max_tokens_per_step) *
                         static_cast<double>(caches_.size());
-  auto tokens = static_cast<double>(lane.sequences);
+  auto tokens =
+      static_cast<double>(static_cast<std::int64_t>(lane.sequences) * speculation_.query_tokens());
   for (auto next = waiting_.begin(); next != waiting_.end() && tokens < enough; ++next) {
     tokens += static_cast<double>(next->missing());
   }
@@ -345,6 +351,17 @@ void Scheduler::fill(Lane& lane) {
   lane.in_flight = any();
 }
 
+// Of the drafted tokens of a step; drawn by the request and how far it is, so that it draws the same whatever
+// runs beside it.
+std::int64_t Scheduler::accepted(const Sequence& sequence, std::int64_t drafted) const {
+  if (drafted == 0) {
+    return 0;
+  }
+  const auto id = static_cast<std::uint64_t>(sequence.job.id);
+  base::Random random((id << 32U) ^ static_cast<std::uint64_t>(sequence.generated), "acceptance");
+  return std::min(drafted, speculation_.accepted(random.uniform()));
+}
+
 void Scheduler::complete(std::size_t index) {
   Lane& lane = lanes_[index];
   first_tokens_.clear();
@@ -358,7 +375,9 @@ void Scheduler::complete(std::size_t index) {
     for (Sequence& sequence : sequences) {
       bool frees = sequence.done;  // in the iteration before this one
       if (sequence.scheduled > 0) {
-        sequence.computed += sequence.scheduled;
+        const bool decoded = sequence.decodes();
+        const std::int64_t drafted = decoded ? sequence.scheduled - 1 : 0;
+        sequence.computed += sequence.scheduled - drafted;
         sequence.scheduled = 0;
         if (sequence.generated == 0 && !sequence.job.prefix.shared.empty()) {
           caches_[rank].publish(sequence.holding, sequence.job.prefix, sequence.computed);
@@ -368,6 +387,11 @@ void Scheduler::complete(std::size_t index) {
           if (++sequence.generated == 1) {
             first_tokens_.push_back(sequence.job.id);
           }
+          const std::int64_t drafts = std::min(accepted(sequence, drafted),
+                                               sequence.job.output_tokens - sequence.generated);
+          tokens_ += drafts;
+          sequence.generated += drafts;
+          sequence.computed += drafts;
           if (sequence.generated == sequence.job.output_tokens) {
             finished_.push_back(sequence.job.id);
             --running_;

@@ -9,6 +9,8 @@
 // last, which is admitted anew before any that wait, and computes again what is no longer in the cache. With
 // priorities it takes those of the least urgent, which waits at its place in the queue. A sequence whose blocks
 // are on their way from host memory holds its slot and its blocks and computes nothing until they are here.
+// With speculative decoding a decode takes room and budget of all tokens that it verifies, and moves on by those that
+// are accepted, drawn with the probabilities of workloads/speculation.hpp, and one more.
 //
 // Policies and their sources stand in the stacks (workloads/serving.hpp). Every call costs what the
 // sequences of its micro-batch cost, and allocates nothing once buffers have grown.
@@ -86,7 +88,7 @@ class Scheduler {
     Holding holding;
     std::int64_t computed = 0;   // tokens in the cache
     std::int64_t generated = 0;  // tokens of the answer
-    std::int64_t scheduled = 0;  // tokens in flight
+    std::int64_t scheduled = 0;  // tokens in flight, drafted ones with them
     std::int64_t restored = 0;   // of them, from host memory when it was admitted
     double ready = 0.0;          // s, when they are here
     bool started = false;        // was in an iteration before
@@ -117,9 +119,11 @@ class Scheduler {
   bool admit(Lane& lane, std::size_t rank, const Sequence& sequence);
   void add(Iteration& iteration, const Sequence& sequence);
   void finish(Iteration& iteration) const;
+  std::int64_t accepted(const Sequence& sequence, std::int64_t drafted) const;
 
   const workloads::SchedulerPolicy& policy_;
   const workloads::SchedulerLimits& limits_;
+  const workloads::Speculation& speculation_;
   std::vector<KvCache> caches_;  // of the ranks
   std::vector<Lane> lanes_;
   std::deque<Sequence> waiting_;

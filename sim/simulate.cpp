@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 
+#include "sim/draft.hpp"
 #include "sim/feasibility.hpp"
 #include "sim/front_end.hpp"
 #include "sim/scheduler.hpp"
@@ -24,13 +25,14 @@ class IterationTimes {
         by_groups_(static_cast<std::size_t>(scenario.mapping->data_parallel) + 1) {}
 
   StepTime operator()(std::span<const Iteration> ranks) {
+    const std::int64_t query = scenario_.serving->speculation.query_tokens();
     std::int64_t all = 0;
     for (const Iteration& iteration : ranks) {
-      all += iteration.decodes + iteration.prompt_tokens;
+      all += iteration.decodes * query + iteration.prompt_tokens;
     }
     StepTime slowest;
     for (const Iteration& iteration : ranks) {
-      const std::int64_t tokens = iteration.decodes + iteration.prompt_tokens;
+      const std::int64_t tokens = iteration.decodes * query + iteration.prompt_tokens;
       if (tokens > 0) {
         const std::int64_t groups =
             std::min((all + tokens / 2) / tokens, static_cast<std::int64_t>(ranks.size()));
@@ -350,8 +352,11 @@ class Loop {
 
 }  // namespace
 
-Simulation simulate(const ScenarioView& s, const workloads::Requests& requests,
+Simulation simulate(const ScenarioView& scenario, const workloads::Requests& requests,
                     std::int64_t concurrency) {
+  const std::unique_ptr<const Draft> draft = draft_of(scenario);
+  ScenarioView s = scenario;
+  s.draft = draft.get();
   Simulation result;
   // One token in and one out: what a request of its own length lacks is said of the request.
   const workloads::Traffic least{1, 1, 1, 0};
@@ -361,8 +366,7 @@ Simulation simulate(const ScenarioView& s, const workloads::Requests& requests,
   fit.gpus = s.serving->replicas * s.mapping->ranks();
   check_runnable(smallest, fit);
   if (fit.fits()) {
-    fit.footprint =
-        models::footprint(s.platform->system.chip, *s.model, *s.precision, *s.mapping, *s.serving);
+    fit.footprint = footprint_of(s);
     check_memory(cache_of(smallest), fit);
   }
   if (!fit.fits()) {

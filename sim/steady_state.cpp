@@ -17,7 +17,7 @@ constexpr double kTolerance = 1e-3;  // of the batch
 constexpr double kMaxUtilisation =
     0.98;  // of the prefill queue's formula; beyond it prompts saturate
 
-// How prompts share passes with `decodes` running sequences.
+// How prompts share passes with `decodes` tokens of running sequences.
 struct PromptPlan {
   double whole = 1.0;                                 // k: prompts a pass can take
   double passes = 1.0;                                // c: passes one prompt needs
@@ -57,11 +57,13 @@ class Solver {
     groups_ = std::min(s.mapping->data_parallel, s.traffic->concurrency);
     clients_ = static_cast<double>(s.traffic->concurrency) / static_cast<double>(groups_);
     const workloads::SchedulerLimits& limits = s.serving->limits;
-    running_ = std::min({clients_, slots, static_cast<double>(limits.max_sequences),
-                         static_cast<double>(limits.max_tokens_per_step)});
+    query_ = s.serving->speculation.query_tokens();
+    running_ = std::min(
+        {clients_, slots, static_cast<double>(limits.max_sequences),
+         static_cast<double>(std::max<std::int64_t>(1, limits.max_tokens_per_step / query_))});
     stages_ = static_cast<double>(s.mapping->pipeline_parallel);
     request_ = workloads::request_time(s.serving->stack, s.traffic->input_tokens);
-    decodes_ = static_cast<double>(s.traffic->output_tokens - 1);
+    decodes_ = s.serving->speculation.steps(s.traffic->output_tokens - 1);
   }
 
   SteadyState solve() {
@@ -90,6 +92,7 @@ class Solver {
   workloads::Batch batch(std::int64_t decodes, std::int64_t prompts) const {
     workloads::Batch batch;
     batch.decode_sequences = decodes;
+    batch.query_tokens = decodes > 0 ? query_ : 1;
     batch.context = s_.traffic->input_tokens + s_.traffic->output_tokens / 2;
     batch.prefill_sequences = prompts;
     batch.prefill_tokens = prompts > 0 ? plan_.chunk : 0;
@@ -110,7 +113,7 @@ class Solver {
   double pass(double b) {
     const auto micro =
         static_cast<std::int64_t>(decodes_ > 0.0 ? std::max(1.0, std::round(b / stages_)) : 0.0);
-    plan_ = plan_of(s_, micro);
+    plan_ = plan_of(s_, micro * query_);
     const double wanted = decodes_ > 0.0 ? b / stages_ / decodes_ : running_ / stages_;
     const double rate = std::min(wanted, plan_.capacity());
     const double together = std::clamp(std::ceil(rate * plan_.passes - 1e-9), 1.0, plan_.whole);
@@ -182,7 +185,9 @@ class Solver {
     const bool often = busy_ > 0.5 && !saturated;
     const Seconds typical_queue = often ? queue_ / busy_ * std::log(2.0 * busy_) : Seconds{};
     r.ttft_p50 = saturated ? r.ttft_mean : r.ttft_mean - queue_ + typical_queue;
-    r.tpot = tpot_;
+    r.tokens_per_step = decodes_ > 0.0 ? s_.serving->speculation.tokens_per_step() : 1.0;
+    r.tpot =
+        decodes_ > 0.0 ? decoding / static_cast<double>(s_.traffic->output_tokens - 1) : Seconds{};
     r.end_to_end = r.ttft_mean + decoding;
     r.requests_per_second = rate * static_cast<double>(groups_);
     r.decode_batch = decodes_ > 0.0 ? b : 0.0;
@@ -249,8 +254,9 @@ class Solver {
   double clients_ = 0;       // of one group
   double running_ = 0;
   double stages_ = 1;
-  double decodes_ = 0;  // decode iterations of a request
-  Seconds request_;     // before the scheduler sees it
+  double decodes_ = 0;      // decode iterations of a request
+  std::int64_t query_ = 1;  // tokens that each of them verifies
+  Seconds request_;         // before the scheduler sees it
   PromptPlan plan_;
   double share_ = 0;  // of passes with prompts
   double met_ = 0;    // of the passes of a request's decodes: with others' prompts
@@ -259,7 +265,8 @@ class Solver {
   workloads::Batch mixed_batch_;
   StepCost decode_;
   StepCost mixed_;
-  Seconds tpot_;
+  Seconds
+      tpot_;  // between iterations of a request, each of which yields a token without speculation
   Seconds prefill_;
   Seconds queue_;
   Seconds residual_;

@@ -18,7 +18,11 @@
 //                            both for the (n−1)/n of the others
 //   Little                 b = n·(O−1)·TPOT / ((O−1)·TPOT + wait + prefill), n = running requests
 //
-// solved by bisection. When r·c > k prompts are the bottleneck: b is what they can feed. n is the
+// With speculative decoding an iteration yields E[X] tokens of a sequence and verifies more (workloads/speculation.hpp);
+// O−1 is then the number of iterations that an answer takes, each of which takes draft_tokens + 1 of the budget, and
+// TPOT above the time between them.
+//
+// It is solved by bisection. When r·c > k prompts are the bottleneck: b is what they can feed. n is the
 // least of the clients, max_sequences and what the KV cache holds at the mean length P + O/2; further
 // clients wait for a slot. A GPU draws its idle power, and above it the energy of as many passes a
 // second as the requests need:
@@ -42,6 +46,7 @@ struct SteadyState {
   double requests_per_second = 0;  // of the replica
   double decode_batch = 0;         // sequences decoding at once on one attention-DP rank
   double running = 0;              // sequences holding a slot on one attention-DP rank
+  double tokens_per_step = 1;      // that a decode iteration yields of a sequence
   double prefill_share = 0;        // of iterations that carry prompt tokens
   base::Watts power;               // of one GPU, mean; NaN where the TDP is not known
   double decode_clock = 1;         // of the full one, in steps without prompts

@@ -6,6 +6,7 @@
 
 #include "models/operator_cost.hpp"
 #include "models/power.hpp"
+#include "sim/draft.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -118,7 +119,11 @@ Seconds host_wait(const workloads::Serving& serving, const workloads::Batch& bat
   return stack.asynchronous ? base::max(Seconds{}, host - running) : host;
 }
 
-StepCost step_cost(const ScenarioView& s, const workloads::Batch& batch, Workspace& workspace) {
+namespace {
+
+// The model's own operators and the host, which works beside `drafting` too.
+StepCost model_cost(const ScenarioView& s, const workloads::Batch& batch, Seconds drafting,
+                    Workspace& workspace) {
   const models::Machine& machine = s.platform->machine;
   build(s, batch, workspace.graph);
   StepCost step;
@@ -154,23 +159,64 @@ StepCost step_cost(const ScenarioView& s, const workloads::Batch& batch, Workspa
       base::max(Seconds{}, eager_launches(*s.serving, batch, workspace.graph) - kernels);
   step.by_limit[static_cast<std::size_t>(Limit::host)] += late;
   layers += late;
-  const Seconds host = host_wait(*s.serving, batch, layers + ends + sending);
+  const Seconds host = host_wait(*s.serving, batch, layers + ends + sending + drafting);
   step.by_limit[static_cast<std::size_t>(Limit::host)] += host;
   step.latency = layers + ends + sending + host;
   const auto count = static_cast<double>(s.model->layer_count());
   const Seconds slowest = stages > 1.0
                               ? layers * (std::ceil(count / stages) / count) + ends + slowest_send
                               : layers + ends + sending;
-  const Seconds period_host = host_wait(*s.serving, batch, slowest);
+  const Seconds period_host = host_wait(*s.serving, batch, slowest + drafting);
   step.period = slowest + period_host;
-  const models::Drawn draw = drawn(activity, host, machine.power);
+  const models::Drawn draw = drawn(activity, late + host, machine.power);
   step.clock = draw.clock;
   step.energy_above_idle = draw.energy - machine.power.idle * draw.time;
   if (draw.clock < 1.0) {
-    const double slower = (draw.time - host) / activity.running;
+    const double slower = (draw.time - host) / (activity.running + late);
     step.by_limit[static_cast<std::size_t>(Limit::compute)] += draw.time - step.latency;
     step.latency = draw.time;
     step.period = period_host + slower * slowest;
+  }
+  return step;
+}
+
+// Passes of a draft on so large a share of the ranks; the others wait.
+void add(StepCost& step, const StepCost& pass, double count, double ranks) {
+  const Seconds time = count * pass.latency;
+  if (time > Seconds{}) {
+    step.clock = (step.clock * step.latency + pass.clock * time) / (step.latency + time);
+  }
+  step.latency += time;
+  step.period += count * pass.period;
+  for (std::size_t i = 0; i < step.by_limit.size(); ++i) {
+    step.by_limit[i] += count * pass.by_limit[i];
+  }
+  step.energy_above_idle += ranks * count * pass.energy_above_idle;
+  step.operators.add(pass.operators, count);
+}
+
+}  // namespace
+
+StepCost step_cost(const ScenarioView& s, const workloads::Batch& batch, Workspace& workspace) {
+  if (s.draft == nullptr) {
+    return model_cost(s, batch, {}, workspace);
+  }
+  std::array<StepCost, 2> drafts;
+  std::array<double, 2> counts{};
+  Seconds drafting{};
+  const auto passes = draft_passes(s, batch);
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    if (passes[i].count > 0) {
+      counts[i] = static_cast<double>(passes[i].count);
+      drafts[i] = model_cost(s.draft->view, passes[i].batch, {}, workspace);
+      drafting += counts[i] * drafts[i].latency;
+    }
+  }
+  const double ranks = static_cast<double>(s.draft->mapping.stage_ranks()) /
+                       static_cast<double>(s.mapping->stage_ranks());
+  StepCost step = model_cost(s, batch, drafting, workspace);
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    add(step, drafts[i], counts[i], ranks);
   }
   return step;
 }

@@ -12,6 +12,8 @@
 // launch its operators one by one. Host time is added once an iteration, or what of it is longer
 // than the iteration where the host works beside the GPU. What the operators draw decides the clock of the step (models/power.hpp): a step that would
 // draw more than the chip holds is slower by what its compute takes longer.
+//
+// With speculative decoding the passes of the draft (sim/draft.hpp) follow the step and are part of it.
 #pragma once
 
 #include <array>

@@ -47,11 +47,12 @@ std::vector<std::int64_t> tiled(std::int64_t last) {
   return nodes;
 }
 
-// Both sides of every jump of the head, whose rows are the decodes and one prompt's last token.
-std::vector<std::int64_t> with_rows(std::vector<std::int64_t> nodes) {
-  const std::int64_t last = std::min(nodes.back(), kTiledUpTo);
+// Both sides of every jump of the head, whose rows are the decodes' tokens and one prompt's last token.
+std::vector<std::int64_t> with_rows(std::vector<std::int64_t> nodes, std::int64_t query) {
+  const std::int64_t last = std::min(nodes.back() * query, kTiledUpTo);
   for (std::int64_t rows = kTile; rows <= last; rows += kTile) {
-    nodes.insert(nodes.end(), {rows - 1, rows});
+    const std::int64_t below = (rows - 1) / query;
+    nodes.insert(nodes.end(), {below, below + 1});
   }
   std::sort(nodes.begin(), nodes.end());
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
@@ -88,8 +89,9 @@ StepTimes::Axis::Place StepTimes::Axis::place(double x) const {
 StepTimes::StepTimes(const ScenarioView& scenario, std::int64_t groups)
     : scenario_(scenario),
       groups_(groups),
+      query_(scenario.serving->speculation.query_tokens()),
       contexts_(spaced(16, 0, 1.25, scenario.model->max_context)),
-      decodes_(with_rows(spaced(0, 32, 1.125, scenario.serving->limits.max_sequences))),
+      decodes_(with_rows(spaced(0, 32, 1.125, scenario.serving->limits.max_sequences), query_)),
       beside_(spaced(1, 0, 1.4, scenario.serving->limits.max_tokens_per_step)),
       prompts_(spaced(1, 8, 1.2, scenario.serving->limits.max_sequences)),
       lengths_(tiled(scenario.serving->limits.max_tokens_per_step)),
@@ -124,7 +126,7 @@ StepTime StepTimes::alone(std::int64_t decodes, double context) {
   }
   for (const std::size_t next : {std::size_t{0}, std::size_t{1}}) {
     if (is_empty(alone_[index + next])) {
-      alone_[index + next] = cost({decodes, 1, contexts_[c.node + next], 0, 0, 0, groups_});
+      alone_[index + next] = cost({decodes, query_, contexts_[c.node + next], 0, 0, 0, groups_});
     }
   }
   return between(alone_[index], alone_[index + 1], c.beyond);
@@ -139,8 +141,8 @@ StepTime StepTimes::decodes(const Iteration& iteration) {
     if (is_empty(entry)) {
       const std::int64_t tokens = beside_[k];
       entry = decodes_[i] == 0 ? StepTime{}
-                               : cost({decodes_[i], 1, contexts_[j], 1, tokens, 0, groups_}) -
-                                     prompt(decodes_[i] + tokens);
+                               : cost({decodes_[i], query_, contexts_[j], 1, tokens, 0, groups_}) -
+                                     prompt(decodes_[i] * query_ + tokens);
     }
     return entry;
   };
@@ -182,7 +184,7 @@ StepTime StepTimes::operator()(const Iteration& iteration) {
   if (iteration.prompts == 0) {
     return alone(iteration.decodes, iteration.context);
   }
-  StepTime time = prompt(iteration.decodes + iteration.prompt_tokens);
+  StepTime time = prompt(iteration.decodes * query_ + iteration.prompt_tokens);
   if (iteration.decodes > 0) {
     time = time + decodes(iteration);
   }

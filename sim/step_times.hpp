@@ -12,7 +12,7 @@
 //   prefixes(S, P, K)   what S prompts of P tokens, K cached before each, make of it:
 //                       t(0, 0, S, P, K) - prompt(S · P)
 //
-// Tokens alone decide the linear layers, so what is left for the last two is smooth and interpolated
+// (With speculative decoding D + N is D·(draft tokens + 1) + N.) Tokens alone decide the linear layers, so what is left for the last two is smooth and interpolated
 // linearly between nodes. Steps without prompts have a table of their own, every D with nodes of C.
 // Exact at the nodes, where a step has no prompt, or one without decodes or without a prefix; elsewhere
 // decodes and prefixes are taken to add. Of tests/laws/step_times_test.cpp, 99 % are within 2 %, the worst
@@ -76,6 +76,7 @@ class StepTimes {
 
   ScenarioView scenario_;
   std::int64_t groups_;
+  std::int64_t query_;  // tokens of a decode
   Workspace workspace_;
   std::size_t costs_ = 0;
   Axis contexts_;

@@ -136,6 +136,9 @@ struct Architecture {
   std::vector<LayerGroup> layers;  // from first to last, unless interleaved
   bool interleaved = false;        // the groups alternate through the depth
   std::vector<LayerGroup> mtp;     // multi-token-prediction modules; no part of layers
+  // Of a draft: before the layers the hidden state and the embedding of the token that followed are
+  // normalised and projected from 2·hidden to hidden, whole on every rank.
+  bool joins_token = false;
   std::optional<double> published_total;
   std::optional<double> published_active;
 

@@ -58,6 +58,10 @@ void GraphBuilder::build() {
   graph_.clear();
   elementwise("embedding", rows_bytes(), rows_bytes(), 1.0);
   collective("embedding.all_reduce", CollectiveKind::all_reduce, rows_bytes(), tp_, 1.0);
+  if (model_.joins_token) {
+    elementwise("draft.norm", 2.0 * rows_bytes(), 2.0 * rows_bytes(), 1.0);
+    linear("draft.join", tokens_, hidden_, 2 * hidden_, precision_.plain, 1.0);
+  }
   in_layers_ = true;
   each_kind(model_.layers, same_mixer,
             [&](const LayerGroup& layer, double count) { mixer(layer, count); });

@@ -27,9 +27,12 @@ struct Batch {
     return decode_sequences * query_tokens + prefill_sequences * prefill_tokens;
   }
   // Rows that need logits: every decode token, the last token of a prompt.
-  std::int64_t logit_rows() const { return decode_sequences * query_tokens + prefill_sequences; }
+  std::int64_t logit_rows() const {
+    return decode_sequences * (last_logits ? 1 : query_tokens) + prefill_sequences;
+  }
   std::int64_t groups =
       0;  // attention-DP groups with such a batch, whose tokens share experts; 0 = all
+  bool last_logits = false;  // a draft, which goes on from a sequence's last token only
 
   friend bool operator==(const Batch&, const Batch&) = default;
 };

@@ -120,6 +120,8 @@ void read(base::Fields& f, Serving& serving) {
   if (f.has("kv_offload") && !serving.policy.prefix_cache) {
     f.problem("kv_offload", "keeps what a prefix cache evicts, and prefix_cache is false");
   }
+  f.group(
+      "speculative", [&](base::Fields& g) { read(g, serving.speculation); }, base::optional);
   f.integer("replicas", serving.replicas, {1.0, 1e6}, base::optional);
   f.choice<Router>("router", serving.router,
                    {{"round robin", Router::round_robin},

@@ -11,6 +11,7 @@
 #include "base/fields.hpp"
 #include "base/quantity.hpp"
 #include "workloads/operator.hpp"
+#include "workloads/speculation.hpp"
 
 namespace roofcast::workloads {
 
@@ -124,6 +125,7 @@ struct Serving {
   SchedulerLimits limits;
   SchedulerPolicy policy;
   KvOffload kv_offload;
+  Speculation speculation;
   std::int64_t replicas = 1;  // each with the ranks of the mapping
   Router router = Router::least_loaded;
 };

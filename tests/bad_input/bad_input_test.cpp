@@ -22,6 +22,7 @@
 #include "sim/sweep_run.hpp"
 #include "tests/catch.hpp"
 #include "workloads/architecture.hpp"
+#include "workloads/speculation.hpp"
 
 using namespace roofcast;
 
@@ -89,6 +90,7 @@ const std::map<std::string, Reader>& readers() {
       {"chip", read_as<hardware::Chip>},
       {"model", read_as<workloads::Architecture>},
       {"config", read_as_config},
+      {"acceptance", read_as<workloads::MeasuredAcceptance>},
       {"system", read_as_system},
       {"scenario", [](const base::Node& document) { sim::read_scenario(document); }},
       {"sweep", [](const base::Node& document) { sim::SweepPoints(sim::read_sweep(document)); }},

@@ -233,4 +233,28 @@ TEST_CASE("A mistaken --set is bad input that says what may stand there", "[cli]
   }
 }
 
+TEST_CASE("estimate compares speculative decoding with none at the same load", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const auto speculate = [](const std::string& acceptance) {
+    return "serving.speculative={method: eagle, draft_tokens: 3, acceptance: " + acceptance + "}";
+  };
+  const json plain = estimate(roofcast, {});
+  CHECK(!plain.contains("speculation"));
+  const json good = estimate(roofcast, {speculate("0.8")});
+  CHECK(good["tokens_per_step"] == Approx(2.952));
+  const double ratio = plain["tpot_mean_s"].get<double>() / good["tpot_mean_s"].get<double>();
+  CHECK(good["speculation"]["interactivity_ratio"] == Approx(ratio));
+  const json bad = estimate(roofcast, {speculate("0")});
+  CHECK(bad["speculation"]["interactivity_ratio"] < 1.0);
+  CHECK(bad["speculation"]["break_even_batch"] == 1);
+  const Outcome text =
+      roofcast.run({"estimate", example("llama-70b"), "--set", speculate("0"), "--explain"});
+  CHECK(contains(text.out, "3 draft tokens, 1 tokens a step"));
+  CHECK(contains(text.out, "Break-even: with 1 sequences"));
+  CHECK(contains(text.out, "decode step, each further pass of the draft: 2 times "));
+}
+
 }  // namespace roofcast::cli

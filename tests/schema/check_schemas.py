@@ -34,6 +34,7 @@ FOLDERS = {
     "model": "workloads/models",
     "precision": "workloads/precisions",
     "stack": "workloads/stacks",
+    "acceptance": "workloads/acceptance",
 }
 
 # Bad documents whose form is right: only the reader knows what is wrong in them.
@@ -49,9 +50,12 @@ MEANING = {
         "unknown_chip",
     },
     "scenario": {
-        "cached_tokens_too_many", "missing_file", "open_loop_estimated", "unknown_chip_in_inline_system", "unknown_model",
+        "cached_tokens_too_many", "missing_file", "open_loop_estimated", "speculative_acceptance_twice",
+        "speculative_measured_too_short", "speculative_measured_unknown", "speculative_too_few_positions", "speculative_too_many_tokens",
+        "speculative_without_acceptance", "unknown_chip_in_inline_system", "unknown_model",
         "unknown_model_without_precision", "unknown_precision", "unknown_system",
     },
+    "acceptance": {"lists_differ", "more_than_drafted", "not_ascending"},
     "sweep": {
         "base_is_bad", "factor_makes_a_fraction", "factor_on_text", "missing_base_file", "one_bad_value", "pareto_by_unknown_axis", "range_backwards",
         "range_from_zero_with_factor", "range_of_too_many_values", "too_many_points",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/draft.hpp"
 #include "tests/catch.hpp"
 #include "workloads/parameters.hpp"
 
@@ -144,6 +145,30 @@ TEST_CASE("The texts of an explanation list the operators in the order they run"
     for (std::size_t k = 0; k < e.phases[i].operators.size(); ++k) {
       CHECK(json[i]["operators"][k]["name"] == e.phases[i].operators[k].name);
     }
+  }
+}
+
+TEST_CASE("A step and the passes of its draft take the time the forecast gives the step",
+          "[unit]") {
+  sim::Scenario s = scenario("{tensor_parallel: 8}");
+  s.serving.speculation.method = workloads::DraftMethod::eagle;
+  s.serving.speculation.draft_tokens = 3;
+  s.serving.speculation.acceptance = {0.8, 0.8, 0.8};
+  Explained e(s);
+  REQUIRE(e.phases.size() == 6);
+  const auto draft = sim::draft_of(e.view);
+  sim::ScenarioView drafting = e.view;
+  drafting.draft = draft.get();
+  const workloads::Batch batches[] = {e.estimate.steady.decode_pass,
+                                      e.estimate.steady.prefill_pass};
+  for (std::size_t i = 0; i < 2; ++i) {
+    double sum = 0.0;
+    for (std::size_t pass = 0; pass < 3; ++pass) {
+      const PhaseRows& rows = e.phases[3 * i + pass];
+      sum += static_cast<double>(rows.runs) * rows.time_s;
+    }
+    const double step = sim::step_cost(drafting, batches[i], e.workspace).latency.si();
+    CHECK(sum == Approx(step).epsilon(1e-12));
   }
 }
 

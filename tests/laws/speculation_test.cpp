@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Laws of speculative decoding over the whole catalog.
+#include <algorithm>
+#include <vector>
+
+#include "sim/draft.hpp"
+#include "tests/catch.hpp"
+#include "tests/laws/serving_cases.hpp"
+#include "tests/laws/violations.hpp"
+
+namespace roofcast::laws {
+namespace {
+
+using workloads::DraftMethod;
+
+constexpr DraftMethod kMethods[] = {DraftMethod::mtp, DraftMethod::eagle, DraftMethod::model,
+                                    DraftMethod::ngram};
+
+workloads::Serving speculating(const workloads::Serving& serving, DraftMethod method,
+                               std::int64_t draft_tokens, double acceptance) {
+  workloads::Serving s = serving;
+  s.speculation.method = method;
+  s.speculation.draft_tokens = draft_tokens;
+  s.speculation.acceptance.assign(static_cast<std::size_t>(draft_tokens), acceptance);
+  if (method == DraftMethod::model) {
+    s.speculation.model = model("llama-3.1-8b");
+  }
+  return s;
+}
+
+// Calls `law` with a sample of the feasible cases that fit with a draft of three tokens as well.
+template <class Law>
+void for_each_draft(std::uint64_t seed, std::uint64_t sample, Law law) {
+  sim::Workspace workspace;
+  for_each_feasible(seed, sample, {1, 30, 400}, [&](const ServingCase& c) {
+    for (const DraftMethod method : kMethods) {
+      const workloads::Serving serving = speculating(*c.scenario.serving, method, 3, 0.5);
+      ServingCase drafting = c;
+      drafting.scenario.serving = &serving;
+      if (c.scenario.traffic->output_tokens > 1 &&
+          sim::estimate(drafting.scenario, workspace).fits()) {
+        law(c, method);
+      }
+    }
+  });
+}
+
+sim::ServingEstimate with(const ServingCase& c, DraftMethod method, std::int64_t draft_tokens,
+                          double acceptance, sim::Workspace& workspace) {
+  const workloads::Serving serving =
+      speculating(*c.scenario.serving, method, draft_tokens, acceptance);
+  sim::ScenarioView scenario = c.scenario;
+  scenario.serving = &serving;
+  return sim::estimate(scenario, workspace);
+}
+
+}  // namespace
+
+TEST_CASE("Drafts that are never accepted cost time", "[laws]") {
+  sim::Workspace workspace;
+  // Tilings of more rows may be a little faster, as may be collectives of more bytes.
+  Violations faster(0.03);
+  for_each_draft(11, 80, [&](const ServingCase& c, DraftMethod method) {
+    const sim::ScenarioView& plain = c.scenario;
+    for (const std::int64_t sequences : {1, 16, 200}) {
+      const workloads::Serving serving = speculating(*plain.serving, method, 3, 0.0);
+      sim::ScenarioView s = plain;
+      s.serving = &serving;
+      const auto draft = sim::draft_of(s);
+      s.draft = draft.get();
+      const workloads::Batch one{sequences, 1, 2000, 0, 0, 0, 0};
+      workloads::Batch verified = one;
+      verified.query_tokens = 4;
+      const double before = sim::step_cost(plain, one, workspace).latency.si();
+      const double after = sim::step_cost(s, verified, workspace).latency.si();
+      faster.add(1.0 - after / before, [&] { return c.text(); });
+    }
+  });
+  ROOFCAST_CHECK_LAW(faster);
+}
+
+TEST_CASE("Drafts that are always accepted yield all their tokens and one", "[laws]") {
+  sim::Workspace workspace;
+  Violations yields(1e-12);
+  for_each_draft(12, 60, [&](const ServingCase& c, DraftMethod method) {
+    for (const std::int64_t draft_tokens : {1, 3}) {
+      const auto e = with(c, method, draft_tokens, 1.0, workspace);
+      yields.add(std::abs(e.steady.tokens_per_step - static_cast<double>(draft_tokens + 1)),
+                 [&] { return c.text(); });
+    }
+  });
+  ROOFCAST_CHECK_LAW(yields);
+}
+
+TEST_CASE("The more is accepted, the less time a token takes", "[laws]") {
+  sim::Workspace workspace;
+  // Faster decoding asks for more prompts a step: of a whole number, so that TPOT has small jumps.
+  Violations slower(0.01);
+  Violations fewer(0.01);
+  for_each_draft(13, 60, [&](const ServingCase& c, DraftMethod method) {
+    double tpot = 1e300;
+    double rate = 0.0;
+    for (const double acceptance : {0.0, 0.3, 0.6, 0.8, 0.9, 1.0}) {
+      const auto e = with(c, method, 3, acceptance, workspace);
+      slower.add(e.steady.end_to_end.si() / tpot - 1.0, [&] { return c.text(); });
+      fewer.add(rate / e.output_rate - 1.0, [&] { return c.text(); });
+      tpot = e.steady.end_to_end.si();
+      rate = e.output_rate;
+    }
+  });
+  ROOFCAST_CHECK_LAW(slower);
+  ROOFCAST_CHECK_LAW(fewer);
+}
+
+TEST_CASE("A draft of no tokens is none", "[laws]") {
+  sim::Workspace workspace;
+  Violations differs(0.0);
+  for_each_draft(14, 60, [&](const ServingCase& c, DraftMethod method) {
+    const auto none = sim::estimate(c.scenario, workspace);
+    const auto e = with(c, method, 0, 0.5, workspace);
+    const bool same = e.steady.tpot == none.steady.tpot && e.output_rate == none.output_rate &&
+                      e.memory == none.memory && e.joules_per_token == none.joules_per_token;
+    differs.add(same || std::isnan(none.joules_per_token) ? 0.0 : 1.0, [&] { return c.text(); });
+  });
+  ROOFCAST_CHECK_LAW(differs);
+}
+
+}  // namespace roofcast::laws
