@@ -4,15 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "base/fields.hpp"
 #include "base/nearest.hpp"
+#include "base/unit_text.hpp"
+#include "cli/model_table.hpp"
 #include "cli/text_table.hpp"
 #include "hardware/system.hpp"
 #include "sim/scenario.hpp"
 #include "sim/sweep_run.hpp"
-#include "workloads/parameters.hpp"
+#include "workloads/scores.hpp"
 
 namespace roofcast::cli {
 
@@ -56,9 +59,17 @@ std::string check_calibration(const Node& document) {
 }
 std::string check_model(const Node& document) {
   const auto model = read_part<workloads::Architecture>(document, "model");
-  return fmt::format("{}, {:.4g} B parameters, {:.4g} B active", model.name,
-                     workloads::parameters(model).total() / base::giga,
-                     workloads::active_parameters(model) / base::giga);
+  const ModelRow row = model_row(document);
+  std::string text =
+      fmt::format("{}, {:.4g} B parameters, {:.4g} B active", model.name,
+                  row.total_parameters / base::giga, row.active_parameters / base::giga);
+  for (const auto& [bytes, what] : {std::pair{row.cache_b_per_token, "of cache a token"},
+                                    std::pair{row.state_b_per_sequence, "of state a sequence"}}) {
+    if (bytes > 0.0) {
+      text += fmt::format(", {} {}", base::format_quantity(base::Bytes::from_si(bytes)), what);
+    }
+  }
+  return fmt::format("{} ({})", text, row.precision.empty() ? "its precision" : row.precision);
 }
 std::string check_precision(const Node& document) {
   const auto p = read_part<workloads::Precision>(document, "precision");
@@ -96,6 +107,19 @@ std::string check_acceptance(const Node& document) {
   }
   return fmt::format("{}: {} draft tokens", measured.name, fmt::join(means, ", "));
 }
+std::string check_score(const Node& document) {
+  base::Problems problems;
+  base::Fields fields(document, "", problems);
+  workloads::Scores scores;
+  read(fields, scores);
+  fields.end();
+  problems.throw_if_any();
+  std::set<std::string> benchmarks;
+  for (const workloads::ScorePoint& point : scores.points) {
+    benchmarks.insert(point.benchmark);
+  }
+  return fmt::format("{} scores: {}", scores.points.size(), fmt::join(benchmarks, ", "));
+}
 std::string check_example(const Node& document) {
   return document.find("axes") != nullptr ? check_sweep(document) : check_scenario(document);
 }
@@ -115,6 +139,8 @@ constexpr DocumentKind kKinds[] = {
      base::describe<workloads::Stack>},
     {"acceptance", "tokens_per_step", "serving.speculative.measured", workloads::acceptance_catalog,
      check_acceptance, base::describe<workloads::MeasuredAcceptance>},
+    {"score", "reports", "", workloads::score_catalog, check_score,
+     base::describe<workloads::Scores>},
     {"example", "axes", "", example_catalog, check_example, nullptr},
 };
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "cli/alignment_text.hpp"
 #include "cli/catalogs.hpp"
 #include "cli/commands.hpp"
 #include "cli/usage.hpp"
+#include "sim/scenario.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -17,6 +19,18 @@ void print_notes(const base::Node& translated) {
   }
 }
 
+// Of a scenario with a steady state that fits; others have no step to look at.
+std::string misaligned_text(const base::Node& document) {
+  if (document.find_path("traffic.arrivals") != nullptr ||
+      document.find_path("serving.replicas") != nullptr) {
+    return {};
+  }
+  const sim::Scenario scenario = sim::read_scenario(document);
+  sim::Workspace workspace;
+  const sim::ServingEstimate e = sim::estimate(sim::view(scenario), workspace);
+  return e.fits() ? alignment_text(sim::view(scenario), e) : std::string();
+}
+
 // Prints what the document is; every problem of every file goes to stderr.
 bool check(const std::string& file, const std::string& kind_name) {
   try {
@@ -27,6 +41,9 @@ bool check(const std::string& file, const std::string& kind_name) {
           "{}: error: this looks like no document of roofcast; name its kind with --kind\n", file));
     }
     fmt::print("{}: ok, {}\n", file, kind->check(document));
+    if (kind->name == "example" && document.find("axes") == nullptr) {
+      fmt::print("{}", misaligned_text(document));
+    }
     if (kind->catalog().is_foreign(document)) {
       print_notes(resolved(document, kind->place));
     }

@@ -53,7 +53,8 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
   }
   TextTable table({"metric", "value", "90 % interval", ""});
   for (const sim::Metric& metric : sim::metrics()) {
-    if (metric.bounds.empty()) {
+    const bool unknown = metric.of_answers && std::isnan(metric.value(e));
+    if (metric.bounds.empty() && !unknown) {
       const auto [low, high] = sim::interval90(metric, e);
       table.add({std::string(metric.label), display(metric.value(e), metric.unit),
                  std::isnan(low) ? std::string()
@@ -64,6 +65,9 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
   }
   fmt::print("{}\nParameters: {} ({})\n", table.text(), s.platform.system.calibration.name,
              hardware::name(e.provenance));
+  if (const std::string_view gap = sim::reason(e.score.gap); !gap.empty()) {
+    fmt::print("No score: {}\n", gap);
+  }
 }
 
 // Speculative decoding beside the same load without it.

@@ -7,6 +7,7 @@
 
 #include "base/csv.hpp"
 #include "base/unit_text.hpp"
+#include "cli/alignment_text.hpp"
 #include "cli/text_table.hpp"
 #include "models/operator_cost.hpp"
 #include "sim/draft.hpp"
@@ -169,7 +170,9 @@ std::string explain_text(const sim::ScenarioView& scenario, const sim::ServingEs
       out += row.algorithm.empty() ? "" : choice(row);
     }
   }
-  return out + "(FLOP, bytes and time are of one GPU, over all runs of the operator in the step)\n";
+  return out +
+         "(FLOP, bytes and time are of one GPU, over all runs of the operator in the step)\n" +
+         alignment_text(scenario, estimate);
 }
 
 nlohmann::ordered_json explain_json(const sim::ScenarioView& scenario,

@@ -200,7 +200,7 @@ Json keys_or_changes(const Key& key, const std::string& place, Whole whole) {
     names.insert(below.name);
   }
   const Json changes = {
-      {"propertyNames", {{"pattern", fmt::format("^({})([.]|$)", fmt::join(names, "|"))}}}};
+      {"propertyNames", {{"pattern", fmt::format("^({})([.[]|$)", fmt::join(names, "|"))}}}};
   return {
       {"type", "object"},
       {"properties",
@@ -226,12 +226,14 @@ Key section(std::string_view name) {
 }
 
 Key scenario_keys() {
+  Key accuracy = section<workloads::Accuracy>("accuracy");
+  accuracy.need = base::optional;
   return {
       .type = Key::Type::group,
       .below = {section<hardware::System>("system"), section<workloads::Architecture>("model"),
                 section<workloads::Precision>("precision"),
                 section<workloads::Mapping>("deployment"), section<workloads::Serving>("serving"),
-                section<workloads::RequestStream>("traffic")}};
+                section<workloads::RequestStream>("traffic"), accuracy}};
 }
 
 void add_knobs(const Key& group, const std::string& above, std::vector<std::string>& knobs) {
@@ -239,6 +241,11 @@ void add_knobs(const Key& group, const std::string& above, std::vector<std::stri
     knobs.push_back(above + key.name);
     if (key.type == Key::Type::group) {
       add_knobs(key, knobs.back() + ".", knobs);
+    }
+    for (const Key& below : key.type == Key::Type::list ? key.below : std::vector<Key>()) {
+      for (const std::string& kind : below.choices) {  // layers[attention].kv_heads
+        add_knobs({.below = key.below}, fmt::format("{}{}[{}].", above, key.name, kind), knobs);
+      }
     }
   }
 }

@@ -61,19 +61,27 @@ double flop_per_token(const workloads::Architecture& model, const workloads::Pre
   return sum;
 }
 
-ModelRow row_of(const std::string& id) {
+std::string billions(std::optional<double> parameters) {
+  return parameters ? fmt::format("{:.4g} B", *parameters / base::giga) : "-";
+}
+
+}  // namespace
+
+ModelRow model_row(const base::Node& model_document) {
   base::Problems problems;
-  base::Node document = base::parse_document(id, fmt::format("model: \"{}\"", id));
+  base::Node document;
+  document.place = model_document.place;
+  document["model"] = model_document;
   sim::load_references(document, problems);
+  problems.throw_if_any();
   if (document.find("precision") == nullptr) {
-    document["precision"] = base::scalar_node("bf16", document.place);
+    document["precision"] = base::scalar_node("bf16", model_document.place);
     sim::load_references(document, problems);
   }
   const workloads::Architecture model = sim::read_model(document, problems);
   const workloads::Precision precision = sim::read_precision(document, problems);
   problems.throw_if_any();
   ModelRow row;
-  row.id = id;
   row.precision = precision.id;
   row.layers = layers_of(model);
   row.total_parameters = workloads::parameters(model).total();
@@ -87,16 +95,12 @@ ModelRow row_of(const std::string& id) {
   return row;
 }
 
-std::string billions(std::optional<double> parameters) {
-  return parameters ? fmt::format("{:.4g} B", *parameters / base::giga) : "-";
-}
-
-}  // namespace
-
 std::vector<ModelRow> model_rows() {
   std::vector<ModelRow> rows;
   for (const std::string& id : base::catalog_ids(workloads::model_catalog())) {
-    rows.push_back(row_of(id));
+    const base::Node document = base::parse_document(id, fmt::format("model: \"{}\"", id));
+    rows.push_back(model_row(*document.find("model")));
+    rows.back().id = id;
   }
   return rows;
 }

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/node.hpp"
+
 namespace roofcast::cli {
 
 struct ModelRow {
@@ -26,6 +28,8 @@ struct ModelRow {
 };
 inline constexpr std::int64_t kModelTableContext = 8192;
 
+// Of a model document, a derived or a changed one too; throws InputError. The id is the reader's to say.
+ModelRow model_row(const base::Node& document);
 std::vector<ModelRow> model_rows();
 
 std::string model_text(const std::vector<ModelRow>& rows);

@@ -59,6 +59,13 @@ int run_sweep_command(const Options& options) {
       front.push_back(i);
     }
   }
+  std::size_t left_out = 0;
+  std::string left_out_reason;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (result.meets[i] != 0 && result.pareto_rank[i] == 0) {
+      left_out_reason = left_out++ == 0 ? row_reason(sweep, result.estimates[i]) : left_out_reason;
+    }
+  }
   const std::string first_reason = row_reason(sweep, result.estimates.front());
   result.estimates = std::vector<sim::ServingEstimate>();  // makes room for the table
   const base::CsvTable table = base::read_csv(options.csv);
@@ -67,6 +74,10 @@ int run_sweep_command(const Options& options) {
   }
   fmt::print("{} points, {} meet every constraint, {} on the Pareto front\n", points.size(),
              result.feasible, front.size());
+  if (left_out > 0) {
+    fmt::print("{} of those that do are left out of the front; the first is {}\n", left_out,
+               left_out_reason);
+  }
   std::vector<std::string> objectives = sweep.pareto.maximize;
   objectives.insert(objectives.end(), sweep.pareto.minimize.begin(), sweep.pareto.minimize.end());
   if (front.empty()) {

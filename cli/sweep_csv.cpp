@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "base/csv.hpp"
 #include "cli/metric_cells.hpp"
 #include "sim/metrics.hpp"
@@ -17,6 +19,14 @@ std::string row_reason(const sim::Sweep& sweep, const sim::ServingEstimate& esti
     if (!sim::holds(condition, estimate)) {
       return fmt::format("misses {}: {:.4g}", condition.text,
                          sim::find_metric(condition.metric)->value(estimate));
+    }
+  }
+  for (const auto* objectives : {&sweep.pareto.maximize, &sweep.pareto.minimize}) {
+    for (const std::string& name : *objectives) {
+      if (std::isnan(sim::find_metric(name)->value(estimate))) {
+        const std::string_view gap = sim::reason(estimate.score.gap);
+        return fmt::format("not on the front, has no {}{}{}", name, gap.empty() ? "" : ": ", gap);
+      }
     }
   }
   return {};

@@ -33,6 +33,7 @@ ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {
   e.steady = steady_state(s, std::max(1.0, std::floor(e.max_running)), workspace);
   e.spreads = spreads_of(s, e.steady);
   e.memory = e.footprint.fixed() + e.steady.running * cache.mean_request;
+  e.score = score_of(s);
   e.output_rate = e.steady.requests_per_second * static_cast<double>(s.traffic->output_tokens);
   e.joules_per_token = static_cast<double>(e.gpus) * e.steady.power.si() / e.output_rate;
   e.usd_per_mtok = std::numeric_limits<double>::quiet_NaN();

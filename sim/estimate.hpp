@@ -6,6 +6,7 @@
 #include <string>
 
 #include "models/footprint.hpp"
+#include "sim/score.hpp"
 #include "sim/steady_state.hpp"
 #include "sim/uncertainty.hpp"
 
@@ -38,6 +39,7 @@ struct ServingEstimate {
   double output_rate = 0;       // output tokens per second of the replica
   double usd_per_mtok = 0;      // output tokens; NaN when the system has no price
   double joules_per_token = 0;  // output tokens; NaN when the chip's TDP is not known
+  KnownScore score;
   hardware::Provenance provenance = hardware::Provenance::datasheet;
 
   bool fits() const { return infeasible == Infeasible::none; }

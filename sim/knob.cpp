@@ -35,6 +35,53 @@ std::vector<std::string_view> split(std::string_view path) {
   }
 }
 
+// One step of a path: a key, or some entries of a list, layers[attention].
+struct Step {
+  std::string_view key;
+  std::string_view kind;  // empty: a key
+};
+
+Step step_of(std::string_view part) {
+  const auto bracket = part.find('[');
+  return bracket == std::string_view::npos || !part.ends_with(']')
+             ? Step{part, {}}
+             : Step{part.substr(0, bracket), part.substr(bracket + 1, part.size() - bracket - 2)};
+}
+
+// The entries of a list that are of a kind: one of their values is its name. Reports when none is.
+std::vector<Node*> select(Node* list, const Step& step, std::string_view path,
+                          const base::Place& place, Problems& problems) {
+  std::vector<Node*> found;
+  std::vector<std::string> kinds;
+  if (list == nullptr || !list->is_sequence()) {
+    problems.add(place, path, fmt::format("\"{}\" is not a list of groups", step.key));
+    return found;
+  }
+  for (Node& item : list->items) {
+    bool is_of_kind = false;
+    for (const base::Entry& entry : item.entries) {
+      const bool number = entry.value.text.find_first_not_of("0123456789") == std::string::npos;
+      if (entry.value.is_scalar() && !number) {
+        is_of_kind = is_of_kind || entry.value.text == step.kind;
+        if (std::find(kinds.begin(), kinds.end(), entry.value.text) == kinds.end()) {
+          kinds.push_back(entry.value.text);
+        }
+      }
+    }
+    if (is_of_kind) {
+      found.push_back(&item);
+    }
+  }
+  if (found.empty()) {
+    const auto near = base::nearest_name(step.kind, kinds);
+    problems.add(place, path,
+                 fmt::format("there are no \"{}\" among the {}{} ({})", step.kind, step.key,
+                             near ? fmt::format("; did you mean \"{}\"?", *near) : "",
+                             fmt::join(kinds, ", ")));
+  }
+  return found;
+}
+
 // Without a precision of its own a model runs in the one it was published in.
 void default_precision(Node& document) {
   const Node* model = document.find("model");
@@ -224,39 +271,57 @@ void set_knob(Node& document, std::string_view path, const base::Place& path_pla
     }
     default_precision(document);
   }
-  Node* node = &document;
+  std::vector<Node*> nodes = {&document};
   std::string walked;
+  bool in_list = false;
   for (const std::string_view part : parts) {
-    if (!walked.empty() && !load_at(document, walked, problems)) {
-      return;
-    }
-    node = document.find_path(walked);
-    if (walked == "system" && part == "calibration") {
-      default_calibration(document, problems);
-      node = document.find_path(walked);
-    }
-    if (!node->is_map() && !node->is_null()) {
-      problems.add(path_place, path, fmt::format("\"{}\" is not a group of keys", walked));
-      return;
-    }
-    if (node->find(part) == nullptr) {
-      if (value.is_scalar() && is_factor(value.text)) {
-        report_no_number(*node, part, path, path_place, problems);
+    if (!in_list) {
+      if (!walked.empty() && !load_at(document, walked, problems)) {
         return;
       }
-      (*node)[part].place = path_place;
-      node->entries.back().key_place = path_place;
+      if (walked == "system" && part == "calibration") {
+        default_calibration(document, problems);
+      }
+      nodes = {document.find_path(walked)};
     }
+    const Step step = step_of(part);
+    std::vector<Node*> below;
+    for (Node* node : nodes) {
+      if (!node->is_map() && !node->is_null()) {
+        problems.add(path_place, path, fmt::format("\"{}\" is not a group of keys", walked));
+        return;
+      }
+      if (!step.kind.empty()) {
+        const auto found = select(node->find(step.key), step, path, path_place, problems);
+        if (found.empty()) {
+          return;
+        }
+        below.insert(below.end(), found.begin(), found.end());
+        continue;
+      }
+      if (node->find(part) == nullptr) {
+        if (value.is_scalar() && is_factor(value.text)) {
+          report_no_number(*node, part, path, path_place, problems);
+          return;
+        }
+        (*node)[part].place = path_place;
+        node->entries.back().key_place = path_place;
+      }
+      below.push_back(node->find(part));
+    }
+    in_list = in_list || !step.kind.empty();
     walked += fmt::format("{}{}", walked.empty() ? "" : ".", part);
-    node = node->find(part);
+    nodes = below;
   }
-  if (!value.is_scalar() || !is_factor(value.text)) {
-    *node = value;
-  } else if (node->is_scalar() && multiply(*node, value.text)) {
-    node->place = value.place;
-  } else {
-    problems.add(value.place, path,
-                 fmt::format("\"{}\" multiplies a number, but there is none here", value.text));
+  for (Node* node : nodes) {
+    if (!value.is_scalar() || !is_factor(value.text)) {
+      *node = value;
+    } else if (node->is_scalar() && multiply(*node, value.text)) {
+      node->place = value.place;
+    } else {
+      problems.add(value.place, path,
+                   fmt::format("\"{}\" multiplies a number, but there is none here", value.text));
+    }
   }
 }
 

@@ -5,6 +5,9 @@
 // system.chip.hbm.bandwidth reaches into the chip that the system names. --set, sweep axes and derived
 // parts all go through set_knob and share its messages.
 //
+// Among the entries of a list, model.layers[attention].kv_heads reaches those of a kind: whose mixer or
+// ffn has that name.
+//
 // A part (system, chip, model, precision, calibration, stack) may be derived from another of its kind,
 // which may itself be derived:
 //

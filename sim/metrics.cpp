@@ -20,6 +20,7 @@ double interactivity(const E& e) { return 1.0 / tpot(e); }
 double per_gpu(const E& e) { return e.output_rate / static_cast<double>(e.gpus); }
 double cost(const E& e) { return e.usd_per_mtok; }
 double energy(const E& e) { return e.joules_per_token; }
+double answer_tokens(const E& e) { return e.score.tokens * e.score.samples; }
 
 // To four digits: an interval's ends are not known to more, and a million rows have twelve million of them.
 double four_digits(double value) {
@@ -112,6 +113,34 @@ constexpr Metric kMetrics[] = {
      [](const E& e) { return e.memory.si(); }},
     {"weights_b_per_gpu", "Weights per GPU", "B", Better::lower, "weights on the fullest GPU",
      [](const E& e) { return e.footprint.weights.si(); }},
+    {.name = "score",
+     .label = "Score",
+     .unit = "%",
+     .better = Better::higher,
+     .description = "of the benchmark in `accuracy`, as published, or of the curve there",
+     .value = [](const E& e) { return e.score.percent; },
+     .of_answers = true},
+    {.name = "tokens_per_answer",
+     .label = "Tokens per answer",
+     .unit = "tok",
+     .better = Better::lower,
+     .description = "output tokens of an answer in that benchmark, of all its samples",
+     .value = answer_tokens,
+     .of_answers = true},
+    {.name = "answer_s",
+     .label = "Time to answer",
+     .unit = "s",
+     .better = Better::lower,
+     .description = "TTFT and the tokens of one sample at this TPOT",
+     .value = [](const E& e) { return ttft(e) + (e.score.tokens - 1.0) * tpot(e); },
+     .of_answers = true},
+    {.name = "usd_per_answer",
+     .label = "Cost of an answer",
+     .unit = "USD",
+     .better = Better::lower,
+     .description = "its tokens at the price of this scenario's output tokens",
+     .value = [](const E& e) { return answer_tokens(e) * e.usd_per_mtok / base::mega; },
+     .of_answers = true},
 };
 
 constexpr TextMetric kTextMetrics[] = {

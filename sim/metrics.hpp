@@ -31,6 +31,7 @@ struct Metric {
   double (*value)(const ServingEstimate&);  // NaN where there is none
   // The metric whose 90 % interval this is a bound of; empty for what is no bound.
   std::string_view bounds = {};
+  bool of_answers = false;  // needs the section accuracy
 };
 
 std::span<const Metric> metrics();

@@ -8,6 +8,7 @@
 
 #include "base/fields.hpp"
 #include "base/nearest.hpp"
+#include "sim/score.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -49,7 +50,7 @@ T read_section(const Node& document, std::string_view section, Problems& problem
 }  // namespace
 
 ScenarioView view(const Scenario& s) {
-  return {&s.platform, &s.model, &s.precision, &s.mapping, &s.serving, &s.traffic};
+  return {&s.platform, &s.model, &s.precision, &s.mapping, &s.serving, &s.traffic, &s.accuracy};
 }
 
 Platform read_platform(const Node& document, Problems& problems) {
@@ -137,7 +138,8 @@ StreamedScenario read_streamed_scenario(Node document) {
   const workloads::RequestStream stream = read_stream(document, problems);
   StreamedScenario streamed{{read_platform(document, problems), read_model(document, problems),
                              read_precision(document, problems), read_mapping(document, problems),
-                             read_replicas(document, problems), workloads::mean_traffic(stream)},
+                             read_replicas(document, problems), workloads::mean_traffic(stream),
+                             read_accuracy(document, problems)},
                             stream};
   const workloads::KvOffload& offload = streamed.scenario.serving.kv_offload;
   if (offload.capacity.si() > 0.0 && !offload.bandwidth &&
@@ -155,7 +157,8 @@ Scenario read_scenario(Node document) {
   load_references(document, problems);
   Scenario scenario{read_platform(document, problems),  read_model(document, problems),
                     read_precision(document, problems), read_mapping(document, problems),
-                    read_serving(document, problems),   read_traffic(document, problems)};
+                    read_serving(document, problems),   read_traffic(document, problems),
+                    read_accuracy(document, problems)};
   problems.throw_if_any();
   return scenario;
 }

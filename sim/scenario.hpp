@@ -8,6 +8,7 @@
 //   deployment: {tensor_parallel: 8, pipeline_parallel: 1, expert_parallel: 1, data_parallel: 1}
 //   serving: {stack: vllm}
 //   traffic: {input_tokens: 2048, output_tokens: 512, concurrency: 64}
+//   accuracy: {benchmark: aime_2025}      # optional (sim/score.hpp)
 //
 // Knobs, references and derived parts: sim/knob.hpp.
 #pragma once
@@ -24,13 +25,14 @@
 #include "workloads/mapping.hpp"
 #include "workloads/precision.hpp"
 #include "workloads/request_stream.hpp"
+#include "workloads/scores.hpp"
 #include "workloads/serving.hpp"
 
 namespace roofcast::sim {
 
 // The sections of a scenario document, each read into its own value.
-inline constexpr std::string_view kSections[] = {"system",     "model",   "precision",
-                                                 "deployment", "serving", "traffic"};
+inline constexpr std::string_view kSections[] = {"system",  "model",   "precision", "deployment",
+                                                 "serving", "traffic", "accuracy"};
 
 // A system with the rates derived from it.
 struct Platform {
@@ -45,6 +47,7 @@ struct Scenario {
   workloads::Mapping mapping;
   workloads::Serving serving;
   workloads::Traffic traffic;
+  workloads::Accuracy accuracy;
 };
 
 struct Draft;
@@ -57,6 +60,7 @@ struct ScenarioView {
   const workloads::Mapping* mapping = nullptr;
   const workloads::Serving* serving = nullptr;
   const workloads::Traffic* traffic = nullptr;
+  const workloads::Accuracy* accuracy = nullptr;
   const Draft* draft =
       nullptr;  // that serving.speculative runs, once it is derived (sim/draft.hpp)
 };

@@ -10,6 +10,7 @@
 
 #include "sim/metrics.hpp"
 #include "sim/pareto.hpp"
+#include "sim/score.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -127,6 +128,7 @@ struct SweepPoints::Sections {
   std::vector<workloads::Mapping> mappings;
   std::vector<workloads::Serving> servings;
   std::vector<workloads::Traffic> traffics;
+  std::vector<workloads::Accuracy> accuracies;
 };
 
 SweepPoints::SweepPoints(Sweep sweep)
@@ -153,6 +155,7 @@ SweepPoints::SweepPoints(Sweep sweep)
   all(s.mappings, 3, read_mapping);
   all(s.servings, 4, read_serving);
   all(s.traffics, 5, read_traffic);
+  all(s.accuracies, 6, read_accuracy);
   problems.throw_if_any();
 }
 
@@ -177,7 +180,8 @@ ScenarioView SweepPoints::scenario(std::size_t point) const {
     return at;
   };
   return {&s.platforms[index(0)], &s.models[index(1)],   &s.precisions[index(2)],
-          &s.mappings[index(3)],  &s.servings[index(4)], &s.traffics[index(5)]};
+          &s.mappings[index(3)],  &s.servings[index(4)], &s.traffics[index(5)],
+          &s.accuracies[index(6)]};
 }
 
 bool holds(const Condition& condition, const ServingEstimate& estimate) {

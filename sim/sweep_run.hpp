@@ -3,7 +3,7 @@
 // Running a sweep: every point's estimate, on all cores, the same bytes whatever their number.
 //
 // Each section of the scenario (system, model, …) is read once for every combination of the axes
-// that touch it; a point is then six pointers and an estimate. Memory: about 0.4 kB a point.
+// that touch it; a point is then seven pointers and an estimate. Memory: about 0.4 kB a point.
 #pragma once
 
 #include <atomic>

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "workloads/hugging_face.hpp"
+#include "workloads/transform.hpp"
 
 namespace roofcast::workloads {
 
@@ -183,6 +184,12 @@ bool Architecture::has(Mixer mixer) const {
                      [&](const LayerGroup& group) { return group.mixer == mixer; });
 }
 
+bool same_network(const Architecture& a, const Architecture& b) {
+  return a.hidden == b.hidden && a.vocab == b.vocab && a.tied_embeddings == b.tied_embeddings &&
+         a.attention == b.attention && a.mamba == b.mamba && a.delta_net == b.delta_net &&
+         a.mlp == b.mlp && a.moe == b.moe && a.layers == b.layers && a.interleaved == b.interleaved;
+}
+
 void read(Fields& f, Architecture& model) {
   model.id = f.node().reference;
   f.text("name", model.name);
@@ -214,6 +221,7 @@ void read(Fields& f, Architecture& model) {
       },
       base::optional);
   read_layers(f, model);
+  transform(f, model);
   f.group(
       "published",
       [&](Fields& g) {

@@ -24,6 +24,7 @@ struct SparseIndex {
   std::int64_t heads = 0;
   std::int64_t dim = 0;
   std::int64_t top_k = 0;  // 0 = no index, attention is dense
+  bool operator==(const SparseIndex&) const = default;
 };
 
 // Grouped-query attention (multi-head when kv_heads = query_heads), or multi-head latent attention
@@ -47,6 +48,7 @@ struct AttentionShape {
   std::int64_t rope_dim = 0;
   std::int64_t value_dim = 0;
   SparseIndex index;
+  bool operator==(const AttentionShape&) const = default;
 };
 
 enum class Recurrence : std::uint8_t { ssm, delta };
@@ -73,11 +75,13 @@ struct RecurrentShape {
   std::int64_t projected() const { return inner() + conv_channels() + head_scalars(); }
   std::int64_t state_elements() const { return inner() * key_dim; }
   std::int64_t conv_state_elements() const { return conv_channels() * (conv_kernel - 1); }
+  bool operator==(const RecurrentShape&) const = default;
 };
 
 struct MlpShape {
   std::int64_t intermediate = 0;
   bool gated = true;
+  bool operator==(const MlpShape&) const = default;
 };
 
 // Mixture of experts. With `latent` (LatentMoE, arXiv 2601.18089) tokens go to the routed experts
@@ -93,6 +97,7 @@ struct MoeShape {
   bool shared_gate = false;              // one more output of the router scales the shared expert
   std::int64_t latent = 0;               // 0 = none
   double load_variation = 0.0;           // coefficient of variation of the experts' popularity
+  bool operator==(const MoeShape&) const = default;
 };
 
 enum class Mixer : std::uint8_t {
@@ -118,6 +123,7 @@ struct LayerGroup {
   std::int64_t kv_heads = 0;      // of attention
   std::int64_t window = 0;        // of sliding and chunked attention
   std::int64_t intermediate = 0;  // of mlp
+  bool operator==(const LayerGroup&) const = default;
 };
 
 struct Architecture {
@@ -154,6 +160,9 @@ struct Architecture {
 };
 
 void read(base::Fields& f, Architecture& architecture);
+
+// Whether two models have the same dimensions, whatever they are called and however long their context is.
+bool same_network(const Architecture& a, const Architecture& b);
 
 base::Catalog model_catalog();
 

@@ -7,6 +7,13 @@ std::span<const base::CatalogEntry> embedded_precisions();
 
 base::Catalog precision_catalog() { return {"precisions", "precision", embedded_precisions()}; }
 
+bool same_formats(const Precision& a, const Precision& b) {
+  return a.attention == b.attention && a.recurrent == b.recurrent && a.mlp == b.mlp &&
+         a.experts == b.experts && a.shared == b.shared && a.latent == b.latent &&
+         a.head == b.head && a.plain == b.plain && a.kv_cache == b.kv_cache && a.state == b.state &&
+         a.index == b.index;
+}
+
 void read(base::Fields& f, Precision& precision) {
   const auto formats = base::number_format_choices();
   precision.id = f.node().reference;

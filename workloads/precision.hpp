@@ -19,6 +19,7 @@ namespace roofcast::workloads {
 struct LinearFormat {
   base::NumberFormat weights = base::NumberFormat::bf16;
   base::NumberFormat activations = base::NumberFormat::bf16;
+  bool operator==(const LinearFormat&) const = default;
 };
 
 struct Precision {
@@ -37,6 +38,9 @@ struct Precision {
 };
 
 void read(base::Fields& f, Precision& precision);
+
+// Whether every part is in the same formats, whatever the two are called.
+bool same_formats(const Precision& a, const Precision& b);
 
 base::Catalog precision_catalog();
 

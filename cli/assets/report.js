@@ -59,9 +59,9 @@ function readModel() {
   });
   const cell = (row, name) => (named.has(name) ? rows[row][named.get(name).index] : null);
   const infeasible = rows.map((_, row) => {
-    const fits = cell(row, 'fits');
-    return fits === false || String(fits).toLowerCase() === 'false'
-        || !isEmpty(cell(row, 'reason'));
+    const meets = cell(row, named.has('meets') ? 'meets' : 'fits');
+    return meets === false || String(meets).toLowerCase() === 'false'
+        || (!named.has('meets') && !isEmpty(cell(row, 'reason')));
   });
   const front = rows.map((_, row) => !infeasible[row] && cell(row, 'pareto_rank') === 1);
   const points = data.points || [];
@@ -112,6 +112,8 @@ function option(value, text, selected) {
 
 function fillHeader() {
   const front = model.front.filter(Boolean).length;
+  const unranked = model.rows.filter((_, row) => model.named.has('pareto_rank')
+      && !model.infeasible[row] && isEmpty(model.cell(row, 'pareto_rank'))).length;
   document.title = model.title || 'roofcast report';
   byId('title').textContent = model.title || 'roofcast report';
   byId('question').textContent = model.question || '';
@@ -120,6 +122,7 @@ function fillHeader() {
   byId('counts').innerHTML = count(model.total_rows, 'configurations')
     + count(model.feasible_rows, 'feasible') + (model.named.has('pareto_rank')
       ? count(front, 'on the front') : '')
+    + (unranked > 0 ? count(unranked, 'left out of the front: a value is not known') : '')
     + (model.rows.length < model.total_rows ? count(model.rows.length, 'kept in this file') : '');
   const fixed = model.columns.filter((c) => c.constant && c.kind !== 'status' && c.values
       && c.values.length);

@@ -37,7 +37,8 @@ TEST_CASE("check says what a published configuration is, with a note on what is 
   }
   roofcast.write("config.json", kLlama);
   CHECK(roofcast.output({"check", "config.json"}) ==
-        "config.json: ok, LlamaForCausalLM, 8.03 B parameters, 7.505 B active\n");
+        "config.json: ok, LlamaForCausalLM, 8.03 B parameters, 7.505 B active, 131.1 kB of cache a "
+        "token (bf16)\n");
   roofcast.write("image.json", "{\"model_type\": \"llava\", \"text_config\": " + kLlama + "}\n");
   const std::string text = roofcast.output({"check", "image.json"});
   CHECK(contains(text, "8.03 B parameters"));

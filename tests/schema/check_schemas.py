@@ -35,13 +35,14 @@ FOLDERS = {
     "precision": "workloads/precisions",
     "stack": "workloads/stacks",
     "acceptance": "workloads/acceptance",
+    "score": "workloads/scores",
 }
 
 # Bad documents whose form is right: only the reader knows what is wrong in them.
 MEANING = {
     "chip": set(),
     "model": {
-        "joint_norm_without_norm", "kv_heads_do_not_divide", "latent_attention_with_a_window", "moe_without_group", "sliding_attention_without_window",
+        "held_cache_needs_too_many_heads", "joint_norm_without_norm", "kv_heads_do_not_divide", "latent_attention_with_a_window", "latent_ratio_does_not_divide", "moe_without_group", "sliding_attention_without_window",
         "top_k_more_than_experts",
     },
     "system": {

@@ -121,9 +121,13 @@ TEST_CASE("Decoding rows that experts spread over a context group come back to e
 }
 
 TEST_CASE("A transfer beside attention takes only the time attention does not hide", "[unit]") {
-  sim::Scenario s{laws::platform("hgx_h200"), laws::model("llama-3.1-8b"),
-                  laws::precision("bf16"),    cut(1, 4),
-                  laws::servings().front(),   {}};
+  sim::Scenario s{laws::platform("hgx_h200"),
+                  laws::model("llama-3.1-8b"),
+                  laws::precision("bf16"),
+                  cut(1, 4),
+                  laws::servings().front(),
+                  {},
+                  {}};
   s.platform.machine.power = {};  // full clocks
   const auto ring_time = [&](std::int64_t tokens) {
     double attention = 0.0;

@@ -14,8 +14,13 @@ namespace {
 
 // Llama-3.1-70B in fp8 on eight H200s; each test changes what it is about.
 sim::Scenario scenario(workloads::Traffic traffic) {
-  return {laws::platform("hgx_h200"), laws::model("llama-3.1-70b"), laws::precision("fp8"),
-          {8, 1, 1, 1, false},        laws::servings().front(),     traffic};
+  return {laws::platform("hgx_h200"),
+          laws::model("llama-3.1-70b"),
+          laws::precision("fp8"),
+          {8, 1, 1, 1, false},
+          laws::servings().front(),
+          traffic,
+          {}};
 }
 ServingEstimate run(const sim::Scenario& s) {
   sim::Workspace workspace;

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/score.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sim/estimate.hpp"
+#include "sim/metrics.hpp"
+#include "sim/scenario.hpp"
+#include "sim/sweep.hpp"
+#include "sim/sweep_run.hpp"
+#include "tests/catch.hpp"
+
+using namespace roofcast;
+using Catch::Matchers::ContainsSubstring;
+using sim::ScoreGap;
+
+namespace {
+
+sim::ServingEstimate estimate_of(const std::string& model, const std::string& precision,
+                                 const std::string& accuracy, int output_tokens = 1000) {
+  const sim::Scenario scenario = sim::read_scenario(base::parse_document(
+      "test", fmt::format("system: hgx_b200\n"
+                          "model: {}\n"
+                          "{}"
+                          "deployment: {{tensor_parallel: 8}}\n"
+                          "serving: {{stack: vllm}}\n"
+                          "traffic: {{input_tokens: 1000, output_tokens: {}, concurrency: 4}}\n"
+                          "{}",
+                          model, precision.empty() ? "" : "precision: " + precision + "\n",
+                          output_tokens, accuracy.empty() ? "" : "accuracy: " + accuracy + "\n")));
+  sim::Workspace workspace;
+  return sim::estimate(sim::view(scenario), workspace);
+}
+
+sim::KnownScore score(const std::string& model, const std::string& precision,
+                      const std::string& accuracy, int output_tokens = 1000) {
+  return estimate_of(model, precision, accuracy, output_tokens).score;
+}
+
+}  // namespace
+
+TEST_CASE("A score is the published one of its model, precision and effort", "[unit]") {
+  CHECK(score("gpt-oss-120b", "", "{benchmark: aime_2025, effort: low}").percent == 50.4);
+  CHECK(score("gpt-oss-120b", "", "{benchmark: aime_2025, effort: high}").percent == 92.5);
+  const auto r1 = score("deepseek-v3", "", "{benchmark: aime_2025, checkpoint: DeepSeek-R1}");
+  CHECK(r1.percent == 70.0);
+  CHECK(r1.tokens == 12000.0);
+}
+
+TEST_CASE("Where no score is published there is none, and a reason", "[unit]") {
+  const auto gap = [](const std::string& model, const std::string& precision,
+                      const std::string& accuracy) {
+    const sim::KnownScore s = score(model, precision, accuracy);
+    CHECK(std::isnan(s.percent) == (s.gap != ScoreGap::known));
+    CHECK(sim::reason(s.gap).empty() == (s.gap == ScoreGap::known || s.gap == ScoreGap::not_asked));
+    return s.gap;
+  };
+  CHECK(gap("gpt-oss-120b", "", "") == ScoreGap::not_asked);
+  CHECK(gap("llama-3.1-70b", "fp8", "{benchmark: aime_2025}") == ScoreGap::model);
+  CHECK(gap("gpt-oss-120b", "", "{benchmark: aime_2025}") == ScoreGap::several);
+  CHECK(gap("gpt-oss-120b", "", "{benchmark: aime_2025, effort: utmost}") == ScoreGap::model);
+  CHECK(gap("nemotron-3-nano-30b-a3b", "fp8", "{benchmark: aime_2025}") == ScoreGap::precision);
+  CHECK(gap("nemotron-3-nano-30b-a3b", "fp8", "{benchmark: aime_2025, measured_in: bf16}") ==
+        ScoreGap::known);
+  CHECK(gap("gpt-oss-120b", "{base: mxfp4_experts, kv_cache: fp8}",
+            "{benchmark: aime_2025, effort: low}") == ScoreGap::precision);
+}
+
+TEST_CASE("A precision is known by its formats, a model by its dimensions, not by their names",
+          "[unit]") {
+  const std::string asked = "{benchmark: aime_2025, effort: low}";
+  CHECK(score("gpt-oss-120b",
+              "{weights: bf16, activations: bf16, kv_cache: bf16, experts: {weights: mxfp4}}",
+              asked)
+            .percent == 50.4);
+  CHECK(score("{base: gpt-oss-120b, name: another, max_context: 65536}", "", asked).percent ==
+        50.4);
+  CHECK(score("{base: gpt-oss-120b, moe.top_k: 8}", "", asked).gap == ScoreGap::model);
+  CHECK(score("{base: gpt-oss-120b, expert_granularity: 2}", "", asked).gap == ScoreGap::model);
+}
+
+TEST_CASE("Many samples of a question are scores of their own and cost as many answers", "[unit]") {
+  const auto one =
+      estimate_of("deepseek-v3", "", "{benchmark: aime_2024, checkpoint: DeepSeek-R1-Zero}");
+  const auto vote = estimate_of(
+      "deepseek-v3", "", "{benchmark: aime_2024, checkpoint: DeepSeek-R1-Zero, samples: 64}");
+  CHECK(one.score.percent == 71.0);
+  CHECK(vote.score.percent == 86.7);
+  const std::string curve =
+      "{{curve: [{{tokens: 1000, score: 50}}, {{tokens: 1000, score: 60, samples: 8}}], samples: "
+      "{}}}";
+  const auto tokens = [&](int samples) {
+    const auto e = estimate_of("llama-3.1-70b", "fp8", fmt::format(fmt::runtime(curve), samples));
+    return std::pair(sim::find_metric("score")->value(e),
+                     sim::find_metric("tokens_per_answer")->value(e));
+  };
+  CHECK(tokens(1) == std::pair(50.0, 1000.0));
+  CHECK(tokens(8) == std::pair(60.0, 8000.0));
+}
+
+TEST_CASE("A curve is read between its points, in the logarithm of the tokens", "[unit]") {
+  const std::string curve =
+      "{curve: [{tokens: 4000, score: 70}, {tokens: 1000, score: 50}, {tokens: 16000, score: 72}]}";
+  CHECK(score("llama-3.1-70b", "fp8", curve, 1000).percent == 50.0);
+  CHECK(score("llama-3.1-70b", "fp8", curve, 2000).percent == Approx(60.0));
+  CHECK(score("llama-3.1-70b", "fp8", curve, 4000).percent == 70.0);
+  CHECK(score("llama-3.1-70b", "fp8", curve, 8000).percent == Approx(71.0));
+  CHECK(score("llama-3.1-70b", "fp8", curve, 999).gap == ScoreGap::curve);
+  CHECK(score("llama-3.1-70b", "fp8", curve, 16001).gap == ScoreGap::curve);
+}
+
+TEST_CASE("Time and cost of an answer follow from its tokens", "[unit]") {
+  const auto e = estimate_of("deepseek-v3", "", "{benchmark: aime_2025, checkpoint: DeepSeek-R1}");
+  const auto value = [&](std::string_view name) { return sim::find_metric(name)->value(e); };
+  CHECK(value("tokens_per_answer") == 12000.0);
+  CHECK(value("answer_s") == Approx(value("ttft_mean_s") + 11999.0 * value("tpot_mean_s")));
+  CHECK(value("usd_per_answer") == Approx(0.012 * value("cost_usd_per_mtok")));
+}
+
+TEST_CASE("Points without a score stay in a sweep and off its front", "[unit]") {
+  const sim::SweepPoints points(sim::read_sweep(
+      base::parse_document("test",
+                           "base:\n"
+                           "  system: hgx_b200\n"
+                           "  deployment: {tensor_parallel: 1}\n"
+                           "  serving: {stack: vllm}\n"
+                           "  traffic: {input_tokens: 1000, output_tokens: 500, concurrency: 4}\n"
+                           "  accuracy: {benchmark: aime_2025}\n"
+                           "axes:\n"
+                           "  model: [gpt-oss-120b, llama-3.1-8b]\n"
+                           "  accuracy.effort: [low, high]\n"
+                           "pareto: {maximize: [score, interactivity_tok_per_s_per_user]}\n")));
+  const sim::SweepResult result = sim::run_sweep(points, 1);
+  REQUIRE(points.size() == 4);
+  CHECK(result.feasible == 4);
+  CHECK(result.pareto_rank[0] == 2);
+  CHECK(result.pareto_rank[1] == 1);
+  CHECK(result.pareto_rank[2] == 0);
+  CHECK(result.pareto_rank[3] == 0);
+}
+
+TEST_CASE("Every file of scores is of a model and of precisions of the catalog", "[unit]") {
+  const auto models = base::catalog_ids(workloads::model_catalog());
+  for (const std::string& id : base::catalog_ids(workloads::score_catalog())) {
+    INFO(id);
+    CHECK(std::find(models.begin(), models.end(), id) != models.end());
+  }
+  CHECK_THROWS_WITH(
+      score("gpt-oss-120b", "", "{benchmark: aime_2052}"),
+      ContainsSubstring("there is no score of \"aime_2052\"; did you mean \"aime_2025\"?"));
+  CHECK_THROWS_WITH(score("gpt-oss-120b", "", "{benchmark: aime_2025, measured_in: bf61}"),
+                    ContainsSubstring("did you mean \"bf16\"?"));
+}

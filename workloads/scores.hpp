@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What models score in benchmarks, as published: data, one file a model of the catalog, never computed.
+//
+//   reports:
+//     - source: "gpt-oss model card, table 3 (arXiv 2508.10925)"
+//       precision: mxfp4_experts           # what was evaluated: an id of the catalog of precisions
+//       conditions: without tools
+//       points:
+//         - {benchmark: aime_2025, effort: low, score: 50.4}
+//         - {benchmark: aime_2025, effort: high, score: 92.5, tokens: 21000}
+//
+// A score holds for that model, precision, checkpoint, effort and number of samples and for no other. What a
+// scenario asks for is its section accuracy:
+//
+//   accuracy: {benchmark: aime_2025, effort: high}
+//   accuracy: {benchmark: gpqa, measured_in: bf16}         # an assumption: taken for every precision
+//   accuracy: {curve: [{tokens: 2000, score: 50}, {tokens: 16000, score: 80}]}      # one's own
+//
+// A curve is read at traffic.output_tokens, linear in the logarithm of the tokens, between its points only:
+// budget-forced reasoning lengths. `samples` answers to a question, of which one is chosen by a vote or a
+// verifier (best-of-N), are points of their own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/catalog.hpp"
+#include "base/fields.hpp"
+
+namespace roofcast::workloads {
+
+struct ScorePoint {
+  std::string benchmark;
+  std::string
+      checkpoint;      // of several with one architecture; empty: the one the model is named after
+  std::string effort;  // of reasoning, as its makers call it; empty: there is no choice
+  std::int64_t samples = 1;
+  double score = 0.0;   // percent
+  double tokens = 0.0;  // mean output tokens of a sample; 0 when not published
+  std::string precision;
+};
+
+struct Scores {
+  std::vector<ScorePoint> points;
+};
+
+// Of a curve of the user's own.
+struct CurvePoint {
+  double tokens = 0.0;
+  double score = 0.0;
+  std::int64_t samples = 1;
+};
+
+// The section accuracy.
+struct Accuracy {
+  std::string benchmark;  // empty: nothing is asked
+  std::string checkpoint;
+  std::string effort;
+  std::int64_t samples = 1;
+  std::string measured_in;  // a precision whose scores are taken for any; empty: the scenario's
+  std::vector<CurvePoint> curve;  // by tokens
+};
+
+void read(base::Fields& f, Scores& scores);
+void read(base::Fields& f, Accuracy& accuracy);
+
+base::Catalog score_catalog();
+
+}  // namespace roofcast::workloads
