@@ -122,10 +122,9 @@ void GraphBuilder::head() {
 
 namespace {
 
-// Expected largest of 2^i standard normal numbers (B. C. Arnold et al., A First Course in Order Statistics,
-// table 4.9.1 to 2^4; by quadrature beyond).
+// Expected largest of 2^i standard normal numbers, n ∫ x φ(x) Φ(x)^(n−1) dx.
 constexpr double kLargest[] = {0.0,    0.5642, 1.0294, 1.4236, 1.7660, 2.0697,
-                               2.3439, 2.5947, 2.8269, 3.0438, 3.2480};
+                               2.3437, 2.5946, 2.8269, 3.0439, 3.2482};
 
 double largest_of(double numbers) {
   constexpr std::size_t kLast = std::size(kLargest) - 1;
@@ -152,14 +151,9 @@ ExpertLoad mean_load(double tokens, std::int64_t top_k, std::int64_t experts, st
 ExpertLoad busiest_load(double tokens, std::int64_t top_k, std::int64_t experts, std::int64_t ranks,
                         double variation) {
   ExpertLoad load = mean_load(tokens, top_k, experts, ranks, variation);
-  if (ranks == 1 || !(tokens > 0.0)) {
-    return load;
-  }
   const double local = static_cast<double>(experts) / static_cast<double>(ranks);
-  const double most = largest_of(static_cast<double>(ranks));
-  const double pairs =
-      load.pairs * (1.0 + most * std::sqrt(variation * variation / local + 1.0 / load.pairs));
-  load.pairs = std::min(pairs, tokens * std::min(static_cast<double>(top_k), local));
+  load.pairs *= std::min(1.0 + largest_of(static_cast<double>(ranks)) * variation / std::sqrt(local),
+                         static_cast<double>(ranks));
   return load;
 }
 

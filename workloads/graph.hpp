@@ -64,9 +64,9 @@ struct ExpertLoad {
 ExpertLoad mean_load(double tokens, std::int64_t top_k, std::int64_t experts, std::int64_t ranks,
                      double variation);
 
-// Of the rank with most, which the others wait for: the mean and as many standard deviations as the
-// largest of so many normal numbers is expected to have. Pairs vary by the popularity of a rank's experts and
-// by chance, distinct experts as so many coins of the same bias.
+// Of the rank with most pairs, which the others wait for: the mean and as many standard deviations of the popularity of a
+// rank's experts as the largest of so many normal numbers is expected to have. Chance adds more where pairs are
+// few; distinct experts are the mean rank's, as in servers of few clients, which show no more.
 ExpertLoad busiest_load(double tokens, std::int64_t top_k, std::int64_t experts, std::int64_t ranks,
                         double variation);
 
