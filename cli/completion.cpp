@@ -131,6 +131,14 @@ Proposals column_values(const std::vector<std::string>& arguments, const std::st
   return out;
 }
 
+Proposals metric_names(const std::vector<std::string>&, const std::string&) {
+  Proposals out;
+  for (const sim::Metric& metric : sim::metrics()) {
+    out.words.push_back({std::string(metric.name), std::string(metric.description)});
+  }
+  return out;
+}
+
 // What a knob that names a part can be set to.
 Proposals knob_values(const std::string& path) {
   for (const DocumentKind& kind : document_kinds()) {
@@ -174,9 +182,12 @@ Proposals knobs(const std::vector<std::string>& arguments, const std::string& ty
 
 const std::map<std::string_view, Values>& values_by_type() {
   static const std::map<std::string_view, Values> table = {
-      {kFile, files},      {kKind, kinds},     {kKinds, plural_kinds},
-      {kId, ids},          {kColumn, columns}, {kColumnValue, column_values},
-      {kKnobValue, knobs}, {kNumber, nothing}, {kText, nothing}};
+      {kFile, files},          {kKind, kinds},
+      {kKinds, plural_kinds},  {kId, ids},
+      {kColumn, columns},      {kColumnValue, column_values},
+      {kKnobValue, knobs},     {kKnobRange, knobs},
+      {kMetric, metric_names}, {kCondition, metric_names},
+      {kNumber, nothing},      {kText, nothing}};
   return table;
 }
 

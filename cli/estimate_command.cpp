@@ -44,9 +44,14 @@ std::string bound_of(const sim::ServingEstimate& e, std::string_view metric) {
 
 void print_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
   const std::int64_t cached = s.traffic.cached_tokens;
-  fmt::print("{}\n{} tokens in{}, {} out, concurrency {}\n\n", title(s), s.traffic.input_tokens,
-             cached > 0 ? fmt::format(" ({} of them cached)", cached) : "", s.traffic.output_tokens,
-             s.traffic.concurrency);
+  const std::string load =
+      s.traffic.arrivals
+          ? fmt::format("{:.4g} requests a second", workloads::mean_rate(*s.traffic.arrivals).si())
+          : fmt::format("concurrency {}", s.traffic.concurrency);
+  fmt::print("{}{}\n{} tokens in{}, {} out, {}\n\n", title(s),
+             s.serving.replicas > 1 ? fmt::format(" · {} replicas", s.serving.replicas) : "",
+             s.traffic.input_tokens, cached > 0 ? fmt::format(" ({} of them cached)", cached) : "",
+             s.traffic.output_tokens, load);
   if (!e.fits()) {
     fmt::print("does not run: {}\n", sim::reason(e));
     return;

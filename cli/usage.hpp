@@ -22,6 +22,9 @@ inline constexpr const char* kId = "ID";                     // of the kind name
 inline constexpr const char* kColumn = "COLUMN";             // of the table named before it
 inline constexpr const char* kColumnValue = "COLUMN=VALUE";  // the same
 inline constexpr const char* kKnobValue = "PATH=VALUE";      // of the scenario named before it
+inline constexpr const char* kKnobRange = "PATH=RANGE";      // the same
+inline constexpr const char* kMetric = "METRIC";             // of an estimate
+inline constexpr const char* kCondition = "CONDITION";       // on one
 inline constexpr const char* kNumber = "NUMBER";
 inline constexpr const char* kText = "TEXT";
 

@@ -7,6 +7,7 @@
 
 #include "sim/draft.hpp"
 #include "sim/feasibility.hpp"
+#include "sim/open_loop.hpp"
 
 namespace roofcast::sim {
 
@@ -18,7 +19,7 @@ ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {
   s.draft = draft.get();
   ServingEstimate e;
   e.provenance = s.platform->system.provenance();
-  e.gpus = s.mapping->ranks();
+  e.gpus = s.serving->replicas * s.mapping->ranks();
   check_runnable(s, e);
   if (!e.fits()) {
     return e;
@@ -30,7 +31,13 @@ ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {
     return e;
   }
   e.max_running = e.footprint.cache / cache.mean_request;
-  e.steady = steady_state(s, std::max(1.0, std::floor(e.max_running)), workspace);
+  const double slots = std::max(1.0, std::floor(e.max_running));
+  e.steady =
+      s.traffic->arrivals ? open_loop(s, slots, workspace) : steady_state(s, slots, workspace);
+  check_load(s, e);
+  if (!e.fits()) {
+    return e;
+  }
   e.spreads = spreads_of(s, e.steady);
   e.memory = e.footprint.fixed() + e.steady.running * cache.mean_request;
   e.score = score_of(s);

@@ -22,12 +22,13 @@ enum class Infeasible : std::uint8_t {
   draft,          // there is no module to draft with, or the draft does not divide that way
   weights,        // do not fit beside activations and reserve
   cache,          // one request's KV cache does not fit
+  load,           // requests arrive faster than they can be served
 };
 
 struct ServingEstimate {
   Infeasible infeasible = Infeasible::none;
   std::uint8_t detail = 0;  // of mapping, draft and number_format: the fault, the multiplier
-  double needed = 0;        // chips, tokens or bytes, beside
+  double needed = 0;        // chips, tokens, bytes or requests per second, beside
   double available = 0;
 
   std::int64_t gpus = 0;

@@ -108,12 +108,12 @@ base::Bytes keys_of(double tokens, const ScenarioView& s) {
 }
 
 Cache cache_of(const ScenarioView& s) {
-  const auto input = static_cast<double>(s.traffic->input_tokens);
-  const auto output = static_cast<double>(s.traffic->output_tokens);
+  const workloads::Traffic& t = *s.traffic;
+  const auto full = static_cast<double>(t.input_tokens + t.output_tokens);
   const auto drafted = static_cast<double>(s.serving->speculation.draft_tokens);
   const base::Bytes states = states_of(s);
-  return {states + keys_of(input + output / 2.0 + drafted, s),
-          states + keys_of(input + output + drafted, s)};
+  return {states + keys_of(workloads::mean_context(t) + drafted, s),
+          states + keys_of(full + drafted, s)};
 }
 
 void check_runnable(const ScenarioView& s, ServingEstimate& e) {
@@ -153,6 +153,13 @@ void check_memory(const Cache& cache, ServingEstimate& e) {
   }
 }
 
+void check_load(const ScenarioView& s, ServingEstimate& e) {
+  if (e.steady.utilisation >= 1.0) {
+    refuse(e, Infeasible::load, workloads::mean_rate(*s.traffic->arrivals).si(),
+           e.steady.saturation);
+  }
+}
+
 std::string reason(const ServingEstimate& e) {
   const double gb = base::giga;
   switch (e.infeasible) {
@@ -183,6 +190,9 @@ std::string reason(const ServingEstimate& e) {
     case Infeasible::cache:
       return fmt::format("the KV cache of one request needs {:.1f} GB a GPU, {:.1f} GB are left",
                          e.needed / gb, e.available / gb);
+    case Infeasible::load:
+      return fmt::format("{:.4g} requests arrive a second, at most {:.4g} can be served", e.needed,
+                         e.available);
   }
   return {};
 }

@@ -28,4 +28,7 @@ void check_runnable(const ScenarioView& scenario, ServingEstimate& estimate);
 // Needs estimate.footprint.
 void check_memory(const Cache& cache, ServingEstimate& estimate);
 
+// Needs estimate.steady.
+void check_load(const ScenarioView& scenario, ServingEstimate& estimate);
+
 }  // namespace roofcast::sim

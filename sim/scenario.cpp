@@ -95,10 +95,6 @@ workloads::Serving read_replicas(const Node& document, Problems& problems) {
 
 workloads::Serving read_serving(const Node& document, Problems& problems) {
   workloads::Serving serving = read_replicas(document, problems);
-  if (serving.replicas > 1) {
-    problems.add(document.find_path("serving.replicas")->place, "serving.replicas",
-                 "are for roofcast simulate; an estimate is of one replica");
-  }
   if (serving.kv_offload.capacity.si() > 0.0) {
     problems.add(document.find_path("serving.kv_offload")->place, "serving.kv_offload",
                  "is for roofcast simulate; an estimate is told what is found by "
@@ -114,13 +110,7 @@ workloads::RequestStream read_stream(const Node& document, Problems& problems) {
 }
 
 workloads::Traffic read_traffic(const Node& document, Problems& problems) {
-  const workloads::RequestStream stream = read_stream(document, problems);
-  if (stream.arrivals) {
-    problems.add(document.find_path("traffic.arrivals")->place, "traffic.arrivals",
-                 "is for roofcast simulate; an estimate needs the clients of a closed loop, "
-                 "concurrency");
-  }
-  return workloads::mean_traffic(stream);
+  return workloads::mean_traffic(read_stream(document, problems));
 }
 
 void check_sections(const Node& document, Problems& problems) {

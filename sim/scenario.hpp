@@ -72,10 +72,9 @@ workloads::Architecture read_model(const base::Node& document, base::Problems& p
 workloads::Precision read_precision(const base::Node& document, base::Problems& problems);
 workloads::Mapping read_mapping(const base::Node& document, base::Problems& problems);
 workloads::Serving read_replicas(const base::Node& document, base::Problems& problems);
-// Of one replica; several are a problem.
+// To be estimated, which blocks in host memory cannot be.
 workloads::Serving read_serving(const base::Node& document, base::Problems& problems);
 workloads::RequestStream read_stream(const base::Node& document, base::Problems& problems);
-// The means of a closed loop; an open one is a problem, which has no steady state yet.
 workloads::Traffic read_traffic(const base::Node& document, base::Problems& problems);
 
 // Reports keys that are no section.

@@ -236,8 +236,12 @@ bool Scheduler::waits_for_more(const Lane& lane) {
 }
 
 void Scheduler::admit_waiting(Lane& lane) {
-  // Micro-batches share what there is to run.
-  const std::size_t share = (running_ + waiting_.size() + lanes_.size() - 1) / lanes_.size();
+  // Micro-batches share what there is to run, and what is not freed yet.
+  std::size_t present = waiting_.size();
+  for (const Lane& each : lanes_) {
+    present += each.sequences;
+  }
+  const std::size_t share = (present + lanes_.size() - 1) / lanes_.size();
   while (!waiting_.empty() && lane.sequences < share) {
     // The rank with the fewest sequences that takes it.
     std::size_t best = caches_.size();

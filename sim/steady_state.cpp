@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/integers.hpp"
+#include "sim/percentiles.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -53,9 +54,11 @@ Seconds interval(Seconds latency, Seconds period, double in_flight) {
 class Solver {
  public:
   Solver(const ScenarioView& s, double slots, Workspace& workspace) : s_(s), workspace_(workspace) {
-    // Fewer clients than attention-DP groups leave groups idle.
-    groups_ = std::min(s.mapping->data_parallel, s.traffic->concurrency);
-    clients_ = static_cast<double>(s.traffic->concurrency) / static_cast<double>(groups_);
+    // Fewer clients than replicas or attention-DP groups leave some idle.
+    const std::int64_t clients = s.traffic->concurrency;
+    replicas_ = std::min(s.serving->replicas, clients);
+    groups_ = std::min(s.mapping->data_parallel, clients / replicas_);
+    clients_ = static_cast<double>(clients) / static_cast<double>(replicas_ * groups_);
     const workloads::SchedulerLimits& limits = s.serving->limits;
     query_ = s.serving->speculation.query_tokens();
     running_ = std::min(
@@ -93,7 +96,7 @@ class Solver {
     workloads::Batch batch;
     batch.decode_sequences = decodes;
     batch.query_tokens = decodes > 0 ? query_ : 1;
-    batch.context = s_.traffic->input_tokens + s_.traffic->output_tokens / 2;
+    batch.context = static_cast<std::int64_t>(workloads::mean_context(*s_.traffic));
     batch.prefill_sequences = prompts;
     batch.prefill_tokens = prompts > 0 ? plan_.chunk : 0;
     batch.cached_tokens = prompts > 0 ? plan_.cached : 0;
@@ -188,8 +191,9 @@ class Solver {
     r.tokens_per_step = decodes_ > 0.0 ? s_.serving->speculation.tokens_per_step() : 1.0;
     r.tpot =
         decodes_ > 0.0 ? decoding / static_cast<double>(s_.traffic->output_tokens - 1) : Seconds{};
+    tails(r, saturated);
     r.end_to_end = r.ttft_mean + decoding;
-    r.requests_per_second = rate * static_cast<double>(groups_);
+    r.requests_per_second = rate * static_cast<double>(replicas_ * groups_);
     r.decode_batch = decodes_ > 0.0 ? b : 0.0;
     r.running = running_;
     r.prefill_share = share_;
@@ -201,6 +205,22 @@ class Solver {
     r.decode_pass = decode_batch_;
     r.prefill_pass = mixed_batch_;
     return r;
+  }
+
+  // Within a request's decodes passes with others' prompts are independent; its first token waits for a part
+  // of a pass, evenly, and for prompts ahead, exponentially where there are some.
+  void tails(SteadyState& r, bool saturated) const {
+    const auto square = [](Seconds time) { return time.si() * time.si(); };
+    const workloads::Traffic& t = *s_.traffic;
+    const double prompt = workloads::squared_variation(t.input) * square(prefill_);
+    const double queue = saturated || busy_ == 0.0 ? 0.0 : square(queue_) * (2.0 / busy_ - 1.0);
+    r.ttft_tail = tail_of(r.ttft_mean, prompt + square(residual_) / 3.0 + queue, request_);
+    if (decodes_ > 0.0) {
+      const double passes = met_ * (1.0 - met_) * square(mixed_.latency - decode_.latency);
+      const Tail tail = tail_of(tpot_, passes / decodes_, decode_.latency);
+      const double a_token = r.tpot / tpot_;  // passes that one takes
+      r.tpot_tail = {a_token * tail.p95, a_token * tail.p99};
+    }
   }
 
   // Mean of one GPU while a group completes `rate` requests a second.
@@ -250,8 +270,9 @@ class Solver {
 
   const ScenarioView& s_;
   Workspace& workspace_;
-  std::int64_t groups_ = 1;  // attention-DP groups with clients
-  double clients_ = 0;       // of one group
+  std::int64_t replicas_ = 1;  // with clients
+  std::int64_t groups_ = 1;    // attention-DP groups of each with clients
+  double clients_ = 0;         // of one group
   double running_ = 0;
   double stages_ = 1;
   double decodes_ = 0;      // decode iterations of a request

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steady state of continuous batching in a closed loop with fixed lengths.
+// Steady state of continuous batching in a closed loop.
 //
-// C clients at one replica each send a prompt of P new tokens, wait for O tokens and send the next.
+// C clients of one replica each send a prompt of P new tokens, wait for O tokens and send the next.
 // Every iteration carries the running decodes; a share f of them carries prompts too, which slows
 // the decodes (interference). On one attention-DP rank, with b sequences decoding in micro-batches
 // of b/stages:
@@ -30,17 +30,25 @@
 //   power = idle + (prompts/s·c/q · E(decodes and prompts) + other decode passes/s · E(decodes)) / stages
 //
 // not more than its limit. The median of TTFT takes the wait before prefill as exponential. One client
-// alone is exact: its prompt, then its decodes. Not modelled: the burst at the start of a benchmark,
-// varied lengths, preemption.
+// alone is exact: its prompt, then its decodes. Percentiles are those of sim/percentiles.hpp. Not modelled: the
+// burst at the start of a benchmark, clients that stay in step, preemption.
 #pragma once
 
 #include "sim/step.hpp"
 
 namespace roofcast::sim {
 
+// Times that one request in twenty, and one in a hundred, exceeds.
+struct Tail {
+  base::Seconds p95;
+  base::Seconds p99;
+};
+
 struct SteadyState {
   base::Seconds ttft_mean;
   base::Seconds ttft_p50;
+  Tail ttft_tail;
+  Tail tpot_tail;            // of a request's mean
   base::Seconds tpot;        // mean time between a request's tokens; zero when output_tokens is 1
   base::Seconds end_to_end;  // mean
   double requests_per_second = 0;  // of the replica
@@ -56,6 +64,8 @@ struct SteadyState {
   Limit ttft_limit = Limit::latency;
   Limit tpot_limit = Limit::latency;
   Limit throughput_limit = Limit::latency;
+  double utilisation = 0;  // of what slots and prompts allow at most; at least 1: no steady state
+  double saturation = 0;   // requests per second of all replicas at which it is 1
   workloads::Batch decode_pass;  // the batches behind the numbers, for --explain
   workloads::Batch prefill_pass;
 };

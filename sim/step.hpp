@@ -29,9 +29,19 @@
 namespace roofcast::sim {
 
 // What limits a number: the largest share of the time it is made of. waiting: behind other prompts;
-// slots: for one of the sequences that the KV cache or max_sequences allows at once.
-enum class Limit : std::uint8_t { latency, compute, memory, l2, network, host, waiting, slots };
-inline constexpr int kLimits = 8;
+// slots: for one of the sequences that the KV cache or max_sequences allows at once; arrivals: for requests.
+enum class Limit : std::uint8_t {
+  latency,
+  compute,
+  memory,
+  l2,
+  network,
+  host,
+  waiting,
+  slots,
+  arrivals
+};
+inline constexpr int kLimits = 9;
 std::string_view name(Limit limit);
 
 struct StepCost {

@@ -29,15 +29,6 @@ std::vector<std::string> metric_names() {
   return names;
 }
 
-std::string unknown_metric(const std::string& name) {
-  std::string message = fmt::format("there is no metric \"{}\"", name);
-  const auto names = metric_names();
-  if (const auto near = base::nearest_name(name, names)) {
-    message += fmt::format("; did you mean \"{}\"?", *near);
-  }
-  return message + fmt::format(" (metrics: {})", fmt::join(names, ", "));
-}
-
 bool names_a_knob(const std::string& name) {
   if (name.find("..") != std::string::npos || name.ends_with('.')) {
     return false;
@@ -170,8 +161,17 @@ void read_goal(base::Fields& f, Sweep& sweep, Problems& problems) {
 
 }  // namespace
 
+std::string unknown_metric(const std::string& name) {
+  std::string message = fmt::format("there is no metric \"{}\"", name);
+  const auto names = metric_names();
+  if (const auto near = base::nearest_name(name, names)) {
+    message += fmt::format("; did you mean \"{}\"?", *near);
+  }
+  return message + fmt::format(" (metrics: {})", fmt::join(names, ", "));
+}
+
 std::optional<Condition> parse_condition(const std::string& text, const base::Place& place,
-                                         Problems& problems) {
+                                         Problems& problems, std::string_view key) {
   Condition condition;
   condition.text = text;
   if (text == "fits") {
@@ -202,17 +202,17 @@ std::optional<Condition> parse_condition(const std::string& text, const base::Pl
     if (parsed.ec != std::errc() || parsed.ptr != number.data() + number.size() ||
         !std::isfinite(condition.bound)) {
       problems.add(
-          place, "where",
+          place, key,
           fmt::format("\"{}\" is not a number; metrics are in SI units, without a suffix", number));
       return std::nullopt;
     }
     if (find_metric(condition.metric) == nullptr) {
-      problems.add(place, "where", unknown_metric(condition.metric));
+      problems.add(place, key, unknown_metric(condition.metric));
       return std::nullopt;
     }
     return condition;
   }
-  problems.add(place, "where", "expects \"fits\" or a comparison such as \"ttft_p50_s <= 2\"");
+  problems.add(place, key, "expects \"fits\" or a comparison such as \"ttft_p50_s <= 2\"");
   return std::nullopt;
 }
 

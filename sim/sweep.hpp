@@ -82,8 +82,11 @@ void read(base::Fields& f, AxisRange& range);
 void read(base::Fields& f, Sweep& sweep, base::Problems& problems);
 Sweep read_sweep(const base::Node& document);  // throws InputError with every problem
 
-// "fits" or "metric relation number"; reports at `place`.
+// "fits" or "metric relation number"; reports at `place`, of this key path.
 std::optional<Condition> parse_condition(const std::string& text, const base::Place& place,
-                                         base::Problems& problems);
+                                         base::Problems& problems, std::string_view key = "where");
+
+// That there is no such metric, with the nearest name.
+std::string unknown_metric(const std::string& name);
 
 }  // namespace roofcast::sim

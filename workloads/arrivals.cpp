@@ -2,6 +2,7 @@
 #include "workloads/arrivals.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace roofcast::workloads {
@@ -40,6 +41,47 @@ base::Hertz mean_rate(const Arrivals& arrivals) {
     cycle += arrivals.sojourns[i];
   }
   return requests / cycle;
+}
+
+Burstiness burstiness(const Arrivals& arrivals) {
+  const base::Hertz mean = mean_rate(arrivals);
+  switch (arrivals.process) {
+    case ArrivalProcess::constant:
+      return {0.0, 2.0 * mean};
+    case ArrivalProcess::poisson:
+      return {1.0, mean};
+    case ArrivalProcess::gamma:
+      return {arrivals.cv * arrivals.cv, 2.0 * std::max(1.0, arrivals.cv) * mean};
+    case ArrivalProcess::mmpp:
+      break;
+  }
+  // Phase i is left for i + 1 alone, so what Poisson's equation asks for is a running sum; the constant that
+  // it leaves open multiplies Σ π(r − λ) = 0.
+  double cycle = 0.0;
+  double ahead = 0.0;
+  double variance = 0.0;
+  double integral = 0.0;
+  for (std::size_t i = 0; i < arrivals.rates.size(); ++i) {
+    const double sojourn = arrivals.sojourns[i].si();
+    const double more = (arrivals.rates[i] - mean).si();
+    cycle += sojourn;
+    variance += sojourn * more * more;
+    integral += sojourn * more * ahead;
+    ahead -= sojourn * more;
+  }
+  if (!(integral > 0.0)) {
+    return {1.0, mean};
+  }
+  return {1.0 + 2.0 * integral / cycle / mean.si(), variance / integral * base::hertz};
+}
+
+double Burstiness::dispersion(base::Seconds window) const {
+  const double x = fading * window;
+  return x > 0.0 ? 1.0 + (limit - 1.0) * (1.0 + std::expm1(-x) / x) : 1.0;
+}
+
+double Burstiness::beyond(base::Seconds window) const {
+  return -0.5 * (limit - 1.0) * std::expm1(-(fading * window));
 }
 
 ArrivalTimes::ArrivalTimes(Arrivals arrivals, const base::Random& random)

@@ -36,6 +36,26 @@ void read(base::Fields& f, Arrivals& arrivals);
 // Requests per second over a long time; of mmpp, the rates weighted by the sojourns.
 base::Hertz mean_rate(const Arrivals& arrivals);
 
+// How arrivals crowd together, told by the index of dispersion I of the number in a window w, variance over
+// mean, and the number that an arrival finds on one side of it beyond the mean number there:
+//
+//   I(w) = 1 + (I∞ − 1)(1 − (1 − e^{−κw}) / κw)        beyond(w) = (I∞ − 1)/2 · (1 − e^{−κw})
+//
+// poisson     I∞ = 1
+// gamma       I∞ = cv², constant 0; κ = 2 λ max(1, cv), which fits windows of a gap
+// mmpp        I∞ = 1 + 2V/λ, κ = Σ π(r − λ)² / V, with stationary phases π, rates r, mean λ and
+//             V = ∫ cov(r(0), r(t)) dt: exact for two phases, else in long windows
+//
+// Sources: Cox, Lewis: The Statistical Analysis of Series of Events (1966), 4.5; Fischer, Meier-Hellstern: The
+// Markov-modulated Poisson process (MMPP) cookbook, Performance Evaluation 18, 1993.
+struct Burstiness {
+  double limit = 1.0;  // I∞
+  base::Hertz fading;  // κ
+  double dispersion(base::Seconds window) const;
+  double beyond(base::Seconds window) const;
+};
+Burstiness burstiness(const Arrivals& arrivals);
+
 // The instants one after another, the first of them one gap after 0.
 class ArrivalTimes {
  public:

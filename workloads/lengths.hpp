@@ -8,6 +8,8 @@
 //                                                   before clamping
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -29,7 +31,19 @@ struct Lengths {
 // `key` of `f` is a number or a map.
 void read(base::Fields& f, std::string_view key, Lengths& lengths);
 
-double mean(const Lengths& lengths);  // of lognormal, before clamping
+double mean(const Lengths& lengths);  // of what is drawn, without its rounding
+// Variance over mean², as drawn.
+double squared_variation(const Lengths& lengths);
+
+// A distribution as a few lengths with weights that add up to 1: Gauss's nodes (Legendre, Hermite), which
+// give smooth functions of the length their mean.
+struct WeightedLength {
+  double tokens = 0.0;
+  double weight = 0.0;
+};
+inline constexpr std::size_t kLengthNodes = 7;
+std::array<WeightedLength, kLengthNodes> nodes_of(const Lengths& lengths);
+
 std::int64_t draw(const Lengths& lengths, base::Random& random);
 
 }  // namespace roofcast::workloads

@@ -56,7 +56,13 @@ void read(base::Fields& f, RequestStream& s) {
 }
 
 Traffic mean_traffic(const RequestStream& s) {
-  return {whole(mean(s.input)), whole(mean(s.output)), s.concurrency, s.cached_tokens};
+  return {whole(mean(s.input)),
+          whole(mean(s.output)),
+          s.concurrency,
+          s.cached_tokens,
+          s.arrivals,
+          s.input,
+          s.output};
 }
 
 Requests draw_requests(const RequestStream& s) {

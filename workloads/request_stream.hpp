@@ -58,7 +58,7 @@ struct RequestStream {
 
 void read(base::Fields& f, RequestStream& stream);
 
-// Requests of mean length, which the steady state takes every one to have.
+// Mean lengths, and how they vary about them.
 Traffic mean_traffic(const RequestStream& stream);
 
 // As many as the stream says, else ten a client or a thousand. Those of a closed loop arrive at 0.

@@ -10,6 +10,8 @@
 #include "base/catalog.hpp"
 #include "base/fields.hpp"
 #include "base/quantity.hpp"
+#include "workloads/arrivals.hpp"
+#include "workloads/lengths.hpp"
 #include "workloads/operator.hpp"
 #include "workloads/speculation.hpp"
 
@@ -130,14 +132,23 @@ struct Serving {
   Router router = Router::least_loaded;
 };
 
-// A closed loop of `concurrency` clients at one replica, fixed lengths (workloads/request_stream.hpp
-// reads them).
+// A closed loop of `concurrency` clients of all replicas, or an open one whose requests arrive by
+// themselves (workloads/request_stream.hpp reads them).
 struct Traffic {
-  std::int64_t input_tokens = 0;
+  std::int64_t input_tokens = 0;  // means
   std::int64_t output_tokens = 0;
-  std::int64_t concurrency = 0;
-  std::int64_t cached_tokens = 0;  // of the input, already in the KV cache (prefix reuse)
+  std::int64_t concurrency = 0;           // 0 in an open loop
+  std::int64_t cached_tokens = 0;         // of the input, already in the KV cache (prefix reuse)
+  std::optional<Arrivals> arrivals = {};  // of an open loop
+  Lengths input = {};                     // how lengths vary; of Shape::fixed, all are the mean
+  Lengths output = {};
 };
+
+// Mean tokens of a sequence at a random instant of its decoding; long answers are met more often.
+inline double mean_context(const Traffic& t) {
+  return static_cast<double>(t.input_tokens) +
+         0.5 * static_cast<double>(t.output_tokens) * (1.0 + squared_variation(t.output));
+}
 
 void read(base::Fields& f, Stack& stack);
 void read(base::Fields& f, Serving& serving);

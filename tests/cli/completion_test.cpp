@@ -36,7 +36,7 @@ const std::vector<Case>& cases() {
       {"roofcast estimate absent.yaml --set sys", {}},
       {"roofcast pareto out.csv --maximize thr", {"throughput"}},
       {"roofcast pareto out.csv --maximize throughput --by sys", {"system"}},
-      {"roofcast pareto absent.csv --minimize ttft_p", {"ttft_p50_s"}},
+      {"roofcast pareto absent.csv --minimize ttft_p5", {"ttft_p50_s"}},
       {"roofcast calibrate validate gem", {"gemm", "gemm_power"}},
       {"roofcast calibrate validate req", {"requests"}},
       {"roofcast calibrate validate gemm out.csv --where sys", {"system="}},

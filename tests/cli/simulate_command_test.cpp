@@ -141,15 +141,14 @@ TEST_CASE("simulate says why a scenario does not run", "[cli]") {
   CHECK(contains(outcome.out, "does not run: needs 16 GPUs"));
 }
 
-TEST_CASE("Requests that arrive by themselves are not estimated, and the message says what does",
-          "[cli]") {
+TEST_CASE("estimate takes the stream that simulate serves", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;
   }
-  const Outcome outcome = roofcast.run({"estimate", example("llama-70b"), "--set", kStream});
-  CHECK(outcome.code == 2);
-  CHECK(contains(outcome.err, "traffic.arrivals: is for roofcast simulate"));
+  const std::string text = roofcast.output({"estimate", example("llama-70b"), "--set", kStream});
+  CHECK(contains(text, "requests a second"));
+  CHECK(contains(text, "Utilisation"));
 }
 
 }  // namespace roofcast::cli

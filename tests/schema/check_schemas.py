@@ -51,7 +51,7 @@ MEANING = {
         "unknown_chip",
     },
     "scenario": {
-        "cached_tokens_too_many", "missing_file", "open_loop_estimated", "speculative_acceptance_twice",
+        "cached_tokens_too_many", "missing_file", "speculative_acceptance_twice",
         "speculative_measured_too_short", "speculative_measured_unknown", "speculative_too_few_positions", "speculative_too_many_tokens",
         "speculative_without_acceptance", "unknown_chip_in_inline_system", "unknown_model",
         "unknown_model_without_precision", "unknown_precision", "unknown_system",

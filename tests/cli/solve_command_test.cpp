@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+using nlohmann::json;
+
+json solve(const Program& roofcast, std::vector<std::string> options) {
+  options.insert(options.begin(), {"solve", example("llama-70b_arrivals"), "--format", "json"});
+  return json::parse(roofcast.output(options));
+}
+
+json estimate(const Program& roofcast, const std::string& setting) {
+  return json::parse(roofcast.output(
+      {"estimate", example("llama-70b_arrivals"), "--set", setting, "--format", "json"}));
+}
+
+}  // namespace
+
+TEST_CASE("The answer of solve, put back, meets the condition to a thousandth", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const struct {
+    const char* knob;
+    const char* metric;
+    double bound;
+  } questions[] = {{"traffic.arrivals.rate", "ttft_p95_s", 0.4},
+                   {"traffic.arrivals.rate", "tpot_p95_s", 0.02},
+                   {"system.chip.hbm.bandwidth", "tpot_mean_s", 0.01}};
+  for (const auto& q : questions) {
+    const json answer =
+        solve(roofcast, {"--vary", q.knob, "--until", fmt::format("{} <= {}", q.metric, q.bound)});
+    INFO(answer.dump(2));
+    REQUIRE(answer["found"] == true);
+    const std::string value = answer["values"][q.knob].get<std::string>();
+    const double met =
+        estimate(roofcast, fmt::format("{}={}", q.knob, value))[q.metric].get<double>();
+    CHECK(met <= q.bound);
+    CHECK(met > 0.999 * q.bound);
+  }
+}
+
+TEST_CASE("solve tries every combination of several knobs for the least of a metric", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const json answer = solve(
+      roofcast, {"--set", "system=h200_cluster_128", "--set", "traffic.arrivals.rate=40 /s",
+                 "--vary", "serving.replicas=1..8", "--vary", "deployment.tensor_parallel=4,8",
+                 "--until", "ttft_p95_s <= 0.5", "--minimize", "gpus"});
+  REQUIRE(answer["found"] == true);
+  CHECK(answer["metrics"]["ttft_p95_s"].get<double>() <= 0.5);
+  const double replicas = std::stod(answer["values"]["serving.replicas"].get<std::string>());
+  const double ranks = std::stod(answer["values"]["deployment.tensor_parallel"].get<std::string>());
+  CHECK(answer["metrics"]["gpus"] == replicas * ranks);
+}
+
+TEST_CASE("solve says what comes nearest where nothing meets the conditions", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::vector<std::string> arguments = {"solve",   example("llama-70b_arrivals"),
+                                              "--vary",  "traffic.arrivals.rate=1 /s..10 /s",
+                                              "--until", "tpot_mean_s <= 0.001"};
+  const Outcome outcome = roofcast.run(arguments);
+  CHECK(outcome.code == 0);
+  CHECK(contains(outcome.out, "nothing in the range meets the conditions; the nearest"));
+  CHECK(contains(outcome.out, "'traffic.arrivals.rate=1 /s'"));
+  CHECK(contains(outcome.out, "misses tpot_mean_s <= 0.001"));
+  std::vector<std::string> strict = arguments;
+  strict.push_back("--strict");
+  CHECK(roofcast.run(strict).code == 3);
+}
+
+TEST_CASE("solve refuses what it cannot look for, and says why", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const auto complaint = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"solve", example("llama-70b_arrivals")});
+    const Outcome outcome = roofcast.run(options);
+    CHECK(outcome.code == 2);
+    return outcome.err;
+  };
+  const std::string fits = "fits";
+  CHECK(contains(complaint({"--vary", "traffic.arrivals.rte", "--until", fits}),
+                 "has no value to start from"));
+  CHECK(contains(complaint({"--vary", "traffic.arrivals.rate=9 /s..1 /s", "--until", fits}),
+                 "the low end of the range first"));
+  CHECK(contains(complaint({"--vary", "traffic.arrivals.rate", "--until", "ttft_p95 <= 1"}),
+                 "did you mean \"ttft_p95_s\"?"));
+  CHECK(contains(complaint({"--vary", "traffic.arrivals.rate=1..2 parsecs", "--until", fits}),
+                 "unknown unit"));
+  CHECK(contains(
+      complaint({"--vary", "serving.replicas=1..4", "--until", fits, "--minimize", "price"}),
+      "there is no metric \"price\""));
+  CHECK(contains(complaint({"--vary", "serving.replicas=1..4", "--vary",
+                            "deployment.tensor_parallel=4,8", "--until", fits}),
+                 "need a metric to --minimize"));
+}
+
+}  // namespace roofcast::cli
