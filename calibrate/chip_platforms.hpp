@@ -24,11 +24,15 @@ class ChipPlatforms {
   // The server (HGX node, NVL72 rack, PCIe box) of a chip of the catalog under a serving stack; nullptr for
   // other chips. Owned here, the same on every call.
   const sim::Platform* find(std::string_view chip, std::string_view stack);
+  // The cluster of such servers, or the rack.
+  const sim::Platform* find_cluster(std::string_view chip, std::string_view stack);
 
  private:
+  const sim::Platform* load(std::string_view system, std::string_view chip, std::string_view stack);
+
   std::string calibration_;
   hardware::Measured measured_;
-  std::map<std::pair<std::string, std::string>, sim::Platform> platforms_;
+  std::map<std::pair<std::string, std::string>, sim::Platform> platforms_;  // by system and stack
 };
 
 }  // namespace roofcast::calibrate

@@ -120,6 +120,9 @@ std::string_view category(sim::Infeasible infeasible) {
       return "the draft does not run that way";
     case sim::Infeasible::weights:
       return "the weights do not fit";
+    case sim::Infeasible::load:
+    case sim::Infeasible::no_closed_form:
+      return "no estimate";
     case sim::Infeasible::cache:
       return "one request's KV cache does not fit";
   }
@@ -162,6 +165,18 @@ std::int64_t ServingRows::count(std::size_t row, std::size_t column) const {
 
 bool ServingRows::is_inferencex(std::size_t row) const {
   return text(row, source_).starts_with("inferencex");
+}
+
+void ServingRows::read_pools(std::size_t row, MeasuredServer& server) {
+  if (!disaggregated_) {
+    disaggregated_.emplace(table_);
+  }
+  const DisaggregatedServer known = disaggregated_->row(row);
+  server.reason = known.reason;
+  server.may_speculate = known.may_speculate;
+  server.pools = known.pools;
+  server.mapping = known.pools.decode.mapping;
+  server.traffic.concurrency = known.concurrency;
 }
 
 void ServingRows::read_mapping(std::size_t row, MeasuredServer& server) const {
@@ -209,7 +224,9 @@ void ServingRows::read_traffic(std::size_t row, MeasuredServer& server) const {
   };
   server.traffic.input_tokens = mean(input);
   server.traffic.output_tokens = mean(output);
-  server.traffic.concurrency = count(row, concurrency_);
+  if (!server.pools) {
+    server.traffic.concurrency = count(row, concurrency_);
+  }
   const std::int64_t of_one_replica = count(row, attention_dp_) * count(row, batch_);
   if (!inferencex && of_one_replica > 0) {
     server.traffic.concurrency = of_one_replica;
@@ -319,7 +336,8 @@ void ServingRows::read_engine(std::size_t row, MeasuredServer& server) const {
       stack.fused_quantise = workloads::QuantiseFusion::all;
     }
   } else if (server.stack == "trtllm") {
-    const bool old = version.empty() || version.starts_with("1.0.") || version.starts_with("1.1.");
+    const bool old = (version.empty() && !server.pools) || version.starts_with("1.0.") ||
+                     version.starts_with("1.1.");
     if (old && (!is_gpt_oss || (version.empty() && server.chip == "h200_sxm"))) {
       stack.hidden_launch = 0.0;
     }
@@ -327,12 +345,18 @@ void ServingRows::read_engine(std::size_t row, MeasuredServer& server) const {
       stack.fused_quantise = workloads::QuantiseFusion::none;
     }
   }
+  if (server.pools) {
+    stack.intake_overhead = {};
+    stack.message_overhead = {};
+  }
 }
 
 MeasuredServer ServingRows::row(std::size_t row) {
   MeasuredServer server;
   const std::string_view model = find(kModels, text(row, model_));
-  server.platform = platforms_.find(text(row, system_), text(row, backend_));
+  const bool disaggregated = text(row, mode_) != "agg";
+  server.platform = disaggregated ? platforms_.find_cluster(text(row, system_), text(row, backend_))
+                                  : platforms_.find(text(row, system_), text(row, backend_));
   server.model = model.empty() ? text(row, model_) : model;
   server.chip = text(row, system_);
   server.stack = text(row, backend_);
@@ -340,9 +364,7 @@ MeasuredServer ServingRows::row(std::size_t row) {
   server.tpot_ms = base::parse_number(text(row, tpot_)).value_or(0.0);
   server.may_speculate = model == "deepseek-v3" && server.stack != "vllm";
   const auto stacks = base::catalog_ids(workloads::stack_catalog());
-  if (text(row, mode_) != "agg") {
-    server.reason = "disaggregated serving is not modelled yet";
-  } else if (model.empty()) {
+  if (model.empty()) {
     server.reason = fmt::format("{} is not in the catalog", server.model);
   } else if (server.platform == nullptr) {
     server.reason = fmt::format("no system with {} in the catalog", server.chip);
@@ -360,14 +382,22 @@ MeasuredServer ServingRows::row(std::size_t row) {
     server.reason = fmt::format("the precision {} is not in the catalog", text(row, precision_));
     return server;
   }
-  read_mapping(row, server);
+  if (disaggregated) {
+    read_pools(row, server);
+  } else {
+    read_mapping(row, server);
+  }
   server.held_back =
       held_back(draw_of(fmt::format("{} {} {} {} {}", model, server.chip, server.stack,
                                     server.precision->id, server.mapping.ranks())));
   read_serving(row, server);
   if (server.reason.empty()) {
     read_traffic(row, server);
-    read_scheduler(row, server);
+    if (!disaggregated) {
+      read_scheduler(row, server);
+    } else if (is_inferencex(row)) {
+      server.serving.router = workloads::Router::round_robin;
+    }
   }
   return server;
 }

@@ -44,17 +44,21 @@
 //                   TTFT is longer by the time of a request over the number of clients, whatever the lengths.
 //   prefix cache    prompts of Llama-3.1-8B on the vendor's vLLM are in it: 190,000 of their tokens a second
 //                   on one H200 would be more than its FLOP.
+//   two pools       calibrate/disaggregated_rows.hpp, in clusters of the chip, behind a front end of their own
+//                   (Dynamo), which sends 80,000 tokens a second and more: taken to cost nothing.
 //   speculation     not recorded: DeepSeek rows of TensorRT-LLM and SGLang may have used MTP.
 //
 // Settings: SemiAnalysisAI/InferenceX, benchmarks/*.sh before 2026-04-28.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/csv.hpp"
 #include "calibrate/chip_platforms.hpp"
+#include "calibrate/disaggregated_rows.hpp"
 #include "sim/estimate.hpp"
 #include "sim/scenario.hpp"
 #include "workloads/request_stream.hpp"
@@ -78,9 +82,11 @@ struct MeasuredServer {
   workloads::Mapping mapping;
   workloads::Traffic traffic;  // of mean lengths
   workloads::RequestStream stream;
+  std::optional<workloads::Pools> pools;  // of a disaggregated deployment
 
   sim::ScenarioView scenario() const {
-    return {platform, architecture, precision, &mapping, &serving, &traffic};
+    return {platform, architecture, precision, &mapping,
+            &serving, &traffic,     nullptr,   pools ? &*pools : nullptr};
   }
 };
 
@@ -96,6 +102,7 @@ class ServingRows {
   std::string_view text(std::size_t row, std::size_t column) const;
   std::int64_t count(std::size_t row, std::size_t column) const;  // 0 when empty
   bool is_inferencex(std::size_t row) const;
+  void read_pools(std::size_t row, MeasuredServer& server);
   void read_mapping(std::size_t row, MeasuredServer& server) const;
   void read_traffic(std::size_t row, MeasuredServer& server) const;
   void read_scheduler(std::size_t row, MeasuredServer& server) const;
@@ -108,6 +115,7 @@ class ServingRows {
   std::size_t tp_, pp_, attention_dp_, moe_tp_, moe_ep_, isl_, osl_, concurrency_, batch_, ttft_,
       tpot_;
   ChipPlatforms platforms_;
+  std::optional<DisaggregatedRows> disaggregated_;  // once a row needs its columns
   std::map<std::string, workloads::Architecture> models_;
   std::map<std::string, workloads::Precision> precisions_;
   std::map<std::string, workloads::Serving> servings_;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <iostream>
+#include <memory>
 
 #include "base/csv.hpp"
 #include "base/unit_text.hpp"
@@ -11,6 +12,7 @@
 #include "cli/text_table.hpp"
 #include "models/operator_cost.hpp"
 #include "sim/draft.hpp"
+#include "sim/pools.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -136,15 +138,19 @@ std::string choice(const OperatorRow& row) {
 
 std::vector<PhaseRows> explain(const sim::ScenarioView& scenario,
                                const sim::ServingEstimate& estimate) {
-  const auto draft = sim::draft_of(scenario);
-  sim::ScenarioView drafting = scenario;
-  drafting.draft = draft.get();
+  const auto pools =
+      scenario.pools != nullptr ? std::make_unique<sim::PoolScenarios>(scenario) : nullptr;
+  const auto draft = sim::draft_of(pools ? pools->decode() : scenario);
+  sim::ScenarioView decode = pools ? pools->decode() : scenario;
+  sim::ScenarioView prefill = pools ? pools->prefill() : scenario;
+  decode.draft = draft.get();
+  prefill.draft = pools ? nullptr : draft.get();
   const sim::SteadyState& steady = estimate.steady;
   std::vector<PhaseRows> phases;
   if (steady.decode_pass.decode_sequences > 0) {
-    add_step(phases, drafting, steady.decode_pass, "decode step", steady.decode_clock);
+    add_step(phases, decode, steady.decode_pass, "decode step", steady.decode_clock);
   }
-  add_step(phases, drafting, steady.prefill_pass, "step with prompts", steady.prefill_clock);
+  add_step(phases, prefill, steady.prefill_pass, "step with prompts", steady.prefill_clock);
   return phases;
 }
 

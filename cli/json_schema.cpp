@@ -228,12 +228,12 @@ Key section(std::string_view name) {
 Key scenario_keys() {
   Key accuracy = section<workloads::Accuracy>("accuracy");
   accuracy.need = base::optional;
-  return {
-      .type = Key::Type::group,
-      .below = {section<hardware::System>("system"), section<workloads::Architecture>("model"),
-                section<workloads::Precision>("precision"),
-                section<workloads::Mapping>("deployment"), section<workloads::Serving>("serving"),
-                section<workloads::RequestStream>("traffic"), accuracy}};
+  return {.type = Key::Type::group,
+          .below = {section<hardware::System>("system"), section<workloads::Architecture>("model"),
+                    section<workloads::Precision>("precision"),
+                    section<workloads::Deployment>("deployment"),
+                    section<workloads::Serving>("serving"),
+                    section<workloads::RequestStream>("traffic"), accuracy}};
 }
 
 void add_knobs(const Key& group, const std::string& above, std::vector<std::string>& knobs) {

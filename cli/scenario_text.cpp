@@ -11,7 +11,7 @@ namespace roofcast::cli {
 namespace {
 
 // What is not the usual is named only where it is used.
-std::string deployment(const workloads::Mapping& m) {
+std::string mapping_text(const workloads::Mapping& m) {
   std::string text = fmt::format("TP{} PP{} EP{} DP{}", m.tensor_parallel, m.pipeline_parallel,
                                  m.expert_parallel, m.data_parallel);
   if (m.context_parallel > 1) {
@@ -22,6 +22,16 @@ std::string deployment(const workloads::Mapping& m) {
     text += fmt::format(" DCP{}", m.decode_context_parallel);
   }
   return text + (m.sequence_parallel ? " SP" : "");
+}
+
+std::string deployment(const sim::Scenario& s) {
+  if (!s.pools) {
+    return mapping_text(s.mapping);
+  }
+  const auto pool = [](const workloads::Pool& p) {
+    return fmt::format("{} x {}", p.replicas, mapping_text(p.mapping));
+  };
+  return fmt::format("prefill {}, decode {}", pool(s.pools->prefill), pool(s.pools->decode));
 }
 
 // Dots in an assignment's path.
@@ -51,8 +61,8 @@ base::Node scenario_document(const std::string& file, const std::vector<std::str
 
 std::string title(const sim::Scenario& s) {
   return fmt::format("{} on {} · {} · {} · {}", s.model.name, s.platform.system.name,
-                     s.precision.id.empty() ? "custom precision" : s.precision.id,
-                     deployment(s.mapping), s.serving.stack.name);
+                     s.precision.id.empty() ? "custom precision" : s.precision.id, deployment(s),
+                     s.serving.stack.name);
 }
 
 }  // namespace roofcast::cli

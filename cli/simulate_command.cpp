@@ -13,6 +13,7 @@
 #include "cli/simulation_report.hpp"
 #include "cli/text_table.hpp"
 #include "cli/usage.hpp"
+#include "sim/pools.hpp"
 #include "sim/simulation_summary.hpp"
 #include "workloads/request_traces.hpp"
 
@@ -38,9 +39,7 @@ struct Answer {
   sim::StreamedScenario scenario;
   std::string stream;  // in words
   sim::Simulation simulation;
-  std::int64_t gpus() const {
-    return scenario.scenario.serving.replicas * scenario.scenario.mapping.ranks();
-  }
+  std::int64_t gpus() const { return sim::gpus_of(sim::view(scenario.scenario)); }
 };
 
 std::string stream_text(const Options& options, const sim::StreamedScenario& s,
@@ -229,10 +228,10 @@ void print_json(const Options& options, const Answer& a) {
 }
 
 std::vector<std::string> request_columns() {
-  return {"request",         "arrival_s",    "queued_s",      "scheduled_s", "first_token_s",
-          "last_token_s",    "input_tokens", "output_tokens", "priority",    "reused_tokens",
-          "restored_tokens", "preemptions",  "replica",       "rejected",    "ttft_s",
-          "tpot_s",          "e2e_s"};
+  return {"request",       "arrival_s",     "queued_s",        "scheduled_s",  "prefilled_s",
+          "transferred_s", "first_token_s", "last_token_s",    "input_tokens", "output_tokens",
+          "priority",      "reused_tokens", "restored_tokens", "preemptions",  "replica",
+          "rejected",      "ttft_s",        "tpot_s",          "e2e_s"};
 }
 
 void write_requests(base::CsvWriter& csv, const sim::Simulation& simulation) {
@@ -243,6 +242,8 @@ void write_requests(base::CsvWriter& csv, const sim::Simulation& simulation) {
     csv.append(r.arrival);
     csv.append(r.queued);
     append(r.scheduled);
+    append(r.prefilled > 0.0 ? r.prefilled : NAN);
+    append(r.transferred > 0.0 ? r.transferred : NAN);
     append(r.first_token);
     append(r.last_token);
     csv.append(r.input_tokens);

@@ -104,9 +104,18 @@ int validate_serving(const ValidationOptions& options) {
     const calibrate::Pair& ttft = all.ttft.back();
     out.add(row, {tpot.predicted, tpot.low, tpot.high, ttft.predicted, ttft.low, ttft.high},
             predicted.provenance, "");
+    if (measured.pools) {
+      parts[measured.may_speculate ? "are disaggregated and may speculate"
+                                   : "are disaggregated, do not speculate"]
+          .add(measured, predicted);
+      groups[{measured.model, measured.chip, measured.stack + ", two pools"}].add(measured,
+                                                                                  predicted);
+      continue;
+    }
     if (measured.may_speculate) {
       speculation.add(measured, predicted, workspace);
     }
+    parts["are aggregated"].add(measured, predicted);
     parts[measured.may_speculate ? "may speculate (mtp-suspect)" : "do not speculate"].add(
         measured, predicted);
     parts[measured.held_back ? "are held back, do not set the intervals" : "set the intervals"].add(

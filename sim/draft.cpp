@@ -80,6 +80,7 @@ std::unique_ptr<const Draft> draft_of(const ScenarioView& s) {
   draft->serving.speculation = {};
   draft->serving.stack.step_overhead = {};
   draft->serving.stack.sequence_overhead = {};
+  draft->serving.stack.eager_operator = {};
   draft->mapping = *s.mapping;
   draft->mapping.pipeline_parallel = 1;
   if (speculation.method == DraftMethod::model) {

@@ -5,18 +5,17 @@
 #include <cmath>
 #include <limits>
 
+#include "sim/disaggregated.hpp"
 #include "sim/draft.hpp"
 #include "sim/feasibility.hpp"
 #include "sim/open_loop.hpp"
 
 namespace roofcast::sim {
 
-// description → can it run → what fits in memory → steady state of the batch → intervals → rates, cost and
-// energy
-ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {
-  const std::unique_ptr<const Draft> draft = draft_of(scenario);
-  ScenarioView s = scenario;
-  s.draft = draft.get();
+namespace {
+
+// One kind of replica for all work.
+ServingEstimate aggregated_estimate(const ScenarioView& s, Workspace& workspace) {
   ServingEstimate e;
   e.provenance = s.platform->system.provenance();
   e.gpus = s.serving->replicas * s.mapping->ranks();
@@ -40,6 +39,23 @@ ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {
   }
   e.spreads = spreads_of(s, e.steady);
   e.memory = e.footprint.fixed() + e.steady.running * cache.mean_request;
+  return e;
+}
+
+}  // namespace
+
+// description → can it run → what fits in memory → steady state of the batch → intervals → rates, cost and
+// energy
+ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {
+  const std::unique_ptr<const Draft> draft =
+      scenario.pools == nullptr ? draft_of(scenario) : nullptr;
+  ScenarioView s = scenario;
+  s.draft = draft.get();
+  ServingEstimate e =
+      s.pools != nullptr ? disaggregated_estimate(s, workspace) : aggregated_estimate(s, workspace);
+  if (!e.fits()) {
+    return e;
+  }
   e.score = score_of(s);
   e.output_rate = e.steady.requests_per_second * static_cast<double>(s.traffic->output_tokens);
   e.joules_per_token = static_cast<double>(e.gpus) * e.steady.power.si() / e.output_rate;

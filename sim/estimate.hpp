@@ -15,20 +15,25 @@ namespace roofcast::sim {
 // Why a scenario cannot run; a result, not an error.
 enum class Infeasible : std::uint8_t {
   none,
-  mapping,        // the model does not divide that way
-  system_size,    // more ranks than chips
-  number_format,  // no multiplier for a format
-  context,        // longer than the model's
-  draft,          // there is no module to draft with, or the draft does not divide that way
-  weights,        // do not fit beside activations and reserve
-  cache,          // one request's KV cache does not fit
-  load,           // requests arrive faster than they can be served
+  mapping,         // the model does not divide that way
+  system_size,     // more ranks than chips
+  number_format,   // no multiplier for a format
+  context,         // longer than the model's
+  draft,           // there is no module to draft with, or the draft does not divide that way
+  weights,         // do not fit beside activations and reserve
+  cache,           // one request's KV cache does not fit
+  load,            // requests arrive faster than they can be served
+  no_closed_form,  // two pools with arrivals or drafts: only simulated
 };
+
+// Of a disaggregated deployment.
+enum class PoolKind : std::uint8_t { none, prefill, decode };
 
 struct ServingEstimate {
   Infeasible infeasible = Infeasible::none;
-  std::uint8_t detail = 0;  // of mapping, draft and number_format: the fault, the multiplier
-  double needed = 0;        // chips, tokens, bytes or requests per second, beside
+  PoolKind pool = PoolKind::none;  // that cannot run
+  std::uint8_t detail = 0;         // of mapping, draft and number_format: the fault, the multiplier
+  double needed = 0;               // chips, tokens, bytes or requests per second, beside
   double available = 0;
 
   std::int64_t gpus = 0;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "models/operator_cost.hpp"
@@ -160,7 +161,9 @@ void check_load(const ScenarioView& s, ServingEstimate& e) {
   }
 }
 
-std::string reason(const ServingEstimate& e) {
+namespace {
+
+std::string why(const ServingEstimate& e) {
   const double gb = base::giga;
   switch (e.infeasible) {
     case Infeasible::none:
@@ -181,7 +184,7 @@ std::string reason(const ServingEstimate& e) {
         return fmt::format("the draft needs {} ranks, a stage has {}", e.needed, e.available);
       }
       return fault == MappingFault::none ? "the model has no multi-token-prediction module"
-                                         : "of the draft, " + mapping_reason(fault);
+                                         : fmt::format("of the draft, {}", mapping_reason(fault));
     }
     case Infeasible::weights:
       return fmt::format(
@@ -193,8 +196,22 @@ std::string reason(const ServingEstimate& e) {
     case Infeasible::load:
       return fmt::format("{:.4g} requests arrive a second, at most {:.4g} can be served", e.needed,
                          e.available);
+    case Infeasible::no_closed_form:
+      return "two pools under arrivals or with speculative decoding are not estimated; "
+             "`roofcast simulate` serves them";
   }
   return {};
+}
+
+}  // namespace
+
+std::string reason(const ServingEstimate& e) {
+  const bool of_one_pool = e.infeasible == Infeasible::mapping ||
+                           e.infeasible == Infeasible::weights || e.infeasible == Infeasible::cache;
+  const std::string_view pool = !of_one_pool || e.pool == PoolKind::none ? ""
+                                : e.pool == PoolKind::prefill            ? "prefill: "
+                                                                         : "decode: ";
+  return fmt::format("{}{}", pool, why(e));
 }
 
 }  // namespace roofcast::sim

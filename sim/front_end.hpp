@@ -17,17 +17,17 @@ namespace roofcast::sim {
 
 class FrontEnd {
  public:
+  // `serving` outlives it.
   explicit FrontEnd(const workloads::Serving& serving)
-      : per_request_(serving.stack.intake_overhead.si()),
-        per_prompt_token_(serving.stack.token_overhead.si()),
+      : stack_(serving.stack),
         per_token_(serving.stack.message_overhead.si() /
                    static_cast<double>(serving.policy.stream_interval)),
         latency_(serving.stack.request_overhead.si()) {}
 
   // When the scheduler gets a request that arrives now.
   double take(double now, std::int64_t prompt_tokens) {
-    free_ = std::max(free_, now) + per_request_ +
-            per_prompt_token_ * static_cast<double>(prompt_tokens);
+    free_ = std::max(free_, now) +
+            workloads::intake_time(stack_, static_cast<double>(prompt_tokens)).si();
     return free_ + latency_;
   }
   // When clients have the tokens of an iteration that ends now.
@@ -37,8 +37,7 @@ class FrontEnd {
   }
 
  private:
-  double per_request_;
-  double per_prompt_token_;
+  const workloads::Stack& stack_;
   double per_token_;
   double latency_;
   double free_ = 0;

@@ -78,7 +78,10 @@ double KvCache::restore(const Prefix& prefix, std::int64_t from, std::int64_t to
   std::int64_t sum = 0;
   for (std::int64_t unit = from / prefix.unit_tokens; unit < to / prefix.unit_tokens; ++unit) {
     if (!units_.contains(prefix[unit])) {
-      host_->use(prefix[unit]);
+      // What admission evicted may have pushed it out after it was promised: it is read before that.
+      if (host_->has(prefix[unit])) {
+        host_->use(prefix[unit]);
+      }
       sum += unit_bytes(prefix, unit);
     }
   }

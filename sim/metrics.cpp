@@ -110,7 +110,7 @@ constexpr Metric kMetrics[] = {
      high<energy, &Spreads::energy>, "energy_j_per_tok"},
     {"tok_per_j", "Tokens per joule", "tok/J", Better::higher,
      "output tokens per joule of the GPUs", [](const E& e) { return 1.0 / e.joules_per_token; }},
-    {"gpus", "GPUs", "", Better::lower, "GPUs of all replicas",
+    {"gpus", "GPUs", "", Better::lower, "GPUs of all replicas, or of both pools",
      [](const E& e) { return static_cast<double>(e.gpus); }},
     {"decode_batch", "Decode batch", "seq", Better::none,
      "sequences decoding at once on one attention-DP rank",

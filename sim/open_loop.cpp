@@ -171,14 +171,22 @@ class Solver {
     return own + pass.seen * pass.seen / 12.0 + others * slope * slope * p.extra_square;
   }
 
+  // Of the front end, for a request and its answer; it serves all replicas.
+  Seconds front_end_time() const {
+    const workloads::Stack& stack = s_.serving->stack;
+    const workloads::Traffic& t = *s_.traffic;
+    return workloads::intake_time(stack, static_cast<double>(t.input_tokens)) +
+           static_cast<double>(t.output_tokens) /
+               static_cast<double>(s_.serving->policy.stream_interval) * stack.message_overhead;
+  }
+
   // The largest rate of a replica: all slots taken.
   double saturation() {
     const double full = decodes_ > 0.0 ? micro(slots_) : 0.0;
     const PromptTimes p = costs_.prompts(full);
     double least = 0.0;
     double most = 1.0 / (p.extra * costs_.crowd(full).last_slope() + 1e-12);
-    const double front = s_.serving->stack.token_overhead.si() *
-                         static_cast<double>(s_.traffic->input_tokens) * replicas_;
+    const double front = front_end_time().si() * replicas_;
     if (front > 0.0) {
       most = std::min(most, 1.0 / front);
     }
@@ -338,17 +346,18 @@ class Solver {
   SteadyState result(SteadyState r) {
     const workloads::Stack& stack = s_.serving->stack;
     const workloads::Traffic& t = *s_.traffic;
-    const Seconds tokenising = static_cast<double>(t.input_tokens) * stack.token_overhead;
-    Seconds front = stack.request_overhead + tokenising;
-    double variance = input_scv_ * tokenising.si() * tokenising.si() + first_variance_;
+    const Seconds intake = workloads::intake_time(stack, static_cast<double>(t.input_tokens));
+    Seconds front = stack.request_overhead + intake;
+    const double tokenising = (intake - stack.intake_overhead).si();
+    double variance = input_scv_ * tokenising * tokenising + first_variance_;
     const auto add_wait = [&](Seconds wait, double probability) {
       if (probability > 0.0) {
         variance += wait.si() * wait.si() * (2.0 / probability - 1.0);
       }
     };
-    if (tokenising > Seconds{}) {
+    if (front_end_time() > Seconds{}) {
       const base::queueing::Queue queue =
-          base::queueing::mg1(workloads::mean_rate(*t.arrivals), tokenising, input_scv_);
+          base::queueing::mg1(workloads::mean_rate(*t.arrivals), front_end_time(), input_scv_);
       front += queue.wait;
       add_wait(queue.wait, queue.wait_probability);
     }

@@ -50,7 +50,8 @@ T read_section(const Node& document, std::string_view section, Problems& problem
 }  // namespace
 
 ScenarioView view(const Scenario& s) {
-  return {&s.platform, &s.model, &s.precision, &s.mapping, &s.serving, &s.traffic, &s.accuracy};
+  return {&s.platform, &s.model,   &s.precision, &s.mapping,
+          &s.serving,  &s.traffic, &s.accuracy,  s.pools ? &*s.pools : nullptr};
 }
 
 Platform read_platform(const Node& document, Problems& problems) {
@@ -81,10 +82,10 @@ workloads::Precision read_precision(const Node& document, Problems& problems) {
       [](base::Fields& f, workloads::Precision& p) { workloads::read(f, p); });
 }
 
-workloads::Mapping read_mapping(const Node& document, Problems& problems) {
-  return read_section<workloads::Mapping>(
+workloads::Deployment read_deployment(const Node& document, Problems& problems) {
+  return read_section<workloads::Deployment>(
       document, "deployment", problems,
-      [](base::Fields& f, workloads::Mapping& m) { workloads::read(f, m); });
+      [](base::Fields& f, workloads::Deployment& d) { workloads::read(f, d); });
 }
 
 workloads::Serving read_replicas(const Node& document, Problems& problems) {
@@ -121,16 +122,37 @@ void check_sections(const Node& document, Problems& problems) {
   fields.end();
 }
 
+namespace {
+
+// The sections beside the traffic.
+template <class ReadServing>
+Scenario read_sections(const Node& document, Problems& problems, ReadServing read_serving_section) {
+  Scenario s;
+  s.platform = read_platform(document, problems);
+  s.model = read_model(document, problems);
+  s.precision = read_precision(document, problems);
+  workloads::Deployment deployment = read_deployment(document, problems);
+  s.mapping = deployment.mapping;
+  s.pools = deployment.pools;
+  s.serving = read_serving_section(document, problems);
+  s.accuracy = read_accuracy(document, problems);
+  return s;
+}
+
+}  // namespace
+
 StreamedScenario read_streamed_scenario(Node document) {
   Problems problems;
   check_sections(document, problems);
   load_references(document, problems);
-  const workloads::RequestStream stream = read_stream(document, problems);
-  StreamedScenario streamed{{read_platform(document, problems), read_model(document, problems),
-                             read_precision(document, problems), read_mapping(document, problems),
-                             read_replicas(document, problems), workloads::mean_traffic(stream),
-                             read_accuracy(document, problems)},
-                            stream};
+  StreamedScenario streamed;
+  streamed.stream = read_stream(document, problems);
+  streamed.scenario = read_sections(document, problems, read_replicas);
+  streamed.scenario.traffic = workloads::mean_traffic(streamed.stream);
+  if (streamed.scenario.pools && streamed.scenario.serving.replicas > 1) {
+    problems.add(document.find_path("serving.replicas")->place, "serving.replicas",
+                 "are for one kind of replica; each pool of the deployment has its own");
+  }
   const workloads::KvOffload& offload = streamed.scenario.serving.kv_offload;
   if (offload.capacity.si() > 0.0 && !offload.bandwidth &&
       !streamed.scenario.platform.system.chip.pcie) {
@@ -145,10 +167,8 @@ Scenario read_scenario(Node document) {
   Problems problems;
   check_sections(document, problems);
   load_references(document, problems);
-  Scenario scenario{read_platform(document, problems),  read_model(document, problems),
-                    read_precision(document, problems), read_mapping(document, problems),
-                    read_serving(document, problems),   read_traffic(document, problems),
-                    read_accuracy(document, problems)};
+  Scenario scenario = read_sections(document, problems, read_serving);
+  scenario.traffic = read_traffic(document, problems);
   problems.throw_if_any();
   return scenario;
 }

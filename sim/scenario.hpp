@@ -13,6 +13,7 @@
 // Knobs, references and derived parts: sim/knob.hpp.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,7 @@
 #include "models/machine.hpp"
 #include "sim/knob.hpp"
 #include "workloads/architecture.hpp"
+#include "workloads/deployment.hpp"
 #include "workloads/mapping.hpp"
 #include "workloads/precision.hpp"
 #include "workloads/request_stream.hpp"
@@ -44,10 +46,11 @@ struct Scenario {
   Platform platform;
   workloads::Architecture model;
   workloads::Precision precision;
-  workloads::Mapping mapping;
+  workloads::Mapping mapping;  // the decode pool's where there are pools
   workloads::Serving serving;
   workloads::Traffic traffic;
   workloads::Accuracy accuracy;
+  std::optional<workloads::Pools> pools = {};  // of a disaggregated deployment
 };
 
 struct Draft;
@@ -61,6 +64,8 @@ struct ScenarioView {
   const workloads::Serving* serving = nullptr;
   const workloads::Traffic* traffic = nullptr;
   const workloads::Accuracy* accuracy = nullptr;
+  const workloads::Pools* pools = nullptr;  // of a disaggregated deployment
+  bool launches_ahead = false;  // the GPU never waits for the host's launches (launch_floor)
   const Draft* draft =
       nullptr;  // that serving.speculative runs, once it is derived (sim/draft.hpp)
 };
@@ -70,9 +75,9 @@ ScenarioView view(const Scenario& scenario);
 Platform read_platform(const base::Node& document, base::Problems& problems);
 workloads::Architecture read_model(const base::Node& document, base::Problems& problems);
 workloads::Precision read_precision(const base::Node& document, base::Problems& problems);
-workloads::Mapping read_mapping(const base::Node& document, base::Problems& problems);
+workloads::Deployment read_deployment(const base::Node& document, base::Problems& problems);
 workloads::Serving read_replicas(const base::Node& document, base::Problems& problems);
-// To be estimated, which blocks in host memory cannot be.
+// Of one pool; blocks in host memory, which only a simulation can have, are a problem.
 workloads::Serving read_serving(const base::Node& document, base::Problems& problems);
 workloads::RequestStream read_stream(const base::Node& document, base::Problems& problems);
 workloads::Traffic read_traffic(const base::Node& document, base::Problems& problems);

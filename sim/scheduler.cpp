@@ -42,7 +42,8 @@ std::int64_t Scheduler::known_tokens(const Job& job) const {
 void Scheduler::enqueue(const Job& job) {
   Sequence sequence;
   sequence.job = job;
-  sequence.computed = job.cached_tokens;
+  sequence.generated = job.generated;
+  sequence.computed = job.generated > 0 ? job.input_tokens + job.generated - 1 : job.cached_tokens;
   sent_.push_back(sequence);
 }
 
@@ -185,7 +186,7 @@ bool Scheduler::admit(Lane& lane, std::size_t rank, const Sequence& candidate) {
   const Prefix& prefix = candidate.job.prefix;
   const std::int64_t reusable = sequence.known() - 1;
   const std::int64_t here =
-      std::max(sequence.job.cached_tokens, caches_[rank].known_tokens(prefix, reusable));
+      std::max(sequence.computed, caches_[rank].known_tokens(prefix, reusable));
   sequence.computed = std::max(here, caches_[rank].restorable_tokens(prefix, reusable));
   sequence.restored = sequence.computed - here;
   const std::int64_t missing = sequence.missing();
@@ -366,6 +367,12 @@ std::int64_t Scheduler::accepted(const Sequence& sequence, std::int64_t drafted)
   return std::min(drafted, speculation_.accepted(random.uniform()));
 }
 
+void Scheduler::release(std::int32_t id) {
+  const auto kept = kept_.find(id);
+  caches_[kept->second.rank].release(kept->second.holding, kept->second.prefix);
+  kept_.erase(kept);
+}
+
 void Scheduler::complete(std::size_t index) {
   Lane& lane = lanes_[index];
   first_tokens_.clear();
@@ -399,6 +406,10 @@ void Scheduler::complete(std::size_t index) {
           if (sequence.generated == sequence.job.output_tokens) {
             finished_.push_back(sequence.job.id);
             --running_;
+            if (sequence.job.keeps_cache) {
+              kept_[sequence.job.id] = {rank, sequence.job.prefix, sequence.holding};
+              continue;
+            }
             sequence.done = true;
             frees = !policy_.frees_late;
           }

@@ -20,6 +20,7 @@
 #include <deque>
 #include <limits>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/kv_cache.hpp"
@@ -35,6 +36,9 @@ struct Job {
   std::int64_t output_tokens = 0;
   Prefix prefix = {};         // of the input, then of the answer
   std::int64_t priority = 0;  // the greater goes first
+  // Tokens of the answer that came with it, and the cache of all before the last of them.
+  std::int64_t generated = 0;
+  bool keeps_cache = false;  // after its last token, until release()
 };
 
 class Scheduler {
@@ -51,6 +55,10 @@ class Scheduler {
   std::span<const Iteration> schedule(std::size_t lane, double now = 0.0);
   // The iteration of the micro-batch has ended.
   void complete(std::size_t lane);
+
+  // The rank that keeps the cache of a finished job, and its end.
+  std::size_t rank_of(std::int32_t id) const { return kept_.at(id).rank; }
+  void release(std::int32_t id);
 
   // Tokens at the start of the job's input that the rank with most of them has in its KV cache.
   std::int64_t known_tokens(const Job& job) const;
@@ -98,6 +106,11 @@ class Scheduler {
     std::int64_t missing() const { return known() - computed; }
     bool decodes() const { return generated > 0 && missing() == 1; }
   };
+  struct Kept {
+    std::size_t rank = 0;
+    Prefix prefix;
+    Holding holding;
+  };
   struct Lane {
     std::vector<std::vector<Sequence>> ranks;  // running, in the order of admission
     std::size_t sequences = 0;
@@ -128,6 +141,7 @@ class Scheduler {
   std::vector<Lane> lanes_;
   std::deque<Sequence> waiting_;
   double now_ = 0.0;
+  std::unordered_map<std::int32_t, Kept> kept_;
   std::size_t running_ = 0;
   std::int64_t waited_ = 0;      // iterations that waited for more prompts
   std::vector<Sequence> sent_;   // not received yet

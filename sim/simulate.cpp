@@ -2,12 +2,18 @@
 #include "sim/simulate.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <queue>
+#include <tuple>
+#include <utility>
 
 #include "sim/draft.hpp"
 #include "sim/feasibility.hpp"
 #include "sim/front_end.hpp"
+#include "sim/pools.hpp"
 #include "sim/scheduler.hpp"
 #include "sim/step_times.hpp"
 
@@ -60,16 +66,21 @@ class IterationTimes {
 // A scheduler and its iterations in flight.
 struct Replica {
   Replica(const ScenarioView& s, base::Bytes cache)
-      : scheduler(s, cache), ends(scheduler.lanes(), kNever), tokens(scheduler.lanes(), 0) {}
+      : scheduler(s, cache),
+        ends(scheduler.lanes(), kNever),
+        tokens(scheduler.lanes(), 0),
+        link_free(static_cast<std::size_t>(s.mapping->data_parallel), 0.0) {}
 
   Scheduler scheduler;
   std::vector<double> ends;          // of the micro-batches in flight
   std::vector<std::int64_t> tokens;  // of their prompts
   double stage_free = 0;             // when the first stage takes the next micro-batch
   std::size_t last_lane = 0;
-  bool lane_waits = false;  // a micro-batch waits for the first stage
+  bool lane_waits = false;        // a micro-batch waits for the first stage
+  std::vector<double> link_free;  // when a rank has sent its caches
+  std::size_t incoming = 0;       // requests whose caches are on their way
 
-  std::size_t load() const { return scheduler.waiting() + scheduler.running(); }
+  std::size_t load() const { return incoming + scheduler.waiting() + scheduler.running(); }
   double cache_share() const {
     return static_cast<double>(scheduler.cache_used()) /
            static_cast<double>(scheduler.cache_capacity());
@@ -117,21 +128,35 @@ class Routing {
   std::size_t next_ = 0;
 };
 
+// Replicas that do the same work.
+struct Pool {
+  Pool(const ScenarioView& s, base::Bytes cache) : times(s), routing(s.serving->router) {
+    const auto count = static_cast<std::size_t>(s.serving->replicas);
+    replicas.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      replicas.emplace_back(s, cache);
+    }
+  }
+  IterationTimes times;
+  Routing routing;
+  std::vector<Replica> replicas;
+};
+
 class Loop {
  public:
+  // `pools`: one, or those for prompts and for answers, with the KV cache of a rank.
   Loop(const ScenarioView& s, const workloads::Requests& requests, std::int64_t concurrency,
-       base::Bytes cache, Simulation& result)
+       std::span<const std::pair<ScenarioView, base::Bytes>> pools, Simulation& result)
       : scenario_(s),
         stream_(requests),
         front_end_(*s.serving),
         closed_(concurrency > 0),
-        routing_(s.serving->router),
-        times_(s),
+        disaggregated_(pools.size() > 1),
         result_(result) {
-    const auto replicas = static_cast<std::size_t>(s.serving->replicas);
-    replicas_.reserve(replicas);
-    for (std::size_t i = 0; i < replicas; ++i) {
-      replicas_.emplace_back(s, cache);
+    pools_.reserve(pools.size());
+    for (const auto& [pool, cache] : pools) {
+      pools_.emplace_back(pool, cache);
+      replicas_ += pools_.back().replicas.size();
     }
     result_.requests.reserve(requests.requests.size());
     for (const workloads::Request& request : requests.requests) {
@@ -148,18 +173,23 @@ class Loop {
 
   void run() {
     for (;;) {
-      for (Replica& replica : replicas_) {
-        start_lanes(replica);
+      for (Pool& pool : pools_) {
+        for (Replica& replica : pool.replicas) {
+          start_lanes(pool, replica);
+        }
       }
       const double next = next_event();
       if (next == kNever) {
         break;
       }
       advance(next);
-      for (Replica& replica : replicas_) {
-        complete_lanes(replica);
+      for (Pool& pool : pools_) {
+        for (Replica& replica : pool.replicas) {
+          complete_lanes(pool, replica);
+        }
       }
       take_arrivals();
+      deliver_caches();
       deliver();
     }
     result_.end = std::max(now_, shown_);
@@ -168,14 +198,19 @@ class Loop {
  private:
   double next_event() const {
     double next = kNever;
-    for (const Replica& replica : replicas_) {
-      next = std::min(next, *std::min_element(replica.ends.begin(), replica.ends.end()));
-      if (replica.lane_waits) {
-        next = std::min(next, replica.stage_free);
+    for (const Pool& pool : pools_) {
+      for (const Replica& replica : pool.replicas) {
+        next = std::min(next, *std::min_element(replica.ends.begin(), replica.ends.end()));
+        if (replica.lane_waits) {
+          next = std::min(next, replica.stage_free);
+        }
+        if (replica.scheduler.next_load() > now_) {
+          next = std::min(next, replica.scheduler.next_load());
+        }
       }
-      if (replica.scheduler.next_load() > now_) {
-        next = std::min(next, replica.scheduler.next_load());
-      }
+    }
+    if (!transfers_.empty()) {
+      next = std::min(next, std::get<double>(transfers_.top()));
     }
     if (taken_ < sent_) {
       next = std::min(next, result_.requests[taken_].arrival);
@@ -214,15 +249,53 @@ class Loop {
         break;
       }
       const Job job = job_of(delivered_);
+      const Job first = disaggregated_ ? prompt_of(job) : job;
       if (request.input_tokens + request.output_tokens > scenario_.model->max_context ||
-          !replicas_.front().scheduler.can_ever_run(job)) {
+          !pools_.front().replicas.front().scheduler.can_ever_run(first) ||
+          !pools_.back().replicas.front().scheduler.can_ever_run(job)) {
         request.rejected = true;
         send_next(now_);
         continue;
       }
-      const std::size_t replica = routing_(replicas_, job);
+      Pool& pool = pools_.front();
+      const std::size_t replica = pool.routing(pool.replicas, first);
       request.replica = static_cast<std::int32_t>(replica);
-      replicas_[replica].scheduler.enqueue(job);
+      pool.replicas[replica].scheduler.enqueue(first);
+    }
+  }
+
+  // What a prefill replica does of a job.
+  static Job prompt_of(Job job) {
+    job.keeps_cache = job.output_tokens > 1;
+    job.output_tokens = 1;
+    return job;
+  }
+
+  // A prompt is complete: its cache is sent to a decode replica.
+  void send_cache(Replica& from, std::int32_t id) {
+    ServedRequest& request = result_.requests[static_cast<std::size_t>(id)];
+    Pool& pool = pools_.back();
+    const std::size_t to = pool.routing(pool.replicas, job_of(static_cast<std::size_t>(id)));
+    request.decode_replica = static_cast<std::int32_t>(to);
+    ++pool.replicas[to].incoming;
+    double& free = from.link_free[from.scheduler.rank_of(id)];
+    free = std::max(free, now_) +
+           kv_transfer(scenario_, static_cast<double>(request.input_tokens)).time.si();
+    transfers_.emplace(free, id);
+  }
+
+  // Requests whose caches have come join the queue of a decode replica.
+  void deliver_caches() {
+    while (!transfers_.empty() && std::get<double>(transfers_.top()) <= now_) {
+      const auto index = static_cast<std::size_t>(std::get<std::int32_t>(transfers_.top()));
+      transfers_.pop();
+      ServedRequest& request = result_.requests[index];
+      request.transferred = now_;
+      Job job = job_of(index);
+      job.generated = 1;
+      Replica& replica = pools_.back().replicas[static_cast<std::size_t>(request.decode_replica)];
+      --replica.incoming;
+      replica.scheduler.enqueue(job);
     }
   }
 
@@ -233,7 +306,10 @@ class Loop {
     }
   }
 
-  void start_lanes(Replica& replica) {
+  bool answers(const Pool& pool) const { return disaggregated_ && &pool == &pools_.back(); }
+  bool prompts(const Pool& pool) const { return disaggregated_ && &pool == &pools_.front(); }
+
+  void start_lanes(Pool& pool, Replica& replica) {
     replica.lane_waits = false;
     const std::size_t lanes = replica.ends.size();
     const std::size_t first = replica.last_lane + 1;
@@ -256,16 +332,26 @@ class Loop {
       }
       for (const Scheduler::Start& start : replica.scheduler.started()) {
         ServedRequest& request = result_.requests[static_cast<std::size_t>(start.id)];
-        request.scheduled = now_;
-        request.reused_tokens = start.reused_tokens;
-        request.restored_tokens = start.restored_tokens;
+        if (answers(pool)) {
+          request.first_token = shown_ = front_end_.show(now_, 1);
+          prefill_replica_of(request).scheduler.release(start.id);
+        } else {
+          request.scheduled = now_;
+          request.reused_tokens = start.reused_tokens;
+          request.restored_tokens = start.restored_tokens;
+        }
       }
-      start(replica, lane, iterations);
+      start(pool, replica, lane, iterations);
     }
   }
 
-  void start(Replica& replica, std::size_t lane, std::span<const Iteration> iterations) {
-    const StepTime time = times_(iterations);
+  Replica& prefill_replica_of(const ServedRequest& request) {
+    return pools_.front().replicas[static_cast<std::size_t>(request.replica)];
+  }
+
+  void start(Pool& pool, Replica& replica, std::size_t lane,
+             std::span<const Iteration> iterations) {
+    const StepTime time = pool.times(iterations);
     replica.ends[lane] = now_ + time.latency;
     replica.stage_free = now_ + time.period;
     replica.last_lane = lane;
@@ -279,19 +365,28 @@ class Loop {
     result_.peak_cache = std::max(result_.peak_cache, replica.cache_share());
   }
 
-  void complete_lanes(Replica& replica) {
+  void complete_lanes(const Pool& pool, Replica& replica) {
     for (std::size_t lane = 0; lane < replica.ends.size(); ++lane) {
       if (replica.ends[lane] > now_) {
         continue;
       }
       replica.ends[lane] = kNever;
       replica.scheduler.complete(lane);
-      shown_ = front_end_.show(now_, replica.scheduler.tokens());
+      // First tokens of a prefill pool go to the decode pool.
+      shown_ = disaggregated_ && prompts(pool) ? now_
+                                               : front_end_.show(now_, replica.scheduler.tokens());
       for (const std::int32_t id : replica.scheduler.first_tokens()) {
-        result_.requests[static_cast<std::size_t>(id)].first_token = shown_;
+        ServedRequest& request = result_.requests[static_cast<std::size_t>(id)];
+        request.first_token = shown_;
+        request.prefilled = disaggregated_ ? now_ : 0.0;
       }
       for (const std::int32_t id : replica.scheduler.finished()) {
-        result_.requests[static_cast<std::size_t>(id)].last_token = shown_;
+        ServedRequest& request = result_.requests[static_cast<std::size_t>(id)];
+        if (prompts(pool) && request.output_tokens > 1) {
+          send_cache(replica, id);
+          continue;
+        }
+        request.last_token = shown_;
         send_next(shown_);
       }
       SimulatedSecond& second = second_of(now_);
@@ -313,11 +408,13 @@ class Loop {
     double running = 0.0;
     double waiting = 0.0;
     double cache = 0.0;
-    const double share = 1.0 / static_cast<double>(replicas_.size());
-    for (const Replica& replica : replicas_) {
-      running += static_cast<double>(replica.scheduler.running());
-      waiting += static_cast<double>(replica.scheduler.waiting());
-      cache += share * replica.cache_share();
+    const double share = 1.0 / static_cast<double>(replicas_);
+    for (const Pool& pool : pools_) {
+      for (const Replica& replica : pool.replicas) {
+        running += static_cast<double>(replica.scheduler.running());
+        waiting += static_cast<double>(replica.scheduler.waiting());
+        cache += share * replica.cache_share();
+      }
     }
     while (now_ < next) {
       SimulatedSecond& second = second_of(now_);
@@ -326,8 +423,10 @@ class Loop {
       second.running += span * running;
       second.waiting += span * waiting;
       second.cache += span * cache;
-      for (const Replica& replica : replicas_) {
-        second.busy += share * std::clamp(replica.stage_free - now_, 0.0, span);
+      for (const Pool& pool : pools_) {
+        for (const Replica& replica : pool.replicas) {
+          second.busy += share * std::clamp(replica.stage_free - now_, 0.0, span);
+        }
       }
       now_ = until;
     }
@@ -340,9 +439,12 @@ class Loop {
   FrontEnd front_end_;
   double shown_ = 0;  // when clients have the tokens of the last iteration
   bool closed_;
-  Routing routing_;
-  IterationTimes times_;
-  std::vector<Replica> replicas_;
+  bool disaggregated_;
+  std::vector<Pool> pools_;
+  std::size_t replicas_ = 0;  // of all pools
+  // When a cache comes, and whose; the first one on top.
+  using Coming = std::tuple<double, std::int32_t>;
+  std::priority_queue<Coming, std::vector<Coming>, std::greater<>> transfers_;
   double now_ = 0;
   std::size_t sent_ = 0;       // requests whose arrival is known
   std::size_t taken_ = 0;      // requests that the front end has, or had
@@ -358,22 +460,37 @@ Simulation simulate(const ScenarioView& scenario, const workloads::Requests& req
   ScenarioView s = scenario;
   s.draft = draft.get();
   Simulation result;
+  std::optional<PoolScenarios> two;
+  std::vector<std::pair<ScenarioView, base::Bytes>> pools;
+  if (s.pools != nullptr) {
+    two.emplace(s);
+    pools = {{two->prefill(), {}}, {two->decode(), {}}};
+  } else {
+    pools = {{s, {}}};
+  }
   // One token in and one out: what a request of its own length lacks is said of the request.
   const workloads::Traffic least{1, 1, 1, 0};
-  ScenarioView smallest = s;
-  smallest.traffic = &least;
-  ServingEstimate fit;
-  fit.gpus = s.serving->replicas * s.mapping->ranks();
-  check_runnable(smallest, fit);
-  if (fit.fits()) {
-    fit.footprint = footprint_of(s);
-    check_memory(cache_of(smallest), fit);
+  for (auto& [pool, cache] : pools) {
+    ScenarioView smallest = pool;
+    smallest.traffic = &least;
+    ServingEstimate fit;
+    fit.gpus = gpus_of(s);
+    check_runnable(smallest, fit);
+    if (fit.fits()) {
+      fit.footprint = models::footprint(s.platform->system.chip, *s.model, *s.precision,
+                                        *pool.mapping, *pool.serving);
+      check_memory(cache_of(smallest), fit);
+    }
+    if (!fit.fits()) {
+      fit.pool = s.pools == nullptr                       ? PoolKind::none
+                 : pool.mapping == two->prefill().mapping ? PoolKind::prefill
+                                                          : PoolKind::decode;
+      result.reason = reason(fit);
+      return result;
+    }
+    cache = fit.footprint.cache;
   }
-  if (!fit.fits()) {
-    result.reason = reason(fit);
-    return result;
-  }
-  Loop(s, requests, concurrency, fit.footprint.cache, result).run();
+  Loop(s, requests, concurrency, pools, result).run();
   return result;
 }
 

@@ -7,7 +7,9 @@
 // `serving:` gives a request to one of the replicas, where it waits in the scheduler (sim/scheduler.hpp).
 // Iterations take the times of sim/step_times.hpp: the slowest attention-DP rank's, with the experts' share of
 // all ranks' tokens. With pipeline stages a micro-batch for each stage is on its way; the first stage takes
-// the next one a period after the last. A token is seen when its iteration ends.
+// the next one a period after the last. A token is seen when its iteration ends. Of a disaggregated
+// deployment (sim/pools.hpp) the router chooses a replica of each pool; the prefill replica's blocks are free
+// when the decode replica has taken the request in.
 //
 // The same scenario and requests give the same bytes.
 #pragma once
@@ -24,9 +26,11 @@ namespace roofcast::sim {
 // Seconds since the start of the simulation.
 struct ServedRequest {
   double arrival = 0;
-  double queued = 0;     // after the request overhead
-  double scheduled = 0;  // its first iteration begins
-  double first_token = 0;
+  double queued = 0;       // after the request overhead
+  double scheduled = 0;    // its first iteration begins
+  double prefilled = 0;    // of two pools: its prompt and first token are computed
+  double transferred = 0;  // its cache is where its answer is computed
+  double first_token = 0;  // the client sees it
   double last_token = 0;
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
@@ -35,10 +39,13 @@ struct ServedRequest {
   std::int64_t restored_tokens = 0;  // of these, from host memory
   std::int32_t preemptions = 0;
   std::int32_t replica = 0;
+  std::int32_t decode_replica = 0;  // of the decode pool
   bool rejected = false;  // longer than the model's context or than the KV cache: has no times
 
   double ttft() const { return first_token - arrival; }
-  double waiting() const { return scheduled - queued; }
+  double waiting() const {
+    return scheduled - queued + (transferred > 0.0 ? first_token - transferred : 0.0);
+  }
   double end_to_end() const { return last_token - arrival; }
   double tpot() const {  // of more than one token
     return (last_token - first_token) / static_cast<double>(output_tokens - 1);

@@ -31,7 +31,7 @@ struct Number {
 };
 
 // "x1.5", "3.5 /s", "64".
-Number number_of(std::string text) {
+Number number_of(std::string_view text) {
   Number n;
   const auto trim = [](std::string_view s) {
     const auto first = s.find_first_not_of(' ');
@@ -40,7 +40,7 @@ Number number_of(std::string text) {
   };
   text = trim(text);
   if (text.starts_with('x')) {
-    n.before = "x";
+    n.before.push_back('x');
     text = trim(text.substr(1));
   }
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), n.value);

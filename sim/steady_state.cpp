@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/integers.hpp"
 #include "sim/percentiles.hpp"
+#include "sim/prompt_plan.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -17,34 +17,6 @@ constexpr int kGuesses = 3;
 constexpr double kTolerance = 1e-3;  // of the batch
 constexpr double kMaxUtilisation =
     0.98;  // of the prefill queue's formula; beyond it prompts saturate
-
-// How prompts share passes with `decodes` tokens of running sequences.
-struct PromptPlan {
-  double whole = 1.0;                                 // k: prompts a pass can take
-  double passes = 1.0;                                // c: passes one prompt needs
-  std::int64_t chunk = 0;                             // tokens of one prompt in a pass
-  std::int64_t cached = 0;                            // tokens before the chunk, on average
-  double capacity() const { return whole / passes; }  // prompts per pass
-};
-
-PromptPlan plan_of(const ScenarioView& s, std::int64_t decodes) {
-  const workloads::Traffic& t = *s.traffic;
-  const std::int64_t prompt = t.input_tokens - t.cached_tokens;
-  const std::int64_t budget =
-      std::max<std::int64_t>(1, s.serving->limits.max_tokens_per_step - decodes);
-  PromptPlan plan;
-  if (prompt <= budget) {
-    plan.whole = static_cast<double>(budget / prompt);
-    plan.chunk = prompt;
-    plan.cached = t.cached_tokens;
-  } else {
-    const std::int64_t passes = base::ceil_div(prompt, budget);
-    plan.passes = static_cast<double>(passes);
-    plan.chunk = base::ceil_div(prompt, passes);
-    plan.cached = t.cached_tokens + (prompt - plan.chunk) / 2;
-  }
-  return plan;
-}
 
 // Time between a sequence's tokens when micro-batches follow each other through the stages.
 Seconds interval(Seconds latency, Seconds period, double in_flight) {
@@ -67,6 +39,9 @@ class Solver {
     stages_ = static_cast<double>(s.mapping->pipeline_parallel);
     request_ = workloads::request_time(s.serving->stack, s.traffic->input_tokens);
     decodes_ = s.serving->speculation.steps(s.traffic->output_tokens - 1);
+    s_.launches_ahead = true;
+    plan_.chunk = 1;
+    floor_ = launch_floor(s, batch(0, 1), workspace).latency;
   }
 
   SteadyState solve() {
@@ -116,12 +91,13 @@ class Solver {
   double pass(double b) {
     const auto micro =
         static_cast<std::int64_t>(decodes_ > 0.0 ? std::max(1.0, std::round(b / stages_)) : 0.0);
-    plan_ = plan_of(s_, micro * query_);
+    const std::int64_t beside = running_ > 1.0 ? micro : 0;  // of a prompt: others' decodes
+    plan_ = plan_of(s_, beside * query_);
     const double wanted = decodes_ > 0.0 ? b / stages_ / decodes_ : running_ / stages_;
     const double rate = std::min(wanted, plan_.capacity());
     const double together = std::clamp(std::ceil(rate * plan_.passes - 1e-9), 1.0, plan_.whole);
     share_ = decodes_ > 0.0 ? std::min(1.0, rate * plan_.passes / together) : 1.0;
-    time(mixed_, mixed_batch_, batch(micro, static_cast<std::int64_t>(together)));
+    time(mixed_, mixed_batch_, batch(beside, static_cast<std::int64_t>(together)));
     if (micro > 0) {
       time(decode_, decode_batch_, batch(micro, 0));
     } else {
@@ -137,7 +113,8 @@ class Solver {
                 ? interval(seen(decode_.latency, mixed_.latency),
                            seen(decode_.period, mixed_.period), std::min(std::max(b, 1.0), stages_))
                 : Seconds{};
-    prefill_ = mixed_.latency + (plan_.passes - 1.0) * mixed_.period;
+    prefill_ =
+        base::max(mixed_.latency + (plan_.passes - 1.0) * mixed_.period, plan_.passes * floor_);
     const double utilisation =
         decodes_ > 0.0 ? std::min(others * rate / plan_.capacity(), kMaxUtilisation) : 0.0;
     busy_ = utilisation;
@@ -268,7 +245,7 @@ class Solver {
     r.throughput_limit = clients_ > running_ ? Limit::slots : r.tpot_limit;
   }
 
-  const ScenarioView& s_;
+  ScenarioView s_;
   Workspace& workspace_;
   std::int64_t replicas_ = 1;  // with clients
   std::int64_t groups_ = 1;    // attention-DP groups of each with clients
@@ -290,6 +267,7 @@ class Solver {
       tpot_;  // between iterations of a request, each of which yields a token without speculation
   Seconds prefill_;
   Seconds queue_;
+  Seconds floor_;  // of a pass with the request's own prompt
   Seconds residual_;
 };
 

@@ -31,7 +31,8 @@
 //
 // not more than its limit. The median of TTFT takes the wait before prefill as exponential. One client
 // alone is exact: its prompt, then its decodes. Percentiles are those of sim/percentiles.hpp. Not modelled: the
-// burst at the start of a benchmark, clients that stay in step, preemption.
+// launches that the GPU waits for (launch_floor) in passes that a request meets, the front end's messages, the burst at
+// the start of a benchmark, clients that stay in step, preemption.
 #pragma once
 
 #include "sim/step.hpp"

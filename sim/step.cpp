@@ -79,16 +79,22 @@ models::Drawn drawn(models::Activity activity, Seconds host, const models::Power
 }
 
 // What the host takes to launch an iteration that no graph covers, operator by operator.
-Seconds eager_launches(const workloads::Serving& serving, const workloads::Batch& batch,
+Seconds eager_launches(const ScenarioView& s, const workloads::Batch& batch,
                        const workloads::Graph& graph) {
-  if (batch.prefill_sequences == 0) {
+  if (batch.prefill_sequences == 0 || s.launches_ahead) {
     return {};
   }
   double operators = 0.0;
   for (const workloads::Call& call : graph) {
     operators += call.count;
   }
-  return operators * serving.stack.eager_operator;
+  return operators * s.serving->stack.eager_operator;
+}
+
+// Share of the layers that the stage with most of them has.
+double longest_stage(const ScenarioView& s) {
+  const auto layers = static_cast<double>(s.model->layer_count());
+  return std::ceil(layers / static_cast<double>(s.mapping->pipeline_parallel)) / layers;
 }
 
 Limit limit_of(models::Bound bound) { return static_cast<Limit>(bound); }
@@ -119,6 +125,18 @@ Seconds host_wait(const workloads::Serving& serving, const workloads::Batch& bat
   return stack.asynchronous ? base::max(Seconds{}, host - running) : host;
 }
 
+StepCost launch_floor(const ScenarioView& s, const workloads::Batch& batch, Workspace& workspace) {
+  StepCost floor;
+  if (s.serving->stack.eager_operator > Seconds{}) {
+    build(s, batch, workspace.graph);
+    const Seconds launched = eager_launches(s, batch, workspace.graph);
+    const Seconds of_a_stage = longest_stage(s) * launched;
+    floor.latency = launched + host_wait(*s.serving, batch, launched);
+    floor.period = of_a_stage + host_wait(*s.serving, batch, of_a_stage);
+  }
+  return floor;
+}
+
 namespace {
 
 // The model's own operators and the host, which works beside `drafting` too.
@@ -144,7 +162,7 @@ StepCost model_cost(const ScenarioView& s, const workloads::Batch& batch, Second
   for (const workloads::Call& call : workspace.graph) {
     (call.in_layers ? layers : ends) += timed(call);
   }
-  const auto stages = static_cast<double>(s.mapping->pipeline_parallel);
+  const std::int64_t stages = s.mapping->pipeline_parallel;
   Seconds sending{};
   Seconds slowest_send{};
   for (const workloads::Call& call : hand_overs(s, batch)) {
@@ -155,26 +173,28 @@ StepCost model_cost(const ScenarioView& s, const workloads::Batch& batch, Second
     }
   }
   const Seconds kernels = layers + ends + sending;
-  const Seconds late =
-      base::max(Seconds{}, eager_launches(*s.serving, batch, workspace.graph) - kernels);
+  const Seconds launched = eager_launches(s, batch, workspace.graph);
+  const Seconds late = base::max(Seconds{}, launched - kernels);
   step.by_limit[static_cast<std::size_t>(Limit::host)] += late;
-  layers += late;
-  const Seconds host = host_wait(*s.serving, batch, layers + ends + sending + drafting);
+  const Seconds host = host_wait(*s.serving, batch, kernels + late + drafting);
   step.by_limit[static_cast<std::size_t>(Limit::host)] += host;
-  step.latency = layers + ends + sending + host;
-  const auto count = static_cast<double>(s.model->layer_count());
-  const Seconds slowest = stages > 1.0
-                              ? layers * (std::ceil(count / stages) / count) + ends + slowest_send
-                              : layers + ends + sending;
+  step.latency = kernels + late + host;
+  const Seconds slowest =
+      base::max(stages > 1 ? longest_stage(s) * layers + ends + slowest_send : kernels,
+                longest_stage(s) * launched);
   const Seconds period_host = host_wait(*s.serving, batch, slowest + drafting);
   step.period = slowest + period_host;
   const models::Drawn draw = drawn(activity, late + host, machine.power);
   step.clock = draw.clock;
   step.energy_above_idle = draw.energy - machine.power.idle * draw.time;
   if (draw.clock < 1.0) {
-    const double slower = (draw.time - host) / (activity.running + late);
-    step.by_limit[static_cast<std::size_t>(Limit::compute)] += draw.time - step.latency;
-    step.latency = draw.time;
+    // Slower kernels may still be done when the host has launched the last of them.
+    const Seconds slowed = draw.time - late - host;
+    const Seconds still_late = base::max(Seconds{}, launched - slowed);
+    const double slower = (slowed + still_late) / (kernels + late);
+    step.by_limit[static_cast<std::size_t>(Limit::compute)] += slowed - kernels;
+    step.by_limit[static_cast<std::size_t>(Limit::host)] += still_late - late;
+    step.latency = slowed + still_late + host;
     step.period = period_host + slower * slowest;
   }
   return step;
@@ -238,8 +258,9 @@ std::vector<OperatorLine> step_operators(const ScenarioView& s, const workloads:
     lines.push_back({call, cost, sequence.add(call, cost)});
     activity.add(cost, models::math_of(call.op, machine), call.count, lines.back().time, machine);
   }
-  const Seconds host = host_wait(*s.serving, batch, activity.running);
-  const double clock = drawn(activity, host, machine.power).clock;
+  const Seconds late = base::max(Seconds{}, eager_launches(s, batch, graph) - activity.running);
+  const Seconds host = host_wait(*s.serving, batch, activity.running + late);
+  const double clock = drawn(activity, late + host, machine.power).clock;
   for (OperatorLine& line : lines) {
     const base::MathType math = models::math_of(line.call.op, machine);
     const Seconds compute =

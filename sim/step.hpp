@@ -66,6 +66,10 @@ struct Workspace {
 StepCost step_cost(const ScenarioView& scenario, const workloads::Batch& batch,
                    Workspace& workspace);
 
+// The latency and period, and nothing else, of an iteration with such a batch on a GPU that takes no time; zero without prompts.
+StepCost launch_floor(const ScenarioView& scenario, const workloads::Batch& batch,
+                      Workspace& workspace);
+
 // Host time of one iteration that the GPU, which runs for `running` of it, waits for.
 base::Seconds host_wait(const workloads::Serving& serving, const workloads::Batch& batch,
                         base::Seconds running);

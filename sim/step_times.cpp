@@ -99,6 +99,18 @@ StepTimes::StepTimes(const ScenarioView& scenario, std::int64_t groups)
       with_decodes_(decodes_.size() * contexts_.size() * beside_.size(), kEmpty),
       with_prefixes_(prompts_.size() * lengths_.size() * cached_.size(), kEmpty) {
   workspace_.costs.emplace();
+  for (const std::int64_t decodes : {0, 1}) {
+    workloads::Batch batch;
+    batch.decode_sequences = decodes;
+    batch.query_tokens = decodes > 0 ? query_ : 1;
+    batch.context = 1024;
+    batch.prefill_sequences = 1;
+    batch.prefill_tokens = 16;
+    batch.groups = groups;
+    const StepCost floor = launch_floor(scenario, batch, workspace_);
+    floors_[decodes] = {floor.latency.si(), floor.period.si()};
+  }
+  scenario_.launches_ahead = true;
 }
 
 StepTime StepTimes::cost(const workloads::Batch& batch) {
@@ -191,7 +203,8 @@ StepTime StepTimes::operator()(const Iteration& iteration) {
   if (iteration.prompts > 1 || iteration.cached > 0.0) {
     time = time + prefixes(iteration);
   }
-  return time;
+  const StepTime& floor = floors_[iteration.decodes > 0 ? 1 : 0];
+  return {std::max(time.latency, floor.latency), std::max(time.period, floor.period)};
 }
 
 }  // namespace roofcast::sim

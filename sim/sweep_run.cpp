@@ -125,7 +125,7 @@ struct SweepPoints::Sections {
   std::vector<Platform> platforms;
   std::vector<workloads::Architecture> models;
   std::vector<workloads::Precision> precisions;
-  std::vector<workloads::Mapping> mappings;
+  std::vector<workloads::Deployment> deployments;
   std::vector<workloads::Serving> servings;
   std::vector<workloads::Traffic> traffics;
   std::vector<workloads::Accuracy> accuracies;
@@ -152,7 +152,7 @@ SweepPoints::SweepPoints(Sweep sweep)
   all(s.platforms, 0, read_platform);
   all(s.models, 1, read_model);
   all(s.precisions, 2, read_precision);
-  all(s.mappings, 3, read_mapping);
+  all(s.deployments, 3, read_deployment);
   all(s.servings, 4, read_serving);
   all(s.traffics, 5, read_traffic);
   all(s.accuracies, 6, read_accuracy);
@@ -179,9 +179,11 @@ ScenarioView SweepPoints::scenario(std::size_t point) const {
     }
     return at;
   };
-  return {&s.platforms[index(0)], &s.models[index(1)],   &s.precisions[index(2)],
-          &s.mappings[index(3)],  &s.servings[index(4)], &s.traffics[index(5)],
-          &s.accuracies[index(6)]};
+  const workloads::Deployment& deployment = s.deployments[index(3)];
+  return {&s.platforms[index(0)],  &s.models[index(1)],
+          &s.precisions[index(2)], &deployment.mapping,
+          &s.servings[index(4)],   &s.traffics[index(5)],
+          &s.accuracies[index(6)], deployment.pools ? &*deployment.pools : nullptr};
 }
 
 bool holds(const Condition& condition, const ServingEstimate& estimate) {

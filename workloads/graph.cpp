@@ -152,8 +152,9 @@ ExpertLoad busiest_load(double tokens, std::int64_t top_k, std::int64_t experts,
                         double variation) {
   ExpertLoad load = mean_load(tokens, top_k, experts, ranks, variation);
   const double local = static_cast<double>(experts) / static_cast<double>(ranks);
-  load.pairs *= std::min(1.0 + largest_of(static_cast<double>(ranks)) * variation / std::sqrt(local),
-                         static_cast<double>(ranks));
+  load.pairs *=
+      std::min(1.0 + largest_of(static_cast<double>(ranks)) * variation / std::sqrt(local),
+               static_cast<double>(ranks));
   return load;
 }
 

@@ -7,13 +7,13 @@ std::span<const base::CatalogEntry> embedded_stacks();
 
 base::Catalog stack_catalog() { return {"stacks", "stack", embedded_stacks()}; }
 
-namespace {
-
 void read_limits(base::Fields& f, SchedulerLimits& limits, base::Need need) {
   f.integer("max_tokens_per_step", limits.max_tokens_per_step, {1.0, 1e9}, need);
   f.integer("max_sequences", limits.max_sequences, {1.0, 1e9}, need);
   f.number("memory_fraction", limits.memory_fraction, {0.0, 1.0, true}, need);
 }
+
+namespace {
 
 void read(base::Fields& f, ServedError& error) {
   f.integer("rows", error.rows, base::not_negative);

@@ -107,10 +107,14 @@ struct Stack {
   ServedError tpot_error;
 };
 
+// What the front end takes for a request of so many prompt tokens before it passes it on.
+inline base::Seconds intake_time(const Stack& stack, double tokens) {
+  return stack.intake_overhead + tokens * stack.token_overhead;
+}
+
 // What a request of so many prompt tokens passes before the scheduler sees it.
 inline base::Seconds request_time(const Stack& stack, std::int64_t tokens) {
-  return stack.request_overhead + stack.intake_overhead +
-         static_cast<double>(tokens) * stack.token_overhead;
+  return stack.request_overhead + intake_time(stack, static_cast<double>(tokens));
 }
 
 // Host memory of one replica, each GPU's share behind its own link, for KV blocks that its caches evict
@@ -150,6 +154,7 @@ inline double mean_context(const Traffic& t) {
          0.5 * static_cast<double>(t.output_tokens) * (1.0 + squared_variation(t.output));
 }
 
+void read_limits(base::Fields& f, SchedulerLimits& limits, base::Need need);
 void read(base::Fields& f, Stack& stack);
 void read(base::Fields& f, Serving& serving);
 

@@ -49,7 +49,7 @@ workloads::Batch batch_of(const Iteration& i, std::int64_t groups) {
 
 }  // namespace
 
-TEST_CASE("A looked-up step takes as long as an added-up one: 99 % within 2 %, all within 5 %",
+TEST_CASE("A looked-up step takes as long as an added-up one: 99 % within 5 %, all within 6 %",
           "[laws]") {
   for (const char* deployment : kDeployments) {
     INFO(deployment);
@@ -80,8 +80,8 @@ TEST_CASE("A looked-up step takes as long as an added-up one: 99 % within 2 %, a
       errors.push_back(std::abs(time.period / exact.period.si() - 1.0));
     }
     std::sort(errors.begin(), errors.end());
-    CHECK(errors[errors.size() * 99 / 100] < 0.02);
-    CHECK(errors.back() < 0.05);
+    CHECK(errors[errors.size() * 99 / 100] < 0.05);
+    CHECK(errors.back() < 0.06);
   }
 }
 

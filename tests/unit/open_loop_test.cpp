@@ -86,8 +86,12 @@ TEST_CASE("Twice the replicas serve twice the arrivals as well, on twice the GPU
   auto two = one;
   two.serving.replicas = 2;
   two.traffic.arrivals->rate *= 2.0;
-  one.serving.stack.token_overhead =
-      two.serving.stack.token_overhead = {};  // one front end for all
+  for (workloads::Stack* stack :
+       {&one.serving.stack, &two.serving.stack}) {  // one front end for all
+    stack->intake_overhead = {};
+    stack->token_overhead = {};
+    stack->message_overhead = {};
+  }
   const ServingEstimate single = run(one);
   const ServingEstimate pair = run(two);
   CHECK(pair.gpus == 2 * single.gpus);
@@ -115,6 +119,7 @@ TEST_CASE("Clients of two replicas are served as half of them by one", "[unit]")
 
 TEST_CASE("Bursty arrivals decode in larger batches, even ones in smaller", "[unit]") {
   auto s = scenario(10.0);
+  s.serving.stack.eager_operator = {};  // else a pass takes as long however many prompts meet in it
   const base::Seconds poisson = run(s).steady.tpot;
   s.traffic.arrivals->process = ArrivalProcess::gamma;
   s.traffic.arrivals->cv = 3.0;

@@ -38,7 +38,7 @@ TEST_CASE("A lone request takes its prompt and its decodes, nothing more", "[uni
   const auto s = scenario({8000, 8, 1, 0});
   const auto e = run(s);
   REQUIRE(e.fits());
-  const double prompt = step_seconds(s, {1, 1, 8004, 1, 8000, 0});
+  const double prompt = step_seconds(s, {0, 1, 8004, 1, 8000, 0});
   const double decode = step_seconds(s, {1, 1, 8004, 0, 0, 0});
   const double request = s.serving.stack.request_overhead.si();
   CHECK(e.steady.tpot.si() == Approx(decode).epsilon(1e-9));

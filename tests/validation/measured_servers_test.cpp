@@ -31,7 +31,12 @@ std::optional<base::CsvTable> measurements() {
   return base::read_csv(file);
 }
 
-bool any(const MeasuredServer&) { return true; }
+bool any(const MeasuredServer& server) { return !server.pools; }
+
+// Of two pools whose configuration is known not to speculate; many clients take long to simulate.
+bool is_small_and_disaggregated(const MeasuredServer& server) {
+  return server.pools && !server.may_speculate && server.traffic.concurrency <= 64;
+}
 
 // The rows of one case: a server, and what else selects it.
 struct Case {
@@ -48,8 +53,9 @@ bool is_of(const Case& c, const MeasuredServer& server) {
 
 // 1024/1024 nominal, 90 % of it on average, one node of eight GPUs, 4–64 clients.
 bool is_chat_on_eight(const MeasuredServer& server) {
-  return server.mapping.tensor_parallel == 8 && server.traffic.input_tokens == 922 &&
-         server.traffic.output_tokens == 922 && server.traffic.concurrency <= 64;
+  return !server.pools && server.mapping.tensor_parallel == 8 &&
+         server.traffic.input_tokens == 922 && server.traffic.output_tokens == 922 &&
+         server.traffic.concurrency <= 64;
 }
 
 void validate(const Case& c) {
@@ -138,6 +144,11 @@ TEST_CASE("MiniMax-M2 on H200 decodes as fast as vLLM was measured", "[validatio
   validate({"minimax-m2", "h200_sxm", "vllm", "fp8_block", 0.06});
 }
 
+TEST_CASE("DeepSeek-V3 on two pools of GB200 decodes as fast as TensorRT-LLM was measured",
+          "[validation]") {
+  validate({"deepseek-v3", "gb200", "trtllm", "nvfp4", 0.12, is_small_and_disaggregated});
+}
+
 // The dumps write one deployment in three ways; a row's id, where it has them, holds the sizes as
 // the benchmark's author gave them.
 TEST_CASE("A row's parallel sizes are those in its id", "[validation]") {
@@ -153,8 +164,8 @@ TEST_CASE("A row's parallel sizes are those in its id", "[validation]") {
     const auto tp_at = name.rfind("_tp");
     const auto ep_at = name.rfind("_ep");
     const MeasuredServer server = rows.row(row);
-    if (!server.reason.empty() || tp_at == std::string::npos || ep_at == std::string::npos ||
-        name.find("_epnone") != std::string::npos) {
+    if (server.pools || !server.reason.empty() || tp_at == std::string::npos ||
+        ep_at == std::string::npos || name.find("_epnone") != std::string::npos) {
       continue;
     }
     const std::int64_t width = std::atoll(name.c_str() + tp_at + 3);
@@ -175,7 +186,11 @@ TEST_CASE("Every row is forecast or has a reason why not", "[validation]") {
   calibrate::ServingRows rows(*table);
   sim::Workspace workspace;
   for (std::size_t row = 0; row < table->rows(); ++row) {
-    const auto predicted = calibrate::forecast(rows.row(row), workspace);
+    const MeasuredServer server = rows.row(row);
+    if (server.pools && server.traffic.concurrency > 64) {
+      continue;  // takes long to simulate
+    }
+    const auto predicted = calibrate::forecast(server, workspace);
     INFO("row " << row);
     if (predicted.predicted()) {
       CHECK(predicted.tpot_ms > 0.0);
