@@ -11,6 +11,7 @@
 
 namespace roofcast::cli {
 
+std::string_view asset_page_head_html();
 std::string_view asset_report_css();
 std::string_view asset_echarts_js();
 std::string_view asset_report_page_js();
@@ -52,8 +53,9 @@ void write_page(std::string_view page,
                 const ordered_json& data, const std::filesystem::path& file) {
   const std::string json =
       escaped(data.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+  const std::string head = fill(asset_page_head_html(), {{"/*{{css}}*/", asset_report_css()}});
   std::vector<std::pair<std::string_view, std::string_view>> tokens = {
-      {"/*{{css}}*/", asset_report_css()},
+      {"<!-- SPDX-License-Identifier: Apache-2.0 --><!--{{head}}-->\n", head},
       {"{{data}}", json},
       {"/*{{chart_library}}*/", asset_echarts_js()},
       {"/*{{js_page}}*/", asset_report_page_js()},

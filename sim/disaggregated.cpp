@@ -315,8 +315,7 @@ ServingEstimate disaggregated_estimate(const ScenarioView& s, Workspace& workspa
   for (const ScenarioView* each : {&std::as_const(prefill), &pools.decode()}) {
     check_runnable(*each, e);
     if (e.fits()) {
-      e.footprint = footprints[pool] = models::footprint(
-          s.platform->system.chip, *s.model, *s.precision, *each->mapping, *each->serving);
+      e.footprint = footprints[pool] = footprint_of(*each);
       caches[pool] = cache_of(*each);
       check_memory(caches[pool], e);
     }

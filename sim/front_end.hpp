@@ -4,7 +4,7 @@
 //
 // It does one thing after the other: parses and tokenises a request as it arrives, then, iteration by
 // iteration, detokenises and sends the tokens of all answers, in messages of stream_interval tokens each.
-// What it costs a request and a message stands in the stack's `overhead:`. A deployment that makes more
+// What it costs a request and a message stands in the stack's `front_end:`. A deployment that makes more
 // requests or tokens than it can take queues here, however fast the GPUs are.
 #pragma once
 

@@ -6,6 +6,7 @@
 
 #include "base/queueing/open_queue.hpp"
 #include "sim/pass_costs.hpp"
+#include "sim/pass_mix.hpp"
 #include "sim/percentiles.hpp"
 
 namespace roofcast::sim {
@@ -404,24 +405,15 @@ class Solver {
     r.prefill_share = with;
     r.decode_clock = decode.clock;
     r.prefill_clock = mixed.clock;
-    const models::PowerRates& rates = s_.platform->machine.power;
+    const PassMix mix{decode, mixed};
     const double mixed_rate = rate_ / ranks_ * p.passes;
     const double all_rate = rate_ / ranks_ * decodes_ / std::max(1.0, micro(present_));
-    const base::Joules per_second = mixed_rate * mixed.energy_above_idle +
-                                    std::max(0.0, all_rate - mixed_rate) * decode.energy_above_idle;
-    const base::Watts mean = rates.idle + per_second / stages_ / base::second;
-    r.power = mean > rates.limit ? rates.limit : mean;
+    r.power = mix.power(std::max(0.0, all_rate - mixed_rate), mixed_rate, stages_,
+                        s_.platform->machine.power);
     const models::Uncertainty& u = s_.platform->machine.uncertainty;
-    const models::Spread of_decode = decode.spread(u);
-    const models::Spread of_mixed = mixed.spread(u);
-    const double met =
-        with * mixed.latency / ((1.0 - with) * decode.latency + with * mixed.latency);
-    r.tpot_spread = {(1.0 - met) * of_decode.below + met * of_mixed.below,
-                     (1.0 - met) * of_decode.above + met * of_mixed.above};
-    const double served = first_ / r.ttft_mean.si();
-    const double queued = slot_ / r.ttft_mean.si();
-    r.ttft_spread = {served * of_mixed.below + queued * r.tpot_spread.below,
-                     served * of_mixed.above + queued * r.tpot_spread.above};
+    r.tpot_spread = mix.tpot_spread(with, u);
+    r.ttft_spread =
+        mix.ttft_spread(first_ / r.ttft_mean.si(), slot_ / r.ttft_mean.si(), r.tpot_spread, u);
     r.ttft_limit = mixed.limit();
     const double own = p.own;
     if (slot_ > std::max(first_ - own, own)) {
@@ -431,11 +423,7 @@ class Solver {
     } else if (r.ttft_mean.si() - slot_ - first_ > own) {
       r.ttft_limit = Limit::host;
     }
-    StepCost both;
-    for (std::size_t i = 0; i < both.by_limit.size(); ++i) {
-      both.by_limit[i] = (1.0 - with) * decode.by_limit[i] + with * mixed.by_limit[i];
-    }
-    r.tpot_limit = both.limit();
+    r.tpot_limit = mix.limit(with);
     r.throughput_limit = Limit::arrivals;
   }
 

@@ -477,8 +477,7 @@ Simulation simulate(const ScenarioView& scenario, const workloads::Requests& req
     fit.gpus = gpus_of(s);
     check_runnable(smallest, fit);
     if (fit.fits()) {
-      fit.footprint = models::footprint(s.platform->system.chip, *s.model, *s.precision,
-                                        *pool.mapping, *pool.serving);
+      fit.footprint = footprint_of(pool);
       check_memory(cache_of(smallest), fit);
     }
     if (!fit.fits()) {

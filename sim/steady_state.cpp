@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/pass_mix.hpp"
 #include "sim/percentiles.hpp"
 #include "sim/prompt_plan.hpp"
 
@@ -206,30 +207,20 @@ class Solver {
         std::max<std::int64_t>(1, mixed_batch_.prefill_sequences));  // of a pass that carries some
     const double mixed = rate * plan_.passes / prompts;
     const double all = rate * decodes_ / std::max(1.0, b / stages_);
-    const models::PowerRates& rates = s_.platform->machine.power;
-    const base::Joules per_second =
-        mixed * mixed_.energy_above_idle + std::max(0.0, all - mixed) * decode_.energy_above_idle;
-    const base::Watts mean = rates.idle + per_second / stages_ / base::second;
-    return mean > rates.limit ? rates.limit : mean;
+    return mix().power(std::max(0.0, all - mixed), mixed, stages_, s_.platform->machine.power);
   }
 
-  // The passes of one server err together; what the host does in between has no error here.
   void spreads(SteadyState& r, Seconds slot, Seconds first) const {
     const models::Uncertainty& u = s_.platform->machine.uncertainty;
-    const models::Spread decode = decode_.spread(u);
-    const models::Spread mixed = mixed_.spread(u);
-    const double met =
-        met_ * mixed_.latency / ((1.0 - met_) * decode_.latency + met_ * mixed_.latency);
-    r.tpot_spread = {(1.0 - met) * decode.below + met * mixed.below,
-                     (1.0 - met) * decode.above + met * mixed.above};
-    const double served = first / r.ttft_mean;
-    const double queued = slot / r.ttft_mean;
-    r.ttft_spread = {served * mixed.below + queued * r.tpot_spread.below,
-                     served * mixed.above + queued * r.tpot_spread.above};
+    r.tpot_spread = mix().tpot_spread(met_, u);
+    r.ttft_spread = mix().ttft_spread(first / r.ttft_mean, slot / r.ttft_mean, r.tpot_spread, u);
   }
 
+  PassMix mix() const { return {decode_, mixed_}; }
+
   void limits(SteadyState& r, Seconds slot, Seconds wait) const {
-    r.ttft_limit = mixed_.limit();
+    const bool launches = prefill_ > mixed_.latency + (plan_.passes - 1.0) * mixed_.period;
+    r.ttft_limit = launches ? Limit::host : mixed_.limit();
     if (slot > base::max(wait, prefill_)) {
       r.ttft_limit = Limit::slots;
     } else if (wait > prefill_) {
@@ -237,11 +228,7 @@ class Solver {
     } else if (request_ > prefill_) {
       r.ttft_limit = Limit::host;
     }
-    StepCost mean;
-    for (std::size_t i = 0; i < mean.by_limit.size(); ++i) {
-      mean.by_limit[i] = (1.0 - share_) * decode_.by_limit[i] + share_ * mixed_.by_limit[i];
-    }
-    r.tpot_limit = mean.limit();
+    r.tpot_limit = mix().limit(share_);
     r.throughput_limit = clients_ > running_ ? Limit::slots : r.tpot_limit;
   }
 
@@ -263,8 +250,7 @@ class Solver {
   workloads::Batch mixed_batch_;
   StepCost decode_;
   StepCost mixed_;
-  Seconds
-      tpot_;  // between iterations of a request, each of which yields a token without speculation
+  Seconds tpot_;  // between iterations of a request: of a token, without speculation
   Seconds prefill_;
   Seconds queue_;
   Seconds floor_;  // of a pass with the request's own prompt

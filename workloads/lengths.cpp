@@ -88,10 +88,9 @@ void read(base::Fields& f, std::string_view key, Lengths& lengths) {
   f.group(key, [&](base::Fields& g) {
     const bool uniform = read_uniform(g, lengths);
     g.group(
-        "lognormal", [&](base::Fields& h) { read_lognormal(h, lengths); },
-        uniform ? base::optional : base::required);
-    if (uniform && g.has("lognormal")) {
-      g.problem("lognormal", "either uniform or lognormal, not both");
+        "lognormal", [&](base::Fields& h) { read_lognormal(h, lengths); }, base::optional);
+    if (uniform == g.has("lognormal")) {
+      g.problem("lognormal", "one of uniform and lognormal is expected");
     }
   });
 }

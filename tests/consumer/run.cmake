@@ -2,6 +2,7 @@
 # Installs ROOFCAST_BUILD into an empty prefix, builds the consumer against it and compares its TPOT of
 # SCENARIO with that of the installed program.
 #   cmake -D ROOFCAST_BUILD=… -D CONFIG=… -D WORK=… -D SCENARIO=… -D GENERATOR=… -D CXX=… -P run.cmake
+cmake_minimum_required(VERSION 3.22)
 
 set(prefix "${WORK}/prefix")
 file(REMOVE_RECURSE "${WORK}")

@@ -52,6 +52,14 @@ struct Agreement {
   Errors ttft;
   Errors tpot;
   std::size_t within = 0;  // 10 % in both means
+
+  std::string text() {
+    return fmt::format(
+        "{} within 10 %; TTFT median {:.4f}, 90 % {:.3f}, worst {:.2f}; TPOT median {:.4f}, 90 % "
+        "{:.3f}, worst {:.2f}",
+        within, ttft.quantile(0.5), ttft.quantile(0.9), ttft.quantile(1.0), tpot.quantile(0.5),
+        tpot.quantile(0.9), tpot.quantile(1.0));
+  }
 };
 
 // A scenario whose traffic is next to none; empty when the draw does not fit.
@@ -111,11 +119,7 @@ TEST_CASE("Closed forms of an open loop are those of its simulation", "[laws]") 
     d->scenario.traffic = workloads::mean_traffic(d->stream);
     compare(*d, sim::estimate(sim::view(d->scenario), workspace), agreement);
   }
-  INFO(agreement.within << " within 10 %; TTFT median " << agreement.ttft.quantile(0.5) << ", 90 % "
-                        << agreement.ttft.quantile(0.9) << ", worst "
-                        << agreement.ttft.quantile(1.0) << "; TPOT median "
-                        << agreement.tpot.quantile(0.5) << ", 90 % " << agreement.tpot.quantile(0.9)
-                        << ", worst " << agreement.tpot.quantile(1.0));
+  INFO(agreement.text());
   CHECK(agreement.within >= kScenarios * 70 / 100);
   CHECK(agreement.ttft.quantile(0.5) < 0.025);
   CHECK(agreement.tpot.quantile(0.5) < 0.035);
@@ -141,11 +145,7 @@ TEST_CASE("Closed forms of clients whose lengths vary are those of their simulat
       compare(*d, e, agreement);
     }
   }
-  INFO(agreement.within << " within 10 %; TTFT median " << agreement.ttft.quantile(0.5) << ", 90 % "
-                        << agreement.ttft.quantile(0.9) << ", worst "
-                        << agreement.ttft.quantile(1.0) << "; TPOT median "
-                        << agreement.tpot.quantile(0.5) << ", 90 % " << agreement.tpot.quantile(0.9)
-                        << ", worst " << agreement.tpot.quantile(1.0));
+  INFO(agreement.text());
   CHECK(agreement.within >= kScenarios * 60 / 100);
   CHECK(agreement.ttft.quantile(0.5) < 0.07);
   CHECK(agreement.tpot.quantile(0.5) < 0.03);

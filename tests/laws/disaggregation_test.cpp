@@ -10,7 +10,7 @@
 #include "sim/sweep.hpp"
 #include "sim/sweep_run.hpp"
 #include "tests/catch.hpp"
-#include "tests/laws/front_end.hpp"
+#include "tests/laws/simulations.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -61,21 +61,11 @@ StreamedScenario scenario(const Case& c, const std::string& traffic) {
   return streamed;
 }
 
-Simulation run(const StreamedScenario& s) {
-  return simulate(view(s.scenario), workloads::draw_requests(s.stream), s.stream.concurrency);
-}
+using laws::run;
 
 template <class Law>
 void for_each_run(Law law) {
-  for (const Case& c : kCases) {
-    for (const char* traffic : {kOpen, kClosed}) {
-      INFO(c.deployment << " " << c.serving << " " << traffic);
-      const StreamedScenario s = scenario(c, traffic);
-      const Simulation simulation = run(s);
-      REQUIRE(simulation.reason.empty());
-      law(s, simulation);
-    }
-  }
+  laws::for_each_run(kCases, {kOpen, kClosed}, scenario, law);
 }
 
 double holders(const workloads::Mapping& m) {

@@ -51,7 +51,7 @@ MEANING = {
         "unknown_chip",
     },
     "scenario": {
-        "cached_tokens_too_many", "missing_file", "speculative_acceptance_twice",
+        "cached_tokens_too_many", "lengths_of_no_shape", "missing_file", "speculative_acceptance_twice",
         "speculative_measured_too_short", "speculative_measured_unknown", "speculative_too_few_positions", "speculative_too_many_tokens",
         "speculative_without_acceptance", "unknown_chip_in_inline_system", "unknown_model",
         "unknown_model_without_precision", "unknown_precision", "unknown_system",
@@ -64,7 +64,7 @@ MEANING = {
     },
 }
 # What the reader then says; a sweep may be wrong in any value that an axis sets.
-MEANING_WORDS = re.compile(r" is called |need a top-level |is required: the system has more chips")
+MEANING_WORDS = re.compile(r" is called |need a top-level |is required: the system has more chips|one of .* is expected")
 
 # Right documents of forms that the catalog has none of.
 OTHER_FORMS = [

@@ -164,7 +164,7 @@ TEST_CASE("lengths that say too little or too much are refused", "[unit]") {
   CHECK_THAT(said("{unifrom: [5, 6]}"), ContainsSubstring("did you mean \"uniform\""));
   CHECK_THAT(said("{lognormal: {mean: 5}}"), ContainsSubstring("\"cv\" is required"));
   CHECK_THAT(said("{uniform: [1, 2], lognormal: {mean: 5, cv: 1}}"),
-             ContainsSubstring("either uniform or lognormal, not both"));
+             ContainsSubstring("one of uniform and lognormal is expected"));
 }
 
 TEST_CASE("lengths may be a number or a map in the schema", "[unit]") {

@@ -258,6 +258,22 @@ TEST_CASE("A simulated benchmark speculates as the estimate does", "[unit]") {
   }
 }
 
+TEST_CASE("A draft's weights take room from a simulated cache as from an estimate's", "[unit]") {
+  const auto reasons = [](const char* draft) {
+    const StreamedScenario s =
+        read_streamed_scenario(document("llama-3.1-8b", "{tensor_parallel: 1}", draft));
+    const auto simulated =
+        simulate(view(s.scenario), workloads::draw_requests(s.stream), s.stream.concurrency);
+    return std::pair{reason(run(s.scenario)), simulated.reason};
+  };
+  const auto [estimated, simulated] = reasons(
+      "{method: draft model, model: llama-3.1-70b, tensor_parallel: 1, draft_tokens: 2, "
+      "acceptance: 0.8}");
+  CHECK_FALSE(estimated.empty());
+  CHECK(simulated == estimated);
+  CHECK(reasons("") == std::pair{std::string(), std::string()});
+}
+
 TEST_CASE("What cannot draft is a row with a reason", "[unit]") {
   const auto why = [](const std::string& model, const std::string& speculative) {
     return reason(run(read_scenario(document(model, "{tensor_parallel: 8}", speculative))));
