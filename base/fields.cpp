@@ -99,7 +99,7 @@ const Node* Fields::scalar(std::string_view key, Need need) {
 }
 
 void Fields::problem(std::string_view key, std::string_view message) {
-  if (recorder_ != nullptr) {
+  if (recorder_ != nullptr || !usable_) {
     return;
   }
   const Node* found = node_->find_path(key);

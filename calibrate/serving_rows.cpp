@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "calibrate/deepseek_servers.hpp"
 #include "calibrate/held_back.hpp"
 #include "sim/simulation_summary.hpp"
 
@@ -51,7 +52,8 @@ constexpr Setting kSettings[] = {
 };
 
 constexpr std::int64_t kRequestsPerClient = 10;
-constexpr double kLeastOfNominal = 0.8;  // InferenceX's lengths
+constexpr double kTritonOperators = 55.0;  // of a layer, fitted to gpt-oss on H200
+constexpr double kLeastOfNominal = 0.8;    // InferenceX's lengths
 constexpr double kMeanOfNominal = 0.5 * (kLeastOfNominal + 1.0);
 constexpr double kVendorsVariation = 0.1;  // of answers
 constexpr std::int64_t kLeastBudget =
@@ -121,7 +123,14 @@ std::string_view category(sim::Infeasible infeasible) {
     case sim::Infeasible::weights:
       return "the weights do not fit";
     case sim::Infeasible::load:
+    case sim::Infeasible::one_pass:
+    case sim::Infeasible::images:
     case sim::Infeasible::no_closed_form:
+    case sim::Infeasible::global_batch:
+    case sim::Infeasible::training_memory:
+    case sim::Infeasible::colocated:
+    case sim::Infeasible::responses:
+    case sim::Infeasible::packed_length:
       return "no estimate";
     case sim::Infeasible::cache:
       return "one request's KV cache does not fit";
@@ -335,7 +344,11 @@ void ServingRows::read_engine(std::size_t row, MeasuredServer& server) const {
     if (stack.fused_norm && server.mapping.tensor_parallel > 1) {
       stack.fused_quantise = workloads::QuantiseFusion::all;
     }
+    // max-cudagraph-capture-size of benchmarks/single_node/gptoss_fp4_{b200,h200}.sh (SemiAnalysisAI/InferenceX@34bc7c4)
+    stack.graph_tokens = is_inferencex(row) && is_gpt_oss ? 2048 : stack.graph_tokens;
   } else if (server.stack == "trtllm") {
+    // Triton's kernels (moe_config of gptoss_fp4_h200_trt.sh @187f575), launched from Python.
+    stack.expert_operators = is_gpt_oss && !is_blackwell(server.chip) ? kTritonOperators : 0.0;
     const bool old = (version.empty() && !server.pools) || version.starts_with("1.0.") ||
                      version.starts_with("1.1.");
     if (old && (!is_gpt_oss || (version.empty() && server.chip == "h200_sxm"))) {
@@ -395,6 +408,14 @@ MeasuredServer ServingRows::row(std::size_t row) {
     read_traffic(row, server);
     if (!disaggregated) {
       read_scheduler(row, server);
+      if (server.may_speculate && is_inferencex(row)) {
+        configure_deepseek(server, text(row, version_));
+        const Predicts known = predicts(server, text(row, version_));
+        server.may_speculate = known == Predicts::perhaps;
+        if (known == Predicts::yes) {
+          server = speculating(server);
+        }
+      }
     } else if (is_inferencex(row)) {
       server.serving.router = workloads::Router::round_robin;
     }

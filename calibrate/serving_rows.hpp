@@ -46,7 +46,8 @@
 //                   on one H200 would be more than its FLOP.
 //   two pools       calibrate/disaggregated_rows.hpp, in clusters of the chip, behind a front end of their own
 //                   (Dynamo), which sends 80,000 tokens a second and more: taken to cost nothing.
-//   speculation     not recorded: DeepSeek rows of TensorRT-LLM and SGLang may have used MTP.
+//   DeepSeek        calibrate/deepseek_servers.hpp; speculation is not recorded, rows of TensorRT-LLM and SGLang may
+//                   have used MTP
 //
 // Settings: SemiAnalysisAI/InferenceX, benchmarks/*.sh before 2026-04-28.
 #pragma once
@@ -69,7 +70,7 @@ struct MeasuredServer {
   std::string model;  // catalog ids; the table's words where there is none
   std::string chip;
   std::string stack;
-  bool may_speculate = false;
+  bool may_speculate = false;  // not recorded, and nothing else tells
   bool held_back = false;  // of a configuration that only judges: model, chip, stack, precision, TP
   double ttft_ms = 0.0;    // means
   double tpot_ms = 0.0;

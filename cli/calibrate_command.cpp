@@ -108,9 +108,10 @@ void add_calibrate(CLI::App& app, Run& chosen) {
       "records vLLM.");
   add_fit(*command, chosen);
   add_accuracy(*command, chosen);
+  add_claims(*command, chosen);
   auto options = std::make_shared<ValidationOptions>();
   std::vector<std::string> kinds = calibrate::operator_kinds();
-  kinds.insert(kinds.end(), {"serving", "requests"});
+  kinds.insert(kinds.end(), {"serving", "requests", "training", "rl"});
   validate->add_option("kind", options->kind, "what was measured")
       ->required()
       ->check(CLI::IsMember(kinds));
@@ -154,6 +155,12 @@ void add_calibrate(CLI::App& app, Run& chosen) {
       }
       if (!options->report.empty()) {
         throw base::InputError("error: --report is of requests\n");
+      }
+      if (options->kind == "training") {
+        return validate_training(*options);
+      }
+      if (options->kind == "rl") {
+        return validate_post_training(*options);
       }
       return options->kind == "serving" ? validate_serving(*options) : validate_operators(*options);
     };

@@ -10,6 +10,7 @@
 #include "base/fields.hpp"
 #include "base/nearest.hpp"
 #include "base/unit_text.hpp"
+#include "calibrate/claims.hpp"
 #include "cli/model_table.hpp"
 #include "cli/text_table.hpp"
 #include "hardware/system.hpp"
@@ -97,6 +98,9 @@ std::string check_precision(const Node& document) {
 std::string check_stack(const Node& document) {
   return read_part<workloads::Stack>(document, "serving.stack").name;
 }
+std::string check_trainer(const Node& document) {
+  return read_part<workloads::Trainer>(document, "training.trainer").name;
+}
 std::string check_acceptance(const Node& document) {
   const auto measured =
       read_part<workloads::MeasuredAcceptance>(document, "serving.speculative.measured");
@@ -120,6 +124,10 @@ std::string check_score(const Node& document) {
   }
   return fmt::format("{} scores: {}", scores.points.size(), fmt::join(benchmarks, ", "));
 }
+std::string check_claim(const Node& document) {
+  const calibrate::Claims claims = calibrate::read_claims(document);
+  return fmt::format("{}: {} figures", claims.title, claims.claims.size());
+}
 std::string check_example(const Node& document) {
   return document.find("axes") != nullptr ? check_sweep(document) : check_scenario(document);
 }
@@ -137,10 +145,13 @@ constexpr DocumentKind kKinds[] = {
      base::describe<workloads::Precision>},
     {"stack", "overhead", "serving.stack", workloads::stack_catalog, check_stack,
      base::describe<workloads::Stack>},
+    {"trainer", "pace", "training.trainer", workloads::trainer_catalog, check_trainer,
+     base::describe<workloads::Trainer>},
     {"acceptance", "tokens_per_step", "serving.speculative.measured", workloads::acceptance_catalog,
      check_acceptance, base::describe<workloads::MeasuredAcceptance>},
     {"score", "reports", "", workloads::score_catalog, check_score,
      base::describe<workloads::Scores>},
+    {"claim", "claims", "", calibrate::claim_catalog, check_claim, nullptr},
     {"example", "axes", "", example_catalog, check_example, nullptr},
 };
 
@@ -181,7 +192,7 @@ const DocumentKind& kind_named(const std::string& name) {
 }
 
 const DocumentKind* kind_of(const Node& document) {
-  static constexpr std::string_view kScenarioKeys[] = {"axes", "traffic", "deployment"};
+  static constexpr std::string_view kScenarioKeys[] = {"axes", "traffic", "deployment", "training"};
   for (const std::string_view key : kScenarioKeys) {
     if (document.find(key) != nullptr) {
       return &kind_named("example");

@@ -29,6 +29,7 @@ void add_solve(CLI::App& app, Run& chosen);
 void add_pareto(CLI::App& app, Run& chosen);
 void add_report(CLI::App& app, Run& chosen);
 void add_calibrate(CLI::App& app, Run& chosen);
+void add_claims(CLI::App& calibrate, Run& chosen);  // of calibrate
 void add_schema(CLI::App& app, Run& chosen);
 void add_completion(CLI::App& app, Run& chosen);
 void add_man(CLI::App& app, Run& chosen);

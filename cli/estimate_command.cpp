@@ -12,6 +12,7 @@
 #include "cli/metric_cells.hpp"
 #include "cli/scenario_text.hpp"
 #include "cli/text_table.hpp"
+#include "cli/training_text.hpp"
 #include "cli/usage.hpp"
 #include "sim/draft.hpp"
 #include "sim/metrics.hpp"
@@ -35,7 +36,7 @@ std::string bound_of(const sim::ServingEstimate& e, std::string_view metric) {
                                       ? "bound_throughput"
                                       : "";
   for (const sim::TextMetric& text : sim::text_metrics()) {
-    if (text.name == column) {
+    if (text.name == column && e.workflow == nullptr) {
       return fmt::format("limited by {}", text.value(e));
     }
   }
@@ -47,18 +48,27 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
   const std::string load =
       s.traffic.arrivals
           ? fmt::format("{:.4g} requests a second", workloads::mean_rate(*s.traffic.arrivals).si())
-          : fmt::format("concurrency {}", s.traffic.concurrency);
-  fmt::print("{}{}\n{} tokens in{}, {} out, {}\n\n", title(s),
-             s.serving.replicas > 1 ? fmt::format(" · {} replicas", s.serving.replicas) : "",
-             s.traffic.input_tokens, cached > 0 ? fmt::format(" ({} of them cached)", cached) : "",
-             s.traffic.output_tokens, load);
+      : s.traffic.agents ? fmt::format("{} agents (means of their turns)", s.traffic.concurrency)
+                         : fmt::format("concurrency {}", s.traffic.concurrency);
+  if (s.training.trains()) {
+    fmt::print("{}\n{} sequences of {} tokens, micro-batches of {}\n\n", title(s),
+               s.training.global_batch, s.training.sequence_length, s.training.micro_batch);
+  } else {
+    fmt::print("{}{}\n{} tokens in{}, {} out, {}\n\n", title(s),
+               s.serving.replicas > 1 ? fmt::format(" · {} replicas", s.serving.replicas) : "",
+               s.traffic.input_tokens,
+               cached > 0 ? fmt::format(" ({} of them cached)", cached) : "",
+               s.traffic.output_tokens, load);
+  }
   if (!e.fits()) {
     fmt::print("does not run: {}\n", sim::reason(e));
     return;
   }
   TextTable table({"metric", "value", "90 % interval", ""});
   for (const sim::Metric& metric : sim::metrics()) {
-    const bool unknown = metric.of_answers && std::isnan(metric.value(e));
+    const bool unknown =
+        (metric.of_answers || metric.of_agents || s.training.trains() || metric.of_training) &&
+        std::isnan(metric.value(e));
     if (metric.bounds.empty() && !unknown) {
       const auto [low, high] = sim::interval90(metric, e);
       table.add({std::string(metric.label), display(metric.value(e), metric.unit),
@@ -68,8 +78,8 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
                  bound_of(e, metric.name)});
     }
   }
-  fmt::print("{}\nParameters: {} ({})\n", table.text(), s.platform.system.calibration.name,
-             hardware::name(e.provenance));
+  fmt::print("{}{}\nParameters: {} ({})\n", table.text(), training_text(s, e),
+             s.platform.system.calibration.name, hardware::name(e.provenance));
   if (const std::string_view gap = sim::reason(e.score.gap); !gap.empty()) {
     fmt::print("No score: {}\n", gap);
   }
@@ -84,7 +94,8 @@ struct Speculation {
 
 std::optional<Speculation> speculation(const sim::ScenarioView& view,
                                        const sim::ServingEstimate& e) {
-  if (!e.fits() || !view.serving->speculation.drafts() || e.steady.tpot.si() <= 0.0) {
+  if (!e.fits() || e.workflow != nullptr || !view.serving->speculation.drafts() ||
+      e.steady.tpot.si() <= 0.0) {
     return std::nullopt;
   }
   workloads::Serving none = *view.serving;
@@ -102,7 +113,7 @@ void print_speculation(const workloads::Speculation& s, const Speculation& gain)
       "Speculation: {} {}, {:.3g} tokens a step; {:.3g} times the interactivity and {:.3g} times "
       "the "
       "throughput of none\n",
-      s.draft_tokens, s.draft_tokens == 1 ? "draft token" : "draft tokens", s.tokens_per_step(),
+      s.verified(), s.verified() == 1 ? "draft token" : "draft tokens", s.tokens_per_step(),
       gain.tpot, gain.throughput);
   fmt::print("Break-even: {}\n",
              gain.break_even

@@ -138,6 +138,9 @@ std::string choice(const OperatorRow& row) {
 
 std::vector<PhaseRows> explain(const sim::ScenarioView& scenario,
                                const sim::ServingEstimate& estimate) {
+  if (estimate.workflow != nullptr) {
+    return {};  // no steady state, whose steps these are
+  }
   const auto pools =
       scenario.pools != nullptr ? std::make_unique<sim::PoolScenarios>(scenario) : nullptr;
   const auto draft = sim::draft_of(pools ? pools->decode() : scenario);

@@ -228,12 +228,22 @@ Key section(std::string_view name) {
 Key scenario_keys() {
   Key accuracy = section<workloads::Accuracy>("accuracy");
   accuracy.need = base::optional;
+  Key training = section<workloads::Training>("training");
+  training.need = base::optional;
+  Key rl = section<workloads::PostTraining>("rl");
+  rl.need = base::optional;
+  // What trains serves nobody.
+  Key serving = section<workloads::Serving>("serving");
+  Key traffic = section<workloads::RequestStream>("traffic");
+  serving.need = base::optional;
+  traffic.need = base::optional;
   return {.type = Key::Type::group,
           .below = {section<hardware::System>("system"), section<workloads::Architecture>("model"),
                     section<workloads::Precision>("precision"),
-                    section<workloads::Deployment>("deployment"),
-                    section<workloads::Serving>("serving"),
-                    section<workloads::RequestStream>("traffic"), accuracy}};
+                    section<workloads::Deployment>("deployment"), serving, traffic, accuracy,
+                    training, rl},
+          .conditions = {{{"training"}, "absent", true, {{"serving"}, {"traffic"}}, {}},
+                         {{"rl"}, "given", true, {{"serving"}, {"training"}}, {}}}};
 }
 
 void add_knobs(const Key& group, const std::string& above, std::vector<std::string>& knobs) {

@@ -26,6 +26,7 @@ std::string layers_of(const workloads::Architecture& model) {
       {Mixer::attention, "attention"},
       {Mixer::sliding_attention, "sliding"},
       {Mixer::chunked_attention, "chunked"},
+      {Mixer::bidirectional_attention, "bidirectional"},
       {Mixer::mamba, "mamba"},
       {Mixer::delta_net, "delta net"}};
   std::vector<std::string> parts;

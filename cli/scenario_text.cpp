@@ -62,7 +62,7 @@ base::Node scenario_document(const std::string& file, const std::vector<std::str
 std::string title(const sim::Scenario& s) {
   return fmt::format("{} on {} · {} · {} · {}", s.model.name, s.platform.system.name,
                      s.precision.id.empty() ? "custom precision" : s.precision.id, deployment(s),
-                     s.serving.stack.name);
+                     s.training.trains() ? s.training.trainer.name : s.serving.stack.name);
 }
 
 }  // namespace roofcast::cli

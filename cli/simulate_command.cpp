@@ -10,6 +10,7 @@
 #include "base/csv.hpp"
 #include "cli/commands.hpp"
 #include "cli/scenario_text.hpp"
+#include "cli/simulated_tasks.hpp"
 #include "cli/simulation_report.hpp"
 #include "cli/text_table.hpp"
 #include "cli/usage.hpp"
@@ -40,6 +41,9 @@ struct Answer {
   std::string stream;  // in words
   sim::Simulation simulation;
   std::int64_t gpus() const { return sim::gpus_of(sim::view(scenario.scenario)); }
+  Facts task_facts(std::size_t warm_up) const {
+    return facts_of(tasks_of(simulation, scenario, warm_up));
+  }
 };
 
 std::string stream_text(const Options& options, const sim::StreamedScenario& s,
@@ -52,15 +56,19 @@ std::string stream_text(const Options& options, const sim::StreamedScenario& s,
   }
   const auto count = static_cast<double>(requests.requests.size());
   const double last = requests.requests.back().arrival.si();
+  const std::string tasks = requests.requests.back().task < 0
+                                ? ""
+                                : fmt::format(" of {} tasks", requests.requests.back().task + 1);
   std::string loop = "at once";
   if (options.trace.empty() && !s.stream.arrivals) {
-    loop = fmt::format("{} clients that wait", s.stream.concurrency);
+    loop = fmt::format("{} {}", s.stream.concurrency,
+                       s.stream.agents ? "agents" : "clients that wait");
   } else if (last > 0.0) {
     loop = fmt::format("{:.3g} a second", count / last);
   }
   return fmt::format("{} requests{}, {}, {:.4g} tokens in and {:.4g} out on average",
                      requests.requests.size(),
-                     options.trace.empty() ? "" : fmt::format(" of {}", options.trace), loop,
+                     options.trace.empty() ? tasks : fmt::format(" of {}", options.trace), loop,
                      input / count, output / count);
 }
 
@@ -130,6 +138,9 @@ void print_summary(const Answer& a, const sim::SimulationSummary& s, std::size_t
   fmt::print("{}\n", times_table(s).text());
   if (const auto summaries = by_priority(a, warm_up); !summaries.empty()) {
     fmt::print("{}\n", priorities_table(summaries).text());
+  }
+  for (const auto& [what, value] : a.task_facts(warm_up)) {
+    fmt::print("{}: {}\n", what, value);
   }
   fmt::print("{} requests in {}: {}, {} out, {} out per GPU, {} in\n", s.requests,
              display(s.duration, "s"), per_second(s.requests_per_second, "requests/s"),
@@ -213,6 +224,10 @@ void print_json(const Options& options, const Answer& a) {
       json["after_warm_up"] =
           json_of(sim::summarise(a.simulation, options.warm_up, objectives), objectives.any());
     }
+    if (const auto tasks = tasks_of(a.simulation, a.scenario, options.warm_up)) {
+      json["tasks"] = json_of(*tasks);
+      json["tasks"]["task_s"] = json_of(tasks->summary.time);
+    }
     for (const auto& [priority, s] : by_priority(a, 0)) {
       json["by_priority"][fmt::format("{}", priority)] = json_of(s, objectives.any());
     }
@@ -231,7 +246,8 @@ std::vector<std::string> request_columns() {
   return {"request",       "arrival_s",     "queued_s",        "scheduled_s",  "prefilled_s",
           "transferred_s", "first_token_s", "last_token_s",    "input_tokens", "output_tokens",
           "priority",      "reused_tokens", "restored_tokens", "preemptions",  "replica",
-          "rejected",      "ttft_s",        "tpot_s",          "e2e_s"};
+          "rejected",      "ttft_s",        "tpot_s",          "e2e_s",        "task",
+          "session",       "tools_s"};
 }
 
 void write_requests(base::CsvWriter& csv, const sim::Simulation& simulation) {
@@ -257,6 +273,10 @@ void write_requests(base::CsvWriter& csv, const sim::Simulation& simulation) {
     append(r.ttft());
     append(r.output_tokens > 1 ? r.tpot() : NAN);
     append(r.end_to_end());
+    const bool of_task = r.task >= 0;
+    csv.append(of_task ? static_cast<double>(r.task) : NAN);
+    csv.append(of_task ? static_cast<double>(r.session) : NAN);
+    csv.append(of_task ? r.tools : NAN);
     csv.end_row();
   }
 }
@@ -317,6 +337,9 @@ ServedReport report_of(const Options& options, const Answer& a, const std::strin
     run.facts.emplace_back("of the input found in host memory",
                            fmt::format("{:.1f} %", 100.0 * s.restored_share));
   }
+  for (auto& fact : a.task_facts(options.warm_up)) {
+    run.facts.push_back(std::move(fact));
+  }
   run.facts.emplace_back("running at most",
                          display(static_cast<double>(simulation.peak_running), ""));
   run.facts.emplace_back("KV cache at most",
@@ -352,6 +375,9 @@ int run_simulate(const Options& options) {
   Answer a;
   const base::Node document = scenario_document(options.scenario, options.set);
   a.scenario = sim::read_streamed_scenario(document);
+  if (a.scenario.scenario.training.trains()) {
+    throw base::InputError("error: a scenario that trains is estimated, not simulated\n");
+  }
   workloads::RequestStream& stream = a.scenario.stream;
   if (options.seed) {
     stream.seed = *options.seed;

@@ -7,6 +7,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/scenario_text.hpp"
+#include "cli/simulated_tasks.hpp"
 #include "cli/text_table.hpp"
 #include "cli/usage.hpp"
 #include "sim/knob.hpp"
@@ -152,7 +153,10 @@ Answer answer(const Options& options, const Question& q) {
 }
 
 // A metric as the simulation tells it; not a number where it does not.
-double simulated(std::string_view metric, const sim::SimulationSummary& s, double gpus) {
+double simulated(std::string_view metric, const sim::SimulationSummary& s,
+                 const std::optional<SimulatedTasks>& tasks, double gpus) {
+  const sim::SimulatedTimes task =
+      tasks ? tasks->summary.time : sim::SimulatedTimes{NAN, NAN, NAN, NAN, NAN, NAN};
   const std::pair<std::string_view, double> all[] = {
       {"ttft_mean_s", s.ttft.mean},
       {"ttft_p50_s", s.ttft.p50},
@@ -164,6 +168,13 @@ double simulated(std::string_view metric, const sim::SimulationSummary& s, doubl
       {"e2e_mean_s", s.end_to_end.mean},
       {"interactivity_tok_per_s_per_user", 1.0 / s.tpot.mean},
       {"requests_per_s", s.requests_per_second},
+      {"task_mean_s", task.mean},
+      {"task_p50_s", task.p50},
+      {"task_p95_s", task.p95},
+      {"tasks_per_gpu_hour", tasks ? tasks->per_gpu_hour : NAN},
+      {"usd_per_task", tasks ? tasks->usd : NAN},
+      {"found_share", s.reused_share},
+      {"tools_share", tasks ? tasks->summary.tools_share : NAN},
       {"throughput_tok_per_s", s.output_rate},
       {"throughput_tok_per_s_per_gpu", s.output_rate / gpus}};
   for (const auto& [name, value] : all) {
@@ -201,11 +212,14 @@ int run_solve(const Options& options) {
       sim::read_streamed_scenario(scenario_document(options.scenario, set));
   const bool simulates = options.simulate && a.estimate.fits();
   sim::SimulationSummary summary;
+  std::optional<SimulatedTasks> tasks;
   if (simulates) {
     // The start, in which requests find an empty server, is not of the steady state.
     const workloads::Requests requests = workloads::draw_requests(s.stream);
-    summary = sim::summarise(sim::simulate(sim::view(s.scenario), requests, s.stream.concurrency),
-                             requests.requests.size() / 5, {});
+    const sim::Simulation simulation =
+        sim::simulate(sim::view(s.scenario), requests, s.stream.concurrency);
+    summary = sim::summarise(simulation, requests.requests.size() / 5, {});
+    tasks = tasks_of(simulation, s, requests.requests.size() / 5);
   }
   const auto gpus = static_cast<double>(a.estimate.gpus);
   if (options.format == "json") {
@@ -216,7 +230,7 @@ int run_solve(const Options& options) {
     json["notes"] = a.notes;
     for (const sim::Metric* metric : shown(options, q)) {
       const double value = a.estimate.fits() ? metric->value(a.estimate) : NAN;
-      const double served = simulates ? simulated(metric->name, summary, gpus) : NAN;
+      const double served = simulates ? simulated(metric->name, summary, tasks, gpus) : NAN;
       json["metrics"][std::string(metric->name)] = std::isfinite(value) ? Json(value) : Json();
       if (simulates) {
         json["simulated"][std::string(metric->name)] =
@@ -247,7 +261,7 @@ int run_solve(const Options& options) {
       std::vector<std::string> row = {std::string(metric->label),
                                       display(metric->value(a.estimate), metric->unit), conditions};
       if (simulates) {
-        const double value = simulated(metric->name, summary, gpus);
+        const double value = simulated(metric->name, summary, tasks, gpus);
         row.insert(row.begin() + 2, std::isnan(value) ? "" : display(value, metric->unit));
       }
       table.add(row);

@@ -116,8 +116,10 @@ int validate_serving(const ValidationOptions& options) {
       speculation.add(measured, predicted, workspace);
     }
     parts["are aggregated"].add(measured, predicted);
-    parts[measured.may_speculate ? "may speculate (mtp-suspect)" : "do not speculate"].add(
-        measured, predicted);
+    parts[measured.may_speculate                  ? "may speculate (mtp-suspect)"
+          : measured.serving.speculation.drafts() ? "speculate"
+                                                  : "do not speculate"]
+        .add(measured, predicted);
     parts[measured.held_back ? "are held back, do not set the intervals" : "set the intervals"].add(
         measured, predicted);
     if (!measured.held_back) {

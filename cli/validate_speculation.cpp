@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "calibrate/speculation_rows.hpp"
+#include "calibrate/deepseek_servers.hpp"
 #include "cli/text_table.hpp"
 
 namespace roofcast::cli {

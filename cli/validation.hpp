@@ -32,6 +32,8 @@ struct ValidationOptions {
 
 int validate_serving(const ValidationOptions& options);
 int validate_operators(const ValidationOptions& options);
+int validate_training(const ValidationOptions& options);
+int validate_post_training(const ValidationOptions& options);
 int validate_requests(const ValidationOptions& options);
 
 // Rows whose cells equal the values asked for. Throws InputError on an unknown column.

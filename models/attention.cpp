@@ -44,12 +44,12 @@ Cost prefill_attention_cost(const workloads::PrefillAttention& op, const Machine
   const hardware::Calibration& c = machine.calibration;
   const auto& h = op.heads;
   const auto queries = static_cast<double>(op.new_tokens);
-  const double visible =
-      causal_pairs(op.new_tokens, op.cached_tokens, h.window, h.chunked) / queries;
+  const double visible = attended_pairs(h, op.new_tokens, op.cached_tokens) / queries;
   const auto heads = static_cast<double>(op.sequences * h.query_heads);
   const double ctas = heads * std::ceil(queries / kQueryTile);
+  const double reach = (h.bidirectional ? 2.0 : 1.0) * static_cast<double>(h.window);
   const double longest = std::min(static_cast<double>(op.new_tokens + op.cached_tokens),
-                                  h.window > 0 ? static_cast<double>(h.window) + kKeyBlock : 1e18);
+                                  h.window > 0 ? reach + kKeyBlock : 1e18);
   const double products =
       2.0 * static_cast<double>(h.qk_dim + h.value_dim) * kQueryTile * kKeyBlock /
       tensor_rate(machine, workloads::multiplied(op), c.attention_tensor_efficiency);

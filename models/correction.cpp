@@ -41,10 +41,12 @@ void locate(const Operator& op, Visit visit) {
                    log2_of(static_cast<double>(o.n) * static_cast<double>(o.k))});
           },
           [&](const PrefillAttention& o) {
-            visit("prefill",
-                  {o.heads.qk_dim, o.heads.window, token(o.heads.cache), token(multiplied(o))},
-                  {log2_of(o.sequences), log2_of(o.new_tokens + o.cached_tokens),
-                   log2_of(o.heads.kv_heads), log2_of(o.heads.query_heads / o.heads.kv_heads)});
+            if (!o.heads.bidirectional) {
+              visit("prefill",
+                    {o.heads.qk_dim, o.heads.window, token(o.heads.cache), token(multiplied(o))},
+                    {log2_of(o.sequences), log2_of(o.new_tokens + o.cached_tokens),
+                     log2_of(o.heads.kv_heads), log2_of(o.heads.query_heads / o.heads.kv_heads)});
+            }
           },
           [&](const DecodeAttention& o) {
             visit("decode", {o.heads.qk_dim, o.heads.window, token(o.heads.cache)},

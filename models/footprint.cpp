@@ -6,6 +6,7 @@
 
 #include "base/integers.hpp"
 #include "workloads/parameters.hpp"
+#include "workloads/vision_graph.hpp"
 
 namespace roofcast::models {
 namespace {
@@ -62,7 +63,8 @@ double repeated_attention(const Architecture& model, const LayerGroup& group,
     return hidden * as_double(a.q_rank + a.kv_rank + a.rope_dim) * (1.0 - 1.0 / tp);
   }
   const double share = as_double(group.kv_heads) / tp;
-  return hidden * 2.0 * as_double(a.head_dim) * (std::ceil(share) - share);
+  return as_double(group.streams) * hidden * 2.0 * as_double(a.head_dim) *
+         (std::ceil(share) - share);
 }
 
 // Projections of key heads fewer than ranks, which each have a copy.
@@ -84,14 +86,18 @@ Bytes layer_bytes(const Architecture& model, const LayerGroup& group,
                   const workloads::Precision& precision, const Mapping& mapping) {
   const workloads::LayerParameters p = workloads::layer_parameters(model, group);
   const double tp = as_double(mapping.tensor_parallel);
-  Bytes sum =
-      base::bytes_of(p.recurrent / tp, precision.recurrent.weights) +
-      base::bytes_of(p.index, precision.attention.weights) +
-      base::bytes_of(p.mlp / tp, precision.mlp.weights) +
-      base::bytes_of(p.experts / as_double(mapping.expert_ranks()), precision.experts.weights) +
-      base::bytes_of(p.shared / tp, precision.shared.weights) +
-      base::bytes_of(p.latent, precision.latent.weights) +
-      base::bytes_of(p.router + p.norms, NumberFormat::bf16);
+  const double copies =
+      p.experts > 0.0 ? 1.0 + as_double(mapping.redundant_experts) / as_double(model.moe.experts)
+                      : 1.0;
+  Bytes sum = base::bytes_of(p.recurrent / tp, precision.recurrent.weights) +
+              base::bytes_of(p.index, precision.attention.weights) +
+              base::bytes_of(p.mlp / tp, precision.mlp.weights) +
+              base::bytes_of(copies * p.experts / as_double(mapping.expert_ranks()),
+                             precision.experts.weights) +
+              base::bytes_of(p.shared / tp, precision.shared.weights) +
+              base::bytes_of(p.latent, precision.latent.weights) +
+              base::bytes_of(p.modulation / tp, precision.plain.weights) +
+              base::bytes_of(p.router + p.norms, NumberFormat::bf16);
   if (workloads::attends(group.mixer)) {
     sum += base::bytes_of(p.attention / tp + repeated_attention(model, group, mapping),
                           precision.attention.weights) +
@@ -114,7 +120,12 @@ Bytes weight_bytes(const Architecture& model, const workloads::Precision& precis
   const double table = as_double(model.vocab) * as_double(model.hidden);
   const bool both = mapping.pipeline_parallel == 1 && !model.tied_embeddings;
   const double tables = (both ? 2.0 : 1.0) * table / as_double(mapping.tensor_parallel);
-  return layers + base::bytes_of(tables, precision.head.weights) +
+  Bytes vision{};  // whole on every rank
+  for (const workloads::VisionEncoder& v : model.vision) {
+    vision = weight_bytes(v.encoder, workloads::vision_precision(precision), {}) +
+             base::bytes_of(v.projection_parameters(model.hidden), precision.plain.weights);
+  }
+  return layers + vision + base::bytes_of(tables, precision.head.weights) +
          base::bytes_of(as_double(model.hidden), NumberFormat::bf16);  // the last norm
 }
 
@@ -124,7 +135,7 @@ Bytes cache_bytes(double tokens, const Architecture& model, const workloads::Pre
   const double block = as_double(block_tokens);
   const double parts = as_double(mapping.cache_parts());
   return fullest_stage(model, mapping, [&](const LayerGroup& group) {
-    if (!workloads::attends(group.mixer)) {
+    if (!workloads::caches(group.mixer)) {
       return Bytes{};
     }
     const double seen = group.window > 0 ? std::min(tokens, as_double(group.window)) : tokens;

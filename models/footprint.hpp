@@ -2,7 +2,7 @@
 //
 // Device memory of the fullest rank of a replica, and what is left for the KV cache.
 //
-//   weights      parameters of the rank's share × their format; experts ÷ (expert_parallel ·
+//   weights      parameters of the rank's share × their format; experts, redundant ones too, ÷ (expert_parallel ·
 //                expert_tensor_parallel), the rest ÷ tensor_parallel (MLA's down projections and KV
 //                heads fewer than ranks are repeated; the index, latent projections and routers stand
 //                on every rank), of the heaviest pipeline stage; MLA keeps its expansion a second time in bf16, for decode

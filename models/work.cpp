@@ -50,6 +50,17 @@ double causal_pairs(std::int64_t new_tokens, std::int64_t cached_tokens, std::in
   return growing * cached + growing * (growing + 1.0) / 2.0 + (n - growing) * w;
 }
 
+double attended_pairs(const workloads::AttentionHeads& heads, std::int64_t new_tokens,
+                      std::int64_t cached_tokens) {
+  if (!heads.bidirectional) {
+    return causal_pairs(new_tokens, cached_tokens, heads.window, heads.chunked);
+  }
+  const auto n = static_cast<double>(new_tokens + cached_tokens);
+  const auto side = static_cast<double>(heads.window);
+  const double all = side > 0.0 && side < n ? n * (2.0 * side + 1.0) - side * (side + 1.0) : n * n;
+  return static_cast<double>(new_tokens) / n * all;
+}
+
 Work gemm_work(const workloads::Gemm& op) {
   const auto m = static_cast<double>(op.m);
   const auto n = static_cast<double>(op.n);
@@ -71,13 +82,12 @@ Work grouped_gemm_work(const workloads::GroupedGemm& op) {
 Work prefill_attention_work(const workloads::PrefillAttention& op) {
   const auto& h = op.heads;
   const auto sequences = static_cast<double>(op.sequences);
-  const double pairs =
-      sequences * causal_pairs(op.new_tokens, op.cached_tokens, h.window, h.chunked);
+  const double pairs = sequences * attended_pairs(h, op.new_tokens, op.cached_tokens);
   const std::int64_t reach = op.new_tokens + op.cached_tokens;
   std::int64_t keys = reach;
   if (h.chunked && h.window > 0) {
     keys = reach - op.cached_tokens / h.window * h.window;
-  } else if (h.window > 0) {
+  } else if (h.window > 0 && !h.bidirectional) {
     keys = std::min(reach, op.new_tokens + h.window - 1);
   }
   return work(2.0 * static_cast<double>((h.qk_dim + h.value_dim) * h.query_heads) * pairs,

@@ -4,7 +4,7 @@
 //
 //   GEMM              2·m·n·k·batch FLOP; bytes of both operands and the bf16 output, each once
 //   grouped GEMM      2·pairs·n·k FLOP; weights of the distinct experts, rows in and out
-//   prefill attention 2·(qk + value)·heads·pairs FLOP, pairs = causal, window-limited (query, key)
+//   prefill attention 2·(qk + value)·heads·pairs FLOP, pairs = causal or bidirectional, window-limited (query, key)
 //   pairs;
 //                     bytes of Q, O and the keys and values any query can see
 //   decode attention  the same with every query seeing the whole (windowed) context
@@ -35,6 +35,9 @@ struct Work {
 // since the last multiple of the window.
 double causal_pairs(std::int64_t new_tokens, std::int64_t cached_tokens, std::int64_t window,
                     bool chunked = false);
+// The same of any attention. Bidirectional, over n tokens: n², or n·(2w + 1) − w·(w + 1) within w < n on each side.
+double attended_pairs(const workloads::AttentionHeads& heads, std::int64_t new_tokens,
+                      std::int64_t cached_tokens);
 
 Work gemm_work(const workloads::Gemm& op);
 Work grouped_gemm_work(const workloads::GroupedGemm& op);

@@ -300,7 +300,7 @@ ServingEstimate disaggregated_estimate(const ScenarioView& s, Workspace& workspa
   ServingEstimate e;
   e.provenance = s.platform->system.provenance();
   e.gpus = gpus_of(s);
-  if (s.traffic->arrivals || s.serving->speculation.drafts()) {
+  if (s.traffic->arrivals || s.traffic->agents || s.serving->speculation.drafts()) {
     e.infeasible = Infeasible::no_closed_form;
     return e;
   }

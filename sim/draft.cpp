@@ -17,6 +17,7 @@ Architecture shell_of(const Architecture& model) {
   Architecture draft = model;
   draft.layers.clear();
   draft.mtp.clear();
+  draft.vision.clear();
   draft.interleaved = false;
   draft.joins_token = true;
   return draft;
@@ -78,6 +79,7 @@ std::unique_ptr<const Draft> draft_of(const ScenarioView& s) {
   draft->precision = speculation.precision.value_or(*s.precision);
   draft->serving = *s.serving;
   draft->serving.speculation = {};
+  draft->serving.overlap = {};
   draft->serving.stack.step_overhead = {};
   draft->serving.stack.sequence_overhead = {};
   draft->serving.stack.eager_operator = {};
@@ -111,10 +113,13 @@ std::unique_ptr<const Draft> draft_of(const ScenarioView& s) {
 std::array<DraftPass, 2> draft_passes(const ScenarioView& s, const workloads::Batch& batch) {
   workloads::Batch first = batch;
   first.last_logits = true;
+  // Of a tree at most a path is kept.
+  first.query_tokens = std::min(batch.query_tokens, s.serving->speculation.draft_tokens + 1);
   workloads::Batch next;
   next.decode_sequences = batch.decode_sequences + batch.prefill_sequences;
   next.context =
       batch.decode_sequences > 0 ? batch.context : batch.prefill_tokens + batch.cached_tokens;
+  next.query_tokens = s.serving->speculation.width;
   next.groups = batch.groups;
   return {{{first, 1}, {next, s.serving->speculation.draft_tokens - 1}}};
 }

@@ -19,7 +19,8 @@
 //
 //   first pass     all the tokens of the step, whose keys its cache lacks (rejected ones are computed along, as
 //                  engines pad them), logits of each sequence's last token
-//   g − 1 passes   one token of each sequence, those whose prompts were in the step among them
+//   g − 1 passes   one token of each sequence, those whose prompts were in the step among them; of a tree with g levels
+//                  the first pass takes g + 1 tokens, what may have been kept, and the others `width`
 //
 // Passes take no host time of their own: TensorRT-LLM captures verification and draft in one graph (ibid.), and
 // what other stacks' hosts take is not published. What sequences hold beside: the draft's keys, and g more states

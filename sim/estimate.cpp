@@ -5,14 +5,23 @@
 #include <cmath>
 #include <limits>
 
+#include "sim/agents.hpp"
+#include "sim/closed_loop.hpp"
 #include "sim/disaggregated.hpp"
 #include "sim/draft.hpp"
 #include "sim/feasibility.hpp"
 #include "sim/open_loop.hpp"
+#include "sim/post_training.hpp"
+#include "sim/training.hpp"
 
 namespace roofcast::sim {
 
 namespace {
+
+// Clients whose requests are all alike stay in step.
+bool requests_vary(const workloads::Traffic& t) {
+  return squared_variation(t.input) + squared_variation(t.output) > 0.0 && t.output_tokens > 1;
+}
 
 // One kind of replica for all work.
 ServingEstimate aggregated_estimate(const ScenarioView& s, Workspace& workspace) {
@@ -29,10 +38,14 @@ ServingEstimate aggregated_estimate(const ScenarioView& s, Workspace& workspace)
   if (!e.fits()) {
     return e;
   }
-  e.max_running = e.footprint.cache / cache.mean_request;
+  const bool kept = cache.mean_request > base::Bytes{};
+  e.max_running = kept ? e.footprint.cache / cache.mean_request
+                       : static_cast<double>(s.serving->limits.max_sequences);
   const double slots = std::max(1.0, std::floor(e.max_running));
-  e.steady =
-      s.traffic->arrivals ? open_loop(s, slots, workspace) : steady_state(s, slots, workspace);
+  e.steady = s.traffic->agents           ? agents_steady_state(s, cache.mean_request, e, workspace)
+             : s.traffic->arrivals       ? open_loop(s, slots, workspace)
+             : requests_vary(*s.traffic) ? closed_loop(s, slots, workspace)
+                                         : steady_state(s, slots, workspace);
   check_load(s, e);
   if (!e.fits()) {
     return e;
@@ -47,22 +60,33 @@ ServingEstimate aggregated_estimate(const ScenarioView& s, Workspace& workspace)
 // description → can it run → what fits in memory → steady state of the batch → intervals → rates, cost and
 // energy
 ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {
-  const std::unique_ptr<const Draft> draft =
-      scenario.pools == nullptr ? draft_of(scenario) : nullptr;
   ScenarioView s = scenario;
+  workloads::Traffic sampled;
+  if (s.accuracy != nullptr && s.accuracy->samples > 1 && s.serving->policy.prefix_cache) {
+    sampled = sampled_traffic(*s.traffic, s.accuracy->samples);
+    s.traffic = &sampled;
+  }
+  const std::unique_ptr<const Draft> draft =
+      s.pools == nullptr && s.training == nullptr ? draft_of(s) : nullptr;
   s.draft = draft.get();
-  ServingEstimate e =
-      s.pools != nullptr ? disaggregated_estimate(s, workspace) : aggregated_estimate(s, workspace);
+  ServingEstimate e = s.post_training != nullptr ? post_training_estimate(s, workspace)
+                      : s.training != nullptr    ? training_estimate(s)
+                      : s.pools != nullptr       ? disaggregated_estimate(s, workspace)
+                                                 : aggregated_estimate(s, workspace);
   if (!e.fits()) {
     return e;
   }
-  e.score = score_of(s);
-  e.output_rate = e.steady.requests_per_second * static_cast<double>(s.traffic->output_tokens);
+  if (e.workflow == nullptr) {
+    e.score = score_of(s);
+    e.output_rate = e.steady.requests_per_second * static_cast<double>(s.traffic->output_tokens);
+  }
   e.joules_per_token = static_cast<double>(e.gpus) * e.steady.power.si() / e.output_rate;
   e.usd_per_mtok = std::numeric_limits<double>::quiet_NaN();
+  e.task.usd = std::numeric_limits<double>::quiet_NaN();
   if (const auto& price = s.platform->system.price) {
     const double usd_per_second = static_cast<double>(e.gpus) * price->per_gpu.si();
     e.usd_per_mtok = usd_per_second / e.output_rate * base::mega;
+    e.task.usd = usd_per_second / e.task.per_second;
   }
   return e;
 }

@@ -3,6 +3,7 @@
 // The forecast of one serving scenario. estimate.cpp is the page to read first.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "models/footprint.hpp"
@@ -15,19 +16,40 @@ namespace roofcast::sim {
 // Why a scenario cannot run; a result, not an error.
 enum class Infeasible : std::uint8_t {
   none,
-  mapping,         // the model does not divide that way
-  system_size,     // more ranks than chips
-  number_format,   // no multiplier for a format
-  context,         // longer than the model's
-  draft,           // there is no module to draft with, or the draft does not divide that way
-  weights,         // do not fit beside activations and reserve
-  cache,           // one request's KV cache does not fit
-  load,            // requests arrive faster than they can be served
-  no_closed_form,  // two pools with arrivals or drafts: only simulated
+  mapping,        // the model does not divide that way
+  system_size,    // more ranks than chips
+  number_format,  // no multiplier for a format
+  context,        // longer than the model's
+  one_pass,       // a model that is not autoregressive has no decodes, and takes a prompt whole
+  images,         // no encoder, or more tokens of images than the input has
+  draft,          // there is no module to draft with, or the draft does not divide that way
+  weights,        // do not fit beside activations and reserve
+  cache,          // one request's KV cache does not fit
+  load,           // requests arrive faster than they can be served
+  no_closed_form,  // two pools with arrivals, drafts or agents, agents whose contexts are elsewhere: only simulated
+  global_batch,     // not a multiple of what data-parallel ranks compute at once
+  colocated,        // GPUs that train cannot generate meanwhile
+  responses,        // not a multiple of the global batch
+  packed_length,    // a response longer than the sequences that the training packs
+  training_memory,  // parameters, gradients, optimizer and activations do not fit
+};
+
+// Of agents (sim/agents.hpp).
+struct TaskEstimate {
+  base::Seconds mean;  // from its first turn to its last answer
+  base::Seconds p50;
+  base::Seconds p95;
+  double per_second = 0;   // of all agents; 0: the traffic is not of agents
+  double usd = 0;          // NaN when the system has no price
+  double found_share = 0;  // of the input tokens, in the KV cache
+  double tools_share = 0;  // of the time of agents and sub-agents that do not wait for others
+  double present = 0;      // turns in the engine, mean
 };
 
 // Of a disaggregated deployment.
 enum class PoolKind : std::uint8_t { none, prefill, decode };
+
+struct Workflow;  // sim/workflow.hpp
 
 struct ServingEstimate {
   Infeasible infeasible = Infeasible::none;
@@ -46,7 +68,11 @@ struct ServingEstimate {
   double usd_per_mtok = 0;      // output tokens; NaN when the system has no price
   double joules_per_token = 0;  // output tokens; NaN when the chip's TDP is not known
   KnownScore score;
+  TaskEstimate task;
   hardware::Provenance provenance = hardware::Provenance::datasheet;
+  // Of a scenario that trains, in place of a steady state: output tokens are those trained or, of post-training,
+  // generated.
+  std::shared_ptr<const Workflow> workflow;
 
   bool fits() const { return infeasible == Infeasible::none; }
 };

@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "models/operator_cost.hpp"
+#include "sim/agents.hpp"
 #include "sim/draft.hpp"
 
 namespace roofcast::sim {
@@ -32,11 +34,11 @@ std::string mapping_reason(MappingFault fault) {
     case MappingFault::intermediate:
       return "tensor_parallel does not divide the feed-forward width";
     case MappingFault::no_experts:
-      return "expert_parallel needs experts, and this model has none";
+      return "expert_parallel and redundant_experts need experts, and this model has none";
     case MappingFault::expert_width:
       return "the ranks of a stage / expert_parallel do not divide the experts' width";
     case MappingFault::experts:
-      return "expert_parallel does not divide the experts";
+      return "expert_parallel does not divide the experts, redundant ones included";
     case MappingFault::expert_ranks:
       return "expert_parallel does not divide tensor_parallel x context_parallel x data_parallel";
     case MappingFault::layers:
@@ -87,6 +89,15 @@ std::optional<base::MathType> missing_math(const ScenarioView& s) {
   return machine.supports(keys) ? std::nullopt : std::optional(keys);
 }
 
+// In the input; without an encoder more than any.
+double image_tokens(const ScenarioView& s) {
+  const auto images = static_cast<double>(s.traffic->images);
+  if (s.model->vision.empty()) {
+    return images * std::numeric_limits<double>::max();
+  }
+  return images * static_cast<double>(s.model->vision.front().tokens());
+}
+
 }  // namespace
 
 models::Footprint footprint_of(const ScenarioView& s) {
@@ -111,7 +122,7 @@ base::Bytes keys_of(double tokens, const ScenarioView& s) {
 Cache cache_of(const ScenarioView& s) {
   const workloads::Traffic& t = *s.traffic;
   const auto full = static_cast<double>(t.input_tokens + t.output_tokens);
-  const auto drafted = static_cast<double>(s.serving->speculation.draft_tokens);
+  const auto drafted = static_cast<double>(s.serving->speculation.verified());
   const base::Bytes states = states_of(s);
   return {states + keys_of(workloads::mean_context(t) + drafted, s),
           states + keys_of(full + drafted, s)};
@@ -124,7 +135,8 @@ void check_runnable(const ScenarioView& s, ServingEstimate& e) {
                                        ? MappingFault::none
                                        : workloads::fault_of(s.draft->model, s.draft->mapping);
   const std::int64_t draft_ranks = s.draft == nullptr ? 0 : s.draft->mapping.stage_ranks();
-  const std::int64_t length = s.traffic->input_tokens + s.traffic->output_tokens;
+  const std::int64_t answer = s.model->autoregressive ? s.traffic->output_tokens : 0;
+  const std::int64_t length = s.traffic->input_tokens + answer;
   if (fault != MappingFault::none) {
     refuse(e, Infeasible::mapping, 0, 0, static_cast<std::uint8_t>(fault));
   } else if (e.gpus > s.platform->system.chips) {
@@ -133,11 +145,20 @@ void check_runnable(const ScenarioView& s, ServingEstimate& e) {
   } else if (length > s.model->max_context) {
     refuse(e, Infeasible::context, static_cast<double>(length),
            static_cast<double>(s.model->max_context));
+  } else if (!s.model->autoregressive &&
+             (s.traffic->output_tokens != 1 || s.traffic->cached_tokens > 0 ||
+              s.traffic->input_tokens > s.serving->limits.max_tokens_per_step)) {
+    refuse(e, Infeasible::one_pass, static_cast<double>(s.traffic->input_tokens),
+           static_cast<double>(s.serving->limits.max_tokens_per_step));
+  } else if (image_tokens(s) > static_cast<double>(s.traffic->input_tokens)) {
+    refuse(e, Infeasible::images, image_tokens(s), static_cast<double>(s.traffic->input_tokens));
   } else if (draft_ranks > s.mapping->stage_ranks()) {
     refuse(e, Infeasible::draft, static_cast<double>(draft_ranks),
            static_cast<double>(s.mapping->stage_ranks()));
   } else if (no_module || draft_fault != MappingFault::none) {
     refuse(e, Infeasible::draft, 0, 0, static_cast<std::uint8_t>(draft_fault));
+  } else if (s.traffic->agents && !returns_to_context(s)) {
+    refuse(e, Infeasible::no_closed_form, 0, 0, 1);
   } else if (const auto math = missing_math(s)) {
     refuse(e, Infeasible::number_format, 0, 0, static_cast<std::uint8_t>(*math));
   } else if (const auto drafts = s.draft != nullptr ? missing_math(s.draft->view) : std::nullopt) {
@@ -178,6 +199,15 @@ std::string why(const ServingEstimate& e) {
           static_cast<base::MathType>(e.detail) == base::MathType::fp32 ? "vector" : "tensor");
     case Infeasible::context:
       return fmt::format("{} tokens, the model's context is {}", e.needed, e.available);
+    case Infeasible::one_pass:
+      return e.needed > e.available
+                 ? fmt::format("the model takes its {} tokens in one pass, a step has {}", e.needed,
+                               e.available)
+                 : "the model answers with one pass: output_tokens must be 1, cached_tokens 0";
+    case Infeasible::images:
+      return e.needed >= std::numeric_limits<double>::max()
+                 ? "the model has no vision encoder"
+                 : fmt::format("images of {} tokens in an input of {}", e.needed, e.available);
     case Infeasible::draft: {
       const auto fault = static_cast<MappingFault>(e.detail);
       if (e.needed > 0.0) {
@@ -197,8 +227,32 @@ std::string why(const ServingEstimate& e) {
       return fmt::format("{:.4g} requests arrive a second, at most {:.4g} can be served", e.needed,
                          e.available);
     case Infeasible::no_closed_form:
-      return "two pools under arrivals or with speculative decoding are not estimated; "
-             "`roofcast simulate` serves them";
+      return e.detail != 0
+                 ? "agents whose turns go to any of several replicas or attention-DP ranks are not "
+                   "estimated (router: session keeps them to one replica); `roofcast simulate` "
+                   "serves them"
+                 : "two pools under arrivals, with agents or with speculative decoding are not "
+                   "estimated; "
+                   "`roofcast simulate` serves them";
+    case Infeasible::global_batch:
+      return fmt::format(
+          "a global batch of {} is not a multiple of data_parallel x micro_batch, {}", e.needed,
+          e.available);
+    case Infeasible::colocated:
+      return "off_policy_steps need placement: split; colocated GPUs cannot generate while they "
+             "train";
+    case Infeasible::responses:
+      return fmt::format("{} responses are not a multiple of the global batch, {}", e.needed,
+                         e.available);
+    case Infeasible::packed_length:
+      return fmt::format(
+          "prompt and longest response are {} tokens, training.sequence_length is {}", e.needed,
+          e.available);
+    case Infeasible::training_memory:
+      return fmt::format(
+          "parameters, gradients, optimizer and activations need {:.1f} GB a GPU, {:.1f} GB may be "
+          "used",
+          e.needed / gb, e.available / gb);
   }
   return {};
 }

@@ -14,6 +14,7 @@
 #include "workloads/architecture.hpp"
 #include "workloads/precision.hpp"
 #include "workloads/serving.hpp"
+#include "workloads/training.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -233,6 +234,7 @@ const std::vector<ReferencePoint>& reference_points() {
       {"system.calibration", hardware::calibration_catalog(),
        "the nearest to the chip and the serving stack"},
       {"serving.stack", workloads::stack_catalog()},
+      {"training.trainer", workloads::trainer_catalog()},
       {"serving.speculative.measured", workloads::acceptance_catalog()},
       {"serving.speculative.model", workloads::model_catalog()},
       {"serving.speculative.precision", workloads::precision_catalog(), "the model's own"},

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "sim/workflow.hpp"
+
 namespace roofcast::sim {
 namespace {
 
@@ -20,6 +22,15 @@ double interactivity(const E& e) { return 1.0 / tpot(e); }
 double per_gpu(const E& e) { return e.output_rate / static_cast<double>(e.gpus); }
 double cost(const E& e) { return e.usd_per_mtok; }
 double energy(const E& e) { return e.joules_per_token; }
+double step_time(const E& e) { return e.workflow ? e.workflow->step().si() : kNone; }
+template <auto Value>
+double of_training(const E& e) {
+  return e.workflow ? Value(e.workflow->training) : kNone;
+}
+template <auto Value>
+double of_post_training(const E& e) {
+  return e.workflow && e.workflow->post_training ? Value(*e.workflow->post_training) : kNone;
+}
 double answer_tokens(const E& e) { return e.score.tokens * e.score.samples; }
 
 // To four digits: an interval's ends are not known to more, and a million rows have twelve million of them.
@@ -129,6 +140,56 @@ constexpr Metric kMetrics[] = {
      [](const E& e) { return e.memory.si(); }},
     {"weights_b_per_gpu", "Weights per GPU", "B", Better::lower, "weights on the fullest GPU",
      [](const E& e) { return e.footprint.weights.si(); }},
+    {.name = "step_s",
+     .label = "Step",
+     .unit = "s",
+     .better = Better::lower,
+     .description = "one optimizer step, or one step of RL post-training",
+     .value = step_time,
+     .of_training = true},
+    {.name = "mfu",
+     .label = "MFU",
+     .unit = "",
+     .better = Better::higher,
+     .description = "model FLOP of an optimizer step over the peak of its GPUs",
+     .value = of_training<[](const TrainingStep& t) { return t.utilisation; }>,
+     .of_training = true},
+    {.name = "model_flop_per_s_per_gpu",
+     .label = "Model FLOP/s per GPU",
+     .unit = "FLOP/s",
+     .better = Better::higher,
+     .description = "of an optimizer step; what is computed again is not counted",
+     .value = of_training<[](const TrainingStep& t) { return t.model_flop_rate.si(); }>,
+     .of_training = true},
+    {.name = "bubble_share",
+     .label = "Pipeline bubble",
+     .unit = "",
+     .better = Better::lower,
+     .description = "share of an optimizer step",
+     .value = of_training<[](const TrainingStep& t) { return t.bubble / t.time; }>,
+     .of_training = true},
+    {.name = "rollout_s",
+     .label = "Rollout",
+     .unit = "s",
+     .better = Better::lower,
+     .description =
+         "of RL post-training: from the first prompt to the last token of the longest response",
+     .value = of_post_training<[](const PostTrainingStep& s) { return s.rollout.si(); }>,
+     .of_training = true},
+    {.name = "trained_s",
+     .label = "Log-probabilities and training",
+     .unit = "s",
+     .better = Better::lower,
+     .description = "of RL post-training: forward passes and optimizer steps",
+     .value = of_post_training<[](const PostTrainingStep& s) { return s.trained().si(); }>,
+     .of_training = true},
+    {.name = "refit_s",
+     .label = "Refit",
+     .unit = "s",
+     .better = Better::lower,
+     .description = "of RL post-training: new weights to the rollouts",
+     .value = of_post_training<[](const PostTrainingStep& s) { return s.refit.si(); }>,
+     .of_training = true},
     {.name = "score",
      .label = "Score",
      .unit = "%",
@@ -147,8 +208,11 @@ constexpr Metric kMetrics[] = {
      .label = "Time to answer",
      .unit = "s",
      .better = Better::lower,
-     .description = "TTFT and the tokens of one sample at this TPOT",
-     .value = [](const E& e) { return ttft(e) + (e.score.tokens - 1.0) * tpot(e); },
+     .description =
+         "TTFT and the tokens of a sample at this TPOT, as many times as the clients take "
+         "for all its samples",
+     .value =
+         [](const E& e) { return e.score.rounds * (ttft(e) + (e.score.tokens - 1.0) * tpot(e)); },
      .of_answers = true},
     {.name = "usd_per_answer",
      .label = "Cost of an answer",
@@ -157,15 +221,75 @@ constexpr Metric kMetrics[] = {
      .description = "its tokens at the price of this scenario's output tokens",
      .value = [](const E& e) { return answer_tokens(e) * e.usd_per_mtok / base::mega; },
      .of_answers = true},
+    {.name = "gpu_s_per_answer",
+     .label = "GPU time of an answer",
+     .unit = "GPU s",
+     .better = Better::lower,
+     .description = "its tokens over the throughput of one GPU",
+     .value = [](const E& e) { return answer_tokens(e) / per_gpu(e); },
+     .of_answers = true},
+    {.name = "task_mean_s",
+     .label = "Time of a task",
+     .unit = "s",
+     .better = Better::lower,
+     .description = "of an agent, mean, from its first turn to its last answer",
+     .value = [](const E& e) { return positive(e.task.mean.si()); },
+     .of_agents = true},
+    {.name = "task_p50_s",
+     .label = "Time of a task, median",
+     .unit = "s",
+     .better = Better::lower,
+     .description = "median time of a task",
+     .value = [](const E& e) { return positive(e.task.p50.si()); },
+     .of_agents = true},
+    {.name = "task_p95_s",
+     .label = "Time of a task, 95 %",
+     .unit = "s",
+     .better = Better::lower,
+     .description = "time of a task that one in twenty exceeds",
+     .value = [](const E& e) { return positive(e.task.p95.si()); },
+     .of_agents = true},
+    {.name = "tasks_per_gpu_hour",
+     .label = "Tasks per GPU-hour",
+     .unit = "1/GPU-h",
+     .better = Better::higher,
+     .description = "tasks that agents complete in an hour, divided by the GPUs",
+     .value =
+         [](const E& e) {
+           return positive(e.task.per_second * base::hour.si() / static_cast<double>(e.gpus));
+         },
+     .of_agents = true},
+    {.name = "usd_per_task",
+     .label = "Cost of a task",
+     .unit = "USD",
+     .better = Better::lower,
+     .description = "rental price of the GPUs for the time that they take a task",
+     .value = [](const E& e) { return e.task.per_second > 0.0 ? e.task.usd : kNone; },
+     .of_agents = true},
+    {.name = "found_share",
+     .label = "Found in the KV cache",
+     .unit = "",
+     .better = Better::higher,
+     .description = "share of agents' input tokens that the prefix cache finds",
+     .value = [](const E& e) { return e.task.per_second > 0.0 ? e.task.found_share : kNone; },
+     .of_agents = true},
+    {.name = "tools_share",
+     .label = "Time in tools",
+     .unit = "",
+     .better = Better::none,
+     .description =
+         "share of the time of agents and sub-agents, without those that wait for others",
+     .value = [](const E& e) { return e.task.per_second > 0.0 ? e.task.tools_share : kNone; },
+     .of_agents = true},
 };
 
 constexpr TextMetric kTextMetrics[] = {
     {"bound_ttft", "TTFT bound", "what most of TTFT is made of",
-     [](const E& e) { return name(e.steady.ttft_limit); }},
+     [](const E& e) { return e.workflow ? "" : name(e.steady.ttft_limit); }},
     {"bound_tpot", "TPOT bound", "what most of TPOT is made of",
      [](const E& e) { return e.steady.tpot.si() > 0.0 ? name(e.steady.tpot_limit) : ""; }},
     {"bound_throughput", "Throughput bound", "what stops more throughput at this load",
-     [](const E& e) { return name(e.steady.throughput_limit); }},
+     [](const E& e) { return e.workflow ? "" : name(e.steady.throughput_limit); }},
     {"provenance", "Provenance",
      "where the efficiencies behind the row come from, or that figures of the chip are assumed",
      [](const E& e) { return hardware::name(e.provenance); }},

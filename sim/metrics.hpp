@@ -31,7 +31,9 @@ struct Metric {
   double (*value)(const ServingEstimate&);  // NaN where there is none
   // The metric whose 90 % interval this is a bound of; empty for what is no bound.
   std::string_view bounds = {};
-  bool of_answers = false;  // needs the section accuracy
+  bool of_answers = false;   // needs the section accuracy
+  bool of_training = false;  // needs the section training
+  bool of_agents = false;    // needs traffic.agents
 };
 
 std::span<const Metric> metrics();

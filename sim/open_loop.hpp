@@ -3,21 +3,19 @@
 // Steady state of continuous batching when requests arrive by themselves.
 //
 // They come at λ to one of the replicas, each with its own prompt P and answer O, and stay until it is
-// complete. With D sequences decoding in a replica, t(D) a pass of decodes, e(D) what a prompt adds to the
-// pass that carries it and φ(k) what k prompts add in units of e (sim/pass_costs.hpp):
+// complete. With D sequences decoding in a replica, C the mean pass (sim/pass_rounds.hpp):
 //
-//   pass          C = t + e·E[φ(N)], N Poisson with mean λC; where prompts run first, passes of prompts follow a
-//                 pass of decodes until one meets no arrival
 //   decodes       D rises at λ and falls at D / ((O−1)·C + m); a birth-death process, as of processor sharing
 //                 whatever the answers' distribution. m: prompts that come during one's own are met by its
 //                 first decodes. Arrivals of dispersion I during a stay spread it: p(D)^(1/z),
 //                 z = 1 + (I−1)/(1 + scv of O)
-//   TPOT          Σ p·D / Σ p·D/C + m·E[1/(O−1)]; Little's law
+//   TPOT          Σ p·D / Σ p·D/C + E[m of its decodes/(O−1)], over requests, not tokens; Little's law
 //   slots         beyond what max_sequences and the KV cache hold requests queue: a tail with the ratio
 //                 (λ / rate of the last state)^(2 / (I + scv of O))
 //   wait          who finds decodes waits for the rest X/2 of a pass, X = E[C²]/E[C], for prompts that came before it
-//                 in that pass and those that come after and still fit; who finds none, for prompts alone (M/G/1)
-//   front end     takes prompts one after the other: M/G/1
+//                 in that pass and those that come after and still fit; who finds none, for prompts alone (M/G/1);
+//                 where prompts are not cut, for those that fit beside fewer decodes only
+//   front end     takes prompts and messages one after the other (sim/front_end_load.hpp)
 //   saturation    the rate at which all slots are taken and what comes is served as fast
 //
 // Variances of the same parts give percentiles (sim/percentiles.hpp). docs/concepts.md has the errors against

@@ -18,8 +18,7 @@ constexpr std::int64_t kTimedPasses = 16;  // of one prompt
 constexpr double kPromptRatio = 1.35;      // of decodes at which prompts are timed
 constexpr double kCrowdStep = 0.15;        // of the square root of a mean number
 constexpr std::size_t kCrowdTable = 60;
-constexpr std::int64_t kCrowds[] = {1, 2, 3,  4,
-                                    6, 8, 16, 32};  // prompts of one pass that are timed
+constexpr std::int64_t kCrowds[] = {2, 3, 4, 6, 8, 16, 32};  // prompts of one pass that are timed
 
 // The nodes about a number of decodes, both sides of the jumps among them.
 std::pair<std::int64_t, std::int64_t> nodes_about(double decodes) {
@@ -181,11 +180,11 @@ PromptTimes PassCosts::prompts(double decodes) {
           mix(&PromptTimes::extra_square), mix(&PromptTimes::passes),     mix(&PromptTimes::fits)};
 }
 
-// Of the nearest of 1, 4, 16, 64, …: it changes little.
+// Of the nearest of 1, 2, 4, 8, …: it changes little.
 const PromptCrowd& PassCosts::crowd(double decodes) {
   std::int64_t node = 1;
-  while (2.0 * static_cast<double>(node) < decodes) {
-    node *= 4;
+  while (std::sqrt(2.0) * static_cast<double>(node) < decodes) {
+    node *= 2;
   }
   const auto [entry, added] = crowds_.try_emplace(node);
   if (added) {
@@ -202,20 +201,17 @@ PromptCrowd PassCosts::crowd_at(std::int64_t decodes) {
   const std::int64_t mean = s_.traffic->input_tokens - cached;
   const double without = prompts_first() ? 0.0 : decode(static_cast<double>(decodes)).period;
   const std::int64_t ranks = s_.mapping->data_parallel;
+  const PromptTimes times = prompts(static_cast<double>(decodes));
+  const double first = std::max(times.extra, 1e-12);
   std::vector<double> together{1.0};
-  double first = 0.0;
   for (const std::int64_t crowd : kCrowds) {
     const std::int64_t count = base::ceil_div(crowd, ranks);
-    if (count * mean > budget && crowd > 1) {
+    if (count * mean > budget) {
       break;
     }
     const std::int64_t tokens = std::min(mean, budget);
     const double added =
         time(chunk(decodes, count, tokens, cached, crowd - count)).period - without;
-    if (crowd == 1) {
-      first = std::max(added, 1e-12);
-      continue;
-    }
     const auto before = static_cast<std::int64_t>(together.size());
     const double last = together.back();
     const double j = std::max(1.0, static_cast<double>(crowd) / static_cast<double>(ranks));
@@ -226,7 +222,6 @@ PromptCrowd PassCosts::crowd_at(std::int64_t decodes) {
                                     static_cast<double>(crowd - before));
     }
   }
-  const PromptTimes times = prompts(static_cast<double>(decodes));
   const double scv =
       std::max(0.0, times.extra_square / std::max(times.extra * times.extra, 1e-30) - 1.0);
   return {std::move(together), scv};

@@ -47,11 +47,25 @@ T read_section(const Node& document, std::string_view section, Problems& problem
   return value;
 }
 
+// What trains serves nobody but its own rollouts.
+bool need_not_serve(const Node& document, std::string_view section) {
+  return document.find("training") != nullptr && document.find(section) == nullptr &&
+         (section != "serving" || document.find("rl") == nullptr);
+}
+
 }  // namespace
 
 ScenarioView view(const Scenario& s) {
-  return {&s.platform, &s.model,   &s.precision, &s.mapping,
-          &s.serving,  &s.traffic, &s.accuracy,  s.pools ? &*s.pools : nullptr};
+  return {&s.platform,
+          &s.model,
+          &s.precision,
+          &s.mapping,
+          &s.serving,
+          &s.traffic,
+          &s.accuracy,
+          s.pools ? &*s.pools : nullptr,
+          s.training.trains() ? &s.training : nullptr,
+          s.post_training.asked() ? &s.post_training : nullptr};
 }
 
 Platform read_platform(const Node& document, Problems& problems) {
@@ -89,6 +103,9 @@ workloads::Deployment read_deployment(const Node& document, Problems& problems) 
 }
 
 workloads::Serving read_replicas(const Node& document, Problems& problems) {
+  if (need_not_serve(document, "serving")) {
+    return {};
+  }
   return read_section<workloads::Serving>(
       document, "serving", problems,
       [](base::Fields& f, workloads::Serving& s) { workloads::read(f, s); });
@@ -105,13 +122,43 @@ workloads::Serving read_serving(const Node& document, Problems& problems) {
 }
 
 workloads::RequestStream read_stream(const Node& document, Problems& problems) {
-  return read_section<workloads::RequestStream>(
+  if (need_not_serve(document, "traffic")) {
+    return {};
+  }
+  const std::size_t before = problems.size();
+  auto stream = read_section<workloads::RequestStream>(
       document, "traffic", problems,
       [](base::Fields& f, workloads::RequestStream& s) { workloads::read(f, s); });
+  if (problems.size() > before) {
+    stream.agents.reset();  // nothing can be drawn of them
+  }
+  return stream;
 }
 
 workloads::Traffic read_traffic(const Node& document, Problems& problems) {
   return workloads::mean_traffic(read_stream(document, problems));
+}
+
+workloads::Training read_training(const Node& document, Problems& problems) {
+  if (document.find("training") == nullptr) {
+    return {};
+  }
+  return read_section<workloads::Training>(
+      document, "training", problems,
+      [](base::Fields& f, workloads::Training& t) { workloads::read(f, t); });
+}
+
+workloads::PostTraining read_post_training(const Node& document, Problems& problems) {
+  const Node* node = document.find("rl");
+  if (node == nullptr) {
+    return {};
+  }
+  if (document.find("training") == nullptr) {
+    problems.add(node->place, "rl", "needs the section \"training\"");
+  }
+  return read_section<workloads::PostTraining>(
+      document, "rl", problems,
+      [](base::Fields& f, workloads::PostTraining& rl) { workloads::read(f, rl); });
 }
 
 void check_sections(const Node& document, Problems& problems) {
@@ -136,6 +183,8 @@ Scenario read_sections(const Node& document, Problems& problems, ReadServing rea
   s.pools = deployment.pools;
   s.serving = read_serving_section(document, problems);
   s.accuracy = read_accuracy(document, problems);
+  s.training = read_training(document, problems);
+  s.post_training = read_post_training(document, problems);
   return s;
 }
 

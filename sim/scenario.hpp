@@ -10,6 +10,9 @@
 //   traffic: {input_tokens: 2048, output_tokens: 512, concurrency: 64}
 //   accuracy: {benchmark: aime_2025}      # optional (sim/score.hpp)
 //
+// With a section `training` (workloads/training.hpp) it is a training step; nothing is served, and `serving` and `traffic`
+// may be left out. With `rl` too (workloads/post_training.hpp) it is a step of RL post-training, whose rollouts `serving` generates.
+//
 // Knobs, references and derived parts: sim/knob.hpp.
 #pragma once
 
@@ -25,16 +28,19 @@
 #include "workloads/architecture.hpp"
 #include "workloads/deployment.hpp"
 #include "workloads/mapping.hpp"
+#include "workloads/post_training.hpp"
 #include "workloads/precision.hpp"
 #include "workloads/request_stream.hpp"
 #include "workloads/scores.hpp"
 #include "workloads/serving.hpp"
+#include "workloads/training.hpp"
 
 namespace roofcast::sim {
 
 // The sections of a scenario document, each read into its own value.
-inline constexpr std::string_view kSections[] = {"system",  "model",   "precision", "deployment",
-                                                 "serving", "traffic", "accuracy"};
+inline constexpr std::string_view kSections[] = {"system",     "model",    "precision",
+                                                 "deployment", "serving",  "traffic",
+                                                 "accuracy",   "training", "rl"};
 
 // A system with the rates derived from it.
 struct Platform {
@@ -51,6 +57,8 @@ struct Scenario {
   workloads::Traffic traffic;
   workloads::Accuracy accuracy;
   std::optional<workloads::Pools> pools = {};  // of a disaggregated deployment
+  workloads::Training training = {};
+  workloads::PostTraining post_training = {};
 };
 
 struct Draft;
@@ -64,7 +72,9 @@ struct ScenarioView {
   const workloads::Serving* serving = nullptr;
   const workloads::Traffic* traffic = nullptr;
   const workloads::Accuracy* accuracy = nullptr;
-  const workloads::Pools* pools = nullptr;  // of a disaggregated deployment
+  const workloads::Pools* pools = nullptr;                 // of a disaggregated deployment
+  const workloads::Training* training = nullptr;           // of a scenario that trains
+  const workloads::PostTraining* post_training = nullptr;  // with training
   bool launches_ahead = false;  // the GPU never waits for the host's launches (launch_floor)
   const Draft* draft =
       nullptr;  // that serving.speculative runs, once it is derived (sim/draft.hpp)
@@ -81,6 +91,8 @@ workloads::Serving read_replicas(const base::Node& document, base::Problems& pro
 workloads::Serving read_serving(const base::Node& document, base::Problems& problems);
 workloads::RequestStream read_stream(const base::Node& document, base::Problems& problems);
 workloads::Traffic read_traffic(const base::Node& document, base::Problems& problems);
+workloads::Training read_training(const base::Node& document, base::Problems& problems);
+workloads::PostTraining read_post_training(const base::Node& document, base::Problems& problems);
 
 // Reports keys that are no section.
 void check_sections(const base::Node& document, base::Problems& problems);

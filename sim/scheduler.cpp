@@ -27,8 +27,7 @@ Scheduler::Scheduler(const ScenarioView& s, base::Bytes cache)
 }
 
 bool Scheduler::can_ever_run(const Job& job) {
-  return caches_.front().could_hold(job.input_tokens + job.output_tokens +
-                                    speculation_.draft_tokens);
+  return caches_.front().could_hold(job.input_tokens + job.output_tokens + speculation_.verified());
 }
 
 std::int64_t Scheduler::known_tokens(const Job& job) const {
@@ -236,6 +235,24 @@ bool Scheduler::waits_for_more(const Lane& lane) {
   return waits;
 }
 
+// Whether admission is put off until each rank gets a prompt. Iterations without any that wait count too, as in
+// NVIDIA/TensorRT-LLM@fcd3f31 tensorrt_llm/_torch/pyexecutor (attention_dp_config.enable_balance).
+bool Scheduler::waits_for_ranks(const Lane& lane) {
+  if (policy_.rank_wait_iterations == 0 || caches_.size() == 1) {
+    return false;
+  }
+  bool all_decode = true;
+  bool all_have_room = true;
+  for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
+    all_decode = all_decode && !lane.ranks[rank].empty();
+    all_have_room = all_have_room && load_[rank] < static_cast<std::size_t>(limits_.max_sequences);
+  }
+  const bool one_each = all_have_room && waiting_.size() >= caches_.size();
+  const bool waits = !one_each && all_decode && ++unbalanced_ < policy_.rank_wait_iterations;
+  unbalanced_ = waits ? unbalanced_ : 0;
+  return waits;
+}
+
 void Scheduler::admit_waiting(Lane& lane) {
   // Micro-batches share what there is to run, and what is not freed yet.
   std::size_t present = waiting_.size();
@@ -343,7 +360,7 @@ void Scheduler::fill(Lane& lane) {
     }
   };
   run(prompts_first());
-  if (preempted_.size() == preempted_before && !waits_for_more(lane)) {
+  if (preempted_.size() == preempted_before && !waits_for_more(lane) && !waits_for_ranks(lane)) {
     admit_waiting(lane);
   }
   const auto any = [&] {
@@ -406,6 +423,9 @@ void Scheduler::complete(std::size_t index) {
           if (sequence.generated == sequence.job.output_tokens) {
             finished_.push_back(sequence.job.id);
             --running_;
+            if (sequence.job.publishes_answer) {
+              caches_[rank].publish(sequence.holding, sequence.job.prefix, sequence.computed);
+            }
             if (sequence.job.keeps_cache) {
               kept_[sequence.job.id] = {rank, sequence.job.prefix, sequence.holding};
               continue;

@@ -36,9 +36,11 @@ struct Job {
   std::int64_t output_tokens = 0;
   Prefix prefix = {};         // of the input, then of the answer
   std::int64_t priority = 0;  // the greater goes first
+  std::int32_t session = -1;  // -1: of none
   // Tokens of the answer that came with it, and the cache of all before the last of them.
   std::int64_t generated = 0;
-  bool keeps_cache = false;  // after its last token, until release()
+  bool keeps_cache = false;       // after its last token, until release()
+  bool publishes_answer = false;  // at its end, for prompts that begin with it
 };
 
 class Scheduler {
@@ -124,6 +126,7 @@ class Scheduler {
   void fill(Lane& lane);
   bool free_done(Lane& lane);
   bool waits_for_more(const Lane& lane);
+  bool waits_for_ranks(const Lane& lane);
   void run_running(Lane& lane, std::size_t rank, bool prompts_only);
   bool take(Lane& lane, std::size_t rank, std::size_t& index, std::int64_t tokens);
   std::size_t victim(const std::vector<Sequence>& running) const;
@@ -144,6 +147,7 @@ class Scheduler {
   std::unordered_map<std::int32_t, Kept> kept_;
   std::size_t running_ = 0;
   std::int64_t waited_ = 0;      // iterations that waited for more prompts
+  std::int64_t unbalanced_ = 0;  // iterations since all ranks had prompts, or some went without
   std::vector<Sequence> sent_;   // not received yet
   std::int64_t unreceived_ = 0;  // decode iterations since requests were received
   bool had_prompts_ = false;     // of the last iteration

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <vector>
@@ -16,6 +17,7 @@ namespace roofcast::sim {
 namespace {
 
 using workloads::ScorePoint;
+using workloads::Selection;
 
 struct Entry {
   workloads::Architecture model;  // as the catalog has it
@@ -69,16 +71,55 @@ bool matches(const std::string& asked, const std::string& has) {
   return asked.empty() || asked == has;
 }
 
+// The share of questions that k samples solve, c(k) = exp(a·k^−b) through two points (arXiv 2407.21787, section 3);
+// in percent. NaN where a point has nothing or everything solved.
+double coverage(double k, double from_k, double from, double to_k, double to) {
+  const double log_from = std::log(-std::log(from / 100.0));
+  const double log_to = std::log(-std::log(to / 100.0));
+  const double share = std::log(k / from_k) / std::log(to_k / from_k);
+  const double percent = 100.0 * std::exp(-std::exp(log_from + share * (log_to - log_from)));
+  return std::isfinite(log_from) && std::isfinite(log_to) ? percent : std::nan("");
+}
+
+// Scores by number of samples, between which only coverage is read.
+using BySamples = std::map<std::int64_t, double>;
+
+double at_samples(const BySamples& scores, const workloads::Accuracy& a) {
+  const auto above = scores.lower_bound(a.samples);
+  if (above == scores.end()) {
+    return std::nan("");
+  }
+  if (above->first == a.samples) {
+    return above->second;
+  }
+  if (above == scores.begin() || a.select != Selection::coverage) {
+    return std::nan("");
+  }
+  const auto below = std::prev(above);
+  return coverage(static_cast<double>(a.samples), static_cast<double>(below->first), below->second,
+                  static_cast<double>(above->first), above->second);
+}
+
+// Whether a point says anything of what is asked; of coverage other numbers of samples do too.
+bool concerns(const ScorePoint& point, const workloads::Accuracy& a) {
+  const bool selected =
+      point.samples == 1 || a.select == Selection::unsaid || point.select == a.select;
+  return point.benchmark == a.benchmark && matches(a.checkpoint, point.checkpoint) &&
+         matches(a.effort, point.effort) && selected &&
+         (point.samples == a.samples || a.select == Selection::coverage);
+}
+
 KnownScore published(const ScenarioView& s, const workloads::Accuracy& a) {
   const auto entry = book().models.find(s.model->id);
   if (entry == book().models.end() || !same_network(entry->second.model, *s.model)) {
     return {.gap = ScoreGap::model};
   }
-  const ScorePoint* found = nullptr;
+  const ScorePoint* first = nullptr;
+  BySamples scores;
+  double tokens = std::nan("");
   ScoreGap gap = ScoreGap::model;
   for (const ScorePoint& point : entry->second.points) {
-    if (point.benchmark != a.benchmark || point.samples != a.samples ||
-        !matches(a.checkpoint, point.checkpoint) || !matches(a.effort, point.effort)) {
+    if (!concerns(point, a)) {
       continue;
     }
     const bool same_precision =
@@ -87,41 +128,59 @@ KnownScore published(const ScenarioView& s, const workloads::Accuracy& a) {
             : a.measured_in == point.precision;
     if (!same_precision) {
       gap = ScoreGap::precision;
-    } else if (found == nullptr) {
-      found = &point;
-    } else if (found->checkpoint != point.checkpoint || found->effort != point.effort) {
-      return {.gap = ScoreGap::several};
-    }
-  }
-  if (found == nullptr) {
-    return {.gap = gap};
-  }
-  return {.gap = ScoreGap::known,
-          .percent = found->score,
-          .tokens = found->tokens > 0.0 ? found->tokens : std::nan(""),
-          .samples = static_cast<double>(found->samples)};
-}
-
-KnownScore on_curve(const workloads::Accuracy& a, double tokens) {
-  const workloads::CurvePoint* below = nullptr;
-  for (const workloads::CurvePoint& point : a.curve) {
-    if (point.samples != a.samples) {
       continue;
     }
-    if (point.tokens == tokens || (below != nullptr && point.tokens > tokens)) {
+    first = first == nullptr ? &point : first;
+    const bool other = first->checkpoint != point.checkpoint || first->effort != point.effort ||
+                       (point.samples == first->samples && first->select != point.select);
+    if (other) {
+      return {.gap = ScoreGap::several};
+    }
+    scores.emplace(point.samples, point.score);
+    tokens = std::isnan(tokens) && point.tokens > 0.0 ? point.tokens : tokens;
+  }
+  const double percent = at_samples(scores, a);
+  if (std::isnan(percent)) {
+    return {.gap = gap};
+  }
+  tokens = std::isnan(tokens) && a.tokens > 0.0 ? a.tokens : tokens;
+  return {.gap = ScoreGap::known, .percent = percent, .tokens = tokens};
+}
+
+// Of the points with so many samples, at so many tokens; NaN beyond them.
+double on_curve(const std::vector<workloads::CurvePoint>& curve, std::int64_t samples,
+                double tokens) {
+  const workloads::CurvePoint* below = nullptr;
+  for (const workloads::CurvePoint& point : curve) {
+    if (point.samples != samples) {
+      continue;
+    }
+    if (point.tokens == tokens) {
+      return point.score;
+    }
+    if (below != nullptr && point.tokens > tokens) {
       const double share =
-          below == nullptr || point.tokens == tokens
-              ? 1.0
-              : std::log(tokens / below->tokens) / std::log(point.tokens / below->tokens);
-      const double from = below == nullptr ? point.score : below->score;
-      return {.gap = ScoreGap::known,
-              .percent = from + share * (point.score - from),
-              .tokens = tokens,
-              .samples = static_cast<double>(a.samples)};
+          std::log(tokens / below->tokens) / std::log(point.tokens / below->tokens);
+      return below->score + share * (point.score - below->score);
     }
     below = point.tokens < tokens ? &point : nullptr;
   }
-  return {.gap = ScoreGap::curve};
+  return std::nan("");
+}
+
+KnownScore own(const workloads::Accuracy& a, double tokens) {
+  BySamples scores;
+  for (const workloads::CurvePoint& point : a.curve) {
+    const double percent = on_curve(a.curve, point.samples, tokens);
+    if (!std::isnan(percent)) {
+      scores.emplace(point.samples, percent);
+    }
+  }
+  const double percent = at_samples(scores, a);
+  if (std::isnan(percent)) {
+    return {.gap = ScoreGap::curve};
+  }
+  return {.gap = ScoreGap::known, .percent = percent, .tokens = tokens};
 }
 
 }  // namespace
@@ -132,13 +191,14 @@ std::string_view reason(ScoreGap gap) {
     case ScoreGap::known:
       return {};
     case ScoreGap::model:
-      return "no score of this benchmark is published for this model and effort";
+      return "no score of this benchmark is published for this model, effort and number of samples";
     case ScoreGap::precision:
       return "scores are published in other precisions only (accuracy.measured_in)";
     case ScoreGap::several:
-      return "several scores are published: name accuracy.effort or accuracy.checkpoint";
+      return "several scores are published: name accuracy.effort, accuracy.checkpoint or "
+             "accuracy.select";
     case ScoreGap::curve:
-      return "accuracy.curve does not reach this number of output tokens";
+      return "accuracy.curve does not reach this number of output tokens and samples";
   }
   return {};
 }
@@ -147,9 +207,21 @@ KnownScore score_of(const ScenarioView& s) {
   if (s.accuracy == nullptr || (s.accuracy->benchmark.empty() && s.accuracy->curve.empty())) {
     return {};
   }
-  return s.accuracy->curve.empty()
-             ? published(s, *s.accuracy)
-             : on_curve(*s.accuracy, static_cast<double>(s.traffic->output_tokens));
+  const workloads::Accuracy& a = *s.accuracy;
+  KnownScore score =
+      a.curve.empty() ? published(s, a) : own(a, static_cast<double>(s.traffic->output_tokens));
+  score.samples = static_cast<double>(a.samples);
+  if (!s.traffic->arrivals) {
+    score.rounds = std::ceil(score.samples / static_cast<double>(s.traffic->concurrency));
+  }
+  return score;
+}
+
+workloads::Traffic sampled_traffic(const workloads::Traffic& traffic, std::int64_t samples) {
+  workloads::Traffic shared = traffic;
+  const std::int64_t found = traffic.input_tokens - (traffic.input_tokens + samples - 1) / samples;
+  shared.cached_tokens = std::max(traffic.cached_tokens, found);
+  return shared;
 }
 
 workloads::Accuracy read_accuracy(const base::Node& document, base::Problems& problems) {

@@ -12,6 +12,7 @@
 #include "base/node.hpp"
 #include "base/problems.hpp"
 #include "workloads/scores.hpp"
+#include "workloads/serving.hpp"
 
 namespace roofcast::sim {
 
@@ -32,9 +33,15 @@ struct KnownScore {
   double percent = std::numeric_limits<double>::quiet_NaN();
   double tokens = std::numeric_limits<double>::quiet_NaN();  // of one sample
   double samples = 1.0;
+  double rounds = 1.0;  // that the clients of a closed loop take for the samples of one question
 };
 
 KnownScore score_of(const ScenarioView& scenario);
+
+// Of requests that are the samples of questions: those of one question come together, so that all but the first
+// find its prompt in the KV cache, which takes the mean of new tokens to a share. That its blocks are held once
+// is not modelled.
+workloads::Traffic sampled_traffic(const workloads::Traffic& traffic, std::int64_t samples);
 
 // The section accuracy, which may be absent; a benchmark that nobody has a score of is a problem.
 workloads::Accuracy read_accuracy(const base::Node& document, base::Problems& problems);

@@ -2,6 +2,7 @@
 #include "sim/simulate.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -13,120 +14,15 @@
 #include "sim/draft.hpp"
 #include "sim/feasibility.hpp"
 #include "sim/front_end.hpp"
+#include "sim/iteration_times.hpp"
 #include "sim/pools.hpp"
-#include "sim/scheduler.hpp"
-#include "sim/step_times.hpp"
+#include "sim/routing.hpp"
+#include "sim/stages.hpp"
 
 namespace roofcast::sim {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-
-// Times of iterations of all attention-DP ranks. Each rank takes its own batch's time with the experts'
-// share of everybody's tokens: those of as many ranks as if all had its batch.
-class IterationTimes {
- public:
-  explicit IterationTimes(const ScenarioView& scenario)
-      : scenario_(scenario),
-        by_groups_(static_cast<std::size_t>(scenario.mapping->data_parallel) + 1) {}
-
-  StepTime operator()(std::span<const Iteration> ranks) {
-    const std::int64_t query = scenario_.serving->speculation.query_tokens();
-    std::int64_t all = 0;
-    for (const Iteration& iteration : ranks) {
-      all += iteration.decodes * query + iteration.prompt_tokens;
-    }
-    StepTime slowest;
-    for (const Iteration& iteration : ranks) {
-      const std::int64_t tokens = iteration.decodes * query + iteration.prompt_tokens;
-      if (tokens > 0) {
-        const std::int64_t groups =
-            std::min((all + tokens / 2) / tokens, static_cast<std::int64_t>(ranks.size()));
-        const StepTime time = of(groups)(iteration);
-        slowest.latency = std::max(slowest.latency, time.latency);
-        slowest.period = std::max(slowest.period, time.period);
-      }
-    }
-    return slowest;
-  }
-
- private:
-  StepTimes& of(std::int64_t groups) {
-    auto& times = by_groups_[static_cast<std::size_t>(groups)];
-    if (!times) {
-      times = std::make_unique<StepTimes>(scenario_, groups);
-    }
-    return *times;
-  }
-
-  ScenarioView scenario_;
-  std::vector<std::unique_ptr<StepTimes>> by_groups_;
-};
-
-// A scheduler and its iterations in flight.
-struct Replica {
-  Replica(const ScenarioView& s, base::Bytes cache)
-      : scheduler(s, cache),
-        ends(scheduler.lanes(), kNever),
-        tokens(scheduler.lanes(), 0),
-        link_free(static_cast<std::size_t>(s.mapping->data_parallel), 0.0) {}
-
-  Scheduler scheduler;
-  std::vector<double> ends;          // of the micro-batches in flight
-  std::vector<std::int64_t> tokens;  // of their prompts
-  double stage_free = 0;             // when the first stage takes the next micro-batch
-  std::size_t last_lane = 0;
-  bool lane_waits = false;        // a micro-batch waits for the first stage
-  std::vector<double> link_free;  // when a rank has sent its caches
-  std::size_t incoming = 0;       // requests whose caches are on their way
-
-  std::size_t load() const { return incoming + scheduler.waiting() + scheduler.running(); }
-  double cache_share() const {
-    return static_cast<double>(scheduler.cache_used()) /
-           static_cast<double>(scheduler.cache_capacity());
-  }
-};
-
-// Which replica a request goes to.
-class Routing {
- public:
-  explicit Routing(workloads::Router router) : router_(router) {}
-
-  std::size_t operator()(const std::vector<Replica>& replicas, const Job& job) {
-    if (router_ == workloads::Router::round_robin) {
-      return next_++ % replicas.size();
-    }
-    std::size_t least = 0;
-    std::size_t most = 0;
-    std::size_t known = 0;
-    std::int64_t known_tokens = -1;
-    for (std::size_t i = 0; i < replicas.size(); ++i) {
-      const std::size_t load = replicas[i].load();
-      least = load < replicas[least].load() ? i : least;
-      most = load > replicas[most].load() ? i : most;
-      if (router_ == workloads::Router::prefix_aware) {
-        const std::int64_t tokens = replicas[i].scheduler.known_tokens(job);
-        if (tokens > known_tokens || (tokens == known_tokens && load < replicas[known].load())) {
-          known = i;
-          known_tokens = tokens;
-        }
-      }
-    }
-    const std::size_t low = replicas[least].load();
-    const std::size_t high = replicas[most].load();
-    const bool uneven = high - low > kUnevenBy &&
-                        static_cast<double>(high) > kUnevenRatio * static_cast<double>(low);
-    return router_ == workloads::Router::prefix_aware && !uneven ? known : least;
-  }
-
- private:
-  // sgl-project/sglang, sgl-router: defaults of balance_abs_threshold and balance_rel_threshold.
-  static constexpr std::size_t kUnevenBy = 64;
-  static constexpr double kUnevenRatio = 1.5;
-
-  workloads::Router router_;
-  std::size_t next_ = 0;
-};
 
 // Replicas that do the same work.
 struct Pool {
@@ -150,6 +46,7 @@ class Loop {
       : scenario_(s),
         stream_(requests),
         front_end_(*s.serving),
+        stages_(requests),
         closed_(concurrency > 0),
         disaggregated_(pools.size() > 1),
         result_(result) {
@@ -165,10 +62,20 @@ class Loop {
       served.input_tokens = request.input_tokens;
       served.output_tokens = request.output_tokens;
       served.priority = request.priority;
+      served.session = request.session;
+      served.task = request.task;
       result_.requests.push_back(served);
     }
-    sent_ = closed_ ? std::min(static_cast<std::size_t>(concurrency), result_.requests.size())
-                    : result_.requests.size();
+    follows_.resize(requests.follow_ups.empty() ? 0 : result_.requests.size());
+    for (const workloads::FollowUp& each : requests.follow_ups) {
+      ++follows_[static_cast<std::size_t>(each.request)];
+      request_of(each.after).tools = each.delay.si();
+    }
+    const std::size_t clients =
+        closed_ ? static_cast<std::size_t>(concurrency) : stream_.requests.size();
+    for (std::size_t i = 0; i < clients; ++i) {
+      send_next(thinking());
+    }
   }
 
   void run() {
@@ -212,11 +119,11 @@ class Loop {
     if (!transfers_.empty()) {
       next = std::min(next, std::get<double>(transfers_.top()));
     }
-    if (taken_ < sent_) {
-      next = std::min(next, result_.requests[taken_].arrival);
+    if (!sent_.empty()) {
+      next = std::min(next, std::get<double>(sent_.top()));
     }
-    if (delivered_ < taken_) {
-      next = std::min(next, result_.requests[delivered_].queued);
+    if (!taken_.empty()) {
+      next = std::min(next, request_of(taken_.front()).queued);
     }
     return next;
   }
@@ -228,33 +135,50 @@ class Loop {
     job.input_tokens = request.input_tokens;
     job.output_tokens = request.output_tokens;
     job.priority = request.priority;
+    job.session = request.session;
     job.cached_tokens = std::min(scenario_.traffic->cached_tokens, request.input_tokens - 1);
     job.prefix = {stream_.blocks_of(request), index + 1,
                   stream_.block_tokens > 0 ? stream_.block_tokens : kUnitTokens};
+    job.publishes_answer = stream_.blocks_have_answers;
     return job;
   }
 
+  ServedRequest& request_of(std::int32_t id) {
+    return result_.requests[static_cast<std::size_t>(id)];
+  }
+  const ServedRequest& request_of(std::int32_t id) const {
+    return result_.requests[static_cast<std::size_t>(id)];
+  }
+
   void take_arrivals() {
-    for (; taken_ < sent_ && result_.requests[taken_].arrival <= now_; ++taken_) {
-      ServedRequest& request = result_.requests[taken_];
-      request.queued = front_end_.take(request.arrival, request.input_tokens);
+    while (!sent_.empty() && std::get<double>(sent_.top()) <= now_) {
+      const auto [time, id] = sent_.top();
+      sent_.pop();
+      const auto index = static_cast<std::size_t>(id);
+      if (!stages_.all_passed(index)) {
+        sent_.emplace(stages_.pass(index, time), id);
+        continue;
+      }
+      taken_.push_back(id);
+      ServedRequest& request = request_of(id);
+      request.queued = front_end_.take(time, request.input_tokens);
     }
   }
 
   // Requests that the front end has taken in join a queue.
   void deliver() {
-    for (; delivered_ < taken_; ++delivered_) {
-      ServedRequest& request = result_.requests[delivered_];
+    for (; !taken_.empty(); taken_.pop_front()) {
+      ServedRequest& request = request_of(taken_.front());
       if (request.queued > now_) {
         break;
       }
-      const Job job = job_of(delivered_);
+      const Job job = job_of(static_cast<std::size_t>(taken_.front()));
       const Job first = disaggregated_ ? prompt_of(job) : job;
       if (request.input_tokens + request.output_tokens > scenario_.model->max_context ||
           !pools_.front().replicas.front().scheduler.can_ever_run(first) ||
           !pools_.back().replicas.front().scheduler.can_ever_run(job)) {
         request.rejected = true;
-        send_next(now_);
+        answered(taken_.front(), now_);
         continue;
       }
       Pool& pool = pools_.front();
@@ -299,10 +223,39 @@ class Loop {
     }
   }
 
-  // A client of a closed loop sends its next request.
+  // Of a client, before its next request.
+  double thinking() const { return drawn(stream_.think, stream_.seed, next_, "think"); }
+
+  // The next request that follows none: of a client, or of an open stream at its own time.
   void send_next(double now) {
-    if (closed_ && sent_ < result_.requests.size()) {
-      result_.requests[sent_++].arrival = now;
+    while (next_ < follows_.size() && follows_[next_] != 0) {
+      ++next_;
+    }
+    if (next_ < result_.requests.size()) {
+      ServedRequest& request = result_.requests[next_];
+      request.arrival = closed_ ? now : request.arrival;
+      sent_.emplace(request.arrival, static_cast<std::int32_t>(next_++));
+    }
+  }
+
+  // What follows a request is sent, or else its client's next one.
+  void answered(std::int32_t id, double now) {
+    const auto before = [](const workloads::FollowUp& f, std::int32_t i) { return f.after < i; };
+    auto each = std::lower_bound(stream_.follow_ups.begin(), stream_.follow_ups.end(), id, before);
+    if (each == stream_.follow_ups.end() || each->after != id) {
+      if (closed_) {
+        send_next(now + thinking());
+      }
+      return;
+    }
+    for (; each != stream_.follow_ups.end() && each->after == id; ++each) {
+      ServedRequest& request = request_of(each->request);
+      request.arrival = std::max(request.arrival, now + each->delay.si());
+      std::int32_t& follows = follows_[static_cast<std::size_t>(each->request)];
+      if (--follows == 0) {
+        follows = kSent;
+        sent_.emplace(request.arrival, each->request);
+      }
     }
   }
 
@@ -387,7 +340,7 @@ class Loop {
           continue;
         }
         request.last_token = shown_;
-        send_next(shown_);
+        answered(id, shown_);
       }
       SimulatedSecond& second = second_of(now_);
       second.prompt_tokens += replica.tokens[lane];
@@ -432,23 +385,27 @@ class Loop {
     }
   }
 
+  static constexpr std::int32_t kSent = -1;
   static constexpr std::int64_t kUnitTokens = 64;  // of a stream that names no blocks
 
   ScenarioView scenario_;
   const workloads::Requests& stream_;
   FrontEnd front_end_;
+  Stages stages_;
   double shown_ = 0;  // when clients have the tokens of the last iteration
   bool closed_;
   bool disaggregated_;
   std::vector<Pool> pools_;
   std::size_t replicas_ = 0;  // of all pools
-  // When a cache comes, and whose; the first one on top.
+  // When a cache or a request comes, and whose; the first one on top.
   using Coming = std::tuple<double, std::int32_t>;
   std::priority_queue<Coming, std::vector<Coming>, std::greater<>> transfers_;
   double now_ = 0;
-  std::size_t sent_ = 0;       // requests whose arrival is known
-  std::size_t taken_ = 0;      // requests that the front end has, or had
-  std::size_t delivered_ = 0;  // requests that a replica has, or had
+  std::size_t next_ = 0;  // request that follows none
+  // Answers that each request waits for, kSent after the last; empty where none follows another.
+  std::vector<std::int32_t> follows_;
+  std::priority_queue<Coming, std::vector<Coming>, std::greater<>> sent_;
+  std::deque<std::int32_t> taken_;  // requests that the front end has
   Simulation& result_;
 };
 

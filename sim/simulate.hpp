@@ -3,7 +3,8 @@
 // Serving, request by request: what every request of a stream meets.
 //
 // Requests arrive at their times (open loop), or `concurrency` clients send one each at the start and the
-// next when an answer is complete (closed loop). After the stack's request overhead the router of
+// next when an answer is complete (closed loop). A request that follows others (workloads/requests.hpp) is sent
+// when they are answered, and a client sends its next one when nothing follows. After the stack's request overhead the router of
 // `serving:` gives a request to one of the replicas, where it waits in the scheduler (sim/scheduler.hpp).
 // Iterations take the times of sim/step_times.hpp: the slowest attention-DP rank's, with the experts' share of
 // all ranks' tokens. With pipeline stages a micro-batch for each stage is on its way; the first stage takes
@@ -38,6 +39,9 @@ struct ServedRequest {
   std::int64_t reused_tokens = 0;    // of the input, found in the KV cache when it was scheduled
   std::int64_t restored_tokens = 0;  // of these, from host memory
   std::int32_t preemptions = 0;
+  std::int32_t session = -1;  // of an agent or sub-agent
+  std::int32_t task = -1;
+  double tools = 0;  // s, that they take after it, until the next turn
   std::int32_t replica = 0;
   std::int32_t decode_replica = 0;  // of the decode pool
   bool rejected = false;  // longer than the model's context or than the KV cache: has no times
@@ -64,7 +68,7 @@ struct SimulatedSecond {
 
 struct Simulation {
   std::string reason;                   // why the scenario cannot run; empty when it can
-  std::vector<ServedRequest> requests;  // by arrival
+  std::vector<ServedRequest> requests;  // as in the stream
   std::vector<SimulatedSecond> seconds;
   double end = 0;  // s, of the last iteration
   std::int64_t iterations = 0;

@@ -48,7 +48,14 @@ double percentile(const std::vector<double>& sorted, double share) {
   return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-// `values` in the order of arrival.
+bool is_good(const ServedRequest& r, const workloads::Objectives& o) {
+  return (!o.ttft || r.ttft() <= o.ttft->si()) &&
+         (!o.tpot || r.output_tokens == 1 || r.tpot() <= o.tpot->si()) &&
+         (!o.end_to_end || r.end_to_end() <= o.end_to_end->si());
+}
+
+}  // namespace
+
 SimulatedTimes times_of(std::vector<double> values) {
   if (values.empty()) {
     return {kNone, kNone, kNone, kNone, kNone, kNone};
@@ -63,14 +70,6 @@ SimulatedTimes times_of(std::vector<double> values) {
   times.p99 = percentile(values, 0.99);
   return times;
 }
-
-bool is_good(const ServedRequest& r, const workloads::Objectives& o) {
-  return (!o.ttft || r.ttft() <= o.ttft->si()) &&
-         (!o.tpot || r.output_tokens == 1 || r.tpot() <= o.tpot->si()) &&
-         (!o.end_to_end || r.end_to_end() <= o.end_to_end->si());
-}
-
-}  // namespace
 
 SimulationSummary summarise(const Simulation& simulation, std::size_t warm_up,
                             const workloads::Objectives& objectives) {

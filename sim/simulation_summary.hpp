@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "sim/simulate.hpp"
 #include "workloads/request_stream.hpp"
@@ -22,6 +23,8 @@ struct SimulatedTimes {  // s
   double p95 = 0;
   double p99 = 0;
 };
+
+SimulatedTimes times_of(std::vector<double> values);  // in the order of arrival; NaN without any
 
 struct SimulationSummary {
   std::size_t requests = 0;  // served

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steady state of continuous batching in a closed loop.
+// Steady state of continuous batching in a closed loop of requests that are all alike; sim/closed_loop.hpp has
+// those that vary.
 //
 // C clients of one replica each send a prompt of P new tokens, wait for O tokens and send the next.
 // Every iteration carries the running decodes; a share f of them carries prompts too, which slows

@@ -7,6 +7,8 @@
 #include "models/operator_cost.hpp"
 #include "models/power.hpp"
 #include "sim/draft.hpp"
+#include "sim/two_batches.hpp"
+#include "workloads/vision_graph.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -15,9 +17,25 @@ using base::Seconds;
 
 void build(const ScenarioView& s, const workloads::Batch& batch, workloads::Graph& graph) {
   const workloads::Stack& stack = s.serving->stack;
-  workloads::build_graph(*s.model, *s.precision, *s.mapping,
-                         {stack.fused_quantise, stack.custom_all_reduce, stack.fused_norm}, batch,
+  const workloads::Fusion fusion{stack.fused_quantise, stack.custom_all_reduce, stack.fused_norm,
+                                 stack.second_experts,
+                                 s.serving->overlap == workloads::Overlap::shared_experts};
+  const auto half = half_of(s, batch);
+  workloads::build_graph(*s.model, *s.precision, *s.mapping, fusion, half ? half->batch : batch,
                          graph);
+  const double runs = (half ? half->runs : 1.0) * static_cast<double>(s.model->denoising_steps);
+  for (workloads::Call& call : graph) {
+    call.count *= runs;
+  }
+  if (!s.model->vision.empty() && s.traffic->images > 0 && batch.prefill_sequences > 0) {
+    const workloads::Traffic& t = *s.traffic;
+    const double images = static_cast<double>(batch.prefill_sequences * t.images) *
+                          static_cast<double>(batch.prefill_tokens) /
+                          static_cast<double>(t.input_tokens - t.cached_tokens);
+    workloads::append_vision(s.model->vision.front(), s.model->hidden, *s.precision, *s.mapping,
+                             fusion, std::max<std::int64_t>(1, std::llround(images)),
+                             std::min(1.0, images), graph);
+  }
 }
 
 // The hand-overs of one micro-batch from stage to stage: inside a scale-up domain, and beyond one.
@@ -39,8 +57,9 @@ std::array<workloads::Call, 2> hand_overs(const ScenarioView& s, const workloads
   const auto send = [&](std::int64_t stride) {
     return workloads::Collective{workloads::CollectiveKind::send_receive, bytes, 2, stride};
   };
-  return {{{send(1), "pipeline.send", static_cast<double>(hops - beyond)},
-           {send(domain), "pipeline.send_out", static_cast<double>(beyond)}}};
+  const std::int64_t passes = s.model->denoising_steps;
+  return {{{send(1), "pipeline.send", static_cast<double>(passes * (hops - beyond))},
+           {send(domain), "pipeline.send_out", static_cast<double>(passes * beyond)}}};
 }
 
 // What a call costs among others: some of its launch passes while the call before it still runs. The
@@ -61,16 +80,54 @@ models::Cost in_step(models::Cost cost, const workloads::Call& call, const Scena
 // Time that calls add to a step, one after the other.
 class Sequence {
  public:
+  explicit Sequence(Exposed exposed = {}) : exposed_(exposed) {}
+
   Seconds add(const workloads::Call& call, const models::Cost& cost) {
     const Seconds all = call.count * cost.time;
-    const Seconds added = call.beside ? base::max(Seconds{}, all - last_) : all;
-    last_ = all;
+    if (!call.beside) {
+      room_ = all;
+      return call.in_layers ? (call.exchange ? exposed_.exchange : exposed_.compute) * all : all;
+    }
+    const Seconds added = base::max(Seconds{}, all - room_);
+    room_ = base::max(Seconds{}, room_ - all);
     return added;
   }
 
  private:
-  Seconds last_;
+  Exposed exposed_;
+  Seconds room_;  // of the call that others may run beside
 };
+
+// What two halves of a batch leave of each other; everything where it is not cut.
+template <class CostOf>
+Exposed exposed_of(const ScenarioView& s, const workloads::Batch& batch,
+                   const workloads::Graph& graph, CostOf cost_of) {
+  if (!half_of(s, batch)) {
+    return {};
+  }
+  Sequence sequence;
+  Seconds compute{};
+  Seconds exchange{};
+  Seconds on_sms{};
+  double free_sms = 1.0;
+  for (const workloads::Call& call : graph) {
+    if (!call.in_layers) {
+      continue;
+    }
+    const models::Cost cost = cost_of(call);
+    const Seconds time = sequence.add(call, cost);
+    (call.exchange ? exchange : compute) += time;
+    if (call.exchange && cost.algorithm == "deduplicated") {
+      const auto& op = std::get<workloads::Collective>(call.op);
+      on_sms += time;
+      free_sms = 1.0 - std::min(1.0, static_cast<double>(op.sms) / s.platform->machine.sms);
+    }
+  }
+  const double mean_free =
+      exchange > Seconds{} ? 1.0 - (1.0 - free_sms) * (on_sms / exchange) : 1.0;
+  return exposed(compute, exchange, mean_free,
+                 static_cast<double>(s.model->layers_with(workloads::Ffn::moe)));
+}
 
 // What a rank of each stage draws over a step.
 models::Drawn drawn(models::Activity activity, Seconds host, const models::PowerRates& rates) {
@@ -84,11 +141,21 @@ Seconds eager_launches(const ScenarioView& s, const workloads::Batch& batch,
   if (batch.prefill_sequences == 0 || s.launches_ahead) {
     return {};
   }
+  const workloads::Stack& stack = s.serving->stack;
+  const bool by_graph = batch.tokens() <= stack.graph_tokens;
   double operators = 0.0;
   for (const workloads::Call& call : graph) {
-    operators += call.count;
+    const bool attends = std::holds_alternative<workloads::PrefillAttention>(call.op);
+    if (attends || !by_graph) {
+      operators += call.count;
+    }
+    if (attends && s.model->attention.kv_rank > 0) {
+      operators += call.count * stack.latent_operators;
+    } else if (!by_graph && std::holds_alternative<workloads::ExpertRouting>(call.op)) {
+      operators += call.count * stack.expert_operators;
+    }
   }
-  return operators * s.serving->stack.eager_operator;
+  return operators * stack.eager_operator;
 }
 
 // Share of the layers that the stage with most of them has.
@@ -147,12 +214,15 @@ StepCost model_cost(const ScenarioView& s, const workloads::Batch& batch, Second
   StepCost step;
   Seconds layers{};
   Seconds ends{};  // embedding and head, on the first and last stage
-  Sequence sequence;
-  models::Activity activity;
-  const auto timed = [&](const workloads::Call& call) {
-    const models::Cost cost = in_step(
+  const auto cost_of = [&](const workloads::Call& call) {
+    return in_step(
         workspace.costs ? workspace.costs->of(call.op, machine) : models::cost_of(call.op, machine),
         call, s);
+  };
+  Sequence sequence(exposed_of(s, batch, workspace.graph, cost_of));
+  models::Activity activity;
+  const auto timed = [&](const workloads::Call& call) {
+    const models::Cost cost = cost_of(call);
     const Seconds time = sequence.add(call, cost);
     activity.add(cost, models::math_of(call.op, machine), call.count, time, machine);
     step.by_limit[static_cast<std::size_t>(limit_of(cost.bound))] += time;
@@ -251,10 +321,13 @@ std::vector<OperatorLine> step_operators(const ScenarioView& s, const workloads:
   }
   std::vector<OperatorLine> lines;
   const models::Machine& machine = s.platform->machine;
-  Sequence sequence;
+  const auto cost_of = [&](const workloads::Call& call) {
+    return in_step(models::cost_of(call.op, machine), call, s);
+  };
+  Sequence sequence(exposed_of(s, batch, graph, cost_of));
   models::Activity activity;
   for (const workloads::Call& call : graph) {
-    const models::Cost cost = in_step(models::cost_of(call.op, machine), call, s);
+    const models::Cost cost = cost_of(call);
     lines.push_back({call, cost, sequence.add(call, cost)});
     activity.add(cost, models::math_of(call.op, machine), call.count, lines.back().time, machine);
   }

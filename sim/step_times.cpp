@@ -99,16 +99,18 @@ StepTimes::StepTimes(const ScenarioView& scenario, std::int64_t groups)
       with_decodes_(decodes_.size() * contexts_.size() * beside_.size(), kEmpty),
       with_prefixes_(prompts_.size() * lengths_.size() * cached_.size(), kEmpty) {
   workspace_.costs.emplace();
-  for (const std::int64_t decodes : {0, 1}) {
+  const std::int64_t by_graph = scenario.serving->stack.graph_tokens;
+  for (const std::int64_t which : {0, 1, 2, 3}) {
+    const std::int64_t decodes = which / 2;
     workloads::Batch batch;
     batch.decode_sequences = decodes;
     batch.query_tokens = decodes > 0 ? query_ : 1;
     batch.context = 1024;
     batch.prefill_sequences = 1;
-    batch.prefill_tokens = 16;
+    batch.prefill_tokens = which % 2 == 0 ? 1 : by_graph + 1;
     batch.groups = groups;
     const StepCost floor = launch_floor(scenario, batch, workspace_);
-    floors_[decodes] = {floor.latency.si(), floor.period.si()};
+    floors_[which] = {floor.latency.si(), floor.period.si()};
   }
   scenario_.launches_ahead = true;
 }
@@ -203,7 +205,9 @@ StepTime StepTimes::operator()(const Iteration& iteration) {
   if (iteration.prompts > 1 || iteration.cached > 0.0) {
     time = time + prefixes(iteration);
   }
-  const StepTime& floor = floors_[iteration.decodes > 0 ? 1 : 0];
+  const bool covered =
+      iteration.prompt_tokens + iteration.decodes * query_ <= scenario_.serving->stack.graph_tokens;
+  const StepTime& floor = floors_[(iteration.decodes > 0 ? 2 : 0) + (covered ? 0 : 1)];
   return {std::max(time.latency, floor.latency), std::max(time.period, floor.period)};
 }
 

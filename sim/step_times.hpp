@@ -16,7 +16,7 @@
 // linearly between nodes. Steps without prompts have a table of their own, every D with nodes of C.
 // Exact at the nodes, where a step has no prompt, or one without decodes or without a prefix; elsewhere
 // decodes and prefixes are taken to add. Where the host launches steps with prompts operator by operator, what it
-// takes is their floor (launch_floor), which knows no tokens. Of tests/laws/step_times_test.cpp, 99 % are within 5 %, the worst
+// takes is their floor (launch_floor), which knows no tokens but whether graphs cover them. Of tests/laws/step_times_test.cpp, 99 % are within 5 %, the worst
 // 6 % off: steps whose clock falls for power, to which the parts do not quite add, or which waits for launches spare.
 #pragma once
 
@@ -77,7 +77,8 @@ class StepTimes {
 
   ScenarioView scenario_;
   std::int64_t groups_;
-  StepTime floors_[2];  // of prompts alone, and beside decodes
+  // Of prompts alone, and beside decodes; of each of as many tokens as graphs cover, and of more.
+  StepTime floors_[4];
   std::int64_t query_;  // tokens of a decode
   Workspace workspace_;
   std::size_t costs_ = 0;

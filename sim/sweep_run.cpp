@@ -88,6 +88,14 @@ Node combine(const Sweep& sweep, const Combinations& c, std::size_t index, std::
   if (const Node* serving = section == "system" ? sweep.base.find("serving") : nullptr) {
     document["serving"] = *serving;
   }
+  // A base that trains may leave out what serves.
+  for (const char* key : {"training", "rl"}) {
+    const Node* trains = sweep.base.find(key);
+    if (trains != nullptr && (section == "serving" || section == "traffic" || section == "rl") &&
+        section != key) {
+      document[key] = *trains;
+    }
+  }
   for (const Assignment* a : assignments) {
     set_knob(document, a->path, a->path_place, a->value, problems);
   }
@@ -129,6 +137,8 @@ struct SweepPoints::Sections {
   std::vector<workloads::Serving> servings;
   std::vector<workloads::Traffic> traffics;
   std::vector<workloads::Accuracy> accuracies;
+  std::vector<workloads::Training> trainings;
+  std::vector<workloads::PostTraining> post_trainings;
 };
 
 SweepPoints::SweepPoints(Sweep sweep)
@@ -156,6 +166,8 @@ SweepPoints::SweepPoints(Sweep sweep)
   all(s.servings, 4, read_serving);
   all(s.traffics, 5, read_traffic);
   all(s.accuracies, 6, read_accuracy);
+  all(s.trainings, 7, read_training);
+  all(s.post_trainings, 8, read_post_training);
   problems.throw_if_any();
 }
 
@@ -180,10 +192,18 @@ ScenarioView SweepPoints::scenario(std::size_t point) const {
     return at;
   };
   const workloads::Deployment& deployment = s.deployments[index(3)];
-  return {&s.platforms[index(0)],  &s.models[index(1)],
-          &s.precisions[index(2)], &deployment.mapping,
-          &s.servings[index(4)],   &s.traffics[index(5)],
-          &s.accuracies[index(6)], deployment.pools ? &*deployment.pools : nullptr};
+  const workloads::Training& training = s.trainings[index(7)];
+  const workloads::PostTraining& rl = s.post_trainings[index(8)];
+  return {&s.platforms[index(0)],
+          &s.models[index(1)],
+          &s.precisions[index(2)],
+          &deployment.mapping,
+          &s.servings[index(4)],
+          &s.traffics[index(5)],
+          &s.accuracies[index(6)],
+          deployment.pools ? &*deployment.pools : nullptr,
+          training.trains() ? &training : nullptr,
+          rl.asked() ? &rl : nullptr};
 }
 
 bool holds(const Condition& condition, const ServingEstimate& estimate) {

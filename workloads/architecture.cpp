@@ -103,12 +103,14 @@ void read_layer_group(Fields& f, Fields& g, const Architecture& model, LayerGrou
                   {{"attention", Mixer::attention},
                    {"sliding_attention", Mixer::sliding_attention},
                    {"chunked_attention", Mixer::chunked_attention},
+                   {"bidirectional_attention", Mixer::bidirectional_attention},
                    {"mamba", Mixer::mamba},
                    {"delta_net", Mixer::delta_net},
                    {"none", Mixer::none}});
   g.choice<Ffn>("ffn", group.ffn, {{"mlp", Ffn::mlp}, {"moe", Ffn::moe}, {"none", Ffn::none}});
   const bool limited =
       group.mixer == Mixer::sliding_attention || group.mixer == Mixer::chunked_attention;
+  const bool bidirectional = group.mixer == Mixer::bidirectional_attention;
   if (attends(group.mixer)) {
     group.kv_heads = model.attention.kv_heads;
     g.integer("kv_heads", group.kv_heads, base::at_least_one, base::optional);
@@ -121,9 +123,22 @@ void read_layer_group(Fields& f, Fields& g, const Architecture& model, LayerGrou
     group.window = model.attention.window;
     g.integer("window", group.window, base::at_least_one, base::optional);
   }
+  if (bidirectional) {
+    g.integer("window", group.window, base::at_least_one, base::optional);
+    g.integer("streams", group.streams, base::at_least_one, base::optional);
+    g.integer("modulation", group.modulation, base::not_negative, base::optional);
+  }
   if (group.ffn == Ffn::mlp) {
     group.intermediate = model.mlp.intermediate;
     g.integer("intermediate", group.intermediate, base::at_least_one, base::optional);
+  }
+  if (bidirectional && model.attention.kind == AttentionKind::mla) {
+    g.problem("mixer", "latent attention (kind: mla) is causal");
+  } else if (bidirectional && model.autoregressive) {
+    g.problem("mixer", "a token that sees later ones needs autoregressive: false");
+  }
+  if (group.streams > 1 && group.ffn != Ffn::mlp) {
+    g.problem("streams", "are of attention and mlp together");
   }
   if (limited && model.attention.kind == AttentionKind::mla) {
     g.problem("mixer", "latent attention (kind: mla) has no window");
@@ -187,7 +202,14 @@ bool Architecture::has(Mixer mixer) const {
 bool same_network(const Architecture& a, const Architecture& b) {
   return a.hidden == b.hidden && a.vocab == b.vocab && a.tied_embeddings == b.tied_embeddings &&
          a.attention == b.attention && a.mamba == b.mamba && a.delta_net == b.delta_net &&
-         a.mlp == b.mlp && a.moe == b.moe && a.layers == b.layers && a.interleaved == b.interleaved;
+         a.mlp == b.mlp && a.moe == b.moe && a.layers == b.layers &&
+         a.interleaved == b.interleaved && a.autoregressive == b.autoregressive &&
+         a.denoising_steps == b.denoising_steps &&
+         std::equal(a.vision.begin(), a.vision.end(), b.vision.begin(), b.vision.end(),
+                    [](const VisionEncoder& x, const VisionEncoder& y) {
+                      return x.patches == y.patches && x.merge == y.merge &&
+                             same_network(x.encoder, y.encoder);
+                    });
 }
 
 void read(Fields& f, Architecture& model) {
@@ -198,6 +220,11 @@ void read(Fields& f, Architecture& model) {
   f.integer("hidden", model.hidden, base::at_least_one);
   f.integer("vocab", model.vocab, base::at_least_one);
   f.flag("tied_embeddings", model.tied_embeddings);
+  f.flag("autoregressive", model.autoregressive, base::optional);
+  f.integer("denoising_steps", model.denoising_steps, base::at_least_one, base::optional);
+  if (model.autoregressive && model.denoising_steps > 1) {
+    f.problem("denoising_steps", "are of models with autoregressive: false");
+  }
   f.group(
       "attention", [&](Fields& g) { read_attention(g, model.attention); }, base::optional);
   f.group(
@@ -214,14 +241,26 @@ void read(Fields& f, Architecture& model) {
   f.group(
       "moe", [&](Fields& g) { read_moe(g, model.moe); }, base::optional);
   f.group(
-      "expert_load",
+      "expert_load", [&](Fields& g) { read(g, model.moe.popularity); }, base::optional);
+  read_layers(f, model);
+  f.group(
+      "vision",
       [&](Fields& g) {
-        g.number("variation", model.moe.load_variation, base::not_negative);
-        g.source();
+        VisionEncoder& vision = model.vision.emplace_back();
+        g.integer("patches", vision.patches, base::at_least_one);
+        g.integer("merge", vision.merge, base::at_least_one, base::optional);
+        g.part("encoder", [&](Fields& e) { read(e, vision.encoder); });
+        if (vision.merge > 0 && vision.patches % (vision.merge * vision.merge) != 0) {
+          g.problem("merge", "merge x merge must divide the patches");
+        }
       },
       base::optional);
-  read_layers(f, model);
   transform(f, model);
+  if (const auto told = std::ssize(model.moe.popularity.counts);
+      told > 0 && told != model.moe.experts) {
+    f.problem("expert_load.counts",
+              fmt::format("tells of {} experts, the model has {}", told, model.moe.experts));
+  }
   f.group(
       "published",
       [&](Fields& g) {

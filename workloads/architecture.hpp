@@ -13,6 +13,7 @@
 
 #include "base/catalog.hpp"
 #include "base/fields.hpp"
+#include "workloads/expert_load.hpp"
 
 namespace roofcast::workloads {
 
@@ -96,7 +97,7 @@ struct MoeShape {
   std::int64_t shared_intermediate = 0;  // of each
   bool shared_gate = false;              // one more output of the router scales the shared expert
   std::int64_t latent = 0;               // 0 = none
-  double load_variation = 0.0;           // coefficient of variation of the experts' popularity
+  ExpertPopularity popularity;
   bool operator==(const MoeShape&) const = default;
 };
 
@@ -105,6 +106,7 @@ enum class Mixer : std::uint8_t {
   attention,
   sliding_attention,  // the last `window` tokens
   chunked_attention,  // the tokens since the last multiple of `window`
+  bidirectional_attention,  // all tokens of its sequence, or `window` on each side; nothing is kept for later
   mamba,
   delta_net,
 };
@@ -112,7 +114,11 @@ enum class Ffn : std::uint8_t { none, mlp, moe };
 
 constexpr bool attends(Mixer mixer) {
   return mixer == Mixer::attention || mixer == Mixer::sliding_attention ||
-         mixer == Mixer::chunked_attention;
+         mixer == Mixer::chunked_attention || mixer == Mixer::bidirectional_attention;
+}
+// Whether what a token sees is kept for the tokens after it.
+constexpr bool caches(Mixer mixer) {
+  return attends(mixer) && mixer != Mixer::bidirectional_attention;
 }
 
 // Equal layers. What a group does not say is that of the model.
@@ -121,10 +127,17 @@ struct LayerGroup {
   Mixer mixer = Mixer::attention;
   Ffn ffn = Ffn::mlp;
   std::int64_t kv_heads = 0;      // of attention
-  std::int64_t window = 0;        // of sliding and chunked attention
+  std::int64_t window = 0;        // of sliding, chunked and bidirectional attention
   std::int64_t intermediate = 0;  // of mlp
+  // Of attention and mlp: sets of weights, each for an equal part of the tokens (text and image of MMDiT,
+  // arXiv 2403.03206), and vectors of the hidden width that each set makes of a sequence's condition, to
+  // shift, scale and gate with (adaLN, arXiv 2212.09748).
+  std::int64_t streams = 1;
+  std::int64_t modulation = 0;
   bool operator==(const LayerGroup&) const = default;
 };
+
+struct VisionEncoder;
 
 struct Architecture {
   std::string id;
@@ -134,6 +147,10 @@ struct Architecture {
   std::int64_t hidden = 0;
   std::int64_t vocab = 0;
   bool tied_embeddings = false;
+  // A request is answered token by token; without, by its hidden states after one pass (embeddings, images):
+  // there is no output head.
+  bool autoregressive = true;
+  std::int64_t denoising_steps = 1;  // passes over the same tokens, of diffusion models
   AttentionShape attention;
   RecurrentShape mamba;
   RecurrentShape delta_net;
@@ -145,6 +162,7 @@ struct Architecture {
   // Of a draft: before the layers the hidden state and the embedding of the token that followed are
   // normalised and projected from 2·hidden to hidden, whole on every rank.
   bool joins_token = false;
+  std::vector<VisionEncoder> vision;  // none or one
   std::optional<double> published_total;
   std::optional<double> published_active;
 
@@ -156,6 +174,20 @@ struct Architecture {
   bool projects_latent() const { return moe.latent > 0 && moe.latent != hidden; }
   const RecurrentShape& recurrent(Mixer mixer) const {
     return mixer == Mixer::mamba ? mamba : delta_net;
+  }
+};
+
+// Encodes images before a prompt's first layer. Each is a sequence of `patches`, of which merge² neighbours become
+// one token of the prompt: two layers merge²·hidden wide project them (Qwen2-VL, arXiv 2409.12191).
+struct VisionEncoder {
+  std::int64_t patches = 0;
+  std::int64_t merge = 1;  // patches on a side
+  Architecture encoder;
+
+  std::int64_t tokens() const { return patches / (merge * merge); }
+  std::int64_t merged() const { return merge * merge * encoder.hidden; }
+  double projection_parameters(std::int64_t hidden) const {
+    return static_cast<double>(merged()) * static_cast<double>(merged() + hidden);
   }
 };
 

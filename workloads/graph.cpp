@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/graph.hpp"
 
-#include <cmath>
-#include <iterator>
-
 #include "workloads/graph_builder.hpp"
 
 namespace roofcast::workloads {
 namespace {
 
 bool same_mixer(const LayerGroup& a, const LayerGroup& b) {
-  return a.mixer == b.mixer && a.kv_heads == b.kv_heads && a.window == b.window;
+  return a.mixer == b.mixer && a.kv_heads == b.kv_heads && a.window == b.window &&
+         a.streams == b.streams && a.modulation == b.modulation;
 }
 bool same_ffn(const LayerGroup& a, const LayerGroup& b) {
-  return a.ffn == b.ffn && a.intermediate == b.intermediate;
+  return a.ffn == b.ffn && a.intermediate == b.intermediate && a.streams == b.streams;
 }
 
 // Calls `emit` once for each kind of layer, wherever its layers stand: equal operators become one
@@ -67,7 +65,7 @@ void GraphBuilder::build() {
             [&](const LayerGroup& layer, double count) { mixer(layer, count); });
   each_kind(model_.layers, same_ffn, [&](const LayerGroup& layer, double count) {
     if (layer.ffn == Ffn::mlp) {
-      dense(layer.intermediate, count);
+      dense(layer, count);
     } else if (layer.ffn == Ffn::moe) {
       experts(count);
     }
@@ -111,51 +109,25 @@ void GraphBuilder::collective(std::string_view name, CollectiveKind kind, double
 }
 
 void GraphBuilder::head() {
-  const std::int64_t rows = batch_.logit_rows();
+  const std::int64_t rows = batch_.loss ? tokens_ : batch_.logit_rows();
   elementwise("head.norm", 2.0 * rows_bytes(), rows_bytes(), 1.0);
+  if (!model_.autoregressive) {
+    return;
+  }
   const std::int64_t vocab = ceil_div(model_.vocab, tp_);
   linear("head.logits", rows, vocab, hidden_, precision_.head, 1.0);
+  if (batch_
+          .loss) {  // of a rank's part of the vocabulary, in fp32: the largest, the sum, the probabilities
+    constexpr double kLossBytes = 4.0;
+    const double part = static_cast<double>(rows * vocab) * kLossBytes;
+    elementwise("head.loss", 2.0 * part, part, 1.0);
+    collective("head.all_reduce", CollectiveKind::all_reduce,
+               2.0 * static_cast<double>(rows) * kLossBytes, tp_, 1.0);
+    return;
+  }
   const auto logits = static_cast<double>(rows * model_.vocab) * kHiddenBytes;
   collective("head.gather", CollectiveKind::all_gather, logits, tp_, 1.0);
   elementwise("head.sampling", logits, static_cast<double>(rows) * 4.0, 1.0);
-}
-
-namespace {
-
-// Expected largest of 2^i standard normal numbers, n ∫ x φ(x) Φ(x)^(n−1) dx.
-constexpr double kLargest[] = {0.0,    0.5642, 1.0294, 1.4236, 1.7660, 2.0697,
-                               2.3437, 2.5946, 2.8269, 3.0439, 3.2482};
-
-double largest_of(double numbers) {
-  constexpr std::size_t kLast = std::size(kLargest) - 1;
-  const double place = std::min(std::log2(numbers), static_cast<double>(kLast));
-  const auto below = std::min(static_cast<std::size_t>(place), kLast - 1);
-  const double beyond = place - static_cast<double>(below);
-  return (1.0 - beyond) * kLargest[below] + beyond * kLargest[below + 1];
-}
-
-}  // namespace
-
-ExpertLoad mean_load(double tokens, std::int64_t top_k, std::int64_t experts, std::int64_t ranks,
-                     double variation) {
-  const double hit = static_cast<double>(top_k) / static_cast<double>(experts);
-  const double local = static_cast<double>(experts) / static_cast<double>(ranks);
-  const double variance = variation * variation;
-  const double missed =
-      variance > 0.0
-          ? std::pow(1.0 + tokens * (std::pow(1.0 - hit, -variance) - 1.0), -1.0 / variance)
-          : std::pow(1.0 - hit, tokens);
-  return {tokens * hit * local, local * (1.0 - missed)};
-}
-
-ExpertLoad busiest_load(double tokens, std::int64_t top_k, std::int64_t experts, std::int64_t ranks,
-                        double variation) {
-  ExpertLoad load = mean_load(tokens, top_k, experts, ranks, variation);
-  const double local = static_cast<double>(experts) / static_cast<double>(ranks);
-  load.pairs *=
-      std::min(1.0 + largest_of(static_cast<double>(ranks)) * variation / std::sqrt(local),
-               static_cast<double>(ranks));
-  return load;
 }
 
 void build_graph(const Architecture& model, const Precision& precision, const Mapping& mapping,

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "workloads/architecture.hpp"
+#include "workloads/expert_load.hpp"
 #include "workloads/mapping.hpp"
 #include "workloads/operator.hpp"
 #include "workloads/precision.hpp"
@@ -34,6 +35,8 @@ struct Batch {
       0;  // attention-DP groups with such a batch, whose tokens share experts; 0 = all
   bool last_logits = false;  // a draft, which goes on from a sequence's last token only
 
+  bool loss = false;  // of training: every token's logits, and their cross entropy
+
   friend bool operator==(const Batch&, const Batch&) = default;
 };
 
@@ -42,6 +45,8 @@ struct Fusion {
   QuantiseFusion quantise = QuantiseFusion::none;
   AllReduceKernels custom_all_reduce = AllReduceKernels::library;
   bool norm = false;  // all-reduces of at most kFusedNormBytes add the residual and normalise
+  bool second_experts = false;          // GroupedGemm::second_choice
+  bool shared_beside_dispatch = false;  // shared experts run while tokens are dispatched
 };
 
 // What InferenceX lets vLLM fuse between 8 ranks (SemiAnalysisAI/InferenceX@bb4c7f9
@@ -51,23 +56,5 @@ inline constexpr double kFusedNormBytes = 8e6;
 // Appends nothing and allocates nothing when `graph` has the capacity of an earlier call.
 void build_graph(const Architecture& model, const Precision& precision, const Mapping& mapping,
                  Fusion fusion, const Batch& batch, Graph& graph);
-
-// What one of `ranks` that share all experts gets of `tokens` tokens that each choose top_k of them.
-struct ExpertLoad {
-  double pairs = 0.0;     // of a token and an expert
-  double distinct = 0.0;  // experts with a pair, or more
-};
-
-// Of the mean rank. An expert is hit by a token with probability p = top_k / experts on average; popularities
-// are gamma distributed around it with the coefficient of variation v, so that
-//   distinct = experts/ranks · (1 − (1 + tokens·((1−p)^(−v²) − 1))^(−1/v²)),    1 − (1−p)^tokens at v = 0
-ExpertLoad mean_load(double tokens, std::int64_t top_k, std::int64_t experts, std::int64_t ranks,
-                     double variation);
-
-// Of the rank with most pairs, which the others wait for: the mean and as many standard deviations of the popularity of a
-// rank's experts as the largest of so many normal numbers is expected to have. Chance adds more where pairs are
-// few; distinct experts are the mean rank's, as in servers of few clients, which show no more.
-ExpertLoad busiest_load(double tokens, std::int64_t top_k, std::int64_t experts, std::int64_t ranks,
-                        double variation);
 
 }  // namespace roofcast::workloads

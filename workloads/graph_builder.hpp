@@ -31,10 +31,10 @@ class GraphBuilder {
   void convolution(const RecurrentShape& shape, std::int64_t all, double count);
 
   // Feed-forwards
-  void dense(std::int64_t intermediate, double count);
+  void dense(const LayerGroup& layer, double count);
   void experts(double count);
   void feed_forward(const char* up, const char* act, const char* down, std::int64_t intermediate,
-                    bool gated, LinearFormat format, double count);
+                    bool gated, LinearFormat format, double count, std::int64_t streams = 1);
 
   void head();
 
@@ -55,6 +55,11 @@ class GraphBuilder {
     if (m > 0) {
       call(name, Gemm{m, n, k, groups, format.activations, format.weights}, count);
     }
+  }
+  // Each stream has weights of its own for its part of the tokens.
+  void streamed(std::string_view name, std::int64_t m, std::int64_t n, std::int64_t k,
+                LinearFormat format, double count, std::int64_t streams) {
+    linear(name, ceil_div(m, streams), n, k, format, count * static_cast<double>(streams));
   }
   bool fuses_quantise(LinearFormat format) const {
     return fusion_.quantise == QuantiseFusion::all ||

@@ -78,10 +78,10 @@ double clamped_moment(const Lengths& lengths, int order) {
 
 }  // namespace
 
-void read(base::Fields& f, std::string_view key, Lengths& lengths) {
+void read(base::Fields& f, std::string_view key, Lengths& lengths, base::Need need) {
   if (!f.is_map(key)) {
-    lengths = {};
-    f.integer(key, lengths.least, kTokens);
+    lengths = {.least = lengths.least};
+    f.integer(key, lengths.least, kTokens, need);
     lengths.most = lengths.least;
     return;
   }

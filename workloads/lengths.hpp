@@ -28,10 +28,12 @@ struct Lengths {
   double cv = 0.0;
 };
 
-// `key` of `f` is a number or a map.
-void read(base::Fields& f, std::string_view key, Lengths& lengths);
+// `key` of `f` is a number or a map; an optional one that is absent leaves `least`, as fixed length.
+void read(base::Fields& f, std::string_view key, Lengths& lengths,
+          base::Need need = base::required);
 
 double mean(const Lengths& lengths);  // of what is drawn, without its rounding
+inline std::int64_t longest(const Lengths& lengths) { return lengths.most; }
 // Variance over mean², as drawn.
 double squared_variation(const Lengths& lengths);
 

@@ -17,6 +17,8 @@ void read(base::Fields& f, Mapping& mapping) {
                           {{"ring", ContextMethod::ring}, {"ulysses", ContextMethod::ulysses}},
                           base::optional);
   f.integer("decode_context_parallel", mapping.decode_context_parallel, ways, base::optional);
+  f.flag("expert_balancing", mapping.expert_balancing, base::optional);
+  f.integer("redundant_experts", mapping.redundant_experts, {0.0, 1e6}, base::optional);
 }
 
 namespace {
@@ -73,12 +75,13 @@ MappingFault fault_of(const Architecture& model, const Mapping& mapping) {
     }
   }
   if (model.moe.experts == 0) {
-    return mapping.expert_parallel > 1 ? MappingFault::no_experts : MappingFault::none;
+    return mapping.expert_parallel > 1 || mapping.redundant_experts > 0 ? MappingFault::no_experts
+                                                                        : MappingFault::none;
   }
   if (mapping.expert_ranks() % mapping.expert_parallel != 0) {
     return MappingFault::expert_ranks;
   }
-  if (model.moe.experts % mapping.expert_parallel != 0) {
+  if ((model.moe.experts + mapping.redundant_experts) % mapping.expert_parallel != 0) {
     return MappingFault::experts;
   }
   if (model.moe.intermediate % mapping.expert_tensor_parallel() != 0) {

@@ -13,6 +13,9 @@
 // rank of the group, each attends to its part of the cache, and the partial outputs are merged.
 // decode_context_parallel cuts the cache the same way among tensor-parallel ranks that would otherwise
 // hold copies of it (arXiv 2507.07120, and vLLM's option of that name).
+//
+// expert_balancing packs experts by their popularity, and redundant_experts adds copies of hot ones to each
+// layer, spread over its ranks like the others (workloads/expert_load.hpp).
 #pragma once
 
 #include <cstdint>
@@ -33,6 +36,9 @@ struct Mapping {
   std::int64_t context_parallel = 1;
   ContextMethod context_method = ContextMethod::ring;
   std::int64_t decode_context_parallel = 1;
+  bool expert_balancing = false;
+  std::int64_t redundant_experts = 0;
+  std::int64_t expert_replicas = 1;  // of training, where ranks that are left hold copies
 
   // Ranks of one pipeline stage.
   std::int64_t stage_ranks() const { return tensor_parallel * context_parallel * data_parallel; }
@@ -40,8 +46,11 @@ struct Mapping {
   // Parts one sequence's KV cache is cut into, beside its heads.
   std::int64_t cache_parts() const { return context_parallel * decode_context_parallel; }
   // Ranks that share the experts of one pipeline stage, and ways each expert is cut.
-  std::int64_t expert_ranks() const { return stage_ranks(); }
+  std::int64_t expert_ranks() const { return stage_ranks() / expert_replicas; }
   std::int64_t expert_tensor_parallel() const { return expert_ranks() / expert_parallel; }
+  ExpertPlacement expert_placement() const {
+    return {expert_parallel, expert_balancing || redundant_experts > 0, redundant_experts};
+  }
 };
 
 void read(base::Fields& f, Mapping& mapping);

@@ -37,6 +37,11 @@ void GraphBuilder::mixer(const LayerGroup& layer, double count) {
     recurrent(model_.recurrent(layer.mixer), count);
     return;
   }
+  if (layer.modulation > 0) {
+    linear("attention.modulation", batch_.prefill_sequences,
+           ceil_div(layer.modulation * hidden_, tp_), hidden_, precision_.plain,
+           count * static_cast<double>(layer.streams));
+  }
   norm("attention.norm", count);
   quantise("attention.quantise", static_cast<double>(tokens_ * hidden_), precision_.attention,
            count);
@@ -108,10 +113,10 @@ void GraphBuilder::prefill_attention(const AttentionHeads& heads, double passed_
                query * static_cast<double>(heads.value_dim), cp_, count, tp_);
     return;
   }
-  call("attention.prefill",
-       PrefillAttention{heads, sequences, chunk_,
-                        balanced_before(batch_.cached_tokens, batch_.prefill_tokens, chunk_)},
-       count);
+  const std::int64_t others =
+      heads.bidirectional ? batch_.cached_tokens + batch_.prefill_tokens - chunk_
+                          : balanced_before(batch_.cached_tokens, batch_.prefill_tokens, chunk_);
+  call("attention.prefill", PrefillAttention{heads, sequences, chunk_, others}, count);
   if (cp_ > 1) {
     collective("attention.ring", CollectiveKind::send_receive, passed, 2,
                count * static_cast<double>(cp_ - 1), tp_);
@@ -125,8 +130,8 @@ void GraphBuilder::grouped_query(const LayerGroup& layer, double count) {
   const std::int64_t kv_heads = ceil_div(layer.kv_heads, tp_);  // replicated when there are too few
   const std::int64_t query = heads * a.head_dim;
   const std::int64_t kv = kv_heads * a.head_dim;
-  linear("attention.qkv", tokens_, (a.output_gate ? 2 : 1) * query + 2 * kv, hidden_,
-         precision_.attention, count);
+  streamed("attention.qkv", tokens_, (a.output_gate ? 2 : 1) * query + 2 * kv, hidden_,
+           precision_.attention, count, layer.streams);
   const auto rows = static_cast<double>(tokens_);
   const double qk = rows * static_cast<double>(query + kv);
   const double fresh = rows * static_cast<double>(2 * kv);
@@ -141,9 +146,15 @@ void GraphBuilder::grouped_query(const LayerGroup& layer, double count) {
   if (a.qk_norm) {
     elementwise("attention.qk_norm", qk * kHiddenBytes, qk * kHiddenBytes, count);
   }
-  const AttentionHeads shape{
-      heads,        kv_heads, a.head_dim,          a.head_dim,
-      layer.window, 2 * kv,   precision_.kv_cache, layer.mixer == Mixer::chunked_attention};
+  const AttentionHeads shape{heads,
+                             kv_heads,
+                             a.head_dim,
+                             a.head_dim,
+                             layer.window,
+                             2 * kv,
+                             precision_.kv_cache,
+                             layer.mixer == Mixer::chunked_attention,
+                             layer.mixer == Mixer::bidirectional_attention};
   decode_attention(shape, count);
   prefill_attention(shape, static_cast<double>(2 * kv), kv_heads, count);
   const double outputs = rows * static_cast<double>(query);
@@ -151,7 +162,7 @@ void GraphBuilder::grouped_query(const LayerGroup& layer, double count) {
     elementwise("attention.gate", 2.0 * outputs * kHiddenBytes, outputs * kHiddenBytes, count);
   }
   quantise("attention.quantise_out", outputs, precision_.attention, count);
-  linear("attention.out", tokens_, hidden_, query, precision_.attention, count);
+  streamed("attention.out", tokens_, hidden_, query, precision_.attention, count, layer.streams);
 }
 
 // Decode attends in the latent space (weights absorbed into queries and outputs); prefill expands

@@ -53,7 +53,8 @@ struct AttentionHeads {
   std::int64_t window = 0;          // keys a query sees at most; 0 = all before it
   std::int64_t cache_elements = 0;  // read per cached token
   NumberFormat cache = NumberFormat::bf16;
-  bool chunked = false;  // keys since the last multiple of window
+  bool chunked = false;        // keys since the last multiple of window
+  bool bidirectional = false;  // keys of the whole sequence, or window on each side
   friend bool operator==(const AttentionHeads&, const AttentionHeads&) = default;
 };
 
@@ -190,7 +191,11 @@ struct Call {
   double count = 1.0;
   bool in_layers =
       true;  // false: embedding and head, which stand on the first and last pipeline stage
-  bool beside = false;  // runs beside the call before it: only the longer of the two takes time
+  // Runs beside the last call before it that does not, after others that do: only what that one does not
+  // hide takes time.
+  bool beside = false;
+  bool exchange =
+      false;  // of tokens between ranks and experts; another batch may compute meanwhile
 };
 
 using Graph = std::vector<Call>;

@@ -67,6 +67,7 @@ double mixer_norms(const Architecture& model, const LayerGroup& group) {
 
 void add(LayerParameters& sum, double count, const LayerParameters& layer) {
   sum.attention += count * layer.attention;
+  sum.modulation += count * layer.modulation;
   sum.index += count * layer.index;
   sum.recurrent += count * layer.recurrent;
   sum.mlp += count * layer.mlp;
@@ -83,7 +84,8 @@ LayerParameters layer_parameters(const Architecture& model, const LayerGroup& gr
   LayerParameters p;
   p.norms = mixer_norms(model, group);
   if (attends(group.mixer)) {
-    p.attention = attention_parameters(model, group.kv_heads);
+    p.attention = as_double(group.streams) * attention_parameters(model, group.kv_heads);
+    p.modulation = as_double(group.streams * group.modulation * model.hidden * model.hidden);
     p.index = index_parameters(model);
   } else if (group.mixer != Mixer::none) {
     const RecurrentShape& r = model.recurrent(group.mixer);
@@ -94,7 +96,8 @@ LayerParameters layer_parameters(const Architecture& model, const LayerGroup& gr
   }
   p.norms += as_double(model.hidden);
   if (group.ffn == Ffn::mlp) {
-    p.mlp = gated_parameters(model.hidden, group.intermediate, model.mlp.gated);
+    p.mlp = as_double(group.streams) *
+            gated_parameters(model.hidden, group.intermediate, model.mlp.gated);
     return p;
   }
   const MoeShape& moe = model.moe;
@@ -111,6 +114,9 @@ ParameterCount parameters(const Architecture& model) {
   ParameterCount count;
   count.embedding = as_double(model.vocab) * as_double(model.hidden);
   count.head = model.tied_embeddings ? 0.0 : count.embedding;
+  for (const VisionEncoder& vision : model.vision) {
+    count.vision = parameters(vision.encoder).total() + vision.projection_parameters(model.hidden);
+  }
   count.final_norm = as_double(model.hidden);
   for (const LayerGroup& group : model.layers) {
     add(count.layers, as_double(group.count), layer_parameters(model, group));
@@ -129,8 +135,8 @@ double active_parameters(const Architecture& model) {
   const ParameterCount count = parameters(model);
   const double share =
       model.moe.experts == 0 ? 0.0 : as_double(model.moe.top_k) / as_double(model.moe.experts);
-  return count.total() - (model.tied_embeddings ? 0.0 : count.embedding) -
-         count.layers.experts * (1.0 - share);
+  const bool looked_up = !model.tied_embeddings || !model.autoregressive;
+  return count.total() - (looked_up ? count.embedding : 0.0) - count.layers.experts * (1.0 - share);
 }
 
 }  // namespace roofcast::workloads

@@ -13,9 +13,10 @@ namespace roofcast::workloads {
 
 // Of one layer.
 struct LayerParameters {
-  double attention = 0;  // projections
-  double index = 0;      // of sparse attention
-  double recurrent = 0;  // projections
+  double attention = 0;   // projections
+  double modulation = 0;  // of a sequence's condition
+  double index = 0;       // of sparse attention
+  double recurrent = 0;   // projections
   double mlp = 0;
   double experts = 0;  // routed
   double shared = 0;   // shared experts
@@ -23,7 +24,8 @@ struct LayerParameters {
   double router = 0;
   double norms = 0;  // biases, convolutions, scalars of heads
   double total() const {
-    return attention + index + recurrent + mlp + experts + shared + latent + router + norms;
+    return attention + modulation + index + recurrent + mlp + experts + shared + latent + router +
+           norms;
   }
 };
 LayerParameters layer_parameters(const Architecture& architecture, const LayerGroup& group);
@@ -34,12 +36,13 @@ struct ParameterCount {
   double embedding = 0;
   double head = 0;  // 0 when tied to the embedding
   double final_norm = 0;
+  double vision = 0;
   double mtp = 0;  // not in total()
-  double total() const { return layers.total() + embedding + head + final_norm; }
+  double total() const { return layers.total() + embedding + head + final_norm + vision; }
 };
 ParameterCount parameters(const Architecture& architecture);
 
-// Parameters one token touches: top_k of the experts, the head, not the embedding table.
+// Parameters one token touches: top_k of the experts, the head, not the embedding table; images their encoder.
 double active_parameters(const Architecture& architecture);
 
 }  // namespace roofcast::workloads

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/request_stream.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace roofcast::workloads {
@@ -23,23 +24,10 @@ void read(base::Fields& f, Priorities& p) {
 
 }  // namespace
 
-void read(base::Fields& f, RequestStream& s) {
-  read(f, "input_tokens", s.input);
-  read(f, "output_tokens", s.output);
-  f.integer("cached_tokens", s.cached_tokens, base::not_negative, base::optional);
-  if (f.has("arrivals")) {
-    f.group("arrivals", [&](base::Fields& g) { read(g, s.arrivals.emplace()); });
-    f.integer("concurrency", s.concurrency, kCount, base::optional);
-    if (f.has("concurrency")) {
-      f.problem("concurrency", "either clients that wait (concurrency) or arrivals, not both");
-    }
-  } else {
-    f.integer("concurrency", s.concurrency, kCount);
-  }
-  f.integer("requests", s.requests, kCount);
-  if (f.has("priorities")) {
-    f.group("priorities", [&](base::Fields& g) { read(g, s.priorities.emplace()); });
-  }
+namespace {
+
+// What agents leave to say: when requests begin and what must be kept.
+void read_rest(base::Fields& f, RequestStream& s) {
   f.integer("seed", s.seed, base::not_negative, base::optional);
   f.group(
       "objectives",
@@ -49,23 +37,91 @@ void read(base::Fields& f, RequestStream& s) {
         g.quantity("end_to_end", s.objectives.end_to_end);
       },
       base::optional);
+}
+
+}  // namespace
+
+void read(base::Fields& f, RequestStream& s) {
+  if (f.has("agents")) {
+    f.group("agents", [&](base::Fields& g) { read(g, s.agents.emplace()); });
+    s.concurrency = s.agents ? s.agents->concurrent : 0;
+    read_rest(f, s);
+    return;
+  }
+  read(f, "input_tokens", s.input);
+  read(f, "output_tokens", s.output);
+  f.integer("cached_tokens", s.cached_tokens, base::not_negative, base::optional);
+  f.integer("images", s.images, {0.0, 1e6}, base::optional);
+  if (f.has("arrivals")) {
+    f.group("arrivals", [&](base::Fields& g) { read(g, s.arrivals.emplace()); });
+  }
+  f.integer("concurrency", s.concurrency, kCount, base::optional);
+  if (f.has("concurrency") == s.arrivals.has_value()) {
+    f.problem("concurrency",
+              "one of concurrency (clients that wait), arrivals and agents is expected");
+  }
+  f.integer("requests", s.requests, kCount);
+  if (f.has("priorities")) {
+    f.group("priorities", [&](base::Fields& g) { read(g, s.priorities.emplace()); });
+  }
+  read_rest(f, s);
   if (f.has("input_tokens") && s.cached_tokens >= whole(mean(s.input))) {
     f.problem("cached_tokens",
               "must be fewer than input_tokens: the last prompt token is never reused");
   }
 }
 
+namespace {
+
+Traffic mean_traffic(const Agents& agents, std::uint64_t seed) {
+  Traffic t;
+  t.concurrency = agents.concurrent;
+  t.agents = sample(agents, seed);
+  if (t.agents == nullptr) {
+    return t;
+  }
+  double turns = 0.0;
+  double input = 0.0;
+  double output = 0.0;
+  for (const AgentTask& task : t.agents->tasks) {
+    for (const std::vector<AgentTurn>& session : task.sessions) {
+      for (const AgentTurn& turn : session) {
+        turns += 1.0;
+        input += static_cast<double>(turn.input_tokens);
+        output += static_cast<double>(turn.output_tokens);
+      }
+    }
+  }
+  t.input_tokens = whole(input / turns);
+  t.output_tokens = whole(output / turns);
+  t.input.least = t.input.most = t.input_tokens;
+  t.output = agents.output;
+  return t;
+}
+
+}  // namespace
+
 Traffic mean_traffic(const RequestStream& s) {
+  if (s.agents) {
+    return mean_traffic(*s.agents, static_cast<std::uint64_t>(s.seed));
+  }
   return {whole(mean(s.input)),
           whole(mean(s.output)),
           s.concurrency,
           s.cached_tokens,
           s.arrivals,
           s.input,
-          s.output};
+          s.output,
+          s.images};
 }
 
 Requests draw_requests(const RequestStream& s) {
+  if (s.agents) {
+    const auto seed = static_cast<std::uint64_t>(s.seed);
+    const std::int64_t tasks = s.agents->tasks.value_or(kRequestsPerClient * s.concurrency);
+    return requests_of(*s.agents, draw_tasks(*s.agents, static_cast<std::size_t>(tasks), seed),
+                       seed);
+  }
   const std::int64_t count =
       s.requests.value_or(s.arrivals ? kOpenRequests : kRequestsPerClient * s.concurrency);
   Arrivals at_once;

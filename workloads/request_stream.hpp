@@ -14,7 +14,8 @@
 //     objectives: {ttft: 2 s, tpot: 50 ms}
 //
 // With `concurrency` clients each wait for their answer and send the next request (closed loop); with
-// `arrivals` requests come by themselves (open loop).
+// `arrivals` requests come by themselves (open loop). With `agents` in place of both and the lengths clients
+// are agents that work at tasks (workloads/agents.hpp).
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,7 @@
 
 #include "base/fields.hpp"
 #include "base/quantity.hpp"
+#include "workloads/agents.hpp"
 #include "workloads/arrivals.hpp"
 #include "workloads/lengths.hpp"
 #include "workloads/requests.hpp"
@@ -48,20 +50,22 @@ struct RequestStream {
   Lengths input;
   Lengths output;
   std::int64_t cached_tokens = 0;    // of each input, already in the KV cache
+  std::int64_t images = 0;           // of each request; their tokens are some of the input
   std::int64_t concurrency = 0;      // 0 in an open loop
   std::optional<Arrivals> arrivals;  // of an open loop
   std::optional<std::int64_t> requests;
   std::optional<Priorities> priorities;  // all 0 without
   std::int64_t seed = 1;
   Objectives objectives;
+  std::optional<Agents> agents;  // who decide all but seed and objectives
 };
 
 void read(base::Fields& f, RequestStream& stream);
 
-// Mean lengths, and how they vary about them.
+// Mean lengths, and how they vary about them; of agents, those of their turns.
 Traffic mean_traffic(const RequestStream& stream);
 
-// As many as the stream says, else ten a client or a thousand. Those of a closed loop arrive at 0.
+// As many as the stream says, else ten a client or a thousand; of agents, all turns of as many tasks. Those of a closed loop arrive at 0.
 Requests draw_requests(const RequestStream& stream);
 
 }  // namespace roofcast::workloads

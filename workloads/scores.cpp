@@ -13,10 +13,17 @@ namespace {
 
 constexpr base::Range kPercent{0.0, 100.0};
 
+const base::Choices<Selection>& selections() {
+  static const base::Choices<Selection> all = {{"vote", Selection::vote},
+                                               {"coverage", Selection::coverage}};
+  return all;
+}
+
 void read_point(base::Fields& g, ScorePoint& point) {
   g.text("benchmark", point.benchmark);
   g.text("effort", point.effort, base::optional);
   g.integer("samples", point.samples, base::at_least_one, base::optional);
+  g.choice("select", point.select, selections(), base::optional);
   g.number("score", point.score, kPercent);
   g.number("tokens", point.tokens, base::positive, base::optional);
 }
@@ -43,10 +50,12 @@ void read(base::Fields& f, Accuracy& accuracy) {
   const bool own = f.has("curve");
   f.text("benchmark", accuracy.benchmark, own ? base::optional : base::required);
   f.integer("samples", accuracy.samples, base::at_least_one, base::optional);
+  f.choice("select", accuracy.select, selections(), base::optional);
   if (!own) {
     f.text("checkpoint", accuracy.checkpoint, base::optional);
     f.text("effort", accuracy.effort, base::optional);
     f.text("measured_in", accuracy.measured_in, base::optional);
+    f.number("tokens", accuracy.tokens, base::positive, base::optional);
     return;
   }
   f.each("curve", [&](base::Fields& g) {

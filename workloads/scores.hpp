@@ -9,6 +9,7 @@
 //       points:
 //         - {benchmark: aime_2025, effort: low, score: 50.4}
 //         - {benchmark: aime_2025, effort: high, score: 92.5, tokens: 21000}
+//         - {benchmark: aime_2025, effort: low, samples: 64, select: vote, score: 71.0}
 //
 // A score holds for that model, precision, checkpoint, effort and number of samples and for no other. What a
 // scenario asks for is its section accuracy:
@@ -18,8 +19,8 @@
 //   accuracy: {curve: [{tokens: 2000, score: 50}, {tokens: 16000, score: 80}]}      # one's own
 //
 // A curve is read at traffic.output_tokens, linear in the logarithm of the tokens, between its points only:
-// budget-forced reasoning lengths. `samples` answers to a question, of which one is chosen by a vote or a
-// verifier (best-of-N), are points of their own.
+// budget-forced reasoning lengths. Of `samples` answers to a question one is selected: by a majority `vote`, or by
+// somebody who knows the right one, which is the `coverage` (pass@k) that a verifier can reach at most.
 #pragma once
 
 #include <string>
@@ -30,14 +31,17 @@
 
 namespace roofcast::workloads {
 
+enum class Selection : std::uint8_t { unsaid, vote, coverage };
+
 struct ScorePoint {
   std::string benchmark;
   std::string
       checkpoint;      // of several with one architecture; empty: the one the model is named after
   std::string effort;  // of reasoning, as its makers call it; empty: there is no choice
   std::int64_t samples = 1;
-  double score = 0.0;   // percent
-  double tokens = 0.0;  // mean output tokens of a sample; 0 when not published
+  Selection select = Selection::unsaid;  // of several samples
+  double score = 0.0;                    // percent
+  double tokens = 0.0;                   // mean output tokens of a sample; 0 when not published
   std::string precision;
 };
 
@@ -58,7 +62,9 @@ struct Accuracy {
   std::string checkpoint;
   std::string effort;
   std::int64_t samples = 1;
+  Selection select = Selection::unsaid;  // matches any
   std::string measured_in;  // a precision whose scores are taken for any; empty: the scenario's
+  double tokens = 0.0;      // output tokens of a sample, assumed where none are published; 0: none
   std::vector<CurvePoint> curve;  // by tokens
 };
 

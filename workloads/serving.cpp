@@ -39,6 +39,8 @@ void read_policy(base::Fields& f, SchedulerPolicy& policy) {
   f.integer("batch_wait_iterations", policy.batch_wait_iterations, base::not_negative,
             base::optional);
   f.number("batch_wait_fill", policy.batch_wait_fill, base::fraction, base::optional);
+  f.integer("rank_wait_iterations", policy.rank_wait_iterations, base::not_negative,
+            base::optional);
   f.integer("receive_iterations", policy.receive_iterations, base::at_least_one, base::optional);
   f.integer("stream_interval", policy.stream_interval, base::at_least_one, base::optional);
 }
@@ -76,6 +78,9 @@ void read(base::Fields& f, Stack& stack) {
     g.flag("asynchronous", stack.asynchronous);
     g.number("hidden_launch", stack.hidden_launch, {0.0, 1.0});
     g.quantity("eager_operator", stack.eager_operator, base::not_negative);
+    g.number("latent_operators", stack.latent_operators, base::not_negative, base::optional);
+    g.number("expert_operators", stack.expert_operators, base::not_negative, base::optional);
+    g.integer("graph_tokens", stack.graph_tokens, base::not_negative, base::optional);
     g.source();
   });
   f.group("front_end", [&](base::Fields& g) {
@@ -90,6 +95,7 @@ void read(base::Fields& f, Stack& stack) {
                               {"per tensor", QuantiseFusion::tensors},
                               {"all", QuantiseFusion::all}});
     g.flag("all_reduce_norm", stack.fused_norm);
+    g.flag("second_experts", stack.second_experts, base::optional);
     g.choice<AllReduceKernels>("custom_all_reduce", stack.custom_all_reduce,
                                {{"none", AllReduceKernels::library},
                                 {"barriers", AllReduceKernels::barriers},
@@ -122,11 +128,17 @@ void read(base::Fields& f, Serving& serving) {
   }
   f.group(
       "speculative", [&](base::Fields& g) { read(g, serving.speculation); }, base::optional);
+  f.choice<Overlap>("overlap", serving.overlap,
+                    {{"none", Overlap::none},
+                     {"shared experts", Overlap::shared_experts},
+                     {"two batches", Overlap::two_batches}},
+                    base::optional);
   f.integer("replicas", serving.replicas, {1.0, 1e6}, base::optional);
   f.choice<Router>("router", serving.router,
                    {{"round robin", Router::round_robin},
                     {"least loaded", Router::least_loaded},
-                    {"prefix aware", Router::prefix_aware}},
+                    {"prefix aware", Router::prefix_aware},
+                    {"session", Router::session}},
                    base::optional);
 }
 

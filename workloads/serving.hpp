@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -55,6 +56,8 @@ struct SchedulerPolicy {
   // Iterations of decodes that waiting prompts let pass until they fill a share of the budget.
   std::int64_t batch_wait_iterations = 0;
   double batch_wait_fill = 0.0;
+  // Iterations after which waiting prompts go to the ranks of attention DP though not each gets one, while all decode.
+  std::int64_t rank_wait_iterations = 0;
   // Decode iterations after which new requests are looked for; they are after every one with prompts too.
   std::int64_t receive_iterations = 1;
   std::int64_t stream_interval = 1;  // tokens of an answer in a message to the client
@@ -65,6 +68,7 @@ enum class Router : std::uint8_t {
   round_robin,   // one after the other
   least_loaded,  // the fewest requests that run or wait
   prefix_aware,  // the most of the prompt in its KV cache, unless loads are too uneven
+  session,       // where the session's first request went, which is the least loaded
 };
 
 // What a stack's memory_fraction is a fraction of, and what it must hold.
@@ -100,8 +104,14 @@ struct Stack {
   base::Seconds message_overhead;  // of a message to a client: detokenisation, HTTP
   double hidden_launch = 0.0;      // share of a kernel's launch behind the kernel before
   base::Seconds eager_operator;    // host time of an operator where prompts rule out a CUDA graph
+  // Such operators beyond those that are counted, of a layer of latent attention and of one of experts.
+  double latent_operators = 0.0;
+  double expert_operators = 0.0;
+  // Of an iteration with prompts, as many as graphs cover, but for attention (piecewise CUDA graphs).
+  std::int64_t graph_tokens = 0;
   QuantiseFusion fused_quantise = QuantiseFusion::none;
-  bool fused_norm = false;  // norms after an all-reduce are a part of it
+  bool fused_norm = false;      // norms after an all-reduce are a part of it
+  bool second_experts = false;  // GroupedGemm::second_choice
   AllReduceKernels custom_all_reduce = AllReduceKernels::library;
   ServedError ttft_error;
   ServedError tpot_error;
@@ -116,6 +126,13 @@ inline base::Seconds intake_time(const Stack& stack, double tokens) {
 inline base::Seconds request_time(const Stack& stack, std::int64_t tokens) {
   return stack.request_overhead + intake_time(stack, static_cast<double>(tokens));
 }
+
+// What of a step's own work, beside ring attention, runs while experts' tokens are exchanged.
+enum class Overlap : std::uint8_t {
+  none,
+  shared_experts,  // those of the same tokens, beside the dispatch
+  two_batches,     // the other half of the batch (sim/two_batches.hpp)
+};
 
 // Host memory of one replica, each GPU's share behind its own link, for KV blocks that its caches evict
 // (sim/host_cache.hpp).
@@ -132,9 +149,12 @@ struct Serving {
   SchedulerPolicy policy;
   KvOffload kv_offload;
   Speculation speculation;
+  Overlap overlap = Overlap::none;
   std::int64_t replicas = 1;  // each with the ranks of the mapping
   Router router = Router::least_loaded;
 };
+
+struct SampledAgents;
 
 // A closed loop of `concurrency` clients of all replicas, or an open one whose requests arrive by
 // themselves (workloads/request_stream.hpp reads them).
@@ -146,6 +166,8 @@ struct Traffic {
   std::optional<Arrivals> arrivals = {};  // of an open loop
   Lengths input = {};                     // how lengths vary; of Shape::fixed, all are the mean
   Lengths output = {};
+  std::int64_t images = 0;  // of each request, whose tokens are some of the input
+  std::shared_ptr<const SampledAgents> agents = {};  // whose turns these are means of
 };
 
 // Mean tokens of a sequence at a random instant of its decoding; long answers are met more often.

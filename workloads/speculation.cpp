@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <queue>
+#include <utility>
 
 namespace roofcast::workloads {
 
@@ -14,6 +17,7 @@ base::Catalog acceptance_catalog() { return {"acceptance", "acceptance", embedde
 namespace {
 
 constexpr std::int64_t kMostDraftTokens = 64;
+constexpr double kMostNodes = 1024.0;
 
 // a + a² + … of `count` positions.
 double geometric(double a, std::int64_t count) {
@@ -119,6 +123,33 @@ std::vector<double> acceptance_of(const MeasuredAcceptance& measured, std::int64
   return acceptance;
 }
 
+std::vector<double> acceptance_of_tree(const std::vector<double>& branches, std::int64_t levels,
+                                       std::int64_t nodes) {
+  std::vector<double> reached(static_cast<std::size_t>(levels), 0.0);
+  std::priority_queue<std::pair<double, std::size_t>> leaves;  // product, level
+  const auto grow = [&](double product, std::size_t level) {
+    for (const double branch : branches) {
+      leaves.emplace(product * branch, level);
+    }
+  };
+  grow(1.0, 0);
+  for (std::int64_t node = 0; node < nodes && !leaves.empty(); ++node) {
+    const auto [product, level] = leaves.top();
+    leaves.pop();
+    reached[level] += product;
+    if (level + 1 < reached.size()) {
+      grow(product, level + 1);
+    }
+  }
+  std::vector<double> acceptance;
+  double before = 1.0;
+  for (const double here : reached) {
+    acceptance.push_back(before > 0.0 ? here / before : 0.0);
+    before = here;
+  }
+  return acceptance;
+}
+
 void read(base::Fields& f, MeasuredAcceptance& measured) {
   measured.id = f.node().reference;
   f.text("name", measured.name);
@@ -158,6 +189,25 @@ void read_measured(base::Fields& f, Speculation& s) {
       base::optional);
 }
 
+void read_tree(base::Fields& f, Speculation& s, std::vector<double>& branches) {
+  f.group(
+      "tree",
+      [&](base::Fields& g) {
+        g.integer("nodes", s.nodes, {1.0, kMostNodes});
+        g.integer("width", s.width, {1.0, kMostNodes}, base::optional);
+        g.numbers("branches", branches, base::fraction, base::optional);
+        if (s.nodes > 0 && s.nodes < s.draft_tokens) {
+          g.problem("nodes", "a tree has at least one node for each of its draft_tokens levels");
+        }
+        if (std::accumulate(branches.begin(), branches.end(), 0.0) > 1.0) {
+          g.problem("branches",
+                    "are probabilities of which at most one comes true: more than 1 in all");
+        }
+        s.nodes = std::clamp<std::int64_t>(s.nodes, 0, static_cast<std::int64_t>(kMostNodes));
+      },
+      base::optional);
+}
+
 void read_acceptance(base::Fields& f, Speculation& s) {
   const auto positions = static_cast<std::size_t>(s.draft_tokens);
   double each = 0.0;
@@ -178,9 +228,9 @@ void read_acceptance(base::Fields& f, Speculation& s) {
   double mean = 1.0;
   f.number("tokens_per_step", mean, base::at_least_one, base::optional);
   if (f.has("tokens_per_step") && s.draft_tokens > 0) {
-    if (mean > static_cast<double>(s.query_tokens())) {
+    if (mean > static_cast<double>(s.draft_tokens + 1)) {
       f.problem("tokens_per_step",
-                fmt::format("a step yields at most draft_tokens + 1 = {}", s.query_tokens()));
+                fmt::format("a step yields at most draft_tokens + 1 = {}", s.draft_tokens + 1));
     }
     s.acceptance = acceptance_of({{}, {}, {s.draft_tokens}, {mean}}, s.draft_tokens);
   }
@@ -198,15 +248,22 @@ void read(base::Fields& f, Speculation& s) {
   f.integer("draft_tokens", s.draft_tokens, {0.0, static_cast<double>(kMostDraftTokens)});
   // Nothing to size by when it is wrong.
   s.draft_tokens = std::clamp<std::int64_t>(s.draft_tokens, 0, kMostDraftTokens);
+  std::vector<double> branches;
+  read_tree(f, s, branches);
   read_acceptance(f, s);
   int given = 0;
   for (const char* key : {"acceptance", "acceptance_by_position", "tokens_per_step", "measured"}) {
     given += f.has(key) ? 1 : 0;
   }
+  if (!branches.empty()) {
+    ++given;
+    s.acceptance = acceptance_of_tree(branches, s.draft_tokens, s.nodes);
+  }
   if (given != 1) {
     f.problem(
         "acceptance",
-        "one of acceptance, acceptance_by_position, tokens_per_step and measured is expected");
+        "one of acceptance, acceptance_by_position, tokens_per_step, measured and tree.branches is "
+        "expected");
   }
   if (s.method == DraftMethod::model) {
     f.part("model", [&](base::Fields& g) { read(g, s.model.emplace()); });

@@ -34,8 +34,9 @@ TEST_CASE("estimate prints every metric's label, once with its interval, and not
   CHECK(outcome.err.empty());
   CHECK(contains(outcome.out, "Llama-3.1-70B on "));
   for (const sim::Metric& metric : sim::metrics()) {
-    CHECK(contains(outcome.out, std::string(metric.label)) ==
-          (metric.bounds.empty() && !metric.of_answers));
+    CHECK(
+        contains(outcome.out, std::string(metric.label)) ==
+        (metric.bounds.empty() && !metric.of_answers && !metric.of_agents && !metric.of_training));
   }
   CHECK(contains(outcome.out, "90 % interval"));
 }
@@ -55,7 +56,8 @@ TEST_CASE("The formats of estimate say the same", "[cli]") {
     const std::string name(metric.name);
     INFO(name);
     REQUIRE(values.contains(name));
-    if (metric.of_answers || name == "utilisation" || name == "saturation_requests_per_s") {
+    if (metric.of_answers || metric.of_agents || metric.of_training || name == "utilisation" ||
+        name == "saturation_requests_per_s") {
       CHECK(values[name].is_null());  // nothing is asked of answers, nor of arrivals
       CHECK(cell(table, 0, name).empty());
       continue;

@@ -24,13 +24,21 @@ TEST_CASE("schema prints the JSON Schema of every kind of document", "[cli]") {
   }
 }
 
-TEST_CASE("the schema of a scenario requires its sections but precision and accuracy", "[cli]") {
+TEST_CASE("the schema of a scenario requires its sections but those with a default or asked for",
+          "[cli]") {
   const auto schema = json_schema("scenario");
   std::set<std::string> sections(std::begin(sim::kSections), std::end(sim::kSections));
   CHECK(schema["properties"].size() == sections.size());
-  sections.erase("precision");
-  sections.erase("accuracy");
+  for (const char* section : {"precision", "accuracy", "training", "rl", "serving", "traffic"}) {
+    sections.erase(section);
+  }
   CHECK(schema["required"].get<std::set<std::string>>() == sections);
+  // What does not train serves, and rollouts are served.
+  CHECK(schema["allOf"][0]["if"]["not"]["required"][0] == "training");
+  CHECK(schema["allOf"][0]["then"]["required"] ==
+        nlohmann::ordered_json::array({"serving", "traffic"}));
+  CHECK(schema["allOf"][1]["then"]["required"] ==
+        nlohmann::ordered_json::array({"serving", "training"}));
 }
 
 TEST_CASE("a schema that there is not is bad input and names the nearest one", "[cli]") {

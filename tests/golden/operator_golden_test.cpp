@@ -113,6 +113,7 @@ void take(Shape& shape, AttentionHeads& h) {
   shape.take("cache_elements", h.cache_elements);
   shape.take("cache", h.cache);
   shape.take("chunked", h.chunked);
+  shape.take("bidirectional", h.bidirectional);
 }
 
 void take(Shape& shape, RecurrentHeads& h) {

@@ -4,6 +4,8 @@
 // tensor and expert parallelism, stacks and lengths, at 5 to 85 % of the saturation.
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -62,6 +64,18 @@ struct Agreement {
   }
 };
 
+// Without those that answer in one pass, or see images.
+const std::vector<workloads::Architecture>& decoders() {
+  static const auto all = [] {
+    std::vector<workloads::Architecture> some;
+    std::copy_if(
+        models().begin(), models().end(), std::back_inserter(some),
+        [](const workloads::Architecture& m) { return m.autoregressive && m.vision.empty(); });
+    return some;
+  }();
+  return all;
+}
+
 // A scenario whose traffic is next to none; empty when the draw does not fit.
 struct Draw {
   sim::Scenario scenario;
@@ -71,7 +85,7 @@ struct Draw {
 std::optional<Draw> draw(base::Random& random, sim::Workspace& workspace) {
   Draw d;
   const sim::Platform& system = pick(platforms(), random);
-  const workloads::Architecture& model = pick(models(), random);
+  const workloads::Architecture& model = pick(decoders(), random);
   const workloads::Precision& precision = pick(precisions(), random);
   const workloads::Mapping mapping = pick(mappings(model), random);
   const workloads::Serving& serving = pick(servings(), random);
@@ -90,65 +104,102 @@ std::optional<Draw> draw(base::Random& random, sim::Workspace& workspace) {
   return e.fits() && e.max_running >= 8.0 ? std::optional(d) : std::nullopt;
 }
 
-void compare(const Draw& d, const sim::ServingEstimate& e, Agreement& agreement) {
+enum class Loop { open, closed };
+
+// A draw under load, at 5 to 85 % of its saturation; empty when the clients are too many for that.
+std::optional<sim::ServingEstimate> loaded(Draw& d, Loop loop, base::Random& random,
+                                           sim::Workspace& workspace) {
+  if (loop == Loop::open) {
+    d.stream.arrivals->rate = random.uniform(0.05, 0.85) * d.saturation * base::hertz;
+  } else {
+    d.stream.arrivals.reset();
+    d.stream.concurrency = std::llround(std::pow(256.0, random.uniform()));
+  }
+  d.scenario.traffic = workloads::mean_traffic(d.stream);
+  const auto e = sim::estimate(sim::view(d.scenario), workspace);
+  const bool light = e.steady.requests_per_second < 0.85 * d.saturation;
+  return loop == Loop::open || light ? std::optional(e) : std::nullopt;
+}
+
+sim::SimulationSummary simulated(const Draw& d, const sim::ServingEstimate& e) {
   workloads::RequestStream stream = d.stream;
   const double house = e.steady.requests_per_second * e.steady.end_to_end.si();
   stream.requests = std::max<std::int64_t>(4000, std::llround(20.0 * house));
   const auto simulation =
       sim::simulate(sim::view(d.scenario), workloads::draw_requests(stream), stream.concurrency);
-  const auto s = sim::summarise(simulation, static_cast<std::size_t>(*stream.requests / 5), {});
-  agreement.ttft.add(e.steady.ttft_mean, s.ttft.mean);
-  agreement.tpot.add(e.steady.tpot, s.tpot.mean);
-  agreement.within +=
-      agreement.ttft.values.back() <= 0.1 && agreement.tpot.values.back() <= 0.1 ? 1U : 0U;
+  return sim::summarise(simulation, static_cast<std::size_t>(*stream.requests / 5), {});
 }
+
+std::string line(const Draw& d, const sim::ServingEstimate& e, const sim::SimulationSummary& s) {
+  const workloads::Traffic& t = d.scenario.traffic;
+  const auto cv = [](const workloads::Lengths& lengths) {
+    return std::sqrt(workloads::squared_variation(lengths));
+  };
+  return fmt::format(
+      "TTFT {:+.3f} of {:.4g} s, TPOT {:+.3f} of {:.4g} s: {} {} {} {} {}, in {} ({:.2f}), out {} "
+      "({:.2f}), {} clients, load {:.2f}\n",
+      e.steady.ttft_mean.si() / s.ttft.mean - 1.0, s.ttft.mean,
+      e.steady.tpot.si() / s.tpot.mean - 1.0, s.tpot.mean, d.scenario.platform.system.id,
+      d.scenario.model.id, d.scenario.precision.id, describe(d.scenario.mapping),
+      d.scenario.serving.stack.id, t.input_tokens, cv(t.input), t.output_tokens, cv(t.output),
+      t.concurrency, e.steady.requests_per_second / d.saturation);
+}
+
+// Errors over so many random scenarios; every one of them is printed if `out` is a file.
+Agreement agreement_of(Loop loop, std::uint64_t seed, std::size_t scenarios,
+                       std::FILE* out = nullptr) {
+  base::Random random(seed, "agreement");
+  sim::Workspace workspace;
+  Agreement agreement;
+  while (agreement.ttft.values.size() < scenarios) {
+    auto d = draw(random, workspace);
+    if (!d) {
+      continue;
+    }
+    const auto e = loaded(*d, loop, random, workspace);
+    if (!e) {
+      continue;
+    }
+    const sim::SimulationSummary s = simulated(*d, *e);
+    agreement.ttft.add(e->steady.ttft_mean, s.ttft.mean);
+    agreement.tpot.add(e->steady.tpot, s.tpot.mean);
+    agreement.within +=
+        agreement.ttft.values.back() <= 0.1 && agreement.tpot.values.back() <= 0.1 ? 1U : 0U;
+    if (out != nullptr) {
+      fmt::print(out, "{}", line(*d, *e, s));
+    }
+  }
+  return agreement;
+}
+
+constexpr std::size_t kScenarios = 200;
 
 }  // namespace
 
 TEST_CASE("Closed forms of an open loop are those of its simulation", "[laws]") {
-  constexpr std::size_t kScenarios = 150;
-  base::Random random(2, "agreement");
-  sim::Workspace workspace;
-  Agreement agreement;
-  while (agreement.ttft.values.size() < kScenarios) {
-    auto d = draw(random, workspace);
-    if (!d) {
-      continue;
-    }
-    d->stream.arrivals->rate = random.uniform(0.05, 0.85) * d->saturation * base::hertz;
-    d->scenario.traffic = workloads::mean_traffic(d->stream);
-    compare(*d, sim::estimate(sim::view(d->scenario), workspace), agreement);
-  }
+  Agreement agreement = agreement_of(Loop::open, 2, kScenarios);
   INFO(agreement.text());
-  CHECK(agreement.within >= kScenarios * 70 / 100);
-  CHECK(agreement.ttft.quantile(0.5) < 0.025);
-  CHECK(agreement.tpot.quantile(0.5) < 0.035);
+  CHECK(agreement.within >= kScenarios * 88 / 100);
+  CHECK(agreement.ttft.quantile(0.5) < 0.015);
+  CHECK(agreement.tpot.quantile(0.5) < 0.025);
 }
 
 TEST_CASE("Closed forms of clients whose lengths vary are those of their simulation", "[laws]") {
-  constexpr std::size_t kScenarios = 60;
-  base::Random random(3, "agreement");
-  sim::Workspace workspace;
-  Agreement agreement;
-  while (agreement.ttft.values.size() < kScenarios) {
-    auto d = draw(random, workspace);
-    if (!d) {
-      continue;
-    }
-    d->stream.arrivals.reset();
-    d->stream.concurrency = std::llround(std::pow(256.0, random.uniform()));
-    d->scenario.traffic = workloads::mean_traffic(d->stream);
-    // Passes that clients meet are not slowed by launches in an estimate of clients.
-    d->scenario.serving.stack.eager_operator = {};
-    const auto e = sim::estimate(sim::view(d->scenario), workspace);
-    if (e.steady.requests_per_second < 0.85 * d->saturation) {
-      compare(*d, e, agreement);
+  Agreement agreement = agreement_of(Loop::closed, 3, kScenarios);
+  INFO(agreement.text());
+  CHECK(agreement.within >= kScenarios * 85 / 100);
+  CHECK(agreement.ttft.quantile(0.5) < 0.03);
+  CHECK(agreement.tpot.quantile(0.5) < 0.02);
+}
+
+// Which scenarios are far off, for who works on the closed forms.
+TEST_CASE("Closed forms beside simulations, scenario by scenario", "[.agreement]") {
+  for (const std::uint64_t seed : {21U, 22U}) {
+    for (const Loop loop : {Loop::open, Loop::closed}) {
+      Agreement agreement = agreement_of(loop, seed, kScenarios, stdout);
+      fmt::print("{}\n", agreement.text());
     }
   }
-  INFO(agreement.text());
-  CHECK(agreement.within >= kScenarios * 60 / 100);
-  CHECK(agreement.ttft.quantile(0.5) < 0.07);
-  CHECK(agreement.tpot.quantile(0.5) < 0.03);
 }
 
 }  // namespace roofcast::laws

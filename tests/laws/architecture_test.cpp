@@ -239,7 +239,7 @@ TEST_CASE("Every model on every system runs in its own precision or says why not
   ROOFCAST_CHECK_LAW(law);
   for (const auto& m : models()) {
     INFO(m.id);
-    CHECK(fits[m.id] > 0);
+    CHECK((fits[m.id] > 0) == m.autoregressive);  // others have one pass and no answer of tokens
   }
 }
 

@@ -137,8 +137,9 @@ inline std::string describe(const workloads::Mapping& m) {
 }
 
 inline std::string describe(const workloads::AttentionHeads& h) {
-  return fmt::format("heads {}/{} dims {}+{} window {}{} cache {} x {}", h.query_heads, h.kv_heads,
-                     h.qk_dim, h.value_dim, h.window, h.chunked ? " chunked" : "", h.cache_elements,
+  return fmt::format("heads {}/{} dims {}+{} window {}{}{} cache {} x {}", h.query_heads,
+                     h.kv_heads, h.qk_dim, h.value_dim, h.window, h.chunked ? " chunked" : "",
+                     h.bidirectional ? " bidirectional" : "", h.cache_elements,
                      base::name(h.cache));
 }
 

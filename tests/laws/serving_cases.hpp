@@ -14,11 +14,11 @@ namespace roofcast::laws {
 
 // Chat, long prompts, prompts longer than a step, one answer token, a reused prefix. The
 // concurrency is the caller's.
-inline constexpr workloads::Traffic kTraffics[] = {{1024, 256, 1, 0},
-                                                   {8000, 1000, 1, 0},
-                                                   {20000, 100, 1, 0},
-                                                   {1000, 1, 1, 0},
-                                                   {6000, 2000, 1, 5000}};
+inline const workloads::Traffic kTraffics[] = {{1024, 256, 1, 0},
+                                               {8000, 1000, 1, 0},
+                                               {20000, 100, 1, 0},
+                                               {1000, 1, 1, 0},
+                                               {6000, 2000, 1, 5000}};
 
 struct ServingCase {
   sim::ScenarioView scenario;

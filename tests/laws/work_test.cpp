@@ -123,7 +123,7 @@ TEST_CASE("A grouped GEMM of more tokens takes no less time", "[laws]") {
         Violations& bound = p.system.chip.bandwidth.si() > 10e12 ? wide : law;
         grow(bound, p, sizes(20000), [&](std::int64_t tokens) {
           const auto [pairs, distinct] = workloads::busiest_load(
-              static_cast<double>(tokens), m.moe.top_k, m.moe.experts, ways, m.moe.load_variation);
+              static_cast<double>(tokens), m.moe.top_k, m.moe.experts, m.moe.popularity, {ways});
           return workloads::GroupedGemm{pairs,
                                         distinct,
                                         2 * m.moe.intermediate,

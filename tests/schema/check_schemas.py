@@ -34,6 +34,7 @@ FOLDERS = {
     "model": "workloads/models",
     "precision": "workloads/precisions",
     "stack": "workloads/stacks",
+    "trainer": "workloads/trainers",
     "acceptance": "workloads/acceptance",
     "score": "workloads/scores",
 }
@@ -42,7 +43,7 @@ FOLDERS = {
 MEANING = {
     "chip": set(),
     "model": {
-        "held_cache_needs_too_many_heads", "joint_norm_without_norm", "kv_heads_do_not_divide", "latent_attention_with_a_window", "latent_ratio_does_not_divide", "moe_without_group", "sliding_attention_without_window",
+        "expert_load_no_way", "expert_load_too_few_counts", "expert_load_two_ways", "held_cache_needs_too_many_heads", "joint_norm_without_norm", "kv_heads_do_not_divide", "latent_attention_with_a_window", "latent_ratio_does_not_divide", "moe_without_group", "sliding_attention_without_window",
         "top_k_more_than_experts",
     },
     "system": {
@@ -51,8 +52,8 @@ MEANING = {
         "unknown_chip",
     },
     "scenario": {
-        "cached_tokens_too_many", "lengths_of_no_shape", "missing_file", "speculative_acceptance_twice",
-        "speculative_measured_too_short", "speculative_measured_unknown", "speculative_too_few_positions", "speculative_too_many_tokens",
+        "agents_too_many_turns", "cached_tokens_too_many", "lengths_of_no_shape", "missing_file", "speculative_acceptance_twice",
+        "speculative_measured_too_short", "speculative_measured_unknown", "speculative_too_few_positions", "speculative_tree_too_small", "speculative_too_many_tokens",
         "speculative_without_acceptance", "unknown_chip_in_inline_system", "unknown_model",
         "unknown_model_without_precision", "unknown_precision", "unknown_system",
     },
@@ -64,7 +65,7 @@ MEANING = {
     },
 }
 # What the reader then says; a sweep may be wrong in any value that an axis sets.
-MEANING_WORDS = re.compile(r" is called |need a top-level |is required: the system has more chips|one of .* is expected")
+MEANING_WORDS = re.compile(r" is called |need a top-level |is required: the system has more chips|one of .* is expected|needs autoregressive")
 
 # Right documents of forms that the catalog has none of.
 OTHER_FORMS = [

@@ -145,7 +145,7 @@ TEST_CASE("A rank holds the weights it multiplies", "[unit]") {
         }
         // So many tokens that every expert is hit.
         auto even = m;
-        even.moe.load_variation = 0.0;
+        even.moe.popularity.variation = 0.0;
         workloads::build_graph(even, p, mapping, {}, {0, 1, 0, 1, 65536, 0}, graph);
         base::Bytes held{};
         for (const auto& call : graph) {
@@ -159,9 +159,14 @@ TEST_CASE("A rank holds the weights it multiplies", "[unit]") {
         }
         const auto count = workloads::parameters(m);
         const auto tp = static_cast<double>(mapping.tensor_parallel);
-        if (!m.tied_embeddings) {
+        // A table that is looked up, and the head of a model that makes no logits.
+        if (!m.tied_embeddings || !m.autoregressive) {
           held += base::bytes_of(count.embedding / tp, p.head.weights);
         }
+        if (!m.tied_embeddings && !m.autoregressive) {
+          held += base::bytes_of(count.head / tp, p.head.weights);
+        }
+        held += base::bytes_of(count.vision, p.plain.weights);
         held += base::bytes_of(count.layers.norms + count.final_norm, base::NumberFormat::bf16);
         if (m.attention.kind == workloads::AttentionKind::mla) {
           const auto& a = m.attention;

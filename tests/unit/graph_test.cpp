@@ -32,7 +32,7 @@ Graph graph_of(const workloads::Architecture& m, const Mapping& mapping, const B
 
 // Ranks that share experts evenly.
 workloads::Architecture evenly_loaded(workloads::Architecture model) {
-  model.moe.load_variation = 0.0;
+  model.moe.popularity.variation = 0.0;
   return model;
 }
 
@@ -374,7 +374,7 @@ TEST_CASE("The busiest rank of a large batch has as many pairs as the largest of
       }
       most += largest;
     }
-    CHECK(workloads::busiest_load(tokens, 8, kExperts, kRanks, variation).pairs ==
+    CHECK(workloads::busiest_load(tokens, 8, kExperts, {variation, 0.0, {}}, {kRanks}).pairs ==
           Approx(most / kDraws).epsilon(0.05));
   }
 }
@@ -382,10 +382,11 @@ TEST_CASE("The busiest rank of a large batch has as many pairs as the largest of
 TEST_CASE("A rank alone is the mean one; pairs of the busiest are no more than all", "[unit]") {
   for (const double tokens : {0.0, 1.0, 7.0, 1000.0}) {
     for (const double variation : {0.0, 0.84}) {
+      const workloads::ExpertPopularity uneven{variation, 0.0, {}};
       const auto mean = workloads::mean_load(tokens, 8, 128, 1, variation);
-      CHECK(workloads::busiest_load(tokens, 8, 128, 1, variation).pairs == mean.pairs);
-      CHECK(workloads::busiest_load(tokens, 8, 128, 128, variation).pairs <= tokens);
-      CHECK(workloads::busiest_load(tokens, 8, 128, 4, variation).pairs >= mean.pairs / 4.0);
+      CHECK(workloads::busiest_load(tokens, 8, 128, uneven, {1}).pairs == mean.pairs);
+      CHECK(workloads::busiest_load(tokens, 8, 128, uneven, {128}).pairs <= tokens);
+      CHECK(workloads::busiest_load(tokens, 8, 128, uneven, {4}).pairs >= mean.pairs / 4.0);
     }
   }
 }

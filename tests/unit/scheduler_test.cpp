@@ -203,6 +203,34 @@ TEST_CASE("Prompts wait for more of them as many iterations as they may, unless 
   CHECK(next(queue).prompts == 1);
 }
 
+TEST_CASE("Prompts wait for one on each rank while all decode, as many iterations as they may",
+          "[unit]") {
+  const Scenario s =
+      scenario("{stack: vllm, scheduler: {rank_wait_iterations: 5}}", "{data_parallel: 2}");
+  Scheduler queue = scheduler(s);
+  const auto prompts = [&] {
+    std::int64_t sum = 0;
+    for (const Iteration& rank : queue.schedule(0)) {
+      sum += rank.prompts;
+    }
+    queue.complete(0);
+    return sum;
+  };
+  queue.enqueue({0, 100, 0, 100});
+  CHECK(prompts() == 1);  // a rank has nothing to disturb
+  queue.enqueue({1, 100, 0, 100});
+  CHECK(prompts() == 1);
+  queue.enqueue({2, 100, 0, 100});
+  for (int i = 0; i < 4; ++i) {
+    CHECK(prompts() == 0);
+  }
+  CHECK(prompts() == 1);
+  queue.enqueue({3, 100, 0, 100});
+  CHECK(prompts() == 0);
+  queue.enqueue({4, 100, 0, 100});
+  CHECK(prompts() == 2);
+}
+
 TEST_CASE("Requests go to the attention-DP rank with the fewest", "[unit]") {
   const Scenario s = scenario("{stack: vllm}", "{data_parallel: 4}");
   Scheduler queue = scheduler(s);

@@ -100,6 +100,103 @@ TEST_CASE("Many samples of a question are scores of their own and cost as many a
   CHECK(tokens(8) == std::pair(60.0, 8000.0));
 }
 
+TEST_CASE(
+    "A vote and coverage are scores apart, and which is meant must be said where both are known",
+    "[unit]") {
+  const auto of = [](const std::string& asked) {
+    return score("llama-3.1-8b", "bf16",
+                 "{benchmark: aime_2024, checkpoint: DeepSeek-R1-Distill-Llama-8B" + asked + "}");
+  };
+  CHECK(of("").percent == 50.4);
+  CHECK(of(", select: vote").percent == 50.4);
+  CHECK(of(", samples: 64").percent == 80.0);
+  CHECK(of(", samples: 64, select: vote").percent == 80.0);
+  CHECK(of(", samples: 64, select: coverage").gap == ScoreGap::model);
+  CHECK(of(", samples: 32, select: vote").gap == ScoreGap::model);
+}
+
+TEST_CASE("Coverage between two published numbers of samples follows exp(a k^-b) through both",
+          "[unit]") {
+  const auto of = [](int samples) {
+    return score(
+        "deepseek-v2", "bf16",
+        fmt::format("{{benchmark: swe_bench_lite, select: coverage, samples: {}}}", samples));
+  };
+  CHECK(of(1).percent == 15.9);
+  CHECK(of(250).percent == 56.0);
+  const double a = std::log(0.159);
+  const double b = std::log(std::log(0.159) / std::log(0.56)) / std::log(250.0);
+  CHECK(of(5).percent == Approx(100.0 * std::exp(a * std::pow(5.0, -b))));
+  CHECK(of(251).gap == ScoreGap::model);
+}
+
+TEST_CASE("Coverage of one's own curve is read between numbers of samples, a vote is not",
+          "[unit]") {
+  const auto of = [](const std::string& select, int samples, int tokens) {
+    return score("llama-3.1-70b", "fp8",
+                 fmt::format("{{select: {}, samples: {}, curve: [{{tokens: 1000, score: 20}}, "
+                             "{{tokens: 4000, score: 40}}, {{tokens: 1000, score: 50, samples: "
+                             "100}}, {{tokens: 4000, score: 70, samples: 100}}]}}",
+                             select, samples),
+                 tokens);
+  };
+  for (const int tokens : {1000, 2000, 4000}) {
+    const double ten = of("coverage", 10, tokens).percent;
+    CHECK(ten > of("coverage", 1, tokens).percent);
+    CHECK(ten < of("coverage", 100, tokens).percent);
+  }
+  CHECK(of("coverage", 100, 2000).percent == Approx(60.0));
+  CHECK(of("vote", 100, 2000).percent == Approx(60.0));
+  CHECK(of("vote", 10, 2000).gap == ScoreGap::curve);
+  CHECK(of("coverage", 101, 2000).gap == ScoreGap::curve);
+}
+
+TEST_CASE("Samples of a question share its prompt, and take turns where clients are few",
+          "[unit]") {
+  const auto of = [](int samples) {
+    return estimate_of(
+        "llama-3.1-70b", "fp8",
+        fmt::format("{{select: vote, samples: {}, curve: [{{tokens: 1000, score: 20}}, "
+                    "{{tokens: 1000, score: 30, samples: 4}}, {{tokens: 1000, "
+                    "score: 40, samples: 9}}]}}",
+                    samples));
+  };
+  const auto value = [](std::string_view name, const sim::ServingEstimate& e) {
+    return sim::find_metric(name)->value(e);
+  };
+  const auto one = of(1);
+  const auto four = of(4);
+  const auto nine = of(9);
+  CHECK(four.output_rate > one.output_rate);
+  CHECK(value("tokens_per_answer", four) == 4000.0);
+  CHECK(value("answer_s", four) < value("answer_s", one));
+  CHECK(value("answer_s", nine) ==
+        Approx(3.0 * (value("ttft_mean_s", nine) + 999.0 * value("tpot_mean_s", nine))));
+  CHECK(value("gpu_s_per_answer", nine) ==
+        Approx(9000.0 / value("throughput_tok_per_s_per_gpu", nine)));
+  CHECK(value("usd_per_answer", four) < 4.0 * value("usd_per_answer", one));
+}
+
+TEST_CASE("The first sample of a question computes its prompt, the others find it", "[unit]") {
+  const auto found = [](std::int64_t input, std::int64_t cached, std::int64_t samples) {
+    return sim::sampled_traffic({.input_tokens = input, .cached_tokens = cached}, samples)
+        .cached_tokens;
+  };
+  CHECK(found(1000, 0, 1) == 0);
+  CHECK(found(1000, 0, 4) == 750);
+  CHECK(found(1000, 900, 4) == 900);
+  CHECK(found(1, 0, 64) == 0);
+  CHECK(found(10, 0, 64) == 9);
+}
+
+TEST_CASE("What a sample takes may be assumed where nobody published it", "[unit]") {
+  const std::string asked = "{benchmark: aime_2024, checkpoint: DeepSeek-R1-Distill-Llama-8B";
+  CHECK(std::isnan(score("llama-3.1-8b", "bf16", asked + "}").tokens));
+  CHECK(score("llama-3.1-8b", "bf16", asked + ", tokens: 8000}").tokens == 8000.0);
+  CHECK(score("deepseek-v3", "", "{benchmark: aime_2025, checkpoint: DeepSeek-R1, tokens: 1}")
+            .tokens == 12000.0);
+}
+
 TEST_CASE("A curve is read between its points, in the logarithm of the tokens", "[unit]") {
   const std::string curve =
       "{curve: [{tokens: 4000, score: 70}, {tokens: 1000, score: 50}, {tokens: 16000, score: 72}]}";

@@ -113,4 +113,36 @@ TEST_CASE("A step is shorter by the share of its launches that is hidden", "[uni
   CHECK(step_cost(view(s), batch, workspace).latency.si() == Approx(before - 0.25 * launches));
 }
 
+TEST_CASE(
+    "The host launches all operators of a pass with prompts, or attention's where graphs cover the "
+    "rest",
+    "[unit]") {
+  Workspace workspace;
+  const auto operators = [&](Scenario s, std::int64_t tokens) {
+    s.serving.stack.step_overhead = {};
+    s.serving.stack.sequence_overhead = {};
+    const StepCost floor = launch_floor(view(s), {0, 1, 0, 1, tokens}, workspace);
+    return floor.latency / s.serving.stack.eager_operator;
+  };
+  Scenario s = scenario("{tensor_parallel: 8}");
+  s.serving.stack.graph_tokens = 512;
+  const auto layers = static_cast<double>(s.model.layer_count());
+  CHECK(operators(s, 512) == Approx(layers));
+  CHECK(operators(s, 513) > 8.0 * layers);
+  s.serving.stack.latent_operators = 45.0;  // it has none of these layers
+  s.serving.stack.expert_operators = 55.0;
+  CHECK(operators(s, 512) == Approx(layers));
+
+  Scenario deepseek = read_scenario(base::parse_document(
+      "test",
+      "system: hgx_b200\nmodel: deepseek-v3\nprecision: nvfp4\ndeployment: {tensor_parallel: 8}\n"
+      "serving: {stack: vllm}\ntraffic: {input_tokens: 64, output_tokens: 64, concurrency: 1}\n"));
+  deepseek.serving.stack.graph_tokens = 0;
+  const double before = operators(deepseek, 64);
+  deepseek.serving.stack.latent_operators = 45.0;
+  CHECK(operators(deepseek, 64) == Approx(before + 45.0 * 61.0));
+  deepseek.serving.stack.expert_operators = 55.0;
+  CHECK(operators(deepseek, 64) == Approx(before + 45.0 * 61.0 + 55.0 * 58.0));
+}
+
 }  // namespace roofcast::sim

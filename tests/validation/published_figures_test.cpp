@@ -36,14 +36,14 @@ double cache_of_a_token(std::string_view model, std::string_view precision) {
 
 double tpot_ms(std::string_view system, std::string_view stack, std::int64_t clients) {
   // InferenceX draws lengths uniformly from 80–100 % of 1024.
-  const workloads::Traffic traffic{922, 922, clients, 0};
-  sim::Scenario s{laws::platform(system),
-                  laws::model("llama-3.1-70b"),
-                  laws::precision("fp8"),
-                  {8, 1, 1, 1, false},
-                  laws::servings().front(),
-                  traffic,
-                  {}};
+  sim::Scenario s;
+  s.platform = laws::platform(system);
+  s.model = laws::model("llama-3.1-70b");
+  s.precision = laws::precision("fp8");
+  s.mapping.tensor_parallel = 8;
+  s.traffic.input_tokens = 922;
+  s.traffic.output_tokens = 922;
+  s.traffic.concurrency = clients;
   for (const workloads::Serving& serving : laws::servings()) {
     if (serving.stack.id == stack) {
       s.serving = serving;

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+
+#include "sim/workflow.hpp"
+#include "tests/catch.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+struct Question {
+  std::string lengths = "{lognormal: {mean: 1500, cv: 0.5, max: 3900}}";
+  std::string placement = "split";
+  std::string speculative = "";
+  int lag = 0;
+};
+
+const char* const kModels[] = {
+    "model: qwen3-30b-a3b\ndeployment: {expert_parallel: 8, data_parallel: 16}\n",
+    "model: llama-3.1-8b\ndeployment: {tensor_parallel: 2, sequence_parallel: true, "
+    "pipeline_parallel: 2, data_parallel: 4}\n",
+};
+
+PostTrainingStep step(const char* model, const Question& q) {
+  const Scenario s = read_scenario(base::parse_document(
+      "test",
+      "system: h100_cluster_128\nprecision: bf16\n" + std::string(model) +
+          "training: {global_batch: 128, sequence_length: 4096, recompute: full, gradients: "
+          "bf16, trainer: nemo-rl}\nserving: {stack: vllm, memory_fraction: 0.8" +
+          q.speculative + "}\nrl: {responses: 256, samples: 8, prompt_tokens: 100, " +
+          "response_tokens: " + q.lengths + ", placement: " + q.placement +
+          ", rollout: {tensor_parallel: 2, replicas: 8}, off_policy_steps: " +
+          std::to_string(q.lag) + ", logprob_passes: 2}\n"));
+  Workspace workspace;
+  const ServingEstimate e = estimate(view(s), workspace);
+  INFO(reason(e));
+  REQUIRE(e.fits());
+  return *e.workflow->post_training;
+}
+
+}  // namespace
+
+TEST_CASE("Off policy is never slower than on the same GPUs in turn, nor are more steps off",
+          "[laws]") {
+  for (const char* model : kModels) {
+    const PostTrainingStep on = step(model, {});
+    const PostTrainingStep one = step(model, {.lag = 1});
+    const PostTrainingStep four = step(model, {.lag = 4});
+    CHECK(one.time <= on.time);
+    CHECK(four.time <= one.time);
+    CHECK(four.rollout <= one.rollout);
+    CHECK(one.time >= base::max(one.rollout, one.trained()));
+    CHECK(one.trained() == on.trained());
+  }
+}
+
+TEST_CASE("A rollout waits for its longest answer: stragglers at the same mean make it longer",
+          "[laws]") {
+  for (const char* model : kModels) {
+    const PostTrainingStep even = step(model, {.lengths = "1500"});
+    const PostTrainingStep some =
+        step(model, {.lengths = "{lognormal: {mean: 1500, cv: 0.2, max: 3900}}"});
+    const PostTrainingStep many =
+        step(model, {.lengths = "{lognormal: {mean: 1500, cv: 0.4, max: 3900}}"});
+    CHECK(even.rollout < some.rollout);
+    CHECK(some.rollout < many.rollout);
+  }
+}
+
+TEST_CASE("A longer limit of answers never shortens a rollout", "[laws]") {
+  for (const char* model : kModels) {
+    base::Seconds before;
+    for (const char* most : {"1500", "2500", "3900"}) {
+      const PostTrainingStep now = step(
+          model, {.lengths = "{lognormal: {mean: 1500, cv: 0.8, max: " + std::string(most) + "}}"});
+      CHECK(now.rollout >= before);
+      before = now.rollout;
+    }
+  }
+}
+
+TEST_CASE("Accepted drafts shorten a rollout, the more of them the more", "[laws]") {
+  const auto drafting = [](const char* acceptance) {
+    return step(kModels[1], {.speculative = ", speculative: {method: ngram, draft_tokens: 2, "
+                                            "acceptance: " +
+                                            std::string(acceptance) + "}"})
+        .rollout;
+  };
+  CHECK(drafting("0.8") < drafting("0.5"));
+  CHECK(drafting("0.8") < step(kModels[1], {}).rollout);
+}
+
+TEST_CASE("With answers of one token a step is its training, and the parts around it", "[laws]") {
+  for (const char* model : kModels) {
+    const PostTrainingStep s = step(model, {.lengths = "1"});
+    CHECK(s.rollout < 0.5 * base::second);
+    CHECK(std::abs((s.time - s.rollout - s.refit - s.host) / s.trained() - 1.0) < 1e-9);
+  }
+}
+
+TEST_CASE("Colocated GPUs do in turn what others do on their own", "[laws]") {
+  for (const char* model : kModels) {
+    const PostTrainingStep split = step(model, {});
+    const PostTrainingStep colocated = step(model, {.placement = "colocated"});
+    CHECK(split.rollout == colocated.rollout);
+    CHECK(split.trained() == colocated.trained());
+  }
+}
+
+}  // namespace roofcast::sim

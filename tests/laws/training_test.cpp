@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "sim/workflow.hpp"
+#include "tests/catch.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+struct Run {
+  const char* model;
+  const char* deployment;
+};
+const Run kRuns[] = {
+    {"llama-3.1-8b", "tensor_parallel: 2, sequence_parallel: true, data_parallel: 8"},
+    {"llama-3.1-70b",
+     "tensor_parallel: 8, sequence_parallel: true, pipeline_parallel: 4, data_parallel: 2"},
+    {"qwen3-30b-a3b", "expert_parallel: 8, data_parallel: 16"},
+    {"nemotron-3-nano-30b-a3b",
+     "tensor_parallel: 2, sequence_parallel: true, context_parallel: 2, expert_parallel: 4, "
+     "data_parallel: 8"},
+};
+
+TrainingStep step(const Run& run, const std::string& training,
+                  const std::string& system = "h100_cluster_128") {
+  const Scenario s = read_scenario(base::parse_document(
+      "test", "system: " + system + "\nmodel: " + run.model + "\nprecision: bf16\ndeployment: {" +
+                  run.deployment +
+                  "}\ntraining: {sequence_length: 4096, gradients: bf16, trainer: megatron, " +
+                  training + "}\n"));
+  Workspace workspace;
+  const ServingEstimate e = estimate(view(s), workspace);
+  INFO(run.model << ": " << reason(e));
+  REQUIRE(e.fits());
+  return e.workflow->training;
+}
+
+}  // namespace
+
+TEST_CASE("No training step is faster than its FLOP at the peak", "[laws]") {
+  for (const Run& run : kRuns) {
+    const TrainingStep t = step(run, "global_batch: 64, recompute: full");
+    CHECK(t.utilisation > 0.0);
+    CHECK(t.utilisation < 1.0);
+  }
+}
+
+TEST_CASE("A larger batch takes longer and wastes less of the pipeline", "[laws]") {
+  for (const Run& run : kRuns) {
+    const TrainingStep small = step(run, "global_batch: 64, recompute: full");
+    const TrainingStep large = step(run, "global_batch: 256, recompute: full");
+    CHECK(large.time > small.time);
+    CHECK(large.bubble / large.time <= small.bubble / small.time);
+    CHECK(large.utilisation >= small.utilisation);
+  }
+}
+
+TEST_CASE("What is computed again costs time and saves memory, and is no model FLOP", "[laws]") {
+  for (const Run& run : kRuns) {
+    const std::string system =
+        "{base: h100_cluster_128, chip: {base: h100_sxm, hbm.capacity: 1000 GiB}}";
+    const TrainingStep none = step(run, "global_batch: 64, recompute: none", system);
+    const TrainingStep attention = step(run, "global_batch: 64, recompute: attention", system);
+    const TrainingStep full = step(run, "global_batch: 64, recompute: full", system);
+    CHECK(none.time < attention.time);
+    CHECK(attention.time < full.time);
+    CHECK(full.footprint.activations < none.footprint.activations);
+    CHECK(full.model_flop == none.model_flop);
+  }
+}
+
+TEST_CASE("Exchanges behind compute never make a step longer", "[laws]") {
+  for (const Run& run : kRuns) {
+    CHECK(step(run, "global_batch: 64, recompute: full").time <=
+          step(run, "global_batch: 64, recompute: full, overlap: false").time);
+  }
+}
+
+}  // namespace roofcast::sim

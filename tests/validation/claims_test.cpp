@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The published figures of calibrate/claims, and the page that tells how far they are met.
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "calibrate/claims.hpp"
+#include "tests/catch.hpp"
+
+using namespace roofcast;
+
+namespace {
+
+calibrate::Claims parsed(const std::string& claims) {
+  return calibrate::read_claims(base::parse_document("test",
+                                                     "section: 1\n"
+                                                     "title: A test\n"
+                                                     "source: nobody\n"
+                                                     "loads:\n"
+                                                     "  one:\n"
+                                                     "    base:\n"
+                                                     "      system: hgx_h200\n"
+                                                     "      model: llama-3.1-8b\n"
+                                                     "      precision: fp8\n"
+                                                     "      deployment: {tensor_parallel: 1}\n"
+                                                     "      serving: {stack: vllm}\n"
+                                                     "      traffic: {input_tokens: 1024, "
+                                                     "output_tokens: 128, concurrency: 8}\n"
+                                                     "    metric: tpot_mean_s\n"
+                                                     "claims:\n" +
+                                                         claims));
+}
+
+calibrate::Computed only(const std::string& claim) {
+  const calibrate::Claims claims = parsed("  - " + claim);
+  REQUIRE(claims.claims.size() == 1);
+  return calibrate::compute(claims.claims.front());
+}
+
+}  // namespace
+
+TEST_CASE("A published figure that is missed by more than 20 % has a reason, and no other has",
+          "[validation]") {
+  std::size_t figures = 0;
+  for (const std::string& id : base::catalog_ids(calibrate::claim_catalog())) {
+    const auto claims = calibrate::read_claims(base::load_entry(calibrate::claim_catalog(), id));
+    for (const calibrate::Claim& claim : claims.claims) {
+      const calibrate::Computed ours = calibrate::compute(claim);
+      INFO(id << ": " << claim.claim << "; " << claim.conditions << ": " << ours.value << " "
+              << claim.unit << ", published " << claim.least << " (" << 100.0 * ours.difference
+              << " %) " << ours.how);
+      REQUIRE(std::isfinite(ours.value));
+      CHECK((std::abs(ours.difference) > calibrate::kExplained) == !claim.reason.empty());
+      ++figures;
+    }
+  }
+  CHECK(figures > 100);
+}
+
+TEST_CASE("docs/workloads.md is what calibrate claims writes", "[validation]") {
+  const char* source = std::getenv("ROOFCAST_SOURCE_DIR");
+  if (source == nullptr) {
+    WARN("ROOFCAST_SOURCE_DIR is not set; the page is not looked at");
+    return;
+  }
+  std::ifstream in(std::string(source) + "/docs/workloads.md");
+  const std::string page{std::istreambuf_iterator<char>(in), {}};
+  INFO("roofcast calibrate claims -o docs/workloads.md");
+  CHECK((page == calibrate::claims_page()));
+}
+
+TEST_CASE("A figure over the same figure is 1, and twice that over it 2", "[validation]") {
+  CHECK(only("{claim: c, published: 1, unit: x, ours: {load: one}, over: {set: {}}}").value ==
+        Approx(1.0));
+  CHECK(only("{claim: c, published: 1, unit: x, ours: {load: one, times: 2}, over: {load: one}}")
+            .value == Approx(2.0));
+}
+
+TEST_CASE("A figure is told in its unit", "[validation]") {
+  const double seconds = only("{claim: c, published: 1, unit: s, ours: {load: one}}").value;
+  CHECK(only("{claim: c, published: 1, unit: ms, ours: {load: one}}").value ==
+        Approx(1e3 * seconds));
+}
+
+TEST_CASE("Of several points the best counts: the least time, the greatest rate", "[validation]") {
+  const auto at = [](const std::string& metric, const std::string& clients) {
+    return only("{claim: c, published: 1, unit: s, ours: {load: one, metric: " + metric +
+                ", axes: {traffic.concurrency: [" + clients + "]}}}");
+  };
+  for (const std::string metric : {"tpot_mean_s", "throughput_tok_per_s"}) {
+    INFO(metric);
+    const std::string best = metric == "tpot_mean_s" ? "1" : "64";
+    CHECK(at(metric, "1, 8, 64").value == at(metric, best).value);
+    CHECK(at(metric, "1, 8, 64").how == "at concurrency " + best);
+  }
+}
+
+TEST_CASE("Within a published range nothing differs, beyond it the distance to its end counts",
+          "[validation]") {
+  const std::string ours = "unit: x, ours: {number: 6}}";
+  CHECK(only("{claim: c, published: 5, published_to: 8, " + ours).difference == 0.0);
+  CHECK(only("{claim: c, published: 2, published_to: 4, " + ours).difference == Approx(0.5));
+  CHECK(only("{claim: c, published: 8, published_to: 9, " + ours).difference == Approx(-0.25));
+}
+
+TEST_CASE("The operators of a pass add up to all of them", "[validation]") {
+  const auto share = [](const std::string& operators) {
+    return only("{claim: c, published: 1, unit: x, ours: {load: one, operators: [" + operators +
+                "]}, over: {load: one, operators: ['*']}}")
+        .value;
+  };
+  CHECK(share("'attention.*'") + share("'mlp.*'") + share("'head.*', embedding") == Approx(1.0));
+}
+
+TEST_CASE("A load, a metric or a kind of row that there is not is bad input", "[validation]") {
+  const auto message = [](const std::string& ours) {
+    try {
+      parsed("  - {claim: c, published: 1, unit: x, ours: " + ours + "}");
+    } catch (const base::InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(message("{load: on}").find("did you mean \"one\"?") != std::string::npos);
+  CHECK(message("{load: one, metric: tpot_mean}").find("tpot_mean_s") != std::string::npos);
+  CHECK(message("{row: {kind: gem}}").find("gemm") != std::string::npos);
+  CHECK(message("{load: one, number: 3}").find("one of them") != std::string::npos);
+  CHECK(message("{}").find("expects a load") != std::string::npos);
+}
