@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <span>
 
 #include "base/integers.hpp"
+#include "base/packing.hpp"
 #include "base/random.hpp"
 #include "sim/draft.hpp"
 #include "sim/feasibility.hpp"
@@ -35,22 +35,6 @@ Tokens drawn_lengths(const PostTraining& rl, std::int64_t count) {
   return lengths;
 }
 
-// First fit, longest first, into bins of so many tokens. How full each is.
-Tokens packed(Tokens lengths, std::int64_t bin) {
-  std::sort(lengths.begin(), lengths.end(), std::greater<>());
-  Tokens bins;
-  for (const std::int64_t length : lengths) {
-    const auto fits = std::find_if(bins.begin(), bins.end(),
-                                   [&](std::int64_t full) { return full + length <= bin; });
-    if (fits == bins.end()) {
-      bins.push_back(length);
-    } else {
-      *fits += length;
-    }
-  }
-  return bins;
-}
-
 // Of one optimizer step.
 MicroBatches packed_batches(const ScenarioView& s, const Tokens& responses) {
   const PostTraining& rl = *s.post_training;
@@ -61,9 +45,12 @@ MicroBatches packed_batches(const ScenarioView& s, const Tokens& responses) {
     sum += as_double(whole.back());
   }
   const std::int64_t bin = s.training->sequence_length;
-  const Tokens bins = packed(whole, bin);
+  const Tokens bins = rl.packing == workloads::Packing::in_order ? base::packed_in_order(whole, bin)
+                                                                 : base::packed_by_size(whole, bin);
   const auto count = static_cast<double>(bins.size());
-  const double mean = s.mapping->pipeline_parallel > 1 ? as_double(bin) : sum / count;
+  const double mean = s.mapping->pipeline_parallel > 1
+                          ? as_double(*std::max_element(bins.begin(), bins.end()))
+                          : sum / count;
   const double each = static_cast<double>(whole.size()) / count;
   const auto sequences = std::max<std::int64_t>(1, std::llround(each));
   const double steps = as_double(rl.responses) / as_double(s.training->global_batch);

@@ -9,8 +9,8 @@
 //                    the replicas in turn, those of a prompt together. k steps off, the answers of k steps are under way at once, and their longest
 //                    hold up only one step in k
 //   log-probabilities  forward passes of the training's mapping
-//   training         optimizer steps of global_batch responses (sim/training.hpp), packed first fit, longest first,
-//                    into micro-batches of sequence_length tokens, padded to that with pipeline stages
+//   training         optimizer steps of global_batch responses (sim/training.hpp), packed into
+//                    micro-batches of sequence_length tokens (base/packing.hpp), padded to the fullest with pipeline stages
 //   refit            all of the model's weights into every rank of the engine, through its own port: its NIC beyond one
 //                    scale-up domain (parameters are gathered whole and each rank keeps its part)
 //   host             colocated: engines put to sleep and woken, states moved out of the way and back, as the trainer was fitted

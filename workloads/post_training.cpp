@@ -15,6 +15,9 @@ void read(base::Fields& f, PostTraining& rl) {
   f.choice<Placement>("placement", rl.placement,
                       {{"colocated", Placement::colocated}, {"split", Placement::split}},
                       base::optional);
+  f.choice<Packing>("packing", rl.packing,
+                    {{"by size", Packing::by_size}, {"in order", Packing::in_order}},
+                    base::optional);
   f.integer("off_policy_steps", rl.off_policy_steps, {0.0, 1e3}, base::optional);
   f.integer("logprob_passes", rl.logprob_passes, {0.0, 10.0}, base::optional);
   f.integer("seed", rl.seed, {0.0, 1e15}, base::optional);

@@ -9,6 +9,7 @@
 //     response_tokens: {lognormal: {mean: 6000, cv: 0.6, max: 8192}}
 //     rollout: {tensor_parallel: 8, replicas: 16}      # and the other keys of a deployment
 //     placement: split              # or colocated, on the GPUs of the training
+//     packing: by size              # or in order, as they came
 //     off_policy_steps: 1           # 0: synchronous
 //     logprob_passes: 2             # forward passes before training: of the policy, of a reference
 //     seed: 1
@@ -24,6 +25,9 @@ namespace roofcast::workloads {
 
 enum class Placement : std::uint8_t { colocated, split };
 
+// Of responses into sequences (base/packing.hpp).
+enum class Packing : std::uint8_t { by_size, in_order };
+
 struct PostTraining {
   std::int64_t responses = 0;  // 0: none
   std::int64_t samples = 1;
@@ -32,6 +36,7 @@ struct PostTraining {
   Mapping rollout;  // of one replica
   std::int64_t replicas = 1;
   Placement placement = Placement::colocated;
+  Packing packing = Packing::by_size;
   std::int64_t off_policy_steps = 0;
   std::int64_t logprob_passes = 1;
   std::int64_t seed = 1;
