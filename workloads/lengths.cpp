@@ -63,7 +63,9 @@ double clamped_moment(const Lengths& lengths, int order) {
   const auto n = static_cast<double>(order);
   const auto least = static_cast<double>(lengths.least);
   const auto most = static_cast<double>(lengths.most);
-  const auto [mu, sigma] = normal_of(lengths);
+  const Normal normal = normal_of(lengths);
+  const double mu = normal.mu;  // clang 14 captures no structured bindings
+  const double sigma = normal.sigma;
   if (sigma == 0.0) {
     return std::pow(std::clamp(lengths.mean, least, most), n);
   }
