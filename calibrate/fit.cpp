@@ -72,6 +72,7 @@ std::vector<const Row*> pointers(const std::vector<Row>& rows) {
 // The draw decides; each format gives at most kRowsOfAFormat.
 std::vector<const Row*> thinned(const std::vector<Row>& rows) {
   std::vector<const Row*> sorted = pointers(rows);
+  std::erase_if(sorted, [](const Row* row) { return row->measured.untuned; });
   std::stable_sort(sorted.begin(), sorted.end(), [](const Row* a, const Row* b) {
     return std::tie(a->measured.format, a->draw) < std::tie(b->measured.format, b->draw);
   });

@@ -64,6 +64,7 @@ struct MeasuredOperator {
   double measured_s = 0.0;
   double measured_w = 0.0;  // mean power, of rows that are of power
   double overhead_s = 0.0;  // of the measurement, beside the operators
+  bool untuned = false;     // no parameters are fitted to it
   std::string reason;       // why there is no prediction; empty when there is one
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <fstream>
 #include <memory>
 
+#include "base/text_file.hpp"
 #include "calibrate/accuracy.hpp"
 #include "calibrate/fit.hpp"
 #include "calibrate/operator_rows.hpp"
@@ -20,14 +20,6 @@ struct FitOptions {
   std::string source = "fitted to measured operators";
 };
 
-void write_file(const std::string& file, const std::string& text) {
-  std::ofstream out(file);
-  out << text;
-  if (!out.flush()) {
-    throw base::InputError(fmt::format("error: cannot write {}\n", file));
-  }
-}
-
 int fit(const FitOptions& options) {
   const calibrate::FittedCalibration fitted =
       calibrate::fit_calibration(options.chip, options.stack, options.tables);
@@ -40,7 +32,7 @@ int fit(const FitOptions& options) {
                calibrate::percent(e.after.p90), calibrate::percent(e.after.bias)});
   }
   fmt::print("{}", table.text());
-  write_file(options.output, calibrate::overlay(fitted, options.source));
+  base::write_text(options.output, calibrate::overlay(fitted, options.source));
   return kDone;
 }
 
@@ -87,7 +79,7 @@ void add_accuracy(CLI::App& calibrate, Run& chosen) {
   command->callback([&chosen, options] {
     chosen = [options] {
       const auto kinds = calibrate::accuracy(options->tables);
-      write_file(options->output, calibrate::accuracy_page(kinds));
+      base::write_text(options->output, calibrate::accuracy_page(kinds));
       fmt::print("{}", calibrate::transferred_errors(kinds));
       return kDone;
     };

@@ -174,16 +174,23 @@ Node resolved(const Node& document, std::string_view place) {
   return *scenario.find_path(place);
 }
 
-const DocumentKind& kind_named(const std::string& name) {
+std::vector<std::string> kind_names() {
   std::vector<std::string> names;
+  for (const DocumentKind& kind : kKinds) {
+    names.emplace_back(kind.name);
+  }
+  return names;
+}
+
+const DocumentKind& kind_named(const std::string& name) {
   std::vector<std::string> plurals;
   for (const DocumentKind& kind : kKinds) {
     if (kind.name == name || kind.catalog().kind == name) {
       return kind;
     }
-    names.emplace_back(kind.name);
     plurals.emplace_back(kind.catalog().kind);
   }
+  const std::vector<std::string> names = kind_names();
   std::string message = fmt::format("error: there is no kind \"{}\"", name);
   if (const auto near = base::nearest_name(name, name.ends_with('s') ? plurals : names)) {
     message += fmt::format("; did you mean \"{}\"?", *near);

@@ -25,6 +25,7 @@ struct DocumentKind {
 };
 
 std::span<const DocumentKind> document_kinds();
+std::vector<std::string> kind_names();
 
 // A part with its references loaded and its derivation made; throws InputError.
 base::Node resolved(const base::Node& document, std::string_view place);

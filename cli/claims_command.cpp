@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <fstream>
 #include <memory>
 
-#include "base/problems.hpp"
+#include "base/text_file.hpp"
 #include "calibrate/claims.hpp"
 #include "cli/commands.hpp"
 #include "cli/usage.hpp"
@@ -28,11 +27,7 @@ void add_claims(CLI::App& calibrate, Run& chosen) {
         fmt::print("{}", page);
         return kDone;
       }
-      std::ofstream out(*output);
-      out << page;
-      if (!out.flush()) {
-        throw base::InputError(fmt::format("error: cannot write {}\n", *output));
-      }
+      base::write_text(*output, page);
       return kDone;
     };
   });

@@ -3,11 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <stdexcept>
 #include <string>
 
-#include "base/problems.hpp"
+#include "base/text_file.hpp"
 
 namespace roofcast::cli {
 
@@ -61,12 +60,7 @@ void write_page(std::string_view page,
       {"/*{{js_page}}*/", asset_report_page_js()},
       {"/*{{js_charts}}*/", asset_report_charts_js()}};
   tokens.insert(tokens.end(), own.begin(), own.end());
-  std::ofstream out(file, std::ios::binary);
-  out << fill(page, tokens);
-  out.close();
-  if (!out) {
-    throw base::InputError(fmt::format("error: cannot write {}\n", file.string()));
-  }
+  base::write_text(file, fill(page, tokens));
 }
 
 }  // namespace roofcast::cli

@@ -81,7 +81,7 @@ void add_show(CLI::App& app, Run& chosen) {
       "also prints the whole, with the document that each value comes from.");
   auto kind = std::make_shared<std::string>();
   auto id = std::make_shared<std::string>();
-  command->add_option("kind", *kind, "chip, system, model, precision, stack, calibration, example")
+  command->add_option("kind", *kind, fmt::format("{}", fmt::join(kind_names(), ", ")))
       ->type_name(kKind)
       ->required();
   command

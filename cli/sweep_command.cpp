@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <fstream>
 
+#include "base/text_file.hpp"
 #include "cli/commands.hpp"
 #include "cli/front_table.hpp"
 #include "cli/progress.hpp"
@@ -24,15 +24,6 @@ struct Options {
   bool quiet = false;
 };
 
-void write_text(const std::filesystem::path& file, const std::string& text) {
-  std::ofstream out(file, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) {
-    throw base::InputError(fmt::format("error: cannot write {}\n", file.string()));
-  }
-}
-
 int run_sweep_command(const Options& options) {
   const base::Node document = base::load_document(options.sweep);
   if (document.find("axes") == nullptr && document.find("traffic") != nullptr) {
@@ -43,7 +34,7 @@ int run_sweep_command(const Options& options) {
   const sim::Sweep& sweep = points.sweep();
   base::CsvWriter csv = open_sweep_csv(sweep, options.csv);
   const std::string text = sweep_text(document, sweep);
-  write_text(sweep_file_beside(options.csv), text);
+  base::write_text(sweep_file_beside(options.csv), text);
   std::atomic<std::size_t> done{0};
   const auto start = std::chrono::steady_clock::now();
   sim::SweepResult result;
