@@ -14,6 +14,7 @@
 #include "cli/model_table.hpp"
 #include "cli/text_table.hpp"
 #include "hardware/system.hpp"
+#include "sim/roadmap.hpp"
 #include "sim/scenario.hpp"
 #include "sim/sweep_run.hpp"
 #include "workloads/scores.hpp"
@@ -44,6 +45,12 @@ T read_part(const Node& document, std::string_view place) {
 std::string check_sweep(const Node& document) {
   const sim::SweepPoints points(sim::read_sweep(document));
   return fmt::format("sweep of {} points", points.size());
+}
+std::string check_roadmap(const Node& document) {
+  const sim::Roadmap roadmap = sim::read_roadmap(document);
+  sim::check(roadmap);
+  return fmt::format("roadmap of {} options and {} features for {} workloads",
+                     roadmap.options.size(), roadmap.features.size(), roadmap.workloads.size());
 }
 std::string check_scenario(const Node& document) {
   const sim::Scenario s = sim::read_streamed_scenario(document).scenario;
@@ -129,7 +136,9 @@ std::string check_claim(const Node& document) {
   return fmt::format("{}: {} figures", claims.title, claims.claims.size());
 }
 std::string check_example(const Node& document) {
-  return document.find("axes") != nullptr ? check_sweep(document) : check_scenario(document);
+  return document.find("workloads") != nullptr ? check_roadmap(document)
+         : document.find("axes") != nullptr    ? check_sweep(document)
+                                               : check_scenario(document);
 }
 
 constexpr DocumentKind kKinds[] = {
@@ -199,7 +208,8 @@ const DocumentKind& kind_named(const std::string& name) {
 }
 
 const DocumentKind* kind_of(const Node& document) {
-  static constexpr std::string_view kScenarioKeys[] = {"axes", "traffic", "deployment", "training"};
+  static constexpr std::string_view kScenarioKeys[] = {"axes", "traffic", "deployment", "training",
+                                                       "workloads"};
   for (const std::string_view key : kScenarioKeys) {
     if (document.find(key) != nullptr) {
       return &kind_named("example");

@@ -12,6 +12,7 @@
 #include "base/unit_text.hpp"
 #include "cli/catalogs.hpp"
 #include "sim/metrics.hpp"
+#include "sim/roadmap.hpp"
 #include "sim/scenario.hpp"
 #include "sim/sweep.hpp"
 
@@ -250,7 +251,9 @@ void add_knobs(const Key& group, const std::string& above, std::vector<std::stri
   for (const Key& key : group.below) {
     knobs.push_back(above + key.name);
     if (key.type == Key::Type::group) {
-      add_knobs(key, knobs.back() + ".", knobs);
+      const std::string here = knobs.back();
+      knobs.push_back(here + ".*");
+      add_knobs(key, here + ".", knobs);
     }
     for (const Key& below : key.type == Key::Type::list ? key.below : std::vector<Key>()) {
       for (const std::string& kind : below.choices) {  // layers[attention].kv_heads
@@ -269,9 +272,9 @@ Json definitions(const std::vector<std::string>& knobs) {
   const Json maps = {{"minProperties", 1}, {"additionalProperties", {{"type", "object"}}}};
   const Json bundles = {{"type", "object"},
                         {"minProperties", 1},
-                        {"additionalProperties",
-                         {{"type", "object"}, {"propertyNames", {{"$ref", "#/$defs/knob"}}}}}};
+                        {"additionalProperties", {{"$ref", "#/$defs/bundle"}}}};
   return {{"knob", {{"enum", knobs}}},
+          {"bundle", {{"type", "object"}, {"propertyNames", {{"$ref", "#/$defs/knob"}}}}},
           {"bundles", bundles},
           {"axis",
            {{"type", {"array", "object"}},
@@ -301,6 +304,18 @@ std::string condition_pattern() {
       fmt::join(names, "|"));
 }
 
+// The properties of what sim::read_points reads.
+void describe_points(const Key& base_keys, const std::vector<std::string>& knobs,
+                     Json& properties) {
+  properties["base"] = {{"type", {"string", "object"}},
+                        {"description", "the path of a scenario, or a scenario"},
+                        {"if", {{"type", "object"}}},
+                        {"then", group(base_keys, "", Whole::no)}};
+  properties["axes"] = axes(knobs);
+  properties["where"] = {{"type", {"array", "null"}},
+                         {"items", {{"type", "string"}, {"pattern", condition_pattern()}}}};
+}
+
 Json sweep() {
   const Key key = base::describe([](base::Fields& f) {
     sim::Sweep value;
@@ -313,13 +328,7 @@ Json sweep() {
   add_knobs(base_keys, "", knobs);
   schema["$defs"] = definitions(knobs);
   Json& properties = schema["properties"];
-  properties["base"] = {{"type", {"string", "object"}},
-                        {"description", "the path of a scenario, or a scenario"},
-                        {"if", {{"type", "object"}}},
-                        {"then", group(base_keys, "", Whole::no)}};
-  properties["axes"] = axes(knobs);
-  properties["where"] = {{"type", {"array", "null"}},
-                         {"items", {{"type", "string"}, {"pattern", condition_pattern()}}}};
+  describe_points(base_keys, knobs, properties);
   for (const char* goal : {"maximize", "minimize"}) {
     Json& items = properties["pareto"]["properties"][goal]["items"];
     items = {{"enum", Json::array()}};
@@ -327,6 +336,45 @@ Json sweep() {
       items["enum"].push_back(metric.name);
     }
   }
+  return schema;
+}
+
+Json roadmap() {
+  const Key key = base::describe([](base::Fields& f) {
+    sim::Roadmap value;
+    base::Problems problems;
+    sim::read(f, value, problems);
+  });
+  const Key workload_key = base::describe([](base::Fields& f) {
+    sim::PortfolioWorkload value;
+    base::Problems problems;
+    sim::read(f, value, problems);
+  });
+  const Key base_keys = scenario_keys();
+  std::vector<std::string> knobs;
+  add_knobs(base_keys, "", knobs);
+  Json metric = {{"enum", Json::array({nullptr})}};
+  for (const sim::Metric& each : sim::metrics()) {
+    if (each.better != sim::Better::none) {
+      metric["enum"].push_back(each.name);
+    }
+  }
+  Json workload = group(workload_key, "", Whole::yes);
+  describe_points(base_keys, knobs, workload["properties"]);
+  workload["properties"]["metric"] = metric;
+  Json schema = group(key, "", Whole::yes);
+  schema["$defs"] = definitions(knobs);
+  Json& properties = schema["properties"];
+  properties["metric"] = metric;
+  properties["set"] = {{"$ref", "#/$defs/bundle"}};
+  properties["workloads"] = {
+      {"type", "object"}, {"minProperties", 1}, {"additionalProperties", workload}};
+  for (const char* bundles : {"options", "features"}) {
+    properties[bundles] = {{"if", {{"not", {{"type", "null"}}}}},
+                           {"then", {{"$ref", "#/$defs/bundles"}}}};
+  }
+  properties["features"]["maxProperties"] = sim::kMostFeatures;
+  schema["anyOf"] = {{{"required", {"options"}}}, {{"required", {"features"}}}};
   return schema;
 }
 
@@ -339,7 +387,7 @@ std::vector<std::string> schema_kinds() {
       kinds.emplace_back(kind.name);
     }
   }
-  kinds.insert(kinds.end(), {"scenario", "sweep"});
+  kinds.insert(kinds.end(), {"scenario", "sweep", "roadmap"});
   return kinds;
 }
 
@@ -350,6 +398,8 @@ Json json_schema(std::string_view kind) {
     schema.update(group(scenario_keys(), "", Whole::yes));
   } else if (kind == "sweep") {
     schema.update(sweep());
+  } else if (kind == "roadmap") {
+    schema.update(roadmap());
   } else {
     const DocumentKind& part_kind = kind_named(std::string(kind));
     schema.update(keys_or_changes(part_kind.keys(), std::string(part_kind.place), Whole::yes));

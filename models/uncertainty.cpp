@@ -114,6 +114,26 @@ UncertainSum::Seconds UncertainSum::half_widths(const Uncertainty& u) const {
   return {half_width(&Spread::below), half_width(&Spread::above)};
 }
 
+Spread ratio_spread(const UncertainSum& before, base::Seconds whole_before,
+                    const Uncertainty& uncertainty_before, const UncertainSum& after,
+                    base::Seconds whole_after, const Uncertainty& uncertainty_after) {
+  const auto log_half_width = [&](double Spread::*side) {
+    double squares = 0.0;
+    for (std::size_t k = 0; k < kErrorKinds; ++k) {
+      const double a = before.kinds_[k].time;
+      const double b = after.kinds_[k].time;
+      const double share = b / whole_after.si();
+      const double moved = uncertainty_before.kinds[k].*side * (a / whole_before.si() - share);
+      const double change = a > 0.0 && b > 0.0 ? std::min(1.0, std::abs(std::log(b / a))) : 1.0;
+      const double changed = uncertainty_after.kinds[k].*side * share * change;
+      squares += moved * moved + changed * changed;
+    }
+    return std::sqrt(squares);
+  };
+  return {1.0 - std::exp(-log_half_width(&Spread::above)),
+          std::exp(log_half_width(&Spread::below)) - 1.0};
+}
+
 Spread together(Spread a, Spread b) {
   return {1.0 - 1.0 / combined(1.0 / (1.0 - a.below), 1.0 / (1.0 - b.below)),
           combined(1.0 + a.above, 1.0 + b.above) - 1.0};

@@ -82,6 +82,9 @@ class UncertainSum {
     base::Seconds above;
   };
   Seconds half_widths(const Uncertainty& uncertainty) const;
+  friend Spread ratio_spread(const UncertainSum& before, base::Seconds whole_before,
+                             const Uncertainty& uncertainty_before, const UncertainSum& after,
+                             base::Seconds whole_after, const Uncertainty& uncertainty_after);
 
  private:
   struct Kind {
@@ -94,6 +97,15 @@ class UncertainSum {
 // The spread of a value whose two independent sources of error have these, as factors:
 // 1 + above = exp √(ln²(1 + above₁) + ln²(1 + above₂)), below likewise.
 Spread together(Spread a, Spread b);
+
+// The spread of whole_before / whole_after, two times of which these are parts, forecast with the same parameters: the
+// operators of a kind err alike in both, so that only a difference of its share w of the whole counts, and what
+// it errs in its change from T to T', which is the less the smaller the change:
+//
+//   half-width² of ln = Σ_k (s_k·(w_k − w'_k))² + Σ_k (s'_k·w'_k·min(1, |ln T'_k/T_k|))²
+Spread ratio_spread(const UncertainSum& before, base::Seconds whole_before,
+                    const Uncertainty& uncertainty_before, const UncertainSum& after,
+                    base::Seconds whole_after, const Uncertainty& uncertainty_after);
 
 // The spread of 1/x.
 Spread inverse(Spread spread);

@@ -97,6 +97,10 @@ bool is_factor(const std::string& text) {
          (text[1] == ' ' || text[1] == '.' || (text[1] >= '0' && text[1] <= '9'));
 }
 
+bool starts_with_number(const Node& node) {
+  return node.is_scalar() && !node.text.empty() && node.text[0] >= '0' && node.text[0] <= '9';
+}
+
 // "3.35 TB/s" × 2 = "6.7 TB/s": the unit stays.
 bool multiply(Node& target, const std::string& factor_text) {
   std::string_view factor_view(factor_text);
@@ -276,7 +280,7 @@ void set_knob(Node& document, std::string_view path, const base::Place& path_pla
   std::vector<Node*> nodes = {&document};
   std::string walked;
   bool in_list = false;
-  for (const std::string_view part : parts) {
+  for (const std::string_view& part : parts) {
     if (!in_list) {
       if (!walked.empty() && !load_at(document, walked, problems)) {
         return;
@@ -292,6 +296,19 @@ void set_knob(Node& document, std::string_view path, const base::Place& path_pla
       if (!node->is_map() && !node->is_null()) {
         problems.add(path_place, path, fmt::format("\"{}\" is not a group of keys", walked));
         return;
+      }
+      if (part == "*" && &part == &parts.back()) {
+        const std::size_t before = below.size();
+        for (base::Entry& entry : node->entries) {
+          if (starts_with_number(entry.value)) {
+            below.push_back(&entry.value);
+          }
+        }
+        if (below.size() == before || !value.is_scalar() || !is_factor(value.text)) {
+          problems.add(path_place, path, "\"*\" multiplies every number of a group: x1.35");
+          return;
+        }
+        continue;
       }
       if (!step.kind.empty()) {
         const auto found = select(node->find(step.key), step, path, path_place, problems);

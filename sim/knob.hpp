@@ -8,6 +8,8 @@
 // Among the entries of a list, model.layers[attention].kv_heads reaches those of a kind: whose mixer or
 // ffn has that name.
 //
+// system.chip.tensor.* is every number of a group, to be multiplied.
+//
 // A part (system, chip, model, precision, calibration, stack) may be derived from another of its kind,
 // which may itself be derived:
 //

@@ -85,21 +85,6 @@ std::string label_of(const Node& value) {
   return text;
 }
 
-void read_bundles(const Node& node, Axis& axis, Problems& problems) {
-  for (const base::Entry& bundle : node.entries) {
-    AxisValue value{bundle.key, {}};
-    for (const base::Entry& setting : bundle.value.entries) {
-      if (!names_a_knob(setting.key)) {
-        problems.add(setting.key_place, fmt::format("axes.{}.{}", axis.name, bundle.key),
-                     fmt::format("\"{}\" is not a dotted path into the scenario (sections: {})",
-                                 setting.key, fmt::join(kSections, ", ")));
-      }
-      value.set.push_back({setting.key, setting.key_place, setting.value});
-    }
-    axis.values.push_back(std::move(value));
-  }
-}
-
 void read_axis(const base::Entry& entry, Sweep& sweep, Problems& problems) {
   Axis axis{entry.key, {}};
   const Node& node = entry.value;
@@ -116,7 +101,9 @@ void read_axis(const base::Entry& entry, Sweep& sweep, Problems& problems) {
     return;
   }
   if (bundles) {
-    read_bundles(node, axis, problems);
+    for (const base::Entry& bundle : node.entries) {
+      axis.values.push_back(read_bundle(bundle, path, problems));
+    }
   } else if (node.is_map()) {
     read_range(node, axis, problems);
   } else if (node.is_sequence() && !node.items.empty()) {
@@ -160,6 +147,23 @@ void read_goal(base::Fields& f, Sweep& sweep, Problems& problems) {
 }
 
 }  // namespace
+
+AxisValue read_bundle(const base::Entry& bundle, const std::string& path, Problems& problems) {
+  AxisValue value{bundle.key, {}};
+  if (!bundle.value.is_map()) {
+    problems.add(bundle.value.place, fmt::format("{}.{}", path, bundle.key),
+                 "expects settings, for example {system.chip.hbm.bandwidth: x1.2}");
+  }
+  for (const base::Entry& setting : bundle.value.entries) {
+    if (!names_a_knob(setting.key)) {
+      problems.add(setting.key_place, fmt::format("{}.{}", path, bundle.key),
+                   fmt::format("\"{}\" is not a dotted path into the scenario (sections: {})",
+                               setting.key, fmt::join(kSections, ", ")));
+    }
+    value.set.push_back({setting.key, setting.key_place, setting.value});
+  }
+  return value;
+}
 
 std::string unknown_metric(const std::string& name) {
   std::string message = fmt::format("there is no metric \"{}\"", name);
@@ -235,8 +239,7 @@ void read(base::Fields& f, AxisRange& range) {
   f.number("step", range.step, base::positive, base::optional);
 }
 
-void read(base::Fields& f, Sweep& sweep, Problems& problems) {
-  f.text("question", sweep.question, base::optional);
+void read_points(base::Fields& f, Sweep& sweep, Problems& problems, base::Need axes_are) {
   if (const Node* base_node = f.take("base", base::required)) {
     if (base_node->is_map()) {
       sweep.base = *base_node;
@@ -256,7 +259,7 @@ void read(base::Fields& f, Sweep& sweep, Problems& problems) {
       problems.add(base_node->place, "base", "expects a path or an inline scenario");
     }
   }
-  if (const Node* axes = f.take("axes", base::required)) {
+  if (const Node* axes = f.take("axes", axes_are)) {
     if (!axes->is_map() || axes->entries.empty()) {
       problems.add(axes->place, "axes",
                    "expects at least one axis, for example {traffic.concurrency: [16, 64]}");
@@ -281,6 +284,11 @@ void read(base::Fields& f, Sweep& sweep, Problems& problems) {
       }
     }
   }
+}
+
+void read(base::Fields& f, Sweep& sweep, Problems& problems) {
+  f.text("question", sweep.question, base::optional);
+  read_points(f, sweep, problems, base::required);
   read_goal(f, sweep, problems);
 }
 

@@ -79,6 +79,10 @@ struct Sweep {
 };
 
 void read(base::Fields& f, AxisRange& range);
+// `base:`, `axes:` and `where:`.
+void read_points(base::Fields& f, Sweep& sweep, base::Problems& problems, base::Need axes_are);
+// A named set of settings, of the group at `path`.
+AxisValue read_bundle(const base::Entry& bundle, const std::string& path, base::Problems& problems);
 void read(base::Fields& f, Sweep& sweep, base::Problems& problems);
 Sweep read_sweep(const base::Node& document);  // throws InputError with every problem
 

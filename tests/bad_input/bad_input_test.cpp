@@ -17,6 +17,7 @@
 #include "base/node.hpp"
 #include "base/problems.hpp"
 #include "hardware/chip.hpp"
+#include "sim/roadmap.hpp"
 #include "sim/scenario.hpp"
 #include "sim/sweep.hpp"
 #include "sim/sweep_run.hpp"
@@ -94,6 +95,7 @@ const std::map<std::string, Reader>& readers() {
       {"system", read_as_system},
       {"scenario", [](const base::Node& document) { sim::read_scenario(document); }},
       {"sweep", [](const base::Node& document) { sim::SweepPoints(sim::read_sweep(document)); }},
+      {"roadmap", [](const base::Node& document) { sim::check(sim::read_roadmap(document)); }},
   };
   return table;
 }

@@ -26,7 +26,10 @@ TEST_CASE("Every example says what it answers, and runs", "[cli]") {
     CHECK((text.starts_with("# ") || text.starts_with("question: ")));
     const std::string checked = roofcast.output({"check", example(name)});
     const std::size_t points = points_of(checked);
-    if (contains(text, "\n  arrivals: ")) {
+    if (contains(checked, "ok, roadmap of ")) {
+      CHECK(
+          contains(roofcast.output({"compare", example(name), "--strict"}), "fund in this order"));
+    } else if (contains(text, "\n  arrivals: ")) {
       const std::string out =
           roofcast.output({"simulate", example(name), "--set", "traffic.requests=200"});
       CHECK(contains(out, "good: "));

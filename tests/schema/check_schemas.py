@@ -57,6 +57,7 @@ MEANING = {
         "speculative_without_acceptance", "unknown_chip_in_inline_system", "unknown_model",
         "unknown_model_without_precision", "unknown_precision", "unknown_system",
     },
+    "roadmap": {"star_without_factor"},
     "acceptance": {"lists_differ", "more_than_drafted", "not_ascending"},
     "sweep": {
         "base_is_bad", "factor_makes_a_fraction", "factor_on_text", "missing_base_file", "one_bad_value", "pareto_by_unknown_axis", "range_backwards",
@@ -140,7 +141,7 @@ class Check:
     def __init__(self, roofcast, root):
         self.roofcast, self.root, self.failures = roofcast, root, []
         self.validators = {}
-        for kind in [*FOLDERS, "scenario", "sweep"]:
+        for kind in [*FOLDERS, "scenario", "sweep", "roadmap"]:
             text = subprocess.run([roofcast, "schema", kind], check=True, capture_output=True, text=True).stdout
             Draft202012Validator.check_schema(json.loads(text))
             self.validators[kind] = Draft202012Validator(json.loads(text))
@@ -160,7 +161,8 @@ class Check:
             for file in sorted((self.root / folder).glob("*.yaml")):
                 yield kind, file
         for file in sorted((self.root / "examples").glob("*.yaml")):
-            yield ("sweep" if "axes" in load(file) else "scenario"), file
+            document = load(file)
+            yield ("roadmap" if "workloads" in document else "sweep" if "axes" in document else "scenario"), file
 
     def every_good_document_is_valid(self):
         kinds = []
@@ -207,7 +209,7 @@ class Check:
         """On changes to the first and the last whole document of each kind: any path may change a derived one."""
         by_kind = {}
         for kind, file in self.good_documents():
-            if kind == "sweep" or "base" not in load(file):
+            if kind in ("sweep", "roadmap") or "base" not in load(file):
                 by_kind.setdefault(kind, []).append(file)
         for kind, files in by_kind.items():
             with tempfile.TemporaryDirectory() as folder:
@@ -219,7 +221,7 @@ class Check:
         made, complaints = {}, {}
         for original in sorted(files):
             for path, what, document in changed(load(original)):
-                if kind == "sweep" and path[0] == "base":
+                if (kind == "sweep" and path[0] == "base") or (kind == "roadmap" and path[0] == "workloads"):
                     continue  # the axes may replace what is wrong there
                 file = str(folder / f"{len(made)}.json")
                 pathlib.Path(file).write_text(json.dumps(document), encoding="utf-8")
@@ -230,7 +232,7 @@ class Check:
             if file in taken:
                 self.expect(not complaints[file],
                             f"{what}: the reader takes what the schema refuses: {complaints[file]}")
-            elif kind != "sweep" and not all(map(MEANING_WORDS.search, errors[file] or [""])):
+            elif kind not in ("sweep", "roadmap") and not all(map(MEANING_WORDS.search, errors[file] or [""])):
                 self.expect(complaints[file], f"{what}: the schema takes what the reader refuses: {errors[file]}")
         print(f"{kind}: {len(made)} changes, {len(made) - len(taken)} refused by the reader, "
               f"{sum(map(bool, complaints.values()))} by the schema")

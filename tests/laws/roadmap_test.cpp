@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/roadmap.hpp"
+
+#include <cmath>
+
+#include "tests/catch.hpp"
+
+using namespace roofcast;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+const std::string kWorkloads = R"(
+workloads:
+  chat:
+    weight: 2
+    base: {system: hgx_h200, model: llama-3.1-8b, precision: fp8, deployment: {tensor_parallel: 1},
+      serving: {stack: vllm}, traffic: {input_tokens: 1024, output_tokens: 256}}
+    axes: {traffic.concurrency: [8, 64]}
+    where: ['tpot_mean_s <= 0.012']
+  prompts:
+    metric: ttft_mean_s
+    base: {system: hgx_h200, model: llama-3.1-8b, precision: fp8, deployment: {tensor_parallel: 2},
+      serving: {stack: vllm}, traffic: {input_tokens: 8192, output_tokens: 16, concurrency: 1}}
+)";
+const std::string kFeatures = R"(
+features:
+  bandwidth: {system.chip.hbm.bandwidth: x1.2}
+  tensor: {'system.chip.tensor.*': x1.35}
+  links: {system.chip.nvlink.bandwidth_bidirectional: x2}
+)";
+
+sim::RoadmapResult result_of(const std::string& text) {
+  return sim::run_roadmap(sim::read_roadmap(base::parse_document("roadmap.yaml", text)));
+}
+
+const sim::OptionResult& named(const sim::RoadmapResult& result, const std::string& name) {
+  for (const sim::OptionResult& option : result.options) {
+    if (option.name == name) {
+      return option;
+    }
+  }
+  throw std::logic_error(name);
+}
+
+}  // namespace
+
+TEST_CASE("An option that changes nothing gains nothing, with certainty", "[laws]") {
+  const auto result = result_of(kWorkloads + "options: {same: {system.chip.hbm.bandwidth: x1}}");
+  for (const sim::Gain& gain : named(result, "same").gains) {
+    CHECK(gain.value == 1.0);
+    CHECK(gain.interval.low == 1.0);
+    CHECK(gain.interval.high == 1.0);
+  }
+  CHECK(named(result, "same").portfolio.value == Approx(1.0));
+  CHECK(named(result, "same").tok_per_j == Approx(1.0));
+}
+
+TEST_CASE("More of a resource never costs a gain, and the best option stands first", "[laws]") {
+  const auto result = result_of(kWorkloads + R"(
+options:
+  tensor: {'system.chip.tensor.*': x1.35}
+  both: {'system.chip.tensor.*': x1.35, system.chip.hbm.bandwidth: x1.5}
+  bandwidth: {system.chip.hbm.bandwidth: x1.5}
+)");
+  CHECK(result.options.front().name == "both");
+  for (const sim::OptionResult& option : result.options) {
+    INFO(option.name);
+    double least = 1e300;
+    double most = 0.0;
+    for (const sim::Gain& gain : option.gains) {
+      CHECK(gain.value >= 1.0 - 1e-9);
+      CHECK(gain.interval.low <= gain.value);
+      CHECK(gain.interval.high >= gain.value);
+      CHECK(gain.interval.high > gain.interval.low);
+      least = std::min(least, gain.value);
+      most = std::max(most, gain.value);
+    }
+    CHECK(option.portfolio.value >= least);
+    CHECK(option.portfolio.value <= most);
+  }
+}
+
+TEST_CASE("A small step is surer than a large one", "[laws]") {
+  const auto result = result_of(kWorkloads + R"(
+options:
+  small: {system.chip.hbm.bandwidth: x1.05}
+  large: {system.chip.hbm.bandwidth: x2}
+)");
+  const auto width = [&](const char* name) {
+    const sim::Gain& gain = named(result, name).portfolio;
+    return std::log(gain.interval.high / gain.interval.low);
+  };
+  CHECK(width("small") < width("large"));
+}
+
+TEST_CASE("The best point of a workload is one that meets its conditions", "[laws]") {
+  const auto result = result_of(kWorkloads + "options: {slow: {system.chip.hbm.bandwidth: x0.4}}");
+  CHECK(result.base.outcomes[0].place == "concurrency 64");
+  CHECK(named(result, "slow").outcomes[0].place == "concurrency 8");
+  CHECK(sim::find_metric("tpot_mean_s")->value(named(result, "slow").outcomes[0].estimate) <=
+        0.012);
+}
+
+TEST_CASE("An option that a workload cannot run has the reason in place of a gain, and stands last",
+          "[laws]") {
+  const auto result = result_of(kWorkloads + R"(
+options:
+  tiny: {system.chip.hbm.capacity: x0.01}
+  small: {system.chip.hbm.bandwidth: x0.9}
+)");
+  const sim::OptionResult& tiny = result.options.back();
+  CHECK(tiny.name == "tiny");
+  CHECK(std::isnan(tiny.portfolio.value));
+  CHECK(!tiny.outcomes[0].found);
+  CHECK_THAT(tiny.outcomes[0].reason, ContainsSubstring("GB"));
+}
+
+TEST_CASE("Features' shares sum to one, and the last of any order brings what all bring",
+          "[laws]") {
+  const auto result = result_of(kWorkloads + kFeatures + R"(
+options:
+  all: {system.chip.hbm.bandwidth: x1.2, 'system.chip.tensor.*': x1.35, system.chip.nvlink.bandwidth_bidirectional: x2}
+  bandwidth: {system.chip.hbm.bandwidth: x1.2}
+)");
+  REQUIRE(result.features.size() == 3);
+  double sum = 0.0;
+  for (const sim::FeatureResult& feature : result.features) {
+    sum += feature.share;
+  }
+  CHECK(sum == Approx(1.0));
+  CHECK(result.together.back() == Approx(named(result, "all").portfolio.value));
+  CHECK(result.features[0].alone == Approx(named(result, "bandwidth").portfolio.value));
+  CHECK(result.together.front() ==
+        Approx(std::max(
+            {result.features[0].alone, result.features[1].alone, result.features[2].alone})));
+}
+
+TEST_CASE("A feature for nobody has no share, and twins share alike", "[laws]") {
+  const auto result = result_of(kWorkloads + R"(
+features:
+  one: {system.chip.hbm.bandwidth: x1.1}
+  twin: {system.chip.hbm.bandwidth: x1.1}
+  idle: {system.chip.hbm.capacity: x1.1}
+)");
+  CHECK(result.features[0].share == Approx(result.features[1].share));
+  CHECK(result.features[2].share == Approx(0.0).margin(1e-3));
+}
+
+TEST_CASE("Only the proportion of weights counts", "[laws]") {
+  const std::string options = "options: {more: {system.chip.hbm.bandwidth: x1.5}}";
+  std::string heavy = kWorkloads;
+  heavy.replace(heavy.find("weight: 2"), 9, "weight: 6");
+  heavy.replace(heavy.find("metric: ttft_mean_s"), 19, "weight: 3\n    metric: ttft_mean_s");
+  CHECK(result_of(heavy + options).options[0].portfolio.value ==
+        Approx(result_of(kWorkloads + options).options[0].portfolio.value));
+}
