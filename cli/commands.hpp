@@ -28,6 +28,7 @@ void add_sweep(CLI::App& app, Run& chosen);
 void add_solve(CLI::App& app, Run& chosen);
 void add_pareto(CLI::App& app, Run& chosen);
 void add_compare(CLI::App& app, Run& chosen);
+void add_brief(CLI::App& app, Run& chosen);
 void add_report(CLI::App& app, Run& chosen);
 void add_calibrate(CLI::App& app, Run& chosen);
 void add_claims(CLI::App& calibrate, Run& chosen);  // of calibrate

@@ -17,8 +17,6 @@ namespace {
 constexpr std::size_t kPairs = 5;
 constexpr double kWorthSaying = 0.005;  // of the ln of a gain
 
-std::string times(double gain) { return std::isnan(gain) ? "-" : fmt::format("x{:.3g}", gain); }
-
 std::string interval(const sim::Gain& gain) {
   return std::isnan(gain.interval.low)
              ? "-"
@@ -40,8 +38,8 @@ std::string why(const sim::Outcome& outcome) {
 void print_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result) {
   TextTable all({"option", "portfolio", "90 %", "tokens/J", "tokens/$"});
   for (const sim::OptionResult& o : result.options) {
-    all.add({o.name, times(o.portfolio.value), interval(o.portfolio), times(o.tok_per_j),
-             times(o.tok_per_usd)});
+    all.add({o.name, gain_text(o.portfolio.value), interval(o.portfolio), gain_text(o.tok_per_j),
+             gain_text(o.tok_per_usd)});
   }
   fmt::print("{}", all.text());
   for (std::size_t w = 0; w < roadmap.workloads.size(); ++w) {
@@ -53,7 +51,7 @@ void print_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result
     TextTable table({"option", std::string(metric.label), "gain", "90 %", "limited by"});
     table.add({"none", value(result.base.outcomes[w]), "", "", why(result.base.outcomes[w])});
     for (const sim::OptionResult& o : result.options) {
-      table.add({o.name, value(o.outcomes[w]), times(o.gains[w].value), interval(o.gains[w]),
+      table.add({o.name, value(o.outcomes[w]), gain_text(o.gains[w].value), interval(o.gains[w]),
                  why(o.outcomes[w])});
     }
     fmt::print("{}", table.text());
@@ -75,13 +73,13 @@ void print_features(const sim::RoadmapResult& result) {
   });
   for (const std::size_t i : by_share) {
     const sim::FeatureResult& f = result.features[i];
-    table.add({f.name, times(f.alone), times(f.last),
+    table.add({f.name, gain_text(f.alone), gain_text(f.last),
                std::isfinite(f.share) ? fmt::format("{:.1f}%", 100.0 * f.share) : "-"});
   }
   fmt::print("{}\nfund in this order, each the best next one:\n", table.text());
   for (std::size_t i = 0; i < result.order.size(); ++i) {
     fmt::print("  {}. {}: {} together\n", i + 1, result.features[result.order[i]].name,
-               times(result.together[i]));
+               gain_text(result.together[i]));
   }
   std::size_t said = 0;
   for (const sim::FeaturePair& pair : result.pairs) {
@@ -90,19 +88,29 @@ void print_features(const sim::RoadmapResult& result) {
           "{}  {} and {} {}: {}\n",
           said == 0 ? "\npairs that bring more or less than the product of their gains:\n" : "",
           result.features[pair.first].name, result.features[pair.second].name,
-          pair.gain > 1.0 ? "help each other" : "do the same work", times(pair.gain));
+          pair.gain > 1.0 ? "help each other" : "do the same work", gain_text(pair.gain));
       ++said;
     }
   }
 }
 
-// One row for each option and workload, then for each feature; `part` says which.
-void write_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
-               const std::string& file) {
-  base::CsvWriter csv(std::filesystem::path(file),
-                      {"part", "name", "workload", "metric", "value", "gain", "low90_gain",
-                       "high90_gain", "tok_per_j_gain", "tok_per_usd_gain", "gain_on_top",
-                       "share_of_gain", "place_in_order", "limited_by", "at", "reason"});
+}  // namespace
+
+std::string gain_text(double gain) { return std::isnan(gain) ? "-" : fmt::format("x{:.3g}", gain); }
+
+std::string gain_text(const sim::Gain& gain) {
+  return std::isnan(gain.interval.low)
+             ? gain_text(gain.value)
+             : fmt::format("{} ({})", gain_text(gain.value), interval(gain));
+}
+
+void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
+                       const std::string& file) {
+  base::CsvWriter csv(
+      std::filesystem::path(file),
+      {"part", "name", "workload", "metric", "value", "gain", "low90_gain", "high90_gain",
+       "tok_per_j_gain", "tok_per_usd_gain", "gain_on_top", "share_of_gain", "place_in_order",
+       "gain_in_order", "limited_by", "at", "reason"});
   const auto option = [&](const sim::OptionResult& o, const char* part) {
     for (std::size_t w = 0; w <= roadmap.workloads.size(); ++w) {
       const bool all = w == roadmap.workloads.size();
@@ -120,9 +128,9 @@ void write_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
       csv.append(gain.interval.high);
       csv.append(all ? o.tok_per_j : std::nan(""));
       csv.append(all ? o.tok_per_usd : std::nan(""));
-      csv.append("");
-      csv.append("");
-      csv.append("");
+      for (int empty = 0; empty < 4; ++empty) {
+        csv.append("");
+      }
       csv.append(found ? sim::name(outcome->estimate.steady.tpot_limit) : std::string_view());
       csv.append(all ? std::string_view() : outcome->place);
       csv.append(all ? std::string_view() : outcome->reason);
@@ -148,6 +156,7 @@ void write_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
     csv.append(f.last);
     csv.append(f.share);
     csv.append(place - result.order.begin() + 1);
+    csv.append(result.together[static_cast<std::size_t>(place - result.order.begin())]);
     csv.append("");
     csv.append("");
     csv.append(result.no_features);
@@ -155,8 +164,6 @@ void write_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
   }
   csv.close();
 }
-
-}  // namespace
 
 int compare_roadmap(const base::Node& document, const std::string& csv, bool strict) {
   const sim::Roadmap roadmap = sim::read_roadmap(document);
@@ -172,7 +179,7 @@ int compare_roadmap(const base::Node& document, const std::string& csv, bool str
     print_features(result);
   }
   if (!csv.empty()) {
-    write_csv(roadmap, result, csv);
+    write_roadmap_csv(roadmap, result, csv);
   }
   bool infeasible = !result.no_features.empty();
   for (const sim::OptionResult& o : result.options) {

@@ -220,6 +220,7 @@ void combine(const Roadmap& roadmap, RoadmapResult& result) {
     by_workload.push_back(outcomes_of(workload, roadmap.set, axes));
   }
   std::vector<double> values;  // ln of the portfolio's gain
+  result.subsets.resize(roadmap.workloads.size());
   for (std::size_t subset = 0; subset < std::size_t{1} << n; ++subset) {
     for (std::size_t w = 0; w < by_workload.size(); ++w) {
       const Outcome& outcome = by_workload[w][subset];
@@ -235,11 +236,17 @@ void combine(const Roadmap& roadmap, RoadmapResult& result) {
         return;
       }
     }
-    values.push_back(std::log(mean_gain(roadmap, result.base.outcomes, [&](std::size_t w) {
-      return gain_of(*find_metric(roadmap.workloads[w].metric), by_workload[w][subset],
-                     by_workload[w].front())
-          .value;
-    })));
+    std::vector<double> gains;
+    for (std::size_t w = 0; w < by_workload.size(); ++w) {
+      gains.push_back(gain_of(*find_metric(roadmap.workloads[w].metric), by_workload[w][subset],
+                              by_workload[w].front())
+                          .value);
+      if (result.base.outcomes[w].found) {
+        result.subsets[w].push_back(std::log(gains.back()));
+      }
+    }
+    values.push_back(std::log(
+        mean_gain(roadmap, result.base.outcomes, [&](std::size_t w) { return gains[w]; })));
   }
   const std::vector<double> shares = base::shapley_shares(values);
   const std::size_t all = values.size() - 1;

@@ -90,6 +90,9 @@ struct FeatureResult {
   double last = 0;   // on top of all others
   double share = 0;  // Shapley's, of the ln of the gain of all; they sum to 1
 };
+// Of a workload, ln of the gain with each subset of features; empty where the base cannot run it.
+using SubsetGains = std::vector<double>;
+
 struct FeaturePair {
   std::size_t first;
   std::size_t second;
@@ -104,6 +107,7 @@ struct RoadmapResult {
   std::vector<std::size_t> order;       // greedy
   std::vector<double> together;         // gain of the portfolio after each of the order
   std::vector<FeaturePair> pairs;       // the strongest interaction first
+  std::vector<SubsetGains> subsets;     // by workload
   std::string no_features;              // why features could not be combined
 };
 
