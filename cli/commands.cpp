@@ -23,7 +23,8 @@ constexpr const char* kSurroundings =
     "  0  done\n"
     "  1  a mistake in roofcast itself\n"
     "  2  bad input or usage; stderr says where and what\n"
-    "  3  --strict: the scenario does not fit, or nothing meets the conditions\n"
+    "  3  --strict: the scenario does not fit, nothing meets the conditions, or results\n"
+    "     that are compared have lost something\n"
     "\n"
     "Environment:\n"
     "  ROOFCAST_CATALOG  a directory with folders chips/, systems/, models/, ...: its\n"
@@ -73,8 +74,8 @@ std::unique_ptr<CLI::App> make_program(Run& chosen) {
   app.set_version_flag("--version", "roofcast " + version(), "print the version");
   use_own_help(app);
   for (const auto add :
-       {add_list, add_show, add_check, add_estimate, add_simulate, add_sweep, add_solve, add_pareto,
-        add_compare, add_report, add_calibrate, add_schema, add_completion, add_man}) {
+       {add_list, add_show, add_check, add_estimate, add_simulate, add_sweep, add_solve,
+        add_compare, add_pareto, add_report, add_calibrate, add_schema, add_completion, add_man}) {
     add(app, chosen);
   }
   // Last: commands inherit the footer that there is when they are added.
