@@ -32,8 +32,10 @@ sim::ComparedMetric known_metric(const std::string& column) {
         "--minimize\n",
         column));
   }
-  return {column, metric->better == sim::Better::higher ? sim::Direction::maximize
-                                                        : sim::Direction::minimize};
+  return {
+      column,
+      metric->better == sim::Better::higher ? sim::Direction::maximize : sim::Direction::minimize,
+      kUsual};
 }
 
 std::vector<sim::ComparedMetric> metrics_of(const CompareResultsOptions& options,
@@ -44,10 +46,10 @@ std::vector<sim::ComparedMetric> metrics_of(const CompareResultsOptions& options
     metrics.push_back(known_metric(column));
   }
   for (const std::string& column : options.maximize) {
-    metrics.push_back({column, sim::Direction::maximize});
+    metrics.push_back({column, sim::Direction::maximize, kUsual});
   }
   for (const std::string& column : options.minimize) {
-    metrics.push_back({column, sim::Direction::minimize});
+    metrics.push_back({column, sim::Direction::minimize, kUsual});
   }
   if (metrics.empty()) {
     for (const sim::Metric& metric : sim::metrics()) {
@@ -74,9 +76,6 @@ std::vector<sim::ComparedMetric> metrics_of(const CompareResultsOptions& options
 
 void set_tolerances(const CompareResultsOptions& options,
                     std::vector<sim::ComparedMetric>& metrics) {
-  for (sim::ComparedMetric& metric : metrics) {
-    metric.tolerance = kUsual;
-  }
   for (const std::string& text : options.tolerances) {
     const auto equals = text.find('=');
     const bool for_all = equals == std::string::npos;
@@ -136,7 +135,10 @@ std::string percent(double moved) {
   if (!std::isfinite(moved)) {
     return "-";
   }
-  return moved == 0.0 ? "0%" : fmt::format("{:+.3g}%", 100.0 * moved);
+  const double share = 100.0 * moved;
+  return moved == 0.0               ? "0%"
+         : std::abs(share) < 1000.0 ? fmt::format("{:+.3g}%", share)
+                                    : fmt::format("{:+.0f}%", share);
 }
 
 std::string metric_table(const sim::ResultComparison& result,
@@ -200,28 +202,37 @@ void write_rows(const sim::ResultComparison& result, const Tables& tables,
                 const std::vector<sim::ComparedMetric>& metrics, const std::string& file) {
   std::vector<std::string> columns = key;
   columns.insert(columns.end(), {"change", "metric", "moved"});
+  std::vector<std::size_t> old_key;
+  std::vector<std::size_t> new_key;
+  for (const std::string& column : key) {
+    old_key.push_back(tables.before.column(column));
+    new_key.push_back(tables.after.column(column));
+  }
+  std::vector<std::size_t> old_columns;
+  std::vector<std::size_t> new_columns;
   for (const sim::ComparedMetric& metric : metrics) {
     columns.push_back(fmt::format("old_{}", metric.column));
     columns.push_back(fmt::format("new_{}", metric.column));
+    old_columns.push_back(tables.before.column(metric.column));
+    new_columns.push_back(tables.after.column(metric.column));
   }
   base::CsvWriter csv(std::filesystem::path(file), columns);
+  const auto append = [&](const base::CsvTable& table, std::size_t row, std::size_t column) {
+    csv.append(row == sim::kNowhere ? std::string_view() : table.cell(row, column));
+  };
   for (const sim::ComparedRow& row : result.rows) {
     const bool is_new = row.old_row == sim::kNowhere;
-    const base::CsvTable& table = is_new ? tables.after : tables.before;
-    for (const std::string& column : key) {
-      csv.append(table.cell(is_new ? row.new_row : row.old_row, table.column(column)));
+    for (std::size_t i = 0; i < key.size(); ++i) {
+      is_new ? append(tables.after, row.new_row, new_key[i])
+             : append(tables.before, row.old_row, old_key[i]);
     }
     const bool moved = row.metric != sim::kNowhere;
     csv.append(sim::name(row.change));
     csv.append(moved ? std::string_view(metrics[row.metric].column) : std::string_view());
     csv.append(moved ? row.moved : std::nan(""));
-    for (const sim::ComparedMetric& metric : metrics) {
-      const auto cell = [&](const base::CsvTable& from, std::size_t at) {
-        csv.append(at == sim::kNowhere ? std::string_view()
-                                       : from.cell(at, from.column(metric.column)));
-      };
-      cell(tables.before, row.old_row);
-      cell(tables.after, row.new_row);
+    for (std::size_t m = 0; m < metrics.size(); ++m) {
+      append(tables.before, row.old_row, old_columns[m]);
+      append(tables.after, row.new_row, new_columns[m]);
     }
     csv.end_row();
   }

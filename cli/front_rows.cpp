@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "sim/sweep_run.hpp"
+#include "sim/comparison.hpp"
 
 namespace roofcast::cli {
 
