@@ -17,6 +17,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/csv_row.hpp"
 #include "base/nearest.hpp"
 
 namespace roofcast::base {
@@ -35,8 +36,9 @@ constexpr auto kEndsPlain = [] {
 // read: a cell and its separator take at most as many bytes as before.
 class Parser {
  public:
-  Parser(std::string& text, const std::string& name, std::vector<std::size_t>& starts)
-      : text_(text), name_(name), starts_(starts) {}
+  Parser(std::string& text, const std::string& name, std::vector<std::size_t>& starts,
+         std::size_t line = 1)
+      : text_(text), name_(name), starts_(starts), line_(line) {}
 
   // Returns the number of cells in the header; the rest are multiples of it.
   std::size_t run() {
@@ -61,8 +63,7 @@ class Parser {
         width = cells;
         reserve(width);
       } else if (cells != width) {
-        throw CsvError(fmt::format("{}:{}: error: {} cell{}, but the header has {}", name_, line,
-                                   cells, cells == 1 ? "" : "s", width));
+        refuse_csv_width(name_, line, cells, width);
       }
     }
     text_.resize(write_);
@@ -167,7 +168,7 @@ class Parser {
   std::size_t read_ = 0;
   std::size_t write_ = 0;
   std::size_t end_ = 0;
-  std::size_t line_ = 1;
+  std::size_t line_;
 };
 
 [[noreturn]] void fail_file(const std::filesystem::path& file, std::string_view doing,
@@ -223,6 +224,18 @@ CsvTable parse_csv(std::string text, std::string name) {
     throw CsvError(fmt::format("{}:1: error: two columns are called \"{}\"", table.name_, *twice));
   }
   return table;
+}
+
+void split_csv_row(std::string& row, const std::string& name, std::size_t line,
+                   std::vector<std::size_t>& starts) {
+  starts.clear();
+  Parser(row, name, starts, line).run();
+}
+
+void refuse_csv_width(const std::string& name, std::size_t line, std::size_t cells,
+                      std::size_t width) {
+  throw CsvError(fmt::format("{}:{}: error: {} cell{}, but the header has {}", name, line, cells,
+                             cells == 1 ? "" : "s", width));
 }
 
 // zlib reads a file without the gzip magic bytes as it is.

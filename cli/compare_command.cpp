@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
+#include "base/problems.hpp"
 #include "cli/commands.hpp"
+#include "cli/compare_results.hpp"
 #include "cli/compare_roadmap.hpp"
 #include "cli/usage.hpp"
 
@@ -9,35 +11,89 @@ namespace roofcast::cli {
 namespace {
 
 struct Options {
-  std::string roadmap;
-  std::string csv;
-  bool strict = false;
+  std::vector<std::string> files;
+  CompareResultsOptions results;
 };
+
+// One file is a roadmap, two are results.
+int run_compare(Options& options) {
+  CompareResultsOptions& results = options.results;
+  if (options.files.size() == 2) {
+    results.old_results = options.files[0];
+    results.new_results = options.files[1];
+    return compare_results(results);
+  }
+  if (options.files.size() > 2) {
+    throw base::InputError("error: expects a roadmap, or two CSVs of results, the old one first\n");
+  }
+  for (const auto* named : {&results.key, &results.metrics, &results.maximize, &results.minimize,
+                            &results.tolerances}) {
+    if (!named->empty()) {
+      throw base::InputError(
+          "error: --key, --metric, --maximize, --minimize and --tolerance are of two CSVs of "
+          "results\n");
+    }
+  }
+  return compare_roadmap(base::load_document(options.files.front()), results.csv, results.strict);
+}
 
 }  // namespace
 
 void add_compare(CLI::App& app, Run& chosen) {
-  auto* command = app.add_subcommand("compare",
-                                     "The options of a roadmap over a portfolio of workloads\n"
-                                     "Options by their gains, with what limits each; features by "
-                                     "what each brings alone, on top of "
-                                     "all others, in the best order, and by Shapley shares.");
+  auto* command = app.add_subcommand(
+      "compare",
+      "The options of a roadmap, or an old and a new result\n"
+      "A roadmap's options over a portfolio of workloads: by their gains, with what limits each; "
+      "features by what each brings alone, on top of all others, in the best order, and by Shapley "
+      "shares. Two CSVs of results: rows belong together when their key columns are equal. A "
+      "metric that moves by more than its tolerance is a gain or a loss, one that moves by less a "
+      "drift. Rows also go missing, are new, or become feasible or infeasible (columns fits and "
+      "meets). The tables may be anybody's: --maximize and --minimize say what is better of a "
+      "column that is no metric of roofcast's.");
   auto options = std::make_shared<Options>();
-  command->add_option("roadmap", options->roadmap, "the YAML of a roadmap")
+  CompareResultsOptions& results = options->results;
+  command
+      ->add_option("files", options->files, "the YAML of a roadmap, or the old CSV and the new one")
       ->type_name(kFile)
       ->required();
-  command->add_option("--csv", options->csv, "where every number goes")
+  command
+      ->add_option("--key", results.key,
+                   "columns that tell rows apart; without it, all that are no metric")
+      ->type_name(kColumn);
+  command
+      ->add_option("--metric", results.metrics,
+                   "metrics to compare; without one, all that both tables have")
+      ->type_name(kColumn);
+  command->add_option("--maximize", results.maximize, "columns that are better when higher")
+      ->type_name(kColumn);
+  command->add_option("--minimize", results.minimize, "columns that are better when lower")
+      ->type_name(kColumn);
+  command
+      ->add_option("--tolerance", results.tolerances,
+                   "what counts as equal: 1%, or COLUMN=1%, or COLUMN=0.001 in its unit; later "
+                   "ones win (1% without one)")
+      ->type_name(kText)
+      ->take_all();
+  command
+      ->add_option("--csv", results.csv,
+                   "where every number goes, or the rows, each with what happened to it")
       ->type_name(kFile)
       ->group("Output");
-  command->add_flag("--strict", options->strict,
-                    "exit with 3 when an option cannot run a workload");
-  command->footer(examples({"roofcast show example roadmap_features > roadmap.yaml",
-                            "roofcast compare roadmap.yaml --csv roadmap.csv"}));
-  command->callback([&chosen, options] {
-    chosen = [options] {
-      return compare_roadmap(base::load_document(options->roadmap), options->csv, options->strict);
-    };
-  });
+  command->add_flag("--strict", results.strict,
+                    "exit with 3 when an option cannot run a workload; when a row is missing, "
+                    "became infeasible or has a loss");
+  command->footer(examples(
+      {"roofcast show example roadmap_features > roadmap.yaml",
+       "roofcast compare roadmap.yaml --csv roadmap.csv",
+       "roofcast show example llama-70b > llama-70b.yaml",
+       "roofcast show example llama70b_h200_hbm > old.yaml",
+       "roofcast sweep old.yaml --csv old.csv --quiet",
+       "sed 's/stack: vllm/stack: trtllm/' llama-70b.yaml > trtllm.yaml",
+       "sed 's/base: .*/base: trtllm.yaml/' old.yaml > new.yaml",
+       "roofcast sweep new.yaml --csv new.csv --quiet", "roofcast compare old.csv new.csv",
+       "roofcast compare old.csv new.csv --metric tpot_mean_s --tolerance 2% --csv changes.csv",
+       "roofcast compare new.csv new.csv --strict"}));
+  command->callback([&chosen, options] { chosen = [options] { return run_compare(*options); }; });
 }
 
 }  // namespace roofcast::cli

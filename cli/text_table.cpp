@@ -12,8 +12,8 @@ namespace roofcast::cli {
 namespace {
 
 bool numeric(const std::string& cell) {
-  return !cell.empty() &&
-         (cell == "-" || (cell[0] >= '0' && cell[0] <= '9') || (cell.size() > 1 && cell[0] == '-'));
+  return !cell.empty() && (cell == "-" || (cell[0] >= '0' && cell[0] <= '9') ||
+                           (cell.size() > 1 && (cell[0] == '-' || cell[0] == '+')));
 }
 
 // Three significant digits, thousands grouped.

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 
 #include "base/nearest.hpp"
+#include "sim/comparison.hpp"
 #include "sim/metrics.hpp"
 #include "sim/scenario.hpp"
 
@@ -176,48 +176,12 @@ std::string unknown_metric(const std::string& name) {
 
 std::optional<Condition> parse_condition(const std::string& text, const base::Place& place,
                                          Problems& problems, std::string_view key) {
-  Condition condition;
-  condition.text = text;
-  if (text == "fits") {
-    return condition;
+  auto condition = parse_comparison(text, place, problems, key);
+  if (condition && !condition->metric.empty() && find_metric(condition->metric) == nullptr) {
+    problems.add(place, key, unknown_metric(condition->metric));
+    return std::nullopt;
   }
-  using Relation = Condition::Relation;
-  static constexpr std::pair<std::string_view, Relation> kRelations[] = {
-      {"<=", Relation::less_equal},
-      {">=", Relation::greater_equal},
-      {"==", Relation::equal},
-      {"<", Relation::less},
-      {">", Relation::greater}};
-  for (const auto& [symbol, relation] : kRelations) {
-    const auto at = text.find(symbol);
-    if (at == std::string::npos) {
-      continue;
-    }
-    const auto trim = [](std::string_view s) {
-      const auto first = s.find_first_not_of(' ');
-      return first == std::string_view::npos ? std::string_view()
-                                             : s.substr(first, s.find_last_not_of(' ') - first + 1);
-    };
-    condition.metric = trim(std::string_view(text).substr(0, at));
-    condition.relation = relation;
-    const std::string_view number = trim(std::string_view(text).substr(at + symbol.size()));
-    const auto parsed =
-        std::from_chars(number.data(), number.data() + number.size(), condition.bound);
-    if (parsed.ec != std::errc() || parsed.ptr != number.data() + number.size() ||
-        !std::isfinite(condition.bound)) {
-      problems.add(
-          place, key,
-          fmt::format("\"{}\" is not a number; metrics are in SI units, without a suffix", number));
-      return std::nullopt;
-    }
-    if (find_metric(condition.metric) == nullptr) {
-      problems.add(place, key, unknown_metric(condition.metric));
-      return std::nullopt;
-    }
-    return condition;
-  }
-  problems.add(place, key, "expects \"fits\" or a comparison such as \"ttft_p50_s <= 2\"");
-  return std::nullopt;
+  return condition;
 }
 
 ParetoGoal default_goal() {

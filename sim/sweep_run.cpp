@@ -8,6 +8,7 @@
 #include <limits>
 #include <thread>
 
+#include "sim/comparison.hpp"
 #include "sim/metrics.hpp"
 #include "sim/pareto.hpp"
 #include "sim/score.hpp"
@@ -207,27 +208,13 @@ ScenarioView SweepPoints::scenario(std::size_t point) const {
 }
 
 bool holds(const Condition& condition, const ServingEstimate& estimate) {
-  using Relation = Condition::Relation;
   if (!estimate.fits()) {
     return false;
   }
   if (condition.metric.empty()) {
     return true;
   }
-  const double value = find_metric(condition.metric)->value(estimate);
-  switch (condition.relation) {
-    case Relation::less:
-      return value < condition.bound;
-    case Relation::less_equal:
-      return value <= condition.bound;
-    case Relation::greater:
-      return value > condition.bound;
-    case Relation::greater_equal:
-      return value >= condition.bound;
-    case Relation::equal:
-      return value == condition.bound;
-  }
-  return false;
+  return holds(condition, find_metric(condition.metric)->value(estimate));
 }
 
 namespace {
