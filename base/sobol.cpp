@@ -149,8 +149,7 @@ SobolIndices sobol_indices(std::span<const double> values, std::size_t inputs) {
         without.push_back(of(rest));
       }
     }
-    return without.size() < 2 ? SobolIndex{kNone, kNone}
-                              : SobolIndex{of(all), half_width(without)};
+    return without.size() < 2 ? SobolIndex{kNone, kNone} : SobolIndex{of(all), half_width(without)};
   };
   // Of what is constant but for rounding.
   const bool varies = out.variance > 1e-24 * (centre * centre);

@@ -39,8 +39,8 @@ std::vector<const sim::Metric*> metrics_of(const Options& options,
     }
   }
   problems.throw_if_any();
-  for (const char* name : {"step_s", "tpot_mean_s", "ttft_mean_s", "task_mean_s",
-                           "throughput_tok_per_s_per_gpu"}) {
+  for (const char* name :
+       {"step_s", "tpot_mean_s", "ttft_mean_s", "task_mean_s", "throughput_tok_per_s_per_gpu"}) {
     const sim::Metric* metric = sim::find_metric(name);
     const double value = metric->value(estimate);
     if (options.metrics.empty() && std::isfinite(value) && value > 0.0) {
@@ -103,8 +103,7 @@ SensitivityAnswer answer(const Options& options, const sim::TurnedScenario& scen
 int run_sensitivity(const Options& options) {
   const sim::TurnedScenario scenario(scenario_document(options.scenario, options.set));
   sim::Workspace workspace;
-  const sim::ServingEstimate estimate =
-      sim::estimate(sim::view(scenario.scenario()), workspace);
+  const sim::ServingEstimate estimate = sim::estimate(sim::view(scenario.scenario()), workspace);
   if (!estimate.fits()) {
     const std::string why = sim::reason(estimate);
     if (options.format == "json") {
@@ -132,10 +131,14 @@ void add_sensitivity(CLI::App& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "sensitivity",
       "What one more per cent of each resource buys, and what would be left without it\n"
-      "Elasticities of metrics to every rate, latency and size of the system and its software, or to "
-      "the knobs of --vary; the metric with a resource free, alone and one after the other; the kinds "
-      "of errors its 90 % interval comes from; and, for knobs with a range, the shares of its variance "
-      "over the ranges (Sobol): log-uniform from lo to hi where lo is positive, each value of a list "
+      "Elasticities of metrics to every rate, latency and size of the system and its software, or "
+      "to "
+      "the knobs of --vary; the metric with a resource free, alone and one after the other; the "
+      "kinds "
+      "of errors its 90 % interval comes from; and, for knobs with a range, the shares of its "
+      "variance "
+      "over the ranges (Sobol): log-uniform from lo to hi where lo is positive, each value of a "
+      "list "
       "alike.");
   auto options = std::make_shared<Options>();
   command->add_option("scenario", options->scenario, "the scenario's YAML")

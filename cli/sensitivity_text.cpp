@@ -112,14 +112,13 @@ std::string uncertain(const SensitivityAnswer& a, std::size_t m) {
       table.add({each.source, fmt::format("{:.1f} %", 100.0 * each.share), text(each.without)});
     }
   }
-  return fmt::format("\n90 % interval {}, from\n{}",
-                     text(sim::interval90(metric, a.estimate)), table.text());
+  return fmt::format("\n90 % interval {}, from\n{}", text(sim::interval90(metric, a.estimate)),
+                     table.text());
 }
 
 std::string range_text(const sim::KnobRange& range) {
-  return range.listed.empty()
-             ? fmt::format("{}..{}", range.text(range.low), range.text(range.high))
-             : fmt::format("{}", fmt::join(range.listed, ","));
+  return range.listed.empty() ? fmt::format("{}..{}", range.text(range.low), range.text(range.high))
+                              : fmt::format("{}", fmt::join(range.listed, ","));
 }
 
 std::string varied(const SensitivityAnswer& a, std::size_t m) {
@@ -137,10 +136,10 @@ std::string varied(const SensitivityAnswer& a, std::size_t m) {
     table.add({a.ranges[i].path, range_text(a.ranges[i]), text(v.indices.first[i]),
                text(v.indices.total[i])});
   }
-  std::string out =
-      fmt::format("\nover the ranges {} on average, {} to {} nine times in ten; its variance from\n{}",
-                  display(v.mean, metric.unit), display(v.low90, metric.unit),
-                  display(v.high90, metric.unit), table.text());
+  std::string out = fmt::format(
+      "\nover the ranges {} on average, {} to {} nine times in ten; its variance from\n{}",
+      display(v.mean, metric.unit), display(v.low90, metric.unit), display(v.high90, metric.unit),
+      table.text());
   const std::size_t out_of = a.variance.rows - v.indices.rows;
   if (out_of > 0) {
     out += fmt::format("{} of {} rows of the sample are left out: points of them do not fit\n",
@@ -168,7 +167,8 @@ Json metric_json(const SensitivityAnswer& a, std::size_t m) {
   const sim::Metric& metric = *a.metrics[m];
   Json json = {{"value", number(metric.value(a.estimate))}};
   json["elasticities"] = elasticities_json(a, m);
-  json["rates_less_latencies"] = a.all_rates ? number(sim::sum_over_rates(a.elasticities, m)) : Json();
+  json["rates_less_latencies"] =
+      a.all_rates ? number(sim::sum_over_rates(a.elasticities, m)) : Json();
   json["waterfall"] = Json::array();
   for (const sim::FreedResource& step : a.waterfalls[m].steps) {
     json["waterfall"].push_back({{"free", sim::name(step.resource)},
@@ -195,9 +195,12 @@ Json metric_json(const SensitivityAnswer& a, std::size_t m) {
                       {"total", number(v.indices.total[i].value)},
                       {"total_half_width90", number(v.indices.total[i].half_width90)}});
   }
-  json["variance"] = {{"mean", number(v.mean)},       {"low90", number(v.low90)},
-                      {"high90", number(v.high90)},   {"rows", v.indices.rows},
-                      {"variance", number(v.indices.variance)}, {"shares", shares}};
+  json["variance"] = {{"mean", number(v.mean)},
+                      {"low90", number(v.low90)},
+                      {"high90", number(v.high90)},
+                      {"rows", v.indices.rows},
+                      {"variance", number(v.indices.variance)},
+                      {"shares", shares}};
   return json;
 }
 

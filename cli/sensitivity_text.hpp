@@ -21,8 +21,8 @@ struct SensitivityAnswer {
   std::vector<const sim::Metric*> metrics;
   std::vector<sim::KnobElasticities> elasticities;
   bool all_rates = false;  // of all that have time in their unit, so that their sum means something
-  std::vector<sim::Waterfall> waterfalls;             // of each metric; none where it is no time
-  std::vector<std::vector<sim::ErrorShare>> errors;   // of each metric
+  std::vector<sim::Waterfall> waterfalls;            // of each metric; none where it is no time
+  std::vector<std::vector<sim::ErrorShare>> errors;  // of each metric
   std::vector<sim::KnobRange> ranges;
   sim::VarianceShares variance;  // where there are ranges
 };

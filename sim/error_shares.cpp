@@ -8,7 +8,7 @@ namespace roofcast::sim {
 namespace {
 
 constexpr double kStep = 0.01;
-constexpr double kNothing = 1e-9;
+constexpr double kNothing = 1e-6;
 constexpr std::size_t kPower = models::kErrorKinds;
 constexpr std::size_t kServer = kPower + 1;
 constexpr std::size_t kSources = kServer + 1;
@@ -63,8 +63,7 @@ std::vector<ErrorShare> error_shares(const ScenarioView& scenario, const Metric&
     const auto at = [&](double factor) {
       return interval_with(scenario, metric, workspace, i, factor);
     };
-    const double share =
-        (width(at(1.0 + kStep)) - width(at(1.0 - kStep))) / (2.0 * kStep * now);
+    const double share = (width(at(1.0 + kStep)) - width(at(1.0 - kStep))) / (2.0 * kStep * now);
     if (share > kNothing) {
       shares.push_back({name_of(i), share, at(0.0)});
       sum += share;

@@ -92,11 +92,10 @@ std::vector<KnobElasticities> elasticities(const TurnedScenario& scenario,
       for (std::size_t i = 0; i < kPlaces; ++i) {
         values[i] = std::isnan(logs[k][i]) ? kNone : value_of(*metric, places[i]);
       }
-      const double half = slope(values[kHalfLow], middle, values[kHalfHigh], logs[k][kHalfLow],
-                                logs[k][kHalfHigh]);
-      row.of.push_back(
-          {slope(values[kLow], middle, values[kHigh], logs[k][kLow], logs[k][kHigh]),
-           knobs[k].whole ? kNone : half, values[kImproved]});
+      const double half =
+          slope(values[kHalfLow], middle, values[kHalfHigh], logs[k][kHalfLow], logs[k][kHalfHigh]);
+      row.of.push_back({slope(values[kLow], middle, values[kHigh], logs[k][kLow], logs[k][kHigh]),
+                        knobs[k].whole ? kNone : half, values[kImproved]});
     }
   }
   return out;

@@ -27,9 +27,9 @@
 namespace roofcast::sim {
 
 struct Elasticity {
-  double value;       // NaN where there is none
-  double half_step;   // the same of a step of √step; NaN of whole numbers
-  double improved;    // the metric with the knob better by the gain
+  double value;      // NaN where there is none
+  double half_step;  // the same of a step of √step; NaN of whole numbers
+  double improved;   // the metric with the knob better by the gain
 };
 
 struct KnobElasticities {

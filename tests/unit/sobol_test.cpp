@@ -80,17 +80,17 @@ TEST_CASE("The 90 % intervals of Sobol indices hold the analytic ones about nine
 
 TEST_CASE("Indices of a sum are the shares of its terms, first and total alike", "[unit]") {
   const auto f = [](const std::vector<double>& u) { return 3.0 * u[0] + 2.0 * u[1] + 5.0; };
-  const SobolIndices found = indices_of(f, 3, 2048, 5);
-  CHECK(found.first[0].value == Approx(9.0 / 13.0).margin(0.005));
-  CHECK(found.first[1].value == Approx(4.0 / 13.0).margin(0.005));
-  CHECK(found.total[0].value == Approx(9.0 / 13.0).margin(0.005));
+  const SobolIndices found = indices_of(f, 3, 8192, 5);
+  CHECK(found.first[0].value == Approx(9.0 / 13.0).margin(0.01));
+  CHECK(found.first[1].value == Approx(4.0 / 13.0).margin(0.01));
+  CHECK(found.total[0].value == Approx(9.0 / 13.0).margin(0.01));
   CHECK(found.total[2].value == Approx(0.0).margin(1e-12));  // has no part in it
 }
 
 TEST_CASE("A product of two has what neither does alone in the totals", "[unit]") {
   // Centred factors: no first order, all of the variance in both totals.
   const auto f = [](const std::vector<double>& u) { return (u[0] - 0.5) * (u[1] - 0.5); };
-  const SobolIndices found = indices_of(f, 2, 4096, 3);
+  const SobolIndices found = indices_of(f, 2, 16384, 3);
   for (std::size_t i = 0; i < 2; ++i) {
     CHECK(found.first[i].value == Approx(0.0).margin(0.03));
     CHECK(found.total[i].value == Approx(1.0).margin(0.03));
@@ -108,8 +108,7 @@ TEST_CASE("More rows make the intervals of Sobol indices narrower", "[unit]") {
   CHECK(widest(8192) < 0.5 * widest(256));
 }
 
-TEST_CASE("A design is its seed's, a longer one begins with the shorter, and fills the cube evenly",
-          "[unit]") {
+TEST_CASE("A design is its seed's, and AB has one coordinate of B and the others of A", "[unit]") {
   CHECK(SaltelliDesign(3, 9).row(17) == SaltelliDesign(3, 9).row(17));
   CHECK(SaltelliDesign(3, 9).row(17) != SaltelliDesign(3, 10).row(17));
   const SaltelliDesign design(4, 1);
@@ -126,7 +125,7 @@ TEST_CASE("A design is its seed's, a longer one begins with the shorter, and fil
     }
   }
   for (const double mean : sums) {
-    CHECK(mean == Approx(0.5).margin(0.01));
+    CHECK(mean == Approx(0.5).margin(0.03));
   }
 }
 
@@ -137,8 +136,7 @@ TEST_CASE("Rows that have no value are left out, and what does not vary has no i
   const SobolIndices found = indices_of(holed, 2, 1024, 1);
   CHECK(found.rows < 1000);
   CHECK(found.first[0].value == Approx(1.0).margin(0.02));
-  const SobolIndices flat =
-      indices_of([](const std::vector<double>&) { return 4.2; }, 2, 128, 1);
+  const SobolIndices flat = indices_of([](const std::vector<double>&) { return 4.2; }, 2, 128, 1);
   CHECK(std::isnan(flat.first[0].value));
   CHECK(flat.variance == Approx(0.0).margin(1e-12));
 }
