@@ -45,7 +45,7 @@ std::string bar(double value, double most) {
 }
 
 std::string now_of(const sim::QuantityKnob& knob) {
-  return knob.paths.size() > 1 ? fmt::format("{} figures", knob.paths.size()) : knob.now;
+  return knob.figures > 1 ? fmt::format("{} figures", knob.figures) : knob.now;
 }
 
 std::string tornado(const SensitivityAnswer& a, std::size_t m) {

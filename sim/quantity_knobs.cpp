@@ -69,7 +69,7 @@ std::optional<Resource> resource_of(std::string_view path) {
 }
 
 QuantityKnob knob_of(const std::string& path, const Node& node) {
-  QuantityKnob knob{path, {path}, node.text, false, 0.0, 0, std::nullopt};
+  QuantityKnob knob{path, node.text, 1, false, 0.0, 0, std::nullopt};
   if (const auto quantity = quantity_of(node)) {
     knob.time = quantity->dimension.money == 0 ? quantity->dimension.time : 0;
     knob.resource = knob.time == 0 ? std::nullopt : resource_of(path);
@@ -77,27 +77,25 @@ QuantityKnob knob_of(const std::string& path, const Node& node) {
   return knob;
 }
 
-// Turned with others.
-void join(QuantityKnob& all, const QuantityKnob& one) {
-  all.paths.push_back(one.paths.front());
-  all.now += ", " + one.now;
-  all.time = all.time == one.time ? all.time : 0;
-  all.resource = all.time == 0 ? std::nullopt : all.resource;
-}
-
-// Those of a group that have a unit, as one; none if there are none.
+// Every number of a group, as set_knob turns them.
 std::optional<QuantityKnob> together(const std::string& group, const Node& node) {
   std::optional<QuantityKnob> all;
   for (const base::Entry& entry : node.entries) {
-    const auto quantity = quantity_of(entry.value);
-    if (quantity && quantity->si > 0.0) {
-      const QuantityKnob one = knob_of(fmt::format("{}.{}", group, entry.key), entry.value);
-      if (all) {
-        join(*all, one);
-      } else {
-        all = one;
-        all->path = group + ".*";
-      }
+    const std::string& text = entry.value.text;
+    if (!entry.value.is_scalar() || text.empty() || text[0] < '0' || text[0] > '9') {
+      continue;
+    }
+    const QuantityKnob one = knob_of(fmt::format("{}.{}", group, entry.key), entry.value);
+    if (!all) {
+      all = one;
+      all->path = fmt::format("{}.*", group);
+      continue;
+    }
+    ++all->figures;
+    all->now += fmt::format(", {}", one.now);
+    if (all->time != one.time) {
+      all->time = 0;
+      all->resource.reset();
     }
   }
   return all;
@@ -131,17 +129,11 @@ std::string_view name(Resource resource) {
   return kNames[static_cast<std::size_t>(resource)];
 }
 
-std::vector<std::string> QuantityKnob::times(double factor) const {
-  std::vector<std::string> settings;
-  for (const std::string& each : paths) {
-    settings.push_back(fmt::format("{}=x{:.15g}", each, factor));
-  }
-  return settings;
+std::string QuantityKnob::times(double factor) const {
+  return fmt::format("{}=x{:.15g}", path, factor);
 }
 
-std::vector<std::string> QuantityKnob::at(double value) const {
-  return {fmt::format("{}={:.0f}", path, value)};
-}
+std::string QuantityKnob::at(double value) const { return fmt::format("{}={:.0f}", path, value); }
 
 std::vector<QuantityKnob> quantity_knobs(const Node& document) {
   std::vector<QuantityKnob> knobs;
@@ -163,7 +155,7 @@ QuantityKnob knob_at(const std::string& path, const Node& document, base::Proble
       }
     }
     const auto source = std::make_shared<const base::Source>(base::Source{"--vary", path, {}});
-    problems.add({source, {}}, "", fmt::format("no figure with a unit is in \"{}\"", group));
+    problems.add({source, {}}, "", fmt::format("\"{}\" is no group with numbers", group));
     return {};
   }
   const KnobRange range = parse_knob_range(path, document, problems);

@@ -30,22 +30,22 @@ inline constexpr std::size_t kResources = 6;
 std::string_view name(Resource resource);
 
 struct QuantityKnob {
-  std::string path;                // "system.chip.hbm.bandwidth", "system.chip.tensor.*"
-  std::vector<std::string> paths;  // that are turned together
-  std::string now;                 // the text that is there; of several, theirs
-  bool whole = false;              // of a number without a unit
-  double number = 0.0;             // of whole ones
-  int time = 0;                    // exponent of time in the unit: −1 a rate, 1 a latency
+  std::string path;     // "system.chip.hbm.bandwidth", "system.chip.tensor.*"
+  std::string now;      // the text that is there; of several, theirs
+  int figures = 1;      // that are turned together
+  bool whole = false;   // a number without a unit
+  double number = 0.0;  // of whole ones
+  int time = 0;         // exponent of time in the unit: −1 a rate, 1 a latency
   std::optional<Resource> resource;
 
-  std::vector<std::string> times(double factor) const;  // settings
-  std::vector<std::string> at(double value) const;      // of a whole number
+  std::string times(double factor) const;  // a setting
+  std::string at(double value) const;      // of a whole number
 };
 
 // `document`: its references are loaded. Figures of zero, and prices, are no knobs here.
 std::vector<QuantityKnob> quantity_knobs(const base::Node& document);
 
-// One that somebody names: a dotted path to a number, with or without a unit, or to all below, "….*".
+// One that somebody names: a dotted path to a number, with or without a unit, or to every number of a group, "….*".
 QuantityKnob knob_at(const std::string& path, const base::Node& document, base::Problems& problems);
 
 }  // namespace roofcast::sim

@@ -20,12 +20,12 @@ struct Place {
 
 Place place_of(const QuantityKnob& knob, double factor) {
   if (!knob.whole) {
-    return {knob.times(factor), std::log(factor)};
+    return {{knob.times(factor)}, std::log(factor)};
   }
   const double moved = std::round(knob.number * factor);
   const double value =
       factor > 1.0 ? std::max(knob.number + 1.0, moved) : std::min(knob.number - 1.0, moved);
-  return {knob.at(value), value > 0.0 ? std::log(value / knob.number) : kNone};
+  return {{knob.at(value)}, value > 0.0 ? std::log(value / knob.number) : kNone};
 }
 
 // The sentence of a message, without the lines that show where.
@@ -119,8 +119,7 @@ Waterfall waterfall(const TurnedScenario& scenario, std::span<const QuantityKnob
       Settings settings;
       for (const QuantityKnob& knob : knobs) {
         if (knob.resource && (freed >> static_cast<unsigned>(*knob.resource) & 1U) != 0) {
-          const Settings more = knob.times(knob.time < 0 ? kFree : 1.0 / kFree);
-          settings.insert(settings.end(), more.begin(), more.end());
+          settings.push_back(knob.times(knob.time < 0 ? kFree : 1.0 / kFree));
         }
       }
       at->second = value_of(metric, scenario.estimate(settings));

@@ -127,7 +127,7 @@ TEST_CASE("sensitivity refuses what it cannot tell, and says why", "[cli]") {
   CHECK(contains(complaint({"--metric", "tpot"}), "there is no metric \"tpot\""));
   CHECK(contains(complaint({"--metric", "step_s"}), "step_s has no value in this scenario"));
   CHECK(contains(complaint({"--vary", "system.chip.hbm.bandwith"}), "has no value to start from"));
-  CHECK(contains(complaint({"--vary", "model.*"}), "no figure with a unit"));
+  CHECK(contains(complaint({"--vary", "system.latencies.*"}), "no group with numbers"));
   CHECK(contains(complaint({"--vary", "system.chip.hbm.bandwidth=2..1"}), "the low end"));
   CHECK(contains(
       complaint({"--vary", "traffic.concurrency=1..4", "--vary", "traffic.concurrency=1..8"}),

@@ -41,8 +41,7 @@ sim::Settings faster(const std::vector<sim::QuantityKnob>& knobs, double factor)
   sim::Settings all;
   for (const sim::QuantityKnob& knob : knobs) {
     if (knob.resource) {
-      const sim::Settings more = knob.times(std::pow(factor, -knob.time));
-      all.insert(all.end(), more.begin(), more.end());
+      all.push_back(knob.times(std::pow(factor, -knob.time)));
     }
   }
   return all;
