@@ -86,12 +86,15 @@ std::string freed(const SensitivityAnswer& a, std::size_t m) {
     return {};
   }
   const sim::Metric& metric = *a.metrics[m];
+  // What is left of what is free is nothing.
+  const auto shown = [&](double value) {
+    return display(value > 1e-6 * w.now ? value : 0.0, metric.unit);
+  };
   TextTable table({"if free", "alone", "saves", "and all above", "saves more"});
   double before = w.now;
   for (const sim::FreedResource& step : w.steps) {
-    table.add({std::string(sim::name(step.resource)), display(step.alone, metric.unit),
-               fmt::format("{:.1f} %", 100.0 * (1.0 - step.alone / w.now)),
-               display(step.in_order, metric.unit),
+    table.add({std::string(sim::name(step.resource)), shown(step.alone),
+               fmt::format("{:.1f} %", 100.0 * (1.0 - step.alone / w.now)), shown(step.in_order),
                fmt::format("{:.1f} %", 100.0 * (before - step.in_order) / w.now)});
     before = step.in_order;
   }
