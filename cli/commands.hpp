@@ -26,6 +26,7 @@ void add_estimate(CLI::App& app, Run& chosen);
 void add_simulate(CLI::App& app, Run& chosen);
 void add_sweep(CLI::App& app, Run& chosen);
 void add_solve(CLI::App& app, Run& chosen);
+void add_sensitivity(CLI::App& app, Run& chosen);
 void add_pareto(CLI::App& app, Run& chosen);
 void add_compare(CLI::App& app, Run& chosen);
 void add_brief(CLI::App& app, Run& chosen);

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A system with all rates × λ and all latencies / λ is the same system in another unit of time.
+#include "sim/sensitivity.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "tests/catch.hpp"
+#include "tests/laws/violations.hpp"
+
+namespace roofcast::laws {
+namespace {
+
+const std::string kScenarios[] = {
+    "system: hgx_h200\nmodel: llama-3.1-70b\nprecision: fp8\ndeployment: {tensor_parallel: 8}\n"
+    "serving: {stack: vllm}\ntraffic: {input_tokens: 2048, output_tokens: 512, concurrency: 64}\n",
+    "system: hgx_a100\nmodel: llama-3.1-8b\nprecision: bf16\ndeployment: {tensor_parallel: 1}\n"
+    "serving: {stack: trtllm}\ntraffic: {input_tokens: 512, output_tokens: 128, concurrency: 16}\n",
+    "system: l40s_pcie_x8\nmodel: llama-3.1-8b\nprecision: fp8\ndeployment: {tensor_parallel: 4}\n"
+    "serving: {stack: vllm}\ntraffic: {input_tokens: 3000, output_tokens: 200, concurrency: 1}\n",
+    "system: mi300x_x8\nmodel: llama-3.1-70b\nprecision: bf16\ndeployment: {tensor_parallel: 8}\n"
+    "serving: {stack: vllm}\ntraffic: {input_tokens: 1024, output_tokens: 256, concurrency: 32}\n",
+    "system: h100_cluster_128\nmodel: llama-3.1-70b\nprecision: bf16\n"
+    "deployment: {tensor_parallel: 8, pipeline_parallel: 2}\nserving: {stack: trtllm}\n"
+    "traffic: {input_tokens: 4096, output_tokens: 64, concurrency: 48}\n",
+    "system: gb200_nvl72\nmodel: deepseek-v3\n"
+    "deployment: {tensor_parallel: 1, expert_parallel: 16, data_parallel: 16}\n"
+    "serving: {stack: trtllm}\n"
+    "traffic: {input_tokens: 1024, output_tokens: 1024, concurrency: 512}\n",
+};
+
+const char* const kTimes[] = {"tpot_mean_s", "ttft_mean_s", "e2e_mean_s"};
+
+sim::TurnedScenario scenario_of(const std::string& text) {
+  return sim::TurnedScenario(base::parse_document("scenario.yaml", text));
+}
+
+sim::Settings faster(const std::vector<sim::QuantityKnob>& knobs, double factor) {
+  sim::Settings all;
+  for (const sim::QuantityKnob& knob : knobs) {
+    if (knob.resource) {
+      all.push_back(knob.times(std::pow(factor, -knob.time)));
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("All rates times a factor and all latencies divided by it divide every time by it",
+          "[laws]") {
+  Violations law(1e-9);
+  for (const std::string& text : kScenarios) {
+    const sim::TurnedScenario scenario = scenario_of(text);
+    const auto knobs = sim::quantity_knobs(scenario.document());
+    const sim::Turned now = scenario.estimate({});
+    REQUIRE(now.estimate.fits());
+    for (const double factor : {0.6, 1.7, 8.0}) {
+      const sim::Turned then = scenario.estimate(faster(knobs, factor));
+      INFO(then.refusal);
+      REQUIRE(then.refusal.empty());
+      for (const char* name : kTimes) {
+        const sim::Metric& metric = *sim::find_metric(name);
+        law.add(std::abs(factor * metric.value(then.estimate) / metric.value(now.estimate) - 1.0),
+                [&] { return fmt::format("{} x{}: {}", name, factor, text); });
+      }
+      law.add(std::abs(then.estimate.output_rate / now.estimate.output_rate / factor - 1.0),
+              [&] { return fmt::format("throughput x{}: {}", factor, text); });
+      law.add(std::abs(then.estimate.joules_per_token / now.estimate.joules_per_token - 1.0),
+              [&] { return fmt::format("energy x{}: {}", factor, text); });
+    }
+  }
+  ROOFCAST_CHECK_LAW(law);
+}
+
+TEST_CASE("Elasticities of a time to rates, less those to latencies, sum to minus one", "[laws]") {
+  std::vector<const sim::Metric*> metrics;
+  for (const char* name : kTimes) {
+    metrics.push_back(sim::find_metric(name));
+  }
+  metrics.push_back(sim::find_metric("throughput_tok_per_s_per_gpu"));
+  Violations law(0.01);
+  for (const std::string& text : kScenarios) {
+    const sim::TurnedScenario scenario = scenario_of(text);
+    const auto all =
+        sim::elasticities(scenario, sim::quantity_knobs(scenario.document()), metrics, {1.05, 1.2});
+    for (std::size_t m = 0; m < metrics.size(); ++m) {
+      const double degree = metrics[m]->unit == "s" ? -1.0 : 1.0;
+      law.add(std::abs(sim::sum_over_rates(all, m) - degree), [&] {
+        return fmt::format("{} {}: {}", metrics[m]->name, sim::sum_over_rates(all, m), text);
+      });
+    }
+  }
+  ROOFCAST_CHECK_LAW(law);
+}
+
+TEST_CASE("With every resource free no time is left, and no resource frees more than is there",
+          "[laws]") {
+  Violations law(1e-6);
+  for (const std::string& text : kScenarios) {
+    const sim::TurnedScenario scenario = scenario_of(text);
+    const auto knobs = sim::quantity_knobs(scenario.document());
+    const sim::Metric& metric = *sim::find_metric("tpot_mean_s");
+    const sim::Waterfall w = sim::waterfall(scenario, knobs, metric);
+    REQUIRE(w.steps.size() == sim::kResources);
+    law.add(w.steps.back().in_order / w.now, [&] { return text; });
+    CHECK(w.steps.front().in_order == w.steps.front().alone);
+    for (std::size_t i = 1; i < w.steps.size(); ++i) {
+      CHECK(w.steps[i].alone >= w.steps.front().alone);
+    }
+  }
+  ROOFCAST_CHECK_LAW(law);
+}
+
+}  // namespace roofcast::laws
