@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/integers.hpp"
 #include "base/overloaded.hpp"
 #include "calibrate/chip_platforms.hpp"
 #include "calibrate/claims.hpp"
@@ -118,11 +119,38 @@ Value value_of(const RowOf& row) {
   return {predicted(op, platform->machine), {}};
 }
 
+bool is_of_tasks(Count count) {
+  return count == Count::prompt_tokens_per_task || count == Count::answer_tokens_per_task ||
+         count == Count::tools_s_per_task;
+}
+
+// Sub-agents included; of the tasks that closed forms know.
+double mean_of_tasks(const workloads::RequestStream& stream, Count count) {
+  const auto sampled = workloads::sample(*stream.agents, static_cast<std::uint64_t>(stream.seed));
+  double sum = 0.0;
+  for (const workloads::AgentTask& task : sampled->tasks) {
+    for (const auto& session : task.sessions) {
+      for (const workloads::AgentTurn& turn : session) {
+        sum += count == Count::prompt_tokens_per_task   ? base::as_double(turn.input_tokens)
+               : count == Count::answer_tokens_per_task ? base::as_double(turn.output_tokens)
+                                                        : turn.tools.si();
+      }
+    }
+  }
+  return sum / static_cast<double>(sampled->tasks.size());
+}
+
 Value value_of(const CountOf& count) {
   base::Problems problems;
   base::Node document = count.scenario;
   sim::load_references(document, problems);
   problems.throw_if_any();
+  if (is_of_tasks(count.count)) {
+    const workloads::RequestStream stream = sim::read_stream(document, problems);
+    problems.throw_if_any();
+    return stream.agents ? Value{mean_of_tasks(stream, count.count), {}}
+                         : Value{std::numeric_limits<double>::quiet_NaN(), "no agents"};
+  }
   const workloads::Architecture model = sim::read_model(document, problems);
   const workloads::Precision precision = sim::read_precision(document, problems);
   problems.throw_if_any();
@@ -137,6 +165,10 @@ Value value_of(const CountOf& count) {
       return {models::cache_bytes(1.0, model, precision, {}, 1).si(), {}};
     case Count::state_b_per_sequence:
       return {models::state_bytes(model, precision, {}).si(), {}};
+    case Count::prompt_tokens_per_task:
+    case Count::answer_tokens_per_task:
+    case Count::tools_s_per_task:
+      break;
   }
   return {};
 }

@@ -30,11 +30,15 @@ constexpr std::pair<std::string_view, double> kUnits[] = {
     {"KB", 1e3},  {"MB", 1e6},         {"GB", 1e9},    {"B", 1e9}};
 
 const base::Choices<Count>& counts() {
-  static const base::Choices<Count> all = {{"total_parameters", Count::total_parameters},
-                                           {"active_parameters", Count::active_parameters},
-                                           {"weights_b", Count::weights_b},
-                                           {"cache_b_per_token", Count::cache_b_per_token},
-                                           {"state_b_per_sequence", Count::state_b_per_sequence}};
+  static const base::Choices<Count> all = {
+      {"total_parameters", Count::total_parameters},
+      {"active_parameters", Count::active_parameters},
+      {"weights_b", Count::weights_b},
+      {"cache_b_per_token", Count::cache_b_per_token},
+      {"state_b_per_sequence", Count::state_b_per_sequence},
+      {"prompt_tokens_per_task", Count::prompt_tokens_per_task},
+      {"answer_tokens_per_task", Count::answer_tokens_per_task},
+      {"tools_s_per_task", Count::tools_s_per_task}};
   return all;
 }
 
@@ -165,7 +169,7 @@ class Reader {
         recipe.kind = kind;
       }
     }
-    if (given.size() > 1) {
+    if (given.size() > 1 && given != std::vector<std::string>{"load", "count"}) {
       g.problem(given[1], fmt::format("stands beside {}: a figure is one of them", given[0]));
     } else if (recipe.kind == Kind::none) {
       g.problem("load", "expects a load, a row, a count or a number");
@@ -179,12 +183,14 @@ class Reader {
 
   void read_source_of(base::Fields& g, Recipe& recipe) {
     using Kind = Recipe::Kind;
-    if (recipe.kind == Kind::load) {
+    if (recipe.kind == Kind::load || recipe.kind == Kind::count) {
       std::string name;
       g.text("load", name, base::optional);
       if (!name.empty()) {
         find_load(g, name, recipe.load);
       }
+    }
+    if (recipe.kind == Kind::load) {
       read_metric(g, recipe.load.metric);
       g.texts("operators", recipe.operators);
       g.choice("pass", recipe.prompts, base::Choices<bool>{{"decode", false}, {"prefill", true}},
@@ -264,8 +270,10 @@ class Reader {
       }
       figure.of = row;
     } else if (recipe.kind == Kind::count) {
-      CountOf count{recipe.count, {}};
-      count.scenario.place = g.node().place;
+      CountOf count{recipe.count, recipe.load.base};
+      if (count.scenario.is_null()) {
+        count.scenario.place = g.node().place;
+      }
       turn(count.scenario, recipe.set);
       figure.of = count;
     }

@@ -26,8 +26,9 @@
 //   load       a metric of it; or `operators`, the time of those operators (names, or beginnings that end in *)
 //              in one pass of the load, pass: decode or prefill
 //   row        one row of a table of measured operators (calibrate/operator_rows.hpp), its kind and columns
-//   count      of a model in a precision: total_parameters, active_parameters, weights_b, cache_b_per_token,
-//              state_b_per_sequence
+//   count      of a model in a precision, those of a load or of `set`: total_parameters, active_parameters, weights_b,
+//              cache_b_per_token, state_b_per_sequence; of traffic.agents, means of a task:
+//              prompt_tokens_per_task, answer_tokens_per_task, tools_s_per_task
 //   number     itself
 // `set` changes knobs of the scenario, or columns of the row; `times` is a factor.
 #pragma once
@@ -63,11 +64,14 @@ enum class Count {
   active_parameters,
   weights_b,
   cache_b_per_token,
-  state_b_per_sequence
+  state_b_per_sequence,
+  prompt_tokens_per_task,
+  answer_tokens_per_task,
+  tools_s_per_task
 };
 struct CountOf {
   Count count = Count::total_parameters;
-  base::Node scenario;  // model and precision
+  base::Node scenario;  // model and precision, or traffic
 };
 
 struct Figure {

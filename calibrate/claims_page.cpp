@@ -15,10 +15,15 @@ constexpr std::string_view kIntroduction = R"(# What others publish
 Written by `roofcast calibrate claims -o docs/workloads.md` from `calibrate/claims/*.yaml`; do not edit by hand. Each row is a figure that somebody
 published, the same computed here, and the difference, ours / published − 1. Where that is more than 20 % the last column says why, and a test
 wants a reason there and nowhere else. Figures of ai-dynamo/aiconfigurator are among those that kernels were fitted to
-([accuracy.md](accuracy.md)); nothing was fitted to the others. *From* gives the two numbers behind a ratio, in SI units, and the point of a sweep where the best was found.
+([accuracy.md](accuracy.md)), those of NeMo RL among those that its trainer was fitted to; nothing was fitted to the others. *From* gives the two numbers behind a ratio, in SI units, and the point of a sweep where the best was found.
 [extending.md](extending.md#a-published-figure) says how a figure is added.
 
 )";
+
+std::string grouped(std::int64_t whole) {
+  return whole < 1000 ? fmt::format("{}", whole)
+                      : fmt::format("{},{:03}", grouped(whole / 1000), whole % 1000);
+}
 
 // "3.31", "12,345", "0.0271"
 std::string figure(double value) {
@@ -29,8 +34,7 @@ std::string figure(double value) {
     return fmt::format("{:.3g}", value);
   }
   const auto whole = static_cast<std::int64_t>(std::llround(value));
-  return whole < 10'000 ? fmt::format("{}", whole)
-                        : fmt::format("{},{:03}", whole / 1000, whole % 1000);
+  return whole < 10'000 ? fmt::format("{}", whole) : grouped(whole);
 }
 
 std::string percent_of(double difference) {

@@ -72,11 +72,21 @@ std::string front_table(const base::CsvTable& table, const std::vector<std::size
   for (const std::string& name : objectives) {
     add(name);
   }
+  const auto says_something = [&](std::string_view name) {  // of a step of training few do
+    const auto column = table.find_column(name);
+    return column && std::any_of(rows.begin(), rows.end(), [&](std::size_t row) {
+             return !table.cell(row, *column).empty();
+           });
+  };
   for (const std::string_view name : kUsual) {
-    add(name);
+    if (says_something(name)) {
+      add(name);
+    }
   }
   for (const std::string_view name : kBounds) {
-    add(name);
+    if (says_something(name)) {
+      add(name);
+    }
   }
   TextTable text(header);
   for (const std::size_t row : spread(table, rows, objectives.front(), limit)) {

@@ -145,7 +145,10 @@ ordered_json points_json(const base::CsvTable& table, const sim::SweepPoints& po
     const auto point =
         static_cast<std::size_t>(base::parse_number(table.cell(row, index_column)).value_or(0.0));
     const auto at = std::lower_bound(shown.begin(), shown.end(), row) - shown.begin();
-    json.push_back(point_json(points, point, static_cast<std::size_t>(at)));
+    ordered_json detail = point_json(points, point, static_cast<std::size_t>(at));
+    if (!detail["phases"].empty()) {  // a step of training or RL is told by its metrics
+      json.push_back(std::move(detail));
+    }
   }
   return json;
 }

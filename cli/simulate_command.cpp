@@ -66,10 +66,10 @@ std::string stream_text(const Options& options, const sim::StreamedScenario& s,
   } else if (last > 0.0) {
     loop = fmt::format("{:.3g} a second", count / last);
   }
-  return fmt::format("{} requests{}, {}, {:.4g} tokens in and {:.4g} out on average",
+  return fmt::format("{} requests{}, {}, {} tokens in and {} out on average",
                      requests.requests.size(),
                      options.trace.empty() ? tasks : fmt::format(" of {}", options.trace), loop,
-                     input / count, output / count);
+                     display(input / count, ""), display(output / count, ""));
 }
 
 workloads::Requests requests_of(const Options& options, const workloads::RequestStream& stream) {

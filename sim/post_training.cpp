@@ -110,11 +110,12 @@ Seconds rollout_time(const ScenarioView& replica, const PostTraining& rl, double
   return base::min(alone, slowest_replica(rollout, rl, several) / as_double(steps));
 }
 
-// All weights into every rank of the engine, through its own port.
+// All weights into every rank of the engine, through its own port, as the trainer keeps them: an engine of fewer bits casts
+// what arrives (NVIDIA-NeMo/RL nemo_rl/models/generation/vllm/quantization/fp8.py).
 Seconds refit_time(const ScenarioView& s, std::int64_t ranks) {
   const models::Machine& machine = s.platform->machine;
   const base::Bytes weights =
-      base::bytes_of(workloads::parameters(*s.model).total(), s.precision->mlp.weights);
+      base::bytes_of(workloads::parameters(*s.model).total(), base::NumberFormat::bf16);
   const bool inside = ranks <= machine.scale_up_domain;
   return ranks > 1 ? weights / (inside ? machine.scale_up : machine.scale_out).bandwidth
                    : Seconds{};

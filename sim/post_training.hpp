@@ -11,8 +11,8 @@
 //   log-probabilities  forward passes of the training's mapping
 //   training         optimizer steps of global_batch responses (sim/training.hpp), packed into
 //                    micro-batches of sequence_length tokens (base/packing.hpp), padded to the fullest with pipeline stages
-//   refit            all of the model's weights into every rank of the engine, through its own port: its NIC beyond one
-//                    scale-up domain (parameters are gathered whole and each rank keeps its part)
+//   refit            all of the model's weights, in bf16 whatever the engine computes in, into every rank of it, through its own
+//                    port: its NIC beyond one scale-up domain (parameters are gathered whole and each rank keeps its part)
 //   host             colocated: engines put to sleep and woken, states moved out of the way and back, as the trainer was fitted
 #pragma once
 

@@ -113,8 +113,9 @@ function fillRun() {
   const { name, text, facts, tables, sides, files, seconds_per_point: step } = run();
   byId('run-heading').textContent = name;
   byId('run-text').textContent = text;
-  byId('counts').innerHTML = facts.map(([label, fact]) =>
-    `<li><b>${escapeHtml(fact)}</b>${escapeHtml(label)}</li>`).join('');
+  byId('counts').innerHTML = facts.map(([label, fact]) => fact.includes(', ')
+    ? `<li>${escapeHtml(label)}: <b>${escapeHtml(fact)}</b></li>`
+    : `<li><b>${escapeHtml(fact)}</b>${escapeHtml(label)}</li>`).join('');
   byId('tables').innerHTML = tables.map(tableHtml).join('');
   byId('files').innerHTML = files.map((file, index) =>
     `<button type="button" data-file="${index}">Save ${escapeHtml(file.name)}</button>`).join('');

@@ -14,6 +14,7 @@ struct Question {
   std::string speculative = "";
   std::string packing = "by size";
   int lag = 0;
+  std::string precision = "bf16";
 };
 
 const char* const kModels[] = {
@@ -25,7 +26,7 @@ const char* const kModels[] = {
 PostTrainingStep step(const char* model, const Question& q) {
   const Scenario s = read_scenario(base::parse_document(
       "test",
-      "system: h100_cluster_128\nprecision: bf16\n" + std::string(model) +
+      "system: h100_cluster_128\nprecision: " + q.precision + "\n" + std::string(model) +
           "training: {global_batch: 128, sequence_length: 4096, recompute: full, gradients: "
           "bf16, trainer: nemo-rl}\nserving: {stack: vllm, memory_fraction: 0.8" +
           q.speculative + "}\nrl: {responses: 256, samples: 8, prompt_tokens: 100, " +
@@ -100,6 +101,16 @@ TEST_CASE("Responses packed in the order they came take longer to train on than 
   CHECK(in_order.trained() > sorted.trained());
   CHECK(in_order.trained() < 1.5 * sorted.trained());
   CHECK(in_order.rollout == sorted.rollout);
+}
+
+TEST_CASE("An engine of fewer bits generates faster, and takes in weights as they are trained",
+          "[laws]") {
+  for (const char* model : kModels) {
+    const PostTrainingStep bf16 = step(model, {});
+    const PostTrainingStep fp8 = step(model, {.precision = "fp8"});
+    CHECK(fp8.rollout < bf16.rollout);
+    CHECK(fp8.refit == bf16.refit);
+  }
 }
 
 TEST_CASE("With answers of one token a step is its training, and the parts around it", "[laws]") {

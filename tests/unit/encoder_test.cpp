@@ -46,6 +46,16 @@ double linear_flop(const workloads::Graph& graph) {
   return flop;
 }
 
+double attention_flop(const workloads::Graph& graph) {
+  double flop = 0.0;
+  for (const workloads::Call& call : graph) {
+    if (std::holds_alternative<workloads::PrefillAttention>(call.op)) {
+      flop += call.count * models::work_of(call.op).flop.si();
+    }
+  }
+  return flop;
+}
+
 workloads::Graph graph_of(const workloads::Architecture& m, const workloads::Batch& batch) {
   workloads::Graph graph;
   workloads::build_graph(m, precision("bf16"), {}, {}, batch, graph);
@@ -107,6 +117,50 @@ TEST_CASE("An encoder keeps no keys, makes no logits and answers in one pass", "
   CHECK(two.infeasible == sim::Infeasible::one_pass);
   CHECK(sim::reason(two) ==
         "the model answers with one pass: output_tokens must be 1, cached_tokens 0");
+}
+
+TEST_CASE("Seen from both sides, n tokens take 2n / (n + 1) times the causal FLOP of attention",
+          "[laws]") {
+  std::size_t encoders = 0;
+  for (const workloads::Architecture& each : laws::models()) {
+    if (each.autoregressive) {
+      continue;
+    }
+    workloads::Architecture both = each;
+    for (workloads::LayerGroup& layer : both.layers) {
+      layer.window = 0;
+    }
+    workloads::Architecture causal = both;
+    for (workloads::LayerGroup& layer : causal.layers) {
+      layer.mixer = workloads::Mixer::attention;
+    }
+    for (const std::int64_t n : {1, 100, 512}) {
+      INFO(each.name << ", " << n);
+      const workloads::Batch batch{0, 1, 0, 4, n, 0};
+      const workloads::Graph seen = graph_of(both, batch);
+      const workloads::Graph before = graph_of(causal, batch);
+      const auto tokens = static_cast<double>(n);
+      CHECK(attention_flop(seen) == Approx(2.0 * tokens / (tokens + 1.0) * attention_flop(before)));
+      CHECK(linear_flop(seen) == linear_flop(before));
+    }
+    ++encoders;
+  }
+  CHECK(encoders >= 4);
+}
+
+TEST_CASE("What answers in one pass keeps nothing: with half the memory it is as fast", "[laws]") {
+  for (const workloads::Architecture& each : laws::models()) {
+    if (each.autoregressive) {
+      continue;
+    }
+    INFO(each.name);
+    const std::string traffic = "{input_tokens: 512, output_tokens: 1, concurrency: 32}";
+    const auto whole = estimate_of("hgx_h100", each.id, traffic);
+    const auto half = estimate_of("hgx_h100", each.id, traffic, {"system.chip.hbm.capacity=x0.5"});
+    REQUIRE(half.fits());
+    CHECK(half.output_rate == whole.output_rate);
+    CHECK(half.steady.ttft_mean == whole.steady.ttft_mean);
+  }
 }
 
 // 59.5 TFLOP of linear layers for an image of 1024 x 1024: diffusers/benchmarks collated_results.csv.

@@ -115,6 +115,20 @@ TEST_CASE("The operators of a pass add up to all of them", "[validation]") {
   CHECK(share("'attention.*'") + share("'mlp.*'") + share("'head.*', embedding") == Approx(1.0));
 }
 
+TEST_CASE("Prompts of a task's turns add up: each has all before it", "[validation]") {
+  const auto count = [](const std::string& what) {
+    return only("{claim: c, published: 1, unit: x, ours: {load: one, count: " + what +
+                ", set: {traffic: {agents: {concurrent: 1, turns: 3, initial_context: 1000, "
+                "output_tokens: 10, tool_tokens: 90, tools: [{time: 2 s}]}}}}}")
+        .value;
+  };
+  CHECK(count("prompt_tokens_per_task") == 1000.0 + 1100.0 + 1200.0);
+  CHECK(count("answer_tokens_per_task") == 30.0);
+  CHECK(count("tools_s_per_task") == Approx(2.0 * 2.0));
+  CHECK(only("{claim: c, published: 1, unit: x, ours: {load: one, count: tools_s_per_task}}").how ==
+        "no agents");
+}
+
 TEST_CASE("A load, a metric or a kind of row that there is not is bad input", "[validation]") {
   const auto message = [](const std::string& ours) {
     try {
