@@ -31,6 +31,7 @@ FOLDERS = {
     "chip": "hardware/chips",
     "system": "hardware/systems",
     "calibration": "hardware/calibrated",
+    "price": "hardware/prices",
     "model": "workloads/models",
     "precision": "workloads/precisions",
     "stack": "workloads/stacks",
