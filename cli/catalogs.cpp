@@ -13,6 +13,7 @@
 #include "calibrate/claims.hpp"
 #include "cli/model_table.hpp"
 #include "cli/text_table.hpp"
+#include "hardware/prices.hpp"
 #include "hardware/system.hpp"
 #include "sim/roadmap.hpp"
 #include "sim/scenario.hpp"
@@ -61,6 +62,10 @@ std::string check_chip(const Node& document) {
 }
 std::string check_system(const Node& document) {
   return read_part<hardware::System>(document, "system").name;
+}
+std::string check_prices(const Node& document) {
+  const auto prices = read_part<hardware::Prices>(document, "prices");
+  return prices.name.empty() ? "prices" : prices.name;
 }
 std::string check_calibration(const Node& document) {
   return read_part<hardware::Calibration>(document, "system.calibration").name;
@@ -146,6 +151,8 @@ constexpr DocumentKind kKinds[] = {
      base::describe<hardware::Chip>},
     {"system", "scale_up", "system", hardware::system_catalog, check_system,
      base::describe<hardware::System>},
+    {"price", "pay", "prices", hardware::price_catalog, check_prices,
+     base::describe<hardware::Prices>},
     {"calibration", "elementwise", "system.calibration", hardware::calibration_catalog,
      check_calibration, base::describe<hardware::Calibration>},
     {"model", "vocab", "model", workloads::model_catalog, check_model,

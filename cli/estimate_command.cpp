@@ -8,6 +8,7 @@
 
 #include "base/csv.hpp"
 #include "cli/commands.hpp"
+#include "cli/cost_text.hpp"
 #include "cli/explain.hpp"
 #include "cli/metric_cells.hpp"
 #include "cli/scenario_text.hpp"
@@ -66,9 +67,9 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
   }
   TextTable table({"metric", "value", "90 % interval", ""});
   for (const sim::Metric& metric : sim::metrics()) {
-    const bool unknown =
-        (metric.of_answers || metric.of_agents || s.training.trains() || metric.of_training) &&
-        std::isnan(metric.value(e));
+    const bool unknown = (metric.of_answers || metric.of_agents || metric.of_prices ||
+                          s.training.trains() || metric.of_training) &&
+                         std::isnan(metric.value(e));
     if (metric.bounds.empty() && !unknown) {
       const auto [low, high] = sim::interval90(metric, e);
       table.add({std::string(metric.label), display(metric.value(e), metric.unit),
@@ -78,7 +79,7 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
                  bound_of(e, metric.name)});
     }
   }
-  fmt::print("{}{}\nParameters: {} ({})\n", table.text(), training_text(s, e),
+  fmt::print("{}{}{}\nParameters: {} ({})\n", table.text(), training_text(s, e), cost_text(s, e),
              s.platform.system.calibration.name, hardware::name(e.provenance));
   if (const std::string_view gap = sim::reason(e.score.gap); !gap.empty()) {
     fmt::print("No score: {}\n", gap);

@@ -233,6 +233,8 @@ Key scenario_keys() {
   training.need = base::optional;
   Key rl = section<workloads::PostTraining>("rl");
   rl.need = base::optional;
+  Key prices = section<hardware::Prices>("prices");
+  prices.need = base::optional;
   // What trains serves nobody.
   Key serving = section<workloads::Serving>("serving");
   Key traffic = section<workloads::RequestStream>("traffic");
@@ -242,7 +244,7 @@ Key scenario_keys() {
           .below = {section<hardware::System>("system"), section<workloads::Architecture>("model"),
                     section<workloads::Precision>("precision"),
                     section<workloads::Deployment>("deployment"), serving, traffic, accuracy,
-                    training, rl},
+                    training, rl, prices},
           .conditions = {{{"training"}, "absent", true, {{"serving"}, {"traffic"}}, {}},
                          {{"rl"}, "given", true, {{"serving"}, {"training"}}, {}}}};
 }

@@ -41,7 +41,7 @@ void add_list(CLI::App& app, Run& chosen) {
   auto csv = std::make_shared<bool>(false);
   command
       ->add_option("kind", *kind,
-                   "chips, systems, models, precisions, stacks, acceptance, calibrated or "
+                   "chips, systems, models, precisions, stacks, acceptance, prices, calibrated or "
                    "examples; all when "
                    "left out")
       ->type_name(kKinds);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "cli/text_table.hpp"
+#include "sim/costs.hpp"
 #include "sim/pools.hpp"
 
 namespace roofcast::cli {
@@ -23,8 +24,7 @@ std::optional<SimulatedTasks> tasks_of(const sim::Simulation& simulation,
       sim::summarise_tasks(simulation, skipped, static_cast<std::size_t>(s.stream.concurrency));
   t.per_gpu_hour = t.summary.tasks_per_second * base::hour.si() /
                    static_cast<double>(sim::gpus_of(sim::view(s.scenario)));
-  const auto& price = s.scenario.platform.system.price;
-  t.usd = price ? (price->per_gpu * base::hour).si() / t.per_gpu_hour : NAN;
+  t.usd = (sim::rent_per_gpu(sim::view(s.scenario)) * base::hour).si() / t.per_gpu_hour;
   return t;
 }
 

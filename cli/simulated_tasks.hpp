@@ -17,7 +17,7 @@ namespace roofcast::cli {
 struct SimulatedTasks {
   sim::TaskSummary summary;
   double per_gpu_hour = 0;
-  double usd = 0;  // of a task; NaN when the system has no price
+  double usd = 0;  // of a task; NaN when it is not rented, or at no known price
 };
 
 // Without the tasks that have a turn among the first `warm_up` requests; nothing where the requests are of no

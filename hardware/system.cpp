@@ -144,6 +144,28 @@ void read(Fields& f, System& system) {
         system.price = price;
       },
       base::optional);
+  f.group(
+      "purchase",
+      [&](Fields& g) {
+        base::Dollars price;
+        std::int64_t gpus = 1;
+        std::string date;
+        g.quantity("price", price, base::not_negative);
+        g.integer("gpus", gpus, base::at_least_one);
+        g.text("date", date);
+        g.source();
+        system.purchase = price / static_cast<double>(gpus);
+      },
+      base::optional);
+  f.group(
+      "host_power",
+      [&](Fields& g) {
+        base::Watts per_gpu;
+        g.quantity("per_gpu", per_gpu, base::not_negative);
+        g.source();
+        system.host_power = per_gpu;
+      },
+      base::optional);
   std::vector<std::string> notes;
   f.texts("notes", notes);
 }

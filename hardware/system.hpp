@@ -40,6 +40,7 @@ struct FabricLevel {
   FabricLevel among(double ranks) const;
 };
 
+// What somebody asks for one GPU with its share of the host, by the second.
 struct Price {
   base::DollarsPerSecond per_gpu;
   std::string date;
@@ -57,6 +58,8 @@ struct System {
   double oversubscription = 1.0;         // of the scale-out's spine
   bool rail_optimised = false;
   std::optional<Price> price;
+  std::optional<base::Dollars> purchase;  // of one GPU: what a server or rack costs over its GPUs
+  std::optional<base::Watts> host_power;  // of one GPU: its share of hosts, NICs, switches and fans
 
   Provenance provenance() const {
     return chip.rests_on_assumptions() ? Provenance::assumed : calibration.provenance;

@@ -238,6 +238,7 @@ class Solver {
     r.prefill_clock = pass.clock;
     r.decode_clock = decodes ? decode_.step().clock : pass.clock;
     r.power = power(rate, b, pass, r.prefill_pass);
+    r.prompt_share = count(s_.pools->prefill.ranks()) / count(s_.pools->ranks());
     const models::Uncertainty& u = s_.platform->machine.uncertainty;
     r.tpot_spread = decodes ? decode_.step().spread(u) : models::Spread{};
     const models::Spread prompts = pass.spread(u);

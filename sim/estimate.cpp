@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "sim/agents.hpp"
 #include "sim/closed_loop.hpp"
+#include "sim/costs.hpp"
 #include "sim/disaggregated.hpp"
 #include "sim/draft.hpp"
 #include "sim/feasibility.hpp"
@@ -81,13 +81,9 @@ ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {
     e.output_rate = e.steady.requests_per_second * static_cast<double>(s.traffic->output_tokens);
   }
   e.joules_per_token = static_cast<double>(e.gpus) * e.steady.power.si() / e.output_rate;
-  e.usd_per_mtok = std::numeric_limits<double>::quiet_NaN();
-  e.task.usd = std::numeric_limits<double>::quiet_NaN();
-  if (const auto& price = s.platform->system.price) {
-    const double usd_per_second = static_cast<double>(e.gpus) * price->per_gpu.si();
-    e.usd_per_mtok = usd_per_second / e.output_rate * base::mega;
-    e.task.usd = usd_per_second / e.task.per_second;
-  }
+  e.economics = economics_of(s, e, workspace);
+  e.usd_per_mtok = e.economics.usd_per_second / e.output_rate * base::mega;
+  e.task.usd = e.economics.usd_per_second / e.task.per_second;
   return e;
 }
 

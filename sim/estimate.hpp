@@ -3,6 +3,7 @@
 // The forecast of one serving scenario. estimate.cpp is the page to read first.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -40,10 +41,22 @@ struct TaskEstimate {
   base::Seconds p50;
   base::Seconds p95;
   double per_second = 0;   // of all agents; 0: the traffic is not of agents
-  double usd = 0;          // NaN when the system has no price
+  double usd = 0;          // NaN when the price is not known
   double found_share = 0;  // of the input tokens, in the KV cache
   double tools_share = 0;  // of the time of agents and sub-agents that do not wait for others
   double present = 0;      // turns in the engine, mean
+};
+
+// What tokens cost and what power they take (sim/costs.hpp); NaN where it is not known.
+struct Economics {
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  double usd_per_second = kNone;  // of all GPUs
+  double input_usd_per_mtok = kNone;
+  double cached_usd_per_mtok = kNone;
+  double output_usd_per_mtok = kNone;
+  double co2_g_per_mtok = kNone;                       // of output tokens
+  double gpus_in_budget = kNone;                       // of whole replicas
+  base::Watts reserved = base::Watts::from_si(kNone);  // of all GPUs
 };
 
 // Of a disaggregated deployment.
@@ -63,9 +76,10 @@ struct ServingEstimate {
   base::Bytes memory;      // of the fullest rank, with the KV cache in use
   double max_running = 0;  // sequences the KV cache of one attention-DP rank holds
   SteadyState steady;
-  Spreads spreads;              // 90 % intervals
-  double output_rate = 0;       // output tokens per second of the replica
-  double usd_per_mtok = 0;      // output tokens; NaN when the system has no price
+  Spreads spreads;          // 90 % intervals
+  double output_rate = 0;   // output tokens per second of the replica
+  double usd_per_mtok = 0;  // output tokens; NaN when the price is not known
+  Economics economics;
   double joules_per_token = 0;  // output tokens; NaN when the chip's TDP is not known
   KnownScore score;
   TaskEstimate task;

@@ -10,6 +10,7 @@
 #include "base/catalog.hpp"
 #include "base/nearest.hpp"
 #include "hardware/nearest_calibration.hpp"
+#include "hardware/prices.hpp"
 #include "hardware/system.hpp"
 #include "workloads/architecture.hpp"
 #include "workloads/precision.hpp"
@@ -242,6 +243,7 @@ const std::vector<ReferencePoint>& reference_points() {
       {"serving.speculative.measured", workloads::acceptance_catalog()},
       {"serving.speculative.model", workloads::model_catalog()},
       {"serving.speculative.precision", workloads::precision_catalog(), "the model's own"},
+      {"prices", hardware::price_catalog()},
   };
   return points;
 }

@@ -34,6 +34,7 @@ struct Metric {
   bool of_answers = false;   // needs the section accuracy
   bool of_training = false;  // needs the section training
   bool of_agents = false;    // needs traffic.agents
+  bool of_prices = false;    // needs what the section prices says, or a price of the system
 };
 
 std::span<const Metric> metrics();

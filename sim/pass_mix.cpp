@@ -26,6 +26,14 @@ Limit PassMix::limit(double share) const {
   return mean.limit();
 }
 
+double PassMix::prompt_share(double decodes_per_second, double mixed_per_second,
+                             bool beside) const {
+  const base::Seconds prompts =
+      beside ? base::max(base::Seconds{}, mixed.period - decode.period) : mixed.period;
+  return mixed_per_second * prompts /
+         (decodes_per_second * decode.period + mixed_per_second * mixed.period);
+}
+
 base::Watts PassMix::power(double decodes_per_second, double mixed_per_second, double stages,
                            const models::PowerRates& rates) const {
   const base::Joules per_second =

@@ -19,6 +19,9 @@ struct PassMix {
                              const models::Uncertainty& uncertainty) const;
   // Largest part of the mean pass when a share of them carries prompts.
   Limit limit(double share) const;
+  // Share of the time that passes take which prompts add to them, at so many passes a second without prompts and
+  // with; without decodes beside its prompts a pass is all theirs.
+  double prompt_share(double decodes_per_second, double mixed_per_second, bool beside) const;
   // Mean of one GPU of `stages`, not more than its limit, at so many passes a second.
   base::Watts power(double decodes_per_second, double mixed_per_second, double stages,
                     const models::PowerRates& rates) const;

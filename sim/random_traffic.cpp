@@ -206,6 +206,8 @@ void RandomTraffic::tell_passes(const Found& found, SteadyState& r) {
   const double all_rate = found.rate / ranks_ * decodes_ / std::max(1.0, micro(found.present));
   r.power = mix.power(std::max(0.0, all_rate - mixed_rate), mixed_rate, stages_,
                       s_.platform->machine.power);
+  r.prompt_share =
+      mix.prompt_share(std::max(0.0, all_rate - mixed_rate), mixed_rate, decodes_ > 0.0);
   const models::Uncertainty& u = s_.platform->machine.uncertainty;
   r.tpot_spread = mix.tpot_spread(with, u);
   r.ttft_spread = mix.ttft_spread(found.first / r.ttft_mean.si(), found.slot / r.ttft_mean.si(),

@@ -65,7 +65,8 @@ ScenarioView view(const Scenario& s) {
           &s.accuracy,
           s.pools ? &*s.pools : nullptr,
           s.training.trains() ? &s.training : nullptr,
-          s.post_training.asked() ? &s.post_training : nullptr};
+          s.post_training.asked() ? &s.post_training : nullptr,
+          &s.prices};
 }
 
 Platform read_platform(const Node& document, Problems& problems) {
@@ -161,6 +162,16 @@ workloads::PostTraining read_post_training(const Node& document, Problems& probl
       [](base::Fields& f, workloads::PostTraining& rl) { workloads::read(f, rl); });
 }
 
+hardware::Prices read_prices(const Node& document, Problems& problems) {
+  const Node* node = document.find("prices");
+  if (node == nullptr || node->is_null()) {
+    return {};
+  }
+  return read_section<hardware::Prices>(
+      document, "prices", problems,
+      [](base::Fields& f, hardware::Prices& p) { hardware::read(f, p); });
+}
+
 void check_sections(const Node& document, Problems& problems) {
   base::Fields fields(document, "", problems);
   for (const std::string_view section : kSections) {
@@ -185,6 +196,7 @@ Scenario read_sections(const Node& document, Problems& problems, ReadServing rea
   s.accuracy = read_accuracy(document, problems);
   s.training = read_training(document, problems);
   s.post_training = read_post_training(document, problems);
+  s.prices = read_prices(document, problems);
   return s;
 }
 

@@ -9,6 +9,7 @@
 //   serving: {stack: vllm}
 //   traffic: {input_tokens: 2048, output_tokens: 512, concurrency: 64}
 //   accuracy: {benchmark: aime_2025}      # optional (sim/score.hpp)
+//   prices: us_colocation                 # optional (hardware/prices.hpp); rented when left out
 //
 // With a section `training` (workloads/training.hpp) it is a training step; nothing is served, and `serving` and `traffic`
 // may be left out. With `rl` too (workloads/post_training.hpp) it is a step of RL post-training, whose rollouts `serving` generates.
@@ -22,6 +23,7 @@
 
 #include "base/node.hpp"
 #include "base/problems.hpp"
+#include "hardware/prices.hpp"
 #include "hardware/system.hpp"
 #include "models/machine.hpp"
 #include "sim/knob.hpp"
@@ -38,9 +40,9 @@
 namespace roofcast::sim {
 
 // The sections of a scenario document, each read into its own value.
-inline constexpr std::string_view kSections[] = {"system",     "model",    "precision",
-                                                 "deployment", "serving",  "traffic",
-                                                 "accuracy",   "training", "rl"};
+inline constexpr std::string_view kSections[] = {"system",  "model",   "precision", "deployment",
+                                                 "serving", "traffic", "accuracy",  "training",
+                                                 "rl",      "prices"};
 
 // A system with the rates derived from it.
 struct Platform {
@@ -59,6 +61,7 @@ struct Scenario {
   std::optional<workloads::Pools> pools = {};  // of a disaggregated deployment
   workloads::Training training = {};
   workloads::PostTraining post_training = {};
+  hardware::Prices prices = {};
 };
 
 struct Draft;
@@ -75,6 +78,7 @@ struct ScenarioView {
   const workloads::Pools* pools = nullptr;                 // of a disaggregated deployment
   const workloads::Training* training = nullptr;           // of a scenario that trains
   const workloads::PostTraining* post_training = nullptr;  // with training
+  const hardware::Prices* prices = nullptr;                // rented when there are none
   bool launches_ahead = false;  // the GPU never waits for the host's launches (launch_floor)
   const Draft* draft =
       nullptr;  // that serving.speculative runs, once it is derived (sim/draft.hpp)
@@ -93,6 +97,7 @@ workloads::RequestStream read_stream(const base::Node& document, base::Problems&
 workloads::Traffic read_traffic(const base::Node& document, base::Problems& problems);
 workloads::Training read_training(const base::Node& document, base::Problems& problems);
 workloads::PostTraining read_post_training(const base::Node& document, base::Problems& problems);
+hardware::Prices read_prices(const base::Node& document, base::Problems& problems);
 
 // Reports keys that are no section.
 void check_sections(const base::Node& document, base::Problems& problems);

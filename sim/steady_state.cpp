@@ -176,6 +176,7 @@ class Solver {
     r.running = running_;
     r.prefill_share = share_;
     r.power = power(rate, b);
+    r.prompt_share = prompt_share(rate, b);
     r.decode_clock = decode_.clock;
     r.prefill_clock = mixed_.clock;
     spreads(r, slot, first);
@@ -201,13 +202,28 @@ class Solver {
     }
   }
 
-  // Mean of one GPU while a group completes `rate` requests a second.
-  base::Watts power(double rate, double b) const {
+  // Passes a second while a group completes `rate` requests a second.
+  double mixed_passes(double rate) const {
     const double prompts = static_cast<double>(
         std::max<std::int64_t>(1, mixed_batch_.prefill_sequences));  // of a pass that carries some
-    const double mixed = rate * plan_.passes / prompts;
-    const double all = rate * decodes_ / std::max(1.0, b / stages_);
-    return mix().power(std::max(0.0, all - mixed), mixed, stages_, s_.platform->machine.power);
+    return rate * plan_.passes / prompts;
+  }
+  double decode_passes(double rate, double b) const {  // with prompts or without
+    return rate * decodes_ / std::max(1.0, b / stages_);
+  }
+
+  // Mean of one GPU.
+  base::Watts power(double rate, double b) const {
+    const double mixed = mixed_passes(rate);
+    return mix().power(std::max(0.0, decode_passes(rate, b) - mixed), mixed, stages_,
+                       s_.platform->machine.power);
+  }
+
+  double prompt_share(double rate, double b) const {
+    const double mixed = mixed_passes(rate);
+    const bool beside = mixed_batch_.decode_sequences > 0;
+    const double decodes = decode_passes(rate, b) - (beside ? mixed : 0.0);
+    return mix().prompt_share(std::max(0.0, decodes), mixed, beside);
   }
 
   void spreads(SteadyState& r, Seconds slot, Seconds first) const {

@@ -58,6 +58,7 @@ struct SteadyState {
   double running = 0;              // sequences holding a slot on one attention-DP rank
   double tokens_per_step = 1;      // that a decode iteration yields of a sequence
   double prefill_share = 0;        // of iterations that carry prompt tokens
+  double prompt_share = 0;         // of the GPUs' time: what prompts take of it
   base::Watts power;               // of one GPU, mean; NaN where the TDP is not known
   double decode_clock = 1;         // of the full one, in steps without prompts
   double prefill_clock = 1;        // in steps with prompts

@@ -140,6 +140,7 @@ struct SweepPoints::Sections {
   std::vector<workloads::Accuracy> accuracies;
   std::vector<workloads::Training> trainings;
   std::vector<workloads::PostTraining> post_trainings;
+  std::vector<hardware::Prices> prices;
 };
 
 SweepPoints::SweepPoints(Sweep sweep)
@@ -169,6 +170,7 @@ SweepPoints::SweepPoints(Sweep sweep)
   all(s.accuracies, 6, read_accuracy);
   all(s.trainings, 7, read_training);
   all(s.post_trainings, 8, read_post_training);
+  all(s.prices, 9, read_prices);
   problems.throw_if_any();
 }
 
@@ -204,7 +206,8 @@ ScenarioView SweepPoints::scenario(std::size_t point) const {
           &s.accuracies[index(6)],
           deployment.pools ? &*deployment.pools : nullptr,
           training.trains() ? &training : nullptr,
-          rl.asked() ? &rl : nullptr};
+          rl.asked() ? &rl : nullptr,
+          &s.prices[index(9)]};
 }
 
 bool holds(const Condition& condition, const ServingEstimate& estimate) {

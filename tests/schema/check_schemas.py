@@ -31,6 +31,7 @@ FOLDERS = {
     "chip": "hardware/chips",
     "system": "hardware/systems",
     "calibration": "hardware/calibrated",
+    "price": "hardware/prices",
     "model": "workloads/models",
     "precision": "workloads/precisions",
     "stack": "workloads/stacks",
@@ -52,7 +53,7 @@ MEANING = {
         "unknown_chip",
     },
     "scenario": {
-        "agents_too_many_turns", "cached_tokens_too_many", "lengths_of_no_shape", "missing_file", "speculative_acceptance_twice",
+        "agents_too_many_turns", "cached_tokens_too_many", "lengths_of_no_shape", "missing_file", "prices_unknown", "speculative_acceptance_twice",
         "speculative_measured_too_short", "speculative_measured_unknown", "speculative_too_few_positions", "speculative_tree_too_small", "speculative_too_many_tokens",
         "speculative_without_acceptance", "unknown_chip_in_inline_system", "unknown_model",
         "unknown_model_without_precision", "unknown_precision", "unknown_system",
