@@ -74,7 +74,7 @@ std::unique_ptr<CLI::App> make_program(Run& chosen) {
   app.set_version_flag("--version", "roofcast " + version(), "print the version");
   use_own_help(app);
   for (const auto add : {add_list, add_show, add_check, add_estimate, add_simulate, add_sweep,
-                         add_solve, add_sensitivity, add_pareto, add_compare, add_brief, add_report,
+                         add_solve, add_sensitivity, add_compare, add_pareto, add_brief, add_report,
                          add_calibrate, add_schema, add_completion, add_man}) {
     add(app, chosen);
   }

@@ -161,19 +161,19 @@ void add_sensitivity(CLI::App& app, Run& chosen) {
       ->add_option("--step", options->steps.step,
                    "the factor, up and down, of which elasticities are the slope")
       ->type_name(kNumber)
-      ->check(CLI::Range(1.0001, 100.0))
+      ->check(CLI::Range(1.0001, 100.0).description(""))
       ->capture_default_str();
   command
       ->add_option("--gain", options->steps.gain,
                    "how many times better a knob is in the column that says what it buys")
       ->type_name(kNumber)
-      ->check(CLI::Range(1.0001, 1000.0))
+      ->check(CLI::Range(1.0001, 1000.0).description(""))
       ->capture_default_str();
   command
       ->add_option("--rows", options->variance.rows,
                    "of the sample over the ranges; doubled until intervals are 0.05 when left out")
       ->type_name(kNumber)
-      ->check(CLI::Range(std::size_t{32}, std::size_t{1'000'000}));
+      ->check(CLI::Range(std::size_t{32}, std::size_t{1'000'000}).description(""));
   command->add_option("--seed", options->variance.seed, "of the sample")
       ->type_name(kNumber)
       ->capture_default_str();

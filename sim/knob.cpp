@@ -302,7 +302,7 @@ void set_knob(Node& document, std::string_view path, const base::Place& path_pla
       if (part == "*" && &part == &parts.back()) {
         const std::size_t before = below.size();
         for (base::Entry& entry : node->entries) {
-          if (starts_with_number(entry.value)) {
+          if (entry.key != "source" && starts_with_number(entry.value)) {
             below.push_back(&entry.value);
           }
         }

@@ -34,6 +34,7 @@ constexpr std::pair<std::string_view, Resource> kResourceOf[] = {
     {"system.calibration.collective", Resource::network},
     {"system.calibration.launch", Resource::launch},
     {"system.chip.power", Resource::power},
+    {"system.host_power", Resource::power},
     {"serving.stack", Resource::host},
     {"training.trainer", Resource::host},
 };

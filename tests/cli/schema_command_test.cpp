@@ -29,7 +29,8 @@ TEST_CASE("the schema of a scenario requires its sections but those with a defau
   const auto schema = json_schema("scenario");
   std::set<std::string> sections(std::begin(sim::kSections), std::end(sim::kSections));
   CHECK(schema["properties"].size() == sections.size());
-  for (const char* section : {"precision", "accuracy", "training", "rl", "serving", "traffic"}) {
+  for (const char* section :
+       {"precision", "accuracy", "training", "rl", "serving", "traffic", "prices"}) {
     sections.erase(section);
   }
   CHECK(schema["required"].get<std::set<std::string>>() == sections);
