@@ -365,6 +365,19 @@ CsvWriter::CsvWriter(const std::filesystem::path& file, const std::vector<std::s
   write_header(columns);
 }
 
+CsvWriter::CsvWriter(std::size_t width, std::ostream& rows)
+    : sink_(std::make_unique<Sink>(rows)), width_(width) {}
+
+CsvWriter CsvWriter::apart(std::ostream& rows) const { return CsvWriter(width_, rows); }
+
+void CsvWriter::add_rows(std::string_view rows) {
+  if (sink_ == nullptr || cells_in_row_ != 0) {
+    throw std::logic_error("rows for a closed CSV file, or in the middle of a row");
+  }
+  write_buffer();
+  sink_->write(rows);
+}
+
 CsvWriter::~CsvWriter() {
   if (sink_ != nullptr) {
     try {

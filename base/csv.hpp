@@ -100,12 +100,16 @@ class CsvWriter {
   requires(std::same_as<T, bool> ||
            std::same_as<T, char>) void append(T value) = delete;  // would be written as a number
   void end_row();
+  // Rows of this table that another thread writes to `rows`, and how they get here, whole and in their turn.
+  CsvWriter apart(std::ostream& rows) const;
+  void add_rows(std::string_view rows);
   void flush();  // after a row: hands it to the system, so that a process that is killed loses none
   void close();  // flushes; appending afterwards is a std::logic_error
 
  private:
   class Sink;
 
+  CsvWriter(std::size_t width, std::ostream& rows);
   void start_cell();
   void append_plain(std::string_view text);
   void write_header(const std::vector<std::string>& columns);

@@ -98,7 +98,7 @@ std::string freed(const SensitivityAnswer& a, std::size_t m) {
                fmt::format("{:.1f} %", 100.0 * (before - step.in_order) / w.now)});
     before = step.in_order;
   }
-  return "\n" + table.text();
+  return fmt::format("\n{}", table.text());
 }
 
 std::string uncertain(const SensitivityAnswer& a, std::size_t m) {

@@ -43,7 +43,7 @@ int run_sweep_command(const Options& options) {
     result = sim::run_sweep(points, options.threads, &done);
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  write_sweep_csv(points, result, csv);
+  write_sweep_csv(points, result, options.threads, csv);
   std::vector<std::size_t> front;
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (result.pareto_rank[i] == 1) {

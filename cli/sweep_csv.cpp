@@ -3,7 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <sstream>
+#include <thread>
+#include <vector>
 
 #include "base/csv.hpp"
 #include "cli/metric_cells.hpp"
@@ -42,9 +46,13 @@ base::CsvWriter open_sweep_csv(const sim::Sweep& sweep, const std::filesystem::p
   return base::CsvWriter(file, columns);
 }
 
-void write_sweep_csv(const sim::SweepPoints& points, const sim::SweepResult& result,
-                     base::CsvWriter& csv) {
-  for (std::size_t i = 0; i < points.size(); ++i) {
+namespace {
+
+constexpr std::size_t kBlock = 4096;  // rows that a thread writes at once
+
+void write_rows(const sim::SweepPoints& points, const sim::SweepResult& result, std::size_t from,
+                std::size_t to, base::CsvWriter& csv) {
+  for (std::size_t i = from; i < to; ++i) {
     const sim::ServingEstimate& e = result.estimates[i];
     csv.append(i);
     for (std::size_t axis = 0; axis < points.sweep().axes.size(); ++axis) {
@@ -60,6 +68,35 @@ void write_sweep_csv(const sim::SweepPoints& points, const sim::SweepResult& res
     csv.append(row_reason(points.sweep(), e));
     append_metrics(csv, e);
     csv.end_row();
+  }
+}
+
+}  // namespace
+
+void write_sweep_csv(const sim::SweepPoints& points, const sim::SweepResult& result,
+                     unsigned threads, base::CsvWriter& csv) {
+  const std::size_t cores = threads != 0 ? threads : std::thread::hardware_concurrency();
+  const std::size_t count =
+      std::max<std::size_t>(1, std::min(cores, (points.size() + kBlock - 1) / kBlock));
+  for (std::size_t start = 0; start < points.size(); start += count * kBlock) {
+    std::vector<std::ostringstream> blocks(count);
+    std::vector<std::thread> workers;
+    const auto write = [&](std::size_t block) {
+      base::CsvWriter apart = csv.apart(blocks[block]);
+      const std::size_t from = std::min(points.size(), start + block * kBlock);
+      write_rows(points, result, from, std::min(points.size(), from + kBlock), apart);
+      apart.close();
+    };
+    for (std::size_t block = 1; block < count; ++block) {
+      workers.emplace_back(write, block);
+    }
+    write(0);
+    for (std::thread& worker : workers) {
+      worker.join();
+    }
+    for (const std::ostringstream& block : blocks) {
+      csv.add_rows(block.str());
+    }
   }
   csv.close();
 }

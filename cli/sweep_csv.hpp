@@ -18,8 +18,9 @@ namespace roofcast::cli {
 
 // Opened before the sweep runs: a path that cannot be written is told before the work, not after it.
 base::CsvWriter open_sweep_csv(const sim::Sweep& sweep, const std::filesystem::path& file);
+// `threads` 0 = all cores; the same bytes whatever their number.
 void write_sweep_csv(const sim::SweepPoints& points, const sim::SweepResult& result,
-                     base::CsvWriter& csv);
+                     unsigned threads, base::CsvWriter& csv);
 
 // The sweep as one document: its base scenario inline.
 std::string sweep_text(const base::Node& document, const sim::Sweep& sweep);

@@ -206,7 +206,7 @@ void print_sweep(const std::filesystem::path& file) {
   const auto csv = std::filesystem::temp_directory_path() / "roofcast_bench.csv";
   const double writing = median_seconds([&] {
     base::CsvWriter writer = cli::open_sweep_csv(points.sweep(), csv);
-    cli::write_sweep_csv(points, result, writer);
+    cli::write_sweep_csv(points, result, 0, writer);
   });
   const auto csv_bytes = static_cast<double>(std::filesystem::file_size(csv));
   const double after_writing = peak_bytes();

@@ -381,3 +381,27 @@ TEST_CASE("a write that fails is reported at the latest when the file is closed"
     CHECK_THROWS_AS(packed.close(), CsvError);
   }
 }
+
+TEST_CASE("Rows that were written apart stand in the table as if written there", "[unit]") {
+  std::ostringstream whole;
+  std::ostringstream rows;
+  {
+    base::CsvWriter csv(whole, {"name", "x"});
+    csv.append("first");
+    csv.append(1.5);
+    csv.end_row();
+    base::CsvWriter apart = csv.apart(rows);
+    apart.append("a, b");
+    apart.append(std::nan(""));
+    apart.end_row();
+    apart.close();
+    csv.add_rows(rows.str());
+    csv.append("last");
+    CHECK_THROWS_AS(csv.add_rows(rows.str()), std::logic_error);
+    csv.append(2.0);
+    csv.end_row();
+    csv.close();
+    CHECK_THROWS_AS(csv.add_rows(rows.str()), std::logic_error);
+  }
+  CHECK(whole.str() == "name,x\nfirst,1.5\n\"a, b\",\nlast,2\n");
+}

@@ -64,6 +64,14 @@ bool within(double a, double b, Direction direction, const Tolerance& tolerance)
   return x - y <= slack * (1.0 + 1e-9);
 }
 
+std::vector<Tolerance> alike(std::size_t objectives, double share) {
+  std::vector<Tolerance> tolerances;
+  while (tolerances.size() < objectives) {
+    tolerances.push_back({.value = share});
+  }
+  return tolerances;
+}
+
 }  // namespace
 
 TEST_CASE("every point has one in the epsilon front that is hardly worse anywhere", "[unit]") {
@@ -72,7 +80,7 @@ TEST_CASE("every point has one in the epsilon front that is hardly worse anywher
     for (const std::size_t n : {1, 10, 300}) {
       for (const double share : {0.0, 0.01, 0.5}) {
         const Points p = random_points(random, n, d);
-        std::vector<Tolerance> tolerances(d, {.value = share});
+        std::vector<Tolerance> tolerances = alike(d, share);
         tolerances[0] = {.value = share, .relative = d % 2 == 0};
         const auto kept = sim::epsilon_front(p.values, p.directions, tolerances);
         const auto ranks = sim::pareto_rank(p.values, p.directions, {.groups = {}, .max_rank = 1});
@@ -139,7 +147,7 @@ TEST_CASE("adding dominated points changes neither share, knee nor epsilon front
     CHECK(sim::dominated_share(front, p.directions, box.best, box.worst) ==
           Approx(sim::dominated_share(p.values, p.directions, box.best, box.worst)));
     // The same points in the same order, whatever stands between them.
-    const std::vector<Tolerance> tolerances(d, {.value = 0.3});
+    const std::vector<Tolerance> tolerances = alike(d, 0.3);
     Values of_all;
     Values of_front;
     for (const std::size_t k : sim::epsilon_front(p.values, p.directions, tolerances)) {
