@@ -93,7 +93,7 @@ std::string error_of_whole(const std::string& text) {
 
 TEST_CASE("a file read row by row has the cells of the file read whole", "[unit]") {
   std::mt19937_64 random(3);
-  for (const std::size_t rows : {0, 1, 2, 50, 3000}) {
+  for (const std::size_t rows : {0U, 1U, 2U, 50U, 3000U}) {
     for (const bool compressed : {false, true}) {
       const std::string text = random_table(random, rows);
       const base::CsvTable whole = base::parse_csv(text, "whole");

@@ -77,7 +77,7 @@ std::vector<Tolerance> alike(std::size_t objectives, double share) {
 TEST_CASE("every point has one in the epsilon front that is hardly worse anywhere", "[unit]") {
   std::mt19937_64 random(5);
   for (std::size_t d = 1; d <= 4; ++d) {
-    for (const std::size_t n : {1, 10, 300}) {
+    for (const std::size_t n : {1U, 10U, 300U}) {
       for (const double share : {0.0, 0.01, 0.5}) {
         const Points p = random_points(random, n, d);
         std::vector<Tolerance> tolerances = alike(d, share);

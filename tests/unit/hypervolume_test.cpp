@@ -59,7 +59,7 @@ std::vector<double> corner(std::size_t d) { return std::vector<double>(d, kCells
 TEST_CASE("the hypervolume is the number of unit cells that some point dominates", "[unit]") {
   std::mt19937_64 random(20260101);
   for (std::size_t d = 1; d <= 5; ++d) {
-    for (const std::size_t n : {0, 1, 2, 5, 20, 60}) {
+    for (const std::size_t n : {0U, 1U, 2U, 5U, 20U, 60U}) {
       for (int repeat = 0; repeat < 10; ++repeat) {
         const auto points = random_points(random, n, d);
         INFO(d << " coordinates, " << n << " points");
