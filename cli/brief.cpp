@@ -101,11 +101,11 @@ std::string html(const Brief& brief) {
     }
     body += "</ul></section>\n";
   }
+  const std::string title = for_html(brief.question);
+  const std::pair<std::string_view, std::string_view> tokens[] = {
+      {"/*{{css}}*/", asset_report_css()}, {"{{title}}", title}, {"<!--{{body}}-->", body}};
   std::string page(asset_brief_html());
-  for (const auto& [token, text] :
-       {std::pair<std::string_view, std::string_view>{"/*{{css}}*/", asset_report_css()},
-        {"{{title}}", for_html(brief.question)},
-        {"<!--{{body}}-->", body}}) {
+  for (const auto& [token, text] : tokens) {
     page.replace(page.find(token), token.size(), text);
   }
   return page;
