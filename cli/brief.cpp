@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/html_page.hpp"
+
 namespace roofcast::cli {
 
 std::string_view asset_brief_html();
@@ -101,14 +103,9 @@ std::string html(const Brief& brief) {
     }
     body += "</ul></section>\n";
   }
-  const std::string title = for_html(brief.question);
-  const std::pair<std::string_view, std::string_view> tokens[] = {
-      {"/*{{css}}*/", asset_report_css()}, {"{{title}}", title}, {"<!--{{body}}-->", body}};
-  std::string page(asset_brief_html());
-  for (const auto& [token, text] : tokens) {
-    page.replace(page.find(token), token.size(), text);
-  }
-  return page;
+  return fill(asset_brief_html(), {{"{{title}}", for_html(brief.question)},
+                                   {"/*{{css}}*/", asset_report_css()},
+                                   {"<!--{{body}}-->", body}});
 }
 
 }  // namespace roofcast::cli

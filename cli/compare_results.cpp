@@ -9,6 +9,7 @@
 #include "base/csv.hpp"
 #include "cli/commands.hpp"
 #include "cli/front_table.hpp"
+#include "cli/metric_cells.hpp"
 #include "cli/text_table.hpp"
 #include "sim/metrics.hpp"
 #include "sim/result_comparison.hpp"
@@ -120,15 +121,9 @@ std::vector<std::string> key_of(const CompareResultsOptions& options, const Tabl
   return key;
 }
 
-std::string_view label(const std::string& column) {
-  const sim::Metric* metric = sim::find_metric(column);
-  return metric != nullptr ? metric->label : std::string_view(column);
-}
-
 std::string shown(const base::CsvTable& table, std::size_t row, const std::string& column) {
-  const sim::Metric* metric = sim::find_metric(column);
   const auto value = base::parse_number(table.cell(row, table.column(column)));
-  return display(value.value_or(std::nan("")), metric != nullptr ? metric->unit : "");
+  return column_value(column, value.value_or(std::nan("")));
 }
 
 std::string percent(double moved) {
@@ -147,7 +142,7 @@ std::string metric_table(const sim::ResultComparison& result,
   for (std::size_t m = 0; m < metrics.size(); ++m) {
     const sim::MetricChange& change = result.metrics[m];
     if (change.compared > 0) {
-      text.add({std::string(label(metrics[m].column)), fmt::format("{}", change.compared),
+      text.add({std::string(column_label(metrics[m].column)), fmt::format("{}", change.compared),
                 fmt::format("{}", change.losses), fmt::format("{}", change.gains),
                 fmt::format("{}", change.drifts), percent(change.median), percent(change.worst),
                 percent(change.best)});
@@ -188,7 +183,7 @@ std::string worst_table(const std::vector<sim::ComparedRow>& lost, const Tables&
     } else {
       const std::string& column = metrics[row.metric].column;
       cells.insert(cells.end(),
-                   {std::string(label(column)), shown(tables.before, row.old_row, column),
+                   {std::string(column_label(column)), shown(tables.before, row.old_row, column),
                     shown(tables.after, row.new_row, column), percent(row.moved)});
     }
     text.add(std::move(cells));

@@ -8,6 +8,7 @@
 
 #include "base/csv.hpp"
 #include "cli/commands.hpp"
+#include "cli/metric_cells.hpp"
 #include "cli/text_table.hpp"
 #include "sim/roadmap.hpp"
 
@@ -17,20 +18,14 @@ namespace {
 constexpr std::size_t kPairs = 5;
 constexpr double kWorthSaying = 0.005;  // of the ln of a gain
 
-std::string interval(const sim::Gain& gain) {
-  return std::isnan(gain.interval.low)
-             ? "-"
-             : fmt::format("x{:.3g} to x{:.3g}", gain.interval.low, gain.interval.high);
-}
-
 // What limits an outcome, and where on the workload's axes it is.
-std::string why(const sim::Outcome& outcome) {
+std::string why(const sim::Outcome& outcome, const std::string& metric) {
   if (!outcome.found) {
     return outcome.reason;
   }
-  std::string text(sim::name(outcome.estimate.steady.tpot_limit));
+  std::string text(limit_of(outcome.estimate, metric));
   if (!outcome.place.empty()) {
-    text += fmt::format(", {}", outcome.place);
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", outcome.place);
   }
   return text;
 }
@@ -38,8 +33,8 @@ std::string why(const sim::Outcome& outcome) {
 void print_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result) {
   TextTable all({"option", "portfolio", "90 %", "tokens/J", "tokens/$"});
   for (const sim::OptionResult& o : result.options) {
-    all.add({o.name, gain_text(o.portfolio.value), interval(o.portfolio), gain_text(o.tok_per_j),
-             gain_text(o.tok_per_usd)});
+    all.add({o.name, gain_text(o.portfolio.value), interval_text(o.portfolio),
+             gain_text(o.tok_per_j), gain_text(o.tok_per_usd)});
   }
   fmt::print("{}", all.text());
   for (std::size_t w = 0; w < roadmap.workloads.size(); ++w) {
@@ -49,10 +44,11 @@ void print_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result
     };
     fmt::print("\n{} (weight {:g})\n", roadmap.workloads[w].name, roadmap.workloads[w].weight);
     TextTable table({"option", std::string(metric.label), "gain", "90 %", "limited by"});
-    table.add({"none", value(result.base.outcomes[w]), "", "", why(result.base.outcomes[w])});
+    table.add({"none", value(result.base.outcomes[w]), "", "",
+               why(result.base.outcomes[w], roadmap.workloads[w].metric)});
     for (const sim::OptionResult& o : result.options) {
-      table.add({o.name, value(o.outcomes[w]), gain_text(o.gains[w].value), interval(o.gains[w]),
-                 why(o.outcomes[w])});
+      table.add({o.name, value(o.outcomes[w]), gain_text(o.gains[w].value),
+                 interval_text(o.gains[w]), why(o.outcomes[w], roadmap.workloads[w].metric)});
     }
     fmt::print("{}", table.text());
   }
@@ -98,10 +94,16 @@ void print_features(const sim::RoadmapResult& result) {
 
 std::string gain_text(double gain) { return std::isnan(gain) ? "-" : fmt::format("x{:.3g}", gain); }
 
+std::string interval_text(const sim::Gain& gain) {
+  return std::isnan(gain.interval.low)
+             ? "-"
+             : fmt::format("x{:.3g} to x{:.3g}", gain.interval.low, gain.interval.high);
+}
+
 std::string gain_text(const sim::Gain& gain) {
   return std::isnan(gain.interval.low)
              ? gain_text(gain.value)
-             : fmt::format("{} ({})", gain_text(gain.value), interval(gain));
+             : fmt::format("{} ({})", gain_text(gain.value), interval_text(gain));
 }
 
 void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
@@ -131,7 +133,7 @@ void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& re
       for (int empty = 0; empty < 4; ++empty) {
         csv.append("");
       }
-      csv.append(found ? sim::name(outcome->estimate.steady.tpot_limit) : std::string_view());
+      csv.append(found ? limit_of(outcome->estimate, metric->name) : std::string_view());
       csv.append(all ? std::string_view() : outcome->place);
       csv.append(all ? std::string_view() : outcome->reason);
       csv.end_row();
@@ -159,6 +161,14 @@ void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& re
     csv.append(result.together[static_cast<std::size_t>(place - result.order.begin())]);
     csv.append("");
     csv.append("");
+    csv.append("");
+    csv.end_row();
+  }
+  if (!result.no_features.empty()) {
+    csv.append("features");
+    for (int empty = 0; empty < 15; ++empty) {
+      csv.append("");
+    }
     csv.append(result.no_features);
     csv.end_row();
   }

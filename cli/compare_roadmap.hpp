@@ -20,6 +20,7 @@ void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& re
 
 // "x1.19", and with its 90 % interval "x1.19 (x1.15 to x1.22)"; "-" where there is none.
 std::string gain_text(double gain);
+std::string interval_text(const sim::Gain& gain);  // "x1.15 to x1.22"
 std::string gain_text(const sim::Gain& gain);
 
 }  // namespace roofcast::cli

@@ -31,17 +31,10 @@ struct Options {
 };
 
 std::string bound_of(const sim::ServingEstimate& e, std::string_view metric) {
-  const std::string_view column = metric.starts_with("ttft")   ? "bound_ttft"
-                                  : metric.starts_with("tpot") ? "bound_tpot"
-                                  : metric.starts_with("throughput_tok_per_s_per_gpu")
-                                      ? "bound_throughput"
-                                      : "";
-  for (const sim::TextMetric& text : sim::text_metrics()) {
-    if (text.name == column && e.workflow == nullptr) {
-      return fmt::format("limited by {}", text.value(e));
-    }
-  }
-  return {};
+  // Of all replicas it says what that of one GPU says.
+  const std::string_view limit =
+      metric == "throughput_tok_per_s" ? std::string_view() : limit_of(e, metric);
+  return limit.empty() ? std::string() : fmt::format("limited by {}", limit);
 }
 
 void print_text(const sim::Scenario& s, const sim::ServingEstimate& e) {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "sim/comparison.hpp"
+#include "sim/condition.hpp"
 
 namespace roofcast::cli {
 

@@ -20,7 +20,17 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Replaces each token once, in order of appearance, never looking inside what was put in.
+std::string escaped(const std::string& json) {
+  std::string out;
+  out.reserve(json.size());
+  for (const char c : json) {
+    c == '<' ? out += "\\u003c" : out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string fill(std::string_view page,
                  const std::vector<std::pair<std::string_view, std::string_view>>& tokens) {
   std::string out;
@@ -35,17 +45,6 @@ std::string fill(std::string_view page,
   }
   return out += page;
 }
-
-std::string escaped(const std::string& json) {
-  std::string out;
-  out.reserve(json.size());
-  for (const char c : json) {
-    c == '<' ? out += "\\u003c" : out += c;
-  }
-  return out;
-}
-
-}  // namespace
 
 void write_page(std::string_view page,
                 const std::vector<std::pair<std::string_view, std::string_view>>& own,

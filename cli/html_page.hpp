@@ -5,11 +5,16 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace roofcast::cli {
+
+// Replaces each token once, in order of appearance, never looking inside what was put in.
+std::string fill(std::string_view page,
+                 const std::vector<std::pair<std::string_view, std::string_view>>& tokens);
 
 // Fills in what every page has, then the tokens of `own` in their order. InputError when the file cannot
 // be written.

@@ -9,9 +9,10 @@
 #include "cli/commands.hpp"
 #include "cli/front_rows.hpp"
 #include "cli/front_table.hpp"
+#include "cli/metric_cells.hpp"
 #include "cli/text_table.hpp"
 #include "cli/usage.hpp"
-#include "sim/comparison.hpp"
+#include "sim/condition.hpp"
 #include "sim/front.hpp"
 #include "sim/metrics.hpp"
 
@@ -98,21 +99,11 @@ Question question_of(const Options& options) {
   return q;
 }
 
-std::string shown(const std::string& column, double value) {
-  const sim::Metric* metric = sim::find_metric(column);
-  return display(value, metric != nullptr ? metric->unit : "");
-}
-
-std::string label(const std::string& column) {
-  const sim::Metric* metric = sim::find_metric(column);
-  return metric != nullptr ? std::string(metric->label) : column;
-}
-
 std::string point_text(const FrontGoal& goal, std::span<const double> values) {
   std::string text;
   for (std::size_t j = 0; j < goal.objectives.size(); ++j) {
-    text += fmt::format("{}{} {}", j == 0 ? "" : ", ", label(goal.objectives[j]),
-                        shown(goal.objectives[j], values[j]));
+    text += fmt::format("{}{} {}", j == 0 ? "" : ", ", column_label(goal.objectives[j]),
+                        column_value(goal.objectives[j], values[j]));
   }
   return text;
 }
@@ -157,7 +148,7 @@ std::string fronts_table(const Question& q, const FrontRows& rows,
   }
   std::vector<std::string> header = {"points", "hypervolume"};
   for (const std::string& column : q.goal.objectives) {
-    header.push_back(fmt::format("knee: {}", label(column)));
+    header.push_back(fmt::format("knee: {}", column_label(column)));
   }
   if (!q.goal.by.empty()) {
     header.insert(header.begin(), q.goal.by);
@@ -171,7 +162,7 @@ std::string fronts_table(const Question& q, const FrontRows& rows,
     for (std::size_t j = 0; j < rows.objectives; ++j) {
       cells.push_back(knee == sim::kNowhere
                           ? "-"
-                          : shown(q.goal.objectives[j], values[knee * rows.objectives + j]));
+                          : column_value(q.goal.objectives[j], values[knee * rows.objectives + j]));
     }
     if (!q.goal.by.empty()) {
       cells.insert(cells.begin(), rows.names[group]);
@@ -205,9 +196,9 @@ std::string moved_text(const Question& q, const std::string& old_name,
   for (std::size_t j = 0; j < q.goal.objectives.size(); ++j) {
     const std::vector<double>& factors = move.shifts[j];
     if (!factors.empty()) {
-      shifts.add({label(q.goal.objectives[j]), fmt::format("{}", factors.size()),
-                  factor_text(factors[factors.size() / 2]), factor_text(factors.front()),
-                  factor_text(factors.back())});
+      shifts.add({std::string(column_label(q.goal.objectives[j])),
+                  fmt::format("{}", factors.size()), factor_text(factors[factors.size() / 2]),
+                  factor_text(factors.front()), factor_text(factors.back())});
     }
   }
   return text + "\n" + shifts.text();

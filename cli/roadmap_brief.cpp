@@ -7,6 +7,7 @@
 
 #include "cli/brief.hpp"
 #include "cli/compare_roadmap.hpp"
+#include "cli/metric_cells.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -118,11 +119,7 @@ void say_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result, 
   TextTable table({"option", "portfolio", "90 %", "tokens/J", "tokens/$", "row"});
   for (std::size_t o = 0; o < result.options.size(); ++o) {
     const sim::OptionResult& option = result.options[o];
-    table.add({option.name, gain_text(option.portfolio.value),
-               std::isnan(option.portfolio.interval.low)
-                   ? "-"
-                   : fmt::format("{} to {}", gain_text(option.portfolio.interval.low),
-                                 gain_text(option.portfolio.interval.high)),
+    table.add({option.name, gain_text(option.portfolio.value), interval_text(option.portfolio),
                gain_text(option.tok_per_j), gain_text(option.tok_per_usd), row(rows.portfolio(o))});
   }
   brief.evidence.push_back({"Options over the portfolio", std::move(table)});
@@ -133,8 +130,9 @@ void say_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result, 
     for (std::size_t w = 0; w < roadmap.workloads.size(); ++w) {
       const sim::Outcome& outcome = option.outcomes[w];
       by_workload.add({roadmap.workloads[w].name, option.name, gain_text(option.gains[w]),
-                       outcome.found ? std::string(sim::name(outcome.estimate.steady.tpot_limit))
-                                     : outcome.reason,
+                       outcome.found
+                           ? std::string(limit_of(outcome.estimate, roadmap.workloads[w].metric))
+                           : outcome.reason,
                        row(rows.option(o, w))});
     }
     if (std::isnan(option.portfolio.value)) {

@@ -96,18 +96,6 @@ std::vector<std::string> assignments(const Options& options, const Question& q,
   return set;
 }
 
-std::string missed(const Question& q, const sim::ServingEstimate& e) {
-  if (!e.fits()) {
-    return sim::reason(e);
-  }
-  for (const sim::Condition& c : q.conditions) {
-    if (!sim::holds(c, e)) {
-      return fmt::format("misses {}: {:.4g}", c.text, sim::find_metric(c.metric)->value(e));
-    }
-  }
-  return {};
-}
-
 Answer answer(const Options& options, const Question& q) {
   sim::Workspace workspace;
   const auto estimate_at = [&](const std::vector<std::string>& values) {
@@ -128,7 +116,8 @@ Answer answer(const Options& options, const Question& q) {
     } else if (b.found) {
       a.sentence = fmt::format("{} {} {} meets the conditions", first.path,
                                b.upwards ? "from" : "up to", b.value);
-      a.notes.push_back(fmt::format("{}: {}", b.beyond, missed(q, b.estimate_beyond)));
+      a.notes.push_back(
+          fmt::format("{}: {}", b.beyond, sim::missed(q.conditions, b.estimate_beyond)));
     }
     if (b.changes > 1) {
       a.notes.push_back(
@@ -147,7 +136,7 @@ Answer answer(const Options& options, const Question& q) {
   }
   if (!a.found) {
     a.sentence = "nothing in the range meets the conditions; the nearest";
-    a.notes = {missed(q, a.estimate)};
+    a.notes = {sim::missed(q.conditions, a.estimate)};
   }
   return a;
 }

@@ -6,24 +6,18 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
-#include <thread>
 #include <vector>
 
 #include "base/csv.hpp"
+#include "base/threads.hpp"
 #include "cli/metric_cells.hpp"
 #include "sim/metrics.hpp"
 
 namespace roofcast::cli {
 
 std::string row_reason(const sim::Sweep& sweep, const sim::ServingEstimate& estimate) {
-  if (!estimate.fits()) {
-    return sim::reason(estimate);
-  }
-  for (const sim::Condition& condition : sweep.where) {
-    if (!sim::holds(condition, estimate)) {
-      return fmt::format("misses {}: {:.4g}", condition.text,
-                         sim::find_metric(condition.metric)->value(estimate));
-    }
+  if (std::string missed = sim::missed(sweep.where, estimate); !missed.empty()) {
+    return missed;
   }
   for (const auto* objectives : {&sweep.pareto.maximize, &sweep.pareto.minimize}) {
     for (const std::string& name : *objectives) {
@@ -75,25 +69,15 @@ void write_rows(const sim::SweepPoints& points, const sim::SweepResult& result, 
 
 void write_sweep_csv(const sim::SweepPoints& points, const sim::SweepResult& result,
                      unsigned threads, base::CsvWriter& csv) {
-  const std::size_t cores = threads != 0 ? threads : std::thread::hardware_concurrency();
-  const std::size_t count =
-      std::max<std::size_t>(1, std::min(cores, (points.size() + kBlock - 1) / kBlock));
+  const unsigned count = base::thread_count(threads);
   for (std::size_t start = 0; start < points.size(); start += count * kBlock) {
     std::vector<std::ostringstream> blocks(count);
-    std::vector<std::thread> workers;
-    const auto write = [&](std::size_t block) {
+    base::on_threads(count, [&](unsigned block) {
       base::CsvWriter apart = csv.apart(blocks[block]);
       const std::size_t from = std::min(points.size(), start + block * kBlock);
       write_rows(points, result, from, std::min(points.size(), from + kBlock), apart);
       apart.close();
-    };
-    for (std::size_t block = 1; block < count; ++block) {
-      workers.emplace_back(write, block);
-    }
-    write(0);
-    for (std::thread& worker : workers) {
-      worker.join();
-    }
+    });
     for (const std::ostringstream& block : blocks) {
       csv.add_rows(block.str());
     }

@@ -98,10 +98,6 @@ bool is_factor(const std::string& text) {
          (text[1] == ' ' || text[1] == '.' || (text[1] >= '0' && text[1] <= '9'));
 }
 
-bool starts_with_number(const Node& node) {
-  return node.is_scalar() && !node.text.empty() && node.text[0] >= '0' && node.text[0] <= '9';
-}
-
 // "3.35 TB/s" × 2 = "6.7 TB/s": the unit stays.
 bool multiply(Node& target, const std::string& factor_text) {
   std::string_view factor_view(factor_text);
@@ -300,13 +296,11 @@ void set_knob(Node& document, std::string_view path, const base::Place& path_pla
         return;
       }
       if (part == "*" && &part == &parts.back()) {
-        const std::size_t before = below.size();
-        for (base::Entry& entry : node->entries) {
-          if (entry.key != "source" && starts_with_number(entry.value)) {
-            below.push_back(&entry.value);
-          }
+        const auto numbers = numbers_of(*node);
+        for (const base::Entry* number : numbers) {
+          below.push_back(node->find(number->key));
         }
-        if (below.size() == before || !value.is_scalar() || !is_factor(value.text)) {
+        if (numbers.empty() || !value.is_scalar() || !is_factor(value.text)) {
           problems.add(path_place, path, "\"*\" multiplies every number of a group: x1.35");
           return;
         }
@@ -365,6 +359,18 @@ void set_knob(Node& document, const std::string& assignment, Problems& problems)
   } catch (const base::InputError& error) {
     problems.add_text(error.what());
   }
+}
+
+std::vector<const base::Entry*> numbers_of(const Node& group) {
+  std::vector<const base::Entry*> numbers;
+  for (const base::Entry& entry : group.entries) {
+    const std::string& text = entry.value.text;
+    if (entry.key != "source" && entry.value.is_scalar() && !text.empty() && text[0] >= '0' &&
+        text[0] <= '9') {
+      numbers.push_back(&entry);
+    }
+  }
+  return numbers;
 }
 
 void load_references(Node& document, Problems& problems) {

@@ -48,6 +48,9 @@ void set_knob(base::Node& document, std::string_view path, const base::Place& pa
 // "path=value", as typed after --set.
 void set_knob(base::Node& document, const std::string& assignment, base::Problems& problems);
 
+// What a path that ends in ".*" multiplies: the numbers of a group, not a source that begins with a digit.
+std::vector<const base::Entry*> numbers_of(const base::Node& group);
+
 // Replaces every reference by the document it names, and every derived part by the whole it makes.
 void load_references(base::Node& document, base::Problems& problems);
 

@@ -81,12 +81,8 @@ QuantityKnob knob_of(const std::string& path, const Node& node) {
 // Every number of a group, as set_knob turns them.
 std::optional<QuantityKnob> together(const std::string& group, const Node& node) {
   std::optional<QuantityKnob> all;
-  for (const base::Entry& entry : node.entries) {
-    const std::string& text = entry.value.text;
-    if (!entry.value.is_scalar() || text.empty() || text[0] < '0' || text[0] > '9') {
-      continue;
-    }
-    const QuantityKnob one = knob_of(fmt::format("{}.{}", group, entry.key), entry.value);
+  for (const base::Entry* entry : numbers_of(node)) {
+    const QuantityKnob one = knob_of(fmt::format("{}.{}", group, entry->key), entry->value);
     if (!all) {
       all = one;
       all->path = fmt::format("{}.*", group);

@@ -64,18 +64,6 @@ void read_workloads(base::Fields& f, Roadmap& roadmap, base::Problems& problems)
   }
 }
 
-std::string missed(const Sweep& load, const ServingEstimate& e) {
-  if (!e.fits()) {
-    return reason(e);
-  }
-  for (const Condition& c : load.where) {
-    if (!holds(c, e)) {
-      return fmt::format("misses {}: {:.4g}", c.text, find_metric(c.metric)->value(e));
-    }
-  }
-  return {};
-}
-
 models::Spread spread_of(const Outcome& o) {
   const models::UncertainSum::Seconds half = o.operators.half_widths(o.uncertainty);
   return {half.below / o.iteration, half.above / o.iteration};
@@ -144,7 +132,7 @@ std::vector<Outcome> outcomes_of(const PortfolioWorkload& workload, const AxisVa
         weigh(outcome, points.scenario(best), workspace);
       }
     } else {
-      outcome.reason = missed(workload.load, outcome.estimate);
+      outcome.reason = missed(workload.load.where, outcome.estimate);
     }
     outcomes.push_back(std::move(outcome));
   }

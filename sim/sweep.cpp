@@ -7,8 +7,6 @@
 #include <cmath>
 #include <filesystem>
 
-#include "base/nearest.hpp"
-#include "sim/comparison.hpp"
 #include "sim/metrics.hpp"
 #include "sim/scenario.hpp"
 
@@ -20,14 +18,6 @@ using base::Problems;
 
 constexpr std::size_t kMaxValues = 100'000;        // of one axis
 constexpr std::size_t kMaxPoints = 1'000'000'000;  // of a sweep
-
-std::vector<std::string> metric_names() {
-  std::vector<std::string> names;
-  for (const Metric& metric : metrics()) {
-    names.emplace_back(metric.name);
-  }
-  return names;
-}
 
 bool names_a_knob(const std::string& name) {
   if (name.find("..") != std::string::npos || name.ends_with('.')) {
@@ -163,25 +153,6 @@ AxisValue read_bundle(const base::Entry& bundle, const std::string& path, Proble
     value.set.push_back({setting.key, setting.key_place, setting.value});
   }
   return value;
-}
-
-std::string unknown_metric(const std::string& name) {
-  std::string message = fmt::format("there is no metric \"{}\"", name);
-  const auto names = metric_names();
-  if (const auto near = base::nearest_name(name, names)) {
-    message += fmt::format("; did you mean \"{}\"?", *near);
-  }
-  return message + fmt::format(" (metrics: {})", fmt::join(names, ", "));
-}
-
-std::optional<Condition> parse_condition(const std::string& text, const base::Place& place,
-                                         Problems& problems, std::string_view key) {
-  auto condition = parse_comparison(text, place, problems, key);
-  if (condition && !condition->metric.empty() && find_metric(condition->metric) == nullptr) {
-    problems.add(place, key, unknown_metric(condition->metric));
-    return std::nullopt;
-  }
-  return condition;
 }
 
 ParetoGoal default_goal() {

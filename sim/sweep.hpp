@@ -24,6 +24,7 @@
 #include "base/fields.hpp"
 #include "base/node.hpp"
 #include "base/problems.hpp"
+#include "sim/condition.hpp"
 
 namespace roofcast::sim {
 
@@ -49,14 +50,6 @@ struct AxisRange {
   double to = 0.0;
   double factor = 0.0;
   double step = 0.0;
-};
-
-struct Condition {
-  enum class Relation { less, less_equal, greater, greater_equal, equal };
-  std::string text;
-  std::string metric;  // empty for "fits"
-  Relation relation = Relation::less_equal;
-  double bound = 0.0;
 };
 
 struct ParetoGoal {
@@ -85,12 +78,5 @@ void read_points(base::Fields& f, Sweep& sweep, base::Problems& problems, base::
 AxisValue read_bundle(const base::Entry& bundle, const std::string& path, base::Problems& problems);
 void read(base::Fields& f, Sweep& sweep, base::Problems& problems);
 Sweep read_sweep(const base::Node& document);  // throws InputError with every problem
-
-// "fits" or "metric relation number"; reports at `place`, of this key path.
-std::optional<Condition> parse_condition(const std::string& text, const base::Place& place,
-                                         base::Problems& problems, std::string_view key = "where");
-
-// That there is no such metric, with the nearest name.
-std::string unknown_metric(const std::string& name);
 
 }  // namespace roofcast::sim

@@ -6,9 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <thread>
 
-#include "sim/comparison.hpp"
+#include "base/threads.hpp"
 #include "sim/metrics.hpp"
 #include "sim/pareto.hpp"
 #include "sim/score.hpp"
@@ -210,16 +209,6 @@ ScenarioView SweepPoints::scenario(std::size_t point) const {
           &s.prices[index(9)]};
 }
 
-bool holds(const Condition& condition, const ServingEstimate& estimate) {
-  if (!estimate.fits()) {
-    return false;
-  }
-  if (condition.metric.empty()) {
-    return true;
-  }
-  return holds(condition, find_metric(condition.metric)->value(estimate));
-}
-
 namespace {
 
 void rank(const SweepPoints& points, SweepResult& result) {
@@ -260,7 +249,7 @@ SweepResult run_sweep(const SweepPoints& points, unsigned threads, std::atomic<s
   result.estimates.resize(points.size());
   result.meets.resize(points.size());
   std::atomic<std::size_t> next{0};
-  const auto work = [&] {
+  const auto work = [&](unsigned) {
     Workspace workspace;
     workspace.costs.emplace();
     for (std::size_t begin = next.fetch_add(kChunk); begin < points.size();
@@ -278,15 +267,7 @@ SweepResult run_sweep(const SweepPoints& points, unsigned threads, std::atomic<s
       }
     }
   };
-  const unsigned count = threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
-  std::vector<std::thread> pool;
-  for (unsigned i = 1; i < count; ++i) {
-    pool.emplace_back(work);
-  }
-  work();
-  for (std::thread& thread : pool) {
-    thread.join();
-  }
+  base::on_threads(base::thread_count(threads), work);
   result.feasible = static_cast<std::size_t>(
       std::count(result.meets.begin(), result.meets.end(), std::uint8_t{1}));
   rank(points, result);

@@ -44,6 +44,4 @@ struct SweepResult {
 SweepResult run_sweep(const SweepPoints& points, unsigned threads,
                       std::atomic<std::size_t>* done = nullptr);
 
-bool holds(const Condition& condition, const ServingEstimate& estimate);
-
 }  // namespace roofcast::sim

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <thread>
 
+#include "base/threads.hpp"
 #include "sim/knob.hpp"
 
 namespace roofcast::sim {
@@ -73,21 +73,14 @@ Turned TurnedScenario::estimate(const Settings& settings) const {
 std::vector<Turned> TurnedScenario::estimates(const std::vector<Settings>& all) const {
   std::vector<Turned> turned(all.size());
   std::atomic<std::size_t> next{0};
-  const auto work = [&] {
+  const auto work = [&](unsigned) {
     for (std::size_t i = next++; i < all.size(); i = next++) {
       turned[i] = estimate(all[i]);
     }
   };
-  const std::size_t count =
-      std::min<std::size_t>(all.size(), std::max(1U, std::thread::hardware_concurrency()));
-  std::vector<std::thread> pool;
-  for (std::size_t i = 1; i < count; ++i) {
-    pool.emplace_back(work);
-  }
-  work();
-  for (std::thread& thread : pool) {
-    thread.join();
-  }
+  base::on_threads(static_cast<unsigned>(std::min<std::size_t>(std::max<std::size_t>(all.size(), 1),
+                                                               base::thread_count(0))),
+                   work);
   return turned;
 }
 

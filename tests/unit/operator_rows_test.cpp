@@ -177,6 +177,35 @@ TEST_CASE("A balanced expert row hits as many experts as its rows reach, a skewe
   CHECK(distinct("64", "power_law_1.2") < 31.0);
 }
 
+TEST_CASE("Experts that a server runs otherwise are second choices, and untuned ones fit nothing",
+          "[unit]") {
+  struct Choice {
+    bool second;
+    bool untuned;
+    bool operator==(const Choice&) const = default;
+  };
+  const auto choice = [&](const std::string& chip, const std::string& kernel,
+                          const std::string& format) {
+    const auto row = first_row(
+        "moe",
+        "system,fw,kernel_source,moe_dtype,num_tokens,hidden_size,inter_size,topk,num_experts,"
+        "moe_tp_size,moe_ep_size,distribution,latency_ms\n" +
+            chip + ",vllm," + kernel + "," + format + ",16,4096,1536,8,128,1,1,balanced,0.1\n");
+    return Choice{std::get<workloads::GroupedGemm>(row.operators.at(1)).second_choice, row.untuned};
+  };
+  const std::string cutlass = "vllm_modeloptfp8moe_flashinfer_cutlass_flashinferexperts";
+  const std::string marlin = "vllm_compressedtensorsw4a4mxfp4moe_marlin_marlinexperts";
+  CHECK(choice("h100_sxm", cutlass, "fp8") == Choice{true, true});
+  CHECK(choice("b200_sxm", cutlass, "fp8") == Choice{true, false});
+  CHECK(choice("h100_sxm", "vllm_fp8moe_flashinfer_cutlass_flashinferexperts", "fp8_block") ==
+        Choice{false, false});
+  CHECK(choice("h200_sxm", marlin, "w4a16_mxfp4") == Choice{true, false});
+  CHECK(choice("l40s", "vllm_gptossmxfp4moe_marlin_marlinexperts", "w4a16_mxfp4") ==
+        Choice{false, false});
+  CHECK(choice("h200_sxm", "vllm_compressedtensorswna16marlinmoe_marlin_marlinexperts",
+               "int4_wo") == Choice{false, false});
+}
+
 TEST_CASE("An all-reduce launched by the host waits for it, and copies its input first", "[unit]") {
   const auto all_reduce = [&](const std::string& source) {
     return first_row("custom_allreduce",

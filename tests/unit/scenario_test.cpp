@@ -84,6 +84,20 @@ TEST_CASE("a factor multiplies what is there and keeps its unit", "[unit]") {
   CHECK(scenario_with({"traffic.concurrency=x0.5"}).traffic.concurrency == 32);
 }
 
+TEST_CASE("A star multiplies every number of a group, not the source that begins with a digit",
+          "[unit]") {
+  base::Problems problems;
+  base::Node document = base::parse_document(
+      "d", "deployment: {a: 2 TB/s, b: 3, c: null, name: x, source: 7 measurements}");
+  sim::set_knob(document, "deployment.*=x2", problems);
+  CHECK(problems.empty());
+  CHECK(document.find_path("deployment.a")->text == "4 TB/s");
+  CHECK(document.find_path("deployment.b")->text == "6");
+  CHECK(document.find_path("deployment.c")->is_null());
+  CHECK(document.find_path("deployment.name")->text == "x");
+  CHECK(document.find_path("deployment.source")->text == "7 measurements");
+}
+
 TEST_CASE("a factor needs a number to multiply", "[unit]") {
   CHECK(complaint({"system.chip.hbm.bandwith=x2"}) ==
         "--set:1:1: error: system.chip.hbm.bandwith: there is no \"bandwith\" to multiply; did you "

@@ -1,13 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/comparison.hpp"
+#include "sim/condition.hpp"
 
 #include <fmt/format.h>
 
 #include <charconv>
 #include <cmath>
 #include <utility>
+#include <vector>
+
+#include "base/nearest.hpp"
+#include "sim/metrics.hpp"
 
 namespace roofcast::sim {
+
+namespace {
+
+std::vector<std::string> metric_names() {
+  std::vector<std::string> names;
+  for (const Metric& metric : metrics()) {
+    names.emplace_back(metric.name);
+  }
+  return names;
+}
+
+}  // namespace
 
 std::optional<Condition> parse_comparison(const std::string& text, const base::Place& place,
                                           base::Problems& problems, std::string_view key) {
@@ -66,6 +82,48 @@ bool holds(const Condition& condition, double value) {
       return value == condition.bound;
   }
   return false;
+}
+
+bool holds(const Condition& condition, const ServingEstimate& estimate) {
+  if (!estimate.fits()) {
+    return false;
+  }
+  if (condition.metric.empty()) {
+    return true;
+  }
+  return holds(condition, find_metric(condition.metric)->value(estimate));
+}
+
+std::string missed(std::span<const Condition> conditions, const ServingEstimate& estimate) {
+  if (!estimate.fits()) {
+    return reason(estimate);
+  }
+  for (const Condition& condition : conditions) {
+    if (!holds(condition, estimate)) {
+      return fmt::format("misses {}: {:.4g}", condition.text,
+                         find_metric(condition.metric)->value(estimate));
+    }
+  }
+  return {};
+}
+
+std::string unknown_metric(const std::string& name) {
+  std::string message = fmt::format("there is no metric \"{}\"", name);
+  const auto names = metric_names();
+  if (const auto near = base::nearest_name(name, names)) {
+    message += fmt::format("; did you mean \"{}\"?", *near);
+  }
+  return message + fmt::format(" (metrics: {})", fmt::join(names, ", "));
+}
+
+std::optional<Condition> parse_condition(const std::string& text, const base::Place& place,
+                                         base::Problems& problems, std::string_view key) {
+  auto condition = parse_comparison(text, place, problems, key);
+  if (condition && !condition->metric.empty() && find_metric(condition->metric) == nullptr) {
+    problems.add(place, key, unknown_metric(condition->metric));
+    return std::nullopt;
+  }
+  return condition;
 }
 
 }  // namespace roofcast::sim
