@@ -126,6 +126,7 @@ std::string_view category(sim::Infeasible infeasible) {
     case sim::Infeasible::one_pass:
     case sim::Infeasible::images:
     case sim::Infeasible::no_closed_form:
+    case sim::Infeasible::trained_tables:
     case sim::Infeasible::global_batch:
     case sim::Infeasible::training_memory:
     case sim::Infeasible::colocated:

@@ -41,6 +41,9 @@ std::string layers_of(const workloads::Architecture& model) {
       parts.push_back(fmt::format("{} {}", count, latent ? "mla" : name));
     }
   }
+  if (model.recommender) {
+    parts.push_back(fmt::format("{} tables", model.recommender->vectors()));
+  }
   for (const auto& [ffn, name] : {std::pair{Ffn::mlp, "mlp"}, std::pair{Ffn::moe, "moe"}}) {
     if (const std::int64_t count = model.layers_with(ffn); count > 0) {
       parts.push_back(fmt::format("{} {}", count, name));

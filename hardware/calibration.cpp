@@ -101,6 +101,7 @@ void read(base::Fields& f, Calibration& c) {
   f.group("elementwise", [&](Fields& g) {
     g.number("fill_trips", c.elementwise_fill_trips, base::not_negative);
     g.number("vector_efficiency", c.vector_efficiency, share);
+    g.number("lookup_efficiency", c.lookup_efficiency, share);
     g.source();
   });
   f.group("collective", [&](Fields& g) {

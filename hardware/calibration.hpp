@@ -104,6 +104,7 @@ struct Calibration {
   // Elementwise
   double elementwise_fill_trips = 0;
   double vector_efficiency = 1.0;  // useful FLOP of short convolutions / fp32 vector peak
+  double lookup_efficiency = 1.0;  // rows of tables read at random / streaming rate
 
   // Collectives
   double link_efficiency = 1.0;        // scale-up port, large messages

@@ -125,6 +125,12 @@ Bytes weight_bytes(const Architecture& model, const workloads::Precision& precis
     vision = weight_bytes(v.encoder, workloads::vision_precision(precision), {}) +
              base::bytes_of(v.projection_parameters(model.hidden), precision.plain.weights);
   }
+  if (model.recommender) {
+    const workloads::ParameterCount p = workloads::parameters(model);
+    return layers +
+           base::bytes_of(p.tables / as_double(mapping.stage_ranks()), precision.head.weights) +
+           base::bytes_of(p.towers, precision.mlp.weights);
+  }
   return layers + vision + base::bytes_of(tables, precision.head.weights) +
          base::bytes_of(as_double(model.hidden), NumberFormat::bf16);  // the last norm
 }

@@ -10,6 +10,7 @@
 #include "models/grouped_gemm.hpp"
 #include "models/recurrence.hpp"
 #include "models/sparse_index.hpp"
+#include "models/table_lookup.hpp"
 
 namespace roofcast::models {
 
@@ -24,6 +25,7 @@ Cost physical_cost_of(const workloads::Operator& op, const Machine& m) {
           [&](const workloads::StateScan& o) { return state_scan_cost(o, m); },
           [&](const workloads::StateUpdate& o) { return state_update_cost(o, m); },
           [&](const workloads::Elementwise& o) { return elementwise_cost(o, m); },
+          [&](const workloads::TableLookup& o) { return table_lookup_cost(o, m); },
           [&](const workloads::ExpertRouting& o) { return expert_routing_cost(o, m); },
           [&](const workloads::Collective& o) { return collective_cost(o, m); },
       },
@@ -50,6 +52,7 @@ base::MathType math_of(const workloads::Operator& op, const Machine& m) {
           [&](const workloads::StateScan&) { return m.attention_math(base::NumberFormat::bf16); },
           [](const workloads::StateUpdate&) { return MathType::fp32; },
           [](const workloads::Elementwise&) { return MathType::fp32; },
+          [](const workloads::TableLookup&) { return MathType::fp32; },
           [](const workloads::ExpertRouting&) { return MathType::fp32; },
           [](const workloads::Collective&) { return MathType::fp32; },
       },

@@ -71,6 +71,7 @@ ErrorKind error_kind(const Operator& op) {
           [](const StateScan& o) { return of_recurrence(o.heads.kind); },
           [](const StateUpdate& o) { return of_recurrence(o.heads.kind); },
           [](const Elementwise& o) { return o.taps > 0 ? ErrorKind::mamba2 : ErrorKind::gemm; },
+          [](const TableLookup&) { return ErrorKind::gemm; },  // none is measured
           [](const Collective& o) { return of_collective(o); },
       },
       op);

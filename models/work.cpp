@@ -160,6 +160,14 @@ Work elementwise_work(const workloads::Elementwise& op) {
   return work(op.flop, op.read_bytes + op.written_bytes);
 }
 
+Work table_lookup_work(const workloads::TableLookup& op) {
+  constexpr double kIndexBytes = 8.0;
+  const auto width = static_cast<double>(op.width);
+  return work(op.rows * width, byte_count(op.distinct * width, op.format) +
+                                   kIndexBytes * (op.rows + op.bags) +
+                                   op.bags * width * kHiddenBytes);
+}
+
 Work expert_routing_work(const workloads::ExpertRouting& op) {
   const auto hidden = static_cast<double>(op.hidden);
   const auto tokens = static_cast<double>(op.tokens);
@@ -201,6 +209,7 @@ Work work_of(const workloads::Operator& op) {
           [](const workloads::StateScan& o) { return state_scan_work(o); },
           [](const workloads::StateUpdate& o) { return state_update_work(o); },
           [](const workloads::Elementwise& o) { return elementwise_work(o); },
+          [](const workloads::TableLookup& o) { return table_lookup_work(o); },
           [](const workloads::ExpertRouting& o) { return expert_routing_work(o); },
           [](const workloads::Collective& o) { return collective_work(o); },
       },

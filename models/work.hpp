@@ -17,6 +17,8 @@
 //                     bytes of tokens in and out, of one state read and written a sequence
 //   update, per token 6 (state space) or 7 (delta rule) FLOP a state element; the state read once and
 //                     written for each token
+//   table lookup      an addition an element of each row; bytes of the distinct rows, an 8-byte index a row and an offset
+//                     a bag, the sums
 //   collective        no FLOP; bytes this rank must send
 #pragma once
 
@@ -50,6 +52,7 @@ Work index_scores_work(const workloads::IndexScores& op);
 Work state_scan_work(const workloads::StateScan& op);
 Work state_update_work(const workloads::StateUpdate& op);
 Work elementwise_work(const workloads::Elementwise& op);
+Work table_lookup_work(const workloads::TableLookup& op);
 Work expert_routing_work(const workloads::ExpertRouting& op);
 Work collective_work(const workloads::Collective& op);
 

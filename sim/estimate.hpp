@@ -28,6 +28,7 @@ enum class Infeasible : std::uint8_t {
   cache,          // one request's KV cache does not fit
   load,           // requests arrive faster than they can be served
   no_closed_form,  // two pools with arrivals, drafts or agents, agents whose contexts are elsewhere: only simulated
+  trained_tables,   // how embedding tables are trained is not modelled
   global_batch,     // not a multiple of what data-parallel ranks compute at once
   colocated,        // GPUs that train cannot generate meanwhile
   responses,        // not a multiple of the global batch

@@ -60,7 +60,7 @@ std::optional<base::MathType> missing_math(const ScenarioView& s) {
   const models::Machine& machine = s.platform->machine;
   const workloads::Architecture& model = *s.model;
   const workloads::Precision& p = *s.precision;
-  const bool mlp = model.layers_with(workloads::Ffn::mlp) > 0;
+  const bool mlp = model.layers_with(workloads::Ffn::mlp) > 0 || model.recommender;
   const bool moe = model.layers_with(workloads::Ffn::moe) > 0;
   const bool recurrent =
       model.has(workloads::Mixer::mamba) || model.has(workloads::Mixer::delta_net);
@@ -234,6 +234,9 @@ std::string why(const ServingEstimate& e) {
                  : "two pools under arrivals, with agents or with speculative decoding are not "
                    "estimated; "
                    "`roofcast simulate` serves them";
+    case Infeasible::trained_tables:
+      return "training a recommender is not modelled: gradients of rows that a batch did not look "
+             "up";
     case Infeasible::global_batch:
       return fmt::format(
           "a global batch of {} is not a multiple of data_parallel x micro_batch, {}", e.needed,

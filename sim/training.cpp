@@ -277,6 +277,10 @@ ServingEstimate training_estimate(const ScenarioView& s) {
   e.provenance = s.platform->system.provenance();
   e.gpus = s.mapping->ranks();
   const workloads::Training& t = *s.training;
+  if (s.model->recommender) {
+    e.infeasible = Infeasible::trained_tables;
+    return e;
+  }
   const std::int64_t share = s.mapping->data_parallel * t.micro_batch;
   if (t.global_batch % share != 0) {
     e.infeasible = Infeasible::global_batch;

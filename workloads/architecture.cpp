@@ -204,7 +204,7 @@ bool same_network(const Architecture& a, const Architecture& b) {
          a.attention == b.attention && a.mamba == b.mamba && a.delta_net == b.delta_net &&
          a.mlp == b.mlp && a.moe == b.moe && a.layers == b.layers &&
          a.interleaved == b.interleaved && a.autoregressive == b.autoregressive &&
-         a.denoising_steps == b.denoising_steps &&
+         a.denoising_steps == b.denoising_steps && a.recommender == b.recommender &&
          std::equal(a.vision.begin(), a.vision.end(), b.vision.begin(), b.vision.end(),
                     [](const VisionEncoder& x, const VisionEncoder& y) {
                       return x.patches == y.patches && x.merge == y.merge &&
@@ -218,8 +218,9 @@ void read(Fields& f, Architecture& model) {
   f.text("native_precision", model.native_precision, base::optional);
   f.integer("max_context", model.max_context, base::at_least_one);
   f.integer("hidden", model.hidden, base::at_least_one);
-  f.integer("vocab", model.vocab, base::at_least_one);
-  f.flag("tied_embeddings", model.tied_embeddings);
+  const base::Need vocabulary = f.has("recommender") ? base::optional : base::required;
+  f.integer("vocab", model.vocab, base::at_least_one, vocabulary);
+  f.flag("tied_embeddings", model.tied_embeddings, vocabulary);
   f.flag("autoregressive", model.autoregressive, base::optional);
   f.integer("denoising_steps", model.denoising_steps, base::at_least_one, base::optional);
   if (model.autoregressive && model.denoising_steps > 1) {
@@ -255,6 +256,15 @@ void read(Fields& f, Architecture& model) {
         }
       },
       base::optional);
+  f.group(
+      "recommender", [&](Fields& g) { read(g, model.recommender.emplace(), model.hidden); },
+      base::optional);
+  if (model.recommender && model.autoregressive) {
+    f.problem("recommender", "a recommender answers in one pass: it needs autoregressive: false");
+  }
+  if (model.recommender && f.has("vocab")) {
+    f.problem("vocab", "a recommender has tables instead of a vocabulary");
+  }
   transform(f, model);
   if (const auto told = std::ssize(model.moe.popularity.counts);
       told > 0 && told != model.moe.experts) {

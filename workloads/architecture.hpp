@@ -14,6 +14,7 @@
 #include "base/catalog.hpp"
 #include "base/fields.hpp"
 #include "workloads/expert_load.hpp"
+#include "workloads/recommender.hpp"
 
 namespace roofcast::workloads {
 
@@ -163,6 +164,7 @@ struct Architecture {
   // normalised and projected from 2·hidden to hidden, whole on every rank.
   bool joins_token = false;
   std::vector<VisionEncoder> vision;  // none or one
+  std::optional<Recommender> recommender;
   std::optional<double> published_total;
   std::optional<double> published_active;
 

@@ -54,8 +54,12 @@ GraphBuilder::GraphBuilder(const Architecture& model, const Precision& precision
 
 void GraphBuilder::build() {
   graph_.clear();
-  elementwise("embedding", rows_bytes(), rows_bytes(), 1.0);
-  collective("embedding.all_reduce", CollectiveKind::all_reduce, rows_bytes(), tp_, 1.0);
+  if (model_.recommender) {
+    look_up(*model_.recommender);
+  } else {
+    elementwise("embedding", rows_bytes(), rows_bytes(), 1.0);
+    collective("embedding.all_reduce", CollectiveKind::all_reduce, rows_bytes(), tp_, 1.0);
+  }
   if (model_.joins_token) {
     elementwise("draft.norm", 2.0 * rows_bytes(), 2.0 * rows_bytes(), 1.0);
     linear("draft.join", tokens_, hidden_, 2 * hidden_, precision_.plain, 1.0);
@@ -109,6 +113,12 @@ void GraphBuilder::collective(std::string_view name, CollectiveKind kind, double
 }
 
 void GraphBuilder::head() {
+  if (model_.recommender) {
+    quantise("top_mlp.quantise", static_cast<double>(ceil_div(tokens_, tp_) * hidden_),
+             precision_.mlp, 1.0);
+    chain("top_mlp", hidden_, model_.recommender->top_mlp);
+    return;
+  }
   const std::int64_t rows = batch_.loss ? tokens_ : batch_.logit_rows();
   elementwise("head.norm", 2.0 * rows_bytes(), rows_bytes(), 1.0);
   if (!model_.autoregressive) {

@@ -36,6 +36,10 @@ class GraphBuilder {
   void feed_forward(const char* up, const char* act, const char* down, std::int64_t intermediate,
                     bool gated, LinearFormat format, double count, std::int64_t streams = 1);
 
+  // Recommenders (recommender.cpp)
+  void look_up(const Recommender& recommender);
+  void chain(std::string_view name, std::int64_t from, const std::vector<std::int64_t>& widths);
+
   void head();
 
   // What they are made of

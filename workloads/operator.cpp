@@ -34,9 +34,9 @@ std::string_view name(AllReduceKernels kernels) {
 }
 
 std::string_view category(const Operator& op) {
-  constexpr std::string_view kNames[] = {"gemm",      "moe",        "attention",  "attention",
-                                         "attention", "recurrence", "recurrence", "elementwise",
-                                         "moe",       "collective"};
+  constexpr std::string_view kNames[] = {"gemm",        "moe",        "attention",  "attention",
+                                         "attention",   "recurrence", "recurrence", "elementwise",
+                                         "elementwise", "moe",        "collective"};
   static_assert(std::size(kNames) == std::variant_size_v<Operator>);
   return kNames[op.index()];
 }

@@ -134,6 +134,17 @@ struct Elementwise {
   friend bool operator==(const Elementwise&, const Elementwise&) = default;
 };
 
+// Rows of embedding tables, found by index and added up bag by bag: `rows` in all on this rank, `distinct` different
+// ones of them (expected values), for `bags` sums of `width` elements.
+struct TableLookup {
+  double rows = 0.0;
+  double distinct = 0.0;
+  double bags = 0.0;
+  std::int64_t width = 0;
+  NumberFormat format = NumberFormat::bf16;
+  friend bool operator==(const TableLookup&, const TableLookup&) = default;
+};
+
 // Top-k, sort, permute and combine around the experts of one rank.
 struct ExpertRouting {
   std::int64_t tokens = 0;  // whose routing this rank decides
@@ -181,8 +192,9 @@ struct Collective {
   friend bool operator==(const Collective&, const Collective&) = default;
 };
 
-using Operator = std::variant<Gemm, GroupedGemm, PrefillAttention, DecodeAttention, IndexScores,
-                              StateScan, StateUpdate, Elementwise, ExpertRouting, Collective>;
+using Operator =
+    std::variant<Gemm, GroupedGemm, PrefillAttention, DecodeAttention, IndexScores, StateScan,
+                 StateUpdate, Elementwise, TableLookup, ExpertRouting, Collective>;
 
 // One operator of a step and how often it runs (layers collapse).
 struct Call {

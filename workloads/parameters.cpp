@@ -117,7 +117,11 @@ ParameterCount parameters(const Architecture& model) {
   for (const VisionEncoder& vision : model.vision) {
     count.vision = parameters(vision.encoder).total() + vision.projection_parameters(model.hidden);
   }
-  count.final_norm = as_double(model.hidden);
+  count.final_norm = model.recommender ? 0.0 : as_double(model.hidden);
+  if (model.recommender) {
+    count.tables = model.recommender->rows() * as_double(model.recommender->width);
+    count.towers = model.recommender->mlp_parameters(model.hidden);
+  }
   for (const LayerGroup& group : model.layers) {
     add(count.layers, as_double(group.count), layer_parameters(model, group));
   }
@@ -136,7 +140,8 @@ double active_parameters(const Architecture& model) {
   const double share =
       model.moe.experts == 0 ? 0.0 : as_double(model.moe.top_k) / as_double(model.moe.experts);
   const bool looked_up = !model.tied_embeddings || !model.autoregressive;
-  return count.total() - (looked_up ? count.embedding : 0.0) - count.layers.experts * (1.0 - share);
+  return count.total() - count.tables - (looked_up ? count.embedding : 0.0) -
+         count.layers.experts * (1.0 - share);
 }
 
 }  // namespace roofcast::workloads

@@ -37,12 +37,16 @@ struct ParameterCount {
   double head = 0;  // 0 when tied to the embedding
   double final_norm = 0;
   double vision = 0;
-  double mtp = 0;  // not in total()
-  double total() const { return layers.total() + embedding + head + final_norm + vision; }
+  double tables = 0;  // of a recommender
+  double towers = 0;  // its bottom and top networks
+  double mtp = 0;     // not in total()
+  double total() const {
+    return layers.total() + embedding + head + final_norm + vision + tables + towers;
+  }
 };
 ParameterCount parameters(const Architecture& architecture);
 
-// Parameters one token touches: top_k of the experts, the head, not the embedding table; images their encoder.
+// Parameters one token touches: top_k of the experts, the head, not the embedding tables; images their encoder.
 double active_parameters(const Architecture& architecture);
 
 }  // namespace roofcast::workloads

@@ -43,6 +43,7 @@ class Backward {
               call(Elementwise{o.read_bytes + o.written_bytes, o.read_bytes, 2.0 * o.flop, o.taps});
             },
             [this](const ExpertRouting& o) { call(o); },
+            [](const TableLookup&) {},  // a scenario that trains a recommender is refused
             [this](Collective o) {
               o.kind = opposite(o.kind);
               call(o);

@@ -168,6 +168,14 @@ void take(Shape& shape, Elementwise& o) {
   shape.take("flop", o.flop);
 }
 
+void take(Shape& shape, TableLookup& o) {
+  shape.take("rows", o.rows);
+  shape.take("distinct", o.distinct);
+  shape.take("bags", o.bags);
+  shape.take("width", o.width);
+  shape.take("format", o.format);
+}
+
 void take(Shape& shape, ExpertRouting& o) {
   shape.take("tokens", o.tokens);
   shape.take("pairs", o.pairs);
@@ -203,6 +211,7 @@ Operator operator_of(std::string_view kind, std::string_view shape) {
       {"state_scan", read<StateScan>},
       {"state_update", read<StateUpdate>},
       {"elementwise", read<Elementwise>},
+      {"table_lookup", read<TableLookup>},
       {"expert_routing", read<ExpertRouting>},
       {"collective", read<Collective>}};
   return readers.at(kind)(shape);

@@ -186,6 +186,10 @@ inline std::string describe(const workloads::Operator& op) {
             return fmt::format("elementwise {} + {} B, {} FLOP", o.read_bytes, o.written_bytes,
                                o.flop);
           },
+          [](const TableLookup& o) {
+            return fmt::format("lookup {} rows {} distinct {} bags of {} {}", o.rows, o.distinct,
+                               o.bags, o.width, base::name(o.format));
+          },
           [](const ExpertRouting& o) {
             return fmt::format("routing {} tokens {} pairs hidden {} experts {} {}", o.tokens,
                                o.pairs, o.hidden, o.experts, base::name(o.activations));

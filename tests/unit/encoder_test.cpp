@@ -155,8 +155,8 @@ TEST_CASE("What answers in one pass keeps nothing: with half the memory it is as
     }
     INFO(each.name);
     const std::string traffic = "{input_tokens: 512, output_tokens: 1, concurrency: 32}";
-    const auto whole = estimate_of("hgx_h100", each.id, traffic);
-    const auto half = estimate_of("hgx_h100", each.id, traffic, {"system.chip.hbm.capacity=x0.5"});
+    const auto whole = estimate_of("hgx_h200", each.id, traffic);
+    const auto half = estimate_of("hgx_h200", each.id, traffic, {"system.chip.hbm.capacity=x0.5"});
     REQUIRE(half.fits());
     CHECK(half.output_rate == whole.output_rate);
     CHECK(half.steady.ttft_mean == whole.steady.ttft_mean);

@@ -167,6 +167,8 @@ TEST_CASE("A rank holds the weights it multiplies", "[unit]") {
           held += base::bytes_of(count.head / tp, p.head.weights);
         }
         held += base::bytes_of(count.vision, p.plain.weights);
+        held += base::bytes_of(count.tables / static_cast<double>(mapping.stage_ranks()),
+                               p.head.weights);
         held += base::bytes_of(count.layers.norms + count.final_norm, base::NumberFormat::bf16);
         if (m.attention.kind == workloads::AttentionKind::mla) {
           const auto& a = m.attention;

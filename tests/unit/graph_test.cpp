@@ -108,7 +108,8 @@ TEST_CASE("The ranks of a replica share the work of the whole model", "[unit]") 
                   call.name.substr(0, 6) == "index.") {
                 return tp;
               }
-              if (call.name == "moe.latent_down" || call.name == "moe.latent_up") {
+              if (call.name == "moe.latent_down" || call.name == "moe.latent_up" ||
+                  call.name == "bottom_mlp" || call.name == "top_mlp") {
                 return static_cast<double>(std::get<workloads::Gemm>(call.op).m) * tp / tokens;
               }
               if (call.name == "mamba.in" || call.name == "delta_net.in") {
@@ -186,8 +187,9 @@ TEST_CASE("Sequence parallelism moves the bytes of the all-reduces it replaces",
     CHECK(sent(plain) > 0.0);
     CHECK(sent(sharded) == Approx(sent(plain)).epsilon(1e-12));
     // …and norms touch an eighth of the residual stream.
-    const auto& norm = op_of<workloads::Elementwise>(plain, "attention.norm");
-    const auto& shard = op_of<workloads::Elementwise>(sharded, "attention.norm");
+    const char* name = m.recommender ? "mlp.norm" : "attention.norm";
+    const auto& norm = op_of<workloads::Elementwise>(plain, name);
+    const auto& shard = op_of<workloads::Elementwise>(sharded, name);
     CHECK(shard.read_bytes == norm.read_bytes / 8.0);
   }
 }
