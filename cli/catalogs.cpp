@@ -155,7 +155,7 @@ constexpr DocumentKind kKinds[] = {
      base::describe<hardware::Prices>},
     {"calibration", "elementwise", "system.calibration", hardware::calibration_catalog,
      check_calibration, base::describe<hardware::Calibration>},
-    {"model", "vocab", "model", workloads::model_catalog, check_model,
+    {"model", "hidden", "model", workloads::model_catalog, check_model,
      base::describe<workloads::Architecture>},
     {"precision", "kv_cache", "precision", workloads::precision_catalog, check_precision,
      base::describe<workloads::Precision>},
