@@ -14,6 +14,7 @@ std::string_view asset_page_head_html();
 std::string_view asset_report_css();
 std::string_view asset_echarts_js();
 std::string_view asset_report_page_js();
+std::string_view asset_download_js();
 std::string_view asset_report_charts_js();
 
 namespace {
@@ -57,6 +58,7 @@ void write_page(std::string_view page,
       {"{{data}}", json},
       {"/*{{chart_library}}*/", asset_echarts_js()},
       {"/*{{js_page}}*/", asset_report_page_js()},
+      {"/*{{js_download}}*/", asset_download_js()},
       {"/*{{js_charts}}*/", asset_report_charts_js()}};
   tokens.insert(tokens.end(), own.begin(), own.end());
   base::write_text(file, fill(page, tokens));

@@ -17,6 +17,7 @@ namespace roofcast::cli {
 std::string_view asset_report_html();
 std::string_view asset_report_js();
 std::string_view asset_report_table_js();
+std::string_view asset_report_downloads_js();
 
 namespace {
 
@@ -231,7 +232,9 @@ void write_report(const base::CsvTable& table, const sim::SweepPoints* points,
                   const std::string& sweep_text, const std::filesystem::path& file) {
   const ordered_json data = report_json(table, points, sweep_text, file.stem().string());
   write_page(asset_report_html(),
-             {{"/*{{js_table}}*/", asset_report_table_js()}, {"/*{{js}}*/", asset_report_js()}},
+             {{"/*{{js_table}}*/", asset_report_table_js()},
+              {"/*{{js_downloads}}*/", asset_report_downloads_js()},
+              {"/*{{js}}*/", asset_report_js()}},
              data, file);
 }
 

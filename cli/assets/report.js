@@ -98,7 +98,7 @@ const model = readModel();
 const state = {
   x: null, y: null, series: null, hidden: new Set(), selected: null, point: 0,
   hiddenOps: new Set(), printing: false,
-  sort: null, descending: false, order: [], shownColumns: [], texts: null,
+  sort: null, descending: false, order: [], drawn: [], shownColumns: [], texts: null,
 };
 const charts = { pareto: null, roofline: null };
 const kRowHeight = 24;
@@ -256,6 +256,7 @@ function drawPareto() {
   const drawn = series.reduce((sum, s) => sum + s.rows.length, 0);
   const infeasible = byId('pareto-infeasible').checked ? usable
       .filter((row) => model.infeasible[row]) : [];
+  state.drawn = [...series.flatMap((s) => s.rows), ...infeasible].sort((a, b) => a - b);
   const nothing = drawn + infeasible.length === 0;
   const wasHidden = byId('pareto-chart').hidden;
   byId('pareto-chart').hidden = nothing;
@@ -342,3 +343,4 @@ drawTable();
 fillSelection();
 drawPareto();
 drawOperators();
+setUpDownloads();

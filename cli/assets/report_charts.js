@@ -42,7 +42,8 @@ function pageTheme() {
   const read = (name) => style.getPropertyValue(`--${name}`).trim();
   return {
     background: read('bg'), text: read('text'), muted: read('muted'), line: read('line'),
-    grid: read('grid'), panel: read('panel'), envelope: read('envelope'), font: read('sans'),
+    grid: read('grid'), panel: read('panel'), envelope: read('envelope'),
+    font: read('sans').replaceAll('"', "'"),  // it stands in attributes of an SVG
     series: (index) => read(`c${index % kColours}`),
   };
 }
@@ -117,7 +118,6 @@ function baseOption(theme) {
       feature: {
         dataZoom: { title: { zoom: 'Zoom into an area', back: 'Undo zoom' }, filterMode: 'none',
           brushStyle: { color: theme.envelope, opacity: 0.25 } },
-        saveAsImage: { title: 'Save image', backgroundColor: theme.background },
       },
     },
   };

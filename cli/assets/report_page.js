@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the pages of roofcast share: text of numbers, escaping, theme, printing, downloads. A page has
+// What the pages of roofcast share: text of numbers, escaping, theme, printing. A page has
 // `model` (its data, with `scenario`), `state` (with `printing`), `charts` by name, an element
 // `<name>-chart` for each, `scenario`, `scenario-details`, `copy-scenario` and `theme-toggle`, and calls
 // setUpPage with what draws its charts again.
@@ -135,25 +135,6 @@ async function copyScenario() {
   }
   byId('copy-scenario').textContent = copied ? 'Copied' : 'Press Ctrl+C';
   setTimeout(() => { byId('copy-scenario').textContent = 'Copy'; }, 1500);
-}
-
-function csvText(names, rows) {
-  const quote = (value) => {
-    const text = isEmpty(value) ? '' : String(value);
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  };
-  return [names, ...rows].map((line) => line.map(quote).join(',')).join('\n') + '\n';
-}
-
-const csvName = (title) =>
-  `${(title || 'roofcast').replace(/[^\w]+/g, '_').slice(0, 60).toLowerCase()}.csv`;
-
-function saveText(name, text) {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
 function setUpPage(redrawCharts) {

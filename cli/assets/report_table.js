@@ -153,7 +153,7 @@ function fillPrintTable() {
 }
 
 function downloadCsv() {
-  saveText(csvName(model.title), csvText(model.columns.map((c) => c.name),
+  saveText(`${fileStem(model.title)}.csv`, csvText(model.columns.map((c) => c.name),
     state.order.map((row) => model.rows[row])));
 }
 

@@ -95,6 +95,33 @@ function drawCurve({ key, unit }) {
   }), { notMerge: true });
 }
 
+// The points of the curves of one chart, one column for each side; `at` is the column of x.
+function curveTable(at, columns, points) {
+  const rows = new Map();
+  points.forEach((list, side) => list.forEach(([x, y]) => {
+    if (!rows.has(x)) { rows.set(x, Array(points.length).fill(null)); }
+    rows.get(x)[side] = y;
+  }));
+  return { columns: [at, ...columns],
+    rows: [...rows].sort((a, b) => a[0] - b[0]).map(([x, values]) => [x, ...values]) };
+}
+
+function setUpDownloads() {
+  const { sides, name, seconds_per_point: step } = run();
+  const several = model.runs.length > 1;
+  const add = (key, table) => {
+    if (byId(`${key}-chart`)) {
+      addDownloads(byId(`${key}-chart`), () => charts[key],
+        () => fileStem(model.title, several && name, key), table);
+    }
+  };
+  ['ttft', 'tpot'].forEach((key) => add(key, () => curveTable(`${key}_s`, sides.map((side) =>
+    `${side.name}_share`), sides.map((side) => side[key].map((time, i) =>
+    [time, (i + 0.5) / side[key].length])))));
+  kCurves.forEach(({ key }) => add(key, () => curveTable('time_s', sides.map((side) =>
+    `${side.name}_${key}`), sides.map((side) => side[key].map((value, i) => [i * step, value])))));
+}
+
 function drawCharts() {
   ['ttft', 'tpot'].forEach(drawDistribution);
   kCurves.forEach(drawCurve);
@@ -132,6 +159,7 @@ function fillRun() {
       aria-label="${label}"></div></figure>`).join('');
   byId('seconds-hint').textContent = step > 1 ? `Means of ${step} seconds.` : 'Means of each second.';
   drawCharts();
+  setUpDownloads();
 }
 
 function fillPage() {
@@ -156,7 +184,7 @@ function fillPage() {
     const button = event.target.closest('button');
     if (!button) { return; }
     const file = run().files[Number(button.dataset.file)];
-    saveText(`${run().name.replace(/[^\w.-]+/g, '_')}.${file.name}`, file.text);
+    saveText(`${fileStem(run().name)}.${file.name}`, file.text);
   };
   byId('log').onchange = () => ['ttft', 'tpot'].forEach(drawDistribution);
 }
