@@ -17,6 +17,10 @@ namespace roofcast::cli {
 std::string_view asset_report_html();
 std::string_view asset_report_js();
 std::string_view asset_report_table_js();
+std::string_view asset_report_filter_js();
+std::string_view asset_report_tradeoff_js();
+std::string_view asset_report_parallel_js();
+std::string_view asset_report_operators_js();
 std::string_view asset_report_downloads_js();
 
 namespace {
@@ -233,6 +237,10 @@ void write_report(const base::CsvTable& table, const sim::SweepPoints* points,
   const ordered_json data = report_json(table, points, sweep_text, file.stem().string());
   write_page(asset_report_html(),
              {{"/*{{js_table}}*/", asset_report_table_js()},
+              {"/*{{js_filter}}*/", asset_report_filter_js()},
+              {"/*{{js_tradeoff}}*/", asset_report_tradeoff_js()},
+              {"/*{{js_parallel}}*/", asset_report_parallel_js()},
+              {"/*{{js_operators}}*/", asset_report_operators_js()},
               {"/*{{js_downloads}}*/", asset_report_downloads_js()},
               {"/*{{js}}*/", asset_report_js()}},
              data, file);

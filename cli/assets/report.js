@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page of a roofcast report: reads one JSON document, fills the header, the trade-off chart,
-// the operator views, the table and the scenario. What it shares with other
-// pages is in report_page.js, the drawings are in report_charts.js, the table in report_table.js; all are
-// loaded before this file and use its names when they are called.
+// The page of a roofcast report: reads one JSON document, fills the header, the trade-off chart, the parallel
+// coordinates, the operator views, the table and the scenario. What it shares with other pages is in
+// report_page.js, report_charts.js and download.js; each view has a file of its own, report_*.js. All are loaded
+// before this file and use its names when they are called.
 //
 // Data contract (<script type="application/json" id="data">, every `<` in it written \u003c):
 //   title, generated_by, question, scenario   text; question and scenario may be empty
@@ -98,9 +98,9 @@ const model = readModel();
 const state = {
   x: null, y: null, series: null, hidden: new Set(), selected: null, point: 0,
   hiddenOps: new Set(), printing: false,
-  sort: null, descending: false, order: [], drawn: [], shownColumns: [], texts: null,
+  sort: null, descending: false, order: [], drawn: [], dimensions: [], parallelRows: [], shownColumns: [], texts: null,
 };
-const charts = { pareto: null, roofline: null };
+const charts = { pareto: null, parallel: null, roofline: null };
 const kRowHeight = 24;
 const kPrintRows = 150;
 const kTipMetrics = 12;
@@ -153,133 +153,6 @@ function fillLegend(id, entries, hidden, redraw) {
   };
 }
 
-// ---- Trade-off ----------------------------------------------------------------------------
-
-function setUpPareto() {
-  const choices = model.columns.filter((c) => c.numeric && !c.constant
-    && (c.kind === 'axis' || c.kind === 'metric'));
-  const metrics = choices.filter((c) => c.kind === 'metric');
-  if (metrics.length === 0 || choices.length < 2) {
-    byId('pareto-section').querySelector('.toolbar').hidden = true;
-    byId('pareto-chart').hidden = true;
-    byId('pareto-caption').textContent = 'No two quantities vary here.';
-    return;
-  }
-  const named = model.objectives.map((name) => model.named.get(name))
-      .filter((c) => choices.includes(c));
-  state.y = named[0] || metrics[0];
-  state.x = named[1] || metrics.find((c) => c !== state.y) || choices.find((c) => c !== state.y);
-  const fill = (id, chosen) => {
-    const group = (label, list) => (list.length ? `<optgroup label="${label}">${list.map((c) =>
-      option(c.index, c.label, c === chosen)).join('')}</optgroup>` : '');
-    byId(id).innerHTML = group('Metrics', metrics) + group('Sweep axes', choices
-        .filter((c) => c.kind === 'axis'));
-  };
-  fill('pareto-x', state.x);
-  fill('pareto-y', state.y);
-  const seriesColumns = model.columns.filter((c) => c.values && (c.name === model.series_column
-    || (c.kind === 'axis' && !c.constant) || /^bound_/.test(c.name)));
-  state.series = model.named.get(model.series_column) || seriesColumns[0] || null;
-  byId('pareto-series').innerHTML = seriesColumns.map((c) =>
-    option(c.index, c.label, c === state.series)).join('');
-  const suggestLog = (side) => {
-    const sizes = model.rows.map((row) => row[state[side].index]).filter((v) => v !== null);
-    const low = sizes.reduce((a, b) => Math.min(a, b), Infinity);
-    const high = sizes.reduce((a, b) => Math.max(a, b), -Infinity);
-    byId(`pareto-${side}-log`).checked = low > 0 && high / low > 200;
-  };
-  for (const side of ['x', 'y']) {
-    suggestLog(side);
-    byId(`pareto-${side}`).onchange = (event) => {
-      state[side] = model.columns[Number(event.target.value)];
-      suggestLog(side);
-      drawPareto();
-    };
-    byId(`pareto-${side}-log`).onchange = drawPareto;
-  }
-  byId('pareto-series').onchange = (event) => {
-    state.series = model.columns[Number(event.target.value)];
-    state.hidden.clear();
-    drawPareto();
-  };
-  byId('pareto-infeasible').onchange = drawPareto;
-  const chart = chartOf('pareto', model.rows.length <= 3000);
-  chart.on('click', (item) => {
-    if (item.value && item.value.length === 3) { select(item.value[2]); }
-  });
-}
-
-function paretoTip(row) {
-  const status = model.columns.filter((c) => c.kind === 'status' && c.name !== 'fits');
-  const metrics = model.columns.filter((c) => c.kind === 'metric' && !c.constant);
-  const objectives = model.objectives.map((name) => model.named.get(name));
-  const shown = new Set([state.y, state.x, ...objectives, ...metrics]);
-  return tipHtml(rowName(model, row), [...[...shown].slice(0, kTipMetrics), ...status]
-    .filter((c) => !isEmpty(model.rows[row][c.index]))
-    .map((c) => [c.label, [formatFor(model.rows[row][c.index], c), formatInterval(row, c)]
-      .filter(Boolean).join(', ')]));
-}
-
-function axisName(column, vertical) {
-  const { scale, sign, label } = column;
-  const unit = `${scale.lead}${scale.unit}`;
-  const arrow = sign === 0 ? ''
-      : `, better ${vertical ? (sign > 0 ? '↑' : '↓') : (sign > 0 ? '→' : '←')}`;
-  return `${label}${unit ? ` (${unit})` : ''}${arrow}`;
-}
-
-function drawPareto() {
-  if (!state.x) { return; }
-  const log = { x: byId('pareto-x-log').checked, y: byId('pareto-y-log').checked };
-  const filtered = byId('filter-chart').checked ? state.order : model.rows.map((_, row) => row);
-  const at = (row) => [model.rows[row][state.x.index], model.rows[row][state.y.index]];
-  const drawable = (row) => at(row).every((v, i) => v !== null && (v > 0 || !log[i ? 'y' : 'x']));
-  const usable = filtered.filter(drawable);
-  const groupOf = (row) => (state.series ? String(model.rows[row][state.series.index] ?? 'none')
-      : 'all');
-  const names = [...new Set(model.rows.map((_, row) => groupOf(row)))];
-  const collator = new Intl.Collator('en', { numeric: true });
-  if (state.series && state.series.numeric) { names.sort(collator.compare); }
-  const groups = new Map(names.map((name) => [name, []]));
-  usable.forEach((row) => { if (!model.infeasible[row]) { groups.get(groupOf(row)).push(row); } });
-  const used = names.filter((name) => !model.rows.every((_, row) => groupOf(row) !== name
-    || model.infeasible[row]));
-  fillLegend('pareto-legend', used.map((name) => ({ key: name,
-    html: symbolSvg(names.indexOf(name), names.indexOf(name))
-        + escapeHtml(name) })), state.hidden, drawPareto);
-  const chart = chartOf('pareto');
-  const side = (column, isLog, vertical) => ({ name: axisName(column, vertical), log: isLog,
-      sign: column.sign,
-    label: (value) => plainNumber(Number((value / column.scale.factor).toPrecision(6)), 3) });
-  const series = used.filter((name) => !state.hidden.has(name))
-    .map((name) => ({ name, rows: groups.get(name), index: names.indexOf(name) }));
-  const drawn = series.reduce((sum, s) => sum + s.rows.length, 0);
-  const infeasible = byId('pareto-infeasible').checked ? usable
-      .filter((row) => model.infeasible[row]) : [];
-  state.drawn = [...series.flatMap((s) => s.rows), ...infeasible].sort((a, b) => a - b);
-  const nothing = drawn + infeasible.length === 0;
-  const wasHidden = byId('pareto-chart').hidden;
-  byId('pareto-chart').hidden = nothing;
-  if (!nothing) {
-    if (wasHidden) { chart.resize(); }
-    chart.setOption(paretoOption(pageTheme(), {
-      x: side(state.x, log.x, false), y: side(state.y, log.y, true), series, infeasible, at,
-      tip: paretoTip, width: chart.getWidth(),
-      selected: state.selected !== null && drawable(state.selected) ? state.selected : null,
-      intervals: (row) => [state.x, state.y].map((column) => intervalOf(row, column)),
-    }), { notMerge: true });
-  }
-  const all = model.rows.length;
-  const objectives = model.objectives.map((name) => model.named.get(name).label).join(', ');
-  byId('pareto-caption').textContent = `${kPlain.format(drawn)} feasible configurations`
-    + (filtered.length < all ? `, filtered from ${kPlain.format(all)}` : '') + '. '
-    + (nothing ? 'Nothing to draw on these axes.' : state.x.sign && state.y.sign
-      ? 'Thin lines: the front of each series on these two axes. Wide pale line and '
-      + 'largest marks: the front of all that is drawn. '
-        : 'One axis has no better side, so no front is drawn. ')
-    + (model.objectives.length > 2 ? `Pareto rank in the table counts ${objectives}.` : '');
-}
-
 // ---- Selection and operator views ---------------------------------------------------------
 
 function select(row) {
@@ -291,56 +164,30 @@ function select(row) {
   }
   fillSelection();
   drawPareto();
+  drawParallel();
   drawRows();
-}
-
-function drawOperators() {
-  if (model.points.length === 0) { return; }
-  const point = model.points[state.point];
-  byId('point-select').value = String(state.point);
-  byId('point-line').textContent = point.phases
-      .map((phase) => `${phase.name} ${format(phase.time_s, 's')}`).join(', ')
-    + ` on ${point.chip}, DRAM ${format(point.hbm_bandwidth_bytes_per_s, 'B/s')}: ${point.label}`;
-  drawRoofline();
-  drawBars();
-  drawPhaseTables();
-}
-
-function setUpOperators() {
-  byId('operators-section').hidden = model.points.length === 0;
-  if (model.points.length === 0) { return; }
-  byId('point-select').innerHTML = model.points.map((point, index) => option(index, point.label))
-      .join('');
-  const choose = (index) => {
-    state.point = index;
-    drawOperators();
-    if (Number.isInteger(model.points[index].row)) { select(model.points[index].row); }
-  };
-  byId('point-select').onchange = (event) => choose(Number(event.target.value));
-  byId('bars-share').onchange = drawBars;
-  byId('bars').onclick = (event) => {
-    const bar = event.target.closest('.bar-row');
-    if (bar) { choose(Number(bar.dataset.point)); }
-  };
-  if (Number.isInteger(model.points[0].row)) { state.selected = model.points[0].row; }
 }
 
 // ---- Theme, print, scenario ---------------------------------------------------------------
 
 function redrawCharts() {
   drawPareto();
+  drawParallel();
   if (model.points.length > 0) { drawRoofline(); }
 }
 
 setUpPage(redrawCharts);
 addEventListener('resize', () => drawRows());
 fillHeader();
+setUpFilter();
 setUpTable();
 setUpPareto();
+setUpParallel();
 setUpOperators();
 refreshOrder();
 drawTable();
 fillSelection();
 drawPareto();
+drawParallel();
 drawOperators();
 setUpDownloads();

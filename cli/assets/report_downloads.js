@@ -31,6 +31,10 @@ function setUpDownloads() {
       csvTableOf(state.drawn, downloadColumns([state.y, state.x, state.series,
         model.named.get('meets')].filter(Boolean))));
   }
+  if (!byId('parallel-section').hidden) {
+    addDownloads(byId('parallel-chart'), () => charts.parallel, stem('parallel'), () =>
+      csvTableOf(state.parallelRows, [...new Set([...downloadColumns([]), ...state.dimensions])]));
+  }
   if (model.points.length > 0) {
     addDownloads(byId('roofline-chart'), () => charts.roofline, stem('roofline'),
       () => operatorTable([model.points[state.point]]));

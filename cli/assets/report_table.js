@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rows of a report as text: the selected one, and the table of all: filter, sort, columns, the
+// The rows of a report as text: the selected one, and the table of all: sort, columns, the
 // rows in sight, the printed table and the CSV. report.js owns the model and the state.
 'use strict';
 
@@ -22,28 +22,6 @@ function fillSelection() {
     : `<p class="hint">Operators are stored for ${model.points.length} of the configurations, `
       + 'not for this one; the views below stay on the one named there.</p>';
   byId('selection-body').innerHTML = lists + note;
-}
-
-// A filter is words, all of which must occur in a row, and comparisons such as `ttft_p95_s<0.2`
-// on a column's name (or a part of it that only one column has).
-function rowFilter(text) {
-  const tests = text.trim().split(/\s+/).filter(Boolean).map((word) => {
-    const match = /^([\w.]+)(<=|>=|!=|=|<|>)(.+)$/.exec(word);
-    const found = match ? model.columns.filter((c) => c.name.includes(match[1])) : [];
-    const column = match && (model.named.get(match[1]) || (found.length === 1 ? found[0] : null));
-    if (!column) {
-      const lower = word.toLowerCase();
-      return (row) => state.texts[row].includes(lower);
-    }
-    const wanted = column.numeric ? Number(match[3]) : match[3].toLowerCase();
-    const compare = { '<': (v) => v < wanted, '<=': (v) => v <= wanted, '>': (v) => v > wanted,
-      '>=': (v) => v >= wanted, '=': (v) => v === wanted, '!=': (v) => v !== wanted }[match[2]];
-    return (row) => {
-      const value = model.rows[row][column.index];
-      return !isEmpty(value) && compare(column.numeric ? value : String(value).toLowerCase());
-    };
-  });
-  return (row) => tests.every((test) => test(row));
 }
 
 function refreshOrder() {
@@ -85,11 +63,14 @@ function columnWidth(column) {
     if (column.numeric && index % step !== 0) { return; }
     longest = Math.max(longest, formatCell(row[column.index], column).length);
   });
-  const word = Math.max(...column.label.split(/[\s_]+/).map((part) => part.length),
+  const word = Math.max(...column.label.split(/(?<=[\s_.])/).map((part) => part.length),
       column.scale.unit.length);
   return Math.round(Math.min(Math.max(longest * (column.numeric ? 7.1
       : 7.8), word * 7.6), column.name === 'reason' ? 420 : 240) + 20);
 }
+
+// Names of knobs break after a dot or an underscore.
+const breakable = (label) => escapeHtml(label).replace(/[._]/g, '$&<wbr>');
 
 function drawTable() {
   const columns = state.shownColumns;
@@ -106,7 +87,7 @@ function drawTable() {
     const title = `${c.description || c.label} [${c.name}]`;
     return `<th class="${c.numeric ? 'number' : ''}" aria-sort="${direction}">`
       + `<button type="button" data-column="${c.index}" title="${escapeHtml(title)}">`
-      + `${escapeHtml(c.label)}<small>${escapeHtml(c.numeric ? unit : arrow)}</small>`
+      + `${breakable(c.label)}<small>${escapeHtml(c.numeric ? unit : arrow)}</small>`
       + '</button></th>';
   }).join('')}</tr>`;
   drawRows();
@@ -146,7 +127,7 @@ function fillPrintTable() {
   byId('print-table').innerHTML = `<p>The ${kPlain.format(rows.length)} configurations on the front`
     + `${rows.length < front.length ? `, of ${kPlain.format(front.length)}` : ''}.</p>`
     + '<table><thead><tr>'
-    + columns.map((c) => `<th${c.numeric ? ' class="number"' : ''}>${escapeHtml(c.label)} <small>${
+    + columns.map((c) => `<th${c.numeric ? ' class="number"' : ''}>${breakable(c.label)} <small>${
       escapeHtml(c.numeric ? c.scale.lead + c.scale.unit : '')}</small></th>`).join('')
     + '</tr></thead><tbody>' + rows.map((row) => `<tr>${tableCells(row, columns)}</tr>`).join('')
       + '</tbody></table>';
@@ -188,26 +169,6 @@ function fillColumnMenu() {
 function setUpTable() {
   state.shownColumns = inTableOrder(model.columns.filter((c) => c.name === 'fits'
     || (!c.constant && c.kind !== 'bound')));
-  const example = (model.columns.find((c) => c.kind === 'metric' && c.better === 'lower'
-      && c.unit === 's')
-    || model.columns.find((c) => c.kind === 'metric' && c.numeric) || {}).name;
-  byId('filter-help').textContent = 'Words that must all occur in a row'
-    + (example ? `, or a comparison in SI units such as ${example}<0.05` : '') + '. '
-    + 'A blue edge marks rows on the front; infeasible rows are grey and slanted.';
-  const refilter = () => {
-    byId('table-scroll').scrollTop = 0;
-    refreshOrder();
-    drawRows();
-    if (byId('filter-chart').checked) { drawPareto(); }
-  };
-  let timer = 0;
-  byId('filter').oninput = () => {
-    clearTimeout(timer);
-    timer = setTimeout(refilter, 120);
-  };
-  byId('front-only').onchange = refilter;
-  byId('front-only').disabled = !model.front.includes(true);
-  byId('filter-chart').onchange = drawPareto;
   byId('table').querySelector('thead').onclick = (event) => {
     const button = event.target.closest('button');
     if (!button) { return; }
