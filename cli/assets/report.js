@@ -183,6 +183,7 @@ setUpFilter();
 setUpTable();
 setUpPareto();
 setUpParallel();
+fillPrintTable();
 setUpOperators();
 refreshOrder();
 drawTable();

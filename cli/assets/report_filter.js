@@ -40,6 +40,10 @@ function rowFilter(text) {
   return (row) => tests.every((test) => test(row));
 }
 
+// Names in words that look like comparisons, of no column or of several.
+const unknownColumns = (text) => filterTerms(text).filter(({ column }) => column === null)
+  .map((term) => /^([\w.[\]-]+?)(<|>|=|!=)/.exec(term.text)).filter(Boolean).map((match) => match[1]);
+
 // What the filter says of a column: [low, high], ends that it leaves open infinite, or null for nothing.
 function filterRange(column) {
   const terms = filterTerms(byId('filter').value).filter((t) => t.column === column);
@@ -88,6 +92,10 @@ function setUpFilter() {
   byId('filter').oninput = () => {
     clearTimeout(timer);
     timer = setTimeout(applyFilter, 120);
+  };
+  byId('filter').onchange = () => {  // Enter does not wait
+    clearTimeout(timer);
+    applyFilter();
   };
   byId('filter-clear').onclick = () => {
     byId('filter').value = '';

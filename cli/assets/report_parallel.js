@@ -107,22 +107,43 @@ function parallelOption(theme, view) {
   });
 }
 
-// The interval of an axis that stands for what the filter says of its column; null for none.
-function shownInterval(column) {
-  if (isCategory(column)) {
-    const kept = filterValues(column);
-    const range = column.numeric ? filterRange(column) : null;
-    if (!kept && !range) { return null; }
-    const places = categoriesOf(column).map((value, place) => ({ value: column.numeric ? Number(value)
-      : value.toLowerCase(), place })).filter(({ value }) => (kept ? kept.includes(value)
-      : value >= range[0] && value <= range[1])).map(({ place }) => place);
-    return places.length ? [places[0] - 0.4, places[places.length - 1] + 0.4] : null;
-  }
-  const range = filterRange(column);
-  if (!range) { return null; }
-  const [low, high] = paddedExtent(model.rows.map((row) => row[column.index])
-    .filter((v) => v !== null), false);
-  return [Math.max(range[0], low), Math.min(range[1], high)];
+// The intervals of an axis that stand for what the filter says of its column.
+function shownIntervals(column) {
+  const range = column.numeric ? filterRange(column) : null;
+  if (!isCategory(column)) { return range ? [range] : []; }
+  const kept = filterValues(column);
+  if (!kept && !range) { return []; }
+  const runs = [];
+  categoriesOf(column).forEach((text, place) => {
+    const value = column.numeric ? Number(text) : text.toLowerCase();
+    if (!(kept ? kept.includes(value) : value >= range[0] && value <= range[1])) { return; }
+    const last = runs[runs.length - 1];
+    if (last && place - last[1] < 1) { last[1] = place + 0.4; } else { runs.push([place - 0.4, place + 0.4]); }
+  });
+  return runs;
+}
+
+// A bar on each axis that the filter speaks of; a click on it lets the axis go.
+function showIntervals(chart, columns, lying) {
+  const theme = pageTheme();
+  const { coordinateSystem } = chart.getModel().getComponent('parallel');
+  const bars = columns.flatMap((column, index) => {
+    const axis = coordinateSystem.getAxis(`dim${index}`);
+    const [x, y] = coordinateSystem.getAxisLayout(`dim${index}`).position;
+    const extent = axis.getExtent();
+    const place = (value) => Math.min(Math.max(axis.dataToCoord(value), Math.min(...extent)),
+      Math.max(...extent));
+    return shownIntervals(column).map((ends) => {
+      const [from, to] = ends.map((end) => (Number.isFinite(end) ? place(end)
+        : end > 0 === Boolean(axis.inverse) ? Math.min(...extent) : Math.max(...extent)))
+        .sort((a, b) => a - b);
+      return { type: 'rect', z: 50, onclick: () => setTimeout(() => filterByInterval(column, null), 0),
+        shape: lying ? { x: x + from, y: y - 8, width: to - from, height: 16 }
+          : { x: x - 8, y: y - to, width: 16, height: to - from },
+        style: { fill: theme.envelope, opacity: 0.4, stroke: theme.text, lineWidth: 1 } };
+    });
+  });
+  chart.setOption({ graphic: bars });
 }
 
 function filterByInterval(column, interval) {
@@ -161,11 +182,7 @@ function drawParallel() {
     context: thinned(all.filter((row) => !passing.has(row)), kContextLines),
     series: names.map((name, index) => ({ index, rows: lines.filter((row) => groupOf(row) === name) })),
   }), { notMerge: true });
-  columns.forEach((column) => {
-    const interval = shownInterval(column);
-    chart.dispatchAction({ type: 'axisAreaSelect', parallelAxisId: `axis${column.index}`,
-      intervals: interval ? [interval] : [] }, { silent: true, flush: true });
-  });
+  showIntervals(chart, columns, lying);
   byId('parallel-caption').textContent = `${kPlain.format(coloured.length)} feasible configurations`
     + (lines.length < coloured.length ? `, ${kPlain.format(lines.length)} of them drawn: those on the front `
       + 'and every so manyth of the others' : '')

@@ -49,7 +49,8 @@ function refreshOrder() {
   const [kept, swept] = [kPlain.format(total), kPlain.format(model.total_rows)];
   byId('table-count').textContent = `${kPlain.format(state.order.length)} of ${kept} rows`
     + (total < model.total_rows
-      ? `; this file keeps ${kept} of the ${swept} of the sweep` : '');
+      ? `; this file keeps ${kept} of the ${swept} of the sweep` : '')
+    + unknownColumns(text).map((name) => `; no single column is called ${name}`).join('');
 }
 
 // The reason is long and mostly empty: it goes last.
@@ -119,13 +120,16 @@ function tableCells(row, columns) {
   }).join('');
 }
 
+// A page is narrower than a window: the axes, what the trade-off is of and what bounds it.
 function fillPrintTable() {
-  const columns = model.columns.filter((c) => !c.constant
-      && !['fits', 'reason', 'pareto_rank'].includes(c.name));
+  const chosen = new Set([...model.objectives.map((name) => model.named.get(name)), state.y, state.x]);
+  const columns = model.columns.filter((c) => !c.constant && (c.kind === 'axis' || chosen.has(c)
+    || /^bound_/.test(c.name)));
   const front = model.rows.map((_, row) => row).filter((row) => model.front[row]);
   const rows = front.slice(0, kPrintRows);
   byId('print-table').innerHTML = `<p>The ${kPlain.format(rows.length)} configurations on the front`
-    + `${rows.length < front.length ? `, of ${kPlain.format(front.length)}` : ''}.</p>`
+    + `${rows.length < front.length ? `, of ${kPlain.format(front.length)}` : ''}. The other columns are in the `
+    + 'page and in its CSV.</p>'
     + '<table><thead><tr>'
     + columns.map((c) => `<th${c.numeric ? ' class="number"' : ''}>${breakable(c.label)} <small>${
       escapeHtml(c.numeric ? c.scale.lead + c.scale.unit : '')}</small></th>`).join('')
@@ -196,5 +200,4 @@ function setUpTable() {
   state.sort = model.named.get('pareto_rank') || model.named.get(model.objectives[0]) || null;
   state.descending = Boolean(state.sort && state.sort.sign > 0);
   fillColumnMenu();
-  fillPrintTable();
 }

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+'use strict';
+
+const assert = require('node:assert');
+const fs = require('node:fs');
+const { after, before, test } = require('node:test');
+const { closeBrowser, example, file, openPage, readCsv, roofcast, save } = require('./pages.cjs');
+
+const kX = 'interactivity_tok_per_s_per_user';  // of the example's trade-off
+const kY = 'throughput_tok_per_s_per_gpu';
+
+before(() => {
+  roofcast('sweep', example('llama70b_what_if'), '--csv', 'sweep.csv', '--report', 'sweep.html', '--quiet');
+  roofcast('simulate', example('llama-70b'), '--set', 'traffic.requests=200', '--set',
+    'traffic.objectives={ttft: 2 s, tpot: 30 ms}', '--report', 'served.html');
+});
+after(closeBrowser);
+
+const rowsShown = async (page) => Number((await page.textContent('#table-count')).split(' ')[0]);
+const points = (rows) => rows.map((row) => row.point).sort();
+async function filterBy(page, text) {
+  await page.fill('#filter', text);
+  await page.press('#filter', 'Enter');
+}
+// Waits until what `act` does has changed the filter.
+async function changeFilter(page, act) {
+  const before = await page.inputValue('#filter');
+  await act();
+  await page.waitForFunction((text) => byId('filter').value !== text, before);
+}
+async function drag(page, from, to) {
+  await page.mouse.move(...from);
+  await page.mouse.down();
+  await page.mouse.move(...to, { steps: 6 });
+  await page.mouse.up();
+}
+
+for (const name of ['sweep.html', 'served.html']) {
+  test(`${name} opens without an error and is no wider than the window`, async () => {
+    for (const width of [1280, 390]) {
+      for (const theme of ['light', 'dark']) {
+        const { page, errors } = await openPage(name, { width, theme });
+        assert.deepStrictEqual(errors, []);
+        const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(wider <= 0, `${wider} px too wide at ${width}`);
+        for (const chart of await page.locator('.chart:visible').all()) {
+          assert.ok((await chart.locator('svg, canvas').count()) > 0);
+        }
+        await page.close();
+      }
+    }
+  });
+
+  test(`${name} on paper has pages, and none of its charts and tables goes beyond them`, async () => {
+    const { page, errors } = await openPage(name);
+    const paper = (await page.pdf({ format: 'A4' })).toString('latin1');
+    const pages = paper.match(/\/Type\s*\/Page\b/g) || [];
+    assert.ok(pages.length >= 2, `${pages.length} pages`);
+    await page.setViewportSize({ width: 703, height: 900 });  // A4 less the margins
+    await page.emulateMedia({ media: 'print' });
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+    const beyond = await page.evaluate(() => [...document.querySelectorAll('svg, canvas, table, pre, p, li')]
+      .filter((e) => e.getBoundingClientRect().right > innerWidth + 1)
+      .map((e) => `${e.tagName} of ${e.closest('[id]').id}`));
+    assert.deepStrictEqual([...new Set(beyond)], []);
+    assert.deepStrictEqual(errors, []);
+    await page.close();
+  });
+
+  test(`Every chart of ${name} is saved as CSV with rows and as PNG`, async () => {
+    const { page, errors } = await openPage(name);
+    const charts = await page.locator('.downloads:visible').all();
+    assert.strictEqual(charts.length, await page.locator('.chart:visible, #bars').count());
+    for (const chart of charts) {
+      const rows = readCsv(await save(page, chart.locator('button').nth(0)));
+      assert.ok(rows.length > 0);
+      const picture = fs.readFileSync(file(await save(page, chart.locator('button').nth(1))));
+      assert.strictEqual(picture.toString('latin1', 1, 4), 'PNG');
+      assert.ok(picture.readUInt32BE(16) > 500 && picture.readUInt32BE(20) > 300);
+    }
+    assert.deepStrictEqual(errors, []);
+    await page.close();
+  });
+}
+
+test('What is filtered is the same in the table, the charts and the files', async () => {
+  const { page } = await openPage('sweep.html');
+  await filterBy(page, `system=hgx_b200|hgx_h100 ${kX}>20 ttft_p50_s<0.2`);
+  const wanted = readCsv('sweep.csv').filter((row) => ['hgx_b200', 'hgx_h100'].includes(row.system)
+    && Number(row[kX]) > 20 && Number(row.ttft_p50_s) < 0.2);
+  assert.ok(wanted.length > 10 && wanted.length < 200);
+  assert.strictEqual(await rowsShown(page), wanted.length);
+  assert.deepStrictEqual(points(readCsv(await save(page, page.locator('#download')))), points(wanted));
+  const feasible = wanted.filter((row) => row.meets === 'true');
+  for (const chart of ['pareto', 'parallel']) {
+    const button = page.locator(`#${chart}-chart + .downloads button`).first();
+    assert.deepStrictEqual(points(readCsv(await save(page, button))), points(feasible));
+  }
+  await filterBy(page, 'nothing>1');
+  assert.match(await page.textContent('#table-count'), /^0 of 240 rows; no single column is called nothing/);
+  await page.click('#filter-clear');
+  assert.strictEqual(await rowsShown(page), 240);
+  await page.close();
+});
+
+test('Values saved from a chart are those of the CSV', async () => {
+  const { page } = await openPage('sweep.html');
+  const all = new Map(readCsv('sweep.csv').map((row) => [row.point, row]));
+  const saved = readCsv(await save(page, page.locator('#pareto-chart + .downloads button').first()));
+  assert.ok(saved.length > 100);
+  for (const row of saved) {
+    for (const [column, value] of Object.entries(row)) {
+      const original = all.get(row.point)[column];
+      assert.ok(value === original || Number(value) === Number(original), `${column}: ${value}, ${original}`);
+    }
+  }
+  await page.close();
+});
+
+test('An area drawn in the trade-off becomes the filter, and one of an axis joins it', async () => {
+  const { page, errors } = await openPage('sweep.html');
+  await page.click('#pareto-brush');
+  const at = async (x, y) => {
+    const box = await page.locator('#pareto-chart').boundingBox();
+    const [left, top] = await page.evaluate((point) => charts.pareto.convertToPixel({ gridIndex: 0 }, point),
+      [x, y]);
+    return [box.x + left, box.y + top];
+  };
+  const [from, to] = [await at(40, 1000), await at(110, 100)];
+  await changeFilter(page, () => drag(page, from, to));
+  const all = readCsv('sweep.csv');
+  const inside = (row, low, high, column) => Number(row[column]) >= low && Number(row[column]) <= high;
+  const limits = async (column) => page.evaluate((name) => filterRange(model.named.get(name)), column);
+  const [x, y] = [await limits(kX), await limits(kY)];
+  assert.ok(Math.abs(x[0] - 40) < 2 && Math.abs(x[1] - 110) < 2, String(x));
+  assert.ok(Math.abs(y[0] - 100) < 5 && Math.abs(y[1] - 1000) < 50, String(y));
+  const expected = all.filter((row) => row[kX] && inside(row, ...x, kX) && inside(row, ...y, kY));
+  assert.strictEqual(await rowsShown(page), expected.length);
+  await page.click('#pareto-brush');
+
+  // The axis `system`: its upper third is hgx_b200.
+  await page.locator('#parallel-chart').scrollIntoViewIfNeeded();
+  const box = await page.locator('#parallel-chart').boundingBox();
+  const top = 62;
+  const length = box.height - top - 22;
+  await changeFilter(page, () => drag(page, [box.x + 48, box.y + top + 2],
+    [box.x + 48, box.y + top + 0.33 * length]));
+  assert.match(await page.inputValue('#filter'), /system=hgx_b200$/);
+  assert.strictEqual(await rowsShown(page), expected.filter((row) => row.system === 'hgx_b200').length);
+  await changeFilter(page, () => page.mouse.click(box.x + 48, box.y + top + 0.17 * length));
+  assert.strictEqual(await rowsShown(page), expected.length);
+  assert.deepStrictEqual(errors, []);
+  await page.close();
+});
+
+test('A point tells its configuration when the pointer is over it, and is selected by a click', async () => {
+  const { page } = await openPage('sweep.html');
+  const row = await page.evaluate(() => model.front.lastIndexOf(true));
+  const box = await page.locator('#pareto-chart').boundingBox();
+  const [left, top] = await page.evaluate((r) => charts.pareto.convertToPixel({ gridIndex: 0 },
+    [model.rows[r][state.x.index], model.rows[r][state.y.index]]), row);
+  await page.mouse.move(box.x + left, box.y + top);
+  await page.waitForSelector('#pareto-chart .tip b');
+  const { system, 'traffic.concurrency': clients } = readCsv('sweep.csv')[row];
+  const tip = await page.textContent('#pareto-chart .tip b');
+  assert.ok(tip.includes(system) && tip.includes(`concurrency ${clients}`), tip);
+  await page.mouse.click(box.x + left, box.y + top);
+  assert.ok((await page.textContent('#selection-body')).includes(system));
+  assert.strictEqual(await page.evaluate(() => state.selected), row);
+  await page.close();
+});
+
+test('A column sorts the table and the saved rows both ways, and arrow keys walk through it', async () => {
+  const { page } = await openPage('sweep.html');
+  const head = page.locator('#table thead button', { hasText: 'TTFT, median' });
+  const saved = async () => readCsv(await save(page, page.locator('#download')))
+    .map((row) => row.ttft_p50_s).filter(Boolean).map(Number);
+  await head.click();
+  const rising = await saved();
+  assert.deepStrictEqual(rising, rising.slice().sort((a, b) => a - b));
+  await head.click();
+  assert.deepStrictEqual(await saved(), rising.slice().sort((a, b) => b - a));
+  await page.focus('#table-scroll');
+  await page.keyboard.press('ArrowDown');
+  const first = await page.evaluate(() => state.order.indexOf(state.selected));
+  await page.keyboard.press('ArrowDown');
+  assert.strictEqual(await page.evaluate(() => state.order.indexOf(state.selected)), first + 1);
+  await page.close();
+});
+
+test('The other theme is one press away', async () => {
+  const { page } = await openPage('sweep.html');
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = await background();
+  await page.click('#theme-toggle');
+  assert.notStrictEqual(await background(), light);
+  await page.close();
+});
