@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "cli/attainment_rows.hpp"
 #include "cli/explain.hpp"
 #include "cli/front_table.hpp"
 #include "cli/html_page.hpp"
@@ -20,6 +21,7 @@ std::string_view asset_report_table_js();
 std::string_view asset_report_filter_js();
 std::string_view asset_report_tradeoff_js();
 std::string_view asset_report_parallel_js();
+std::string_view asset_report_attainment_js();
 std::string_view asset_report_operators_js();
 std::string_view asset_report_downloads_js();
 
@@ -27,8 +29,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kMaxRows = 20'000;  // what a browser sorts and draws without a wait
-constexpr std::size_t kMaxPoints = 12;    // with operator detail
+constexpr std::size_t kMaxRows = 20'000;         // what a browser sorts and draws without a wait
+constexpr std::size_t kMaxRowBytes = 7'000'000;  // of a page under 10 MB
+constexpr std::size_t kMaxPoints = 12;           // with operator detail
 
 ordered_json column_json(const std::string& name) {
   const ColumnKind kind = kind_of_column(name);
@@ -78,19 +81,42 @@ bool says(const base::CsvTable& table, std::size_t row, std::string_view column,
   return at && table.cell(row, *at) == text;
 }
 
-// All of a small table. Of a large one the front, then what meets the constraints, then the rest; the
-// class that no longer fits whole is thinned evenly. In the table's order.
-std::vector<std::size_t> rows_to_show(const base::CsvTable& table) {
+// How many rows a page should hold: a cell takes its text, and quotes and a comma or `null`.
+std::size_t room_for_rows(const base::CsvTable& table) {
+  constexpr std::size_t kSample = 1'000;
+  const std::size_t stride = table.rows() / kSample + 1;
+  std::size_t bytes = 0;
+  std::size_t sampled = 0;
+  for (std::size_t row = 0; row < table.rows(); row += stride) {
+    for (std::size_t c = 0; c < table.columns().size(); ++c) {
+      bytes += table.cell(row, c).size() + 3;
+    }
+    ++sampled;
+  }
+  return bytes == 0 ? kMaxRows : std::min(kMaxRows, kMaxRowBytes * sampled / bytes);
+}
+
+// All of a small table. Of a large one the front, then what the attainment curves are made of, then what meets
+// the constraints, then the rest; the class that no longer fits whole is thinned evenly. In the table's order.
+std::vector<std::size_t> rows_to_show(const base::CsvTable& table, const std::string& series) {
+  const std::size_t most = room_for_rows(table);
   const auto rank = table.find_column("pareto_rank");
   const auto meets = table.find_column("meets");
-  std::vector<std::size_t> classes[3];
+  std::vector<bool> attains(table.rows());
+  if (table.rows() > most) {
+    for (const std::size_t row : attainment_rows(table, series)) {
+      attains[row] = true;
+    }
+  }
+  std::vector<std::size_t> classes[4];
   for (std::size_t row = 0; row < table.rows(); ++row) {
     const bool front = rank && table.cell(row, *rank) == "1";
-    classes[front ? 0 : meets && table.cell(row, *meets) == "true" ? 1 : 2].push_back(row);
+    const bool met = meets && table.cell(row, *meets) == "true";
+    classes[front ? 0 : attains[row] ? 1 : met ? 2 : 3].push_back(row);
   }
   std::vector<std::size_t> shown;
   for (const std::vector<std::size_t>& rows : classes) {
-    const std::size_t room = std::min(kMaxRows - shown.size(), rows.size());
+    const std::size_t room = std::min(most - shown.size(), rows.size());
     for (std::size_t i = 0; i < room; ++i) {
       shown.push_back(rows[i * rows.size() / room]);
     }
@@ -181,7 +207,6 @@ ordered_json notes_json(const base::CsvTable& table) {
 
 ordered_json report_json(const base::CsvTable& table, const sim::SweepPoints* points,
                          const std::string& sweep_text, const std::string& title) {
-  const std::vector<std::size_t> shown = rows_to_show(table);
   ordered_json data;
   data["title"] = title;
   data["generated_by"] = "roofcast " + version();
@@ -198,6 +223,7 @@ ordered_json report_json(const base::CsvTable& table, const sim::SweepPoints* po
   if (table.find_column("system")) {
     series = "system";
   }
+  const std::vector<std::size_t> shown = rows_to_show(table, series);
   ordered_json rows = ordered_json::array();
   for (const std::size_t row : shown) {
     ordered_json cells = ordered_json::array();
@@ -240,6 +266,7 @@ void write_report(const base::CsvTable& table, const sim::SweepPoints* points,
               {"/*{{js_filter}}*/", asset_report_filter_js()},
               {"/*{{js_tradeoff}}*/", asset_report_tradeoff_js()},
               {"/*{{js_parallel}}*/", asset_report_parallel_js()},
+              {"/*{{js_attainment}}*/", asset_report_attainment_js()},
               {"/*{{js_operators}}*/", asset_report_operators_js()},
               {"/*{{js_downloads}}*/", asset_report_downloads_js()},
               {"/*{{js}}*/", asset_report_js()}},

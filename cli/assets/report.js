@@ -98,9 +98,9 @@ const model = readModel();
 const state = {
   x: null, y: null, series: null, hidden: new Set(), selected: null, point: 0,
   hiddenOps: new Set(), printing: false,
-  sort: null, descending: false, order: [], drawn: [], dimensions: [], parallelRows: [], shownColumns: [], texts: null,
+  sort: null, descending: false, order: [], drawn: [], dimensions: [], limit: null, parallelRows: [], shownColumns: [], texts: null,
 };
-const charts = { pareto: null, parallel: null, roofline: null };
+const charts = { pareto: null, parallel: null, attainment: null, roofline: null };
 const kRowHeight = 24;
 const kPrintRows = 150;
 const kTipMetrics = 12;
@@ -165,6 +165,7 @@ function select(row) {
   fillSelection();
   drawPareto();
   drawParallel();
+  drawAttainment();
   drawRows();
 }
 
@@ -173,6 +174,7 @@ function select(row) {
 function redrawCharts() {
   drawPareto();
   drawParallel();
+  drawAttainment();
   if (model.points.length > 0) { drawRoofline(); }
 }
 
@@ -183,6 +185,7 @@ setUpFilter();
 setUpTable();
 setUpPareto();
 setUpParallel();
+setUpAttainment();
 fillPrintTable();
 setUpOperators();
 refreshOrder();
@@ -190,5 +193,6 @@ drawTable();
 fillSelection();
 drawPareto();
 drawParallel();
+drawAttainment();
 drawOperators();
 setUpDownloads();

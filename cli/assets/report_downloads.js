@@ -35,6 +35,9 @@ function setUpDownloads() {
     addDownloads(byId('parallel-chart'), () => charts.parallel, stem('parallel'), () =>
       csvTableOf(state.parallelRows, [...new Set([...downloadColumns([]), ...state.dimensions])]));
   }
+  if (state.limit) {
+    addDownloads(byId('attainment-chart'), () => charts.attainment, stem('attainment'), attainmentTable);
+  }
   if (model.points.length > 0) {
     addDownloads(byId('roofline-chart'), () => charts.roofline, stem('roofline'),
       () => operatorTable([model.points[state.point]]));

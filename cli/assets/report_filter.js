@@ -80,6 +80,7 @@ function applyFilter() {
   drawRows();
   drawPareto();
   drawParallel();
+  drawAttainment();
 }
 
 function setUpFilter() {

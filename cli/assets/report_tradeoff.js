@@ -242,6 +242,7 @@ function showArea(chart) {
 function redrawSeries() {
   drawPareto();
   drawParallel();
+  drawAttainment();
 }
 
 function drawPareto() {
@@ -258,6 +259,8 @@ function drawPareto() {
   fillLegend('pareto-legend', used.map((name) => ({ key: name,
     html: symbolSvg(names.indexOf(name), names.indexOf(name))
         + escapeHtml(name) })), state.hidden, redrawSeries);
+  fillLegend('attainment-legend', used.map((name) => ({ key: name,
+    html: symbolSvg(1, names.indexOf(name)) + escapeHtml(name) })), state.hidden, redrawSeries);
   fillLegend('parallel-legend', used.map((name) => ({ key: name,
     html: symbolSvg(1, names.indexOf(name)) + escapeHtml(name) })), state.hidden, redrawSeries);
   const chart = chartOf('pareto');
