@@ -325,6 +325,13 @@ ServedReport report_of(const Options& options, const Answer& a, const std::strin
   run.facts = {{"requests served", display(static_cast<double>(s.requests), "")},
                {"requests/s", display(s.requests_per_second, "")},
                {"tok/s out per GPU", display(s.output_rate / static_cast<double>(a.gpus()), "")}};
+  run.requests_per_s = s.requests_per_second;
+  if (const auto& limit = a.scenario.stream.objectives.ttft) {
+    run.ttft_limit = limit->si();
+  }
+  if (const auto& limit = a.scenario.stream.objectives.tpot) {
+    run.tpot_limit = limit->si();
+  }
   if (a.scenario.stream.objectives.any()) {
     run.facts.emplace_back("keep the objectives", fmt::format("{:.1f} %", 100.0 * s.good_share));
     run.facts.emplace_back("requests/s of these (goodput)", display(s.good_per_second, ""));

@@ -9,6 +9,7 @@
 
 #include "cli/html_page.hpp"
 #include "cli/version.hpp"
+#include "sim/simulation_summary.hpp"
 
 namespace roofcast::cli {
 
@@ -51,10 +52,18 @@ ordered_json curve(const std::vector<double>& seconds, std::size_t step) {
   return json;
 }
 
+// p50, p90, p95 and p99; none without values.
+ordered_json quantiles(const std::vector<double>& values) {
+  const sim::SimulatedTimes times = sim::times_of(values);
+  return values.empty() ? ordered_json::array()
+                        : ordered_json{times.p50, times.p90, times.p95, times.p99};
+}
+
 ordered_json side_json(const ServedSide& side, std::size_t step) {
   return {{"name", side.name},
           {"ttft", distribution(side.ttft)},
           {"tpot", distribution(side.tpot)},
+          {"quantiles", {{"ttft", quantiles(side.ttft)}, {"tpot", quantiles(side.tpot)}}},
           {"running", curve(side.running, step)},
           {"waiting", curve(side.waiting, step)},
           {"cache", curve(side.cache, step)},
@@ -70,6 +79,8 @@ ordered_json run_json(const ServedRun& run) {
   }
   const std::size_t step = seconds / kMaxPoints + 1;
   json["seconds_per_point"] = step;
+  json["limits"] = {{"ttft", number(run.ttft_limit)}, {"tpot", number(run.tpot_limit)}};
+  json["requests_per_s"] = number(run.requests_per_s);
   json["facts"] = ordered_json::array();
   for (const auto& [label, text] : run.facts) {
     json["facts"].push_back({label, text});

@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,10 @@ struct ServedRun {
   std::vector<TextTable> tables;
   std::vector<ServedSide> sides;
   std::vector<ReportFile> files;
+  // Objectives of a request, and served requests a second; NaN for none.
+  double ttft_limit = std::numeric_limits<double>::quiet_NaN();  // s
+  double tpot_limit = std::numeric_limits<double>::quiet_NaN();  // s
+  double requests_per_s = std::numeric_limits<double>::quiet_NaN();
 };
 
 struct ServedReport {

@@ -104,6 +104,7 @@ const charts = { pareto: null, parallel: null, attainment: null, roofline: null 
 const kRowHeight = 24;
 const kPrintRows = 150;
 const kTipMetrics = 12;
+const kNearWindow = 50;  // px
 
 function option(value, text, selected) {
   return `<option value="${escapeHtml(value)}"${selected ? ' selected' : ''}>`
@@ -153,6 +154,34 @@ function fillLegend(id, entries, hidden, redraw) {
   };
 }
 
+// ---- Drawing what is in sight -------------------------------------------------------------
+
+// A chart out of sight is drawn when it comes near the window, is printed or saved.
+const kPaints = { pareto: paintPareto, parallel: paintParallel, attainment: paintAttainment };
+const stale = new Set();
+
+function drawStale(name) {
+  if (stale.delete(name)) { kPaints[name](); }
+}
+
+function draw(name) {
+  const section = byId(`${name}-section`);
+  if (section.hidden) { return; }
+  const { top, bottom } = section.getBoundingClientRect();
+  stale.add(name);
+  if (state.printing || (bottom > -kNearWindow && top < innerHeight + kNearWindow)) { drawStale(name); }
+}
+
+const drawPareto = () => { if (state.x) { draw('pareto'); } };
+const drawParallel = () => draw('parallel');
+const drawAttainment = () => draw('attainment');
+
+function setUpSight() {
+  const sight = new IntersectionObserver((entries) => entries.filter((e) => e.isIntersecting)
+    .forEach((e) => drawStale(e.target.id.replace('-section', ''))), { rootMargin: `${kNearWindow}px` });
+  Object.keys(kPaints).forEach((name) => sight.observe(byId(`${name}-section`)));
+}
+
 // ---- Selection and operator views ---------------------------------------------------------
 
 function select(row) {
@@ -165,7 +194,6 @@ function select(row) {
   fillSelection();
   drawPareto();
   drawParallel();
-  drawAttainment();
   drawRows();
 }
 
@@ -179,6 +207,7 @@ function redrawCharts() {
 }
 
 setUpPage(redrawCharts);
+setUpSight();
 addEventListener('resize', () => drawRows());
 fillHeader();
 setUpFilter();

@@ -41,8 +41,8 @@ function attainmentTable() {
       ...columns.map((c) => model.rows[row][c.index])])) };
 }
 
-function drawAttainment() {
-  if (!state.limit) { return; }
+function paintAttainment() {
+  fillSeriesLegend('attainment-legend', true);
   const throughput = model.named.get(kAttained);
   const curves = attainmentCurves();
   const log = byId('attainment-log').checked;

@@ -27,13 +27,17 @@ function operatorTable(points) {
 function setUpDownloads() {
   const stem = (name) => () => fileStem(model.title, name);
   if (state.x) {
-    addDownloads(byId('pareto-chart'), () => charts.pareto, stem('trade-off'), () =>
-      csvTableOf(state.drawn, downloadColumns([state.y, state.x, state.series,
-        model.named.get('meets')].filter(Boolean))));
+    addDownloads(byId('pareto-chart'), () => charts.pareto, stem('trade-off'), () => {
+      drawStale('pareto');
+      return csvTableOf(state.drawn, downloadColumns([state.y, state.x, state.series,
+        model.named.get('meets')].filter(Boolean)));
+    });
   }
   if (!byId('parallel-section').hidden) {
-    addDownloads(byId('parallel-chart'), () => charts.parallel, stem('parallel'), () =>
-      csvTableOf(state.parallelRows, [...new Set([...downloadColumns([]), ...state.dimensions])]));
+    addDownloads(byId('parallel-chart'), () => charts.parallel, stem('parallel'), () => {
+      drawStale('parallel');
+      return csvTableOf(state.parallelRows, [...new Set([...downloadColumns([]), ...state.dimensions])]);
+    });
   }
   if (state.limit) {
     addDownloads(byId('attainment-chart'), () => charts.attainment, stem('attainment'), attainmentTable);

@@ -158,7 +158,8 @@ function filterByInterval(column, interval) {
   }
 }
 
-function drawParallel() {
+function paintParallel() {
+  fillSeriesLegend('parallel-legend', false);
   const columns = state.dimensions;
   byId('parallel-chart').hidden = columns.length < 2;
   if (columns.length < 2) {

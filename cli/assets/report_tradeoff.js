@@ -217,6 +217,15 @@ function seriesGroups() {
   return { names, groupOf };
 }
 
+// Buttons for the series that have feasible rows; they hold for all charts.
+function fillSeriesLegend(id, shapes) {
+  const { names, groupOf } = seriesGroups();
+  const used = new Set(model.rows.map((_, row) => row).filter((row) => !model.infeasible[row]).map(groupOf));
+  fillLegend(id, names.filter((name) => used.has(name)).map((name) => ({ key: name,
+    html: symbolSvg(shapes ? names.indexOf(name) : 1, names.indexOf(name)) + escapeHtml(name) })),
+  state.hidden, redrawSeries);
+}
+
 // ---- Selecting an area --------------------------------------------------------------------
 
 function filterByArea(area) {
@@ -227,15 +236,18 @@ function filterByArea(area) {
 // The pointer draws areas while the button is pressed; the area is what the filter says of the two axes.
 function showArea(chart) {
   const drawing = byId('pareto-brush').getAttribute('aria-pressed') === 'true';
-  chart.dispatchAction({ type: 'takeGlobalCursor', key: 'brush',
-    brushOption: { brushType: drawing ? 'rect' : false, brushMode: 'single' } });
+  if (drawing !== chart.drawsAreas) {
+    chart.drawsAreas = drawing;
+    chart.dispatchAction({ type: 'takeGlobalCursor', key: 'brush',
+      brushOption: { brushType: drawing ? 'rect' : false, brushMode: 'single' } });
+  }
   const ranges = [state.x, state.y].map(filterRange);
+  if (ranges.every((range) => range === null)) { return; }
   const whole = (range, axis) => {
     const extent = chart.getModel().getComponent(axis).axis.scale.getExtent();
     return range ? [Math.max(range[0], extent[0]), Math.min(range[1], extent[1])] : extent;
   };
-  chart.dispatchAction({ type: 'brush', areas: ranges.every((range) => range === null) ? []
-    : [{ brushType: 'rect', xAxisIndex: 0, yAxisIndex: 0,
+  chart.dispatchAction({ type: 'brush', areas: [{ brushType: 'rect', xAxisIndex: 0, yAxisIndex: 0,
       coordRange: [whole(ranges[0], 'xAxis'), whole(ranges[1], 'yAxis')] }] });
 }
 
@@ -245,7 +257,7 @@ function redrawSeries() {
   drawAttainment();
 }
 
-function drawPareto() {
+function paintPareto() {
   if (!state.x) { return; }
   const log = { x: byId('pareto-x-log').checked, y: byId('pareto-y-log').checked };
   const at = (row) => [model.rows[row][state.x.index], model.rows[row][state.y.index]];
@@ -254,20 +266,12 @@ function drawPareto() {
   const { names, groupOf } = seriesGroups();
   const groups = new Map(names.map((name) => [name, []]));
   usable.forEach((row) => { if (!model.infeasible[row]) { groups.get(groupOf(row)).push(row); } });
-  const used = names.filter((name) => !model.rows.every((_, row) => groupOf(row) !== name
-    || model.infeasible[row]));
-  fillLegend('pareto-legend', used.map((name) => ({ key: name,
-    html: symbolSvg(names.indexOf(name), names.indexOf(name))
-        + escapeHtml(name) })), state.hidden, redrawSeries);
-  fillLegend('attainment-legend', used.map((name) => ({ key: name,
-    html: symbolSvg(1, names.indexOf(name)) + escapeHtml(name) })), state.hidden, redrawSeries);
-  fillLegend('parallel-legend', used.map((name) => ({ key: name,
-    html: symbolSvg(1, names.indexOf(name)) + escapeHtml(name) })), state.hidden, redrawSeries);
+  fillSeriesLegend('pareto-legend', true);
   const chart = chartOf('pareto');
   const side = (column, isLog, vertical) => ({ name: axisName(column, vertical), log: isLog,
       sign: column.sign,
     label: (value) => plainNumber(Number((value / column.scale.factor).toPrecision(6)), 3) });
-  const series = used.filter((name) => !state.hidden.has(name))
+  const series = names.filter((name) => !state.hidden.has(name))
     .map((name) => ({ name, rows: groups.get(name), index: names.indexOf(name) }));
   const drawn = series.reduce((sum, s) => sum + s.rows.length, 0);
   const infeasible = byId('pareto-infeasible').checked ? usable
@@ -287,6 +291,7 @@ function drawPareto() {
       selected: state.selected !== null && drawable(state.selected) ? state.selected : null,
       intervals: (row) => [state.x, state.y].map((column) => intervalOf(row, column)),
     }), { notMerge: true });
+    chart.drawsAreas = false;  // a new option forgets it
     showArea(chart);
   }
   const objectives = model.objectives.map((name) => model.named.get(name).label).join(', ');

@@ -7,8 +7,10 @@
 //   title, generated_by, question, scenario   text; question and scenario may be empty
 //   notes    [text]
 //   runs     [{name, text, facts: [[label, text]], seconds_per_point,
+//              limits: {ttft, tpot}   objectives in s, null for none; requests_per_s: number or null
 //              tables: [[[text]]]     the first row is the header
 //              sides: [{name, ttft: [s], tpot: [s]   in ascending order: quantiles at (i + ½) / n
+//                       quantiles: {ttft, tpot}   p50, p90, p95, p99 of each
 //                       running, waiting, cache, output, busy: [number or null]   from the start on}],
 //              files: [{name, text}]}]
 // A list that is empty was not recorded. The first side has the first colour.
@@ -50,31 +52,49 @@ function lineOption(theme, { chart, x, y, series, tip }) {
   });
 }
 
-// Share of the requests by time.
+const kQuantiles = [0.5, 0.9, 0.95, 0.99];
+const shareWithin = (times, limit) => times.filter((time) => time <= limit).length / times.length;
+
+// Which share of the requests a limit leaves good, as it grows: quantiles marked, the objective as a line.
 function drawDistribution(key) {
-  const sides = run().sides;
+  const { sides, limits, requests_per_s: rate } = run();
   const log = byId('log').checked;
   const times = sides.flatMap((side) => side[key]).filter((time) => time > 0);
   byId(`${key}-chart`).parentElement.hidden = times.length === 0;
   if (times.length === 0) { return; }
+  const limit = limits[key];
   const low = Math.min(...times);
-  const high = Math.max(...times);
+  const high = Math.max(...times, limit || 0);
   const scale = scaleOf('s', high);
+  const theme = pageTheme();
   const series = sides.map((side, index) => {
     const n = side[key].length;
-    return lineOf(pageTheme(), side, index, side[key].filter((time) => time > 0 || !log)
-      .map((time, i, kept) => [time, (i + n - kept.length + 0.5) / n]), false);
+    return { ...lineOf(theme, side, index, side[key].filter((time) => time > 0 || !log)
+      .map((time, i, kept) => [time, (i + n - kept.length + 0.5) / n]), false),
+    markPoint: { symbol: 'circle', symbolSize: 6, label: { show: false }, silent: true,
+      data: side.quantiles[key].map((time, i) => ({ coord: [time, kQuantiles[i]] })) },
+    ...(index > 0 || !limit ? {} : { markLine: { symbol: 'none', silent: true,
+      lineStyle: { color: theme.text, type: [4, 3], width: 1.2 }, data: [{ xAxis: limit }],
+      label: { position: 'insideMiddleBottom', color: theme.text, fontSize: 12,
+        textBorderColor: theme.background, textBorderWidth: 3,
+        formatter: `objective ${format(limit, 's')}: ${
+          (100 * shareWithin(side[key], limit)).toFixed(1)} %` } } }) };
   });
-  const tip = (items) => tipHtml(format(items[0].axisValue, 's'), sides.map((side) => {
-    const below = side[key].filter((time) => time <= items[0].axisValue).length;
-    return [side.name, `${percent(below / side[key].length)} took no longer`];
+  const tip = (items) => tipHtml(`Limit ${format(items[0].axisValue, 's')}`, sides.flatMap((side, index) => {
+    const share = shareWithin(side[key], items[0].axisValue);
+    return [[side.name, `${(100 * share).toFixed(1)} % of the requests`],
+      ...(index > 0 || rate === null ? [] : [['', `${plainNumber(share * rate, 3)} of ${
+        plainNumber(rate, 3)} requests/s`]])];
   }));
+  byId(`${key}-caption`).textContent = sides.filter((side) => side[key].length > 0).map((side) =>
+    (sides.length > 1 ? `${side.name}: ` : '') + side.quantiles[key].map((time, i) =>
+      `p${Math.round(100 * kQuantiles[i])} ${format(time, 's', 4)}`).join(', ')).join('; ') + '.';
   const chart = chartOf(key, true);
-  chart.setOption(lineOption(pageTheme(), {
+  chart.setOption(lineOption(theme, {
     chart, series, tip,
-    x: { name: `${key.toUpperCase()} (${scale.unit})`, log, low: low / 1.1, high: high * 1.1,
+    x: { name: `Limit on ${key.toUpperCase()} (${scale.unit})`, log, low: low / 1.1, high: high * 1.1,
       label: (v) => String(Number((v / scale.factor).toPrecision(3))) },
-    y: { name: 'Requests', log: false, label: wholePercent, limits: { max: 1 } },
+    y: { name: 'Requests within the limit', log: false, label: wholePercent, limits: { max: 1 } },
   }), { notMerge: true });
 }
 
