@@ -153,6 +153,22 @@ test('An area drawn in the trade-off becomes the filter, and one of an axis join
   await page.close();
 });
 
+test('Attainment saves, for each limit, the most throughput of the rows that keep it', async () => {
+  const { page } = await openPage('sweep.html');
+  const saved = readCsv(await save(page, page.locator('#attainment-chart + .downloads button').first()));
+  const rows = readCsv('sweep.csv').filter((row) => row.meets === 'true');
+  for (const column of ['tpot_mean_s', 'high90_tpot_mean_s']) {
+    const steps = saved.filter((step) => step.limit_on === column);
+    assert.ok(steps.length > 10);
+    for (const step of steps) {
+      const within = rows.filter((row) => row.system === step.series
+        && Number(row[column]) <= Number(step.tpot_mean_s_limit)).map((row) => Number(row[kY]));
+      assert.strictEqual(Number(step[kY]), Math.max(...within));
+    }
+  }
+  await page.close();
+});
+
 test('A point tells its configuration when the pointer is over it, and is selected by a click', async () => {
   const { page } = await openPage('sweep.html');
   const row = await page.evaluate(() => model.front.lastIndexOf(true));
