@@ -81,7 +81,7 @@ function paintAttainment() {
   option.tooltip.formatter = (item) => (item.value ? paretoTip(item.value[2]) : '');
   const side = (column, text) => ({ name: text, label: (value) =>
     plainNumber(Number((value / column.scale.factor).toPrecision(6)), 3) });
-  chart.setOption(Object.assign(option, {
+  showOption(chart, Object.assign(option, {
     grid: { left: 62, right: 22, top: 34, bottom: 48 },
     xAxis: Object.assign(axisOption(theme, { ...side(state.limit, `Limit on ${state.limit.label} (${
       state.limit.scale.unit})`), low, high: end, log, vertical: false,
@@ -89,7 +89,7 @@ function paintAttainment() {
     yAxis: axisOption(theme, { ...side(throughput, axisName(throughput, true)), low: 0, high: 1, log: false,
       vertical: true, room: 8 }),
     series,
-  }), { notMerge: true });
+  }));
 }
 
 function setUpAttainment() {

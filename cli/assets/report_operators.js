@@ -182,9 +182,9 @@ function drawRoofline() {
     ]);
   };
   const chart = chartOf('roofline', true);
-  chart.setOption(rooflineOption(pageTheme(), { point, operators, text: (value,
+  showOption(chart, rooflineOption(pageTheme(), { point, operators, text: (value,
       unit) => format(value, unit, 3),
-    tip, width: chart.getWidth() }), { notMerge: true });
+    tip, width: chart.getWidth() }));
 }
 
 // One stacked bar for each stored configuration and phase; colours follow the category.

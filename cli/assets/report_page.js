@@ -80,6 +80,12 @@ function chartOf(name, svg) {
   return charts[name];
 }
 
+// Draws anew. A tooltip that is kept over two new options would be shown in one that is gone.
+function showOption(chart, option) {
+  chart.dispatchAction({ type: 'hideTip' });
+  chart.setOption(option, { notMerge: true });
+}
+
 function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
   byId('theme-toggle').textContent = theme === 'dark' ? 'Light' : 'Dark';

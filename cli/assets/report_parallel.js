@@ -178,11 +178,11 @@ function paintParallel() {
   const coloured = all.filter((row) => passing.has(row) && !state.hidden.has(groupOf(row)));
   const lines = thinned(coloured, kParallelLines);
   state.parallelRows = coloured;
-  chart.setOption(parallelOption(pageTheme(), {
+  showOption(chart, parallelOption(pageTheme(), {
     columns, lying, drawable, letters: Math.floor(chart.getWidth() / columns.length / 7),
     context: thinned(all.filter((row) => !passing.has(row)), kContextLines),
     series: names.map((name, index) => ({ index, rows: lines.filter((row) => groupOf(row) === name) })),
-  }), { notMerge: true });
+  }));
   showIntervals(chart, columns, lying);
   byId('parallel-caption').textContent = `${kPlain.format(coloured.length)} feasible configurations`
     + (lines.length < coloured.length ? `, ${kPlain.format(lines.length)} of them drawn: those on the front `

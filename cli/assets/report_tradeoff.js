@@ -285,12 +285,12 @@ function paintPareto() {
   byId('pareto-chart').hidden = nothing;
   if (!nothing) {
     if (wasHidden) { chart.resize(); }
-    chart.setOption(paretoOption(pageTheme(), {
+    showOption(chart, paretoOption(pageTheme(), {
       x: side(state.x, log.x, false), y: side(state.y, log.y, true), series, infeasible, context, at,
       tip: paretoTip, width: chart.getWidth(), bars: byId('pareto-intervals').checked,
       selected: state.selected !== null && drawable(state.selected) ? state.selected : null,
       intervals: (row) => [state.x, state.y].map((column) => intervalOf(row, column)),
-    }), { notMerge: true });
+    }));
     chart.drawsAreas = false;  // a new option forgets it
     showArea(chart);
   }

@@ -90,12 +90,12 @@ function drawDistribution(key) {
     (sides.length > 1 ? `${side.name}: ` : '') + side.quantiles[key].map((time, i) =>
       `p${Math.round(100 * kQuantiles[i])} ${format(time, 's', 4)}`).join(', ')).join('; ') + '.';
   const chart = chartOf(key, true);
-  chart.setOption(lineOption(theme, {
+  showOption(chart, lineOption(theme, {
     chart, series, tip,
     x: { name: `Limit on ${key.toUpperCase()} (${scale.unit})`, log, low: low / 1.1, high: high * 1.1,
       label: (v) => String(Number((v / scale.factor).toPrecision(3))) },
     y: { name: 'Requests within the limit', log: false, label: wholePercent, limits: { max: 1 } },
-  }), { notMerge: true });
+  }));
 }
 
 function drawCurve({ key, unit }) {
@@ -107,12 +107,12 @@ function drawCurve({ key, unit }) {
   const tip = (items) => tipHtml(`${kPlain.format(items[0].axisValue)} s`,
     items.map((item) => [item.seriesName, format(item.value[1], unit)]));
   const chart = chartOf(key, true);
-  chart.setOption(lineOption(pageTheme(), {
+  showOption(chart, lineOption(pageTheme(), {
     chart, series, tip,
     x: { name: 'Time (s)', log: false, low: 0, high: 1, label: (v) => kPlain.format(v) },
     y: { name: '', log: false, label: (v) => (unit ? wholePercent(v) : plainNumber(v, 3)),
       limits: unit ? { max: 1 } : {} },
-  }), { notMerge: true });
+  }));
 }
 
 // The points of the curves of one chart, one column for each side; `at` is the column of x.

@@ -47,12 +47,19 @@ async function openPage(name, { width = 1280, theme = 'light' } = {}) {
   return { page, errors };
 }
 
-// Presses what saves a file; gives the name under which it can be read.
+// Presses what saves a file; gives the name under which it can be read. A browser that is kept waiting may take
+// a press for none of the reader's, and saves nothing: pressed again.
 async function save(page, locator) {
-  const [download] = await Promise.all([page.waitForEvent('download'), locator.click()]);
-  const name = `saved-${download.suggestedFilename()}`;
-  await download.saveAs(file(name));
-  return name;
+  for (let attempt = 1; ; ++attempt) {
+    try {
+      const [download] = await Promise.all([page.waitForEvent('download', { timeout: 15000 }), locator.click()]);
+      const name = `saved-${download.suggestedFilename()}`;
+      await download.saveAs(file(name));
+      return name;
+    } catch (error) {
+      if (attempt === 3) { throw error; }
+    }
+  }
 }
 
 module.exports = { closeBrowser, example, file, openPage, readCsv, roofcast, save };

@@ -44,7 +44,8 @@ for (const name of ['sweep.html', 'served.html']) {
         const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         assert.ok(wider <= 0, `${wider} px too wide at ${width}`);
         for (const chart of await page.locator('.chart:visible').all()) {
-          assert.ok((await chart.locator('svg, canvas').count()) > 0);
+          await chart.scrollIntoViewIfNeeded();  // it is drawn when it comes into sight
+          await chart.locator('svg, canvas').first().waitFor();
         }
         await page.close();
       }
