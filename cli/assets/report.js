@@ -225,3 +225,4 @@ drawParallel();
 drawAttainment();
 drawOperators();
 setUpDownloads();
+setTimeout(() => [...stale].forEach(drawStale), 300);  // once the page can be read

@@ -47,7 +47,8 @@ function parallelAxis(theme, column, dim, letters) {
       formatter: (place) => brokenLabel(values[place] ?? '', 18) });
     return { ...axis, type: 'value', min: -0.5, max: values.length - 0.5, axisTick: { customValues: places } };
   }
-  const sizes = model.rows.map((row) => row[column.index]).filter((v) => v !== null);
+  const sizes = model.rows.filter((_, row) => !model.infeasible[row]).map((row) => row[column.index])
+    .filter((v) => v !== null);
   const [low, high] = paddedExtent(sizes, false);
   axis.axisLabel.formatter = (value) =>
     plainNumber(Number((value / column.scale.factor).toPrecision(6)), 3);
@@ -186,7 +187,7 @@ function paintParallel() {
   showIntervals(chart, columns, lying);
   byId('parallel-caption').textContent = `${kPlain.format(coloured.length)} feasible configurations`
     + (lines.length < coloured.length ? `, ${kPlain.format(lines.length)} of them drawn: those on the front `
-      + 'and every so manyth of the others' : '')
+      + 'and an even share of the others' : '')
     + (all.length > coloured.length ? '; pale grey: what the filter leaves out' : '')
     + `. Better is ${lying ? 'right' : 'up'} where a metric has a better side.`;
 }
