@@ -20,7 +20,6 @@ constexpr int kLooks = 33;
 constexpr double kExact = 1e-7;         // of a knob that is no whole number
 constexpr double kReach = 1024.0;       // of a knob without a range, each way
 constexpr double kMostWhole = 1048576;  // of one without a range
-constexpr double kAll = 64.0;           // whole numbers that are tried one by one
 
 struct Number {
   std::string before;
@@ -73,19 +72,6 @@ bool adjacent(const KnobRange& range, double a, double b) {
 std::string KnobRange::text(double number) const {
   return fmt::format("{}{}{}", before,
                      whole ? fmt::format("{:.0f}", number) : fmt::format("{:.9g}", number), after);
-}
-
-std::vector<std::string> KnobRange::values() const {
-  std::vector<std::string> all = listed;
-  if (!all.empty() || !whole) {
-    return all;
-  }
-  const bool each = high - low < kAll;
-  for (double number = low; number <= high;
-       number = each || number < 1.0 ? number + 1.0 : 2.0 * number) {
-    all.push_back(text(number));
-  }
-  return all;
 }
 
 KnobRange parse_knob_range(const std::string& text, const base::Node& document,
@@ -144,12 +130,38 @@ KnobRange parse_knob_range(const std::string& text, const base::Node& document,
   if (low.value >= high.value) {
     return problem("expects the low end of the range first");
   }
+  if (const base::Node* now = document.find_path(range.path); high.after.empty() && high.before.empty() && now != nullptr && now->is_scalar()) {
+    if (const Number n = number_of(now->text); n.ok && !n.after.empty()) {
+      return problem(fmt::format(
+          "\"{}\" has a unit: {}; give one, for example '{}={:g}..{:g}{}', or factors: x0.5..x8",
+          range.path, now->text, range.path, n.value, 2.0 * n.value, n.after));
+    }
+  }
   range.before = high.before;
   range.after = high.after;
   range.low = low.value;
   range.high = high.value;
   range.whole = low.whole && high.whole;
   return range;
+}
+
+double room(const Condition& c, const ServingEstimate& e) {
+  if (c.metric.empty() || !e.fits()) {
+    return std::nan("");
+  }
+  using Relation = Condition::Relation;
+  const double over =
+      (find_metric(c.metric)->value(e) - c.bound) / std::max(std::abs(c.bound), 1e-300);
+  return c.relation == Relation::equal ? -std::abs(over)
+         : c.relation == Relation::less || c.relation == Relation::less_equal ? -over
+                                                                              : over;
+}
+
+Condition loosened(Condition c, double share) {
+  using Relation = Condition::Relation;
+  const bool at_most = c.relation == Relation::less || c.relation == Relation::less_equal;
+  c.bound += c.relation == Relation::equal ? 0.0 : (at_most ? share : -share) * std::abs(c.bound);
+  return c;
 }
 
 double shortfall(const std::vector<Condition>& conditions, const ServingEstimate& e) {
@@ -159,8 +171,7 @@ double shortfall(const std::vector<Condition>& conditions, const ServingEstimate
   double worst = 0.0;
   for (const Condition& c : conditions) {
     if (!holds(c, e)) {
-      const double value = find_metric(c.metric)->value(e);
-      const double off = std::abs(value - c.bound) / std::max(std::abs(c.bound), 1e-300);
+      const double off = -room(c, e);
       worst = std::isnan(off) ? std::numeric_limits<double>::infinity() : std::max(worst, off);
     }
   }
@@ -169,7 +180,7 @@ double shortfall(const std::vector<Condition>& conditions, const ServingEstimate
 
 Boundary boundary_of(const KnobRange& range, const std::vector<Condition>& conditions,
                      const EstimateAt& estimate_at) {
-  const auto at = [&](double number) { return estimate_at({range.text(number)}); };
+  const auto at = [&](double number) { return estimate_at(range.text(number)); };
   Boundary b;
   std::vector<double> places;
   std::vector<bool> met;
@@ -222,46 +233,8 @@ Boundary boundary_of(const KnobRange& range, const std::vector<Condition>& condi
   b.value = range.text(edge);
   b.beyond = range.text(b.upwards ? low : high);
   b.estimate = at(edge);
-  b.estimate_beyond = estimate_at({b.beyond});
+  b.estimate_beyond = estimate_at(b.beyond);
   return b;
-}
-
-Choice least_of(const std::vector<KnobRange>& ranges, const std::vector<Condition>& conditions,
-                const std::string& metric, const EstimateAt& estimate_at) {
-  std::vector<std::vector<std::string>> axes;
-  for (const KnobRange& range : ranges) {
-    axes.push_back(range.values());
-  }
-  Choice best;
-  double least = std::numeric_limits<double>::infinity();
-  double nearest = std::numeric_limits<double>::infinity();
-  std::vector<std::size_t> index(axes.size(), 0);
-  for (bool more = true; more;) {
-    std::vector<std::string> values;
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-      values.push_back(axes[i][index[i]]);
-    }
-    const ServingEstimate e = estimate_at(values);
-    const bool good = meets(conditions, e);
-    const double misses = shortfall(conditions, e);
-    const double value = good ? find_metric(metric)->value(e) : least;
-    ++best.tried;
-    best.met += good ? 1U : 0U;
-    if (good ? !best.found || value < least
-             : !best.found && (best.tried == 1 || misses < nearest)) {
-      best.found = good;
-      best.values = values;
-      best.estimate = e;
-    }
-    least = good ? std::min(least, value) : least;
-    nearest = std::min(nearest, misses);
-    more = false;
-    for (std::size_t i = axes.size(); i-- > 0 && !more;) {
-      more = ++index[i] < axes[i].size();
-      index[i] = more ? index[i] : 0;
-    }
-  }
-  return best;
 }
 
 }  // namespace roofcast::sim

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which value of a knob meets conditions, and which of several settings meet them at the least of a metric.
+// Which value of a knob meets conditions.
 //
-// One range is looked at in kLooks places, evenly by ratio, to see where the conditions begin or cease to hold;
+// A range is looked at in kLooks places, evenly by ratio, to see where the conditions begin or cease to hold;
 // the place of the first change is then found by bisection, in whole numbers where the knob has them. Where
 // conditions hold at the low end, the answer is how far up they do, else from where on. More than one change says
 // that the conditions are not monotone in the knob.
@@ -33,8 +33,6 @@ struct KnobRange {
   std::string after;   // its unit
 
   std::string text(double number) const;
-  // All of a short list or range of whole numbers, powers of two of a long one; none of other ranges.
-  std::vector<std::string> values() const;
 };
 
 // "PATH" or "PATH=RANGE"; without a range, from a thousandth to a thousand times what `document`, with its
@@ -42,8 +40,13 @@ struct KnobRange {
 KnobRange parse_knob_range(const std::string& text, const base::Node& document,
                            base::Problems& problems);
 
-// The estimate with the knobs at these values.
-using EstimateAt = std::function<ServingEstimate(const std::vector<std::string>& values)>;
+// The estimate with the knob at this value.
+using EstimateAt = std::function<ServingEstimate(const std::string& value)>;
+
+// How far an estimate is from a condition's bound, relative to it: negative where it misses it, NaN of "fits".
+double room(const Condition& condition, const ServingEstimate& estimate);
+// The condition with its bound looser by a share of it.
+Condition loosened(Condition condition, double share);
 
 // By how much an estimate misses the conditions, relative to the bounds: 0 where it meets all, infinite where
 // it does not fit.
@@ -61,16 +64,5 @@ struct Boundary {
 };
 Boundary boundary_of(const KnobRange& range, const std::vector<Condition>& conditions,
                      const EstimateAt& estimate_at);
-
-struct Choice {
-  bool found = false;
-  std::size_t tried = 0;
-  std::size_t met = 0;
-  std::vector<std::string> values;  // the best, or what comes nearest
-  ServingEstimate estimate;
-};
-// Tries every combination; `metric` is to be least, of equals the first.
-Choice least_of(const std::vector<KnobRange>& ranges, const std::vector<Condition>& conditions,
-                const std::string& metric, const EstimateAt& estimate_at);
 
 }  // namespace roofcast::sim

@@ -223,6 +223,9 @@ void rank(const SweepPoints& points, SweepResult& result) {
     columns.push_back(find_metric(name));
     directions.push_back(Direction::minimize);
   }
+  if (columns.empty()) {
+    return;
+  }
   std::vector<double> values;
   values.reserve(points.size() * columns.size());
   for (std::size_t i = 0; i < points.size(); ++i) {

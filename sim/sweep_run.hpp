@@ -36,7 +36,8 @@ class SweepPoints {
 struct SweepResult {
   std::vector<ServingEstimate> estimates;  // by point
   std::vector<std::uint8_t> meets;         // every condition
-  std::vector<std::uint32_t> pareto_rank;  // 1 = on the front; 0 = does not meet the conditions
+  // 1 = on the front; 0 = does not meet the conditions; empty where the sweep has no goal.
+  std::vector<std::uint32_t> pareto_rank;
   std::size_t feasible = 0;                // points that meet
 };
 

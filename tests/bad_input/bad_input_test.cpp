@@ -19,6 +19,7 @@
 #include "hardware/chip.hpp"
 #include "sim/roadmap.hpp"
 #include "sim/scenario.hpp"
+#include "sim/solve.hpp"
 #include "sim/sweep.hpp"
 #include "sim/sweep_run.hpp"
 #include "tests/catch.hpp"
@@ -83,6 +84,21 @@ void read_as_config(const base::Node& document) {
   problems.throw_if_any();
 }
 
+// What is asked of a scenario, as typed after --vary and --until of solve and sensitivity.
+void read_as_question(const base::Node& document) {
+  base::Problems problems;
+  base::Node scenario = *document.find("scenario");
+  sim::load_references(scenario, problems);
+  for (const base::Node& text : document.find("vary")->items) {
+    sim::parse_knob_range(text.text, scenario, problems);
+  }
+  for (const base::Node& text : document.find("until")->items) {
+    const auto source = std::make_shared<const base::Source>(base::Source{"--until", text.text, {}});
+    sim::parse_condition(text.text, {source, {}}, problems, "");
+  }
+  problems.throw_if_any();
+}
+
 using Reader = void (*)(const base::Node&);
 
 const std::map<std::string, Reader>& readers() {
@@ -93,6 +109,7 @@ const std::map<std::string, Reader>& readers() {
       {"config", read_as_config},
       {"acceptance", read_as<workloads::MeasuredAcceptance>},
       {"system", read_as_system},
+      {"question", read_as_question},
       {"scenario", [](const base::Node& document) { sim::read_scenario(document); }},
       {"sweep", [](const base::Node& document) { sim::SweepPoints(sim::read_sweep(document)); }},
       {"roadmap", [](const base::Node& document) { sim::check(sim::read_roadmap(document)); }},

@@ -41,9 +41,9 @@ std::vector<sim::Condition> conditions(const std::vector<std::string>& texts) {
 // An estimate whose TTFT is what a function makes of the knob's number.
 template <class Function>
 sim::EstimateAt ttft_by(Function function) {
-  return [function](const std::vector<std::string>& values) {
+  return [function](const std::string& value) {
     sim::ServingEstimate e;
-    e.steady.ttft_mean = function(std::stod(values.front())) * base::second;
+    e.steady.ttft_mean = function(std::stod(value)) * base::second;
     return e;
   };
 }
@@ -57,10 +57,8 @@ TEST_CASE("A knob's range keeps the writing of its ends", "[unit]") {
   CHECK(range_of("traffic.concurrency=1..512").whole);
   CHECK(range_of("traffic.concurrency").text(64.0) == "64");
   CHECK(range_of("traffic.arrivals.rate").text(8.0) == "8 /s");
-  CHECK(range_of("system=hgx_h100,hgx_h200").values() ==
+  CHECK(range_of("system=hgx_h100,hgx_h200").listed ==
         std::vector<std::string>{"hgx_h100", "hgx_h200"});
-  CHECK(range_of("serving.replicas=2..5").values() == std::vector<std::string>{"2", "3", "4", "5"});
-  CHECK(range_of("traffic.concurrency=1..512").values().size() == 10);  // 1, 2, 4, …
 }
 
 TEST_CASE("A range that is none is said to be none", "[unit]") {
@@ -71,6 +69,7 @@ TEST_CASE("A range that is none is said to be none", "[unit]") {
   CHECK_THAT(complaint("traffic.requests"), ContainsSubstring("no value to start from"));
   CHECK_THAT(complaint("traffic.arrivals.process"), ContainsSubstring("no number to start from"));
   CHECK_THAT(complaint("system=a,,b"), ContainsSubstring("a list a,b"));
+  CHECK_THAT(complaint("traffic.arrivals.rate=1..8"), ContainsSubstring("has a unit: 4 /s; give one"));
 }
 
 TEST_CASE("The edge of a rising metric is found from below, of a falling one from above",
@@ -104,21 +103,16 @@ TEST_CASE("What never or always holds, or holds in two places, is said", "[unit]
   CHECK(twice.value == "10");
 }
 
-TEST_CASE("Of all combinations that meet the conditions the least is taken", "[unit]") {
-  const auto estimate_at = [](const std::vector<std::string>& values) {
-    sim::ServingEstimate e;
-    const double replicas = std::stod(values[0]);
-    const double ranks = std::stod(values[1]);
-    e.gpus = static_cast<std::int64_t>(replicas * ranks);
-    e.steady.ttft_mean = 10.0 / replicas / std::sqrt(ranks) * base::second;
-    return e;
-  };
-  const std::vector<KnobRange> ranges = {range_of("a=1..8"), range_of("b=1,2,4")};
-  const auto best = sim::least_of(ranges, conditions({"ttft_mean_s <= 2"}), "gpus", estimate_at);
-  CHECK(best.found);
-  CHECK(best.tried == 24);
-  CHECK(best.values == std::vector<std::string>{"5", "1"});
-  const auto none = sim::least_of(ranges, conditions({"ttft_mean_s <= 0.1"}), "gpus", estimate_at);
-  CHECK_FALSE(none.found);
-  CHECK(none.values == std::vector<std::string>{"8", "4"});  // the nearest
+TEST_CASE("A condition's room is its distance to the bound, and a hundredth of the bound loosens it by that",
+          "[unit]") {
+  sim::ServingEstimate e;
+  e.steady.ttft_mean = 8.0 * base::second;
+  const auto all = conditions({"ttft_mean_s <= 10", "ttft_mean_s >= 10", "ttft_mean_s == 8", "fits"});
+  CHECK(sim::room(all[0], e) == Approx(0.2));
+  CHECK(sim::room(all[1], e) == Approx(-0.2));
+  CHECK(sim::room(all[2], e) == 0.0);
+  CHECK(std::isnan(sim::room(all[3], e)));
+  CHECK(sim::loosened(all[0], 0.01).bound == Approx(10.1));
+  CHECK(sim::loosened(all[1], 0.01).bound == Approx(9.9));
+  CHECK(sim::loosened(all[2], 0.01).bound == 8.0);
 }
