@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/csv.hpp"
+#include "base/csv_file.hpp"
 #include "cli/commands.hpp"
 #include "cli/front_table.hpp"
 #include "cli/metric_cells.hpp"
@@ -18,11 +18,12 @@ namespace roofcast::cli {
 namespace {
 
 constexpr std::size_t kWorstRows = 10;
+constexpr std::size_t kKeysAtOnce = 10'000;
 constexpr sim::Tolerance kUsual{.value = 0.01};
 
 struct Tables {
-  base::CsvTable before;
-  base::CsvTable after;
+  base::CsvFile before;
+  base::CsvFile after;
 };
 
 sim::ComparedMetric known_metric(const std::string& column) {
@@ -121,11 +122,6 @@ std::vector<std::string> key_of(const CompareResultsOptions& options, const Tabl
   return key;
 }
 
-std::string shown(const base::CsvTable& table, std::size_t row, const std::string& column) {
-  const auto value = base::parse_number(table.cell(row, table.column(column)));
-  return column_value(column, value.value_or(std::nan("")));
-}
-
 std::string percent(double moved) {
   if (!std::isfinite(moved)) {
     return "-";
@@ -163,7 +159,8 @@ std::vector<sim::ComparedRow> lost_rows(const sim::ResultComparison& result) {
   return lost;
 }
 
-std::string worst_table(const std::vector<sim::ComparedRow>& lost, const Tables& tables,
+std::string worst_table(const sim::ResultComparison& result,
+                        const std::vector<sim::ComparedRow>& lost, Tables& tables,
                         const std::vector<std::string>& key,
                         const std::vector<sim::ComparedMetric>& metrics) {
   std::vector<std::string> header = {"lost"};
@@ -174,17 +171,19 @@ std::string worst_table(const std::vector<sim::ComparedRow>& lost, const Tables&
   TextTable text(header);
   for (std::size_t i = 0; i < std::min(lost.size(), kWorstRows); ++i) {
     const sim::ComparedRow& row = lost[i];
+    const base::CsvTable before = tables.before.table({row.old_row});
     std::vector<std::string> cells = {std::string(sim::name(row.change))};
     for (const std::string& column : key) {
-      cells.emplace_back(tables.before.cell(row.old_row, tables.before.column(column)));
+      cells.emplace_back(before.cell(0, before.column(column)));
     }
     if (row.metric == sim::kNowhere) {
       cells.insert(cells.end(), {"-", "-", "-", "-"});
     } else {
       const std::string& column = metrics[row.metric].column;
-      cells.insert(cells.end(),
-                   {std::string(column_label(column)), shown(tables.before, row.old_row, column),
-                    shown(tables.after, row.new_row, column), percent(row.moved)});
+      cells.insert(cells.end(), {std::string(column_label(column)),
+                                 column_value(column, result.old_values[row.metric][row.old_row]),
+                                 column_value(column, result.new_values[row.metric][row.new_row]),
+                                 percent(row.moved)});
     }
     text.add(std::move(cells));
   }
@@ -192,44 +191,49 @@ std::string worst_table(const std::vector<sim::ComparedRow>& lost, const Tables&
 }
 
 // The key, what happened, by which metric and how much, then every metric as it was and is.
-void write_rows(const sim::ResultComparison& result, const Tables& tables,
+void write_rows(const sim::ResultComparison& result, Tables& tables,
                 const std::vector<std::string>& key,
                 const std::vector<sim::ComparedMetric>& metrics, const std::string& file) {
   std::vector<std::string> columns = key;
   columns.insert(columns.end(), {"change", "metric", "moved"});
-  std::vector<std::size_t> old_key;
-  std::vector<std::size_t> new_key;
-  for (const std::string& column : key) {
-    old_key.push_back(tables.before.column(column));
-    new_key.push_back(tables.after.column(column));
-  }
-  std::vector<std::size_t> old_columns;
-  std::vector<std::size_t> new_columns;
   for (const sim::ComparedMetric& metric : metrics) {
     columns.push_back(fmt::format("old_{}", metric.column));
     columns.push_back(fmt::format("new_{}", metric.column));
-    old_columns.push_back(tables.before.column(metric.column));
-    new_columns.push_back(tables.after.column(metric.column));
   }
   base::CsvWriter csv(std::filesystem::path(file), columns);
-  const auto append = [&](const base::CsvTable& table, std::size_t row, std::size_t column) {
-    csv.append(row == sim::kNowhere ? std::string_view() : table.cell(row, column));
+  const auto value = [](const std::vector<double>& values, std::size_t row) {
+    return row == sim::kNowhere ? std::nan("") : values[row];
   };
-  for (const sim::ComparedRow& row : result.rows) {
-    const bool is_new = row.old_row == sim::kNowhere;
-    for (std::size_t i = 0; i < key.size(); ++i) {
-      is_new ? append(tables.after, row.new_row, new_key[i])
-             : append(tables.before, row.old_row, old_key[i]);
+  // Rows of the old table come first, then those of the new: keys are read in runs of one of them.
+  for (std::size_t begin = 0; begin < result.rows.size();) {
+    const bool is_new = result.rows[begin].old_row == sim::kNowhere;
+    std::vector<std::size_t> run;
+    for (std::size_t i = begin; i < result.rows.size() && run.size() < kKeysAtOnce &&
+                                is_new == (result.rows[i].old_row == sim::kNowhere);
+         ++i) {
+      run.push_back(is_new ? result.rows[i].new_row : result.rows[i].old_row);
     }
-    const bool moved = row.metric != sim::kNowhere;
-    csv.append(sim::name(row.change));
-    csv.append(moved ? std::string_view(metrics[row.metric].column) : std::string_view());
-    csv.append(moved ? row.moved : std::nan(""));
-    for (std::size_t m = 0; m < metrics.size(); ++m) {
-      append(tables.before, row.old_row, old_columns[m]);
-      append(tables.after, row.new_row, new_columns[m]);
+    const base::CsvTable keys = (is_new ? tables.after : tables.before).table(run);
+    std::vector<std::size_t> key_columns;
+    for (const std::string& column : key) {
+      key_columns.push_back(keys.column(column));
     }
-    csv.end_row();
+    for (std::size_t i = 0; i < run.size(); ++i) {
+      const sim::ComparedRow& row = result.rows[begin + i];
+      for (const std::size_t column : key_columns) {
+        csv.append(keys.cell(i, column));
+      }
+      const bool moved = row.metric != sim::kNowhere;
+      csv.append(sim::name(row.change));
+      csv.append(moved ? std::string_view(metrics[row.metric].column) : std::string_view());
+      csv.append(moved ? row.moved : std::nan(""));
+      for (std::size_t m = 0; m < metrics.size(); ++m) {
+        csv.append(value(result.old_values[m], row.old_row));
+        csv.append(value(result.new_values[m], row.new_row));
+      }
+      csv.end_row();
+    }
+    begin += run.size();
   }
   csv.close();
 }
@@ -249,7 +253,7 @@ std::string counts(const sim::ResultComparison& result) {
 }  // namespace
 
 int compare_results(const CompareResultsOptions& options) {
-  const Tables tables{base::read_csv(options.old_results), base::read_csv(options.new_results)};
+  Tables tables{base::CsvFile(options.old_results), base::CsvFile(options.new_results)};
   std::vector<sim::ComparedMetric> metrics = metrics_of(options, tables);
   set_tolerances(options, metrics);
   const std::vector<std::string> key = key_of(options, tables, metrics);
@@ -262,7 +266,7 @@ int compare_results(const CompareResultsOptions& options) {
              key.empty() ? "nothing: one row in each" : fmt::format("{}", fmt::join(key, ", ")));
   fmt::print("\n{}", metric_table(result, metrics));
   if (!lost.empty()) {
-    fmt::print("\n{}", worst_table(lost, tables, key, metrics));
+    fmt::print("\n{}", worst_table(result, lost, tables, key, metrics));
     if (lost.size() > kWorstRows) {
       fmt::print("…\n");
     }

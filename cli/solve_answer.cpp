@@ -28,8 +28,9 @@ std::vector<const sim::Metric*> shown(const SolveAnswer& a) {
   for (const SolvedCondition& c : a.conditions) {
     add(sim::find_metric(c.condition.metric));
   }
-  for (const char* name : {"ttft_mean_s", "tpot_mean_s", "requests_per_s",
-                           "throughput_tok_per_s_per_gpu", "cost_usd_per_mtok", "utilisation", "gpus"}) {
+  for (const char* name :
+       {"ttft_mean_s", "tpot_mean_s", "requests_per_s", "throughput_tok_per_s_per_gpu",
+        "cost_usd_per_mtok", "utilisation", "gpus"}) {
     const sim::Metric* metric = sim::find_metric(name);
     if (a.estimate.fits() && std::isfinite(metric->value(a.estimate))) {
       add(metric);

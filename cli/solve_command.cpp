@@ -37,7 +37,7 @@ struct Options {
 struct Question {
   std::vector<sim::KnobRange> ranges;
   std::vector<sim::Condition> conditions;
-  sim::Objective objective;  // without a metric: where one knob's edge is
+  sim::Objective objective;      // without a metric: where one knob's edge is
   std::vector<std::string> now;  // the knobs as they are written; empty where nothing is
 };
 
@@ -55,9 +55,7 @@ Question question_of(const Options& options) {
       problems.add_text(fmt::format("error: --vary names {} twice\n", path));
     }
     const base::Node* now = document.find_path(path);
-    q.now.push_back(now == nullptr       ? std::string()
-                    : now->is_scalar()   ? now->text
-                                         : now->reference);
+    q.now.push_back(now == nullptr ? std::string() : now->is_scalar() ? now->text : now->reference);
   }
   for (const std::string& text : options.until) {
     const auto source = std::make_shared<const base::Source>(base::Source{"--until", text, {}});
@@ -184,14 +182,14 @@ void find_best(const Options& options, const Question& q, SolveAnswer& a) {
   a.every = best.every;
   a.tried = best.tried;
   a.met = best.met;
-  const char* superlative =
-      q.objective.direction == sim::Direction::maximize ? "most" : "least";
-  a.sentence = fmt::format("the {} {}: {}, of {} combinations, {} of which meet the conditions",
-                           superlative, metric.name,
-                           best.found ? display(metric.value(best.estimate), metric.unit) : "-",
-                           best.tried, best.met);
+  const char* superlative = q.objective.direction == sim::Direction::maximize ? "most" : "least";
+  a.sentence =
+      fmt::format("the {} {}: {}, of {} combinations, {} of which meet the conditions", superlative,
+                  metric.name, best.found ? display(metric.value(best.estimate), metric.unit) : "-",
+                  best.tried, best.met);
   if (!best.every) {
-    a.notes.emplace_back("searched, not proven: ranges were tried in places and refined from the best");
+    a.notes.emplace_back(
+        "searched, not proven: ranges were tried in places and refined from the best");
   }
   if (best.unknown > 0) {
     a.notes.push_back(fmt::format("{} of them have no {}: left out", best.unknown, metric.name));
@@ -220,8 +218,10 @@ SolveAnswer answer(const Options& options, const Question& q) {
   }
   q.objective.metric == nullptr ? find_edge(options, q, a) : find_best(options, q, a);
   if (!a.found) {
-    a.sentence = fmt::format("nothing {} meets the conditions; the nearest",
-                             q.objective.metric == nullptr ? "in the range" : fmt::format("of {} combinations", a.tried));
+    a.sentence =
+        fmt::format("nothing {} meets the conditions; the nearest",
+                    q.objective.metric == nullptr ? "in the range"
+                                                  : fmt::format("of {} combinations", a.tried));
     a.notes.insert(a.notes.begin(), sim::missed(q.conditions, a.estimate));
   }
   if (const std::string now = as_it_is(options, q); !now.empty()) {
@@ -236,24 +236,24 @@ std::vector<std::pair<std::string_view, double>> simulated(
   const sim::SimulatedTimes task =
       tasks ? tasks->summary.time : sim::SimulatedTimes{NAN, NAN, NAN, NAN, NAN, NAN};
   return {{"ttft_mean_s", s.ttft.mean},
-      {"ttft_p50_s", s.ttft.p50},
-      {"ttft_p95_s", s.ttft.p95},
-      {"ttft_p99_s", s.ttft.p99},
-      {"tpot_mean_s", s.tpot.mean},
-      {"tpot_p95_s", s.tpot.p95},
-      {"tpot_p99_s", s.tpot.p99},
-      {"e2e_mean_s", s.end_to_end.mean},
-      {"interactivity_tok_per_s_per_user", 1.0 / s.tpot.mean},
-      {"requests_per_s", s.requests_per_second},
-      {"task_mean_s", task.mean},
-      {"task_p50_s", task.p50},
-      {"task_p95_s", task.p95},
-      {"tasks_per_gpu_hour", tasks ? tasks->per_gpu_hour : NAN},
-      {"usd_per_task", tasks ? tasks->usd : NAN},
-      {"found_share", s.reused_share},
-      {"tools_share", tasks ? tasks->summary.tools_share : NAN},
-      {"throughput_tok_per_s", s.output_rate},
-      {"throughput_tok_per_s_per_gpu", s.output_rate / gpus}};
+          {"ttft_p50_s", s.ttft.p50},
+          {"ttft_p95_s", s.ttft.p95},
+          {"ttft_p99_s", s.ttft.p99},
+          {"tpot_mean_s", s.tpot.mean},
+          {"tpot_p95_s", s.tpot.p95},
+          {"tpot_p99_s", s.tpot.p99},
+          {"e2e_mean_s", s.end_to_end.mean},
+          {"interactivity_tok_per_s_per_user", 1.0 / s.tpot.mean},
+          {"requests_per_s", s.requests_per_second},
+          {"task_mean_s", task.mean},
+          {"task_p50_s", task.p50},
+          {"task_p95_s", task.p95},
+          {"tasks_per_gpu_hour", tasks ? tasks->per_gpu_hour : NAN},
+          {"usd_per_task", tasks ? tasks->usd : NAN},
+          {"found_share", s.reused_share},
+          {"tools_share", tasks ? tasks->summary.tools_share : NAN},
+          {"throughput_tok_per_s", s.output_rate},
+          {"throughput_tok_per_s_per_gpu", s.output_rate / gpus}};
 }
 
 int run_solve(const Options& options) {
@@ -285,19 +285,19 @@ int run_solve(const Options& options) {
 }  // namespace
 
 void add_solve(CLI::App& app, Run& chosen) {
-  auto* command =
-      app.add_subcommand("solve",
-                         "The value of a knob that meets conditions, or the best of several knobs\n"
-                         "One range is searched by bisection: how far up the conditions hold, or "
-                         "from where on. With --minimize or --maximize, the knobs' combinations are "
-                         "tried for the least or most of a metric: every one of lists and short "
-                         "ranges of whole numbers; other ranges in places, refined from the best. "
-                         "Conditions are those of a sweep's where: fits, or a metric in SI units and "
-                         "a bound. A range is 8..64 (whole numbers), '1 /s..50 /s', x0.5..x8 "
-                         "(factors of what is there) or a list a,b; without one, a thousand times "
-                         "either way. The answer says how much room each condition has and what a "
-                         "hundredth more of its bound buys; where nothing meets them all, what comes "
-                         "nearest and by how much it misses.");
+  auto* command = app.add_subcommand(
+      "solve",
+      "The value of a knob that meets conditions, or the best of several knobs\n"
+      "One range is searched by bisection: how far up the conditions hold, or "
+      "from where on. With --minimize or --maximize, the knobs' combinations are "
+      "tried for the least or most of a metric: every one of lists and short "
+      "ranges of whole numbers; other ranges in places, refined from the best. "
+      "Conditions are those of a sweep's where: fits, or a metric in SI units and "
+      "a bound. A range is 8..64 (whole numbers), '1 /s..50 /s', x0.5..x8 "
+      "(factors of what is there) or a list a,b; without one, a thousand times "
+      "either way. The answer says how much room each condition has and what a "
+      "hundredth more of its bound buys; where nothing meets them all, what comes "
+      "nearest and by how much it misses.");
   auto options = std::make_shared<Options>();
   command->add_option("scenario", options->scenario, "the scenario's YAML")
       ->type_name(kFile)
@@ -311,7 +311,8 @@ void add_solve(CLI::App& app, Run& chosen) {
       ->take_all()
       ->required();
   command
-      ->add_option("--minimize", options->minimize, "what is to be least; of a list without it: gpus")
+      ->add_option("--minimize", options->minimize,
+                   "what is to be least; of a list without it: gpus")
       ->type_name(kMetric);
   command->add_option("--maximize", options->maximize, "what is to be most")->type_name(kMetric);
   command->add_option("--set", options->set, "turn a knob: a dotted path, =, a value or a factor")

@@ -18,14 +18,14 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kMostPlaces = 33;
 constexpr std::size_t kFewestPlaces = 5;
-constexpr std::size_t kStarts = 8;    // of pairs
-constexpr std::size_t kRefined = 3;   // choices of what is listed
-constexpr int kMoves = 200;           // of one refinement
-constexpr double kFine = 2e-5;        // step of its end
-constexpr double kAllWhole = 64.0;    // whole numbers that are tried one by one
+constexpr std::size_t kStarts = 8;     // of pairs
+constexpr std::size_t kRefined = 3;    // choices of what is listed
+constexpr int kMoves = 200;            // of one refinement
+constexpr double kFine = 2e-5;         // step of its end
+constexpr double kAllWhole = 64.0;     // whole numbers that are tried one by one
 constexpr std::size_t kHalfSteps = 2;  // numbers whose half steps are tried, too
 constexpr std::size_t kTogether = 6;   // numbers that are turned together
-constexpr double kShorter = 1e-3;     // of the metric, given for fewer digits
+constexpr double kShorter = 1e-3;      // of the metric, given for fewer digits
 constexpr std::uint64_t kSeed = 1;
 
 }  // namespace
@@ -130,9 +130,8 @@ bool ChoiceSearch::few(const Ladders& ladders) const {
   for (std::size_t i = 0; i < ranges_.size(); ++i) {
     const auto size = static_cast<double>(ladders[i].values.size());
     all *= size;
-    systems *= ranges_[i].path.starts_with("system") || ranges_[i].path.starts_with("model")
-                   ? size
-                   : 1.0;
+    systems *=
+        ranges_[i].path.starts_with("system") || ranges_[i].path.starts_with("model") ? size : 1.0;
   }
   return all <= static_cast<double>(limits_.combinations) &&
          systems <= static_cast<double>(limits_.systems);
@@ -150,9 +149,9 @@ ChoiceSearch::Score ChoiceSearch::score(const ServingEstimate& e,
                                         const Conditions& conditions) const {
   Score s;
   s.misses = shortfall(conditions, e);
-  const bool meets = s.misses < kInfinity &&
-                     std::all_of(conditions.begin(), conditions.end(),
-                                 [&](const Condition& c) { return holds(c, e); });
+  const bool meets =
+      s.misses < kInfinity && std::all_of(conditions.begin(), conditions.end(),
+                                          [&](const Condition& c) { return holds(c, e); });
   s.value = e.fits() ? objective_.metric->value(e) : std::nan("");
   s.value *= objective_.direction == Direction::maximize ? -1.0 : 1.0;
   s.unknown = meets && std::isnan(s.value);
@@ -265,9 +264,10 @@ ChoiceSearch::Point ChoiceSearch::refined(Point best, const Conditions& conditio
       }
       const double by = share * steps[knob];
       const double to = range.low > 0.0 ? number * std::exp(by) : number + by;
-      near.push_back(!range.whole ? to
-                                  : number + (share > 0.0 ? std::max(1.0, std::round(to - number))
-                                                          : std::min(-1.0, std::round(to - number))));
+      near.push_back(!range.whole
+                         ? to
+                         : number + (share > 0.0 ? std::max(1.0, std::round(to - number))
+                                                 : std::min(-1.0, std::round(to - number))));
     }
     return places(knob, near);
   };
@@ -330,10 +330,10 @@ ChoiceSearch::Point ChoiceSearch::with_fewer_digits(Point best,
   }
   Choice counts;
   Point p = winners(around, estimates(around), conditions, counts).front();
-  const bool close = best.score.meets
-                         ? p.score.meets && p.score.value <= best.score.value +
-                                                                 kShorter * std::abs(best.score.value)
-                         : p.score.misses <= best.score.misses + kShorter;
+  const bool close =
+      best.score.meets ? p.score.meets && p.score.value <= best.score.value +
+                                                               kShorter * std::abs(best.score.value)
+                       : p.score.misses <= best.score.misses + kShorter;
   return close ? p : best;
 }
 

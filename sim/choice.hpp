@@ -39,8 +39,8 @@ struct Choice {
   bool found = false;
   bool every = false;  // combination was tried: there is none better
   std::size_t tried = 0;
-  std::size_t met = 0;      // the conditions
-  std::size_t unknown = 0;  // of those, without the metric, which cannot be chosen
+  std::size_t met = 0;              // the conditions
+  std::size_t unknown = 0;          // of those, without the metric, which cannot be chosen
   std::vector<std::string> values;  // of the best, of equals the first; or of what comes nearest
   ServingEstimate estimate;
 };
@@ -61,7 +61,7 @@ class ChoiceSearch {
 
  private:
   struct Score {
-    bool meets = false;  // and has the metric
+    bool meets = false;    // and has the metric
     bool unknown = false;  // meets without
     double misses = 0.0;
     double value = 0.0;  // less is better

@@ -7,106 +7,155 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <unordered_set>
+#include <cstring>
+#include <exception>
+#include <span>
 
 #include "base/fnv.hpp"
+#include "base/threads.hpp"
 
 namespace roofcast::sim {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// The key of a row, read where it stands.
-struct Key {
-  const base::CsvTable* table;
-  const std::vector<std::size_t>* columns;
-  std::size_t row;
+struct Hash {
+  std::uint64_t a = base::kFnvStart;
+  std::uint64_t b = 0;
+  bool operator==(const Hash&) const = default;
 
-  std::string_view part(std::size_t i) const { return table->cell(row, (*columns)[i]); }
+  void add(std::uint64_t value) {
+    a = mixed(a ^ value);
+    b = mixed(b + value * 0x9e3779b97f4a7c15ULL);
+  }
+
+ private:
+  // The finalizer of SplitMix64.
+  static std::uint64_t mixed(std::uint64_t x) {
+    x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27U)) * 0x94d049bb133111ebULL;
+    return (x ^ (x >> 31U)) + 0x9e3779b97f4a7c15ULL;
+  }
 };
 
-bool equal_cells(std::string_view a, std::string_view b) {
-  if (a == b) {
-    return true;
+// Equal of cells that are equal, as numbers or as text.
+Hash hash_of(std::string_view cell) {
+  Hash hash;
+  const auto number = base::parse_number(cell);
+  hash.add(number ? 1U : 2U);
+  if (number) {
+    hash.add(std::bit_cast<std::uint64_t>(*number + 0.0));  // the two zeros are equal
+    return hash;
   }
-  const auto x = base::parse_number(a);
-  return x && x == base::parse_number(b);
+  hash.add(cell.size());
+  for (std::size_t at = 0; at < cell.size(); at += sizeof(std::uint64_t)) {
+    std::uint64_t part = 0;
+    std::memcpy(&part, cell.data() + at, std::min(sizeof part, cell.size() - at));
+    hash.add(part);
+  }
+  return hash;
 }
 
-struct HashKey {
-  std::size_t operator()(const Key& key) const {
-    std::uint64_t hash = base::kFnvStart;
-    for (std::size_t i = 0; i < key.columns->size(); ++i) {
-      const std::string_view cell = key.part(i);
-      const auto number = base::parse_number(cell);
-      // + 0.0: the two zeros are equal.
-      hash = number ? base::fnv(hash, std::bit_cast<std::uint64_t>(*number + 0.0))
-                    : base::fnv(hash, cell);
-      hash ^= hash >> 32U;
+// A key's cell, whose hash is that of the row before where it has not changed.
+struct KeyCell {
+  std::string text;
+  Hash hash = hash_of("");
+
+  const Hash& of(std::string_view cell) {
+    if (cell != text) {
+      text = cell;
+      hash = hash_of(cell);
     }
     return hash;
   }
 };
 
-struct EqualKeys {
-  bool operator()(const Key& a, const Key& b) const {
-    for (std::size_t i = 0; i < a.columns->size(); ++i) {
-      if (!equal_cells(a.part(i), b.part(i))) {
-        return false;
-      }
+enum class Verdict : std::uint8_t { unknown, no, yes };
+
+// What is kept of a table.
+struct Rows {
+  std::vector<Hash> keys;
+  std::vector<Verdict> feasible;
+  std::vector<std::vector<double>> values;  // by metric
+  std::vector<std::uint32_t> slots;         // row + 1 of a key, by its hash; 0: none
+
+  std::size_t slot_of(const Hash& key) const {
+    std::size_t slot = key.b & (slots.size() - 1);
+    while (slots[slot] != 0 && keys[slots[slot] - 1] != key) {
+      slot = (slot + 1) & (slots.size() - 1);
     }
-    return true;
+    return slot;
+  }
+  std::size_t find(const Hash& key) const {
+    const std::uint32_t row = slots[slot_of(key)];
+    return row == 0 ? kNowhere : row - 1;
   }
 };
 
-using Keys = std::unordered_set<Key, HashKey, EqualKeys>;
-
-std::vector<std::size_t> positions(const base::CsvTable& table,
-                                   const std::vector<std::string>& names) {
-  std::vector<std::size_t> columns;
-  for (const std::string& name : names) {
-    columns.push_back(table.column(name));
-  }
-  return columns;
-}
-
-Keys keys_of(const base::CsvTable& table, const std::vector<std::size_t>& columns) {
-  Keys keys;
-  keys.reserve(table.rows());
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    const auto [other, is_new] = keys.insert({&table, &columns, row});
-    if (!is_new) {
+// Each key once.
+void index(Rows& rows, base::CsvFile& file, const std::vector<std::size_t>& columns) {
+  rows.slots.assign(std::bit_ceil(2 * rows.keys.size() + 1), 0);
+  for (std::size_t row = 0; row < rows.keys.size(); ++row) {
+    std::uint32_t& slot = rows.slots[rows.slot_of(rows.keys[row])];
+    if (slot != 0) {
+      const base::CsvTable table = file.table({row});
       std::string key;
       for (const std::size_t column : columns) {
         key += fmt::format("{}{}={}", key.empty() ? "" : ", ", table.columns()[column],
-                           table.cell(row, column));
+                           table.cell(0, column));
       }
       throw base::CsvError(fmt::format(
           "{}: error: rows {} and {} have one key{}{}; name the columns that tell rows apart",
-          table.name(), other->row + 1, row + 1, key.empty() ? "" : ", ", key));
+          file.name(), slot, row + 1, key.empty() ? "" : ", ", key));
     }
+    slot = static_cast<std::uint32_t>(row + 1);
   }
-  return keys;
 }
 
-// Whether a row counts, where its table says.
-std::optional<bool> feasible(const base::CsvTable& table, std::size_t row,
-                             const std::vector<std::size_t>& verdicts) {
-  if (verdicts.empty()) {
-    return std::nullopt;
+Rows read_rows(base::CsvFile& file, const std::vector<std::string>& key,
+               const std::vector<ComparedMetric>& metrics) {
+  std::vector<std::size_t> columns;  // of the key, of the metrics, of the verdicts
+  for (const std::string& name : key) {
+    columns.push_back(file.column(name));
   }
-  return std::all_of(verdicts.begin(), verdicts.end(),
-                     [&](std::size_t column) { return table.cell(row, column) == "true"; });
-}
-
-std::vector<std::size_t> verdicts_of(const base::CsvTable& table) {
-  std::vector<std::size_t> columns;
+  for (const ComparedMetric& metric : metrics) {
+    columns.push_back(file.column(metric.column));
+  }
   for (const char* verdict : {"fits", "meets"}) {
-    if (const auto column = table.find_column(verdict)) {
+    if (const auto column = file.find_column(verdict)) {
       columns.push_back(*column);
     }
   }
-  return columns;
+  Rows rows;
+  rows.values.resize(metrics.size());
+  std::vector<KeyCell> cells_before(key.size());
+  const std::size_t verdicts = key.size() + metrics.size();
+  file.read(columns, [&](std::span<const std::string_view> cells) {
+    Hash hash;
+    for (std::size_t i = 0; i < key.size(); ++i) {
+      const Hash& cell = cells_before[i].of(cells[i]);
+      hash.add(cell.a);
+      hash.add(cell.b);
+    }
+    rows.keys.push_back(hash);
+    for (std::size_t m = 0; m < metrics.size(); ++m) {
+      const auto value = base::parse_number(cells[key.size() + m]);
+      rows.values[m].push_back(value.value_or(std::nan("")));
+    }
+    const auto verdict = cells.subspan(verdicts);
+    rows.feasible.push_back(
+        verdict.empty() ? Verdict::unknown
+        : std::all_of(verdict.begin(), verdict.end(), [](auto v) { return v == "true"; })
+            ? Verdict::yes
+            : Verdict::no);
+  });
+  columns.resize(key.size());
+  index(rows, file, columns);
+  return rows;
+}
+
+std::optional<double> number(double value) {
+  return std::isnan(value) ? std::nullopt : std::optional(value);
 }
 
 double movement(double before, double after) {
@@ -145,11 +194,13 @@ void summarise(MetricChange& change, std::vector<double>& moves, Direction direc
     change.median = change.worst = change.best = std::nan("");
     return;
   }
-  std::sort(moves.begin(), moves.end());
-  const std::size_t middle = moves.size() / 2;
-  change.median = moves.size() % 2 == 1 ? moves[middle] : (moves[middle - 1] + moves[middle]) / 2.0;
-  change.worst = direction == Direction::maximize ? moves.front() : moves.back();
-  change.best = direction == Direction::maximize ? moves.back() : moves.front();
+  const auto [least, most] = std::minmax_element(moves.begin(), moves.end());
+  change.worst = direction == Direction::maximize ? *least : *most;
+  change.best = direction == Direction::maximize ? *most : *least;
+  const auto middle = moves.begin() + static_cast<std::ptrdiff_t>(moves.size() / 2);
+  std::nth_element(moves.begin(), middle, moves.end());
+  change.median =
+      moves.size() % 2 == 1 ? *middle : (*std::max_element(moves.begin(), middle) + *middle) / 2.0;
 }
 
 }  // namespace
@@ -180,53 +231,66 @@ std::size_t ResultComparison::count(Change change) const {
       rows.begin(), rows.end(), [&](const ComparedRow& row) { return row.change == change; }));
 }
 
-ResultComparison compare_results(const base::CsvTable& old_results,
-                                 const base::CsvTable& new_results,
+ResultComparison compare_results(base::CsvFile& old_results, base::CsvFile& new_results,
                                  const std::vector<std::string>& key,
                                  const std::vector<ComparedMetric>& metrics) {
-  std::vector<std::string> names;
-  for (const ComparedMetric& metric : metrics) {
-    names.push_back(metric.column);
+  base::CsvFile* files[] = {&old_results, &new_results};
+  Rows tables[2];
+  std::exception_ptr failures[2];
+  base::on_threads(2, [&](unsigned i) {
+    try {
+      tables[i] = read_rows(*files[i], key, metrics);
+    } catch (...) {
+      failures[i] = std::current_exception();
+    }
+  });
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) {
+      std::rethrow_exception(failure);
+    }
   }
-  const auto old_key = positions(old_results, key);
-  const auto new_key = positions(new_results, key);
-  const auto old_columns = positions(old_results, names);
-  const auto new_columns = positions(new_results, names);
-  const auto old_verdicts = verdicts_of(old_results);
-  const auto new_verdicts = verdicts_of(new_results);
-  keys_of(old_results, old_key);  // each key once
-  const Keys new_rows = keys_of(new_results, new_key);
+  const Rows& before = tables[0];
+  const Rows& after = tables[1];
 
   ResultComparison result;
   result.metrics.resize(metrics.size());
-  result.rows.reserve(old_results.rows());
-  std::vector<std::vector<double>> moves(metrics.size());
-  std::vector<bool> found(new_results.rows(), false);
-  for (std::size_t row = 0; row < old_results.rows(); ++row) {
-    const auto match = new_rows.find({&old_results, &old_key, row});
-    if (match == new_rows.end()) {
-      result.rows.push_back({.old_row = row, .change = Change::missing});
-      continue;
+  result.rows.resize(before.keys.size());
+  std::vector<bool> found(after.keys.size(), false);
+  for (std::size_t row = 0; row < before.keys.size(); ++row) {
+    ComparedRow& compared = result.rows[row];
+    compared.old_row = row;
+    compared.new_row = after.find(before.keys[row]);
+    if (compared.new_row == kNowhere) {
+      compared.change = Change::missing;
+    } else {
+      found[compared.new_row] = true;
     }
-    ComparedRow compared{.old_row = row, .new_row = match->row};
-    found[match->row] = true;
-    const auto was = feasible(old_results, row, old_verdicts);
-    const auto is = feasible(new_results, match->row, new_verdicts);
-    const bool turned = was && is && *was != *is;
-    for (std::size_t m = 0; m < metrics.size(); ++m) {
-      const auto before = base::parse_number(old_results.cell(row, old_columns[m]));
-      const auto after = base::parse_number(new_results.cell(match->row, new_columns[m]));
-      if (turned && !(before && after)) {
+  }
+  const auto turned = [&](const ComparedRow& row) {
+    const Verdict was = before.feasible[row.old_row];
+    const Verdict is = after.feasible[row.new_row];
+    return was != Verdict::unknown && is != Verdict::unknown && was != is;
+  };
+  std::vector<double> moves;
+  for (std::size_t m = 0; m < metrics.size(); ++m) {
+    MetricChange& sum = result.metrics[m];
+    moves.clear();
+    for (ComparedRow& compared : result.rows) {
+      if (compared.new_row == kNowhere) {
+        continue;
+      }
+      const auto was = number(before.values[m][compared.old_row]);
+      const auto is = number(after.values[m][compared.new_row]);
+      if (!(was && is) && turned(compared)) {
         continue;  // the verdict says it
       }
-      const Move move = move_of(metrics[m], before, after);
-      MetricChange& sum = result.metrics[m];
-      sum.compared += before || after ? 1 : 0;
+      const Move move = move_of(metrics[m], was, is);
+      sum.compared += was || is ? 1 : 0;
       sum.gains += move.change == Change::gain ? 1 : 0;
       sum.losses += move.change == Change::loss ? 1 : 0;
       sum.drifts += move.change == Change::drift ? 1 : 0;
-      if (before && after) {
-        moves[m].push_back(move.moved);
+      if (was && is) {
+        moves.push_back(move.moved);
       }
       if (move.change < compared.change ||
           (move.change == compared.change && std::abs(move.moved) > std::abs(compared.moved))) {
@@ -235,20 +299,21 @@ ResultComparison compare_results(const base::CsvTable& old_results,
         compared.moved = move.moved;
       }
     }
-    if (turned) {
-      compared.change =
-          std::min(compared.change, *is ? Change::became_feasible : Change::became_infeasible);
-    }
-    result.rows.push_back(compared);
+    summarise(sum, moves, metrics[m].direction);
   }
-  for (std::size_t row = 0; row < new_results.rows(); ++row) {
+  for (ComparedRow& row : result.rows) {
+    if (row.new_row != kNowhere && turned(row)) {
+      const bool is = after.feasible[row.new_row] == Verdict::yes;
+      row.change = std::min(row.change, is ? Change::became_feasible : Change::became_infeasible);
+    }
+  }
+  for (std::size_t row = 0; row < after.keys.size(); ++row) {
     if (!found[row]) {
       result.rows.push_back({.new_row = row, .change = Change::added});
     }
   }
-  for (std::size_t m = 0; m < metrics.size(); ++m) {
-    summarise(result.metrics[m], moves[m], metrics[m].direction);
-  }
+  result.old_values = std::move(tables[0].values);
+  result.new_values = std::move(tables[1].values);
   return result;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two tables of results, row by row: what got better, worse, or lost.
+// Two tables of results, row by row: what got better, worse, or lost. Both are read once, at the same time; of a row are
+// kept 128 bits of hash in place of its key, and the metrics.
 //
 // Rows belong together when the cells of every key column are equal, as numbers where both are
 // numbers ("0.5" and "0.50"), else as text. A metric moves by (new - old) / |old|; within its
@@ -15,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/csv.hpp"
+#include "base/csv_file.hpp"
 #include "sim/pareto.hpp"
 
 namespace roofcast::sim {
@@ -64,15 +65,17 @@ struct MetricChange {
 
 struct ResultComparison {
   std::vector<MetricChange> metrics;  // in the order asked for
-  std::vector<ComparedRow> rows;      // those of the old table in its order, then what is added
+  std::vector<std::vector<double>>
+      old_values;  // of each metric, by row; NaN where there is no number
+  std::vector<std::vector<double>> new_values;
+  std::vector<ComparedRow> rows;  // those of the old table in its order, then what is added
   std::size_t count(Change change) const;
 };
 
 // A row is feasible when its cells `fits` and `meets`, where the table has them, say true; it
 // becomes infeasible or feasible only where both tables say. Throws base::CsvError for a column that
 // either table lacks, and for two rows of one key.
-ResultComparison compare_results(const base::CsvTable& old_results,
-                                 const base::CsvTable& new_results,
+ResultComparison compare_results(base::CsvFile& old_results, base::CsvFile& new_results,
                                  const std::vector<std::string>& key,
                                  const std::vector<ComparedMetric>& metrics);
 

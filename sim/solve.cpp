@@ -130,7 +130,8 @@ KnobRange parse_knob_range(const std::string& text, const base::Node& document,
   if (low.value >= high.value) {
     return problem("expects the low end of the range first");
   }
-  if (const base::Node* now = document.find_path(range.path); high.after.empty() && high.before.empty() && now != nullptr && now->is_scalar()) {
+  if (const base::Node* now = document.find_path(range.path);
+      high.after.empty() && high.before.empty() && now != nullptr && now->is_scalar()) {
     if (const Number n = number_of(now->text); n.ok && !n.after.empty()) {
       return problem(fmt::format(
           "\"{}\" has a unit: {}; give one, for example '{}={:g}..{:g}{}', or factors: x0.5..x8",
@@ -152,7 +153,7 @@ double room(const Condition& c, const ServingEstimate& e) {
   using Relation = Condition::Relation;
   const double over =
       (find_metric(c.metric)->value(e) - c.bound) / std::max(std::abs(c.bound), 1e-300);
-  return c.relation == Relation::equal ? -std::abs(over)
+  return c.relation == Relation::equal                                        ? -std::abs(over)
          : c.relation == Relation::less || c.relation == Relation::less_equal ? -over
                                                                               : over;
 }

@@ -38,7 +38,7 @@ struct SweepResult {
   std::vector<std::uint8_t> meets;         // every condition
   // 1 = on the front; 0 = does not meet the conditions; empty where the sweep has no goal.
   std::vector<std::uint32_t> pareto_rank;
-  std::size_t feasible = 0;                // points that meet
+  std::size_t feasible = 0;  // points that meet
 };
 
 // `threads` 0 = all cores. `done` counts finished points while it runs, for a progress display.

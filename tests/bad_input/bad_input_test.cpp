@@ -93,7 +93,8 @@ void read_as_question(const base::Node& document) {
     sim::parse_knob_range(text.text, scenario, problems);
   }
   for (const base::Node& text : document.find("until")->items) {
-    const auto source = std::make_shared<const base::Source>(base::Source{"--until", text.text, {}});
+    const auto source =
+        std::make_shared<const base::Source>(base::Source{"--until", text.text, {}});
     sim::parse_condition(text.text, {source, {}}, problems, "");
   }
   problems.throw_if_any();

@@ -87,10 +87,10 @@ TEST_CASE("solve tells what a hundredth more of a bound buys, and what it is as 
   if (!roofcast.exists()) {
     return;
   }
-  const json answer = solve(
-      roofcast, {"--vary", "deployment.tensor_parallel=2,4,8", "--vary",
-                 "traffic.arrivals.rate=1 /s..40 /s", "--until", "tpot_p95_s <= 0.03", "--until",
-                 "ttft_p95_s <= 2", "--minimize", "cost_usd_per_mtok"});
+  const json answer =
+      solve(roofcast, {"--vary", "deployment.tensor_parallel=2,4,8", "--vary",
+                       "traffic.arrivals.rate=1 /s..40 /s", "--until", "tpot_p95_s <= 0.03",
+                       "--until", "ttft_p95_s <= 2", "--minimize", "cost_usd_per_mtok"});
   INFO(answer.dump(2));
   REQUIRE(answer["found"] == true);
   CHECK(answer["every_combination"] == false);
@@ -113,9 +113,10 @@ TEST_CASE("solve's row of CSV has the knobs, and every metric as estimate tells 
   if (!roofcast.exists()) {
     return;
   }
-  const std::string rows = roofcast.output(
-      {"solve", example("llama-70b_arrivals"), "--vary", "deployment.tensor_parallel=4,8", "--until",
-       "tpot_mean_s <= 0.02", "--maximize", "throughput_tok_per_s_per_gpu", "--format", "csv"});
+  const std::string rows =
+      roofcast.output({"solve", example("llama-70b_arrivals"), "--vary",
+                       "deployment.tensor_parallel=4,8", "--until", "tpot_mean_s <= 0.02",
+                       "--maximize", "throughput_tok_per_s_per_gpu", "--format", "csv"});
   CHECK(contains(rows, "deployment.tensor_parallel,fits,meets,reason,"));
   CHECK(contains(rows, "\n4,true,true,,"));
 }
@@ -125,9 +126,9 @@ TEST_CASE("Of combinations that all miss solve shows the nearest, and what limit
   if (!roofcast.exists()) {
     return;
   }
-  const Outcome outcome = roofcast.run(
-      {"solve", example("llama-70b_arrivals"), "--vary", "deployment.tensor_parallel=2,4,8",
-       "--until", "tpot_mean_s <= 0.001", "--minimize", "gpus"});
+  const Outcome outcome = roofcast.run({"solve", example("llama-70b_arrivals"), "--vary",
+                                        "deployment.tensor_parallel=2,4,8", "--until",
+                                        "tpot_mean_s <= 0.001", "--minimize", "gpus"});
   CHECK(outcome.code == 0);
   CHECK(contains(outcome.out, "nothing of 3 combinations meets the conditions; the nearest"));
   CHECK(contains(outcome.out, "'deployment.tensor_parallel=8'"));
@@ -161,12 +162,12 @@ TEST_CASE("solve refuses what it cannot look for, and says why", "[cli]") {
   CHECK(contains(complaint({"--vary", "serving.replicas=1..4", "--vary",
                             "deployment.tensor_parallel=4,8", "--until", fits}),
                  "need a metric to --minimize"));
-  CHECK(contains(complaint({"--vary", "serving.replicas=1..4", "--until", fits, "--minimize", "gpus",
-                            "--maximize", "gpus"}),
+  CHECK(contains(complaint({"--vary", "serving.replicas=1..4", "--until", fits, "--minimize",
+                            "gpus", "--maximize", "gpus"}),
                  "not both"));
   CHECK(contains(complaint({"--vary", "system.chip.hbm.bandwidth=1e12..2e13", "--until", fits}),
                  "has a unit: 4.8 TB/s; give one"));
-  CHECK(contains(complaint({"--vary", "system=hgx_h100,hgx_h20", "--until", fits}),
+  CHECK(contains(complaint({"--vary", "system=hgx_h100,hgx_h2000", "--until", fits}),
                  "did you mean \"hgx_h200\"?"));
 }
 

@@ -60,7 +60,9 @@ sim::ServingEstimate put_back(base::Node document, const std::vector<sim::KnobRa
 }
 
 sim::Condition at_most(const char* metric, double bound) {
-  return {.text = metric, .metric = metric, .relation = sim::Condition::Relation::less_equal,
+  return {.text = metric,
+          .metric = metric,
+          .relation = sim::Condition::Relation::less_equal,
           .bound = bound};
 }
 
@@ -109,14 +111,18 @@ double quantile(const Remembered& grid, const sim::Metric& metric, double q) {
 
 }  // namespace
 
-TEST_CASE("A search of some combinations finds, nineteen times in twenty, within a hundredth the best of all", "[laws]") {
+TEST_CASE(
+    "A search of some combinations finds, nineteen times in twenty, within a hundredth the best of "
+    "all",
+    "[laws]") {
   const sim::Objective cost{sim::find_metric("cost_usd_per_mtok"), sim::Direction::minimize};
   std::size_t asked = 0;
   std::size_t reached = 0;
-  for (const auto& [system, model] : {std::pair<const char*, const char*>{"hgx_h100", "llama-3.1-70b"},
-                                      {"hgx_h200", "qwen3-235b-a22b"},
-                                      {"hgx_b200", "llama-3.1-70b"},
-                                      {"hgx_a100", "qwen3-32b"}}) {
+  for (const auto& [system, model] :
+       {std::pair<const char*, const char*>{"hgx_h100", "llama-3.1-70b"},
+        {"hgx_h200", "qwen3-235b-a22b"},
+        {"hgx_b200", "llama-3.1-70b"},
+        {"hgx_a100", "qwen3-32b"}}) {
     const base::Node document = served(system, model);
     const auto ranges = ranges_of(knobs(), document);
     sim::KnobValues values;
@@ -148,15 +154,18 @@ TEST_CASE("A search of some combinations finds, nineteen times in twenty, within
   CHECK(20 * reached >= 19 * asked);
 }
 
-TEST_CASE("What is chosen of ranges, put back, is what was chosen and meets the conditions", "[laws]") {
+TEST_CASE("What is chosen of ranges, put back, is what was chosen and meets the conditions",
+          "[laws]") {
   const sim::Objective most{sim::find_metric("throughput_tok_per_s_per_gpu"),
                             sim::Direction::maximize};
   for (const char* system : {"hgx_h100", "hgx_h200", "hgx_b200"}) {
     const base::Node document = served(system, "llama-3.1-70b");
-    const auto ranges = ranges_of({"system.chip.hbm.bandwidth=x0.7..x2", "traffic.concurrency=1..2000",
-                                   "deployment.tensor_parallel=2,4,8"},
-                                  document);
-    const std::vector<sim::Condition> until = {at_most("tpot_p95_s", 0.025), at_most("ttft_p95_s", 0.8)};
+    const auto ranges =
+        ranges_of({"system.chip.hbm.bandwidth=x0.7..x2", "traffic.concurrency=1..2000",
+                   "deployment.tensor_parallel=2,4,8"},
+                  document);
+    const std::vector<sim::Condition> until = {at_most("tpot_p95_s", 0.025),
+                                               at_most("ttft_p95_s", 0.8)};
     const sim::Choice best =
         sim::ChoiceSearch(ranges, most, sim::estimates_by_sweep(document, ranges)).best(until);
     REQUIRE(best.found);

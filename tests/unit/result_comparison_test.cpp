@@ -2,8 +2,11 @@
 #include "sim/result_comparison.hpp"
 
 #include <fmt/format.h>
+#include <stdlib.h>  // mkdtemp
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <random>
 #include <string>
@@ -17,18 +20,44 @@ using sim::Direction;
 
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr sim::Tolerance kPercent{.value = 0.01};
 const std::vector<sim::ComparedMetric> kSpeed = {{"tok", Direction::maximize, kPercent},
                                                  {"time", Direction::minimize, kPercent}};
 
-base::CsvTable table(const std::string& rows, const std::string& name = "t.csv") {
-  return base::parse_csv("chip,load,fits,tok,time\n" + rows, name);
+// A table in a file that goes away with the test.
+class Table {
+ public:
+  explicit Table(const std::string& rows, const std::string& name = "t.csv") {
+    std::string directory = (fs::temp_directory_path() / "roofcast-test-XXXXXX").string();
+    REQUIRE(mkdtemp(directory.data()) != nullptr);
+    directory_ = directory;
+    file_ = directory_ / name;
+    std::ofstream(file_, std::ios::binary) << "chip,load,fits,tok,time\n" << rows;
+  }
+  ~Table() { fs::remove_all(directory_); }
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+
+  base::CsvFile open() const { return base::CsvFile(file_); }
+
+ private:
+  fs::path directory_;
+  fs::path file_;
+};
+
+sim::ResultComparison compare(const Table& before, const Table& after,
+                              const std::vector<std::string>& key,
+                              const std::vector<sim::ComparedMetric>& metrics) {
+  base::CsvFile old_results = before.open();
+  base::CsvFile new_results = after.open();
+  return sim::compare_results(old_results, new_results, key, metrics);
 }
 
 sim::ResultComparison compared(const std::string& before, const std::string& after,
                                const std::vector<sim::ComparedMetric>& metrics = kSpeed) {
-  return sim::compare_results(table(before, "old.csv"), table(after, "new.csv"), {"chip", "load"},
-                              metrics);
+  return compare(Table(before, "old.csv"), Table(after, "new.csv"), {"chip", "load"}, metrics);
 }
 
 }  // namespace
@@ -155,9 +184,9 @@ TEST_CASE("two rows of one key, and a column that is not there, are refused", "[
   CHECK_THROWS_WITH(
       compared("a,1,true,1,1\na,2,true,1,1\na,1.0,true,2,1\n", "a,1,true,1,1\n"),
       Catch::Matchers::ContainsSubstring("old.csv: error: rows 1 and 3 have one key, chip=a"));
-  CHECK_THROWS_WITH(sim::compare_results(table(""), table(""), {"chip"},
-                                         {{"tme", Direction::minimize, kPercent}}),
-                    Catch::Matchers::ContainsSubstring("did you mean \"time\""));
+  CHECK_THROWS_WITH(
+      compare(Table(""), Table(""), {"chip"}, {{"tme", Direction::minimize, kPercent}}),
+      Catch::Matchers::ContainsSubstring("did you mean \"time\""));
 }
 
 TEST_CASE("a median is of all rows that have both numbers", "[unit]") {

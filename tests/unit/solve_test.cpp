@@ -69,7 +69,8 @@ TEST_CASE("A range that is none is said to be none", "[unit]") {
   CHECK_THAT(complaint("traffic.requests"), ContainsSubstring("no value to start from"));
   CHECK_THAT(complaint("traffic.arrivals.process"), ContainsSubstring("no number to start from"));
   CHECK_THAT(complaint("system=a,,b"), ContainsSubstring("a list a,b"));
-  CHECK_THAT(complaint("traffic.arrivals.rate=1..8"), ContainsSubstring("has a unit: 4 /s; give one"));
+  CHECK_THAT(complaint("traffic.arrivals.rate=1..8"),
+             ContainsSubstring("has a unit: 4 /s; give one"));
 }
 
 TEST_CASE("The edge of a rising metric is found from below, of a falling one from above",
@@ -103,11 +104,14 @@ TEST_CASE("What never or always holds, or holds in two places, is said", "[unit]
   CHECK(twice.value == "10");
 }
 
-TEST_CASE("A condition's room is its distance to the bound, and a hundredth of the bound loosens it by that",
-          "[unit]") {
+TEST_CASE(
+    "A condition's room is its distance to the bound, and a hundredth of the bound loosens it by "
+    "that",
+    "[unit]") {
   sim::ServingEstimate e;
   e.steady.ttft_mean = 8.0 * base::second;
-  const auto all = conditions({"ttft_mean_s <= 10", "ttft_mean_s >= 10", "ttft_mean_s == 8", "fits"});
+  const auto all =
+      conditions({"ttft_mean_s <= 10", "ttft_mean_s >= 10", "ttft_mean_s == 8", "fits"});
   CHECK(sim::room(all[0], e) == Approx(0.2));
   CHECK(sim::room(all[1], e) == Approx(-0.2));
   CHECK(sim::room(all[2], e) == 0.0);
