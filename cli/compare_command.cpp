@@ -13,12 +13,16 @@ namespace {
 struct Options {
   std::vector<std::string> files;
   CompareResultsOptions results;
+  std::string report;
 };
 
 // One file is a roadmap, two are results.
 int run_compare(Options& options) {
   CompareResultsOptions& results = options.results;
   if (options.files.size() == 2) {
+    if (!options.report.empty()) {
+      throw base::InputError("error: --report is of a roadmap\n");
+    }
     results.old_results = options.files[0];
     results.new_results = options.files[1];
     return compare_results(results);
@@ -34,7 +38,8 @@ int run_compare(Options& options) {
           "results\n");
     }
   }
-  return compare_roadmap(base::load_document(options.files.front()), results.csv, results.strict);
+  return compare_roadmap(base::load_document(options.files.front()), results.csv, options.report,
+                         results.strict);
 }
 
 }  // namespace
@@ -79,12 +84,18 @@ void add_compare(CLI::App& app, Run& chosen) {
                    "where every number goes, or the rows, each with what happened to it")
       ->type_name(kFile)
       ->group("Output");
+  command
+      ->add_option("--report", options->report,
+                   "where the HTML report of a roadmap goes: options over the portfolio, with "
+                   "weights to turn, and features")
+      ->type_name(kFile)
+      ->group("Output");
   command->add_flag("--strict", results.strict,
                     "exit with 3 when an option cannot run a workload; when a row is missing, "
                     "became infeasible or has a loss");
   command->footer(examples(
       {"roofcast show example roadmap_features > roadmap.yaml",
-       "roofcast compare roadmap.yaml --csv roadmap.csv",
+       "roofcast compare roadmap.yaml --csv roadmap.csv --report roadmap.html",
        "roofcast show example llama-70b > llama-70b.yaml",
        "roofcast show example llama70b_h200_hbm > old.yaml",
        "roofcast sweep old.yaml --csv old.csv --quiet",

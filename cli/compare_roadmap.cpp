@@ -9,6 +9,7 @@
 #include "base/csv.hpp"
 #include "cli/commands.hpp"
 #include "cli/metric_cells.hpp"
+#include "cli/roadmap_report.hpp"
 #include "cli/text_table.hpp"
 #include "sim/roadmap.hpp"
 
@@ -175,7 +176,8 @@ void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& re
   csv.close();
 }
 
-int compare_roadmap(const base::Node& document, const std::string& csv, bool strict) {
+int compare_roadmap(const base::Node& document, const std::string& csv, const std::string& report,
+                    bool strict) {
   const sim::Roadmap roadmap = sim::read_roadmap(document);
   const sim::RoadmapResult result = sim::run_roadmap(roadmap);
   if (!roadmap.question.empty()) {
@@ -190,6 +192,9 @@ int compare_roadmap(const base::Node& document, const std::string& csv, bool str
   }
   if (!csv.empty()) {
     write_roadmap_csv(roadmap, result, csv);
+  }
+  if (!report.empty()) {
+    write_report(roadmap, result, base::to_yaml(document), report);
   }
   bool infeasible = !result.no_features.empty();
   for (const sim::OptionResult& o : result.options) {

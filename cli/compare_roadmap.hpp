@@ -10,9 +10,10 @@
 
 namespace roofcast::cli {
 
-// Prints, and writes every number to `csv` unless it is empty. Exit code: kInfeasible under `strict` when an option
-// cannot run a workload that the base runs.
-int compare_roadmap(const base::Node& document, const std::string& csv, bool strict);
+// Prints, and writes every number to `csv` and a page of HTML to `report` unless they are empty. Exit code: kInfeasible
+// under `strict` when an option cannot run a workload that the base runs.
+int compare_roadmap(const base::Node& document, const std::string& csv, const std::string& report,
+                    bool strict);
 
 // One row for each option and workload and one for its portfolio, the base first, then one for each feature.
 void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,

@@ -7,6 +7,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/scenario_text.hpp"
+#include "cli/sensitivity_report.hpp"
 #include "cli/sensitivity_text.hpp"
 #include "cli/usage.hpp"
 
@@ -20,6 +21,7 @@ struct Options {
   std::vector<std::string> set;
   sim::StepAndGain steps;
   sim::VarianceOptions variance;
+  std::string report;
   std::string format = "text";
   bool strict = false;
 };
@@ -101,7 +103,8 @@ SensitivityAnswer answer(const Options& options, const sim::TurnedScenario& scen
 }
 
 int run_sensitivity(const Options& options) {
-  const sim::TurnedScenario scenario(scenario_document(options.scenario, options.set));
+  const base::Node document = scenario_document(options.scenario, options.set);
+  const sim::TurnedScenario scenario(document);
   sim::Workspace workspace;
   const sim::ServingEstimate estimate = sim::estimate(sim::view(scenario.scenario()), workspace);
   if (!estimate.fits()) {
@@ -112,6 +115,10 @@ int run_sensitivity(const Options& options) {
       fmt::print(options.format == "csv" ? stderr : stdout, "{}\n\nit does not run: {}\n",
                  title(scenario.scenario()), why);
     }
+    if (!options.report.empty()) {
+      write_report_of_misfit(title(scenario.scenario()), why, base::to_yaml(document),
+                             options.report);
+    }
     return options.strict ? kInfeasible : kDone;
   }
   const SensitivityAnswer a = answer(options, scenario, estimate);
@@ -121,6 +128,9 @@ int run_sensitivity(const Options& options) {
     write_sensitivity_csv(a, std::cout);
   } else {
     fmt::print("{}", sensitivity_text(a));
+  }
+  if (!options.report.empty()) {
+    write_report(a, base::to_yaml(document), options.report);
   }
   return kDone;
 }
@@ -177,13 +187,19 @@ void add_sensitivity(CLI::App& app, Run& chosen) {
   command->add_option("--seed", options->variance.seed, "of the sample")
       ->type_name(kNumber)
       ->capture_default_str();
+  command
+      ->add_option("--report", options->report,
+                   "where the HTML report goes: every table as a chart, by metric")
+      ->type_name(kFile)
+      ->group("Output");
   command->add_option("--format", options->format, "how to print it")
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str()
       ->group("Output");
   command->add_flag("--strict", options->strict, "exit with 3 when the scenario does not fit");
   command->footer(examples(
-      {"roofcast show example llama-70b > mine.yaml", "roofcast sensitivity mine.yaml",
+      {"roofcast show example llama-70b > mine.yaml",
+       "roofcast sensitivity mine.yaml --report sensitivity.html",
        "roofcast sensitivity mine.yaml --metric tpot_mean_s --vary traffic.concurrency --vary "
        "system.chip.hbm.bandwidth --gain 1.35",
        "roofcast sensitivity mine.yaml --metric tpot_mean_s --vary "

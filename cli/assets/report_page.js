@@ -72,6 +72,7 @@ const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
 // ---- Charts, theme, print, scenario -------------------------------------------------------
 
 const kPrintSize = { width: 720, height: 400 };
+const paperHeight = (element) => Number(element.dataset.paperHeight) || kPrintSize.height;
 
 function chartOf(name, svg) {
   if (!charts[name]) {
@@ -105,19 +106,19 @@ function setUpTheme(redrawCharts) {
 function setUpPrint(redrawCharts) {
   let before = null;
   const drawings = () => document.querySelectorAll('.chart svg');
-  const resize = (size) => Object.values(charts).filter(Boolean).forEach((chart) => {
-    chart.resize(size);
+  const resize = (sizeOf) => Object.values(charts).filter(Boolean).forEach((chart) => {
+    chart.resize(sizeOf(chart.getDom()));
   });
   addEventListener('beforeprint', () => {
     if (before) { return; }
     before = document.documentElement.dataset.theme;
     state.printing = true;
     setTheme('light');
-    resize(kPrintSize);
+    resize((element) => ({ width: kPrintSize.width, height: paperHeight(element) }));
     redrawCharts();
     Object.values(charts).filter(Boolean).forEach((chart) => chart.getZr().flush());
     drawings().forEach((svg) => svg.setAttribute('viewBox',
-        `0 0 ${kPrintSize.width} ${kPrintSize.height}`));
+        `0 0 ${kPrintSize.width} ${paperHeight(svg.closest('.chart'))}`));
     byId('scenario-details').open = true;
   });
   addEventListener('afterprint', () => {
@@ -126,7 +127,7 @@ function setUpPrint(redrawCharts) {
     before = null;
     state.printing = false;
     drawings().forEach((svg) => svg.removeAttribute('viewBox'));
-    resize({ width: 'auto', height: 'auto' });
+    resize(() => ({ width: 'auto', height: 'auto' }));
     redrawCharts();
   });
 }

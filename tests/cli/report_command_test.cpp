@@ -95,7 +95,9 @@ TEST_CASE("A report asks nothing of a network", "[cli]") {
   roofcast.output(
       {"sweep", example("llama70b_what_if"), "--csv", "o.csv", "--report", "o.html", "--quiet"});
   roofcast.output({"simulate", example("llama-70b"), "--report", "s.html"});
-  const std::string page = roofcast.read(GENERATE("o.html", "s.html"));
+  roofcast.output({"compare", example("roadmap_features"), "--report", "r.html"});
+  roofcast.output({"sensitivity", example("llama-70b"), "--report", "v.html"});
+  const std::string page = roofcast.read(GENERATE("o.html", "s.html", "r.html", "v.html"));
   const auto library = page.find("Licensed to the Apache Software Foundation");
   REQUIRE(library != std::string::npos);
   const auto library_end = page.find("</script>", library);
@@ -218,6 +220,90 @@ TEST_CASE("A report of measured requests has both sides, and says which run it l
       roofcast.run({"calibrate", "validate", "gemm", "gemm.csv", "--report", "o.html"});
   CHECK(gemm.code == 2);
   CHECK(contains(gemm.err, "--report is of requests"));
+}
+
+TEST_CASE("A roadmap's report holds what its CSV does, and is small", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.output({"compare", example("roadmap_features"), "--csv", "r.csv", "--report", "r.html"});
+  const std::string page = roofcast.read("r.html");
+  CHECK(page.size() < 1'500'000);
+  const json data = json::parse(data_text(page));
+  const base::CsvTable table = base::read_csv(roofcast.path("r.csv"));
+  REQUIRE(data["workloads"].size() == 6);
+  REQUIRE(data["options"].size() == 2);
+  REQUIRE(data["features"].size() == 5);
+  const std::size_t block = data["workloads"].size() + 1;
+  for (std::size_t o = 0; o < data["options"].size(); ++o) {
+    const json& option = data["options"][o];
+    for (std::size_t w = 0; w < block; ++w) {
+      const std::size_t row = (o + 1) * block + w;
+      const json& own = w + 1 == block ? option["portfolio"] : option["workloads"][w];
+      CHECK(cell(table, row, "name") == option["name"].get<std::string>());
+      for (const char* bound : {"low90", "high90"}) {
+        CHECK(own[bound].get<double>() ==
+              Approx(number(table, row, std::string(bound) + "_gain")).epsilon(1e-9));
+      }
+      CHECK(own["gain"].get<double>() == Approx(number(table, row, "gain")).epsilon(1e-9));
+      if (w + 1 < block) {
+        CHECK(own["limited_by"] == cell(table, row, "limited_by"));
+      }
+    }
+  }
+  for (std::size_t f = 0; f < data["features"].size(); ++f) {
+    const std::size_t row = (data["options"].size() + 1) * block + f;
+    CHECK(data["features"][f]["share"].get<double>() ==
+          Approx(number(table, row, "share_of_gain")).epsilon(1e-9));
+    CHECK(data["order"][static_cast<std::size_t>(number(table, row, "place_in_order")) - 1] == f);
+  }
+  for (const json& gains : data["subsets"]) {
+    CHECK(gains.size() == 32);
+  }
+}
+
+TEST_CASE("A sensitivity's report holds what its JSON does, and says why there is none", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const json printed =
+      json::parse(roofcast.output({"sensitivity", example("llama-70b"), "--metric", "tpot_mean_s",
+                                   "--vary", "system.chip.hbm.bandwidth=x0.8..x2", "--rows", "32",
+                                   "--report", "v.html", "--format", "json"}));
+  const std::string page = roofcast.read("v.html");
+  CHECK(page.size() < 1'500'000);
+  const json data = json::parse(data_text(page));
+  CHECK((data["answer"] == printed));
+  CHECK(data["metrics"].size() == 1);
+  CHECK(data["metrics"][0]["better"] == -1);
+  CHECK(data["notes"].empty());
+  roofcast.output({"sensitivity", example("llama-70b"), "--set", "deployment.tensor_parallel=1",
+                   "--set", "precision=bf16", "--report", "n.html"});
+  const json none = json::parse(data_text(roofcast.read("n.html")));
+  CHECK(none["metrics"].empty());
+  CHECK(contains(none["notes"][0].get<std::string>(), "Does not run: "));
+}
+
+TEST_CASE("Names of a roadmap cannot break out of its report, and two CSVs have none", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::string name = "</script><script>alert(1)</script> & <b>\"quoted\"</b>";
+  roofcast.write("odd.yaml", "workloads:\n  '" + name + "': {base: " + example("llama-70b") +
+                                 "}\noptions:\n  '" + name +
+                                 "': {system.chip.hbm.bandwidth: x1.2}\n");
+  roofcast.output({"compare", "odd.yaml", "--report", "o.html"});
+  const std::string page = roofcast.read("o.html");
+  CHECK(!contains(page, "<script>alert"));
+  CHECK(json::parse(data_text(page))["options"][0]["name"] == name);
+  roofcast.write("a.csv", "size,us\n8,10\n");
+  const Outcome refused =
+      roofcast.run({"compare", "a.csv", "a.csv", "--minimize", "us", "--report", "o.html"});
+  CHECK(refused.code == 2);
+  CHECK(contains(refused.err, "--report is of a roadmap"));
 }
 
 }  // namespace roofcast::cli
