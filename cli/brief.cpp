@@ -17,9 +17,11 @@ struct Section {
   const std::vector<std::string>* lines;
 };
 std::vector<Section> sections_of(const Brief& brief) {
-  return {{"Assumptions", &brief.assumptions},
-          {"Confidence", &brief.confidence},
-          {"What would change the answer", &brief.changes}};
+  std::vector<Section> all = {{"Assumptions", &brief.assumptions},
+                              {"Confidence", &brief.confidence},
+                              {"What would change the answer", &brief.changes}};
+  std::erase_if(all, [](const Section& section) { return section.lines->empty(); });
+  return all;
 }
 
 std::string escaped(const std::string& text, std::string_view special,

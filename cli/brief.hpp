@@ -9,6 +9,7 @@
 
 #include "cli/text_table.hpp"
 #include "sim/roadmap.hpp"
+#include "sim/sweep_run.hpp"
 
 namespace roofcast::cli {
 
@@ -26,6 +27,10 @@ struct Brief {
 };
 
 Brief brief_of(const sim::Roadmap& roadmap, const sim::RoadmapResult& result);
+// The best point of each group of a sweep by a metric (rows of cli/sweep_csv.hpp), and what would put another first:
+// bounds of conditions, and a price where the metric is a cost.
+Brief brief_of(const sim::SweepPoints& points, const sim::SweepResult& result,
+               const sim::Metric& metric);
 
 std::string markdown(const Brief& brief);
 std::string html(const Brief& brief);  // self-contained, without scripts but for the theme

@@ -38,22 +38,9 @@ std::string bound_of(const sim::ServingEstimate& e, std::string_view metric) {
 }
 
 void print_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
-  const std::int64_t cached = s.traffic.cached_tokens;
-  const std::string load =
-      s.traffic.arrivals
-          ? fmt::format("{:.4g} requests a second", workloads::mean_rate(*s.traffic.arrivals).si())
-      : s.traffic.agents ? fmt::format("{} agents (means of their turns)", s.traffic.concurrency)
-                         : fmt::format("concurrency {}", s.traffic.concurrency);
-  if (s.training.trains()) {
-    fmt::print("{}\n{} sequences of {} tokens, micro-batches of {}\n\n", title(s),
-               s.training.global_batch, s.training.sequence_length, s.training.micro_batch);
-  } else {
-    fmt::print("{}{}\n{} tokens in{}, {} out, {}\n\n", title(s),
-               s.serving.replicas > 1 ? fmt::format(" · {} replicas", s.serving.replicas) : "",
-               s.traffic.input_tokens,
-               cached > 0 ? fmt::format(" ({} of them cached)", cached) : "",
-               s.traffic.output_tokens, load);
-  }
+  fmt::print("{}{}\n{}\n\n", title(s),
+             s.serving.replicas > 1 ? fmt::format(" · {} replicas", s.serving.replicas) : "",
+             load_text(s));
   if (!e.fits()) {
     fmt::print("does not run: {}\n", sim::reason(e));
     return;

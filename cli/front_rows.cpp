@@ -24,8 +24,8 @@ FrontRows read_front_rows(base::CsvFile& file, const FrontGoal& goal) {
   if (meets) {
     columns.push_back(*meets);
   }
-  if (!goal.by.empty()) {
-    columns.push_back(file.column(goal.by));
+  for (const std::string& name : goal.by) {
+    columns.push_back(file.column(name));
   }
   std::map<std::string, std::uint32_t, std::less<>> ids;
   file.read(columns, [&](std::span<const std::string_view> cells) {
@@ -44,10 +44,15 @@ FrontRows read_front_rows(base::CsvFile& file, const FrontGoal& goal) {
     rows.competing +=
         std::none_of(first, rows.values.end(), [](double v) { return std::isnan(v); }) ? 1 : 0;
     if (!goal.by.empty()) {
-      auto id = ids.find(cells.back());
+      const auto own = cells.last(goal.by.size());
+      std::string name(own.front());
+      for (const std::string_view cell : own.subspan(1)) {
+        name.append(", ").append(cell);
+      }
+      auto id = ids.find(name);
       if (id == ids.end()) {
-        id = ids.emplace(cells.back(), static_cast<std::uint32_t>(ids.size())).first;
-        rows.names.emplace_back(cells.back());
+        id = ids.emplace(name, static_cast<std::uint32_t>(ids.size())).first;
+        rows.names.push_back(std::move(name));
       }
       rows.groups.push_back(id->second);
     }

@@ -17,7 +17,7 @@ struct FrontGoal {
   std::vector<std::string> objectives;  // columns
   std::vector<sim::Direction> directions;
   std::vector<sim::Condition> where;  // on columns
-  std::string by;                     // one front for each value of this column; empty: one
+  std::vector<std::string> by;        // a front for each combination of these columns; none: one
 };
 
 struct FrontRows {

@@ -101,7 +101,7 @@ std::string front_table(const base::CsvTable& table, const std::vector<std::size
   return text.text();
 }
 
-std::string best_table(const base::CsvTable& table, const std::string& axis,
+std::string best_table(const base::CsvTable& table, const std::vector<std::string>& axes,
                        const std::vector<std::string>& objectives) {
   std::vector<const sim::Metric*> columns;
   for (const std::string& name : objectives) {
@@ -115,15 +115,22 @@ std::string best_table(const base::CsvTable& table, const std::string& axis,
   for (const sim::Metric* metric : columns) {
     at_column.push_back(table.column(metric->name));
   }
-  const std::size_t by = table.column(axis);
+  std::vector<std::size_t> by;
+  for (const std::string& axis : axes) {
+    by.push_back(table.column(axis));
+  }
   const std::size_t meets = table.column("meets");
-  std::vector<std::pair<std::string, std::vector<double>>> best;  // in the axis' order
+  using Best = std::pair<std::vector<std::string>, std::vector<double>>;
+  std::vector<Best> best;  // in the axes' order
   for (std::size_t row = 0; row < table.rows(); ++row) {
-    const std::string value(table.cell(row, by));
+    std::vector<std::string> group;
+    for (const std::size_t column : by) {
+      group.emplace_back(table.cell(row, column));
+    }
     auto at =
-        std::find_if(best.begin(), best.end(), [&](const auto& b) { return b.first == value; });
+        std::find_if(best.begin(), best.end(), [&](const Best& b) { return b.first == group; });
     if (at == best.end()) {
-      at = best.insert(at, {value, std::vector<double>(columns.size(), std::nan(""))});
+      at = best.insert(at, {group, std::vector<double>(columns.size(), std::nan(""))});
     }
     for (std::size_t c = 0; c < columns.size() && table.cell(row, meets) == "true"; ++c) {
       const double candidate = value_of(table, row, at_column[c]);
@@ -132,14 +139,14 @@ std::string best_table(const base::CsvTable& table, const std::string& axis,
                                                        : std::fmax(known, candidate);
     }
   }
-  std::vector<std::string> header = {axis};
+  std::vector<std::string> header = axes;
   for (const sim::Metric* metric : columns) {
     header.push_back(fmt::format("{} {}", metric->better == sim::Better::lower ? "lowest" : "best",
                                  metric->label));
   }
   TextTable text(header);
-  for (const auto& [value, values] : best) {
-    std::vector<std::string> cells = {value};
+  for (const auto& [group, values] : best) {
+    std::vector<std::string> cells = group;
     for (std::size_t c = 0; c < columns.size(); ++c) {
       cells.push_back(display(values[c], columns[c]->unit));
     }

@@ -19,9 +19,9 @@ ColumnKind kind_of_column(std::string_view name);
 std::string front_table(const base::CsvTable& table, const std::vector<std::size_t>& rows,
                         const std::vector<std::string>& objectives, std::size_t limit);
 
-// For each value of an axis the best its rows reach in every objective and in cost, each at a
+// For each combination of the axes' values the best its rows reach in every objective and in cost, each at a
 // configuration of its own; only rows that meet the constraints count.
-std::string best_table(const base::CsvTable& table, const std::string& axis,
+std::string best_table(const base::CsvTable& table, const std::vector<std::string>& axes,
                        const std::vector<std::string>& objectives);
 
 // At most `limit` of the rows, spread evenly over the order of a numeric column, both ends kept.

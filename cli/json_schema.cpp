@@ -331,6 +331,9 @@ Json sweep() {
   schema["$defs"] = definitions(knobs);
   Json& properties = schema["properties"];
   describe_points(base_keys, knobs, properties);
+  const Json name = {{"type", "string"}};
+  properties["pareto"]["properties"]["by"] = {
+      {"anyOf", Json::array({name, {{"type", "array"}, {"items", name}}})}};
   for (const char* goal : {"maximize", "minimize"}) {
     Json& items = properties["pareto"]["properties"][goal]["items"];
     items = {{"enum", Json::array()}};

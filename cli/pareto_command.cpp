@@ -28,7 +28,7 @@ struct Options {
   std::vector<std::string> where;
   std::vector<std::string> epsilon;
   std::vector<std::string> reference;
-  std::string by;
+  std::vector<std::string> by;
   std::string against;
   std::string csv;
 };
@@ -151,7 +151,7 @@ std::string fronts_table(const Question& q, const FrontRows& rows,
     header.push_back(fmt::format("knee: {}", column_label(column)));
   }
   if (!q.goal.by.empty()) {
-    header.insert(header.begin(), q.goal.by);
+    header.insert(header.begin(), fmt::format("{}", fmt::join(q.goal.by, ", ")));
   }
   TextTable text(header);
   for (std::size_t group = 0; group < groups; ++group) {
@@ -280,7 +280,7 @@ void add_pareto(CLI::App& app, Run& chosen) {
       ->type_name(kColumn);
   command->add_option("--minimize", options->minimize, "columns that are better when lower")
       ->type_name(kColumn);
-  command->add_option("--by", options->by, "one front for each value of this column")
+  command->add_option("--by", options->by, "a front for each value of this column, or of several")
       ->type_name(kColumn);
   command
       ->add_option("--where", options->where,

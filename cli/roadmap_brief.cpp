@@ -6,6 +6,7 @@
 #include <set>
 
 #include "cli/brief.hpp"
+#include "cli/brief_parts.hpp"
 #include "cli/compare_roadmap.hpp"
 #include "cli/metric_cells.hpp"
 
@@ -26,8 +27,6 @@ struct Rows {
   std::size_t portfolio(std::size_t o) const { return (o + 2) * block(); }
   std::size_t feature(std::size_t f) const { return (result.options.size() + 1) * block() + f + 1; }
 };
-
-std::string row(std::size_t number) { return fmt::format("[{}]", number); }
 
 // ln of what a candidate gains by workload, of those that the base can run.
 struct Candidate {
@@ -113,14 +112,14 @@ void say_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result, 
     }
     brief.answer.push_back(fmt::format(
         "{} gains most: {} over the portfolio {}, and up to {} in {} {}.", best.name,
-        gain_text(best.portfolio), row(rows.portfolio(0)), gain_text(best.gains[most].value),
-        roadmap.workloads[most].name, row(rows.option(0, most))));
+        gain_text(best.portfolio), cite(rows.portfolio(0)), gain_text(best.gains[most].value),
+        roadmap.workloads[most].name, cite(rows.option(0, most))));
   }
   TextTable table({"option", "portfolio", "90 %", "tokens/J", "tokens/$", "row"});
   for (std::size_t o = 0; o < result.options.size(); ++o) {
     const sim::OptionResult& option = result.options[o];
     table.add({option.name, gain_text(option.portfolio.value), interval_text(option.portfolio),
-               gain_text(option.tok_per_j), gain_text(option.tok_per_usd), row(rows.portfolio(o))});
+               gain_text(option.tok_per_j), gain_text(option.tok_per_usd), cite(rows.portfolio(o))});
   }
   brief.evidence.push_back({"Options over the portfolio", std::move(table)});
   TextTable by_workload({"workload", "option", "gain", "limited by", "row"});
@@ -133,7 +132,7 @@ void say_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result, 
                        outcome.found
                            ? std::string(limit_of(outcome.estimate, roadmap.workloads[w].metric))
                            : outcome.reason,
-                       row(rows.option(o, w))});
+                       cite(rows.option(o, w))});
     }
     if (std::isnan(option.portfolio.value)) {
       brief.confidence.push_back(
@@ -166,17 +165,17 @@ void say_features(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
   const std::size_t first = result.order.front();
   std::string sentence = fmt::format(
       "Of the features fund {} first, which alone brings {} {}", result.features[first].name,
-      gain_text(result.features[first].alone), row(rows.feature(first)));
+      gain_text(result.features[first].alone), cite(rows.feature(first)));
   if (result.order.size() > 1) {
     sentence +=
         fmt::format("; then {}, with which it is {} {}", result.features[result.order[1]].name,
-                    gain_text(result.together[1]), row(rows.feature(result.order[1])));
+                    gain_text(result.together[1]), cite(rows.feature(result.order[1])));
   }
   brief.answer.push_back(sentence + ".");
   if (result.order.size() > 2) {
     brief.answer.push_back(fmt::format("All {} together bring {} {}.", result.order.size(),
                                        gain_text(result.together.back()),
-                                       row(rows.feature(result.order.back()))));
+                                       cite(rows.feature(result.order.back()))));
   }
   TextTable table({"order", "feature", "alone", "together with those before",
                    "on top of all others", "share of all", "row"});
@@ -186,7 +185,7 @@ void say_features(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
     table.add({fmt::format("{}", i + 1), f.name, gain_text(f.alone), gain_text(result.together[i]),
                gain_text(f.last),
                std::isfinite(f.share) ? fmt::format("{:.1f}%", 100.0 * f.share) : "-",
-               row(rows.feature(result.order[i]))});
+               cite(rows.feature(result.order[i]))});
     alone.emplace_back(f.name, std::size_t{1} << result.order[i]);
   }
   brief.evidence.push_back({"Features in the order to fund them", std::move(table)});
@@ -223,7 +222,7 @@ Brief brief_of(const sim::Roadmap& roadmap, const sim::RoadmapResult& result) {
         outcome.found
             ? fmt::format("{}: weight {:g}{}; {} {} without any option {}.", workload.name,
                           workload.weight, conditions, metric.label,
-                          display(metric.value(outcome.estimate), metric.unit), row(rows.base(w)))
+                          display(metric.value(outcome.estimate), metric.unit), cite(rows.base(w)))
             : fmt::format("{} is left out: without any option it does not run ({}).", workload.name,
                           outcome.reason));
   }
@@ -239,15 +238,12 @@ Brief brief_of(const sim::Roadmap& roadmap, const sim::RoadmapResult& result) {
        }()) {
     for (const sim::Outcome& outcome : option->outcomes) {
       if (outcome.found) {
-        parameters.insert(fmt::format("{} ({})", outcome.calibration,
-                                      hardware::name(outcome.estimate.provenance)));
+        parameters.insert(parameters_text(outcome.calibration, outcome.estimate.provenance));
       }
     }
   }
   brief.confidence.push_back(fmt::format("Parameters: {}.", fmt::join(parameters, ", ")));
-  brief.confidence.push_back(
-      "Intervals are of 90 %, from the measured errors of operators; errors that both sides of a "
-      "gain share cancel.");
+  brief.confidence.emplace_back(kIntervals);
   return brief;
 }
 

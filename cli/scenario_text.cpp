@@ -65,4 +65,20 @@ std::string title(const sim::Scenario& s) {
                      s.training.trains() ? s.training.trainer.name : s.serving.stack.name);
 }
 
+std::string load_text(const sim::Scenario& s) {
+  if (s.training.trains()) {
+    return fmt::format("{} sequences of {} tokens, micro-batches of {}", s.training.global_batch,
+                       s.training.sequence_length, s.training.micro_batch);
+  }
+  const std::int64_t cached = s.traffic.cached_tokens;
+  const std::string load =
+      s.traffic.arrivals
+          ? fmt::format("{:.4g} requests a second", workloads::mean_rate(*s.traffic.arrivals).si())
+      : s.traffic.agents ? fmt::format("{} agents (means of their turns)", s.traffic.concurrency)
+                         : fmt::format("concurrency {}", s.traffic.concurrency);
+  return fmt::format("{} tokens in{}, {} out, {}", s.traffic.input_tokens,
+                     cached > 0 ? fmt::format(" ({} of them cached)", cached) : "",
+                     s.traffic.output_tokens, load);
+}
+
 }  // namespace roofcast::cli

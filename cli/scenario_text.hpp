@@ -17,4 +17,7 @@ base::Node scenario_document(const std::string& file, const std::vector<std::str
 // "Llama 3.1 70B on HGX H200 · fp8 · TP8 PP1 EP1 DP1 · vLLM"
 std::string title(const sim::Scenario& scenario);
 
+// "2048 tokens in (1024 of them cached), 512 out, concurrency 64", or the batches of a training step.
+std::string load_text(const sim::Scenario& scenario);
+
 }  // namespace roofcast::cli

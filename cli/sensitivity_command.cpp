@@ -41,15 +41,7 @@ std::vector<const sim::Metric*> metrics_of(const Options& options,
     }
   }
   problems.throw_if_any();
-  for (const char* name :
-       {"step_s", "tpot_mean_s", "ttft_mean_s", "task_mean_s", "throughput_tok_per_s_per_gpu"}) {
-    const sim::Metric* metric = sim::find_metric(name);
-    const double value = metric->value(estimate);
-    if (options.metrics.empty() && std::isfinite(value) && value > 0.0) {
-      all.push_back(metric);
-    }
-  }
-  return all;
+  return options.metrics.empty() ? usual_metrics(estimate) : all;
 }
 
 struct Varied {

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/csv.hpp"
+#include "cli/metric_cells.hpp"
 #include "cli/text_table.hpp"
 
 namespace roofcast::cli {
@@ -209,12 +210,27 @@ Json metric_json(const SensitivityAnswer& a, std::size_t m) {
 
 }  // namespace
 
+std::vector<const sim::Metric*> usual_metrics(const sim::ServingEstimate& estimate) {
+  std::vector<const sim::Metric*> all;
+  for (const char* name :
+       {"step_s", "tpot_mean_s", "ttft_mean_s", "task_mean_s", "throughput_tok_per_s_per_gpu"}) {
+    const sim::Metric* metric = sim::find_metric(name);
+    const double value = metric->value(estimate);
+    if (std::isfinite(value) && value > 0.0) {
+      all.push_back(metric);
+    }
+  }
+  return all;
+}
+
 std::string sensitivity_text(const SensitivityAnswer& a) {
   std::string out = a.title + "\n";
   for (std::size_t m = 0; m < a.metrics.size(); ++m) {
     const sim::Metric& metric = *a.metrics[m];
-    out += fmt::format("\n{} {}: per cent of it for one per cent of\n\n", metric.label,
-                       display(metric.value(a.estimate), metric.unit));
+    const std::string_view limit = limit_of(a.estimate, metric.name);
+    out += fmt::format("\n{} {}{}: per cent of it for one per cent of\n\n", metric.label,
+                       display(metric.value(a.estimate), metric.unit),
+                       limit.empty() ? std::string() : fmt::format(", limited by {}", limit));
     out += tornado(a, m) + freed(a, m) + uncertain(a, m) + varied(a, m);
   }
   return out;

@@ -27,6 +27,9 @@ struct SensitivityAnswer {
   sim::VarianceShares variance;  // where there are ranges
 };
 
+// TPOT, TTFT and throughput, the training step or the task's time: of those the estimate has.
+std::vector<const sim::Metric*> usual_metrics(const sim::ServingEstimate& estimate);
+
 std::string sensitivity_text(const SensitivityAnswer& answer);
 nlohmann::ordered_json sensitivity_json(const SensitivityAnswer& answer);
 // A row a figure: analysis, metric, name, figure, value.

@@ -78,9 +78,14 @@ int run_sweep_command(const Options& options) {
     if (front.size() > kTableRows) {
       fmt::print("({} of {} shown, spread over the front)\n", kTableRows, front.size());
     }
-    if (const sim::Axis& first = sweep.axes.front();
-        first.values.size() > 1 && first.values.size() <= kTableRows) {
-      fmt::print("\n{}", best_table(table, first.name, objectives));
+    std::vector<std::string> axes;
+    std::size_t groups = 1;
+    for (const std::size_t axis : sweep.group_axes()) {
+      axes.push_back(sweep.axes[axis].name);
+      groups *= sweep.axes[axis].values.size();
+    }
+    if (groups > 1 && groups <= kTableRows) {
+      fmt::print("\n{}", best_table(table, axes, objectives));
     }
   }
   fmt::print("\nCSV     {}\n", options.csv);

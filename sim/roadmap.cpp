@@ -119,8 +119,8 @@ std::vector<Outcome> outcomes_of(const PortfolioWorkload& workload, const AxisVa
         best = i;
       }
     }
-    outcome.estimate = result.estimates[best];
     if (outcome.found) {
+      outcome = outcome_of(points.scenario(best), result.estimates[best], workspace);
       const std::size_t own = axes.size() + 1;
       for (std::size_t a = own; a < points.sweep().axes.size(); ++a) {
         const std::string& name = points.sweep().axes[a].name;
@@ -128,10 +128,8 @@ std::vector<Outcome> outcomes_of(const PortfolioWorkload& workload, const AxisVa
             fmt::format("{}{} {}", a == own ? "" : ", ", name.substr(name.find_last_of('.') + 1),
                         points.label(best, a));
       }
-      if (!outcome.estimate.workflow) {
-        weigh(outcome, points.scenario(best), workspace);
-      }
     } else {
+      outcome.estimate = result.estimates[best];
       outcome.reason = missed(workload.load.where, outcome.estimate);
     }
     outcomes.push_back(std::move(outcome));
@@ -300,6 +298,17 @@ void check(const Roadmap& roadmap) {
   for (const PortfolioWorkload& workload : roadmap.workloads) {
     points_of(workload, roadmap.set, {axis});
   }
+}
+
+Outcome outcome_of(const ScenarioView& scenario, const ServingEstimate& estimate,
+                   Workspace& workspace) {
+  Outcome outcome;
+  outcome.found = true;
+  outcome.estimate = estimate;
+  if (!estimate.workflow) {
+    weigh(outcome, scenario, workspace);
+  }
+  return outcome;
 }
 
 Gain gain_of(const Metric& metric, const Outcome& with, const Outcome& without) {

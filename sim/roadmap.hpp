@@ -68,6 +68,10 @@ struct Outcome {
   std::string calibration;
 };
 
+// Of an estimate that fits.
+Outcome outcome_of(const ScenarioView& scenario, const ServingEstimate& estimate,
+                   Workspace& workspace);
+
 struct Gain {
   double value = 0;       // NaN: one of the two has none
   Interval90 interval{};  // from the errors of operators that the two do not have in common

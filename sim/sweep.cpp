@@ -108,13 +108,26 @@ void read_axis(const base::Entry& entry, Sweep& sweep, Problems& problems) {
   sweep.axes.push_back(std::move(axis));
 }
 
+// An axis, or a list of them.
+void read_by(const Node& by, Sweep& sweep, Problems& problems) {
+  for (const Node& name : by.is_sequence() ? by.items : std::vector<Node>{by}) {
+    if (std::none_of(sweep.axes.begin(), sweep.axes.end(),
+                     [&](const Axis& a) { return a.name == name.text; })) {
+      problems.add(name.place, "pareto.by", "must name one of the axes");
+    }
+    sweep.pareto.by.push_back(name.text);
+  }
+}
+
 void read_goal(base::Fields& f, Sweep& sweep, Problems& problems) {
   f.group(
       "pareto",
       [&](base::Fields& g) {
         g.texts("maximize", sweep.pareto.maximize);
         g.texts("minimize", sweep.pareto.minimize);
-        g.text("by", sweep.pareto.by, base::optional);
+        if (const Node* by = g.take("by")) {
+          read_by(*by, sweep, problems);
+        }
         for (const char* key : {"maximize", "minimize"}) {
           const auto& names = key[1] == 'a' ? sweep.pareto.maximize : sweep.pareto.minimize;
           for (const std::string& name : names) {
@@ -122,12 +135,6 @@ void read_goal(base::Fields& f, Sweep& sweep, Problems& problems) {
               g.problem(key, unknown_metric(name));
             }
           }
-        }
-        const bool known = sweep.pareto.by.empty() ||
-                           std::any_of(sweep.axes.begin(), sweep.axes.end(),
-                                       [&](const Axis& a) { return a.name == sweep.pareto.by; });
-        if (!known) {
-          g.problem("by", "must name one of the axes");
         }
       },
       base::optional);
@@ -165,6 +172,16 @@ std::size_t Sweep::points() const {
     count *= axis.values.size();
   }
   return count;
+}
+
+std::vector<std::size_t> Sweep::group_axes() const {
+  std::vector<std::size_t> groups;
+  for (const std::string& name : pareto.by) {
+    const auto at =
+        std::find_if(axes.begin(), axes.end(), [&](const Axis& a) { return a.name == name; });
+    groups.push_back(static_cast<std::size_t>(at - axes.begin()));
+  }
+  return groups.empty() ? std::vector<std::size_t>{0} : groups;
 }
 
 void read(base::Fields& f, AxisRange& range) {

@@ -11,7 +11,7 @@
 //       latency:    {deployment.tensor_parallel: 8}
 //       throughput: {deployment.tensor_parallel: 2, serving.max_sequences: 256}
 //   where: [fits, 'ttft_p50_s <= 2']
-//   pareto: {maximize: [throughput_tok_per_s_per_gpu], minimize: [ttft_p50_s], by: system}
+//   pareto: {maximize: [throughput_tok_per_s_per_gpu], minimize: [ttft_p50_s], by: system}    # or by: [system, plan]
 //
 // Points are the Cartesian product, the last axis fastest; outer knobs (shorter paths) are set
 // before inner ones. A point that does not fit or misses a constraint is a row with a reason.
@@ -55,7 +55,7 @@ struct AxisRange {
 struct ParetoGoal {
   std::vector<std::string> maximize;
   std::vector<std::string> minimize;
-  std::string by;  // an axis; empty for one front over all
+  std::vector<std::string> by;  // axes, a front for each of their combinations; none: one over all
 };
 
 // Throughput per GPU against interactivity: what serving is traded between.
@@ -69,6 +69,8 @@ struct Sweep {
   ParetoGoal pareto;
 
   std::size_t points() const;
+  // Whose best points are told beside each other: the axes of `pareto.by`, or the first one.
+  std::vector<std::size_t> group_axes() const;
 };
 
 void read(base::Fields& f, AxisRange& range);

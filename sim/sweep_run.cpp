@@ -58,6 +58,18 @@ Combinations combinations_of(const Sweep& sweep, std::string_view section) {
   return c;
 }
 
+void set_outer_first(Node& document, std::vector<const Assignment*> assignments,
+                     Problems& problems) {
+  std::stable_sort(assignments.begin(), assignments.end(),
+                   [](const Assignment* a, const Assignment* b) {
+                     return std::count(a->path.begin(), a->path.end(), '.') <
+                            std::count(b->path.begin(), b->path.end(), '.');
+                   });
+  for (const Assignment* a : assignments) {
+    set_knob(document, a->path, a->path_place, a->value, problems);
+  }
+}
+
 // The base document with one combination's knobs of one section turned, references loaded.
 Node combine(const Sweep& sweep, const Combinations& c, std::size_t index, std::string_view section,
              Problems& problems) {
@@ -72,11 +84,6 @@ Node combine(const Sweep& sweep, const Combinations& c, std::size_t index, std::
     }
   }
   std::reverse(assignments.begin(), assignments.end());
-  std::stable_sort(assignments.begin(), assignments.end(),
-                   [](const Assignment* a, const Assignment* b) {
-                     return std::count(a->path.begin(), a->path.end(), '.') <
-                            std::count(b->path.begin(), b->path.end(), '.');
-                   });
   Node document;
   document.kind = Node::Kind::map;
   document.place = sweep.base.place;
@@ -96,9 +103,7 @@ Node combine(const Sweep& sweep, const Combinations& c, std::size_t index, std::
       document[key] = *trains;
     }
   }
-  for (const Assignment* a : assignments) {
-    set_knob(document, a->path, a->path_place, a->value, problems);
-  }
+  set_outer_first(document, std::move(assignments), problems);
   load_references(document, problems);
   return document;
 }
@@ -183,6 +188,20 @@ const std::string& SweepPoints::label(std::size_t point, std::size_t axis) const
   return sweep_.axes[axis].values[value_index(point, axis)].label;
 }
 
+base::Node SweepPoints::document(std::size_t point) const {
+  std::vector<const Assignment*> assignments;
+  for (std::size_t axis = 0; axis < sweep_.axes.size(); ++axis) {
+    for (const Assignment& a : sweep_.axes[axis].values[value_index(point, axis)].set) {
+      assignments.push_back(&a);
+    }
+  }
+  base::Node document = sweep_.base;
+  Problems problems;
+  set_outer_first(document, std::move(assignments), problems);
+  problems.throw_if_any();
+  return document;
+}
+
 ScenarioView SweepPoints::scenario(std::size_t point) const {
   const Sections& s = *sections_;
   const auto index = [&](std::size_t section) {
@@ -236,9 +255,12 @@ void rank(const SweepPoints& points, SweepResult& result) {
   }
   std::vector<std::uint32_t> groups;
   for (std::size_t axis = 0; axis < sweep.axes.size(); ++axis) {
-    if (sweep.axes[axis].name == sweep.pareto.by) {
+    const auto& by = sweep.pareto.by;
+    if (std::find(by.begin(), by.end(), sweep.axes[axis].name) != by.end()) {
+      groups.resize(points.size());
+      const std::size_t count = sweep.axes[axis].values.size();
       for (std::size_t i = 0; i < points.size(); ++i) {
-        groups.push_back(static_cast<std::uint32_t>(points.value_index(i, axis)));
+        groups[i] = static_cast<std::uint32_t>(groups[i] * count + points.value_index(i, axis));
       }
     }
   }

@@ -25,6 +25,7 @@ class SweepPoints {
   std::size_t value_index(std::size_t point, std::size_t axis) const;
   const std::string& label(std::size_t point, std::size_t axis) const;
   ScenarioView scenario(std::size_t point) const;
+  base::Node document(std::size_t point) const;  // as a scenario that is estimated alone
 
  private:
   struct Sections;

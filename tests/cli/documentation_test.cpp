@@ -3,6 +3,7 @@
 // The pages, run as they are read: README.md and docs/*.md, each in a directory of its own.
 //
 //   ```sh      every line is a command that works, after the lines before it
+//   ```text    lines, in this order, of what the last command before it prints; "…" stands for any others
 //   ```yaml    a document; one that begins with "# name.yaml" is that file from then on
 //   ```        is not run
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <fstream>
 
 #include "tests/catch.hpp"
+#include "tests/cli/printed.hpp"
 #include "tests/cli/program.hpp"
 
 namespace roofcast::cli {
@@ -73,6 +75,28 @@ void provide(const Program& roofcast, const fs::path& root) {
                  "h200_sxm,vllm,bfloat16,64,4096,4096,0.02\n");
 }
 
+// The first line of a block that is not printed where it should be; empty when all are.
+std::string not_printed(const Block& block, const std::string& out) {
+  const std::vector<std::string> printed = lines_of(out);
+  std::size_t at = 0;
+  bool any = true;  // lines may be left out here
+  for (const std::string& line : block.lines) {
+    if (line == "…") {
+      any = true;
+      continue;
+    }
+    while (any && at < printed.size() && !same_print(line, printed[at])) {
+      ++at;
+    }
+    if (at == printed.size() || !same_print(line, printed[at])) {
+      return line;
+    }
+    ++at;
+    any = false;
+  }
+  return {};
+}
+
 }  // namespace
 
 TEST_CASE("Every command line of the documentation that is marked sh runs", "[cli]") {
@@ -88,6 +112,7 @@ TEST_CASE("Every command line of the documentation that is marked sh runs", "[cl
       return;
     }
     provide(roofcast, source);
+    std::string printed;  // by the last command
     for (const Block& block : blocks_of(page)) {
       if (const std::string name = name_of(block); !name.empty()) {
         std::string text;
@@ -97,6 +122,11 @@ TEST_CASE("Every command line of the documentation that is marked sh runs", "[cl
         fs::create_directories(roofcast.path(name).parent_path());
         roofcast.write(name, text);
       }
+      if (block.language == "text") {
+        INFO(page.filename().string() << " says what is not printed, which is\n" << printed);
+        CHECK(not_printed(block, printed).empty());
+        continue;
+      }
       if (block.language != "sh") {
         continue;
       }
@@ -104,6 +134,7 @@ TEST_CASE("Every command line of the documentation that is marked sh runs", "[cl
         const Outcome outcome = roofcast.shell(line);
         INFO(page.filename().string() << ": " << line << "\n" << outcome.err);
         CHECK(outcome.code == 0);
+        printed = outcome.out;
         ++run;
       }
     }

@@ -188,7 +188,17 @@ TEST_CASE("without goals the front is throughput per GPU against interactivity",
   const auto own = sweep_of(kAxis + "pareto: {minimize: [ttft_p50_s], by: traffic.concurrency}\n");
   CHECK(own.pareto.maximize.empty());
   CHECK(own.pareto.minimize == Texts{"ttft_p50_s"});
-  CHECK(own.pareto.by == "traffic.concurrency");
+  CHECK(own.pareto.by == std::vector<std::string>{"traffic.concurrency"});
+}
+
+TEST_CASE("By several axes each of their combinations has a front of its own", "[unit]") {
+  const sim::SweepPoints points(
+      sweep_of("axes: {system: [hgx_h100, hgx_h200], precision: [fp8, bf16], "
+               "traffic.concurrency: [8, 32]}\n"
+               "pareto: {maximize: [throughput_tok_per_s_per_gpu], by: [precision, system]}\n"));
+  const sim::SweepResult result = sim::run_sweep(points, 1);
+  CHECK(points.sweep().group_axes() == std::vector<std::size_t>{1, 0});
+  CHECK(result.pareto_rank == std::vector<std::uint32_t>{2, 1, 2, 1, 2, 1, 2, 1});
 }
 
 TEST_CASE("a bad value of an axis is reported once, however many points it makes", "[unit]") {
