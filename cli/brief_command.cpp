@@ -119,9 +119,10 @@ void add_brief(CLI::App& app, Run& chosen) {
       ->type_name(kFile)
       ->required();
   command
-      ->add_option("--metric", options->metric,
-                   "of a sweep, by which points are the best, its first objective when left out; of "
-                   "a scenario, what the page is about, TPOT or the training step when left out")
+      ->add_option(
+          "--metric", options->metric,
+          "of a sweep, by which points are the best, its first objective when left out; of "
+          "a scenario, what the page is about, TPOT or the training step when left out")
       ->type_name(kMetric);
   command
       ->add_option("-o,--output", options->output,

@@ -13,7 +13,13 @@
 namespace roofcast::cli {
 namespace {
 
-// "us_colocation electricity: price 0.0861 USD/kWh (2025-12-31; EIA …)"; empty where there are no figures.
+// Of a source; "U.S. Energy" is no end of one.
+std::string first_sentence(const std::string& text) {
+  constexpr std::size_t kShortest = 30;
+  return text.substr(0, text.find(". ", kShortest));
+}
+
+// "electricity: price 0.0861 USD/kWh (2025-12-31; EIA …)"; empty where there are no figures.
 std::string figures_line(const std::string& name, const base::Node* group) {
   std::string figures;
   std::string origin;
@@ -21,7 +27,7 @@ std::string figures_line(const std::string& name, const base::Node* group) {
     if (entry.key == "date") {
       origin = entry.value.text + (origin.empty() ? "" : "; ") + origin;
     } else if (entry.key == "source") {
-      origin += (origin.empty() ? "" : "; ") + entry.value.text;
+      origin += (origin.empty() ? "" : "; ") + first_sentence(entry.value.text);
     } else if (entry.value.is_scalar()) {
       figures += fmt::format("{}{} {}", figures.empty() ? "" : ", ", entry.key, entry.value.text);
     }
@@ -65,7 +71,8 @@ std::vector<std::string> price_lines(const base::Node& document, const sim::Scen
   }
   const base::Node* site = document.find("prices");
   for (std::size_t i = 0; owned && site != nullptr && i < site->entries.size(); ++i) {
-    if (const base::Entry& entry = site->entries[i]; entry.value.is_map()) {
+    if (const base::Entry& entry = site->entries[i];
+        entry.value.is_map() && entry.key != "grid") {  // which costs nothing
       lines.push_back(figures_line(entry.key, &entry.value));
     }
   }

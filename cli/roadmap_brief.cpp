@@ -119,7 +119,8 @@ void say_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result, 
   for (std::size_t o = 0; o < result.options.size(); ++o) {
     const sim::OptionResult& option = result.options[o];
     table.add({option.name, gain_text(option.portfolio.value), interval_text(option.portfolio),
-               gain_text(option.tok_per_j), gain_text(option.tok_per_usd), cite(rows.portfolio(o))});
+               gain_text(option.tok_per_j), gain_text(option.tok_per_usd),
+               cite(rows.portfolio(o))});
   }
   brief.evidence.push_back({"Options over the portfolio", std::move(table)});
   TextTable by_workload({"workload", "option", "gain", "limited by", "row"});

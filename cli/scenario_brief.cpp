@@ -13,8 +13,8 @@
 namespace roofcast::cli {
 namespace {
 
-constexpr std::size_t kKnobs = 8;     // that the table shows
-constexpr int kLooks = 16;            // for another limit, a quarter of an octave apart
+constexpr std::size_t kKnobs = 8;  // that the table shows
+constexpr int kLooks = 16;         // for another limit, a quarter of an octave apart
 constexpr int kHalvings = 10;
 constexpr double kWorthSaying = 0.005;
 constexpr std::size_t kFiguresOfKnob = 3;  // rows of write_sensitivity_csv
@@ -59,9 +59,8 @@ double gain_with(const SensitivityAnswer& a, std::size_t k) {
 std::vector<std::size_t> by_gain(const SensitivityAnswer& a) {
   std::vector<std::size_t> order(a.elasticities.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) {
-    return gain_with(a, x) > gain_with(a, y);
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t x, std::size_t y) { return gain_with(a, x) > gain_with(a, y); });
   return order;
 }
 
@@ -96,8 +95,8 @@ void look_for_change(const sim::TurnedScenario& scenario, const sim::QuantityKno
       (there == now ? before : beyond) = middle;
       limit = there == now ? limit : there;
     }
-    const double factor = knob.whole ? std::round(knob.number * std::exp2(beyond)) / knob.number
-                                     : std::exp2(beyond);
+    const double factor =
+        knob.whole ? std::round(knob.number * std::exp2(beyond)) / knob.number : std::exp2(beyond);
     changes.push_back({knob.path, scaled_text(knob.now, factor), factor, limit});
     return;
   }
@@ -131,8 +130,8 @@ void say_answer(const SensitivityAnswer& a, const std::vector<std::size_t>& orde
     std::string second = fmt::format("{:g} times better, {} buys most: {}", a.steps.gain, best.path,
                                      bought(order[0]));
     if (order.size() > 1 && gain_with(a, order[1]) > 1.0) {
-      second += fmt::format("; next is {}: {}", a.elasticities[order[1]].knob.path,
-                            bought(order[1]));
+      second +=
+          fmt::format("; next is {}: {}", a.elasticities[order[1]].knob.path, bought(order[1]));
     }
     brief.answer.push_back(second + ".");
   }
@@ -169,8 +168,8 @@ void say_evidence(const SensitivityAnswer& a, const std::vector<std::size_t>& or
                  fmt::format("{:.1f} %", 100.0 * (1.0 - step.alone / w.now)),
                  display(rest, metric.unit), cite(rows.alone(i)) + cite(rows.alone(i) + 1)});
     }
-    brief.evidence.push_back({fmt::format("{} with a resource at no cost", metric.label),
-                              std::move(freed)});
+    brief.evidence.push_back(
+        {fmt::format("{} with a resource at no cost", metric.label), std::move(freed)});
   }
   TextTable forecast({"metric", "value", "90 %", "limited by", "row"});
   for (std::size_t m = 0; m < a.metrics.size(); ++m) {
@@ -194,16 +193,16 @@ void say_confidence(const SensitivityAnswer& a, const sim::Scenario& scenario, c
                                      cite(rows.error(i))));
       }
     }
-    brief.confidence.push_back(fmt::format(
-        "The 90 % interval of {} is made of errors of {}.", metric.label, fmt::join(shares, ", ")));
-    brief.confidence.push_back(fmt::format(
-        "If that of {} were known it would be {} {}{}.", errors.front().source,
-        interval_text(errors.front().without, metric.unit), cite(rows.error(0) + 1),
-        cite(rows.error(0) + 2)));
+    brief.confidence.push_back(fmt::format("The 90 % interval of {} is made of errors of {}.",
+                                           metric.label, fmt::join(shares, ", ")));
+    brief.confidence.push_back(fmt::format("If that of {} were known it would be {} {}{}.",
+                                           errors.front().source,
+                                           interval_text(errors.front().without, metric.unit),
+                                           cite(rows.error(0) + 1), cite(rows.error(0) + 2)));
   }
-  brief.confidence.push_back(
-      fmt::format("Parameters: {}.", parameters_text(scenario.platform.system.calibration.name,
-                                                     a.estimate.provenance)));
+  brief.confidence.push_back(fmt::format(
+      "Parameters: {}.",
+      parameters_text(scenario.platform.system.calibration.name, a.estimate.provenance)));
   brief.confidence.emplace_back(kIntervals);
 }
 

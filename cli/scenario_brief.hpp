@@ -21,8 +21,9 @@ struct LimitChange {
 };
 
 struct ScenarioFindings {
-  SensitivityAnswer sensitivity;     // the brief is of its first metric
-  std::vector<LimitChange> changes;  // of the most effective rate upwards, and of the load both ways
+  SensitivityAnswer sensitivity;  // the brief is of its first metric
+  std::vector<LimitChange>
+      changes;  // of the most effective rate upwards, and of the load both ways
 };
 
 // Of a scenario that fits; `metric` null: the first of the usual ones.

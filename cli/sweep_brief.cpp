@@ -22,10 +22,10 @@ constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kGroups = 24;  // that the table shows
 
 struct Group {
-  std::string name;              // "hgx_h100, rented"
-  std::size_t best = kNone;      // point
-  std::size_t any = kNone;       // one of its points, the first that meets the conditions if any does
-  std::string place;             // of the best on the other axes
+  std::string name;          // "hgx_h100, rented"
+  std::size_t best = kNone;  // point
+  std::size_t any = kNone;   // one of its points, the first that meets the conditions if any does
+  std::string place;         // of the best on the other axes
 };
 
 struct Contest {
@@ -68,13 +68,14 @@ bool is_of_groups(const sim::Sweep& sweep, std::size_t axis) {
 
 Group described(const sim::SweepPoints& points, Group group) {
   for (const std::size_t axis : points.sweep().group_axes()) {
-    group.name += fmt::format("{}{}", group.name.empty() ? "" : ", ", points.label(group.any, axis));
+    group.name +=
+        fmt::format("{}{}", group.name.empty() ? "" : ", ", points.label(group.any, axis));
   }
   for (std::size_t axis = 0; group.best != kNone && axis < points.sweep().axes.size(); ++axis) {
     if (!is_of_groups(points.sweep(), axis)) {
-      group.place += fmt::format("{}{} {}", group.place.empty() ? "" : ", ",
-                                 last_part(points.sweep().axes[axis].name),
-                                 points.label(group.best, axis));
+      group.place +=
+          fmt::format("{}{} {}", group.place.empty() ? "" : ", ",
+                      last_part(points.sweep().axes[axis].name), points.label(group.best, axis));
     }
   }
   return group;
@@ -131,8 +132,8 @@ std::vector<const sim::Metric*> bounded(const Contest& c) {
 }
 
 std::size_t with_best(const Contest& c) {
-  return static_cast<std::size_t>(
-      std::count_if(c.groups.begin(), c.groups.end(), [](const Group& g) { return g.best != kNone; }));
+  return static_cast<std::size_t>(std::count_if(c.groups.begin(), c.groups.end(),
+                                                [](const Group& g) { return g.best != kNone; }));
 }
 
 void say_answer(const Contest& c, Brief& brief) {
@@ -146,8 +147,7 @@ void say_answer(const Contest& c, Brief& brief) {
       first.place.empty() ? "" : ", with ", first.place, cite(first.best + 1)));
   if (with_best(c) > 1) {
     const Group& second = c.groups[1];
-    const sim::Gain lead =
-        sim::gain_of(c.metric, c.outcome(first.best), c.outcome(second.best));
+    const sim::Gain lead = sim::gain_of(c.metric, c.outcome(first.best), c.outcome(second.best));
     brief.answer.push_back(fmt::format("{} comes next with {} {}; the first is {} better.",
                                        second.name, c.value_text(second.best),
                                        cite(second.best + 1), gain_text(lead)));
@@ -159,7 +159,7 @@ void say_answer(const Contest& c, Brief& brief) {
                           "certain.",
                           first.name, second.name));
   }
-  std::string rest = fmt::format("It is limited by {}", limit_text(e, c.metric.name));
+  std::string rest = fmt::format("The first is limited by {}", limit_text(e, c.metric.name));
   for (const sim::Metric* metric : bounded(c)) {
     rest += fmt::format("; its {} is {}", metric->label, display(metric->value(e), metric->unit));
   }
@@ -201,7 +201,8 @@ void say_evidence(const Contest& c, Brief& brief) {
     }
   }
   if (with_best(c) > kGroups) {
-    brief.confidence.push_back(fmt::format("{} of {} groups are shown, the best.", kGroups, with_best(c)));
+    brief.confidence.push_back(
+        fmt::format("{} of {} groups are shown, the best.", kGroups, with_best(c)));
   }
 }
 
@@ -247,17 +248,18 @@ void say_bound(const Contest& c, const sim::Condition& condition, Brief& brief) 
       since = i;
     }
     if (!inside && changes) {
-      brief.changes.push_back(fmt::format(
-          "{} would come first if {} were allowed to be {} {}.", name(i), bound->label,
-          display(bound->value(c.at(i)), bound->unit), cite(i + 1)));
+      brief.changes.push_back(
+          fmt::format("{} would come first if {} were allowed to be {} {}.", name(i), bound->label,
+                      display(bound->value(c.at(i)), bound->unit), cite(i + 1)));
       break;
     }
     leader = next;
   }
   if (since != kNone) {
-    brief.changes.push_back(fmt::format(
-        "{} would come first if {} had to be {} {} {}.", name(tighter), bound->label,
-        up ? "below" : "above", display(bound->value(c.at(since)), bound->unit), cite(tighter + 1)));
+    brief.changes.push_back(fmt::format("{} would come first if {} had to be {} {} {}.",
+                                        name(tighter), bound->label, up ? "below" : "above",
+                                        display(bound->value(c.at(since)), bound->unit),
+                                        cite(tighter + 1)));
   }
 }
 
@@ -308,10 +310,9 @@ Brief brief_of(const sim::SweepPoints& points, const sim::SweepResult& result,
   const Contest c = contest_of(points, result, metric);
   const sim::Sweep& sweep = points.sweep();
   Brief brief;
-  brief.question =
-      sweep.question.empty()
-          ? fmt::format("Which has the {} {}?", c.superlative(), metric.label)
-          : sweep.question;
+  brief.question = sweep.question.empty()
+                       ? fmt::format("Which has the {} {}?", c.superlative(), metric.label)
+                       : sweep.question;
   std::vector<std::string> conditions;
   for (const sim::Condition& condition : sweep.where) {
     conditions.push_back(condition.text);
@@ -332,9 +333,9 @@ Brief brief_of(const sim::SweepPoints& points, const sim::SweepResult& result,
     if (i == 0) {
       brief.assumptions.push_back(fmt::format("The first is {}, {}.", title(scenario.scenario()),
                                               load_text(scenario.scenario())));
-      brief.assumptions.push_back(fmt::format(
-          "{} of {} points count{}{}.", result.feasible, points.size(),
-          conditions.empty() ? "" : ", those with ", fmt::join(conditions, " and ")));
+      brief.assumptions.push_back(
+          fmt::format("{} of {} points count{}{}.", result.feasible, points.size(),
+                      conditions.empty() ? "" : ", those with ", fmt::join(conditions, " and ")));
     }
     if (i == 1 && costs) {
       say_price(c, scenario, brief);

@@ -92,7 +92,9 @@ void read_scale_up(Fields& f, System& system) {
       break;
   }
   if (system.chips > 0 && system.scale_up_domain > system.chips) {
-    f.problem("domain", fmt::format("is larger than the system's {} chips; set system.chips as well", system.chips));
+    f.problem("domain",
+              fmt::format("is larger than the system's {} chips; set system.chips as well",
+                          system.chips));
   }
 }
 

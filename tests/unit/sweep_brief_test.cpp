@@ -95,8 +95,10 @@ TEST_CASE("At the bound that a brief names another group comes first, and not be
     const std::regex pattern("(\\w+) would come first if .* had to be below ([0-9.]+) ms");
     if (std::regex_search(line, match, pattern)) {
       const double at = std::stod(match[2]) / 1e3;
-      CHECK(Made(sweep_text(fmt::format("ttft_p95_s <= {}", 0.999 * at), kPlans)).first() == match[1]);
-      CHECK(Made(sweep_text(fmt::format("ttft_p95_s <= {}", 1.001 * at), kPlans)).first() == loose.first());
+      CHECK(Made(sweep_text(fmt::format("ttft_p95_s <= {}", 0.999 * at), kPlans)).first() ==
+            match[1]);
+      CHECK(Made(sweep_text(fmt::format("ttft_p95_s <= {}", 1.001 * at), kPlans)).first() ==
+            loose.first());
       ++found;
     }
   }
@@ -106,6 +108,7 @@ TEST_CASE("At the bound that a brief names another group comes first, and not be
 TEST_CASE("A brief of a sweep of which no point counts says why", "[unit]") {
   const Made made(sweep_text("ttft_p95_s <= 1e-9"));
   REQUIRE(made.brief.answer.size() == 1);
-  CHECK_THAT(made.brief.answer.front(), ContainsSubstring("None of 4 points does: misses ttft_p95_s"));
+  CHECK_THAT(made.brief.answer.front(),
+             ContainsSubstring("None of 4 points does: misses ttft_p95_s"));
   CHECK(made.brief.evidence.empty());
 }
