@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+
 #include "cli/html_page.hpp"
 
 namespace roofcast::cli {
@@ -24,21 +26,26 @@ std::vector<Section> sections_of(const Brief& brief) {
   return all;
 }
 
-std::string escaped(const std::string& text, std::string_view special,
-                    std::string (*escape)(char)) {
+// "_" within a word is no mark.
+std::string for_markdown(const std::string& text) {
+  const auto in_word = [&](std::size_t at) {
+    return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0;
+  };
   std::string out;
-  for (const char c : text) {
-    out += special.find(c) == special.npos ? std::string(1, c) : escape(c);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool mark = c == '_' ? i == 0 || !in_word(i - 1) || !in_word(i + 1)
+                               : std::string_view("|*<>`").find(c) != std::string_view::npos;
+    out += mark ? fmt::format("\\{}", c) : std::string(1, c);
   }
   return out;
 }
-std::string for_markdown(const std::string& text) {
-  return escaped(text, "|*_<>`", [](char c) { return fmt::format("\\{}", c); });
-}
 std::string for_html(const std::string& text) {
-  return escaped(text, "&<>", [](char c) {
-    return fmt::format("&{};", c == '&' ? "amp" : c == '<' ? "lt" : "gt");
-  });
+  std::string out;
+  for (const char c : text) {
+    out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+  }
+  return out;
 }
 
 std::string markdown_row(const std::vector<std::string>& cells) {

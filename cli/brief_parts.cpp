@@ -44,9 +44,15 @@ const char* const kIntervals =
 std::string cite(std::size_t row) { return fmt::format("[{}]", row); }
 
 std::string interval_text(sim::Interval90 interval, std::string_view unit) {
-  return std::isnan(interval.low)
-             ? "-"
-             : fmt::format("{} to {}", display(interval.low, unit), display(interval.high, unit));
+  if (std::isnan(interval.low)) {
+    return "-";
+  }
+  std::string low = display(interval.low, unit);
+  const std::string high = display(interval.high, unit);
+  if (const auto blank = low.find(' '); blank < low.size() && high.ends_with(low.substr(blank))) {
+    low.resize(blank);
+  }
+  return fmt::format("{} to {}", low, high);
 }
 
 std::string limit_text(const sim::ServingEstimate& estimate, std::string_view metric) {

@@ -16,7 +16,7 @@ namespace roofcast::cli {
 // "[12]", a row of the CSV beside the page; the first below the header is 1.
 std::string cite(std::size_t row);
 
-// "8.9 ms to 18.7 ms"; "-" where there is no interval.
+// "8.9 to 18.7 ms", "900 us to 1.1 ms"; "-" where there is no interval.
 std::string interval_text(sim::Interval90 interval, std::string_view unit);
 
 // What limits a metric; what limits throughput where nothing is told of it.
