@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -28,6 +29,17 @@ std::string words(const workloads::Batch& batch) {
                         batch.prefill_tokens);
   }
   return text;
+}
+
+// Of all runs, at the datasheet's rates: no kernel of this chip does the same work in less.
+double at_the_speed_of_light(const sim::ScenarioView& scenario, const OperatorRow& row,
+                             base::MathType math) {
+  const hardware::System& system = scenario.platform->system;
+  const auto seconds = [](double work, double rate) { return rate > 0.0 ? work / rate : 0.0; };
+  const base::FlopsPerSecond peak = scenario.platform->machine.peak[static_cast<std::size_t>(math)];
+  return std::max({row.format.empty() ? 0.0 : seconds(row.flop, peak.si()),
+                   seconds(row.bytes, system.chip.bandwidth.si()),
+                   seconds(row.message_bytes, system.scale_up.bandwidth.si())});
 }
 
 PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch,
@@ -60,6 +72,7 @@ PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch
     row.start_s = line.call.count * line.cost.launch.si();
     row.hops_s = line.call.count * line.cost.fill.si();
     row.transfer_s = line.call.count * line.cost.network.si();
+    row.light_s = at_the_speed_of_light(scenario, row, models::math_of(line.call.op, machine));
     rows.time_s += row.time_s;
     rows.operators.push_back(std::move(row));
   }

@@ -31,6 +31,8 @@ struct OperatorRow {
   double start_s = 0;  // parts of time_s: kernels and library, hops, bytes through the port
   double hops_s = 0;
   double transfer_s = 0;
+  double light_s =
+      0;  // at the datasheet's rates: the longest of FLOP, bytes of memory, bytes of a link
   double intensity() const { return bytes > 0.0 ? flop / bytes : 0.0; }
 };
 

@@ -9,6 +9,7 @@
 #include "cli/usage.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
+#include "tests/measured_log.hpp"
 #include "tests/request_run.hpp"
 
 namespace roofcast::cli {
@@ -52,6 +53,11 @@ TEST_CASE("Every example in the help of every command runs, in the order of the 
   }
   roofcast.write("gemm.csv", rows);
   write_run(roofcast.path("runs/RTX4090_tiny"));
+  for (const auto& [name, log] : {std::pair{"bench.json", "vllm_result.json"},
+                                  {"nccl.txt", "nccl_all_reduce_16.txt"},
+                                  {"trace.json", "kineto_trace.json"}}) {
+    roofcast.write(name, base::read_text(measured_log(log)));
+  }
   const Commands commands;
   for (const CLI::App* command : commands.all) {
     const std::vector<std::string> lines = examples_of(*command);

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A file as a stream that is not kept, decompressed when its first bytes say that it is gzip.
+#pragma once
+
+#include <zlib.h>
+
+#include <filesystem>
+#include <istream>
+#include <memory>
+#include <streambuf>
+#include <string>
+#include <vector>
+
+namespace roofcast::base {
+
+class GzBuffer : public std::streambuf {
+ public:
+  explicit GzBuffer(const std::filesystem::path& file);  // CsvError when it cannot be opened
+
+ protected:
+  int_type underflow() override;  // CsvError when the file is cut off or no gzip after all
+
+ private:
+  struct Close {
+    void operator()(gzFile file) const { gzclose(file); }
+  };
+
+  std::string name_;
+  std::unique_ptr<std::remove_pointer_t<gzFile>, Close> in_;
+  std::vector<char> buffer_;
+};
+
+class GzStream : private GzBuffer, public std::istream {
+ public:
+  // What goes wrong while reading is thrown through the stream.
+  explicit GzStream(const std::filesystem::path& file)
+      : GzBuffer(file), std::istream(static_cast<GzBuffer*>(this)) {
+    exceptions(std::ios::badbit);
+  }
+};
+
+}  // namespace roofcast::base
