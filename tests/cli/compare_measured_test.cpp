@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+#include "tests/measured_log.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string log(const std::string& name) { return measured_log(name).string(); }
+
+std::size_t row_of(const base::CsvTable& table, const std::string& column,
+                   const std::string& value) {
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    if (cell(table, row, column) == value) {
+      return row;
+    }
+  }
+  FAIL(value << " is not in the table");
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("Beside a benchmark stands the estimate of the scenario under the log's load", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("s.yaml", example("llama-70b"));
+  const std::string out =
+      roofcast.output({"compare", "s.yaml", log("vllm_result.json"), "--csv", "m.csv"});
+  CHECK(contains(out,
+                 "set from the log: traffic.input_tokens 1024, traffic.output_tokens 1024, "
+                 "traffic.concurrency 128\n"));
+  const Json estimate = Json::parse(roofcast.output(
+      {"estimate", "s.yaml", "--format", "json", "--set", "traffic.input_tokens=1024",
+       "traffic.output_tokens=1024", "traffic.concurrency=128"}));
+  const base::CsvTable rows = base::read_csv(roofcast.path("m.csv"));
+  for (std::size_t row = 0; row < rows.rows(); ++row) {
+    const std::string metric = cell(rows, row, "metric");
+    CHECK(number(rows, row, "forecast") == Approx(estimate[metric].get<double>()));
+    CHECK(number(rows, row, "ratio") ==
+          Approx(number(rows, row, "forecast") / number(rows, row, "measured")));
+  }
+  const std::size_t tpot = row_of(rows, "metric", "tpot_mean_s");
+  CHECK(number(rows, tpot, "low90_forecast") ==
+        Approx(estimate["low90_tpot_mean_s"].get<double>()));
+  const double measured = number(rows, tpot, "measured");
+  CHECK(measured == Approx(0.014871257350024614));
+  CHECK(cell(rows, tpot, "inside") == (measured < number(rows, tpot, "low90_forecast")    ? "below"
+                                       : measured > number(rows, tpot, "high90_forecast") ? "above"
+                                                                                          : "yes"));
+}
+
+TEST_CASE("A knob on the command line wins over what a log says, and JSON says what the CSV does",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("s.yaml", example("llama-70b"));
+  const Json json = Json::parse(
+      roofcast.output({"compare", "s.yaml", log("sglang_output.txt"), "--format", "json", "--csv",
+                       "m.csv", "--set", "traffic.concurrency=8", "traffic.input_tokens=100"}));
+  REQUIRE(json.size() == 1);
+  CHECK(contains(json[0]["said"].dump(), "set from the log: traffic.output_tokens 517\""));
+  const base::CsvTable rows = base::read_csv(roofcast.path("m.csv"));
+  REQUIRE(json[0]["rows"].size() == rows.rows());
+  for (std::size_t row = 0; row < rows.rows(); ++row) {
+    CHECK(json[0]["rows"][row]["metric"] == cell(rows, row, "metric"));
+    CHECK(json[0]["rows"][row]["forecast"].get<double>() == number(rows, row, "forecast"));
+  }
+}
+
+TEST_CASE("A log at a rate turns clients into arrivals, and one of trtllm-bench cuts the model",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("s.yaml", example("llama-70b"));
+  roofcast.write(
+      "rate.json",
+      R"({"request_rate": 2.0, "burstiness": 0.25, "completed": 10, "mean_ttft_ms": 90})");
+  CHECK(contains(roofcast.output({"compare", "s.yaml", "rate.json"}),
+                 "set from the log: traffic.arrivals {process: gamma, rate: 2 /s, cv: 2}\n"));
+  const std::string trtllm = roofcast.output({"compare", "s.yaml", log("trtllm_engine.txt")});
+  CHECK(contains(trtllm, "TP1 PP1"));
+  CHECK(contains(trtllm, "All 3000 requests were sent at the start"));
+}
+
+TEST_CASE("Beside nccl-tests stands the collective of the scenario's system", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("s.yaml", example("llama-70b"));
+  const std::string nccl = log("nccl_all_reduce_16.txt");
+  roofcast.output(
+      {"compare", "s.yaml", nccl, "--set", "system=h100_cluster_128", "--csv", "n.csv"});
+  const base::CsvTable rows = base::read_csv(roofcast.path("n.csv"));
+  REQUIRE(rows.rows() == 32);
+  for (std::size_t row = 0; row < rows.rows(); ++row) {
+    const double bytes = number(rows, row, "bytes_b");
+    CHECK(number(rows, row, "forecast_busbw_b_per_s") ==
+          Approx(1.875 * bytes / number(rows, row, "forecast_s")));
+    CHECK(number(rows, row, "measured_share_of_link") ==
+          Approx(number(rows, row, "measured_busbw_b_per_s") / 450e9));
+    CHECK((row == 0 || number(rows, row, "forecast_s") >= number(rows, row - 1, "forecast_s")));
+  }
+  const Outcome small = roofcast.run({"compare", "s.yaml", nccl});
+  CHECK(small.code == 2);
+  CHECK(contains(small.err, "16 ranks, and HGX/DGX H200, 8 GPUs has 8 GPUs"));
+}
+
+TEST_CASE(
+    "Beside a profile stands one step: its operators add up, and nothing is below the roofline",
+    "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("s.yaml", example("llama-70b"));
+  const std::string trace = log("kineto_trace.json");
+  const Outcome none = roofcast.run({"compare", "s.yaml", trace});
+  CHECK(none.code == 2);
+  CHECK(contains(none.err, "tells no steps; --steps says how many"));
+  for (const char* step : {"decode", "prompts"}) {
+    roofcast.output({"compare", "s.yaml", trace, "--steps", "2", "--step", step, "--csv", "k.csv"});
+    const base::CsvTable rows = base::read_csv(roofcast.path("k.csv"));
+    const Json steps = Json::parse(
+        roofcast.output({"estimate", "s.yaml", "--explain", "--format", "json"}))["steps"];
+    double forecast = 0.0;
+    for (std::size_t row = 0; row < rows.rows(); ++row) {
+      forecast += number(rows, row, "forecast_s");
+      CHECK(number(rows, row, "roofline_s") <= number(rows, row, "forecast_s"));
+    }
+    CHECK(forecast == Approx(steps[step == std::string("decode") ? 0 : 1]["time_s"].get<double>()));
+    // Three GEMMs of 3, 2 and 3 us, over two steps; 3928 us with 12 of them busy.
+    const std::size_t gemm = row_of(rows, "kind", "gemm");
+    CHECK(number(rows, gemm, "measured_s") == Approx(4e-6));
+    CHECK(number(rows, gemm, "kernels") == Approx(1.5));
+    CHECK(number(rows, row_of(rows, "kind", "host"), "measured_s") == Approx(1958e-6));
+  }
+}
+
+TEST_CASE("Compare says which options are of which files, and what a log cannot be laid beside",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("s.yaml", example("llama-70b"));
+  roofcast.write("agents.yaml", example("agents"));
+  roofcast.write("t.csv", "a,b\n1,2\n");
+  const auto refused = [&](const std::vector<std::string>& arguments) {
+    const Outcome outcome = roofcast.run(arguments);
+    CHECK(outcome.code == 2);
+    return outcome.err;
+  };
+  const std::string bench = log("vllm_result.json");
+  CHECK(contains(refused({"compare", "s.yaml", bench, "--key", "a"}), "are of two CSVs"));
+  CHECK(contains(refused({"compare", "t.csv", "t.csv", "--steps", "3"}), "are of a scenario"));
+  CHECK(contains(refused({"compare", "s.yaml", "t.csv"}), "t.csv: error: expects a log"));
+  CHECK(contains(refused({"compare", "s.yaml", "missing.json"}), "missing.json"));
+  CHECK(contains(refused({"compare", "agents.yaml", bench}), "traffic.agents"));
+  CHECK(contains(refused({"compare", "s.yaml", bench, log("nsys_kernels.csv"), "--steps", "5",
+                          "--csv", "x.csv"}),
+                 "do not go into one table"));
+  // What does not run is said, and is what --strict is for.
+  const std::vector<std::string> large = {"compare", "s.yaml", bench, "--set",
+                                          "deployment.tensor_parallel=16"};
+  const Outcome outcome = roofcast.run(large);
+  CHECK(outcome.code == 0);
+  CHECK(contains(outcome.out, "does not run: "));
+  std::vector<std::string> strict = large;
+  strict.emplace_back("--strict");
+  CHECK(roofcast.run(strict).code == 3);
+}
+
+}  // namespace roofcast::cli
