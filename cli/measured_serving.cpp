@@ -20,6 +20,7 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 struct Knob {
   std::string path;
   std::string value;
+  std::string note = {};  // on what the forecast is then of
 };
 
 void erase(base::Node& section, std::initializer_list<std::string_view> keys) {
@@ -29,11 +30,14 @@ void erase(base::Node& section, std::initializer_list<std::string_view> keys) {
 }
 
 // What the log says of the run, as knobs of a scenario.
-std::vector<Knob> knobs_of(const calibrate::ServingLog& log, std::vector<std::string>& notes) {
+std::vector<Knob> knobs_of(const calibrate::ServingLog& log) {
+  constexpr const char* kMeans =
+      "Lengths are the log's means, all requests alike; --set traffic.output_tokens='{uniform: "
+      "[…]}' says how they vary";
   std::vector<Knob> knobs;
-  const auto add = [&](std::string path, const auto& value) {
+  const auto add = [&](std::string path, const auto& value, std::string note = {}) {
     if (value) {
-      knobs.push_back({std::move(path), fmt::format("{}", *value)});
+      knobs.push_back({std::move(path), fmt::format("{}", *value), std::move(note)});
     }
   };
   const auto tokens = [](std::optional<double> mean) {
@@ -44,32 +48,25 @@ std::vector<Knob> knobs_of(const calibrate::ServingLog& log, std::vector<std::st
   add("deployment.expert_parallel", log.expert_parallel);
   add("serving.max_sequences", log.max_sequences);
   add("serving.max_tokens_per_step", log.max_tokens_per_step);
-  add("traffic.input_tokens", tokens(log.input_tokens));
-  add("traffic.output_tokens", tokens(log.output_tokens));
-  if (log.input_tokens || log.output_tokens) {
-    notes.push_back(
-        "Lengths are the log's means, all requests alike; --set traffic.output_tokens='{uniform: "
-        "[…]}' says how they vary");
-  }
+  add("traffic.input_tokens", tokens(log.input_tokens), kMeans);
+  add("traffic.output_tokens", tokens(log.output_tokens), kMeans);
   if (log.rate) {
     const bool poisson = log.burstiness == 1.0 || !(log.burstiness > 0.0);
-    knobs.push_back(
-        {"traffic.arrivals", poisson ? fmt::format("{{process: poisson, rate: {} /s}}", *log.rate)
-                                     : fmt::format("{{process: gamma, rate: {} /s, cv: {}}}",
-                                                   *log.rate, 1.0 / std::sqrt(log.burstiness))});
-    if (log.clients) {
-      notes.push_back(fmt::format(
-          "Requests come at a rate, at most {} at once: that limit is not in the forecast",
-          *log.clients));
-    }
+    knobs.push_back({"traffic.arrivals",
+                     poisson ? fmt::format("{{process: poisson, rate: {} /s}}", *log.rate)
+                             : fmt::format("{{process: gamma, rate: {} /s, cv: {}}}", *log.rate,
+                                           1.0 / std::sqrt(log.burstiness)),
+                     log.clients
+                         ? fmt::format("Requests come at a rate, at most {} at once: that limit is "
+                                       "not in the forecast",
+                                       *log.clients)
+                         : std::string()});
   } else if (log.clients) {
     add("traffic.concurrency", log.clients);
   } else if (log.all_at_once && log.requests) {
-    add("traffic.concurrency", log.requests);
-    notes.push_back(
+    add("traffic.concurrency", log.requests,
         fmt::format("All {} requests were sent at the start; the forecast is of as many clients "
-                    "for long, whose "
-                    "TTFT is not that of a burst",
+                    "for long, whose TTFT is not that of a burst",
                     *log.requests));
   }
   return knobs;
@@ -77,7 +74,7 @@ std::vector<Knob> knobs_of(const calibrate::ServingLog& log, std::vector<std::st
 
 // The scenario with the log's knobs, but for those that the user turns.
 base::Node document_of(const CompareMeasuredOptions& options, const std::vector<Knob>& knobs,
-                       std::vector<std::string>& said) {
+                       MeasuredComparison& comparison) {
   base::Node document = scenario_document(options.scenario, options.set);
   base::Node* traffic = document.find("traffic");
   if (traffic != nullptr && traffic->find("agents") != nullptr) {
@@ -105,13 +102,17 @@ base::Node document_of(const CompareMeasuredOptions& options, const std::vector<
     load = load || is_load;
     sim::set_knob(document, knob.path + "=" + knob.value, problems);
     set.push_back(fmt::format("{} {}", knob.path, knob.value));
+    std::vector<std::string>& notes = comparison.notes;
+    if (!knob.note.empty() && std::find(notes.begin(), notes.end(), knob.note) == notes.end()) {
+      notes.push_back(knob.note);
+    }
   }
   problems.throw_if_any();
   if (!set.empty()) {
-    said.push_back(fmt::format("set from the log: {}", fmt::join(set, ", ")));
+    comparison.said.push_back(fmt::format("set from the log: {}", fmt::join(set, ", ")));
   }
   if (!load) {
-    said.emplace_back("the log tells no load: the scenario's is taken");
+    comparison.said.emplace_back("the log tells no load: the scenario's is taken");
   }
   return document;
 }
@@ -139,8 +140,8 @@ MeasuredComparison compare_serving(const CompareMeasuredOptions& options,
   if (!log.model.empty()) {
     comparison.said.push_back(fmt::format("the log's model: {}", log.model));
   }
-  const std::vector<Knob> knobs = knobs_of(log, comparison.notes);
-  const sim::Scenario scenario = sim::read_scenario(document_of(options, knobs, comparison.said));
+  const sim::Scenario scenario =
+      sim::read_scenario(document_of(options, knobs_of(log), comparison));
   if (scenario.training.trains()) {
     throw base::InputError(
         fmt::format("{}: error: training: a log of a benchmark is of serving\n", options.scenario));

@@ -32,7 +32,7 @@ TEST_CASE("Beside a benchmark stands the estimate of the scenario under the log'
   if (!roofcast.exists()) {
     return;
   }
-  roofcast.write("s.yaml", example("llama-70b"));
+  roofcast.write("s.yaml", base::read_text(example("llama-70b")));
   const std::string out =
       roofcast.output({"compare", "s.yaml", log("vllm_result.json"), "--csv", "m.csv"});
   CHECK(contains(out,
@@ -64,12 +64,17 @@ TEST_CASE("A knob on the command line wins over what a log says, and JSON says w
   if (!roofcast.exists()) {
     return;
   }
-  roofcast.write("s.yaml", example("llama-70b"));
+  roofcast.write("s.yaml", base::read_text(example("llama-70b")));
   const Json json = Json::parse(
       roofcast.output({"compare", "s.yaml", log("sglang_output.txt"), "--format", "json", "--csv",
                        "m.csv", "--set", "traffic.concurrency=8", "traffic.input_tokens=100"}));
   REQUIRE(json.size() == 1);
   CHECK(contains(json[0]["said"].dump(), "set from the log: traffic.output_tokens 517\""));
+  CHECK(contains(json[0]["notes"].dump(), "the log's means"));
+  CHECK(!contains(roofcast.output({"compare", "s.yaml", log("sglang_output.txt"), "--set",
+                                   "traffic.output_tokens={uniform: [1, 1024]}",
+                                   "traffic.input_tokens={uniform: [1, 1024]}"}),
+                  "the log's means"));
   const base::CsvTable rows = base::read_csv(roofcast.path("m.csv"));
   REQUIRE(json[0]["rows"].size() == rows.rows());
   for (std::size_t row = 0; row < rows.rows(); ++row) {
@@ -84,7 +89,7 @@ TEST_CASE("A log at a rate turns clients into arrivals, and one of trtllm-bench 
   if (!roofcast.exists()) {
     return;
   }
-  roofcast.write("s.yaml", example("llama-70b"));
+  roofcast.write("s.yaml", base::read_text(example("llama-70b")));
   roofcast.write(
       "rate.json",
       R"({"request_rate": 2.0, "burstiness": 0.25, "completed": 10, "mean_ttft_ms": 90})");
@@ -100,7 +105,7 @@ TEST_CASE("Beside nccl-tests stands the collective of the scenario's system", "[
   if (!roofcast.exists()) {
     return;
   }
-  roofcast.write("s.yaml", example("llama-70b"));
+  roofcast.write("s.yaml", base::read_text(example("llama-70b")));
   const std::string nccl = log("nccl_all_reduce_16.txt");
   roofcast.output(
       {"compare", "s.yaml", nccl, "--set", "system=h100_cluster_128", "--csv", "n.csv"});
@@ -126,7 +131,7 @@ TEST_CASE(
   if (!roofcast.exists()) {
     return;
   }
-  roofcast.write("s.yaml", example("llama-70b"));
+  roofcast.write("s.yaml", base::read_text(example("llama-70b")));
   const std::string trace = log("kineto_trace.json");
   const Outcome none = roofcast.run({"compare", "s.yaml", trace});
   CHECK(none.code == 2);
@@ -156,8 +161,8 @@ TEST_CASE("Compare says which options are of which files, and what a log cannot 
   if (!roofcast.exists()) {
     return;
   }
-  roofcast.write("s.yaml", example("llama-70b"));
-  roofcast.write("agents.yaml", example("agents"));
+  roofcast.write("s.yaml", base::read_text(example("llama-70b")));
+  roofcast.write("agents.yaml", base::read_text(example("agents")));
   roofcast.write("t.csv", "a,b\n1,2\n");
   const auto refused = [&](const std::vector<std::string>& arguments) {
     const Outcome outcome = roofcast.run(arguments);
