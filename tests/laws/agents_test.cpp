@@ -241,7 +241,7 @@ struct Errors {
 
 }  // namespace
 
-TEST_CASE("Closed forms of agents are those of their simulation", "[laws]") {
+TEST_CASE("Closed forms of agents are those of their simulation", "[laws][long]") {
   constexpr std::size_t kFleets = 30;
   const char* kModels[] = {"llama-3.1-8b", "qwen3-32b", "gpt-oss-120b", "llama-3.1-70b"};
   const char* kSystems[] = {"hgx_h100", "hgx_h200", "hgx_b200"};

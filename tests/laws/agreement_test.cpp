@@ -176,7 +176,7 @@ constexpr std::size_t kScenarios = 200;
 
 }  // namespace
 
-TEST_CASE("Closed forms of an open loop are those of its simulation", "[laws]") {
+TEST_CASE("Closed forms of an open loop are those of its simulation", "[laws][long]") {
   Agreement agreement = agreement_of(Loop::open, 2, kScenarios);
   INFO(agreement.text());
   CHECK(agreement.within >= kScenarios * 87 / 100);
@@ -184,7 +184,8 @@ TEST_CASE("Closed forms of an open loop are those of its simulation", "[laws]") 
   CHECK(agreement.tpot.quantile(0.5) < 0.025);
 }
 
-TEST_CASE("Closed forms of clients whose lengths vary are those of their simulation", "[laws]") {
+TEST_CASE("Closed forms of clients whose lengths vary are those of their simulation",
+          "[laws][long]") {
   Agreement agreement = agreement_of(Loop::closed, 3, kScenarios);
   INFO(agreement.text());
   CHECK(agreement.within >= kScenarios * 85 / 100);

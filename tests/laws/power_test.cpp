@@ -100,7 +100,7 @@ TEST_CASE("More of anything takes no less time and more energy", "[laws]") {
   ROOFCAST_CHECK_LAW(energy);
 }
 
-TEST_CASE("Energy of a token is the power of all GPUs over their tokens", "[laws]") {
+TEST_CASE("Energy of a token is the power of all GPUs over their tokens", "[laws][long]") {
   sim::Workspace workspace;
   Violations energy(kRounding);
   Violations bounds(kRounding);

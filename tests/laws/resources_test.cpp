@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kFactors[] = {1.03, 1.3, 2.0, 8.0};
 
-TEST_CASE("More of any resource makes no operator slower", "[laws]") {
+TEST_CASE("More of any resource makes no operator slower", "[laws][long]") {
   for (const Resource& resource : kResources) {
     Violations law(1e-9);
     for (const auto& p : platforms()) {
@@ -35,7 +35,7 @@ TEST_CASE("More of any resource makes no operator slower", "[laws]") {
   }
 }
 
-TEST_CASE("More of any resource makes no step slower", "[laws]") {
+TEST_CASE("More of any resource makes no step slower", "[laws][long]") {
   sim::Workspace workspace;
   const workloads::Traffic traffic{1024, 256, 64, 0};
   for (const Resource& resource : kResources) {

@@ -17,7 +17,7 @@ namespace {
 constexpr double kRounding = 1e-9;
 constexpr double kBatchStep = 0.005;
 
-TEST_CASE("Requests in the house are the rate times their stay", "[laws]") {
+TEST_CASE("Requests in the house are the rate times their stay", "[laws][long]") {
   sim::Workspace workspace;
   Violations house(1e-9);
   Violations decoding(0.02);
@@ -48,7 +48,7 @@ TEST_CASE("Requests in the house are the rate times their stay", "[laws]") {
 
 // On average a pass computes share · prompts · chunk tokens, and it finishes decodes / (output − 1)
 // requests, each of which must have had its whole prompt computed, no more than rounded up chunks.
-TEST_CASE("Every prompt token is computed once", "[laws]") {
+TEST_CASE("Every prompt token is computed once", "[laws][long]") {
   sim::Workspace workspace;
   Violations lost(0.01);
   Violations repeated(0.01);
@@ -77,7 +77,7 @@ TEST_CASE("Every prompt token is computed once", "[laws]") {
 // What a client waits in all never grows, but for the rounding of batches to whole sequences.
 // Where that rounding moves a batch over a chunk, or from one sequence a group to two, which reach more experts, faster
 // links alone cost 5.3 % in all and 17.2 % of a token, the most measured, of Mixtral on eight L40S with 7 clients.
-TEST_CASE("More of any resource makes no service slower", "[laws]") {
+TEST_CASE("More of any resource makes no service slower", "[laws][long]") {
   sim::Workspace workspace;
   Violations total(0.055);
   Violations first(kBatchStep);
@@ -110,7 +110,7 @@ TEST_CASE("More of any resource makes no service slower", "[laws]") {
   ROOFCAST_CHECK_LAW(token);
 }
 
-TEST_CASE("More memory makes nothing infeasible and holds no fewer requests", "[laws]") {
+TEST_CASE("More memory makes nothing infeasible and holds no fewer requests", "[laws][long]") {
   sim::Workspace workspace;
   Violations law(kRounding);
   for_each_feasible(2, 11, {64, 500}, [&](const ServingCase& c) {
