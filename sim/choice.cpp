@@ -43,7 +43,9 @@ EstimateAll estimates_by_sweep(const base::Node& document, const std::vector<Kno
         if (value.is_scalar()) {
           value.place = {source, {0, static_cast<int>(axis.name.size()) + 1}};
         }
-        axis.values.push_back({text, {{axis.name, {source, {}}, value}}});
+        AxisValue& one = axis.values.emplace_back();
+        one.label = text;
+        one.set.push_back({axis.name, base::Place{source, {}}, std::move(value)});
       }
       sweep.axes.push_back(std::move(axis));
     }
