@@ -78,7 +78,7 @@ int run_compare(Options& options) {
 void add_compare(CLI::App& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "compare",
-      "The options of a roadmap, an old and a new result, or measurements and the forecast\n"
+      "Options of a roadmap, two results, or measurements and the forecast\n"
       "A roadmap's options over a portfolio of workloads: by their gains, with what limits each; "
       "features by what each brings alone, on top of all others, in the best order, and by Shapley "
       "shares. Two CSVs of results: rows belong together when their key columns are equal. A "

@@ -333,7 +333,8 @@ Json sweep() {
   describe_points(base_keys, knobs, properties);
   const Json name = {{"type", "string"}};
   properties["pareto"]["properties"]["by"] = {
-      {"anyOf", Json::array({{{"type", {"string", "null"}}}, {{"type", "array"}, {"items", name}}})}};
+      {"anyOf",
+       Json::array({{{"type", {"string", "null"}}}, {{"type", "array"}, {"items", name}}})}};
   for (const char* goal : {"maximize", "minimize"}) {
     Json& items = properties["pareto"]["properties"][goal]["items"];
     items = {{"enum", Json::array()}};
