@@ -10,6 +10,7 @@
 #include "base/queueing/closed_network.hpp"
 #include "base/random.hpp"
 #include "sim/feasibility.hpp"
+#include "sim/front_end_load.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -310,6 +311,9 @@ class Fleet {
   SteadyState result(Walk& walk, TaskEstimate& task) {
     SteadyState r = engine(present_);
     r.requests_per_second = throughput_;
+    if (throughput_ * front_end_ > kFrontEndFull) {
+      r.throughput_limit = Limit::host;
+    }
     const double mean = walk.total / static_cast<double>(walk.times.size());
     std::sort(walk.times.begin(), walk.times.end());
     const auto at = [&](double share) {

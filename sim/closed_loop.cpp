@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/front_end_load.hpp"
 #include "sim/random_traffic.hpp"
 
 namespace roofcast::sim {
@@ -13,7 +14,6 @@ using base::Seconds;
 
 constexpr int kBisections = 30;
 constexpr int kRounds = 40;          // of those who decode
-constexpr double kFull = 0.98;       // of the front end's time
 constexpr double kTolerance = 1e-4;  // of their number
 
 class Solver : RandomTraffic {
@@ -46,9 +46,9 @@ class Solver : RandomTraffic {
     tell(found, r);
     r.end_to_end = clients_ / found.rate * base::second;
     const double front_end = found.rate * replicas_ * front_end_time().si();
-    r.throughput_limit = front_end > kFull     ? Limit::host
-                         : clients_ > running_ ? Limit::slots
-                                               : r.tpot_limit;
+    r.throughput_limit = front_end > kFrontEndFull ? Limit::host
+                         : clients_ > running_     ? Limit::slots
+                                                   : r.tpot_limit;
     return r;
   }
 

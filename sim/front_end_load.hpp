@@ -14,6 +14,8 @@
 
 namespace roofcast::sim {
 
+inline constexpr double kFrontEndFull = 0.98;  // of its time: no more requests pass
+
 struct FrontEndLoad {
   double rate = 0;           // of intakes, 1/s
   double intake = 0;         // s, mean

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/knob.hpp"
 #include "sim/stages.hpp"
 #include "sim/task_summary.hpp"
 #include "tests/catch.hpp"
@@ -179,6 +180,23 @@ TEST_CASE("More agents find less of their contexts where the KV cache is short o
     before = e.task.found_share;
   }
   CHECK(before < 0.7);
+}
+
+TEST_CASE("Where a front end is always busy it limits the throughput of agents", "[laws]") {
+  base::Node document = base::parse_document(
+      "test",
+      "system: hgx_h200\nmodel: llama-3.1-8b\nprecision: fp8\ndeployment: {tensor_parallel: 1}\n"
+      "serving: {stack: vllm}\ntraffic: {agents: " +
+          agents_of(128, 1) + ", seed: 5}\n");
+  const ServingEstimate free = estimated(read_streamed_scenario(document));
+  base::Problems problems;
+  set_knob(document, "serving.stack.front_end.per_prompt_token=x50", problems);
+  problems.throw_if_any();
+  const ServingEstimate busy = estimated(read_streamed_scenario(std::move(document)));
+  REQUIRE(busy.fits());
+  CHECK(free.steady.throughput_limit != Limit::host);
+  CHECK(busy.steady.throughput_limit == Limit::host);
+  CHECK(busy.task.per_second < free.task.per_second);
 }
 
 TEST_CASE("Tasks an hour grow with agents while their contexts fit, and no task gets shorter",
