@@ -23,6 +23,7 @@ std::string_view asset_report_tradeoff_js();
 std::string_view asset_report_parallel_js();
 std::string_view asset_report_attainment_js();
 std::string_view asset_report_operators_js();
+std::string_view asset_report_timeline_js();
 std::string_view asset_report_downloads_js();
 
 namespace {
@@ -268,6 +269,7 @@ void write_report(const base::CsvTable& table, const sim::SweepPoints* points,
               {"/*{{js_parallel}}*/", asset_report_parallel_js()},
               {"/*{{js_attainment}}*/", asset_report_attainment_js()},
               {"/*{{js_operators}}*/", asset_report_operators_js()},
+              {"/*{{js_timeline}}*/", asset_report_timeline_js()},
               {"/*{{js_downloads}}*/", asset_report_downloads_js()},
               {"/*{{js}}*/", asset_report_js()}},
              data, file);

@@ -46,5 +46,6 @@ function setUpDownloads() {
     addDownloads(byId('roofline-chart'), () => charts.roofline, stem('roofline'),
       () => operatorTable([model.points[state.point]]));
     addDownloads(byId('bars'), () => null, stem('operators'), () => operatorTable(model.points));
+    addDownloads(byId('timeline'), () => null, stem('timeline'), timelineTable);
   }
 }

@@ -267,6 +267,7 @@ function drawOperators() {
     + ` on ${point.chip}, DRAM ${format(point.hbm_bandwidth_bytes_per_s, 'B/s')}: ${point.label}`;
   drawRoofline();
   drawBars();
+  drawTimeline();
   drawPhaseTables();
 }
 
