@@ -109,9 +109,7 @@ nlohmann::ordered_json json_of(const sim::ServingEstimate& e) {
   json["fits"] = e.fits();
   json["reason"] = sim::reason(e);
   for (const sim::Metric& metric : sim::metrics()) {
-    const double value = e.fits() ? metric.value(e) : NAN;
-    json[std::string(metric.name)] =
-        std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+    json[std::string(metric.name)] = e.fits() ? metric.value(e) : NAN;  // null where not finite
   }
   for (const sim::TextMetric& text : sim::text_metrics()) {
     json[std::string(text.name)] = e.fits() ? std::string(text.value(e)) : std::string();

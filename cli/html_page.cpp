@@ -11,6 +11,7 @@
 namespace roofcast::cli {
 
 std::string_view asset_page_head_html();
+std::string_view asset_page_foot_html();
 std::string_view asset_report_css();
 std::string_view asset_echarts_js();
 std::string_view asset_report_page_js();
@@ -47,21 +48,27 @@ std::string fill(std::string_view page,
   return out += page;
 }
 
-void write_page(std::string_view page,
-                const std::vector<std::pair<std::string_view, std::string_view>>& own,
+void write_page(std::string_view page, const std::vector<std::string_view>& scripts,
                 const ordered_json& data, const std::filesystem::path& file) {
   const std::string json =
       escaped(data.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+  std::vector<std::string_view> all = {asset_echarts_js(), asset_report_page_js(),
+                                       asset_download_js(), asset_report_charts_js()};
+  all.insert(all.end(), scripts.begin(), scripts.end());
+  std::string elements;
+  for (const std::string_view script : all) {
+    elements += "<script>";
+    elements += script;
+    elements += "</script>\n";
+  }
+  constexpr std::string_view kLicence = "<!-- SPDX-License-Identifier: Apache-2.0 -->\n";
   const std::string head = fill(asset_page_head_html(), {{"/*{{css}}*/", asset_report_css()}});
-  std::vector<std::pair<std::string_view, std::string_view>> tokens = {
-      {"<!-- SPDX-License-Identifier: Apache-2.0 --><!--{{head}}-->\n", head},
-      {"{{data}}", json},
-      {"/*{{chart_library}}*/", asset_echarts_js()},
-      {"/*{{js_page}}*/", asset_report_page_js()},
-      {"/*{{js_download}}*/", asset_download_js()},
-      {"/*{{js_charts}}*/", asset_report_charts_js()}};
-  tokens.insert(tokens.end(), own.begin(), own.end());
-  base::write_text(file, fill(page, tokens));
+  const std::string foot =
+      fill(asset_page_foot_html(),
+           {{kLicence, ""}, {"{{data}}", json}, {"<!--{{scripts}}-->\n", elements}});
+  base::write_text(
+      file, fill(page, {{"<!-- SPDX-License-Identifier: Apache-2.0 --><!--{{head}}-->\n", head},
+                        {"<!--{{foot}}-->\n", foot}}));
 }
 
 }  // namespace roofcast::cli

@@ -16,10 +16,9 @@ namespace roofcast::cli {
 std::string fill(std::string_view page,
                  const std::vector<std::pair<std::string_view, std::string_view>>& tokens);
 
-// Fills in what every page has, then the tokens of `own` in their order. InputError when the file cannot
-// be written.
-void write_page(std::string_view page,
-                const std::vector<std::pair<std::string_view, std::string_view>>& own,
+// A page between head and foot, with the scripts that every page has and then its own, and the data, whose numbers
+// that are not finite become null. InputError when the file cannot be written.
+void write_page(std::string_view page, const std::vector<std::string_view>& scripts,
                 const nlohmann::ordered_json& data, const std::filesystem::path& file);
 
 }  // namespace roofcast::cli

@@ -263,15 +263,9 @@ void write_report(const base::CsvTable& table, const sim::SweepPoints* points,
                   const std::string& sweep_text, const std::filesystem::path& file) {
   const ordered_json data = report_json(table, points, sweep_text, file.stem().string());
   write_page(asset_report_html(),
-             {{"/*{{js_table}}*/", asset_report_table_js()},
-              {"/*{{js_filter}}*/", asset_report_filter_js()},
-              {"/*{{js_tradeoff}}*/", asset_report_tradeoff_js()},
-              {"/*{{js_parallel}}*/", asset_report_parallel_js()},
-              {"/*{{js_attainment}}*/", asset_report_attainment_js()},
-              {"/*{{js_operators}}*/", asset_report_operators_js()},
-              {"/*{{js_timeline}}*/", asset_report_timeline_js()},
-              {"/*{{js_downloads}}*/", asset_report_downloads_js()},
-              {"/*{{js}}*/", asset_report_js()}},
+             {asset_report_table_js(), asset_report_filter_js(), asset_report_tradeoff_js(),
+              asset_report_parallel_js(), asset_report_attainment_js(), asset_report_operators_js(),
+              asset_report_timeline_js(), asset_report_downloads_js(), asset_report_js()},
              data, file);
 }
 

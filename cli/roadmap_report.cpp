@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/roadmap_report.hpp"
 
-#include <cmath>
-
 #include "cli/html_page.hpp"
 #include "cli/metric_cells.hpp"
 #include "cli/version.hpp"
@@ -17,21 +15,15 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json number(double value) {
-  return std::isfinite(value) ? ordered_json(value) : ordered_json();
-}
-
 ordered_json gain_json(const sim::Gain& gain) {
-  return {{"gain", number(gain.value)},
-          {"low90", number(gain.interval.low)},
-          {"high90", number(gain.interval.high)}};
+  return {{"gain", gain.value}, {"low90", gain.interval.low}, {"high90", gain.interval.high}};
 }
 
 ordered_json outcome_json(const sim::Outcome& outcome, const sim::Metric& metric) {
   if (!outcome.found) {
     return {{"value", nullptr}, {"reason", outcome.reason}};
   }
-  return {{"value", number(metric.value(outcome.estimate))},
+  return {{"value", metric.value(outcome.estimate)},
           {"limited_by", limit_of(outcome.estimate, metric.name)},
           {"at", outcome.place},
           {"calibration", outcome.calibration},
@@ -56,13 +48,12 @@ ordered_json workload_json(const sim::PortfolioWorkload& workload, const sim::Ou
 ordered_json option_json(const sim::Roadmap& roadmap, const sim::OptionResult& option,
                          const sim::OptionResult& base) {
   ordered_json json = {{"name", option.name}, {"portfolio", gain_json(option.portfolio)}};
-  json["portfolio"]["tok_per_j"] = number(option.tok_per_j);
-  json["portfolio"]["tok_per_usd"] = number(option.tok_per_usd);
+  json["portfolio"]["tok_per_j"] = option.tok_per_j;
+  json["portfolio"]["tok_per_usd"] = option.tok_per_usd;
   json["workloads"] = ordered_json::array();
   for (std::size_t w = 0; w < roadmap.workloads.size(); ++w) {
     const auto gain_in = [&](const char* metric) {
-      return number(
-          sim::gain_of(*sim::find_metric(metric), option.outcomes[w], base.outcomes[w]).value);
+      return sim::gain_of(*sim::find_metric(metric), option.outcomes[w], base.outcomes[w]).value;
     };
     ordered_json cell =
         outcome_json(option.outcomes[w], *sim::find_metric(roadmap.workloads[w].metric));
@@ -77,25 +68,23 @@ ordered_json option_json(const sim::Roadmap& roadmap, const sim::OptionResult& o
 void add_features(const sim::RoadmapResult& result, ordered_json& data) {
   data["features"] = ordered_json::array();
   for (const sim::FeatureResult& f : result.features) {
-    data["features"].push_back({{"name", f.name},
-                                {"alone", number(f.alone)},
-                                {"last", number(f.last)},
-                                {"share", number(f.share)}});
+    data["features"].push_back(
+        {{"name", f.name}, {"alone", f.alone}, {"last", f.last}, {"share", f.share}});
   }
   data["order"] = result.order;
   data["together"] = ordered_json::array();
   for (const double gain : result.together) {
-    data["together"].push_back(number(gain));
+    data["together"].push_back(gain);
   }
   data["pairs"] = ordered_json::array();
   for (const sim::FeaturePair& pair : result.pairs) {
-    data["pairs"].push_back({pair.first, pair.second, number(pair.gain)});
+    data["pairs"].push_back({pair.first, pair.second, pair.gain});
   }
   data["subsets"] = ordered_json::array();
   for (const sim::SubsetGains& gains : result.subsets) {
     data["subsets"].push_back(ordered_json::array());
     for (const double gain : gains) {
-      data["subsets"].back().push_back(number(gain));
+      data["subsets"].back().push_back(gain);
     }
   }
   data["no_features"] = result.no_features;
@@ -118,9 +107,7 @@ void write_report(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
     data["options"].push_back(option_json(roadmap, option, result.base));
   }
   add_features(result, data);
-  write_page(asset_roadmap_html(),
-             {{"/*{{js_rows}}*/", asset_row_charts_js()}, {"/*{{js}}*/", asset_roadmap_js()}}, data,
-             file);
+  write_page(asset_roadmap_html(), {asset_row_charts_js(), asset_roadmap_js()}, data, file);
 }
 
 }  // namespace roofcast::cli

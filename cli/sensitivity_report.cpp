@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/sensitivity_report.hpp"
 
-#include <cmath>
-
 #include "cli/html_page.hpp"
 #include "cli/metric_cells.hpp"
 #include "cli/version.hpp"
@@ -17,10 +15,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json number(double value) {
-  return std::isfinite(value) ? ordered_json(value) : ordered_json();
-}
-
 ordered_json page_json(const std::string& title, const std::string& text,
                        const std::filesystem::path& file) {
   return {{"title", file.stem().string()},
@@ -32,9 +26,7 @@ ordered_json page_json(const std::string& title, const std::string& text,
 }
 
 void write(const ordered_json& data, const std::filesystem::path& file) {
-  write_page(asset_sensitivity_html(),
-             {{"/*{{js_rows}}*/", asset_row_charts_js()}, {"/*{{js}}*/", asset_sensitivity_js()}},
-             data, file);
+  write_page(asset_sensitivity_html(), {asset_row_charts_js(), asset_sensitivity_js()}, data, file);
 }
 
 }  // namespace
@@ -51,8 +43,8 @@ void write_report(const SensitivityAnswer& answer, const std::string& text,
                                           : metric->better == sim::Better::lower ? ordered_json(-1)
                                                                                  : ordered_json(0)},
                                {"limited_by", limit_of(answer.estimate, metric->name)},
-                               {"low90", number(interval.low)},
-                               {"high90", number(interval.high)}});
+                               {"low90", interval.low},
+                               {"high90", interval.high}});
   }
   data["answer"] = sensitivity_json(answer);
   write(data, file);

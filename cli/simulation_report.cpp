@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <sstream>
 
 #include "cli/html_page.hpp"
@@ -22,10 +21,6 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t kMaxRows = 20'000;   // of a table that can be saved
 constexpr std::size_t kMaxPoints = 2'000;  // of a curve
-
-ordered_json number(double value) {
-  return std::isfinite(value) ? ordered_json(value) : ordered_json();
-}
 
 // The values in order; of many, as many quantiles.
 ordered_json distribution(std::vector<double> values) {
@@ -47,7 +42,7 @@ ordered_json curve(const std::vector<double>& seconds, std::size_t step) {
     for (std::size_t i = first; i < last; ++i) {
       sum += seconds[i];
     }
-    json.push_back(number(sum / static_cast<double>(last - first)));
+    json.push_back(sum / static_cast<double>(last - first));
   }
   return json;
 }
@@ -79,8 +74,8 @@ ordered_json run_json(const ServedRun& run) {
   }
   const std::size_t step = seconds / kMaxPoints + 1;
   json["seconds_per_point"] = step;
-  json["limits"] = {{"ttft", number(run.ttft_limit)}, {"tpot", number(run.tpot_limit)}};
-  json["requests_per_s"] = number(run.requests_per_s);
+  json["limits"] = {{"ttft", run.ttft_limit}, {"tpot", run.tpot_limit}};
+  json["requests_per_s"] = run.requests_per_s;
   json["facts"] = ordered_json::array();
   for (const auto& [label, text] : run.facts) {
     json["facts"].push_back({label, text});
@@ -140,7 +135,7 @@ void write_report(const ServedReport& report, const std::filesystem::path& file)
   for (const ServedRun& run : report.runs) {
     data["runs"].push_back(run_json(run));
   }
-  write_page(asset_simulation_html(), {{"/*{{js}}*/", asset_simulation_js()}}, data, file);
+  write_page(asset_simulation_html(), {asset_simulation_js()}, data, file);
 }
 
 }  // namespace roofcast::cli

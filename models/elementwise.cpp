@@ -6,8 +6,6 @@
 namespace roofcast::models {
 namespace {
 
-constexpr double kResidentShare = 0.5;  // of the L2, see the header
-constexpr double kBytesPerCta = 65536.0;
 constexpr std::int64_t kMostChoices = 16;  // that a kernel makes; more are sorted out
 constexpr double kSortKernels = 6.0;
 constexpr double kSortClocks = 11.0;  // of an SM, a score

@@ -23,6 +23,9 @@
 
 namespace roofcast::models {
 
+inline constexpr double kResidentShare = 0.5;    // of the L2
+inline constexpr double kBytesPerCta = 65536.0;  // of a kernel that streams
+
 Cost elementwise_cost(const workloads::Elementwise& op, const Machine& machine);
 Cost expert_routing_cost(const workloads::ExpertRouting& op, const Machine& machine);
 

@@ -3,14 +3,13 @@
 
 #include <cmath>
 
+#include "models/elementwise.hpp"
 #include "models/work.hpp"
 
 namespace roofcast::models {
 
 Cost table_lookup_cost(const workloads::TableLookup& op, const Machine& machine) {
   constexpr double kSectorBytes = 32.0;
-  constexpr double kResidentShare = 0.5;  // of the L2, as of elementwise kernels
-  constexpr double kBytesPerCta = 65536.0;
   const hardware::Calibration& c = machine.calibration;
   const Work work = table_lookup_work(op);
   const double row = base::byte_count(static_cast<double>(op.width), op.format);

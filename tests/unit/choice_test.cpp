@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tests/catch.hpp"
+#include "tests/conditions.hpp"
 
 using namespace roofcast;
 using sim::KnobRange;
@@ -23,15 +24,6 @@ std::vector<KnobRange> ranges_of(const std::vector<std::string>& texts) {
     ranges.push_back(range_of(text));
   }
   return ranges;
-}
-
-std::vector<sim::Condition> conditions(const std::vector<std::string>& texts) {
-  std::vector<sim::Condition> all;
-  base::Problems problems;
-  for (const std::string& text : texts) {
-    all.push_back(*sim::parse_condition(text, {}, problems));
-  }
-  return all;
 }
 
 struct CostAndTime {

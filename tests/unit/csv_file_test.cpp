@@ -2,8 +2,6 @@
 #include "base/csv_file.hpp"
 
 #include <fmt/format.h>
-#include <stdlib.h>  // mkdtemp
-#include <zlib.h>
 
 #include <filesystem>
 #include <fstream>
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/scratch_file.hpp"
 
 using namespace roofcast;
 using base::CsvFile;
@@ -20,31 +19,6 @@ using base::CsvFile;
 namespace {
 
 namespace fs = std::filesystem;
-
-// A file of its own that goes away with the test.
-class Scratch {
- public:
-  explicit Scratch(const std::string& text, bool compressed = false) {
-    std::string directory = (fs::temp_directory_path() / "roofcast-test-XXXXXX").string();
-    REQUIRE(mkdtemp(directory.data()) != nullptr);
-    directory_ = directory;
-    if (compressed) {
-      gzFile out = gzopen(file().c_str(), "wb");
-      REQUIRE(gzwrite(out, text.data(), static_cast<unsigned>(text.size())) ==
-              static_cast<int>(text.size()));
-      gzclose(out);
-    } else {
-      std::ofstream(file(), std::ios::binary) << text;
-    }
-  }
-  ~Scratch() { fs::remove_all(directory_); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  fs::path file() const { return directory_ / "t.csv"; }
-
- private:
-  fs::path directory_;
-};
 
 // Rows of three columns: quotes, commas and line ends in cells, now and then a CRLF.
 std::string random_table(std::mt19937_64& random, std::size_t rows) {

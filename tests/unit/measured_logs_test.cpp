@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <stdlib.h>  // mkdtemp
-#include <zlib.h>
 
 #include <filesystem>
 #include <fstream>
@@ -14,6 +12,7 @@
 #include "calibrate/serving_log.hpp"
 #include "tests/catch.hpp"
 #include "tests/measured_log.hpp"
+#include "tests/scratch_file.hpp"
 
 using namespace roofcast;
 using calibrate::LogFormat;
@@ -21,31 +20,6 @@ using calibrate::LogFormat;
 namespace {
 
 namespace fs = std::filesystem;
-
-// A file of its own that goes away with the test.
-class Scratch {
- public:
-  explicit Scratch(const std::string& text, bool compressed = false) {
-    std::string directory = (fs::temp_directory_path() / "roofcast-test-XXXXXX").string();
-    REQUIRE(mkdtemp(directory.data()) != nullptr);
-    directory_ = directory;
-    write(text, compressed);
-  }
-  ~Scratch() { fs::remove_all(directory_); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  fs::path file() const { return directory_ / "log"; }
-  void write(const std::string& text, bool compressed = false) const {
-    gzFile out = gzopen(file().c_str(), compressed ? "wb" : "wbT");
-    REQUIRE(out != nullptr);
-    REQUIRE(gzwrite(out, text.data(), static_cast<unsigned>(text.size())) ==
-            static_cast<int>(text.size()));
-    gzclose(out);
-  }
-
- private:
-  fs::path directory_;
-};
 
 double metric(const calibrate::ServingLog& log, const std::string& name) {
   for (const calibrate::MeasuredMetric& each : log.metrics) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tests/catch.hpp"
+#include "tests/conditions.hpp"
 
 using namespace roofcast;
 using Catch::Matchers::ContainsSubstring;
@@ -29,15 +30,6 @@ std::string complaint(const std::string& text) {
     return error.what();
   }
 }
-std::vector<sim::Condition> conditions(const std::vector<std::string>& texts) {
-  std::vector<sim::Condition> all;
-  base::Problems problems;
-  for (const std::string& text : texts) {
-    all.push_back(*sim::parse_condition(text, {}, problems));
-  }
-  return all;
-}
-
 // An estimate whose TTFT is what a function makes of the knob's number.
 template <class Function>
 sim::EstimateAt ttft_by(Function function) {
