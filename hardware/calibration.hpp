@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "base/catalog.hpp"
-#include "base/fields.hpp"
-#include "base/number_format.hpp"
-#include "base/quantity.hpp"
+#include "base/document/catalog.hpp"
+#include "base/document/fields.hpp"
+#include "base/units/number_format.hpp"
+#include "base/units/quantity.hpp"
 #include "hardware/correction.hpp"
 
 namespace roofcast::hardware {

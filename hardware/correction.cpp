@@ -8,7 +8,7 @@
 #include <cmath>
 #include <optional>
 
-#include "base/number_format.hpp"
+#include "base/units/number_format.hpp"
 
 namespace roofcast::hardware {
 namespace {

@@ -7,7 +7,7 @@
 // g is given at the nodes of a regular grid in the logarithms of the shape and multilinear between them. It
 // was fitted with a penalty on its size and its steps, so it fades to 0 where nothing was measured;
 // beyond the grid it falls to 0 within kReach octaves. Which operators have grids, over which axes:
-// models/correction.hpp.
+// models/operators/correction.hpp.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/fields.hpp"
+#include "base/document/fields.hpp"
 #include "base/fnv.hpp"
 
 namespace roofcast::hardware {

@@ -12,7 +12,7 @@
 
 #include <string_view>
 
-#include "base/node.hpp"
+#include "base/document/node.hpp"
 
 namespace roofcast::hardware {
 

@@ -18,9 +18,9 @@
 #include <optional>
 #include <string>
 
-#include "base/catalog.hpp"
-#include "base/fields.hpp"
-#include "base/quantity.hpp"
+#include "base/document/catalog.hpp"
+#include "base/document/fields.hpp"
+#include "base/units/quantity.hpp"
 
 namespace roofcast::hardware {
 

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/quantity.hpp"
+#include "base/units/quantity.hpp"
 
 namespace roofcast::models {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "base/integers.hpp"
-#include "workloads/parameters.hpp"
-#include "workloads/vision_graph.hpp"
+#include "workloads/architecture/parameters.hpp"
+#include "workloads/graph/vision_graph.hpp"
 
 namespace roofcast::models {
 namespace {

@@ -18,12 +18,12 @@
 // layers keep a state of fixed size instead.
 #pragma once
 
-#include "base/quantity.hpp"
+#include "base/units/quantity.hpp"
 #include "hardware/chip.hpp"
-#include "workloads/architecture.hpp"
-#include "workloads/mapping.hpp"
-#include "workloads/precision.hpp"
-#include "workloads/serving.hpp"
+#include "workloads/architecture/architecture.hpp"
+#include "workloads/architecture/mapping.hpp"
+#include "workloads/architecture/precision.hpp"
+#include "workloads/serving/serving.hpp"
 
 namespace roofcast::models {
 
@@ -36,7 +36,7 @@ struct Footprint {
   base::Bytes fixed() const { return weights + activations + reserve; }
 };
 
-// `draft`: weights beside the model's (sim/draft.hpp).
+// `draft`: weights beside the model's (sim/iteration/draft_model.hpp).
 Footprint footprint(const hardware::Chip& chip, const workloads::Architecture& model,
                     const workloads::Precision& precision, const workloads::Mapping& mapping,
                     const workloads::Serving& serving, base::Bytes draft = {});

@@ -7,7 +7,7 @@
 
 #include <array>
 
-#include "base/quantity.hpp"
+#include "base/units/quantity.hpp"
 #include "hardware/system.hpp"
 #include "models/uncertainty.hpp"
 

@@ -21,7 +21,7 @@
 //
 // Measured (ai-dynamo/aiconfigurator@095f58a): large bf16 GEMMs held at the limit take 1.19 (H200), 1.15
 // (B200) and 1.22 (GB200) times as long as in bursts, memory-bound ones 0.97 to 1.02 times. Errors of power:
-// calibrate/power_rows.hpp.
+// calibrate/operators/power_rows.hpp.
 #pragma once
 
 #include "models/cost.hpp"

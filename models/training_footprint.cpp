@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/integers.hpp"
-#include "workloads/parameters.hpp"
+#include "workloads/architecture/parameters.hpp"
 
 namespace roofcast::models {
 namespace {

@@ -17,8 +17,8 @@
 //                1 + (p−1)/(p·v) times all its layers interleaved; logits in fp32 where one rank has all stages.
 #pragma once
 
-#include "base/quantity.hpp"
-#include "workloads/training.hpp"
+#include "base/units/quantity.hpp"
+#include "workloads/training/training.hpp"
 
 namespace roofcast::models {
 

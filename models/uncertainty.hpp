@@ -20,9 +20,9 @@
 
 #include <array>
 
-#include "base/quantity.hpp"
+#include "base/units/quantity.hpp"
 #include "hardware/calibration.hpp"
-#include "workloads/operator.hpp"
+#include "workloads/graph/operator.hpp"
 
 namespace roofcast::models {
 

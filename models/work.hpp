@@ -22,8 +22,8 @@
 //   collective        no FLOP; bytes this rank must send
 #pragma once
 
-#include "base/quantity.hpp"
-#include "workloads/operator.hpp"
+#include "base/units/quantity.hpp"
+#include "workloads/graph/operator.hpp"
 
 namespace roofcast::models {
 

@@ -4,15 +4,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/agents.hpp"
-#include "sim/closed_loop.hpp"
-#include "sim/costs.hpp"
-#include "sim/disaggregated.hpp"
-#include "sim/draft.hpp"
-#include "sim/feasibility.hpp"
-#include "sim/open_loop.hpp"
-#include "sim/post_training.hpp"
-#include "sim/training.hpp"
+#include "sim/iteration/draft_model.hpp"
+#include "sim/result/costs.hpp"
+#include "sim/result/feasibility.hpp"
+#include "sim/serving/agents.hpp"
+#include "sim/serving/closed_loop.hpp"
+#include "sim/serving/disaggregated.hpp"
+#include "sim/serving/open_loop.hpp"
+#include "sim/serving/uniform_closed_loop.hpp"
+#include "sim/training/post_training.hpp"
+#include "sim/training/training.hpp"
 
 namespace roofcast::sim {
 
@@ -45,7 +46,7 @@ ServingEstimate aggregated_estimate(const ScenarioView& s, Workspace& workspace)
   e.steady = s.traffic->agents           ? agents_steady_state(s, cache.mean_request, e, workspace)
              : s.traffic->arrivals       ? open_loop(s, slots, workspace)
              : requests_vary(*s.traffic) ? closed_loop(s, slots, workspace)
-                                         : steady_state(s, slots, workspace);
+                                         : uniform_closed_loop(s, slots, workspace);
   check_load(s, e);
   if (!e.fits()) {
     return e;

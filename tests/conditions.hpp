@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/condition.hpp"
+#include "sim/result/condition.hpp"
 
 namespace roofcast {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "base/node.hpp"
+#include "base/document/node.hpp"
 
 namespace roofcast::base {
 

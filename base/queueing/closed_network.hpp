@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "base/quantity.hpp"
+#include "base/units/quantity.hpp"
 
 namespace roofcast::base::queueing {
 

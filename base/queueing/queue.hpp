@@ -11,7 +11,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/quantity.hpp"
+#include "base/units/quantity.hpp"
 
 namespace roofcast::base::queueing {
 

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "base/fields.hpp"
-#include "base/problems.hpp"
-#include "sim/knob.hpp"
+#include "base/document/fields.hpp"
+#include "base/document/problems.hpp"
+#include "sim/scenario/knob.hpp"
 
 namespace roofcast::bench {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The tables that roofcast-bench writes: their files and columns. Where a kind of the public operator tables exists
-// (calibrate/operator_rows.hpp) a table has its shape columns, so that `roofcast calibrate validate` reads it.
+// (calibrate/operators/operator_rows.hpp) a table has its shape columns, so that `roofcast calibrate validate` reads it.
 //
 // Every table begins with system, fw and fw_version and ends with reason: why a shape has no result. Units are in the
 // columns' names. p10 and p90 are quantiles of the samples, latency_ms is their median.

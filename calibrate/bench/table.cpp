@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "base/csv.hpp"
-#include "calibrate/error_summary.hpp"
+#include "base/csv/csv.hpp"
+#include "calibrate/platforms/error_summary.hpp"
 
 namespace roofcast::bench {
 

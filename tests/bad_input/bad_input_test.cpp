@@ -13,18 +13,18 @@
 #include <string>
 #include <vector>
 
-#include "base/fields.hpp"
-#include "base/node.hpp"
-#include "base/problems.hpp"
+#include "base/document/fields.hpp"
+#include "base/document/node.hpp"
+#include "base/document/problems.hpp"
 #include "hardware/chip.hpp"
-#include "sim/roadmap.hpp"
-#include "sim/scenario.hpp"
-#include "sim/solve.hpp"
-#include "sim/sweep.hpp"
-#include "sim/sweep_run.hpp"
+#include "sim/decide/roadmap.hpp"
+#include "sim/decide/solve.hpp"
+#include "sim/decide/sweep.hpp"
+#include "sim/decide/sweep_run.hpp"
+#include "sim/scenario/scenario.hpp"
 #include "tests/catch.hpp"
-#include "workloads/architecture.hpp"
-#include "workloads/speculation.hpp"
+#include "workloads/architecture/architecture.hpp"
+#include "workloads/serving/speculation.hpp"
 
 using namespace roofcast;
 

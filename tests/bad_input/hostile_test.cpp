@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "base/fields.hpp"
-#include "base/node.hpp"
-#include "base/problems.hpp"
-#include "sim/scenario.hpp"
-#include "sim/sweep.hpp"
+#include "base/document/fields.hpp"
+#include "base/document/node.hpp"
+#include "base/document/problems.hpp"
+#include "sim/decide/sweep.hpp"
+#include "sim/scenario/scenario.hpp"
 #include "tests/catch.hpp"
 
 using namespace roofcast;

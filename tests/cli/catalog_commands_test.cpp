@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/csv.hpp"
-#include "cli/catalogs.hpp"
+#include "base/csv/csv.hpp"
+#include "cli/catalog/catalogs.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
-#include "workloads/architecture.hpp"
+#include "workloads/architecture/architecture.hpp"
 
 namespace roofcast::cli {
 

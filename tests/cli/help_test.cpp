@@ -4,9 +4,9 @@
 
 #include <cctype>
 
-#include "cli/commands.hpp"
-#include "cli/completion.hpp"
-#include "cli/usage.hpp"
+#include "cli/program/commands.hpp"
+#include "cli/program/completion.hpp"
+#include "cli/program/usage.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 #include "tests/measured_log.hpp"
@@ -100,7 +100,7 @@ TEST_CASE("Completion knows the type of the value of every argument and option",
   for (const CLI::App* command : commands.all) {
     for (const CLI::Option* option : command->get_options()) {
       INFO(full_name(*command) << " " << option->get_name()
-                               << ": give it a type_name of cli/usage.hpp");
+                               << ": give it a type_name of cli/program/usage.hpp");
       CHECK((!takes_value(*option) || knows_values(*option)));
     }
   }

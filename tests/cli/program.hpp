@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/csv.hpp"
+#include "base/csv/csv.hpp"
 
 namespace roofcast::cli {
 

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "cli/json_schema.hpp"
-#include "sim/scenario.hpp"
+#include "cli/catalog/json_schema.hpp"
+#include "sim/scenario/scenario.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/csv.hpp"
+#include "base/csv/csv.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "sim/metrics.hpp"
+#include "sim/result/metrics.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/quantity.hpp"
+#include "base/units/quantity.hpp"
 
 using namespace roofcast;
 

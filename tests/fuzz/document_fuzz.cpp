@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string>
 
-#include "base/problems.hpp"
-#include "cli/catalogs.hpp"
-#include "sim/scenario.hpp"
-#include "sim/sweep.hpp"
+#include "base/document/problems.hpp"
+#include "cli/catalog/catalogs.hpp"
+#include "sim/decide/sweep.hpp"
+#include "sim/scenario/scenario.hpp"
 #include "tests/equal_nodes.hpp"
 #include "tests/fuzz/fault.hpp"
 

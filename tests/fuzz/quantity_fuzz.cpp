@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "base/fields.hpp"
-#include "base/unit_table.hpp"
-#include "base/unit_text.hpp"
+#include "base/document/fields.hpp"
+#include "base/units/unit_table.hpp"
+#include "base/units/unit_text.hpp"
 #include "tests/fuzz/fault.hpp"
 
 namespace {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // tests/golden/operators.csv: a line an operator on a system, its shape as "m=64 n=8192 k=8192".
-// What a shape leaves out has the default of workloads/operator.hpp.
+// What a shape leaves out has the default of workloads/graph/operator.hpp.
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <stdexcept>
 
-#include "base/number_format.hpp"
-#include "models/operator_cost.hpp"
-#include "sim/scenario.hpp"
+#include "base/units/number_format.hpp"
+#include "models/operators/operator_cost.hpp"
+#include "sim/scenario/scenario.hpp"
 #include "tests/catch.hpp"
 #include "tests/golden/golden_file.hpp"
 #include "tests/laws/catalog.hpp"

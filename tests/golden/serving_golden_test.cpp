@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "sim/estimate.hpp"
-#include "sim/metrics.hpp"
+#include "sim/result/metrics.hpp"
 #include "tests/catch.hpp"
 #include "tests/golden/golden_file.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Agents: what must hold of every simulation of them, and closed forms beside it.
-#include "sim/agents.hpp"
+#include "sim/serving/agents.hpp"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/knob.hpp"
-#include "sim/stages.hpp"
-#include "sim/task_summary.hpp"
+#include "sim/replay/front_stages.hpp"
+#include "sim/replay/task_summary.hpp"
+#include "sim/scenario/knob.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/simulations.hpp"
 

@@ -9,10 +9,10 @@
 #include <optional>
 #include <vector>
 
-#include "sim/simulation_summary.hpp"
+#include "sim/replay/simulation_summary.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/serving_cases.hpp"
-#include "workloads/request_stream.hpp"
+#include "workloads/traffic/request_stream.hpp"
 
 namespace roofcast::laws {
 namespace {

@@ -5,12 +5,12 @@
 #include <map>
 
 #include "models/work.hpp"
-#include "sim/knob.hpp"
-#include "sim/sweep_run.hpp"
+#include "sim/decide/sweep_run.hpp"
+#include "sim/scenario/knob.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/serving_cases.hpp"
 #include "tests/laws/violations.hpp"
-#include "workloads/parameters.hpp"
+#include "workloads/architecture/parameters.hpp"
 
 namespace roofcast::laws {
 namespace {

@@ -10,11 +10,11 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/catalog.hpp"
+#include "base/document/catalog.hpp"
 #include "base/overloaded.hpp"
-#include "models/operator_cost.hpp"
-#include "sim/scenario.hpp"
-#include "workloads/graph.hpp"
+#include "models/operators/operator_cost.hpp"
+#include "sim/scenario/scenario.hpp"
+#include "workloads/graph/graph.hpp"
 
 namespace roofcast::laws {
 

@@ -2,16 +2,16 @@
 //
 // The best of several knobs over scenarios of the catalog: what is chosen meets the conditions when it is put back,
 // and what a search finds is what trying everything finds.
-#include "sim/choice.hpp"
+#include "sim/decide/choice.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "base/random.hpp"
-#include "sim/knob.hpp"
-#include "sim/scenario.hpp"
+#include "base/statistics/random.hpp"
+#include "sim/scenario/knob.hpp"
+#include "sim/scenario/scenario.hpp"
 #include "tests/catch.hpp"
 
 using namespace roofcast;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/correction.hpp"
+#include "models/operators/correction.hpp"
 
-#include "calibrate/chip_platforms.hpp"
+#include "calibrate/platforms/chip_platforms.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 #include "tests/laws/violations.hpp"

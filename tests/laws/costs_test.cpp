@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Laws of what tokens cost.
-#include "sim/costs.hpp"
+#include "sim/result/costs.hpp"
 
 #include <cmath>
 #include <string>
 #include <vector>
 
-#include "sim/metrics.hpp"
+#include "sim/result/metrics.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 

@@ -4,11 +4,11 @@
 #include <string>
 
 #include "models/footprint.hpp"
+#include "sim/decide/sweep.hpp"
+#include "sim/decide/sweep_run.hpp"
 #include "sim/estimate.hpp"
-#include "sim/pools.hpp"
-#include "sim/simulation_summary.hpp"
-#include "sim/sweep.hpp"
-#include "sim/sweep_run.hpp"
+#include "sim/replay/simulation_summary.hpp"
+#include "sim/scenario/pools.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/simulations.hpp"
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "models/footprint.hpp"
-#include "sim/simulation_summary.hpp"
-#include "sim/step.hpp"
+#include "sim/iteration/iteration.hpp"
+#include "sim/replay/simulation_summary.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::sim {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "models/footprint.hpp"
-#include "models/operator_cost.hpp"
+#include "models/operators/operator_cost.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 #include "tests/laws/violations.hpp"

@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <string>
 
-#include "sim/workflow.hpp"
+#include "sim/estimate.hpp"
+#include "sim/result/training_step.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::sim {

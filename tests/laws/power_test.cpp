@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "sim/step.hpp"
+#include "sim/iteration/iteration.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 #include "tests/laws/serving_cases.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "sim/simulation_summary.hpp"
+#include "sim/replay/simulation_summary.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::sim {

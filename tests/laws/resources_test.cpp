@@ -2,7 +2,7 @@
 //
 // Better hardware never makes anything slower.
 #include "tests/laws/resources.hpp"
-#include "sim/step.hpp"
+#include "sim/iteration/iteration.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 #include "tests/laws/violations.hpp"

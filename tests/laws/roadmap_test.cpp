@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/roadmap.hpp"
+#include "sim/decide/roadmap.hpp"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A system with all rates × λ and all latencies / λ is the same system in another unit of time.
-#include "sim/sensitivity.hpp"
+#include "sim/decide/sensitivity.hpp"
 
 #include <fmt/format.h>
 

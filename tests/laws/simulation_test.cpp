@@ -3,8 +3,8 @@
 #include <cmath>
 #include <string>
 
-#include "sim/simulation_summary.hpp"
-#include "sim/step.hpp"
+#include "sim/iteration/iteration.hpp"
+#include "sim/replay/simulation_summary.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/simulations.hpp"
 

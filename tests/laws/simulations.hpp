@@ -6,9 +6,9 @@
 
 #include <array>
 
-#include "sim/simulate.hpp"
+#include "sim/replay/simulate.hpp"
 #include "tests/catch.hpp"
-#include "workloads/request_stream.hpp"
+#include "workloads/traffic/request_stream.hpp"
 
 namespace roofcast::laws {
 

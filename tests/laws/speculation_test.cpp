@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "sim/draft.hpp"
+#include "sim/iteration/draft_model.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/serving_cases.hpp"
 #include "tests/laws/violations.hpp"

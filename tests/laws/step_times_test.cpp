@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/step_times.hpp"
+#include "sim/iteration/iteration_table.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
-#include "base/random.hpp"
+#include "base/statistics/random.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::sim {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "sim/workflow.hpp"
+#include "sim/result/training_step.hpp"
+#include "sim/estimate.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::sim {

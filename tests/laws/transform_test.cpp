@@ -6,7 +6,7 @@
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 #include "tests/laws/violations.hpp"
-#include "workloads/parameters.hpp"
+#include "workloads/architecture/parameters.hpp"
 
 namespace roofcast::laws {
 namespace {

@@ -17,15 +17,15 @@
 #include <functional>
 #include <set>
 
-#include "base/csv.hpp"
-#include "cli/sweep_csv.hpp"
-#include "cli/text_table.hpp"
-#include "models/operator_cost.hpp"
-#include "sim/scenario.hpp"
-#include "sim/simulate.hpp"
-#include "sim/step_times.hpp"
-#include "sim/sweep_run.hpp"
-#include "workloads/request_traces.hpp"
+#include "base/csv/csv.hpp"
+#include "cli/text/sweep_csv.hpp"
+#include "cli/text/text_table.hpp"
+#include "models/operators/operator_cost.hpp"
+#include "sim/decide/sweep_run.hpp"
+#include "sim/iteration/iteration_table.hpp"
+#include "sim/replay/simulate.hpp"
+#include "sim/scenario/scenario.hpp"
+#include "workloads/traffic/request_traces.hpp"
 
 namespace roofcast {
 namespace {

@@ -7,7 +7,8 @@
 #include <iterator>
 #include <string>
 
-#include "calibrate/claims.hpp"
+#include "calibrate/accuracy/claims.hpp"
+#include "cli/pages/claims_page.hpp"
 #include "tests/catch.hpp"
 
 using namespace roofcast;
@@ -69,7 +70,7 @@ TEST_CASE("docs/workloads.md is what calibrate claims writes", "[validation]") {
   std::ifstream in(std::string(source) + "/docs/workloads.md");
   const std::string page{std::istreambuf_iterator<char>(in), {}};
   INFO("roofcast calibrate claims -o docs/workloads.md");
-  CHECK((page == calibrate::claims_page()));
+  CHECK((page == cli::claims_page()));
 }
 
 TEST_CASE("A figure over the same figure is 1, and twice that over it 2", "[validation]") {

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "calibrate/error_summary.hpp"
-#include "calibrate/request_runs.hpp"
+#include "calibrate/platforms/error_summary.hpp"
+#include "calibrate/servers/request_runs.hpp"
 #include "tests/catch.hpp"
 
 using namespace roofcast;

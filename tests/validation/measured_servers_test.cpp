@@ -7,8 +7,8 @@
 #include <limits>
 #include <optional>
 
-#include "calibrate/error_summary.hpp"
-#include "calibrate/serving_rows.hpp"
+#include "calibrate/platforms/error_summary.hpp"
+#include "calibrate/servers/serving_rows.hpp"
 #include "tests/catch.hpp"
 
 using namespace roofcast;

@@ -7,7 +7,7 @@
 #include "sim/estimate.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
-#include "workloads/parameters.hpp"
+#include "workloads/architecture/parameters.hpp"
 
 using namespace roofcast;
 

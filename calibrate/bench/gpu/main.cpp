@@ -8,7 +8,7 @@
 #include <exception>
 #include <filesystem>
 
-#include "base/problems.hpp"
+#include "base/document/problems.hpp"
 #include "calibrate/bench/apart.hpp"
 #include "calibrate/bench/drift.hpp"
 #include "calibrate/bench/measure.hpp"

@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/csv/csv.hpp"
+
+#include <fmt/compile.h>
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <ostream>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include "base/csv/csv_row.hpp"
+#include "base/nearest.hpp"
+
+namespace roofcast::base {
+namespace {
+
+// The bytes that end a cell without quotes, or must not be in it.
+constexpr auto kEndsPlain = [] {
+  std::array<bool, 256> ends{};
+  for (const char c : {',', '\n', '"', '\r'}) {
+    ends[static_cast<unsigned char>(c)] = true;
+  }
+  return ends;
+}();
+
+// One pass over the text that unquotes the cells in place. What is written never overtakes what is
+// read: a cell and its separator take at most as many bytes as before.
+class Parser {
+ public:
+  Parser(std::string& text, const std::string& name, std::vector<std::size_t>& starts,
+         std::size_t line = 1)
+      : text_(text), name_(name), starts_(starts), line_(line) {}
+
+  // Returns the number of cells in the header; the rest are multiples of it.
+  std::size_t run() {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    if (text_.starts_with(kByteOrderMark)) {
+      read_ = kByteOrderMark.size();
+    }
+    if (read_ == text_.size()) {
+      throw CsvError(fmt::format("{}: error: the file is empty; a header line is expected", name_));
+    }
+    text_.push_back('\n');  // stops the last cell, and is room for its separator
+    end_ = text_.size() - 1;
+    std::size_t width = 0;
+    starts_.push_back(0);
+    while (read_ < end_) {
+      const std::size_t line = line_;
+      const std::size_t before = starts_.size();
+      while (!cell()) {
+      }
+      const std::size_t cells = starts_.size() - before;
+      if (width == 0) {
+        width = cells;
+        reserve(width);
+      } else if (cells != width) {
+        refuse_csv_width(name_, line, cells, width);
+      }
+    }
+    text_.resize(write_);
+    return width;
+  }
+
+ private:
+  // One byte a cell is the least, so a text of line ends cannot ask for more than a few times its
+  // size.
+  void reserve(std::size_t width) {
+    const auto lines = static_cast<std::size_t>(
+        std::count(text_.begin() + static_cast<std::ptrdiff_t>(read_), text_.end(), '\n'));
+    starts_.reserve(std::min((lines + 2) * width + 1, text_.size() + 2));
+  }
+
+  // Reads one cell and the separator behind it; true when that ends the row.
+  bool cell() {
+    if (text_[read_] == '"') {
+      quoted_cell();
+    } else {
+      const std::size_t start = read_;
+      const char* at = text_.data() + read_;
+      while (!ends_plain(*at)) {
+        ++at;
+      }
+      read_ = static_cast<std::size_t>(at - text_.data());
+      keep(start, read_);
+      if (read_ < end_ && text_[read_] == '"') {
+        fail("a quote inside a cell that does not start with one");
+      }
+    }
+    const bool last = end_of_row();
+    text_[write_++] = ',';
+    starts_.push_back(write_);
+    return last;
+  }
+
+  static bool ends_plain(char c) { return kEndsPlain[static_cast<unsigned char>(c)]; }
+
+  void quoted_cell() {
+    const std::size_t first_line = line_;
+    ++read_;
+    while (true) {
+      const std::size_t start = read_;
+      while (read_ < end_ && text_[read_] != '"') {
+        line_ += text_[read_] == '\n' ? 1U : 0U;
+        ++read_;
+      }
+      keep(start, read_);
+      if (read_ == end_) {
+        line_ = first_line;
+        fail("a quoted cell that is never closed");
+      }
+      ++read_;
+      if (read_ == end_ || text_[read_] != '"') {
+        break;
+      }
+      keep(read_, read_ + 1);  // a doubled quote is a quote
+      ++read_;
+    }
+    if (read_ < end_ && (!ends_plain(text_[read_]) || text_[read_] == '"')) {
+      fail("text after the closing quote of a cell");
+    }
+  }
+
+  bool end_of_row() {
+    if (read_ == end_) {
+      return true;
+    }
+    if (text_[read_] == ',') {
+      ++read_;
+      return false;
+    }
+    if (text_[read_] == '\r') {
+      ++read_;
+      if (read_ == end_) {
+        return true;
+      }
+      if (text_[read_] != '\n') {
+        fail("a carriage return without a line feed");
+      }
+    }
+    ++read_;
+    ++line_;
+    return true;
+  }
+
+  void keep(std::size_t from, std::size_t to) {
+    if (write_ != from && to > from) {
+      std::memmove(text_.data() + write_, text_.data() + from, to - from);
+    }
+    write_ += to - from;
+  }
+
+  [[noreturn]] void fail(std::string_view what) const {
+    throw CsvError(fmt::format("{}:{}: error: {}", name_, line_, what));
+  }
+
+  std::string& text_;
+  const std::string& name_;
+  std::vector<std::size_t>& starts_;
+  std::size_t read_ = 0;
+  std::size_t write_ = 0;
+  std::size_t end_ = 0;
+  std::size_t line_;
+};
+
+[[noreturn]] void fail_file(const std::filesystem::path& file, std::string_view doing,
+                            std::string_view why) {
+  throw CsvError(fmt::format("{}: error: cannot {}: {}", file.string(), doing, why));
+}
+
+std::string system_error_text(int code) { return std::generic_category().message(code); }
+
+struct CloseGz {
+  void operator()(gzFile file) const { gzclose(file); }
+};
+using GzFile = std::unique_ptr<std::remove_pointer_t<gzFile>, CloseGz>;
+
+std::string why_gz(gzFile file) {
+  int code = Z_OK;
+  const char* text = gzerror(file, &code);
+  return code == Z_ERRNO ? system_error_text(errno) : std::string(text);
+}
+
+}  // namespace
+
+std::optional<std::size_t> CsvTable::find_column(std::string_view column) const {
+  const auto found = std::find(columns_.begin(), columns_.end(), column);
+  return found == columns_.end()
+             ? std::nullopt
+             : std::optional(static_cast<std::size_t>(found - columns_.begin()));
+}
+
+std::size_t CsvTable::column(std::string_view column) const {
+  if (const auto found = find_column(column)) {
+    return *found;
+  }
+  const auto near = nearest_name(column, columns_);
+  throw CsvError(fmt::format("{}: error: no column \"{}\"{}", name_, column,
+                             near ? fmt::format("; did you mean \"{}\"?", *near) : ""));
+}
+
+CsvTable parse_csv(std::string text, std::string name) {
+  CsvTable table;
+  table.name_ = std::move(name);
+  table.text_ = std::move(text);
+  const std::size_t width = Parser(table.text_, table.name_, table.starts_).run();
+  table.rows_ = (table.starts_.size() - 1) / width - 1;
+  for (std::size_t i = 0; i < width; ++i) {
+    const std::size_t start = table.starts_[i];
+    table.columns_.push_back(table.text_.substr(start, table.starts_[i + 1] - 1 - start));
+  }
+  std::vector<std::string> sorted = table.columns_;
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end()) {
+    throw CsvError(fmt::format("{}:1: error: two columns are called \"{}\"", table.name_, *twice));
+  }
+  return table;
+}
+
+void split_csv_row(std::string& row, const std::string& name, std::size_t line,
+                   std::vector<std::size_t>& starts) {
+  starts.clear();
+  Parser(row, name, starts, line).run();
+}
+
+void refuse_csv_width(const std::string& name, std::size_t line, std::size_t cells,
+                      std::size_t width) {
+  throw CsvError(fmt::format("{}:{}: error: {} cell{}, but the header has {}", name, line, cells,
+                             cells == 1 ? "" : "s", width));
+}
+
+// zlib reads a file without the gzip magic bytes as it is.
+std::string read_text(const std::filesystem::path& file) {
+  errno = 0;
+  const GzFile in(gzopen(file.c_str(), "rb"));
+  if (in == nullptr) {
+    fail_file(file, "open", system_error_text(errno != 0 ? errno : ENOMEM));
+  }
+  constexpr unsigned kBlock = 1U << 20U;
+  gzbuffer(in.get(), kBlock);
+  std::error_code no_size;
+  const auto size = std::filesystem::file_size(file, no_size);
+  std::string text;
+  std::size_t used = 0;
+  if (!no_size) {
+    text.reserve(static_cast<std::size_t>(size) + kBlock + 1);  // no copy later when it is plain
+  }
+  while (true) {
+    if (used + kBlock > text.capacity()) {
+      text.reserve(2 * text.capacity() + kBlock);
+    }
+    text.resize(used + kBlock);
+    const int got = gzread(in.get(), text.data() + used, kBlock);
+    if (got < 0) {
+      fail_file(file, "read", why_gz(in.get()));
+    }
+    used += static_cast<std::size_t>(got);
+    if (got == 0) {
+      break;
+    }
+  }
+  int code = Z_OK;
+  gzerror(in.get(), &code);
+  if (code != Z_OK) {
+    fail_file(file, "read", "the compressed data end too early");
+  }
+  text.resize(used);
+  return text;
+}
+
+CsvTable read_csv(const std::filesystem::path& file) {
+  return parse_csv(read_text(file), file.string());
+}
+
+std::optional<double> parse_number(std::string_view cell) {
+  double value = 0.0;
+  const auto [end, status] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  const bool whole = status == std::errc{} && end == cell.data() + cell.size();
+  return whole && !std::isnan(value) ? std::optional(value) : std::nullopt;
+}
+
+// ---- Writing
+// -------------------------------------------------------------------------------------
+
+class CsvWriter::Sink {
+ public:
+  explicit Sink(std::ostream& out) : target_(&out) {}
+  explicit Sink(const std::filesystem::path& file) : file_(file) {
+    errno = 0;
+    if (file.extension() == ".gz") {
+      auto& gz =
+          target_.emplace<GzFile>(gzopen(file.c_str(), "wb1"));  // 1: little larger, far faster
+      if (gz == nullptr) {
+        fail("open");
+      }
+    } else if (!target_.emplace<std::ofstream>(file, std::ios::binary).is_open()) {
+      fail("open");
+    }
+  }
+
+  void write(std::string_view text) {
+    errno = 0;
+    if (auto* gz = std::get_if<GzFile>(&target_)) {
+      while (!text.empty()) {
+        const std::string_view part = text.substr(0, 1U << 30U);
+        if (gzwrite(gz->get(), part.data(), static_cast<unsigned>(part.size())) == 0) {
+          fail("write");
+        }
+        text.remove_prefix(part.size());
+      }
+    } else if (!stream().write(text.data(), static_cast<std::streamsize>(text.size()))) {
+      fail("write");
+    }
+  }
+
+  void flush() {
+    errno = 0;
+    auto* gz = std::get_if<GzFile>(&target_);
+    if (gz != nullptr ? gzflush(gz->get(), Z_SYNC_FLUSH) != Z_OK : !stream().flush()) {
+      fail("write");
+    }
+  }
+
+  void close() {
+    if (auto* gz = std::get_if<GzFile>(&target_)) {
+      errno = 0;
+      if (gzclose(gz->release()) != Z_OK) {
+        fail("write");
+      }
+    } else {
+      flush();
+    }
+  }
+
+ private:
+  std::ostream& stream() {
+    auto* own = std::get_if<std::ofstream>(&target_);
+    return own != nullptr ? *own : *std::get<std::ostream*>(target_);
+  }
+  [[noreturn]] void fail(std::string_view doing) const {
+    fail_file(file_.empty() ? "output" : file_, doing,
+              errno != 0 ? system_error_text(errno) : "the stream failed");
+  }
+
+  std::filesystem::path file_;
+  std::variant<std::ostream*, std::ofstream, GzFile> target_;
+};
+
+CsvWriter::CsvWriter(std::ostream& out, const std::vector<std::string>& columns)
+    : sink_(std::make_unique<Sink>(out)), width_(columns.size()) {
+  write_header(columns);
+}
+
+CsvWriter::CsvWriter(const std::filesystem::path& file, const std::vector<std::string>& columns)
+    : sink_(std::make_unique<Sink>(file)), width_(columns.size()) {
+  write_header(columns);
+}
+
+CsvWriter::CsvWriter(std::size_t width, std::ostream& rows)
+    : sink_(std::make_unique<Sink>(rows)), width_(width) {}
+
+CsvWriter CsvWriter::apart(std::ostream& rows) const { return CsvWriter(width_, rows); }
+
+void CsvWriter::add_rows(std::string_view rows) {
+  if (sink_ == nullptr || cells_in_row_ != 0) {
+    throw std::logic_error("rows for a closed CSV file, or in the middle of a row");
+  }
+  write_buffer();
+  sink_->write(rows);
+}
+
+CsvWriter::~CsvWriter() {
+  if (sink_ != nullptr) {
+    try {
+      close();
+    } catch (...) {  // close() by hand to hear of it
+    }
+  }
+}
+
+void CsvWriter::write_header(const std::vector<std::string>& columns) {
+  if (columns.empty()) {
+    throw std::logic_error("a CSV file needs a column");
+  }
+  for (const std::string& column : columns) {
+    append(std::string_view(column));
+  }
+  end_row();
+}
+
+void CsvWriter::start_cell() {
+  if (sink_ == nullptr || cells_in_row_ == width_) {
+    throw std::logic_error(sink_ == nullptr
+                               ? "a cell for a closed CSV file"
+                               : fmt::format("a CSV row of {} cells gets one more", width_));
+  }
+  if (cells_in_row_++ > 0) {
+    buffer_.push_back(',');
+  }
+}
+
+void CsvWriter::append_plain(std::string_view text) {
+  start_cell();
+  buffer_.append(text);
+}
+
+void CsvWriter::append(double value) {
+  start_cell();
+  if (!std::isnan(value)) {
+    constexpr std::size_t kLongest = 32;  // -2.2250738585072014e-308 has 24
+    std::array<char, kLongest> digits;
+    const char* end = fmt::format_to(digits.data(), FMT_COMPILE("{}"), value);
+    buffer_.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
+  }
+}
+
+void CsvWriter::append(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    append_plain(text);
+    return;
+  }
+  start_cell();
+  buffer_.push_back('"');
+  for (const char c : text) {
+    if (c == '"') {
+      buffer_.push_back('"');
+    }
+    buffer_.push_back(c);
+  }
+  buffer_.push_back('"');
+}
+
+void CsvWriter::end_row() {
+  if (cells_in_row_ != width_) {
+    throw std::logic_error(
+        fmt::format("a CSV row has {} cells instead of {}", cells_in_row_, width_));
+  }
+  buffer_.push_back('\n');
+  whole_rows_ = buffer_.size();
+  cells_in_row_ = 0;
+  constexpr std::size_t kFull = 1U << 18U;
+  if (buffer_.size() >= kFull) {
+    write_buffer();
+  }
+}
+
+void CsvWriter::flush() {
+  write_buffer();
+  sink_->flush();
+}
+
+void CsvWriter::write_buffer() {
+  // Cleared first: after a failure, closing does not try the same bytes again.
+  const std::string text = std::exchange(buffer_, {});
+  whole_rows_ = 0;
+  sink_->write(text);
+  buffer_.reserve(text.capacity());
+}
+
+void CsvWriter::close() {
+  if (sink_ == nullptr) {
+    return;
+  }
+  const bool torn = cells_in_row_ != 0;
+  const std::unique_ptr<Sink> sink = std::move(sink_);
+  buffer_.resize(whole_rows_);
+  sink->write(buffer_);
+  sink->close();
+  if (torn) {
+    throw std::logic_error("a CSV file is closed in the middle of a row");
+  }
+}
+
+}  // namespace roofcast::base

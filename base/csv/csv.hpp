@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tables as comma-separated text (RFC 4180), plain or gzip-compressed, a million rows at a time.
+//
+// Reading is strict: one header line with distinct names, every row as many cells as the header,
+// quotes only around whole cells, lines ended by LF or CRLF (the last one may lack it). A UTF-8
+// byte-order mark is skipped. Whatever breaks these rules is a CsvError with the file and the line.
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/document/problems.hpp"
+
+namespace roofcast::base {
+
+// A table that cannot be read, or a file that cannot be written.
+class CsvError : public InputError {
+ public:
+  using InputError::InputError;
+};
+
+// Column names and cells. All cells lie in one buffer, 8 bytes of index each; access is O(1).
+class CsvTable {
+ public:
+  const std::string& name() const { return name_; }  // the file, for messages
+  const std::vector<std::string>& columns() const { return columns_; }
+  std::size_t rows() const { return rows_; }
+
+  // The unquoted text of a cell; row < rows(), col < columns().size(). Valid while the table lives
+  // where it is.
+  std::string_view cell(std::size_t row, std::size_t col) const {
+    const std::size_t i = (row + 1) * columns_.size() + col;
+    return {text_.data() + starts_[i], starts_[i + 1] - 1 - starts_[i]};
+  }
+
+  std::optional<std::size_t> find_column(std::string_view column) const;
+  // Throws CsvError with the nearest name when there is no such column.
+  std::size_t column(std::string_view column) const;
+
+ private:
+  friend CsvTable parse_csv(std::string text, std::string name);
+
+  std::string name_;
+  std::string text_;                 // the cells, unquoted, each followed by one separator
+  std::vector<std::size_t> starts_;  // of every cell, the header's first, and one past the last
+  std::vector<std::string> columns_;
+  std::size_t rows_ = 0;
+};
+
+// `name` is what messages call the text.
+CsvTable parse_csv(std::string text, std::string name);
+// A file is decompressed when its first bytes say that it is gzip, whatever its name.
+CsvTable read_csv(const std::filesystem::path& file);
+std::string read_text(const std::filesystem::path& file);
+
+// The number that is the whole cell, or nothing: not for an empty cell, blanks, a leading "+", NaN,
+// or a value beyond the range of a double. "inf" and "-inf" are numbers.
+std::optional<double> parse_number(std::string_view cell);
+
+// Writes a table row by row through a buffer. The header is written at construction.
+//
+//   CsvWriter csv(path, {"name", "time_s"});
+//   csv.append("gemm");
+//   csv.append(1.5e-3);
+//   csv.end_row();
+//   csv.close();
+//
+// A row with too few or too many cells is a bug in the caller: std::logic_error. A write that fails
+// (a full disk) is a CsvError, at the latest from close(); the destructor closes too, but cannot
+// report.
+class CsvWriter {
+ public:
+  // `out` outlives the writer.
+  CsvWriter(std::ostream& out, const std::vector<std::string>& columns);
+  // Replaces the file; compresses when the name ends in ".gz".
+  CsvWriter(const std::filesystem::path& file, const std::vector<std::string>& columns);
+  CsvWriter(const CsvWriter&) = delete;
+  CsvWriter& operator=(const CsvWriter&) = delete;
+  ~CsvWriter();
+
+  void append(double value);  // the shortest text that reads back equal; NaN leaves it empty
+  void append(std::string_view text);  // quoted only when needed
+  template <std::integral T>
+  requires(!std::same_as<T, bool> && !std::same_as<T, char>) void append(T value) {
+    char digits[24];
+    const auto result = std::to_chars(digits, digits + sizeof digits, value);
+    append_plain({digits, static_cast<std::size_t>(result.ptr - digits)});
+  }
+  template <class T>
+  requires(std::same_as<T, bool> ||
+           std::same_as<T, char>) void append(T value) = delete;  // would be written as a number
+  void end_row();
+  // Rows of this table that another thread writes to `rows`, and how they get here, whole and in their turn.
+  CsvWriter apart(std::ostream& rows) const;
+  void add_rows(std::string_view rows);
+  void flush();  // after a row: hands it to the system, so that a process that is killed loses none
+  void close();  // flushes; appending afterwards is a std::logic_error
+
+ private:
+  class Sink;
+
+  CsvWriter(std::size_t width, std::ostream& rows);
+  void start_cell();
+  void append_plain(std::string_view text);
+  void write_header(const std::vector<std::string>& columns);
+  void write_buffer();
+
+  std::unique_ptr<Sink> sink_;
+  std::string buffer_;
+  std::size_t whole_rows_ = 0;  // bytes of the buffer up to the last end of a row
+  std::size_t width_;
+  std::size_t cells_in_row_ = 0;
+};
+
+}  // namespace roofcast::base

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/document/catalog.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <mutex>
+
+#include "base/document/problems.hpp"
+#include "base/nearest.hpp"
+
+namespace roofcast::base {
+namespace {
+
+bool is_path(std::string_view text) {
+  return text.find('/') != std::string_view::npos || text.ends_with(".yaml") ||
+         text.ends_with(".yml") || text.ends_with(".json");
+}
+
+std::filesystem::path user_folder(const Catalog& catalog) {
+  const std::string& directory = user_catalog_directory();
+  return directory.empty() ? std::filesystem::path()
+                           : std::filesystem::path(directory) / catalog.kind;
+}
+
+bool is_there(const std::filesystem::path& path) {
+  std::error_code error;
+  return !path.empty() && std::filesystem::exists(path, error);
+}
+
+Node find(const Catalog& catalog, const std::string& id) {
+  if (const auto file = user_folder(catalog) / (id + ".yaml");
+      !user_catalog_directory().empty() && is_there(file)) {
+    return load_document(file);
+  }
+  const auto it = std::find_if(catalog.embedded.begin(), catalog.embedded.end(),
+                               [&](const CatalogEntry& entry) { return entry.id == id; });
+  // Parsed once: a sweep of a system's knobs asks for its calibration, a large document, at every value.
+  static std::mutex mutex;
+  static std::map<const char*, Node> parsed;
+  const std::lock_guard lock(mutex);
+  const auto known = parsed.find(it->text.data());
+  return known != parsed.end()
+             ? known->second
+             : parsed
+                   .emplace(it->text.data(),
+                            parse_document(std::string(it->file), std::string(it->text)))
+                   .first->second;
+}
+
+}  // namespace
+
+const std::string& user_catalog_directory() {
+  static const std::string directory = [] {
+    const char* value = std::getenv("ROOFCAST_CATALOG");
+    return std::string(value != nullptr ? value : "");
+  }();
+  return directory;
+}
+
+std::vector<std::string> catalog_ids(const Catalog& catalog) {
+  std::vector<std::string> ids;
+  for (const CatalogEntry& entry : catalog.embedded) {
+    ids.emplace_back(entry.id);
+  }
+  if (const auto folder = user_folder(catalog); is_there(folder)) {
+    std::error_code error;  // an unreadable folder adds nothing
+    for (const auto& file : std::filesystem::directory_iterator(folder, error)) {
+      if (file.path().extension() == ".yaml") {
+        ids.push_back(file.path().stem().string());
+      }
+    }
+  }
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+Node load_reference(const Catalog& catalog, const Node& scalar, std::string_view path) {
+  const std::string& name = scalar.text;
+  Problems problems;
+  if (is_path(name)) {
+    std::filesystem::path file(name);
+    if (file.is_relative() && scalar.place.source) {
+      file = std::filesystem::path(scalar.place.source->directory) / file;
+    }
+    if (!is_there(file)) {
+      problems.add(scalar.place, path, fmt::format("there is no file {}", file.string()));
+      problems.throw_if_any();
+    }
+    Node node = load_document(file);
+    node.reference = name;
+    return node;
+  }
+  const auto ids = catalog_ids(catalog);
+  if (std::find(ids.begin(), ids.end(), name) == ids.end()) {
+    std::string message = fmt::format("no {} is called \"{}\"", catalog.singular, name);
+    if (const auto near = nearest_name(name, ids)) {
+      message += fmt::format("; did you mean \"{}\"?", *near);
+    }
+    problems.add(scalar.place, path,
+                 fmt::format("{} (see `roofcast list {}`)", message, catalog.kind));
+    problems.throw_if_any();
+  }
+  Node node = find(catalog, name);
+  node.reference = name;
+  return node;
+}
+
+Node load_entry(const Catalog& catalog, const std::string& id) {
+  return load_reference(catalog, scalar_node(id, {}), "");
+}
+
+}  // namespace roofcast::base

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Open sets are data: one YAML file a thing, file name = id, embedded in the program at build time.
+//
+// A catalog is one such set (chips, systems, models, …). A user's directory can shadow or extend
+// it:
+// `<directory>/<kind>/<id>.yaml` wins over the embedded entry of the same id.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/document/node.hpp"
+
+namespace roofcast::base {
+
+struct CatalogEntry {
+  std::string_view id;
+  std::string_view file;  // path from the repository root, for messages
+  std::string_view text;
+};
+
+// Another schema that documents of a kind may be written in.
+struct ForeignSchema {
+  bool (*recognises)(const Node& document);
+  Node (*translate)(const Node& document);  // throws InputError
+};
+
+struct Catalog {
+  std::string_view kind;      // "chips": the folder's name and the word in messages
+  std::string_view singular;  // "chip"
+  std::span<const CatalogEntry> embedded;
+  const ForeignSchema* foreign = nullptr;
+
+  bool is_foreign(const Node& document) const {
+    return foreign != nullptr && foreign->recognises(document);
+  }
+};
+
+// The directory that shadows the embedded catalogs; empty (the default) for none. Set once, before
+// the first look-up, from the environment variable ROOFCAST_CATALOG.
+const std::string& user_catalog_directory();
+
+// All ids, sorted, the user's own included.
+std::vector<std::string> catalog_ids(const Catalog& catalog);
+
+// The document a scalar names: a catalog id, or a path (it has a '/' or ends in .yaml, .yml or
+// .json) relative to the file that names it. Throws InputError at the scalar's place, with the
+// nearest id.
+Node load_reference(const Catalog& catalog, const Node& scalar, std::string_view path);
+Node load_entry(const Catalog& catalog, const std::string& id);
+
+}  // namespace roofcast::base

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A document as a tree of nodes that know where they came from.
+//
+// Read from YAML (JSON is a subset) by a strict subset of the language: one document in UTF-8,
+// string keys, no anchors, aliases, merge keys or tags. Duplicate keys, deep nesting and oversized input are
+// errors. Scalars keep their text; only a reader (base/document/fields.hpp) turns them into values, so `010`
+// or `yes` never changes meaning behind the user's back.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace roofcast::base {
+
+// The text a node came from: a file, a catalog entry, or a command-line argument.
+struct Source {
+  std::string name;  // what an error message calls it, e.g. "sweep.yaml" or "--set"
+  std::string text;
+  std::string directory;  // where relative paths named in it start; empty = working directory
+};
+
+struct Mark {
+  int line = 0;    // 0-based
+  int column = 0;  // 0-based, in bytes
+};
+
+// A place a message can point at.
+struct Place {
+  std::shared_ptr<const Source> source;
+  Mark mark;
+};
+
+struct Entry;
+
+struct Node {
+  enum class Kind { null, scalar, sequence, map };
+
+  Kind kind = Kind::null;
+  std::string text;            // of a scalar
+  bool quoted = false;         // of a scalar: "null" in quotes is a text, not null
+  std::vector<Node> items;     // of a sequence
+  std::vector<Entry> entries;  // of a map, in document order, keys unique
+  Place place;                 // of a map or a null below a key: that key's
+  std::string reference;       // the catalog id or path this node was loaded from, when it was
+
+  bool is_null() const { return kind == Kind::null; }
+  bool is_scalar() const { return kind == Kind::scalar; }
+  bool is_sequence() const { return kind == Kind::sequence; }
+  bool is_map() const { return kind == Kind::map; }
+  const Node* find(std::string_view key) const;  // nullptr when absent or not a map
+  Node* find(std::string_view key);
+  const Node* find_path(std::string_view dotted) const;  // "a.b.c"; this node for an empty path
+  Node* find_path(std::string_view dotted);
+  Node& operator[](std::string_view key);  // adds the key when absent; makes a null node a map
+};
+
+struct Entry {
+  std::string key;
+  Place key_place;
+  Node value;
+};
+
+Node scalar_node(std::string text, Place place);
+
+// The bytes of the UTF-8 character that `text` starts with; 0 when it starts with none.
+std::size_t character_size(std::string_view text);
+
+// Throws InputError (base/document/problems.hpp) with every problem found.
+Node parse_document(std::shared_ptr<const Source> source);
+Node parse_document(std::string name, std::string text);
+Node load_document(const std::filesystem::path& file);
+
+// The tree as YAML that parse_document reads back to an equal tree.
+std::string to_yaml(const Node& node);
+
+}  // namespace roofcast::base

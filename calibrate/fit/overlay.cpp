@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "calibrate/fit/fit.hpp"
+
+namespace roofcast::calibrate {
+namespace {
+
+std::string indented(const std::string& text) {
+  std::string out = "      ";
+  for (const char c : text) {
+    out += c;
+    if (c == '\n') {
+      out += "      ";
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string error_item(const hardware::KindError& e) {
+  return fmt::format(
+      "  - {{kind: {}, rows: {}, refused: {}, held_back: {}, median: {:.3f}, p90: {:.3f}, bias: "
+      "{:.3f}, low: {:.3f}, high: {:.3f}}}",
+      e.kind, e.rows, e.refused, e.held_back, e.median, e.p90, e.bias, e.low, e.high);
+}
+
+std::string overlay(const FittedCalibration& fitted, const std::string& source) {
+  std::string text = fmt::format(
+      "# Written by `roofcast calibrate fit`: what differs from generic.\n"
+      "base: generic\n"
+      "name: {} with {}, fitted\n"
+      "provenance: {}\n",
+      fitted.chip_name, fitted.stack,
+      fitted.corrections.empty() ? "calibrated" : "measured-corrected");
+  std::string group;
+  const auto close = [&] {
+    if (!group.empty()) {
+      text += fmt::format("{}.source: \"{}; see errors\"\n", group, source);
+    }
+  };
+  for (const FittedParameter& p : fitted.parameters) {
+    const std::string own = p.path.substr(0, p.path.find('.'));
+    if (own != group) {
+      close();
+      group = own;
+    }
+    text += fmt::format("{}: {}  # ± {:.2g} %, generic {}\n", p.path, p.text,
+                        100.0 * std::expm1(p.uncertainty), p.before);
+  }
+  close();
+  text += "errors:  # of shapes held back\n";
+  for (const KindErrors& e : fitted.kinds) {
+    std::int64_t refused = 0;
+    for (const auto& [reason, count] : e.refused) {
+      refused += static_cast<std::int64_t>(count);
+    }
+    text += fmt::format("{}  # generic median {:.3f}, without corrections {:.3f}\n",
+                        error_item({e.kind, static_cast<std::int64_t>(e.given), refused,
+                                    static_cast<std::int64_t>(e.after.rows), e.after.median,
+                                    e.after.p90, e.after.bias, e.low, e.high}),
+                        e.before.median, e.physical.median);
+  }
+  for (const hardware::KindError& e : fitted.others) {
+    text += error_item(e) + "  # generic\n";
+  }
+  if (!fitted.corrections.empty()) {
+    text += "corrections:\n";
+  }
+  for (const hardware::CorrectionGrid& grid : fitted.corrections) {
+    text +=
+        fmt::format("  - operator: {}\n    of: {}\n    axes: {}\n    log_percent: |\n{}\n", grid.op,
+                    grid.of, hardware::axes_text(grid), indented(hardware::values_text(grid)));
+  }
+  return text;
+}
+
+}  // namespace roofcast::calibrate

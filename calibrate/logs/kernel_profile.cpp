@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibrate/logs/kernel_profile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "base/csv/csv.hpp"
+#include "base/csv/gz_stream.hpp"
+#include "base/document/problems.hpp"
+
+namespace roofcast::calibrate {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kStep = "ProfilerStep#";
+
+[[noreturn]] void refuse(const std::string& place, std::string_view message) {
+  throw base::InputError(fmt::format("{}: error: {}\n", place, message));
+}
+
+void finish(KernelProfile& profile) {
+  if (profile.kernels.empty()) {
+    refuse(profile.name, "no kernel of a GPU");
+  }
+  std::sort(profile.kernels.begin(), profile.kernels.end(), [](const auto& a, const auto& b) {
+    return a.seconds != b.seconds ? a.seconds > b.seconds : a.name < b.name;
+  });
+}
+
+// ---- Nsight Systems -----------------------------------------------------------------------------
+
+// The table of kernels: from its header to the first empty line. nsys says what it does before.
+base::CsvTable summary_table(const std::string& text, const std::string& name) {
+  std::size_t begin = text.find("Total Time (ns)");
+  begin = begin == std::string::npos ? 0 : text.rfind('\n', begin) + 1;
+  const std::size_t blank = std::min(text.find("\n\n", begin), text.find("\n\r\n", begin));
+  const std::size_t end = blank == std::string::npos ? text.size() : blank + 1;
+  return base::parse_csv(text.substr(begin, end - begin), name);
+}
+
+KernelProfile read_summary(const std::filesystem::path& file) {
+  KernelProfile profile;
+  profile.name = file.string();
+  const base::CsvTable table = summary_table(base::read_text(file), profile.name);
+  const std::size_t time = table.column("Total Time (ns)");
+  const std::size_t runs = table.column("Instances");
+  const std::size_t name = table.column("Name");
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    const auto nanoseconds = base::parse_number(table.cell(row, time));
+    const auto instances = base::parse_number(table.cell(row, runs));
+    if (!nanoseconds || !instances || *nanoseconds < 0.0 || !std::isfinite(*nanoseconds) ||
+        *instances < 1.0 || *instances > 1e15) {
+      refuse(profile.name,
+             fmt::format("kernel {}: Total Time (ns) or Instances is no number", row + 1));
+    }
+    profile.kernels.push_back({std::string(table.cell(row, name)),
+                               static_cast<std::int64_t>(*instances), 1e-9 * *nanoseconds});
+  }
+  finish(profile);
+  return profile;
+}
+
+// ---- The PyTorch profiler -----------------------------------------------------------------------
+
+// Names of categories have changed over the years.
+bool on_gpu(std::string_view category) {
+  return category == "kernel" || category == "Kernel" || category == "gpu_memcpy" ||
+         category == "Memcpy" || category == "gpu_memset" || category == "Memset";
+}
+
+// Gathers the events of a trace as the parser meets them.
+class TraceReader : public nlohmann::json_sax<Json> {
+ public:
+  explicit TraceReader(std::string file) : file_(std::move(file)) {}
+
+  KernelProfile profile() {
+    KernelProfile profile;
+    profile.name = file_;
+    for (auto& [name, time] : kernels_) {
+      profile.kernels.push_back({name, time.runs, time.seconds});
+    }
+    finish(profile);
+    profile.steps = static_cast<std::int64_t>(steps_.size());
+    profile.gpus = static_cast<std::int64_t>(intervals_.size());
+    profile.span = 0.0;
+    profile.busy = 0.0;
+    for (auto& [gpu, intervals] : intervals_) {
+      std::sort(intervals.begin(), intervals.end());
+      double until = intervals.front().first;
+      for (const auto& [begin, end] : intervals) {
+        profile.busy += std::max(end - std::max(begin, until), 0.0) * kMicro;
+        until = std::max(until, end);
+      }
+      profile.span += (until - intervals.front().first) * kMicro;
+    }
+    return profile;
+  }
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t value) override {
+    return number(static_cast<double>(value));
+  }
+  bool number_unsigned(number_unsigned_t value) override {
+    return number(static_cast<double>(value));
+  }
+  bool number_float(number_float_t value, const string_t&) override { return number(value); }
+  bool binary(binary_t&) override { return true; }
+  bool string(string_t& value) override {
+    if (depth_ == event_depth_) {
+      if (key_ == "name") {
+        event_.name = value;
+      } else if (key_ == "cat") {
+        event_.category = value;
+      } else if (key_ == "ph") {
+        event_.phase = value;
+      }
+    }
+    return true;
+  }
+  bool key(string_t& value) override {
+    key_ = value;
+    return true;
+  }
+  bool start_object(std::size_t) override {
+    ++depth_;
+    if (depth_ == event_depth_) {
+      event_ = {};
+    }
+    return true;
+  }
+  bool end_object() override {
+    if (depth_ == event_depth_) {
+      add();
+    }
+    --depth_;
+    return true;
+  }
+  // The events are the document, or below its key "traceEvents".
+  bool start_array(std::size_t) override {
+    ++depth_;
+    if (depth_ == 1 || (depth_ == 2 && key_ == "traceEvents")) {
+      event_depth_ = depth_ + 1;
+    }
+    return true;
+  }
+  bool end_array() override {
+    event_depth_ = depth_ + 1 == event_depth_ ? kNever : event_depth_;
+    --depth_;
+    return true;
+  }
+  bool parse_error(std::size_t position, const std::string& token,
+                   const nlohmann::detail::exception& error) override {
+    const bool ends =
+        token.empty() || token.find("<EOF>") != std::string::npos ||
+        std::string_view(error.what()).find("unexpected end of input") != std::string_view::npos;
+    refuse(file_,
+           ends ? fmt::format("the trace ends in the middle, at byte {}: it is cut off", position)
+                : fmt::format("no JSON at byte {}", position));
+  }
+
+ private:
+  static constexpr double kMicro = 1e-6;
+  static constexpr int kNever = -1;
+
+  struct Event {
+    std::string name;
+    std::string category;
+    std::string phase;
+    double start = std::numeric_limits<double>::quiet_NaN();  // us
+    double duration = std::numeric_limits<double>::quiet_NaN();
+    double process = 0.0;
+    double device = std::numeric_limits<double>::quiet_NaN();
+  };
+  struct Time {
+    std::int64_t runs = 0;
+    double seconds = 0.0;
+  };
+
+  bool number(double value) {
+    if (depth_ == event_depth_) {
+      if (key_ == "ts") {
+        event_.start = value;
+      } else if (key_ == "dur") {
+        event_.duration = value;
+      } else if (key_ == "pid") {
+        event_.process = value;
+      }
+    } else if (event_depth_ != kNever && depth_ == event_depth_ + 1 && key_ == "device") {
+      event_.device = value;  // the only key of that name is in "args"
+    }
+    return true;
+  }
+
+  void add() {
+    if (event_.phase != "X") {
+      return;
+    }
+    if (std::string_view(event_.name).starts_with(kStep)) {
+      steps_.insert(event_.name);  // once by the host, once by each GPU
+      return;
+    }
+    if (!on_gpu(event_.category)) {
+      return;
+    }
+    if (!(event_.duration >= 0.0) || !std::isfinite(event_.start)) {
+      refuse(file_, fmt::format("kernel \"{}\": ts or dur is no number", event_.name));
+    }
+    Time& time = kernels_[event_.name];
+    ++time.runs;
+    time.seconds += kMicro * event_.duration;
+    const double gpu = std::isnan(event_.device) ? event_.process : event_.device;
+    intervals_[gpu].emplace_back(event_.start, event_.start + event_.duration);
+  }
+
+  std::string file_;
+  int depth_ = 0;
+  int event_depth_ = kNever;  // of the objects that are events
+  std::string key_;
+  Event event_;
+  std::unordered_map<std::string, Time> kernels_;
+  std::unordered_map<double, std::vector<std::pair<double, double>>> intervals_;  // by GPU
+  std::set<std::string> steps_;
+};
+
+KernelProfile read_trace(const std::filesystem::path& file) {
+  base::GzStream in(file);
+  TraceReader reader(file.string());
+  Json::sax_parse(in, &reader);
+  return reader.profile();
+}
+
+}  // namespace
+
+KernelProfile read_kernel_profile(const std::filesystem::path& file, LogFormat format) {
+  return format == LogFormat::kernel_trace ? read_trace(file) : read_summary(file);
+}
+
+}  // namespace roofcast::calibrate

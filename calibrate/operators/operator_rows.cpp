@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibrate/operators/operator_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "calibrate/operators/exchange_rows.hpp"
+#include "calibrate/operators/recurrent_rows.hpp"
+#include "workloads/graph/graph.hpp"
+
+namespace roofcast::calibrate {
+namespace {
+
+using base::NumberFormat;
+using namespace workloads;
+
+constexpr double kRowMaximum = 7e-9;   // seconds
+constexpr double kEngineLayer = 6e-6;  // seconds
+
+struct KindColumns {
+  std::string_view kind;
+  std::string_view format;
+  std::vector<std::string_view> shape;
+  std::vector<std::string_view> latencies = {"latency_ms"};  // their sum is measured
+};
+const std::vector<KindColumns>& kinds() {
+  static const std::vector<KindColumns> all = {
+      {"gemm", "gemm_dtype", {"m", "n", "k"}},
+      {"gemm_power", "gemm_dtype", {"m", "n", "k"}},
+      {"attention_context",
+       "kv_cache_dtype",
+       {"batch_size", "isl", "prefix_len", "num_heads", "num_key_value_heads", "head_dim",
+        "window_size"}},
+      {"attention_generation",
+       "kv_cache_dtype",
+       {"batch_size", "isl", "kv_len_minus_isl", "num_heads", "num_key_value_heads", "head_dim",
+        "window_size"}},
+      {"mla_context", "kv_cache_dtype", {"batch_size", "isl", "step", "num_heads"}},
+      {"mla_generation", "kv_cache_dtype", {"batch_size", "isl", "step", "num_heads"}},
+      {"moe",
+       "moe_dtype",
+       {"num_tokens", "hidden_size", "inter_size", "topk", "num_experts", "moe_tp_size",
+        "moe_ep_size"}},
+      {"mamba2", "kernel_source", {}},
+      {"gdn", "kernel_source", {}},
+      {"deepep_ll", "fw", {}, {"dispatch_avg_t_us", "combine_avg_t_us"}},
+      {"deepep_normal",
+       "fw",
+       {},
+       {"dispatch_transmit_us", "dispatch_notify_us", "combine_transmit_us", "combine_notify_us"}},
+      {"trtllm_alltoall", "moe_dtype", {}},
+      {"custom_allreduce", "kernel_source", {"num_gpus", "message_bytes"}},
+      {"nccl", "op_name", {"num_gpus", "message_bytes"}},
+  };
+  return all;
+}
+
+const KindColumns& columns_of(const std::string& kind) {
+  return *std::find_if(kinds().begin(), kinds().end(),
+                       [&](const KindColumns& k) { return k.kind == kind; });
+}
+
+// Operands of a multiplication as the tables name them; no value for formats roofcast has not.
+std::optional<LinearFormat> operands(std::string_view dtype) {
+  static constexpr std::pair<std::string_view, LinearFormat> kOperands[] = {
+      {"bfloat16", {NumberFormat::bf16, NumberFormat::bf16}},
+      {"float16", {NumberFormat::fp16, NumberFormat::fp16}},
+      {"fp8", {NumberFormat::fp8, NumberFormat::fp8}},
+      {"fp8_block", {NumberFormat::fp8_block, NumberFormat::fp8_block}},
+      {"nvfp4", {NumberFormat::nvfp4, NumberFormat::nvfp4}},
+      {"sq", {NumberFormat::int8, NumberFormat::int8}},
+      {"int8", {NumberFormat::int8, NumberFormat::int8}},
+      {"tf32", {NumberFormat::tf32, NumberFormat::tf32}},
+      {"int8_wo", {NumberFormat::int8, NumberFormat::bf16}},
+      {"int4_wo", {NumberFormat::int4, NumberFormat::bf16}},
+      {"w4a16_mxfp4", {NumberFormat::mxfp4, NumberFormat::bf16}},
+      {"w4a8_mxfp4_mxfp8", {NumberFormat::mxfp4, NumberFormat::fp8}},
+  };
+  for (const auto& [name, format] : kOperands) {
+    if (name == dtype) {
+      return format;
+    }
+  }
+  return std::nullopt;
+}
+
+Elementwise pass(double elements, NumberFormat format) {
+  return {elements * kHiddenBytes, base::bytes_of(elements, format).si(), elements};
+}
+
+// Sets of weights that the rows of a stack and format take in turn.
+std::int64_t weight_copies(std::string_view stack, NumberFormat format) {
+  if (stack == "trtllm" || stack == "bench") {
+    return 5;
+  }
+  return format == NumberFormat::fp8_block || format == NumberFormat::nvfp4 ? 1 : 6;
+}
+
+// vLLM's linear layer in fp8_block, launched by the host.
+HostLaunches block_scaled_launches(std::string_view kernel, const Gemm& gemm) {
+  constexpr double kFlashInfer = 3.0;
+  const HostLaunches deepgemm = gemm.m % 4 == 0 ? HostLaunches{4.1, 4.6} : HostLaunches{4.5, 7.0};
+  const bool default_kernel =
+      kernel == "vllm_default" && gemm.n % 64 == 0 && gemm.k % 128 == 0;  // of these two
+  if (default_kernel && gemm.m < 32) {
+    return {kFlashInfer, deepgemm.launches + deepgemm.packing - kFlashInfer};
+  }
+  if (default_kernel || kernel.starts_with("DeepGemm")) {
+    return deepgemm;
+  }
+  return {kernel.starts_with("FlashInfer") ? kFlashInfer : 8.5, 0.0};
+}
+
+// vLLM's Triton and Marlin experts: rows of other ranks' experts are activated and combined too, as zeros.
+bool keeps_all_rows(std::string_view kernel) {
+  return kernel == "vllm_fused_moe" || kernel.find("tritonexperts") != kernel.npos ||
+         kernel.find("marlinexperts") != kernel.npos;
+}
+
+// Nemotron 3 is not gated. TensorRT-LLM's rows say so, vLLM's show it in their times, but for those of 0.14.
+bool is_gated(std::string_view kernel, std::int64_t intermediate, std::int64_t top_k) {
+  return kernel.find("nongated") == kernel.npos &&
+         (kernel == "vllm_fused_moe" || (intermediate != 1856 && top_k != 22));
+}
+
+// vLLM's FP8 experts with one scale a tensor on Hopper: 1.8 to 2.4 times as slow as its BF16 ones and 3 to 4 times
+// as TensorRT-LLM's. A server tunes these kernels when it starts.
+bool is_untuned(std::string_view kernel, std::string_view chip) {
+  return kernel.starts_with("vllm_modeloptfp8moe_flashinfer_cutlass") && chip.starts_with("h");
+}
+
+// TensorRT-LLM's kernels for few tokens in NVFP4; vLLM's Marlin for MXFP4 where it was told so; on Blackwell, its
+// CUTLASS in place of generated kernels.
+bool is_second_choice(std::string_view kernel, std::string_view chip) {
+  const auto has = [&](std::string_view part) { return kernel.find(part) != kernel.npos; };
+  return has("min_latency") || has("w4a4mxfp4moe_marlin") || is_untuned(kernel, chip) ||
+         (kernel.starts_with("vllm") && has("cutlass") && chip.find("b200") != chip.npos);
+}
+
+// Quantising [m,k] activations as the stack's linear layer does, where the row was measured with it.
+void quantise(std::int64_t m, std::int64_t k, NumberFormat format, MeasuredOperator& measured) {
+  const auto elements = static_cast<double>(m * k);
+  const double wide = elements * 2.0;
+  const double narrow = base::bytes_of(elements, format).si();
+  auto& out = measured.operators;
+  if (format != NumberFormat::fp8) {
+    out.push_back(pass(elements, format));
+  } else if (measured.stack == "vllm") {
+    out.push_back(Elementwise{2.0 * wide, narrow, elements});
+    measured.overhead_s = static_cast<double>(m) * kRowMaximum;
+  } else {
+    out.insert(out.end(), 2, Elementwise{});
+    out.push_back(Elementwise{wide, 0.0, elements});
+    out.push_back(Elementwise{wide, narrow, elements});
+  }
+}
+
+// The kernel before prefill: rotates `rotated` elements of queries in place, and writes the `cached`
+// ones of keys and values to the cache.
+Elementwise rotate_and_append(std::int64_t rotated, std::int64_t cached, NumberFormat cache) {
+  const auto queries = static_cast<double>(rotated) * kHiddenBytes;
+  const auto keys_and_values = static_cast<double>(cached);
+  return {queries + keys_and_values * kHiddenBytes,
+          queries + base::bytes_of(keys_and_values, cache).si(), 0.0};
+}
+
+// Rows of every head, from one of its dimensions to another; the weights are in the L2 from the run before.
+Gemm projected(std::int64_t rows, std::int64_t from, std::int64_t to, std::int64_t heads) {
+  return {rows, to, from, heads, NumberFormat::bf16, NumberFormat::bf16, 1};
+}
+
+// What vLLM's MLA does before prefill: writes the latents to the cache, expands them to keys and values,
+// joins the keys with the rotated part and pads the values to the keys' width.
+void expand_latents(std::int64_t tokens, AttentionHeads& heads, std::vector<Operator>& out) {
+  const std::int64_t expanded = heads.query_heads * (128 + heads.value_dim);
+  heads.value_dim = heads.qk_dim;
+  const double joined = static_cast<double>(2 * tokens * heads.query_heads * heads.qk_dim);
+  out.push_back(rotate_and_append(0, tokens * 576, heads.cache));
+  out.push_back(projected(tokens, 512, expanded, 1));
+  out.push_back(Elementwise{static_cast<double>(tokens * expanded) * kHiddenBytes,
+                            joined * kHiddenBytes, 0.0});
+}
+
+std::optional<CollectiveKind> collective_kind(std::string_view name) {
+  static constexpr std::pair<std::string_view, CollectiveKind> kKinds[] = {
+      {"all_reduce", CollectiveKind::all_reduce},
+      {"all_gather", CollectiveKind::all_gather},
+      {"reduce_scatter", CollectiveKind::reduce_scatter},
+      {"alltoall", CollectiveKind::all_to_all},
+  };
+  for (const auto& [known, kind] : kKinds) {
+    if (known == name) {
+      return kind;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> operator_kinds() {
+  std::vector<std::string> names;
+  for (const KindColumns& columns : kinds()) {
+    names.emplace_back(columns.kind);
+  }
+  return names;
+}
+
+OperatorRows::OperatorRows(std::string kind, const base::CsvTable& table)
+    : kind_(std::move(kind)),
+      table_(table),
+      chip_(table.column("system")),
+      stack_(table.column("fw")),
+      format_(table.column(columns_of(kind_).format)) {
+  for (const std::string_view name : columns_of(kind_).shape) {
+    shape_.push_back(table.column(name));
+  }
+  for (const std::string_view name : columns_of(kind_).latencies) {
+    latencies_.push_back(table.column(name));
+    unit_s_ = (name.ends_with("_us") ? base::microsecond : base::millisecond) / base::second;
+  }
+}
+
+std::string OperatorRows::shape(std::size_t row) const {
+  static const std::vector<std::string> not_shape = {"system",        "fw",      "fw_version",
+                                                     "kernel_source", "power_w", "power_limit_w"};
+  std::string text;
+  for (std::size_t column = 0; column < table_.columns().size(); ++column) {
+    const bool measured =
+        std::find(latencies_.begin(), latencies_.end(), column) != latencies_.end();
+    const std::string& name = table_.columns()[column];
+    if (!measured && column != format_ &&
+        std::find(not_shape.begin(), not_shape.end(), name) == not_shape.end()) {
+      text += table_.cell(row, column);
+      text += ' ';
+    }
+  }
+  return text;
+}
+
+double OperatorRows::number(std::size_t row, std::size_t shape_column) const {
+  return base::parse_number(table_.cell(row, shape_[shape_column])).value_or(std::nan(""));
+}
+
+std::int64_t OperatorRows::integer(std::size_t row, std::size_t shape_column) const {
+  const double value = number(row, shape_column);
+  return std::isfinite(value) ? static_cast<std::int64_t>(value) : 0;
+}
+
+// Empty where the table has no such column.
+std::string_view OperatorRows::text(std::size_t row, std::string_view column) const {
+  const auto found = table_.find_column(column);
+  return found ? std::string_view(table_.cell(row, *found)) : std::string_view();
+}
+
+MeasuredOperator OperatorRows::row(std::size_t row) const {
+  MeasuredOperator measured;
+  measured.chip = table_.cell(row, chip_);
+  measured.stack = table_.cell(row, stack_);
+  measured.format = table_.cell(row, format_);
+  for (const std::size_t column : latencies_) {
+    measured.measured_s += base::parse_number(table_.cell(row, column)).value_or(0.0) * unit_s_;
+  }
+  if (!(measured.measured_s > 0.0)) {
+    measured.reason = "no measured latency";
+    return measured;
+  }
+  if (kind_ == "gemm_power") {
+    measured.measured_w = base::parse_number(text(row, "power_w")).value_or(0.0);
+    if (!(measured.measured_w > 0.0)) {
+      measured.reason = "no measured power";
+      return measured;
+    }
+  }
+  read_shape(row, measured);
+  return measured;
+}
+
+void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const {
+  const auto at = [&](std::size_t column) { return integer(row, column); };
+  auto& out = measured.operators;
+  if (kind_ == "nccl" || kind_ == "custom_allreduce") {
+    const bool custom = kind_ == "custom_allreduce";
+    const auto kind = custom ? CollectiveKind::all_reduce : collective_kind(measured.format);
+    if (!kind) {
+      measured.reason = "collective " + measured.format + " is not modelled";
+      return;
+    }
+    const double bytes = number(row, 1);
+    AllReduceKernels kernels = AllReduceKernels::library;
+    if (custom) {
+      kernels = measured.format == "TRTLLM" ? AllReduceKernels::flags : AllReduceKernels::barriers;
+      measured.host.launches = measured.format.ends_with("_eager") ? 1.0 : 0.0;
+    }
+    if (measured.host.launches > 0.0) {
+      out.push_back(Elementwise{bytes, bytes, 0.0});
+    }
+    out.push_back(Collective{*kind, bytes, at(0), 1, kernels});
+    return;
+  }
+  const auto named = [&](std::string_view column) {
+    const double value = base::parse_number(table_.cell(row, table_.column(column))).value_or(0.0);
+    return static_cast<std::int64_t>(value);
+  };
+  if (kind_ == "mamba2" || kind_ == "gdn") {
+    if (const auto op = recurrent_operator(kind_, measured.format, measured.stack, named)) {
+      out.push_back(*op);
+    } else {
+      measured.reason = "kernel " + measured.format + " is not modelled";
+    }
+    return;
+  }
+  const auto format = operands(kind_.starts_with("deepep") ? "fp8" : measured.format);
+  if (format && (kind_.starts_with("deepep") || kind_ == "trtllm_alltoall")) {
+    const std::string_view name = text(row, "op_name");
+    ExchangeRow exchange = exchange_row(kind_, name, format->activations, named);
+    out = std::move(exchange.operators);
+    measured.overhead_s = exchange.overhead_s;
+    if (out.empty()) {
+      measured.reason = std::string(name) + " is not modelled";
+    }
+    return;
+  }
+  if (!format) {
+    measured.reason = "number format " + measured.format + " is not modelled";
+    return;
+  }
+  if (kind_ == "gemm" || kind_ == "gemm_power") {
+    Gemm gemm{at(0), at(1), at(2), 1, format->activations, format->weights};
+    if (measured.format == "sq" || measured.format.ends_with("_wo")) {
+      measured.overhead_s = kEngineLayer;
+    } else {
+      gemm.copies = weight_copies(measured.stack, format->activations);
+      if (base::bits(format->activations) < 16.0 && measured.stack != "bench") {
+        quantise(gemm.m, gemm.k, format->activations, measured);
+      }
+    }
+    if (measured.stack == "vllm" && measured.format == "fp8_block") {
+      measured.host = block_scaled_launches(text(row, "kernel_source"), gemm);
+    }
+    out.push_back(gemm);
+  } else if (kind_ == "attention_context" || kind_ == "attention_generation") {
+    const AttentionHeads heads{at(3),          at(4), at(5), at(5), at(6), 2 * at(4) * at(5),
+                               format->weights};
+    if (kind_ == "attention_context") {
+      if (measured.stack == "trtllm") {
+        const std::int64_t tokens = at(0) * at(1);
+        out.push_back(
+            rotate_and_append(tokens * at(3) * at(5), tokens * heads.cache_elements, heads.cache));
+      }
+      if (measured.stack == "vllm" && at(1) == 1) {
+        out.push_back(DecodeAttention{heads, at(0), 1, 1 + at(2), true});
+      } else {
+        const bool widened = measured.stack == "trtllm" && text(row, "attn_dtype") == "bfloat16" &&
+                             heads.cache == NumberFormat::fp8;
+        out.push_back(PrefillAttention{heads, at(0), at(1), at(2), widened});
+      }
+    } else {
+      out.push_back(DecodeAttention{heads, at(0), 1, at(1) + at(2), true});
+    }
+  } else if (kind_ == "mla_context") {
+    // DeepSeek's dimensions: 128 + 64 for queries and keys, 128 for values; 512 + 64 are cached.
+    AttentionHeads heads{at(3), at(3), 192, 128, 0, at(3) * (192 + 128), format->weights};
+    const std::int64_t tokens = at(0) * at(1);
+    if (measured.stack == "vllm") {
+      expand_latents(tokens, heads, out);
+      measured.host.launches = 7.0;
+    } else {
+      out.push_back(rotate_and_append(tokens * at(3) * 64, tokens * 576, heads.cache));
+      if (heads.cache == NumberFormat::fp8 && measured.chip != "a100_sxm") {
+        out.push_back(pass(static_cast<double>(tokens * at(3) * (192 + 192 + 128)), heads.cache));
+      }
+    }
+    out.push_back(PrefillAttention{heads, at(0), at(1), at(2)});
+  } else if (kind_ == "mla_generation") {
+    const AttentionHeads heads{at(3), 1, 576, 512, 0, 576, format->weights};
+    const DecodeAttention attention{heads, at(0), 1, at(1) + at(2), true};
+    if (measured.stack == "vllm") {
+      out = {projected(at(0), 128, 512, at(3)), rotate_and_append(0, at(0) * 576, heads.cache),
+             attention, projected(at(0), 512, 128, at(3))};
+      measured.host.launches = 8.0;
+    } else {
+      out.push_back(attention);
+    }
+  } else {
+    const std::int64_t hidden = at(1);
+    const std::int64_t width = at(2) / at(5);
+    const std::string_view kernel = text(row, "kernel_source");
+    const auto [pairs, distinct] =
+        loads_.of({at(0), at(3), at(4), at(6)}, text(row, "distribution"));
+    const std::int64_t up = (is_gated(kernel, at(2), at(3)) ? 2 : 1) * width;
+    const bool even = text(row, "distribution") == "balanced";
+    const bool second = is_second_choice(kernel, measured.chip);
+    measured.untuned = is_untuned(kernel, measured.chip);
+    const NumberFormat a = format->activations;
+    const double rows = keeps_all_rows(kernel) ? static_cast<double>(at(0) * at(3)) : pairs;
+    out.push_back(ExpertRouting{at(0), rows, hidden, at(4), at(3), a});
+    out.push_back(GroupedGemm{pairs, distinct, up, hidden, a, format->weights, even, second});
+    out.push_back(Elementwise{rows * static_cast<double>(up) * 2.0,
+                              base::bytes_of(rows * static_cast<double>(width), a).si(), 0.0});
+    out.push_back(GroupedGemm{pairs, distinct, hidden, width, a, format->weights, even, second});
+  }
+}
+
+}  // namespace roofcast::calibrate

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Measured operator tables as operators: what a row of gemm.csv, moe.csv, … asks the models to time.
+//
+// Columns are those of the public tables (ai-dynamo/aiconfigurator, extracted): system, fw, latency_ms and the
+// kind's shape columns. Conventions of the measurements, not of roofcast:
+//   - gemm rows are the mean of sets of weights that share one input and take turns in a CUDA graph, so
+//     small weights stay in the L2: five sets in TensorRT-LLM, six in vLLM but for fp8_block and nvfp4, which
+//     have one (collector/{trtllm,vllm}/collect_gemm.py). Rows of fp8, fp8_block and nvfp4 include quantising
+//     the activations: fp8 of TensorRT-LLM a pass for the maximum, a pass to scale and two
+//     kernels for the scale, fp8 of vLLM both passes at the cost of one kernel and 7 ns a row for the
+//     maximum of all rows, atomics on one address (m = 256 to 16384 at n = k = 256, all chips); the others one
+//     kernel. *_wo rows multiply in bf16, sq rows (SmoothQuant) in int8; TensorRT's layer profiler timed one
+//     run of them, without the quantising layer, and adds 6 us
+//   - fp8_block rows of vLLM were not captured in a graph: small ones take what the host needs to launch the
+//     layer, large ones the kernels. In launches of 20 us, H100, H200 and B200: 3 with FlashInfer's kernel,
+//     4 with DeepGEMM on Hopper and 9 on Blackwell, whose scales are packed, 4.5 and 11.5 where m is no
+//     multiple of 4 and scales are padded, 8.5 with CUTLASS and Triton, which serve the odd shapes. Tables that
+//     name no kernel: DeepGEMM's, FlashInfer's on Hopper below 32 rows
+//   - rows of bench (roofcast-bench) quantise nothing
+//   - gemm_power: calibrate/operators/power_rows.hpp
+//   - attention rows with an fp8 cache run fp8 attention, but prefill of trtllm where attn_dtype says bfloat16; prefill
+//     rows of trtllm include the kernel that
+//     rotates the queries and writes the cache, those of vllm do not, and prompts of one token are steps of decode there
+//   - context of a decode row = isl + kv_len_minus_isl; the same step is replayed, so the L2 holds a part of
+//     a small cache
+//   - mla_context rows of trtllm are attention of expanded heads, without the expansion; with an fp8 cache
+//     they include quantising queries, keys and values where the chip multiplies fp8. MLA rows of vllm are all of its backend, launched by
+//     the host: a prompt's expansion to keys and values of one width (7 launches), the projections of
+//     queries and outputs around decode (8) (collector/vllm/collect_mla.py)
+//   - moe rows are routing, both grouped GEMMs (one of the two up-projections where the kernel is "nongated")
+//     and the activation of the busiest rank: calibrate/operators/expert_load.hpp. Kernels of trtllm were tuned once a cache file
+//     whose name begins with format, hidden size, width and local experts: one expert also finds the file of 16, and the
+//     two kernels of NVFP4 find each other's, and what finds another's runs untuned. No column tells (collector/
+//     trtllm/collect_moe.py), so those rows have two modes. Its "min_latency" rows chose from four of eight groups
+//     of experts, which is not modelled
+//   - mamba2 and gdn: calibrate/operators/recurrent_rows.hpp; deepep and alltoall: calibrate/operators/exchange_rows.hpp
+//   - custom_allreduce rows of "TRTLLM" are kernels with flags, the others with barriers; "eager" ones were
+//     launched by the host one by one, and copy their input into a registered buffer first
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/csv/csv.hpp"
+#include "calibrate/operators/expert_load.hpp"
+#include "workloads/architecture/precision.hpp"
+#include "workloads/graph/operator.hpp"
+
+namespace roofcast::calibrate {
+
+// What a host that launches operators one by one takes for a row, in launches (Calibration::eager_launch).
+struct HostLaunches {
+  double launches = 0.0;  // 0: a CUDA graph, which no host paces
+  double packing = 0.0;   // more where scales are packed for the tensor cores (chips with fp4)
+};
+
+struct MeasuredOperator {
+  std::string chip;
+  std::string stack;
+  std::string format;                          // as the table names it
+  std::vector<workloads::Operator> operators;  // run one after the other
+  HostLaunches host;                           // no faster than this
+  double measured_s = 0.0;
+  double measured_w = 0.0;  // mean power, of rows that are of power
+  double overhead_s = 0.0;  // of the measurement, beside the operators
+  bool untuned = false;     // no parameters are fitted to it
+  std::string reason;       // why there is no prediction; empty when there is one
+};
+
+// The kinds that can be read: "gemm", "gemm_power", "attention_context", "attention_generation", "mla_context",
+// "mla_generation", "moe", "mamba2", "gdn", "deepep_ll", "deepep_normal", "trtllm_alltoall",
+// "custom_allreduce", "nccl".
+std::vector<std::string> operator_kinds();
+
+// Reads rows of one table; the columns are looked up once.
+class OperatorRows {
+ public:
+  OperatorRows(std::string kind, const base::CsvTable& table);  // CsvError when a column is missing
+  MeasuredOperator row(std::size_t row) const;
+  std::string shape(
+      std::size_t row) const;  // the cells that say neither where nor what was measured
+
+ private:
+  double number(std::size_t row, std::size_t shape_column) const;
+  std::int64_t integer(std::size_t row, std::size_t shape_column) const;
+  std::string_view text(std::size_t row, std::string_view column) const;
+  void read_shape(std::size_t row, MeasuredOperator& measured) const;
+
+  std::string kind_;
+  const base::CsvTable& table_;
+  std::size_t chip_, stack_, format_;
+  std::vector<std::size_t> latencies_;
+  double unit_s_ = 0.0;
+  mutable ExpertLoads loads_;
+  std::vector<std::size_t> shape_;  // columns of the kind's shape, in the order of its reader
+};
+
+}  // namespace roofcast::calibrate

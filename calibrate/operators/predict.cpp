@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibrate/operators/predict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "calibrate/operators/power_rows.hpp"
+#include "models/operators/operator_cost.hpp"
+
+namespace roofcast::calibrate {
+
+std::string reason_against(const MeasuredOperator& measured, const models::Machine& machine) {
+  if (!measured.reason.empty()) {
+    return measured.reason;
+  }
+  for (const workloads::Operator& op : measured.operators) {
+    const base::MathType math = models::math_of(op, machine);
+    if (!machine.supports(math)) {
+      return fmt::format("{} has no {} tensor rate", measured.chip, base::name(math));
+    }
+  }
+  return measured.measured_w > 0.0 ? reason_against_power(measured, machine) : std::string();
+}
+
+bool has_kernels_of(std::string_view kind, std::string_view row_stack, std::string_view stack) {
+  return row_stack == stack || row_stack == "nccl" ||
+         (kind.starts_with("deepep") && stack != "trtllm");
+}
+
+Interval interval(double predicted, std::string_view kind,
+                  const hardware::Calibration& calibration) {
+  for (const hardware::KindError& e : calibration.errors) {
+    if (e.kind == kind) {
+      return {predicted * e.low, predicted * e.high};
+    }
+  }
+  return {};
+}
+
+double host_s(const MeasuredOperator& measured, const models::Machine& machine) {
+  const bool packs = machine.supports(base::MathType::fp4);
+  const double launches = measured.host.launches + (packs ? measured.host.packing : 0.0);
+  return launches * (machine.calibration.eager_launch / base::second);
+}
+
+double predicted_s(const MeasuredOperator& measured, const models::Machine& machine) {
+  double seconds = measured.overhead_s;
+  for (const workloads::Operator& op : measured.operators) {
+    seconds += models::cost_of(op, machine).time / base::second;
+  }
+  return std::max(seconds, host_s(measured, machine));
+}
+
+double measured(const MeasuredOperator& row) {
+  return row.measured_w > 0.0 ? row.measured_w : row.measured_s;
+}
+
+double predicted(const MeasuredOperator& row, const models::Machine& machine) {
+  return row.measured_w > 0.0 ? predicted_w(row, machine) : predicted_s(row, machine);
+}
+
+}  // namespace roofcast::calibrate

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Published training steps as scenarios: what a row of a table asks roofcast to forecast. The layout is told by the
+// columns:
+//
+//   iteration_time_s          arXiv 2205.05198, table 5: everything is given. Full recompute, or selective with
+//                             sequence parallelism. A first chip without fused attention: `selective` computes its core again
+//   model_parallel_size       arXiv 2104.04473, table 1: t = min(8, model parallelism) and p the rest, full recompute, TFLOP/s of
+//                             96·B·s·l·h²·(1 + s/6h + V/16lh), recomputation counted. Not told: micro-batch, taken as 1 behind a pipeline
+//                             and 4 without one; chunks, taken as 2 where they divide the layers
+//   per_gpu_tflops            Megatron-LM's weak scaling on H100: no recompute, micro-batches of 1, TFLOP/s of
+//                             72·B·s·l·h²·(1 + s/6h + V/12lh), whole attention
+//   "Tokens / sec / GPU"      Megatron Bridge's summary: data parallelism is what TP, PP and CP leave. Not told: recomputation
+//                             (taken as none), popularity of experts (taken as even, as pre-training makes it), layers of each stage, CUDA graphs, host
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/csv/csv.hpp"
+#include "calibrate/platforms/chip_platforms.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace roofcast::calibrate {
+
+struct MeasuredTraining {
+  std::string group;  // what errors are told by: the model, or the table
+  std::string chip;
+  double step_s = 0.0;  // measured
+  std::string reason;   // why there is no forecast; empty when there may be one
+  std::optional<sim::Scenario> scenario;
+};
+
+class TrainingRows {
+ public:
+  // Throws InputError where the columns are of none of the tables.
+  TrainingRows(const base::CsvTable& table, std::string calibration);
+  MeasuredTraining row(std::size_t row) const;
+
+ private:
+  enum class Layout { iteration_times, model_parallel, weak_scaling, bridge };
+
+  std::string_view text(std::size_t row, std::string_view column) const;
+  double number(std::size_t row, std::string_view column) const;
+  MeasuredTraining bridge_row(std::size_t row) const;
+  MeasuredTraining gpt_row(std::size_t row) const;
+  void read(const std::string& document, MeasuredTraining& measured) const;
+
+  const base::CsvTable& table_;
+  std::string calibration_;
+  Layout layout_;
+};
+
+}  // namespace roofcast::calibrate

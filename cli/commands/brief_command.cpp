@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <sstream>
+
+#include "base/document/text_file.hpp"
+#include "cli/text/roadmap_text.hpp"
+#include "cli/pages/brief.hpp"
+#include "cli/pages/scenario_brief.hpp"
+#include "cli/program/commands.hpp"
+#include "cli/program/usage.hpp"
+#include "cli/text/sweep_csv.hpp"
+#include "sim/decide/overridden_scenario.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+struct Options {
+  std::string document;
+  std::string metric;
+  std::string output;
+};
+
+// Where the rows go that a page cites: beside it.
+std::string csv_of(const Options& options) {
+  return std::filesystem::path(options.output).replace_extension(".csv").string();
+}
+
+const sim::Metric* metric_of(const std::string& name) {
+  const sim::Metric* metric = name.empty() ? nullptr : sim::find_metric(name);
+  if (!name.empty() && (metric == nullptr || metric->better == sim::Better::none)) {
+    throw base::InputError(fmt::format(
+        "error: --metric: {}\n", metric == nullptr ? sim::unknown_metric(name)
+                                                   : name + " is neither better when higher nor "
+                                                            "when lower"));
+  }
+  return metric;
+}
+
+Brief brief_of_roadmap(const base::Node& document, const Options& options) {
+  if (!options.metric.empty()) {
+    throw base::InputError("error: --metric is of sweeps and scenarios; a roadmap names its own\n");
+  }
+  const sim::Roadmap roadmap = sim::read_roadmap(document);
+  const sim::RoadmapResult result = sim::run_roadmap(roadmap);
+  if (!options.output.empty()) {
+    write_roadmap_csv(roadmap, result, csv_of(options));
+  }
+  return brief_of(roadmap, result);
+}
+
+Brief brief_of_sweep(const base::Node& document, const Options& options) {
+  const sim::SweepPoints points(sim::read_sweep(document));
+  const sim::ParetoGoal& goal = points.sweep().pareto;
+  const sim::Metric* metric = metric_of(options.metric);
+  if (metric == nullptr) {
+    metric =
+        sim::find_metric(goal.maximize.empty() ? goal.minimize.front() : goal.maximize.front());
+  }
+  const sim::SweepResult result = sim::run_sweep(points, 0);
+  if (!options.output.empty()) {
+    base::CsvWriter csv = open_sweep_csv(points.sweep(), csv_of(options));
+    write_sweep_csv(points, result, 0, csv);
+  }
+  return brief_of(points, result, *metric);
+}
+
+Brief brief_of_scenario(const base::Node& document, const Options& options) {
+  const sim::TurnedScenario scenario(document);
+  sim::Workspace workspace;
+  const sim::ServingEstimate estimate = sim::estimate(sim::view(scenario.scenario()), workspace);
+  if (!estimate.fits()) {
+    throw base::InputError(
+        fmt::format("error: {} does not run: {}\n", options.document, sim::reason(estimate)));
+  }
+  const sim::Metric* metric = metric_of(options.metric);
+  if (metric != nullptr && !std::isfinite(metric->value(estimate))) {
+    throw base::InputError(
+        fmt::format("error: --metric: {} has no value in this scenario\n", options.metric));
+  }
+  const ScenarioFindings findings = findings_of(scenario, estimate, metric);
+  if (!options.output.empty()) {
+    std::ostringstream rows;
+    write_findings_csv(findings, rows);
+    base::write_text(csv_of(options), rows.str());
+  }
+  return brief_of(findings, scenario);
+}
+
+int run_brief(const Options& options) {
+  const base::Node document = base::load_document(options.document);
+  const Brief brief = document.find("workloads") != nullptr ? brief_of_roadmap(document, options)
+                      : document.find("axes") != nullptr    ? brief_of_sweep(document, options)
+                                                            : brief_of_scenario(document, options);
+  if (options.output.empty()) {
+    fmt::print("{}", markdown(brief));
+    return kDone;
+  }
+  const std::filesystem::path file(options.output);
+  base::write_text(file, file.extension() == ".html" ? html(brief) : markdown(brief));
+  return kDone;
+}
+
+}  // namespace
+
+void add_brief(CLI::App& app, Run& chosen) {
+  auto* command = app.add_subcommand(
+      "brief",
+      "One page on a roadmap, a sweep or a scenario for people who decide\n"
+      "The question, the answer, the evidence, what it assumes, how sure it is and what would "
+      "change it: "
+      "which option or feature of a roadmap, which group of a sweep, what limits a scenario and "
+      "what helps. Numbers in [brackets] are rows of the CSV that is written beside the page.");
+  auto options = std::make_shared<Options>();
+  command->add_option("document", options->document, "the YAML of a roadmap, a sweep or a scenario")
+      ->type_name(kFile)
+      ->required();
+  command
+      ->add_option(
+          "--metric", options->metric,
+          "of a sweep, by which points are the best, its first objective when left out; of "
+          "a scenario, what the page is about, TPOT or the training step when left out")
+      ->type_name(kMetric);
+  command
+      ->add_option("-o,--output", options->output,
+                   "the page, HTML when it ends in .html, else Markdown; printed when left out")
+      ->type_name(kFile)
+      ->group("Output");
+  command->footer(
+      examples({"roofcast show example roadmap_features > roadmap.yaml",
+                "roofcast brief roadmap.yaml -o roadmap.html",
+                "roofcast show example token_prices > prices.yaml", "roofcast brief prices.yaml",
+                "roofcast show example llama-70b > mine.yaml",
+                "roofcast brief mine.yaml --metric ttft_mean_s -o mine.md"}));
+  command->callback([&chosen, options] { chosen = [options] { return run_brief(*options); }; });
+}
+
+}  // namespace roofcast::cli

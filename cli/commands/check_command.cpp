@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "cli/catalog/catalogs.hpp"
+#include "cli/program/commands.hpp"
+#include "cli/program/usage.hpp"
+#include "cli/text/alignment_text.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+// What could not be translated, which a document that was written as ours has no need to repeat.
+void print_notes(const base::Node& translated) {
+  if (const base::Node* notes = translated.find("notes")) {
+    for (const base::Node& note : notes->items) {
+      fmt::print("  note: {}\n", note.text);
+    }
+  }
+}
+
+// Of a scenario with a steady state that fits; others have no step to look at.
+std::string misaligned_text(const base::Node& document) {
+  if (document.find_path("traffic.arrivals") != nullptr ||
+      document.find_path("serving.replicas") != nullptr || document.find("training") != nullptr) {
+    return {};
+  }
+  const sim::Scenario scenario = sim::read_scenario(document);
+  sim::Workspace workspace;
+  const sim::ServingEstimate e = sim::estimate(sim::view(scenario), workspace);
+  return e.fits() ? alignment_text(sim::view(scenario), e) : std::string();
+}
+
+// Prints what the document is; every problem of every file goes to stderr.
+bool check(const std::string& file, const std::string& kind_name) {
+  try {
+    const base::Node document = base::load_document(file);
+    const DocumentKind* kind = kind_name.empty() ? kind_of(document) : &kind_named(kind_name);
+    if (kind == nullptr) {
+      throw base::InputError(fmt::format(
+          "{}: error: this looks like no document of roofcast; name its kind with --kind\n", file));
+    }
+    fmt::print("{}: ok, {}\n", file, kind->check(document));
+    if (kind->name == "example" && document.find("axes") == nullptr &&
+        document.find("workloads") == nullptr) {
+      fmt::print("{}", misaligned_text(document));
+    }
+    if (kind->catalog().is_foreign(document)) {
+      print_notes(resolved(document, kind->place));
+    }
+    return true;
+  } catch (const base::InputError& error) {
+    fmt::print(stderr, "{}", error.what());
+    return false;
+  }
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Run& chosen) {
+  auto* command = app.add_subcommand(
+      "check",
+      "Reads scenarios, sweeps and catalog files and reports every mistake in them\n"
+      "Each with its line, a caret and the nearest name; exit status 2 when there is any.");
+  auto files = std::make_shared<std::vector<std::string>>();
+  auto kind = std::make_shared<std::string>();
+  command->add_option("files", *files, "YAML or JSON documents")->type_name(kFile)->required();
+  command
+      ->add_option("--kind", *kind,
+                   "chip, system, calibration, model, precision, stack or example (a scenario or "
+                   "a sweep); told by the keys when left out")
+      ->type_name(kKind);
+  command->footer(examples({"roofcast check llama-70b.yaml what_if.yaml",
+                            "roofcast show chip h200_sxm > my_chip.yaml",
+                            "roofcast check --kind chip my_chip.yaml"}));
+  command->callback([&chosen, files, kind] {
+    chosen = [files, kind] {
+      bool good = true;
+      for (const std::string& file : *files) {
+        good = check(file, *kind) && good;
+      }
+      return good ? kDone : kBadInput;
+    };
+  });
+}
+
+}  // namespace roofcast::cli

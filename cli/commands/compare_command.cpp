@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include "base/document/problems.hpp"
+#include "cli/compare/compare_measured.hpp"
+#include "cli/compare/compare_results.hpp"
+#include "cli/compare/compare_roadmap.hpp"
+#include "cli/program/commands.hpp"
+#include "cli/program/usage.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  CompareResultsOptions results;
+  std::string report;
+  CompareMeasuredOptions measured;
+};
+
+bool is_document(const std::string& file) {
+  return file.ends_with(".yaml") || file.ends_with(".yml");
+}
+
+void refuse_options_of_results(const CompareResultsOptions& results) {
+  for (const auto* named : {&results.key, &results.metrics, &results.maximize, &results.minimize,
+                            &results.tolerances}) {
+    if (!named->empty()) {
+      throw base::InputError(
+          "error: --key, --metric, --maximize, --minimize and --tolerance are of two CSVs of "
+          "results\n");
+    }
+  }
+}
+
+// One file is a roadmap; a scenario and others, measured logs; two others, results.
+int run_compare(Options& options) {
+  CompareResultsOptions& results = options.results;
+  if (options.files.size() > 1 && !options.report.empty()) {
+    throw base::InputError("error: --report is of a roadmap\n");
+  }
+  if (options.files.size() > 1 && is_document(options.files.front())) {
+    refuse_options_of_results(results);
+    CompareMeasuredOptions& measured = options.measured;
+    if (measured.steps < 0) {
+      throw base::InputError("error: --steps expects a number of steps\n");
+    }
+    measured.scenario = options.files.front();
+    measured.logs.assign(options.files.begin() + 1, options.files.end());
+    measured.csv = results.csv;
+    measured.strict = results.strict;
+    return compare_measured(measured);
+  }
+  if (const CompareMeasuredOptions none;
+      !options.measured.set.empty() || options.measured.format != none.format ||
+      options.measured.steps != none.steps || options.measured.step != none.step) {
+    throw base::InputError(
+        "error: --set, --format, --steps and --step are of a scenario (.yaml) and measured logs\n");
+  }
+  if (options.files.size() == 2) {
+    results.old_results = options.files[0];
+    results.new_results = options.files[1];
+    return compare_results(results);
+  }
+  if (options.files.size() > 2) {
+    throw base::InputError(
+        "error: expects a roadmap, two CSVs of results, the old one first, or a scenario (.yaml) "
+        "and "
+        "measured logs\n");
+  }
+  refuse_options_of_results(results);
+  return compare_roadmap(base::load_document(options.files.front()), results.csv, options.report,
+                         results.strict);
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, Run& chosen) {
+  auto* command = app.add_subcommand(
+      "compare",
+      "Options of a roadmap, two results, or measurements and the forecast\n"
+      "A roadmap's options over a portfolio of workloads: by their gains, with what limits each; "
+      "features by what each brings alone, on top of all others, in the best order, and by Shapley "
+      "shares. Two CSVs of results: rows belong together when their key columns are equal. A "
+      "metric that moves by more than its tolerance is a gain or a loss, one that moves by less a "
+      "drift. Rows also go missing, are new, or become feasible or infeasible (columns fits and "
+      "meets). The tables may be anybody's: --maximize and --minimize say what is better of a "
+      "column that is no metric of roofcast's. A scenario and logs of runs, told apart by their "
+      "content: results of `vllm bench serve`, sglang.bench_serving (JSON, or what they print) and "
+      "trtllm-bench beside the metrics of the scenario under the log's load; nccl-tests beside its "
+      "system's collectives; traces of the PyTorch profiler and nsys stats cuda_gpu_kern_sum (CSV) "
+      "beside the operators of one step and their roofline.");
+  auto options = std::make_shared<Options>();
+  CompareResultsOptions& results = options->results;
+  command
+      ->add_option("files", options->files,
+                   "the YAML of a roadmap; the old CSV and the new one; or a scenario and logs")
+      ->type_name(kFile)
+      ->required();
+  command
+      ->add_option("--key", results.key,
+                   "columns that tell rows apart; without it, all that are no metric")
+      ->type_name(kColumn);
+  command
+      ->add_option("--metric", results.metrics,
+                   "metrics to compare; without one, all that both tables have")
+      ->type_name(kColumn);
+  command->add_option("--maximize", results.maximize, "columns that are better when higher")
+      ->type_name(kColumn);
+  command->add_option("--minimize", results.minimize, "columns that are better when lower")
+      ->type_name(kColumn);
+  command
+      ->add_option("--tolerance", results.tolerances,
+                   "what counts as equal: 1%, or COLUMN=1%, or COLUMN=0.001 in its unit; later "
+                   "ones win (1% without one)")
+      ->type_name(kText)
+      ->take_all();
+  command
+      ->add_option("--csv", results.csv,
+                   "where every number goes, or the rows, each with what happened to it")
+      ->type_name(kFile)
+      ->group("Output");
+  command
+      ->add_option("--report", options->report,
+                   "where the HTML report of a roadmap goes: options over the portfolio, with "
+                   "weights to turn, and features")
+      ->type_name(kFile)
+      ->group("Output");
+  CompareMeasuredOptions& measured = options->measured;
+  command
+      ->add_option("--set", measured.set,
+                   "turn a knob of the scenario, also in place of what a log says")
+      ->type_name(kKnobValue)
+      ->take_all();
+  command
+      ->add_option("--steps", measured.steps,
+                   "steps that a profile holds; without it, as the log says")
+      ->type_name(kNumber);
+  command->add_option("--step", measured.step, "the step that a profile shows")
+      ->check(CLI::IsMember({"decode", "prompts"}))
+      ->capture_default_str();
+  command->add_option("--format", measured.format, "how measurements and forecast are printed")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str()
+      ->group("Output");
+  command->add_flag("--strict", results.strict,
+                    "exit with 3 when an option cannot run a workload; when a row is missing, "
+                    "became infeasible or has a loss; when the scenario does not run");
+  command->footer(examples(
+      {"roofcast show example roadmap_features > roadmap.yaml",
+       "roofcast compare roadmap.yaml --csv roadmap.csv --report roadmap.html",
+       "roofcast show example llama-70b > llama-70b.yaml",
+       "roofcast show example llama70b_h200_hbm > old.yaml",
+       "roofcast sweep old.yaml --csv old.csv --quiet",
+       "sed 's/stack: vllm/stack: trtllm/' llama-70b.yaml > trtllm.yaml",
+       "sed 's/base: .*/base: trtllm.yaml/' old.yaml > new.yaml",
+       "roofcast sweep new.yaml --csv new.csv --quiet", "roofcast compare old.csv new.csv",
+       "roofcast compare old.csv new.csv --metric tpot_mean_s --tolerance 2% --csv changes.csv",
+       "roofcast compare new.csv new.csv --strict",
+       "roofcast compare llama-70b.yaml bench.json   # of vllm bench serve --save-result",
+       "roofcast compare llama-70b.yaml nccl.txt --set system=h100_cluster_128 --csv "
+       "collectives.csv",
+       "roofcast compare llama-70b.yaml trace.json --steps 10   # of the PyTorch profiler"}));
+  command->callback([&chosen, options] { chosen = [options] { return run_compare(*options); }; });
+}
+
+}  // namespace roofcast::cli

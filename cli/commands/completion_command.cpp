@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "cli/program/commands.hpp"
+#include "cli/program/completion.hpp"
+#include "cli/program/usage.hpp"
+
+namespace roofcast::cli {
+
+std::string_view asset_completion_bash();
+std::string_view asset_completion_zsh();
+std::string_view asset_completion_fish();
+
+namespace {
+
+// What the scripts read: a proposal a line, with its note after a tab; ":files" for files.
+void print(const Proposals& proposals) {
+  for (const Proposal& each : proposals.words) {
+    fmt::print("{}{}{}\n", each.word, each.note.empty() ? "" : "\t", each.note);
+  }
+  fmt::print("{}", proposals.files ? ":files\n" : "");
+}
+
+}  // namespace
+
+void add_completion(CLI::App& app, Run& chosen) {
+  auto* command = app.add_subcommand(
+      "completion",
+      "Completion of commands, options, catalog ids and knobs for a shell\n"
+      "The script asks roofcast itself, so that it knows your catalog and your scenario.");
+  auto shell = std::make_shared<std::string>();
+  command->add_option("shell", *shell, "what reads the script")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  command->footer(
+      examples({"source <(roofcast completion bash)           # in ~/.bashrc",
+                "roofcast completion zsh > _roofcast          # in a folder of $fpath",
+                "roofcast completion fish > roofcast.fish     # in ~/.config/fish/completions"}));
+  command->callback([&chosen, shell] {
+    chosen = [shell] {
+      fmt::print("{}", *shell == "bash"  ? asset_completion_bash()
+                       : *shell == "zsh" ? asset_completion_zsh()
+                                         : asset_completion_fish());
+      return kDone;
+    };
+  });
+
+  auto* complete = app.add_subcommand("complete", "What the scripts call")->group("");
+  auto words = std::make_shared<std::vector<std::string>>();
+  complete->add_option("words", *words, "after --: the words after the program's name");
+  complete->callback([&app, &chosen, words] {
+    chosen = [&app, words] {
+      print(propose(app, *words));
+      return kDone;
+    };
+  });
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/csv/csv.hpp"
+#include "cli/program/commands.hpp"
+#include "cli/program/usage.hpp"
+#include "cli/text/cost_text.hpp"
+#include "cli/text/explain.hpp"
+#include "cli/text/metric_cells.hpp"
+#include "cli/text/scenario_text.hpp"
+#include "cli/text/text_table.hpp"
+#include "cli/text/training_text.hpp"
+#include "sim/result/metrics.hpp"
+#include "sim/scenario/scenario.hpp"
+#include "sim/serving/speculation_gain.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+struct Options {
+  std::string scenario;
+  std::vector<std::string> set;
+  std::string format = "text";
+  bool explain = false;
+  bool strict = false;
+};
+
+std::string bound_of(const sim::ServingEstimate& e, std::string_view metric) {
+  // Of all replicas it says what that of one GPU says.
+  const std::string_view limit =
+      metric == "throughput_tok_per_s" ? std::string_view() : limit_of(e, metric);
+  return limit.empty() ? std::string() : fmt::format("limited by {}", limit);
+}
+
+void print_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
+  fmt::print("{}{}\n{}\n\n", title(s),
+             s.serving.replicas > 1 ? fmt::format(" · {} replicas", s.serving.replicas) : "",
+             load_text(s));
+  if (!e.fits()) {
+    fmt::print("does not run: {}\n", sim::reason(e));
+    return;
+  }
+  TextTable table({"metric", "value", "90 % interval", ""});
+  for (const sim::Metric& metric : sim::metrics()) {
+    const bool unknown = (metric.of_answers || metric.of_agents || metric.of_prices ||
+                          s.training.trains() || metric.of_training) &&
+                         std::isnan(metric.value(e));
+    if (metric.bounds.empty() && !unknown) {
+      const auto [low, high] = sim::interval90(metric, e);
+      table.add({std::string(metric.label), display(metric.value(e), metric.unit),
+                 std::isnan(low) ? std::string()
+                                 : fmt::format("{} to {}", display(low, metric.unit),
+                                               display(high, metric.unit)),
+                 bound_of(e, metric.name)});
+    }
+  }
+  fmt::print("{}{}{}\nParameters: {} ({})\n", table.text(), training_text(s, e), cost_text(s, e),
+             s.platform.system.calibration.name, hardware::name(e.provenance));
+  if (const std::string_view gap = sim::reason(e.score.gap); !gap.empty()) {
+    fmt::print("No score: {}\n", gap);
+  }
+}
+
+// Speculative decoding beside the same load without it.
+struct Speculation {
+  double tpot = 0;  // how many times as fast
+  double throughput = 0;
+  std::optional<std::int64_t> break_even;
+};
+
+std::optional<Speculation> speculation(const sim::ScenarioView& view,
+                                       const sim::ServingEstimate& e) {
+  if (!e.fits() || e.workflow != nullptr || !view.serving->speculation.drafts() ||
+      e.steady.tpot.si() <= 0.0) {
+    return std::nullopt;
+  }
+  workloads::Serving none = *view.serving;
+  none.speculation = {};
+  sim::ScenarioView plain = view;
+  plain.serving = &none;
+  sim::Workspace workspace;
+  const sim::ServingEstimate without = sim::estimate(plain, workspace);
+  return Speculation{without.steady.tpot / e.steady.tpot, e.output_rate / without.output_rate,
+                     sim::break_even(view, e.steady.decode_pass.context, workspace)};
+}
+
+void print_speculation(const workloads::Speculation& s, const Speculation& gain) {
+  fmt::print(
+      "Speculation: {} {}, {:.3g} tokens a step; {:.3g} times the interactivity and {:.3g} times "
+      "the "
+      "throughput of none\n",
+      s.verified(), s.verified() == 1 ? "draft token" : "draft tokens", s.tokens_per_step(),
+      gain.tpot, gain.throughput);
+  fmt::print("Break-even: {}\n",
+             gain.break_even
+                 ? fmt::format("with {} sequences on one attention-DP rank a decode step "
+                               "yields no more tokens a second than without",
+                               *gain.break_even)
+                 : "none, whatever the batch");
+}
+
+nlohmann::ordered_json json_of(const sim::ServingEstimate& e) {
+  nlohmann::ordered_json json;
+  json["fits"] = e.fits();
+  json["reason"] = sim::reason(e);
+  for (const sim::Metric& metric : sim::metrics()) {
+    json[std::string(metric.name)] = e.fits() ? metric.value(e) : NAN;  // null where not finite
+  }
+  for (const sim::TextMetric& text : sim::text_metrics()) {
+    json[std::string(text.name)] = e.fits() ? std::string(text.value(e)) : std::string();
+  }
+  return json;
+}
+
+void print_csv(const sim::ServingEstimate& e) {
+  std::vector<std::string> columns = {"fits", "reason"};
+  add_metric_columns(columns);
+  base::CsvWriter csv(std::cout, columns);
+  csv.append(e.fits() ? "true" : "false");
+  csv.append(sim::reason(e));
+  append_metrics(csv, e);
+  csv.end_row();
+  csv.close();
+}
+
+int run_estimate(const Options& options) {
+  const sim::Scenario scenario =
+      sim::read_scenario(scenario_document(options.scenario, options.set));
+  sim::Workspace workspace;
+  const sim::ScenarioView view = sim::view(scenario);
+  const sim::ServingEstimate e = sim::estimate(view, workspace);
+  const std::optional<Speculation> gain =
+      options.format == "csv" ? std::nullopt : speculation(view, e);
+  if (options.format == "json") {
+    nlohmann::ordered_json json = json_of(e);
+    if (gain) {
+      json["speculation"] = {
+          {"interactivity_ratio", gain->tpot},
+          {"throughput_ratio", gain->throughput},
+          {"break_even_batch", gain->break_even ? nlohmann::ordered_json(*gain->break_even)
+                                                : nlohmann::ordered_json()}};
+    }
+    if (options.explain && e.fits()) {
+      json["steps"] = explain_json(view, e);
+    }
+    fmt::print("{}\n", json.dump(2));
+  } else if (options.format == "csv") {
+    options.explain&& e.fits() ? print_operators_csv(view, e) : print_csv(e);
+  } else {
+    print_text(scenario, e);
+    if (gain) {
+      print_speculation(scenario.serving.speculation, *gain);
+    }
+    if (options.explain && e.fits()) {
+      fmt::print("{}", explain_text(view, e));
+    }
+  }
+  return options.strict && !e.fits() ? kInfeasible : kDone;
+}
+
+}  // namespace
+
+void add_estimate(CLI::App& app, Run& chosen) {
+  auto* command = app.add_subcommand(
+      "estimate",
+      "One scenario: latency, throughput, memory and cost, with what limits each\n"
+      "A knob is a dotted path into the scenario, through references; the value replaces what is "
+      "there, and x1.5 multiplies it. `roofcast completion` completes the paths.");
+  auto options = std::make_shared<Options>();
+  command->add_option("scenario", options->scenario, "the scenario's YAML")
+      ->type_name(kFile)
+      ->required();
+  command->add_option("--set", options->set, "turn a knob: a dotted path, =, a value or a factor")
+      ->type_name(kKnobValue)
+      ->take_all();
+  command->add_option("--format", options->format, "how to print it")
+      ->check(CLI::IsMember({"text", "json", "csv"}))
+      ->capture_default_str()
+      ->group("Output");
+  command
+      ->add_flag("--explain", options->explain,
+                 "time by operator, with FLOP, bytes, arithmetic intensity and bound")
+      ->group("Output");
+  command->add_flag("--strict", options->strict, "exit with 3 when the scenario does not fit");
+  command->footer(examples(
+      {"roofcast show example llama-70b > mine.yaml", "roofcast estimate mine.yaml --explain",
+       "roofcast estimate mine.yaml --set deployment.tensor_parallel=4 --format json",
+       "roofcast estimate mine.yaml --set system=hgx_b200 --set system.chip.hbm.bandwidth=x1.5"}));
+  command->callback([&chosen, options] { chosen = [options] { return run_estimate(*options); }; });
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "cli/pages/report.hpp"
+#include "cli/program/commands.hpp"
+#include "cli/program/usage.hpp"
+#include "cli/text/sweep_csv.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+int run_report(const std::string& results, const std::string& output) {
+  const base::CsvTable table = base::read_csv(results);
+  const std::filesystem::path beside = sweep_file_beside(results);
+  if (!std::filesystem::exists(beside)) {
+    fmt::print(stderr, "{} is not there: the report has no operator views\n", beside.string());
+    write_report(table, nullptr, "", output);
+  } else {
+    const base::Node document = base::load_document(beside);
+    const sim::SweepPoints points(sim::read_sweep(document));
+    if (points.size() != table.rows()) {
+      throw base::InputError(fmt::format("error: {} makes {} points, {} has {} rows\n",
+                                         beside.string(), points.size(), results, table.rows()));
+    }
+    write_report(table, &points, document.place.source->text, output);
+  }
+  fmt::print("Report  {}\n", output);
+  return kDone;
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, Run& chosen) {
+  auto* command = app.add_subcommand("report",
+                                     "A self-contained HTML report of a result CSV\n"
+                                     "Operator views need the OUT.sweep.yaml that `roofcast "
+                                     "sweep` writes beside OUT.csv.");
+  auto results = std::make_shared<std::string>();
+  auto output = std::make_shared<std::string>();
+  command->add_option("results", *results, "a CSV written by `roofcast sweep`")
+      ->type_name(kFile)
+      ->required();
+  command->add_option("-o,--output", *output, "the HTML file")->type_name(kFile)->required();
+  command->footer(examples(
+      {"roofcast report out.csv --output out.html", "roofcast report hbm.csv.gz -o hbm.html"}));
+  command->callback([&chosen, results, output] {
+    chosen = [results, output] { return run_report(*results, *output); };
+  });
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/document/problems.hpp"
+#include "base/nearest.hpp"
+#include "cli/catalog/json_schema.hpp"
+#include "cli/program/commands.hpp"
+#include "cli/program/usage.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+int print_schema(const std::string& kind) {
+  const auto kinds = schema_kinds();
+  if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
+    const auto near = base::nearest_name(kind, kinds);
+    throw base::InputError(fmt::format("error: there is no schema \"{}\"{} (schemas: {})\n", kind,
+                                       near ? fmt::format("; did you mean \"{}\"?", *near) : "",
+                                       fmt::join(kinds, ", ")));
+  }
+  fmt::print("{}\n", json_schema(kind).dump(2));
+  return kDone;
+}
+
+}  // namespace
+
+void add_schema(CLI::App& app, Run& chosen) {
+  auto* command = app.add_subcommand("schema", "JSON Schema of a kind of document, for editors");
+  auto kind = std::make_shared<std::string>();
+  command
+      ->add_option("kind", *kind,
+                   "chip, system, calibration, model, precision, stack, scenario, sweep")
+      ->required()
+      ->type_name(kKind);
+  command->footer(
+      examples({"roofcast schema scenario > scenario.schema.json", "roofcast schema chip"}));
+  command->callback([&chosen, kind] { chosen = [kind] { return print_schema(*kind); }; });
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/catalog/calibration_table.hpp"
+#include "cli/catalog/catalogs.hpp"
+#include "cli/program/commands.hpp"
+#include "cli/program/usage.hpp"
+#include "cli/text/text_table.hpp"
+#include "hardware/calibration.hpp"
+#include "hardware/chip.hpp"
+#include "hardware/nearest_calibration.hpp"
+#include "workloads/serving/serving.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+constexpr std::size_t kWidth = 60;  // of a value; sources are long
+
+// The tree as indented comments, so that what is shown stays a document; each value with the document
+// it was written in.
+void write_origins(const base::Node& node, int depth, TextTable& table) {
+  for (const base::Entry& entry : node.entries) {
+    const std::string key =
+        "# " + std::string(static_cast<std::size_t>(2 * depth), ' ') + entry.key + ":";
+    const base::Node& value = entry.value;
+    if (value.is_map()) {
+      table.add({key, "", ""});
+      write_origins(value, depth + 1, table);
+    } else {
+      std::string text = value.is_scalar() ? value.text : base::to_yaml(value);
+      std::replace(text.begin(), text.end(), '\n', ' ');
+      table.add({key, text.size() > kWidth ? text.substr(0, kWidth) + " …" : text,
+                 value.place.source ? "# " + value.place.source->name : ""});
+    }
+  }
+}
+
+std::string with_origins(const base::Node& node) {
+  TextTable table({"", "", ""});
+  write_origins(node, 0, table);
+  return table.text();
+}
+
+bool has(const base::Catalog& catalog, const std::string& id) {
+  const auto ids = base::catalog_ids(catalog);
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+// What a system with this chip takes; tells, as comments, what it is under each stack.
+base::Node calibration_of(const std::string& chip) {
+  const base::Node document = base::load_entry(hardware::chip_catalog(), chip);
+  fmt::print("# {} has no calibration of this name; by serving.stack a system with it takes\n",
+             chip);
+  for (const std::string& stack : base::catalog_ids(workloads::stack_catalog())) {
+    const base::Node taken = hardware::nearest_calibration(document, stack);
+    fmt::print("#   {}: {}\n", stack,
+               taken.is_scalar() ? taken.text : taken.find("base")->text + ", transferred");
+  }
+  fmt::print("# and without a stack\n");
+  const base::Node taken = hardware::nearest_calibration(document, "");
+  return base::load_entry(hardware::calibration_catalog(),
+                          taken.is_scalar() ? taken.text : taken.find("base")->text);
+}
+
+base::Node document_of(const DocumentKind& kind, const std::string& id) {
+  const base::Catalog catalog = kind.catalog();
+  return kind.name == "calibration" && !has(catalog, id) && has(hardware::chip_catalog(), id)
+             ? calibration_of(id)
+             : base::load_entry(catalog, id);
+}
+
+}  // namespace
+
+void add_show(CLI::App& app, Run& chosen) {
+  auto* command = app.add_subcommand(
+      "show",
+      "One entry of the catalog, with the sources of its figures\n"
+      "What it prints is a document to start from: roofcast reads it back. Of a derived part it "
+      "also prints the whole, with the document that each value comes from.");
+  auto kind = std::make_shared<std::string>();
+  auto id = std::make_shared<std::string>();
+  command->add_option("kind", *kind, fmt::format("{}", fmt::join(kind_names(), ", ")))
+      ->type_name(kKind)
+      ->required();
+  command
+      ->add_option("id", *id,
+                   "as `roofcast list` prints it, or a file; a chip in place of a calibration")
+      ->type_name(kId)
+      ->required();
+  command->footer(
+      examples({"roofcast show chip h200_sxm", "roofcast show example llama-70b > mine.yaml"}));
+  command->callback([&chosen, kind, id] {
+    chosen = [kind, id] {
+      const DocumentKind& kind_shown = kind_named(*kind);
+      const base::Node document = document_of(kind_shown, *id);
+      if (kind_shown.catalog().is_foreign(document)) {
+        fmt::print("{}", base::to_yaml(resolved(document, kind_shown.place)));
+        return kDone;
+      }
+      const std::string& text = document.place.source->text;
+      fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
+      if (kind_shown.name == "calibration") {
+        fmt::print("\n{}", calibration_table(resolved(document, kind_shown.place)));
+      } else if (document.find("base") != nullptr && !kind_shown.place.empty()) {
+        fmt::print("\n# The whole, and where each value comes from:\n{}",
+                   with_origins(resolved(document, kind_shown.place)));
+      }
+      return kDone;
+    };
+  });
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+
+#include "cli/program/commands.hpp"
+#include "cli/program/usage.hpp"
+#include "cli/text/scenario_text.hpp"
+#include "cli/text/simulated_tasks.hpp"
+#include "cli/text/solve_answer.hpp"
+#include "cli/text/text_table.hpp"
+#include "sim/decide/choice.hpp"
+#include "sim/decide/solve.hpp"
+#include "sim/replay/simulation_summary.hpp"
+#include "sim/result/metrics.hpp"
+#include "sim/scenario/knob.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+constexpr double kLooser = 0.01;
+
+struct Options {
+  std::string scenario;
+  std::vector<std::string> vary;
+  std::vector<std::string> until;
+  std::string minimize;
+  std::string maximize;
+  std::vector<std::string> set;
+  std::string format = "text";
+  bool simulate = false;
+  bool strict = false;
+};
+
+struct Question {
+  std::vector<sim::KnobRange> ranges;
+  std::vector<sim::Condition> conditions;
+  sim::Objective objective;      // without a metric: where one knob's edge is
+  std::vector<std::string> now;  // the knobs as they are written; empty where nothing is
+};
+
+Question question_of(const Options& options) {
+  base::Problems problems;
+  base::Node document = scenario_document(options.scenario, options.set);
+  sim::load_references(document, problems);
+  problems.throw_if_any();
+  Question q;
+  for (const std::string& text : options.vary) {
+    q.ranges.push_back(sim::parse_knob_range(text, document, problems));
+    const std::string& path = q.ranges.back().path;
+    if (std::any_of(q.ranges.begin(), q.ranges.end() - 1,
+                    [&](const sim::KnobRange& other) { return other.path == path; })) {
+      problems.add_text(fmt::format("error: --vary names {} twice\n", path));
+    }
+    const base::Node* now = document.find_path(path);
+    q.now.push_back(now == nullptr ? std::string() : now->is_scalar() ? now->text : now->reference);
+  }
+  for (const std::string& text : options.until) {
+    const auto source = std::make_shared<const base::Source>(base::Source{"--until", text, {}});
+    if (const auto condition = sim::parse_condition(text, {source, {}}, problems, "")) {
+      q.conditions.push_back(*condition);
+    }
+  }
+  const bool maximizes = !options.maximize.empty();
+  std::string metric = maximizes ? options.maximize : options.minimize;
+  if (!options.minimize.empty() && maximizes) {
+    problems.add_text("error: --minimize or --maximize, not both; bound the other with --until\n");
+  }
+  if (!metric.empty() && sim::find_metric(metric) == nullptr) {
+    problems.add_text(fmt::format("error: --{}: {}\n", maximizes ? "maximize" : "minimize",
+                                  sim::unknown_metric(metric)));
+  }
+  if (metric.empty() && q.ranges.size() > 1) {
+    problems.add_text("error: several --vary need a metric to --minimize or --maximize\n");
+  }
+  problems.throw_if_any();
+  if (metric.empty() && !q.ranges.front().listed.empty()) {
+    metric = "gpus";
+  }
+  if (!metric.empty()) {
+    q.objective = {sim::find_metric(metric),
+                   maximizes ? sim::Direction::maximize : sim::Direction::minimize};
+  }
+  return q;
+}
+
+base::Node turned_document(const Options& options, const Question& q,
+                           const std::vector<std::string>& values) {
+  std::vector<std::string> set = options.set;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    set.push_back(fmt::format("{}={}", q.ranges[i].path, values[i]));
+  }
+  return scenario_document(options.scenario, set);
+}
+
+sim::ServingEstimate estimate_of(const base::Node& document) {
+  sim::Workspace workspace;
+  const sim::Scenario s = sim::read_scenario(document);
+  return sim::estimate(sim::view(s), workspace);
+}
+
+// The scenario before anything is varied, in a few words.
+std::string as_it_is(const Options& options, const Question& q) {
+  sim::ServingEstimate e;
+  try {
+    e = estimate_of(scenario_document(options.scenario, options.set));
+  } catch (const base::InputError&) {
+    return {};  // what is varied may be what it lacks
+  }
+  std::vector<std::string> knobs;
+  for (std::size_t i = 0; i < q.ranges.size(); ++i) {
+    if (!q.now[i].empty()) {
+      knobs.push_back(q.ranges.size() == 1 ? q.now[i]
+                                           : fmt::format("{}={}", q.ranges[i].path, q.now[i]));
+    }
+  }
+  const std::string misses = sim::missed(q.conditions, e);
+  std::string text = fmt::format("as it is ({}): {}", fmt::join(knobs, ", "),
+                                 misses.empty() ? "meets the conditions" : misses);
+  if (q.objective.metric != nullptr && e.fits()) {
+    text += fmt::format(", {} {}", q.objective.metric->name,
+                        display(q.objective.metric->value(e), q.objective.metric->unit));
+  }
+  return text;
+}
+
+void find_edge(const Options& options, const Question& q, SolveAnswer& a) {
+  const sim::KnobRange& range = q.ranges.front();
+  const auto estimate_at = [&](const std::string& value) {
+    return estimate_of(turned_document(options, q, {value}));
+  };
+  const sim::Boundary b = sim::boundary_of(range, q.conditions, estimate_at);
+  a.found = b.found;
+  a.values = {b.value};
+  a.estimate = b.estimate;
+  if (b.everywhere) {
+    a.sentence = fmt::format("every {} from {} to {} meets the conditions", range.path,
+                             range.text(range.low), range.text(range.high));
+  } else if (b.found) {
+    a.sentence = fmt::format("{} {} {} meets the conditions", range.path,
+                             b.upwards ? "from" : "up to", b.value);
+    a.notes.push_back(
+        fmt::format("{}: {}", b.beyond, sim::missed(q.conditions, b.estimate_beyond)));
+  }
+  if (b.changes > 1) {
+    a.notes.push_back(
+        fmt::format("not monotone: they begin or cease to hold {} times from {} to {}; this is "
+                    "the first",
+                    b.changes, range.text(range.low), range.text(range.high)));
+  }
+  for (std::size_t i = 0; i < q.conditions.size(); ++i) {
+    SolvedCondition c{q.conditions[i], sim::room(q.conditions[i], b.estimate), {}, std::nan("")};
+    if (b.found && !b.everywhere && !sim::holds(c.condition, b.estimate_beyond)) {
+      std::vector<sim::Condition> conditions = q.conditions;
+      conditions[i] = sim::loosened(conditions[i], kLooser);
+      const sim::Boundary looser = sim::boundary_of(range, conditions, estimate_at);
+      if (looser.found && looser.upwards == b.upwards && looser.value != b.value) {
+        c.looser_values = {looser.value};
+      }
+    }
+    a.conditions.push_back(std::move(c));
+  }
+}
+
+void find_best(const Options& options, const Question& q, SolveAnswer& a) {
+  // What no combination can be is said before many are tried.
+  std::vector<std::string> first;
+  for (const sim::KnobRange& range : q.ranges) {
+    first.push_back(range.listed.empty() ? range.text(range.low) : range.listed.front());
+  }
+  estimate_of(turned_document(options, q, first));
+  const base::Node document = scenario_document(options.scenario, options.set);
+  sim::ChoiceSearch search(q.ranges, q.objective, sim::estimates_by_sweep(document, q.ranges));
+  const sim::Choice best = search.best(q.conditions);
+  const sim::Metric& metric = *q.objective.metric;
+  a.objective = &metric;
+  a.found = best.found;
+  a.values = best.values;
+  a.estimate = best.estimate;
+  a.every = best.every;
+  a.tried = best.tried;
+  a.met = best.met;
+  const char* superlative = q.objective.direction == sim::Direction::maximize ? "most" : "least";
+  a.sentence =
+      fmt::format("the {} {}: {}, of {} combinations, {} of which meet the conditions", superlative,
+                  metric.name, best.found ? display(metric.value(best.estimate), metric.unit) : "-",
+                  best.tried, best.met);
+  if (!best.every) {
+    a.notes.emplace_back(
+        "searched, not proven: ranges were tried in places and refined from the best");
+  }
+  if (best.unknown > 0) {
+    a.notes.push_back(fmt::format("{} of them have no {}: left out", best.unknown, metric.name));
+  }
+  for (std::size_t i = 0; i < q.conditions.size(); ++i) {
+    SolvedCondition c{q.conditions[i], sim::room(q.conditions[i], best.estimate), {}, std::nan("")};
+    if (best.found && !std::isnan(c.room)) {
+      const sim::Choice looser = search.relaxed(q.conditions, i, kLooser);
+      const double now = metric.value(best.estimate);
+      const double then = looser.found ? metric.value(looser.estimate) : now;
+      const double sign = q.objective.direction == sim::Direction::maximize ? 1.0 : -1.0;
+      // Less than the search's own unevenness is none.
+      if (sign * (then - now) > kLooser * kLooser * std::abs(now)) {
+        c.looser_values = looser.values;
+        c.looser_metric = then;
+      }
+    }
+    a.conditions.push_back(std::move(c));
+  }
+}
+
+SolveAnswer answer(const Options& options, const Question& q) {
+  SolveAnswer a;
+  for (const sim::KnobRange& range : q.ranges) {
+    a.paths.push_back(range.path);
+  }
+  q.objective.metric == nullptr ? find_edge(options, q, a) : find_best(options, q, a);
+  if (!a.found) {
+    a.sentence =
+        fmt::format("nothing {} meets the conditions; the nearest",
+                    q.objective.metric == nullptr ? "in the range"
+                                                  : fmt::format("of {} combinations", a.tried));
+    a.notes.insert(a.notes.begin(), sim::missed(q.conditions, a.estimate));
+  }
+  if (const std::string now = as_it_is(options, q); !now.empty()) {
+    a.notes.push_back(now);
+  }
+  return a;
+}
+
+// Metrics as the simulation tells them.
+std::vector<std::pair<std::string_view, double>> simulated(
+    const sim::SimulationSummary& s, const std::optional<SimulatedTasks>& tasks, double gpus) {
+  const sim::SimulatedTimes task =
+      tasks ? tasks->summary.time : sim::SimulatedTimes{NAN, NAN, NAN, NAN, NAN, NAN};
+  return {{"ttft_mean_s", s.ttft.mean},
+          {"ttft_p50_s", s.ttft.p50},
+          {"ttft_p95_s", s.ttft.p95},
+          {"ttft_p99_s", s.ttft.p99},
+          {"tpot_mean_s", s.tpot.mean},
+          {"tpot_p95_s", s.tpot.p95},
+          {"tpot_p99_s", s.tpot.p99},
+          {"e2e_mean_s", s.end_to_end.mean},
+          {"interactivity_tok_per_s_per_user", 1.0 / s.tpot.mean},
+          {"requests_per_s", s.requests_per_second},
+          {"task_mean_s", task.mean},
+          {"task_p50_s", task.p50},
+          {"task_p95_s", task.p95},
+          {"tasks_per_gpu_hour", tasks ? tasks->per_gpu_hour : NAN},
+          {"usd_per_task", tasks ? tasks->usd : NAN},
+          {"found_share", s.reused_share},
+          {"tools_share", tasks ? tasks->summary.tools_share : NAN},
+          {"throughput_tok_per_s", s.output_rate},
+          {"throughput_tok_per_s_per_gpu", s.output_rate / gpus}};
+}
+
+int run_solve(const Options& options) {
+  const Question q = question_of(options);
+  SolveAnswer a = answer(options, q);
+  const sim::StreamedScenario s =
+      sim::read_streamed_scenario(turned_document(options, q, a.values));
+  a.title = title(s.scenario);
+  if (options.simulate && a.estimate.fits()) {
+    // The start, in which requests find an empty server, is not of the steady state.
+    const workloads::Requests requests = workloads::draw_requests(s.stream);
+    const sim::Simulation simulation =
+        sim::simulate(sim::view(s.scenario), requests, s.stream.concurrency);
+    const std::size_t start = requests.requests.size() / 5;
+    a.simulated = true;
+    a.simulation = simulated(sim::summarise(simulation, start, {}), tasks_of(simulation, s, start),
+                             static_cast<double>(a.estimate.gpus));
+  }
+  if (options.format == "json") {
+    fmt::print("{}\n", solve_json(a).dump(2));
+  } else if (options.format == "csv") {
+    write_solve_csv(a, std::cout);
+  } else {
+    fmt::print("{}", solve_text(a));
+  }
+  return options.strict && !a.found ? kInfeasible : kDone;
+}
+
+}  // namespace
+
+void add_solve(CLI::App& app, Run& chosen) {
+  auto* command = app.add_subcommand(
+      "solve",
+      "The value of a knob that meets conditions, or the best of several knobs\n"
+      "One range is searched by bisection: how far up the conditions hold, or "
+      "from where on. With --minimize or --maximize, the knobs' combinations are "
+      "tried for the least or most of a metric: every one of lists and short "
+      "ranges of whole numbers; other ranges in places, refined from the best. "
+      "Conditions are those of a sweep's where: fits, or a metric in SI units and "
+      "a bound. A range is 8..64 (whole numbers), '1 /s..50 /s', x0.5..x8 "
+      "(factors of what is there) or a list a,b; without one, a thousand times "
+      "either way. The answer says how much room each condition has and what a "
+      "hundredth more of its bound buys; where nothing meets them all, what comes "
+      "nearest and by how much it misses.");
+  auto options = std::make_shared<Options>();
+  command->add_option("scenario", options->scenario, "the scenario's YAML")
+      ->type_name(kFile)
+      ->required();
+  command->add_option("--vary", options->vary, "a knob, and the values it may have")
+      ->type_name(kKnobRange)
+      ->take_all()
+      ->required();
+  command->add_option("--until", options->until, "a condition, such as 'ttft_p95_s <= 0.5'")
+      ->type_name(kCondition)
+      ->take_all()
+      ->required();
+  command
+      ->add_option("--minimize", options->minimize,
+                   "what is to be least; of a list without it: gpus")
+      ->type_name(kMetric);
+  command->add_option("--maximize", options->maximize, "what is to be most")->type_name(kMetric);
+  command->add_option("--set", options->set, "turn a knob: a dotted path, =, a value or a factor")
+      ->type_name(kKnobValue)
+      ->take_all();
+  command->add_flag("--simulate", options->simulate,
+                    "simulate the answer as well, without its first fifth of requests");
+  command->add_option("--format", options->format, "how to print it")
+      ->check(CLI::IsMember({"text", "json", "csv"}))
+      ->capture_default_str()
+      ->group("Output");
+  command->add_flag("--strict", options->strict, "exit with 3 when nothing meets the conditions");
+  command->footer(examples(
+      {"roofcast show example llama-70b_arrivals > mine.yaml",
+       "roofcast solve mine.yaml --vary traffic.arrivals.rate --until 'ttft_p95_s <= 0.5' --until "
+       "'tpot_p95_s <= 0.03' --simulate",
+       "roofcast solve mine.yaml --set 'traffic.arrivals.rate=40 /s' --vary serving.replicas=1..16 "
+       "--vary deployment.tensor_parallel=2,4,8 --until 'ttft_p95_s <= 0.5' --minimize gpus --set "
+       "system=h200_cluster_128",
+       "roofcast solve mine.yaml --vary system=hgx_h100,hgx_h200,hgx_b200 --vary "
+       "deployment.tensor_parallel=1,2,4,8 --vary precision=bf16,fp8 --vary "
+       "'traffic.arrivals.rate=0.5 /s..20 /s' --until 'ttft_p95_s <= 0.5' --until 'tpot_p95_s <= "
+       "0.03' --minimize cost_usd_per_mtok",
+       "roofcast solve mine.yaml --vary system.chip.hbm.bandwidth=x0.5..x4 --until 'tpot_mean_s "
+       "<= 0.015'"}));
+  command->callback([&chosen, options] { chosen = [options] { return run_solve(*options); }; });
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "base/document/text_file.hpp"
+#include "cli/pages/report.hpp"
+#include "cli/program/commands.hpp"
+#include "cli/program/progress.hpp"
+#include "cli/program/usage.hpp"
+#include "cli/text/front_table.hpp"
+#include "cli/text/sweep_csv.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+constexpr std::size_t kTableRows = 24;
+
+struct Options {
+  std::string sweep;
+  std::string csv;
+  std::string report;
+  unsigned threads = 0;
+  bool quiet = false;
+};
+
+int run_sweep_command(const Options& options) {
+  const base::Node document = base::load_document(options.sweep);
+  if (document.find("axes") == nullptr && document.find("traffic") != nullptr) {
+    throw base::InputError(
+        fmt::format("error: {0} is one scenario: roofcast estimate {0}\n", options.sweep));
+  }
+  const sim::SweepPoints points(sim::read_sweep(document));
+  const sim::Sweep& sweep = points.sweep();
+  base::CsvWriter csv = open_sweep_csv(sweep, options.csv);
+  const std::string text = sweep_text(document, sweep);
+  base::write_text(sweep_file_beside(options.csv), text);
+  std::atomic<std::size_t> done{0};
+  const auto start = std::chrono::steady_clock::now();
+  sim::SweepResult result;
+  {
+    const Progress progress(done, points.size(), options.quiet);
+    result = sim::run_sweep(points, options.threads, &done);
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  write_sweep_csv(points, result, options.threads, csv);
+  std::vector<std::size_t> front;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (result.pareto_rank[i] == 1) {
+      front.push_back(i);
+    }
+  }
+  std::size_t left_out = 0;
+  std::string left_out_reason;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (result.meets[i] != 0 && result.pareto_rank[i] == 0) {
+      left_out_reason = left_out++ == 0 ? row_reason(sweep, result.estimates[i]) : left_out_reason;
+    }
+  }
+  const std::string first_reason = row_reason(sweep, result.estimates.front());
+  result.estimates = std::vector<sim::ServingEstimate>();  // makes room for the table
+  const base::CsvTable table = base::read_csv(options.csv);
+  if (!sweep.question.empty()) {
+    fmt::print("{}\n\n", sweep.question);
+  }
+  fmt::print("{} points, {} meet every constraint, {} on the Pareto front\n", points.size(),
+             result.feasible, front.size());
+  if (left_out > 0) {
+    fmt::print("{} of those that do are left out of the front; the first is {}\n", left_out,
+               left_out_reason);
+  }
+  std::vector<std::string> objectives = sweep.pareto.maximize;
+  objectives.insert(objectives.end(), sweep.pareto.minimize.begin(), sweep.pareto.minimize.end());
+  if (front.empty()) {
+    fmt::print("No point meets every constraint; the first row says: {}\n", first_reason);
+  } else {
+    fmt::print("\n{}", front_table(table, front, objectives, kTableRows));
+    if (front.size() > kTableRows) {
+      fmt::print("({} of {} shown, spread over the front)\n", kTableRows, front.size());
+    }
+    std::vector<std::string> axes;
+    std::size_t groups = 1;
+    for (const std::size_t axis : sweep.group_axes()) {
+      axes.push_back(sweep.axes[axis].name);
+      groups *= sweep.axes[axis].values.size();
+    }
+    if (groups > 1 && groups <= kTableRows) {
+      fmt::print("\n{}", best_table(table, axes, objectives));
+    }
+  }
+  fmt::print("\nCSV     {}\n", options.csv);
+  if (!options.report.empty()) {
+    write_report(table, &points, text, options.report);
+    fmt::print("Report  {}\n", options.report);
+  }
+  if (!options.quiet) {
+    fmt::print(stderr, "{} points in {:.2f} s\n", points.size(), elapsed.count());
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& app, Run& chosen) {
+  auto* command = app.add_subcommand(
+      "sweep",
+      "Every combination of the axes of a sweep: CSV, Pareto front, report\n"
+      "A sweep is a base scenario, axes over any of its figures, constraints and objectives. "
+      "OUT.sweep.yaml beside OUT.csv keeps the sweep with its base written out.");
+  auto options = std::make_shared<Options>();
+  command->add_option("sweep", options->sweep, "the sweep's YAML")->type_name(kFile)->required();
+  command->add_option("--csv", options->csv, "where the rows go; compressed when it ends in .gz")
+      ->type_name(kFile)
+      ->group("Output")
+      ->required();
+  command->add_option("--report", options->report, "write a self-contained HTML report")
+      ->type_name(kFile)
+      ->group("Output");
+  command->add_flag("--quiet", options->quiet, "no progress, no timing")->group("Output");
+  command->add_option("--threads", options->threads, "0 = all cores")
+      ->type_name(kNumber)
+      ->capture_default_str();
+  command->footer(examples({"roofcast show example llama-70b > llama-70b.yaml",
+                            "roofcast show example llama70b_h200_hbm > hbm.yaml",
+                            "roofcast sweep hbm.yaml --csv hbm.csv --report hbm.html",
+                            "roofcast sweep hbm.yaml --csv hbm.csv.gz --threads 1 --quiet"}));
+  command->callback(
+      [&chosen, options] { chosen = [options] { return run_sweep_command(*options); }; });
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `roofcast compare SCENARIO.yaml LOG…`: what a benchmark or a profiler measured beside the forecast of the scenario
+// that it ran.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/document/node.hpp"
+#include "calibrate/logs/collective_log.hpp"
+#include "calibrate/logs/kernel_profile.hpp"
+#include "calibrate/logs/serving_log.hpp"
+
+namespace roofcast::cli {
+
+struct CompareMeasuredOptions {
+  std::string scenario;
+  std::vector<std::string> logs;
+  std::vector<std::string> set;  // PATH=VALUE, also in place of what a log says
+  std::string csv;
+  std::string format = "text";
+  std::int64_t steps = 0;       // of a profile; 0: as the log says
+  std::string step = "decode";  // that a profile shows: decode, prompts
+  bool strict = false;
+};
+
+int compare_measured(const CompareMeasuredOptions& options);
+
+// One log beside its forecast.
+struct MeasuredComparison {
+  using Cell = std::variant<std::string, double>;  // NaN: not known
+
+  std::string log;
+  std::string scenario;            // its title
+  std::vector<std::string> said;   // sentences before the table
+  std::string table;               // for people
+  std::vector<std::string> notes;  // sentences behind it
+  std::vector<std::string> columns;
+  std::vector<std::vector<Cell>> rows;
+  bool runs = true;  // the scenario
+};
+
+MeasuredComparison compare_serving(const CompareMeasuredOptions& options,
+                                   const calibrate::ServingLog& log);
+MeasuredComparison compare_collectives(const CompareMeasuredOptions& options,
+                                       const calibrate::CollectiveLog& log);
+MeasuredComparison compare_kernels(const CompareMeasuredOptions& options,
+                                   const calibrate::KernelProfile& profile);
+
+// "1.23" of forecast over measured; "-" where either is not known.
+std::string ratio_text(double forecast, double measured);
+// Whether the measurement is in the interval; empty where there is none.
+std::string inside(double measured, double low, double high);
+
+}  // namespace roofcast::cli

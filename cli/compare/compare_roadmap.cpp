@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/compare/compare_roadmap.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/pages/roadmap_report.hpp"
+#include "cli/text/exit_code.hpp"
+#include "cli/text/metric_cells.hpp"
+#include "cli/text/roadmap_text.hpp"
+#include "cli/text/text_table.hpp"
+#include "sim/decide/roadmap.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+constexpr std::size_t kPairs = 5;
+constexpr double kWorthSaying = 0.005;  // of the ln of a gain
+
+// What limits an outcome, and where on the workload's axes it is.
+std::string why(const sim::Outcome& outcome, const std::string& metric) {
+  if (!outcome.found) {
+    return outcome.reason;
+  }
+  std::string text(limit_of(outcome.estimate, metric));
+  if (!outcome.place.empty()) {
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", outcome.place);
+  }
+  return text;
+}
+
+void print_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result) {
+  TextTable all({"option", "portfolio", "90 %", "tokens/J", "tokens/$"});
+  for (const sim::OptionResult& o : result.options) {
+    all.add({o.name, gain_text(o.portfolio.value), interval_text(o.portfolio),
+             gain_text(o.tok_per_j), gain_text(o.tok_per_usd)});
+  }
+  fmt::print("{}", all.text());
+  for (std::size_t w = 0; w < roadmap.workloads.size(); ++w) {
+    const sim::Metric& metric = *sim::find_metric(roadmap.workloads[w].metric);
+    const auto value = [&](const sim::Outcome& outcome) {
+      return outcome.found ? display(metric.value(outcome.estimate), metric.unit) : "-";
+    };
+    fmt::print("\n{} (weight {:g})\n", roadmap.workloads[w].name, roadmap.workloads[w].weight);
+    TextTable table({"option", std::string(metric.label), "gain", "90 %", "limited by"});
+    table.add({"none", value(result.base.outcomes[w]), "", "",
+               why(result.base.outcomes[w], roadmap.workloads[w].metric)});
+    for (const sim::OptionResult& o : result.options) {
+      table.add({o.name, value(o.outcomes[w]), gain_text(o.gains[w].value),
+                 interval_text(o.gains[w]), why(o.outcomes[w], roadmap.workloads[w].metric)});
+    }
+    fmt::print("{}", table.text());
+  }
+}
+
+void print_features(const sim::RoadmapResult& result) {
+  if (!result.no_features.empty()) {
+    fmt::print("features cannot be combined: {}\n", result.no_features);
+    return;
+  }
+  TextTable table({"feature", "alone", "on top of all others", "share of the gain of all"});
+  std::vector<std::size_t> by_share(result.features.size());
+  for (std::size_t i = 0; i < by_share.size(); ++i) {
+    by_share[i] = i;
+  }
+  std::stable_sort(by_share.begin(), by_share.end(), [&](std::size_t a, std::size_t b) {
+    return result.features[a].share > result.features[b].share;
+  });
+  for (const std::size_t i : by_share) {
+    const sim::FeatureResult& f = result.features[i];
+    table.add({f.name, gain_text(f.alone), gain_text(f.last),
+               std::isfinite(f.share) ? fmt::format("{:.1f}%", 100.0 * f.share) : "-"});
+  }
+  fmt::print("{}\nfund in this order, each the best next one:\n", table.text());
+  for (std::size_t i = 0; i < result.order.size(); ++i) {
+    fmt::print("  {}. {}: {} together\n", i + 1, result.features[result.order[i]].name,
+               gain_text(result.together[i]));
+  }
+  std::size_t said = 0;
+  for (const sim::FeaturePair& pair : result.pairs) {
+    if (said < kPairs && std::abs(std::log(pair.gain)) > kWorthSaying) {
+      fmt::print(
+          "{}  {} and {} {}: {}\n",
+          said == 0 ? "\npairs that bring more or less than the product of their gains:\n" : "",
+          result.features[pair.first].name, result.features[pair.second].name,
+          pair.gain > 1.0 ? "help each other" : "do the same work", gain_text(pair.gain));
+      ++said;
+    }
+  }
+}
+
+}  // namespace
+
+int compare_roadmap(const base::Node& document, const std::string& csv, const std::string& report,
+                    bool strict) {
+  const sim::Roadmap roadmap = sim::read_roadmap(document);
+  const sim::RoadmapResult result = sim::run_roadmap(roadmap);
+  if (!roadmap.question.empty()) {
+    fmt::print("{}\n\n", roadmap.question);
+  }
+  if (!result.options.empty()) {
+    print_options(roadmap, result);
+  }
+  if (!roadmap.features.empty()) {
+    fmt::print("{}", result.options.empty() ? "" : "\n");
+    print_features(result);
+  }
+  if (!csv.empty()) {
+    write_roadmap_csv(roadmap, result, csv);
+  }
+  if (!report.empty()) {
+    write_report(roadmap, result, base::to_yaml(document), report);
+  }
+  bool infeasible = !result.no_features.empty();
+  for (const sim::OptionResult& o : result.options) {
+    infeasible = infeasible || std::isnan(o.portfolio.value);
+  }
+  return strict && infeasible ? kInfeasible : kDone;
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/units/unit_text.hpp"
+#include "cli/compare/compare_measured.hpp"
+#include "cli/text/scenario_text.hpp"
+#include "cli/text/text_table.hpp"
+#include "models/operators/operator_cost.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+workloads::Collective collective(const calibrate::CollectiveLog& log, double bytes) {
+  workloads::Collective op;
+  op.kind = log.kind;
+  op.bytes = bytes;
+  op.ranks = log.ranks;
+  return op;
+}
+
+std::string size_text(double bytes) { return base::format_quantity(base::Bytes::from_si(bytes)); }
+
+}  // namespace
+
+MeasuredComparison compare_collectives(const CompareMeasuredOptions& options,
+                                       const calibrate::CollectiveLog& log) {
+  const sim::Scenario scenario =
+      sim::read_scenario(scenario_document(options.scenario, options.set));
+  const hardware::System& system = scenario.platform.system;
+  const models::Machine& machine = scenario.platform.machine;
+  if (log.ranks > system.chips) {
+    throw base::InputError(fmt::format("{}: error: {} ranks, and {} has {} GPUs\n", log.name,
+                                       log.ranks, system.name, system.chips));
+  }
+  MeasuredComparison comparison;
+  comparison.log = log.name;
+  comparison.scenario = fmt::format("{}, parameters of {}", system.name, system.calibration.name);
+  comparison.said.push_back(fmt::format(
+      "{} of {} ranks{}{}", workloads::name(log.kind), log.ranks,
+      log.hosts > 0 ? fmt::format(" on {} {}", log.hosts, log.hosts == 1 ? "host" : "hosts") : "",
+      log.gpu.empty() ? "" : fmt::format(", {}", log.gpu)));
+  const double link = system.scale_up.bandwidth.si();
+  const double factor = calibrate::bus_factor(log.kind, log.ranks);
+  const models::Spread spread =
+      machine.uncertainty.kinds[static_cast<std::size_t>(models::ErrorKind::nccl)];
+  comparison.columns = {"bytes_b",
+                        "measured_s",
+                        "forecast_s",
+                        "low90_s",
+                        "high90_s",
+                        "ratio",
+                        "inside",
+                        "measured_algbw_b_per_s",
+                        "measured_busbw_b_per_s",
+                        "forecast_busbw_b_per_s",
+                        "measured_share_of_link",
+                        "algorithm"};
+  TextTable table({"size", "measured", "forecast", "90 % interval", "forecast / measured",
+                   "measured inside", "busbw", "forecast", "busbw of link", "by"});
+  for (const calibrate::CollectiveTime& time : log.times) {
+    const models::Cost cost = models::cost_of(collective(log, time.bytes), machine);
+    const double forecast = cost.time.si();
+    const double low = forecast * (1.0 - spread.below);
+    const double high = forecast * (1.0 + spread.above);
+    const double algorithm = time.bytes / time.seconds;
+    const double forecast_bus = factor * time.bytes / forecast;
+    const std::string in = inside(time.seconds, low, high);
+    table.add({size_text(time.bytes), display(time.seconds, "s"), display(forecast, "s"),
+               fmt::format("{} to {}", display(low, "s"), display(high, "s")),
+               ratio_text(forecast, time.seconds), in,
+               fmt::format("{:.1f} GB/s", 1e-9 * factor * algorithm),
+               fmt::format("{:.1f} GB/s", 1e-9 * forecast_bus),
+               fmt::format("{:.0f}%", 100.0 * factor * algorithm / link),
+               std::string(cost.algorithm)});
+    comparison.rows.push_back(
+        {time.bytes, time.seconds, forecast, low, high, forecast / time.seconds, in, algorithm,
+         factor * algorithm, forecast_bus, factor * algorithm / link, std::string(cost.algorithm)});
+  }
+  comparison.table = table.text();
+  comparison.notes.push_back(
+      fmt::format("busbw is algbw x {:.4g}; the link carries {} in each direction. Reductions in "
+                  "the switch send "
+                  "less than a ring, so that their busbw may exceed it",
+                  factor, base::format_quantity(system.scale_up.bandwidth)));
+  if (log.hosts > 1 && log.ranks <= system.scale_up_domain) {
+    comparison.notes.push_back(fmt::format(
+        "The ranks are on {} hosts, and fit into one domain of the scenario's system", log.hosts));
+  }
+  return comparison;
+}
+
+}  // namespace roofcast::cli

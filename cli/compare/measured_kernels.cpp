@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "cli/compare/compare_measured.hpp"
+#include "cli/text/explain.hpp"
+#include "cli/text/scenario_text.hpp"
+#include "cli/text/text_table.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+constexpr std::size_t kNamed = 5;  // kernels that nothing maps
+constexpr std::size_t kLongName = 90;
+
+struct KindTime {
+  double measured = 0.0;  // s of one step and GPU; NaN where the log cannot tell
+  double forecast = 0.0;
+  double low = 0.0;
+  double high = 0.0;
+  double light = 0.0;
+  std::int64_t kernels = 0;  // of one step and GPU, measured
+  std::string longest;
+  double lost() const { return measured - light; }
+};
+
+// The passes of one step: of decodes alone, or with prompts; with those of its draft.
+std::vector<PhaseRows> phases_of(const CompareMeasuredOptions& options,
+                                 const std::vector<PhaseRows>& all) {
+  const std::string_view wanted = options.step == "decode" ? "decode step" : "step with prompts";
+  std::vector<PhaseRows> phases;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(phases),
+               [&](const PhaseRows& phase) { return phase.name.starts_with(wanted); });
+  return phases;
+}
+
+std::string short_name(const std::string& name) {
+  return name.size() <= kLongName ? name : name.substr(0, kLongName) + "…";
+}
+
+void add_forecast(std::map<std::string, KindTime>& kinds, const std::vector<PhaseRows>& phases) {
+  for (const PhaseRows& phase : phases) {
+    for (const OperatorRow& row : phase.operators) {
+      const auto runs = static_cast<double>(phase.runs);
+      KindTime& kind = kinds[row.category];
+      kind.forecast += runs * row.time_s;
+      kind.low += runs * row.low_s;
+      kind.high += runs * row.high_s;
+      kind.light += runs * row.light_s;
+    }
+  }
+}
+
+std::string over(double part, double whole) {
+  return whole > 0.0 && part > 0.0 ? fmt::format("{:.3g}", part / whole) : "-";
+}
+
+}  // namespace
+
+MeasuredComparison compare_kernels(const CompareMeasuredOptions& options,
+                                   const calibrate::KernelProfile& profile) {
+  const sim::Scenario scenario =
+      sim::read_scenario(scenario_document(options.scenario, options.set));
+  const sim::ScenarioView view = sim::view(scenario);
+  sim::Workspace workspace;
+  const sim::ServingEstimate e = sim::estimate(view, workspace);
+  MeasuredComparison comparison;
+  comparison.log = profile.name;
+  comparison.scenario = title(scenario);
+  comparison.runs = e.fits();
+  const std::int64_t counted = options.steps > 0 ? options.steps : profile.steps;
+  if (counted < 1) {
+    throw base::InputError(fmt::format(
+        "{}: error: tells no steps; --steps says how many it holds (of a summary of several GPUs, "
+        "times the GPUs)\n",
+        profile.name));
+  }
+  const double steps = static_cast<double>(counted) * static_cast<double>(profile.gpus);
+  std::map<std::string, KindTime> kinds;
+  double measured = 0.0;
+  double other = 0.0;
+  std::vector<std::string> unmatched;
+  for (const calibrate::KernelTime& kernel : profile.kernels) {
+    const std::string_view name = calibrate::kernel_kind(kernel.name);
+    KindTime& kind = kinds[std::string(name)];
+    kind.measured += kernel.seconds / steps;
+    kind.kernels += kernel.runs;
+    kind.longest = kind.longest.empty() ? kernel.name : kind.longest;
+    measured += kernel.seconds / steps;
+    if (name == "other") {
+      other += kernel.seconds / steps;
+      unmatched.push_back(kernel.name);
+    }
+  }
+  const double idle = (profile.span - profile.busy) / steps;
+  const std::vector<PhaseRows> phases =
+      e.fits() ? phases_of(options, explain(view, e)) : std::vector<PhaseRows>();
+  add_forecast(kinds, phases);
+  kinds["host"].measured = idle;
+
+  comparison.said.push_back(fmt::format(
+      "{} {} on {} {}: {} in kernels of a step{}", counted, counted == 1 ? "step" : "steps",
+      profile.gpus, profile.gpus == 1 ? "GPU" : "GPUs", display(measured, "s"),
+      std::isfinite(idle) ? fmt::format(", {} in which none runs", display(idle, "s")) : ""));
+  if (!e.fits()) {
+    comparison.said.push_back(fmt::format("does not run: {}", sim::reason(e)));
+  } else if (phases.empty()) {
+    comparison.said.push_back("the scenario has no such step");
+  } else {
+    comparison.said.push_back(
+        fmt::format("beside one {}: {}", phases.front().name, phases.front().batch));
+  }
+
+  // Most time lost against the roofline first.
+  std::vector<std::pair<std::string, KindTime>> order(kinds.begin(), kinds.end());
+  const auto rank = [](const KindTime& kind) {
+    return std::isnan(kind.measured) ? -std::numeric_limits<double>::infinity() : kind.lost();
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const auto& a, const auto& b) { return rank(a.second) > rank(b.second); });
+  comparison.columns = {"kind",          "measured_s", "kernels",
+                        "forecast_s",    "low90_s",    "high90_s",
+                        "roofline_s",    "lost_s",     "forecast_over_measured",
+                        "longest_kernel"};
+  TextTable table({"kind", "kernels", "measured", "forecast", "90 % interval",
+                   "forecast / measured", "roofline", "measured / roofline", "lost"});
+  for (const auto& [name, kind] : order) {
+    const double kernels = static_cast<double>(kind.kernels) / steps;
+    table.add({name == "host" ? "no kernel (host)" : name,
+               kind.kernels > 0 ? fmt::format("{:.4g}", kernels) : "-", display(kind.measured, "s"),
+               kind.forecast > 0.0 ? display(kind.forecast, "s") : "-",
+               kind.high > kind.low
+                   ? fmt::format("{} to {}", display(kind.low, "s"), display(kind.high, "s"))
+                   : std::string(),
+               over(kind.forecast, kind.measured),
+               kind.light > 0.0 ? display(kind.light, "s") : "-", over(kind.measured, kind.light),
+               display(kind.lost(), "s")});
+    comparison.rows.push_back({name, kind.measured, kernels, kind.forecast, kind.low, kind.high,
+                               kind.light, kind.lost(),
+                               kind.measured > 0.0 ? kind.forecast / kind.measured
+                                                   : std::numeric_limits<double>::quiet_NaN(),
+                               kind.longest});
+  }
+  comparison.table = table.text();
+  comparison.notes.emplace_back(
+      "(of one step and GPU; roofline: the forecast's work at the datasheet's FLOP/s, memory and "
+      "link "
+      "bandwidth; lost: measured beyond that)");
+  if (!unmatched.empty()) {
+    std::vector<std::string> named;
+    for (std::size_t i = 0; i < std::min(unmatched.size(), kNamed); ++i) {
+      named.push_back(short_name(unmatched[i]));
+    }
+    comparison.notes.push_back(fmt::format(
+        "other: {} kernels whose names tell nothing, {:.1f}% of the time: {}{}", unmatched.size(),
+        100.0 * other / measured, fmt::join(named, "; "), unmatched.size() > kNamed ? "; …" : ""));
+  }
+  return comparison;
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "sim/estimate.hpp"
+#include "cli/compare/compare_measured.hpp"
+#include "cli/text/scenario_text.hpp"
+#include "cli/text/text_table.hpp"
+#include "sim/result/metrics.hpp"
+#include "sim/scenario/knob.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+struct Knob {
+  std::string path;
+  std::string value;
+  std::string note = {};  // on what the forecast is then of
+};
+
+void erase(base::Node& section, std::initializer_list<std::string_view> keys) {
+  std::erase_if(section.entries, [&](const base::Entry& entry) {
+    return std::find(keys.begin(), keys.end(), entry.key) != keys.end();
+  });
+}
+
+// What the log says of the run, as knobs of a scenario.
+std::vector<Knob> knobs_of(const calibrate::ServingLog& log) {
+  constexpr const char* kMeans =
+      "Lengths are the log's means, all requests alike; --set traffic.output_tokens='{uniform: "
+      "[…]}' says how they vary";
+  std::vector<Knob> knobs;
+  const auto add = [&](std::string path, const auto& value, std::string note = {}) {
+    if (value) {
+      knobs.push_back({std::move(path), fmt::format("{}", *value), std::move(note)});
+    }
+  };
+  const auto tokens = [](std::optional<double> mean) {
+    return mean ? std::optional(std::max<std::int64_t>(1, std::llround(*mean))) : std::nullopt;
+  };
+  add("deployment.tensor_parallel", log.tensor_parallel);
+  add("deployment.pipeline_parallel", log.pipeline_parallel);
+  add("deployment.expert_parallel", log.expert_parallel);
+  add("serving.max_sequences", log.max_sequences);
+  add("serving.max_tokens_per_step", log.max_tokens_per_step);
+  add("traffic.input_tokens", tokens(log.input_tokens), kMeans);
+  add("traffic.output_tokens", tokens(log.output_tokens), kMeans);
+  if (log.rate) {
+    const bool poisson = log.burstiness == 1.0 || !(log.burstiness > 0.0);
+    knobs.push_back({"traffic.arrivals",
+                     poisson ? fmt::format("{{process: poisson, rate: {} /s}}", *log.rate)
+                             : fmt::format("{{process: gamma, rate: {} /s, cv: {}}}", *log.rate,
+                                           1.0 / std::sqrt(log.burstiness)),
+                     log.clients
+                         ? fmt::format("Requests come at a rate, at most {} at once: that limit is "
+                                       "not in the forecast",
+                                       *log.clients)
+                         : std::string()});
+  } else if (log.clients) {
+    add("traffic.concurrency", log.clients);
+  } else if (log.all_at_once && log.requests) {
+    add("traffic.concurrency", log.requests,
+        fmt::format("All {} requests were sent at the start; the forecast is of as many clients "
+                    "for long, whose TTFT is not that of a burst",
+                    *log.requests));
+  }
+  return knobs;
+}
+
+// The scenario with the log's knobs, but for those that the user turns.
+base::Node document_of(const CompareMeasuredOptions& options, const std::vector<Knob>& knobs,
+                       MeasuredComparison& comparison) {
+  base::Node document = scenario_document(options.scenario, options.set);
+  base::Node* traffic = document.find("traffic");
+  if (traffic != nullptr && traffic->find("agents") != nullptr) {
+    throw base::InputError(fmt::format(
+        "{}: error: traffic.agents: a log of a benchmark is not of agents\n", options.scenario));
+  }
+  const auto turned = [&](std::string_view path) {
+    return std::any_of(options.set.begin(), options.set.end(), [&](const std::string& assignment) {
+      return assignment.starts_with(path) && assignment.size() > path.size() &&
+             (assignment[path.size()] == '=' || assignment[path.size()] == '.');
+    });
+  };
+  const bool load_turned = turned("traffic.concurrency") || turned("traffic.arrivals");
+  base::Problems problems;
+  std::vector<std::string> set;
+  bool load = load_turned;
+  for (const Knob& knob : knobs) {
+    const bool is_load = knob.path == "traffic.concurrency" || knob.path == "traffic.arrivals";
+    if (turned(knob.path) || (is_load && load_turned)) {
+      continue;
+    }
+    if (is_load && traffic != nullptr) {
+      erase(*traffic, {"concurrency", "arrivals"});
+    }
+    load = load || is_load;
+    sim::set_knob(document, knob.path + "=" + knob.value, problems);
+    set.push_back(fmt::format("{} {}", knob.path, knob.value));
+    std::vector<std::string>& notes = comparison.notes;
+    if (!knob.note.empty() && std::find(notes.begin(), notes.end(), knob.note) == notes.end()) {
+      notes.push_back(knob.note);
+    }
+  }
+  problems.throw_if_any();
+  if (!set.empty()) {
+    comparison.said.push_back(fmt::format("set from the log: {}", fmt::join(set, ", ")));
+  }
+  if (!load) {
+    comparison.said.emplace_back("the log tells no load: the scenario's is taken");
+  }
+  return document;
+}
+
+// Rates over all replicas err as one GPU's; times to the last token have an interval but no columns for it.
+sim::Interval90 interval_of(const sim::Metric& metric, const sim::ServingEstimate& e) {
+  const sim::Interval90 interval = sim::interval90(metric, e);
+  const models::Spread* spread = metric.name == "throughput_tok_per_s" ? &e.spreads.rate
+                                 : metric.name == "requests_per_s"     ? &e.spreads.rate
+                                 : metric.name == "e2e_mean_s"         ? &e.spreads.end_to_end
+                                                                       : nullptr;
+  if (std::isfinite(interval.low) || spread == nullptr) {
+    return interval;
+  }
+  const double value = metric.value(e);
+  return {value * (1.0 - spread->below), value * (1.0 + spread->above)};
+}
+
+}  // namespace
+
+MeasuredComparison compare_serving(const CompareMeasuredOptions& options,
+                                   const calibrate::ServingLog& log) {
+  MeasuredComparison comparison;
+  comparison.log = log.name;
+  if (!log.model.empty()) {
+    comparison.said.push_back(fmt::format("the log's model: {}", log.model));
+  }
+  const sim::Scenario scenario =
+      sim::read_scenario(document_of(options, knobs_of(log), comparison));
+  if (scenario.training.trains()) {
+    throw base::InputError(
+        fmt::format("{}: error: training: a log of a benchmark is of serving\n", options.scenario));
+  }
+  comparison.scenario = title(scenario);
+  sim::Workspace workspace;
+  const sim::ServingEstimate e = sim::estimate(sim::view(scenario), workspace);
+  comparison.runs = e.fits();
+  if (!e.fits()) {
+    comparison.notes.insert(comparison.notes.begin(),
+                            fmt::format("does not run: {}", sim::reason(e)));
+  }
+  comparison.columns = {"metric",          "measured", "forecast", "low90_forecast",
+                        "high90_forecast", "ratio",    "inside"};
+  TextTable table({"metric", "measured", "forecast", "90 % interval", "forecast / measured",
+                   "measured inside"});
+  for (const calibrate::MeasuredMetric& measured : log.metrics) {
+    const sim::Metric& metric = *sim::find_metric(measured.name);
+    const double forecast = e.fits() ? metric.value(e) : kNone;
+    const auto [low, high] = e.fits() ? interval_of(metric, e) : sim::Interval90{kNone, kNone};
+    const std::string in = inside(measured.value, low, high);
+    table.add({std::string(metric.label), display(measured.value, metric.unit),
+               display(forecast, metric.unit),
+               std::isfinite(low)
+                   ? fmt::format("{} to {}", display(low, metric.unit), display(high, metric.unit))
+                   : std::string(),
+               ratio_text(forecast, measured.value), in});
+    comparison.rows.push_back(
+        {measured.name, measured.value, forecast, low, high, forecast / measured.value, in});
+  }
+  comparison.table = table.text();
+  return comparison;
+}
+
+}  // namespace roofcast::cli

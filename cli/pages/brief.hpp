@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One page for people who decide: the question, the answer, and what it rests on. The numbers in [brackets] are rows
+// of the CSV beside it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/text/text_table.hpp"
+#include "sim/decide/roadmap.hpp"
+#include "sim/decide/sweep_run.hpp"
+
+namespace roofcast::cli {
+
+struct Brief {
+  std::string question;
+  std::vector<std::string> answer;  // sentences
+  struct Evidence {
+    std::string heading;
+    TextTable table;
+  };
+  std::vector<Evidence> evidence;
+  std::vector<std::string> assumptions;
+  std::vector<std::string> confidence;
+  std::vector<std::string> changes;  // what would change the answer
+};
+
+Brief brief_of(const sim::Roadmap& roadmap, const sim::RoadmapResult& result);
+// The best point of each group of a sweep by a metric (rows of cli/text/sweep_csv.hpp), and what would put another first:
+// bounds of conditions, and a price where the metric is a cost.
+Brief brief_of(const sim::SweepPoints& points, const sim::SweepResult& result,
+               const sim::Metric& metric);
+
+std::string markdown(const Brief& brief);
+std::string html(const Brief& brief);  // self-contained, without scripts but for the theme
+
+}  // namespace roofcast::cli

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/pages/claims_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "calibrate/accuracy/claims.hpp"
+#include "calibrate/platforms/error_summary.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+using calibrate::Claim;
+using calibrate::Claims;
+using calibrate::Computed;
+using calibrate::NotComputed;
+
+constexpr std::string_view kIntroduction = R"(# What others publish
+
+Written by `roofcast calibrate claims -o docs/workloads.md` from `calibrate/claims/*.yaml`; do not edit by hand. Each row is a figure that somebody
+published, the same computed here, and the difference, ours / published − 1. Where that is more than 20 % the last column says why, and a test
+wants a reason there and nowhere else. Figures of ai-dynamo/aiconfigurator are among those that kernels were fitted to
+([accuracy.md](accuracy.md)), those of NeMo RL among those that its trainer was fitted to; nothing was fitted to the others. *From* gives the two numbers behind a ratio, in SI units, and the point of a sweep where the best was found.
+[extending.md](extending.md#a-published-figure) says how a figure is added.
+
+)";
+
+std::string grouped(std::int64_t whole) {
+  return whole < 1000 ? fmt::format("{}", whole)
+                      : fmt::format("{},{:03}", grouped(whole / 1000), whole % 1000);
+}
+
+// "3.31", "12,345", "0.0271"
+std::string figure(double value) {
+  if (std::isnan(value)) {
+    return "–";
+  }
+  if (std::abs(value) < 1000.0) {
+    return fmt::format("{:.3g}", value);
+  }
+  const auto whole = static_cast<std::int64_t>(std::llround(value));
+  return whole < 10'000 ? fmt::format("{}", whole) : grouped(whole);
+}
+
+std::string percent_of(double difference) {
+  const double whole = std::round(100.0 * difference);
+  return std::isnan(whole) ? "–" : fmt::format("{:+.0f} %", whole == 0.0 ? 0.0 : whole);
+}
+
+std::string with_unit(const std::string& value, const std::string& unit) {
+  return unit == "x" || unit == "%" ? fmt::format("{}{}", value, unit == "x" ? "×" : " %")
+                                    : fmt::format("{} {}", value, unit);
+}
+
+std::string published(const Claim& claim) {
+  const bool range = claim.most > claim.least;
+  return with_unit(range ? fmt::format("{} to {}", figure(claim.least), figure(claim.most))
+                         : figure(claim.least),
+                   claim.unit);
+}
+
+class Sources {
+ public:
+  std::size_t number(const std::string& source) {
+    const auto found = std::find(all_.begin(), all_.end(), source);
+    if (found != all_.end()) {
+      return static_cast<std::size_t>(found - all_.begin()) + 1;
+    }
+    all_.push_back(source);
+    return all_.size();
+  }
+  std::string text() const {
+    std::string text = "\nSources:\n\n";
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      text += fmt::format("{}. {}\n", i + 1, all_[i]);
+    }
+    return text;
+  }
+
+ private:
+  std::vector<std::string> all_;
+};
+
+std::string section(const Claims& claims, std::vector<double>& differences) {
+  Sources sources;
+  std::string text = fmt::format("\n## {}\n", claims.title);
+  if (!claims.claims.empty()) {
+    text +=
+        "\n| claim | published | ours | difference | from | why |\n|---|---:|---:|---:|---|---|\n";
+  }
+  for (const Claim& claim : claims.claims) {
+    const Computed ours = calibrate::compute(claim);
+    differences.push_back(ours.difference);
+    text += fmt::format("| {}{} [{}] | {} | {} | {} | {} | {} |\n", claim.claim,
+                        claim.conditions.empty() ? "" : fmt::format("; {}", claim.conditions),
+                        sources.number(claim.source), published(claim),
+                        with_unit(figure(ours.value), claim.unit), percent_of(ours.difference),
+                        ours.how, claim.reason);
+  }
+  if (!claims.not_computed.empty()) {
+    text += "\n| not computed | published | because |\n|---|---|---|\n";
+  }
+  for (const NotComputed& each : claims.not_computed) {
+    text += fmt::format("| {} [{}] | {} | {} |\n", each.claim, sources.number(each.source),
+                        each.published, each.because);
+  }
+  return text + sources.text();
+}
+
+}  // namespace
+
+std::string claims_page() {
+  std::vector<Claims> all;
+  for (const std::string& id : base::catalog_ids(calibrate::claim_catalog())) {
+    all.push_back(calibrate::read_claims(base::load_entry(calibrate::claim_catalog(), id)));
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Claims& a, const Claims& b) { return a.section < b.section; });
+  std::vector<double> differences;
+  std::string sections;
+  std::size_t left_out = 0;
+  for (const Claims& claims : all) {
+    sections += section(claims, differences);
+    left_out += claims.not_computed.size();
+  }
+  std::vector<double> sizes;
+  std::size_t near = 0;
+  for (const double difference : differences) {
+    if (!std::isnan(difference)) {
+      sizes.push_back(std::abs(difference));
+      near += sizes.back() <= calibrate::kExplained ? 1 : 0;
+    }
+  }
+  return fmt::format(
+      "{}{} figures; {} of them are met within 20 %, the median difference is {}. {} more are "
+      "listed "
+      "that cannot be computed.\n{}",
+      kIntroduction, differences.size(), near, calibrate::percent(calibrate::quantile(sizes, 0.5)), left_out,
+      sections);
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/pages/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cli/pages/html_page.hpp"
+#include "cli/text/attainment_rows.hpp"
+#include "cli/text/explain.hpp"
+#include "cli/text/front_table.hpp"
+#include "cli/text/version.hpp"
+#include "sim/result/metrics.hpp"
+
+namespace roofcast::cli {
+
+std::string_view asset_report_html();
+std::string_view asset_report_js();
+std::string_view asset_report_table_js();
+std::string_view asset_report_filter_js();
+std::string_view asset_report_tradeoff_js();
+std::string_view asset_report_parallel_js();
+std::string_view asset_report_attainment_js();
+std::string_view asset_report_operators_js();
+std::string_view asset_report_timeline_js();
+std::string_view asset_report_downloads_js();
+
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t kMaxRows = 20'000;         // what a browser sorts and draws without a wait
+constexpr std::size_t kMaxRowBytes = 7'000'000;  // of a page under 10 MB
+constexpr std::size_t kMaxPoints = 12;           // with operator detail
+
+ordered_json column_json(const std::string& name) {
+  const ColumnKind kind = kind_of_column(name);
+  if (const sim::Metric* m = sim::find_metric(name)) {
+    return {{"name", name},
+            {"label", m->label},
+            {"unit", m->unit},
+            {"description", m->description},
+            {"kind", m->bounds.empty() ? "metric" : "bound"},
+            {"bounds", m->bounds},
+            {"better", m->better == sim::Better::higher  ? ordered_json("higher")
+                       : m->better == sim::Better::lower ? ordered_json("lower")
+                                                         : ordered_json()}};
+  }
+  std::string label = name;
+  std::string description;
+  for (const sim::TextMetric& text : sim::text_metrics()) {
+    if (text.name == name) {
+      label = text.label;
+      description = text.description;
+    }
+  }
+  return {{"name", name},
+          {"label", label},
+          {"unit", ""},
+          {"description", description},
+          {"kind", kind == ColumnKind::axis ? "axis" : "status"},
+          {"better", nullptr}};
+}
+
+ordered_json cell_json(std::string_view cell) {
+  if (cell.empty()) {
+    return nullptr;
+  }
+  if (cell == "true" || cell == "false") {
+    return cell == "true";
+  }
+  if (const auto number = base::parse_number(cell)) {
+    return *number;
+  }
+  return std::string(cell);
+}
+
+bool says(const base::CsvTable& table, std::size_t row, std::string_view column,
+          std::string_view text) {
+  const auto at = table.find_column(column);
+  return at && table.cell(row, *at) == text;
+}
+
+// How many rows a page should hold: a cell takes its text, and quotes and a comma or `null`.
+std::size_t room_for_rows(const base::CsvTable& table) {
+  constexpr std::size_t kSample = 1'000;
+  const std::size_t stride = table.rows() / kSample + 1;
+  std::size_t bytes = 0;
+  std::size_t sampled = 0;
+  for (std::size_t row = 0; row < table.rows(); row += stride) {
+    for (std::size_t c = 0; c < table.columns().size(); ++c) {
+      bytes += table.cell(row, c).size() + 3;
+    }
+    ++sampled;
+  }
+  return bytes == 0 ? kMaxRows : std::min(kMaxRows, kMaxRowBytes * sampled / bytes);
+}
+
+// All of a small table. Of a large one the front, then what the attainment curves are made of, then what meets
+// the constraints, then the rest; the class that no longer fits whole is thinned evenly. In the table's order.
+std::vector<std::size_t> rows_to_show(const base::CsvTable& table, const std::string& series) {
+  const std::size_t most = room_for_rows(table);
+  const auto rank = table.find_column("pareto_rank");
+  const auto meets = table.find_column("meets");
+  std::vector<bool> attains(table.rows());
+  if (table.rows() > most) {
+    for (const std::size_t row : attainment_rows(table, series)) {
+      attains[row] = true;
+    }
+  }
+  std::vector<std::size_t> classes[4];
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    const bool front = rank && table.cell(row, *rank) == "1";
+    const bool met = meets && table.cell(row, *meets) == "true";
+    classes[front ? 0 : attains[row] ? 1 : met ? 2 : 3].push_back(row);
+  }
+  std::vector<std::size_t> shown;
+  for (const std::vector<std::size_t>& rows : classes) {
+    const std::size_t room = std::min(most - shown.size(), rows.size());
+    for (std::size_t i = 0; i < room; ++i) {
+      shown.push_back(rows[i * rows.size() / room]);
+    }
+  }
+  std::sort(shown.begin(), shown.end());
+  return shown;
+}
+
+std::string label_of(const sim::SweepPoints& points, std::size_t point) {
+  std::string label;
+  for (std::size_t axis = 0; axis < points.sweep().axes.size(); ++axis) {
+    const std::string& name = points.sweep().axes[axis].name;
+    const std::string last = name.substr(name.rfind('.') + 1);
+    const std::string& value = points.label(point, axis);
+    const bool number = base::parse_number(value).has_value() || value[0] == 'x';
+    label += axis > 0 ? " · " : "";
+    label += number ? fmt::format("{} {}", last, value) : value;
+  }
+  return label;
+}
+
+ordered_json point_json(const sim::SweepPoints& points, std::size_t point, std::size_t shown_row) {
+  const sim::ScenarioView scenario = points.scenario(point);
+  sim::Workspace workspace;
+  const sim::ServingEstimate estimate = sim::estimate(scenario, workspace);
+  const hardware::Chip& chip = scenario.platform->system.chip;
+  ordered_json steps = explain_json(scenario, estimate);
+  std::set<std::string> used;
+  for (const auto& step : steps) {
+    for (const auto& op : step["operators"]) {
+      used.insert(op["format"].get<std::string>());
+    }
+  }
+  ordered_json peaks = ordered_json::array();
+  for (int i = 0; i < base::kMathTypes; ++i) {
+    const auto type = static_cast<base::MathType>(i);
+    if (used.contains(std::string(base::name(type)))) {
+      peaks.push_back({{"format", base::name(type)}, {"flop_per_s", chip.peak(type).si()}});
+    }
+  }
+  return {{"row", shown_row},          {"label", label_of(points, point)},
+          {"chip", chip.id},           {"hbm_bandwidth_bytes_per_s", chip.bandwidth.si()},
+          {"peaks", std::move(peaks)}, {"phases", std::move(steps)}};
+}
+
+ordered_json points_json(const base::CsvTable& table, const sim::SweepPoints& points,
+                         const std::vector<std::size_t>& shown, const std::string& objective) {
+  std::vector<std::size_t> front;
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    if (says(table, shown[i], "pareto_rank", "1")) {
+      front.push_back(shown[i]);
+    }
+  }
+  ordered_json json = ordered_json::array();
+  const std::size_t index_column = table.column("point");
+  for (const std::size_t row : spread(table, front, objective, kMaxPoints)) {
+    const auto point =
+        static_cast<std::size_t>(base::parse_number(table.cell(row, index_column)).value_or(0.0));
+    const auto at = std::lower_bound(shown.begin(), shown.end(), row) - shown.begin();
+    ordered_json detail = point_json(points, point, static_cast<std::size_t>(at));
+    if (!detail["phases"].empty()) {  // a step of training or RL is told by its metrics
+      json.push_back(std::move(detail));
+    }
+  }
+  return json;
+}
+
+ordered_json notes_json(const base::CsvTable& table) {
+  constexpr std::pair<std::string_view, std::string_view> kNotes[] = {
+      {"datasheet",
+       "Not calibrated: rows marked \"datasheet\" use one generic set of efficiencies for every "
+       "chip. Trust ratios between rows more than their absolute values."},
+      {"assumed",
+       "Rows marked \"assumed\" are of a chip that is not published in full: some of its figures "
+       "are assumptions, named in the chip's file."},
+  };
+  ordered_json notes = ordered_json::array();
+  for (const auto& [provenance, note] : kNotes) {
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+      if (says(table, row, "provenance", provenance)) {
+        notes.push_back(std::string(note));
+        break;
+      }
+    }
+  }
+  return notes;
+}
+
+ordered_json report_json(const base::CsvTable& table, const sim::SweepPoints* points,
+                         const std::string& sweep_text, const std::string& title) {
+  ordered_json data;
+  data["title"] = title;
+  data["generated_by"] = "roofcast " + version();
+  data["question"] = points != nullptr ? points->sweep().question : "";
+  data["scenario"] = sweep_text;
+  std::string series;
+  data["columns"] = ordered_json::array();
+  for (const std::string& name : table.columns()) {
+    data["columns"].push_back(column_json(name));
+    if (series.empty() && kind_of_column(name) == ColumnKind::axis) {
+      series = name;
+    }
+  }
+  if (table.find_column("system")) {
+    series = "system";
+  }
+  const std::vector<std::size_t> shown = rows_to_show(table, series);
+  ordered_json rows = ordered_json::array();
+  for (const std::size_t row : shown) {
+    ordered_json cells = ordered_json::array();
+    for (std::size_t c = 0; c < table.columns().size(); ++c) {
+      const bool axis = kind_of_column(table.columns()[c]) == ColumnKind::axis;
+      const bool reason = table.columns()[c] == "reason";
+      const std::string_view cell = table.cell(row, c);
+      cells.push_back(reason || (axis && !base::parse_number(cell))
+                          ? ordered_json(std::string(cell))
+                          : cell_json(cell));
+    }
+    rows.push_back(std::move(cells));
+  }
+  data["rows"] = std::move(rows);
+  std::size_t feasible = 0;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    feasible += says(table, row, "meets", "true") ? 1 : 0;
+  }
+  data["total_rows"] = table.rows();
+  data["feasible_rows"] = feasible;
+  data["shown_rows"] = shown.size();
+  const sim::ParetoGoal goal = points != nullptr ? points->sweep().pareto : sim::default_goal();
+  data["pareto"] = {{"maximize", goal.maximize}, {"minimize", goal.minimize}};
+  data["series_column"] = series;
+  const std::string objective =
+      goal.maximize.empty() ? goal.minimize.front() : goal.maximize.front();
+  data["points"] =
+      points != nullptr ? points_json(table, *points, shown, objective) : ordered_json::array();
+  data["notes"] = notes_json(table);
+  return data;
+}
+
+}  // namespace
+
+void write_report(const base::CsvTable& table, const sim::SweepPoints* points,
+                  const std::string& sweep_text, const std::filesystem::path& file) {
+  const ordered_json data = report_json(table, points, sweep_text, file.stem().string());
+  write_page(asset_report_html(),
+             {asset_report_table_js(), asset_report_filter_js(), asset_report_tradeoff_js(),
+              asset_report_parallel_js(), asset_report_attainment_js(), asset_report_operators_js(),
+              asset_report_timeline_js(), asset_report_downloads_js(), asset_report_js()},
+             data, file);
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/program/progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace roofcast::cli {
+
+Progress::Progress(const std::atomic<std::size_t>& done, std::size_t total, bool quiet) {
+  if (!quiet && isatty(STDERR_FILENO) != 0) {
+    thread_ = std::thread([this, &done, total] { watch(done, total); });
+  }
+}
+
+Progress::~Progress() {
+  if (!thread_.joinable()) {
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  stop_.notify_one();
+  thread_.join();
+}
+
+void Progress::watch(const std::atomic<std::size_t>& done, std::size_t total) {
+  constexpr auto kPeriod = std::chrono::milliseconds(200);
+  std::unique_lock lock(mutex_);
+  while (!stop_.wait_for(lock, kPeriod, [this] { return stopped_; })) {
+    const auto count = static_cast<double>(done.load());
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+    fmt::print(stderr, "\r\x1b[K{:.0f} % of {} points, {:.0f} thousand a second",
+               100.0 * count / static_cast<double>(total), total, count / elapsed.count() / 1e3);
+    std::fflush(stderr);
+  }
+  fmt::print(stderr, "\r\x1b[K");
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/program/usage.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace roofcast::cli {
+namespace {
+
+// "FILE" or "COLUMN...".
+std::string value_shown(const CLI::Option& option) {
+  return value_type(option) + (takes_several(option) ? "..." : "");
+}
+
+std::string argument_shown(const CLI::Option& option) {
+  return capitals(option.get_name(true)) + (takes_several(option) ? "..." : "");
+}
+
+}  // namespace
+
+std::string capitals(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+std::string examples(std::initializer_list<std::string_view> lines) {
+  return fmt::format("Examples:\n  {}", fmt::join(lines, "\n  "));
+}
+
+std::string full_name(const CLI::App& command) {
+  const CLI::App* parent = command.get_parent();
+  return parent == nullptr ? command.get_name() : full_name(*parent) + " " + command.get_name();
+}
+
+std::string summary(const CLI::App& command) {
+  const std::string text = command.get_description();
+  return text.substr(0, text.find('\n'));
+}
+
+std::string details(const CLI::App& command) {
+  const std::string text = command.get_description();
+  const auto end = text.find('\n');
+  return end == std::string::npos ? "" : text.substr(end + 1);
+}
+
+std::string synopsis(const CLI::App& command) {
+  std::string line = full_name(command);
+  if (!options(command).empty()) {
+    line += " [OPTIONS]";
+  }
+  for (const CLI::Option* argument : arguments(command)) {
+    const std::string name = argument_shown(*argument);
+    line += argument->get_required() ? " " + name : " [" + name + "]";
+  }
+  for (const CLI::Option* option : options(command)) {
+    if (option->get_required()) {
+      line += " " + usage(*option).name;
+    }
+  }
+  return subcommands(command).empty() ? line : line + " COMMAND";
+}
+
+std::vector<Section> footer_sections(const CLI::App& command) {
+  std::vector<Section> sections;
+  std::istringstream footer(command.get_footer());
+  for (std::string line; std::getline(footer, line);) {
+    if (line.ends_with(':') && !line.starts_with(' ')) {
+      sections.push_back({line.substr(0, line.size() - 1), {}});
+    } else if (!line.empty()) {
+      sections.back().second.push_back(line);
+    }
+  }
+  return sections;
+}
+
+std::vector<const CLI::App*> subcommands(const CLI::App& command) {
+  return command.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); });
+}
+
+std::vector<const CLI::Option*> arguments(const CLI::App& command) {
+  return command.get_options([](const CLI::Option* each) { return each->get_positional(); });
+}
+
+std::vector<const CLI::Option*> options(const CLI::App& command) {
+  return command.get_options(
+      [](const CLI::Option* each) { return each->nonpositional() && !each->get_group().empty(); });
+}
+
+std::string value_type(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const auto choices = type.find('{');
+  return choices == std::string::npos ? type : type.substr(choices);
+}
+
+std::vector<std::string> choices(const CLI::Option& option) {
+  const std::string type = value_type(option);
+  std::vector<std::string> words;
+  if (type.starts_with('{') && type.ends_with('}')) {
+    std::istringstream in(type.substr(1, type.size() - 2));
+    for (std::string word; std::getline(in, word, ',');) {
+      words.push_back(word);
+    }
+  }
+  return words;
+}
+
+bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
+
+bool takes_several(const CLI::Option& option) {
+  return option.get_items_expected_max() > 1 && option.get_allow_extra_args();
+}
+
+Usage usage(const CLI::Option& option) {
+  if (option.get_positional()) {
+    const auto words = choices(option);
+    return {argument_shown(option), words.empty() ? option.get_description()
+                                                  : fmt::format("{}: {}", option.get_description(),
+                                                                fmt::join(words, ", "))};
+  }
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) {
+    names.push_back("-" + name);
+  }
+  for (const std::string& name : option.get_lnames()) {
+    names.push_back("--" + name);
+  }
+  Usage out{fmt::format("{}", fmt::join(names, ", ")), option.get_description()};
+  if (takes_value(option)) {
+    out.name += " " + value_shown(option);
+  }
+  if (!option.get_default_str().empty()) {
+    out.description += fmt::format(" (default: {})", option.get_default_str());
+  }
+  return out;
+}
+
+}  // namespace roofcast::cli

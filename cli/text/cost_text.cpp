@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/text/cost_text.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "cli/text/text_table.hpp"
+#include "sim/result/costs.hpp"
+
+namespace roofcast::cli {
+
+std::string cost_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
+  const sim::ScenarioView view = sim::view(s);
+  if (const std::string missing = sim::missing_price(view, e); !missing.empty()) {
+    return fmt::format("\nNo cost: {} is not known\n", missing);
+  }
+  if (s.prices.pay == hardware::Pay::rental) {
+    return {};
+  }
+  const sim::CostParts parts = sim::cost_parts(view, e);
+  TextTable table({"cost", "USD per GPU-hour", "USD per Mtok", "share"});
+  for (const auto& [name, usd] :
+       {std::pair{"capital", parts.capital}, std::pair{"upkeep", parts.upkeep},
+        std::pair{"hosting", parts.hosting}, std::pair{"electricity", parts.electricity},
+        std::pair{"all", parts.total()}}) {
+    table.add({name, fmt::format("{:.3f}", usd * base::hour.si() / static_cast<double>(e.gpus)),
+               fmt::format("{:.4g}", usd / e.output_rate * base::mega),
+               fmt::format("{:.1f}%", 100.0 * usd / parts.total())});
+  }
+  return fmt::format("\n{}", table.text());
+}
+
+}  // namespace roofcast::cli

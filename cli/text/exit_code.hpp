@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace roofcast::cli {
+
+inline constexpr int kDone = 0;
+inline constexpr int kBug = 1;
+inline constexpr int kBadInput = 2;
+inline constexpr int kInfeasible = 3;  // under --strict
+
+}  // namespace roofcast::cli

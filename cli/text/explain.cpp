@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/text/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "base/csv/csv.hpp"
+#include "base/units/unit_text.hpp"
+#include "cli/text/alignment_text.hpp"
+#include "cli/text/text_table.hpp"
+#include "models/operators/operator_cost.hpp"
+#include "sim/iteration/draft_model.hpp"
+#include "sim/scenario/pools.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+std::string words(const workloads::Batch& batch) {
+  std::string text =
+      fmt::format("{} sequences decoding at {} tokens", batch.decode_sequences, batch.context);
+  if (batch.query_tokens > 1) {
+    text += fmt::format(", {} tokens of each", batch.query_tokens);
+  }
+  if (batch.prefill_sequences > 0) {
+    text += fmt::format(", {} prompt(s) of {} new tokens", batch.prefill_sequences,
+                        batch.prefill_tokens);
+  }
+  return text;
+}
+
+// Of all runs, at the datasheet's rates: no kernel of this chip does the same work in less.
+double at_the_speed_of_light(const sim::ScenarioView& scenario, const OperatorRow& row,
+                             base::MathType math) {
+  const hardware::System& system = scenario.platform->system;
+  const auto seconds = [](double work, double rate) { return rate > 0.0 ? work / rate : 0.0; };
+  const base::FlopsPerSecond peak = scenario.platform->machine.peak[static_cast<std::size_t>(math)];
+  return std::max({row.format.empty() ? 0.0 : seconds(row.flop, peak.si()),
+                   seconds(row.bytes, system.chip.bandwidth.si()),
+                   seconds(row.message_bytes, system.scale_up.bandwidth.si())});
+}
+
+PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch,
+                std::string name) {
+  const models::Machine& machine = scenario.platform->machine;
+  PhaseRows rows;
+  rows.name = std::move(name);
+  rows.batch = words(batch);
+  for (const sim::OperatorLine& line : sim::step_operators(scenario, batch)) {
+    OperatorRow row;
+    row.name = line.call.name;
+    row.category = workloads::category(line.call.op);
+    const bool multiplies = row.category == "gemm" || row.category == "attention" ||
+                            std::holds_alternative<workloads::GroupedGemm>(line.call.op);
+    row.format = multiplies ? base::name(models::math_of(line.call.op, machine)) : "";
+    row.count = line.call.count;
+    row.beside = line.call.beside;
+    row.time_s = line.time.si();
+    const models::Spread& spread =
+        machine.uncertainty.kinds[static_cast<std::size_t>(models::error_kind(line.call.op))];
+    row.low_s = row.time_s * (1.0 - spread.below);
+    row.high_s = row.time_s * (1.0 + spread.above);
+    row.flop = line.call.count * line.cost.flop.si();
+    row.bytes = line.call.count * line.cost.dram_bytes.si();
+    row.message_bytes = line.call.count * line.cost.message_bytes.si();
+    row.bound = models::name(line.cost.bound);
+    row.algorithm = line.cost.algorithm;
+    row.runner_up = line.cost.runner_up;
+    row.runner_up_time_s = line.call.count * line.cost.runner_up_time.si();
+    row.start_s = line.call.count * line.cost.launch.si();
+    row.hops_s = line.call.count * line.cost.fill.si();
+    row.transfer_s = line.call.count * line.cost.network.si();
+    row.light_s = at_the_speed_of_light(scenario, row, models::math_of(line.call.op, machine));
+    rows.time_s += row.time_s;
+    rows.operators.push_back(std::move(row));
+  }
+  return rows;
+}
+
+void add_host(PhaseRows& rows, const sim::ScenarioView& scenario, const workloads::Batch& batch) {
+  OperatorRow host;
+  host.name = "host";
+  host.category = "host";
+  host.count = 1;
+  sim::Workspace workspace;
+  const sim::StepCost step = sim::step_cost(scenario, batch, workspace);
+  host.time_s = host.low_s = host.high_s =
+      step.by_limit[static_cast<std::size_t>(sim::Limit::host)].si();
+  host.bound = "host";
+  rows.time_s += host.time_s;
+  rows.operators.push_back(std::move(host));
+}
+
+// A step and the passes of the draft that follow it.
+void add_step(std::vector<PhaseRows>& phases, const sim::ScenarioView& scenario,
+              const workloads::Batch& batch, const std::string& name, double clock) {
+  phases.push_back(phase(scenario, batch, name));
+  phases.back().clock = clock;
+  add_host(phases.back(), scenario, batch);
+  if (scenario.draft == nullptr) {
+    return;
+  }
+  const auto [first, next] = sim::draft_passes(scenario, batch);
+  phases.push_back(phase(scenario.draft->view, first.batch, name + ", first pass of the draft"));
+  if (next.count > 0) {
+    phases.push_back(
+        phase(scenario.draft->view, next.batch, name + ", each further pass of the draft"));
+    phases.back().runs = next.count;
+  }
+}
+
+std::string scaled(double value, std::string_view unit) {
+  if (value <= 0.0) {
+    return "-";
+  }
+  if (unit == "FLOP") {
+    return base::format_quantity(base::Flops::from_si(value));
+  }
+  if (unit == "B") {
+    return base::format_quantity(base::Bytes::from_si(value));
+  }
+  return base::format_quantity(base::Seconds::from_si(value));
+}
+
+// "-12/+20%"
+std::string interval(const OperatorRow& row) {
+  return row.high_s > row.low_s
+             ? fmt::format("-{:.0f}/+{:.0f}%", 100.0 * (1.0 - row.low_s / row.time_s),
+                           100.0 * (row.high_s / row.time_s - 1.0))
+             : "-";
+}
+
+// Why a collective runs as it does: the terms of one run, and what the next best would have taken. Of
+// one that runs beside another operator time_s is only what that one does not hide.
+std::string choice(const OperatorRow& row) {
+  const auto once = [&](double seconds) { return scaled(seconds / row.count, "s"); };
+  std::string text =
+      fmt::format("{}: {} takes {}{} (start {}, hops {}, bytes {})", row.name, row.algorithm,
+                  row.time_s > 0.0 ? once(row.time_s) : "no time",
+                  row.beside ? " beyond the operator before it, beside which it runs" : "",
+                  once(row.start_s), once(row.hops_s), once(row.transfer_s));
+  if (!row.runner_up.empty()) {
+    text += fmt::format("; next best, {}, {}", row.runner_up, once(row.runner_up_time_s));
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+std::vector<PhaseRows> explain(const sim::ScenarioView& scenario,
+                               const sim::ServingEstimate& estimate) {
+  if (estimate.workflow != nullptr) {
+    return {};  // no steady state, whose steps these are
+  }
+  const auto pools =
+      scenario.pools != nullptr ? std::make_unique<sim::PoolScenarios>(scenario) : nullptr;
+  const auto draft = sim::draft_of(pools ? pools->decode() : scenario);
+  sim::ScenarioView decode = pools ? pools->decode() : scenario;
+  sim::ScenarioView prefill = pools ? pools->prefill() : scenario;
+  decode.draft = draft.get();
+  prefill.draft = pools ? nullptr : draft.get();
+  const sim::SteadyState& steady = estimate.steady;
+  std::vector<PhaseRows> phases;
+  if (steady.decode_pass.decode_sequences > 0) {
+    add_step(phases, decode, steady.decode_pass, "decode step", steady.decode_clock);
+  }
+  add_step(phases, prefill, steady.prefill_pass, "step with prompts", steady.prefill_clock);
+  return phases;
+}
+
+std::string explain_text(const sim::ScenarioView& scenario, const sim::ServingEstimate& estimate) {
+  std::string out;
+  for (const PhaseRows& rows : explain(scenario, estimate)) {
+    out += fmt::format(
+        "\n{}: {}{}{}, {}\n", rows.name, rows.runs > 1 ? fmt::format("{} times ", rows.runs) : "",
+        scaled(rows.time_s, "s"),
+        rows.clock < 1.0 ? fmt::format(" at {:.0f}% of the clock", 100.0 * rows.clock) : "",
+        rows.batch);
+    TextTable table({"operator", "runs", "time", "90 %", "share", "FLOP", "bytes", "sent", "FLOP/B",
+                     "format", "bound", "by"});
+    for (const OperatorRow& row : rows.operators) {
+      table.add({row.name, fmt::format("{}", row.count), scaled(row.time_s, "s"), interval(row),
+                 fmt::format("{:.1f}%", 100.0 * row.time_s / rows.time_s), scaled(row.flop, "FLOP"),
+                 scaled(row.bytes, "B"), scaled(row.message_bytes, "B"),
+                 row.bytes > 0.0 ? fmt::format("{:.3g}", row.intensity()) : "-", row.format,
+                 row.bound, row.algorithm});
+    }
+    out += table.text();
+    for (const OperatorRow& row : rows.operators) {
+      out += row.algorithm.empty() ? "" : choice(row);
+    }
+  }
+  return out +
+         "(FLOP, bytes and time are of one GPU, over all runs of the operator in the step)\n" +
+         alignment_text(scenario, estimate);
+}
+
+nlohmann::ordered_json explain_json(const sim::ScenarioView& scenario,
+                                    const sim::ServingEstimate& estimate) {
+  nlohmann::ordered_json phases = nlohmann::ordered_json::array();
+  for (const PhaseRows& rows : explain(scenario, estimate)) {
+    nlohmann::ordered_json operators = nlohmann::ordered_json::array();
+    for (const OperatorRow& row : rows.operators) {
+      operators.push_back({{"name", row.name},
+                           {"category", row.category},
+                           {"format", row.format},
+                           {"count", row.count},
+                           {"time_s", row.time_s},
+                           {"low90_time_s", row.low_s},
+                           {"high90_time_s", row.high_s},
+                           {"flop", row.flop},
+                           {"bytes", row.bytes},
+                           {"message_bytes", row.message_bytes},
+                           {"intensity", row.intensity()},
+                           {"achieved_flop_per_s", row.time_s > 0.0 ? row.flop / row.time_s : 0.0},
+                           {"bound", row.bound},
+                           {"algorithm", row.algorithm},
+                           {"runner_up", row.runner_up},
+                           {"runner_up_time_s", row.runner_up_time_s}});
+    }
+    phases.push_back({{"name", rows.name},
+                      {"time_s", rows.time_s},
+                      {"runs", rows.runs},
+                      {"operators", std::move(operators)}});
+  }
+  return phases;
+}
+
+void print_operators_csv(const sim::ScenarioView& scenario, const sim::ServingEstimate& estimate) {
+  base::CsvWriter csv(
+      std::cout, {"step", "operator", "category", "format", "count", "time_s", "low90_time_s",
+                  "high90_time_s", "flop", "bytes_b", "message_b", "intensity_flop_per_b", "bound",
+                  "algorithm", "runner_up", "runner_up_time_s"});
+  for (const PhaseRows& rows : explain(scenario, estimate)) {
+    for (const OperatorRow& row : rows.operators) {
+      csv.append(rows.name);
+      csv.append(row.name);
+      csv.append(row.category);
+      csv.append(row.format);
+      csv.append(row.count);
+      csv.append(row.time_s);
+      csv.append(row.low_s);
+      csv.append(row.high_s);
+      csv.append(row.flop);
+      csv.append(row.bytes);
+      csv.append(row.message_bytes);
+      csv.append(row.intensity());
+      csv.append(row.bound);
+      csv.append(row.algorithm);
+      csv.append(row.runner_up);
+      csv.append(row.runner_up_time_s);
+      csv.end_row();
+    }
+  }
+  csv.close();
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rows of a result CSV that compete for a Pareto front, by their objectives alone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/csv/csv_file.hpp"
+#include "sim/decide/pareto.hpp"
+#include "sim/decide/sweep.hpp"
+
+namespace roofcast::cli {
+
+struct FrontGoal {
+  std::vector<std::string> objectives;  // columns
+  std::vector<sim::Direction> directions;
+  std::vector<sim::Condition> where;  // on columns
+  std::vector<std::string> by;        // a front for each combination of these columns; none: one
+};
+
+struct FrontRows {
+  std::size_t objectives = 0;
+  std::vector<double> values;  // row-major; NaN in every objective where a row does not compete
+  std::vector<std::uint32_t> groups;  // empty without `by`
+  std::vector<std::string> names;     // of the groups, as they come
+  std::size_t competing = 0;
+
+  std::size_t size() const { return values.size() / objectives; }
+};
+
+// A row competes when its cell `meets`, where the table has one, is true, every condition holds and
+// it has every objective.
+FrontRows read_front_rows(base::CsvFile& file, const FrontGoal& goal);
+
+// The rows of rank 1, by growing number, and their values.
+std::vector<std::size_t> front_of(const FrontRows& rows,
+                                  const std::vector<sim::Direction>& directions);
+std::vector<double> values_of(const FrontRows& rows, const std::vector<std::size_t>& chosen);
+
+}  // namespace roofcast::cli

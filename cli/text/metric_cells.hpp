@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An estimate's metrics as cells of a CSV row, in the order of sim/result/metrics.hpp, and as people read them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/csv/csv.hpp"
+#include "sim/estimate.hpp"
+
+namespace roofcast::cli {
+
+void add_metric_columns(std::vector<std::string>& columns);
+// Empty cells where the estimate does not fit.
+void append_metrics(base::CsvWriter& csv, const sim::ServingEstimate& estimate);
+
+// What limits a metric; empty where nothing is told of it.
+std::string_view limit_of(const sim::ServingEstimate& estimate, std::string_view metric);
+
+// A metric's label, and a value in its unit; of other columns the column and the number.
+std::string_view column_label(std::string_view column);
+std::string column_value(std::string_view column, double value);
+
+}  // namespace roofcast::cli

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/text/roadmap_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "cli/text/metric_cells.hpp"
+#include "base/csv/csv.hpp"
+#include "sim/result/metrics.hpp"
+
+namespace roofcast::cli {
+
+std::string gain_text(double gain) { return std::isnan(gain) ? "-" : fmt::format("x{:.3g}", gain); }
+
+std::string interval_text(const sim::Gain& gain) {
+  return std::isnan(gain.interval.low)
+             ? "-"
+             : fmt::format("x{:.3g} to x{:.3g}", gain.interval.low, gain.interval.high);
+}
+
+std::string gain_text(const sim::Gain& gain) {
+  return std::isnan(gain.interval.low)
+             ? gain_text(gain.value)
+             : fmt::format("{} ({})", gain_text(gain.value), interval_text(gain));
+}
+
+void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
+                       const std::string& file) {
+  base::CsvWriter csv(
+      std::filesystem::path(file),
+      {"part", "name", "workload", "metric", "value", "gain", "low90_gain", "high90_gain",
+       "tok_per_j_gain", "tok_per_usd_gain", "gain_on_top", "share_of_gain", "place_in_order",
+       "gain_in_order", "limited_by", "at", "reason"});
+  const auto option = [&](const sim::OptionResult& o, const char* part) {
+    for (std::size_t w = 0; w <= roadmap.workloads.size(); ++w) {
+      const bool all = w == roadmap.workloads.size();
+      const sim::Metric* metric = all ? nullptr : sim::find_metric(roadmap.workloads[w].metric);
+      const sim::Outcome* outcome = all ? nullptr : &o.outcomes[w];
+      const sim::Gain& gain = all ? o.portfolio : o.gains[w];
+      const bool found = !all && outcome->found;
+      csv.append(part);
+      csv.append(o.name);
+      csv.append(all ? std::string_view("portfolio") : roadmap.workloads[w].name);
+      csv.append(all ? std::string_view() : metric->name);
+      csv.append(found ? metric->value(outcome->estimate) : std::nan(""));
+      csv.append(gain.value);
+      csv.append(gain.interval.low);
+      csv.append(gain.interval.high);
+      csv.append(all ? o.tok_per_j : std::nan(""));
+      csv.append(all ? o.tok_per_usd : std::nan(""));
+      for (int empty = 0; empty < 4; ++empty) {
+        csv.append("");
+      }
+      csv.append(found ? limit_of(outcome->estimate, metric->name) : std::string_view());
+      csv.append(all ? std::string_view() : outcome->place);
+      csv.append(all ? std::string_view() : outcome->reason);
+      csv.end_row();
+    }
+  };
+  option(result.base, "base");
+  for (const sim::OptionResult& o : result.options) {
+    option(o, "option");
+  }
+  for (std::size_t i = 0; i < result.features.size(); ++i) {
+    const sim::FeatureResult& f = result.features[i];
+    const auto place = std::find(result.order.begin(), result.order.end(), i);
+    csv.append("feature");
+    csv.append(f.name);
+    csv.append("portfolio");
+    csv.append("");
+    csv.append("");
+    csv.append(f.alone);
+    for (int empty = 0; empty < 4; ++empty) {
+      csv.append("");
+    }
+    csv.append(f.last);
+    csv.append(f.share);
+    csv.append(place - result.order.begin() + 1);
+    csv.append(result.together[static_cast<std::size_t>(place - result.order.begin())]);
+    csv.append("");
+    csv.append("");
+    csv.append("");
+    csv.end_row();
+  }
+  if (!result.no_features.empty()) {
+    csv.append("features");
+    for (int empty = 0; empty < 15; ++empty) {
+      csv.append("");
+    }
+    csv.append(result.no_features);
+    csv.end_row();
+  }
+  csv.close();
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/text/scenario_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/scenario/knob.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+// What is not the usual is named only where it is used.
+std::string mapping_text(const workloads::Mapping& m) {
+  std::string text = fmt::format("TP{} PP{} EP{} DP{}", m.tensor_parallel, m.pipeline_parallel,
+                                 m.expert_parallel, m.data_parallel);
+  if (m.context_parallel > 1) {
+    const bool ring = m.context_method == workloads::ContextMethod::ring;
+    text += fmt::format(" CP{} ({})", m.context_parallel, ring ? "ring" : "ulysses");
+  }
+  if (m.decode_context_parallel > 1) {
+    text += fmt::format(" DCP{}", m.decode_context_parallel);
+  }
+  return text + (m.sequence_parallel ? " SP" : "");
+}
+
+std::string deployment(const sim::Scenario& s) {
+  if (!s.pools) {
+    return mapping_text(s.mapping);
+  }
+  const auto pool = [](const workloads::Pool& p) {
+    return fmt::format("{} x {}", p.replicas, mapping_text(p.mapping));
+  };
+  return fmt::format("prefill {}, decode {}", pool(s.pools->prefill), pool(s.pools->decode));
+}
+
+// Dots in an assignment's path.
+auto depth_of(const std::string& assignment) {
+  return std::count(assignment.begin(), std::find(assignment.begin(), assignment.end(), '='), '.');
+}
+
+}  // namespace
+
+base::Node scenario_document(const std::string& file, const std::vector<std::string>& set) {
+  base::Node document = base::load_document(file);
+  if (document.find("axes") != nullptr) {
+    throw base::InputError(
+        fmt::format("error: {0} is a sweep: roofcast sweep {0} --csv out.csv\n", file));
+  }
+  // As in a sweep: a system is chosen before its chip is changed, in whatever order they were typed.
+  std::vector<std::string> assignments = set;
+  std::stable_sort(assignments.begin(), assignments.end(),
+                   [](const auto& a, const auto& b) { return depth_of(a) < depth_of(b); });
+  base::Problems problems;
+  for (const std::string& assignment : assignments) {
+    sim::set_knob(document, assignment, problems);
+  }
+  problems.throw_if_any();
+  return document;
+}
+
+std::string title(const sim::Scenario& s) {
+  return fmt::format("{} on {} · {} · {} · {}", s.model.name, s.platform.system.name,
+                     s.precision.id.empty() ? "custom precision" : s.precision.id, deployment(s),
+                     s.training.trains() ? s.training.trainer.name : s.serving.stack.name);
+}
+
+std::string load_text(const sim::Scenario& s) {
+  if (s.training.trains()) {
+    return fmt::format("{} sequences of {} tokens, micro-batches of {}", s.training.global_batch,
+                       s.training.sequence_length, s.training.micro_batch);
+  }
+  const std::int64_t cached = s.traffic.cached_tokens;
+  const std::string load =
+      s.traffic.arrivals
+          ? fmt::format("{:.4g} requests a second", workloads::mean_rate(*s.traffic.arrivals).si())
+      : s.traffic.agents ? fmt::format("{} agents (means of their turns)", s.traffic.concurrency)
+                         : fmt::format("concurrency {}", s.traffic.concurrency);
+  return fmt::format("{} tokens in{}, {} out, {}", s.traffic.input_tokens,
+                     cached > 0 ? fmt::format(" ({} of them cached)", cached) : "",
+                     s.traffic.output_tokens, load);
+}
+
+}  // namespace roofcast::cli

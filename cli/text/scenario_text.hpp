@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A scenario on the command line: the document with its knobs turned, and its name in an answer.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/document/node.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace roofcast::cli {
+
+// Throws InputError. `set`: dotted path, =, value; applied shortest path first.
+base::Node scenario_document(const std::string& file, const std::vector<std::string>& set);
+
+// "Llama 3.1 70B on HGX H200 · fp8 · TP8 PP1 EP1 DP1 · vLLM"
+std::string title(const sim::Scenario& scenario);
+
+// "2048 tokens in (1024 of them cached), 512 out, concurrency 64", or the batches of a training step.
+std::string load_text(const sim::Scenario& scenario);
+
+}  // namespace roofcast::cli

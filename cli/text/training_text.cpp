@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/text/training_text.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/text/text_table.hpp"
+#include "sim/result/training_step.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+void add_time(TextTable& table, const char* part, base::Seconds time, base::Seconds all) {
+  if (time.si() > 0.0) {
+    table.add({part, display(time.si(), "s"), fmt::format("{:.1f}%", 100.0 * (time / all))});
+  }
+}
+
+std::string post_training(const std::optional<sim::PostTrainingStep>& step) {
+  if (!step) {
+    return {};
+  }
+  TextTable times({"step of post-training", "time", "share", "GPUs"});
+  const auto add = [&](const char* part, base::Seconds time, double gpus) {
+    times.add({part, display(time.si(), "s"), fmt::format("{:.1f}%", 100.0 * (time / step->time)),
+               gpus > 0.0 ? fmt::format("{}", gpus) : std::string()});
+  };
+  add("rollout", step->rollout, step->rollout_gpus);
+  add("log-probabilities", step->logprobs, step->training_gpus);
+  add("optimizer steps", step->training, step->training_gpus);
+  add("refit", step->refit, 0.0);
+  add("host", step->host, 0.0);
+  add("all", step->time, 0.0);
+  return times.text() + "\n";
+}
+
+}  // namespace
+
+std::string training_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
+  if (e.workflow == nullptr) {
+    return {};
+  }
+  const sim::TrainingStep& t = e.workflow->training;
+  TextTable times({"optimizer step", "time", "share"});
+  add_time(times, "passes of all micro-batches", t.passes, t.time);
+  add_time(times, "pipeline bubble", t.bubble, t.time);
+  add_time(times, "gradients and parameters, exposed", t.gradients, t.time);
+  add_time(times, "optimizer", t.optimizer, t.time);
+  add_time(times, "host", t.host, t.time);
+  add_time(times, "all", t.time, t.time);
+  TextTable passes({"one micro-batch, slowest stage", "time"});
+  passes.add({"forward", display(t.forward.si(), "s")});
+  passes.add({"backward", display(t.backward.si(), "s")});
+  if (t.sends.si() > 0.0) {
+    passes.add({"sends, exposed", display(t.sends.si(), "s")});
+  }
+  TextTable memory({"memory of the fullest GPU", "bytes"});
+  memory.add({"parameters", display(t.footprint.parameters.si(), "B")});
+  memory.add({"gradients", display(t.footprint.gradients.si(), "B")});
+  memory.add({"optimizer", display(t.footprint.optimizer.si(), "B")});
+  memory.add({"activations", display(t.footprint.activations.si(), "B")});
+  return fmt::format("\n{}{}\n{}{}\n{}", post_training(e.workflow->post_training), times.text(),
+                     passes.text(),
+                     t.clock < 1.0 ? fmt::format("(at {:.0f}% of the clock, trainer {})\n",
+                                                 100.0 * t.clock, s.training.trainer.name)
+                                   : std::string(),
+                     memory.text());
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+#include <tuple>
+
+#include "calibrate/operators/operator_rows.hpp"
+#include "calibrate/operators/predict.hpp"
+#include "calibrate/platforms/chip_platforms.hpp"
+#include "cli/text/exit_code.hpp"
+#include "cli/text/text_table.hpp"
+#include "cli/validate/validation.hpp"
+
+namespace roofcast::cli {
+int validate_operators(const ValidationOptions& options) {
+  if (!options.against.empty()) {
+    throw base::InputError("error: --against is of serving and requests\n");
+  }
+  const base::CsvTable table = base::read_csv(options.data);
+  const RowFilter filter(table, options.where);
+  const calibrate::OperatorRows rows(options.kind, table);
+  calibrate::ChipPlatforms platforms(options.calibration, options.measured());
+  const bool power = options.kind == "gemm_power";
+  const std::string unit = power ? "power_w" : "latency_ms";
+  const double scale = power ? 1.0 : base::second / base::millisecond;
+  ErrorsFile out(options.out, table, {"predicted_" + unit, "low90_" + unit, "high90_" + unit});
+  std::vector<calibrate::Pair> all;
+  std::map<std::tuple<std::string, std::string, std::string>, std::vector<calibrate::Pair>> groups;
+  std::map<std::string, std::size_t> skipped_by_reason;
+  std::size_t skipped = 0;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    if (!filter.keeps(row)) {
+      continue;
+    }
+    calibrate::MeasuredOperator measured = rows.row(row);
+    const sim::Platform* platform = platforms.find(
+        measured.chip,
+        calibrate::has_kernels_of(options.kind, measured.stack, "vllm") ? "vllm" : measured.stack);
+    measured.reason = platform == nullptr ? "no system with " + measured.chip + " in the catalog"
+                                          : calibrate::reason_against(measured, platform->machine);
+    if (!measured.reason.empty()) {
+      out.add(row, {NAN, NAN, NAN}, "", measured.reason);
+      ++skipped;
+      ++skipped_by_reason[measured.reason];
+      continue;
+    }
+    const double predicted = calibrate::predicted(measured, platform->machine);
+    const calibrate::Interval within =
+        calibrate::interval(predicted, options.kind, platform->system.calibration);
+    out.add(row, {scale * predicted, scale * within.low, scale * within.high},
+            std::string(hardware::name(platform->system.provenance())), "");
+    all.push_back({calibrate::measured(measured), predicted, within.low, within.high});
+    groups[{measured.chip, measured.stack, measured.format}].push_back(all.back());
+  }
+  out.close();
+
+  if (!groups.empty()) {
+    TextTable text({"chip", "stack", "format", "rows", "mape", "median", "p90", "bias", "in 90%"});
+    for (const auto& [key, pairs] : groups) {
+      const auto& [chip, stack, format] = key;
+      std::vector<std::string> cells = {chip, stack, format, fmt::format("{}", pairs.size())};
+      for (std::string& cell : error_cells(calibrate::summarise(pairs))) {
+        cells.push_back(std::move(cell));
+      }
+      text.add(std::move(cells));
+    }
+    fmt::print("{}\n", text.text());
+  }
+  fmt::print("{}{}\n", skipped_table(skipped_by_reason),
+             calibrate::summary_line(options.kind, calibrate::summarise(all), skipped));
+  return kDone;
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+#include <tuple>
+
+#include "calibrate/servers/serving_rows.hpp"
+#include "cli/text/exit_code.hpp"
+#include "cli/text/text_table.hpp"
+#include "cli/validate/peer_comparison.hpp"
+#include "cli/validate/validate_speculation.hpp"
+#include "cli/validate/validation.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+// Predictions of one quantity each, beside what was measured.
+struct Errors {
+  std::vector<calibrate::Pair> tpot;
+  std::vector<calibrate::Pair> ttft;
+  void add(const calibrate::MeasuredServer& measured, const calibrate::ServerForecast& predicted) {
+    tpot.push_back(pair(measured.tpot_ms, predicted.tpot_ms, predicted.tpot_spread));
+    ttft.push_back(pair(measured.ttft_ms, predicted.ttft_ms, predicted.ttft_spread));
+  }
+
+ private:
+  static calibrate::Pair pair(double measured, double predicted, models::Spread spread) {
+    return {measured, predicted, predicted * (1.0 - spread.below),
+            predicted * (1.0 + spread.above)};
+  }
+};
+
+// What the stacks' files say of their errors: from the configurations that are not held back.
+void print_stack_errors(const std::map<std::string, Errors>& by_stack) {
+  for (const auto& [stack, errors] : by_stack) {
+    fmt::print("\nerrors:  # {}\n", stack);
+    for (const auto& [metric, pairs] : {std::pair{"ttft", &errors.ttft}, {"tpot", &errors.tpot}}) {
+      std::vector<double> ratios;
+      for (const calibrate::Pair& pair : *pairs) {
+        ratios.push_back(pair.measured / pair.predicted);
+      }
+      fmt::print("  {}: {{rows: {}, median: {:.3f}, low: {:.3f}, high: {:.3f}}}\n", metric,
+                 pairs->size(), calibrate::summarise(*pairs).median,
+                 std::min(1.0, calibrate::quantile(ratios, 0.05)),
+                 std::max(1.0, calibrate::quantile(ratios, 0.95)));
+    }
+  }
+}
+
+std::vector<std::string> cells(std::vector<std::string> row, const Errors& errors) {
+  row.push_back(fmt::format("{}", errors.tpot.size()));
+  for (const auto* pairs : {&errors.tpot, &errors.ttft}) {
+    for (std::string& cell : error_cells(calibrate::summarise(*pairs))) {
+      row.push_back(std::move(cell));
+    }
+  }
+  return row;
+}
+
+std::vector<std::string> header(std::vector<std::string> first) {
+  for (const char* column : {"rows", "tpot mape", "median", "p90", "bias", "in 90%", "ttft mape",
+                             "median", "p90", "bias", "in 90%"}) {
+    first.emplace_back(column);
+  }
+  return first;
+}
+
+}  // namespace
+
+int validate_serving(const ValidationOptions& options) {
+  const base::CsvTable table = base::read_csv(options.data);
+  const RowFilter filter(table, options.where);
+  calibrate::ServingRows rows(table, options.calibration, options.measured());
+  ErrorsFile out(options.out, table,
+                 {"predicted_tpot_ms", "low90_tpot_ms", "high90_tpot_ms", "predicted_ttft_ms",
+                  "low90_ttft_ms", "high90_ttft_ms"});
+  PeerComparison peer(options.against, {"id"}, {"predicted_ttft_ms", "predicted_tpot_ms"});
+  const std::size_t id = options.against.empty() ? 0 : table.column("id");
+  sim::Workspace workspace;
+  Errors all;
+  std::map<std::string_view, Errors> parts;
+  std::map<std::string, Errors> given_by_stack;
+  std::map<std::tuple<std::string, std::string, std::string>, Errors> groups;
+  std::map<std::string, std::size_t> skipped_by_reason;
+  std::size_t skipped = 0;
+  SpeculationErrors speculation;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    if (!filter.keeps(row)) {
+      continue;
+    }
+    const calibrate::MeasuredServer measured = rows.row(row);
+    const calibrate::ServerForecast predicted = calibrate::forecast(measured, workspace);
+    peer.add({std::string(table.cell(row, id))},
+             {{measured.ttft_ms, predicted.ttft_ms}, {measured.tpot_ms, predicted.tpot_ms}},
+             predicted.reason);
+    if (!predicted.predicted()) {
+      out.add(row, std::vector<double>(6, NAN), "", predicted.explanation);
+      ++skipped;
+      ++skipped_by_reason[predicted.reason];
+      continue;
+    }
+    all.add(measured, predicted);
+    const calibrate::Pair& tpot = all.tpot.back();
+    const calibrate::Pair& ttft = all.ttft.back();
+    out.add(row, {tpot.predicted, tpot.low, tpot.high, ttft.predicted, ttft.low, ttft.high},
+            predicted.provenance, "");
+    if (measured.pools) {
+      parts[measured.may_speculate ? "are disaggregated and may speculate"
+                                   : "are disaggregated, do not speculate"]
+          .add(measured, predicted);
+      groups[{measured.model, measured.chip, measured.stack + ", two pools"}].add(measured,
+                                                                                  predicted);
+      continue;
+    }
+    if (measured.may_speculate) {
+      speculation.add(measured, predicted, workspace);
+    }
+    parts["are aggregated"].add(measured, predicted);
+    parts[measured.may_speculate                  ? "may speculate (mtp-suspect)"
+          : measured.serving.speculation.drafts() ? "speculate"
+                                                  : "do not speculate"]
+        .add(measured, predicted);
+    parts[measured.held_back ? "are held back, do not set the intervals" : "set the intervals"].add(
+        measured, predicted);
+    if (!measured.held_back) {
+      given_by_stack[measured.stack].add(measured, predicted);
+    }
+    groups[{measured.model, measured.chip, measured.stack}].add(measured, predicted);
+  }
+  out.close();
+
+  if (!groups.empty()) {
+    TextTable table_of_groups(header({"model", "chip", "stack"}));
+    for (const auto& [key, errors] : groups) {
+      const auto& [model, chip, stack] = key;
+      table_of_groups.add(cells({model, chip, stack}, errors));
+    }
+    fmt::print("{}\n", table_of_groups.text());
+    TextTable table_of_parts(header({"rows that"}));
+    for (const auto& [part, errors] : parts) {
+      table_of_parts.add(cells({std::string(part)}, errors));
+    }
+    fmt::print("{}\n", table_of_parts.text());
+    fmt::print("{}", speculation.text());
+    print_stack_errors(given_by_stack);
+  }
+  fmt::print("{}{}", skipped_table(skipped_by_reason), peer.text());
+  fmt::print("{}\n{}\n", calibrate::summary_line("tpot", calibrate::summarise(all.tpot), skipped),
+             calibrate::summary_line("ttft", calibrate::summarise(all.ttft), skipped));
+  return kDone;
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sim/estimate.hpp"
+#include "calibrate/trainings/training_rows.hpp"
+#include "cli/text/exit_code.hpp"
+#include "cli/text/text_table.hpp"
+#include "cli/validate/validation.hpp"
+#include "sim/result/training_step.hpp"
+
+namespace roofcast::cli {
+
+int validate_training(const ValidationOptions& options) {
+  const base::CsvTable table = base::read_csv(options.data);
+  const RowFilter filter(table, options.where);
+  const calibrate::TrainingRows rows(table, options.calibration);
+  ErrorsFile out(options.out, table, {"measured_step_s", "predicted_step_s"});
+  sim::Workspace workspace;
+  std::vector<calibrate::Pair> all;
+  std::map<std::pair<std::string, std::string>, std::vector<calibrate::Pair>> groups;
+  std::map<std::string, std::size_t> skipped_by_reason;
+  std::size_t skipped = 0;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    if (!filter.keeps(row)) {
+      continue;
+    }
+    calibrate::MeasuredTraining measured = rows.row(row);
+    sim::ServingEstimate e;
+    if (measured.reason.empty()) {
+      e = sim::estimate(sim::view(*measured.scenario), workspace);
+      measured.reason = sim::reason(e);
+    }
+    if (!measured.reason.empty()) {
+      out.add(row, {NAN, NAN}, "", measured.reason);
+      ++skipped;
+      // Amounts of memory differ from row to row.
+      ++skipped_by_reason[std::holds_alternative<sim::infeasible::TrainingMemory>(e.infeasible)
+                              ? std::string(sim::reason_kind(e.infeasible))
+                              : measured.reason];
+      continue;
+    }
+    const double predicted = e.workflow->step().si();
+    all.push_back({measured.step_s, predicted});
+    groups[{measured.group, measured.chip}].push_back(all.back());
+    out.add(row, {measured.step_s, predicted}, std::string(hardware::name(e.provenance)), "");
+  }
+  out.close();
+  if (!groups.empty()) {
+    TextTable by_group({"group", "chip", "rows", "mape", "median", "p90", "bias", "in 90%"});
+    for (const auto& [key, pairs] : groups) {
+      std::vector<std::string> cells = {key.first, key.second, fmt::format("{}", pairs.size())};
+      for (std::string& cell : error_cells(calibrate::summarise(pairs))) {
+        cells.push_back(std::move(cell));
+      }
+      by_group.add(cells);
+    }
+    fmt::print("{}\n", by_group.text());
+  }
+  fmt::print("{}{}\n", skipped_table(skipped_by_reason),
+             calibrate::summary_line("step", calibrate::summarise(all), skipped));
+  return kDone;
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `roofcast calibrate validate KIND DATA` does for each kind of measurement: predicts every row and
+// prints errors by group, skipped rows by reason, and last the summary line a script can read.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/csv/csv.hpp"
+#include "calibrate/platforms/error_summary.hpp"
+#include "hardware/nearest_calibration.hpp"
+
+namespace roofcast::cli {
+
+struct ValidationOptions {
+  std::string kind;
+  std::string data;
+  std::string out;                      // empty for none
+  std::vector<std::string> where;       // COLUMN=VALUE
+  std::string calibration;              // in place of the chips' own; empty for those
+  std::string chip_parameters = "own";  // or "transferred"
+  std::string report;                   // HTML, of requests; empty for none
+  std::string against;                  // a peer's predictions (cli/validate/peer_comparison.hpp)
+
+  hardware::Measured measured() const {
+    return chip_parameters == "own" ? hardware::Measured::own : hardware::Measured::others;
+  }
+};
+
+int validate_serving(const ValidationOptions& options);
+int validate_operators(const ValidationOptions& options);
+int validate_training(const ValidationOptions& options);
+int validate_post_training(const ValidationOptions& options);
+int validate_requests(const ValidationOptions& options);
+
+// Rows whose cells equal the values asked for. Throws InputError on an unknown column.
+class RowFilter {
+ public:
+  RowFilter(const base::CsvTable& table, const std::vector<std::string>& where);
+  bool keeps(std::size_t row) const;
+
+ private:
+  const base::CsvTable& table_;
+  std::vector<std::pair<std::size_t, std::string>> conditions_;
+};
+
+// Every row of the input with its own columns, then the forecast's.
+class ErrorsFile {
+ public:
+  // Writes nothing when `file` is empty.
+  ErrorsFile(const std::string& file, const base::CsvTable& table,
+             const std::vector<std::string>& predicted_columns);
+  // `predicted` NaN where there is no prediction.
+  void add(std::size_t row, const std::vector<double>& predicted, const std::string& provenance,
+           const std::string& reason);
+  void close();
+
+ private:
+  const base::CsvTable& table_;
+  std::unique_ptr<base::CsvWriter> csv_;
+};
+
+// Mean, median, p90, bias and coverage as cells of a table.
+std::vector<std::string> error_cells(const calibrate::ErrorSummary& errors);
+// "not predicted, because | rows"; empty when nothing was skipped.
+std::string skipped_table(const std::map<std::string, std::size_t>& by_reason);
+
+}  // namespace roofcast::cli

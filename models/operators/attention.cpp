@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/operators/attention.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/work.hpp"
+
+namespace roofcast::models {
+namespace {
+
+using base::Seconds;
+
+constexpr double kQueryTile = 64.0;     // rows of queries a CTA owns
+constexpr double kKeyBlock = 128.0;     // keys it takes at a time
+constexpr double kCtasPerSm = 2.0;      // a context is not split further
+constexpr double kEndElements = 512.0;  // of a row, that double the ends of a CTA
+constexpr double kWarmShare = 0.66;     // of the L2, kept by a step that is repeated
+constexpr double kWarmEviction = 3.0;   // bytes evicted by each byte more than that
+
+// What the multipliers reach for a cache of this format, of which `efficiency` is the bf16 share.
+double tensor_rate(const Machine& machine, base::NumberFormat cache, double efficiency) {
+  const base::MathType math = machine.attention_math(cache);
+  const double fp8 =
+      math == base::MathType::fp8 ? machine.calibration.attention_fp8_efficiency : 1.0;
+  return efficiency * fp8 * machine.peak[static_cast<std::size_t>(math)].si();
+}
+
+base::Bytes found_in_l2(base::Bytes bytes, const Machine& machine) {
+  const base::Bytes kept = kWarmShare * machine.l2_capacity;
+  return bytes <= kept ? bytes : base::max(base::Bytes{}, kept - kWarmEviction * (bytes - kept));
+}
+
+void finish(Cost& cost, const Work& work, const Machine& machine) {
+  cost.flop = work.flop;
+  cost.dram_bytes = work.bytes;
+  combine(cost, machine.calibration.overlap_exponent);
+}
+
+}  // namespace
+
+Cost prefill_attention_cost(const workloads::PrefillAttention& op, const Machine& machine) {
+  const Work work = prefill_attention_work(op);
+  const hardware::Calibration& c = machine.calibration;
+  const auto& h = op.heads;
+  const auto queries = static_cast<double>(op.new_tokens);
+  const double visible = attended_pairs(h, op.new_tokens, op.cached_tokens) / queries;
+  const auto heads = static_cast<double>(op.sequences * h.query_heads);
+  const double ctas = heads * std::ceil(queries / kQueryTile);
+  const double reach = (h.bidirectional ? 2.0 : 1.0) * static_cast<double>(h.window);
+  const double longest = std::min(static_cast<double>(op.new_tokens + op.cached_tokens),
+                                  h.window > 0 ? reach + kKeyBlock : 1e18);
+  const double products =
+      2.0 * static_cast<double>(h.qk_dim + h.value_dim) * kQueryTile * kKeyBlock /
+      tensor_rate(machine, workloads::multiplied(op), c.attention_tensor_efficiency);
+  const double exponentials = kQueryTile * kKeyBlock / machine.exponential.si();
+  const double block = machine.sms * (std::max(products, exponentials) +
+                                      c.exposed_softmax * std::min(products, exponentials));
+  const double ends = c.prefill_cta_clocks / machine.clock.si();
+  Cost cost;
+  cost.launch = c.launch;
+  cost.fill = c.attention_fill_trips * machine.dram_latency + c.prefill_fill_clocks / machine.clock;
+  cost.compute =
+      Seconds::from_si(ctas / machine.sms * ((visible / kKeyBlock + 0.5) * block + ends) +
+                       longest / kKeyBlock * block + ends);
+  // Padded queries keep no loads in flight.
+  cost.dram = work.bytes / machine.dram_rate(heads * std::max(1.0, queries / kQueryTile));
+  finish(cost, work, machine);
+  return cost;
+}
+
+Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& machine) {
+  Work work = decode_attention_work(op);
+  const hardware::Calibration& c = machine.calibration;
+  const auto& h = op.heads;
+  const double keys = visible_keys(h, op.context);
+  const auto sequences = static_cast<double>(op.sequences);
+  const double groups = sequences * static_cast<double>(h.kv_heads);
+  const double rows = static_cast<double>(h.query_heads / h.kv_heads * op.query_tokens);
+  const double tiles = std::ceil(rows / kQueryTile);
+  const double splits =
+      std::max(1.0, std::min(keys / c.decode_keys_per_split, kCtasPerSm * machine.sms / groups));
+  const double per_sm = groups * splits / machine.sms;
+  const double products = 2.0 * static_cast<double>(h.qk_dim + h.value_dim) * groups * tiles *
+                          kQueryTile * keys /
+                          tensor_rate(machine, h.cache, c.decode_tensor_efficiency);
+  const double exponentials = rows * groups * keys / machine.exponential.si();
+  const double ends =
+      c.decode_cta_clocks * (1.0 + static_cast<double>(h.qk_dim + h.value_dim) / kEndElements);
+  Cost cost;
+  cost.launch = 2.0 * c.launch;
+  cost.fill = c.attention_fill_trips * machine.dram_latency + c.decode_fill_clocks / machine.clock;
+  cost.compute = Seconds::from_si((products + exponentials) / std::min(1.0, per_sm)) +
+                 std::max(1.0, per_sm * tiles) * ends / machine.clock;
+  const base::Bytes cache =
+      sequences * base::bytes_of(keys * static_cast<double>(h.cache_elements), h.cache);
+  const base::Bytes ramp = base::min(cache, c.decode_ramp_bytes_per_sm * machine.sms * base::byte);
+  cost.l2 = (work.bytes + ramp) / machine.l2;
+  cost.dram =
+      (cache + ramp) / machine.dram_rate(groups * splits) + (work.bytes - cache) / machine.dram;
+  if (op.repeated) {
+    const double missed = 1.0 - found_in_l2(work.bytes, machine) / work.bytes;
+    cost.dram *= missed;
+    work.bytes *= missed;
+  }
+  finish(cost, work, machine);
+  return cost;
+}
+
+}  // namespace roofcast::models

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/operators/collective.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "base/integers.hpp"
+#include "models/work.hpp"
+
+namespace roofcast::models {
+namespace {
+
+using base::Bytes;
+using base::BytesPerSecond;
+using base::Seconds;
+using hardware::kProtocols;
+using workloads::AllReduceKernels;
+using workloads::Collective;
+using workloads::CollectiveKind;
+
+// A host's chips are a chain in NCCL's trees; larger domains join hosts of at most this many.
+constexpr std::int64_t kHostChips = 8;
+// Kernels with barriers hold the pointers of at most this many ranks.
+constexpr std::int64_t kBarrierRanks = 8;
+
+using Names = std::array<std::string_view, kProtocols>;
+constexpr Names kRing = {"ring LL", "ring LL128", "ring Simple"};
+constexpr Names kTree = {"tree LL", "tree LL128", "tree Simple"};
+constexpr Names kDirect = {"direct LL", "", "direct Simple"};  // no LL128 between pairs of ranks
+constexpr std::size_t kLl128 = 1;
+constexpr std::size_t kSimple = 2;
+
+// Hops and serialised bytes of one algorithm; the rest of a Cost follows from them.
+struct Plan {
+  std::string_view algorithm;
+  Seconds overhead;  // beyond the launch
+  Seconds hops;
+  Seconds transfer;
+  Seconds total() const { return overhead + hops + transfer; }
+};
+
+class Offers {
+ public:
+  void add(const Plan& plan) {
+    const Seconds total = plan.total();
+    if (total < least) {
+      runner_up = best.algorithm;
+      runner_up_total = least;
+      best = plan;
+      least = total;
+    } else if (total < runner_up_total) {
+      runner_up = plan.algorithm;
+      runner_up_total = total;
+    }
+  }
+  Plan best;
+  std::string_view runner_up;
+  Seconds runner_up_total = Seconds::infinity();
+  Seconds least = Seconds::infinity();
+};
+
+// Hops, and bytes through one rank's port, on both levels; posts are hops that no protocol delays.
+struct Route {
+  double up_hops = 0.0;
+  double out_hops = 0.0;
+  Bytes up;
+  Bytes out;
+  double up_posts = 0.0;
+  double out_posts = 0.0;
+};
+
+// `inside` ranks in each of `domains` scale-up domains.
+struct Group {
+  std::int64_t inside = 1;
+  std::int64_t domains = 1;
+  double i() const { return static_cast<double>(inside); }
+  double d() const { return static_cast<double>(domains); }
+  double n() const { return i() * d(); }
+  bool leaves() const { return domains > 1; }
+};
+
+double log2_up(std::int64_t n) {
+  return static_cast<double>(std::bit_width(static_cast<std::uint64_t>(n - 1)));
+}
+
+Seconds over(Bytes bytes, BytesPerSecond rate) {
+  return bytes.si() > 0.0 ? bytes / rate : Seconds{};
+}
+
+Seconds library(const Machine& m) { return m.calibration.start_trips * m.dram_latency; }
+Seconds in_network(const Machine& m) { return library(m) + m.calibration.in_network_overhead; }
+
+BytesPerSecond reducing(const hardware::FabricLevel& level, const Machine& m) {
+  return level.bandwidth * m.calibration.in_network_efficiency;
+}
+
+// The library's algorithm under each of its protocols.
+void add_protocols(Offers& offers, const Names& names, const Route& route, const Machine& m) {
+  const Seconds start = library(m);
+  const Seconds transfer =
+      base::max(over(route.up, m.scale_up.bandwidth), over(route.out, m.scale_out.bandwidth));
+  for (std::size_t p = 0; p < kProtocols; ++p) {
+    if (names[p].empty() || (p == kLl128 && !m.scale_up.peer_access)) {
+      continue;
+    }
+    const hardware::Protocol& protocol = m.calibration.protocols[p];
+    offers.add(
+        {names[p], protocol.overhead * start,
+         (route.up_hops * protocol.scale_up_hop + route.up_posts) * m.scale_up.latency +
+             (route.out_hops * protocol.scale_out_hop + route.out_posts) * m.scale_out.latency,
+         transfer / protocol.bandwidth});
+  }
+}
+
+void add_custom_all_reduce(Offers& offers, AllReduceKernels kernels, double n, Bytes size,
+                           const Machine& m) {
+  const Seconds alpha = m.scale_up.latency;
+  const Seconds shot = size / (m.scale_up.bandwidth * m.calibration.custom_efficiency);
+  if (kernels == AllReduceKernels::flags) {
+    offers.add({"one-shot", {}, 2.0 * alpha, (n - 1.0) * shot});
+    offers.add({"two-shot", {}, 8.0 * alpha, 2.0 * (n - 1.0) / n * shot});
+    return;
+  }
+  // One peer's bytes arrive no faster than loads under way allow (Little's law).
+  const Seconds peer = size / m.calibration.custom_in_flight * alpha;
+  offers.add({"one-shot", {}, 4.0 * alpha, base::max((n - 1.0) * shot, peer)});
+  offers.add({"two-shot", {}, 8.0 * alpha, 2.0 * (n - 1.0) / n * base::max(shot, peer)});
+  if (m.scale_up.in_network_reduction) {
+    offers.add({"multimem", {}, 8.0 * alpha, shot / m.calibration.in_network_efficiency});
+  }
+}
+
+void all_reduce(Offers& offers, const Group& g, Bytes size, AllReduceKernels kernels,
+                const Machine& m) {
+  const Bytes shard = size / g.i();
+  const bool pairs = g.inside > 1;
+  const double copied = 2.0 * (g.n() - 1.0) + m.calibration.staging_copy;
+  add_protocols(offers, kRing,
+                {2.0 * g.d() * (g.i() - 1.0), 2.0 * (g.d() - 1.0),
+                 pairs ? copied / g.n() * size : Bytes{}, 2.0 * (g.d() - 1.0) / g.d() * shard},
+                m);
+  if (g.leaves() || g.inside > kHostChips) {
+    const std::int64_t host = std::min(g.inside, kHostChips);
+    const double chain = static_cast<double>(host - 1) + log2_up(base::ceil_div(g.inside, host));
+    add_protocols(offers, kTree,
+                  {2.0 * chain, 2.0 * log2_up(g.domains), pairs ? 2.0 * size : Bytes{},
+                   g.leaves() ? 2.0 * shard : Bytes{}},
+                  m);
+  }
+  const bool switches = m.scale_up.in_network_reduction && pairs;
+  const Seconds inside = switches ? size / reducing(m.scale_up, m)
+                                  : over(2.0 * (g.i() - 1.0) / g.i() * size, m.scale_up.bandwidth);
+  const Seconds up_hops = pairs ? 2.0 * m.scale_up.latency : Seconds{};
+  if (switches && !g.leaves()) {
+    offers.add({"in-switch", in_network(m), up_hops, inside});
+  }
+  if (switches && g.leaves()) {
+    const double hop = m.calibration.protocols[kSimple].scale_out_hop;
+    offers.add({"in-switch tree", in_network(m),
+                up_hops + 2.0 * log2_up(g.domains) * hop * m.scale_out.latency,
+                base::max(inside, 2.0 * shard / m.scale_out.bandwidth)});
+  }
+  if (m.scale_out.in_network_reduction && g.leaves()) {
+    offers.add({"in-network", in_network(m), up_hops + 2.0 * m.scale_out.latency,
+                base::max(inside, shard / reducing(m.scale_out, m))});
+  }
+  const bool fits = kernels == AllReduceKernels::flags ||
+                    (kernels == AllReduceKernels::barriers && g.inside <= kBarrierRanks);
+  if (fits && m.scale_up.peer_access && !g.leaves()) {
+    add_custom_all_reduce(offers, kernels, g.n(), size, m);
+  }
+}
+
+void gather_or_scatter(Offers& offers, const Group& g, Bytes size, const Machine& m) {
+  const Bytes out = (g.d() - 1.0) / g.d() * (size / g.i());
+  const double copied = g.n() - 1.0 + m.calibration.staging_copy;
+  add_protocols(
+      offers, kRing,
+      {g.d() * (g.i() - 1.0), g.d() - 1.0, g.inside > 1 ? copied / g.n() * size : Bytes{}, out}, m);
+  if (g.inside == 1) {
+    const hardware::Protocol& simple = m.calibration.protocols[kSimple];
+    offers.add({"PAT", simple.overhead * library(m),
+                log2_up(g.domains) * simple.scale_out_hop * m.scale_out.latency,
+                out / (m.scale_out.bandwidth * m.calibration.pat_efficiency)});
+  } else if (m.scale_up.in_network_reduction && !g.leaves()) {
+    offers.add({"in-switch", in_network(m), 2.0 * m.scale_up.latency,
+                (g.n() - 1.0) / g.n() * size / reducing(m.scale_up, m)});
+  }
+}
+
+void broadcast(Offers& offers, const Group& g, Bytes size, const Machine& m) {
+  const Bytes up = g.inside > 1 ? size : Bytes{};
+  const Bytes out = g.leaves() ? size / g.i() : Bytes{};
+  add_protocols(offers, kRing, {g.d() * (g.i() - 1.0), g.d() - 1.0, up, out}, m);
+  add_protocols(offers, kTree, {log2_up(g.inside), log2_up(g.domains), 2.0 * up, 2.0 * out}, m);
+  if (m.scale_up.in_network_reduction && !g.leaves()) {
+    offers.add(
+        {"in-switch", in_network(m), 2.0 * m.scale_up.latency, size / reducing(m.scale_up, m)});
+  }
+}
+
+// Of `all` places, those that `copies` draws reach.
+double reached(double all, double copies) {
+  return all * (1.0 - std::pow(1.0 - 1.0 / all, copies));
+}
+
+// Rows are counted first, cross once to each other domain that wants them, on its rail, and fan out there, once
+// to each rank. The kernels that move them keep to a few SMs.
+void deduplicated(Offers& offers, const Group& g, const Collective& op, const Machine& m) {
+  const hardware::Calibration& c = m.calibration;
+  const Bytes size = Bytes::from_si(op.bytes);
+  const auto copies = static_cast<double>(op.copies);
+  const Bytes all = reached(g.n(), copies) / copies * size;
+  const Bytes up = (g.i() - 1.0) / g.i() * all;
+  const Bytes out =
+      g.leaves() ? (g.d() - 1.0) / g.d() * reached(g.d(), copies) / copies * size : Bytes{};
+  const Bytes moved = g.leaves() ? 2.0 * all + out : all;  // forwarded from where they arrive
+  const double clocks =
+      op.rows * c.deduplicated_row_clocks + moved.si() / c.deduplicated_bytes_per_sm_clock;
+  const double sms = std::min(static_cast<double>(op.sms), m.sms);
+  const Seconds kernel = clocks / (sms * m.clock);
+  offers.add({"deduplicated", library(m) + (1.0 + log2_up(g.domains)) * c.deduplication_overhead,
+              m.scale_up.latency + (g.leaves() ? m.scale_out.latency : Seconds{}),
+              base::max(kernel, base::max(over(up, m.scale_up.bandwidth),
+                                          over(out, m.scale_out.bandwidth)))});
+}
+
+void all_to_all(Offers& offers, const Group& g, const Collective& op, const Machine& m) {
+  const Bytes size = Bytes::from_si(op.bytes);
+  if (op.deduplicated || op.copies > 1 || (g.leaves() && m.scale_out.off_rail < 1.0)) {
+    deduplicated(offers, g, op, m);
+  }
+  if (op.deduplicated) {
+    return;
+  }
+  const auto hops = [](std::int64_t n) { return n > 1 ? 2.0 : 0.0; };
+  const auto posts = [](std::int64_t n) { return n > 1 ? log2_up(n) - 1.0 : 0.0; };
+  const double kept = g.i() - 1.0 + m.calibration.staging_copy;
+  const Bytes up = g.inside > 1 ? kept / g.n() * size : Bytes{};
+  const Bytes spine = (g.d() - 1.0) * (g.i() - 1.0) / g.n() / m.scale_out.off_rail * size;
+  const Bytes out = base::max((g.n() - g.i()) / g.n() * size, spine);
+  const Route route{hops(g.inside), hops(g.domains), up, out, posts(g.inside), posts(g.domains)};
+  if (op.custom == AllReduceKernels::library || op.rows == 0.0 || !m.scale_up.peer_access) {
+    add_protocols(offers, kDirect, route, m);
+    return;
+  }
+  const Bytes placed = (g.i() - 1.0) / g.n() * size;
+  offers.add({"put", library(m),
+              (route.up_hops + route.up_posts) * m.scale_up.latency +
+                  (route.out_hops + route.out_posts) * m.scale_out.latency,
+              base::max(over(placed, m.scale_up.bandwidth * m.calibration.custom_efficiency),
+                        over(out, m.scale_out.bandwidth))});
+}
+
+// In a full mesh a group has only the links between its own ranks.
+Machine with_links_among(const Group& g, const Machine& machine) {
+  Machine m = machine;
+  m.scale_up = machine.scale_up.among(g.i());
+  return m;
+}
+
+Offers offers_for(const Collective& op, const Group& g, const Machine& m) {
+  const Bytes size = Bytes::from_si(op.bytes);
+  Offers offers;
+  switch (op.kind) {
+    case CollectiveKind::all_reduce:
+      all_reduce(offers, g, size, op.custom, m);
+      break;
+    case CollectiveKind::all_gather:
+    case CollectiveKind::reduce_scatter:
+      gather_or_scatter(offers, g, size, m);
+      break;
+    case CollectiveKind::all_to_all:
+      all_to_all(offers, g, op, m);
+      break;
+    case CollectiveKind::broadcast:
+      broadcast(offers, g, size, m);
+      break;
+    case CollectiveKind::send_receive:
+      add_protocols(offers, kDirect,
+                    g.leaves() ? Route{0.0, 1.0, {}, size} : Route{1.0, 0.0, size, {}}, m);
+      break;
+  }
+  return offers;
+}
+
+}  // namespace
+
+Cost collective_cost(const Collective& op, const Machine& machine) {
+  Cost cost;
+  if (op.ranks <= 1) {
+    return cost;
+  }
+  const std::int64_t reach = machine.scale_up_domain / op.stride;  // ranks of the group in a domain
+  const std::int64_t inside = std::clamp<std::int64_t>(reach, 1, op.ranks);
+  const Group group{inside, base::ceil_div(op.ranks, inside)};
+  const Offers offers = machine.scale_up.mesh_peers > 0.0
+                            ? offers_for(op, group, with_links_among(group, machine))
+                            : offers_for(op, group, machine);
+  const base::Seconds launch = machine.calibration.launch;
+  cost.launch = launch + offers.best.overhead;
+  cost.fill = offers.best.hops;
+  cost.network = offers.best.transfer;
+  cost.message_bytes = collective_work(op).message;
+  cost.algorithm = offers.best.algorithm;
+  cost.runner_up = offers.runner_up;
+  cost.runner_up_time = offers.runner_up.empty() ? launch : launch + offers.runner_up_total;
+  combine(cost, machine.calibration.overlap_exponent);
+  return cost;
+}
+
+}  // namespace roofcast::models

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/operators/correction.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/overloaded.hpp"
+#include "models/operators/operator_cost.hpp"
+
+namespace roofcast::models {
+namespace {
+
+using namespace workloads;
+
+std::int64_t token(base::NumberFormat format) {
+  return hardware::kFormatToken + static_cast<std::int64_t>(format);
+}
+template <class E>
+std::int64_t token_of(E value) {
+  return static_cast<std::int64_t>(value);
+}
+double log2_of(double x) { return std::log2(std::max(x, 1.0)); }
+double log2_of(std::int64_t x) { return log2_of(static_cast<double>(x)); }
+
+// Calls visit(name, {tokens…}, {coordinates…}) for an operator that may be corrected.
+template <class Visit>
+void locate(const Operator& op, Visit visit) {
+  std::visit(
+      base::overloaded{
+          [&](const Gemm& o) {
+            if (o.batch == 1) {
+              visit("gemm", {token(o.activations), token(o.weights)},
+                    {log2_of(o.m), log2_of(o.n), log2_of(o.k)});
+            }
+          },
+          [&](const GroupedGemm& o) {
+            visit("experts", {token(o.activations), token(o.weights), o.second_choice ? 1 : 0},
+                  {log2_of(o.pairs / std::max(o.distinct, 1e-9)), log2_of(o.distinct),
+                   log2_of(static_cast<double>(o.n) * static_cast<double>(o.k))});
+          },
+          [&](const PrefillAttention& o) {
+            if (!o.heads.bidirectional) {
+              visit("prefill",
+                    {o.heads.qk_dim, o.heads.window, token(o.heads.cache), token(multiplied(o))},
+                    {log2_of(o.sequences), log2_of(o.new_tokens + o.cached_tokens),
+                     log2_of(o.heads.kv_heads), log2_of(o.heads.query_heads / o.heads.kv_heads)});
+            }
+          },
+          [&](const DecodeAttention& o) {
+            visit("decode", {o.heads.qk_dim, o.heads.window, token(o.heads.cache)},
+                  {log2_of(o.sequences * o.heads.kv_heads), log2_of(o.context),
+                   log2_of(o.heads.query_heads / o.heads.kv_heads)});
+          },
+          [&](const StateScan& o) {
+            visit("scan", {token_of(o.heads.kind), o.heads.key_dim, o.heads.value_dim},
+                  {log2_of(o.sequences), log2_of(o.tokens), log2_of(o.heads.heads)});
+          },
+          [&](const StateUpdate& o) {
+            visit("update", {token_of(o.heads.kind), o.heads.key_dim, o.heads.value_dim},
+                  {log2_of(o.sequences), log2_of(o.heads.heads)});
+          },
+          [&](const Elementwise& o) {
+            if (o.taps > 0) {
+              visit("convolution", {o.taps},
+                    {log2_of(o.written_bytes), log2_of(o.flop / o.written_bytes)});
+            }
+          },
+          [&](const Collective& o) {
+            visit("collective",
+                  {token_of(o.kind), token_of(o.custom), o.ranks, o.stride, o.copies,
+                   o.deduplicated ? o.sms : 0},
+                  {log2_of(o.bytes)});
+          },
+          [](const auto&) {},
+      },
+      op);
+}
+
+}  // namespace
+
+std::optional<CorrectionSite> correction_site(const Operator& op) {
+  std::optional<CorrectionSite> site;
+  locate(op, [&](std::string_view name, std::initializer_list<std::int64_t> of,
+                 std::initializer_list<double> shape) {
+    site.emplace();
+    site->key = hardware::correction_key(name, of);
+    std::copy(shape.begin(), shape.end(), site->shape.begin());
+  });
+  return site;
+}
+
+hardware::CorrectionGrid correction_grid(const Operator& op) {
+  hardware::CorrectionGrid grid;
+  locate(op, [&](std::string_view name, std::initializer_list<std::int64_t> of,
+                 std::initializer_list<double> shape) {
+    grid.op = name;
+    for (const std::int64_t t : of) {
+      grid.of += grid.of.empty() ? "" : " ";
+      grid.of += t < hardware::kFormatToken
+                     ? fmt::format("{}", t)
+                     : std::string(
+                           base::name(static_cast<base::NumberFormat>(t - hardware::kFormatToken)));
+    }
+    grid.axes.resize(shape.size());
+  });
+  return grid;
+}
+
+Operator operator_at(const Operator& like, const hardware::LogShape& shape) {
+  const auto whole = [&](std::size_t axis) {
+    return std::max<std::int64_t>(1, std::llround(std::exp2(shape[axis])));
+  };
+  const auto heads = [](AttentionHeads& h, std::int64_t kv_heads, std::int64_t group) {
+    h.cache_elements = h.cache_elements / h.kv_heads * kv_heads;
+    h.kv_heads = kv_heads;
+    h.query_heads = group * kv_heads;
+  };
+  Operator op = like;
+  std::visit(base::overloaded{
+                 [&](Gemm& o) { o.m = whole(0), o.n = whole(1), o.k = whole(2), o.copies = 0; },
+                 [&](GroupedGemm& o) {
+                   o.distinct = std::exp2(shape[1]);
+                   o.pairs = std::exp2(shape[0]) * o.distinct;
+                   o.n = std::max<std::int64_t>(1, whole(2) / o.k);
+                 },
+                 [&](PrefillAttention& o) {
+                   o.sequences = whole(0), o.new_tokens = whole(1), o.cached_tokens = 0;
+                   heads(o.heads, whole(2), whole(3));
+                 },
+                 [&](DecodeAttention& o) {
+                   o.sequences = whole(0), o.context = whole(1), o.repeated = false;
+                   heads(o.heads, 1, whole(2));
+                 },
+                 [&](StateScan& o) {
+                   o.sequences = whole(0), o.tokens = whole(1), o.heads.heads = whole(2);
+                 },
+                 [&](StateUpdate& o) { o.sequences = whole(0), o.heads.heads = whole(1); },
+                 [&](Elementwise& o) {
+                   o.read_bytes = o.written_bytes = std::exp2(shape[0]);
+                   o.flop = std::exp2(shape[1]) * o.written_bytes;
+                 },
+                 [&](Collective& o) {
+                   o.rows *= std::exp2(shape[0]) / o.bytes;
+                   o.bytes = std::exp2(shape[0]);
+                 },
+                 [](auto&) {},
+             },
+             op);
+  return op;
+}
+
+void correct(const Operator& op, const Machine& m, Cost& cost) {
+  if (m.calibration.corrections == nullptr) {
+    return;
+  }
+  const auto site = correction_site(op);
+  const auto* grid = site ? m.calibration.corrections->find(site->key) : nullptr;
+  if (grid == nullptr) {
+    return;
+  }
+  double factor = std::exp(grid->at(site->shape));
+  if (factor < 1.0) {
+    const base::FlopsPerSecond peak = m.peak[static_cast<std::size_t>(math_of(op, m))];
+    const base::Seconds light = base::max(
+        peak.si() > 0.0 ? cost.flop / peak : base::Seconds{},
+        base::max(
+            cost.dram_bytes / m.dram * m.calibration.dram_efficiency,
+            cost.network * std::min(m.calibration.link_efficiency, m.calibration.nic_efficiency)));
+    factor = std::max(factor, std::min(1.0, light / cost.time));
+  }
+  for (base::Seconds* term : {&cost.time, &cost.launch, &cost.fill, &cost.compute, &cost.dram,
+                              &cost.l2, &cost.network, &cost.runner_up_time}) {
+    *term *= factor;
+  }
+}
+
+}  // namespace roofcast::models

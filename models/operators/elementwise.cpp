@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/operators/elementwise.hpp"
+
+#include "models/work.hpp"
+
+namespace roofcast::models {
+namespace {
+
+constexpr std::int64_t kMostChoices = 16;  // that a kernel makes; more are sorted out
+constexpr double kSortKernels = 6.0;
+constexpr double kSortClocks = 11.0;  // of an SM, a score
+
+Cost streaming_cost(const Work& work, double kernels, const Machine& machine) {
+  Cost cost;
+  cost.flop = work.flop;
+  cost.dram_bytes = work.bytes;
+  cost.launch = kernels * machine.calibration.launch;
+  cost.fill = kernels * machine.calibration.elementwise_fill_trips * machine.dram_latency;
+  if (work.bytes <= kResidentShare * machine.l2_capacity) {
+    cost.l2 = work.bytes / machine.l2;
+    cost.dram_bytes = {};
+  } else {
+    cost.dram = work.bytes / machine.dram_rate(work.bytes.si() / kBytesPerCta);
+  }
+  const base::FlopsPerSecond vector = machine.peak[static_cast<std::size_t>(base::MathType::fp32)];
+  if (work.flop.si() > 0.0 && vector.si() > 0.0) {
+    cost.compute = work.flop / (machine.calibration.vector_efficiency * vector);
+  }
+  combine(cost, machine.calibration.overlap_exponent);
+  return cost;
+}
+
+}  // namespace
+
+Cost elementwise_cost(const workloads::Elementwise& op, const Machine& machine) {
+  return streaming_cost(elementwise_work(op), 1.0, machine);
+}
+
+Cost expert_routing_cost(const workloads::ExpertRouting& op, const Machine& machine) {
+  const hardware::Calibration& c = machine.calibration;
+  const bool sorts = op.top_k > kMostChoices;
+  Cost cost = streaming_cost(expert_routing_work(op), c.moe_kernels + (sorts ? kSortKernels : 0.0),
+                             machine);
+  const auto tokens = static_cast<double>(op.tokens);
+  const double moved = (4.0 * op.pairs + 2.0 * tokens) * static_cast<double>(op.hidden);
+  const double scores = sorts ? tokens * static_cast<double>(op.experts) : 0.0;
+  cost.compute =
+      base::max(cost.compute, base::Seconds::from_si((moved * c.row_clocks + scores * kSortClocks) /
+                                                     (machine.sms * machine.clock.si())));
+  combine(cost, c.overlap_exponent);
+  return cost;
+}
+
+}  // namespace roofcast::models

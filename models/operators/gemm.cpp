@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/operators/gemm.hpp"
+
+#include "base/integers.hpp"
+#include "models/operators/tiling.hpp"
+
+namespace roofcast::models {
+namespace {
+
+using base::as_double;
+using base::ceil_div;
+using workloads::Gemm;
+using workloads::kHiddenBytes;
+
+constexpr double kSplits[] = {2.0, 4.0, 8.0, 16.0};
+constexpr double kLeastDepth = 256.0;   // a part of k is never shallower
+constexpr double kPartialBytes = 8.0;   // one fp32 partial sum written and read
+constexpr double kStepBytes = 128.0;    // depth of one step of the main loop, in the wider operand
+constexpr double kResidentShare = 0.8;  // of the L2, what a loop may touch and still hit
+
+// Kernels that scale blocks as they go are not split along the depth.
+bool block_scaled(base::NumberFormat format) {
+  return format == base::NumberFormat::fp8_block || format == base::NumberFormat::nvfp4 ||
+         format == base::NumberFormat::mxfp4;
+}
+
+// Whether the whole loop that `op` is part of runs out of the L2.
+bool resident(const Gemm& op, const Work& work, const Machine& machine) {
+  if (op.copies == 0) {
+    return false;
+  }
+  const base::Bytes weights = base::bytes_of(as_double(op.n * op.k * op.batch), op.weights);
+  return work.bytes + as_double(op.copies - 1) * weights <= kResidentShare * machine.l2_capacity;
+}
+
+// Seconds of the loads of one operand: all at the full rate, or as fast as one CTA that keeps loads in
+// flight is, times those that do.
+struct Loads {
+  double full = 0;
+  double alone = 0;
+  double by(double share) const { return std::max(full, alone * share); }  // 1/share CTAs
+};
+
+// Tile shapes and splits of one GEMM.
+class Search {
+ public:
+  // `dram_bytes`: all of the operator's, or none.
+  Search(const Gemm& op, double dram_bytes, const Machine& machine)
+      : machine_(machine), m_(op.m), n_(op.n), best_(machine.calibration.overlap_exponent) {
+    const hardware::Calibration& c = machine.calibration;
+    const base::MathType math = base::math_of(op.activations, op.weights);
+    const double a_bytes = base::bits(op.activations) / 8.0;
+    const double w_bytes = base::bits(op.weights) / 8.0;
+    const double latency = machine.dram_latency.si();
+    const double l2_time = 1.0 / machine.l2.si();
+    const bool blocks = op.activations == base::NumberFormat::fp8_block;
+    const bool fp4 = math == base::MathType::fp4;
+    batch_ = as_double(op.batch);
+    rows_ = as_double(op.m) * batch_;
+    outputs_ = rows_ * as_double(op.n);
+    columns_ = as_double(ceil_div(op.n, kWeightTiles.back())) / machine.sms;
+    depth_ = as_double(ceil_div(op.k, kDepthStep) * kDepthStep);
+    most_parts_ = block_scaled(op.activations) ? 1.0 : depth_ / kLeastDepth;
+    flop_time_ =
+        1.0 / (machine.tensor_rate(math).si() * (blocks ? c.gemm_block_scaling_efficiency : 1.0));
+    l2_a_ = a_bytes / c.gemm_l2_sharing * l2_time;
+    l2_w_ = w_bytes / c.gemm_l2_sharing * l2_time;
+    partial_time_ = kPartialBytes * outputs_ * l2_time;
+    epilogue_ = c.gemm_epilogue_passes * kHiddenBytes * l2_time;
+    step_time_ = (fp4 ? c.gemm_fp4_step_trips : c.gemm_step_trips) * latency *
+                 (std::max(a_bytes, w_bytes) / kStepBytes);
+    wave_time_ = c.gemm_wave_trips * latency;
+    split_time_ = c.gemm_split_trips * latency;
+    least_dram_ = dram_bytes / machine.dram.si();
+    if (dram_bytes > 0.0) {
+      const double alone = latency / c.in_flight_bytes_per_sm;
+      const double full = std::max(1.0 / machine.dram.si(), alone / machine.sms);
+      const auto loads = [&](double bytes) { return Loads{bytes * full, bytes * alone}; };
+      weights_ = loads(as_double(op.n) * as_double(op.k) * batch_ * w_bytes);
+      rows_in_ = loads(rows_ * as_double(op.k) * a_bytes);
+      rows_out_ = loads(outputs_ * kHiddenBytes);
+    }
+  }
+
+  // From the smallest tile that holds every row, which beats all larger ones in every term, down to a
+  // quarter of the rows: smaller ones are never fast.
+  Terms fastest() {
+    std::size_t next = 1;
+    while (next < kTokenTiles.size() && kTokenTiles[next - 1] < m_) {
+      ++next;
+    }
+    while (next > 0) {
+      const std::int64_t bm = kTokenTiles[--next];
+      if (bm < 128 && 4 * bm < m_) {
+        break;
+      }
+      try_rows(bm);
+    }
+    return best_.terms();
+  }
+
+ private:
+  // Tiles of bm rows in every width, unless the least that any could take is too much: whole waves of
+  // the widest, DRAM at its streaming rate.
+  void try_rows(std::int64_t bm) {
+    const double row_tiles = as_double(ceil_div(m_, bm)) * batch_;
+    const double loaded = as_double(std::min(bm, m_));
+    const double products = row_tiles * as_double(n_) * depth_;
+    constexpr double kWidest = as_double(kWeightTiles.back());
+    Terms least{2.0 * products * as_double(bm) * flop_time_, least_dram_,
+                products * (loaded * l2_a_ / kWidest + l2_w_),
+                std::max(0.0, row_tiles * columns_ - 1.0) * wave_time_ + epilogue_ * outputs_};
+    if (!best_.beatable(least)) {
+      return;
+    }
+    // CTAs' worth of useful work keep loads in flight; padding does not, nor do those that wait for
+    // the same bytes.
+    const double tall = loaded / as_double(m_);
+    least.added += split_time_;  // from here on, of what is split
+    for (const std::int64_t bn : kWeightTiles) {
+      const auto width = as_double(bn);
+      const double wide = std::min(1.0, width / as_double(n_)) / batch_;
+      const double tiles = row_tiles * as_double(ceil_div(n_, bn));
+      const double compute =
+          std::max(2.0 * as_double(bm) * width * machine_.sms * flop_time_, step_time_);
+      const double l2 = (loaded * l2_a_ + width * l2_w_) * machine_.sms;
+      const double end = epilogue_ * machine_.sms * loaded * width;
+      const auto terms = [&](double ctas, double share) {
+        const double waves = waves_of(ctas, machine_);
+        const double depths = waves * depth_ * share;
+        const double dram = weights_.by(wide * share) + rows_in_.by(tall * share) +
+                            rows_out_.by(wide * tall * share);
+        return Terms{depths * compute, dram, depths * l2, (waves - 1.0) * wave_time_ + waves * end};
+      };
+      best_.consider(terms(tiles, 1.0));
+      if (most_parts_ <= 1.0) {
+        continue;
+      }
+      for (const double split : kSplits) {
+        const double parts = std::min(split, most_parts_);
+        Terms floor = least;
+        floor.l2 += parts * partial_time_;
+        if (tiles * parts > 2.0 * machine_.sms || !best_.beatable(floor)) {
+          break;
+        }
+        Terms cut = terms(tiles * parts, 1.0 / parts);
+        cut.l2 += parts * partial_time_;
+        cut.added += split_time_;
+        best_.consider(cut);
+      }
+    }
+  }
+
+  const Machine& machine_;
+  const std::int64_t m_, n_;
+  Fastest best_;
+  double batch_ = 1, columns_ = 0, rows_ = 0, outputs_ = 0, depth_ = 0;
+  double most_parts_ = 1;
+  // Seconds of a FLOP, of a byte of either operand through the L2, …
+  double flop_time_ = 0, l2_a_ = 0, l2_w_ = 0, partial_time_ = 0, epilogue_ = 0;
+  double step_time_ = 0, wave_time_ = 0, split_time_ = 0, least_dram_ = 0;
+  Loads weights_, rows_in_, rows_out_;
+};
+
+}  // namespace
+
+Cost gemm_cost(const Gemm& op, const Machine& machine) {
+  Work work = gemm_work(op);
+  if (resident(op, work, machine)) {
+    work.bytes = {};
+  }
+  return tiled_cost(Search(op, work.bytes.si(), machine).fastest(), work, machine);
+}
+
+}  // namespace roofcast::models

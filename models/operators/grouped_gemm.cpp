@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/operators/grouped_gemm.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/integers.hpp"
+#include "models/operators/tiling.hpp"
+
+namespace roofcast::models {
+
+Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine) {
+  const Work work = grouped_gemm_work(op);
+  const hardware::Calibration& c = machine.calibration;
+  const double bytes = work.bytes.si();
+  const double rate = machine.tensor_rate(base::math_of(op.activations, op.weights)).si() *
+                      c.grouped_gemm_efficiency;
+  const base::BytesPerSecond stream = c.expert_stream_efficiency * machine.dram;
+  const double a_bytes = base::bits(op.activations) / 8.0;
+  const double w_bytes = base::bits(op.weights) / 8.0;
+  const auto n = static_cast<double>(op.n);
+  const auto depth = static_cast<double>(base::ceil_div(op.k, kDepthStep) * kDepthStep);
+  const double rows = op.distinct > 0.0 ? op.pairs / op.distinct : 0.0;
+  const double per_sm_flop = machine.sms / rate;
+  const double per_sm_byte = machine.sms / machine.l2.si();
+  Fastest best(c.overlap_exponent);
+  // Up to the smallest tile that holds every row; half a tile is lost.
+  std::size_t last = 1;
+  while (last < kTokenTiles.size() && static_cast<double>(kTokenTiles[last - 1]) < 2.0 * rows) {
+    ++last;
+  }
+  const auto widest = static_cast<double>(kWeightTiles.back());
+  for (std::size_t i = last; i > 0; --i) {
+    const auto bm = static_cast<double>(kTokenTiles[i - 1]);
+    const double tiles_m =
+        op.distinct * (op.even ? std::ceil(rows / bm) : std::max(1.0, rows / bm + 0.5));
+    // What no width can beat: whole waves of the widest tiles, weights at their streaming rate.
+    const double products = tiles_m * bm * n * depth;
+    if (!best.beatable({2.0 * products / rate, bytes / stream.si(),
+                        products * (a_bytes / widest + w_bytes / bm) / machine.l2.si()})) {
+      continue;
+    }
+    for (const std::int64_t width : kWeightTiles) {
+      const auto bn = static_cast<double>(width);
+      const double ctas = tiles_m * static_cast<double>(base::ceil_div(op.n, width));
+      const double depths = waves_of(ctas, machine) * depth;
+      best.consider({depths * 2.0 * bm * bn * per_sm_flop,
+                     bytes / base::min(stream, machine.dram_rate(ctas)).si(),
+                     depths * (bm * a_bytes + bn * w_bytes) * per_sm_byte});
+    }
+  }
+  return tiled_cost(best.terms(), work, machine);
+}
+
+}  // namespace roofcast::models

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/operators/table_lookup.hpp"
+
+#include <cmath>
+
+#include "models/operators/elementwise.hpp"
+#include "models/work.hpp"
+
+namespace roofcast::models {
+
+Cost table_lookup_cost(const workloads::TableLookup& op, const Machine& machine) {
+  constexpr double kSectorBytes = 32.0;
+  const hardware::Calibration& c = machine.calibration;
+  const Work work = table_lookup_work(op);
+  const double row = base::byte_count(static_cast<double>(op.width), op.format);
+  const double sectors = std::ceil(row / kSectorBytes) * kSectorBytes;
+  const base::Bytes rest = work.bytes - base::Bytes::from_si(op.distinct * row);
+  const base::Bytes distinct = base::Bytes::from_si(op.distinct * sectors);
+  const base::Bytes all = base::Bytes::from_si(op.rows * sectors);
+  Cost cost;
+  cost.flop = work.flop;
+  cost.launch = c.launch;
+  cost.fill = c.elementwise_fill_trips * machine.dram_latency;
+  cost.dram_bytes = rest + (distinct <= kResidentShare * machine.l2_capacity ? distinct : all);
+  cost.dram = cost.dram_bytes /
+              (c.lookup_efficiency * machine.dram_rate(cost.dram_bytes.si() / kBytesPerCta));
+  cost.l2 = (rest + all) / machine.l2;
+  combine(cost, c.overlap_exponent);
+  return cost;
+}
+
+}  // namespace roofcast::models

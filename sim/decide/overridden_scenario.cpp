@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/decide/overridden_scenario.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "base/threads.hpp"
+#include "sim/scenario/knob.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+std::string_view path_of(std::string_view setting) { return setting.substr(0, setting.find('=')); }
+
+auto depth_of(const std::string& setting) {
+  const std::string_view path = path_of(setting);
+  return std::count(path.begin(), path.end(), '.');
+}
+
+// Whether it names another part, or a section that may.
+bool names_a_part(const std::string& setting) {
+  const std::string_view path = path_of(setting);
+  return reference_at(path) != nullptr || path.find('.') == std::string_view::npos;
+}
+
+base::Node with(const base::Node& document, Settings settings) {
+  std::stable_sort(settings.begin(), settings.end(),
+                   [](const auto& a, const auto& b) { return depth_of(a) < depth_of(b); });
+  base::Node turned = document;
+  base::Problems problems;
+  for (const std::string& setting : settings) {
+    set_knob(turned, setting, problems);
+  }
+  problems.throw_if_any();
+  return turned;
+}
+
+}  // namespace
+
+TurnedScenario::TurnedScenario(const base::Node& document) : written_(document), loaded_(document) {
+  base::Problems problems;
+  load_references(loaded_, problems);
+  problems.throw_if_any();
+  without_corrections_ = loaded_;
+  if (base::Node* corrections = without_corrections_.find_path("system.calibration.corrections")) {
+    *corrections = {};
+  }
+  scenario_ = read_scenario(loaded_);
+}
+
+Scenario TurnedScenario::read(const Settings& settings) const {
+  if (std::any_of(settings.begin(), settings.end(), names_a_part)) {
+    return read_scenario(with(written_, settings));
+  }
+  Scenario s = read_scenario(with(without_corrections_, settings));
+  s.platform.system.calibration.corrections = scenario_.platform.system.calibration.corrections;
+  s.platform.machine.calibration.corrections = scenario_.platform.machine.calibration.corrections;
+  return s;
+}
+
+Turned TurnedScenario::estimate(const Settings& settings) const {
+  Turned turned;
+  try {
+    const Scenario s = read(settings);
+    Workspace workspace;
+    turned.estimate = sim::estimate(view(s), workspace);
+  } catch (const base::InputError& error) {
+    turned.refusal = error.what();
+  }
+  return turned;
+}
+
+std::vector<Turned> TurnedScenario::estimates(const std::vector<Settings>& all) const {
+  std::vector<Turned> turned(all.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&](unsigned) {
+    for (std::size_t i = next++; i < all.size(); i = next++) {
+      turned[i] = estimate(all[i]);
+    }
+  };
+  base::on_threads(static_cast<unsigned>(std::min<std::size_t>(std::max<std::size_t>(all.size(), 1),
+                                                               base::thread_count(0))),
+                   work);
+  return turned;
+}
+
+}  // namespace roofcast::sim

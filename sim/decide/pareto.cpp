@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/decide/pareto.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <stdexcept>
+
+namespace roofcast::sim {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// The comparable points with every objective turned to "less is better", in the order (group, then
+// objectives). A point can be dominated by earlier ones only.
+struct SortedPoints {
+  std::size_t objectives = 0;
+  std::vector<double> keys;              // row-major, in sorted order
+  std::vector<std::uint32_t> positions;  // of the sorted points in the caller's order
+
+  const double* row(std::size_t i) const { return keys.data() + i * objectives; }
+  bool equal(std::size_t i, std::size_t j) const {
+    return std::equal(row(i), row(i) + objectives, row(j));
+  }
+};
+
+SortedPoints sorted_points(std::span<const double> values, std::span<const Direction> directions,
+                           std::span<const std::uint32_t> groups) {
+  const std::size_t d = directions.size();
+  const std::size_t n = values.size() / d;
+  const auto key = [&](std::size_t point, std::size_t objective) {
+    const double value = values[point * d + objective];
+    return directions[objective] == Direction::maximize ? -value : value;
+  };
+  // The first objective decides nearly always, so it travels with the point.
+  struct Entry {
+    double first;
+    std::uint32_t group;
+    std::uint32_t position;
+  };
+  std::vector<Entry> entries;
+  entries.reserve(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double* row = values.data() + i * d;
+    if (std::none_of(row, row + d, [](double value) { return std::isnan(value); })) {
+      entries.push_back({key(i, 0), groups.empty() ? 0 : groups[i], static_cast<std::uint32_t>(i)});
+    }
+  }
+  std::sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
+    if (a.group != b.group) {
+      return a.group < b.group;
+    }
+    if (a.first != b.first) {
+      return a.first < b.first;
+    }
+    for (std::size_t j = 1; j < d; ++j) {
+      const double x = key(a.position, j);
+      const double y = key(b.position, j);
+      if (x != y) {
+        return x < y;
+      }
+    }
+    return a.position < b.position;
+  });
+  SortedPoints points{.objectives = d, .keys = {}, .positions = {}};
+  points.keys.reserve(entries.size() * d);
+  points.positions.reserve(entries.size());
+  for (const Entry& entry : entries) {
+    for (std::size_t j = 0; j < d; ++j) {
+      points.keys.push_back(key(entry.position, j));
+    }
+    points.positions.push_back(entry.position);
+  }
+  return points;
+}
+
+// Ranks when the second objective decides: the last point that joined a front is its best in the
+// second objective, and these bests grow from front to front.
+class FrontEnds {
+ public:
+  explicit FrontEnds(std::uint32_t max_rank) : max_rank_(max_rank) {}
+
+  std::uint32_t join(double second) {
+    const auto front = std::upper_bound(ends_.begin(), ends_.end(), second);
+    const auto rank = static_cast<std::uint32_t>(front - ends_.begin()) + 1;
+    if (front != ends_.end()) {
+      *front = second;
+    } else if (rank <= max_rank_) {
+      ends_.push_back(second);
+    }
+    return rank;
+  }
+
+ private:
+  std::uint32_t max_rank_;
+  std::vector<double> ends_;
+};
+
+// Answers "what is the highest rank among the points so far that are nowhere worse than this one?"
+// for points whose places are all known beforehand: a balanced k-d tree over the objectives but the
+// first, in which each node knows the box and the highest rank of the points that have joined below
+// it.
+class RankTree {
+ public:
+  // For the points [begin, end) of one group, which must be distinct.
+  RankTree(const SortedPoints& points, std::size_t begin, std::size_t end)
+      : axes_(points.objectives - 1), points_(points), begin_(begin) {
+    order_.resize(end - begin);
+    std::iota(order_.begin(), order_.end(), 0U);
+    build(0, order_.size(), 0, kNoNode);
+    leaf_of_.resize(order_.size());
+    coordinates_.reserve(order_.size() * axes_);
+    for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+      if (nodes_[node].left == kNoNode) {
+        for (std::size_t i = nodes_[node].begin; i < nodes_[node].end; ++i) {
+          leaf_of_[order_[i]] = node;
+        }
+      }
+    }
+    place_of_.resize(order_.size());
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      place_of_[order_[i]] = static_cast<std::uint32_t>(i);
+      const double* tail = tail_of(order_[i]);
+      coordinates_.insert(coordinates_.end(), tail, tail + axes_);
+    }
+    ranks_.resize(order_.size());
+    low_.assign(nodes_.size() * axes_, kInfinity);
+    high_.assign(nodes_.size() * axes_, -kInfinity);
+  }
+
+  // Gives the next point its rank, at most max_rank + 1. Points join in sorted order.
+  std::uint32_t join(std::size_t point, std::uint32_t max_rank) {
+    const auto local = static_cast<std::uint32_t>(point - begin_);
+    const double* tail = tail_of(local);
+    std::uint32_t below = 0;
+    search(0, tail, max_rank, below);
+    const std::uint32_t rank = below + 1;
+    if (rank <= max_rank) {
+      ranks_[place_of_[local]] = rank;
+      for (std::uint32_t node = leaf_of_[local]; node != kNoNode; node = nodes_[node].parent) {
+        nodes_[node].best = std::max(nodes_[node].best, rank);
+        double* low = low_.data() + node * axes_;
+        double* high = high_.data() + node * axes_;
+        for (std::size_t axis = 0; axis < axes_; ++axis) {
+          low[axis] = std::min(low[axis], tail[axis]);
+          high[axis] = std::max(high[axis], tail[axis]);
+        }
+      }
+    }
+    return rank;
+  }
+
+ private:
+  static constexpr std::uint32_t kNoNode = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::size_t kLeafSize = 8;
+
+  struct Node {
+    std::uint32_t begin;
+    std::uint32_t end;
+    std::uint32_t parent;
+    std::uint32_t left = kNoNode;  // of a leaf
+    std::uint32_t right = kNoNode;
+    std::uint32_t best = 0;  // highest rank joined below; 0 = nobody joined
+  };
+
+  const double* tail_of(std::uint32_t local) const { return points_.row(begin_ + local) + 1; }
+
+  std::uint32_t build(std::size_t begin, std::size_t end, std::size_t axis, std::uint32_t parent) {
+    const auto node = static_cast<std::uint32_t>(nodes_.size());
+    nodes_.push_back({.begin = static_cast<std::uint32_t>(begin),
+                      .end = static_cast<std::uint32_t>(end),
+                      .parent = parent});
+    if (end - begin > kLeafSize) {
+      const std::size_t middle = begin + (end - begin) / 2;
+      const auto at = [&](std::size_t i) {
+        return order_.begin() + static_cast<std::ptrdiff_t>(i);
+      };
+      std::nth_element(at(begin), at(middle), at(end), [&](std::uint32_t a, std::uint32_t b) {
+        return tail_of(a)[axis] < tail_of(b)[axis];
+      });
+      const std::size_t next = (axis + 1) % axes_;
+      const std::uint32_t left = build(begin, middle, next, node);
+      const std::uint32_t right = build(middle, end, next, node);
+      nodes_[node].left = left;
+      nodes_[node].right = right;
+    }
+    return node;
+  }
+
+  bool nowhere_worse(const double* a, const double* b) const {
+    for (std::size_t axis = 0; axis < axes_; ++axis) {
+      if (a[axis] > b[axis]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Raises `found` to the highest rank below the node among the points nowhere worse than `tail`.
+  void search(std::uint32_t index, const double* tail, std::uint32_t enough,
+              std::uint32_t& found) const {
+    const Node& node = nodes_[index];
+    if (node.best <= found || found >= enough ||
+        !nowhere_worse(low_.data() + index * axes_, tail)) {
+      return;
+    }
+    if (nowhere_worse(high_.data() + index * axes_, tail)) {
+      found = node.best;
+      return;
+    }
+    if (node.left == kNoNode) {
+      for (std::size_t i = node.begin; i < node.end; ++i) {
+        if (ranks_[i] > found && nowhere_worse(coordinates_.data() + i * axes_, tail)) {
+          found = ranks_[i];
+        }
+      }
+      return;
+    }
+    const bool left_first = nodes_[node.left].best >= nodes_[node.right].best;
+    search(left_first ? node.left : node.right, tail, enough, found);
+    search(left_first ? node.right : node.left, tail, enough, found);
+  }
+
+  std::size_t axes_;
+  const SortedPoints& points_;
+  std::size_t begin_;
+  std::vector<Node> nodes_;
+  std::vector<std::uint32_t> order_;  // points in tree order
+  std::vector<std::uint32_t> place_of_;
+  std::vector<std::uint32_t> leaf_of_;
+  std::vector<double> coordinates_;   // in tree order, as ranks_
+  std::vector<std::uint32_t> ranks_;  // 0 = has not joined
+  std::vector<double> low_;           // boxes of what has joined, per node
+  std::vector<double> high_;
+};
+
+void check(std::span<const double> values, std::span<const Direction> directions,
+           const ParetoOptions& options) {
+  if (directions.empty() || values.size() % directions.size() != 0) {
+    throw std::invalid_argument("pareto_rank: values are not rows of one value per objective");
+  }
+  const std::size_t n = values.size() / directions.size();
+  if (n >= std::numeric_limits<std::uint32_t>::max()) {
+    throw std::invalid_argument("pareto_rank: too many points");
+  }
+  if (!options.groups.empty() && options.groups.size() != n) {
+    throw std::invalid_argument("pareto_rank: groups must name one group per point");
+  }
+  if (options.max_rank == 0) {
+    throw std::invalid_argument("pareto_rank: max_rank starts at 1");
+  }
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> pareto_rank(std::span<const double> values,
+                                       std::span<const Direction> directions,
+                                       const ParetoOptions& options) {
+  check(values, directions, options);
+  const std::size_t d = directions.size();
+  const std::uint32_t max_rank =
+      std::min(options.max_rank, std::numeric_limits<std::uint32_t>::max() - 1);
+  std::vector<std::uint32_t> ranks(values.size() / d, 0);
+  const SortedPoints points = sorted_points(values, directions, options.groups);
+  const auto group_of = [&](std::size_t i) {
+    return options.groups.empty() ? 0 : options.groups[points.positions[i]];
+  };
+  for (std::size_t begin = 0, end = 0; begin < points.positions.size(); begin = end) {
+    while (end < points.positions.size() && group_of(end) == group_of(begin)) {
+      ++end;
+    }
+    const auto rank_in_order = [&](auto&& join) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const bool repeated = i > begin && points.equal(i - 1, i);
+        ranks[points.positions[i]] = repeated ? ranks[points.positions[i - 1]] : join(i);
+      }
+    };
+    if (d <= 2) {
+      FrontEnds fronts(max_rank);
+      // One objective is two of which the second never differs.
+      rank_in_order([&](std::size_t i) { return fronts.join(d == 1 ? 0.0 : points.row(i)[1]); });
+    } else {
+      RankTree tree(points, begin, end);
+      rank_in_order([&](std::size_t i) { return tree.join(i, max_rank); });
+    }
+  }
+  return ranks;
+}
+
+}  // namespace roofcast::sim

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which knobs of a scenario are rates, latencies and sizes: whatever has a unit in its system, its serving stack and
+// its trainer. All formats of the tensor units are one knob, system.chip.tensor.*
+//
+// A knob whose unit has time in it (bandwidths, FLOP rates, clocks, watts; latencies, host times) is of a resource.
+// Clients that wait know no other time than these, so that all rates × λ at all latencies / λ is the same system in
+// another unit of time: every time becomes 1/λ of what it was.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/document/node.hpp"
+#include "base/document/problems.hpp"
+
+namespace roofcast::sim {
+
+enum class Resource {
+  compute,  // tensor and vector units, SM clocks, exponentials; the L2's rate where it was not measured
+  memory,   // rate and latency of HBM, measured rate of the L2
+  network,  // ports, NICs, hops, what collectives take to start beside kernels
+  launch,   // of kernels
+  host,     // of the serving stack or trainer: scheduler, front end
+  power,    // the TDP: without it nothing slows the clocks
+};
+inline constexpr std::size_t kResources = 6;
+std::string_view name(Resource resource);
+
+struct QuantityKnob {
+  std::string path;     // "system.chip.hbm.bandwidth", "system.chip.tensor.*"
+  std::string now;      // the text that is there; of several, theirs
+  int figures = 1;      // that are turned together
+  bool whole = false;   // a number without a unit
+  double number = 0.0;  // of whole ones
+  int time = 0;         // exponent of time in the unit: −1 a rate, 1 a latency
+  std::optional<Resource> resource;
+
+  std::string times(double factor) const;  // a setting
+  std::string at(double value) const;      // of a whole number
+};
+
+// `document`: its references are loaded. Figures of zero, and prices, are no knobs here.
+std::vector<QuantityKnob> quantity_knobs(const base::Node& document);
+
+// One that somebody names: a dotted path to a number, with or without a unit, or to every number of a group, "….*".
+QuantityKnob knob_at(const std::string& path, const base::Node& document, base::Problems& problems);
+
+}  // namespace roofcast::sim

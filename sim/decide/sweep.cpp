@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/decide/sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "sim/result/metrics.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+using base::Node;
+using base::Problems;
+
+constexpr std::size_t kMaxValues = 100'000;        // of one axis
+constexpr std::size_t kMaxPoints = 1'000'000'000;  // of a sweep
+
+bool names_a_knob(const std::string& name) {
+  if (name.find("..") != std::string::npos || name.ends_with('.')) {
+    return false;
+  }
+  const std::string section = name.substr(0, name.find('.'));
+  return std::find(std::begin(kSections), std::end(kSections), section) != std::end(kSections);
+}
+
+void read_range(const Node& node, Axis& axis, Problems& problems) {
+  const std::size_t before = problems.size();
+  base::Fields f(node, "axes." + axis.name, problems);
+  AxisRange range;
+  read(f, range);
+  f.end();
+  const auto [from, to, factor, step] = range;
+  if (problems.size() != before) {
+    return;
+  }
+  if ((factor > 0.0) == (step > 0.0)) {
+    f.problem("factor", "a range needs either factor: or step:");
+  } else if (factor > 0.0 && from <= 0.0) {
+    f.problem("from", "must be more than 0 for a range with a factor");
+  } else if (to < from) {
+    f.problem("to", "is less than from");
+  }
+  if (problems.size() != before) {
+    return;
+  }
+  const double slack = 1e-9 * std::max(std::abs(from), std::abs(to));
+  for (std::size_t i = 0;; ++i) {
+    const auto n = static_cast<double>(i);
+    const double value = factor > 0.0 ? from * std::pow(factor, n) : from + step * n;
+    if (value > to + slack) {
+      break;
+    }
+    if (i == kMaxValues) {
+      f.problem("to", fmt::format("a range makes at most {} values", kMaxValues));
+      return;
+    }
+    const std::string text = fmt::format("{:.15g}", value);
+    axis.values.push_back({text, {{axis.name, node.place, base::scalar_node(text, node.place)}}});
+  }
+}
+
+std::string label_of(const Node& value) {
+  if (value.is_scalar()) {
+    return value.text;
+  }
+  if (const Node* name = value.find("name"); name != nullptr && name->is_scalar()) {
+    return name->text;
+  }
+  std::string text = base::to_yaml(value);
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+void read_axis(const base::Entry& entry, Sweep& sweep, Problems& problems) {
+  Axis axis{entry.key, {}};
+  const Node& node = entry.value;
+  const std::string path = "axes." + axis.name;
+  const bool bundles = node.is_map() && !node.entries.empty() &&
+                       std::all_of(node.entries.begin(), node.entries.end(),
+                                   [](const base::Entry& e) { return e.value.is_map(); });
+  if (!bundles && !names_a_knob(axis.name)) {
+    problems.add(
+        entry.key_place, path,
+        fmt::format("is neither a dotted path into the scenario (sections: {}) nor a set of "
+                    "named bundles",
+                    fmt::join(kSections, ", ")));
+    return;
+  }
+  if (bundles) {
+    for (const base::Entry& bundle : node.entries) {
+      axis.values.push_back(read_bundle(bundle, path, problems));
+    }
+  } else if (node.is_map()) {
+    read_range(node, axis, problems);
+  } else if (node.is_sequence() && !node.items.empty()) {
+    for (const Node& item : node.items) {
+      axis.values.push_back({label_of(item), {{axis.name, entry.key_place, item}}});
+    }
+  } else {
+    problems.add(
+        node.place, path,
+        "expects a list, a range {from, to, factor} or {from, to, step}, or named bundles");
+  }
+  sweep.axes.push_back(std::move(axis));
+}
+
+// An axis, or a list of them.
+void read_by(const Node& by, Sweep& sweep, Problems& problems) {
+  for (const Node& name : by.is_sequence() ? by.items : std::vector<Node>{by}) {
+    if (std::none_of(sweep.axes.begin(), sweep.axes.end(),
+                     [&](const Axis& a) { return a.name == name.text; })) {
+      problems.add(name.place, "pareto.by", "must name one of the axes");
+    }
+    sweep.pareto.by.push_back(name.text);
+  }
+}
+
+void read_goal(base::Fields& f, Sweep& sweep, Problems& problems) {
+  f.group(
+      "pareto",
+      [&](base::Fields& g) {
+        g.texts("maximize", sweep.pareto.maximize);
+        g.texts("minimize", sweep.pareto.minimize);
+        if (const Node* by = g.take("by")) {
+          read_by(*by, sweep, problems);
+        }
+        for (const char* key : {"maximize", "minimize"}) {
+          const auto& names = key[1] == 'a' ? sweep.pareto.maximize : sweep.pareto.minimize;
+          for (const std::string& name : names) {
+            if (find_metric(name) == nullptr) {
+              g.problem(key, unknown_metric(name));
+            }
+          }
+        }
+      },
+      base::optional);
+  if (sweep.pareto.maximize.empty() && sweep.pareto.minimize.empty() && problems.empty()) {
+    sweep.pareto.maximize = default_goal().maximize;
+  }
+}
+
+}  // namespace
+
+AxisValue read_bundle(const base::Entry& bundle, const std::string& path, Problems& problems) {
+  AxisValue value{bundle.key, {}};
+  if (!bundle.value.is_map()) {
+    problems.add(bundle.value.place, fmt::format("{}.{}", path, bundle.key),
+                 "expects settings, for example {system.chip.hbm.bandwidth: x1.2}");
+  }
+  for (const base::Entry& setting : bundle.value.entries) {
+    if (!names_a_knob(setting.key)) {
+      problems.add(setting.key_place, fmt::format("{}.{}", path, bundle.key),
+                   fmt::format("\"{}\" is not a dotted path into the scenario (sections: {})",
+                               setting.key, fmt::join(kSections, ", ")));
+    }
+    value.set.push_back({setting.key, setting.key_place, setting.value});
+  }
+  return value;
+}
+
+ParetoGoal default_goal() {
+  return {{"throughput_tok_per_s_per_gpu", "interactivity_tok_per_s_per_user"}, {}, {}};
+}
+
+std::size_t Sweep::points() const {
+  std::size_t count = 1;
+  for (const Axis& axis : axes) {
+    count *= axis.values.size();
+  }
+  return count;
+}
+
+std::vector<std::size_t> Sweep::group_axes() const {
+  std::vector<std::size_t> groups;
+  for (const std::string& name : pareto.by) {
+    const auto at =
+        std::find_if(axes.begin(), axes.end(), [&](const Axis& a) { return a.name == name; });
+    groups.push_back(static_cast<std::size_t>(at - axes.begin()));
+  }
+  return groups.empty() ? std::vector<std::size_t>{0} : groups;
+}
+
+void read(base::Fields& f, AxisRange& range) {
+  f.number("from", range.from, base::any_value);
+  f.number("to", range.to, base::any_value);
+  f.number("factor", range.factor, {1.0, 1e9, true}, base::optional);
+  f.number("step", range.step, base::positive, base::optional);
+}
+
+void read_points(base::Fields& f, Sweep& sweep, Problems& problems, base::Need axes_are) {
+  if (const Node* base_node = f.take("base", base::required)) {
+    if (base_node->is_map()) {
+      sweep.base = *base_node;
+    } else if (base_node->is_scalar()) {
+      const std::filesystem::path file =
+          std::filesystem::path(base_node->place.source->directory) / base_node->text;
+      try {
+        if (!std::filesystem::exists(file)) {
+          problems.add(base_node->place, "base", fmt::format("there is no file {}", file.string()));
+        } else {
+          sweep.base = base::load_document(file);
+        }
+      } catch (const base::InputError& error) {
+        problems.add_text(error.what());
+      }
+    } else {
+      problems.add(base_node->place, "base", "expects a path or an inline scenario");
+    }
+  }
+  if (const Node* axes = f.take("axes", axes_are)) {
+    if (!axes->is_map() || axes->entries.empty()) {
+      problems.add(axes->place, "axes",
+                   "expects at least one axis, for example {traffic.concurrency: [16, 64]}");
+    }
+    for (const base::Entry& entry : axes->entries) {
+      read_axis(entry, sweep, problems);
+      if (sweep.points() > kMaxPoints) {
+        problems.add(f.node().place, "axes",
+                     fmt::format("make {:.3g} points; at most {} in one sweep",
+                                 static_cast<double>(sweep.points()), kMaxPoints));
+        break;
+      }
+    }
+  }
+  if (const Node* where = f.take("where")) {
+    if (!where->is_sequence()) {
+      problems.add(where->place, "where", "expects a list: [fits, 'ttft_p50_s <= 2']");
+    }
+    for (const Node& item : where->items) {
+      if (const auto condition = parse_condition(item.text, item.place, problems)) {
+        sweep.where.push_back(*condition);
+      }
+    }
+  }
+}
+
+void read(base::Fields& f, Sweep& sweep, Problems& problems) {
+  f.text("question", sweep.question, base::optional);
+  read_points(f, sweep, problems, base::required);
+  read_goal(f, sweep, problems);
+}
+
+Sweep read_sweep(const Node& document) {
+  Problems problems;
+  Sweep sweep;
+  base::Fields fields(document, "", problems);
+  read(fields, sweep, problems);
+  fields.end();
+  problems.throw_if_any();
+  return sweep;
+}
+
+}  // namespace roofcast::sim

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A sweep: a base scenario, axes of knobs, constraints, and what is best.
+//
+//   base: llama-70b.yaml                            # a path, or an inline scenario
+//   axes:
+//     system: [hgx_h100, hgx_h200]                  # a list
+//     system.chip.hbm.bandwidth: [x1, x1.5, x2]     # factors of what is there
+//     traffic.concurrency: {from: 1, to: 512, factor: 2}        # or step:
+//     plan:                                         # a name of one's own: bundles of settings
+//       latency:    {deployment.tensor_parallel: 8}
+//       throughput: {deployment.tensor_parallel: 2, serving.max_sequences: 256}
+//   where: [fits, 'ttft_p50_s <= 2']
+//   pareto: {maximize: [throughput_tok_per_s_per_gpu], minimize: [ttft_p50_s], by: system}    # or by: [system, plan]
+//
+// Points are the Cartesian product, the last axis fastest; outer knobs (shorter paths) are set
+// before inner ones. A point that does not fit or misses a constraint is a row with a reason.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/document/fields.hpp"
+#include "base/document/node.hpp"
+#include "base/document/problems.hpp"
+#include "sim/result/condition.hpp"
+
+namespace roofcast::sim {
+
+struct Assignment {
+  std::string path;
+  base::Place path_place;
+  base::Node value;
+};
+
+struct AxisValue {
+  std::string label;  // what the CSV says
+  std::vector<Assignment> set;
+};
+
+struct Axis {
+  std::string name;  // the dotted path, or the bundle's name
+  std::vector<AxisValue> values;
+};
+
+// {from, to, factor} or {from, to, step}, ends included.
+struct AxisRange {
+  double from = 0.0;
+  double to = 0.0;
+  double factor = 0.0;
+  double step = 0.0;
+};
+
+struct ParetoGoal {
+  std::vector<std::string> maximize;
+  std::vector<std::string> minimize;
+  std::vector<std::string> by;  // axes, a front for each of their combinations; none: one over all
+};
+
+// Throughput per GPU against interactivity: what serving is traded between.
+ParetoGoal default_goal();
+
+struct Sweep {
+  std::string question;  // optional, shown in the report
+  base::Node base;       // a scenario, references not yet loaded
+  std::vector<Axis> axes;
+  std::vector<Condition> where;
+  ParetoGoal pareto;
+
+  std::size_t points() const;
+  // Whose best points are told beside each other: the axes of `pareto.by`, or the first one.
+  std::vector<std::size_t> group_axes() const;
+};
+
+void read(base::Fields& f, AxisRange& range);
+// `base:`, `axes:` and `where:`.
+void read_points(base::Fields& f, Sweep& sweep, base::Problems& problems, base::Need axes_are);
+// A named set of settings, of the group at `path`.
+AxisValue read_bundle(const base::Entry& bundle, const std::string& path, base::Problems& problems);
+void read(base::Fields& f, Sweep& sweep, base::Problems& problems);
+Sweep read_sweep(const base::Node& document);  // throws InputError with every problem
+
+}  // namespace roofcast::sim

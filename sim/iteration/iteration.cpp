@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/iteration/iteration.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/operators/operator_cost.hpp"
+#include "models/power.hpp"
+#include "sim/iteration/batch_overlap.hpp"
+#include "sim/iteration/draft_model.hpp"
+#include "workloads/graph/vision_graph.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+using base::Seconds;
+
+void build(const ScenarioView& s, const workloads::Batch& batch, workloads::Graph& graph) {
+  const workloads::Stack& stack = s.serving->stack;
+  const workloads::Fusion fusion{stack.fused_quantise, stack.custom_all_reduce, stack.fused_norm,
+                                 stack.second_experts,
+                                 s.serving->overlap == workloads::Overlap::shared_experts};
+  const auto half = half_of(s, batch);
+  workloads::build_graph(*s.model, *s.precision, *s.mapping, fusion, half ? half->batch : batch,
+                         graph);
+  const double runs = (half ? half->runs : 1.0) * static_cast<double>(s.model->denoising_steps);
+  for (workloads::Call& call : graph) {
+    call.count *= runs;
+  }
+  if (!s.model->vision.empty() && s.traffic->images > 0 && batch.prefill_sequences > 0) {
+    const workloads::Traffic& t = *s.traffic;
+    const double images = static_cast<double>(batch.prefill_sequences * t.images) *
+                          static_cast<double>(batch.prefill_tokens) /
+                          static_cast<double>(t.input_tokens - t.cached_tokens);
+    workloads::append_vision(s.model->vision.front(), s.model->hidden, *s.precision, *s.mapping,
+                             fusion, std::max<std::int64_t>(1, std::llround(images)),
+                             std::min(1.0, images), graph);
+  }
+}
+
+// The hand-overs of one micro-batch from stage to stage: inside a scale-up domain, and beyond one.
+// A hop goes beyond where any rank's does, since a stage's ranks wait for each other.
+std::array<workloads::Call, 2> hand_overs(const ScenarioView& s, const workloads::Batch& batch) {
+  const std::int64_t domain = s.platform->machine.scale_up_domain;
+  const std::int64_t stage = s.mapping->stage_ranks();
+  const std::int64_t decodes = batch.decode_sequences * batch.query_tokens;
+  const double rows =
+      static_cast<double>(decodes) + static_cast<double>(batch.tokens() - decodes) /
+                                         static_cast<double>(s.mapping->context_parallel);
+  const double bytes = rows * static_cast<double>(s.model->hidden) * workloads::kHiddenBytes /
+                       static_cast<double>(s.mapping->tensor_parallel);
+  const std::int64_t hops = s.mapping->pipeline_parallel - 1;
+  std::int64_t beyond = 0;
+  for (std::int64_t hop = 0; hop < hops; ++hop) {
+    beyond += hop * stage / domain != ((hop + 2) * stage - 1) / domain ? 1 : 0;
+  }
+  const auto send = [&](std::int64_t stride) {
+    return workloads::Collective{workloads::CollectiveKind::send_receive, bytes, 2, stride};
+  };
+  const std::int64_t passes = s.model->denoising_steps;
+  return {{{send(1), "pipeline.send", static_cast<double>(passes * (hops - beyond))},
+           {send(domain), "pipeline.send_out", static_cast<double>(passes * beyond)}}};
+}
+
+// What a call costs among others: some of its launch passes while the call before it still runs. The
+// start of the library's collectives is no launch.
+models::Cost in_step(models::Cost cost, const workloads::Call& call, const ScenarioView& s) {
+  const bool communicates = std::holds_alternative<workloads::Collective>(call.op);
+  const Seconds one = s.platform->machine.calibration.launch;
+  const Seconds launch = communicates && one < cost.launch ? one : cost.launch;
+  const Seconds hidden = s.serving->stack.hidden_launch * launch;
+  cost.launch -= hidden;
+  cost.time -= hidden;
+  if (!cost.runner_up.empty()) {
+    cost.runner_up_time -= hidden;
+  }
+  return cost;
+}
+
+// Time that calls add to a step, one after the other.
+class Sequence {
+ public:
+  explicit Sequence(Exposed exposed = {}) : exposed_(exposed) {}
+
+  Seconds add(const workloads::Call& call, const models::Cost& cost) {
+    const Seconds all = call.count * cost.time;
+    if (!call.beside) {
+      room_ = all;
+      return call.in_layers ? (call.exchange ? exposed_.exchange : exposed_.compute) * all : all;
+    }
+    const Seconds added = base::max(Seconds{}, all - room_);
+    room_ = base::max(Seconds{}, room_ - all);
+    return added;
+  }
+
+ private:
+  Exposed exposed_;
+  Seconds room_;  // of the call that others may run beside
+};
+
+// What two halves of a batch leave of each other; everything where it is not cut.
+template <class CostOf>
+Exposed exposed_of(const ScenarioView& s, const workloads::Batch& batch,
+                   const workloads::Graph& graph, CostOf cost_of) {
+  if (!half_of(s, batch)) {
+    return {};
+  }
+  Sequence sequence;
+  Seconds compute{};
+  Seconds exchange{};
+  Seconds on_sms{};
+  double free_sms = 1.0;
+  for (const workloads::Call& call : graph) {
+    if (!call.in_layers) {
+      continue;
+    }
+    const models::Cost cost = cost_of(call);
+    const Seconds time = sequence.add(call, cost);
+    (call.exchange ? exchange : compute) += time;
+    if (call.exchange && cost.algorithm == "deduplicated") {
+      const auto& op = std::get<workloads::Collective>(call.op);
+      on_sms += time;
+      free_sms = 1.0 - std::min(1.0, static_cast<double>(op.sms) / s.platform->machine.sms);
+    }
+  }
+  const double mean_free =
+      exchange > Seconds{} ? 1.0 - (1.0 - free_sms) * (on_sms / exchange) : 1.0;
+  return exposed(compute, exchange, mean_free,
+                 static_cast<double>(s.model->layers_with(workloads::Ffn::moe)));
+}
+
+// What a rank of each stage draws over a step.
+models::Drawn drawn(models::Activity activity, Seconds host, const models::PowerRates& rates) {
+  activity.gaps = host;
+  return models::drawn(activity, rates);
+}
+
+// What the host takes to launch an iteration that no graph covers, operator by operator.
+Seconds eager_launches(const ScenarioView& s, const workloads::Batch& batch,
+                       const workloads::Graph& graph) {
+  if (batch.prefill_sequences == 0 || s.launches_ahead) {
+    return {};
+  }
+  const workloads::Stack& stack = s.serving->stack;
+  const bool by_graph = batch.tokens() <= stack.graph_tokens;
+  double operators = 0.0;
+  for (const workloads::Call& call : graph) {
+    const bool attends = std::holds_alternative<workloads::PrefillAttention>(call.op);
+    if (attends || !by_graph) {
+      operators += call.count;
+    }
+    if (attends && s.model->attention.kv_rank > 0) {
+      operators += call.count * stack.latent_operators;
+    } else if (!by_graph && std::holds_alternative<workloads::ExpertRouting>(call.op)) {
+      operators += call.count * stack.expert_operators;
+    }
+  }
+  return operators * stack.eager_operator;
+}
+
+// Share of the layers that the stage with most of them has.
+double longest_stage(const ScenarioView& s) {
+  const auto layers = static_cast<double>(s.model->layer_count());
+  return std::ceil(layers / static_cast<double>(s.mapping->pipeline_parallel)) / layers;
+}
+
+Limit limit_of(models::Bound bound) { return static_cast<Limit>(bound); }
+static_assert(static_cast<int>(Limit::network) == static_cast<int>(models::Bound::network));
+
+}  // namespace
+
+std::string_view name(Limit limit) {
+  constexpr std::string_view kNames[kLimits] = {
+      "latency", "compute", "memory", "l2", "network", "host", "waiting", "slots", "arrivals"};
+  return kNames[static_cast<std::size_t>(limit)];
+}
+
+Limit StepCost::limit() const {
+  return static_cast<Limit>(std::max_element(by_limit.begin(), by_limit.end()) - by_limit.begin());
+}
+
+models::Spread StepCost::spread(const models::Uncertainty& uncertainty) const {
+  const models::UncertainSum::Seconds half = operators.half_widths(uncertainty);
+  return {half.below / latency, half.above / latency};
+}
+
+Seconds host_wait(const workloads::Serving& serving, const workloads::Batch& batch,
+                  Seconds running) {
+  const workloads::Stack& stack = serving.stack;
+  const auto sequences = static_cast<double>(batch.decode_sequences + batch.prefill_sequences);
+  const Seconds host = stack.step_overhead + sequences * stack.sequence_overhead;
+  return stack.asynchronous ? base::max(Seconds{}, host - running) : host;
+}
+
+StepCost launch_floor(const ScenarioView& s, const workloads::Batch& batch, Workspace& workspace) {
+  StepCost floor;
+  if (s.serving->stack.eager_operator > Seconds{}) {
+    build(s, batch, workspace.graph);
+    const Seconds launched = eager_launches(s, batch, workspace.graph);
+    const Seconds of_a_stage = longest_stage(s) * launched;
+    floor.latency = launched + host_wait(*s.serving, batch, launched);
+    floor.period = of_a_stage + host_wait(*s.serving, batch, of_a_stage);
+  }
+  return floor;
+}
+
+namespace {
+
+// The model's own operators and the host, which works beside `drafting` too.
+StepCost model_cost(const ScenarioView& s, const workloads::Batch& batch, Seconds drafting,
+                    Workspace& workspace) {
+  const models::Machine& machine = s.platform->machine;
+  build(s, batch, workspace.graph);
+  StepCost step;
+  Seconds layers{};
+  Seconds ends{};  // embedding and head, on the first and last stage
+  const auto cost_of = [&](const workloads::Call& call) {
+    return in_step(
+        workspace.costs ? workspace.costs->of(call.op, machine) : models::cost_of(call.op, machine),
+        call, s);
+  };
+  Sequence sequence(exposed_of(s, batch, workspace.graph, cost_of));
+  models::Activity activity;
+  const auto timed = [&](const workloads::Call& call) {
+    const models::Cost cost = cost_of(call);
+    const Seconds time = sequence.add(call, cost);
+    activity.add(cost, models::math_of(call.op, machine), call.count, time, machine);
+    step.by_limit[static_cast<std::size_t>(limit_of(cost.bound))] += time;
+    step.operators.add(models::error_kind(call.op), time);
+    return time;
+  };
+  for (const workloads::Call& call : workspace.graph) {
+    (call.in_layers ? layers : ends) += timed(call);
+  }
+  const std::int64_t stages = s.mapping->pipeline_parallel;
+  Seconds sending{};
+  Seconds slowest_send{};
+  for (const workloads::Call& call : hand_overs(s, batch)) {
+    if (call.count > 0.0) {
+      const Seconds time = timed(call);
+      sending += time;
+      slowest_send = base::max(slowest_send, time / call.count);
+    }
+  }
+  const Seconds kernels = layers + ends + sending;
+  const Seconds launched = eager_launches(s, batch, workspace.graph);
+  const Seconds late = base::max(Seconds{}, launched - kernels);
+  step.by_limit[static_cast<std::size_t>(Limit::host)] += late;
+  const Seconds host = host_wait(*s.serving, batch, kernels + late + drafting);
+  step.by_limit[static_cast<std::size_t>(Limit::host)] += host;
+  step.latency = kernels + late + host;
+  const Seconds slowest =
+      base::max(stages > 1 ? longest_stage(s) * layers + ends + slowest_send : kernels,
+                longest_stage(s) * launched);
+  const Seconds period_host = host_wait(*s.serving, batch, slowest + drafting);
+  step.period = slowest + period_host;
+  const models::Drawn draw = drawn(activity, late + host, machine.power);
+  step.clock = draw.clock;
+  step.energy_above_idle = draw.energy - machine.power.idle * draw.time;
+  if (draw.clock < 1.0) {
+    // Slower kernels may still be done when the host has launched the last of them.
+    const Seconds slowed = draw.time - late - host;
+    const Seconds still_late = base::max(Seconds{}, launched - slowed);
+    const double slower = (slowed + still_late) / (kernels + late);
+    step.by_limit[static_cast<std::size_t>(Limit::compute)] += slowed - kernels;
+    step.by_limit[static_cast<std::size_t>(Limit::host)] += still_late - late;
+    step.latency = slowed + still_late + host;
+    step.period = period_host + slower * slowest;
+  }
+  return step;
+}
+
+// Passes of a draft on so large a share of the ranks; the others wait.
+void add(StepCost& step, const StepCost& pass, double count, double ranks) {
+  const Seconds time = count * pass.latency;
+  if (time > Seconds{}) {
+    step.clock = (step.clock * step.latency + pass.clock * time) / (step.latency + time);
+  }
+  step.latency += time;
+  step.period += count * pass.period;
+  for (std::size_t i = 0; i < step.by_limit.size(); ++i) {
+    step.by_limit[i] += count * pass.by_limit[i];
+  }
+  step.energy_above_idle += ranks * count * pass.energy_above_idle;
+  step.operators.add(pass.operators, count);
+}
+
+}  // namespace
+
+StepCost step_cost(const ScenarioView& s, const workloads::Batch& batch, Workspace& workspace) {
+  if (s.draft == nullptr) {
+    return model_cost(s, batch, {}, workspace);
+  }
+  std::array<StepCost, 2> drafts;
+  std::array<double, 2> counts{};
+  Seconds drafting{};
+  const auto passes = draft_passes(s, batch);
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    if (passes[i].count > 0) {
+      counts[i] = static_cast<double>(passes[i].count);
+      drafts[i] = model_cost(s.draft->view, passes[i].batch, {}, workspace);
+      drafting += counts[i] * drafts[i].latency;
+    }
+  }
+  const double ranks = static_cast<double>(s.draft->mapping.stage_ranks()) /
+                       static_cast<double>(s.mapping->stage_ranks());
+  StepCost step = model_cost(s, batch, drafting, workspace);
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    add(step, drafts[i], counts[i], ranks);
+  }
+  return step;
+}
+
+std::vector<OperatorLine> step_operators(const ScenarioView& s, const workloads::Batch& batch) {
+  workloads::Graph graph;
+  build(s, batch, graph);
+  for (const workloads::Call& call : hand_overs(s, batch)) {
+    if (call.count > 0.0) {
+      graph.push_back(call);
+    }
+  }
+  std::vector<OperatorLine> lines;
+  const models::Machine& machine = s.platform->machine;
+  const auto cost_of = [&](const workloads::Call& call) {
+    return in_step(models::cost_of(call.op, machine), call, s);
+  };
+  Sequence sequence(exposed_of(s, batch, graph, cost_of));
+  models::Activity activity;
+  for (const workloads::Call& call : graph) {
+    const models::Cost cost = cost_of(call);
+    lines.push_back({call, cost, sequence.add(call, cost)});
+    activity.add(cost, models::math_of(call.op, machine), call.count, lines.back().time, machine);
+  }
+  const Seconds late = base::max(Seconds{}, eager_launches(s, batch, graph) - activity.running);
+  const Seconds host = host_wait(*s.serving, batch, activity.running + late);
+  const double clock = drawn(activity, late + host, machine.power).clock;
+  for (OperatorLine& line : lines) {
+    const base::MathType math = models::math_of(line.call.op, machine);
+    const Seconds compute =
+        base::min(line.time, line.call.count * models::clocked_time(line.cost, math, machine));
+    line.time += (1.0 / clock - 1.0) * compute;
+  }
+  return lines;
+}
+
+}  // namespace roofcast::sim

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/iteration/iteration_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace roofcast::sim {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr StepTime kEmpty{kUnknown, kUnknown};
+constexpr std::int64_t kSmall = 4096;      // integers whose node is looked up
+constexpr std::int64_t kTile = 64;         // rows: times jump after its multiples
+constexpr std::int64_t kTiledUpTo = 2048;  // beyond, a tile more is little
+
+bool is_empty(StepTime t) { return std::isnan(t.latency); }
+StepTime operator+(StepTime a, StepTime b) { return {a.latency + b.latency, a.period + b.period}; }
+StepTime operator-(StepTime a, StepTime b) { return {a.latency - b.latency, a.period - b.period}; }
+StepTime between(StepTime a, StepTime b, double beyond) {
+  return {a.latency + beyond * (b.latency - a.latency), a.period + beyond * (b.period - a.period)};
+}
+
+// Every integer from `first` to `whole`, then by `ratio` until `last` is passed.
+std::vector<std::int64_t> spaced(std::int64_t first, std::int64_t whole, double ratio,
+                                 std::int64_t last) {
+  std::vector<std::int64_t> nodes{first};
+  while (nodes.back() < last || nodes.size() < 2) {
+    const std::int64_t node = nodes.back();
+    const auto next = static_cast<std::int64_t>(std::llround(static_cast<double>(node) * ratio));
+    nodes.push_back(node < whole ? node + 1 : std::max(node + 1, next));
+  }
+  return nodes;
+}
+
+// Both sides of every jump of attention's tiles.
+std::vector<std::int64_t> tiled(std::int64_t last) {
+  std::vector<std::int64_t> nodes{1, 16};
+  for (std::int64_t tile = kTile; tile <= kTiledUpTo; tile += kTile) {
+    nodes.insert(nodes.end(), {tile, tile + 1});
+  }
+  while (nodes.back() < last) {
+    const double next = 1.1 * static_cast<double>(nodes.back());
+    nodes.push_back(std::llround(next / kTile) * kTile);
+  }
+  return nodes;
+}
+
+// Both sides of every jump of the head, whose rows are the decodes' tokens and one prompt's last token.
+std::vector<std::int64_t> with_rows(std::vector<std::int64_t> nodes, std::int64_t query) {
+  const std::int64_t last = std::min(nodes.back() * query, kTiledUpTo);
+  for (std::int64_t rows = kTile; rows <= last; rows += kTile) {
+    const std::int64_t below = (rows - 1) / query;
+    nodes.insert(nodes.end(), {below, below + 1});
+  }
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  return nodes;
+}
+
+}  // namespace
+
+StepTimes::Axis::Axis(std::vector<std::int64_t> nodes) : nodes_(std::move(nodes)) {
+  below_.resize(static_cast<std::size_t>(std::min(kSmall, nodes_.back())) + 1);
+  std::size_t node = 0;
+  for (std::size_t i = 0; i < below_.size(); ++i) {
+    while (node + 2 < nodes_.size() && nodes_[node + 1] <= static_cast<std::int64_t>(i)) {
+      ++node;
+    }
+    below_[i] = static_cast<std::uint16_t>(node);
+  }
+}
+
+// Beyond the last node the line of the last two goes on.
+StepTimes::Axis::Place StepTimes::Axis::place(double x) const {
+  std::size_t node = 0;
+  if (x < static_cast<double>(below_.size())) {
+    node = below_[static_cast<std::size_t>(std::max(x, 0.0))];
+  } else {
+    const auto above = std::upper_bound(nodes_.begin(), nodes_.end(), static_cast<std::int64_t>(x));
+    node = std::min(static_cast<std::size_t>(above - nodes_.begin()), nodes_.size() - 1) - 1;
+  }
+  const auto from = static_cast<double>(nodes_[node]);
+  const auto to = static_cast<double>(nodes_[node + 1]);
+  return {node, std::max(0.0, (x - from) / (to - from))};
+}
+
+StepTimes::StepTimes(const ScenarioView& scenario, std::int64_t groups)
+    : scenario_(scenario),
+      groups_(groups),
+      query_(scenario.serving->speculation.query_tokens()),
+      contexts_(spaced(16, 0, 1.25, scenario.model->max_context)),
+      decodes_(with_rows(spaced(0, 32, 1.125, scenario.serving->limits.max_sequences), query_)),
+      beside_(spaced(1, 0, 1.4, scenario.serving->limits.max_tokens_per_step)),
+      prompts_(spaced(1, 8, 1.2, scenario.serving->limits.max_sequences)),
+      lengths_(tiled(scenario.serving->limits.max_tokens_per_step)),
+      cached_(spaced(0, 0, 1.3, scenario.model->max_context)),
+      with_decodes_(decodes_.size() * contexts_.size() * beside_.size(), kEmpty),
+      with_prefixes_(prompts_.size() * lengths_.size() * cached_.size(), kEmpty) {
+  workspace_.costs.emplace();
+  const std::int64_t by_graph = scenario.serving->stack.graph_tokens;
+  for (const std::int64_t which : {0, 1, 2, 3}) {
+    const std::int64_t decodes = which / 2;
+    workloads::Batch batch;
+    batch.decode_sequences = decodes;
+    batch.query_tokens = decodes > 0 ? query_ : 1;
+    batch.context = 1024;
+    batch.prefill_sequences = 1;
+    batch.prefill_tokens = which % 2 == 0 ? 1 : by_graph + 1;
+    batch.groups = groups;
+    const StepCost floor = launch_floor(scenario, batch, workspace_);
+    floors_[which] = {floor.latency.si(), floor.period.si()};
+  }
+  scenario_.launches_ahead = true;
+}
+
+StepTime StepTimes::cost(const workloads::Batch& batch) {
+  ++costs_;
+  const StepCost cost = step_cost(scenario_, batch, workspace_);
+  return {cost.latency.si(), cost.period.si()};
+}
+
+StepTime StepTimes::prompt(std::int64_t tokens) {
+  const auto index = static_cast<std::size_t>(tokens);
+  if (index >= prompt_.size()) {
+    prompt_.resize(std::max(index + 1, 2 * prompt_.size()), kEmpty);
+  }
+  if (is_empty(prompt_[index])) {
+    prompt_[index] = cost({0, 1, 0, 1, tokens, 0, groups_});
+  }
+  return prompt_[index];
+}
+
+StepTime StepTimes::alone(std::int64_t decodes, double context) {
+  const Axis::Place c = contexts_.place(context);
+  const std::size_t index = static_cast<std::size_t>(decodes) * contexts_.size() + c.node;
+  if (index + 1 >= alone_.size()) {
+    alone_.resize(std::max(index + 2, 2 * alone_.size()), kEmpty);
+  }
+  for (const std::size_t next : {std::size_t{0}, std::size_t{1}}) {
+    if (is_empty(alone_[index + next])) {
+      alone_[index + next] = cost({decodes, query_, contexts_[c.node + next], 0, 0, 0, groups_});
+    }
+  }
+  return between(alone_[index], alone_[index + 1], c.beyond);
+}
+
+StepTime StepTimes::decodes(const Iteration& iteration) {
+  const Axis::Place d = decodes_.place(static_cast<double>(iteration.decodes));
+  const Axis::Place c = contexts_.place(iteration.context);
+  const Axis::Place n = beside_.place(static_cast<double>(iteration.prompt_tokens));
+  const auto node = [&](std::size_t i, std::size_t j, std::size_t k) {
+    StepTime& entry = with_decodes_[(i * contexts_.size() + j) * beside_.size() + k];
+    if (is_empty(entry)) {
+      const std::int64_t tokens = beside_[k];
+      entry = decodes_[i] == 0 ? StepTime{}
+                               : cost({decodes_[i], query_, contexts_[j], 1, tokens, 0, groups_}) -
+                                     prompt(decodes_[i] * query_ + tokens);
+    }
+    return entry;
+  };
+  const auto over_prompts = [&](std::size_t i, std::size_t j) {
+    return between(node(i, j, n.node), node(i, j, n.node + 1), n.beyond);
+  };
+  const auto over_contexts = [&](std::size_t i) {
+    return between(over_prompts(i, c.node), over_prompts(i, c.node + 1), c.beyond);
+  };
+  return d.beyond == 0.0 ? over_contexts(d.node)
+                         : between(over_contexts(d.node), over_contexts(d.node + 1), d.beyond);
+}
+
+StepTime StepTimes::prefixes(const Iteration& iteration) {
+  const auto sequences = static_cast<double>(iteration.prompts);
+  const Axis::Place s = prompts_.place(sequences);
+  const Axis::Place p = lengths_.place(static_cast<double>(iteration.prompt_tokens) / sequences);
+  const Axis::Place k = cached_.place(iteration.cached);
+  const auto node = [&](std::size_t i, std::size_t j, std::size_t l) {
+    StepTime& entry = with_prefixes_[(i * lengths_.size() + j) * cached_.size() + l];
+    if (is_empty(entry)) {
+      entry = cost({0, 1, 0, prompts_[i], lengths_[j], cached_[l], groups_}) -
+              prompt(prompts_[i] * lengths_[j]);
+    }
+    return entry;
+  };
+  const auto over_cached = [&](std::size_t i, std::size_t j) {
+    return k.beyond == 0.0 ? node(i, j, k.node)
+                           : between(node(i, j, k.node), node(i, j, k.node + 1), k.beyond);
+  };
+  const auto over_lengths = [&](std::size_t i) {
+    return between(over_cached(i, p.node), over_cached(i, p.node + 1), p.beyond);
+  };
+  return s.beyond == 0.0 ? over_lengths(s.node)
+                         : between(over_lengths(s.node), over_lengths(s.node + 1), s.beyond);
+}
+
+StepTime StepTimes::operator()(const Iteration& iteration) {
+  if (iteration.prompts == 0) {
+    return alone(iteration.decodes, iteration.context);
+  }
+  StepTime time = prompt(iteration.decodes * query_ + iteration.prompt_tokens);
+  if (iteration.decodes > 0) {
+    time = time + decodes(iteration);
+  }
+  if (iteration.prompts > 1 || iteration.cached > 0.0) {
+    time = time + prefixes(iteration);
+  }
+  const bool covered =
+      iteration.prompt_tokens + iteration.decodes * query_ <= scenario_.serving->stack.graph_tokens;
+  const StepTime& floor = floors_[(iteration.decodes > 0 ? 2 : 0) + (covered ? 0 : 1)];
+  return {std::max(time.latency, floor.latency), std::max(time.period, floor.period)};
+}
+
+}  // namespace roofcast::sim

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/replay/kv_cache.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/integers.hpp"
+#include "sim/iteration/memory.hpp"
+
+namespace roofcast::sim {
+
+std::uint64_t Prefix::operator[](std::int64_t unit) const {
+  const auto index = static_cast<std::size_t>(unit);
+  if (index < shared.size()) {
+    return shared[index];
+  }
+  // The finaliser of splitmix64, which is one to one.
+  std::uint64_t x = (own << 32U) ^ static_cast<std::uint64_t>(unit) ^ 0x9e3779b97f4a7c15ULL;
+  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31U);
+}
+
+KvCache::KvCache(const ScenarioView& s, base::Bytes capacity)
+    : scenario_(s),
+      block_tokens_(s.serving->stack.kv_block_tokens * s.mapping->cache_parts()),
+      state_(std::llround(states_of(s).si())),
+      capacity_(static_cast<std::int64_t>(capacity.si())),
+      keeps_prefixes_(s.serving->policy.prefix_cache && state_ == 0) {
+  const workloads::KvOffload& offload = s.serving->kv_offload;
+  const auto link = offload.bandwidth ? offload.bandwidth : s.platform->system.chip.pcie;
+  const auto share = static_cast<std::int64_t>(offload.capacity.si()) / s.mapping->ranks();
+  if (keeps_prefixes_ && share > 0 && link) {
+    host_.emplace(share, *link);
+  }
+}
+
+std::int64_t KvCache::blocks(std::int64_t tokens) const {
+  return base::ceil_div(tokens, block_tokens_);
+}
+
+std::int64_t KvCache::bytes(std::int64_t blocks) {
+  while (static_cast<std::size_t>(blocks) >= bytes_.size()) {
+    const auto tokens = static_cast<std::int64_t>(bytes_.size()) * block_tokens_;
+    bytes_.push_back(state_ + std::llround(keys_of(static_cast<double>(tokens), scenario_).si()));
+  }
+  return bytes_[static_cast<std::size_t>(blocks)];
+}
+
+std::int64_t KvCache::unit_bytes(const Prefix& prefix, std::int64_t unit) {
+  return bytes(blocks((unit + 1) * prefix.unit_tokens)) - bytes(blocks(unit * prefix.unit_tokens));
+}
+
+// Of `blocks`, those that are not published units.
+std::int64_t KvCache::own_bytes(const Holding& holding, const Prefix& prefix, std::int64_t all) {
+  return bytes(all) - bytes(blocks(holding.units * prefix.unit_tokens)) + bytes(0);
+}
+
+std::int64_t KvCache::known_tokens(const Prefix& prefix, std::int64_t tokens) const {
+  std::int64_t unit = 0;
+  while (keeps_prefixes_ && (unit + 1) * prefix.unit_tokens <= tokens &&
+         units_.find(prefix[unit]) != units_.end()) {
+    ++unit;
+  }
+  return unit * prefix.unit_tokens;
+}
+
+std::int64_t KvCache::restorable_tokens(const Prefix& prefix, std::int64_t tokens) const {
+  std::int64_t unit = 0;
+  while (host_ && (unit + 1) * prefix.unit_tokens <= tokens &&
+         (units_.contains(prefix[unit]) || host_->has(prefix[unit]))) {
+    ++unit;
+  }
+  return unit * prefix.unit_tokens;
+}
+
+double KvCache::restore(const Prefix& prefix, std::int64_t from, std::int64_t to, double now) {
+  std::int64_t sum = 0;
+  for (std::int64_t unit = from / prefix.unit_tokens; unit < to / prefix.unit_tokens; ++unit) {
+    if (!units_.contains(prefix[unit])) {
+      // What admission evicted may have pushed it out after it was promised: it is read before that.
+      if (host_->has(prefix[unit])) {
+        host_->use(prefix[unit]);
+      }
+      sum += unit_bytes(prefix, unit);
+    }
+  }
+  return host_->load(sum, now);
+}
+
+void KvCache::hold(Unit& unit) {
+  if (unit.holders++ == 0) {
+    idle_order_.erase(unit.place);
+    idle_ -= unit.bytes;
+    used_ += unit.bytes;
+    committed_ += unit.bytes;
+  }
+}
+
+bool KvCache::admit(Holding& holding, std::int64_t promised_tokens, const Prefix& prefix,
+                    std::int64_t reusable) {
+  const std::int64_t units = known_tokens(prefix, reusable) / prefix.unit_tokens;
+  std::int64_t held = 0;  // of those units, by others
+  std::int64_t woken = 0;
+  for (std::int64_t unit = 0; unit < units; ++unit) {
+    const Unit& known = units_.find(prefix[unit])->second;
+    (known.holders > 0 ? held : woken) += known.bytes;
+  }
+  const std::int64_t start = blocks(units * prefix.unit_tokens);
+  const std::int64_t promised = std::max(start, blocks(promised_tokens));
+  if (committed_ + bytes(promised) - held > capacity_ || used_ + woken + bytes(0) > capacity_) {
+    return false;
+  }
+  holding = {start, promised, units};
+  for (std::int64_t unit = 0; unit < units; ++unit) {
+    hold(units_.find(prefix[unit])->second);
+  }
+  used_ += bytes(0);
+  committed_ += own_bytes(holding, prefix, promised);
+  make_room();
+  return true;
+}
+
+bool KvCache::grow(Holding& holding, std::int64_t tokens) {
+  const std::int64_t wanted = blocks(tokens);
+  if (wanted <= holding.blocks) {
+    return true;
+  }
+  const std::int64_t more = bytes(wanted) - bytes(holding.blocks);
+  if (used_ + more > capacity_) {
+    return false;
+  }
+  used_ += more;
+  const std::int64_t covered = std::max(holding.blocks, holding.promised);
+  committed_ += std::max<std::int64_t>(0, bytes(wanted) - bytes(covered));
+  holding.blocks = wanted;
+  make_room();
+  return true;
+}
+
+void KvCache::publish(Holding& holding, const Prefix& prefix, std::int64_t tokens) {
+  if (!keeps_prefixes_) {
+    return;
+  }
+  for (; (holding.units + 1) * prefix.unit_tokens <= tokens; ++holding.units) {
+    const std::int64_t size = unit_bytes(prefix, holding.units);
+    const auto [place, fresh] = units_.try_emplace(prefix[holding.units], Unit{size, 1, {}});
+    if (!fresh) {
+      // Somebody else computed it meanwhile: one copy is enough.
+      used_ -= size;
+      committed_ -= size;
+      hold(place->second);
+    }
+  }
+}
+
+void KvCache::release(Holding& holding, const Prefix& prefix) {
+  used_ -= own_bytes(holding, prefix, holding.blocks);
+  committed_ -= own_bytes(holding, prefix, std::max(holding.blocks, holding.promised));
+  while (holding.units > 0) {
+    const std::uint64_t hash = prefix[--holding.units];
+    Unit& unit = units_.find(hash)->second;
+    if (--unit.holders == 0) {
+      used_ -= unit.bytes;
+      committed_ -= unit.bytes;
+      idle_ += unit.bytes;
+      unit.place = idle_order_.insert(idle_order_.end(), hash);
+    }
+  }
+  holding = {};
+}
+
+void KvCache::make_room() {
+  while (used_ + idle_ > capacity_) {
+    const auto least = units_.find(idle_order_.front());
+    if (host_) {
+      host_->store(least->first, least->second.bytes);
+    }
+    idle_ -= least->second.bytes;
+    units_.erase(least);
+    idle_order_.pop_front();
+  }
+}
+
+}  // namespace roofcast::sim

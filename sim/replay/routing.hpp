@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The replicas of a simulation, and which of them a request goes to.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/replay/scheduler.hpp"
+
+namespace roofcast::sim {
+
+// A scheduler and its iterations in flight.
+struct Replica {
+  Replica(const ScenarioView& s, base::Bytes cache)
+      : scheduler(s, cache),
+        ends(scheduler.lanes(), std::numeric_limits<double>::infinity()),
+        tokens(scheduler.lanes(), 0),
+        link_free(static_cast<std::size_t>(s.mapping->data_parallel), 0.0) {}
+
+  Scheduler scheduler;
+  std::vector<double> ends;          // of the micro-batches in flight
+  std::vector<std::int64_t> tokens;  // of their prompts
+  double stage_free = 0;             // when the first stage takes the next micro-batch
+  std::size_t last_lane = 0;
+  bool lane_waits = false;        // a micro-batch waits for the first stage
+  std::vector<double> link_free;  // when a rank has sent its caches
+  std::size_t incoming = 0;       // requests whose caches are on their way
+
+  std::size_t load() const { return incoming + scheduler.waiting() + scheduler.running(); }
+  double cache_share() const {
+    return static_cast<double>(scheduler.cache_used()) /
+           static_cast<double>(scheduler.cache_capacity());
+  }
+};
+
+// Which replica a request goes to.
+class Routing {
+ public:
+  explicit Routing(workloads::Router router) : router_(router) {}
+
+  std::size_t operator()(const std::vector<Replica>& replicas, const Job& job) {
+    if (router_ == workloads::Router::session && job.session >= 0) {
+      const auto [place, fresh] = sessions_.try_emplace(job.session, 0);
+      if (fresh) {
+        place->second = choose(replicas, job);
+      }
+      return place->second;
+    }
+    return choose(replicas, job);
+  }
+
+ private:
+  std::size_t choose(const std::vector<Replica>& replicas, const Job& job) {
+    if (router_ == workloads::Router::round_robin) {
+      return next_++ % replicas.size();
+    }
+    std::size_t least = 0;
+    std::size_t most = 0;
+    std::size_t known = 0;
+    std::int64_t known_tokens = -1;
+    for (std::size_t i = 0; i < replicas.size(); ++i) {
+      const std::size_t load = replicas[i].load();
+      least = load < replicas[least].load() ? i : least;
+      most = load > replicas[most].load() ? i : most;
+      if (router_ == workloads::Router::prefix_aware) {
+        const std::int64_t tokens = replicas[i].scheduler.known_tokens(job);
+        if (tokens > known_tokens || (tokens == known_tokens && load < replicas[known].load())) {
+          known = i;
+          known_tokens = tokens;
+        }
+      }
+    }
+    const std::size_t low = replicas[least].load();
+    const std::size_t high = replicas[most].load();
+    const bool uneven = high - low > kUnevenBy &&
+                        static_cast<double>(high) > kUnevenRatio * static_cast<double>(low);
+    return router_ == workloads::Router::prefix_aware && !uneven ? known : least;
+  }
+
+  // sgl-project/sglang, sgl-router: defaults of balance_abs_threshold and balance_rel_threshold.
+  static constexpr std::size_t kUnevenBy = 64;
+  static constexpr double kUnevenRatio = 1.5;
+
+  workloads::Router router_;
+  std::size_t next_ = 0;
+  std::unordered_map<std::int32_t, std::size_t> sessions_;  // and their replicas
+};
+
+}  // namespace roofcast::sim

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/replay/scheduler.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/statistics/random.hpp"
+
+namespace roofcast::sim {
+
+using workloads::SchedulerPolicy;
+
+Scheduler::Scheduler(const ScenarioView& s, base::Bytes cache)
+    : policy_(s.serving->policy), limits_(s.serving->limits), speculation_(s.serving->speculation) {
+  const auto ranks = static_cast<std::size_t>(s.mapping->data_parallel);
+  caches_.reserve(ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    caches_.emplace_back(s, cache);
+  }
+  lanes_.resize(static_cast<std::size_t>(s.mapping->pipeline_parallel));
+  for (Lane& lane : lanes_) {
+    lane.ranks.resize(ranks);
+  }
+  budget_.resize(ranks);
+  load_.resize(ranks);
+  iterations_.resize(ranks);
+}
+
+bool Scheduler::can_ever_run(const Job& job) {
+  return caches_.front().could_hold(job.input_tokens + job.output_tokens + speculation_.verified());
+}
+
+std::int64_t Scheduler::known_tokens(const Job& job) const {
+  std::int64_t most = 0;
+  for (const KvCache& cache : caches_) {
+    most = std::max(most, cache.known_tokens(job.prefix, job.input_tokens - 1));
+  }
+  return most;
+}
+
+void Scheduler::enqueue(const Job& job) {
+  Sequence sequence;
+  sequence.job = job;
+  sequence.generated = job.generated;
+  sequence.computed = job.generated > 0 ? job.input_tokens + job.generated - 1 : job.cached_tokens;
+  sent_.push_back(sequence);
+}
+
+// Takes in what was sent, unless the policy lets more decode iterations pass.
+void Scheduler::receive(const Lane& lane) {
+  const bool looks =
+      lane.sequences == 0 || had_prompts_ || ++unreceived_ >= policy_.receive_iterations;
+  if (looks) {
+    for (const Sequence& sequence : sent_) {
+      wait(sequence, false);
+    }
+    sent_.clear();
+    unreceived_ = 0;
+  }
+}
+
+std::int64_t Scheduler::cache_used() const {
+  std::int64_t sum = 0;
+  for (const KvCache& cache : caches_) {
+    sum += cache.used();
+  }
+  return sum;
+}
+
+std::int64_t Scheduler::cache_capacity() const {
+  return static_cast<std::int64_t>(caches_.size()) * caches_.front().capacity();
+}
+
+// `cached` gathers Σ p(k + p/2) until finish().
+void Scheduler::add(Iteration& iteration, const Sequence& sequence) {
+  if (sequence.decodes()) {
+    ++iteration.decodes;
+    iteration.context += static_cast<double>(sequence.computed);
+  } else {
+    const auto tokens = static_cast<double>(sequence.scheduled);
+    ++iteration.prompts;
+    iteration.prompt_tokens += sequence.scheduled;
+    iteration.cached += tokens * (static_cast<double>(sequence.computed) + 0.5 * tokens);
+  }
+}
+
+void Scheduler::finish(Iteration& iteration) const {
+  if (iteration.decodes > 0) {
+    iteration.context /= static_cast<double>(iteration.decodes);
+  }
+  if (iteration.prompts > 0) {
+    const auto tokens = static_cast<double>(iteration.prompt_tokens);
+    const double half_mean = 0.5 * tokens / static_cast<double>(iteration.prompts);
+    iteration.cached = std::max(0.0, iteration.cached / tokens - half_mean);
+  }
+}
+
+// `again`: it ran before.
+void Scheduler::wait(const Sequence& sequence, bool again) {
+  if (policy_.queue == workloads::Queue::priority) {
+    const auto before = [](const Sequence& a, const Sequence& b) {
+      return a.job.priority != b.job.priority ? a.job.priority > b.job.priority
+                                              : a.job.id < b.job.id;
+    };
+    waiting_.insert(std::upper_bound(waiting_.begin(), waiting_.end(), sequence, before), sequence);
+  } else if (again) {
+    waiting_.push_front(sequence);
+  } else {
+    waiting_.push_back(sequence);
+  }
+}
+
+// Who loses its blocks.
+std::size_t Scheduler::victim(const std::vector<Sequence>& running) const {
+  if (policy_.queue == workloads::Queue::arrival) {
+    return running.size() - 1;
+  }
+  const auto rather = [](const Sequence& a, const Sequence& b) {
+    if (a.done != b.done) {
+      return a.done;
+    }
+    return a.job.priority != b.job.priority ? a.job.priority < b.job.priority : a.job.id > b.job.id;
+  };
+  return static_cast<std::size_t>(std::min_element(running.begin(), running.end(), rather) -
+                                  running.begin());
+}
+
+void Scheduler::preempt(Lane& lane, std::size_t rank, std::size_t index) {
+  std::vector<Sequence>& running = lane.ranks[rank];
+  Sequence& lost = running[index];
+  if (!lost.done && lost.ready <= now_) {
+    caches_[rank].publish(lost.holding, lost.job.prefix, lost.computed);
+  }
+  caches_[rank].release(lost.holding, lost.job.prefix);
+  if (!lost.done) {
+    budget_[rank] += lost.scheduled;
+    lost.scheduled = 0;
+    lost.computed = lost.job.cached_tokens;
+    lost.ready = 0.0;
+    preempted_.push_back(lost.job.id);
+    wait(lost, true);
+    --running_;
+  }
+  running.erase(running.begin() + static_cast<std::ptrdiff_t>(index));
+  --lane.sequences;
+}
+
+// False when the sequence lost its own blocks; `index` follows it.
+bool Scheduler::take(Lane& lane, std::size_t rank, std::size_t& index, std::int64_t tokens) {
+  std::vector<Sequence>& sequences = lane.ranks[rank];
+  while (!caches_[rank].grow(sequences[index].holding, sequences[index].computed + tokens)) {
+    const std::size_t lost = victim(sequences);
+    preempt(lane, rank, lost);
+    if (lost == index) {
+      return false;
+    }
+    index -= lost < index ? 1 : 0;
+  }
+  sequences[index].scheduled = tokens;
+  budget_[rank] -= tokens;
+  return true;
+}
+
+void Scheduler::run_running(Lane& lane, std::size_t rank, bool prompts_only) {
+  std::vector<Sequence>& sequences = lane.ranks[rank];
+  for (std::size_t i = 0; i < sequences.size() && budget_[rank] > 0; ++i) {
+    const Sequence& sequence = sequences[i];
+    if (sequence.done || sequence.ready > now_ || (prompts_only && sequence.decodes())) {
+      continue;
+    }
+    const std::int64_t wanted =
+        sequence.decodes() ? speculation_.query_tokens() : sequence.missing();
+    if (!take(lane, rank, i, std::min(wanted, budget_[rank]))) {
+      break;
+    }
+  }
+}
+
+bool Scheduler::prompts_first() const {
+  return policy_.order == workloads::ScheduleOrder::prompts_first;
+}
+
+bool Scheduler::admit(Lane& lane, std::size_t rank, const Sequence& candidate) {
+  Sequence sequence = candidate;
+  const Prefix& prefix = candidate.job.prefix;
+  const std::int64_t reusable = sequence.known() - 1;
+  const std::int64_t here =
+      std::max(sequence.computed, caches_[rank].known_tokens(prefix, reusable));
+  sequence.computed = std::max(here, caches_[rank].restorable_tokens(prefix, reusable));
+  sequence.restored = sequence.computed - here;
+  const std::int64_t missing = sequence.missing();
+  const bool whole = !policy_.chunked_prompts && missing <= limits_.max_tokens_per_step;
+  const std::int64_t tokens = std::min(missing, budget_[rank]);
+  if (tokens <= 0 || (whole && tokens < missing) ||
+      load_[rank] >= static_cast<std::size_t>(limits_.max_sequences)) {
+    return false;
+  }
+  std::int64_t promised = sequence.computed + tokens;
+  if (policy_.reserves == workloads::Reservation::request) {
+    const auto left = static_cast<double>(sequence.job.output_tokens - sequence.generated);
+    promised = sequence.known() + std::llround(std::ceil(policy_.reserved_output * left));
+  }
+  if (!caches_[rank].admit(sequence.holding, promised, prefix, reusable)) {
+    return false;
+  }
+  lane.ranks[rank].push_back(sequence);
+  ++lane.sequences;
+  ++load_[rank];
+  ++running_;
+  Sequence& admitted = lane.ranks[rank].back();
+  if (admitted.restored > 0) {
+    caches_[rank].grow(admitted.holding, admitted.computed);
+    admitted.ready = caches_[rank].restore(prefix, here, admitted.computed, now_);
+    return true;
+  }
+  std::size_t index = lane.ranks[rank].size() - 1;
+  take(lane, rank, index, tokens);
+  return true;
+}
+
+// Whether admission is put off until more prompts have come.
+bool Scheduler::waits_for_more(const Lane& lane) {
+  if (policy_.batch_wait_iterations == 0 || waiting_.empty() || lane.sequences == 0) {
+    return false;
+  }
+  const double enough = policy_.batch_wait_fill * static_cast<double>(limits_.max_tokens_per_step) *
+                        static_cast<double>(caches_.size());
+  auto tokens =
+      static_cast<double>(static_cast<std::int64_t>(lane.sequences) * speculation_.query_tokens());
+  for (auto next = waiting_.begin(); next != waiting_.end() && tokens < enough; ++next) {
+    tokens += static_cast<double>(next->missing());
+  }
+  const bool waits = tokens < enough && waited_ < policy_.batch_wait_iterations;
+  waited_ = waits ? waited_ + 1 : 0;
+  return waits;
+}
+
+// Whether admission is put off until each rank gets a prompt. Iterations without any that wait count too, as in
+// NVIDIA/TensorRT-LLM@fcd3f31 tensorrt_llm/_torch/pyexecutor (attention_dp_config.enable_balance).
+bool Scheduler::waits_for_ranks(const Lane& lane) {
+  if (policy_.rank_wait_iterations == 0 || caches_.size() == 1) {
+    return false;
+  }
+  bool all_decode = true;
+  bool all_have_room = true;
+  for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
+    all_decode = all_decode && !lane.ranks[rank].empty();
+    all_have_room = all_have_room && load_[rank] < static_cast<std::size_t>(limits_.max_sequences);
+  }
+  const bool one_each = all_have_room && waiting_.size() >= caches_.size();
+  const bool waits = !one_each && all_decode && ++unbalanced_ < policy_.rank_wait_iterations;
+  unbalanced_ = waits ? unbalanced_ : 0;
+  return waits;
+}
+
+void Scheduler::admit_waiting(Lane& lane) {
+  // Micro-batches share what there is to run, and what is not freed yet.
+  std::size_t present = waiting_.size();
+  for (const Lane& each : lanes_) {
+    present += each.sequences;
+  }
+  const std::size_t share = (present + lanes_.size() - 1) / lanes_.size();
+  while (!waiting_.empty() && lane.sequences < share) {
+    // The rank with the fewest sequences that takes it.
+    std::size_t best = caches_.size();
+    std::size_t least = 0;
+    bool admitted = false;
+    for (std::size_t tried = 0; tried < caches_.size() && !admitted; ++tried) {
+      best = caches_.size();
+      for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
+        const bool later = tried == 0 || load_[rank] > least;
+        if (later && (best == caches_.size() || load_[rank] < load_[best])) {
+          best = rank;
+        }
+      }
+      if (best == caches_.size()) {
+        break;
+      }
+      least = load_[best];
+      admitted = admit(lane, best, waiting_.front());
+    }
+    if (!admitted) {
+      break;
+    }
+    waiting_.pop_front();
+  }
+}
+
+double Scheduler::next_load() const {
+  double next = kNever;
+  for (const Lane& lane : lanes_) {
+    next = lane.in_flight ? next : std::min(next, lane.next_load);
+  }
+  return next;
+}
+
+// Frees what waited for an iteration that does not come.
+bool Scheduler::free_done(Lane& lane) {
+  const std::size_t before = lane.sequences;
+  for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
+    std::vector<Sequence>& sequences = lane.ranks[rank];
+    const auto done = std::remove_if(sequences.begin(), sequences.end(), [&](Sequence& s) {
+      if (s.done) {
+        caches_[rank].release(s.holding, s.job.prefix);
+      }
+      return s.done;
+    });
+    lane.sequences -= static_cast<std::size_t>(sequences.end() - done);
+    sequences.erase(done, sequences.end());
+  }
+  return lane.sequences < before;
+}
+
+std::span<const Iteration> Scheduler::schedule(std::size_t index, double now) {
+  Lane& lane = lanes_[index];
+  now_ = now;
+  started_.clear();
+  preempted_.clear();
+  receive(lane);
+  do {
+    fill(lane);
+  } while (!lane.in_flight && free_done(lane));
+  had_prompts_ = false;
+  lane.next_load = kNever;
+  for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
+    iterations_[rank] = {};
+    for (Sequence& sequence : lane.ranks[rank]) {
+      if (sequence.ready > now_) {
+        lane.next_load = std::min(lane.next_load, sequence.ready);
+      }
+      if (sequence.scheduled > 0) {
+        add(iterations_[rank], sequence);
+        if (!sequence.started) {
+          sequence.started = true;
+          started_.push_back({sequence.job.id, sequence.computed, sequence.restored});
+        }
+      }
+    }
+    finish(iterations_[rank]);
+    had_prompts_ = had_prompts_ || iterations_[rank].prompts > 0;
+  }
+  if (!lane.in_flight) {
+    return {};
+  }
+  return iterations_;
+}
+
+void Scheduler::fill(Lane& lane) {
+  const std::size_t preempted_before = preempted_.size();
+  for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
+    budget_[rank] = limits_.max_tokens_per_step;
+    load_[rank] = 0;
+    for (const Lane& each : lanes_) {
+      load_[rank] += each.ranks[rank].size();
+    }
+  }
+  const auto run = [&](bool prompts_only) {
+    for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
+      run_running(lane, rank, prompts_only);
+    }
+  };
+  run(prompts_first());
+  if (preempted_.size() == preempted_before && !waits_for_more(lane) && !waits_for_ranks(lane)) {
+    admit_waiting(lane);
+  }
+  const auto any = [&] {
+    return std::any_of(budget_.begin(), budget_.end(),
+                       [&](std::int64_t left) { return left < limits_.max_tokens_per_step; });
+  };
+  if (prompts_first() && !any()) {
+    run(false);
+  }
+  lane.in_flight = any();
+}
+
+// Of the drafted tokens of a step; drawn by the request and how far it is, so that it draws the same whatever
+// runs beside it.
+std::int64_t Scheduler::accepted(const Sequence& sequence, std::int64_t drafted) const {
+  if (drafted == 0) {
+    return 0;
+  }
+  const auto id = static_cast<std::uint64_t>(sequence.job.id);
+  base::Random random((id << 32U) ^ static_cast<std::uint64_t>(sequence.generated), "acceptance");
+  return std::min(drafted, speculation_.accepted(random.uniform()));
+}
+
+void Scheduler::release(std::int32_t id) {
+  const auto kept = kept_.find(id);
+  caches_[kept->second.rank].release(kept->second.holding, kept->second.prefix);
+  kept_.erase(kept);
+}
+
+void Scheduler::complete(std::size_t index) {
+  Lane& lane = lanes_[index];
+  first_tokens_.clear();
+  finished_.clear();
+  tokens_ = 0;
+  lane.in_flight = false;
+  lane.sequences = 0;
+  for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
+    std::vector<Sequence>& sequences = lane.ranks[rank];
+    std::size_t kept = 0;
+    for (Sequence& sequence : sequences) {
+      bool frees = sequence.done;  // in the iteration before this one
+      if (sequence.scheduled > 0) {
+        const bool decoded = sequence.decodes();
+        const std::int64_t drafted = decoded ? sequence.scheduled - 1 : 0;
+        sequence.computed += sequence.scheduled - drafted;
+        sequence.scheduled = 0;
+        if (sequence.generated == 0 && !sequence.job.prefix.shared.empty()) {
+          caches_[rank].publish(sequence.holding, sequence.job.prefix, sequence.computed);
+        }
+        if (sequence.missing() == 0) {
+          ++tokens_;
+          if (++sequence.generated == 1) {
+            first_tokens_.push_back(sequence.job.id);
+          }
+          const std::int64_t drafts = std::min(accepted(sequence, drafted),
+                                               sequence.job.output_tokens - sequence.generated);
+          tokens_ += drafts;
+          sequence.generated += drafts;
+          sequence.computed += drafts;
+          if (sequence.generated == sequence.job.output_tokens) {
+            finished_.push_back(sequence.job.id);
+            --running_;
+            if (sequence.job.publishes_answer) {
+              caches_[rank].publish(sequence.holding, sequence.job.prefix, sequence.computed);
+            }
+            if (sequence.job.keeps_cache) {
+              kept_[sequence.job.id] = {rank, sequence.job.prefix, sequence.holding};
+              continue;
+            }
+            sequence.done = true;
+            frees = !policy_.frees_late;
+          }
+        }
+      }
+      if (frees) {
+        caches_[rank].release(sequence.holding, sequence.job.prefix);
+      } else {
+        sequences[kept++] = sequence;
+      }
+    }
+    sequences.resize(kept);
+    lane.sequences += kept;
+  }
+}
+
+}  // namespace roofcast::sim

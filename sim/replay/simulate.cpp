@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/replay/simulate.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <tuple>
+#include <utility>
+
+#include "sim/iteration/draft_model.hpp"
+#include "sim/iteration/rank_iterations.hpp"
+#include "sim/replay/front_end.hpp"
+#include "sim/replay/front_stages.hpp"
+#include "sim/replay/routing.hpp"
+#include "sim/result/feasibility.hpp"
+#include "sim/scenario/pools.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// Replicas that do the same work.
+struct Pool {
+  Pool(const ScenarioView& s, base::Bytes cache) : times(s), routing(s.serving->router) {
+    const auto count = static_cast<std::size_t>(s.serving->replicas);
+    replicas.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      replicas.emplace_back(s, cache);
+    }
+  }
+  IterationTimes times;
+  Routing routing;
+  std::vector<Replica> replicas;
+};
+
+class Loop {
+ public:
+  // `pools`: one, or those for prompts and for answers, with the KV cache of a rank.
+  Loop(const ScenarioView& s, const workloads::Requests& requests, std::int64_t concurrency,
+       std::span<const std::pair<ScenarioView, base::Bytes>> pools, Simulation& result)
+      : scenario_(s),
+        stream_(requests),
+        front_end_(*s.serving),
+        stages_(requests),
+        closed_(concurrency > 0),
+        disaggregated_(pools.size() > 1),
+        result_(result) {
+    pools_.reserve(pools.size());
+    for (const auto& [pool, cache] : pools) {
+      pools_.emplace_back(pool, cache);
+      replicas_ += pools_.back().replicas.size();
+    }
+    result_.requests.reserve(requests.requests.size());
+    for (const workloads::Request& request : requests.requests) {
+      ServedRequest served;
+      served.arrival = closed_ ? 0.0 : request.arrival.si();
+      served.input_tokens = request.input_tokens;
+      served.output_tokens = request.output_tokens;
+      served.priority = request.priority;
+      served.session = request.session;
+      served.task = request.task;
+      result_.requests.push_back(served);
+    }
+    follows_.resize(requests.follow_ups.empty() ? 0 : result_.requests.size());
+    for (const workloads::FollowUp& each : requests.follow_ups) {
+      ++follows_[static_cast<std::size_t>(each.request)];
+      request_of(each.after).tools = each.delay.si();
+    }
+    const std::size_t clients =
+        closed_ ? static_cast<std::size_t>(concurrency) : stream_.requests.size();
+    for (std::size_t i = 0; i < clients; ++i) {
+      send_next(thinking());
+    }
+  }
+
+  void run() {
+    for (;;) {
+      for (Pool& pool : pools_) {
+        for (Replica& replica : pool.replicas) {
+          start_lanes(pool, replica);
+        }
+      }
+      const double next = next_event();
+      if (next == kNever) {
+        break;
+      }
+      advance(next);
+      for (Pool& pool : pools_) {
+        for (Replica& replica : pool.replicas) {
+          complete_lanes(pool, replica);
+        }
+      }
+      take_arrivals();
+      deliver_caches();
+      deliver();
+    }
+    result_.end = std::max(now_, shown_);
+  }
+
+ private:
+  double next_event() const {
+    double next = kNever;
+    for (const Pool& pool : pools_) {
+      for (const Replica& replica : pool.replicas) {
+        next = std::min(next, *std::min_element(replica.ends.begin(), replica.ends.end()));
+        if (replica.lane_waits) {
+          next = std::min(next, replica.stage_free);
+        }
+        if (replica.scheduler.next_load() > now_) {
+          next = std::min(next, replica.scheduler.next_load());
+        }
+      }
+    }
+    if (!transfers_.empty()) {
+      next = std::min(next, std::get<double>(transfers_.top()));
+    }
+    if (!sent_.empty()) {
+      next = std::min(next, std::get<double>(sent_.top()));
+    }
+    if (!taken_.empty()) {
+      next = std::min(next, request_of(taken_.front()).queued);
+    }
+    return next;
+  }
+
+  Job job_of(std::size_t index) const {
+    const workloads::Request& request = stream_.requests[index];
+    Job job;
+    job.id = static_cast<std::int32_t>(index);
+    job.input_tokens = request.input_tokens;
+    job.output_tokens = request.output_tokens;
+    job.priority = request.priority;
+    job.session = request.session;
+    job.cached_tokens = std::min(scenario_.traffic->cached_tokens, request.input_tokens - 1);
+    job.prefix = {stream_.blocks_of(request), index + 1,
+                  stream_.block_tokens > 0 ? stream_.block_tokens : kUnitTokens};
+    job.publishes_answer = stream_.blocks_have_answers;
+    return job;
+  }
+
+  ServedRequest& request_of(std::int32_t id) {
+    return result_.requests[static_cast<std::size_t>(id)];
+  }
+  const ServedRequest& request_of(std::int32_t id) const {
+    return result_.requests[static_cast<std::size_t>(id)];
+  }
+
+  void take_arrivals() {
+    while (!sent_.empty() && std::get<double>(sent_.top()) <= now_) {
+      const auto [time, id] = sent_.top();
+      sent_.pop();
+      const auto index = static_cast<std::size_t>(id);
+      if (!stages_.all_passed(index)) {
+        sent_.emplace(stages_.pass(index, time), id);
+        continue;
+      }
+      taken_.push_back(id);
+      ServedRequest& request = request_of(id);
+      request.queued = front_end_.take(time, request.input_tokens);
+    }
+  }
+
+  // Requests that the front end has taken in join a queue.
+  void deliver() {
+    for (; !taken_.empty(); taken_.pop_front()) {
+      ServedRequest& request = request_of(taken_.front());
+      if (request.queued > now_) {
+        break;
+      }
+      const Job job = job_of(static_cast<std::size_t>(taken_.front()));
+      const Job first = disaggregated_ ? prompt_of(job) : job;
+      if (request.input_tokens + request.output_tokens > scenario_.model->max_context ||
+          !pools_.front().replicas.front().scheduler.can_ever_run(first) ||
+          !pools_.back().replicas.front().scheduler.can_ever_run(job)) {
+        request.rejected = true;
+        answered(taken_.front(), now_);
+        continue;
+      }
+      Pool& pool = pools_.front();
+      const std::size_t replica = pool.routing(pool.replicas, first);
+      request.replica = static_cast<std::int32_t>(replica);
+      pool.replicas[replica].scheduler.enqueue(first);
+    }
+  }
+
+  // What a prefill replica does of a job.
+  static Job prompt_of(Job job) {
+    job.keeps_cache = job.output_tokens > 1;
+    job.output_tokens = 1;
+    return job;
+  }
+
+  // A prompt is complete: its cache is sent to a decode replica.
+  void send_cache(Replica& from, std::int32_t id) {
+    ServedRequest& request = result_.requests[static_cast<std::size_t>(id)];
+    Pool& pool = pools_.back();
+    const std::size_t to = pool.routing(pool.replicas, job_of(static_cast<std::size_t>(id)));
+    request.decode_replica = static_cast<std::int32_t>(to);
+    ++pool.replicas[to].incoming;
+    double& free = from.link_free[from.scheduler.rank_of(id)];
+    free = std::max(free, now_) +
+           kv_transfer(scenario_, static_cast<double>(request.input_tokens)).time.si();
+    transfers_.emplace(free, id);
+  }
+
+  // Requests whose caches have come join the queue of a decode replica.
+  void deliver_caches() {
+    while (!transfers_.empty() && std::get<double>(transfers_.top()) <= now_) {
+      const auto index = static_cast<std::size_t>(std::get<std::int32_t>(transfers_.top()));
+      transfers_.pop();
+      ServedRequest& request = result_.requests[index];
+      request.transferred = now_;
+      Job job = job_of(index);
+      job.generated = 1;
+      Replica& replica = pools_.back().replicas[static_cast<std::size_t>(request.decode_replica)];
+      --replica.incoming;
+      replica.scheduler.enqueue(job);
+    }
+  }
+
+  // Of a client, before its next request.
+  double thinking() const { return drawn(stream_.think, stream_.seed, next_, "think"); }
+
+  // The next request that follows none: of a client, or of an open stream at its own time.
+  void send_next(double now) {
+    while (next_ < follows_.size() && follows_[next_] != 0) {
+      ++next_;
+    }
+    if (next_ < result_.requests.size()) {
+      ServedRequest& request = result_.requests[next_];
+      request.arrival = closed_ ? now : request.arrival;
+      sent_.emplace(request.arrival, static_cast<std::int32_t>(next_++));
+    }
+  }
+
+  // What follows a request is sent, or else its client's next one.
+  void answered(std::int32_t id, double now) {
+    const auto before = [](const workloads::FollowUp& f, std::int32_t i) { return f.after < i; };
+    auto each = std::lower_bound(stream_.follow_ups.begin(), stream_.follow_ups.end(), id, before);
+    if (each == stream_.follow_ups.end() || each->after != id) {
+      if (closed_) {
+        send_next(now + thinking());
+      }
+      return;
+    }
+    for (; each != stream_.follow_ups.end() && each->after == id; ++each) {
+      ServedRequest& request = request_of(each->request);
+      request.arrival = std::max(request.arrival, now + each->delay.si());
+      std::int32_t& follows = follows_[static_cast<std::size_t>(each->request)];
+      if (--follows == 0) {
+        follows = kSent;
+        sent_.emplace(request.arrival, each->request);
+      }
+    }
+  }
+
+  bool answers(const Pool& pool) const { return disaggregated_ && &pool == &pools_.back(); }
+  bool prompts(const Pool& pool) const { return disaggregated_ && &pool == &pools_.front(); }
+
+  void start_lanes(Pool& pool, Replica& replica) {
+    replica.lane_waits = false;
+    const std::size_t lanes = replica.ends.size();
+    const std::size_t first = replica.last_lane + 1;
+    for (std::size_t tried = 0; tried < lanes; ++tried) {
+      const std::size_t lane = (first + tried) % lanes;
+      if (replica.scheduler.in_flight(lane)) {
+        continue;
+      }
+      if (replica.stage_free > now_) {
+        replica.lane_waits = true;
+        return;
+      }
+      const std::span<const Iteration> iterations = replica.scheduler.schedule(lane, now_);
+      for (const std::int32_t id : replica.scheduler.preempted()) {
+        ++result_.requests[static_cast<std::size_t>(id)].preemptions;
+        ++result_.preemptions;
+      }
+      if (iterations.empty()) {
+        continue;
+      }
+      for (const Scheduler::Start& start : replica.scheduler.started()) {
+        ServedRequest& request = result_.requests[static_cast<std::size_t>(start.id)];
+        if (answers(pool)) {
+          request.first_token = shown_ = front_end_.show(now_, 1);
+          prefill_replica_of(request).scheduler.release(start.id);
+        } else {
+          request.scheduled = now_;
+          request.reused_tokens = start.reused_tokens;
+          request.restored_tokens = start.restored_tokens;
+        }
+      }
+      start(pool, replica, lane, iterations);
+    }
+  }
+
+  Replica& prefill_replica_of(const ServedRequest& request) {
+    return pools_.front().replicas[static_cast<std::size_t>(request.replica)];
+  }
+
+  void start(Pool& pool, Replica& replica, std::size_t lane,
+             std::span<const Iteration> iterations) {
+    const StepTime time = pool.times(iterations);
+    replica.ends[lane] = now_ + time.latency;
+    replica.stage_free = now_ + time.period;
+    replica.last_lane = lane;
+    replica.tokens[lane] = 0;
+    for (const Iteration& iteration : iterations) {
+      replica.tokens[lane] += iteration.prompt_tokens;
+    }
+    ++result_.iterations;
+    result_.peak_running =
+        std::max(result_.peak_running, static_cast<std::int64_t>(replica.scheduler.running()));
+    result_.peak_cache = std::max(result_.peak_cache, replica.cache_share());
+  }
+
+  void complete_lanes(const Pool& pool, Replica& replica) {
+    for (std::size_t lane = 0; lane < replica.ends.size(); ++lane) {
+      if (replica.ends[lane] > now_) {
+        continue;
+      }
+      replica.ends[lane] = kNever;
+      replica.scheduler.complete(lane);
+      // First tokens of a prefill pool go to the decode pool.
+      shown_ = disaggregated_ && prompts(pool) ? now_
+                                               : front_end_.show(now_, replica.scheduler.tokens());
+      for (const std::int32_t id : replica.scheduler.first_tokens()) {
+        ServedRequest& request = result_.requests[static_cast<std::size_t>(id)];
+        request.first_token = shown_;
+        request.prefilled = disaggregated_ ? now_ : 0.0;
+      }
+      for (const std::int32_t id : replica.scheduler.finished()) {
+        ServedRequest& request = result_.requests[static_cast<std::size_t>(id)];
+        if (prompts(pool) && request.output_tokens > 1) {
+          send_cache(replica, id);
+          continue;
+        }
+        request.last_token = shown_;
+        answered(id, shown_);
+      }
+      SimulatedSecond& second = second_of(now_);
+      second.prompt_tokens += replica.tokens[lane];
+      second.output_tokens += replica.scheduler.tokens();
+    }
+  }
+
+  SimulatedSecond& second_of(double time) {
+    const auto index = static_cast<std::size_t>(time);
+    if (index >= result_.seconds.size()) {
+      result_.seconds.resize(index + 1);
+    }
+    return result_.seconds[index];
+  }
+
+  // What holds from now on until `next`, second by second.
+  void advance(double next) {
+    double running = 0.0;
+    double waiting = 0.0;
+    double cache = 0.0;
+    const double share = 1.0 / static_cast<double>(replicas_);
+    for (const Pool& pool : pools_) {
+      for (const Replica& replica : pool.replicas) {
+        running += static_cast<double>(replica.scheduler.running());
+        waiting += static_cast<double>(replica.scheduler.waiting());
+        cache += share * replica.cache_share();
+      }
+    }
+    while (now_ < next) {
+      SimulatedSecond& second = second_of(now_);
+      const double until = std::min(next, static_cast<double>(static_cast<std::size_t>(now_) + 1));
+      const double span = until - now_;
+      second.running += span * running;
+      second.waiting += span * waiting;
+      second.cache += span * cache;
+      for (const Pool& pool : pools_) {
+        for (const Replica& replica : pool.replicas) {
+          second.busy += share * std::clamp(replica.stage_free - now_, 0.0, span);
+        }
+      }
+      now_ = until;
+    }
+  }
+
+  static constexpr std::int32_t kSent = -1;
+  static constexpr std::int64_t kUnitTokens = 64;  // of a stream that names no blocks
+
+  ScenarioView scenario_;
+  const workloads::Requests& stream_;
+  FrontEnd front_end_;
+  Stages stages_;
+  double shown_ = 0;  // when clients have the tokens of the last iteration
+  bool closed_;
+  bool disaggregated_;
+  std::vector<Pool> pools_;
+  std::size_t replicas_ = 0;  // of all pools
+  // When a cache or a request comes, and whose; the first one on top.
+  using Coming = std::tuple<double, std::int32_t>;
+  std::priority_queue<Coming, std::vector<Coming>, std::greater<>> transfers_;
+  double now_ = 0;
+  std::size_t next_ = 0;  // request that follows none
+  // Answers that each request waits for, kSent after the last; empty where none follows another.
+  std::vector<std::int32_t> follows_;
+  std::priority_queue<Coming, std::vector<Coming>, std::greater<>> sent_;
+  std::deque<std::int32_t> taken_;  // requests that the front end has
+  Simulation& result_;
+};
+
+}  // namespace
+
+Simulation simulate(const ScenarioView& scenario, const workloads::Requests& requests,
+                    std::int64_t concurrency) {
+  const std::unique_ptr<const Draft> draft = draft_of(scenario);
+  ScenarioView s = scenario;
+  s.draft = draft.get();
+  Simulation result;
+  std::optional<PoolScenarios> two;
+  std::vector<std::pair<ScenarioView, base::Bytes>> pools;
+  if (s.pools != nullptr) {
+    two.emplace(s);
+    pools = {{two->prefill(), {}}, {two->decode(), {}}};
+  } else {
+    pools = {{s, {}}};
+  }
+  // One token in and one out: what a request of its own length lacks is said of the request.
+  const workloads::Traffic least{1, 1, 1, 0};
+  for (auto& [pool, cache] : pools) {
+    ScenarioView smallest = pool;
+    smallest.traffic = &least;
+    ServingEstimate fit;
+    fit.gpus = gpus_of(s);
+    check_runnable(smallest, fit);
+    if (fit.fits()) {
+      fit.footprint = footprint_of(pool);
+      check_memory(cache_of(smallest), fit);
+    }
+    if (!fit.fits()) {
+      fit.pool = s.pools == nullptr                       ? PoolKind::none
+                 : pool.mapping == two->prefill().mapping ? PoolKind::prefill
+                                                          : PoolKind::decode;
+      result.reason = reason(fit);
+      return result;
+    }
+    cache = fit.footprint.cache;
+  }
+  Loop(s, requests, concurrency, pools, result).run();
+  return result;
+}
+
+}  // namespace roofcast::sim

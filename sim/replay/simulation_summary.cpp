@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/replay/simulation_summary.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace roofcast::sim {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t kBatches = 20;
+constexpr double kStudent = 2.093;  // 97.5 % point with 19 degrees of freedom
+
+double mean_of(const double* first, const double* last) {
+  double sum = 0.0;
+  for (const double* value = first; value != last; ++value) {
+    sum += *value;
+  }
+  return sum / static_cast<double>(last - first);
+}
+
+double interval_of(const std::vector<double>& values) {
+  if (values.size() < 2 * kBatches) {
+    return kNone;
+  }
+  std::vector<double> means;
+  for (std::size_t batch = 0; batch < kBatches; ++batch) {
+    const double* first = values.data() + batch * values.size() / kBatches;
+    const double* last = values.data() + (batch + 1) * values.size() / kBatches;
+    means.push_back(mean_of(first, last));
+  }
+  const double mean = mean_of(means.data(), means.data() + kBatches);
+  double squares = 0.0;
+  for (const double each : means) {
+    squares += (each - mean) * (each - mean);
+  }
+  constexpr auto kCount = static_cast<double>(kBatches);
+  return kStudent * std::sqrt(squares / (kCount - 1.0) / kCount);
+}
+
+double percentile(const std::vector<double>& sorted, double share) {
+  const double place = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+bool is_good(const ServedRequest& r, const workloads::Objectives& o) {
+  return (!o.ttft || r.ttft() <= o.ttft->si()) &&
+         (!o.tpot || r.output_tokens == 1 || r.tpot() <= o.tpot->si()) &&
+         (!o.end_to_end || r.end_to_end() <= o.end_to_end->si());
+}
+
+}  // namespace
+
+SimulatedTimes times_of(std::vector<double> values) {
+  if (values.empty()) {
+    return {kNone, kNone, kNone, kNone, kNone, kNone};
+  }
+  SimulatedTimes times;
+  times.mean = mean_of(values.data(), values.data() + values.size());
+  times.interval = interval_of(values);
+  std::sort(values.begin(), values.end());
+  times.p50 = percentile(values, 0.50);
+  times.p90 = percentile(values, 0.90);
+  times.p95 = percentile(values, 0.95);
+  times.p99 = percentile(values, 0.99);
+  return times;
+}
+
+SimulationSummary summarise(const Simulation& simulation, std::size_t warm_up,
+                            const workloads::Objectives& objectives) {
+  SimulationSummary s;
+  std::vector<double> ttft;
+  std::vector<double> tpot;
+  std::vector<double> end_to_end;
+  std::vector<double> waiting;
+  double first = std::numeric_limits<double>::infinity();
+  double last = 0.0;
+  double input = 0.0;
+  double output = 0.0;
+  double reused = 0.0;
+  double restored = 0.0;
+  std::size_t good = 0;
+  for (std::size_t i = warm_up; i < simulation.requests.size(); ++i) {
+    const ServedRequest& r = simulation.requests[i];
+    if (r.rejected) {
+      ++s.rejected;
+      continue;
+    }
+    ttft.push_back(r.ttft());
+    end_to_end.push_back(r.end_to_end());
+    waiting.push_back(r.waiting());
+    if (r.output_tokens > 1) {
+      tpot.push_back(r.tpot());
+    }
+    first = std::min(first, r.arrival);
+    last = std::max(last, r.last_token);
+    input += static_cast<double>(r.input_tokens);
+    output += static_cast<double>(r.output_tokens);
+    reused += static_cast<double>(r.reused_tokens);
+    restored += static_cast<double>(r.restored_tokens);
+    good += is_good(r, objectives) ? 1 : 0;
+    s.preemptions += r.preemptions;
+  }
+  s.requests = ttft.size();
+  s.duration = s.requests > 0 ? last - first : kNone;
+  s.requests_per_second = static_cast<double>(s.requests) / s.duration;
+  s.input_rate = input / s.duration;
+  s.output_rate = output / s.duration;
+  s.reused_share = reused / input;
+  s.restored_share = restored / input;
+  s.good_share = static_cast<double>(good) / static_cast<double>(s.requests + s.rejected);
+  s.good_per_second = static_cast<double>(good) / s.duration;
+  s.ttft = times_of(std::move(ttft));
+  s.tpot = times_of(std::move(tpot));
+  s.end_to_end = times_of(std::move(end_to_end));
+  s.waiting = times_of(std::move(waiting));
+  return s;
+}
+
+SimulatedLoad load_of(const Simulation& simulation) {
+  SimulatedLoad load;
+  for (const SimulatedSecond& second : simulation.seconds) {
+    load.running += second.running;
+    load.waiting += second.waiting;
+    load.cache += second.cache;
+    load.utilisation += second.busy;
+  }
+  load.running /= simulation.end;
+  load.waiting /= simulation.end;
+  load.cache /= simulation.end;
+  load.utilisation /= simulation.end;
+  return load;
+}
+
+}  // namespace roofcast::sim

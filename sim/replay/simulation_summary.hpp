@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a simulation amounts to: percentiles, throughput and the share of requests served well.
+//
+// Percentiles interpolate between the two nearest requests. The 95 % interval of a mean is Student's over
+// the means of 20 batches of requests in the order of arrival (A. M. Law, Simulation Modeling and Analysis,
+// 5th ed., 9.5.3), which are taken to be independent; it is not a number below 40 requests.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "sim/replay/simulate.hpp"
+#include "workloads/traffic/request_stream.hpp"
+
+namespace roofcast::sim {
+
+struct SimulatedTimes {  // s
+  double mean = 0;
+  double interval = 0;  // the 95 % interval is mean ± interval
+  double p50 = 0;
+  double p90 = 0;
+  double p95 = 0;
+  double p99 = 0;
+};
+
+SimulatedTimes times_of(std::vector<double> values);  // in the order of arrival; NaN without any
+
+struct SimulationSummary {
+  std::size_t requests = 0;  // served
+  std::size_t rejected = 0;
+  double duration = 0;  // s, from the first arrival to the last token
+  SimulatedTimes ttft;
+  SimulatedTimes tpot;  // of requests with more than one token
+  SimulatedTimes end_to_end;
+  SimulatedTimes waiting;  // from the queue to the first iteration
+  double requests_per_second = 0;
+  double input_rate = 0;  // tokens/s
+  double output_rate = 0;
+  double reused_share = 0;       // of the input tokens, found in the KV cache
+  double restored_share = 0;     // of the input tokens, of these from host memory
+  double good_share = 0;         // of all requests, those that keep every objective
+  double good_per_second = 0;    // goodput
+  std::int64_t preemptions = 0;  // of these requests
+};
+
+// Leaves out the first `warm_up` requests.
+SimulationSummary summarise(const Simulation& simulation, std::size_t warm_up,
+                            const workloads::Objectives& objectives);
+
+// Time averages over the whole run.
+struct SimulatedLoad {
+  double running = 0;
+  double waiting = 0;
+  double cache = 0;        // share of the KV cache
+  double utilisation = 0;  // share of the time with an iteration on the first stage
+};
+SimulatedLoad load_of(const Simulation& simulation);
+
+}  // namespace roofcast::sim

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/replay/task_summary.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace roofcast::sim {
+namespace {
+
+struct Task {
+  double first = std::numeric_limits<double>::infinity();
+  double last = 0.0;
+  double turns = 0.0;
+  bool failed = false;
+};
+
+std::vector<Task> tasks_of(const Simulation& simulation) {
+  std::vector<Task> tasks;
+  for (const ServedRequest& r : simulation.requests) {
+    if (r.task < 0) {
+      continue;
+    }
+    const auto index = static_cast<std::size_t>(r.task);
+    if (index >= tasks.size()) {
+      tasks.resize(index + 1);
+    }
+    Task& task = tasks[index];
+    task.first = std::min(task.first, r.arrival);
+    task.last = std::max(task.last, r.last_token);
+    task.turns += 1.0;
+    task.failed = task.failed || r.rejected;
+  }
+  return tasks;
+}
+
+}  // namespace
+
+TaskSummary summarise_tasks(const Simulation& simulation, std::size_t warm_up, std::size_t agents) {
+  const std::vector<Task> tasks = tasks_of(simulation);
+  TaskSummary s;
+  std::vector<double> times;
+  std::vector<double> ends;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    ends.push_back(tasks[i].last);
+    if (i < warm_up) {
+      continue;
+    }
+    if (tasks[i].failed) {
+      ++s.failed;
+      continue;
+    }
+    times.push_back(tasks[i].last - tasks[i].first);
+    s.turns += tasks[i].turns;
+  }
+  s.tasks = times.size();
+  s.turns /= static_cast<double>(s.tasks);
+  s.time = times_of(std::move(times));
+  std::sort(ends.begin(), ends.end());
+  const std::size_t begun = std::max(warm_up, agents);
+  s.tasks_per_second = std::numeric_limits<double>::quiet_NaN();
+  if (begun + agents < ends.size()) {
+    const std::size_t last = ends.size() - agents;
+    s.tasks_per_second = static_cast<double>(last - begun) / (ends[last - 1] - ends[begun - 1]);
+  }
+  for (const ServedRequest& r : simulation.requests) {
+    if (r.task >= 0 && static_cast<std::size_t>(r.task) >= warm_up && !r.rejected) {
+      s.tools_share += r.tools;
+      s.waiting_share += r.scheduled - r.arrival;
+      s.prefill_share += r.first_token - r.scheduled;
+      s.decode_share += r.last_token - r.first_token;
+    }
+  }
+  const double all = s.tools_share + s.waiting_share + s.prefill_share + s.decode_share;
+  for (double* share : {&s.tools_share, &s.waiting_share, &s.prefill_share, &s.decode_share}) {
+    *share /= all;
+  }
+  return s;
+}
+
+}  // namespace roofcast::sim

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Conditions on an estimate or a row of results: "fits", or a name, a relation and a number.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/document/node.hpp"
+#include "base/document/problems.hpp"
+#include "sim/result/serving_estimate.hpp"
+
+namespace roofcast::sim {
+
+struct Condition {
+  enum class Relation { less, less_equal, greater, greater_equal, equal };
+  std::string text;
+  std::string metric;  // or column; empty for "fits"
+  Relation relation = Relation::less_equal;
+  double bound = 0.0;
+};
+
+// Of whatever has the name; reports at `place`, of this key path.
+std::optional<Condition> parse_comparison(const std::string& text, const base::Place& place,
+                                          base::Problems& problems, std::string_view key);
+// Of a metric.
+std::optional<Condition> parse_condition(const std::string& text, const base::Place& place,
+                                         base::Problems& problems, std::string_view key = "where");
+
+// Not for "fits". False of NaN.
+bool holds(const Condition& condition, double value);
+bool holds(const Condition& condition, const ServingEstimate& estimate);
+
+// Why the estimate does not fit, or the first condition that it misses; empty when it meets all.
+std::string missed(std::span<const Condition> conditions, const ServingEstimate& estimate);
+
+// That there is no such metric, with the nearest name.
+std::string unknown_metric(const std::string& name);
+
+}  // namespace roofcast::sim

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/result/feasibility.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "models/operators/operator_cost.hpp"
+#include "sim/iteration/draft_model.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+using workloads::MappingFault;
+
+// The first multiplier that a part of the model needs and the chip lacks.
+std::optional<base::MathType> missing_math(const ScenarioView& s) {
+  const models::Machine& machine = s.platform->machine;
+  const workloads::Architecture& model = *s.model;
+  const workloads::Precision& p = *s.precision;
+  const bool mlp = model.layers_with(workloads::Ffn::mlp) > 0 || model.recommender;
+  const bool moe = model.layers_with(workloads::Ffn::moe) > 0;
+  const bool recurrent =
+      model.has(workloads::Mixer::mamba) || model.has(workloads::Mixer::delta_net);
+  const bool attention = model.attention.query_heads > 0;
+  const bool plain = moe || model.attention.kind == workloads::AttentionKind::mla;
+  const std::pair<bool, const workloads::LinearFormat*> parts[] = {
+      {attention, &p.attention},
+      {recurrent, &p.recurrent},
+      {mlp, &p.mlp},
+      {moe, &p.experts},
+      {moe && model.moe.shared_experts > 0, &p.shared},
+      {moe && model.projects_latent(), &p.latent},
+      {plain, &p.plain},
+      {true, &p.head}};
+  for (const auto& [present, format] : parts) {
+    const base::MathType math = base::math_of(format->activations, format->weights);
+    if (present && !machine.supports(math)) {
+      return math;
+    }
+  }
+  // Recurrences run on the vector units.
+  if (recurrent && !machine.supports(base::MathType::fp32)) {
+    return base::MathType::fp32;
+  }
+  const base::MathType keys = machine.attention_math(p.kv_cache);
+  return machine.supports(keys) ? std::nullopt : std::optional(keys);
+}
+
+}  // namespace
+
+void check_runnable(const ScenarioView& s, ServingEstimate& e) {
+  const workloads::Traffic& traffic = *s.traffic;
+  const std::int64_t iteration_tokens = s.serving->limits.max_tokens_per_step;
+  const MappingFault fault = workloads::fault_of(*s.model, *s.mapping);
+  const bool no_module = s.draft != nullptr && s.draft->model.layers.empty();
+  const MappingFault draft_fault = s.draft == nullptr || no_module
+                                       ? MappingFault::none
+                                       : workloads::fault_of(s.draft->model, s.draft->mapping);
+  const std::int64_t draft_ranks = s.draft == nullptr ? 0 : s.draft->mapping.stage_ranks();
+  const std::int64_t answer = s.model->autoregressive ? traffic.output_tokens : 0;
+  const std::int64_t length = traffic.input_tokens + answer;
+  const bool no_encoder = traffic.images > 0 && s.model->vision.empty();
+  const double image_tokens = traffic.images == 0 || no_encoder
+                                  ? 0.0
+                                  : static_cast<double>(traffic.images) *
+                                        static_cast<double>(s.model->vision.front().tokens());
+  if (fault != MappingFault::none) {
+    e.infeasible = infeasible::Mapping{fault};
+  } else if (e.gpus > s.platform->system.chips) {
+    e.infeasible = infeasible::SystemSize{e.gpus, s.platform->system.chips};
+  } else if (length > s.model->max_context) {
+    e.infeasible = infeasible::Context{length, s.model->max_context};
+  } else if (!s.model->autoregressive && traffic.input_tokens > iteration_tokens) {
+    e.infeasible = infeasible::WholePrompt{traffic.input_tokens, iteration_tokens};
+  } else if (!s.model->autoregressive &&
+             (traffic.output_tokens != 1 || traffic.cached_tokens > 0)) {
+    e.infeasible = infeasible::NoDecodes{};
+  } else if (no_encoder) {
+    e.infeasible = infeasible::NoVisionEncoder{};
+  } else if (image_tokens > static_cast<double>(traffic.input_tokens)) {
+    e.infeasible = infeasible::Images{image_tokens, traffic.input_tokens};
+  } else if (draft_ranks > s.mapping->stage_ranks()) {
+    e.infeasible = infeasible::DraftRanks{draft_ranks, s.mapping->stage_ranks()};
+  } else if (no_module) {
+    e.infeasible = infeasible::NoDraftModule{};
+  } else if (draft_fault != MappingFault::none) {
+    e.infeasible = infeasible::DraftMapping{draft_fault};
+  } else if (traffic.agents && !returns_to_context(s)) {
+    e.infeasible = infeasible::RoutedAgents{};
+  } else if (const auto math = missing_math(s)) {
+    e.infeasible = infeasible::NumberFormat{*math};
+  } else if (const auto drafts = s.draft != nullptr ? missing_math(s.draft->view) : std::nullopt) {
+    e.infeasible = infeasible::NumberFormat{*drafts};
+  }
+}
+
+void check_memory(const Cache& cache, ServingEstimate& e) {
+  const models::Footprint& f = e.footprint;
+  if (f.cache.si() <= 0.0) {
+    e.infeasible = infeasible::Weights{f.fixed(), f.limit};
+  } else if (cache.full_request > f.cache) {
+    e.infeasible = infeasible::KvCache{cache.full_request, f.cache};
+  }
+}
+
+void check_load(const ScenarioView& s, ServingEstimate& e) {
+  if (e.steady.utilisation >= 1.0) {
+    e.infeasible =
+        infeasible::Load{workloads::mean_rate(*s.traffic->arrivals).si(), e.steady.saturation};
+  }
+}
+
+}  // namespace roofcast::sim

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/result/infeasible.hpp"
+
+#include <fmt/format.h>
+
+#include "base/overloaded.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+using workloads::MappingFault;
+
+std::string mapping_reason(MappingFault fault) {
+  switch (fault) {
+    case MappingFault::heads:
+      return "tensor_parallel does not divide the query heads";
+    case MappingFault::kv_heads:
+      return "tensor_parallel neither divides the KV heads nor is a multiple of them";
+    case MappingFault::intermediate:
+      return "tensor_parallel does not divide the feed-forward width";
+    case MappingFault::no_experts:
+      return "expert_parallel and redundant_experts need experts, and this model has none";
+    case MappingFault::expert_width:
+      return "the ranks of a stage / expert_parallel do not divide the experts' width";
+    case MappingFault::experts:
+      return "expert_parallel does not divide the experts, redundant ones included";
+    case MappingFault::expert_ranks:
+      return "expert_parallel does not divide tensor_parallel x context_parallel x data_parallel";
+    case MappingFault::layers:
+      return "pipeline_parallel is more than the layers";
+    case MappingFault::recurrent_heads:
+      return "tensor_parallel x context_parallel does not divide the recurrent heads";
+    case MappingFault::context_heads:
+      return "tensor_parallel x context_parallel does not divide the query heads (ulysses)";
+    case MappingFault::decode_context:
+      return "decode_context_parallel does not divide the tensor-parallel copies of the KV cache";
+    case MappingFault::none:
+      break;
+  }
+  return {};
+}
+
+double gigabytes(base::Bytes bytes) { return bytes.si() / base::giga; }
+
+std::string sentence(const Infeasible& infeasible) {
+  using namespace infeasible;
+  return std::visit(
+      base::overloaded{
+          [](const std::monostate&) { return std::string(); },
+          [](const Mapping& r) { return mapping_reason(r.fault); },
+          [](const SystemSize& r) {
+            return fmt::format("needs {} GPUs, the system has {}", r.gpus, r.available);
+          },
+          [](const NumberFormat& r) {
+            return fmt::format("the chip has no {} {} rate", base::name(r.math),
+                               r.math == base::MathType::fp32 ? "vector" : "tensor");
+          },
+          [](const Context& r) {
+            return fmt::format("{} tokens, the model's context is {}", r.tokens, r.longest);
+          },
+          [](const WholePrompt& r) {
+            return fmt::format("the model takes its {} tokens in one iteration, which has {}",
+                               r.tokens, r.iteration_tokens);
+          },
+          [](const NoDecodes&) {
+            return std::string(
+                "the model answers in one iteration: output_tokens must be 1, cached_tokens 0");
+          },
+          [](const NoVisionEncoder&) { return std::string("the model has no vision encoder"); },
+          [](const Images& r) {
+            return fmt::format("images of {} tokens in an input of {}", r.tokens, r.input_tokens);
+          },
+          [](const DraftRanks& r) {
+            return fmt::format("the draft model needs {} ranks, a stage has {}", r.ranks,
+                               r.stage_ranks);
+          },
+          [](const NoDraftModule&) {
+            return std::string("the model has no multi-token-prediction module");
+          },
+          [](const DraftMapping& r) {
+            return fmt::format("of the draft model, {}", mapping_reason(r.fault));
+          },
+          [](const Weights& r) {
+            return fmt::format(
+                "weights, activations and reserve need {:.1f} GB a GPU, {:.1f} GB may be used",
+                gigabytes(r.needed), gigabytes(r.usable));
+          },
+          [](const KvCache& r) {
+            return fmt::format(
+                "the KV cache of one request needs {:.1f} GB a GPU, {:.1f} GB are left",
+                gigabytes(r.needed), gigabytes(r.left));
+          },
+          [](const Load& r) {
+            return fmt::format("{:.4g} requests arrive a second, at most {:.4g} can be served",
+                               r.arriving, r.served);
+          },
+          [](const RoutedAgents&) {
+            return std::string(
+                "agents whose turns go to any of several replicas or attention-DP ranks have no "
+                "closed form (router: session keeps them to one replica); a simulation serves "
+                "them");
+          },
+          [](const TwoPools&) {
+            return std::string(
+                "two pools with arrivals, agents or speculative decoding have no closed form; a "
+                "simulation serves them");
+          },
+          [](const TrainedTables&) {
+            return std::string(
+                "training a recommender is not modelled: gradients of rows that a batch did not "
+                "look up");
+          },
+          [](const GlobalBatch& r) {
+            return fmt::format(
+                "a global batch of {} is not a multiple of data_parallel x micro_batch, {}",
+                r.sequences, r.at_once);
+          },
+          [](const Colocated&) {
+            return std::string(
+                "off_policy_steps need placement: split; colocated GPUs cannot generate while "
+                "they train");
+          },
+          [](const Responses& r) {
+            return fmt::format("{} responses are not a multiple of the global batch, {}",
+                               r.responses, r.global_batch);
+          },
+          [](const PackedLength& r) {
+            return fmt::format(
+                "prompt and longest response are {} tokens, training.sequence_length is {}",
+                r.tokens, r.sequence_length);
+          },
+          [](const TrainingMemory& r) {
+            return fmt::format(
+                "parameters, gradients, optimizer and activations need {:.1f} GB a GPU, {:.1f} GB "
+                "may be used",
+                gigabytes(r.needed), gigabytes(r.usable));
+          }},
+      infeasible);
+}
+
+}  // namespace
+
+std::string reason(const Infeasible& infeasible, PoolKind pool) {
+  const bool of_one_pool = std::holds_alternative<infeasible::Mapping>(infeasible) ||
+                           std::holds_alternative<infeasible::Weights>(infeasible) ||
+                           std::holds_alternative<infeasible::KvCache>(infeasible);
+  const std::string_view which = !of_one_pool || pool == PoolKind::none ? ""
+                                 : pool == PoolKind::prefill            ? "prefill: "
+                                                                        : "decode: ";
+  return fmt::format("{}{}", which, sentence(infeasible));
+}
+
+std::string_view reason_kind(const Infeasible& infeasible) {
+  return std::visit(base::overloaded{[](const std::monostate&) { return std::string_view(); },
+                                     [](const auto& r) { return r.kind; }},
+                    infeasible);
+}
+
+}  // namespace roofcast::sim

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Why a scenario cannot run. This is a result, not an error: one struct for each reason, with its figures.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/units/number_format.hpp"
+#include "base/units/quantity.hpp"
+#include "workloads/architecture/mapping.hpp"
+
+namespace roofcast::sim {
+
+namespace infeasible {
+
+// `kind` groups rows that fail for the same reason, whatever their figures.
+struct Mapping {
+  static constexpr std::string_view kind = "the model does not divide that way";
+  workloads::MappingFault fault;
+};
+struct SystemSize {
+  static constexpr std::string_view kind = "more ranks than the system has chips";
+  std::int64_t gpus;
+  std::int64_t available;
+};
+struct NumberFormat {
+  static constexpr std::string_view kind = "no multiplier for a number format";
+  base::MathType math;
+};
+struct Context {
+  static constexpr std::string_view kind = "longer than the model's context";
+  std::int64_t tokens;
+  std::int64_t longest;
+};
+// A model that is not autoregressive takes a prompt whole and has no decodes.
+struct WholePrompt {
+  static constexpr std::string_view kind = "the prompt does not fit in one iteration";
+  std::int64_t tokens;
+  std::int64_t iteration_tokens;
+};
+struct NoDecodes {
+  static constexpr std::string_view kind = "the model has no decodes";
+};
+struct NoVisionEncoder {
+  static constexpr std::string_view kind = "the model has no vision encoder";
+};
+struct Images {
+  static constexpr std::string_view kind = "more image tokens than the input has";
+  double tokens;
+  std::int64_t input_tokens;
+};
+struct DraftRanks {
+  static constexpr std::string_view kind = "the draft model does not run that way";
+  std::int64_t ranks;
+  std::int64_t stage_ranks;
+};
+struct NoDraftModule {
+  static constexpr std::string_view kind = "the draft model does not run that way";
+};
+struct DraftMapping {
+  static constexpr std::string_view kind = "the draft model does not run that way";
+  workloads::MappingFault fault;
+};
+struct Weights {
+  static constexpr std::string_view kind = "the weights do not fit";
+  base::Bytes needed;  // with activations and reserve
+  base::Bytes usable;
+};
+struct KvCache {
+  static constexpr std::string_view kind = "one request's KV cache does not fit";
+  base::Bytes needed;
+  base::Bytes left;
+};
+struct Load {
+  static constexpr std::string_view kind = "requests arrive faster than they can be served";
+  double arriving;  // requests per second
+  double served;
+};
+// No closed form: agents whose turns are routed away from their context.
+struct RoutedAgents {
+  static constexpr std::string_view kind = "no closed form";
+};
+// No closed form: two pools with arrivals, agents or speculative decoding.
+struct TwoPools {
+  static constexpr std::string_view kind = "no closed form";
+};
+struct TrainedTables {
+  static constexpr std::string_view kind = "training of embedding tables is not modelled";
+};
+struct GlobalBatch {
+  static constexpr std::string_view kind = "the global batch is not a multiple";
+  std::int64_t sequences;
+  std::int64_t at_once;  // by all data-parallel ranks
+};
+struct Colocated {
+  static constexpr std::string_view kind = "colocated GPUs cannot generate while they train";
+};
+struct Responses {
+  static constexpr std::string_view kind = "the responses are not a multiple of the global batch";
+  std::int64_t responses;
+  std::int64_t global_batch;
+};
+struct PackedLength {
+  static constexpr std::string_view kind = "a response is longer than the packed sequences";
+  std::int64_t tokens;
+  std::int64_t sequence_length;
+};
+struct TrainingMemory {
+  static constexpr std::string_view kind = "needs more memory than a GPU has";
+  base::Bytes needed;
+  base::Bytes usable;
+};
+
+}  // namespace infeasible
+
+// std::monostate: nothing is in the way.
+using Infeasible =
+    std::variant<std::monostate, infeasible::Mapping, infeasible::SystemSize,
+                 infeasible::NumberFormat, infeasible::Context, infeasible::WholePrompt,
+                 infeasible::NoDecodes, infeasible::NoVisionEncoder, infeasible::Images,
+                 infeasible::DraftRanks, infeasible::NoDraftModule, infeasible::DraftMapping,
+                 infeasible::Weights, infeasible::KvCache, infeasible::Load,
+                 infeasible::RoutedAgents, infeasible::TwoPools, infeasible::TrainedTables,
+                 infeasible::GlobalBatch, infeasible::Colocated, infeasible::Responses,
+                 infeasible::PackedLength, infeasible::TrainingMemory>;
+
+// Which pool of a disaggregated deployment cannot run.
+enum class PoolKind : std::uint8_t { none, prefill, decode };
+
+// One sentence; empty when nothing is in the way.
+std::string reason(const Infeasible& infeasible, PoolKind pool = PoolKind::none);
+// Its kind; empty when nothing is in the way.
+std::string_view reason_kind(const Infeasible& infeasible);
+
+}  // namespace roofcast::sim

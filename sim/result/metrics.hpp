@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The columns of a result, each declared once: name with its SI unit, label, description,
+// direction.
+//
+// The numbers that matter most have two more columns, low90_… and high90_…, between which a server that runs
+// should be found nine times in ten (sim/result/spreads.hpp). They are metrics like any: `high90_tpot_mean_s <= 0.02`
+// is a condition that is met with 95 %.
+//
+// CSV headers, --format json, conditions, Pareto objectives, the report and the documentation all
+// read this list.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sim/result/serving_estimate.hpp"
+
+namespace roofcast::sim {
+
+enum class Better { none, higher, lower };
+
+struct Metric {
+  std::string_view name;   // CSV column, unit last
+  std::string_view label;  // for people
+  std::string_view unit;   // SI, for people: "s", "tok/s/GPU", "B"
+  Better better = Better::none;
+  std::string_view description;
+  double (*value)(const ServingEstimate&);  // NaN where there is none
+  // The metric whose 90 % interval this is a bound of; empty for what is no bound.
+  std::string_view bounds = {};
+  bool of_answers = false;   // needs the section accuracy
+  bool of_training = false;  // needs the section training
+  bool of_agents = false;    // needs traffic.agents
+  bool of_prices = false;    // needs what the section prices says, or a price of the system
+};
+
+std::span<const Metric> metrics();
+const Metric* find_metric(std::string_view name);
+
+// The 90 % interval of a metric; NaN where there is none.
+struct Interval90 {
+  double low;
+  double high;
+};
+Interval90 interval90(const Metric& metric, const ServingEstimate& estimate);
+
+// Text columns: what limits each number, and where the parameters came from.
+struct TextMetric {
+  std::string_view name;
+  std::string_view label;
+  std::string_view description;
+  std::string_view (*value)(const ServingEstimate&);  // empty where there is none
+};
+std::span<const TextMetric> text_metrics();
+
+}  // namespace roofcast::sim

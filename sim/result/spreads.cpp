@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/result/spreads.hpp"
+
+#include <limits>
+
+namespace roofcast::sim {
+
+Spreads spreads_of(const ScenarioView& s, const SteadyState& steady) {
+  const workloads::Stack& stack = s.serving->stack;
+  const auto of_servers = [](const workloads::ServedError& e) {
+    return models::Spread{1.0 - e.low, e.high - 1.0};
+  };
+  Spreads r;
+  r.ttft = models::together(steady.ttft_spread, of_servers(stack.ttft_error));
+  r.tpot = models::together(steady.tpot_spread, of_servers(stack.tpot_error));
+  r.interactivity = models::inverse(r.tpot);
+  const double first = steady.ttft_mean / steady.end_to_end;
+  r.end_to_end = {first * r.ttft.below + (1.0 - first) * r.tpot.below,
+                  first * r.ttft.above + (1.0 - first) * r.tpot.above};
+  r.rate = models::inverse(r.end_to_end);
+  r.power = s.platform->machine.uncertainty.power;
+  r.energy = models::together(r.power, r.end_to_end);
+  return r;
+}
+
+Spreads no_spreads() {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  constexpr models::Spread kUnknown{kNone, kNone};
+  return {kUnknown, kUnknown, kUnknown, kUnknown, kUnknown, kUnknown, kUnknown};
+}
+
+}  // namespace roofcast::sim

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Disaggregated serving: prompts on one pool of replicas, answers on another, KV caches sent between them.
+//
+// A request computes its prompt and its first token on a prefill replica, whose blocks it holds until its cache
+// has been sent; then it waits for a place on a decode replica, where the rest of its answer is
+// computed. The client sees the first token when it has that place, so the transfer and the wait are in
+// TTFT: SGLang streams it when it merges the request into the decode batch, TensorRT-LLM and Dynamo pass on
+// the decode server's stream alone (sgl-project/sglang
+// python/sglang/srt/managers/scheduler_output_processor_mixin.py: process_batch_result_prebuilt;
+// NVIDIA/TensorRT-LLM tensorrt_llm/serve/openai_disagg_server.py: merge_streaming_responses).
+//
+// The transfer of a prompt of P tokens, cache c(P) and state s of a rank of the decode replica:
+//
+//   bytes received by a rank    c(P) + s                        of the decode replica's mapping
+//   bytes sent by a rank        (c(P) + s) · n_d/n_p            n: ranks that share a sequence: TP · CP · PP
+//   time                        one send of the larger, point to point (models/operators/collective.hpp): in the
+//                               scale-up domain where it holds both pools, else over the rank's NICs, off
+//                               their rail
+//
+// It begins when the prompt is complete and passes beside the work of other requests; a sending rank sends one
+// cache after the other, receivers' ports are taken to be free. Stacks that send layers or chunks while the
+// rest of the prompt is computed hide some of it, which is not modelled.
+#pragma once
+
+#include "base/units/quantity.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace roofcast::sim {
+
+// GPUs of the scenario: of every replica, or of both pools.
+std::int64_t gpus_of(const ScenarioView& scenario);
+
+// The pools of a disaggregated scenario, each as an aggregated one of its own: mapping, replicas and limits. Of the
+// decode pool the schedule is mixed and waits for no prompts: what comes has none to compute.
+class PoolScenarios {
+ public:
+  // What `scenario` points to outlives it.
+  explicit PoolScenarios(const ScenarioView& scenario);
+  PoolScenarios(const PoolScenarios&) = delete;
+  PoolScenarios& operator=(const PoolScenarios&) = delete;
+
+  const ScenarioView& prefill() const { return prefill_; }
+  const ScenarioView& decode() const { return decode_; }
+
+ private:
+  workloads::Serving prefill_serving_;
+  workloads::Serving decode_serving_;
+  ScenarioView prefill_;
+  ScenarioView decode_;
+};
+
+struct Transfer {
+  base::Bytes received;  // by each rank that holds a part of the sequence
+  base::Bytes sent;
+  base::Seconds time;
+};
+Transfer kv_transfer(const ScenarioView& disaggregated, double prompt_tokens);
+
+}  // namespace roofcast::sim

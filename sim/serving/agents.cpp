@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/agents.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "base/queueing/birth_death.hpp"
+#include "base/queueing/closed_network.hpp"
+#include "base/statistics/random.hpp"
+#include "sim/iteration/memory.hpp"
+#include "sim/serving/front_end_load.hpp"
+#include "sim/serving/uniform_closed_loop.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+using base::Seconds;
+using workloads::AgentTask;
+using workloads::AgentTurn;
+
+constexpr int kRounds = 30;
+constexpr double kTolerance = 1e-3;  // of the time of a turn
+constexpr double kDamping = 0.5;
+constexpr double kFinest = 1.2;  // ratio of numbers of clients between which rates are interpolated
+constexpr int kBisections = 50;
+constexpr double kForever = std::numeric_limits<double>::infinity();
+
+// A turn's context after its answer, until the session's next turn.
+struct Pause {
+  double tokens = 0;  // of the context, without those that all share
+  double wait = 0;    // s; forever where it is not used again
+};
+
+// What the sampled tasks take.
+struct Walk {
+  std::vector<double> times;  // s, of tasks
+  double alive = 0;           // s, of all sessions
+  double tools = 0;           // s
+  double total = 0;           // s, of tasks
+  std::vector<Pause> pauses;  // by turn, session by session
+};
+
+// A turn's stay in stages and engine: first + wait · (an exponential number) + a_token · tokens after the first.
+struct Stay {
+  double first = 0;
+  double wait = 0;
+  double a_token = 0;
+};
+
+class Walker {
+ public:
+  explicit Walker(const workloads::SampledAgents& sample) : sample_(sample) {
+    base::Random random(1, "waits");
+    for (const AgentTask& task : sample.tasks) {
+      for (const auto& session : task.sessions) {
+        turns_ += session.size();
+      }
+    }
+    waits_.reserve(turns_);
+    for (std::size_t i = 0; i < turns_; ++i) {
+      waits_.push_back(random.exponential(1.0));
+    }
+  }
+
+  double turns() const { return static_cast<double>(turns_); }
+
+  Walk walk(const Stay& stay) {
+    walk_ = {};
+    walk_.pauses.resize(turns_);
+    std::size_t first = 0;
+    for (const AgentTask& task : sample_.tasks) {
+      firsts_.clear();
+      for (const auto& session : task.sessions) {
+        firsts_.push_back(first);
+        first += session.size();
+      }
+      walk_.times.push_back(session(task, 0, stay));
+      walk_.total += walk_.times.back();
+    }
+    return std::move(walk_);
+  }
+
+ private:
+  // Sub-agents send none themselves, so this is at most two deep.
+  double session(const AgentTask& task, std::size_t number, const Stay& stay) {
+    double time = 0.0;
+    const std::vector<AgentTurn>& turns = task.sessions[number];
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+      const AgentTurn& turn = turns[i];
+      const std::size_t index = firsts_[number] + i;
+      const double engine = stay.first + stay.wait * waits_[index] +
+                            stay.a_token * static_cast<double>(turn.output_tokens - 1);
+      double pause = turn.tools.si();
+      walk_.alive += engine + pause;
+      walk_.tools += pause;
+      for (std::size_t child = turn.child; child < turn.child + turn.children; ++child) {
+        pause = std::max(pause, session(task, child, stay));
+      }
+      const bool last = i + 1 == turns.size();
+      const bool used = !last && turns[i + 1].own_known > 0;
+      walk_.pauses[index] = {
+          static_cast<double>(turn.input_tokens + turn.output_tokens - turn.shared_known),
+          used ? pause + stay.wait * waits_[index + 1] : kForever};
+      time += engine + pause;
+    }
+    return time;
+  }
+
+  const workloads::SampledAgents& sample_;
+  std::size_t turns_ = 0;
+  std::vector<double> waits_;
+  std::vector<std::size_t> firsts_;  // turn of each session of the task
+  Walk walk_;
+};
+
+class Fleet {
+ public:
+  Fleet(const ScenarioView& s, base::Bytes mean_request, const ServingEstimate& e,
+        Workspace& workspace)
+      : sample_(*s.traffic->agents),
+        walker_(sample_),
+        workspace_(workspace),
+        traffic_(*s.traffic),
+        view_(s) {
+    traffic_.agents = nullptr;
+    view_.traffic = &traffic_;
+    const double shared = mean_shared();
+    keeps_ = s.serving->policy.prefix_cache && states_of(s).si() == 0.0;
+    // One copy of what all share.
+    const base::Bytes common = keeps_ ? keys_of(shared, s) : base::Bytes{};
+    room_ = (e.footprint.cache - common) / base::byte;
+    running_ = (mean_request - common) / base::byte;
+    slots_ = std::max(1.0, std::floor(room_ / running_));
+    const double context = workloads::mean_context(*s.traffic);
+    byte_per_token_ = keys_of(context, s).si() / context;
+    replicas_ = static_cast<double>(s.serving->replicas);
+    const workloads::Stack& stack = s.serving->stack;
+    const Seconds front_end =
+        workloads::intake_time(stack, static_cast<double>(traffic_.input_tokens)) +
+        static_cast<double>(traffic_.output_tokens) /
+            static_cast<double>(s.serving->policy.stream_interval) * stack.message_overhead;
+    front_end_ = front_end.si();
+  }
+
+  SteadyState solve(TaskEstimate& task) {
+    found_ = found_tokens({}, kForever);
+    double time = 0.0;
+    Walk walk;
+    for (int i = 0; i < kRounds; ++i) {
+      traffic_.cached_tokens = static_cast<std::int64_t>(
+          std::min(std::floor(found_), static_cast<double>(traffic_.input_tokens - 1)));
+      rates_.clear();
+      if (i == 0) {
+        time = 1.0 / rate(1.0);
+        walk = walker_.walk(stay(time, 1.0));
+      }
+      const double before = time;
+      time = turn_time(walk);
+      walk = walker_.walk(stay(time, present_));
+      const double found = found_tokens(walk.pauses, age(walk));
+      const bool same =
+          std::abs(found - found_) < kTolerance * static_cast<double>(traffic_.input_tokens);
+      found_ += (i == 0 ? 1.0 : kDamping) * (found - found_);
+      if (same && std::abs(time - before) < kTolerance * time) {
+        break;
+      }
+    }
+    return result(walk, task);
+  }
+
+ private:
+  double mean_shared() const {
+    double sum = 0.0;
+    for (const AgentTask& task : sample_.tasks) {
+      for (const auto& session : task.sessions) {
+        for (const AgentTurn& turn : session) {
+          sum += static_cast<double>(turn.shared_known);
+        }
+      }
+    }
+    return sum / walker_.turns();
+  }
+
+  SteadyState engine(double clients) {
+    traffic_.concurrency = std::max<std::int64_t>(1, std::llround(clients));
+    return uniform_closed_loop(view_, slots_, workspace_);
+  }
+
+  // Turns a second with so many present.
+  double rate(double present) {
+    const auto next = [](double clients) { return std::floor(clients * kFinest) + 1.0; };
+    double below = 1.0;
+    while (next(below) <= present) {
+      below = next(below);
+    }
+    const double above = next(below);
+    const double share = std::clamp((present - below) / (above - below), 0.0, 1.0);
+    return (1.0 - share) * rate_at(below) + share * rate_at(above);
+  }
+  double rate_at(double clients) {
+    const auto [at, fresh] = rates_.try_emplace(clients, 0.0);
+    if (fresh) {
+      at->second = std::min(engine(clients).requests_per_second, 1.0 / front_end_);
+    }
+    return at->second;
+  }
+
+  // Of a turn in the engine, from the sessions that are alive.
+  double turn_time(const Walk& walk) {
+    const double thinking = sample_.agents.think.time.si() * static_cast<double>(walk.times.size());
+    sessions_ = static_cast<double>(sample_.agents.concurrent) * (walk.alive + thinking) /
+                (walk.total + thinking);
+    const double away = std::max((walk.tools + thinking) / walker_.turns(), 1e-9);
+    sample_.agents.stages.empty() ? birth_death(away) : closed_network(away);
+    return present_ / throughput_;
+  }
+
+  void birth_death(double away) {
+    std::vector<double> births;
+    std::vector<double> deaths;
+    for (double n = 0.0; n < sessions_; n += 1.0) {
+      births.push_back((sessions_ - n) / away);
+      deaths.push_back(rate(n + 1.0));
+    }
+    const std::vector<double> p = base::queueing::birth_death(births, deaths);
+    present_ = 0.0;
+    throughput_ = 0.0;
+    for (std::size_t n = 1; n < p.size(); ++n) {
+      present_ += p[n] * std::min(static_cast<double>(n), sessions_);
+      throughput_ += p[n] * deaths[n - 1];
+    }
+  }
+
+  void closed_network(double away) {
+    using base::queueing::Station;
+    const auto clients = static_cast<std::int64_t>(std::ceil(sessions_));
+    Station engine{Seconds::from_si(1.0 / rate(1.0)), {}};
+    for (std::int64_t n = 1; n <= clients; ++n) {
+      engine.speedups.push_back(rate(static_cast<double>(n)) / rate(1.0));
+    }
+    std::vector<Station> stations = {engine};
+    for (const workloads::Stage& stage : sample_.agents.stages) {
+      stations.push_back(base::queueing::servers_of(stage.service.time, stage.servers));
+    }
+    const auto all = base::queueing::closed_network(stations, Seconds::from_si(away), clients);
+    present_ = all.stations.front().present;
+    throughput_ = all.throughput.si();
+    staged_ = (all.time - all.stations.front().time).si();
+  }
+
+  // A stay of this mean among so many others.
+  Stay stay(double time, double present) {
+    const SteadyState at = engine(present);
+    const double tokens = static_cast<double>(traffic_.output_tokens - 1);
+    Stay stay;
+    stay.a_token = std::min(at.tpot.si(), tokens > 0.0 ? time / tokens : 0.0);
+    const double before = time - stay.a_token * tokens;
+    stay.first = std::min(before, engine(1.0).ttft_mean.si());
+    stay.wait = before - stay.first;
+    double service = 0.0;
+    for (const workloads::Stage& stage : sample_.agents.stages) {
+      service += stage.service.time.si();
+    }
+    stay.first += service;
+    stay.wait += std::max(0.0, staged_ - service);
+    return stay;
+  }
+
+  // After how long a context that nobody uses makes way.
+  double age(const Walk& walk) const {
+    const double tokens =
+        std::max(0.0, replicas_ * room_ - std::min(present_, replicas_ * slots_) * running_) /
+        byte_per_token_;
+    const double wanted = tokens * walker_.turns() / throughput_;
+    const auto held = [&](double age) {
+      double sum = 0.0;
+      for (const Pause& pause : walk.pauses) {
+        sum += pause.tokens * std::min(pause.wait, age);
+      }
+      return sum;
+    };
+    double least = 0.0;
+    double most = 1.0;
+    while (held(most) < wanted) {
+      least = most;
+      most *= 2.0;
+    }
+    for (int i = 0; i < kBisections && most - least > kTolerance * most; ++i) {
+      const double middle = 0.5 * (least + most);
+      (held(middle) < wanted ? least : most) = middle;
+    }
+    return 0.5 * (least + most);
+  }
+
+  // Of a turn's input, mean, where contexts stay for `age`; all stay where there are no pauses.
+  double found_tokens(const std::vector<Pause>& pauses, double age) const {
+    double sum = 0.0;
+    std::size_t index = 0;
+    for (const AgentTask& task : sample_.tasks) {
+      for (const auto& session : task.sessions) {
+        for (std::size_t i = 0; i < session.size(); ++i, ++index) {
+          const bool stays = i > 0 && (pauses.empty() || pauses[index - 1].wait <= age);
+          sum += static_cast<double>(session[i].shared_known + (stays ? session[i].own_known : 0));
+        }
+      }
+    }
+    return keeps_ ? sum / walker_.turns() : 0.0;
+  }
+
+  SteadyState result(Walk& walk, TaskEstimate& task) {
+    SteadyState r = engine(present_);
+    r.requests_per_second = throughput_;
+    if (throughput_ * front_end_ > kFrontEndFull) {
+      r.throughput_limit = Limit::host;
+    }
+    const double mean = walk.total / static_cast<double>(walk.times.size());
+    std::sort(walk.times.begin(), walk.times.end());
+    const auto at = [&](double share) {
+      const double place = share * static_cast<double>(walk.times.size() - 1);
+      const auto below = static_cast<std::size_t>(place);
+      const std::size_t above = std::min(below + 1, walk.times.size() - 1);
+      return Seconds::from_si(walk.times[below] + (place - static_cast<double>(below)) *
+                                                      (walk.times[above] - walk.times[below]));
+    };
+    task.mean = Seconds::from_si(mean);
+    task.p50 = at(0.5);
+    task.p95 = at(0.95);
+    task.per_second =
+        static_cast<double>(sample_.agents.concurrent) / (mean + sample_.agents.think.time.si());
+    task.found_share = found_ / static_cast<double>(traffic_.input_tokens);
+    task.tools_share = walk.tools / walk.alive;
+    task.present = present_;
+    return r;
+  }
+
+  const workloads::SampledAgents& sample_;
+  Walker walker_;
+  Workspace& workspace_;
+  workloads::Traffic traffic_;  // of the engine
+  ScenarioView view_;
+  bool keeps_ = true;   // what sessions computed
+  double room_ = 0;     // bytes of a rank, without what all share
+  double running_ = 0;  // bytes of a running turn, of its own
+  double byte_per_token_ = 0;
+  double slots_ = 1;
+  double replicas_ = 1;
+  double front_end_ = 0;            // s, of a turn; one for all replicas
+  std::map<double, double> rates_;  // by clients
+  double found_ = 0;                // tokens of a turn's input, mean
+  double sessions_ = 0;             // alive
+  double staged_ = 0;               // s, of a turn in stages
+  double present_ = 0;              // turns in the engine
+  double throughput_ = 0;           // turns a second
+};
+
+}  // namespace
+
+SteadyState agents_steady_state(const ScenarioView& scenario, base::Bytes mean_request,
+                                ServingEstimate& e, Workspace& workspace) {
+  return Fleet(scenario, mean_request, e, workspace).solve(e.task);
+}
+
+}  // namespace roofcast::sim

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/open_loop.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/serving/random_traffic.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+using base::Seconds;
+
+constexpr double kMostRatio = 0.999;
+constexpr double kNegligible = 1e-7;  // probability of a state, relative to the likeliest
+constexpr double kLeastDispersion = 0.1;
+constexpr double kMostDispersion = 100.0;
+constexpr int kBisections = 40;
+
+class Solver : RandomTraffic {
+ public:
+  Solver(const ScenarioView& s, double slots, Workspace& workspace)
+      : RandomTraffic(s, slots, bursts_of(s), workspace), bursts_(bursts_of(s)) {
+    rate_ = workloads::mean_rate(*s.traffic->arrivals).si() / replicas_;
+  }
+
+  SteadyState solve() {
+    SteadyState r;
+    const double most = saturation();
+    r.saturation = most * replicas_;
+    r.utilisation = rate_ / most;
+    if (r.utilisation >= 1.0) {
+      return r;
+    }
+    states();
+    const FrontEndLoad front_end = front_end_load(rate_, found_.present);
+    found_.rate = rate_;
+    found_.front_wait = front_end.wait();
+    found_.front_waits = front_end.load();
+    found_.shown = shown(front_end);
+    const Held whole = held(rate_, found_.present, found_.present / rate_, false);
+    found_.slot += whole.wait;
+    found_.slot_waits = std::min(1.0, found_.slot_waits + whole.chance);
+    tell(found_, r);
+    r.end_to_end = r.ttft_mean + found_.tpot * decodes_ * base::second;
+    r.throughput_limit = Limit::arrivals;
+    return r;
+  }
+
+ private:
+  // Of one replica: routers deal arrivals out more evenly than chance.
+  static workloads::Burstiness bursts_of(const ScenarioView& s) {
+    workloads::Burstiness bursts = workloads::burstiness(*s.traffic->arrivals);
+    bursts.limit = 1.0 + (bursts.limit - 1.0) / static_cast<double>(s.serving->replicas);
+    return bursts;
+  }
+
+  // Probabilities of the numbers that decode, and what follows from them.
+  void states() {
+    const double present = mean_present();
+    const double stay = present / rate_;
+    const double spread =
+        bursts_.dispersion(Seconds::from_si(std::max(stay, costs_.prompts(0.0).own)));
+    const auto bounded = [](double z) { return std::clamp(z, kLeastDispersion, kMostDispersion); };
+    const double inside = bounded(1.0 + (spread - 1.0) / (1.0 + output_scv_));
+    const double beyond = bounded(0.5 * (spread + output_scv_));
+    const double held = std::max(1.0, slots_ - rate_ * costs_.prompts(micro(slots_)).own);
+    // States in logarithms; `sum` and the rest relative to the likeliest so far.
+    double log_p = 0.0;
+    double top = 0.0;
+    double sum = 0.0;
+    double sequences = 0.0;
+    double rate = 0.0;
+    double met = 0.0;
+    double met_each = 0.0;
+    double intervals = 0.0;  // by sequences
+    double interval_squares = 0.0;
+    double first = 0.0;
+    double first_square = 0.0;
+    const auto add = [&](double n, double weight, const PromptTimes& p, const Pass& pass) {
+      const double t = rounds_.first_token(n, rate_, p, pass);
+      sum += weight;
+      sequences += weight * n;
+      rate += n > 0.0 ? weight * n / pass.interval : 0.0;
+      met += weight * pass.met;
+      met_each += weight * pass.met_each;
+      first += weight * t;
+      first_square += weight * (t * t + rounds_.first_token_variance(n, rate_, p, pass));
+      if (n > 0.0) {
+        intervals += weight * n * pass.interval;
+        interval_squares += weight * n * pass.interval * pass.interval;
+      }
+    };
+    Pass lone;  // who comes when nobody decodes
+    const Pass after = rounds_.at(1.0, rate_, costs_.prompts(micro(1.0)));
+    lone.met = after.met;
+    lone.met_each = after.met_each;
+    add(0.0, 1.0, costs_.prompts(0.0), lone);
+    double last = 0.0;   // weight of the last state
+    double ratio = 0.0;  // of the states beyond it
+    if (decodes_ > 0.0) {
+      for (double n = 1.0;; n += 1.0) {
+        const PromptTimes p = costs_.prompts(micro(n));
+        const Pass pass = rounds_.at(n, rate_, p);
+        const double up = rate_ * (decodes_ * pass.interval + pass.met) / n;
+        log_p += std::log(up) / inside;
+        if (log_p > top) {
+          const double scale = std::exp(top - log_p);
+          for (double* each : {&sum, &sequences, &rate, &met, &met_each, &intervals,
+                               &interval_squares, &first, &first_square}) {
+            *each *= scale;
+          }
+          top = log_p;
+        }
+        last = std::exp(log_p - top);
+        add(n, last, p, pass);
+        if (n >= held) {
+          ratio = std::pow(std::min(up, kMostRatio), 1.0 / beyond);
+          break;
+        }
+        if (last < kNegligible && up < 1.0) {
+          break;
+        }
+      }
+    }
+    // Those who wait for a slot: a geometric tail.
+    double queued = 0.0;
+    if (ratio > 0.0) {
+      const double tail = last * ratio / (1.0 - ratio);
+      const PromptTimes p = costs_.prompts(micro(held));
+      const Pass pass = rounds_.at(held, rate_, p);
+      add(held, tail, p, pass);
+      queued = tail / (1.0 - ratio);
+      found_.slot_waits = (last + tail) / sum;
+    }
+    if (decodes_ > 0.0) {
+      // Short answers are slowed more by what their first passes meet.
+      const double interval = sequences / rate;
+      found_.tpot = interval + met_each / sum;
+      found_.present = rate_ * (decodes_ * interval + met / sum);
+    }
+    found_.slot = queued / sum / rate_;
+    found_.first = first / sum;
+    found_.first_variance = std::max(0.0, first_square / sum - found_.first * found_.first);
+    if (sequences > 0.0) {
+      const double mean = intervals / sequences;
+      found_.interval_variance = std::max(0.0, interval_squares / sequences - mean * mean);
+    }
+  }
+
+  // Little's law with everybody at the mean.
+  double mean_present() {
+    if (decodes_ == 0.0) {
+      return 0.0;
+    }
+    const auto grows = [&](double n) {
+      const Pass pass = rounds_.at(n, rate_, costs_.prompts(micro(n)));
+      return rate_ * (decodes_ * pass.interval + pass.met) > n;
+    };
+    // The least of them: what starts empty stays there.
+    double least = 0.0;
+    double most = std::min(1.0, slots_);
+    while (most < slots_ && grows(most)) {
+      least = most;
+      most = std::min(1.5 * most, slots_);
+    }
+    for (int i = 0; i < kBisections && most - least > 1e-3 * most; ++i) {
+      const double n = 0.5 * (least + most);
+      (grows(n) ? least : most) = n;
+    }
+    return most;
+  }
+
+  workloads::Burstiness bursts_;
+  double rate_ = 0;  // requests per second of one replica
+  Found found_;
+};
+
+}  // namespace
+
+SteadyState open_loop(const ScenarioView& scenario, double slots, Workspace& workspace) {
+  return Solver(scenario, slots, workspace).solve();
+}
+
+}  // namespace roofcast::sim

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/random_traffic.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/serving/iteration_mix.hpp"
+#include "sim/serving/percentiles.hpp"
+#include "workloads/traffic/length_cells.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+using base::Seconds;
+
+constexpr int kBisections = 40;
+
+double square(double x) { return x * x; }
+
+// Sequences that fit at once: blocks that are promised for an answer are not there for others.
+double slots_of(const ScenarioView& s, double slots) {
+  const workloads::Traffic& t = *s.traffic;
+  if (s.serving->policy.reserves == workloads::Reservation::request) {
+    const double held = workloads::mean_context(t);
+    const double promised =
+        static_cast<double>(t.input_tokens) + s.serving->policy.reserved_output *
+                                                  static_cast<double>(t.output_tokens) *
+                                                  (1.0 + workloads::squared_variation(t.output));
+    slots = std::max(1.0, slots * held / std::max(held, promised));
+  }
+  const workloads::SchedulerLimits& limits = s.serving->limits;
+  return static_cast<double>(s.mapping->data_parallel) *
+         std::min({slots, static_cast<double>(limits.max_sequences),
+                   static_cast<double>(std::max<std::int64_t>(
+                       1, limits.max_tokens_per_step / s.serving->speculation.query_tokens()))});
+}
+
+}  // namespace
+
+RandomTraffic::RandomTraffic(const ScenarioView& s, double slots,
+                             const workloads::Burstiness& bursts, Workspace& workspace)
+    : s_(s),
+      workspace_(workspace),
+      costs_(s, workspace),
+      rounds_(s, costs_, bursts),
+      replicas_(static_cast<double>(s.serving->replicas)),
+      ranks_(static_cast<double>(s.mapping->data_parallel)),
+      stages_(static_cast<double>(s.mapping->pipeline_parallel)),
+      slots_(slots_of(s, slots)),
+      decodes_(s.serving->speculation.steps(s.traffic->output_tokens - 1)),
+      input_scv_(workloads::squared_variation(s.traffic->input)),
+      output_scv_(workloads::squared_variation(s.traffic->output)) {}
+
+Seconds RandomTraffic::intake_time() const {
+  return workloads::intake_time(s_.serving->stack, static_cast<double>(s_.traffic->input_tokens));
+}
+
+double RandomTraffic::message_time() const {
+  return s_.serving->stack.message_overhead.si() /
+         static_cast<double>(s_.serving->policy.stream_interval);
+}
+
+Seconds RandomTraffic::front_end_time() const {
+  return intake_time() +
+         Seconds::from_si(static_cast<double>(s_.traffic->output_tokens) * message_time());
+}
+
+FrontEndLoad RandomTraffic::front_end_load(double rate, double present) const {
+  const Seconds intake = intake_time();
+  const double tokenising = (intake - s_.serving->stack.intake_overhead).si();
+  return {.rate = rate * replicas_,
+          .intake = intake.si(),
+          .intake_square = square(intake.si()) + input_scv_ * square(tokenising),
+          .messages = rate * replicas_ * (front_end_time() - intake).si(),
+          .burst = present * s_.serving->speculation.tokens_per_step() * message_time()};
+}
+
+double RandomTraffic::shown(const FrontEndLoad& front_end) const {
+  const double decodes = costs_.prompts_first() ? 0.0 : front_end.burst;
+  return front_end.delay(decodes + message_time());
+}
+
+double RandomTraffic::saturation() {
+  const double full = decodes_ > 0.0 ? micro(slots_) : 0.0;
+  const PromptTimes p = costs_.prompts(full);
+  double least = 0.0;
+  double most = 1.0 / (p.extra * costs_.crowd(full).last_slope() + 1e-12);
+  const double front = front_end_time().si() * replicas_;
+  if (front > 0.0) {
+    most = std::min(most, 1.0 / front);
+  }
+  const double ceiling = most;
+  for (int i = 0; i < kBisections; ++i) {
+    const double rate = 0.5 * (least + most);
+    (serves(rate, p) ? least : most) = rate;
+  }
+  return least > 0.999 * ceiling ? ceiling : least;
+}
+
+bool RandomTraffic::serves(double rate, const PromptTimes& p) {
+  if (decodes_ == 0.0) {
+    return true;
+  }
+  const Pass pass = rounds_.at(slots_, rate, p);
+  // Prompts hold a slot from their first pass on.
+  const double decoding = slots_ - rate * p.own;
+  if (decoding <= 0.0) {
+    return false;
+  }
+  const double tokens = rate * pass.mean / ranks_ *
+                        static_cast<double>(s_.traffic->input_tokens - s_.traffic->cached_tokens);
+  const double budget = static_cast<double>(s_.serving->limits.max_tokens_per_step) -
+                        (costs_.prompts_first() ? 0.0 : micro(slots_));
+  if (!costs_.prompts_first() && tokens > budget) {
+    return false;
+  }
+  return rate * (decodes_ * pass.interval + pass.met) <= decoding;
+}
+
+// With D decoding, prompts of the last D tokens of the budget wait until as many have left as they lack, evenly
+// between none and D: the rest of a stay S, E[S²]/2E[S], with the square E[S³]/3E[S]. Those who come meanwhile
+// wait for what is left of it; clients come less and less.
+RandomTraffic::Held RandomTraffic::held(double rate, double present, double decoding,
+                                        bool clients) const {
+  const workloads::Traffic& t = *s_.traffic;
+  const std::int64_t budget = s_.serving->limits.max_tokens_per_step;
+  const double rows =
+      present / ranks_ * static_cast<double>(s_.serving->speculation.query_tokens());
+  if (s_.serving->policy.chunked_prompts || costs_.prompts_first() || rows < 1.0) {
+    return {};
+  }
+  const auto up_to = [&](std::int64_t tokens) {
+    if (t.input.shape == workloads::Lengths::Shape::fixed) {
+      return t.input_tokens <= tokens + t.cached_tokens ? 1.0 : 0.0;
+    }
+    return workloads::share_up_to(t.input, tokens + t.cached_tokens);
+  };
+  const double chance = up_to(budget) - up_to(budget - std::llround(rows));
+  double second = 1.0;
+  double third = 1.0;
+  if (t.output.shape != workloads::Lengths::Shape::fixed) {
+    third = 0.0;
+    second = 1.0 + output_scv_;
+    for (const workloads::WeightedLength& cell : workloads::cells_of(t.output)) {
+      const double times = cell.tokens / static_cast<double>(t.output_tokens);
+      third += cell.weight * times * times * times;
+    }
+  }
+  const double rest = 0.5 * second * decoding;
+  const double behind = rate / ranks_ * third / 6.0 * decoding * decoding;
+  return {chance * (rest + (clients ? 0.5 : 1.0) * behind),
+          std::min(1.0, chance * (1.0 + rate / ranks_ * rest))};
+}
+
+void RandomTraffic::tell(const Found& found, SteadyState& r) {
+  const workloads::Stack& stack = s_.serving->stack;
+  const Seconds intake = intake_time();
+  const double tokenising = (intake - stack.intake_overhead).si();
+  double variance = input_scv_ * square(tokenising) + found.first_variance;
+  const auto add_wait = [&](double wait, double probability) {
+    if (probability > 0.0) {
+      variance += square(wait) * (2.0 / probability - 1.0);
+    }
+  };
+  add_wait(found.front_wait, found.front_waits);
+  add_wait(found.slot, found.slot_waits);
+  r.ttft_mean = stack.request_overhead + intake +
+                Seconds::from_si(found.front_wait + found.slot + found.first + found.shown);
+  r.ttft_p50 = percentile(r.ttft_mean, variance, stack.request_overhead, 0.0);
+  r.ttft_tail = tail_of(r.ttft_mean, variance, stack.request_overhead);
+  r.tokens_per_step = 1.0;
+  if (decodes_ > 0.0) {
+    // The batch moves as slowly as its requests: over a stay it averages out to 2/e of its variance.
+    const PromptTimes p = costs_.prompts(micro(found.present));
+    const double met = found.rate * found.tpot * p.extra_square * rounds_.inverse_decodes();
+    const Tail tail =
+        tail_of(Seconds::from_si(found.tpot), 2.0 / std::exp(1.0) * found.interval_variance + met,
+                Seconds::from_si(costs_.decode(micro(1.0)).latency));
+    // From passes to tokens.
+    const double a_token = decodes_ / static_cast<double>(s_.traffic->output_tokens - 1);
+    r.tokens_per_step = s_.serving->speculation.tokens_per_step();
+    r.tpot = Seconds::from_si(a_token * found.tpot);
+    r.tpot_tail = {a_token * tail.p95, a_token * tail.p99};
+  }
+  r.requests_per_second = found.rate * replicas_;
+  r.decode_batch = found.present / ranks_;
+  r.running = (found.present + found.rate * found.first) / ranks_;
+  tell_passes(found, r);
+}
+
+// The passes behind the numbers: power, spreads, limits.
+void RandomTraffic::tell_passes(const Found& found, SteadyState& r) {
+  const auto d = static_cast<std::int64_t>(std::llround(std::max(1.0, micro(found.present))));
+  r.decode_pass = costs_.decode_batch(decodes_ > 0.0 ? d : 0);
+  r.prefill_pass = costs_.prompt_batch(d, 1);
+  const StepCost mixed = step_cost(s_, r.prefill_pass, workspace_);
+  const StepCost decode = decodes_ > 0.0 ? step_cost(s_, r.decode_pass, workspace_) : mixed;
+  const PromptTimes p = costs_.prompts(micro(found.present));
+  const Pass pass = rounds_.at(std::max(1.0, found.present), found.rate, p);
+  const double with = decodes_ > 0.0 ? std::min(1.0, found.rate * pass.mean * p.passes) : 1.0;
+  r.prefill_share = with;
+  r.decode_clock = decode.clock;
+  r.prefill_clock = mixed.clock;
+  const PassMix mix{decode, mixed};
+  const double mixed_rate = found.rate / ranks_ * p.passes;
+  const double all_rate = found.rate / ranks_ * decodes_ / std::max(1.0, micro(found.present));
+  r.power = mix.power(std::max(0.0, all_rate - mixed_rate), mixed_rate, stages_,
+                      s_.platform->machine.power);
+  r.prompt_share =
+      mix.prompt_share(std::max(0.0, all_rate - mixed_rate), mixed_rate, decodes_ > 0.0);
+  const models::Uncertainty& u = s_.platform->machine.uncertainty;
+  r.tpot_spread = mix.tpot_spread(with, u);
+  r.ttft_spread = mix.ttft_spread(found.first / r.ttft_mean.si(), found.slot / r.ttft_mean.si(),
+                                  r.tpot_spread, u);
+  r.ttft_limit = mixed.limit();
+  const double own = p.own;
+  if (found.slot > std::max(found.first - own, own)) {
+    r.ttft_limit = Limit::slots;
+  } else if (found.first - own > own) {
+    r.ttft_limit = Limit::waiting;
+  } else if (r.ttft_mean.si() - found.slot - found.first > own) {
+    r.ttft_limit = Limit::host;
+  }
+  r.tpot_limit = mix.limit(with);
+}
+
+}  // namespace roofcast::sim

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/training/post_training.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <span>
+
+#include "base/integers.hpp"
+#include "base/packing.hpp"
+#include "base/statistics/random.hpp"
+#include "sim/iteration/draft_model.hpp"
+#include "sim/result/feasibility.hpp"
+#include "sim/training/rollout.hpp"
+#include "workloads/architecture/parameters.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+using base::as_double;
+using base::Seconds;
+using workloads::Placement;
+using workloads::PostTraining;
+
+using Tokens = std::vector<std::int64_t>;
+
+Tokens drawn_lengths(const PostTraining& rl, std::int64_t count) {
+  base::Random random(static_cast<std::uint64_t>(rl.seed), "responses");
+  Tokens lengths;
+  for (std::int64_t i = 0; i < count; ++i) {
+    lengths.push_back(workloads::draw(rl.response, random));
+  }
+  return lengths;
+}
+
+// Of one optimizer step.
+MicroBatches packed_batches(const ScenarioView& s, const Tokens& responses) {
+  const PostTraining& rl = *s.post_training;
+  Tokens whole;
+  double sum = 0.0;
+  for (const std::int64_t length : responses) {
+    whole.push_back(length + rl.prompt_tokens);
+    sum += as_double(whole.back());
+  }
+  const std::int64_t bin = s.training->sequence_length;
+  const Tokens bins = rl.packing == workloads::Packing::in_order ? base::packed_in_order(whole, bin)
+                                                                 : base::packed_by_size(whole, bin);
+  const auto count = static_cast<double>(bins.size());
+  const double mean = s.mapping->pipeline_parallel > 1
+                          ? as_double(*std::max_element(bins.begin(), bins.end()))
+                          : sum / count;
+  const double each = static_cast<double>(whole.size()) / count;
+  const auto sequences = std::max<std::int64_t>(1, std::llround(each));
+  const double steps = as_double(rl.responses) / as_double(s.training->global_batch);
+  return {std::max<std::int64_t>(
+              1, std::llround(std::ceil(count / steps / as_double(s.mapping->data_parallel)))),
+          sequences, std::max<std::int64_t>(1, std::llround(mean / as_double(sequences)))};
+}
+
+// One replica of the rollout as a scenario of its own.
+class RolloutScenario {
+ public:
+  explicit RolloutScenario(const ScenarioView& s) : view_(s) {
+    const PostTraining& rl = *s.post_training;
+    traffic_.input_tokens = rl.prompt_tokens;
+    traffic_.output_tokens = std::max<std::int64_t>(1, std::llround(workloads::mean(rl.response)));
+    traffic_.concurrency = rl.responses;
+    traffic_.output = rl.response;
+    view_.mapping = &rl.rollout;
+    view_.traffic = &traffic_;
+    view_.training = nullptr;
+    view_.post_training = nullptr;
+    draft_ = draft_of(view_);
+    view_.draft = draft_.get();
+  }
+  const ScenarioView& view() const { return view_; }
+
+ private:
+  workloads::Traffic traffic_;
+  ScenarioView view_;
+  std::unique_ptr<const Draft> draft_;
+};
+
+// Of the replica that is last; answers are dealt out in turn, those of a prompt together.
+Seconds slowest_replica(Rollout& rollout, const PostTraining& rl, const Tokens& lengths) {
+  std::vector<Tokens> dealt(static_cast<std::size_t>(rl.replicas));
+  const auto samples = static_cast<std::size_t>(rl.samples);
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    dealt[i / samples % dealt.size()].push_back(lengths[i]);
+  }
+  Seconds slowest;
+  for (const Tokens& one : dealt) {
+    slowest = base::max(slowest, rollout.time(one, rl.prompt_tokens, rl.samples));
+  }
+  return slowest;
+}
+
+// A step's share, where answers of several steps are under way.
+Seconds rollout_time(const ScenarioView& replica, const PostTraining& rl, double capacity,
+                     Workspace& workspace) {
+  Rollout rollout(replica, capacity, workspace);
+  const Seconds alone = slowest_replica(rollout, rl, drawn_lengths(rl, rl.responses));
+  const std::int64_t steps = rl.off_policy_steps;
+  if (steps <= 1) {
+    return alone;
+  }
+  const Tokens several = drawn_lengths(rl, steps * rl.responses);
+  return base::min(alone, slowest_replica(rollout, rl, several) / as_double(steps));
+}
+
+// All weights into every rank of the engine, through its own port, as the trainer keeps them: an engine of fewer bits casts
+// what arrives (NVIDIA-NeMo/RL nemo_rl/models/generation/vllm/quantization/fp8.py).
+Seconds refit_time(const ScenarioView& s, std::int64_t ranks) {
+  const models::Machine& machine = s.platform->machine;
+  const base::Bytes weights =
+      base::bytes_of(workloads::parameters(*s.model).total(), base::NumberFormat::bf16);
+  const bool inside = ranks <= machine.scale_up_domain;
+  return ranks > 1 ? weights / (inside ? machine.scale_up : machine.scale_out).bandwidth
+                   : Seconds{};
+}
+
+// Sets estimate.infeasible, and max_running of a replica.
+void check(const ScenarioView& s, const ScenarioView& replica, const MicroBatches& batches,
+           ServingEstimate& e) {
+  const PostTraining& rl = *s.post_training;
+  if (rl.off_policy_steps > 0 && rl.placement == Placement::colocated) {
+    e.infeasible = infeasible::Colocated{};
+    return;
+  }
+  if (rl.responses % s.training->global_batch != 0) {
+    e.infeasible = infeasible::Responses{rl.responses, s.training->global_batch};
+    return;
+  }
+  const std::int64_t longest = rl.prompt_tokens + workloads::longest(rl.response);
+  if (longest > s.training->sequence_length) {
+    e.infeasible = infeasible::PackedLength{longest, s.training->sequence_length};
+    return;
+  }
+  check_training(s, batches, e);
+  if (!e.fits()) {
+    return;
+  }
+  check_runnable(replica, e);
+  if (!e.fits()) {
+    return;
+  }
+  e.footprint = footprint_of(replica);
+  const Cache cache = cache_of(replica);
+  check_memory(cache, e);
+  e.max_running = e.footprint.cache / cache.mean_request;
+}
+
+}  // namespace
+
+ServingEstimate post_training_estimate(const ScenarioView& s, Workspace& workspace) {
+  const PostTraining& rl = *s.post_training;
+  const bool split = rl.placement == Placement::split;
+  const std::int64_t training_ranks = s.mapping->ranks();
+  ServingEstimate e;
+  e.provenance = s.platform->system.provenance();
+  e.gpus =
+      split ? training_ranks + rl.rollout_ranks() : std::max(training_ranks, rl.rollout_ranks());
+  const RolloutScenario replica(s);
+  const MicroBatches batches = packed_batches(s, drawn_lengths(rl, rl.responses));
+  check(s, replica.view(), batches, e);
+  if (!e.fits()) {
+    return e;
+  }
+  const auto workflow = std::make_shared<Workflow>();
+  workflow->training = training_step(s, batches);
+  PostTrainingStep& step = workflow->post_training.emplace();
+  const double steps = as_double(rl.responses) / as_double(s.training->global_batch);
+  const double capacity = e.max_running * workloads::mean_context(*replica.view().traffic);
+  step.rollout = rollout_time(replica.view(), rl, capacity, workspace);
+  step.logprobs = steps * as_double(rl.logprob_passes) *
+                  (rl.logprob_passes > 0 ? forward_passes(s, batches) : Seconds{});
+  step.training = steps * workflow->training.time;
+  step.refit = refit_time(s, e.gpus);
+  step.host = split ? Seconds{} : s.training->trainer.switch_overhead;
+  step.time = step.refit + step.host +
+              (rl.off_policy_steps > 0 ? base::max(step.rollout, step.trained())
+                                       : step.rollout + step.trained());
+  step.rollout_gpus = as_double(rl.rollout_ranks());
+  step.training_gpus = as_double(training_ranks);
+  for (const std::int64_t length : drawn_lengths(rl, rl.responses)) {
+    step.response_tokens += as_double(length);
+  }
+  e.steady = no_steady_state();
+  e.spreads = no_spreads();
+  e.steady.power = base::Watts::from_si(std::numeric_limits<double>::quiet_NaN());
+  e.memory = base::max(workflow->training.footprint.total(), e.footprint.limit);
+  e.output_rate = step.response_tokens / step.time.si();
+  e.workflow = workflow;
+  return e;
+}
+
+}  // namespace roofcast::sim

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/training/training.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/integers.hpp"
+#include "models/operators/operator_cost.hpp"
+#include "models/power.hpp"
+#include "models/work.hpp"
+#include "sim/result/feasibility.hpp"
+#include "workloads/architecture/parameters.hpp"
+#include "workloads/graph/graph.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+using base::as_double;
+using base::Seconds;
+using workloads::CollectiveKind;
+
+// One pass over all layers, one micro-batch.
+struct Pass {
+  Seconds embedding, layers, head;
+  models::Activity activity;
+  double operators = 0;
+};
+
+Pass timed(const workloads::Graph& graph, const models::Machine& machine) {
+  Pass pass;
+  Seconds last;
+  bool before_layers = true;
+  for (const workloads::Call& call : graph) {
+    const models::Cost cost = models::cost_of(call.op, machine);
+    const Seconds all = call.count * cost.time;
+    const Seconds added = call.beside ? base::max(Seconds{}, all - last) : all;
+    last = all;
+    before_layers = before_layers && !call.in_layers;
+    (call.in_layers ? pass.layers : before_layers ? pass.embedding : pass.head) += added;
+    pass.activity.add(cost, models::math_of(call.op, machine), call.count, added, machine);
+    pass.operators += call.count;
+  }
+  return pass;
+}
+
+workloads::Graph forward_graph(const ScenarioView& s, const workloads::Mapping& mapping,
+                               const MicroBatches& batches) {
+  workloads::Batch batch;
+  batch.prefill_sequences = batches.sequences;
+  batch.prefill_tokens = batches.tokens;
+  batch.loss = true;
+  workloads::Graph graph;
+  workloads::build_graph(*s.model, *s.precision, mapping, {}, batch, graph);
+  return graph;
+}
+
+// A pass on the slowest stage, where the last one has as many layers fewer as serve that best.
+Seconds slowest_stage(const ScenarioView& s, const Pass& pass) {
+  const std::int64_t layers = s.model->layer_count();
+  const std::int64_t stages = s.mapping->pipeline_parallel;
+  Seconds time = pass.embedding + pass.layers + pass.head;
+  const Seconds one = pass.layers / as_double(layers);
+  for (std::int64_t last = 1; stages > 1 && last <= layers - (stages - 1); ++last) {
+    const std::int64_t others = base::ceil_div(layers - last, stages - 1);
+    time = base::min(time, base::max(as_double(others) * one + pass.embedding,
+                                     as_double(last) * one + pass.head));
+  }
+  const double share = 1.0 / as_double(stages);
+  return base::max(time, share * pass.operators * s.training->trainer.operator_time);
+}
+
+Seconds time_of(const workloads::Operator& op, const models::Machine& machine) {
+  return models::cost_of(op, machine).time;
+}
+
+Seconds among(CollectiveKind kind, double bytes, std::int64_t ranks, std::int64_t stride,
+              const models::Machine& machine) {
+  return ranks > 1 ? time_of(workloads::Collective{kind, bytes, ranks, stride}, machine)
+                   : Seconds{};
+}
+
+// Of one micro-batch, activations or their gradients, from a stage to the next.
+Seconds send_time(const ScenarioView& s, const MicroBatches& batches) {
+  const workloads::Mapping& m = *s.mapping;
+  if (m.pipeline_parallel == 1) {
+    return {};
+  }
+  const models::Machine& machine = s.platform->machine;
+  const std::int64_t domain = machine.scale_up_domain;
+  const double rows = as_double(batches.sequences * batches.tokens) /
+                      as_double(m.context_parallel * m.tensor_parallel);
+  const double bytes = rows * as_double(s.model->hidden) * workloads::kHiddenBytes;
+  return among(CollectiveKind::send_receive, bytes, 2, m.ranks() > domain ? domain : 1, machine);
+}
+
+// Gradients and parameters among the replicas of one rank's share.
+struct Exchange {
+  Seconds reduced, gathered;
+};
+
+Exchange exchange_of(const ScenarioView& s, const workloads::Mapping& mapping,
+                     const models::RankParameters& rank) {
+  const workloads::Training& t = *s.training;
+  const models::Machine& machine = s.platform->machine;
+  const bool whole = t.sharding == workloads::Sharding::none;
+  const CollectiveKind kind = whole ? CollectiveKind::all_reduce : CollectiveKind::reduce_scatter;
+  Exchange exchange;
+  const auto add = [&](double parameters, std::int64_t ranks, std::int64_t stride) {
+    exchange.reduced += among(kind, parameters * t.gradient_bytes, ranks, stride, machine);
+    if (!whole) {
+      exchange.gathered += among(CollectiveKind::all_gather, parameters * workloads::kHiddenBytes,
+                                 ranks, stride, machine);
+    }
+  };
+  add(rank.dense, mapping.data_parallel * mapping.context_parallel, mapping.tensor_parallel);
+  if (rank.experts > 0.0) {
+    add(rank.experts, mapping.expert_replicas, mapping.expert_parallel);
+  }
+  return exchange;
+}
+
+// What is left of an exchange behind a pass: at least the last layer's.
+Seconds exposed(Seconds exchange, Seconds pass, double layers, bool overlap) {
+  return overlap ? base::max(exchange / layers, exchange - pass) : exchange;
+}
+
+Seconds optimizer_time(const ScenarioView& s, const workloads::Mapping& mapping,
+                       const models::RankParameters& rank) {
+  constexpr double kStates = 12.0;  // fp32 parameter and moments, read and written
+  const workloads::Training& t = *s.training;
+  const bool whole = t.sharding == workloads::Sharding::none;
+  const double shared =
+      whole ? rank.total()
+            : rank.dense / as_double(mapping.data_parallel * mapping.context_parallel) +
+                  rank.experts / as_double(mapping.expert_replicas);
+  const workloads::Elementwise update{shared * (kStates + t.gradient_bytes),
+                                      shared * (kStates + workloads::kHiddenBytes), 10.0 * shared};
+  const workloads::Elementwise clear{0.0, rank.total() * t.gradient_bytes, 0.0};
+  return time_of(update, s.platform->machine) + time_of(clear, s.platform->machine);
+}
+
+// Attention and recurrences of all ranks, one micro-batch.
+double mixer_flop(const workloads::Graph& forward, const workloads::Mapping& mapping) {
+  double flop = 0.0;
+  for (const workloads::Call& call : forward) {
+    if (std::holds_alternative<workloads::PrefillAttention>(call.op) ||
+        std::holds_alternative<workloads::StateScan>(call.op) ||
+        std::holds_alternative<workloads::IndexScores>(call.op)) {
+      flop += call.count * models::work_of(call.op).flop.si();
+    }
+  }
+  return flop * as_double(mapping.tensor_parallel * mapping.context_parallel);
+}
+
+// Of the multiplier that most of the model's parameters use.
+double peak_of(const ScenarioView& s) {
+  const workloads::LinearFormat& format =
+      s.model->moe.experts > 0 ? s.precision->experts : s.precision->mlp;
+  const base::MathType math = base::math_of(format.activations, format.weights);
+  return s.platform->machine.peak[static_cast<std::size_t>(math)].si();
+}
+
+// How much longer passes take at the clock that the chip's power allows.
+models::Drawn drawn(const Pass& forward, const Pass& backward, const models::Machine& machine) {
+  models::Activity both = forward.activity;
+  both.running += backward.activity.running;
+  both.compute += backward.activity.compute;
+  both.flop += backward.activity.flop;
+  both.bytes += backward.activity.bytes;
+  return models::drawn(both, machine.power);
+}
+
+}  // namespace
+
+MicroBatches micro_batches(const ScenarioView& s) {
+  const workloads::Training& t = *s.training;
+  return {base::ceil_div(t.global_batch, s.mapping->data_parallel * t.micro_batch), t.micro_batch,
+          t.sequence_length};
+}
+
+TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches) {
+  const models::Machine& machine = s.platform->machine;
+  const workloads::Training& t = *s.training;
+  const workloads::Mapping mapping = workloads::training_mapping(*s.model, *s.mapping);
+  const workloads::Graph graph = forward_graph(s, mapping, batches);
+  const Pass forward = timed(graph, machine);
+  const Pass backward =
+      timed(workloads::backward_graph(graph, t.recompute, t.gradient_bytes), machine);
+  const models::Drawn draw = drawn(forward, backward, machine);
+  const Seconds running = forward.activity.running + backward.activity.running;
+  const double slower = draw.time / running;
+  TrainingStep step;
+  step.clock = draw.clock;
+  step.forward = slower * slowest_stage(s, forward);
+  step.backward = slower * slowest_stage(s, backward);
+  const models::RankParameters rank = models::rank_parameters(*s.model, mapping);
+  const Exchange exchange = exchange_of(s, mapping, rank);
+  const auto chunks = as_double(t.virtual_stages);
+  const std::int64_t stages = mapping.pipeline_parallel;
+  const double layers = std::ceil(as_double(s.model->layer_count()) / as_double(stages));
+  Seconds both = step.forward + step.backward;
+  if (t.sharding == workloads::Sharding::parameters) {
+    const Seconds gathered = exchange.gathered;
+    both += exposed(gathered, step.forward, layers, t.overlap) +
+            exposed(gathered + exchange.reduced, step.backward, layers, t.overlap);
+  } else {
+    step.gradients = exposed(exchange.reduced, step.backward, layers, t.overlap) +
+                     exposed(exchange.gathered, step.forward, layers, t.overlap);
+  }
+  const Seconds sends = 2.0 * chunks * send_time(s, batches);
+  step.sends = t.virtual_stages > 1 && t.overlap ? base::max(Seconds{}, sends - both) : sends;
+  const double stretch = t.trainer.stretch;
+  const auto count = as_double(batches.count);
+  step.passes = stretch * count * (both + step.sends);
+  step.bubble = stretch * as_double(stages - 1) / chunks * (both + step.sends);
+  step.optimizer = optimizer_time(s, mapping, rank);
+  step.host = t.trainer.step_overhead;
+  step.time = step.passes + step.bubble + step.gradients + step.optimizer + step.host;
+  const double replicas = as_double(mapping.data_parallel) * count;
+  step.tokens = replicas * as_double(batches.sequences * batches.tokens);
+  step.model_flop = 3.0 * (2.0 * workloads::active_parameters(*s.model) * step.tokens +
+                           replicas * mixer_flop(graph, mapping));
+  step.model_flop_rate =
+      base::Flops::from_si(step.model_flop / as_double(mapping.ranks())) / step.time;
+  step.utilisation = step.model_flop_rate.si() / peak_of(s);
+  step.energy_above_idle =
+      count / as_double(stages) * (draw.energy - machine.power.idle * draw.time);
+  step.footprint = models::training_footprint(
+      *s.model, mapping, t, as_double(batches.sequences * batches.tokens), batches.count);
+  return step;
+}
+
+Seconds forward_passes(const ScenarioView& s, const MicroBatches& batches) {
+  const workloads::Mapping mapping = workloads::training_mapping(*s.model, *s.mapping);
+  const Pass pass = timed(forward_graph(s, mapping, batches), s.platform->machine);
+  const models::Drawn draw = models::drawn(pass.activity, s.platform->machine.power);
+  const double slower = draw.time / pass.activity.running;
+  const Seconds one = slower * slowest_stage(s, pass) + send_time(s, batches);
+  const std::int64_t slots = batches.count + mapping.pipeline_parallel - 1;
+  return s.training->trainer.stretch * as_double(slots) * one;
+}
+
+void check_training(const ScenarioView& s, const MicroBatches& batches, ServingEstimate& e) {
+  const workloads::Training& t = *s.training;
+  const workloads::Mapping mapping = workloads::training_mapping(*s.model, *s.mapping);
+  workloads::Traffic traffic;
+  traffic.input_tokens = t.sequence_length;
+  ScenarioView view = s;
+  view.mapping = &mapping;
+  view.traffic = &traffic;
+  check_runnable(view, e);
+  if (!e.fits()) {
+    return;
+  }
+  const std::int64_t chunks = mapping.pipeline_parallel * t.virtual_stages;
+  if (chunks > s.model->layer_count()) {
+    e.infeasible = infeasible::Mapping{workloads::MappingFault::layers};
+    return;
+  }
+  const base::Bytes needed =
+      models::training_footprint(*s.model, mapping, t,
+                                 as_double(batches.sequences * batches.tokens), batches.count)
+          .total();
+  const base::Bytes usable = s.platform->system.chip.usable_capacity();
+  if (needed > usable) {
+    e.infeasible = infeasible::TrainingMemory{needed, usable};
+  }
+}
+
+ServingEstimate training_estimate(const ScenarioView& s) {
+  ServingEstimate e;
+  e.provenance = s.platform->system.provenance();
+  e.gpus = s.mapping->ranks();
+  const workloads::Training& t = *s.training;
+  if (s.model->recommender) {
+    e.infeasible = infeasible::TrainedTables{};
+    return e;
+  }
+  const std::int64_t share = s.mapping->data_parallel * t.micro_batch;
+  if (t.global_batch % share != 0) {
+    e.infeasible = infeasible::GlobalBatch{t.global_batch, share};
+    return e;
+  }
+  const MicroBatches batches = micro_batches(s);
+  check_training(s, batches, e);
+  if (!e.fits()) {
+    return e;
+  }
+  const auto workflow = std::make_shared<Workflow>();
+  workflow->training = training_step(s, batches);
+  const TrainingStep& step = workflow->training;
+  e.memory = step.footprint.total();
+  e.footprint.weights = step.footprint.parameters;
+  e.output_rate = step.tokens / step.time.si();
+  e.max_running = std::numeric_limits<double>::quiet_NaN();
+  e.steady = no_steady_state();
+  e.spreads = no_spreads();
+  e.steady.power = s.platform->machine.power.idle + step.energy_above_idle / step.time;
+  e.workflow = workflow;
+  return e;
+}
+
+}  // namespace roofcast::sim

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibrate/fit/fit.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "calibrate/platforms/chip_platforms.hpp"
+#include "models/operators/operator_cost.hpp"
+#include "tests/catch.hpp"
+
+using namespace roofcast;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A directory with decode attention of an H200 whose parameters are known, timed without error, in
+// the public tables' layout.
+fs::path planted(double ramp, double clocks, const std::string& name) {
+  calibrate::ChipPlatforms platforms("generic");
+  models::Machine machine = platforms.find("h200_sxm", "vllm")->machine;
+  machine.calibration.decode_ramp_bytes_per_sm = ramp;
+  machine.calibration.decode_fill_clocks = clocks;
+  const fs::path directory = fs::temp_directory_path() / name;
+  fs::create_directories(directory);
+  std::ofstream out(directory / "attention_generation.csv");
+  out << "system,fw,kv_cache_dtype,batch_size,isl,kv_len_minus_isl,num_heads,num_key_value_heads,"
+         "head_dim,window_size,latency_ms\n";
+  for (const int batch : {1, 4, 16, 64, 256}) {
+    for (int context = 128; context <= 131072; context *= 2) {
+      for (const int heads : {1, 2, 8}) {
+        const workloads::DecodeAttention op{
+            {8 * heads, heads, 128, 128, 0, 256 * heads, base::NumberFormat::bf16},
+            batch,
+            1,
+            context,
+            true};
+        const double ms = models::cost_of(op, machine).time / base::millisecond;
+        out << fmt::format("h200_sxm,vllm,bfloat16,{},{},1,{},{},128,0,{:.9g}\n", batch,
+                           context - 1, 8 * heads, heads, ms);
+      }
+    }
+  }
+  return directory;
+}
+
+const calibrate::FittedParameter* find(const calibrate::FittedCalibration& fitted,
+                                       std::string_view path) {
+  for (const calibrate::FittedParameter& p : fitted.parameters) {
+    if (p.path == path) {
+      return &p;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("A fit finds planted parameters and judges itself on shapes it has not seen", "[unit]") {
+  const fs::path tables = planted(600000.0, 6000.0, "roofcast_fit_test");
+  const auto fitted = calibrate::fit_calibration("h200_sxm", "vllm", tables);
+  REQUIRE(fitted.kinds.size() == 1);
+  const calibrate::KindErrors& errors = fitted.kinds[0];
+  CHECK(errors.given + errors.after.rows == 5 * 11 * 3);
+  CHECK(errors.after.rows > 15);
+  CHECK(errors.before.median > 0.05);
+  CHECK(errors.after.median < 0.01);
+  const auto* fill = find(fitted, "attention.decode_fill_clocks");
+  REQUIRE(fill != nullptr);
+  CHECK(std::stod(fill->text) == Approx(6000.0).epsilon(0.08));
+  REQUIRE(find(fitted, "attention.decode_ramp_bytes_per_sm") != nullptr);
+  CHECK(std::stod(find(fitted, "attention.decode_ramp_bytes_per_sm")->text) ==
+        Approx(600000.0).epsilon(0.05));
+  CHECK(find(fitted, "attention.prefill_fill_clocks") == nullptr);  // no prompt was measured
+
+  // The overlay is a calibration that the same tables find right.
+  const fs::path file = tables / "overlay.yaml";
+  std::ofstream(file) << calibrate::overlay(fitted, "planted");
+  calibrate::ChipPlatforms overlaid(file.string());
+  const hardware::Calibration& read = overlaid.find("h200_sxm", "vllm")->system.calibration;
+  CHECK(read.provenance == hardware::Provenance::calibrated);
+  CHECK(read.decode_fill_clocks == Approx(6000.0).epsilon(0.08));
+  REQUIRE(read.errors.size() > 1);  // of the kinds without rows, the generic ones
+  CHECK(read.errors[0].kind == "attention_generation");
+  CHECK(read.errors[0].low <= 1.0);
+  CHECK(read.errors[0].high >= 1.0);
+  fs::remove_all(tables);
+}
+
+TEST_CASE("A fit without tables, or of an unknown chip, is refused with a reason", "[unit]") {
+  const fs::path empty = fs::temp_directory_path() / "roofcast_fit_empty";
+  fs::create_directories(empty);
+  CHECK_THROWS_WITH(calibrate::fit_calibration("h200_sxm", "vllm", empty),
+                    Catch::Matchers::ContainsSubstring("no table with rows"));
+  CHECK_THROWS_WITH(calibrate::fit_calibration("h2000", "vllm", empty),
+                    Catch::Matchers::ContainsSubstring("no system with the chip"));
+  fs::remove_all(empty);
+}

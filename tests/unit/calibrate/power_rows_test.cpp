@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibrate/operators/power_rows.hpp"
+
+#include "calibrate/operators/predict.hpp"
+#include "calibrate/platforms/chip_platforms.hpp"
+#include "tests/catch.hpp"
+
+using namespace roofcast;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+calibrate::MeasuredOperator row(const std::string& cells) {
+  const base::CsvTable table = base::parse_csv(
+      "system,fw,gemm_dtype,m,n,k,latency_ms,power_w\n" + cells + "\n", "gemm_power");
+  return calibrate::OperatorRows("gemm_power", table).row(0);
+}
+
+const models::Machine& h200() {
+  static calibrate::ChipPlatforms platforms("generic");
+  return platforms.find("h200_sxm", "vllm")->machine;
+}
+
+std::string reason(const std::string& cells) {
+  return calibrate::reason_against(row(cells), h200());
+}
+
+}  // namespace
+
+TEST_CASE("A row of power is compared in watts", "[unit]") {
+  const auto measured = row("h200_sxm,vllm,bfloat16,4096,8192,8192,0.9,690");
+  CHECK(measured.measured_w == 690.0);
+  CHECK(calibrate::measured(measured) == 690.0);
+  const double predicted = calibrate::predicted(measured, h200());
+  CHECK(predicted == Approx(0.98 * 700.0));
+  CHECK(calibrate::reason_against(measured, h200()).empty());
+  CHECK_THAT(row("h200_sxm,vllm,bfloat16,4096,8192,8192,0.9,").reason, ContainsSubstring("power"));
+}
+
+// vLLM runs six sets of weights 3000 times, of fp8_block one: 18000 · 50 us and 3000 · 300 us are 0.9 s.
+TEST_CASE("Runs shorter than the sensor's second are not compared", "[unit]") {
+  CHECK(reason("h200_sxm,vllm,bfloat16,64,4096,4096,0.056,400").empty());
+  CHECK_THAT(reason("h200_sxm,vllm,bfloat16,64,4096,4096,0.050,400"), ContainsSubstring("second"));
+  CHECK(reason("h200_sxm,vllm,fp8_block,64,4096,4096,0.7,400").empty());
+  CHECK_THAT(reason("h200_sxm,vllm,fp8_block,64,4096,4096,0.334,400"), ContainsSubstring("host"));
+  CHECK_THAT(reason("h200_sxm,vllm,fp8_block,64,4096,4096,0.3,400"), ContainsSubstring("second"));
+  // TensorRT-LLM: 33.5 MB of weights twice fill 50 MiB of L2, 134 MB once.
+  CHECK(reason("h200_sxm,trtllm,bfloat16,64,4096,4096,0.17,400").empty());
+  CHECK_THAT(reason("h200_sxm,trtllm,bfloat16,64,8192,8192,0.17,400"), ContainsSubstring("second"));
+}
+
+TEST_CASE("Rows of TensorRT-LLM that follow a pause are not compared", "[unit]") {
+  CHECK(reason("h200_sxm,trtllm,bfloat16,4097,8192,8192,0.9,690").empty());
+  CHECK_THAT(reason("h200_sxm,trtllm,bfloat16,8192,8192,8192,1.8,500"), ContainsSubstring("pause"));
+  CHECK_THAT(reason("h200_sxm,trtllm,fp8_block,64,8192,8192,0.9,500"), ContainsSubstring("pause"));
+}
+
+TEST_CASE("Power of a chip without a TDP is not predicted", "[unit]") {
+  models::Machine machine = h200();
+  machine.power = {};
+  CHECK_THAT(calibrate::reason_against(row("h200_sxm,vllm,bfloat16,64,4096,4096,0.1,400"), machine),
+             ContainsSubstring("TDP"));
+}

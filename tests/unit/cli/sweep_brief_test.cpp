@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <regex>
+
+#include "base/csv/csv.hpp"
+#include "cli/pages/brief.hpp"
+#include "cli/text/sweep_csv.hpp"
+#include "cli/text/text_table.hpp"
+#include "sim/decide/overridden_scenario.hpp"
+#include "tests/catch.hpp"
+
+using namespace roofcast;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+// H100 asks 2.69 USD/h, H200 3.59.
+const char* const kSystems = "system: [hgx_h100, hgx_h200]";
+// Two clients come sooner to their first token than 256, whose tokens cost less.
+const char* const kPlans =
+    "plan: {many: {traffic.concurrency: 256}, few: {traffic.concurrency: 2}}";
+
+std::string sweep_text(const std::string& where, const char* axis = kSystems) {
+  return fmt::format(R"(
+base: {{system: hgx_h100, model: llama-3.1-8b, precision: fp8, deployment: {{tensor_parallel: 1}},
+  serving: {{stack: vllm}}, traffic: {{input_tokens: 1024, output_tokens: 256, concurrency: 16}}}}
+axes:
+  {}
+  traffic.input_tokens: [512, 1024]
+where: [fits, '{}']
+pareto: {{minimize: [cost_usd_per_mtok, ttft_p95_s]}}
+)",
+                     axis, where);
+}
+
+struct Made {
+  explicit Made(const std::string& text)
+      : points(sim::read_sweep(base::parse_document("sweep.yaml", text))),
+        result(sim::run_sweep(points, 1)),
+        brief(cli::brief_of(points, result, *sim::find_metric("cost_usd_per_mtok"))) {}
+  std::string first() const { return brief.evidence.front().table.rows()[1].front(); }
+  sim::SweepPoints points;
+  sim::SweepResult result;
+  cli::Brief brief;
+};
+
+}  // namespace
+
+TEST_CASE("A sweep's brief tells the least of each group, as it stands in the row that it names",
+          "[unit]") {
+  const Made made(sweep_text("ttft_p95_s <= 10"));
+  const auto file = std::filesystem::temp_directory_path() / "roofcast_sweep_brief_test.csv";
+  base::CsvWriter writer = cli::open_sweep_csv(made.points.sweep(), file);
+  cli::write_sweep_csv(made.points, made.result, 1, writer);
+  const base::CsvTable csv = base::read_csv(file);
+  std::filesystem::remove(file);
+  const std::size_t cost = csv.column("cost_usd_per_mtok");
+  const auto& rows = made.brief.evidence.front().table.rows();
+  REQUIRE(rows.size() == 3);
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const std::size_t row = std::stoul(rows[i].back().substr(1)) - 1;
+    CHECK(csv.cell(row, csv.column("system")) == rows[i].front());
+    const double value = base::parse_number(csv.cell(row, cost)).value();
+    CHECK(cli::display(value, "USD/Mtok") == rows[i][1]);
+    for (std::size_t other = 0; other < csv.rows(); ++other) {
+      if (csv.cell(other, csv.column("system")) == rows[i].front()) {
+        CHECK(base::parse_number(csv.cell(other, cost)).value() >= value);
+      }
+    }
+  }
+}
+
+TEST_CASE("At the price that a brief names the second costs what the first does", "[unit]") {
+  const Made made(sweep_text("ttft_p95_s <= 10"));
+  const auto& rows = made.brief.evidence.front().table.rows();
+  std::smatch match;
+  const std::regex pattern("per_gpu_hour were x([0-9.]+): ([0-9.]+) USD/h in place of");
+  REQUIRE(std::regex_search(made.brief.changes.front(), match, pattern));
+  const auto point = [&](std::size_t i) { return std::stoul(rows[i].back().substr(1)) - 1; };
+  const sim::TurnedScenario second(made.points.document(point(2)));
+  const double then =
+      second.estimate({fmt::format("system.price.per_gpu_hour={} USD/h", match[2].str())})
+          .estimate.usd_per_mtok;
+  CHECK(then == Approx(made.result.estimates[point(1)].usd_per_mtok).epsilon(1e-3));
+}
+
+TEST_CASE("At the bound that a brief names another group comes first, and not before", "[unit]") {
+  const Made loose(sweep_text("ttft_p95_s <= 10", kPlans));
+  CHECK(loose.first() == "many");
+  std::size_t found = 0;
+  for (const std::string& line : loose.brief.changes) {
+    std::smatch match;
+    const std::regex pattern("(\\w+) would come first if .* had to be below ([0-9.]+) ms");
+    if (std::regex_search(line, match, pattern)) {
+      const double at = std::stod(match[2]) / 1e3;
+      CHECK(Made(sweep_text(fmt::format("ttft_p95_s <= {}", 0.999 * at), kPlans)).first() ==
+            match[1]);
+      CHECK(Made(sweep_text(fmt::format("ttft_p95_s <= {}", 1.001 * at), kPlans)).first() ==
+            loose.first());
+      ++found;
+    }
+  }
+  CHECK(found == 1);
+}
+
+TEST_CASE("A brief of a sweep of which no point counts says why", "[unit]") {
+  const Made made(sweep_text("ttft_p95_s <= 1e-9"));
+  REQUIRE(made.brief.answer.size() == 1);
+  CHECK_THAT(made.brief.answer.front(),
+             ContainsSubstring("None of 4 points does: misses ttft_p95_s"));
+  CHECK(made.brief.evidence.empty());
+}

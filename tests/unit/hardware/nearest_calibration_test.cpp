@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/nearest_calibration.hpp"
+
+#include "hardware/chip.hpp"
+#include "sim/scenario/scenario.hpp"
+#include "tests/catch.hpp"
+
+using namespace roofcast;
+
+namespace {
+
+base::Node nearest(const std::string& chip, const std::string& stack,
+                   hardware::Measured measured = hardware::Measured::own) {
+  return hardware::nearest_calibration(base::load_entry(hardware::chip_catalog(), chip), stack,
+                                       measured);
+}
+std::string base_of(const base::Node& node) {
+  const base::Node* base = node.find("base");
+  return base == nullptr ? "" : base->text;
+}
+
+hardware::Calibration calibration_of(const std::vector<std::string>& settings) {
+  base::Node document =
+      base::parse_document("test.yaml", "system: hgx_h200\nserving: {stack: vllm}\n");
+  base::Problems problems;
+  for (const std::string& setting : settings) {
+    sim::set_knob(document, setting, problems);
+  }
+  sim::load_references(document, problems);
+  const sim::Platform platform = sim::read_platform(document, problems);
+  problems.throw_if_any();
+  return platform.system.calibration;
+}
+
+}  // namespace
+
+TEST_CASE("A measured chip takes its own calibration under its own stack", "[unit]") {
+  CHECK(nearest("h200_sxm", "vllm").text == "h200_sxm.vllm");
+  CHECK(nearest("b200_sxm", "trtllm").text == "b200_sxm.trtllm");
+}
+
+TEST_CASE("Under a stack nobody measured a chip takes its own parameters as transferred",
+          "[unit]") {
+  const base::Node node = nearest("h200_sxm", "sglang");
+  CHECK(base_of(node) == "h200_sxm.vllm");
+  CHECK(node.find("provenance")->text == "transferred");
+  CHECK(node.find("corrections") == nullptr);  // they stay
+}
+
+TEST_CASE("A chip nobody measured takes the parameters of its nearest relative", "[unit]") {
+  CHECK(base_of(nearest("h800_sxm", "vllm")) == "h100_sxm.vllm");
+  CHECK(base_of(nearest("gb300", "trtllm")) == "gb200.trtllm");
+  CHECK(base_of(nearest("l4", "vllm")) == "l40s.vllm");
+  CHECK(base_of(nearest("rubin_r200", "vllm")).starts_with("gb200"));
+}
+
+TEST_CASE("Corrections stay behind where kernels differ: another generation or memory", "[unit]") {
+  const base::Node a10 = nearest("a10", "vllm");
+  CHECK(base_of(a10) == "l40s.vllm");
+  REQUIRE(a10.find("corrections") != nullptr);
+  CHECK(a10.find("corrections")->is_null());
+  CHECK(nearest("h20", "vllm").find("corrections") == nullptr);
+}
+
+TEST_CASE("Judged as if it had never been measured, a chip takes another's parameters", "[unit]") {
+  CHECK(base_of(nearest("h200_sxm", "vllm", hardware::Measured::others)) == "h100_sxm.vllm");
+  CHECK(base_of(nearest("gb200", "trtllm", hardware::Measured::others)) == "b200_sxm.trtllm");
+}
+
+TEST_CASE("Chips of a vendor nobody measured take the generic parameters", "[unit]") {
+  CHECK(nearest("mi300x", "vllm").text == "generic");
+  CHECK(nearest("tpu_v5e", "vllm").text == "generic");
+}
+
+TEST_CASE("A system takes the calibration of its chip and stack, unless it names one", "[unit]") {
+  CHECK(calibration_of({}).id == "h200_sxm.vllm");
+  CHECK(calibration_of({}).provenance == hardware::Provenance::measured_corrected);
+  CHECK(calibration_of({"serving.stack=trtllm"}).id == "h200_sxm.trtllm");
+  CHECK(calibration_of({"system.calibration=generic"}).id == "generic");
+}
+
+TEST_CASE("A changed chip keeps its parent's parameters, transferred", "[unit]") {
+  const hardware::Calibration changed = calibration_of({"system.chip.hbm.bandwidth=x2"});
+  CHECK(changed.id == "h200_sxm.vllm");
+  CHECK(changed.provenance == hardware::Provenance::transferred);
+}
+
+TEST_CASE("A knob of the calibration turns the one that the system takes", "[unit]") {
+  const double before = calibration_of({}).decode_fill_clocks;
+  const hardware::Calibration turned =
+      calibration_of({"system.calibration.attention.decode_fill_clocks=x2"});
+  CHECK(turned.id == "h200_sxm.vllm");
+  CHECK(turned.decode_fill_clocks == Approx(2.0 * before));
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/operators/elementwise.hpp"
+
+#include "tests/catch.hpp"
+#include "tests/unit/models/round_machine.hpp"
+
+using namespace roofcast;
+using models::round_machine;
+
+namespace {
+double us(base::Seconds t) { return t / base::microsecond; }
+}  // namespace
+
+// 100 MB in and 100 MB out at 1 TB/s.
+TEST_CASE("A large elementwise kernel runs at the memory's rate", "[unit]") {
+  const auto cost = models::elementwise_cost({1e8, 1e8, 1e8}, round_machine());
+  CHECK(us(cost.dram) == Approx(200.0));
+  CHECK(us(cost.time) == Approx(201.0));
+  CHECK(cost.dram_bytes.si() == 2e8);
+  CHECK(cost.bound == models::Bound::memory);
+}
+
+// Half of the 64 MB L2 is 32 MB: one byte more comes from memory.
+TEST_CASE("What fits in half the L2 moves at the L2's rate and costs the memory nothing",
+          "[unit]") {
+  auto machine = round_machine();
+  machine.l2 = base::BytesPerSecond::from_si(4e12);
+  const auto inside = models::elementwise_cost({16e6, 16e6, 0.0}, machine);
+  CHECK(us(inside.time) == Approx(1.0 + 8.0));
+  CHECK(inside.dram_bytes.si() == 0.0);
+  CHECK(inside.dram.si() == 0.0);
+  CHECK(inside.bound == models::Bound::l2);
+  const auto outside = models::elementwise_cost({16e6 + 1.0, 16e6, 0.0}, machine);
+  CHECK(us(outside.time) == Approx(1.0 + 32.0));
+  CHECK(outside.l2.si() == 0.0);
+}
+
+TEST_CASE("A kernel with nothing to do still takes its launch and its memory trips", "[unit]") {
+  auto machine = round_machine();
+  machine.dram_latency = 0.5 * base::microsecond;
+  machine.calibration.elementwise_fill_trips = 3.0;
+  const auto cost = models::elementwise_cost({}, machine);
+  CHECK(us(cost.time) == Approx(1.0 + 1.5));
+  CHECK(cost.bound == models::Bound::latency);
+}
+
+// 10 tokens of 4096 on 8 experts each: the floor of seven small kernels is all of it, but for
+// 1 976 320 B (scores 10·256·4, rows 2·80·4096 fp8 + 80·4096·2, tokens 10·4096·2) from the L2.
+TEST_CASE("Expert routing of few tokens costs its seven kernels", "[unit]") {
+  auto machine = round_machine();
+  machine.dram_latency = 0.5 * base::microsecond;
+  machine.calibration.elementwise_fill_trips = 3.0;
+  machine.l2 = base::BytesPerSecond::from_si(1e12);
+  const auto cost =
+      models::expert_routing_cost({10, 80.0, 4096, 256, 8, base::NumberFormat::fp8}, machine);
+  CHECK(us(cost.launch) == Approx(7.0));
+  CHECK(us(cost.fill) == Approx(10.5));
+  CHECK(us(cost.l2) == Approx((10240.0 + 655360.0 + 655360.0 + 81920.0) / 1e6));
+}
+
+// 1000 rows of 4096 from 500 tokens: (4·1000 + 2·500)·4096 elements, a quarter of a clock each, on 100 SMs
+// of 1 GHz: 51.2 us, against 37 us of bytes at 1 TB/s.
+TEST_CASE("Rows found through indices cost the SMs clocks for each element", "[unit]") {
+  auto machine = round_machine();
+  machine.l2_capacity = {};
+  machine.calibration.row_clocks = 0.25;
+  const workloads::ExpertRouting op{500, 1000.0, 4096, 8, 2, base::NumberFormat::bf16};
+  const auto cost = models::expert_routing_cost(op, machine);
+  CHECK(us(cost.compute) == Approx(51.2));
+  CHECK(cost.bound == models::Bound::compute);
+  machine.calibration.row_clocks = 0.0;
+  CHECK(models::expert_routing_cost(op, machine).bound == models::Bound::memory);
+}
+
+// 500 tokens' scores of 512 experts, 11 clocks each, on 100 SMs of 1 GHz: 28.16 us. The memory is out of the way.
+TEST_CASE("More than sixteen choices are sorted out of a token's scores, by kernels of their own",
+          "[unit]") {
+  auto machine = round_machine();
+  machine.calibration.row_clocks = 0.0;
+  const auto chosen = [&](std::int64_t top_k) {
+    return models::expert_routing_cost({500, 500.0, 64, 512, top_k, base::NumberFormat::bf16},
+                                       machine);
+  };
+  CHECK(us(chosen(22).compute) == Approx(28.16));
+  CHECK(us(chosen(16).compute) < 1.0);
+  CHECK(us(chosen(22).launch) == Approx(us(chosen(16).launch) + 6.0));
+}
+
+// 10 GFLOP at a tenth of 1 PFLOP/s: 100 us, against 10 us for 10 MB.
+TEST_CASE("A kernel of many products for each byte waits for the vector units", "[unit]") {
+  auto machine = round_machine();
+  machine.calibration.vector_efficiency = 0.1;
+  const auto cost = models::elementwise_cost({5e6, 5e6, 1e10}, machine);
+  CHECK(us(cost.compute) == Approx(100.0));
+  CHECK(cost.bound == models::Bound::compute);
+}

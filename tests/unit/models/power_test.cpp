@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/power.hpp"
+
+#include <cmath>
+
+#include "hardware/system.hpp"
+#include "tests/catch.hpp"
+#include "tests/unit/models/round_machine.hpp"
+
+using namespace roofcast;
+using models::Activity;
+using models::drawn;
+
+namespace {
+
+base::Seconds seconds(double s) { return base::Seconds::from_si(s); }
+base::Joules joules(double j) { return base::Joules::from_si(j); }
+
+// 700 W at most, 300 W while a kernel runs, 100 W between.
+models::PowerRates rates() {
+  models::PowerRates r;
+  r.limit = 700.0 * base::watt;
+  r.active = 300.0 * base::watt;
+  r.idle = 100.0 * base::watt;
+  r.flop.fill(base::JoulesPerFlop::from_si(1e-12));
+  r.dram = base::JoulesPerByte::from_si(1e-10);
+  r.link = base::JoulesPerByte::from_si(2e-10);
+  return r;
+}
+
+}  // namespace
+
+// 300 W · 1 s + 100 W · 0.5 s + 100 J + 50 J = 500 J in 1.5 s.
+TEST_CASE("Below the limit energy is static power, gaps, FLOP and bytes added up", "[unit]") {
+  const auto d = drawn({seconds(1), seconds(1), seconds(0.5), joules(100), joules(50)}, rates());
+  CHECK(d.clock == 1.0);
+  CHECK(d.time.si() == 1.5);
+  CHECK(d.energy.si() == Approx(500.0));
+  CHECK(d.power().si() == Approx(500.0 / 1.5));
+}
+
+// 500 J · f² = (700 − 300) W · 1 s, so f² = 0.8; 1/f = 1.1180 s at 700 W.
+TEST_CASE("Compute at the limit is as slow as its falling energy asks for", "[unit]") {
+  const auto d = drawn({seconds(1), seconds(1), {}, joules(500), {}}, rates());
+  CHECK(d.clock == Approx(std::sqrt(0.8)));
+  CHECK(d.time.si() == Approx(1.0 / std::sqrt(0.8)));
+  CHECK(d.power().si() == Approx(700.0));
+}
+
+// 400 J · f² + (100 J − 400 W · 0.5 s) f − 400 W · 0.5 s = 0: f = (100 + √(100² + 4·400·200)) / 800.
+TEST_CASE("Only the time that the clock sets is stretched", "[unit]") {
+  const auto d = drawn({seconds(1), seconds(0.5), {}, joules(400), joules(100)}, rates());
+  const double clock = (100.0 + std::sqrt(330000.0)) / 800.0;
+  CHECK(d.clock == Approx(clock));
+  CHECK(d.time.si() == Approx(0.5 + 0.5 / clock));
+  CHECK(d.energy.si() == Approx(700.0 * d.time.si()));
+}
+
+TEST_CASE("Power that no clock can save is cut without slowing anything", "[unit]") {
+  const auto d = drawn({seconds(1), {}, {}, {}, joules(600)}, rates());
+  CHECK(d.clock == 1.0);
+  CHECK(d.time.si() == 1.0);
+  CHECK(d.power().si() == Approx(700.0));
+}
+
+TEST_CASE("Clocks do not fall below half", "[unit]") {
+  const auto d = drawn({seconds(1), seconds(1), {}, joules(1e6), {}}, rates());
+  CHECK(d.clock == 0.5);
+  CHECK(d.time.si() == 2.0);
+  CHECK(d.power().si() == Approx(700.0));
+}
+
+TEST_CASE("A chip without a TDP has no energy and full clocks", "[unit]") {
+  const auto d = drawn({seconds(1), seconds(1), {}, joules(1e6), {}}, {});
+  CHECK(std::isnan(d.energy.si()));
+  CHECK(d.clock == 1.0);
+  CHECK(d.time.si() == 1.0);
+}
+
+// 1e15 FLOP take 1 s at 1 PFLOP/s; of an operator of 2 s that is half, and half of that the clock sets.
+TEST_CASE("The clock sets all of a compute-bound operator and little of the others", "[unit]") {
+  const auto machine = models::round_machine();
+  models::Cost cost;
+  cost.flop = base::Flops::from_si(1e15);
+  const auto clocked = [&](double time, double launch) {
+    cost.time = seconds(time);
+    cost.launch = seconds(launch);
+    return models::clocked_time(cost, base::MathType::bf16, machine).si();
+  };
+  CHECK(clocked(1.0, 0.0) == Approx(1.0));
+  CHECK(clocked(2.0, 0.0) == Approx(0.5));
+  CHECK(clocked(3.0, 1.0) == Approx(0.5));
+  cost.flop = {};
+  CHECK(clocked(1.0, 0.0) == 0.0);
+}
+
+TEST_CASE("An activity counts FLOP, bytes and messages at their energies", "[unit]") {
+  auto machine = models::round_machine();
+  machine.power = rates();
+  models::Cost cost;
+  cost.time = seconds(2);
+  cost.flop = base::Flops::from_si(1e12);
+  cost.dram_bytes = base::Bytes::from_si(1e10);
+  cost.message_bytes = base::Bytes::from_si(1e10);
+  Activity activity;
+  activity.add(cost, base::MathType::fp8, 3.0, seconds(6), machine);
+  CHECK(activity.flop.si() == Approx(3.0));
+  CHECK(activity.bytes.si() == Approx(3.0 * (1.0 + 2.0)));
+  CHECK(activity.running.si() == 6.0);
+}
+
+TEST_CASE("A machine's energies are the calibration's shares of its chip's TDP", "[unit]") {
+  hardware::System system;
+  system.chip.tdp = 1000.0 * base::watt;
+  system.chip.tensor[static_cast<std::size_t>(base::MathType::bf16)] =
+      base::FlopsPerSecond::from_si(2e15);
+  system.calibration.limit_share = 0.9;
+  system.calibration.active_share = 0.5;
+  system.calibration.idle_share = 0.2;
+  system.calibration.flop_share.fill(0.8);
+  const auto power = models::machine_of(system).power;
+  CHECK(power.limit.si() == Approx(900.0));
+  CHECK(power.active.si() == Approx(500.0));
+  CHECK(power.idle.si() == Approx(200.0));
+  CHECK(power.flop[static_cast<std::size_t>(base::MathType::bf16)].si() == Approx(4e-13));
+  CHECK(power.flop[static_cast<std::size_t>(base::MathType::fp8)].si() == 0.0);
+  system.chip.tdp.reset();
+  CHECK_FALSE(models::machine_of(system).power.known());
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/replay/front_end.hpp"
+
+#include "tests/catch.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+workloads::Serving serving() {
+  workloads::Serving s;
+  s.stack.request_overhead = 20.0 * base::millisecond;
+  s.stack.intake_overhead = 2.0 * base::millisecond;
+  s.stack.token_overhead = 3.0 * base::microsecond;
+  s.stack.message_overhead = 50.0 * base::microsecond;
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("Requests are taken in one after the other, and pass what is no work side by side",
+          "[unit]") {
+  const workloads::Serving s = serving();
+  FrontEnd front_end(s);
+  CHECK(front_end.take(1.0, 1000) == Approx(1.0 + 0.005 + 0.020));
+  CHECK(front_end.take(1.0, 2000) == Approx(1.0 + 0.005 + 0.008 + 0.020));
+  CHECK(front_end.take(2.0, 1000) == Approx(2.0 + 0.005 + 0.020));
+}
+
+TEST_CASE("Tokens that come faster than they can be sent wait for those before them", "[unit]") {
+  const workloads::Serving s = serving();
+  FrontEnd front_end(s);
+  double shown = 0.0;
+  for (int step = 1; step <= 100; ++step) {  // 100 tokens each 4 ms need 5 ms
+    shown = front_end.show(0.004 * step, 100);
+  }
+  CHECK(shown == Approx(0.004 + 100 * 0.005));
+  CHECK(front_end.take(0.4, 1000) == Approx(shown + 0.005 + 0.020));
+}
+
+TEST_CASE("A message of ten tokens costs what one of one does", "[unit]") {
+  workloads::Serving s = serving();
+  FrontEnd each(s);
+  s.policy.stream_interval = 10;
+  FrontEnd tenth(s);
+  CHECK(each.show(0.0, 1000) == Approx(10.0 * tenth.show(0.0, 1000)));
+}
+
+}  // namespace roofcast::sim

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/decide/sensitivity.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "sim/decide/error_shares.hpp"
+#include "sim/decide/variance_shares.hpp"
+#include "tests/catch.hpp"
+
+using namespace roofcast;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+const sim::TurnedScenario& scenario() {
+  static const sim::TurnedScenario one(base::parse_document(
+      "scenario.yaml",
+      "system: hgx_h200\nmodel: llama-3.1-8b\nprecision: fp8\ndeployment: {tensor_parallel: 2}\n"
+      "serving: {stack: vllm}\ntraffic: {input_tokens: 512, output_tokens: 64, concurrency: 8}\n"));
+  return one;
+}
+
+const sim::Metric& metric(const char* name) { return *sim::find_metric(name); }
+
+sim::QuantityKnob knob(const std::string& path) {
+  base::Problems problems;
+  sim::QuantityKnob found = sim::knob_at(path, scenario().document(), problems);
+  problems.throw_if_any();
+  return found;
+}
+
+std::string complaint(const std::string& path) {
+  try {
+    knob(path);
+    return "";
+  } catch (const base::InputError& error) {
+    return error.what();
+  }
+}
+
+sim::KnobElasticities elasticity(const sim::QuantityKnob& of, const char* name,
+                                 sim::StepAndGain options = {}) {
+  const sim::Metric* metrics[] = {&metric(name)};
+  return sim::elasticities(scenario(), std::vector{of}, metrics, options).front();
+}
+
+sim::KnobRange range(const std::string& text) {
+  base::Problems problems;
+  sim::KnobRange found = sim::parse_knob_range(text, scenario().document(), problems);
+  problems.throw_if_any();
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("The knobs of a system are its figures with units, all tensor formats as one", "[unit]") {
+  const auto all = sim::quantity_knobs(scenario().document());
+  const auto find = [&](const std::string& path) {
+    const auto at =
+        std::find_if(all.begin(), all.end(), [&](const auto& k) { return k.path == path; });
+    REQUIRE(at != all.end());
+    return *at;
+  };
+  CHECK(find("system.chip.tensor.*").figures == 5);  // fp4 is not known
+  CHECK(find("system.chip.tensor.*").resource == sim::Resource::compute);
+  CHECK(find("system.chip.hbm.bandwidth").time == -1);
+  CHECK(find("system.chip.hbm.bandwidth").now == "4.8 TB/s");
+  CHECK(find("system.chip.hbm.capacity").time == 0);
+  CHECK_FALSE(find("system.chip.hbm.capacity").resource.has_value());
+  CHECK(find("system.latency.scale_up").time == 1);
+  CHECK(find("system.latency.scale_up").resource == sim::Resource::network);
+  CHECK(find("system.calibration.launch.kernel").resource == sim::Resource::launch);
+  CHECK(find("serving.stack.overhead.per_step").resource == sim::Resource::host);
+  CHECK(find("system.chip.power.tdp").resource == sim::Resource::power);
+  for (const sim::QuantityKnob& each : all) {
+    CHECK_FALSE(each.path.starts_with("system.price"));
+    CHECK(each.path != "serving.stack.front_end.per_request");  // 0 us
+    CHECK(each.resource.has_value() == (each.time != 0));
+  }
+}
+
+TEST_CASE("A knob that somebody names is found with what it is, or said to be none", "[unit]") {
+  CHECK(knob("traffic.concurrency").whole);
+  CHECK(knob("traffic.concurrency").number == 8.0);
+  CHECK(knob("system.chip.tensor.*").figures == 5);
+  CHECK(knob("system.chip.hbm.*").time == 0);  // a size and a rate
+  CHECK_THAT(complaint("system.chip.hbm.bandwith"), ContainsSubstring("no value to start from"));
+  CHECK_THAT(complaint("system.chip.name"), ContainsSubstring("no number to start from"));
+  CHECK_THAT(complaint("system.latencies.*"), ContainsSubstring("no group with numbers"));
+}
+
+TEST_CASE("Settings are those of an estimate, and parts stay what they were", "[unit]") {
+  const sim::Scenario read = sim::read_scenario(scenario().document());
+  sim::Workspace workspace;
+  const sim::ServingEstimate whole = sim::estimate(sim::view(read), workspace);
+  CHECK(scenario().estimate({}).estimate.steady.tpot == whole.steady.tpot);
+  const sim::Turned turned = scenario().estimate({"system.chip.hbm.bandwidth=x1.000001"});
+  CHECK(turned.estimate.provenance == whole.provenance);
+  CHECK(turned.estimate.steady.tpot.si() == Approx(whole.steady.tpot.si()).epsilon(1e-5));
+  const sim::Turned other = scenario().estimate({"system.chip=h100_sxm"});
+  CHECK(other.estimate.steady.tpot > whole.steady.tpot);
+  CHECK_THAT(scenario().estimate({"deployment.tensor_parallel=-1"}).refusal,
+             ContainsSubstring("tensor_parallel"));
+}
+
+TEST_CASE("What is in proportion to a knob has an elasticity of one, what does not know it of none",
+          "[unit]") {
+  const auto cost = elasticity(knob("system.price.per_gpu_hour"), "cost_usd_per_mtok");
+  CHECK(cost.of[0].value == Approx(1.0).margin(1e-12));
+  CHECK(cost.of[0].half_step == Approx(1.0).margin(1e-12));
+  CHECK(cost.of[0].improved ==
+        Approx(1.2 * metric("cost_usd_per_mtok").value(scenario().estimate({}).estimate)));
+  CHECK(elasticity(knob("system.price.per_gpu_hour"), "tpot_mean_s").of[0].value == 0.0);
+}
+
+TEST_CASE("A latency that is better is smaller", "[unit]") {
+  const auto launch =
+      elasticity(knob("system.calibration.launch.kernel"), "tpot_mean_s", {1.1, 2.0});
+  CHECK(launch.of[0].value > 0.0);
+  const auto half = scenario().estimate({"system.calibration.launch.kernel=x0.5"});
+  CHECK(launch.of[0].improved == Approx(half.estimate.steady.tpot.si()).epsilon(1e-12));
+}
+
+TEST_CASE("Whole numbers are turned to whole numbers, and one side does where the other is refused",
+          "[unit]") {
+  const auto clients = elasticity(knob("traffic.concurrency"), "throughput_tok_per_s");
+  const auto rate = [&](const char* setting) {
+    return scenario().estimate({setting}).estimate.output_rate;
+  };
+  CHECK(clients.of[0].value ==
+        Approx(std::log(rate("traffic.concurrency=9") / rate("traffic.concurrency=7")) /
+               std::log(9.0 / 7.0)));
+  CHECK(clients.note.empty());
+  // An efficiency is at most 1.
+  const auto share =
+      elasticity(knob("system.calibration.memory.dram_efficiency"), "tpot_mean_s", {1.5, 1.2});
+  CHECK(share.note == "one-sided");
+  CHECK(share.of[0].value < -0.1);
+  // 2 ± 1 ranks: 1 fits, 3 do not divide the model.
+  CHECK(elasticity(knob("deployment.tensor_parallel"), "tpot_mean_s").note == "one-sided");
+}
+
+TEST_CASE("Shares of a forecast's errors sum to one, and knowing one narrows the interval",
+          "[unit]") {
+  sim::Workspace workspace;
+  const sim::ScenarioView view = sim::view(scenario().scenario());
+  const sim::ServingEstimate e = sim::estimate(view, workspace);
+  for (const char* name : {"tpot_mean_s", "ttft_mean_s", "throughput_tok_per_s_per_gpu"}) {
+    const sim::Interval90 now = sim::interval90(metric(name), e);
+    const auto shares = sim::error_shares(view, metric(name), workspace);
+    REQUIRE(shares.size() >= 2);
+    double sum = 0.0;
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      sum += shares[i].share;
+      CHECK((i == 0 || shares[i].share <= shares[i - 1].share));
+      CHECK(shares[i].without.low >= now.low * (1.0 - 1e-9));
+      CHECK(shares[i].without.high <= now.high * (1.0 + 1e-9));
+      CHECK(shares[i].source != "mamba2");  // the model has none
+    }
+    CHECK(sum == Approx(1.0));
+    const sim::Interval90 best = shares.front().without;
+    CHECK(best.high / best.low < 0.9 * now.high / now.low);
+  }
+  CHECK(sim::error_shares(view, metric("gpus"), workspace).empty());
+}
+
+TEST_CASE("A range is even by ratio from a positive end, even from zero, and lists are alike",
+          "[unit]") {
+  CHECK(sim::value_at(range("system.chip.hbm.bandwidth=x0.5..x2"), 0.5) == "x1");
+  CHECK(sim::value_at(range("system.chip.hbm.bandwidth=0 TB/s..4 TB/s"), 0.25) == "1 TB/s");
+  CHECK(sim::value_at(range("system=a,b,c"), 0.0) == "a");
+  CHECK(sim::value_at(range("system=a,b,c"), 0.999) == "c");
+  std::set<std::string> seen;
+  for (int i = 0; i < 1000; ++i) {
+    seen.insert(sim::value_at(range("traffic.concurrency=2..5"), i / 1000.0));
+  }
+  CHECK(seen == std::set<std::string>{"2", "3", "4", "5"});
+}
+
+TEST_CASE("The variance of a product of powers is shared as their logarithms' widths", "[unit]") {
+  // Cost is price × what does not know it: log-uniform over a narrow range, nearly linear.
+  const sim::Metric* metrics[] = {&metric("cost_usd_per_mtok"), &metric("tpot_mean_s")};
+  const std::vector<sim::KnobRange> ranges = {range("system.price.per_gpu_hour=x0.9..x1.1"),
+                                              range("system.chip.hbm.bandwidth=x0.9..x1.1")};
+  const auto v = sim::variance_shares(scenario(), ranges, metrics, {256, 1});
+  CHECK(v.rows == 256);
+  CHECK(v.estimates == 256 * 4);
+  CHECK(v.rows_left_out == 0);
+  const auto& cost = v.of[0].indices;
+  const double e = elasticity(knob("system.chip.hbm.bandwidth"), "cost_usd_per_mtok").of[0].value;
+  CHECK(cost.first[0].half_width90 < 0.15);
+  CHECK(cost.first[0].value ==
+        Approx(1.0 / (1.0 + e * e)).margin(2.0 * cost.first[0].half_width90));
+  CHECK(cost.total[1].value == Approx(e * e / (1.0 + e * e)).margin(0.02));
+  CHECK(v.of[1].indices.total[0].value == Approx(0.0).margin(1e-12));
+  CHECK(v.of[0].low90 < v.of[0].mean);
+  CHECK(v.of[0].mean < v.of[0].high90);
+}
+
+TEST_CASE("The same seed shares a variance alike to the last digit, another one does not",
+          "[unit]") {
+  const sim::Metric* metrics[] = {&metric("tpot_mean_s")};
+  const std::vector<sim::KnobRange> ranges = {range("system.chip.hbm.bandwidth=x0.5..x2"),
+                                              range("traffic.input_tokens=100..4000")};
+  const auto first = [&](std::uint64_t seed) {
+    return sim::variance_shares(scenario(), ranges, metrics, {64, seed}).of[0].indices;
+  };
+  CHECK(first(1).first[0].value == first(1).first[0].value);
+  CHECK(first(1).total[1].half_width90 == first(1).total[1].half_width90);
+  CHECK(first(1).first[0].value != first(2).first[0].value);
+}
+
+TEST_CASE("Without a number of rows the sample grows until its intervals are narrow", "[unit]") {
+  const sim::Metric* metrics[] = {&metric("tpot_mean_s")};
+  const std::vector<sim::KnobRange> ranges = {range("system.chip.hbm.bandwidth=x0.5..x2"),
+                                              range("traffic.concurrency=1..32")};
+  const auto v = sim::variance_shares(scenario(), ranges, metrics);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(v.of[0].indices.first[i].half_width90 <= 0.05);
+    CHECK(v.of[0].indices.total[i].half_width90 <= 0.05);
+  }
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/decide/sweep.hpp"
+
+#include <string>
+#include <vector>
+
+#include "base/document/node.hpp"
+#include "base/document/problems.hpp"
+#include "sim/decide/sweep_run.hpp"
+#include "sim/result/metrics.hpp"
+#include "tests/catch.hpp"
+
+using namespace roofcast;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+const std::string kBase =
+    "base:\n"
+    "  system: hgx_h200\n"
+    "  model: llama-3.1-8b\n"
+    "  precision: fp8\n"
+    "  deployment: {tensor_parallel: 1}\n"
+    "  serving: {stack: vllm}\n"
+    "  traffic: {input_tokens: 2048, output_tokens: 512, concurrency: 64}\n";
+
+sim::Sweep sweep_of(const std::string& rest) {
+  return sim::read_sweep(base::parse_document("sweep.yaml", kBase + rest));
+}
+
+std::vector<std::string> labels(const std::string& axis) {
+  std::vector<std::string> texts;
+  const sim::Sweep sweep = sweep_of("axes: {" + axis + "}\n");
+  for (const auto& value : sweep.axes.at(0).values) {
+    texts.push_back(value.label);
+  }
+  return texts;
+}
+
+std::string complaint(const std::string& rest) {
+  try {
+    sim::SweepPoints(sweep_of(rest));
+    return "";
+  } catch (const base::InputError& error) {
+    return error.what();
+  }
+}
+
+std::size_t errors_in(const std::string& text) {
+  std::size_t count = 0;
+  for (auto at = text.find("error:"); at != std::string::npos; at = text.find("error:", at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+using Texts = std::vector<std::string>;
+const std::string kAxis = "axes: {traffic.concurrency: [1, 2]}\n";
+
+}  // namespace
+
+TEST_CASE("a list is an axis of its values", "[unit]") {
+  CHECK(labels("traffic.concurrency: [1, 16, 64]") == Texts{"1", "16", "64"});
+  CHECK(labels("system.chip.hbm.bandwidth: [x1, x1.5, 10 TB/s]") == Texts{"x1", "x1.5", "10 TB/s"});
+  CHECK(labels("precision: [{name: mine, weights: fp8, activations: fp8, kv_cache: bf16}, fp8]") ==
+        Texts{"mine", "fp8"});
+}
+
+TEST_CASE("a range by a factor or a step includes the ends it reaches", "[unit]") {
+  CHECK(labels("traffic.concurrency: {from: 1, to: 16, factor: 2}") ==
+        Texts{"1", "2", "4", "8", "16"});
+  CHECK(labels("traffic.concurrency: {from: 1, to: 15, factor: 2}") == Texts{"1", "2", "4", "8"});
+  CHECK(labels("traffic.concurrency: {from: 8, to: 24, step: 8}") == Texts{"8", "16", "24"});
+  CHECK(labels("traffic.concurrency: {from: 8, to: 23, step: 8}") == Texts{"8", "16"});
+  CHECK(labels("traffic.concurrency: {from: 5, to: 5, step: 1}") == Texts{"5"});
+  CHECK(labels("traffic.concurrency: {from: 1000, to: 1000000000, factor: 1000}") ==
+        Texts{"1000", "1000000", "1000000000"});
+}
+
+TEST_CASE("rounding neither loses the end of a range nor shows in it", "[unit]") {
+  CHECK(labels("serving.memory_fraction: {from: 0.1, to: 0.7, step: 0.1}") ==
+        Texts{"0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7"});
+  CHECK(labels("serving.memory_fraction: {from: 0.001, to: 1, factor: 10}") ==
+        Texts{"0.001", "0.01", "0.1", "1"});
+}
+
+TEST_CASE("a range of more values than an axis can have is refused, not cut", "[unit]") {
+  CHECK_THAT(complaint("axes: {traffic.concurrency: {from: 1, to: 1e9, step: 1}}\n"),
+             ContainsSubstring("a range makes at most 100000 values"));
+  CHECK(labels("traffic.concurrency: {from: 1, to: 100000, step: 1}").size() == 100'000);
+}
+
+TEST_CASE("a bundle sets several knobs under one label", "[unit]") {
+  const auto sweep = sweep_of(
+      "axes:\n  plan:\n    low: {traffic.concurrency: 1}\n"
+      "    high: {traffic.concurrency: 256, serving.max_sequences: 128}\n    same: {}\n");
+  REQUIRE(sweep.axes.at(0).values.size() == 3);
+  const sim::SweepPoints points(sweep);
+  CHECK(points.label(0, 0) == "low");
+  CHECK(points.scenario(0).traffic->concurrency == 1);
+  CHECK(points.scenario(1).traffic->concurrency == 256);
+  CHECK(points.scenario(1).serving->limits.max_sequences == 128);
+  CHECK(points.label(2, 0) == "same");
+  CHECK(points.scenario(2).traffic->concurrency == 64);
+}
+
+TEST_CASE("points are the product of the axes, the last axis fastest", "[unit]") {
+  const sim::SweepPoints points(
+      sweep_of("axes:\n  system: [hgx_h100, hgx_h200]\n  traffic.concurrency: [1, 2, 3]\n"
+               "  deployment.tensor_parallel: [1, 2]\n"));
+  REQUIRE(points.size() == 12);
+  CHECK(points.sweep().points() == 12);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto view = points.scenario(i);
+    INFO(i);
+    CHECK(points.label(i, 0) == (i < 6 ? "hgx_h100" : "hgx_h200"));
+    CHECK(view.platform->system.id == points.label(i, 0));
+    CHECK(view.traffic->concurrency == static_cast<std::int64_t>(i / 2 % 3 + 1));
+    CHECK(view.mapping->tensor_parallel == static_cast<std::int64_t>(i % 2 + 1));
+  }
+}
+
+TEST_CASE("outer knobs are turned before inner ones, whatever the order of the axes", "[unit]") {
+  const auto bandwidth = [](const std::string& axes) {
+    const sim::SweepPoints points(sweep_of("axes: {" + axes + "}\n"));
+    return points.scenario(0).platform->system.chip.bandwidth.si();
+  };
+  const double h100 = bandwidth("system: [hgx_h100]");
+  CHECK(bandwidth("system: [hgx_h200]") > h100);
+  CHECK(bandwidth("system.chip.hbm.bandwidth: [x2], system: [hgx_h100]") == Approx(2.0 * h100));
+  CHECK(bandwidth("system: [hgx_h100], system.chip.hbm.bandwidth: [x2]") == Approx(2.0 * h100));
+  CHECK(bandwidth("system.chip.hbm.bandwidth: [x2], system.chip: [h100_sxm], system: [hgx_b200]") ==
+        Approx(2.0 * h100));
+}
+
+TEST_CASE("a condition is fits, or a metric, a relation and a number", "[unit]") {
+  using Relation = sim::Condition::Relation;
+  const auto parsed = [](const std::string& text) {
+    base::Problems problems;
+    const auto condition = sim::parse_condition(text, {}, problems);
+    CHECK(problems.empty());
+    REQUIRE(condition);
+    return *condition;
+  };
+  CHECK(parsed("fits").metric.empty());
+  const std::vector<std::pair<std::string, Relation>> relations = {{"<", Relation::less},
+                                                                   {"<=", Relation::less_equal},
+                                                                   {">", Relation::greater},
+                                                                   {">=", Relation::greater_equal},
+                                                                   {"==", Relation::equal}};
+  for (const auto& [symbol, relation] : relations) {
+    for (const char* blank : {"", " ", "  "}) {
+      const auto condition = parsed(std::string("ttft_p50_s") + blank + symbol + blank + "2e-1");
+      CHECK(condition.metric == "ttft_p50_s");
+      CHECK(condition.relation == relation);
+      CHECK(condition.bound == 0.2);
+    }
+  }
+  for (const sim::Metric& metric : sim::metrics()) {
+    CHECK(parsed(std::string(metric.name) + " <= 1").metric == metric.name);
+  }
+}
+
+TEST_CASE("a condition that is none is told with what is allowed", "[unit]") {
+  const auto said = [](const std::string& text) {
+    base::Problems problems;
+    CHECK_FALSE(sim::parse_condition(text, {}, problems));
+    CHECK(problems.size() == 1);
+    return problems.text();
+  };
+  CHECK_THAT(said("ttft_p50 <= 2"), ContainsSubstring("did you mean \"ttft_p50_s\"?"));
+  for (const char* bad : {"ttft_p50_s <= 2 s", "ttft_p50_s <= ", "ttft_p50_s <= nan",
+                          "ttft_p50_s <= inf", "ttft_p50_s <= tpot_mean_s", "ttft_p50_s =< 2 s"}) {
+    INFO(bad);
+    CHECK_THAT(said(bad), ContainsSubstring("is not a number; metrics are in SI units"));
+  }
+  for (const char* bad : {"", "fit", "Fits", "ttft_p50_s = 2", "ttft_p50_s"}) {
+    INFO(bad);
+    CHECK_THAT(said(bad), ContainsSubstring("expects \"fits\" or a comparison"));
+  }
+}
+
+TEST_CASE("without goals the front is throughput per GPU against interactivity", "[unit]") {
+  const auto sweep = sweep_of(kAxis);
+  CHECK(sweep.pareto.maximize ==
+        Texts{"throughput_tok_per_s_per_gpu", "interactivity_tok_per_s_per_user"});
+  CHECK(sweep.pareto.minimize.empty());
+  const auto own = sweep_of(kAxis + "pareto: {minimize: [ttft_p50_s], by: traffic.concurrency}\n");
+  CHECK(own.pareto.maximize.empty());
+  CHECK(own.pareto.minimize == Texts{"ttft_p50_s"});
+  CHECK(own.pareto.by == std::vector<std::string>{"traffic.concurrency"});
+}
+
+TEST_CASE("By several axes each of their combinations has a front of its own", "[unit]") {
+  const sim::SweepPoints points(
+      sweep_of("axes: {system: [hgx_h100, hgx_h200], precision: [fp8, bf16], "
+               "traffic.concurrency: [8, 32]}\n"
+               "pareto: {maximize: [throughput_tok_per_s_per_gpu], by: [precision, system]}\n"));
+  const sim::SweepResult result = sim::run_sweep(points, 1);
+  CHECK(points.sweep().group_axes() == std::vector<std::size_t>{1, 0});
+  CHECK(result.pareto_rank == std::vector<std::uint32_t>{2, 1, 2, 1, 2, 1, 2, 1});
+}
+
+TEST_CASE("a bad value of an axis is reported once, however many points it makes", "[unit]") {
+  const std::string text = complaint(
+      "axes:\n  traffic.concurrency: [1, many, 3]\n  traffic.input_tokens: [100, 200, 300, 400]\n"
+      "  system: [hgx_h100, hgx_h200]\n");
+  INFO(text);
+  CHECK(errors_in(text) == 1);
+  CHECK_THAT(text, ContainsSubstring("sweep.yaml:9:28: error: traffic.concurrency"));
+}
+
+TEST_CASE("bad values of several axes are all reported", "[unit]") {
+  const std::string text = complaint(
+      "axes:\n  traffic.concurrency: [1, many]\n  system: [hgx_h100, nowhere]\n"
+      "  deployment.tensor_parallel: [1, 0]\n  precision: [fp8, fp9]\n");
+  INFO(text);
+  CHECK(errors_in(text) == 4);
+}
+
+TEST_CASE("a mistake of the base scenario is reported once for all points", "[unit]") {
+  const std::string text = complaint(
+      "  colour: red\n" + std::string("axes: {traffic.concurrency: [1, 2, 3, 4, 5, 6, 7, 8]}\n"));
+  INFO(text);
+  CHECK(errors_in(text) == 1);
+  CHECK_THAT(text, ContainsSubstring("sweep.yaml:8:3: error: colour: unknown key"));
+}
+
+TEST_CASE("a range with one mistake is told of that mistake alone", "[unit]") {
+  for (const char* range :
+       {"{from: one, to: 8, factor: 2}", "{from: 1, to: 8, factor: two}", "{from: 1, to: 8}",
+        "{from: 1, to: 8, facter: 2}", "{to: 8, factor: 2}", "{from: 0, to: 8, factor: 2}",
+        "{from: 1, to: 8, step: 0}", "{from: 1, to: 8, factor: 0.5}", "{from: 8, to: 1, step: 1}",
+        "{from: 1, to: 8, step: 1, factor: 2}"}) {
+    const std::string text = complaint("axes: {traffic.concurrency: " + std::string(range) + "}\n");
+    INFO(range << "\n" << text);
+    CHECK(errors_in(text) == 1);
+  }
+}

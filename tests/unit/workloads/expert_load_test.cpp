@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/architecture/expert_load.hpp"
+
+#include <cmath>
+
+#include "models/footprint.hpp"
+#include "tests/catch.hpp"
+#include "tests/laws/catalog.hpp"
+#include "workloads/architecture/mapping.hpp"
+
+using namespace roofcast;
+using workloads::busiest_load;
+using workloads::ExpertLoad;
+using workloads::ExpertPlacement;
+using workloads::ExpertPopularity;
+
+namespace {
+
+ExpertPopularity zipf(double exponent) { return {0.0, exponent, {}}; }
+ExpertPopularity counted(std::vector<double> counts) { return {0.0, 0.0, std::move(counts)}; }
+
+// Pairs of the busiest rank over the mean rank's.
+double imbalance(const ExpertPopularity& popularity, const ExpertPlacement& placement,
+                 std::int64_t experts = 256, std::int64_t top_k = 8) {
+  constexpr double kTokens = 1e5;
+  return busiest_load(kTokens, top_k, experts, popularity, placement).pairs /
+         (kTokens * static_cast<double>(top_k) / static_cast<double>(placement.ranks));
+}
+
+}  // namespace
+
+TEST_CASE("Experts without skew are balanced, however that is said and wherever they are",
+          "[unit]") {
+  for (const std::int64_t ranks : {1, 8, 64, 256}) {
+    for (const double tokens : {0.0, 1.0, 50.0, 20000.0}) {
+      const ExpertLoad even = busiest_load(tokens, 8, 256, {}, {ranks});
+      CHECK(even.pairs == Approx(tokens * 8.0 / static_cast<double>(ranks)));
+      for (const auto& popularity : {zipf(0.0), counted(std::vector<double>(256, 17.0))}) {
+        for (const bool balanced : {false, true}) {
+          const ExpertLoad load = busiest_load(tokens, 8, 256, popularity, {ranks, balanced, 0});
+          CHECK(load.pairs == Approx(even.pairs));
+          CHECK(load.distinct == Approx(even.distinct));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("More skew gives the busiest rank more pairs and a small batch fewer experts", "[unit]") {
+  for (const bool balanced : {false, true}) {
+    const ExpertPlacement placement{32, balanced, 0};
+    double pairs = 0.0;
+    double distinct = 1e9;
+    for (const double exponent : {0.0, 0.2, 0.4, 0.6, 0.8}) {
+      const ExpertLoad load = busiest_load(64.0, 8, 256, zipf(exponent), placement);
+      CHECK(load.pairs >= pairs * (1.0 - 1e-12));
+      CHECK(load.distinct < distinct);
+      pairs = load.pairs;
+      distinct = load.distinct;
+    }
+    CHECK(pairs > 1.2 * 64.0 * 8.0 / 32.0);
+  }
+}
+
+// Popularities 8:4:2:2 of four experts on two ranks. By index the first rank has 12 of 16. Packed: 8 and a
+// 2, 4 and a 2. Two more copies, both of the first: 4, then 8/3, 8/3 | 8/3, 2, 2 after packing of 4 | 8/3, 8/3.
+TEST_CASE("Balancing packs the fullest expert first, copies go to the fullest copy", "[unit]") {
+  const auto popularity = counted({8.0, 4.0, 2.0, 2.0});
+  CHECK(imbalance(popularity, {2}, 4, 1) == Approx(12.0 / 8.0));
+  CHECK(imbalance(popularity, {2, true, 0}, 4, 1) == Approx(10.0 / 8.0));
+  CHECK(imbalance(popularity, {2, true, 2}, 4, 1) == Approx((4.0 + 8.0 / 3.0 + 2.0) / 8.0));
+}
+
+// deepseek-ai/EPLB@d52c72d README.md: its hierarchical plan on two nodes leaves ranks of 156 of 129 and 179.5 of
+// 144.5 on average; the global policy is free to do better.
+TEST_CASE("The published example of balancing is packed at least as well without its nodes",
+          "[unit]") {
+  const auto first = counted({90, 132, 40, 61, 104, 165, 39, 4, 73, 56, 183, 86});
+  const auto second = counted({20, 107, 104, 64, 19, 197, 187, 157, 172, 86, 16, 27});
+  CHECK(imbalance(first, {8, true, 4}, 12, 1) == Approx(138.5 / 129.125));
+  CHECK(imbalance(second, {8, true, 4}, 12, 1) == Approx(172.0 / 144.5));
+}
+
+TEST_CASE("Packing helps skewed experts, copies of hot ones help more", "[unit]") {
+  for (const auto& popularity : {zipf(0.5), zipf(0.9), ExpertPopularity{0.84, 0.0, {}}}) {
+    const double by_index = imbalance(popularity, {32});
+    const double packed = imbalance(popularity, {32, true, 0});
+    const double copied = imbalance(popularity, {32, true, 32});
+    CHECK(packed < by_index);
+    CHECK(copied < packed);
+    CHECK(copied >= 1.0);
+    CHECK(copied < 1.1);
+  }
+}
+
+// An expert that every token would choose more than once is chosen by each of them once.
+TEST_CASE("No token chooses an expert twice", "[unit]") {
+  CHECK(imbalance(counted({1e9, 1.0, 1.0, 1.0}), {4}, 4, 2) == Approx(2.0));
+  CHECK(busiest_load(1.0, 2, 4, counted({1e9, 1.0, 1.0, 1.0}), {1}).distinct == Approx(2.0));
+}
+
+// Chance itself: shuffles of the quantiles of a gamma distribution, and the closed form of the same.
+TEST_CASE("Quantiles of a gamma distribution are as uneven as its closed form", "[unit]") {
+  const ExpertLoad closed = busiest_load(64.0, 8, 256, {0.84, 0.0, {}}, {8});
+  const ExpertLoad placed = busiest_load(64.0, 8, 256, {0.84, 0.0, {}}, {8, true, 0});
+  CHECK(placed.distinct == Approx(closed.distinct).epsilon(0.03));
+  CHECK(placed.pairs < closed.pairs);
+}
+
+// DeepSeek's decode unit: 256 experts and 32 copies on 144 ranks, two each.
+TEST_CASE("Redundant experts count where ranks divide experts, and in memory", "[unit]") {
+  const auto& model = laws::model("deepseek-v3");
+  workloads::Mapping mapping;
+  mapping.data_parallel = 144;
+  mapping.expert_parallel = 144;
+  CHECK(workloads::fault_of(model, mapping) == workloads::MappingFault::experts);
+  mapping.redundant_experts = 32;
+  CHECK(workloads::fault_of(model, mapping) == workloads::MappingFault::none);
+  CHECK(workloads::fault_of(laws::model("llama-3.1-8b"), [] {
+          workloads::Mapping dense;
+          dense.redundant_experts = 1;
+          return dense;
+        }()) == workloads::MappingFault::no_experts);
+
+  workloads::Mapping plain;
+  plain.data_parallel = 32;
+  plain.expert_parallel = 32;
+  workloads::Mapping copied = plain;
+  copied.redundant_experts = 32;
+  const auto& fp8 = laws::precision("fp8");
+  const double more =
+      (models::weight_bytes(model, fp8, copied) - models::weight_bytes(model, fp8, plain)) /
+      base::byte;
+  // One expert more in each of 58 layers: three matrices of 7168 x 2048 in fp8.
+  CHECK(more == Approx(58.0 * 3.0 * 7168.0 * 2048.0));
+}

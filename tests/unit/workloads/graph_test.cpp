@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/graph/graph.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "models/work.hpp"
+#include "tests/catch.hpp"
+#include "tests/laws/catalog.hpp"
+#include "tests/laws/violations.hpp"
+
+using namespace roofcast;
+using laws::model;
+using laws::precision;
+using workloads::Batch;
+using workloads::Fusion;
+using workloads::Graph;
+using workloads::Mapping;
+using workloads::MappingFault;
+
+namespace {
+
+Graph graph_of(const workloads::Architecture& m, const Mapping& mapping, const Batch& batch,
+               std::string_view format = "bf16", Fusion fusion = {}) {
+  Graph graph;
+  workloads::build_graph(m, precision(format), mapping, fusion, batch, graph);
+  return graph;
+}
+
+// Ranks that share experts evenly.
+workloads::Architecture evenly_loaded(workloads::Architecture model) {
+  model.moe.popularity.variation = 0.0;
+  return model;
+}
+
+bool is_linear(const workloads::Operator& op) {
+  return std::holds_alternative<workloads::Gemm>(op) ||
+         std::holds_alternative<workloads::GroupedGemm>(op);
+}
+
+// FLOP of all linear layers of one rank, each divided by the times the work is repeated.
+template <class Repeats>
+double linear_flop(const Graph& graph, Repeats repeats) {
+  double sum = 0.0;
+  for (const auto& call : graph) {
+    if (is_linear(call.op)) {
+      sum += call.count * models::work_of(call.op).flop.si() / repeats(call);
+    }
+  }
+  return sum;
+}
+double linear_flop(const Graph& graph) {
+  return linear_flop(graph, [](const workloads::Call&) { return 1.0; });
+}
+
+const workloads::Call* find(const Graph& graph, std::string_view name) {
+  const auto it = std::find_if(graph.begin(), graph.end(),
+                               [&](const workloads::Call& c) { return c.name == name; });
+  return it == graph.end() ? nullptr : &*it;
+}
+template <class Op>
+const Op& op_of(const Graph& graph, std::string_view name) {
+  const workloads::Call* call = find(graph, name);
+  REQUIRE(call != nullptr);
+  return std::get<Op>(call->op);
+}
+
+}  // namespace
+
+// Each of 100 tokens multiplies every parameter of the linear layers and, where it needs logits,
+// the head: 2 FLOP a parameter. Linear parameters of Llama-3.1-8B: 32·(41 943 040 + 176 160 768).
+TEST_CASE("A token costs two FLOP for each parameter it touches", "[unit]") {
+  const double layers = 32.0 * (41'943'040.0 + 176'160'768.0);
+  const double head = 128256.0 * 4096.0;
+  const auto& llama = model("llama-3.1-8b");
+  CHECK(linear_flop(graph_of(llama, {}, {100, 1, 500, 0, 0, 0})) == 200.0 * (layers + head));
+  // Of a prompt, only the last token needs logits.
+  CHECK(linear_flop(graph_of(llama, {}, {0, 1, 0, 2, 50, 0})) == 200.0 * layers + 4.0 * head);
+}
+
+// What every rank of a replica adds up to. Repeated on purpose on all tensor ranks: the router, MLA's
+// down projections, the index and, unless tokens are exchanged, the latent projections (their results
+// are needed whole everywhere); KV heads and key heads fewer than ranks.
+TEST_CASE("The ranks of a replica share the work of the whole model", "[unit]") {
+  laws::Violations law(1e-12);
+  for (const auto& model : laws::models()) {
+    const auto m = evenly_loaded(model);
+    for (const Mapping& mapping : laws::mappings(m)) {
+      const auto tp = static_cast<double>(mapping.tensor_parallel);
+      const auto dp = mapping.data_parallel;
+      for (const Batch& batch : laws::batches()) {
+        Batch whole = batch;  // of all attention-DP ranks
+        whole.decode_sequences *= dp;
+        whole.prefill_sequences *= dp;
+        const std::int64_t kv = m.attention.kv_heads * m.attention.head_dim;
+        const std::int64_t own = (m.attention.kv_heads + mapping.tensor_parallel - 1) /
+                                 mapping.tensor_parallel * m.attention.head_dim;
+        const std::int64_t query = (m.attention.output_gate ? 2 : 1) * m.attention.query_heads /
+                                   mapping.tensor_parallel * m.attention.head_dim;
+        const auto tokens = static_cast<double>(batch.decode_sequences * batch.query_tokens +
+                                                batch.prefill_sequences * batch.prefill_tokens);
+        const double one =
+            linear_flop(graph_of(m, mapping, batch), [&](const workloads::Call& call) {
+              if (call.name == "moe.router" || call.name == "attention.down" ||
+                  call.name.substr(0, 6) == "index.") {
+                return tp;
+              }
+              if (call.name == "moe.latent_down" || call.name == "moe.latent_up" ||
+                  call.name == "bottom_mlp" || call.name == "top_mlp") {
+                return static_cast<double>(std::get<workloads::Gemm>(call.op).m) * tp / tokens;
+              }
+              if (call.name == "mamba.in" || call.name == "delta_net.in") {
+                const auto& r = call.name == "mamba.in" ? m.mamba : m.delta_net;
+                return static_cast<double>(std::get<workloads::Gemm>(call.op).n) * tp /
+                       static_cast<double>(r.projected());
+              }
+              if (call.name == "attention.qkv") {
+                const auto held = static_cast<double>(query + 2 * own);
+                return held / (static_cast<double>(query) + 2.0 * static_cast<double>(kv) / tp);
+              }
+              if (call.name == "head.logits") {  // a vocabulary that does not divide is padded
+                const auto n = static_cast<double>(std::get<workloads::Gemm>(call.op).n);
+                return n * tp / static_cast<double>(m.vocab);
+              }
+              return 1.0;
+            });
+        const double all = linear_flop(graph_of(m, {}, whole));
+        law.add(std::abs(one * tp * static_cast<double>(dp) / all - 1.0),
+                [&] { return m.id + " " + laws::describe(mapping); });
+      }
+    }
+  }
+  ROOFCAST_CHECK_LAW(law);
+}
+
+TEST_CASE("Every token visits its experts once, however they are spread", "[unit]") {
+  for (const auto& model : laws::models()) {
+    if (model.moe.experts == 0) {
+      continue;
+    }
+    const auto m = evenly_loaded(model);
+    for (const Mapping& mapping : laws::mappings(m)) {
+      INFO(m.id << " " << laws::describe(mapping));
+      const Batch batch{60, 1, 900, 2, 500, 0};
+      const Graph graph = graph_of(m, mapping, batch);
+      const auto& up = op_of<workloads::GroupedGemm>(graph, "moe.up");
+      // Ranks that cut one expert's width hold the same pairs.
+      const auto holders =
+          static_cast<double>(mapping.expert_ranks() / mapping.expert_tensor_parallel());
+      const auto tokens = static_cast<double>(batch.tokens() * mapping.data_parallel);
+      CHECK(up.pairs * holders == Approx(tokens * static_cast<double>(m.moe.top_k)));
+      CHECK(up.distinct <= static_cast<double>(m.moe.experts / mapping.expert_parallel));
+      CHECK(op_of<workloads::GroupedGemm>(graph, "moe.down").pairs == up.pairs);
+      CHECK(op_of<workloads::ExpertRouting>(graph, "moe.routing").pairs == up.pairs);
+    }
+  }
+}
+
+TEST_CASE("A mixed batch's linear layers do the work of its decodes and of its prompts", "[unit]") {
+  for (const auto& m : laws::models()) {
+    for (const Mapping& mapping : laws::mappings(m)) {
+      INFO(m.id << " " << laws::describe(mapping));
+      const double both = linear_flop(graph_of(m, mapping, {200, 1, 1500, 2, 1000, 3000}));
+      const double decodes = linear_flop(graph_of(m, mapping, {200, 1, 1500, 0, 0, 0}));
+      const double prompts = linear_flop(graph_of(m, mapping, {0, 1, 0, 2, 1000, 3000}));
+      CHECK(both == Approx(decodes + prompts).epsilon(1e-12));
+    }
+  }
+}
+
+TEST_CASE("Sequence parallelism moves the bytes of the all-reduces it replaces", "[unit]") {
+  const auto sent = [](const Graph& graph) {
+    double bytes = 0.0;
+    for (const auto& call : graph) {
+      bytes += call.count * models::work_of(call.op).message.si();
+    }
+    return bytes;
+  };
+  for (const auto& m : laws::models()) {
+    INFO(m.id);
+    const Batch batch{64, 1, 1000, 1, 2000, 0};
+    const Graph plain = graph_of(m, {8, 1, 1, 1, false}, batch);
+    const Graph sharded = graph_of(m, {8, 1, 1, 1, true}, batch);
+    CHECK(sent(plain) > 0.0);
+    CHECK(sent(sharded) == Approx(sent(plain)).epsilon(1e-12));
+    // …and norms touch an eighth of the residual stream.
+    const char* name = m.recommender ? "mlp.norm" : "attention.norm";
+    const auto& norm = op_of<workloads::Elementwise>(plain, name);
+    const auto& shard = op_of<workloads::Elementwise>(sharded, name);
+    CHECK(shard.read_bytes == norm.read_bytes / 8.0);
+  }
+}
+
+// DeepSeek-V3 on 8 ranks, 16 heads each. Decode: one shared head of 512 + 64, two small products a
+// head around it. Prefill of 1000 tokens after 500: 1500 latents expanded to 16·(128 + 128), heads
+// of 128 + 64 and 128.
+TEST_CASE("MLA decodes in the latent space and prefills in expanded heads", "[unit]") {
+  const Mapping tp8{8, 1, 1, 1, false};
+  const Graph decode = graph_of(model("deepseek-v3"), tp8, {32, 1, 4000, 0, 0, 0});
+  const auto& attend = op_of<workloads::DecodeAttention>(decode, "attention.decode");
+  CHECK(attend.heads.query_heads == 16);
+  CHECK(attend.heads.kv_heads == 1);
+  CHECK(attend.heads.cache_elements == 576);
+  CHECK(models::work_of(attend).flop.si() == 2.0 * 16 * (576 + 512) * 32 * 4000);
+  const auto& in = op_of<workloads::Gemm>(decode, "attention.absorb_query");
+  const auto& out = op_of<workloads::Gemm>(decode, "attention.absorb_value");
+  CHECK(models::work_of(in).flop.si() == 2.0 * 32 * 16 * 128 * 512);
+  CHECK(models::work_of(out).flop.si() == 2.0 * 32 * 16 * 512 * 128);
+  CHECK(find(decode, "attention.expand") == nullptr);
+
+  const Graph prefill = graph_of(model("deepseek-v3"), tp8, {0, 1, 0, 1, 1000, 500});
+  const auto& full = op_of<workloads::PrefillAttention>(prefill, "attention.prefill");
+  const double pairs = 1000.0 * 500 + 1000.0 * 1001 / 2;
+  CHECK(models::work_of(full).flop.si() == 2.0 * 16 * (192 + 128) * pairs);
+  const auto& expand = op_of<workloads::Gemm>(prefill, "attention.expand");
+  CHECK(models::work_of(expand).flop.si() == 2.0 * 1500 * 512 * 16 * (128 + 128));
+  CHECK(find(prefill, "attention.absorb_query") == nullptr);
+}
+
+TEST_CASE("Layers of a kind collapse into one call with their number", "[unit]") {
+  const Graph oss = graph_of(model("gpt-oss-120b"), {}, {8, 1, 4000, 0, 0, 0});
+  double windowed = 0.0;
+  double full = 0.0;
+  for (const auto& call : oss) {
+    if (const auto* op = std::get_if<workloads::DecodeAttention>(&call.op)) {
+      (op->heads.window == 128 ? windowed : full) += call.count;
+    }
+  }
+  CHECK(windowed == 18.0);
+  CHECK(full == 18.0);
+  const Graph deepseek = graph_of(model("deepseek-v3"), {}, {8, 1, 4000, 0, 0, 0});
+  CHECK(find(deepseek, "mlp.up")->count == 3.0);
+  CHECK(find(deepseek, "moe.up")->count == 58.0);
+}
+
+TEST_CASE("Activations of a narrow format are quantised in a kernel of their own unless fused",
+          "[unit]") {
+  const Batch batch{8, 1, 1000, 0, 0, 0};
+  const auto& llama = model("llama-3.1-8b");
+  const auto is_apart = [&](std::string_view format, workloads::QuantiseFusion fusion) {
+    return find(graph_of(llama, {}, batch, format, {fusion}), "mlp.quantise") != nullptr;
+  };
+  using workloads::QuantiseFusion;
+  CHECK(is_apart("fp8", QuantiseFusion::none));
+  CHECK_FALSE(is_apart("fp8", QuantiseFusion::tensors));
+  CHECK_FALSE(is_apart("fp8", QuantiseFusion::all));
+  CHECK(is_apart("fp8_block", QuantiseFusion::tensors));
+  CHECK(is_apart("nvfp4", QuantiseFusion::tensors));
+  CHECK_FALSE(is_apart("nvfp4", QuantiseFusion::all));
+  CHECK_FALSE(is_apart("bf16", QuantiseFusion::none));
+}
+
+TEST_CASE("An all-reduce that normalises leaves no norm, unless it is large", "[unit]") {
+  const auto& llama = model("llama-3.1-8b");
+  Mapping tp8;
+  tp8.tensor_parallel = 8;
+  Fusion fusion;
+  fusion.norm = true;
+  const auto norms = [&](const Mapping& mapping, std::int64_t prompt) {
+    const Graph graph = graph_of(llama, mapping, {0, 1, 0, 1, prompt, 0}, "bf16", fusion);
+    return find(graph, "attention.norm") != nullptr || find(graph, "mlp.norm") != nullptr;
+  };
+  const auto most = static_cast<std::int64_t>(workloads::kFusedNormBytes /
+                                              (2.0 * static_cast<double>(llama.hidden)));
+  CHECK_FALSE(norms(tp8, most));
+  CHECK(norms(tp8, most + 1));
+  CHECK(norms({}, most));
+  tp8.sequence_parallel = true;
+  CHECK(norms(tp8, most));
+}
+
+TEST_CASE("A norm over all heads adds up two squares a token between the ranks", "[unit]") {
+  Mapping tp4;
+  tp4.tensor_parallel = 4;
+  const Graph graph = graph_of(model("minimax-m2"), tp4, {8, 1, 1000, 0, 0, 0});
+  const auto& sum = op_of<workloads::Collective>(graph, "attention.qk_all_reduce");
+  CHECK(sum.bytes == 8 * 2 * 4.0);
+  CHECK(sum.ranks == 4);
+  CHECK(find(graph_of(model("minimax-m2"), {}, {8, 1, 1000, 0, 0, 0}), "attention.qk_all_reduce") ==
+        nullptr);
+  CHECK(find(graph_of(model("qwen3-32b"), tp4, {8, 1, 1000, 0, 0, 0}), "attention.qk_all_reduce") ==
+        nullptr);
+}
+
+// Draws with a fixed seed: each token picks top_k of the experts without repetition.
+TEST_CASE("The expected number of distinct experts is what random routing hits", "[unit]") {
+  std::mt19937 random(7);
+  struct Row {
+    int tokens, top_k, experts, local;
+  };
+  for (const Row r :
+       {Row{4, 8, 256, 32}, Row{16, 4, 128, 128}, Row{3, 2, 8, 2}, Row{40, 8, 256, 256}}) {
+    std::vector<int> ids(static_cast<std::size_t>(r.experts));
+    double sum = 0.0;
+    constexpr int kDraws = 4000;
+    for (int draw = 0; draw < kDraws; ++draw) {
+      std::vector<bool> hit(ids.size(), false);
+      for (int token = 0; token < r.tokens; ++token) {
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+          ids[i] = static_cast<int>(i);
+        }
+        for (std::size_t i = 0; i < static_cast<std::size_t>(r.top_k); ++i) {
+          const std::size_t j = i + random() % (ids.size() - i);
+          std::swap(ids[i], ids[j]);
+          hit[static_cast<std::size_t>(ids[i])] = true;
+        }
+      }
+      sum += static_cast<double>(std::count(hit.begin(), hit.begin() + r.local, true));
+    }
+    CHECK(workloads::mean_load(r.tokens, r.top_k, r.experts, r.experts / r.local, 0.0).distinct ==
+          Approx(sum / kDraws).epsilon(0.01));
+  }
+}
+
+TEST_CASE("One token hits its top_k experts, many tokens all of them, however uneven their load",
+          "[unit]") {
+  const auto distinct = [](double tokens, std::int64_t top_k, std::int64_t experts,
+                           std::int64_t ranks, double variation) {
+    return workloads::mean_load(tokens, top_k, experts, ranks, variation).distinct;
+  };
+  for (const double variation : {0.0, 0.5, 0.84}) {
+    CHECK(distinct(0.0, 8, 256, 8, variation) == 0.0);
+    CHECK(distinct(1.0, 8, 256, 1, variation) == Approx(8.0));
+    CHECK(distinct(1.0, 8, 256, 8, variation) == Approx(1.0));
+    CHECK(distinct(1e9, 8, 256, 8, variation) == Approx(32.0).epsilon(1e-4));
+  }
+  CHECK(distinct(1.0, 8, 8, 1, 0.0) == Approx(8.0));
+}
+
+TEST_CASE("Uneven experts: a batch touches as many as drawn from gamma popularities", "[unit]") {
+  constexpr int kExperts = 128;
+  constexpr int kTokens = 32;
+  constexpr int kDraws = 4000;
+  constexpr double kTopK = 4.0;
+  for (const double variation : {0.4, 0.84}) {
+    std::mt19937 random(7);
+    const double shape = 1.0 / (variation * variation);
+    std::gamma_distribution<double> popularity(shape, kTopK / kExperts / shape);
+    double touched = 0.0;
+    for (int draw = 0; draw < kDraws; ++draw) {
+      touched += 1.0 - std::pow(1.0 - std::min(1.0, popularity(random)), kTokens);
+    }
+    CHECK(workloads::mean_load(kTokens, 4, kExperts, 1, variation).distinct ==
+          Approx(kExperts * touched / kDraws).epsilon(0.03));
+  }
+}
+
+TEST_CASE("The busiest rank of a large batch has as many pairs as the largest of simulated ranks",
+          "[unit]") {
+  constexpr int kExperts = 128;
+  constexpr int kRanks = 8;
+  constexpr int kDraws = 2000;
+  for (const double tokens : {4096.0, 65536.0}) {
+    std::mt19937 random(11);
+    const double variation = 0.84;
+    const double shape = 1.0 / (variation * variation);
+    double most = 0.0;
+    for (int draw = 0; draw < kDraws; ++draw) {
+      std::gamma_distribution<double> popularity(shape, 1.0);
+      std::vector<double> of_expert(kExperts);
+      std::generate(of_expert.begin(), of_expert.end(), [&] { return popularity(random); });
+      const double all = std::accumulate(of_expert.begin(), of_expert.end(), 0.0);
+      double largest = 0.0;
+      for (int rank = 0; rank < kRanks; ++rank) {
+        double pairs = 0.0;
+        for (int e = 0; e < kExperts / kRanks; ++e) {
+          const double mean = tokens * 8.0 *
+                              of_expert[static_cast<std::size_t>(rank * kExperts / kRanks + e)] /
+                              all;
+          pairs += std::poisson_distribution<int>(mean)(random);
+        }
+        largest = std::max(largest, pairs);
+      }
+      most += largest;
+    }
+    CHECK(workloads::busiest_load(tokens, 8, kExperts, {variation, 0.0, {}}, {kRanks}).pairs ==
+          Approx(most / kDraws).epsilon(0.05));
+  }
+}
+
+TEST_CASE("A rank alone is the mean one; pairs of the busiest are no more than all", "[unit]") {
+  for (const double tokens : {0.0, 1.0, 7.0, 1000.0}) {
+    for (const double variation : {0.0, 0.84}) {
+      const workloads::ExpertPopularity uneven{variation, 0.0, {}};
+      const auto mean = workloads::mean_load(tokens, 8, 128, 1, variation);
+      CHECK(workloads::busiest_load(tokens, 8, 128, uneven, {1}).pairs == mean.pairs);
+      CHECK(workloads::busiest_load(tokens, 8, 128, uneven, {128}).pairs <= tokens);
+      CHECK(workloads::busiest_load(tokens, 8, 128, uneven, {4}).pairs >= mean.pairs / 4.0);
+    }
+  }
+}
+
+TEST_CASE("A mapping that does not divide the model is named by its fault", "[unit]") {
+  const auto& llama = model("llama-3.1-70b");
+  const auto& qwen = model("qwen3-235b-a22b");
+  CHECK(workloads::fault_of(llama, {8, 1, 1, 1, false}) == MappingFault::none);
+  CHECK(workloads::fault_of(llama, {3, 1, 1, 1, false}) == MappingFault::heads);
+  CHECK(workloads::fault_of(llama, {1, 81, 1, 1, false}) == MappingFault::layers);
+  CHECK(workloads::fault_of(llama, {2, 1, 2, 1, false}) == MappingFault::no_experts);
+  CHECK(workloads::fault_of(qwen, {2, 1, 3, 1, false}) == MappingFault::expert_ranks);
+  CHECK(workloads::fault_of(qwen, {8, 1, 8, 2, false}) == MappingFault::none);
+  CHECK(workloads::fault_of(qwen, {64, 1, 1, 1, false}) == MappingFault::none);
+  CHECK(workloads::fault_of(qwen, {1, 1, 3, 3, false}) == MappingFault::experts);
+  CHECK(workloads::fault_of(qwen, {1, 1, 1, 7, false}) == MappingFault::expert_width);
+}

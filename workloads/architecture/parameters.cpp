@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/architecture/parameters.hpp"
+
+#include "base/integers.hpp"
+
+namespace roofcast::workloads {
+namespace {
+
+using base::as_double;
+
+double attention_parameters(const Architecture& model, std::int64_t kv_heads) {
+  const AttentionShape& a = model.attention;
+  const double hidden = as_double(model.hidden);
+  const double heads = as_double(a.query_heads);
+  if (a.kind == AttentionKind::gqa) {
+    const double query = heads * as_double(a.head_dim);
+    return hidden * ((a.output_gate ? 3.0 : 2.0) * query + as_double(2 * kv_heads * a.head_dim));
+  }
+  const double q_rank = as_double(a.q_rank);
+  const double kv_rank = as_double(a.kv_rank);
+  const double qk = heads * as_double(a.nope_dim + a.rope_dim);
+  const double query = q_rank > 0.0 ? hidden * q_rank + q_rank * qk : hidden * qk;
+  const double value = heads * as_double(a.value_dim);
+  return query + hidden * (kv_rank + as_double(a.rope_dim)) +
+         kv_rank * (heads * as_double(a.nope_dim) + value) + value * hidden;
+}
+
+double index_parameters(const Architecture& model) {
+  const AttentionShape& a = model.attention;
+  const std::int64_t from = a.q_rank > 0 ? a.q_rank : model.hidden;
+  return a.index.top_k == 0 ? 0.0
+                            : as_double(from * a.index.heads * a.index.dim +
+                                        model.hidden * (a.index.dim + a.index.heads));
+}
+
+// Mamba-2 has A and D, the delta rule A, beside the bias of the step; Mamba's convolution has a bias.
+double recurrent_extras(const RecurrentShape& r) {
+  const bool ssm = r.kind == Recurrence::ssm;
+  return as_double((ssm ? 3 : 2) * r.heads + (ssm ? r.inner() : r.value_dim) +
+                   r.conv_channels() * (r.conv_kernel + (ssm ? 1 : 0)));
+}
+
+double gated_parameters(std::int64_t hidden, std::int64_t intermediate, bool gated) {
+  return (gated ? 3.0 : 2.0) * as_double(hidden) * as_double(intermediate);
+}
+
+double mixer_norms(const Architecture& model, const LayerGroup& group) {
+  const AttentionShape& a = model.attention;
+  if (group.mixer == Mixer::none) {
+    return 0.0;
+  }
+  double norms = as_double(model.hidden);
+  if (!attends(group.mixer)) {
+    return norms + recurrent_extras(model.recurrent(group.mixer));
+  }
+  if (a.kind == AttentionKind::mla) {
+    norms += as_double(a.q_rank + a.kv_rank);
+  }
+  if (a.qk_norm) {
+    norms += 2.0 * as_double(a.head_dim);
+  }
+  if (a.qkv_bias) {
+    norms += as_double((a.query_heads + 2 * group.kv_heads) * a.head_dim);
+  }
+  return norms;
+}
+
+void add(LayerParameters& sum, double count, const LayerParameters& layer) {
+  sum.attention += count * layer.attention;
+  sum.modulation += count * layer.modulation;
+  sum.index += count * layer.index;
+  sum.recurrent += count * layer.recurrent;
+  sum.mlp += count * layer.mlp;
+  sum.experts += count * layer.experts;
+  sum.shared += count * layer.shared;
+  sum.latent += count * layer.latent;
+  sum.router += count * layer.router;
+  sum.norms += count * layer.norms;
+}
+
+}  // namespace
+
+LayerParameters layer_parameters(const Architecture& model, const LayerGroup& group) {
+  LayerParameters p;
+  p.norms = mixer_norms(model, group);
+  if (attends(group.mixer)) {
+    p.attention = as_double(group.streams) * attention_parameters(model, group.kv_heads);
+    p.modulation = as_double(group.streams * group.modulation * model.hidden * model.hidden);
+    p.index = index_parameters(model);
+  } else if (group.mixer != Mixer::none) {
+    const RecurrentShape& r = model.recurrent(group.mixer);
+    p.recurrent = as_double(model.hidden * (r.projected() + r.inner()));
+  }
+  if (group.ffn == Ffn::none) {
+    return p;
+  }
+  p.norms += as_double(model.hidden);
+  if (group.ffn == Ffn::mlp) {
+    p.mlp = as_double(group.streams) *
+            gated_parameters(model.hidden, group.intermediate, model.mlp.gated);
+    return p;
+  }
+  const MoeShape& moe = model.moe;
+  p.experts =
+      as_double(moe.experts) * gated_parameters(model.expert_hidden(), moe.intermediate, moe.gated);
+  p.shared = as_double(moe.shared_experts) *
+             gated_parameters(model.hidden, moe.shared_intermediate, moe.gated);
+  p.latent = model.projects_latent() ? 2.0 * as_double(model.hidden * moe.latent) : 0.0;
+  p.router = as_double((moe.experts + (moe.shared_gate ? 1 : 0)) * model.hidden);
+  return p;
+}
+
+ParameterCount parameters(const Architecture& model) {
+  ParameterCount count;
+  count.embedding = as_double(model.vocab) * as_double(model.hidden);
+  count.head = model.tied_embeddings ? 0.0 : count.embedding;
+  for (const VisionEncoder& vision : model.vision) {
+    count.vision = parameters(vision.encoder).total() + vision.projection_parameters(model.hidden);
+  }
+  count.final_norm = model.recommender ? 0.0 : as_double(model.hidden);
+  if (model.recommender) {
+    count.tables = model.recommender->rows() * as_double(model.recommender->width);
+    count.towers = model.recommender->mlp_parameters(model.hidden);
+  }
+  for (const LayerGroup& group : model.layers) {
+    add(count.layers, as_double(group.count), layer_parameters(model, group));
+  }
+  // A module is a layer that joins the hidden state and the next token's embedding before it (two
+  // norms and 2·hidden → hidden) and closes with a norm.
+  const double hidden = as_double(model.hidden);
+  for (const LayerGroup& group : model.mtp) {
+    count.mtp += as_double(group.count) *
+                 (layer_parameters(model, group).total() + 2.0 * hidden * hidden + 3.0 * hidden);
+  }
+  return count;
+}
+
+double active_parameters(const Architecture& model) {
+  const ParameterCount count = parameters(model);
+  const double share =
+      model.moe.experts == 0 ? 0.0 : as_double(model.moe.top_k) / as_double(model.moe.experts);
+  const bool looked_up = !model.tied_embeddings || !model.autoregressive;
+  return count.total() - count.tables - (looked_up ? count.embedding : 0.0) -
+         count.layers.experts * (1.0 - share);
+}
+
+}  // namespace roofcast::workloads

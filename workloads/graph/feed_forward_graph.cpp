@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/graph/graph_builder.hpp"
+
+namespace roofcast::workloads {
+
+// up (and gate), activation, down, on the rank's tokens.
+void GraphBuilder::feed_forward(const char* up, const char* act, const char* down,
+                                std::int64_t intermediate, bool gated, LinearFormat format,
+                                double count, std::int64_t streams) {
+  const std::int64_t width = intermediate / tp_;
+  streamed(up, tokens_, (gated ? 2 : 1) * width, hidden_, format, count, streams);
+  const auto inner = static_cast<double>(tokens_ * width);
+  const bool fused = base::bits(format.activations) < 16.0 && fuses_quantise(format);
+  elementwise(act, (gated ? 2.0 : 1.0) * inner * kHiddenBytes,
+              fused ? byte_count(inner, format.activations) : inner * kHiddenBytes, count);
+  quantise("mlp.quantise_inner", inner, format, count);
+  streamed(down, tokens_, hidden_, width, format, count, streams);
+}
+
+void GraphBuilder::dense(const LayerGroup& layer, double count) {
+  norm("mlp.norm", count);
+  quantise("mlp.quantise", static_cast<double>(tokens_ * hidden_), precision_.mlp, count);
+  feed_forward("mlp.up", "mlp.activation", "mlp.down", layer.intermediate, model_.mlp.gated,
+               precision_.mlp, count, layer.streams);
+  reduce("mlp.all_reduce", count);
+}
+
+void GraphBuilder::experts(double count) {
+  const MoeShape& moe = model_.moe;
+  const LinearFormat format = precision_.experts;
+  const std::int64_t hidden = model_.expert_hidden();
+  const std::int64_t ranks = mapping_.expert_ranks();
+  const std::int64_t groups = batch_.groups > 0 ? batch_.groups : mapping_.data_parallel;
+  // Decoding rows are the same on all ranks of a context group, prompts are shared among them.
+  const std::int64_t all_tokens =
+      ceil_div(groups * (decode_rows_ + cp_ * prefill_rows_), mapping_.expert_replicas);
+  const bool exchange = ranks > tp_;  // tokens live on other ranks than experts
+  const bool by_expert = mapping_.expert_tensor_parallel() == 1;
+  const std::int64_t own = ceil_div(ceil_div(decode_rows_, cp_) + prefill_rows_, tp_);
+  const std::int64_t projected = exchange ? own : tokens_;
+  norm("moe.norm", count);
+  linear("moe.router", tokens_, moe.experts + (moe.shared_gate ? 1 : 0), hidden_, precision_.plain,
+         count);
+  const auto share = [&] {
+    if (moe.shared_experts == 0) {
+      return;
+    }
+    if (model_.projects_latent()) {
+      quantise("moe.quantise_shared", static_cast<double>(tokens_ * hidden_), precision_.shared,
+               count);
+    }
+    feed_forward("moe.shared_up", "moe.shared_activation", "moe.shared_down",
+                 moe.shared_experts * moe.shared_intermediate, moe.gated, precision_.shared, count);
+  };
+  const bool shared_beside = fusion_.shared_beside_dispatch && exchange;
+  if (!shared_beside) {
+    share();
+  }
+  if (model_.projects_latent()) {
+    linear("moe.latent_down", projected, hidden, hidden_, precision_.latent, count);
+  }
+  // What one rank hands out: its own tokens, top_k copies each.
+  const double tokens =
+      static_cast<double>(decode_rows_ + cp_ * prefill_rows_) / static_cast<double>(tp_ * cp_);
+  const double copies = tokens * static_cast<double>(moe.top_k * hidden);
+  const auto gathered = static_cast<double>(all_tokens * hidden);
+  const auto all_to_all = [&](std::string_view name, double bytes) {
+    call(name,
+         Collective{CollectiveKind::all_to_all, bytes, ranks, 1, fusion_.custom_all_reduce,
+                    moe.top_k, false, tokens},
+         count);
+    graph_.back().exchange = true;
+  };
+  const auto between_ranks = [&](std::string_view name, CollectiveKind kind, double bytes) {
+    collective(name, kind, bytes, ranks, count);
+    graph_.back().exchange = true;
+  };
+  if (exchange && by_expert) {
+    all_to_all("moe.dispatch", byte_count(copies, format.activations));
+  } else if (exchange) {
+    between_ranks("moe.gather", CollectiveKind::all_gather,
+                  byte_count(gathered, format.activations));
+  }
+  if (shared_beside) {
+    const std::size_t first = graph_.size();
+    share();
+    for (std::size_t i = first; i < graph_.size(); ++i) {
+      graph_[i].beside = true;
+    }
+  }
+  const auto [pairs, distinct] =
+      busiest_load(static_cast<double>(all_tokens), moe.top_k, moe.experts, moe.popularity,
+                   mapping_.expert_placement());
+  const std::int64_t width = moe.intermediate / mapping_.expert_tensor_parallel();
+  const std::int64_t up = (moe.gated ? 2 : 1) * width;
+  call("moe.routing",
+       ExpertRouting{tokens_, pairs, hidden, moe.experts, moe.top_k, format.activations}, count);
+  const bool second = fusion_.second_experts;
+  call("moe.up",
+       GroupedGemm{pairs, distinct, up, hidden, format.activations, format.weights, false, second},
+       count);
+  elementwise("moe.activation", pairs * static_cast<double>(up) * kHiddenBytes,
+              byte_count(pairs * static_cast<double>(width), format.activations), count);
+  call("moe.down",
+       GroupedGemm{pairs, distinct, hidden, width, format.activations, format.weights, false,
+                   second},
+       count);
+  const auto project_back = [&] {
+    if (model_.projects_latent()) {
+      linear("moe.latent_up", projected, hidden_, hidden, precision_.latent, count);
+    }
+  };
+  // Every rank of a context group goes on with all decoding rows, of which it combined a part.
+  const auto share_decodes = [&] {
+    const double rows = static_cast<double>(decode_rows_ * hidden_) / static_cast<double>(tp_);
+    collective("moe.gather_decodes", CollectiveKind::all_gather, rows * kHiddenBytes,
+               decode_rows_ > 0 ? cp_ : 1, count, tp_);
+  };
+  if (exchange && by_expert) {
+    all_to_all("moe.combine", copies * kHiddenBytes);
+    project_back();
+    share_decodes();
+    // Each rank combined its share of the tokens; the shared expert's parts must be summed too.
+    if (moe.shared_experts > 0) {
+      collective("moe.all_reduce", CollectiveKind::all_reduce, rows_bytes(), tp_, count);
+    } else {
+      collective("moe.all_gather", CollectiveKind::all_gather, rows_bytes(), tp_, count);
+    }
+  } else if (exchange) {
+    between_ranks("moe.scatter", CollectiveKind::reduce_scatter, gathered * kHiddenBytes);
+    project_back();
+    share_decodes();
+    collective("moe.all_gather", CollectiveKind::all_gather, rows_bytes(), tp_, count);
+  } else {
+    project_back();
+    reduce("moe.all_reduce", count);
+  }
+}
+
+}  // namespace roofcast::workloads

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/graph/graph.hpp"
+
+#include "workloads/graph/graph_builder.hpp"
+
+namespace roofcast::workloads {
+namespace {
+
+bool same_mixer(const LayerGroup& a, const LayerGroup& b) {
+  return a.mixer == b.mixer && a.kv_heads == b.kv_heads && a.window == b.window &&
+         a.streams == b.streams && a.modulation == b.modulation;
+}
+bool same_ffn(const LayerGroup& a, const LayerGroup& b) {
+  return a.ffn == b.ffn && a.intermediate == b.intermediate && a.streams == b.streams;
+}
+
+// Calls `emit` once for each kind of layer, wherever its layers stand: equal operators become one
+// call.
+template <class Same, class Emit>
+void each_kind(const std::vector<LayerGroup>& groups, Same same, Emit emit) {
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    bool seen = false;
+    for (std::size_t j = 0; j < i && !seen; ++j) {
+      seen = same(groups[i], groups[j]);
+    }
+    if (seen) {
+      continue;
+    }
+    std::int64_t count = 0;
+    for (std::size_t j = i; j < groups.size(); ++j) {
+      count += same(groups[i], groups[j]) ? groups[j].count : 0;
+    }
+    emit(groups[i], static_cast<double>(count));
+  }
+}
+
+}  // namespace
+
+GraphBuilder::GraphBuilder(const Architecture& model, const Precision& precision,
+                           const Mapping& mapping, Fusion fusion, const Batch& batch, Graph& graph)
+    : model_(model),
+      precision_(precision),
+      mapping_(mapping),
+      fusion_(fusion),
+      batch_(batch),
+      graph_(graph),
+      hidden_(model.hidden),
+      tp_(mapping.tensor_parallel),
+      cp_(mapping.context_parallel),
+      decode_rows_(batch.decode_sequences * batch.query_tokens),
+      chunk_(ceil_div(batch.prefill_tokens, cp_)),
+      prefill_rows_(batch.prefill_sequences * chunk_),
+      tokens_(decode_rows_ + prefill_rows_) {}
+
+void GraphBuilder::build() {
+  graph_.clear();
+  if (model_.recommender) {
+    look_up(*model_.recommender);
+  } else {
+    elementwise("embedding", rows_bytes(), rows_bytes(), 1.0);
+    collective("embedding.all_reduce", CollectiveKind::all_reduce, rows_bytes(), tp_, 1.0);
+  }
+  if (model_.joins_token) {
+    elementwise("draft.norm", 2.0 * rows_bytes(), 2.0 * rows_bytes(), 1.0);
+    linear("draft.join", tokens_, hidden_, 2 * hidden_, precision_.plain, 1.0);
+  }
+  in_layers_ = true;
+  each_kind(model_.layers, same_mixer,
+            [&](const LayerGroup& layer, double count) { mixer(layer, count); });
+  each_kind(model_.layers, same_ffn, [&](const LayerGroup& layer, double count) {
+    if (layer.ffn == Ffn::mlp) {
+      dense(layer, count);
+    } else if (layer.ffn == Ffn::moe) {
+      experts(count);
+    }
+  });
+  in_layers_ = false;
+  head();
+}
+
+void GraphBuilder::quantise(std::string_view name, double elements, LinearFormat format,
+                            double count) {
+  if (base::bits(format.activations) < 16.0 && !fuses_quantise(format)) {
+    elementwise(name, elements * kHiddenBytes, byte_count(elements, format.activations), count);
+  }
+}
+
+void GraphBuilder::norm(std::string_view name, double count) {
+  if (fusion_.norm && tp_ > 1 && !mapping_.sequence_parallel && rows_bytes() <= kFusedNormBytes) {
+    return;
+  }
+  const double share = mapping_.sequence_parallel ? 1.0 / static_cast<double>(tp_) : 1.0;
+  elementwise(name, 2.0 * share * rows_bytes(), 2.0 * share * rows_bytes(), count);
+}
+
+void GraphBuilder::reduce(std::string_view name, double count) {
+  if (tp_ <= 1) {
+    return;
+  }
+  if (mapping_.sequence_parallel) {
+    collective(name, CollectiveKind::reduce_scatter, rows_bytes(), tp_, count);
+    collective("gather.tokens", CollectiveKind::all_gather, rows_bytes(), tp_, count);
+  } else {
+    collective(name, CollectiveKind::all_reduce, rows_bytes(), tp_, count);
+  }
+}
+
+void GraphBuilder::collective(std::string_view name, CollectiveKind kind, double bytes,
+                              std::int64_t ranks, double count, std::int64_t stride) {
+  if (ranks > 1) {
+    call(name, Collective{kind, bytes, ranks, stride, fusion_.custom_all_reduce, 1}, count);
+  }
+}
+
+void GraphBuilder::head() {
+  if (model_.recommender) {
+    quantise("top_mlp.quantise", static_cast<double>(ceil_div(tokens_, tp_) * hidden_),
+             precision_.mlp, 1.0);
+    chain("top_mlp", hidden_, model_.recommender->top_mlp);
+    return;
+  }
+  const std::int64_t rows = batch_.loss ? tokens_ : batch_.logit_rows();
+  elementwise("head.norm", 2.0 * rows_bytes(), rows_bytes(), 1.0);
+  if (!model_.autoregressive) {
+    return;
+  }
+  const std::int64_t vocab = ceil_div(model_.vocab, tp_);
+  linear("head.logits", rows, vocab, hidden_, precision_.head, 1.0);
+  if (batch_
+          .loss) {  // of a rank's part of the vocabulary, in fp32: the largest, the sum, the probabilities
+    constexpr double kLossBytes = 4.0;
+    const double part = static_cast<double>(rows * vocab) * kLossBytes;
+    elementwise("head.loss", 2.0 * part, part, 1.0);
+    collective("head.all_reduce", CollectiveKind::all_reduce,
+               2.0 * static_cast<double>(rows) * kLossBytes, tp_, 1.0);
+    return;
+  }
+  const auto logits = static_cast<double>(rows * model_.vocab) * kHiddenBytes;
+  collective("head.gather", CollectiveKind::all_gather, logits, tp_, 1.0);
+  elementwise("head.sampling", logits, static_cast<double>(rows) * 4.0, 1.0);
+}
+
+void build_graph(const Architecture& model, const Precision& precision, const Mapping& mapping,
+                 Fusion fusion, const Batch& batch, Graph& graph) {
+  GraphBuilder(model, precision, mapping, fusion, batch, graph).build();
+}
+
+}  // namespace roofcast::workloads

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Emits the calls of one iteration. Internal to workloads: the mixers' emitters are in
+// mixer_graph.cpp, those of the feed-forwards in feed_forward_graph.cpp, those of
+// recommenders in recommender_graph.cpp.
+#pragma once
+
+#include "base/integers.hpp"
+#include "workloads/graph/graph.hpp"
+
+namespace roofcast::workloads {
+
+using base::byte_count;
+using base::ceil_div;
+
+class GraphBuilder {
+ public:
+  GraphBuilder(const Architecture& model, const Precision& precision, const Mapping& mapping,
+               Fusion fusion, const Batch& batch, Graph& graph);
+  void build();
+
+ private:
+  // Mixers
+  void mixer(const LayerGroup& layer, double count);
+  void grouped_query(const LayerGroup& layer, double count);
+  void latent(double count);
+  void index_scores(double count);
+  void decode_attention(AttentionHeads heads, double count);
+  void prefill_attention(const AttentionHeads& heads, double passed_elements,
+                         std::int64_t passed_heads, double count);
+  void recurrent(const RecurrentShape& shape, double count);
+  void convolution(const RecurrentShape& shape, std::int64_t all, double count);
+
+  // Feed-forwards
+  void dense(const LayerGroup& layer, double count);
+  void experts(double count);
+  void feed_forward(const char* up, const char* act, const char* down, std::int64_t intermediate,
+                    bool gated, LinearFormat format, double count, std::int64_t streams = 1);
+
+  // Recommenders (recommender_graph.cpp)
+  void look_up(const Recommender& recommender);
+  void chain(std::string_view name, std::int64_t from, const std::vector<std::int64_t>& widths);
+
+  void head();
+
+  // What they are made of
+  bool trades_heads() const { return cp_ > 1 && mapping_.context_method == ContextMethod::ulysses; }
+  double rows_bytes() const {
+    return static_cast<double>(tokens_) * static_cast<double>(hidden_) * kHiddenBytes;
+  }
+  void call(std::string_view name, Operator op, double count) {
+    graph_.push_back({std::move(op), name, count, in_layers_});
+  }
+  // One multiply-add an element read is near enough: these kernels never are compute bound.
+  void elementwise(std::string_view name, double read, double written, double count) {
+    call(name, Elementwise{read, written, read}, count);
+  }
+  void linear(std::string_view name, std::int64_t m, std::int64_t n, std::int64_t k,
+              LinearFormat format, double count, std::int64_t groups = 1) {
+    if (m > 0) {
+      call(name, Gemm{m, n, k, groups, format.activations, format.weights}, count);
+    }
+  }
+  // Each stream has weights of its own for its part of the tokens.
+  void streamed(std::string_view name, std::int64_t m, std::int64_t n, std::int64_t k,
+                LinearFormat format, double count, std::int64_t streams) {
+    linear(name, ceil_div(m, streams), n, k, format, count * static_cast<double>(streams));
+  }
+  bool fuses_quantise(LinearFormat format) const {
+    return fusion_.quantise == QuantiseFusion::all ||
+           (fusion_.quantise == QuantiseFusion::tensors && format.activations == NumberFormat::fp8);
+  }
+  // Activations arrive in bf16 and are multiplied in a narrower format.
+  void quantise(std::string_view name, double elements, LinearFormat format, double count);
+  // RMS norm with the residual addition in one kernel: reads both streams, writes both. Nothing where the
+  // all-reduce before it does that.
+  void norm(std::string_view name, double count);
+  void reduce(std::string_view name, double count);
+  void collective(std::string_view name, CollectiveKind kind, double bytes, std::int64_t ranks,
+                  double count, std::int64_t stride = 1);
+
+  const Architecture& model_;
+  const Precision& precision_;
+  const Mapping& mapping_;
+  const Fusion fusion_;
+  const Batch& batch_;
+  Graph& graph_;
+  const std::int64_t hidden_;
+  const std::int64_t tp_;
+  const std::int64_t cp_;
+  const std::int64_t decode_rows_;
+  const std::int64_t chunk_;         // new tokens of each prompt on this rank
+  const std::int64_t prefill_rows_;  // of all prompts
+  const std::int64_t tokens_;        // rows of this rank's linear layers
+  bool in_layers_ = false;
+};
+
+}  // namespace roofcast::workloads

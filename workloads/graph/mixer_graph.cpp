@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "workloads/graph/graph_builder.hpp"
+
+namespace roofcast::workloads {
+namespace {
+
+// Keys before a rank's `own` new tokens of a prompt of `all`, such that the rank sees 1/n of all the
+// causal pairs: first and last tokens are dealt out evenly.
+std::int64_t balanced_before(std::int64_t cached, std::int64_t all, std::int64_t own) {
+  return cached + (all - own) / 2;
+}
+
+struct RecurrentNames {
+  const char *norm, *quantise, *in, *convolution, *convolution_update, *gating, *to_heads, *scan,
+      *update, *gather, *to_tokens, *gated_norm, *quantise_out, *out, *all_reduce;
+};
+constexpr RecurrentNames kMamba = {"mamba.norm",         "mamba.quantise",    "mamba.in",
+                                   "mamba.convolution",  "mamba.conv_update", nullptr,
+                                   "mamba.to_heads",     "mamba.scan",        "mamba.update",
+                                   "mamba.gather",       "mamba.to_tokens",   "mamba.gated_norm",
+                                   "mamba.quantise_out", "mamba.out",         "mamba.all_reduce"};
+constexpr RecurrentNames kDeltaNet = {
+    "delta_net.norm",         "delta_net.quantise", "delta_net.in",        "delta_net.convolution",
+    "delta_net.conv_update",  "delta_net.gating",   "delta_net.to_heads",  "delta_net.scan",
+    "delta_net.update",       "delta_net.gather",   "delta_net.to_tokens", "delta_net.gated_norm",
+    "delta_net.quantise_out", "delta_net.out",      "delta_net.all_reduce"};
+
+}  // namespace
+
+void GraphBuilder::mixer(const LayerGroup& layer, double count) {
+  if (layer.mixer == Mixer::none) {
+    return;
+  }
+  if (!attends(layer.mixer)) {
+    recurrent(model_.recurrent(layer.mixer), count);
+    return;
+  }
+  if (layer.modulation > 0) {
+    linear("attention.modulation", batch_.prefill_sequences,
+           ceil_div(layer.modulation * hidden_, tp_), hidden_, precision_.plain,
+           count * static_cast<double>(layer.streams));
+  }
+  norm("attention.norm", count);
+  quantise("attention.quantise", static_cast<double>(tokens_ * hidden_), precision_.attention,
+           count);
+  if (model_.attention.kind == AttentionKind::gqa) {
+    grouped_query(layer, count);
+  } else {
+    latent(count);
+  }
+  reduce("attention.all_reduce", count);
+}
+
+// Every rank of a context group attends to its part of the cache with all the heads that share it, and
+// the partial outputs (with their log-sum-exp) are merged.
+void GraphBuilder::decode_attention(AttentionHeads heads, double count) {
+  if (batch_.decode_sequences == 0) {
+    return;
+  }
+  const std::int64_t parts = mapping_.cache_parts();
+  const std::int64_t shared = mapping_.decode_context_parallel;
+  constexpr double kLogSumExpBytes = 4.0;
+  const auto merged = [&] {
+    return static_cast<double>(decode_rows_ * heads.query_heads) *
+           (static_cast<double>(heads.value_dim) * kHiddenBytes + kLogSumExpBytes);
+  };
+  if (shared > 1) {
+    heads.query_heads *= shared;
+    collective("attention.gather_queries", CollectiveKind::all_gather,
+               static_cast<double>(decode_rows_ * heads.query_heads * heads.qk_dim) * kHiddenBytes,
+               shared, count);
+  }
+  if (heads.window > 0) {
+    heads.window = ceil_div(heads.window, parts);
+  }
+  call("attention.decode",
+       DecodeAttention{heads, batch_.decode_sequences, batch_.query_tokens,
+                       ceil_div(batch_.context, parts)},
+       count);
+  if (shared > 1) {
+    collective("attention.merge", CollectiveKind::reduce_scatter, merged(), shared, count);
+    heads.query_heads /= shared;
+  }
+  collective("attention.merge", CollectiveKind::all_reduce, merged(), cp_, count, tp_);
+}
+
+// `passed_elements`: of one token, that its rank hands to the others; they belong to `passed_heads`
+// heads, each of which ranks that trade tokens for heads need a copy of where there are too few.
+void GraphBuilder::prefill_attention(const AttentionHeads& heads, double passed_elements,
+                                     std::int64_t passed_heads, double count) {
+  if (batch_.prefill_sequences == 0) {
+    return;
+  }
+  const std::int64_t sequences = batch_.prefill_sequences;
+  const std::int64_t keys = batch_.prefill_tokens + batch_.cached_tokens;
+  const double passed =
+      static_cast<double>(sequences * ceil_div(keys, cp_)) * passed_elements * kHiddenBytes;
+  if (trades_heads()) {
+    AttentionHeads part = heads;
+    part.query_heads = heads.query_heads / cp_;
+    part.kv_heads = ceil_div(heads.kv_heads, cp_);
+    part.cache_elements = ceil_div(heads.cache_elements, std::min(cp_, heads.kv_heads));
+    const double query = static_cast<double>(prefill_rows_ * heads.query_heads) * kHiddenBytes;
+    const double copies =
+        static_cast<double>(ceil_div(passed_heads, cp_) * cp_) / static_cast<double>(passed_heads);
+    collective("attention.to_heads", CollectiveKind::all_to_all,
+               query * static_cast<double>(heads.qk_dim) + copies * passed, cp_, count, tp_);
+    call("attention.prefill",
+         PrefillAttention{part, sequences, batch_.prefill_tokens, batch_.cached_tokens}, count);
+    collective("attention.to_tokens", CollectiveKind::all_to_all,
+               query * static_cast<double>(heads.value_dim), cp_, count, tp_);
+    return;
+  }
+  const std::int64_t others =
+      heads.bidirectional ? batch_.cached_tokens + batch_.prefill_tokens - chunk_
+                          : balanced_before(batch_.cached_tokens, batch_.prefill_tokens, chunk_);
+  call("attention.prefill", PrefillAttention{heads, sequences, chunk_, others}, count);
+  if (cp_ > 1) {
+    collective("attention.ring", CollectiveKind::send_receive, passed, 2,
+               count * static_cast<double>(cp_ - 1), tp_);
+    graph_.back().beside = true;
+  }
+}
+
+void GraphBuilder::grouped_query(const LayerGroup& layer, double count) {
+  const AttentionShape& a = model_.attention;
+  const std::int64_t heads = a.query_heads / tp_;
+  const std::int64_t kv_heads = ceil_div(layer.kv_heads, tp_);  // replicated when there are too few
+  const std::int64_t query = heads * a.head_dim;
+  const std::int64_t kv = kv_heads * a.head_dim;
+  streamed("attention.qkv", tokens_, (a.output_gate ? 2 : 1) * query + 2 * kv, hidden_,
+           precision_.attention, count, layer.streams);
+  const auto rows = static_cast<double>(tokens_);
+  const double qk = rows * static_cast<double>(query + kv);
+  const double fresh = rows * static_cast<double>(2 * kv);
+  elementwise(
+      "attention.rope", (qk + rows * static_cast<double>(kv)) * kHiddenBytes,
+      rows * static_cast<double>(query) * kHiddenBytes + byte_count(fresh, precision_.kv_cache),
+      count);
+  if (a.joint_qk_norm) {
+    constexpr double kSquares = 2.0 * 4.0;  // sums over the queries and over the keys, fp32
+    collective("attention.qk_all_reduce", CollectiveKind::all_reduce, rows * kSquares, tp_, count);
+  }
+  if (a.qk_norm) {
+    elementwise("attention.qk_norm", qk * kHiddenBytes, qk * kHiddenBytes, count);
+  }
+  const AttentionHeads shape{heads,
+                             kv_heads,
+                             a.head_dim,
+                             a.head_dim,
+                             layer.window,
+                             2 * kv,
+                             precision_.kv_cache,
+                             layer.mixer == Mixer::chunked_attention,
+                             layer.mixer == Mixer::bidirectional_attention};
+  decode_attention(shape, count);
+  prefill_attention(shape, static_cast<double>(2 * kv), kv_heads, count);
+  const double outputs = rows * static_cast<double>(query);
+  if (a.output_gate) {
+    elementwise("attention.gate", 2.0 * outputs * kHiddenBytes, outputs * kHiddenBytes, count);
+  }
+  quantise("attention.quantise_out", outputs, precision_.attention, count);
+  streamed("attention.out", tokens_, hidden_, query, precision_.attention, count, layer.streams);
+}
+
+// Decode attends in the latent space (weights absorbed into queries and outputs); prefill expands
+// the latent of new and cached tokens to full heads. Where an index has chosen keys, prefill too
+// attends in the latent space, to the chosen ones.
+void GraphBuilder::latent(double count) {
+  const AttentionShape& a = model_.attention;
+  const LinearFormat format = precision_.attention;
+  const std::int64_t heads = a.query_heads / tp_;
+  const std::int64_t cache = a.kv_rank + a.rope_dim;
+  const std::int64_t qk = a.nope_dim + a.rope_dim;
+  const std::int64_t keys = batch_.prefill_tokens + batch_.cached_tokens;
+  const bool chosen = a.index.top_k > 0 && keys > a.index.top_k;  // in prefill
+  linear("attention.down", tokens_, a.q_rank + cache, hidden_, format, count);
+  elementwise("attention.latent_norm",
+              static_cast<double>(tokens_ * (a.q_rank + cache)) * kHiddenBytes,
+              static_cast<double>(tokens_ * a.q_rank) * kHiddenBytes +
+                  byte_count(static_cast<double>(tokens_ * cache), precision_.kv_cache),
+              count);
+  linear("attention.query", tokens_, heads * qk, a.q_rank > 0 ? a.q_rank : hidden_, format, count);
+  if (a.index.top_k > 0) {
+    index_scores(count);
+  }
+  const LinearFormat plain = precision_.plain;  // the absorbed weights are not quantised
+  const std::int64_t absorbed = decode_rows_ + (chosen ? prefill_rows_ : 0);
+  linear("attention.absorb_query", absorbed, a.kv_rank, a.nope_dim, plain, count, heads);
+  if (!chosen) {
+    const std::int64_t own = trades_heads() ? heads / cp_ : heads;
+    linear("attention.expand", batch_.prefill_sequences * keys, own * (a.nope_dim + a.value_dim),
+           a.kv_rank, format, count);
+  }
+  const AttentionHeads latents{
+      heads, 1, cache, a.kv_rank, a.index.top_k, cache, precision_.kv_cache};
+  const AttentionHeads expanded{
+      heads, heads, qk, a.value_dim, 0, heads * (qk + a.value_dim), plain.activations};
+  decode_attention(latents, count);
+  prefill_attention(chosen ? latents : expanded, static_cast<double>(cache), 1, count);
+  linear("attention.absorb_value", absorbed, a.value_dim, a.kv_rank, plain, count, heads);
+  quantise("attention.quantise_out", static_cast<double>(tokens_ * heads * a.value_dim), format,
+           count);
+  linear("attention.out", tokens_, hidden_, heads * a.value_dim, format, count);
+}
+
+// The index is small and repeated on every tensor-parallel rank.
+void GraphBuilder::index_scores(double count) {
+  const AttentionShape& a = model_.attention;
+  const SparseIndex& index = a.index;
+  linear("index.query", tokens_, index.heads * index.dim, a.q_rank > 0 ? a.q_rank : hidden_,
+         precision_.attention, count);
+  linear("index.key", tokens_, index.dim + index.heads, hidden_, precision_.attention, count);
+  const auto made = static_cast<double>(tokens_ * (index.heads + 1) * index.dim);
+  elementwise("index.rope", made * kHiddenBytes, byte_count(made, precision_.index), count);
+  const auto scores = [&](std::string_view name, std::int64_t sequences, std::int64_t queries,
+                          std::int64_t cached) {
+    if (sequences > 0) {
+      call(name,
+           IndexScores{index.heads, index.dim, index.top_k, sequences, queries, cached,
+                       precision_.index},
+           count);
+    }
+  };
+  scores("index.decode", batch_.decode_sequences, batch_.query_tokens,
+         ceil_div(batch_.context, mapping_.cache_parts()));
+  scores("index.prefill", batch_.prefill_sequences, chunk_,
+         balanced_before(batch_.cached_tokens, batch_.prefill_tokens, chunk_));
+}
+
+// New tokens of every sequence are stirred with the conv_kernel − 1 before them, kept per sequence. A
+// context group cuts the kept ones of decoding sequences by channels.
+void GraphBuilder::convolution(const RecurrentShape& shape, std::int64_t all, double count) {
+  const RecurrentNames& names = shape.kind == Recurrence::ssm ? kMamba : kDeltaNet;
+  const auto emit = [&](std::string_view name, std::int64_t sequences, std::int64_t rows,
+                        std::int64_t channels) {
+    if (rows > 0) {
+      const auto kept = static_cast<double>(sequences * channels * (shape.conv_kernel - 1));
+      const double bytes = (static_cast<double>(rows * channels) + kept) * kHiddenBytes;
+      const auto flop = static_cast<double>(2 * rows * channels * shape.conv_kernel);
+      call(name, Elementwise{bytes, bytes, flop, shape.conv_kernel}, count);
+    }
+  };
+  emit(names.convolution_update, batch_.decode_sequences, decode_rows_, ceil_div(all, cp_));
+  emit(names.convolution, batch_.prefill_sequences, prefill_rows_, all);
+}
+
+// Between the convolution and the norm a context group trades tokens for heads: the recurrence must see
+// a sequence in order.
+void GraphBuilder::recurrent(const RecurrentShape& shape, double count) {
+  const RecurrentNames& names = shape.kind == Recurrence::ssm ? kMamba : kDeltaNet;
+  const LinearFormat format = precision_.recurrent;
+  const std::int64_t ways = tp_ * cp_;
+  const auto rows = static_cast<double>(tokens_);
+  const std::int64_t inner = shape.inner() / tp_;
+  const std::int64_t keys = ceil_div(shape.key_heads, tp_) * shape.key_dim;
+  const std::int64_t channels = inner + 2 * keys;
+  norm(names.norm, count);
+  quantise(names.quantise, rows * static_cast<double>(hidden_), format, count);
+  linear(names.in, tokens_, inner + channels + shape.head_scalars() / tp_, hidden_, format, count);
+  convolution(shape, channels, count);
+  if (names.gating != nullptr) {
+    const double scalars = rows * static_cast<double>(shape.head_scalars() / tp_);
+    elementwise(names.gating, scalars * kHiddenBytes, scalars * 4.0, count);
+  }
+  const double handed = static_cast<double>(prefill_rows_) * kHiddenBytes;
+  const RecurrentHeads heads{shape.kind,    shape.heads / ways, ceil_div(shape.key_heads, ways),
+                             shape.key_dim, shape.value_dim,    precision_.state};
+  if (batch_.decode_sequences > 0) {
+    call(names.update, StateUpdate{heads, batch_.decode_sequences, batch_.query_tokens}, count);
+    collective(names.gather, CollectiveKind::all_gather,
+               static_cast<double>(decode_rows_ * inner) * kHiddenBytes, cp_, count, tp_);
+  }
+  if (batch_.prefill_sequences > 0) {
+    collective(names.to_heads, CollectiveKind::all_to_all, handed * static_cast<double>(channels),
+               cp_, count, tp_);
+    call(names.scan, StateScan{heads, batch_.prefill_sequences, batch_.prefill_tokens, shape.chunk},
+         count);
+    collective(names.to_tokens, CollectiveKind::all_to_all, handed * static_cast<double>(inner),
+               cp_, count, tp_);
+  }
+  const double outputs = rows * static_cast<double>(inner);
+  elementwise(names.gated_norm, 2.0 * outputs * kHiddenBytes, outputs * kHiddenBytes, count);
+  quantise(names.quantise_out, outputs, format, count);
+  linear(names.out, tokens_, hidden_, inner, format, count);
+  reduce(names.all_reduce, count);
+}
+
+}  // namespace roofcast::workloads

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/graph/training_graph.hpp"
+
+#include "base/overloaded.hpp"
+
+namespace roofcast::workloads {
+namespace {
+
+constexpr double kAttentionBackward = 2.5;
+constexpr double kTwoProducts = 2.0;
+
+CollectiveKind opposite(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::all_gather:
+      return CollectiveKind::reduce_scatter;
+    case CollectiveKind::reduce_scatter:
+      return CollectiveKind::all_gather;
+    case CollectiveKind::all_reduce:
+    case CollectiveKind::all_to_all:
+    case CollectiveKind::broadcast:
+    case CollectiveKind::send_receive:
+      break;
+  }
+  return kind;
+}
+
+class Backward {
+ public:
+  Backward(Graph& graph, double gradient_bytes) : graph_(graph), gradient_bytes_(gradient_bytes) {}
+
+  void add(const Call& forward) {
+    from_ = &forward;
+    std::visit(
+        base::overloaded{
+            [this](const Gemm& o) { gemm(o); },
+            [this](const GroupedGemm& o) { grouped(o); },
+            [this](const PrefillAttention& o) { call(o, kAttentionBackward); },
+            [this](const DecodeAttention& o) { call(o, kAttentionBackward); },
+            [this](const IndexScores& o) { call(o, kTwoProducts); },
+            [this](const StateScan& o) { call(o, kTwoProducts); },
+            [this](const StateUpdate& o) { call(o, kTwoProducts); },
+            [this](const Elementwise& o) {
+              call(Elementwise{o.read_bytes + o.written_bytes, o.read_bytes, 2.0 * o.flop, o.taps});
+            },
+            [this](const ExpertRouting& o) { call(o); },
+            [](const TableLookup&) {},  // a scenario that trains a recommender is refused
+            [this](Collective o) {
+              o.kind = opposite(o.kind);
+              call(o);
+            },
+        },
+        forward.op);
+  }
+
+ private:
+  void call(Operator op, double times = 1.0) {
+    graph_.push_back(
+        {std::move(op), from_->name, times * from_->count, from_->in_layers, from_->beside});
+  }
+  // Reads and writes the gradients of so many parameters beside the product that makes them.
+  void accumulate(double parameters) {
+    const double bytes = parameters * gradient_bytes_;
+    call(Elementwise{bytes, bytes, parameters});
+    graph_.back().beside = true;
+  }
+  void gemm(const Gemm& o) {
+    call(Gemm{o.m, o.k, o.n, o.batch, o.activations, o.weights});
+    call(Gemm{o.k, o.n, o.m, o.batch, o.activations, o.activations});
+    accumulate(static_cast<double>(o.k * o.n * o.batch));
+  }
+  void grouped(const GroupedGemm& o) {
+    call(GroupedGemm{o.pairs, o.distinct, o.k, o.n, o.activations, o.weights, o.even,
+                     o.second_choice});
+    // Moves and multiplies as much as the forward's.
+    call(GroupedGemm{o.pairs, o.distinct, o.n, o.k, o.activations, o.activations, o.even,
+                     o.second_choice});
+    accumulate(o.distinct * static_cast<double>(o.n * o.k));
+  }
+
+  Graph& graph_;
+  const double gradient_bytes_;
+  const Call* from_ = nullptr;
+};
+
+bool repeats(const Call& call, Recompute recompute) {
+  return (recompute == Recompute::full && call.in_layers) ||
+         (recompute == Recompute::attention && std::holds_alternative<PrefillAttention>(call.op));
+}
+
+}  // namespace
+
+Graph backward_graph(const Graph& forward, Recompute recompute, double gradient_bytes) {
+  Graph graph;
+  for (const Call& call : forward) {
+    if (repeats(call, recompute)) {
+      graph.push_back(call);
+    }
+  }
+  Backward backward(graph, gradient_bytes);
+  for (const Call& call : forward) {
+    backward.add(call);
+  }
+  return graph;
+}
+
+}  // namespace roofcast::workloads

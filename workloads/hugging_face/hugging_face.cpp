@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/hugging_face/hugging_face.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/nearest.hpp"
+#include "workloads/hugging_face/hugging_face_parts.hpp"
+
+namespace roofcast::workloads {
+namespace {
+
+using base::Node;
+
+const Node* scalar_at(const Node& node, std::string_view key) {
+  const Node* found = node.find(key);
+  return found != nullptr && found->is_scalar() && !found->text.empty() ? found : nullptr;
+}
+
+const Node* architecture_of(const Node& node) {
+  const Node* list = node.find("architectures");
+  return list != nullptr && !list->items.empty() ? &list->items.front() : nullptr;
+}
+
+// The key below which a model of images or sound keeps the configuration of its language model.
+std::string_view key_of_text(const Node& config) {
+  for (const std::string_view key : {"text_config", "llm_config", "language_config"}) {
+    if (const Node* found = config.find(key); found != nullptr && found->is_map()) {
+      return key;
+    }
+  }
+  return "";
+}
+
+const HuggingFaceFamily* family_of(const Node& config) {
+  const Node* type = scalar_at(config, "model_type");
+  const Node* architecture = architecture_of(config);
+  for (const HuggingFaceFamily& family : hugging_face_families()) {
+    if (type != nullptr &&
+        (type->text == family.model_type || type->text + "_text" == family.model_type)) {
+      return &family;
+    }
+  }
+  for (const HuggingFaceFamily& family : hugging_face_families()) {
+    if (architecture != nullptr && architecture->text == family.architecture) {
+      return &family;
+    }
+  }
+  return nullptr;
+}
+
+void report_family(const Node& config, base::Problems& problems) {
+  std::vector<std::string> supported;
+  for (const HuggingFaceFamily& family : hugging_face_families()) {
+    supported.emplace_back(family.model_type);
+  }
+  const Node* type = scalar_at(config, "model_type");
+  const Node* named = type != nullptr ? type : architecture_of(config);
+  const std::string name = named != nullptr ? named->text : "";
+  std::string message = fmt::format("models of type \"{}\" are not supported", name);
+  if (const auto near = base::nearest_name(name, supported)) {
+    message += fmt::format("; the nearest that is: \"{}\"", *near);
+  }
+  problems.add(named != nullptr ? named->place : config.place,
+               type != nullptr ? "model_type" : "architectures",
+               fmt::format("{} (supported: {})", message, fmt::join(supported, ", ")));
+}
+
+void refuse_encoders(HuggingFaceConfig& c) {
+  for (const std::string_view key : {"is_encoder_decoder", "add_cross_attention"}) {
+    if (c.flag(key, false)) {
+      c.problem(c.place_of(key), key, "models with an encoder are not modelled");
+    }
+  }
+}
+
+std::string name_of(const Node& config, const Node& text, const HuggingFaceFamily& family) {
+  for (const Node* node : {&config, &text}) {
+    if (const Node* name = scalar_at(*node, "_name_or_path")) {
+      return name->text;
+    }
+  }
+  const Node* architecture = architecture_of(config);
+  return architecture != nullptr && !architecture->text.empty() ? architecture->text
+                                                                : std::string(family.model_type);
+}
+
+void head_of(HuggingFaceModel& m, const Node& config, const HuggingFaceFamily& family) {
+  HuggingFaceConfig& c = m.config;
+  const base::Place& top = config.place;
+  m.set("", "name", name_of(config, c.node(), family), top);
+  const NativePrecision native = native_precision(config, c.node(), m.notes);
+  if (!native.id.empty()) {
+    m.set("", "native_precision", native.id, native.place);
+  }
+  m.set("", "max_context", c.required("max_position_embeddings"));
+  m.set("", "hidden", c.required("hidden_size"));
+  m.set("", "vocab", c.required("vocab_size"));
+}
+
+void tail_of(HuggingFaceModel& m, const Node& config, const HuggingFaceFamily& family) {
+  bool interleaved = false;
+  m.document["layers"] = layer_groups(m.layers, m.irregular, interleaved);
+  if (interleaved) {
+    m.set("", "interleaved", true, m.layers.front().place);
+  }
+  if (!m.mtp.empty()) {
+    m.document["mtp"] = layer_groups(m.mtp, true, interleaved);
+  }
+  const std::string file =
+      config.place.source ? std::filesystem::path(config.place.source->name).filename().string()
+                          : std::string("a document");
+  m.set("", "source",
+        fmt::format("{}, a Hugging Face configuration of model_type {}", file, family.model_type),
+        config.place);
+  if (m.notes.empty()) {
+    return;
+  }
+  Node& notes = m.document["notes"];
+  notes.kind = Node::Kind::sequence;
+  for (const std::string& note : m.notes) {
+    notes.items.push_back(base::scalar_node(note, config.place));
+  }
+}
+
+}  // namespace
+
+bool is_hugging_face(const Node& document) {
+  return document.find("model_type") != nullptr || document.find("architectures") != nullptr;
+}
+
+Node from_hugging_face(const Node& config) {
+  base::Problems problems;
+  const std::string_view key = key_of_text(config);
+  const Node& text = key.empty() ? config : *config.find(key);
+  const HuggingFaceFamily* family = family_of(text);
+  const bool named = scalar_at(text, "model_type") != nullptr;
+  family = family == nullptr && !named ? family_of(config) : family;
+  if (family == nullptr) {
+    report_family(named ? text : config, problems);
+    problems.throw_if_any();
+  }
+  HuggingFaceModel m{HuggingFaceConfig(text, std::string(key), problems), {}, {}, {}, false, {}};
+  m.document.kind = Node::Kind::map;
+  m.document.place = config.place;
+  m.document.reference = config.reference;
+  if (!key.empty()) {
+    m.notes.push_back(fmt::format(
+        "Only the language model ({}) is described: encoders of images or sound are not.", key));
+  }
+  HuggingFaceConfig outer(config, "", problems);
+  refuse_encoders(outer);
+  head_of(m, config, *family);
+  HuggingFaceConfig& tied = m.config.has("tie_word_embeddings") ? m.config : outer;
+  m.set("", "tied_embeddings", tied.flag("tie_word_embeddings", false),
+        tied.place_of("tie_word_embeddings"));
+  family->translate(m);
+  tail_of(m, config, *family);
+  problems.throw_if_any();
+  return std::move(m.document);
+}
+
+}  // namespace roofcast::workloads

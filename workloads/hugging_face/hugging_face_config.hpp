@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reading one Hugging Face configuration, for workloads/hugging_face/hugging_face.cpp and its families.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/document/fields.hpp"
+#include "base/document/node.hpp"
+#include "base/document/problems.hpp"
+
+namespace roofcast::workloads {
+
+// A whole number and the place it came from: its key's, or the configuration's for a default.
+struct Figure {
+  std::int64_t value = 0;
+  base::Place place;
+};
+
+// Unlike a document of ours a configuration may hold any other key; null is the same as absent.
+class HuggingFaceConfig {
+ public:
+  HuggingFaceConfig(const base::Node& node, std::string path, base::Problems& problems);
+
+  const base::Node& node() const { return *node_; }
+  bool has(std::string_view key) const { return fields_.has(key); }
+  bool is_null(std::string_view key) const;  // written as null
+  base::Place place_of(std::string_view key) const;
+  // The first key that is there, or the first of all: keys that other versions spell differently.
+  std::string_view first_of(std::initializer_list<std::string_view> keys) const;
+
+  // A value that is missing or out of range is a problem and reads as 0, or as the fallback.
+  Figure required(std::string_view key, base::Range range = base::at_least_one);
+  Figure optional(std::string_view key, std::int64_t fallback,
+                  base::Range range = base::not_negative);
+  double required_number(std::string_view key);
+  bool flag(std::string_view key, bool fallback);
+  std::string text(std::string_view key);
+  // A list with an entry for each layer; nullptr when absent, or when it is not one, a problem.
+  const base::Node* list_of_layers(std::string_view key, std::size_t layers);
+  // The layers that a list of their indices, from 0, names; out of range is a problem.
+  std::vector<bool> chosen_layers(std::string_view key, std::size_t layers);
+  // The configuration at a node somewhere below, `path` from here.
+  HuggingFaceConfig at(const base::Node& node, std::string_view path) const;
+  // A value that is none of the known ones.
+  void unknown(const base::Node& value, std::string_view key, std::string_view what,
+               const std::vector<std::string>& known);
+  void problem(const base::Place& place, std::string_view key, std::string_view message);
+
+ private:
+  std::string path_of(std::string_view key) const;
+
+  const base::Node* node_;
+  base::Fields fields_;
+  base::Problems* problems_;
+};
+
+// The id of the precision that the weights are published in; empty, with a note, where no precision
+// of the catalog is plainly it. `outer` may hold the keys that the text's configuration lacks.
+struct NativePrecision {
+  std::string id;
+  base::Place place;
+};
+NativePrecision native_precision(const base::Node& outer, const base::Node& text,
+                                 std::vector<std::string>& notes);
+
+}  // namespace roofcast::workloads

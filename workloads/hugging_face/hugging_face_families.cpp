@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The families, each as its class in huggingface/transformers reads its keys.
+#include <algorithm>
+
+#include "workloads/hugging_face/hugging_face_parts.hpp"
+
+namespace roofcast::workloads {
+namespace {
+
+using base::Node;
+using Layer = HuggingFaceLayer;
+
+// Tokens of a prompt that the kernels of huggingface/transformers and of fla multiply as one block.
+constexpr std::int64_t kDeltaNetChunk = 64;
+
+// Every layer slides.
+void slide_all(HuggingFaceModel& m) {
+  for (Layer& layer : m.layers) {
+    layer.mixer = "sliding_attention";
+    layer.place = m.config.place_of("sliding_window");
+  }
+}
+
+// Qwen2 and Qwen3: with use_sliding_window the layers from max_window_layers on slide.
+void qwen_window(HuggingFaceModel& m) {
+  HuggingFaceConfig& c = m.config;
+  if (!c.flag("use_sliding_window", false) || c.is_null("sliding_window")) {
+    return;
+  }
+  const auto first = static_cast<std::size_t>(c.optional("max_window_layers", 28).value);
+  for (std::size_t i = first; i < m.layers.size(); ++i) {
+    m.layers[i].mixer = "sliding_attention";
+    m.layers[i].place = c.place_of("sliding_window");
+  }
+}
+
+// The first layers are dense, of the others every moe_layer_freq-th has experts; or each is listed.
+void dense_then_experts(HuggingFaceModel& m) {
+  HuggingFaceConfig& c = m.config;
+  if (const Node* list = c.list_of_layers("mlp_layer_types", m.layers.size())) {
+    for (std::size_t i = 0; i < m.layers.size(); ++i) {
+      const Node& item = list->items[i];
+      if (item.text != "dense" && item.text != "sparse") {
+        c.unknown(item, "mlp_layer_types", "layer type", {"dense", "sparse"});
+        return;
+      }
+      m.layers[i].ffn = item.text == "dense" ? "mlp" : "moe";
+    }
+    return;
+  }
+  const Figure first = c.required("first_k_dense_replace", base::not_negative);
+  const Figure every = c.optional("moe_layer_freq", 1, base::at_least_one);
+  for (std::size_t i = 0; i < m.layers.size(); ++i) {
+    const auto layer = static_cast<std::int64_t>(i);
+    const bool sparse = layer >= first.value && layer % every.value == 0;
+    m.layers[i].ffn = sparse ? "moe" : "mlp";
+  }
+}
+
+// Qwen: every decoder_sparse_step-th layer has experts, unless it is listed as dense.
+void sparse_step(HuggingFaceModel& m) {
+  HuggingFaceConfig& c = m.config;
+  const std::int64_t every = c.optional("decoder_sparse_step", 1, base::at_least_one).value;
+  const auto dense = c.chosen_layers("mlp_only_layers", m.layers.size());
+  for (std::size_t i = 0; i < m.layers.size(); ++i) {
+    const bool sparse = !dense[i] && static_cast<std::int64_t>(i + 1) % every == 0;
+    m.layers[i].ffn = sparse ? "moe" : "mlp";
+  }
+}
+
+void llama(HuggingFaceModel& m) {
+  start_layers(m, "attention", "mlp");
+  layer_types(m);
+  gqa(m, {});
+  window(m);
+  mlp(m);
+}
+
+void mistral(HuggingFaceModel& m) {
+  HuggingFaceConfig& c = m.config;
+  start_layers(m, "attention", "mlp");
+  const bool slides = !c.is_null("sliding_window");
+  if (slides) {
+    slide_all(m);
+  }
+  layer_types(m);
+  gqa(m, {});
+  if (m.mixes("sliding_attention")) {
+    m.set("attention", "window", c.optional("sliding_window", 4096, base::at_least_one));
+  }
+  mlp(m);
+}
+
+void qwen2(HuggingFaceModel& m) {
+  start_layers(m, "attention", "mlp");
+  qwen_window(m);
+  layer_types(m);
+  gqa(m, {0, true});
+  window(m);
+  mlp(m);
+}
+
+void qwen3(HuggingFaceModel& m) {
+  start_layers(m, "attention", "mlp");
+  qwen_window(m);
+  layer_types(m);
+  gqa(m, {128, false, true});
+  window(m);
+  mlp(m);
+}
+
+void qwen3_moe(HuggingFaceModel& m) {
+  HuggingFaceConfig& c = m.config;
+  start_layers(m, "attention", "moe");
+  if (c.flag("use_sliding_window", false) && !c.is_null("sliding_window")) {
+    slide_all(m);
+  }
+  sparse_step(m);
+  gqa(m, {0, false, true});
+  window(m);
+  mlp(m);
+  moe(m, "moe_intermediate_size");
+}
+
+void mixtral(HuggingFaceModel& m) {
+  start_layers(m, "attention", "moe");
+  if (m.config.has("sliding_window")) {
+    slide_all(m);
+  }
+  gqa(m, {});
+  window(m);
+  moe(m, "intermediate_size");
+}
+
+// Full attention every full_attention_interval layers, gated delta net between.
+void delta_net_layers(HuggingFaceModel& m) {
+  HuggingFaceConfig& c = m.config;
+  const std::int64_t every = c.optional("full_attention_interval", 4, base::at_least_one).value;
+  for (std::size_t i = 0; i < m.layers.size(); ++i) {
+    const bool full = static_cast<std::int64_t>(i + 1) % every == 0;
+    m.layers[i].mixer = full ? "attention" : "delta_net";
+  }
+  layer_types(m, "delta_net");
+  gqa(m, {256, false, true, true});
+  window(m);
+  if (!m.mixes("delta_net")) {
+    return;
+  }
+  m.set("delta_net", "value_heads", c.optional("linear_num_value_heads", 32, base::at_least_one));
+  m.set("delta_net", "key_heads", c.optional("linear_num_key_heads", 16, base::at_least_one));
+  m.set("delta_net", "key_dim", c.optional("linear_key_head_dim", 128, base::at_least_one));
+  m.set("delta_net", "value_dim", c.optional("linear_value_head_dim", 128, base::at_least_one));
+  m.set("delta_net", "conv_kernel", c.optional("linear_conv_kernel_dim", 4, base::at_least_one));
+  m.set("delta_net", "chunk", {kDeltaNetChunk, c.node().place});
+}
+
+void qwen_experts(HuggingFaceModel& m) {
+  HuggingFaceConfig& c = m.config;
+  mlp(m);
+  if (moe(m, "moe_intermediate_size")) {
+    const Figure width = c.optional("shared_expert_intermediate_size", 512);
+    shared_experts(m, {1, width.place}, width);
+    if (width.value > 0) {
+      m.set("moe", "shared_gate", true, width.place);
+    }
+  }
+}
+
+void qwen3_next(HuggingFaceModel& m) {
+  start_layers(m, "attention", "moe");
+  sparse_step(m);
+  delta_net_layers(m);
+  qwen_experts(m);
+  mtp(m, "num_nextn_predict_layers");
+}
+
+void qwen3_5(HuggingFaceModel& m) {
+  start_layers(m, "attention", "mlp");
+  delta_net_layers(m);
+  mlp(m);
+  mtp(m, "mtp_num_hidden_layers");
+}
+
+void qwen3_5_moe(HuggingFaceModel& m) {
+  start_layers(m, "attention", "moe");
+  delta_net_layers(m);
+  qwen_experts(m);
+  mtp(m, "mtp_num_hidden_layers");
+}
+
+void glm4_moe(HuggingFaceModel& m) {
+  HuggingFaceConfig& c = m.config;
+  start_layers(m, "attention", "moe");
+  dense_then_experts(m);
+  gqa(m, {});
+  mlp(m);
+  if (moe(m, "moe_intermediate_size")) {
+    shared_experts(m, c.optional("n_shared_experts", 1), c.required("moe_intermediate_size"));
+  }
+  mtp(m, "num_nextn_predict_layers");
+}
+
+void gpt_oss(HuggingFaceModel& m) {
+  HuggingFaceConfig& c = m.config;
+  start_layers(m, "attention", "moe");
+  for (std::size_t i = 0; i < m.layers.size(); i += 2) {
+    m.layers[i].mixer = "sliding_attention";
+  }
+  layer_types(m);
+  gqa(m, {64, true});
+  if (m.mixes("sliding_attention")) {
+    m.set("attention", "window", c.optional("sliding_window", 128, base::at_least_one));
+  }
+  moe(m, "intermediate_size");
+}
+
+void minimax_m2(HuggingFaceModel& m) {
+  HuggingFaceConfig& c = m.config;
+  start_layers(m, "attention", "moe");
+  if (const Node* list = c.list_of_layers("attn_type_list", m.layers.size())) {
+    const auto it = std::find_if(list->items.begin(), list->items.end(),
+                                 [](const Node& item) { return item.text != "1"; });
+    if (it != list->items.end()) {
+      c.problem(it->place, "attn_type_list",
+                "only full attention (1) is supported; lightning attention (0) is not modelled");
+    }
+  }
+  gqa(m, {128, false, true});
+  m.set("attention", "joint_qk_norm", c.flag("use_qk_norm", true), c.place_of("use_qk_norm"));
+  if (moe(m, "intermediate_size")) {
+    const Figure width = c.optional("shared_intermediate_size", 0);
+    shared_experts(m, {1, width.place}, width);
+  }
+  if (c.flag("use_mtp", true)) {
+    mtp(m, "num_mtp_modules");
+    const auto layers = c.optional("mtp_transformer_layers", 1, {1.0, 100.0}).value;
+    const HuggingFaceLayers one = m.mtp;
+    for (std::int64_t i = 1; i < layers; ++i) {
+      m.mtp.insert(m.mtp.end(), one.begin(), one.end());
+    }
+  }
+}
+
+// Llama 4: intermediate_size is the experts' and the shared expert's width, intermediate_size_mlp the
+// dense layers'; layers without rotary embedding attend to everything, the others within a chunk.
+void llama4(HuggingFaceModel& m) {
+  HuggingFaceConfig& c = m.config;
+  start_layers(m, "attention", "mlp");
+  const bool chunked = !c.is_null("attention_chunk_size");
+  const Node* rope = c.node().find("no_rope_layers");
+  rope = rope != nullptr && rope->is_sequence() && rope->items.empty()
+             ? nullptr
+             : c.list_of_layers("no_rope_layers", m.layers.size());
+  const std::int64_t interval = c.optional("no_rope_layer_interval", 4, base::at_least_one).value;
+  for (std::size_t i = 0; i < m.layers.size(); ++i) {
+    const bool has_rope = rope != nullptr ? rope->items[i].text != "0"
+                                          : static_cast<std::int64_t>(i + 1) % interval != 0;
+    m.layers[i].mixer = chunked && has_rope ? "chunked_attention" : "attention";
+  }
+  layer_types(m);
+  const std::int64_t step = c.optional("interleave_moe_layer_step", 1, base::at_least_one).value;
+  const auto listed = c.chosen_layers("moe_layers", m.layers.size());
+  for (std::size_t i = 0; i < m.layers.size(); ++i) {
+    const bool sparse =
+        c.has("moe_layers") ? listed[i] : static_cast<std::int64_t>(i + 1) % step == 0;
+    m.layers[i].ffn = sparse ? "moe" : "mlp";
+  }
+  gqa(m, {128, false, true});
+  if (m.mixes("chunked_attention")) {
+    m.set("attention", "window", c.optional("attention_chunk_size", 8192, base::at_least_one));
+  }
+  mlp(m, "intermediate_size_mlp");
+  if (moe(m, "intermediate_size")) {
+    const Figure width = c.required("intermediate_size");
+    shared_experts(m, {1, width.place}, width);
+  }
+}
+
+void sparse_index(HuggingFaceModel& m, std::int64_t heads) {
+  HuggingFaceConfig& c = m.config;
+  Node& index = m.document["attention"]["index"];
+  const auto set = [&](std::string_view key, const Figure& figure) {
+    index[key] = base::scalar_node(std::to_string(figure.value), figure.place);
+  };
+  set("heads", c.optional("index_n_heads", heads, base::at_least_one));
+  set("dim", c.optional("index_head_dim", 128, base::at_least_one));
+  set("top_k", c.optional("index_topk", 2048, base::at_least_one));
+  const bool listed = c.has("indexer_types") || c.has("index_topk_pattern");
+  if (listed || c.optional("index_topk_freq", 1).value > 1) {
+    m.notes.emplace_back(
+        "Some layers read what the index of an earlier layer chose; here each has its own index.");
+  }
+}
+
+void deepseek(HuggingFaceModel& m) {
+  HuggingFaceConfig& c = m.config;
+  start_layers(m, "attention", "mlp");
+  if (!c.is_null("n_routed_experts")) {
+    dense_then_experts(m);
+  }
+  mla(m);
+  mlp(m);
+  if (moe(m, "moe_intermediate_size")) {
+    shared_experts(m, c.optional("n_shared_experts", 0), c.required("moe_intermediate_size"));
+  }
+  mtp(m, "num_nextn_predict_layers");
+}
+
+void deepseek_v3(HuggingFaceModel& m) {
+  deepseek(m);
+  if (m.config.has("index_topk")) {
+    sparse_index(m, 64);
+  }
+}
+
+void deepseek_v32(HuggingFaceModel& m) {
+  deepseek(m);
+  sparse_index(m, 64);
+}
+
+void glm_moe_dsa(HuggingFaceModel& m) {
+  deepseek(m);
+  sparse_index(m, 32);
+}
+
+constexpr HuggingFaceFamily kFamilies[] = {
+    {"llama", "LlamaForCausalLM", llama},
+    {"llama4_text", "Llama4ForCausalLM", llama4},
+    {"mistral", "MistralForCausalLM", mistral},
+    {"mixtral", "MixtralForCausalLM", mixtral},
+    {"qwen2", "Qwen2ForCausalLM", qwen2},
+    {"qwen3", "Qwen3ForCausalLM", qwen3},
+    {"qwen3_moe", "Qwen3MoeForCausalLM", qwen3_moe},
+    {"qwen3_next", "Qwen3NextForCausalLM", qwen3_next},
+    {"qwen3_5_text", "Qwen3_5ForCausalLM", qwen3_5},
+    {"qwen3_5_moe_text", "Qwen3_5MoeForCausalLM", qwen3_5_moe},
+    {"deepseek_v2", "DeepseekV2ForCausalLM", deepseek},
+    {"deepseek_v3", "DeepseekV3ForCausalLM", deepseek_v3},
+    {"deepseek_v32", "DeepseekV32ForCausalLM", deepseek_v32},
+    {"kimi_k2", "DeepseekV3ForCausalLM", deepseek_v3},
+    {"glm4_moe", "Glm4MoeForCausalLM", glm4_moe},
+    {"glm4_moe_lite", "Glm4MoeLiteForCausalLM", deepseek},
+    {"glm_moe_dsa", "GlmMoeDsaForCausalLM", glm_moe_dsa},
+    {"gpt_oss", "GptOssForCausalLM", gpt_oss},
+    {"minimax_m2", "MiniMaxM2ForCausalLM", minimax_m2},
+    {"nemotron_h", "NemotronHForCausalLM", nemotron_h},
+    {"nemotron-nas", "DeciLMForCausalLM", nemotron_nas},
+};
+
+}  // namespace
+
+std::span<const HuggingFaceFamily> hugging_face_families() { return kFamilies; }
+
+}  // namespace roofcast::workloads

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the families of Hugging Face configurations have in common: each function reads the keys of
+// one part of a model and writes that part of our document.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "workloads/hugging_face/hugging_face_config.hpp"
+
+namespace roofcast::workloads {
+
+// One layer in the words of our schema. 0 = that of the model.
+struct HuggingFaceLayer {
+  std::string_view mixer = "attention";
+  std::string_view ffn = "mlp";
+  std::int64_t kv_heads = 0;
+  std::int64_t window = 0;
+  std::int64_t intermediate = 0;
+  base::Place place;
+
+  bool is_like(const HuggingFaceLayer& other) const {
+    return mixer == other.mixer && ffn == other.ffn && kv_heads == other.kv_heads &&
+           window == other.window && intermediate == other.intermediate;
+  }
+};
+using HuggingFaceLayers = std::vector<HuggingFaceLayer>;
+
+// A configuration and what has been made of it.
+struct HuggingFaceModel {
+  HuggingFaceConfig config;
+  base::Node document;       // our document, without layers, mtp and notes
+  HuggingFaceLayers layers;  // from first to last
+  HuggingFaceLayers mtp;
+  bool irregular = false;  // layers follow no pattern: their order is kept
+  std::vector<std::string> notes;
+
+  // `group` is a top-level key of our document, or empty for the top itself.
+  void set(std::string_view group, std::string_view key, const Figure& figure);
+  void set(std::string_view group, std::string_view key, bool flag, const base::Place& place);
+  void set(std::string_view group, std::string_view key, std::string text,
+           const base::Place& place);
+  bool mixes(std::string_view mixer) const;  // whether a layer does
+  bool feeds(std::string_view ffn) const;
+};
+
+// Equal layers as groups. Kinds that stand in one stretch each, and irregular layers, keep their
+// order; otherwise each kind is one group and `interleaved` is set.
+base::Node layer_groups(const HuggingFaceLayers& layers, bool irregular, bool& interleaved);
+
+struct GqaDefaults {
+  std::int64_t head_dim = 0;  // 0 = hidden_size / num_attention_heads
+  bool qkv_bias = false;
+  bool qk_norm = false;
+  bool output_gate = false;
+};
+
+// num_hidden_layers equal layers.
+void start_layers(HuggingFaceModel& m, std::string_view mixer, std::string_view ffn);
+// The mixer of each layer, where layer_types lists them; `linear_attention` is what that means here.
+void layer_types(HuggingFaceModel& m, std::string_view linear_attention = "");
+void gqa(HuggingFaceModel& m, const GqaDefaults& defaults);
+void mla(HuggingFaceModel& m);
+// The window of the layers that have one.
+void window(HuggingFaceModel& m);
+void mlp(HuggingFaceModel& m, std::string_view key = "intermediate_size", bool gated = true);
+// The routed experts; false when no layer has any.
+bool moe(HuggingFaceModel& m, std::string_view intermediate_key, bool gated = true);
+void shared_experts(HuggingFaceModel& m, const Figure& count, const Figure& intermediate);
+// Modules of one layer each, with full attention and the feed-forward of the last layer.
+void mtp(HuggingFaceModel& m, std::string_view key);
+
+// A family of models whose configurations have the same keys.
+struct HuggingFaceFamily {
+  std::string_view model_type;
+  std::string_view architecture;
+  void (*translate)(HuggingFaceModel& m);
+};
+std::span<const HuggingFaceFamily> hugging_face_families();
+
+// Families whose layers are of many kinds, in a file of their own.
+void nemotron_nas(HuggingFaceModel& m);
+void nemotron_h(HuggingFaceModel& m);
+
+}  // namespace roofcast::workloads

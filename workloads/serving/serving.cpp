@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/serving/serving.hpp"
+
+namespace roofcast::workloads {
+
+std::span<const base::CatalogEntry> embedded_stacks();
+
+base::Catalog stack_catalog() { return {"stacks", "stack", embedded_stacks()}; }
+
+void read_limits(base::Fields& f, SchedulerLimits& limits, base::Need need) {
+  f.integer("max_tokens_per_step", limits.max_tokens_per_step, {1.0, 1e9}, need);
+  f.integer("max_sequences", limits.max_sequences, {1.0, 1e9}, need);
+  f.number("memory_fraction", limits.memory_fraction, {0.0, 1.0, true}, need);
+}
+
+namespace {
+
+void read(base::Fields& f, ServedError& error) {
+  f.integer("rows", error.rows, base::not_negative);
+  f.number("median", error.median, base::not_negative);
+  f.number("low", error.low, {0.0, 1.0, true});
+  f.number("high", error.high, {1.0, 1e3});
+}
+
+void read_policy(base::Fields& f, SchedulerPolicy& policy) {
+  f.choice<ScheduleOrder>(
+      "order", policy.order,
+      {{"mixed", ScheduleOrder::mixed}, {"prompts first", ScheduleOrder::prompts_first}},
+      base::optional);
+  f.choice<Queue>("queue", policy.queue,
+                  {{"arrival", Queue::arrival}, {"priority", Queue::priority}}, base::optional);
+  f.flag("chunked_prompts", policy.chunked_prompts, base::optional);
+  f.choice<Reservation>("reserves", policy.reserves,
+                        {{"chunk", Reservation::chunk}, {"request", Reservation::request}},
+                        base::optional);
+  f.number("reserved_output", policy.reserved_output, base::fraction, base::optional);
+  f.flag("prefix_cache", policy.prefix_cache, base::optional);
+  f.flag("frees_late", policy.frees_late, base::optional);
+  f.integer("batch_wait_iterations", policy.batch_wait_iterations, base::not_negative,
+            base::optional);
+  f.number("batch_wait_fill", policy.batch_wait_fill, base::fraction, base::optional);
+  f.integer("rank_wait_iterations", policy.rank_wait_iterations, base::not_negative,
+            base::optional);
+  f.integer("receive_iterations", policy.receive_iterations, base::at_least_one, base::optional);
+  f.integer("stream_interval", policy.stream_interval, base::at_least_one, base::optional);
+}
+
+}  // namespace
+
+void read(base::Fields& f, Stack& stack) {
+  stack.id = f.node().reference;
+  f.text("name", stack.name);
+  f.group("limits", [&](base::Fields& g) {
+    read_limits(g, stack.limits, base::required);
+    g.source();
+  });
+  f.group(
+      "scheduler",
+      [&](base::Fields& g) {
+        read_policy(g, stack.policy);
+        g.source();
+      },
+      base::optional);
+  f.group("cache", [&](base::Fields& g) {
+    g.integer("block_tokens", stack.kv_block_tokens, base::at_least_one);
+    g.choice<FractionOf>("memory_fraction_of", stack.fraction_of,
+                         {{"device", FractionOf::device},
+                          {"weights and cache", FractionOf::weights_and_cache},
+                          {"free memory", FractionOf::free_memory}});
+    g.quantity("runtime_reserve", stack.runtime_reserve, base::not_negative);
+    g.quantity("collective_reserve", stack.collective_reserve, base::not_negative);
+    g.source();
+  });
+  f.group("overhead", [&](base::Fields& g) {
+    g.quantity("per_step", stack.step_overhead, base::not_negative);
+    g.quantity("per_sequence", stack.sequence_overhead, base::not_negative);
+    g.quantity("per_request", stack.request_overhead, base::not_negative);
+    g.flag("asynchronous", stack.asynchronous);
+    g.number("hidden_launch", stack.hidden_launch, {0.0, 1.0});
+    g.quantity("eager_operator", stack.eager_operator, base::not_negative);
+    g.number("latent_operators", stack.latent_operators, base::not_negative, base::optional);
+    g.number("expert_operators", stack.expert_operators, base::not_negative, base::optional);
+    g.integer("graph_tokens", stack.graph_tokens, base::not_negative, base::optional);
+    g.source();
+  });
+  f.group("front_end", [&](base::Fields& g) {
+    g.quantity("per_request", stack.intake_overhead, base::not_negative);
+    g.quantity("per_prompt_token", stack.token_overhead, base::not_negative);
+    g.quantity("per_message", stack.message_overhead, base::not_negative);
+    g.source();
+  });
+  f.group("fusion", [&](base::Fields& g) {
+    g.choice<QuantiseFusion>("quantise", stack.fused_quantise,
+                             {{"none", QuantiseFusion::none},
+                              {"per tensor", QuantiseFusion::tensors},
+                              {"all", QuantiseFusion::all}});
+    g.flag("all_reduce_norm", stack.fused_norm);
+    g.flag("second_experts", stack.second_experts, base::optional);
+    g.choice<AllReduceKernels>("custom_all_reduce", stack.custom_all_reduce,
+                               {{"none", AllReduceKernels::library},
+                                {"barriers", AllReduceKernels::barriers},
+                                {"flags", AllReduceKernels::flags}});
+    g.source();
+  });
+  f.group("errors", [&](base::Fields& g) {
+    g.group("ttft", [&](base::Fields& e) { read(e, stack.ttft_error); });
+    g.group("tpot", [&](base::Fields& e) { read(e, stack.tpot_error); });
+    g.source();
+  });
+}
+
+void read(base::Fields& f, Serving& serving) {
+  f.group("stack", [&](base::Fields& g) { read(g, serving.stack); });
+  serving.limits = serving.stack.limits;
+  serving.policy = serving.stack.policy;
+  read_limits(f, serving.limits, base::optional);
+  f.group(
+      "scheduler", [&](base::Fields& g) { read_policy(g, serving.policy); }, base::optional);
+  f.group(
+      "kv_offload",
+      [&](base::Fields& g) {
+        g.quantity("capacity", serving.kv_offload.capacity, base::not_negative);
+        g.quantity("bandwidth", serving.kv_offload.bandwidth);
+      },
+      base::optional);
+  if (f.has("kv_offload") && !serving.policy.prefix_cache) {
+    f.problem("kv_offload", "keeps what a prefix cache evicts, and prefix_cache is false");
+  }
+  f.group(
+      "speculative", [&](base::Fields& g) { read(g, serving.speculation); }, base::optional);
+  f.choice<Overlap>("overlap", serving.overlap,
+                    {{"none", Overlap::none},
+                     {"shared experts", Overlap::shared_experts},
+                     {"two batches", Overlap::two_batches}},
+                    base::optional);
+  f.integer("replicas", serving.replicas, {1.0, 1e6}, base::optional);
+  f.choice<Router>("router", serving.router,
+                   {{"round robin", Router::round_robin},
+                    {"least loaded", Router::least_loaded},
+                    {"prefix aware", Router::prefix_aware},
+                    {"session", Router::session}},
+                   base::optional);
+}
+
+}  // namespace roofcast::workloads

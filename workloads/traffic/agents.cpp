@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/traffic/agents.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/fnv.hpp"
+
+namespace roofcast::workloads {
+namespace {
+
+constexpr base::Range kCount{1.0, 1e9};
+constexpr std::uint64_t kMostChildren = 1000;
+constexpr double kMostTurns = 20'000.0;     // of a task, on average
+constexpr std::int64_t kLongest = 100'000;  // turns of a session; what is drawn beyond is cut
+
+void read(base::Fields& f, Duration& duration) {
+  f.quantity("time", duration.time, base::not_negative);
+  f.number("cv", duration.cv, base::not_negative, base::optional);
+}
+
+void read(base::Fields& f, Tool& tool) {
+  f.number("weight", tool.weight, base::positive, base::optional);
+  read(f, tool.duration);
+  f.quantity("timeout", tool.timeout, base::positive, base::optional);
+}
+
+void read(base::Fields& f, AgentSessions& sessions) {
+  read(f, "turns", sessions.turns);
+  read(f, "initial_context", sessions.initial_context);
+}
+
+std::int64_t whole_blocks(std::int64_t tokens) {
+  return tokens / kAgentBlockTokens * kAgentBlockTokens;
+}
+
+class TaskMaker {
+ public:
+  TaskMaker(const Agents& agents, std::uint64_t seed) : agents_(agents), seed_(seed) {
+    std::vector<double> weights;
+    for (const Tool& tool : agents.tools) {
+      weights.push_back(tool.weight);
+    }
+    if (!weights.empty()) {
+      which_.emplace(weights);
+    }
+  }
+
+  AgentTask make(std::uint64_t number) {
+    AgentTask task;
+    task.sessions.emplace_back();
+    std::vector<AgentTurn> turns = session(agents_.sessions, number, 0, &task);
+    task.sessions.front() = std::move(turns);
+    return task;
+  }
+
+ private:
+  // `task`: takes the sub-agents; none of those send any.
+  std::vector<AgentTurn> session(const AgentSessions& of, std::uint64_t number, std::uint64_t place,
+                                 AgentTask* task) {
+    base::Random random(base::fnv(base::fnv(seed_, number), place), "agent");
+    const std::int64_t count = std::min(draw(of.turns, random), kLongest);
+    std::int64_t input = draw(of.initial_context, random);
+    const std::int64_t shared = whole_blocks(std::min(agents_.shared_context, input - 1));
+    std::vector<AgentTurn> turns;
+    std::int64_t known = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      AgentTurn turn;
+      turn.input_tokens = input;
+      turn.output_tokens = draw(agents_.output, random);
+      turn.shared_known = shared;
+      const bool rewritten = random.uniform() < agents_.rewrites;
+      turn.own_known = rewritten ? 0 : std::max(shared, whole_blocks(known)) - shared;
+      // The last token of an answer is not in the cache.
+      known = turn.input_tokens + turn.output_tokens - 1;
+      const bool forks =
+          random.uniform() < (agents_.subagents ? agents_.subagents->probability : 0.0);
+      base::Seconds tools = tool_time(random);
+      std::int64_t result = draw(agents_.tool_tokens, random);
+      if (i + 1 < count && forks && task != nullptr) {
+        turn.child = task->sessions.size();
+        turn.children = static_cast<std::size_t>(agents_.subagents->count);
+        tools = {};
+        result = 0;
+        for (std::size_t child = 0; child < turn.children; ++child) {
+          const std::uint64_t fork = kMostChildren * static_cast<std::uint64_t>(i) + child + 1;
+          task->sessions.push_back(session(agents_.subagents->sessions, number, fork, nullptr));
+          result += task->sessions.back().back().output_tokens;
+        }
+      }
+      input += turn.output_tokens + result;
+      const bool last = i + 1 == count || (agents_.max_context > 0 && input > agents_.max_context);
+      if (!last) {
+        turn.tools = tools;
+      } else if (turn.children > 0) {
+        task->sessions.resize(turn.child);
+        turn.children = 0;
+      }
+      turns.push_back(turn);
+      if (last) {
+        break;
+      }
+    }
+    return turns;
+  }
+
+  // Of a turn's calls, side by side: one more than the whole part with the rest as its probability.
+  base::Seconds tool_time(base::Random& random) {
+    const double whole = std::floor(agents_.tool_calls);
+    const auto calls =
+        static_cast<int>(whole) + (random.uniform() < agents_.tool_calls - whole ? 1 : 0);
+    base::Seconds longest;
+    for (int i = 0; i < calls && which_; ++i) {
+      const Tool& tool = agents_.tools[(*which_)(random)];
+      longest = base::max(longest, base::min(tool.duration.draw(random), tool.timeout));
+    }
+    return longest;
+  }
+
+  const Agents& agents_;
+  std::uint64_t seed_;
+  std::optional<base::Discrete> which_;
+};
+
+// Writes tasks as requests.
+class Writer {
+ public:
+  Writer(const Agents& agents, std::uint64_t seed) : seed_(seed) {
+    base::Random shared(seed, "shared blocks");
+    for (std::int64_t unit = 0; unit < agents.shared_context / kAgentBlockTokens; ++unit) {
+      shared_.push_back(shared.bits());
+    }
+    requests_.block_tokens = kAgentBlockTokens;
+    requests_.blocks_have_answers = true;
+    requests_.stages = agents.stages;
+    requests_.think = agents.think;
+    requests_.seed = seed;
+  }
+
+  void add(const AgentTask& task) {
+    std::vector<std::size_t> first;  // request of each session
+    std::size_t next = requests_.requests.size();
+    for (const std::vector<AgentTurn>& session : task.sessions) {
+      first.push_back(next);
+      next += session.size();
+    }
+    for (std::size_t s = 0; s < task.sessions.size(); ++s) {
+      add(task.sessions[s]);
+      for (std::size_t i = 0; i + 1 < task.sessions[s].size(); ++i) {
+        const AgentTurn& turn = task.sessions[s][i];
+        const std::size_t at = first[s] + i;
+        if (turn.children == 0) {
+          follow(at, at + 1, turn.tools);
+        }
+        for (std::size_t child = turn.child; child < turn.child + turn.children; ++child) {
+          follow(at, first[child], {});
+          follow(first[child] + task.sessions[child].size() - 1, at + 1, {});
+        }
+      }
+    }
+    ++task_;
+  }
+
+  Requests end() {
+    std::stable_sort(requests_.follow_ups.begin(), requests_.follow_ups.end(),
+                     [](const FollowUp& a, const FollowUp& b) { return a.after < b.after; });
+    return std::move(requests_);
+  }
+
+ private:
+  void follow(std::size_t after, std::size_t request, base::Seconds delay) {
+    requests_.follow_ups.push_back(
+        {static_cast<std::int32_t>(after), static_cast<std::int32_t>(request), delay});
+  }
+
+  void add(const std::vector<AgentTurn>& session) {
+    base::Random random(base::fnv(seed_, static_cast<std::uint64_t>(session_)), "agent blocks");
+    for (std::size_t i = 0; i < session.size(); ++i) {
+      const AgentTurn& turn = session[i];
+      if (i == 0 || turn.own_known == 0) {  // blocks that nobody has yet, up to the next rewriting
+        std::size_t last = i;
+        while (last + 1 < session.size() && session[last + 1].own_known > 0) {
+          ++last;
+        }
+        first_block_ = requests_.blocks.size();
+        const std::int64_t units = blocks_of(session[last]);
+        for (std::int64_t unit = 0; unit < units; ++unit) {
+          const bool shared = unit < turn.shared_known / kAgentBlockTokens;
+          requests_.blocks.push_back(shared ? shared_[static_cast<std::size_t>(unit)]
+                                            : random.bits());
+        }
+      }
+      Request request;
+      request.input_tokens = turn.input_tokens;
+      request.output_tokens = turn.output_tokens;
+      request.session = session_;
+      request.task = task_;
+      request.first_block = first_block_;
+      request.block_count = static_cast<std::uint32_t>(blocks_of(turn));
+      requests_.requests.push_back(request);
+    }
+    ++session_;
+  }
+
+  static std::int64_t blocks_of(const AgentTurn& turn) {
+    return (turn.input_tokens + turn.output_tokens) / kAgentBlockTokens;
+  }
+
+  std::uint64_t seed_;
+  std::vector<std::uint64_t> shared_;
+  std::size_t first_block_ = 0;
+  std::int32_t session_ = 0;
+  std::int32_t task_ = 0;
+  Requests requests_;
+};
+
+}  // namespace
+
+void read(base::Fields& f, Agents& a) {
+  f.integer("concurrent", a.concurrent, kCount);
+  f.integer("tasks", a.tasks, kCount);
+  read(f, a.sessions);
+  f.integer("shared_context", a.shared_context, base::not_negative, base::optional);
+  read(f, "output_tokens", a.output);
+  a.tool_tokens.least = 0;
+  read(f, "tool_tokens", a.tool_tokens, base::optional);
+  f.number("tool_calls", a.tool_calls, {0.0, 1000.0}, base::optional);
+  f.each(
+      "tools", [&](base::Fields& g) { read(g, a.tools.emplace_back()); }, base::optional);
+  f.number("rewrites", a.rewrites, base::fraction, base::optional);
+  f.integer("max_context", a.max_context, kCount, base::optional);
+  f.group(
+      "subagents",
+      [&](base::Fields& g) {
+        SubAgents& s = a.subagents.emplace();
+        g.number("probability", s.probability, base::fraction);
+        g.integer("count", s.count, {0.0, static_cast<double>(kMostChildren)});
+        read(g, s.sessions);
+      },
+      base::optional);
+  f.group(
+      "think", [&](base::Fields& g) { read(g, a.think); }, base::optional);
+  f.each(
+      "stages",
+      [&](base::Fields& g) {
+        Stage& stage = a.stages.emplace_back();
+        read(g, stage.service);
+        g.integer("servers", stage.servers, kCount, base::optional);
+      },
+      base::optional);
+  if (mean_turns(a) > kMostTurns) {
+    f.problem("turns", "make more than 20,000 turns a task, with those of sub-agents");
+  }
+}
+
+double mean_turns(const Agents& a) {
+  const double turns = mean(a.sessions.turns);
+  const double forks = a.subagents ? std::max(0.0, turns - 1.0) * a.subagents->probability *
+                                         static_cast<double>(a.subagents->count) *
+                                         mean(a.subagents->sessions.turns)
+                                   : 0.0;
+  return turns + forks;
+}
+
+std::shared_ptr<const SampledAgents> sample(const Agents& agents, std::uint64_t seed) {
+  constexpr double kMostSampled = 1e6;  // turns
+  const double turns = mean_turns(agents);
+  if (!(turns <= kMostTurns)) {
+    return nullptr;
+  }
+  const auto count = static_cast<std::size_t>(
+      std::min(static_cast<double>(kSampledTasks), std::ceil(kMostSampled / turns)));
+  return std::make_shared<SampledAgents>(SampledAgents{agents, draw_tasks(agents, count, seed)});
+}
+
+std::vector<AgentTask> draw_tasks(const Agents& agents, std::size_t count, std::uint64_t seed) {
+  TaskMaker maker(agents, seed);
+  std::vector<AgentTask> tasks;
+  tasks.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    tasks.push_back(maker.make(i));
+  }
+  return tasks;
+}
+
+Requests requests_of(const Agents& agents, const std::vector<AgentTask>& tasks,
+                     std::uint64_t seed) {
+  Writer writer(agents, seed);
+  for (const AgentTask& task : tasks) {
+    writer.add(task);
+  }
+  return writer.end();
+}
+
+}  // namespace roofcast::workloads

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/traffic/lengths.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace roofcast::workloads {
+namespace {
+
+constexpr std::int64_t kMost = 1'000'000'000;
+constexpr base::Range kTokens{1.0, 1e9};
+
+bool read_uniform(base::Fields& f, Lengths& lengths) {
+  std::vector<std::int64_t> ends;
+  f.integers("uniform", ends, kTokens, base::optional);
+  if (!f.has("uniform")) {
+    return false;
+  }
+  if (ends.size() == 2 && ends[0] <= ends[1]) {
+    lengths = {.shape = Lengths::Shape::uniform, .least = ends[0], .most = ends[1]};
+  } else {
+    f.problem("uniform", "the least and the most are expected here: [820, 1024]");
+  }
+  return true;
+}
+
+void read_lognormal(base::Fields& f, Lengths& lengths) {
+  lengths = {.shape = Lengths::Shape::lognormal, .least = 1, .most = kMost};
+  f.number("mean", lengths.mean, {1.0, 1e9});
+  f.number("cv", lengths.cv, base::not_negative);
+  f.integer("max", lengths.most, kTokens, base::optional);
+}
+
+struct Node {
+  double x;
+  double weight;
+};
+// Abramowitz, Stegun: Handbook of Mathematical Functions (1964), tables 25.4 and 25.10; weights add up to 1,
+// Hermite's nodes are those of the standard normal distribution.
+constexpr Node kLegendre[kLengthNodes] = {
+    {-0.9491079123427585, 0.0647424830844348}, {-0.7415311855993945, 0.1398526957446383},
+    {-0.4058451513773972, 0.1909150252525595}, {0.0, 0.2089795918367347},
+    {0.4058451513773972, 0.1909150252525595},  {0.7415311855993945, 0.1398526957446383},
+    {0.9491079123427585, 0.0647424830844348}};
+constexpr Node kHermite[kLengthNodes] = {
+    {-3.750439717725742, 0.000548268855972218}, {-2.366759410734541, 0.0307571239675865},
+    {-1.154405394739968, 0.240123178605013},    {0.0, 0.457142857142857},
+    {1.154405394739968, 0.240123178605013},     {2.366759410734541, 0.0307571239675865},
+    {3.750439717725742, 0.000548268855972218}};
+
+struct Normal {  // of the logarithm
+  double mu;
+  double sigma;
+};
+Normal normal_of(const Lengths& lengths) {
+  const double variance = std::log1p(lengths.cv * lengths.cv);
+  return {std::log(lengths.mean) - 0.5 * variance, std::sqrt(variance)};
+}
+
+// E[min(max(X, least), most)^order] of a lognormal X.
+double clamped_moment(const Lengths& lengths, int order) {
+  const auto n = static_cast<double>(order);
+  const auto least = static_cast<double>(lengths.least);
+  const auto most = static_cast<double>(lengths.most);
+  const Normal normal = normal_of(lengths);
+  const double mu = normal.mu;  // clang 14 captures no structured bindings
+  const double sigma = normal.sigma;
+  if (sigma == 0.0) {
+    return std::pow(std::clamp(lengths.mean, least, most), n);
+  }
+  const auto below = [&](double x, double shift) {
+    return 0.5 * std::erfc(-((std::log(x) - mu) / sigma - shift) / std::sqrt(2.0));
+  };
+  const double inside = std::exp(n * mu + 0.5 * n * n * sigma * sigma) *
+                        (below(most, n * sigma) - below(least, n * sigma));
+  return std::pow(least, n) * below(least, 0.0) + inside +
+         std::pow(most, n) * (1.0 - below(most, 0.0));
+}
+
+}  // namespace
+
+void read(base::Fields& f, std::string_view key, Lengths& lengths, base::Need need) {
+  if (!f.is_map(key)) {
+    lengths = {.least = lengths.least};
+    f.integer(key, lengths.least, kTokens, need);
+    lengths.most = lengths.least;
+    return;
+  }
+  f.group(key, [&](base::Fields& g) {
+    const bool uniform = read_uniform(g, lengths);
+    g.group(
+        "lognormal", [&](base::Fields& h) { read_lognormal(h, lengths); }, base::optional);
+    if (uniform == g.has("lognormal")) {
+      g.problem("lognormal", "one of uniform and lognormal is expected");
+    }
+  });
+}
+
+double mean(const Lengths& lengths) {
+  return lengths.shape == Lengths::Shape::lognormal
+             ? clamped_moment(lengths, 1)
+             : 0.5 * static_cast<double>(lengths.least + lengths.most);
+}
+
+double squared_variation(const Lengths& lengths) {
+  const double first = mean(lengths);
+  double variance = 0.0;
+  if (lengths.shape == Lengths::Shape::uniform) {
+    const auto count = static_cast<double>(lengths.most - lengths.least + 1);
+    variance = (count * count - 1.0) / 12.0;
+  } else if (lengths.shape == Lengths::Shape::lognormal) {
+    variance = std::max(0.0, clamped_moment(lengths, 2) - first * first);
+  }
+  return variance / (first * first);
+}
+
+std::array<WeightedLength, kLengthNodes> nodes_of(const Lengths& lengths) {
+  std::array<WeightedLength, kLengthNodes> nodes;
+  nodes.fill({mean(lengths), 1.0 / kLengthNodes});
+  const bool lognormal = lengths.shape == Lengths::Shape::lognormal;
+  if (lengths.shape == Lengths::Shape::fixed || (lognormal && lengths.cv == 0.0)) {
+    return nodes;
+  }
+  const auto [mu, sigma] = normal_of(lengths);
+  const double middle = 0.5 * static_cast<double>(lengths.least + lengths.most);
+  const double reach = 0.5 * static_cast<double>(lengths.most - lengths.least);
+  for (std::size_t i = 0; i < kLengthNodes; ++i) {
+    const Node& node = lognormal ? kHermite[i] : kLegendre[i];
+    nodes[i] = {lognormal
+                    ? std::clamp(std::exp(mu + sigma * node.x), static_cast<double>(lengths.least),
+                                 static_cast<double>(lengths.most))
+                    : middle + reach * node.x,
+                node.weight};
+  }
+  return nodes;
+}
+
+std::int64_t draw(const Lengths& lengths, base::Random& random) {
+  switch (lengths.shape) {
+    case Lengths::Shape::fixed:
+      return lengths.least;
+    case Lengths::Shape::uniform:
+      return random.integer(lengths.least, lengths.most);
+    case Lengths::Shape::lognormal: {
+      const double tokens = random.lognormal(lengths.mean, lengths.cv);
+      return std::clamp(
+          static_cast<std::int64_t>(std::llround(std::min(tokens, static_cast<double>(kMost)))),
+          lengths.least, lengths.most);
+    }
+  }
+  return lengths.least;
+}
+
+}  // namespace roofcast::workloads

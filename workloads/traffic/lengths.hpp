@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How many tokens a prompt or an answer has, as a distribution:
+//
+//   1024                                            every one
+//   {uniform: [820, 1024]}                          each of 820..1024 equally often
+//   {lognormal: {mean: 1000, cv: 1.2, max: 8192}}   rounded, then clamped to 1..max; mean and cv are those
+//                                                   before clamping
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/document/fields.hpp"
+#include "base/statistics/random.hpp"
+
+namespace roofcast::workloads {
+
+struct Lengths {
+  enum class Shape : std::uint8_t { fixed, uniform, lognormal };
+
+  Shape shape = Shape::fixed;
+  std::int64_t least = 1;  // of fixed, both are the length
+  std::int64_t most = 1;
+  double mean = 1.0;  // of lognormal
+  double cv = 0.0;
+};
+
+// `key` of `f` is a number or a map; an optional one that is absent leaves `least`, as fixed length.
+void read(base::Fields& f, std::string_view key, Lengths& lengths,
+          base::Need need = base::required);
+
+double mean(const Lengths& lengths);  // of what is drawn, without its rounding
+inline std::int64_t longest(const Lengths& lengths) { return lengths.most; }
+// Variance over mean², as drawn.
+double squared_variation(const Lengths& lengths);
+
+// A distribution as a few lengths with weights that add up to 1: Gauss's nodes (Legendre, Hermite), which
+// give smooth functions of the length their mean.
+struct WeightedLength {
+  double tokens = 0.0;
+  double weight = 0.0;
+};
+inline constexpr std::size_t kLengthNodes = 7;
+std::array<WeightedLength, kLengthNodes> nodes_of(const Lengths& lengths);
+
+std::int64_t draw(const Lengths& lengths, base::Random& random);
+
+}  // namespace roofcast::workloads

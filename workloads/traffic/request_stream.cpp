@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/traffic/request_stream.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace roofcast::workloads {
+namespace {
+
+constexpr std::int64_t kRequestsPerClient = 10;
+constexpr std::int64_t kOpenRequests = 1000;
+constexpr base::Range kCount{1.0, 1e9};
+
+std::int64_t whole(double tokens) { return std::llround(tokens); }
+
+void read(base::Fields& f, Priorities& p) {
+  f.integers("values", p.values, {0.0, 1e6}, base::required);
+  f.integers("weights", p.weights, kCount, base::required);
+  if (f.has("values") && f.has("weights") &&
+      (p.values.empty() || p.values.size() != p.weights.size())) {
+    f.problem("weights", "must be as many as values: how often each is drawn");
+  }
+}
+
+}  // namespace
+
+namespace {
+
+// What agents leave to say: when requests begin and what must be kept.
+void read_rest(base::Fields& f, RequestStream& s) {
+  f.integer("seed", s.seed, base::not_negative, base::optional);
+  f.group(
+      "objectives",
+      [&](base::Fields& g) {
+        g.quantity("ttft", s.objectives.ttft);
+        g.quantity("tpot", s.objectives.tpot);
+        g.quantity("end_to_end", s.objectives.end_to_end);
+      },
+      base::optional);
+}
+
+}  // namespace
+
+void read(base::Fields& f, RequestStream& s) {
+  if (f.has("agents")) {
+    f.group("agents", [&](base::Fields& g) { read(g, s.agents.emplace()); });
+    s.concurrency = s.agents ? s.agents->concurrent : 0;
+    read_rest(f, s);
+    return;
+  }
+  read(f, "input_tokens", s.input);
+  read(f, "output_tokens", s.output);
+  f.integer("cached_tokens", s.cached_tokens, base::not_negative, base::optional);
+  f.integer("images", s.images, {0.0, 1e6}, base::optional);
+  if (f.has("arrivals")) {
+    f.group("arrivals", [&](base::Fields& g) { read(g, s.arrivals.emplace()); });
+  }
+  f.integer("concurrency", s.concurrency, kCount, base::optional);
+  if (f.has("concurrency") == s.arrivals.has_value()) {
+    f.problem("concurrency",
+              "one of concurrency (clients that wait), arrivals and agents is expected");
+  }
+  f.integer("requests", s.requests, kCount);
+  if (f.has("priorities")) {
+    f.group("priorities", [&](base::Fields& g) { read(g, s.priorities.emplace()); });
+  }
+  read_rest(f, s);
+  if (f.has("input_tokens") && s.cached_tokens >= whole(mean(s.input))) {
+    f.problem("cached_tokens",
+              "must be fewer than input_tokens: the last prompt token is never reused");
+  }
+}
+
+namespace {
+
+Traffic mean_traffic(const Agents& agents, std::uint64_t seed) {
+  Traffic t;
+  t.concurrency = agents.concurrent;
+  t.agents = sample(agents, seed);
+  if (t.agents == nullptr) {
+    return t;
+  }
+  double turns = 0.0;
+  double input = 0.0;
+  double output = 0.0;
+  for (const AgentTask& task : t.agents->tasks) {
+    for (const std::vector<AgentTurn>& session : task.sessions) {
+      for (const AgentTurn& turn : session) {
+        turns += 1.0;
+        input += static_cast<double>(turn.input_tokens);
+        output += static_cast<double>(turn.output_tokens);
+      }
+    }
+  }
+  t.input_tokens = whole(input / turns);
+  t.output_tokens = whole(output / turns);
+  t.input.least = t.input.most = t.input_tokens;
+  t.output = agents.output;
+  return t;
+}
+
+}  // namespace
+
+Traffic mean_traffic(const RequestStream& s) {
+  if (s.agents) {
+    return mean_traffic(*s.agents, static_cast<std::uint64_t>(s.seed));
+  }
+  return {whole(mean(s.input)),
+          whole(mean(s.output)),
+          s.concurrency,
+          s.cached_tokens,
+          s.arrivals,
+          s.input,
+          s.output,
+          s.images};
+}
+
+Requests draw_requests(const RequestStream& s) {
+  if (s.agents) {
+    const auto seed = static_cast<std::uint64_t>(s.seed);
+    const std::int64_t tasks = s.agents->tasks.value_or(kRequestsPerClient * s.concurrency);
+    return requests_of(*s.agents, draw_tasks(*s.agents, static_cast<std::size_t>(tasks), seed),
+                       seed);
+  }
+  const std::int64_t count =
+      s.requests.value_or(s.arrivals ? kOpenRequests : kRequestsPerClient * s.concurrency);
+  Arrivals at_once;
+  at_once.process = ArrivalProcess::constant;
+  at_once.rate = base::Hertz::infinity();
+  Requests requests =
+      draw_requests(s.arrivals.value_or(at_once), s.input, s.output,
+                    static_cast<std::size_t>(count), static_cast<std::uint64_t>(s.seed));
+  if (s.priorities) {
+    const std::vector<double> weights(s.priorities->weights.begin(), s.priorities->weights.end());
+    const base::Discrete which(weights);
+    base::Random random(static_cast<std::uint64_t>(s.seed), "priorities");
+    for (Request& request : requests.requests) {
+      request.priority = s.priorities->values[which(random)];
+    }
+  }
+  return requests;
+}
+
+}  // namespace roofcast::workloads
