@@ -3,6 +3,8 @@
 
 # roofcast_folder(NAME <folder> [TARGET <target>] [EXCLUDE <file>...] [DEPENDS <library>...])
 #
+# Every folder takes the precompiled headers of base (cmake/Precompiled.cmake).
+#
 # Defines <target> (default roofcast_<folder>) from every .cpp below the current folder except the
 # EXCLUDEd ones, and its alias roofcast::<folder>. A new file is noticed by the next build.
 function(roofcast_folder)
@@ -23,4 +25,5 @@ function(roofcast_folder)
   target_include_directories(${arg_TARGET} PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>")
   target_link_libraries(${arg_TARGET} PUBLIC ${arg_DEPENDS}
                         PRIVATE $<BUILD_INTERFACE:roofcast_compile_flags>)
+  roofcast_precompile(${arg_TARGET})
 endfunction()

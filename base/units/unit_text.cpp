@@ -111,7 +111,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 // For a message: quoted, on one line, and cut when long.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t kLongest = 60;
   const bool cut = text.size() > kLongest;
   if (cut) {
@@ -172,17 +172,17 @@ std::string unknown_unit(std::string_view wrong, std::string_view text, Dimensio
       if (wrong == fmt::format("{}{}", prefix.name, symbol.name)) {
         const std::string hint = hint_for(wrong);
         const bool useful = hint.find(fmt::format("\"{}\"", wrong)) == std::string::npos;
-        return fmt::format("{} in {} is a {}-{}, which is not a unit in use{}", quoted(wrong),
-                           quoted(text), prefix.word, symbol.word, useful ? hint : "");
+        return fmt::format("{} in {} is a {}-{}, which is not a unit in use{}", in_quotes(wrong),
+                           in_quotes(text), prefix.word, symbol.word, useful ? hint : "");
       }
     }
   }
   const std::string hint = hint_for(wrong);
   if (!hint.empty()) {
-    return fmt::format("unknown unit {} in {}{}", quoted(wrong), quoted(text), hint);
+    return fmt::format("unknown unit {} in {}{}", in_quotes(wrong), in_quotes(text), hint);
   }
-  return fmt::format("unknown unit {} in {}: {} is expected, for example \"{}\"", quoted(wrong),
-                     quoted(text), dimension_noun(expected), dimension_example(expected));
+  return fmt::format("unknown unit {} in {}: {} is expected, for example \"{}\"", in_quotes(wrong),
+                     in_quotes(text), dimension_noun(expected), dimension_example(expected));
 }
 
 ParsedQuantity failure(std::string error) { return {.si = 0.0, .error = std::move(error)}; }
@@ -193,8 +193,8 @@ std::string missing_unit(std::string_view text, Dimension expected) {
   const std::string example = dimension_example(expected);
   const std::string unit = example.substr(example.find(' ') + 1);
   const std::string units = known == nullptr ? "" : fmt::format(" ({})", known->units);
-  return fmt::format("{} has no unit: append one, for example {}{}", quoted(text),
-                     quoted(fmt::format("{} {}", text, unit)), units);
+  return fmt::format("{} has no unit: append one, for example {}{}", in_quotes(text),
+                     in_quotes(fmt::format("{} {}", text, unit)), units);
 }
 
 }  // namespace
@@ -213,7 +213,7 @@ std::string dimension_example(Dimension dimension) {
 ParsedQuantity parse_quantity(std::string_view text, Dimension expected) {
   text = trimmed(text);
   const auto not_a_number = [&] {
-    return failure(fmt::format("{} is not a number{}, for example \"{}\"", quoted(text),
+    return failure(fmt::format("{} is not a number{}, for example \"{}\"", in_quotes(text),
                                expected == kNone ? "" : " with a unit",
                                dimension_example(expected)));
   };
@@ -233,13 +233,13 @@ ParsedQuantity parse_quantity(std::string_view text, Dimension expected) {
   }
   std::string_view rest = digits.substr(static_cast<std::size_t>(end - digits.data()));
   if (status == std::errc::result_out_of_range) {
-    return failure(fmt::format("{} is too large or too small for a number", quoted(text)));
+    return failure(fmt::format("{} is too large or too small for a number", in_quotes(text)));
   }
   constexpr std::string_view kNotAfterDigits = ".,_'xX+-";
   if (!rest.empty() && kNotAfterDigits.find(rest.front()) != std::string_view::npos) {
     return failure(
         fmt::format("{} is not a number: write it in plain decimal digits, for example {}",
-                    quoted(text), quoted(dimension_example(expected))));
+                    in_quotes(text), in_quotes(dimension_example(expected))));
   }
   if (negative) {
     number = -number;
@@ -255,13 +255,13 @@ ParsedQuantity parse_quantity(std::string_view text, Dimension expected) {
   }
   if (expected == kNone) {
     return failure(fmt::format("{} has a unit, but a bare number is expected, for example {}",
-                               quoted(text), quoted(number_text)));
+                               in_quotes(text), in_quotes(number_text)));
   }
   if (std::any_of(rest.begin(), rest.end(), is_blank)) {
     std::string mended(rest);
     std::erase_if(mended, is_blank);
     return failure(
-        fmt::format("{} has blanks inside its unit: write {}", quoted(text), quoted(mended)));
+        fmt::format("{} has blanks inside its unit: write {}", in_quotes(text), in_quotes(mended)));
   }
 
   Dimension found;
@@ -271,7 +271,7 @@ ParsedQuantity parse_quantity(std::string_view text, Dimension expected) {
     const std::size_t slash = rest.find('/');
     const std::string_view factor = rest.substr(0, slash);
     if (factor.empty() && sign < 0) {
-      return failure(fmt::format("{} lacks a unit after the \"/\"", quoted(text)));
+      return failure(fmt::format("{} lacks a unit after the \"/\"", in_quotes(text)));
     }
     if (!factor.empty()) {
       const Unit* unit = find_unit(factor);
@@ -291,13 +291,13 @@ ParsedQuantity parse_quantity(std::string_view text, Dimension expected) {
     rest.remove_prefix(slash + 1);
   }
   if (found != expected) {
-    return failure(fmt::format("{} is {}, but {} is expected, for example \"{}\"", quoted(text),
+    return failure(fmt::format("{} is {}, but {} is expected, for example \"{}\"", in_quotes(text),
                                dimension_noun(found), dimension_noun(expected),
                                dimension_example(expected)));
   }
   const double si = number * above / below;
   if (!std::isfinite(si)) {
-    return failure(fmt::format("{} is too large for a number", quoted(text)));
+    return failure(fmt::format("{} is too large for a number", in_quotes(text)));
   }
   return {.si = si, .error = {}};
 }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cli/catalog/catalogs.hpp"
-#include "cli/text/text_table.hpp"
+#include "cli/tables/text_table.hpp"
 
 namespace roofcast::cli {
 

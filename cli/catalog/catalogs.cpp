@@ -12,7 +12,7 @@
 #include "base/units/unit_text.hpp"
 #include "calibrate/accuracy/claims.hpp"
 #include "cli/catalog/model_table.hpp"
-#include "cli/text/text_table.hpp"
+#include "cli/tables/text_table.hpp"
 #include "hardware/prices.hpp"
 #include "hardware/system.hpp"
 #include "sim/decide/roadmap.hpp"

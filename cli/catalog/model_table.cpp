@@ -8,7 +8,7 @@
 
 #include "base/csv/csv.hpp"
 #include "base/units/unit_text.hpp"
-#include "cli/text/text_table.hpp"
+#include "cli/tables/text_table.hpp"
 #include "models/footprint.hpp"
 #include "models/work.hpp"
 #include "sim/scenario/scenario.hpp"

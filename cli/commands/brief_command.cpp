@@ -12,7 +12,7 @@
 #include "cli/pages/scenario_brief.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
-#include "cli/text/sweep_csv.hpp"
+#include "cli/tables/sweep_csv.hpp"
 #include "sim/decide/overridden_scenario.hpp"
 
 namespace roofcast::cli {

@@ -10,7 +10,7 @@
 #include "cli/pages/accuracy_page.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
-#include "cli/text/text_table.hpp"
+#include "cli/tables/text_table.hpp"
 #include "cli/validate/validation.hpp"
 
 namespace roofcast::cli {

@@ -5,7 +5,7 @@
 #include "cli/catalog/model_table.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
-#include "cli/text/text_table.hpp"
+#include "cli/tables/text_table.hpp"
 
 namespace roofcast::cli {
 namespace {

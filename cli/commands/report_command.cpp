@@ -4,7 +4,7 @@
 #include "cli/pages/report.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
-#include "cli/text/sweep_csv.hpp"
+#include "cli/tables/sweep_csv.hpp"
 
 namespace roofcast::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "cli/catalog/catalogs.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
-#include "cli/text/text_table.hpp"
+#include "cli/tables/text_table.hpp"
 #include "hardware/calibration.hpp"
 #include "hardware/chip.hpp"
 #include "hardware/nearest_calibration.hpp"

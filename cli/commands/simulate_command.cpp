@@ -13,7 +13,7 @@
 #include "cli/program/usage.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/simulated_tasks.hpp"
-#include "cli/text/text_table.hpp"
+#include "cli/tables/text_table.hpp"
 #include "sim/replay/simulation_summary.hpp"
 #include "sim/scenario/pools.hpp"
 #include "workloads/traffic/request_traces.hpp"

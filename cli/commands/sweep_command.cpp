@@ -8,8 +8,8 @@
 #include "cli/program/commands.hpp"
 #include "cli/program/progress.hpp"
 #include "cli/program/usage.hpp"
-#include "cli/text/front_table.hpp"
-#include "cli/text/sweep_csv.hpp"
+#include "cli/tables/front_table.hpp"
+#include "cli/tables/sweep_csv.hpp"
 
 namespace roofcast::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "base/units/unit_text.hpp"
 #include "cli/compare/compare_measured.hpp"
 #include "cli/text/scenario_text.hpp"
-#include "cli/text/text_table.hpp"
+#include "cli/tables/text_table.hpp"
 #include "models/operators/operator_cost.hpp"
 
 namespace roofcast::cli {

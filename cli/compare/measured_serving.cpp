@@ -9,7 +9,7 @@
 #include "sim/estimate.hpp"
 #include "cli/compare/compare_measured.hpp"
 #include "cli/text/scenario_text.hpp"
-#include "cli/text/text_table.hpp"
+#include "cli/tables/text_table.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/knob.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/text/text_table.hpp"
+#include "cli/tables/text_table.hpp"
 #include "sim/decide/roadmap.hpp"
 #include "sim/decide/sweep_run.hpp"
 
@@ -27,7 +27,7 @@ struct Brief {
 };
 
 Brief brief_of(const sim::Roadmap& roadmap, const sim::RoadmapResult& result);
-// The best point of each group of a sweep by a metric (rows of cli/text/sweep_csv.hpp), and what would put another first:
+// The best point of each group of a sweep by a metric (rows of cli/tables/sweep_csv.hpp), and what would put another first:
 // bounds of conditions, and a price where the metric is a cost.
 Brief brief_of(const sim::SweepPoints& points, const sim::SweepResult& result,
                const sim::Metric& metric);

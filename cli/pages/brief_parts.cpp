@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "cli/text/metric_cells.hpp"
-#include "cli/text/text_table.hpp"
+#include "cli/tables/metric_cells.hpp"
+#include "cli/tables/text_table.hpp"
 
 namespace roofcast::cli {
 namespace {

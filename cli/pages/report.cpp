@@ -7,9 +7,9 @@
 #include <set>
 
 #include "cli/pages/html_page.hpp"
-#include "cli/text/attainment_rows.hpp"
+#include "cli/tables/attainment_rows.hpp"
 #include "cli/text/explain.hpp"
-#include "cli/text/front_table.hpp"
+#include "cli/tables/front_table.hpp"
 #include "cli/text/version.hpp"
 #include "sim/result/metrics.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "cli/pages/brief.hpp"
 #include "cli/pages/brief_parts.hpp"
-#include "cli/text/metric_cells.hpp"
+#include "cli/tables/metric_cells.hpp"
 #include "cli/text/roadmap_text.hpp"
 
 namespace roofcast::cli {

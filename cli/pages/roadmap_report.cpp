@@ -2,7 +2,7 @@
 #include "cli/pages/roadmap_report.hpp"
 
 #include "cli/pages/html_page.hpp"
-#include "cli/text/metric_cells.hpp"
+#include "cli/tables/metric_cells.hpp"
 #include "cli/text/version.hpp"
 
 namespace roofcast::cli {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/csv/csv.hpp"
-#include "cli/text/text_table.hpp"
+#include "cli/tables/text_table.hpp"
 #include "sim/replay/simulate.hpp"
 
 namespace roofcast::cli {

@@ -10,7 +10,7 @@
 #include "cli/pages/brief_parts.hpp"
 #include "cli/text/roadmap_text.hpp"
 #include "cli/text/scenario_text.hpp"
-#include "cli/text/sweep_csv.hpp"
+#include "cli/tables/sweep_csv.hpp"
 #include "sim/decide/overridden_scenario.hpp"
 #include "sim/decide/roadmap.hpp"
 #include "sim/result/costs.hpp"

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "cli/text/text_table.hpp"
+#include "cli/tables/text_table.hpp"
 #include "sim/result/costs.hpp"
 
 namespace roofcast::cli {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "cli/text/metric_cells.hpp"
+#include "cli/tables/metric_cells.hpp"
 #include "base/csv/csv.hpp"
 #include "sim/result/metrics.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "cli/text/text_table.hpp"
+#include "cli/tables/text_table.hpp"
 #include "sim/result/costs.hpp"
 #include "sim/scenario/pools.hpp"
 

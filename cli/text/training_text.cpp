@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/text/text_table.hpp"
+#include "cli/tables/text_table.hpp"
 #include "sim/result/training_step.hpp"
 
 namespace roofcast::cli {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "cli/text/text_table.hpp"
+#include "cli/tables/text_table.hpp"
 
 namespace roofcast::cli {
 

@@ -8,7 +8,7 @@
 #include "calibrate/operators/predict.hpp"
 #include "calibrate/platforms/chip_platforms.hpp"
 #include "cli/text/exit_code.hpp"
-#include "cli/text/text_table.hpp"
+#include "cli/tables/text_table.hpp"
 #include "cli/validate/validation.hpp"
 
 namespace roofcast::cli {

@@ -6,7 +6,7 @@
 #include "sim/estimate.hpp"
 #include "calibrate/trainings/post_training_rows.hpp"
 #include "cli/text/exit_code.hpp"
-#include "cli/text/text_table.hpp"
+#include "cli/tables/text_table.hpp"
 #include "cli/validate/validation.hpp"
 #include "sim/result/training_step.hpp"
 

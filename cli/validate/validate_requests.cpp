@@ -10,7 +10,7 @@
 #include "calibrate/servers/request_runs.hpp"
 #include "cli/pages/simulation_report.hpp"
 #include "cli/text/exit_code.hpp"
-#include "cli/text/text_table.hpp"
+#include "cli/tables/text_table.hpp"
 #include "cli/validate/peer_comparison.hpp"
 #include "cli/validate/validation.hpp"
 

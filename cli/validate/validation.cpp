@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "base/document/problems.hpp"
-#include "cli/text/text_table.hpp"
+#include "cli/tables/text_table.hpp"
 
 namespace roofcast::cli {
 

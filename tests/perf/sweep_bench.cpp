@@ -18,8 +18,8 @@
 #include <set>
 
 #include "base/csv/csv.hpp"
-#include "cli/text/sweep_csv.hpp"
-#include "cli/text/text_table.hpp"
+#include "cli/tables/sweep_csv.hpp"
+#include "cli/tables/text_table.hpp"
 #include "models/operators/operator_cost.hpp"
 #include "sim/decide/sweep_run.hpp"
 #include "sim/iteration/iteration_table.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/text/attainment_rows.hpp"
+#include "cli/tables/attainment_rows.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/text/front_table.hpp"
+#include "cli/tables/front_table.hpp"
 
 #include "sim/result/metrics.hpp"
 #include "tests/catch.hpp"

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "base/csv/csv.hpp"
-#include "cli/text/metric_cells.hpp"
+#include "cli/tables/metric_cells.hpp"
 #include "sim/decide/overridden_scenario.hpp"
 #include "tests/catch.hpp"
 

@@ -6,8 +6,8 @@
 
 #include "base/csv/csv.hpp"
 #include "cli/pages/brief.hpp"
-#include "cli/text/sweep_csv.hpp"
-#include "cli/text/text_table.hpp"
+#include "cli/tables/sweep_csv.hpp"
+#include "cli/tables/text_table.hpp"
 #include "sim/decide/overridden_scenario.hpp"
 #include "tests/catch.hpp"
 

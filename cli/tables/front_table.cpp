@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/text/front_table.hpp"
+#include "cli/tables/front_table.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "cli/text/text_table.hpp"
+#include "cli/tables/text_table.hpp"
 #include "sim/result/metrics.hpp"
 
 namespace roofcast::cli {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/text/sweep_csv.hpp"
+#include "cli/tables/sweep_csv.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 
 #include "base/csv/csv.hpp"
 #include "base/threads.hpp"
-#include "cli/text/metric_cells.hpp"
+#include "cli/tables/metric_cells.hpp"
 #include "sim/result/metrics.hpp"
 
 namespace roofcast::cli {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/text/metric_cells.hpp"
+#include "cli/tables/metric_cells.hpp"
 
 #include <cmath>
 
-#include "cli/text/text_table.hpp"
+#include "cli/tables/text_table.hpp"
 #include "sim/result/metrics.hpp"
 
 namespace roofcast::cli {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/text/text_table.hpp"
+#include "cli/tables/text_table.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/text/front_rows.hpp"
+#include "cli/tables/front_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
