@@ -12,6 +12,15 @@ std::string_view name(Bound bound) {
   return kNames[static_cast<std::size_t>(bound)];
 }
 
+std::string_view name(Algorithm algorithm) {
+  constexpr std::string_view kNames[kAlgorithms] = {
+      "",           "ring LL",      "ring LL128", "ring Simple",    "tree LL",
+      "tree LL128", "tree Simple",  "direct LL",  "direct Simple",  "one-shot",
+      "two-shot",   "multimem",     "in-switch",  "in-switch tree", "in-network",
+      "PAT",        "deduplicated", "put"};
+  return kNames[static_cast<std::size_t>(algorithm)];
+}
+
 void combine(Cost& cost, double p) {
   const double compute = cost.compute.si();
   const double dram = cost.dram.si();

@@ -19,6 +19,30 @@ enum class Bound : std::uint8_t { latency, compute, memory, l2, network };
 inline constexpr int kBounds = 5;
 std::string_view name(Bound bound);
 
+// How a collective moves its bytes: a pattern of the library under one of its protocols, or a kernel of the stack.
+enum class Algorithm : std::uint8_t {
+  none,
+  ring_ll,
+  ring_ll128,
+  ring_simple,
+  tree_ll,
+  tree_ll128,
+  tree_simple,
+  direct_ll,
+  direct_simple,
+  one_shot,
+  two_shot,
+  multimem,
+  in_switch,
+  in_switch_tree,
+  in_network,
+  pat,
+  deduplicated,
+  put,
+};
+inline constexpr int kAlgorithms = 18;
+std::string_view name(Algorithm algorithm);  // "ring LL128"; empty for none
+
 struct Cost {
   base::Seconds time;     // all of it
   base::Seconds launch;   // starting kernels
@@ -29,9 +53,9 @@ struct Cost {
   base::Seconds network;
   base::Flops flop;  // useful work
   base::Bytes dram_bytes;
-  base::Bytes message_bytes;   // sent by this rank
-  std::string_view algorithm;  // of a collective; a literal
-  std::string_view runner_up;  // the next best algorithm of a collective, where there is one
+  base::Bytes message_bytes;              // sent by this rank
+  Algorithm algorithm = Algorithm::none;  // of a collective
+  Algorithm runner_up = Algorithm::none;  // the next best one, where there is one
   base::Seconds runner_up_time;
   Bound bound = Bound::latency;
 

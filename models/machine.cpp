@@ -2,6 +2,7 @@
 #include "models/machine.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 namespace roofcast::models {
 
@@ -27,7 +28,19 @@ PowerRates power_of(const hardware::Chip& chip, const hardware::Calibration& c) 
   return power;
 }
 
+std::uint64_t next_identity() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
 }  // namespace
+
+MachineIdentity::MachineIdentity() : number_(next_identity()) {}
+
+MachineIdentity& MachineIdentity::operator=(const MachineIdentity&) {
+  number_ = next_identity();
+  return *this;
+}
 
 Machine machine_of(const hardware::System& system) {
   const hardware::Chip& chip = system.chip;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 
 #include "base/units/quantity.hpp"
 #include "hardware/system.hpp"
@@ -24,7 +25,22 @@ struct PowerRates {
   bool known() const { return limit.si() > 0.0; }
 };
 
+// Tells machines apart. Each has one of its own, a copy too, and none is given out twice.
+class MachineIdentity {
+ public:
+  MachineIdentity();
+  MachineIdentity(const MachineIdentity&) : MachineIdentity() {}
+  MachineIdentity& operator=(const MachineIdentity&);
+  ~MachineIdentity() = default;
+  bool operator==(std::uint64_t number) const { return number_ == number; }
+  std::uint64_t number() const { return number_; }  // never 0
+
+ private:
+  std::uint64_t number_;
+};
+
 struct Machine {
+  MachineIdentity identity;
   double sms = 0;
   base::Hertz clock;                                            // of an SM
   std::array<base::FlopsPerSecond, base::kMathTypes> peak{};    // datasheet

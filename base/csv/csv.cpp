@@ -18,6 +18,7 @@
 #include <variant>
 
 #include "base/csv/csv_row.hpp"
+#include "base/document/renamed.hpp"
 #include "base/nearest.hpp"
 
 namespace roofcast::base {
@@ -192,7 +193,16 @@ std::string why_gz(gzFile file) {
 }  // namespace
 
 std::optional<std::size_t> CsvTable::find_column(std::string_view column) const {
-  const auto found = std::find(columns_.begin(), columns_.end(), column);
+  auto found = std::find(columns_.begin(), columns_.end(), column);
+  if (found == columns_.end()) {
+    // The file or the one who asks may still use the old name.
+    const std::string_view now = current_name(column);
+    const std::string_view other = now != column ? now : old_name(column);
+    found = other.empty() ? found : std::find(columns_.begin(), columns_.end(), other);
+    if (found != columns_.end()) {
+      note_renamed_column(name_, now != column ? column : other);
+    }
+  }
   return found == columns_.end()
              ? std::nullopt
              : std::optional(static_cast<std::size_t>(found - columns_.begin()));

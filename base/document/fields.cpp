@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/document/renamed.hpp"
 #include "base/document/schema.hpp"
 #include "base/nearest.hpp"
 
@@ -53,12 +54,18 @@ Fields::Fields(Recorder& recorder, std::string path)
   node_ = &nothing;
 }
 
+// Under its name of today, or the one before.
+const Entry* Fields::entry(std::string_view key) const {
+  const Entry* found = node_->entry(key);
+  return found == nullptr && !old_name(key).empty() ? node_->entry(old_name(key)) : found;
+}
+
 bool Fields::has(std::string_view key) const {
   if (recorder_ != nullptr) {
     return recorder_->is_given(path_of(key));
   }
-  const Node* found = node_->find(key);
-  return found != nullptr && !found->is_null();
+  const Entry* found = entry(key);
+  return found != nullptr && !found->value.is_null();
 }
 
 bool Fields::is_map(std::string_view key) const {
@@ -79,9 +86,13 @@ const Node* Fields::take(std::string_view key, Need need) {
     return nullptr;
   }
   known_.emplace_back(key);
-  const Node* found = node_->find(key);
-  if (found != nullptr && !found->is_null()) {
-    return found;
+  const Entry* found = entry(key);
+  if (found != nullptr && found->key != key) {
+    known_.push_back(found->key);
+    note_renamed(found->key_place, found->key);
+  }
+  if (found != nullptr && !found->value.is_null()) {
+    return &found->value;
   }
   if (need == required && usable_) {
     missing_.emplace_back(key);

@@ -10,7 +10,7 @@
 //
 // Every problem goes to one list and reading goes on, so a user sees all mistakes at once. A key is
 // required unless its target is a std::optional or `optional` is passed (the target keeps its
-// default). `null` is the same as absent. end() reports the keys that are missing, and those nobody
+// default). `null` is the same as absent. A key may stand under its old name (base/document/renamed.hpp). end() reports the keys that are missing, and those nobody
 // asked for with the nearest name; a key that is both, misspelt, is reported once.
 //
 // The same function says what it would read when it is given a Recorder (base/document/schema.hpp) instead of
@@ -124,6 +124,7 @@ class Fields {
   void end();
 
  private:
+  const Entry* entry(std::string_view key) const;
   std::optional<double> quantity_si(std::string_view key, Dimension dimension, Range range,
                                     Need need);
   std::optional<std::size_t> choice_index(std::string_view key,

@@ -358,10 +358,15 @@ std::size_t character_size(std::string_view text) {
   return bad ? 0 : size;
 }
 
-const Node* Node::find(std::string_view key) const {
+const Entry* Node::entry(std::string_view key) const {
   const auto it =
       std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.key == key; });
-  return it == entries.end() ? nullptr : &it->value;
+  return it == entries.end() ? nullptr : &*it;
+}
+
+const Node* Node::find(std::string_view key) const {
+  const Entry* found = entry(key);
+  return found == nullptr ? nullptr : &found->value;
 }
 
 Node* Node::find(std::string_view key) {

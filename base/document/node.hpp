@@ -51,7 +51,8 @@ struct Node {
   bool is_scalar() const { return kind == Kind::scalar; }
   bool is_sequence() const { return kind == Kind::sequence; }
   bool is_map() const { return kind == Kind::map; }
-  const Node* find(std::string_view key) const;  // nullptr when absent or not a map
+  const Entry* entry(std::string_view key) const;  // nullptr when absent or not a map
+  const Node* find(std::string_view key) const;    // nullptr when absent or not a map
   Node* find(std::string_view key);
   const Node* find_path(std::string_view dotted) const;  // "a.b.c"; this node for an empty path
   Node* find_path(std::string_view dotted);

@@ -53,8 +53,8 @@ function drawElasticities() {
           ...(knob.resource ? [['Resource', knob.resource]] : []),
         ...(noteOf(knob) ? [['Mind', noteOf(knob)]] : [])],
     })),
-    axis: { name: `Per cent of ${label} for one per cent`, zero: 0, label: (v) => `${v > 0 ? '+' : ''}${v}` },
-    finding: knobs.length === 0 ? '' : `One per cent more of ${knobs[0].knob} changes ${label} by ${signed(knobs[0].elasticity)} %, the most of `
+    axis: { name: `Percent of ${label} for one percent`, zero: 0, label: (v) => `${v > 0 ? '+' : ''}${v}` },
+    finding: knobs.length === 0 ? '' : `One percent more of ${knobs[0].knob} changes ${label} by ${signed(knobs[0].elasticity)} %, the most of `
       + `${found().elasticities.length} knob${found().elasticities.length === 1 ? '' : 's'}${knobs.length > 1
         ? `; then ${knobs[1].knob}, ${signed(knobs[1].elasticity)} %` : ''}.`,
     table: { columns: ['knob', 'now', 'resource', 'elasticity', 'elasticity_at_half_step'],

@@ -132,7 +132,7 @@ int run_sensitivity(const Options& options) {
 void add_sensitivity(CLI::App& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "sensitivity",
-      "What one more per cent of each resource buys, and what would be left without it\n"
+      "What one more percent of each resource buys, and what would be left without it\n"
       "Elasticities of metrics to every rate, latency and size of the system and its software, or "
       "to "
       "the knobs of --vary; the metric with a resource free, alone and one after the other; the "

@@ -7,10 +7,10 @@
 #include <cmath>
 
 #include "base/csv/csv_file.hpp"
-#include "cli/text/exit_code.hpp"
 #include "cli/tables/front_table.hpp"
 #include "cli/tables/metric_cells.hpp"
 #include "cli/tables/text_table.hpp"
+#include "cli/text/exit_code.hpp"
 #include "sim/decide/result_comparison.hpp"
 #include "sim/result/metrics.hpp"
 

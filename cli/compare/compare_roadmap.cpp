@@ -7,10 +7,10 @@
 #include <cmath>
 
 #include "cli/pages/roadmap_report.hpp"
-#include "cli/text/exit_code.hpp"
 #include "cli/tables/metric_cells.hpp"
-#include "cli/text/roadmap_text.hpp"
 #include "cli/tables/text_table.hpp"
+#include "cli/text/exit_code.hpp"
+#include "cli/text/roadmap_text.hpp"
 #include "sim/decide/roadmap.hpp"
 
 namespace roofcast::cli {

@@ -5,8 +5,8 @@
 
 #include "base/units/unit_text.hpp"
 #include "cli/compare/compare_measured.hpp"
-#include "cli/text/scenario_text.hpp"
 #include "cli/tables/text_table.hpp"
+#include "cli/text/scenario_text.hpp"
 #include "models/operators/operator_cost.hpp"
 
 namespace roofcast::cli {
@@ -73,10 +73,11 @@ MeasuredComparison compare_collectives(const CompareMeasuredOptions& options,
                fmt::format("{:.1f} GB/s", 1e-9 * factor * algorithm),
                fmt::format("{:.1f} GB/s", 1e-9 * forecast_bus),
                fmt::format("{:.0f}%", 100.0 * factor * algorithm / link),
-               std::string(cost.algorithm)});
-    comparison.rows.push_back(
-        {time.bytes, time.seconds, forecast, low, high, forecast / time.seconds, in, algorithm,
-         factor * algorithm, forecast_bus, factor * algorithm / link, std::string(cost.algorithm)});
+               std::string(models::name(cost.algorithm))});
+    comparison.rows.push_back({time.bytes, time.seconds, forecast, low, high,
+                               forecast / time.seconds, in, algorithm, factor * algorithm,
+                               forecast_bus, factor * algorithm / link,
+                               std::string(models::name(cost.algorithm))});
   }
   comparison.table = table.text();
   comparison.notes.push_back(

@@ -7,9 +7,9 @@
 #include <map>
 
 #include "cli/compare/compare_measured.hpp"
+#include "cli/tables/text_table.hpp"
 #include "cli/text/explain.hpp"
 #include "cli/text/scenario_text.hpp"
-#include "cli/tables/text_table.hpp"
 
 namespace roofcast::cli {
 namespace {

@@ -45,9 +45,11 @@ std::string row(const std::string& first, const Judged& judged) {
   const ErrorSummary own = summarise(judged.own);
   const ErrorSummary other = summarise(judged.transferred);
   return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", first, own.rows,
-                     calibrate::percent(own.median), calibrate::percent(own.mape), calibrate::percent(own.p90), calibrate::percent(own.bias),
-                     calibrate::percent(own.coverage90), calibrate::percent(other.median), calibrate::percent(other.mape),
-                     calibrate::percent(other.p90), calibrate::percent(other.coverage90));
+                     calibrate::percent(own.median), calibrate::percent(own.mape),
+                     calibrate::percent(own.p90), calibrate::percent(own.bias),
+                     calibrate::percent(own.coverage90), calibrate::percent(other.median),
+                     calibrate::percent(other.mape), calibrate::percent(other.p90),
+                     calibrate::percent(other.coverage90));
 }
 
 std::string header(std::string_view first, std::string_view rule) {

@@ -138,8 +138,8 @@ std::string claims_page() {
       "{}{} figures; {} of them are met within 20 %, the median difference is {}. {} more are "
       "listed "
       "that cannot be computed.\n{}",
-      kIntroduction, differences.size(), near, calibrate::percent(calibrate::quantile(sizes, 0.5)), left_out,
-      sections);
+      kIntroduction, differences.size(), near, calibrate::percent(calibrate::quantile(sizes, 0.5)),
+      left_out, sections);
 }
 
 }  // namespace roofcast::cli

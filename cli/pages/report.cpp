@@ -8,8 +8,8 @@
 
 #include "cli/pages/html_page.hpp"
 #include "cli/tables/attainment_rows.hpp"
-#include "cli/text/explain.hpp"
 #include "cli/tables/front_table.hpp"
+#include "cli/text/explain.hpp"
 #include "cli/text/version.hpp"
 #include "sim/result/metrics.hpp"
 

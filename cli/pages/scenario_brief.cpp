@@ -142,7 +142,7 @@ void say_evidence(const SensitivityAnswer& a, const std::vector<std::size_t>& or
   const sim::Metric& metric = *a.metrics.front();
   const double now = metric.value(a.estimate);
   TextTable knobs({"knob", "now", fmt::format("{:g} times better", a.steps.gain), "change",
-                   "per cent for one per cent", "rows"});
+                   "percent for one percent", "rows"});
   for (std::size_t i = 0; i < std::min(order.size(), kKnobs); ++i) {
     const sim::KnobElasticities& row = a.elasticities[order[i]];
     const sim::Elasticity& e = row.of.front();

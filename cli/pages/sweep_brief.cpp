@@ -8,9 +8,9 @@
 
 #include "cli/pages/brief.hpp"
 #include "cli/pages/brief_parts.hpp"
+#include "cli/tables/sweep_csv.hpp"
 #include "cli/text/roadmap_text.hpp"
 #include "cli/text/scenario_text.hpp"
-#include "cli/tables/sweep_csv.hpp"
 #include "sim/decide/overridden_scenario.hpp"
 #include "sim/decide/roadmap.hpp"
 #include "sim/result/costs.hpp"

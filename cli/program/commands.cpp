@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/document/problems.hpp"
+#include "base/document/renamed.hpp"
 #include "base/nearest.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/text/version.hpp"
@@ -87,7 +88,9 @@ std::unique_ptr<CLI::App> make_program(Run& chosen) {
   return program;
 }
 
-int run(int argc, char** argv) {
+namespace {
+
+int parse_and_run(int argc, char** argv) {
   Run chosen;
   const auto program = make_program(chosen);
   CLI::App& app = *program;
@@ -104,6 +107,16 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "roofcast: internal error, please report it: {}\n", error.what());
     return kBug;
   }
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  const int code = parse_and_run(argc, argv);
+  for (const std::string& note : base::take_notes()) {
+    fmt::print(stderr, "{}\n", note);
+  }
+  return code;
 }
 
 }  // namespace roofcast::cli

@@ -9,8 +9,8 @@
 
 #include "base/csv/csv.hpp"
 #include "base/units/unit_text.hpp"
-#include "cli/text/alignment_text.hpp"
 #include "cli/tables/text_table.hpp"
+#include "cli/text/alignment_text.hpp"
 #include "models/operators/operator_cost.hpp"
 #include "sim/iteration/draft_model.hpp"
 #include "sim/scenario/pools.hpp"
@@ -48,7 +48,7 @@ PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch
   PhaseRows rows;
   rows.name = std::move(name);
   rows.batch = words(batch);
-  for (const sim::OperatorLine& line : sim::step_operators(scenario, batch)) {
+  for (const sim::OperatorLine& line : sim::iteration_operators(scenario, batch)) {
     OperatorRow row;
     row.name = line.call.name;
     row.category = workloads::category(line.call.op);
@@ -56,7 +56,7 @@ PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch
                             std::holds_alternative<workloads::GroupedGemm>(line.call.op);
     row.format = multiplies ? base::name(models::math_of(line.call.op, machine)) : "";
     row.count = line.call.count;
-    row.beside = line.call.beside;
+    row.overlapped = line.call.overlapped;
     row.time_s = line.time.si();
     const models::Spread& spread =
         machine.uncertainty.kinds[static_cast<std::size_t>(models::error_kind(line.call.op))];
@@ -66,8 +66,8 @@ PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch
     row.bytes = line.call.count * line.cost.dram_bytes.si();
     row.message_bytes = line.call.count * line.cost.message_bytes.si();
     row.bound = models::name(line.cost.bound);
-    row.algorithm = line.cost.algorithm;
-    row.runner_up = line.cost.runner_up;
+    row.algorithm = models::name(line.cost.algorithm);
+    row.runner_up = models::name(line.cost.runner_up);
     row.runner_up_time_s = line.call.count * line.cost.runner_up_time.si();
     row.start_s = line.call.count * line.cost.launch.si();
     row.hops_s = line.call.count * line.cost.fill.si();
@@ -85,7 +85,7 @@ void add_host(PhaseRows& rows, const sim::ScenarioView& scenario, const workload
   host.category = "host";
   host.count = 1;
   sim::Workspace workspace;
-  const sim::StepCost step = sim::step_cost(scenario, batch, workspace);
+  const sim::IterationCost step = sim::iteration_cost(scenario, batch, workspace);
   host.time_s = host.low_s = host.high_s =
       step.by_limit[static_cast<std::size_t>(sim::Limit::host)].si();
   host.bound = "host";
@@ -139,7 +139,7 @@ std::string choice(const OperatorRow& row) {
   std::string text =
       fmt::format("{}: {} takes {}{} (start {}, hops {}, bytes {})", row.name, row.algorithm,
                   row.time_s > 0.0 ? once(row.time_s) : "no time",
-                  row.beside ? " beyond the operator before it, beside which it runs" : "",
+                  row.overlapped ? " beyond the operator before it, beside which it runs" : "",
                   once(row.start_s), once(row.hops_s), once(row.transfer_s));
   if (!row.runner_up.empty()) {
     text += fmt::format("; next best, {}, {}", row.runner_up, once(row.runner_up_time_s));
@@ -156,17 +156,17 @@ std::vector<PhaseRows> explain(const sim::ScenarioView& scenario,
   }
   const auto pools =
       scenario.pools != nullptr ? std::make_unique<sim::PoolScenarios>(scenario) : nullptr;
-  const auto draft = sim::draft_of(pools ? pools->decode() : scenario);
+  const auto draft = sim::draft_model_of(pools ? pools->decode() : scenario);
   sim::ScenarioView decode = pools ? pools->decode() : scenario;
   sim::ScenarioView prefill = pools ? pools->prefill() : scenario;
   decode.draft = draft.get();
   prefill.draft = pools ? nullptr : draft.get();
   const sim::SteadyState& steady = estimate.steady;
   std::vector<PhaseRows> phases;
-  if (steady.decode_pass.decode_sequences > 0) {
-    add_step(phases, decode, steady.decode_pass, "decode step", steady.decode_clock);
+  if (steady.decode_iteration.decode_sequences > 0) {
+    add_step(phases, decode, steady.decode_iteration, "decode step", steady.decode_clock);
   }
-  add_step(phases, prefill, steady.prefill_pass, "step with prompts", steady.prefill_clock);
+  add_step(phases, prefill, steady.prefill_iteration, "step with prompts", steady.prefill_clock);
   return phases;
 }
 

@@ -20,7 +20,7 @@ struct OperatorRow {
   double time_s = 0;
   double low_s = 0;  // 90 % interval of it
   double high_s = 0;
-  bool beside = false;  // runs beside the operator before it, whose time is not in time_s
+  bool overlapped = false;  // runs beside the operator before it, whose time is not in time_s
   double flop = 0;
   double bytes = 0;          // device memory
   double message_bytes = 0;  // sent to other ranks

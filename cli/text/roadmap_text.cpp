@@ -7,8 +7,8 @@
 #include <cmath>
 #include <filesystem>
 
-#include "cli/tables/metric_cells.hpp"
 #include "base/csv/csv.hpp"
+#include "cli/tables/metric_cells.hpp"
 #include "sim/result/metrics.hpp"
 
 namespace roofcast::cli {

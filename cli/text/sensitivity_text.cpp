@@ -228,7 +228,7 @@ std::string sensitivity_text(const SensitivityAnswer& a) {
   for (std::size_t m = 0; m < a.metrics.size(); ++m) {
     const sim::Metric& metric = *a.metrics[m];
     const std::string_view limit = limit_of(a.estimate, metric.name);
-    out += fmt::format("\n{} {}{}: per cent of it for one per cent of\n\n", metric.label,
+    out += fmt::format("\n{} {}{}: percent of it for one percent of\n\n", metric.label,
                        display(metric.value(a.estimate), metric.unit),
                        limit.empty() ? std::string() : fmt::format(", limited by {}", limit));
     out += tornado(a, m) + freed(a, m) + uncertain(a, m) + varied(a, m);

@@ -7,8 +7,8 @@
 #include "calibrate/operators/operator_rows.hpp"
 #include "calibrate/operators/predict.hpp"
 #include "calibrate/platforms/chip_platforms.hpp"
-#include "cli/text/exit_code.hpp"
 #include "cli/tables/text_table.hpp"
+#include "cli/text/exit_code.hpp"
 #include "cli/validate/validation.hpp"
 
 namespace roofcast::cli {

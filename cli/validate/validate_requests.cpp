@@ -9,8 +9,8 @@
 
 #include "calibrate/servers/request_runs.hpp"
 #include "cli/pages/simulation_report.hpp"
-#include "cli/text/exit_code.hpp"
 #include "cli/tables/text_table.hpp"
+#include "cli/text/exit_code.hpp"
 #include "cli/validate/peer_comparison.hpp"
 #include "cli/validate/validation.hpp"
 

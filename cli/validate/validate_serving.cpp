@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "calibrate/servers/serving_rows.hpp"
-#include "cli/text/exit_code.hpp"
 #include "cli/tables/text_table.hpp"
+#include "cli/text/exit_code.hpp"
 #include "cli/validate/peer_comparison.hpp"
 #include "cli/validate/validate_speculation.hpp"
 #include "cli/validate/validation.hpp"

@@ -24,16 +24,17 @@ constexpr std::int64_t kHostChips = 8;
 // Kernels with barriers hold the pointers of at most this many ranks.
 constexpr std::int64_t kBarrierRanks = 8;
 
-using Names = std::array<std::string_view, kProtocols>;
-constexpr Names kRing = {"ring LL", "ring LL128", "ring Simple"};
-constexpr Names kTree = {"tree LL", "tree LL128", "tree Simple"};
-constexpr Names kDirect = {"direct LL", "", "direct Simple"};  // no LL128 between pairs of ranks
+using Protocols = std::array<Algorithm, kProtocols>;
+constexpr Protocols kRing = {Algorithm::ring_ll, Algorithm::ring_ll128, Algorithm::ring_simple};
+constexpr Protocols kTree = {Algorithm::tree_ll, Algorithm::tree_ll128, Algorithm::tree_simple};
+// No LL128 between pairs of ranks.
+constexpr Protocols kDirect = {Algorithm::direct_ll, Algorithm::none, Algorithm::direct_simple};
 constexpr std::size_t kLl128 = 1;
 constexpr std::size_t kSimple = 2;
 
 // Hops and serialised bytes of one algorithm; the rest of a Cost follows from them.
 struct Plan {
-  std::string_view algorithm;
+  Algorithm algorithm = Algorithm::none;
   Seconds overhead;  // beyond the launch
   Seconds hops;
   Seconds transfer;
@@ -55,7 +56,7 @@ class Offers {
     }
   }
   Plan best;
-  std::string_view runner_up;
+  Algorithm runner_up = Algorithm::none;
   Seconds runner_up_total = Seconds::infinity();
   Seconds least = Seconds::infinity();
 };
@@ -96,17 +97,18 @@ BytesPerSecond reducing(const hardware::FabricLevel& level, const Machine& m) {
 }
 
 // The library's algorithm under each of its protocols.
-void add_protocols(Offers& offers, const Names& names, const Route& route, const Machine& m) {
+void add_protocols(Offers& offers, const Protocols& algorithms, const Route& route,
+                   const Machine& m) {
   const Seconds start = library(m);
   const Seconds transfer =
       base::max(over(route.up, m.scale_up.bandwidth), over(route.out, m.scale_out.bandwidth));
   for (std::size_t p = 0; p < kProtocols; ++p) {
-    if (names[p].empty() || (p == kLl128 && !m.scale_up.peer_access)) {
+    if (algorithms[p] == Algorithm::none || (p == kLl128 && !m.scale_up.peer_access)) {
       continue;
     }
     const hardware::Protocol& protocol = m.calibration.protocols[p];
     offers.add(
-        {names[p], protocol.overhead * start,
+        {algorithms[p], protocol.overhead * start,
          (route.up_hops * protocol.scale_up_hop + route.up_posts) * m.scale_up.latency +
              (route.out_hops * protocol.scale_out_hop + route.out_posts) * m.scale_out.latency,
          transfer / protocol.bandwidth});
@@ -118,16 +120,16 @@ void add_custom_all_reduce(Offers& offers, AllReduceKernels kernels, double n, B
   const Seconds alpha = m.scale_up.latency;
   const Seconds shot = size / (m.scale_up.bandwidth * m.calibration.custom_efficiency);
   if (kernels == AllReduceKernels::flags) {
-    offers.add({"one-shot", {}, 2.0 * alpha, (n - 1.0) * shot});
-    offers.add({"two-shot", {}, 8.0 * alpha, 2.0 * (n - 1.0) / n * shot});
+    offers.add({Algorithm::one_shot, {}, 2.0 * alpha, (n - 1.0) * shot});
+    offers.add({Algorithm::two_shot, {}, 8.0 * alpha, 2.0 * (n - 1.0) / n * shot});
     return;
   }
   // One peer's bytes arrive no faster than loads under way allow (Little's law).
   const Seconds peer = size / m.calibration.custom_in_flight * alpha;
-  offers.add({"one-shot", {}, 4.0 * alpha, base::max((n - 1.0) * shot, peer)});
-  offers.add({"two-shot", {}, 8.0 * alpha, 2.0 * (n - 1.0) / n * base::max(shot, peer)});
+  offers.add({Algorithm::one_shot, {}, 4.0 * alpha, base::max((n - 1.0) * shot, peer)});
+  offers.add({Algorithm::two_shot, {}, 8.0 * alpha, 2.0 * (n - 1.0) / n * base::max(shot, peer)});
   if (m.scale_up.in_network_reduction) {
-    offers.add({"multimem", {}, 8.0 * alpha, shot / m.calibration.in_network_efficiency});
+    offers.add({Algorithm::multimem, {}, 8.0 * alpha, shot / m.calibration.in_network_efficiency});
   }
 }
 
@@ -153,16 +155,16 @@ void all_reduce(Offers& offers, const Group& g, Bytes size, AllReduceKernels ker
                                   : over(2.0 * (g.i() - 1.0) / g.i() * size, m.scale_up.bandwidth);
   const Seconds up_hops = pairs ? 2.0 * m.scale_up.latency : Seconds{};
   if (switches && !g.leaves()) {
-    offers.add({"in-switch", in_network(m), up_hops, inside});
+    offers.add({Algorithm::in_switch, in_network(m), up_hops, inside});
   }
   if (switches && g.leaves()) {
     const double hop = m.calibration.protocols[kSimple].scale_out_hop;
-    offers.add({"in-switch tree", in_network(m),
+    offers.add({Algorithm::in_switch_tree, in_network(m),
                 up_hops + 2.0 * log2_up(g.domains) * hop * m.scale_out.latency,
                 base::max(inside, 2.0 * shard / m.scale_out.bandwidth)});
   }
   if (m.scale_out.in_network_reduction && g.leaves()) {
-    offers.add({"in-network", in_network(m), up_hops + 2.0 * m.scale_out.latency,
+    offers.add({Algorithm::in_network, in_network(m), up_hops + 2.0 * m.scale_out.latency,
                 base::max(inside, shard / reducing(m.scale_out, m))});
   }
   const bool fits = kernels == AllReduceKernels::flags ||
@@ -180,11 +182,11 @@ void gather_or_scatter(Offers& offers, const Group& g, Bytes size, const Machine
       {g.d() * (g.i() - 1.0), g.d() - 1.0, g.inside > 1 ? copied / g.n() * size : Bytes{}, out}, m);
   if (g.inside == 1) {
     const hardware::Protocol& simple = m.calibration.protocols[kSimple];
-    offers.add({"PAT", simple.overhead * library(m),
+    offers.add({Algorithm::pat, simple.overhead * library(m),
                 log2_up(g.domains) * simple.scale_out_hop * m.scale_out.latency,
                 out / (m.scale_out.bandwidth * m.calibration.pat_efficiency)});
   } else if (m.scale_up.in_network_reduction && !g.leaves()) {
-    offers.add({"in-switch", in_network(m), 2.0 * m.scale_up.latency,
+    offers.add({Algorithm::in_switch, in_network(m), 2.0 * m.scale_up.latency,
                 (g.n() - 1.0) / g.n() * size / reducing(m.scale_up, m)});
   }
 }
@@ -195,8 +197,8 @@ void broadcast(Offers& offers, const Group& g, Bytes size, const Machine& m) {
   add_protocols(offers, kRing, {g.d() * (g.i() - 1.0), g.d() - 1.0, up, out}, m);
   add_protocols(offers, kTree, {log2_up(g.inside), log2_up(g.domains), 2.0 * up, 2.0 * out}, m);
   if (m.scale_up.in_network_reduction && !g.leaves()) {
-    offers.add(
-        {"in-switch", in_network(m), 2.0 * m.scale_up.latency, size / reducing(m.scale_up, m)});
+    offers.add({Algorithm::in_switch, in_network(m), 2.0 * m.scale_up.latency,
+                size / reducing(m.scale_up, m)});
   }
 }
 
@@ -220,10 +222,11 @@ void deduplicated(Offers& offers, const Group& g, const Collective& op, const Ma
       op.rows * c.deduplicated_row_clocks + moved.si() / c.deduplicated_bytes_per_sm_clock;
   const double sms = std::min(static_cast<double>(op.sms), m.sms);
   const Seconds kernel = clocks / (sms * m.clock);
-  offers.add({"deduplicated", library(m) + (1.0 + log2_up(g.domains)) * c.deduplication_overhead,
-              m.scale_up.latency + (g.leaves() ? m.scale_out.latency : Seconds{}),
-              base::max(kernel, base::max(over(up, m.scale_up.bandwidth),
-                                          over(out, m.scale_out.bandwidth)))});
+  offers.add(
+      {Algorithm::deduplicated, library(m) + (1.0 + log2_up(g.domains)) * c.deduplication_overhead,
+       m.scale_up.latency + (g.leaves() ? m.scale_out.latency : Seconds{}),
+       base::max(kernel,
+                 base::max(over(up, m.scale_up.bandwidth), over(out, m.scale_out.bandwidth)))});
 }
 
 void all_to_all(Offers& offers, const Group& g, const Collective& op, const Machine& m) {
@@ -246,7 +249,7 @@ void all_to_all(Offers& offers, const Group& g, const Collective& op, const Mach
     return;
   }
   const Bytes placed = (g.i() - 1.0) / g.n() * size;
-  offers.add({"put", library(m),
+  offers.add({Algorithm::put, library(m),
               (route.up_hops + route.up_posts) * m.scale_up.latency +
                   (route.out_hops + route.out_posts) * m.scale_out.latency,
               base::max(over(placed, m.scale_up.bandwidth * m.calibration.custom_efficiency),
@@ -305,7 +308,8 @@ Cost collective_cost(const Collective& op, const Machine& machine) {
   cost.message_bytes = collective_work(op).message;
   cost.algorithm = offers.best.algorithm;
   cost.runner_up = offers.runner_up;
-  cost.runner_up_time = offers.runner_up.empty() ? launch : launch + offers.runner_up_total;
+  cost.runner_up_time =
+      offers.runner_up == Algorithm::none ? launch : launch + offers.runner_up_total;
   combine(cost, machine.calibration.overlap_exponent);
   return cost;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one more per cent of each knob does to a metric, and what would be left if a resource were free.
+// What one more percent of each knob does to a metric, and what would be left if a resource were free.
 //
 //   elasticity = ∂ ln metric / ∂ ln knob ≈ ln(m₊/m₋) / ln(k₊/k₋),   k± = k · step^±1
 //

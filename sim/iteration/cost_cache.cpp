@@ -20,16 +20,16 @@ std::size_t place_of(const workloads::Gemm& op) {
 
 }  // namespace
 
-RememberedCosts::RememberedCosts() : entries_(std::size_t{1} << kBits) {}
+CostCache::CostCache() : entries_(std::size_t{1} << kBits) {}
 
-models::Cost RememberedCosts::of(const workloads::Operator& op, const models::Machine& machine) {
+models::Cost CostCache::of(const workloads::Operator& op, const models::Machine& machine) {
   const auto* gemm = std::get_if<workloads::Gemm>(&op);
   if (gemm == nullptr) {
     return models::cost_of(op, machine);
   }
   Entry& entry = entries_[place_of(*gemm)];
-  if (entry.machine != &machine || !(entry.op == *gemm)) {
-    entry = {&machine, *gemm, models::cost_of(op, machine)};
+  if (!(machine.identity == entry.machine) || !(entry.op == *gemm)) {
+    entry = {machine.identity.number(), *gemm, models::cost_of(op, machine)};
   }
   return entry.cost;
 }

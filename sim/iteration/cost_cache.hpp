@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Costs of operators, of which those that a search finds are remembered.
+// Costs of operators. The costs of GEMMs are cached.
 //
-// The search for a GEMM's fastest tiling is most of what an estimate takes, and nineteen of twenty
-// GEMMs that the points of a sweep ask for were asked for before, on the same machine. A GEMM replaces
-// the one that stood in its place of a table of fixed size. Every answer is that of models::cost_of, as
-// long as no machine that was seen is changed or destroyed.
+// The search for a GEMM's fastest tiling takes most of the time of an estimate. Nineteen of twenty GEMMs that the
+// points of a sweep ask for were asked for before, on the same machine. The cache is a table of fixed size: a GEMM
+// replaces the one that stood in its place. Every answer is that of models::cost_of, as long as no machine is changed
+// after it was asked about. Machines are told apart by their identity, so one that is gone is never mistaken for
+// another.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "models/cost.hpp"
@@ -16,14 +18,14 @@
 
 namespace roofcast::sim {
 
-class RememberedCosts {
+class CostCache {
  public:
-  RememberedCosts();
+  CostCache();
   models::Cost of(const workloads::Operator& op, const models::Machine& machine);
 
  private:
   struct Entry {
-    const models::Machine* machine = nullptr;
+    std::uint64_t machine = 0;  // identity
     workloads::Gemm op;
     models::Cost cost;
   };

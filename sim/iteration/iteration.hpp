@@ -44,7 +44,7 @@ enum class Limit : std::uint8_t {
 inline constexpr int kLimits = 9;
 std::string_view name(Limit limit);
 
-struct StepCost {
+struct IterationCost {
   base::Seconds latency;
   base::Seconds period;
   std::array<base::Seconds, kLimits> by_limit{};  // adds up to latency
@@ -57,18 +57,24 @@ struct StepCost {
   models::Spread spread(const models::Uncertainty& uncertainty) const;
 };
 
+// The two times of an iteration as plain numbers, in seconds, for tables of many.
+struct IterationTime {
+  double latency = 0;  // first to last pipeline stage
+  double period = 0;   // until the first stage takes the next micro-batch
+};
+
 // Buffers one thread reuses from estimate to estimate.
 struct Workspace {
   workloads::Graph graph;
-  std::optional<RememberedCosts> costs;  // for many estimates of machines that stay as they are
+  std::optional<CostCache> costs;  // for many estimates of machines that stay as they are
 };
 
-StepCost step_cost(const ScenarioView& scenario, const workloads::Batch& batch,
-                   Workspace& workspace);
+IterationCost iteration_cost(const ScenarioView& scenario, const workloads::Batch& batch,
+                             Workspace& workspace);
 
 // The latency and period, and nothing else, of an iteration with such a batch on a GPU that takes no time; zero without prompts.
-StepCost launch_floor(const ScenarioView& scenario, const workloads::Batch& batch,
-                      Workspace& workspace);
+IterationCost launch_floor(const ScenarioView& scenario, const workloads::Batch& batch,
+                           Workspace& workspace);
 
 // Host time of one iteration that the GPU, which runs for `running` of it, waits for.
 base::Seconds host_wait(const workloads::Serving& serving, const workloads::Batch& batch,
@@ -80,7 +86,7 @@ struct OperatorLine {
   models::Cost cost;   // of one run
   base::Seconds time;  // of all runs at the step's clock, beyond the call it runs beside
 };
-std::vector<OperatorLine> step_operators(const ScenarioView& scenario,
-                                         const workloads::Batch& batch);
+std::vector<OperatorLine> iteration_operators(const ScenarioView& scenario,
+                                              const workloads::Batch& batch);
 
 }  // namespace roofcast::sim

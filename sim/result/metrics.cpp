@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/document/renamed.hpp"
 #include "sim/result/training_step.hpp"
 
 namespace roofcast::sim {
@@ -54,18 +55,18 @@ constexpr std::string_view kLow = "a server is below it one time in twenty";
 constexpr std::string_view kHigh = "a server is above it one time in twenty";
 
 constexpr Metric kMetrics[] = {
-    {"ttft_mean_s", "TTFT, mean", "s", Better::lower,
+    {"ttft_mean_s", "TTFT mean", "s", Better::lower,
      "time to first token: request overhead, waiting, prefill", ttft},
     {"low90_ttft_mean_s", "TTFT, low", "s", Better::lower, kLow, low<ttft, &Spreads::ttft>,
      "ttft_mean_s"},
     {"high90_ttft_mean_s", "TTFT, high", "s", Better::lower, kHigh, high<ttft, &Spreads::ttft>,
      "ttft_mean_s"},
-    {"ttft_p50_s", "TTFT, median", "s", Better::lower, "median time to first token",
+    {"ttft_p50_s", "TTFT p50", "s", Better::lower, "median time to first token",
      [](const E& e) { return e.steady.ttft_p50.si(); }},
-    {"ttft_p95_s", "TTFT, 95 %", "s", Better::lower,
+    {"ttft_p95_s", "TTFT p95", "s", Better::lower,
      "time to first token that one request in twenty exceeds",
      [](const E& e) { return positive(e.steady.ttft_tail.p95.si()); }},
-    {"ttft_p99_s", "TTFT, 99 %", "s", Better::lower,
+    {"ttft_p99_s", "TTFT p99", "s", Better::lower,
      "time to first token that one request in a hundred exceeds",
      [](const E& e) { return positive(e.steady.ttft_tail.p99.si()); }},
     {"tpot_mean_s", "TPOT", "s", Better::lower,
@@ -74,10 +75,10 @@ constexpr Metric kMetrics[] = {
      "tpot_mean_s"},
     {"high90_tpot_mean_s", "TPOT, high", "s", Better::lower, kHigh, high<tpot, &Spreads::tpot>,
      "tpot_mean_s"},
-    {"tpot_p95_s", "TPOT, 95 %", "s", Better::lower,
+    {"tpot_p95_s", "TPOT p95", "s", Better::lower,
      "mean time per output token of a request that one in twenty exceeds",
      [](const E& e) { return positive(e.steady.tpot_tail.p95.si()); }},
-    {"tpot_p99_s", "TPOT, 99 %", "s", Better::lower,
+    {"tpot_p99_s", "TPOT p99", "s", Better::lower,
      "mean time per output token of a request that one in a hundred exceeds",
      [](const E& e) { return positive(e.steady.tpot_tail.p99.si()); }},
     {"e2e_mean_s", "End to end", "s", Better::lower, "mean time from request to last token",
@@ -181,9 +182,9 @@ constexpr Metric kMetrics[] = {
     {"decode_batch", "Decode batch", "seq", Better::none,
      "sequences decoding at once on one attention-DP rank",
      [](const E& e) { return e.steady.decode_batch; }},
-    {"tokens_per_step", "Tokens per step", "tok", Better::higher,
+    {"tokens_per_iteration", "Tokens per iteration", "tok", Better::higher,
      "output tokens that a decode step yields of a sequence; 1 without speculative decoding",
-     [](const E& e) { return e.steady.tokens_per_step; }},
+     [](const E& e) { return e.steady.tokens_per_iteration; }},
     {"max_running", "KV cache holds", "seq", Better::higher,
      "requests of this length the KV cache of one attention-DP rank can hold",
      [](const E& e) { return e.max_running; }},
@@ -284,21 +285,21 @@ constexpr Metric kMetrics[] = {
      .value = [](const E& e) { return answer_tokens(e) / per_gpu(e); },
      .of_answers = true},
     {.name = "task_mean_s",
-     .label = "Time of a task",
+     .label = "Task time",
      .unit = "s",
      .better = Better::lower,
      .description = "of an agent, mean, from its first turn to its last answer",
      .value = [](const E& e) { return positive(e.task.mean.si()); },
      .of_agents = true},
     {.name = "task_p50_s",
-     .label = "Time of a task, median",
+     .label = "Task time p50",
      .unit = "s",
      .better = Better::lower,
      .description = "median time of a task",
      .value = [](const E& e) { return positive(e.task.p50.si()); },
      .of_agents = true},
     {.name = "task_p95_s",
-     .label = "Time of a task, 95 %",
+     .label = "Task time p95",
      .unit = "s",
      .better = Better::lower,
      .description = "time of a task that one in twenty exceeds",
@@ -321,12 +322,12 @@ constexpr Metric kMetrics[] = {
      .description = "of the GPUs for the time that they take a task",
      .value = [](const E& e) { return e.task.per_second > 0.0 ? e.task.usd : kNone; },
      .of_agents = true},
-    {.name = "found_share",
-     .label = "Found in the KV cache",
+    {.name = "prefix_hit_rate",
+     .label = "Prefix hit rate",
      .unit = "",
      .better = Better::higher,
      .description = "share of agents' input tokens that the prefix cache finds",
-     .value = [](const E& e) { return e.task.per_second > 0.0 ? e.task.found_share : kNone; },
+     .value = [](const E& e) { return e.task.per_second > 0.0 ? e.task.prefix_hit_rate : kNone; },
      .of_agents = true},
     {.name = "tools_share",
      .label = "Time in tools",
@@ -355,6 +356,7 @@ constexpr TextMetric kTextMetrics[] = {
 std::span<const Metric> metrics() { return kMetrics; }
 
 const Metric* find_metric(std::string_view name) {
+  name = base::current_name(name);
   const auto it = std::find_if(std::begin(kMetrics), std::end(kMetrics),
                                [&](const Metric& m) { return m.name == name; });
   return it == std::end(kMetrics) ? nullptr : it;

@@ -7,13 +7,14 @@
 
 namespace roofcast::sim {
 
-struct PassMix {
-  const StepCost& decode;
-  const StepCost& mixed;
+struct IterationMix {
+  const IterationCost& decode;
+  const IterationCost& mixed;
 
   // Of a request's decodes, `met` of which meet prompts. The passes of one server err together; what the host does in
   // between has no error here.
-  models::Spread tpot_spread(double met, const models::Uncertainty& uncertainty) const;
+  models::Spread tpot_spread(double prefill_interference,
+                             const models::Uncertainty& uncertainty) const;
   // Shares of TTFT: in passes, and waiting for those who decode.
   models::Spread ttft_spread(double served, double queued, models::Spread tpot,
                              const models::Uncertainty& uncertainty) const;
@@ -21,7 +22,7 @@ struct PassMix {
   Limit limit(double share) const;
   // Share of the time that passes take which prompts add to them, at so many passes a second without prompts and
   // with; without decodes beside its prompts a pass is all theirs.
-  double prompt_share(double decodes_per_second, double mixed_per_second, bool beside) const;
+  double prompt_share(double decodes_per_second, double mixed_per_second, bool with_decodes) const;
   // Mean of one GPU of `stages`, not more than its limit, at so many passes a second.
   base::Watts power(double decodes_per_second, double mixed_per_second, double stages,
                     const models::PowerRates& rates) const;

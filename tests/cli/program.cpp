@@ -24,8 +24,8 @@ fs::path find_binary() {
   }
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  const fs::path beside = self.parent_path().parent_path() / "cli" / "roofcast";
-  return fs::is_regular_file(beside, error) ? beside : fs::path();
+  const fs::path overlapped = self.parent_path().parent_path() / "cli" / "roofcast";
+  return fs::is_regular_file(overlapped, error) ? overlapped : fs::path();
 }
 
 fs::path new_directory() {

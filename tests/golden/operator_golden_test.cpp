@@ -233,7 +233,7 @@ TEST_CASE("Times of operators change only on purpose", "[golden]") {
                          number(cost.dram_bytes.si()),
                          number(cost.message_bytes.si()),
                          std::string(models::name(cost.bound)),
-                         std::string(cost.algorithm)};
+                         std::string(models::name(cost.algorithm))};
                });
 }
 

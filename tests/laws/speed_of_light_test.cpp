@@ -72,11 +72,12 @@ TEST_CASE("No collective is faster than the ports of its ranks", "[laws]") {
         continue;
       }
       const models::Cost cost = models::cost_of(op, p.machine);
-      const bool in_switch = cost.algorithm.substr(0, 2) == "in" || cost.algorithm == "multimem";
+      const bool in_switch = models::name(cost.algorithm).starts_with("in") ||
+                             cost.algorithm == models::Algorithm::multimem;
       base::Bytes sent =
           in_switch ? base::Bytes::from_si(c->bytes) : models::collective_work(*c).message;
       if (cost.algorithm ==
-          "deduplicated") {  // one copy for each of the n ranks that k draws reach
+          models::Algorithm::deduplicated) {  // one copy for each of the n ranks that k draws reach
         const auto n = static_cast<double>(c->ranks);
         const auto k = static_cast<double>(c->copies);
         sent *= n * (1.0 - std::pow(1.0 - 1.0 / n, k)) / k;

@@ -52,8 +52,8 @@ void GraphBuilder::experts(double count) {
     feed_forward("moe.shared_up", "moe.shared_activation", "moe.shared_down",
                  moe.shared_experts * moe.shared_intermediate, moe.gated, precision_.shared, count);
   };
-  const bool shared_beside = fusion_.shared_beside_dispatch && exchange;
-  if (!shared_beside) {
+  const bool overlaps_shared = fusion_.overlaps_shared_experts && exchange;
+  if (!overlaps_shared) {
     share();
   }
   if (model_.projects_latent()) {
@@ -81,11 +81,11 @@ void GraphBuilder::experts(double count) {
     between_ranks("moe.gather", CollectiveKind::all_gather,
                   byte_count(gathered, format.activations));
   }
-  if (shared_beside) {
+  if (overlaps_shared) {
     const std::size_t first = graph_.size();
     share();
     for (std::size_t i = first; i < graph_.size(); ++i) {
-      graph_[i].beside = true;
+      graph_[i].overlapped = true;
     }
   }
   const auto [pairs, distinct] =
@@ -95,7 +95,7 @@ void GraphBuilder::experts(double count) {
   const std::int64_t up = (moe.gated ? 2 : 1) * width;
   call("moe.routing",
        ExpertRouting{tokens_, pairs, hidden, moe.experts, moe.top_k, format.activations}, count);
-  const bool second = fusion_.second_experts;
+  const bool second = fusion_.alternative_experts;
   call("moe.up",
        GroupedGemm{pairs, distinct, up, hidden, format.activations, format.weights, false, second},
        count);

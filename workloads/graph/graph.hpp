@@ -11,6 +11,7 @@
 #include "workloads/architecture/expert_load.hpp"
 #include "workloads/architecture/mapping.hpp"
 #include "workloads/architecture/precision.hpp"
+#include "workloads/graph/fusion.hpp"
 #include "workloads/graph/operator.hpp"
 
 namespace roofcast::workloads {
@@ -39,19 +40,6 @@ struct Batch {
 
   friend bool operator==(const Batch&, const Batch&) = default;
 };
-
-// What the serving stack does to the graph.
-struct Fusion {
-  QuantiseFusion quantise = QuantiseFusion::none;
-  AllReduceKernels custom_all_reduce = AllReduceKernels::library;
-  bool norm = false;  // all-reduces of at most kFusedNormBytes add the residual and normalise
-  bool second_experts = false;          // GroupedGemm::second_choice
-  bool shared_beside_dispatch = false;  // shared experts run while tokens are dispatched
-};
-
-// What InferenceX lets vLLM fuse between 8 ranks (SemiAnalysisAI/InferenceX@bb4c7f9
-// benchmarks/70b_fp8_b200_docker.sh); 2 and 4 may fuse more.
-inline constexpr double kFusedNormBytes = 8e6;
 
 // Appends nothing and allocates nothing when `graph` has the capacity of an earlier call.
 void build_graph(const Architecture& model, const Precision& precision, const Mapping& mapping,

@@ -120,7 +120,7 @@ void GraphBuilder::prefill_attention(const AttentionHeads& heads, double passed_
   if (cp_ > 1) {
     collective("attention.ring", CollectiveKind::send_receive, passed, 2,
                count * static_cast<double>(cp_ - 1), tp_);
-    graph_.back().beside = true;
+    graph_.back().overlapped = true;
   }
 }
 

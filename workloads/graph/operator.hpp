@@ -38,8 +38,8 @@ struct GroupedGemm {
   std::int64_t n = 0, k = 0;
   NumberFormat activations = NumberFormat::bf16;
   NumberFormat weights = NumberFormat::bf16;
-  bool even = false;           // as many rows for each expert, which no traffic has
-  bool second_choice = false;  // kernels that a stack takes for some models or batches only
+  bool even = false;                // as many rows for each expert, which no traffic has
+  bool alternative_kernel = false;  // kernels that a stack takes for some models or batches only
   friend bool operator==(const GroupedGemm&, const GroupedGemm&) = default;
 };
 
@@ -171,10 +171,6 @@ std::string_view name(CollectiveKind kind);
 enum class AllReduceKernels : std::uint8_t { library, barriers, flags };
 std::string_view name(AllReduceKernels kernels);
 
-// Whose activations leave the kernel before already quantised: nobody's, those with one scale a tensor
-// (a compiler fuses that), or those with a scale a block too. The rest are quantised by their own kernels.
-enum class QuantiseFusion : std::uint8_t { none, tensors, all };
-
 // Between `ranks` ranks, `stride` apart in the order tensor, data, pipeline. `bytes`: all_reduce,
 // the vector each rank holds; all_gather, the result; reduce_scatter, the input; all_to_all, what
 // one rank hands out (its own share included); broadcast and send_receive, the message.
@@ -205,7 +201,7 @@ struct Call {
       true;  // false: embedding and head, which stand on the first and last pipeline stage
   // Runs beside the last call before it that does not, after others that do: only what that one does not
   // hide takes time.
-  bool beside = false;
+  bool overlapped = false;
   bool exchange =
       false;  // of tokens between ranks and experts; another batch may compute meanwhile
 };

@@ -55,13 +55,13 @@ class Backward {
  private:
   void call(Operator op, double times = 1.0) {
     graph_.push_back(
-        {std::move(op), from_->name, times * from_->count, from_->in_layers, from_->beside});
+        {std::move(op), from_->name, times * from_->count, from_->in_layers, from_->overlapped});
   }
   // Reads and writes the gradients of so many parameters beside the product that makes them.
   void accumulate(double parameters) {
     const double bytes = parameters * gradient_bytes_;
     call(Elementwise{bytes, bytes, parameters});
-    graph_.back().beside = true;
+    graph_.back().overlapped = true;
   }
   void gemm(const Gemm& o) {
     call(Gemm{o.m, o.k, o.n, o.batch, o.activations, o.weights});
@@ -70,10 +70,10 @@ class Backward {
   }
   void grouped(const GroupedGemm& o) {
     call(GroupedGemm{o.pairs, o.distinct, o.k, o.n, o.activations, o.weights, o.even,
-                     o.second_choice});
+                     o.alternative_kernel});
     // Moves and multiplies as much as the forward's.
     call(GroupedGemm{o.pairs, o.distinct, o.n, o.k, o.activations, o.activations, o.even,
-                     o.second_choice});
+                     o.alternative_kernel});
     accumulate(o.distinct * static_cast<double>(o.n * o.k));
   }
 

@@ -45,14 +45,14 @@ double time_us(CollectiveKind kind, double bytes, std::int64_t ranks, const Mach
 //   ring       1 + L + 14α + 0.0175 = 25.0175
 TEST_CASE("A small all-reduce goes in one shot where the stack has it", "[unit]") {
   const Cost own = cost(CollectiveKind::all_reduce, 1e3, 8, one_domain(), kBarriers);
-  CHECK(own.algorithm == "one-shot");
+  CHECK(own.algorithm == models::Algorithm::one_shot);
   CHECK(us(own.time) == Approx(5.07));
   CHECK(us(own.launch) == Approx(1.0));
   CHECK(us(own.fill) == Approx(4.0));
   CHECK(own.runner_up == "two-shot");
   CHECK(us(own.runner_up_time) == Approx(9.0175));
   const Cost library = cost(CollectiveKind::all_reduce, 1e3, 8, one_domain());
-  CHECK(library.algorithm == "ring LL");
+  CHECK(library.algorithm == models::Algorithm::ring_ll);
   CHECK(us(library.time) == Approx(25.0175));
   CHECK(us(library.launch) == Approx(11.0));
 }
@@ -77,9 +77,12 @@ TEST_CASE("Kernels that read their peers' memory need links that can", "[unit]")
 TEST_CASE("Kernels with barriers reach eight ranks", "[unit]") {
   Machine m = one_domain();
   m.scale_up_domain = 72;
-  CHECK(cost(CollectiveKind::all_reduce, 1e3, 8, m, kBarriers).algorithm == "one-shot");
-  CHECK(cost(CollectiveKind::all_reduce, 1e3, 16, m, kBarriers).algorithm == "tree LL");
-  CHECK(cost(CollectiveKind::all_reduce, 1e3, 16, m, kFlags).algorithm == "one-shot");
+  CHECK(cost(CollectiveKind::all_reduce, 1e3, 8, m, kBarriers).algorithm ==
+        models::Algorithm::one_shot);
+  CHECK(cost(CollectiveKind::all_reduce, 1e3, 16, m, kBarriers).algorithm ==
+        models::Algorithm::tree_ll);
+  CHECK(cost(CollectiveKind::all_reduce, 1e3, 16, m, kFlags).algorithm ==
+        models::Algorithm::one_shot);
 }
 
 // 50 kB under way in a hop of 1 us: 50 GB/s from each peer. 100 kB, S/B = 1 us:
@@ -100,13 +103,13 @@ TEST_CASE("A large all-reduce goes round the ring, or through a switch that adds
   m.scale_up.in_network_reduction = true;
   m.calibration.in_network_efficiency = 0.8;
   const Cost added = cost(CollectiveKind::all_reduce, 1e9, 8, m);
-  CHECK(added.algorithm == "in-switch");
+  CHECK(added.algorithm == models::Algorithm::in_switch);
   CHECK(us(added.time) == Approx(12513.0));
   // What a rank must send is the same for every algorithm, by definition.
   CHECK(added.message_bytes.si() == Approx(1.75e9));
   // The stack's own kernel spares the library's start, for barriers.
   const Cost own = cost(CollectiveKind::all_reduce, 1e9, 8, m, kBarriers);
-  CHECK(own.algorithm == "multimem");
+  CHECK(own.algorithm == models::Algorithm::multimem);
   CHECK(us(own.time) == Approx(12509.0));
 }
 
@@ -138,11 +141,11 @@ TEST_CASE("Small messages pay for flags with bandwidth, large ones for fences wi
   const auto gather = [&](double x) {
     return cost(CollectiveKind::all_gather, x * 8.0 / 7.0 * 1e5, 8, m);
   };
-  CHECK(gather(10.0).algorithm == "ring LL");
+  CHECK(gather(10.0).algorithm == models::Algorithm::ring_ll);
   CHECK(us(gather(10.0).time) == Approx(38.0));
-  CHECK(gather(45.0).algorithm == "ring LL128");
+  CHECK(gather(45.0).algorithm == models::Algorithm::ring_ll128);
   CHECK(us(gather(45.0).time) == Approx(85.0));
-  CHECK(gather(1000.0).algorithm == "ring Simple");
+  CHECK(gather(1000.0).algorithm == models::Algorithm::ring_simple);
   CHECK(us(gather(1000.0).time) == Approx(1044.0));
   m.scale_up.peer_access = false;  // LL128 needs the 128-byte stores of NVLink
   CHECK(us(gather(45.0).time) == Approx(89.0));
@@ -169,12 +172,12 @@ TEST_CASE("Gathers and scatters move what a rank does not have", "[unit]") {
 // 8 ranks: ring 1 + 10 + 7 + S/B, tree 1 + 10 + 3 + 2S/B, in-switch 1 + 10 + 2 + S/B/0.5.
 TEST_CASE("A broadcast goes down a tree when small, round a ring when large", "[unit]") {
   Machine m = one_domain();
-  CHECK(cost(CollectiveKind::broadcast, 1e3, 8, m).algorithm == "tree LL");
+  CHECK(cost(CollectiveKind::broadcast, 1e3, 8, m).algorithm == models::Algorithm::tree_ll);
   CHECK(time_us(CollectiveKind::broadcast, 1e3, 8, m) == Approx(14.02));
-  CHECK(cost(CollectiveKind::broadcast, 8e8, 8, m).algorithm == "ring LL");
+  CHECK(cost(CollectiveKind::broadcast, 8e8, 8, m).algorithm == models::Algorithm::ring_ll);
   CHECK(time_us(CollectiveKind::broadcast, 8e8, 8, m) == Approx(8018.0));
   m.scale_up.in_network_reduction = true;
-  CHECK(cost(CollectiveKind::broadcast, 1e3, 8, m).algorithm == "in-switch");
+  CHECK(cost(CollectiveKind::broadcast, 1e3, 8, m).algorithm == models::Algorithm::in_switch);
   CHECK(time_us(CollectiveKind::broadcast, 1e3, 8, m) == Approx(13.02));
   CHECK(time_us(CollectiveKind::broadcast, 8e8, 8, m) == Approx(8018.0));
   // Two domains of four: 2·3 + 5 us of hops; a NIC carries a quarter, at 10 GB/s.
@@ -202,13 +205,13 @@ TEST_CASE("Ranks that span domains use both levels of the fabric at once", "[uni
 TEST_CASE("Small all-reduces cross many domains by trees, or in the network", "[unit]") {
   Machine m = models::round_machine();
   const auto small = [&] { return cost(CollectiveKind::all_reduce, 1e3, 32, m); };
-  CHECK(small().algorithm == "tree LL");
+  CHECK(small().algorithm == models::Algorithm::tree_ll);
   CHECK(us(small().fill) == Approx(36.0));
   m.scale_up.in_network_reduction = true;
-  CHECK(small().algorithm == "in-switch tree");
+  CHECK(small().algorithm == models::Algorithm::in_switch_tree);
   CHECK(us(small().fill) == Approx(32.0));
   m.scale_out.in_network_reduction = true;
-  CHECK(small().algorithm == "in-network");
+  CHECK(small().algorithm == models::Algorithm::in_network);
   CHECK(us(small().fill) == Approx(12.0));
   // 1 GB: the shard of 250 MB crosses once at half of 10 GB/s.
   CHECK(us(cost(CollectiveKind::all_reduce, 1e9, 32, m).network) == Approx(43750.0));
@@ -223,9 +226,9 @@ TEST_CASE("One rank a domain gathers by aggregated trees when small", "[unit]") 
   const auto gather = [&](double bytes) {
     return cost(CollectiveKind::all_gather, bytes, 8, m, kLibrary, 4);
   };
-  CHECK(gather(1e3).algorithm == "PAT");
+  CHECK(gather(1e3).algorithm == models::Algorithm::pat);
   CHECK(us(gather(1e3).time) == Approx(26.0 + 0.0875 / 0.75));
-  CHECK(gather(1e9).algorithm == "ring LL");
+  CHECK(gather(1e9).algorithm == models::Algorithm::ring_ll);
   CHECK(us(gather(1e9).time) == Approx(46.0 + 87500.0));
 }
 
@@ -240,9 +243,9 @@ TEST_CASE("A row that several ranks of a domain want crosses to it once when tha
   };
   const auto large = all_to_all(1e9, 4);
   CHECK(large.time / base::microsecond == Approx(23654.5));
-  CHECK(large.algorithm == "deduplicated");
-  CHECK(all_to_all(1e4, 4).algorithm == "direct LL");
-  CHECK(all_to_all(1e9, 1).algorithm == "direct LL");
+  CHECK(large.algorithm == models::Algorithm::deduplicated);
+  CHECK(all_to_all(1e4, 4).algorithm == models::Algorithm::direct_ll);
+  CHECK(all_to_all(1e9, 1).algorithm == models::Algorithm::direct_ll);
 }
 
 // 1 GB of one copy to eight ranks, four of them in each domain: half of it crosses at 10 GB/s, 50 000 us,
@@ -251,13 +254,13 @@ TEST_CASE("A stack's own kernels exchange rows without the library's protocols",
   const Machine m = models::round_machine();
   workloads::Collective op{CollectiveKind::all_to_all, 1e9, 8, 1, kLibrary, 1};
   op.rows = 1e6;
-  CHECK(models::collective_cost(op, m).algorithm == "direct LL");
+  CHECK(models::collective_cost(op, m).algorithm == models::Algorithm::direct_ll);
   op.custom = workloads::AllReduceKernels::flags;
   const auto put = models::collective_cost(op, m);
-  CHECK(put.algorithm == "put");
+  CHECK(put.algorithm == models::Algorithm::put);
   CHECK(us(put.time) == Approx(24.0 + 50000.0));
   op.rows = 0.0;  // no exchange of experts
-  CHECK(models::collective_cost(op, m).algorithm == "direct LL");
+  CHECK(models::collective_cost(op, m).algorithm == models::Algorithm::direct_ll);
 }
 
 // 1 GB of rows to 4 random ranks of one domain of four: 4·(1 − (3/4)^4) = 175/64 of them are reached, three
@@ -278,9 +281,9 @@ TEST_CASE("Rows sent once to each rank are counted first and moved by a few SMs"
   op.sms = 10;
   CHECK(time() == Approx(112.0 + 2.0 * 8594.921875));
   op.bytes = 1e3;
-  CHECK(models::collective_cost(op, m).algorithm == "deduplicated");
+  CHECK(models::collective_cost(op, m).algorithm == models::Algorithm::deduplicated);
   op.deduplicated = false;
-  CHECK(models::collective_cost(op, m).algorithm == "direct LL");
+  CHECK(models::collective_cost(op, m).algorithm == models::Algorithm::direct_ll);
 }
 
 // Eight chips on seven links of 100/7 GB/s. Two of them have one link: S/B = 70 ms of 1 GB, the ring's

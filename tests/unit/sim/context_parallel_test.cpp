@@ -73,7 +73,7 @@ TEST_CASE("Rings pass keys and values on, ulysses trades tokens for heads", "[un
   const auto& passed = op_of<workloads::Collective>(ring, "attention.ring");
   CHECK(passed.bytes == 2048.0 * 2 * 8 * 128 * 2);
   CHECK(find(ring, "attention.ring")->count == 32.0 * 3);
-  CHECK(find(ring, "attention.ring")->beside);
+  CHECK(find(ring, "attention.ring")->overlapped);
   const auto ulysses = graph_of("llama-3.1-8b", cut(1, 4, ContextMethod::ulysses), prompt);
   CHECK(op_of<workloads::Collective>(ulysses, "attention.to_heads").bytes ==
         2048.0 * (32 + 2 * 8) * 128 * 2);
@@ -131,7 +131,7 @@ TEST_CASE("A transfer beside attention takes only the time attention does not hi
   s.platform.machine.power = {};  // full clocks
   const auto ring_time = [&](std::int64_t tokens) {
     double attention = 0.0;
-    for (const auto& line : sim::step_operators(sim::view(s), {0, 1, 0, 1, tokens, 0})) {
+    for (const auto& line : sim::iteration_operators(sim::view(s), {0, 1, 0, 1, tokens, 0})) {
       const double all = line.call.count * line.cost.time.si();
       if (line.call.name == "attention.prefill") {
         attention = all;

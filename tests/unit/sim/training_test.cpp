@@ -4,9 +4,9 @@
 #include <cmath>
 #include <string>
 
-#include "sim/estimate.hpp"
 #include "models/training_footprint.hpp"
 #include "models/work.hpp"
+#include "sim/estimate.hpp"
 #include "sim/result/training_step.hpp"
 #include "tests/catch.hpp"
 #include "workloads/architecture/parameters.hpp"

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keys and columns that have a new name. The old name is still read for one release, with a note.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/document/node.hpp"
+
+namespace roofcast::base {
+
+// The name that stood here before; empty where it never changed.
+std::string_view old_name(std::string_view name);
+// The name of today; `name` itself where it never changed.
+std::string_view current_name(std::string_view name);
+
+// Notes that an old name was used. Readers are many and return values, so the notes are kept here, once each, until
+// the program prints them. Any thread may call these.
+void note_renamed(const Place& place, std::string_view old_name);
+void note_renamed_column(std::string_view file, std::string_view old_name);
+std::vector<std::string> take_notes();
+
+}  // namespace roofcast::base

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that retired words stay retired; docs/glossary.md has the words that are used instead.
+
+check_words.py ROOT         prints every retired word below ROOT; exit status 1 if there is any
+check_words.py --self-test  plants retired words in a scratch tree and expects them found
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+CODE = {".cpp", ".hpp", ".cu", ".cuh"}
+PROSE = {".md", ".yaml", ".js", ".html", ".py", ".cmake"}
+
+SIM = re.compile(r"^(sim|cli)/.*\.[ch]pp$")  # a warp and a vector unit have lanes
+
+# Where it is looked for, by suffix or path, a pattern, and what to say instead.
+RETIRED = [
+    # Names in code.
+    (CODE, r"\b(StepCost|step_cost|StepTimes?|PassTime|PassCosts|PassRounds|PassMix)\b", "iteration"),
+    (CODE, r"\b[a-z_]*(?<!forward_)(?<!backward_)(?<!epilogue_)(decode|prefill|prompt|mixed)_pass(es)?\b", "iteration"),
+    (CODE, r"\b(RememberedCosts|remembered)\b", "cached"),
+    (CODE, r"\b(TurnedScenario|turned_document|turned)\b", "overridden"),
+    (CODE, r"\b(Promptcrowd|PromptCrowd|crowd)\b", "prompt group"),
+    (SIM, r"\b(lanes?_?|Lane)\b", "micro-batch"),
+    (CODE, r"\b(second_choice|second_experts)\b", "alternative kernel"),
+    (CODE, r"\b(frees_late)\b", "delayed release"),
+    (CODE, r"\b(Fate|fate)\b", "change"),
+    # Keys and columns.
+    (PROSE, r"\b(max_tokens_per_step|tokens_per_step|second_experts|frees_late|found_share|reused_share)\b",
+     "tokens_per_iteration, alternative_experts, delayed_release, prefix_hit_rate"),
+    # Labels and prose.
+    (CODE | PROSE, r"(TTFT|TPOT), (mean|median|95 %|99 %)", "TTFT p95"),
+    (PROSE, r"\bper cent\b", "%"),
+    (PROSE, r"\brequests (that|which) arrive by themselves\b", "open loop"),
+    (PROSE, r"\bclients (that|which|who) wait\b", "closed loop"),
+    (PROSE, r"\btells? the times?\b", "reports"),
+    (PROSE, r"\bfor who decides\b", "for whoever decides"),
+]
+
+# Old names that are still read for one release, notes of what changed, and this list.
+EXEMPT = re.compile(
+    r"^(base/document/renamed\.cpp|CHANGELOG\.md|tests/architecture/check_words\.py|tests/.*renamed.*|"
+    r"tests/measured_logs/.*|docs/glossary\.md)$")
+
+
+def tracked(root):
+    """Files below root that git knows, or all of them outside a checkout."""
+    listing = subprocess.run(["git", "-C", str(root), "ls-files", "-z", "--cached", "--others",
+                              "--exclude-standard"], capture_output=True, text=True, check=False)
+    if listing.returncode == 0 and listing.stdout:
+        return [name for name in listing.stdout.split("\0") if name]
+    return [str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()]
+
+
+def violations(root):
+    """Every retired word below root, as one line of text each."""
+    found = []
+    for name in sorted(tracked(root)):
+        path = root / name
+        kind = path.suffix
+        if EXEMPT.match(name) or not path.is_file() or kind not in CODE | PROSE:
+            continue
+        text = path.read_text(encoding="utf-8", errors="replace")
+        for kinds, pattern, instead in RETIRED:
+            if kind not in kinds if isinstance(kinds, set) else not kinds.match(name):
+                continue
+            for match in re.finditer(pattern, text):
+                line = text.count("\n", 0, match.start()) + 1
+                found.append(f'{name}:{line}: "{match.group(0)}" is retired; say {instead}')
+    return found
+
+
+def self_test():
+    """One planted word each; a clean tree must pass, and each plant must be named."""
+    plants = [
+        ("sim/a.cpp", "StepCost cost;\n", "sim/a.cpp:1"),
+        ("sim/a.hpp", "// one\nint decode_pass = 0;\n", "sim/a.hpp:2"),
+        ("docs/a.md", "about 3 per cent\n", "say %"),
+        ("docs/b.md", "the metric TTFT, 95 % is\n", "say TTFT p95"),
+        ("workloads/stacks/a.yaml", "limits: {max_tokens_per_step: 1}\n", "is retired"),
+    ]
+    clean = {"sim/b.cpp": "IterationCost cost; int forward_pass = 1;\n", "docs/c.md": "3 % of TTFT p95\n"}
+    failures = []
+    for plant in [None, *plants]:
+        with tempfile.TemporaryDirectory() as scratch:
+            root = pathlib.Path(scratch)
+            files = dict(clean) if plant is None else {**clean, plant[0]: plant[1]}
+            for name, text in files.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text, encoding="utf-8")
+            found = violations(root)
+        if plant is None and found:
+            failures.append(f"nothing planted: found {found}")
+        elif plant is not None and not any(plant[2] in line for line in found):
+            failures.append(f"{plant[0]}: found {found}")
+    return failures
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    found = self_test() if sys.argv[1] == "--self-test" else violations(pathlib.Path(sys.argv[1]))
+    print("\n".join(found) if found else "no violations")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/graph/fusion.hpp"
+
+namespace roofcast::workloads {
+
+void read(base::Fields& f, Fusion& fusion) {
+  f.choice<QuantiseFusion>("quantise", fusion.quantise,
+                           {{"none", QuantiseFusion::none},
+                            {"per tensor", QuantiseFusion::tensors},
+                            {"all", QuantiseFusion::all}});
+  f.flag("all_reduce_norm", fusion.norm);
+  f.flag("alternative_experts", fusion.alternative_experts, base::optional);
+  f.choice<AllReduceKernels>("custom_all_reduce", fusion.custom_all_reduce,
+                             {{"none", AllReduceKernels::library},
+                              {"barriers", AllReduceKernels::barriers},
+                              {"flags", AllReduceKernels::flags}});
+}
+
+}  // namespace roofcast::workloads
