@@ -18,8 +18,8 @@
 //   front end     takes prompts and messages one after the other (sim/serving/front_end_load.hpp)
 //   saturation    the rate at which all slots are taken and what comes is served as fast
 //
-// Variances of the same parts give percentiles (sim/serving/percentiles.hpp). docs/concepts.md has the errors against
-// simulations. Not modelled: preemption (a sequence holds its mean), attention-DP ranks that are unevenly
+// Variances of the same parts give percentiles (sim/serving/percentiles.hpp). docs/concepts/open_loop.md has
+// the errors against simulations. Not modelled: preemption (a sequence holds its mean), attention-DP ranks that are unevenly
 // filled, batch_wait_iterations and receive_iterations of a scheduler.
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pages, run as they are read: README.md and docs/*.md, each in a directory of its own.
+// The pages, run as they are read: README.md and every .md below docs, each in a directory of its own.
 //
-//   ```sh      every line is a command that works, after the lines before it
+//   ```sh      every line is a command that works, after the lines before it; "\" at its end continues it
 //   ```text    lines, in this order, of what the last command before it prints; "…" stands for any others
 //   ```yaml    a document; one that begins with "# name.yaml" is that file from then on
 //   ```        is not run
@@ -37,7 +37,12 @@ std::vector<Block> blocks_of(const fs::path& page) {
         blocks.push_back({line.substr(3), {}});
       }
     } else if (inside) {
-      blocks.back().lines.push_back(line);
+      std::vector<std::string>& lines = blocks.back().lines;
+      if (blocks.back().language == "sh" && !lines.empty() && lines.back().ends_with('\\')) {
+        lines.back() += "\n" + line;
+      } else {
+        lines.push_back(line);
+      }
     }
   }
   CHECK(!inside);
@@ -57,7 +62,7 @@ std::string name_of(const Block& block) {
 
 std::vector<fs::path> pages(const fs::path& root) {
   std::vector<fs::path> all = {root / "README.md"};
-  for (const auto& entry : fs::directory_iterator(root / "docs")) {
+  for (const auto& entry : fs::recursive_directory_iterator(root / "docs")) {
     if (entry.path().extension() == ".md") {
       all.push_back(entry.path());
     }
@@ -124,7 +129,7 @@ TEST_CASE("Every command line of the documentation that is marked sh runs", "[cl
         roofcast.write(name, text);
       }
       if (block.language == "text") {
-        INFO(page.filename().string() << " says what is not printed, which is\n" << printed);
+        INFO(page.string() << " says what is not printed, which is\n" << printed);
         CHECK(not_printed(block, printed).empty());
         continue;
       }
@@ -133,7 +138,7 @@ TEST_CASE("Every command line of the documentation that is marked sh runs", "[cl
       }
       for (const std::string& line : block.lines) {
         const Outcome outcome = roofcast.shell(line);
-        INFO(page.filename().string() << ": " << line << "\n" << outcome.err);
+        INFO(page.string() << ": " << line << "\n" << outcome.err);
         CHECK(outcome.code == 0);
         printed = outcome.out;
         ++run;

@@ -24,7 +24,7 @@ TEST_CASE("Every column of a result is named once and documented", "[unit]") {
     WARN("ROOFCAST_SOURCE_DIR is not set; the documentation is not looked at");
     return;
   }
-  std::ifstream file(std::string(root) + "/docs/scenarios.md");
+  std::ifstream file(std::string(root) + "/docs/scenarios/metrics.md");
   std::stringstream text;
   text << file.rdbuf();
   for (const std::string_view name : names) {
