@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Laws of what tokens cost.
+#include "sim/estimate.hpp"
 #include "sim/result/costs.hpp"
 
 #include <cmath>

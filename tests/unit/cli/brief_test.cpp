@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <regex>
 
+#include "cli/text/roadmap_text.hpp"
 #include "base/csv/csv.hpp"
 #include "cli/compare/compare_roadmap.hpp"
 #include "tests/catch.hpp"

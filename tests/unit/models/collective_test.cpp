@@ -49,7 +49,7 @@ TEST_CASE("A small all-reduce goes in one shot where the stack has it", "[unit]"
   CHECK(us(own.time) == Approx(5.07));
   CHECK(us(own.launch) == Approx(1.0));
   CHECK(us(own.fill) == Approx(4.0));
-  CHECK(own.runner_up == "two-shot");
+  CHECK(own.runner_up == models::Algorithm::two_shot);
   CHECK(us(own.runner_up_time) == Approx(9.0175));
   const Cost library = cost(CollectiveKind::all_reduce, 1e3, 8, one_domain());
   CHECK(library.algorithm == models::Algorithm::ring_ll);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "sim/estimate.hpp"
 #include "tests/catch.hpp"
 
 using namespace roofcast;

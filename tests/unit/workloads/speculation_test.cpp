@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "sim/estimate.hpp"
 #include "base/statistics/random.hpp"
 #include "models/footprint.hpp"
 #include "sim/iteration/draft_model.hpp"
