@@ -98,7 +98,7 @@ TEST_CASE("Every token of a bidirectional sequence sees those within its window 
   CHECK(models::attended_pairs(bidirectional(0), 50, 50) == 5000.0);
 }
 
-TEST_CASE("An encoder keeps no keys, makes no logits and answers in one pass", "[unit]") {
+TEST_CASE("An encoder keeps no keys, makes no logits and answers in one iteration", "[unit]") {
   const auto& bert = model("bge-large-en-v1.5");
   CHECK(models::cache_bytes(512.0, bert, precision("bf16"), {}, 16) == base::Bytes{});
   const auto graph = graph_of(bert, {0, 1, 0, 32, 512, 0});
@@ -116,7 +116,7 @@ TEST_CASE("An encoder keeps no keys, makes no logits and answers in one pass", "
                                "{input_tokens: 256, output_tokens: 2, concurrency: 64}");
   CHECK(std::holds_alternative<sim::infeasible::NoDecodes>(two.infeasible));
   CHECK(sim::reason(two) ==
-        "the model answers with one pass: output_tokens must be 1, cached_tokens 0");
+        "the model answers in one iteration: output_tokens must be 1, cached_tokens 0");
 }
 
 TEST_CASE("Seen from both sides, n tokens take 2n / (n + 1) times the causal FLOP of attention",
