@@ -109,11 +109,11 @@ int run_brief(const Options& options) {
 void add_brief(CLI::App& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "brief",
-      "One page on a roadmap, a sweep or a scenario for people who decide\n"
-      "The question, the answer, the evidence, what it assumes, how sure it is and what would "
-      "change it: "
-      "which option or feature of a roadmap, which group of a sweep, what limits a scenario and "
-      "what helps. Numbers in [brackets] are rows of the CSV that is written beside the page.");
+      "Writes one page about a roadmap, a sweep or a scenario, for decisions\n"
+      "The page has the question, the answer, the evidence, the assumptions, the uncertainty, "
+      "and what would change the answer. For a roadmap it names the best option or feature, "
+      "for a sweep the best group, for a scenario its limit and what helps. Numbers in "
+      "[brackets] are rows of the CSV that is written beside the page.");
   auto options = std::make_shared<Options>();
   command->add_option("document", options->document, "the YAML of a roadmap, a sweep or a scenario")
       ->type_name(kFile)
@@ -121,12 +121,13 @@ void add_brief(CLI::App& app, Run& chosen) {
   command
       ->add_option(
           "--metric", options->metric,
-          "of a sweep, by which points are the best, its first objective when left out; of "
-          "a scenario, what the page is about, TPOT or the training step when left out")
+          "the metric that decides; default for a sweep: its first objective; default for a "
+          "scenario: TPOT or the training step")
       ->type_name(kMetric);
   command
-      ->add_option("-o,--output", options->output,
-                   "the page, HTML when it ends in .html, else Markdown; printed when left out")
+      ->add_option(
+          "-o,--output", options->output,
+          "the file of the page: HTML if it ends in .html, else Markdown; default: print it")
       ->type_name(kFile)
       ->group("Output");
   command->footer(

@@ -41,21 +41,24 @@ void add_fit(CLI::App& calibrate, Run& chosen) {
   auto* command = calibrate.add_subcommand(
       "fit",
       "Fits the parameters of a chip and stack to measured operators\n"
-      "Reads TABLES/<kind>.csv or .csv.gz in the layouts that validate reads. A fifth of the "
-      "shapes is held "
-      "back and only judges. Writes what differs from the generic parameters.");
+      "Reads TABLES/<kind>.csv or .csv.gz, with the columns that `calibrate validate` reads. A "
+      "fifth of the shapes is held back to judge the fit. Writes the parameters that differ "
+      "from the generic ones.");
   auto options = std::make_shared<FitOptions>();
   command->add_option("tables", options->tables, "directory of the tables")
       ->type_name(kFile)
       ->required();
-  command->add_option("--chip", options->chip, "whose rows")->type_name(kText)->required();
-  command->add_option("--stack", options->stack, "whose kernels")
+  command->add_option("--chip", options->chip, "the chip whose rows are fitted")
+      ->type_name(kText)
+      ->required();
+  command->add_option("--stack", options->stack, "the stack whose rows are fitted")
       ->required()
       ->check(CLI::IsMember({"trtllm", "vllm"}));
   command->add_option("-o,--output", options->output, "the overlay, YAML")
       ->type_name(kFile)
       ->required();
-  command->add_option("--source", options->source, "where the tables are from")->type_name(kText);
+  command->add_option("--source", options->source, "a text that says where the tables come from")
+      ->type_name(kText);
   command->footer(examples({"roofcast calibrate fit . --chip h200_sxm --stack vllm -o h200.yaml"}));
   command->callback([&chosen, options] { chosen = [options] { return fit(*options); }; });
 }
@@ -66,14 +69,14 @@ void add_accuracy(CLI::App& calibrate, Run& chosen) {
   };
   auto* command = calibrate.add_subcommand(
       "accuracy",
-      "Writes the page of errors of every shipped calibration\n"
-      "Reads TABLES/<kind>.csv or .csv.gz. Prints the errors of transferred parameters, as a "
-      "calibration lists them.");
+      "Writes a page with the errors of every built-in calibration\n"
+      "Reads TABLES/<kind>.csv or .csv.gz. Also prints the errors of transferred parameters, "
+      "in the form of a calibration's `errors:`.");
   auto options = std::make_shared<Options>();
   command->add_option("tables", options->tables, "directory of the tables")
       ->type_name(kFile)
       ->required();
-  command->add_option("-o,--output", options->output, "the page, Markdown")
+  command->add_option("-o,--output", options->output, "the file of the page, Markdown")
       ->type_name(kFile)
       ->required();
   command->footer(examples({"roofcast calibrate accuracy . -o accuracy.md"}));
@@ -90,15 +93,16 @@ void add_accuracy(CLI::App& calibrate, Run& chosen) {
 }  // namespace
 
 void add_calibrate(CLI::App& app, Run& chosen) {
-  auto* command = app.add_subcommand("calibrate", "How well forecasts agree with measurements");
+  auto* command =
+      app.add_subcommand("calibrate", "Compares forecasts with measurements, and fits them");
   command->require_subcommand(1);
   auto* validate = command->add_subcommand(
       "validate",
-      "Predicts every row of a table of measurements and tells the errors\n"
-      "The columns are those of the tables collected in ai-dynamo/aiconfigurator; rows that "
-      "cannot be predicted are counted by reason. Requests are simulated, every run in or below a "
-      "directory: meta.json, requests.jsonl and timeseries.csv as casys-kaist/LLMServingSim "
-      "records vLLM.");
+      "Forecasts every row of a table of measurements and prints the errors\n"
+      "The table has the columns of the tables in ai-dynamo/aiconfigurator. Rows that cannot "
+      "be forecast are counted by reason. For `requests`, every run in the directory or below "
+      "it is simulated. A run is meta.json, requests.jsonl and timeseries.csv, as "
+      "casys-kaist/LLMServingSim records vLLM.");
   add_fit(*command, chosen);
   add_accuracy(*command, chosen);
   add_claims(*command, chosen);
@@ -109,32 +113,35 @@ void add_calibrate(CLI::App& app, Run& chosen) {
       ->required()
       ->check(CLI::IsMember(kinds));
   validate
-      ->add_option("data", options->data, "the table, .csv or .csv.gz; of requests the directory")
+      ->add_option("data", options->data, "the table, .csv or .csv.gz; for requests a directory")
       ->type_name(kFile)
       ->required();
-  validate->add_option("--out", options->out, "every row with its prediction, as CSV")
+  validate->add_option("--out", options->out, "write every row with its forecast, as CSV")
       ->type_name(kFile);
-  validate->add_option("--where", options->where, "only rows with this text in this column")
+  validate->add_option("--where", options->where, "use only rows with this text in this column")
       ->type_name(kColumnValue)
       ->take_all();
   validate
       ->add_option("--calibration", options->calibration,
-                   "parameters in place of the chips' own: an id or a file that fit wrote")
+                   "parameters to use instead of the chips' own: an id, or a file that `calibrate "
+                   "fit` wrote")
       ->type_name(kFile);
   validate
       ->add_option("--chip-parameters", options->chip_parameters,
-                   "transferred: as if the chip itself had not been measured")
+                   "transferred: forecast as if the chip itself had never been measured")
       ->check(CLI::IsMember({"own", "transferred"}));
   validate
-      ->add_option("--report", options->report,
-                   "of requests: an HTML page of the measured and the simulated distributions and "
-                   "queues")
+      ->add_option(
+          "--report", options->report,
+          "for requests: write an HTML page with the measured and the simulated distributions and "
+          "queues")
       ->type_name(kFile);
   validate
-      ->add_option("--against", options->against,
-                   "another forecaster's predictions of the same rows, as --out writes them: CSV "
-                   "with id, predicted_ttft_ms and predicted_tpot_ms; of requests with run, "
-                   "request_id, predicted_ttft_s and predicted_tpot_s")
+      ->add_option(
+          "--against", options->against,
+          "compare with another forecaster: a CSV of its forecasts of the same rows, with the "
+          "columns id, predicted_ttft_ms and predicted_tpot_ms that --out writes; for requests "
+          "with run, request_id, predicted_ttft_s and predicted_tpot_s")
       ->type_name(kFile);
   validate->footer(examples({"roofcast calibrate validate gemm gemm.csv --where system=h200_sxm",
                              "roofcast calibrate validate gemm gemm.csv --out errors.csv",

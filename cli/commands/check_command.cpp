@@ -60,15 +60,18 @@ bool check(const std::string& file, const std::string& kind_name) {
 void add_check(CLI::App& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "check",
-      "Reads scenarios, sweeps and catalog files and reports every mistake in them\n"
-      "Each with its line, a caret and the nearest name; exit status 2 when there is any.");
+      "Reports every mistake in scenarios, sweeps and catalog files\n"
+      "Each mistake has its line, a caret and the nearest name that exists. The exit status is "
+      "2 if there is a mistake.");
   auto files = std::make_shared<std::vector<std::string>>();
   auto kind = std::make_shared<std::string>();
   command->add_option("files", *files, "YAML or JSON documents")->type_name(kFile)->required();
   command
-      ->add_option("--kind", *kind,
-                   "chip, system, calibration, model, precision, stack or example (a scenario or "
-                   "a sweep); told by the keys when left out")
+      ->add_option(
+          "--kind", *kind,
+          "the kind of the documents: chip, system, price, calibration, model, precision, stack, "
+          "trainer, acceptance, score, claim or example (a scenario, a sweep or a roadmap); "
+          "default: the keys decide")
       ->type_name(kKind);
   command->footer(examples({"roofcast check llama-70b.yaml what_if.yaml",
                             "roofcast show chip h200_sxm > my_chip.yaml",

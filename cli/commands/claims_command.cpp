@@ -13,11 +13,11 @@ namespace roofcast::cli {
 void add_claims(CLI::App& calibrate, Run& chosen) {
   auto* command = calibrate.add_subcommand(
       "claims",
-      "Writes the page of published figures beside ours\n"
-      "What was published and how it is computed are the claims of the catalog (roofcast list "
-      "claims); those of ROOFCAST_CATALOG are on the page too.");
+      "Writes a page with published figures beside ours\n"
+      "The claims of the catalog say what was published and how to compute it (`roofcast list "
+      "claims`). Claims in ROOFCAST_CATALOG are on the page too.");
   auto output = std::make_shared<std::string>();
-  command->add_option("-o,--output", *output, "the page, Markdown; printed when left out")
+  command->add_option("-o,--output", *output, "the file of the page, Markdown; default: print it")
       ->type_name(kFile);
   command->footer(examples({"roofcast calibrate claims -o workloads.md"}));
   command->callback([&chosen, output] {

@@ -78,74 +78,79 @@ int run_compare(Options& options) {
 void add_compare(CLI::App& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "compare",
-      "Options of a roadmap, two results, or measurements and the forecast\n"
-      "A roadmap's options over a portfolio of workloads: by their gains, with what limits each; "
-      "features by what each brings alone, on top of all others, in the best order, and by Shapley "
-      "shares. Two CSVs of results: rows belong together when their key columns are equal. A "
-      "metric that moves by more than its tolerance is a gain or a loss, one that moves by less a "
-      "drift. Rows also go missing, are new, or become feasible or infeasible (columns fits and "
-      "meets). The tables may be anybody's: --maximize and --minimize say what is better of a "
-      "column that is no metric of roofcast's. A scenario and logs of runs, told apart by their "
-      "content: results of `vllm bench serve`, sglang.bench_serving (JSON, or what they print) and "
-      "trtllm-bench beside the metrics of the scenario under the log's load; nccl-tests beside its "
-      "system's collectives; traces of the PyTorch profiler and nsys stats cuda_gpu_kern_sum (CSV) "
-      "beside the operators of one step and their roofline.");
+      "Compares options of a roadmap, two results, or logs with the forecast\n"
+      "A roadmap: shows what each option gains over a portfolio of workloads and what limits "
+      "it. Shows what each feature gains alone, on top of all others and in the best order, "
+      "and its Shapley share. Two CSVs of results, old and new: rows with equal key columns "
+      "belong together. A metric that moves by more than its tolerance is a gain or a loss; a "
+      "smaller move is a drift. Rows can also be missing or new, and can begin or cease to fit "
+      "or to meet the constraints (columns fits and meets). The tables need not be roofcast's: "
+      "--maximize and --minimize say which values of a column are better. A scenario and logs "
+      "of runs: the content tells the kind of a log. Results of `vllm bench serve`, "
+      "sglang.bench_serving (JSON or printed text) and trtllm-bench are compared with the "
+      "metrics of the scenario under the log's load. Results of nccl-tests are compared with "
+      "the collectives of its system. Traces of the PyTorch profiler and nsys stats "
+      "cuda_gpu_kern_sum (CSV) are compared with the operators of one iteration and their "
+      "roofline.");
   auto options = std::make_shared<Options>();
   CompareResultsOptions& results = options->results;
   command
       ->add_option("files", options->files,
-                   "the YAML of a roadmap; the old CSV and the new one; or a scenario and logs")
+                   "the YAML of a roadmap; or an old CSV and a new one; or a scenario and logs")
       ->type_name(kFile)
       ->required();
   command
       ->add_option("--key", results.key,
-                   "columns that tell rows apart; without it, all that are no metric")
+                   "columns that identify a row; default: all that are not metrics")
       ->type_name(kColumn);
   command
       ->add_option("--metric", results.metrics,
-                   "metrics to compare; without one, all that both tables have")
+                   "metrics to compare; default: all that both tables have")
       ->type_name(kColumn);
   command->add_option("--maximize", results.maximize, "columns that are better when higher")
       ->type_name(kColumn);
   command->add_option("--minimize", results.minimize, "columns that are better when lower")
       ->type_name(kColumn);
   command
-      ->add_option("--tolerance", results.tolerances,
-                   "what counts as equal: 1%, or COLUMN=1%, or COLUMN=0.001 in its unit; later "
-                   "ones win (1% without one)")
+      ->add_option(
+          "--tolerance", results.tolerances,
+          "the difference that counts as equal: 1%, or COLUMN=1%, or COLUMN=0.001 in its unit; a "
+          "later one wins (default: 1%)")
       ->type_name(kText)
       ->take_all();
   command
       ->add_option("--csv", results.csv,
-                   "where every number goes, or the rows, each with what happened to it")
+                   "write every number as CSV; for two results, every row and what happened to it")
       ->type_name(kFile)
       ->group("Output");
   command
-      ->add_option("--report", options->report,
-                   "where the HTML report of a roadmap goes: options over the portfolio, with "
-                   "weights to turn, and features")
+      ->add_option(
+          "--report", options->report,
+          "for a roadmap: write an HTML report with options, features, and weights that a reader "
+          "can change")
       ->type_name(kFile)
       ->group("Output");
   CompareMeasuredOptions& measured = options->measured;
   command
       ->add_option("--set", measured.set,
-                   "turn a knob of the scenario, also in place of what a log says")
+                   "change a knob of the scenario; it wins over what a log says")
       ->type_name(kKnobValue)
       ->take_all();
   command
       ->add_option("--steps", measured.steps,
-                   "steps that a profile holds; without it, as the log says")
+                   "how many iterations a profile holds; default: what the log says")
       ->type_name(kNumber);
-  command->add_option("--step", measured.step, "the step that a profile shows")
+  command->add_option("--step", measured.step, "the kind of iteration that a profile shows")
       ->check(CLI::IsMember({"decode", "prompts"}))
       ->capture_default_str();
-  command->add_option("--format", measured.format, "how measurements and forecast are printed")
+  command->add_option("--format", measured.format, "the format of a comparison with logs")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str()
       ->group("Output");
-  command->add_flag("--strict", results.strict,
-                    "exit with 3 when an option cannot run a workload; when a row is missing, "
-                    "became infeasible or has a loss; when the scenario does not run");
+  command->add_flag(
+      "--strict", results.strict,
+      "exit with 3 if an option cannot run a workload, if a row is missing, no longer fits or "
+      "meets, or has a loss, or if the scenario does not run");
   command->footer(examples(
       {"roofcast show example roadmap_features > roadmap.yaml",
        "roofcast compare roadmap.yaml --csv roadmap.csv --report roadmap.html",

@@ -26,10 +26,10 @@ void print(const Proposals& proposals) {
 void add_completion(CLI::App& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "completion",
-      "Completion of commands, options, catalog ids and knobs for a shell\n"
-      "The script asks roofcast itself, so that it knows your catalog and your scenario.");
+      "Prints a script that completes commands, options, ids and knobs\n"
+      "The script asks roofcast itself, so it knows your catalog and your scenario.");
   auto shell = std::make_shared<std::string>();
-  command->add_option("shell", *shell, "what reads the script")
+  command->add_option("shell", *shell, "the shell that reads the script")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   command->footer(

@@ -168,25 +168,29 @@ int run_estimate(const Options& options) {
 void add_estimate(CLI::App& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "estimate",
-      "One scenario: latency, throughput, memory and cost, with what limits each\n"
-      "A knob is a dotted path into the scenario, through references; the value replaces what is "
-      "there, and x1.5 multiplies it. `roofcast completion` completes the paths.");
+      "Forecasts one scenario: latency, throughput, memory, cost and their limits\n"
+      "A knob is a dotted path into the scenario and into what it names. A value replaces the "
+      "figure; x1.5 multiplies it. Completion in the shell knows the paths (`roofcast "
+      "completion`).");
   auto options = std::make_shared<Options>();
-  command->add_option("scenario", options->scenario, "the scenario's YAML")
+  command->add_option("scenario", options->scenario, "the YAML file of the scenario")
       ->type_name(kFile)
       ->required();
-  command->add_option("--set", options->set, "turn a knob: a dotted path, =, a value or a factor")
+  command
+      ->add_option("--set", options->set,
+                   "change a knob: its dotted path, =, a value or a factor (x1.5)")
       ->type_name(kKnobValue)
       ->take_all();
-  command->add_option("--format", options->format, "how to print it")
+  command->add_option("--format", options->format, "the format of the output")
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str()
       ->group("Output");
   command
-      ->add_flag("--explain", options->explain,
-                 "time by operator, with FLOP, bytes, arithmetic intensity and bound")
+      ->add_flag(
+          "--explain", options->explain,
+          "also print the time of each operator, with FLOP, bytes, arithmetic intensity and bound")
       ->group("Output");
-  command->add_flag("--strict", options->strict, "exit with 3 when the scenario does not fit");
+  command->add_flag("--strict", options->strict, "exit with 3 if the scenario does not fit");
   command->footer(examples(
       {"roofcast show example llama-70b > mine.yaml", "roofcast estimate mine.yaml --explain",
        "roofcast estimate mine.yaml --set deployment.tensor_parallel=4 --format json",

@@ -36,16 +36,16 @@ void list(const DocumentKind& kind) {
 }  // namespace
 
 void add_list(CLI::App& app, Run& chosen) {
-  auto* command = app.add_subcommand("list", "What the catalog holds, with a word on each entry");
+  auto* command = app.add_subcommand("list", "Lists the entries of the catalog");
   auto kind = std::make_shared<std::string>();
   auto csv = std::make_shared<bool>(false);
   command
-      ->add_option("kind", *kind,
-                   "chips, systems, models, precisions, stacks, acceptance, prices, calibrated or "
-                   "examples; all when "
-                   "left out")
+      ->add_option(
+          "kind", *kind,
+          "chips, systems, prices, calibrated, models, precisions, stacks, trainers, acceptance, "
+          "scores, claims or examples; default: all")
       ->type_name(kKinds);
-  command->add_flag("--csv", *csv, "models as CSV, in SI units");
+  command->add_flag("--csv", *csv, "print the models as CSV, in SI units");
   command->footer(
       examples({"roofcast list", "roofcast list models", "roofcast list models --csv"}));
   command->callback([&chosen, kind, csv] {

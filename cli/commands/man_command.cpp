@@ -81,7 +81,7 @@ std::string page(const CLI::App& program) {
 }  // namespace
 
 void add_man(CLI::App& app, Run& chosen) {
-  auto* command = app.add_subcommand("man", "This manual as a page for man(1)");
+  auto* command = app.add_subcommand("man", "Prints the manual page");
   command->footer(examples({"roofcast man > roofcast.1"}));
   command->callback([&app, &chosen] {
     chosen = [&app] {

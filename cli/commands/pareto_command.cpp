@@ -269,38 +269,47 @@ int run_pareto(const Options& options) {
 void add_pareto(CLI::App& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "pareto",
-      "The Pareto front of a result CSV for any of its columns\n"
-      "Only rows that meet the sweep's constraints, and every --where, compete. The hypervolume of "
-      "a front is the share that it dominates of the box between the best values and a reference, "
-      "by default the worst values of the rows that compete. Its knee is the point with the least "
-      "sum of objectives, each from 0 (best on the front) to 1 (worst).");
+      "Finds the Pareto front of a result CSV, for any of its columns\n"
+      "A row competes if it meets the sweep's constraints and every --where. The hypervolume "
+      "of a front is the share of a box that the front dominates. The box lies between the "
+      "best values and a reference; the default reference is the worst values of the rows that "
+      "compete. The knee is the point with the least sum of objectives, each scaled from 0 "
+      "(best on the front) to 1 (worst).");
   auto options = std::make_shared<Options>();
-  command->add_option("results", options->results, "a CSV, also .gz")->type_name(kFile)->required();
+  command->add_option("results", options->results, "a CSV file; it may be compressed (.gz)")
+      ->type_name(kFile)
+      ->required();
   command->add_option("--maximize", options->maximize, "columns that are better when higher")
       ->type_name(kColumn);
   command->add_option("--minimize", options->minimize, "columns that are better when lower")
       ->type_name(kColumn);
-  command->add_option("--by", options->by, "a front for each value of this column, or of several")
+  command
+      ->add_option("--by", options->by,
+                   "find one front for each value of this column, or of several columns")
       ->type_name(kColumn);
   command
       ->add_option("--where", options->where,
-                   "only rows with fits, or a column and a bound: 'ttft_p95_s <= 0.5'")
+                   "use only rows that meet this condition: fits, or a column and a bound such as "
+                   "'ttft_p95_s <= 0.5'")
       ->type_name(kCondition)
       ->take_all();
   command
-      ->add_option("--epsilon", options->epsilon,
-                   "few points for all: none is worse by more than this, COLUMN=1%, or "
-                   "COLUMN=0.001 in its unit")
+      ->add_option(
+          "--epsilon", options->epsilon,
+          "show a few points that represent all: none is worse by more than this, COLUMN=1%, or "
+          "COLUMN=0.001 in its unit")
       ->type_name(kColumnValue)
       ->take_all();
-  command->add_option("--reference", options->reference, "where the box of hypervolumes ends")
+  command
+      ->add_option("--reference", options->reference,
+                   "the reference of the hypervolume in this column")
       ->type_name(kColumnValue)
       ->take_all();
   command
       ->add_option("--against", options->against,
-                   "an older CSV: what moved from its front to this one, and by how much")
+                   "an older CSV: shows what moved from its front to this one, and by how much")
       ->type_name(kFile);
-  command->add_option("--csv", options->csv, "where the front's rows go")
+  command->add_option("--csv", options->csv, "write the rows of the front to this file")
       ->type_name(kFile)
       ->group("Output");
   command->footer(examples(

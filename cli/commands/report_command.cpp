@@ -31,10 +31,11 @@ int run_report(const std::string& results, const std::string& output) {
 }  // namespace
 
 void add_report(CLI::App& app, Run& chosen) {
-  auto* command = app.add_subcommand("report",
-                                     "A self-contained HTML report of a result CSV\n"
-                                     "Operator views need the OUT.sweep.yaml that `roofcast "
-                                     "sweep` writes beside OUT.csv.");
+  auto* command = app.add_subcommand(
+      "report",
+      "Writes an HTML report of a result CSV, in one file\n"
+      "The charts of operators need OUT.sweep.yaml, which `roofcast sweep` writes beside "
+      "OUT.csv.");
   auto results = std::make_shared<std::string>();
   auto output = std::make_shared<std::string>();
   command->add_option("results", *results, "a CSV written by `roofcast sweep`")

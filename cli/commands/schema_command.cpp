@@ -27,11 +27,14 @@ int print_schema(const std::string& kind) {
 }  // namespace
 
 void add_schema(CLI::App& app, Run& chosen) {
-  auto* command = app.add_subcommand("schema", "JSON Schema of a kind of document, for editors");
+  auto* command =
+      app.add_subcommand("schema", "Prints the JSON Schema of a kind of document, for editors");
   auto kind = std::make_shared<std::string>();
   command
-      ->add_option("kind", *kind,
-                   "chip, system, calibration, model, precision, stack, scenario, sweep")
+      ->add_option(
+          "kind", *kind,
+          "chip, system, price, calibration, model, precision, stack, trainer, acceptance, score, "
+          "scenario, sweep or roadmap")
       ->required()
       ->type_name(kKind);
   command->footer(

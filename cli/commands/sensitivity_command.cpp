@@ -132,63 +132,64 @@ int run_sensitivity(const Options& options) {
 void add_sensitivity(CLI::App& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "sensitivity",
-      "What one more percent of each resource buys, and what would be left without it\n"
-      "Elasticities of metrics to every rate, latency and size of the system and its software, or "
-      "to "
-      "the knobs of --vary; the metric with a resource free, alone and one after the other; the "
-      "kinds "
-      "of errors its 90 % interval comes from; and, for knobs with a range, the shares of its "
-      "variance "
-      "over the ranges (Sobol): log-uniform from lo to hi where lo is positive, each value of a "
-      "list "
-      "alike.");
+      "Shows what one more percent of each resource buys, and what limits a result\n"
+      "Prints up to four tables for each metric. Elasticities: to every rate, latency and size "
+      "of the system and its software, or to the knobs of --vary. If free: the metric if a "
+      "resource cost no time, alone and together with the resources above it. Errors: the "
+      "parts of the 90 % interval by kind of error. Variance (Sobol), for knobs with a range: "
+      "the share of each knob. A range is log-uniform if its low end is positive; all values "
+      "of a list are equally likely.");
   auto options = std::make_shared<Options>();
-  command->add_option("scenario", options->scenario, "the scenario's YAML")
+  command->add_option("scenario", options->scenario, "the YAML file of the scenario")
       ->type_name(kFile)
       ->required();
   command
       ->add_option("--metric", options->metrics,
-                   "of which; TPOT, TTFT and throughput, or the training step, when left out")
+                   "the metrics; default: TPOT, TTFT and throughput, or the training step")
       ->type_name(kMetric)
       ->take_all();
   command
-      ->add_option("--vary", options->vary,
-                   "a knob: alone for its elasticity, with a range for its share of the variance")
+      ->add_option(
+          "--vary", options->vary,
+          "a knob: without a range for its elasticity, with one for its share of the variance")
       ->type_name(kKnobRange)
       ->take_all();
-  command->add_option("--set", options->set, "turn a knob: a dotted path, =, a value or a factor")
+  command
+      ->add_option("--set", options->set,
+                   "change a knob: its dotted path, =, a value or a factor (x1.5)")
       ->type_name(kKnobValue)
       ->take_all();
   command
       ->add_option("--step", options->steps.step,
-                   "the factor, up and down, of which elasticities are the slope")
+                   "the factor by which a knob goes up and down to measure its elasticity")
       ->type_name(kNumber)
       ->check(CLI::Range(1.0001, 100.0).description(""))
       ->capture_default_str();
   command
       ->add_option("--gain", options->steps.gain,
-                   "how many times better a knob is in the column that says what it buys")
+                   "the factor of the last column: how much better each knob becomes there")
       ->type_name(kNumber)
       ->check(CLI::Range(1.0001, 1000.0).description(""))
       ->capture_default_str();
   command
-      ->add_option("--rows", options->variance.rows,
-                   "of the sample over the ranges; doubled until intervals are 0.05 when left out")
+      ->add_option(
+          "--rows", options->variance.rows,
+          "rows of the sample over the ranges; default: doubled until the intervals are 0.05")
       ->type_name(kNumber)
       ->check(CLI::Range(std::size_t{32}, std::size_t{1'000'000}).description(""));
-  command->add_option("--seed", options->variance.seed, "of the sample")
+  command->add_option("--seed", options->variance.seed, "the seed of the sample")
       ->type_name(kNumber)
       ->capture_default_str();
   command
       ->add_option("--report", options->report,
-                   "where the HTML report goes: every table as a chart, by metric")
+                   "write an HTML report with every table as a chart, by metric")
       ->type_name(kFile)
       ->group("Output");
-  command->add_option("--format", options->format, "how to print it")
+  command->add_option("--format", options->format, "the format of the output")
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str()
       ->group("Output");
-  command->add_flag("--strict", options->strict, "exit with 3 when the scenario does not fit");
+  command->add_flag("--strict", options->strict, "exit with 3 if the scenario does not fit");
   command->footer(examples(
       {"roofcast show example llama-70b > mine.yaml",
        "roofcast sensitivity mine.yaml --report sensitivity.html",

@@ -76,9 +76,10 @@ base::Node document_of(const DocumentKind& kind, const std::string& id) {
 void add_show(CLI::App& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "show",
-      "One entry of the catalog, with the sources of its figures\n"
-      "What it prints is a document to start from: roofcast reads it back. Of a derived part it "
-      "also prints the whole, with the document that each value comes from.");
+      "Prints one entry of the catalog, with the sources of its figures\n"
+      "The output is a document that roofcast can read, so you can start from it. For a "
+      "derived part the whole part is printed too, with the document that each value comes "
+      "from.");
   auto kind = std::make_shared<std::string>();
   auto id = std::make_shared<std::string>();
   command->add_option("kind", *kind, fmt::format("{}", fmt::join(kind_names(), ", ")))
@@ -86,7 +87,7 @@ void add_show(CLI::App& app, Run& chosen) {
       ->required();
   command
       ->add_option("id", *id,
-                   "as `roofcast list` prints it, or a file; a chip in place of a calibration")
+                   "an id that `roofcast list` prints, or a file; for a calibration also a chip")
       ->type_name(kId)
       ->required();
   command->footer(

@@ -416,41 +416,46 @@ int run_simulate(const Options& options) {
 void add_simulate(CLI::App& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "simulate",
-      "One scenario, request by request: percentiles of latency, queues, KV cache\n"
-      "Requests come from the scenario's traffic: clients that wait for their answers "
-      "(concurrency), or arrivals that do not; or, at its own times, from a recorded trace. The "
-      "scheduler decides every iteration as the stack does.");
+      "Simulates one scenario request by request: latencies, queues, KV cache\n"
+      "The requests come from the scenario's traffic: a closed loop (concurrency) or an open "
+      "loop (arrivals). With --trace they come from a recorded trace, at its own times. In "
+      "every iteration the scheduler decides as the stack does.");
   auto options = std::make_shared<Options>();
-  command->add_option("scenario", options->scenario, "the scenario's YAML")
+  command->add_option("scenario", options->scenario, "the YAML file of the scenario")
       ->type_name(kFile)
       ->required();
   command
-      ->add_option("--trace", options->trace,
-                   "replay these requests instead: a table of arrival_s, input_tokens, "
-                   "output_tokens, or an Azure or Mooncake trace")
+      ->add_option(
+          "--trace", options->trace,
+          "replay these requests: a table of arrival_s, input_tokens and output_tokens, or an "
+          "Azure or Mooncake trace")
       ->type_name(kFile);
-  command->add_option("--set", options->set, "turn a knob: a dotted path, =, a value or a factor")
+  command
+      ->add_option("--set", options->set,
+                   "change a knob: its dotted path, =, a value or a factor (x1.5)")
       ->type_name(kKnobValue)
       ->take_all();
   command
-      ->add_option("--seed", options->seed, "another draw of the requests, instead of traffic.seed")
+      ->add_option("--seed", options->seed,
+                   "draw the requests with this seed instead of traffic.seed")
       ->type_name(kNumber);
   command
       ->add_option("--warm-up", options->warm_up,
-                   "tell the times without the first so many requests as well")
+                   "also print the times without this many requests at the start")
       ->type_name(kNumber);
-  command->add_option("--csv", options->csv, "where the requests go, one a row")
+  command->add_option("--csv", options->csv, "write the requests, one per row")
       ->type_name(kFile)
       ->group("Output");
-  command->add_option("--timeline", options->timeline, "where the seconds go, one a row")
+  command
+      ->add_option("--timeline", options->timeline, "write the state of each second, one per row")
       ->type_name(kFile)
       ->group("Output");
   command
       ->add_option("--report", options->report,
-                   "where the HTML report goes: distributions, queues second by second")
+                   "write an HTML report with distributions, and queues by the second")
       ->type_name(kFile)
       ->group("Output");
-  command->add_option("--format", options->format, "how to print it")
+  command->add_option("--format", options->format, "the format of the output")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str()
       ->group("Output");

@@ -287,22 +287,21 @@ int run_solve(const Options& options) {
 void add_solve(CLI::App& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "solve",
-      "The value of a knob that meets conditions, or the best of several knobs\n"
-      "One range is searched by bisection: how far up the conditions hold, or "
-      "from where on. With --minimize or --maximize, the knobs' combinations are "
-      "tried for the least or most of a metric: every one of lists and short "
-      "ranges of whole numbers; other ranges in places, refined from the best. "
-      "Conditions are those of a sweep's where: fits, or a metric in SI units and "
-      "a bound. A range is 8..64 (whole numbers), '1 /s..50 /s', x0.5..x8 "
-      "(factors of what is there) or a list a,b; without one, a thousand times "
-      "either way. The answer says how much room each condition has and what a "
-      "hundredth more of its bound buys; where nothing meets them all, what comes "
-      "nearest and by how much it misses.");
+      "Finds the value of a knob that meets conditions, or the best of several knobs\n"
+      "One knob: bisection finds up to which value the conditions hold, or from which value "
+      "on. With --minimize or --maximize: combinations of the knobs are tried for the least or "
+      "most of a metric. Lists and short ranges of whole numbers are tried completely, other "
+      "ranges in some places and then finer around the best. A condition is fits, or a metric "
+      "in SI units and a bound, as in a sweep's where. A range is 8..64 (whole numbers), '1 "
+      "/s..50 /s', x0.5..x8 (factors of the present value) or a list a,b. The default range is "
+      "a thousand times up and down. The answer has the slack of each condition, and what one "
+      "more percent of its bound buys. If nothing meets all conditions, the answer is the "
+      "nearest point and by how much it misses.");
   auto options = std::make_shared<Options>();
-  command->add_option("scenario", options->scenario, "the scenario's YAML")
+  command->add_option("scenario", options->scenario, "the YAML file of the scenario")
       ->type_name(kFile)
       ->required();
-  command->add_option("--vary", options->vary, "a knob, and the values it may have")
+  command->add_option("--vary", options->vary, "a knob and the values that it may have")
       ->type_name(kKnobRange)
       ->take_all()
       ->required();
@@ -312,19 +311,22 @@ void add_solve(CLI::App& app, Run& chosen) {
       ->required();
   command
       ->add_option("--minimize", options->minimize,
-                   "what is to be least; of a list without it: gpus")
+                   "the metric to minimize; default for a list: gpus")
       ->type_name(kMetric);
-  command->add_option("--maximize", options->maximize, "what is to be most")->type_name(kMetric);
-  command->add_option("--set", options->set, "turn a knob: a dotted path, =, a value or a factor")
+  command->add_option("--maximize", options->maximize, "the metric to maximize")
+      ->type_name(kMetric);
+  command
+      ->add_option("--set", options->set,
+                   "change a knob: its dotted path, =, a value or a factor (x1.5)")
       ->type_name(kKnobValue)
       ->take_all();
   command->add_flag("--simulate", options->simulate,
-                    "simulate the answer as well, without its first fifth of requests");
-  command->add_option("--format", options->format, "how to print it")
+                    "also simulate the answer; the first fifth of the requests is not counted");
+  command->add_option("--format", options->format, "the format of the output")
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str()
       ->group("Output");
-  command->add_flag("--strict", options->strict, "exit with 3 when nothing meets the conditions");
+  command->add_flag("--strict", options->strict, "exit with 3 if nothing meets the conditions");
   command->footer(examples(
       {"roofcast show example llama-70b_arrivals > mine.yaml",
        "roofcast solve mine.yaml --vary traffic.arrivals.rate --until 'ttft_p95_s <= 0.5' --until "

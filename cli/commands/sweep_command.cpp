@@ -104,20 +104,24 @@ int run_sweep_command(const Options& options) {
 void add_sweep(CLI::App& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "sweep",
-      "Every combination of the axes of a sweep: CSV, Pareto front, report\n"
-      "A sweep is a base scenario, axes over any of its figures, constraints and objectives. "
-      "OUT.sweep.yaml beside OUT.csv keeps the sweep with its base written out.");
+      "Forecasts every combination of the axes of a sweep: CSV, front, report\n"
+      "A sweep has a base scenario, axes over any of its figures, constraints and objectives. "
+      "OUT.sweep.yaml is written beside OUT.csv: the sweep, with its base included.");
   auto options = std::make_shared<Options>();
-  command->add_option("sweep", options->sweep, "the sweep's YAML")->type_name(kFile)->required();
-  command->add_option("--csv", options->csv, "where the rows go; compressed when it ends in .gz")
+  command->add_option("sweep", options->sweep, "the YAML file of the sweep")
+      ->type_name(kFile)
+      ->required();
+  command
+      ->add_option("--csv", options->csv,
+                   "write the rows to this file; compressed if it ends in .gz")
       ->type_name(kFile)
       ->group("Output")
       ->required();
   command->add_option("--report", options->report, "write a self-contained HTML report")
       ->type_name(kFile)
       ->group("Output");
-  command->add_flag("--quiet", options->quiet, "no progress, no timing")->group("Output");
-  command->add_option("--threads", options->threads, "0 = all cores")
+  command->add_flag("--quiet", options->quiet, "print no progress and no timing")->group("Output");
+  command->add_option("--threads", options->threads, "number of threads; 0: all cores")
       ->type_name(kNumber)
       ->capture_default_str();
   command->footer(examples({"roofcast show example llama-70b > llama-70b.yaml",

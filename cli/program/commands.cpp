@@ -22,19 +22,19 @@ constexpr const char* kSurroundings =
     "\n\n"
     "Exit status:\n"
     "  0  done\n"
-    "  1  a mistake in roofcast itself\n"
+    "  1  an error in roofcast itself\n"
     "  2  bad input or usage; stderr says where and what\n"
-    "  3  --strict: the scenario does not fit, nothing meets the conditions, or what\n"
-    "     is compared has lost something\n"
+    "  3  with --strict: the scenario does not fit, nothing meets the conditions, or\n"
+    "     a comparison found a loss\n"
     "\n"
     "Environment:\n"
-    "  ROOFCAST_CATALOG  a directory with folders chips/, systems/, models/, ...: its\n"
-    "                    <id>.yaml add to the built-in catalog, and win over entries\n"
-    "                    of the same id\n"
+    "  ROOFCAST_CATALOG  a directory with folders chips/, systems/, models/, ...\n"
+    "                    Their files <id>.yaml are added to the built-in catalog. An\n"
+    "                    entry with the same id as a built-in one replaces it.\n"
     "\n"
     "Files:\n"
-    "  OUT.sweep.yaml  written beside OUT.csv: the sweep that made it, base included;\n"
-    "                  `roofcast report OUT.csv` reads it";
+    "  OUT.sweep.yaml  the sweep that made OUT.csv, base included. It is written\n"
+    "                  beside OUT.csv, and `roofcast report OUT.csv` reads it.";
 
 // What CLI11 has no good words for: no command at all, and one that there is not.
 int refuse(const CLI::App& app, const CLI::ParseError& error) {
@@ -64,10 +64,10 @@ int refuse(const CLI::App& app, const CLI::ParseError& error) {
 std::unique_ptr<CLI::App> make_program(Run& chosen) {
   auto program = std::make_unique<CLI::App>(
       "Forecasts speed, cost and size of AI workloads on GPU systems, built or not\n"
-      "Describe a scenario (system, model, precision, parallelism, traffic) in YAML; estimate "
-      "it, or sweep any of its figures. A dotted path names each one, through references: "
-      "system.chip.hbm.bandwidth is the bandwidth of the chip of the scenario's system. Every "
-      "command has a --help of its own, with examples.",
+      "A scenario is a YAML file: system, model, precision, parallelism, traffic. roofcast can "
+      "estimate it, simulate it, or sweep any of its figures. Each figure has a dotted path: "
+      "system.chip.hbm.bandwidth is the memory bandwidth of the chip of the scenario's system. "
+      "Every command has its own --help, with examples.",
       "roofcast");
   CLI::App& app = *program;
   app.require_subcommand(1);

@@ -49,7 +49,8 @@ MOST_FLOORS = 8  # of rooms above each other in one folder
 MOST_FILES = 30  # of a folder's own sources
 
 TOP_LEVEL = set(ALLOWED) | {
-    "CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE", "NOTICE",
+    "CMakeLists.txt", "CMakePresets.json", "README.md", "CONTRIBUTING.md", "CHANGELOG.md",
+    "LICENSE", "NOTICE",
     "notebooks", "examples", "cmake", "docs", "scripts", ".ci",
     ".clang-format", ".clang-tidy", ".gitignore", ".git",
 }
