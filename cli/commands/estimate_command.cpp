@@ -9,14 +9,14 @@
 #include "base/csv/csv.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/metric_cells.hpp"
+#include "cli/tables/text_table.hpp"
 #include "cli/text/cost_text.hpp"
 #include "cli/text/explain.hpp"
-#include "cli/tables/metric_cells.hpp"
 #include "cli/text/scenario_text.hpp"
-#include "cli/tables/text_table.hpp"
 #include "cli/text/training_text.hpp"
 #include "sim/result/metrics.hpp"
-#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/sections.hpp"
 #include "sim/serving/speculation_gain.hpp"
 
 namespace roofcast::cli {

@@ -11,11 +11,12 @@
 #include "cli/pages/simulation_report.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/text_table.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/simulated_tasks.hpp"
-#include "cli/tables/text_table.hpp"
 #include "sim/replay/simulation_summary.hpp"
 #include "sim/scenario/pools.hpp"
+#include "sim/scenario/sections.hpp"
 #include "workloads/traffic/request_traces.hpp"
 
 namespace roofcast::cli {

@@ -5,9 +5,10 @@
 
 #include "base/units/unit_text.hpp"
 #include "cli/compare/compare_measured.hpp"
-#include "cli/text/scenario_text.hpp"
 #include "cli/tables/text_table.hpp"
+#include "cli/text/scenario_text.hpp"
 #include "models/operators/operator_cost.hpp"
+#include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
 namespace {

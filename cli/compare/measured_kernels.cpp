@@ -7,9 +7,10 @@
 #include <map>
 
 #include "cli/compare/compare_measured.hpp"
+#include "cli/tables/text_table.hpp"
 #include "cli/text/explain.hpp"
 #include "cli/text/scenario_text.hpp"
-#include "cli/tables/text_table.hpp"
+#include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
 namespace {

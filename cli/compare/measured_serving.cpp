@@ -6,12 +6,13 @@
 #include <limits>
 #include <optional>
 
-#include "sim/estimate.hpp"
 #include "cli/compare/compare_measured.hpp"
-#include "cli/text/scenario_text.hpp"
 #include "cli/tables/text_table.hpp"
+#include "cli/text/scenario_text.hpp"
+#include "sim/estimate.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/knob.hpp"
+#include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -101,7 +102,7 @@ base::Node document_of(const CompareMeasuredOptions& options, const std::vector<
       erase(*traffic, {"concurrency", "arrivals"});
     }
     load = load || is_load;
-    sim::set_knob(document, knob.path + "=" + knob.value, problems);
+    sim::set_knob(document, {"--set", knob.path + "=" + knob.value, {}}, problems);
     set.push_back(fmt::format("{} {}", knob.path, knob.value));
     std::vector<std::string>& notes = comparison.notes;
     if (!knob.note.empty() && std::find(notes.begin(), notes.end(), knob.note) == notes.end()) {

@@ -3,12 +3,13 @@
 
 #include <cmath>
 
-#include "sim/estimate.hpp"
 #include "calibrate/trainings/training_rows.hpp"
-#include "cli/text/exit_code.hpp"
 #include "cli/tables/text_table.hpp"
+#include "cli/text/exit_code.hpp"
 #include "cli/validate/validation.hpp"
+#include "sim/estimate.hpp"
 #include "sim/result/training_step.hpp"
+#include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
 

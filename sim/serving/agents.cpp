@@ -12,6 +12,7 @@
 #include "sim/iteration/memory.hpp"
 #include "sim/serving/front_end_load.hpp"
 #include "sim/serving/uniform_closed_loop.hpp"
+#include "workloads/traffic/agents.hpp"
 
 namespace roofcast::sim {
 namespace {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "sim/result/training_step.hpp"
 #include "sim/estimate.hpp"
+#include "sim/result/training_step.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::sim {

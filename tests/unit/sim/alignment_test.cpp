@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "sim/estimate.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
 using namespace roofcast;
