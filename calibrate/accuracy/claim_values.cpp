@@ -14,6 +14,8 @@
 #include "sim/decide/sweep_run.hpp"
 #include "sim/iteration/iteration.hpp"
 #include "sim/result/metrics.hpp"
+#include "sim/scenario/knob.hpp"
+#include "sim/scenario/sections.hpp"
 #include "workloads/architecture/parameters.hpp"
 
 namespace roofcast::calibrate {
@@ -45,22 +47,22 @@ std::string place_of(const sim::SweepPoints& points, std::size_t point) {
 
 Value value_of(const BestOf& best) {
   const sim::SweepPoints points(best.sweep);
-  const sim::SweepResult result = sim::run_sweep(points, 0);
+  const sim::ResultTable result = sim::run_sweep(points, 0);
   const sim::Metric& metric = *sim::find_metric(best.metric);
+  const sim::ResultColumn& values = result.column(metric.name);
   const double sign = metric.better == sim::Better::lower ? -1.0 : 1.0;
   Value value;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    if (result.meets[i] == 0) {
+    if (!result.meets(i)) {
       continue;
     }
-    const double each = metric.value(result.estimates[i]);
+    const double each = values.number(i);
     if (std::isnan(value.value) || sign * each > sign * value.value) {
       value = {each, place_of(points, i)};
     }
   }
   if (std::isnan(value.value)) {
-    const std::string reason = sim::reason(result.estimates.front());
-    value.how = reason.empty() ? "no point meets the conditions" : reason;
+    value.how = result.fits(0) ? "no point meets the conditions" : result.column("reason").text(0);
   }
   return value;
 }

@@ -68,7 +68,12 @@ struct RequestRun {
   workloads::Traffic traffic;  // none: requests are replayed
 
   sim::ScenarioView scenario() const {
-    return {platform, &architecture, &precision, &mapping, &serving, &traffic};
+    return {.platform = platform,
+            .model = &architecture,
+            .precision = &precision,
+            .mapping = &mapping,
+            .serving = &serving,
+            .traffic = &traffic};
   }
 };
 

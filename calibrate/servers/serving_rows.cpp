@@ -13,6 +13,8 @@
 #include "calibrate/platforms/held_back.hpp"
 #include "calibrate/servers/deepseek_servers.hpp"
 #include "sim/replay/simulation_summary.hpp"
+#include "sim/scenario/knob.hpp"
+#include "sim/scenario/section_readers.hpp"
 
 namespace roofcast::calibrate {
 namespace {
@@ -92,7 +94,7 @@ const T* section(std::map<std::string, T>& cache, const std::string& text,
     base::Problems problems;
     base::Node document = base::parse_document("serving row", text);
     for (const std::string& assignment : assignments) {
-      sim::set_knob(document, assignment, problems);
+      sim::set_knob(document, {"--set", assignment, {}}, problems);
     }
     sim::load_references(document, problems);
     T value = read(document, problems);

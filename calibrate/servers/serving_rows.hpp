@@ -86,8 +86,13 @@ struct MeasuredServer {
   std::optional<workloads::Pools> pools;  // of a disaggregated deployment
 
   sim::ScenarioView scenario() const {
-    return {platform, architecture, precision, &mapping,
-            &serving, &traffic,     nullptr,   pools ? &*pools : nullptr};
+    return {.platform = platform,
+            .model = architecture,
+            .precision = precision,
+            .mapping = &mapping,
+            .serving = &serving,
+            .traffic = &traffic,
+            .pools = pools ? &*pools : nullptr};
   }
 };
 

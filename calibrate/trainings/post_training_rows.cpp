@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/document/problems.hpp"
+#include "sim/scenario/knob.hpp"
+#include "sim/scenario/sections.hpp"
 #include "workloads/traffic/lengths.hpp"
 
 namespace roofcast::calibrate {
@@ -133,7 +135,8 @@ MeasuredPostTraining post_training_row(const base::CsvTable& table, std::size_t 
           generating / (generation[0] * generation[1]), split ? "split" : "colocated", lag));
   if (!calibration.empty()) {
     base::Problems problems;
-    sim::set_knob(document, fmt::format("system.calibration={}", calibration), problems);
+    sim::set_knob(document, {"--set", fmt::format("system.calibration={}", calibration), {}},
+                  problems);
     problems.throw_if_any();
   }
   m.scenario = sim::read_scenario(std::move(document));

@@ -7,6 +7,8 @@
 #include <cmath>
 
 #include "base/document/problems.hpp"
+#include "sim/scenario/knob.hpp"
+#include "sim/scenario/sections.hpp"
 
 namespace roofcast::calibrate {
 namespace {
@@ -90,7 +92,8 @@ void TrainingRows::read(const std::string& document, MeasuredTraining& measured)
   base::Node node = base::parse_document("row", document);
   if (!calibration_.empty()) {
     base::Problems problems;
-    sim::set_knob(node, fmt::format("system.calibration={}", calibration_), problems);
+    sim::set_knob(node, {"--set", fmt::format("system.calibration={}", calibration_), {}},
+                  problems);
     problems.throw_if_any();
   }
   measured.scenario = sim::read_scenario(std::move(node));

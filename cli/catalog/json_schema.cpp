@@ -14,7 +14,9 @@
 #include "sim/decide/roadmap.hpp"
 #include "sim/decide/sweep.hpp"
 #include "sim/result/metrics.hpp"
+#include "sim/scenario/knob.hpp"
 #include "sim/scenario/scenario.hpp"
+#include "workloads/traffic/request_stream.hpp"
 
 namespace roofcast::cli {
 namespace {

@@ -11,9 +11,11 @@
 #include "cli/pages/scenario_brief.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
-#include "cli/tables/sweep_csv.hpp"
+#include "cli/tables/result_csv.hpp"
 #include "cli/text/roadmap_text.hpp"
 #include "sim/decide/overridden_scenario.hpp"
+#include "sim/decide/sweep_run.hpp"
+#include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -60,16 +62,17 @@ Brief brief_of_sweep(const base::Node& document, const Options& options) {
     metric =
         sim::find_metric(goal.maximize.empty() ? goal.minimize.front() : goal.maximize.front());
   }
-  const sim::SweepResult result = sim::run_sweep(points, 0);
+  const sim::ResultTable result = sim::run_sweep(points, 0);
   if (!options.output.empty()) {
-    base::CsvWriter csv = open_sweep_csv(points.sweep(), csv_of(options));
-    write_sweep_csv(points, result, 0, csv);
+    base::CsvWriter csv(std::filesystem::path(csv_of(options)),
+                        sim::result_columns(points.sweep()));
+    write_results(result, 0, csv);
   }
   return brief_of(points, result, *metric);
 }
 
 Brief brief_of_scenario(const base::Node& document, const Options& options) {
-  const sim::TurnedScenario scenario(document);
+  const sim::OverriddenScenario scenario(document, "--set");
   sim::Workspace workspace;
   const sim::ServingEstimate estimate = sim::estimate(sim::view(scenario.scenario()), workspace);
   if (!estimate.fits()) {

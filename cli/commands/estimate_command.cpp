@@ -16,7 +16,7 @@
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/training_text.hpp"
 #include "sim/result/metrics.hpp"
-#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/sections.hpp"
 #include "sim/serving/speculation_gain.hpp"
 
 namespace roofcast::cli {

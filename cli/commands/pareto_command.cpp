@@ -11,6 +11,7 @@
 #include "cli/tables/front_rows.hpp"
 #include "cli/tables/front_table.hpp"
 #include "cli/tables/metric_cells.hpp"
+#include "cli/tables/result_csv.hpp"
 #include "cli/tables/text_table.hpp"
 #include "sim/decide/front.hpp"
 #include "sim/result/condition.hpp"
@@ -249,7 +250,7 @@ int run_pareto(const Options& options) {
     const sim::Extent box = box_of(q, competing);
     std::vector<std::size_t> all(table.rows());
     std::iota(all.begin(), all.end(), std::size_t{0});
-    fmt::print("\n{}", front_table(table, all, q.goal.objectives, kTableRows));
+    fmt::print("\n{}", front_table(read_results(table), all, q.goal.objectives, kTableRows));
     fmt::print("\n{}", fronts_table(q, rows, shown_rows, box));
     fmt::print("hypervolume: share of the box from the best of each, {}, to {}\n",
                point_text(q.goal, box.best), point_text(q.goal, box.worst));

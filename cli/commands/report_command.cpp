@@ -4,13 +4,14 @@
 #include "cli/pages/report.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
-#include "cli/tables/sweep_csv.hpp"
+#include "cli/tables/result_csv.hpp"
 
 namespace roofcast::cli {
 namespace {
 
 int run_report(const std::string& results, const std::string& output) {
-  const base::CsvTable table = base::read_csv(results);
+  base::CsvFile file(results);
+  const sim::ResultTable table = read_results(file);
   const std::filesystem::path beside = sweep_file_beside(results);
   if (!std::filesystem::exists(beside)) {
     fmt::print(stderr, "{} is not there: the report has no operator views\n", beside.string());

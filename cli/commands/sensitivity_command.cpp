@@ -10,6 +10,7 @@
 #include "cli/program/usage.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/sensitivity_text.hpp"
+#include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -56,20 +57,20 @@ Varied varied(const Options& options, const base::Node& document) {
   for (const std::string& text : options.vary) {
     const std::string path = text.substr(0, text.find('='));
     if (path == text) {
-      v.knobs.push_back(sim::knob_at(text, document, problems));
+      v.knobs.push_back(sim::knob_at({"--vary", text, {}}, document, problems));
       continue;
     }
     if (std::any_of(v.ranges.begin(), v.ranges.end(),
                     [&](const sim::KnobRange& other) { return other.path == path; })) {
       problems.add_text(fmt::format("error: --vary: {} has two ranges\n", path));
     }
-    v.ranges.push_back(sim::parse_knob_range(text, document, problems));
+    v.ranges.push_back(sim::parse_knob_range({"--vary", text, {}}, document, problems));
   }
   problems.throw_if_any();
   return v;
 }
 
-SensitivityAnswer answer(const Options& options, const sim::TurnedScenario& scenario,
+SensitivityAnswer answer(const Options& options, const sim::OverriddenScenario& scenario,
                          const sim::ServingEstimate& estimate) {
   SensitivityAnswer a;
   a.title = title(scenario.scenario());
@@ -96,7 +97,7 @@ SensitivityAnswer answer(const Options& options, const sim::TurnedScenario& scen
 
 int run_sensitivity(const Options& options) {
   const base::Node document = scenario_document(options.scenario, options.set);
-  const sim::TurnedScenario scenario(document);
+  const sim::OverriddenScenario scenario(document, "--set");
   sim::Workspace workspace;
   const sim::ServingEstimate estimate = sim::estimate(sim::view(scenario.scenario()), workspace);
   if (!estimate.fits()) {

@@ -16,6 +16,7 @@
 #include "cli/text/simulated_tasks.hpp"
 #include "sim/replay/simulation_summary.hpp"
 #include "sim/scenario/pools.hpp"
+#include "sim/scenario/sections.hpp"
 #include "workloads/traffic/request_traces.hpp"
 
 namespace roofcast::cli {

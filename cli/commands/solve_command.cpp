@@ -16,6 +16,7 @@
 #include "sim/replay/simulation_summary.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/knob.hpp"
+#include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -48,7 +49,7 @@ Question question_of(const Options& options) {
   problems.throw_if_any();
   Question q;
   for (const std::string& text : options.vary) {
-    q.ranges.push_back(sim::parse_knob_range(text, document, problems));
+    q.ranges.push_back(sim::parse_knob_range({"--vary", text, {}}, document, problems));
     const std::string& path = q.ranges.back().path;
     if (std::any_of(q.ranges.begin(), q.ranges.end() - 1,
                     [&](const sim::KnobRange& other) { return other.path == path; })) {
@@ -86,8 +87,8 @@ Question question_of(const Options& options) {
   return q;
 }
 
-base::Node turned_document(const Options& options, const Question& q,
-                           const std::vector<std::string>& values) {
+base::Node overridden_document(const Options& options, const Question& q,
+                               const std::vector<std::string>& values) {
   std::vector<std::string> set = options.set;
   for (std::size_t i = 0; i < values.size(); ++i) {
     set.push_back(fmt::format("{}={}", q.ranges[i].path, values[i]));
@@ -129,7 +130,7 @@ std::string as_it_is(const Options& options, const Question& q) {
 void find_edge(const Options& options, const Question& q, SolveAnswer& a) {
   const sim::KnobRange& range = q.ranges.front();
   const auto estimate_at = [&](const std::string& value) {
-    return estimate_of(turned_document(options, q, {value}));
+    return estimate_of(overridden_document(options, q, {value}));
   };
   const sim::Boundary b = sim::boundary_of(range, q.conditions, estimate_at);
   a.found = b.found;
@@ -151,7 +152,7 @@ void find_edge(const Options& options, const Question& q, SolveAnswer& a) {
                     b.changes, range.text(range.low), range.text(range.high)));
   }
   for (std::size_t i = 0; i < q.conditions.size(); ++i) {
-    SolvedCondition c{q.conditions[i], sim::room(q.conditions[i], b.estimate), {}, std::nan("")};
+    SolvedCondition c{q.conditions[i], sim::slack(q.conditions[i], b.estimate), {}, std::nan("")};
     if (b.found && !b.everywhere && !sim::holds(c.condition, b.estimate_beyond)) {
       std::vector<sim::Condition> conditions = q.conditions;
       conditions[i] = sim::loosened(conditions[i], kLooser);
@@ -170,7 +171,7 @@ void find_best(const Options& options, const Question& q, SolveAnswer& a) {
   for (const sim::KnobRange& range : q.ranges) {
     first.push_back(range.listed.empty() ? range.text(range.low) : range.listed.front());
   }
-  estimate_of(turned_document(options, q, first));
+  estimate_of(overridden_document(options, q, first));
   const base::Node document = scenario_document(options.scenario, options.set);
   sim::ChoiceSearch search(q.ranges, q.objective, sim::estimates_by_sweep(document, q.ranges));
   const sim::Choice best = search.best(q.conditions);
@@ -195,8 +196,9 @@ void find_best(const Options& options, const Question& q, SolveAnswer& a) {
     a.notes.push_back(fmt::format("{} of them have no {}: left out", best.unknown, metric.name));
   }
   for (std::size_t i = 0; i < q.conditions.size(); ++i) {
-    SolvedCondition c{q.conditions[i], sim::room(q.conditions[i], best.estimate), {}, std::nan("")};
-    if (best.found && !std::isnan(c.room)) {
+    SolvedCondition c{
+        q.conditions[i], sim::slack(q.conditions[i], best.estimate), {}, std::nan("")};
+    if (best.found && !std::isnan(c.slack)) {
       const sim::Choice looser = search.relaxed(q.conditions, i, kLooser);
       const double now = metric.value(best.estimate);
       const double then = looser.found ? metric.value(looser.estimate) : now;
@@ -230,7 +232,7 @@ SolveAnswer answer(const Options& options, const Question& q) {
   return a;
 }
 
-// Metrics as the simulation tells them.
+// Metrics as the simulation reports them.
 std::vector<std::pair<std::string_view, double>> simulated(
     const sim::SimulationSummary& s, const std::optional<SimulatedTasks>& tasks, double gpus) {
   const sim::SimulatedTimes task =
@@ -260,7 +262,7 @@ int run_solve(const Options& options) {
   const Question q = question_of(options);
   SolveAnswer a = answer(options, q);
   const sim::StreamedScenario s =
-      sim::read_streamed_scenario(turned_document(options, q, a.values));
+      sim::read_streamed_scenario(overridden_document(options, q, a.values));
   a.title = title(s.scenario);
   if (options.simulate && a.estimate.fits()) {
     // The start, in which requests find an empty server, is not of the steady state.

@@ -9,7 +9,8 @@
 #include "cli/program/progress.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/tables/front_table.hpp"
-#include "cli/tables/sweep_csv.hpp"
+#include "cli/tables/result_csv.hpp"
+#include "sim/decide/sweep_run.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -32,47 +33,42 @@ int run_sweep_command(const Options& options) {
   }
   const sim::SweepPoints points(sim::read_sweep(document));
   const sim::Sweep& sweep = points.sweep();
-  base::CsvWriter csv = open_sweep_csv(sweep, options.csv);
+  // Opened before the sweep runs: a path that cannot be written is reported before the work, not after it.
+  base::CsvWriter csv(std::filesystem::path(options.csv), sim::result_columns(sweep));
   const std::string text = sweep_text(document, sweep);
   base::write_text(sweep_file_beside(options.csv), text);
   std::atomic<std::size_t> done{0};
   const auto start = std::chrono::steady_clock::now();
-  sim::SweepResult result;
-  {
+  const sim::ResultTable table = [&] {
     const Progress progress(done, points.size(), options.quiet);
-    result = sim::run_sweep(points, options.threads, &done);
-  }
+    return sim::run_sweep(points, options.threads, &done);
+  }();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  write_sweep_csv(points, result, options.threads, csv);
+  write_results(table, options.threads, csv);
+  const sim::ResultColumn& rank = table.column("pareto_rank");
+  const sim::ResultColumn& reason = table.column("reason");
   std::vector<std::size_t> front;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    if (result.pareto_rank[i] == 1) {
+  std::vector<std::size_t> left_out;
+  for (std::size_t i = 0; i < table.rows(); ++i) {
+    if (table.is_on_front(i)) {
       front.push_back(i);
+    } else if (table.meets(i) && rank.is_empty(i)) {
+      left_out.push_back(i);
     }
   }
-  std::size_t left_out = 0;
-  std::string left_out_reason;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    if (result.meets[i] != 0 && result.pareto_rank[i] == 0) {
-      left_out_reason = left_out++ == 0 ? row_reason(sweep, result.estimates[i]) : left_out_reason;
-    }
-  }
-  const std::string first_reason = row_reason(sweep, result.estimates.front());
-  result.estimates = std::vector<sim::ServingEstimate>();  // makes room for the table
-  const base::CsvTable table = base::read_csv(options.csv);
   if (!sweep.question.empty()) {
     fmt::print("{}\n\n", sweep.question);
   }
   fmt::print("{} points, {} meet every constraint, {} on the Pareto front\n", points.size(),
-             result.feasible, front.size());
-  if (left_out > 0) {
-    fmt::print("{} of those that do are left out of the front; the first is {}\n", left_out,
-               left_out_reason);
+             table.meeting(), front.size());
+  if (!left_out.empty()) {
+    fmt::print("{} of those that do are left out of the front; the first is {}\n", left_out.size(),
+               reason.text(left_out.front()));
   }
   std::vector<std::string> objectives = sweep.pareto.maximize;
   objectives.insert(objectives.end(), sweep.pareto.minimize.begin(), sweep.pareto.minimize.end());
   if (front.empty()) {
-    fmt::print("No point meets every constraint; the first row says: {}\n", first_reason);
+    fmt::print("No point meets every constraint; the first row says: {}\n", reason.text(0));
   } else {
     fmt::print("\n{}", front_table(table, front, objectives, kTableRows));
     if (front.size() > kTableRows) {

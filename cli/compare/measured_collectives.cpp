@@ -8,6 +8,7 @@
 #include "cli/tables/text_table.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "models/operators/operator_cost.hpp"
+#include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
 namespace {

@@ -10,6 +10,7 @@
 #include "cli/tables/text_table.hpp"
 #include "cli/text/explain.hpp"
 #include "cli/text/scenario_text.hpp"
+#include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
 namespace {

@@ -12,6 +12,7 @@
 #include "sim/estimate.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/knob.hpp"
+#include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -101,7 +102,7 @@ base::Node document_of(const CompareMeasuredOptions& options, const std::vector<
       erase(*traffic, {"concurrency", "arrivals"});
     }
     load = load || is_load;
-    sim::set_knob(document, knob.path + "=" + knob.value, problems);
+    sim::set_knob(document, {"--set", knob.path + "=" + knob.value, {}}, problems);
     set.push_back(fmt::format("{} {}", knob.path, knob.value));
     std::vector<std::string>& notes = comparison.notes;
     if (!knob.note.empty() && std::find(notes.begin(), notes.end(), knob.note) == notes.end()) {

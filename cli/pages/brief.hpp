@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "cli/tables/text_table.hpp"
+#include "sim/decide/result_table.hpp"
 #include "sim/decide/roadmap.hpp"
-#include "sim/decide/sweep_run.hpp"
+#include "sim/decide/sweep_points.hpp"
 
 namespace roofcast::cli {
 
@@ -27,9 +28,9 @@ struct Brief {
 };
 
 Brief brief_of(const sim::Roadmap& roadmap, const sim::RoadmapResult& result);
-// The best point of each group of a sweep by a metric (rows of cli/tables/sweep_csv.hpp), and what would put another first:
+// The best point of each group of a sweep by a metric (rows of sim/decide/result_table.hpp), and what would put another first:
 // bounds of conditions, and a price where the metric is a cost.
-Brief brief_of(const sim::SweepPoints& points, const sim::SweepResult& result,
+Brief brief_of(const sim::SweepPoints& points, const sim::ResultTable& result,
                const sim::Metric& metric);
 
 std::string markdown(const Brief& brief);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/csv/csv.hpp"
 #include "cli/pages/html_page.hpp"
 #include "cli/tables/attainment_rows.hpp"
 #include "cli/tables/front_table.hpp"
@@ -63,34 +64,36 @@ ordered_json column_json(const std::string& name) {
           {"better", nullptr}};
 }
 
-ordered_json cell_json(std::string_view cell) {
+ordered_json cell_json(const sim::ResultColumn& column, std::size_t row) {
+  if (column.has_numbers()) {
+    return column.is_empty(row) ? ordered_json() : ordered_json(column.number(row));
+  }
+  const std::string& cell = column.text(row);
+  const auto number = base::parse_number(cell);
+  if (column.name() == "reason") {
+    return cell;
+  }
+  if (kind_of_column(column.name()) == ColumnKind::axis) {
+    return number ? ordered_json(*number) : ordered_json(cell);
+  }
   if (cell.empty()) {
     return nullptr;
   }
   if (cell == "true" || cell == "false") {
     return cell == "true";
   }
-  if (const auto number = base::parse_number(cell)) {
-    return *number;
-  }
-  return std::string(cell);
-}
-
-bool says(const base::CsvTable& table, std::size_t row, std::string_view column,
-          std::string_view text) {
-  const auto at = table.find_column(column);
-  return at && table.cell(row, *at) == text;
+  return number ? ordered_json(*number) : ordered_json(cell);
 }
 
 // How many rows a page should hold: a cell takes its text, and quotes and a comma or `null`.
-std::size_t room_for_rows(const base::CsvTable& table) {
+std::size_t most_rows(const sim::ResultTable& table) {
   constexpr std::size_t kSample = 1'000;
   const std::size_t stride = table.rows() / kSample + 1;
   std::size_t bytes = 0;
   std::size_t sampled = 0;
   for (std::size_t row = 0; row < table.rows(); row += stride) {
-    for (std::size_t c = 0; c < table.columns().size(); ++c) {
-      bytes += table.cell(row, c).size() + 3;
+    for (const sim::ResultColumn& column : table.columns()) {
+      bytes += column.cell(row).size() + 3;
     }
     ++sampled;
   }
@@ -99,10 +102,8 @@ std::size_t room_for_rows(const base::CsvTable& table) {
 
 // All of a small table. Of a large one the front, then what the attainment curves are made of, then what meets
 // the constraints, then the rest; the class that no longer fits whole is thinned evenly. In the table's order.
-std::vector<std::size_t> rows_to_show(const base::CsvTable& table, const std::string& series) {
-  const std::size_t most = room_for_rows(table);
-  const auto rank = table.find_column("pareto_rank");
-  const auto meets = table.find_column("meets");
+std::vector<std::size_t> rows_to_show(const sim::ResultTable& table, const std::string& series) {
+  const std::size_t most = most_rows(table);
   std::vector<bool> attains(table.rows());
   if (table.rows() > most) {
     for (const std::size_t row : attainment_rows(table, series)) {
@@ -111,15 +112,17 @@ std::vector<std::size_t> rows_to_show(const base::CsvTable& table, const std::st
   }
   std::vector<std::size_t> classes[4];
   for (std::size_t row = 0; row < table.rows(); ++row) {
-    const bool front = rank && table.cell(row, *rank) == "1";
-    const bool met = meets && table.cell(row, *meets) == "true";
-    classes[front ? 0 : attains[row] ? 1 : met ? 2 : 3].push_back(row);
+    classes[table.is_on_front(row) ? 0
+            : attains[row]         ? 1
+            : table.meets(row)     ? 2
+                                   : 3]
+        .push_back(row);
   }
   std::vector<std::size_t> shown;
   for (const std::vector<std::size_t>& rows : classes) {
-    const std::size_t room = std::min(most - shown.size(), rows.size());
-    for (std::size_t i = 0; i < room; ++i) {
-      shown.push_back(rows[i * rows.size() / room]);
+    const std::size_t count = std::min(most - shown.size(), rows.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      shown.push_back(rows[i * rows.size() / count]);
     }
   }
   std::sort(shown.begin(), shown.end());
@@ -163,29 +166,28 @@ ordered_json point_json(const sim::SweepPoints& points, std::size_t point, std::
           {"peaks", std::move(peaks)}, {"phases", std::move(steps)}};
 }
 
-ordered_json points_json(const base::CsvTable& table, const sim::SweepPoints& points,
+ordered_json points_json(const sim::ResultTable& table, const sim::SweepPoints& points,
                          const std::vector<std::size_t>& shown, const std::string& objective) {
   std::vector<std::size_t> front;
   for (std::size_t i = 0; i < shown.size(); ++i) {
-    if (says(table, shown[i], "pareto_rank", "1")) {
+    if (table.is_on_front(shown[i])) {
       front.push_back(shown[i]);
     }
   }
   ordered_json json = ordered_json::array();
-  const std::size_t index_column = table.column("point");
+  const sim::ResultColumn& index = table.column("point");
   for (const std::size_t row : spread(table, front, objective, kMaxPoints)) {
-    const auto point =
-        static_cast<std::size_t>(base::parse_number(table.cell(row, index_column)).value_or(0.0));
+    const auto point = static_cast<std::size_t>(index.is_empty(row) ? 0.0 : index.number(row));
     const auto at = std::lower_bound(shown.begin(), shown.end(), row) - shown.begin();
     ordered_json detail = point_json(points, point, static_cast<std::size_t>(at));
-    if (!detail["phases"].empty()) {  // a step of training or RL is told by its metrics
+    if (!detail["phases"].empty()) {  // a step of training or RL is reported by its metrics
       json.push_back(std::move(detail));
     }
   }
   return json;
 }
 
-ordered_json notes_json(const base::CsvTable& table) {
+ordered_json notes_json(const sim::ResultTable& table) {
   constexpr std::pair<std::string_view, std::string_view> kNotes[] = {
       {"datasheet",
        "Not calibrated: rows marked \"datasheet\" use one generic set of efficiencies for every "
@@ -195,9 +197,10 @@ ordered_json notes_json(const base::CsvTable& table) {
        "are assumptions, named in the chip's file."},
   };
   ordered_json notes = ordered_json::array();
+  const sim::ResultColumn* origin = table.find("provenance");
   for (const auto& [provenance, note] : kNotes) {
-    for (std::size_t row = 0; row < table.rows(); ++row) {
-      if (says(table, row, "provenance", provenance)) {
+    for (std::size_t row = 0; origin != nullptr && row < table.rows(); ++row) {
+      if (origin->says(row, provenance)) {
         notes.push_back(std::string(note));
         break;
       }
@@ -206,7 +209,7 @@ ordered_json notes_json(const base::CsvTable& table) {
   return notes;
 }
 
-ordered_json report_json(const base::CsvTable& table, const sim::SweepPoints* points,
+ordered_json report_json(const sim::ResultTable& table, const sim::SweepPoints* points,
                          const std::string& sweep_text, const std::string& title) {
   ordered_json data;
   data["title"] = title;
@@ -215,36 +218,27 @@ ordered_json report_json(const base::CsvTable& table, const sim::SweepPoints* po
   data["scenario"] = sweep_text;
   std::string series;
   data["columns"] = ordered_json::array();
-  for (const std::string& name : table.columns()) {
-    data["columns"].push_back(column_json(name));
-    if (series.empty() && kind_of_column(name) == ColumnKind::axis) {
-      series = name;
+  for (const sim::ResultColumn& column : table.columns()) {
+    data["columns"].push_back(column_json(column.name()));
+    if (series.empty() && kind_of_column(column.name()) == ColumnKind::axis) {
+      series = column.name();
     }
   }
-  if (table.find_column("system")) {
+  if (table.find("system") != nullptr) {
     series = "system";
   }
   const std::vector<std::size_t> shown = rows_to_show(table, series);
   ordered_json rows = ordered_json::array();
   for (const std::size_t row : shown) {
     ordered_json cells = ordered_json::array();
-    for (std::size_t c = 0; c < table.columns().size(); ++c) {
-      const bool axis = kind_of_column(table.columns()[c]) == ColumnKind::axis;
-      const bool reason = table.columns()[c] == "reason";
-      const std::string_view cell = table.cell(row, c);
-      cells.push_back(reason || (axis && !base::parse_number(cell))
-                          ? ordered_json(std::string(cell))
-                          : cell_json(cell));
+    for (const sim::ResultColumn& column : table.columns()) {
+      cells.push_back(cell_json(column, row));
     }
     rows.push_back(std::move(cells));
   }
   data["rows"] = std::move(rows);
-  std::size_t feasible = 0;
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    feasible += says(table, row, "meets", "true") ? 1 : 0;
-  }
   data["total_rows"] = table.rows();
-  data["feasible_rows"] = feasible;
+  data["feasible_rows"] = table.meeting();
   data["shown_rows"] = shown.size();
   const sim::ParetoGoal goal = points != nullptr ? points->sweep().pareto : sim::default_goal();
   data["pareto"] = {{"maximize", goal.maximize}, {"minimize", goal.minimize}};
@@ -259,7 +253,7 @@ ordered_json report_json(const base::CsvTable& table, const sim::SweepPoints* po
 
 }  // namespace
 
-void write_report(const base::CsvTable& table, const sim::SweepPoints* points,
+void write_report(const sim::ResultTable& table, const sim::SweepPoints* points,
                   const std::string& sweep_text, const std::filesystem::path& file) {
   const ordered_json data = report_json(table, points, sweep_text, file.stem().string());
   write_page(asset_report_html(),

@@ -9,6 +9,7 @@
 
 #include "cli/pages/brief_parts.hpp"
 #include "cli/text/scenario_text.hpp"
+#include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -69,15 +70,15 @@ std::string setting(const sim::QuantityKnob& knob, double factor) {
 }
 
 // The first factor in a direction at which the limit is another, found by bisection between two looks.
-void look_for_change(const sim::TurnedScenario& scenario, const sim::QuantityKnob& knob,
+void look_for_change(const sim::OverriddenScenario& scenario, const sim::QuantityKnob& knob,
                      double direction, const SensitivityAnswer& a,
                      std::vector<LimitChange>& changes) {
   const std::string_view metric = a.metrics.front()->name;
   const std::string now = limit_text(a.estimate, metric);
   const auto limit_at = [&](double power) {
-    const sim::Turned turned = scenario.estimate({setting(knob, std::exp2(power))});
-    return turned.refusal.empty() && turned.estimate.fits() ? limit_text(turned.estimate, metric)
-                                                            : std::string();
+    const sim::OverriddenEstimate moved = scenario.estimate({setting(knob, std::exp2(power))});
+    return moved.refusal.empty() && moved.estimate.fits() ? limit_text(moved.estimate, metric)
+                                                          : std::string();
   };
   for (int look = 1; look <= kLooks && !now.empty(); ++look) {
     double beyond = direction * look / 4.0;
@@ -208,7 +209,7 @@ void say_confidence(const SensitivityAnswer& a, const sim::Scenario& scenario, c
 
 }  // namespace
 
-ScenarioFindings findings_of(const sim::TurnedScenario& scenario,
+ScenarioFindings findings_of(const sim::OverriddenScenario& scenario,
                              const sim::ServingEstimate& estimate, const sim::Metric* metric) {
   ScenarioFindings f;
   SensitivityAnswer& a = f.sensitivity;
@@ -235,7 +236,7 @@ ScenarioFindings findings_of(const sim::TurnedScenario& scenario,
   if (scenario.document().find_path("traffic.concurrency") != nullptr) {
     base::Problems problems;
     const sim::QuantityKnob clients =
-        sim::knob_at("traffic.concurrency", scenario.document(), problems);
+        sim::knob_at({"--vary", "traffic.concurrency", {}}, scenario.document(), problems);
     problems.throw_if_any();
     look_for_change(scenario, clients, 1.0, a, f.changes);
     look_for_change(scenario, clients, -1.0, a, f.changes);
@@ -243,7 +244,7 @@ ScenarioFindings findings_of(const sim::TurnedScenario& scenario,
   return f;
 }
 
-Brief brief_of(const ScenarioFindings& findings, const sim::TurnedScenario& scenario) {
+Brief brief_of(const ScenarioFindings& findings, const sim::OverriddenScenario& scenario) {
   const SensitivityAnswer& a = findings.sensitivity;
   const Rows rows{a};
   const std::string_view label = a.metrics.front()->label;
@@ -254,7 +255,7 @@ Brief brief_of(const ScenarioFindings& findings, const sim::TurnedScenario& scen
   say_evidence(a, order, rows, brief);
   brief.assumptions.push_back(fmt::format("Load: {}.", load_text(scenario.scenario())));
   brief.assumptions.emplace_back(
-      "A figure that is turned leaves the software, the calibration and all else as they are.");
+      "A figure that is moved leaves the software, the calibration and all else as they are.");
   if (std::any_of(a.metrics.begin(), a.metrics.end(), [](const sim::Metric* m) {
         return m->unit.find("USD") != std::string_view::npos;
       })) {

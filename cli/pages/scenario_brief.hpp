@@ -12,7 +12,7 @@
 
 namespace roofcast::cli {
 
-// Turned so far, something else limits the first metric.
+// Moved so far, something else limits the first metric.
 struct LimitChange {
   std::string knob;
   std::string value;  // there
@@ -27,10 +27,10 @@ struct ScenarioFindings {
 };
 
 // Of a scenario that fits; `metric` null: the first of the usual ones.
-ScenarioFindings findings_of(const sim::TurnedScenario& scenario,
+ScenarioFindings findings_of(const sim::OverriddenScenario& scenario,
                              const sim::ServingEstimate& estimate, const sim::Metric* metric);
 
-Brief brief_of(const ScenarioFindings& findings, const sim::TurnedScenario& scenario);
+Brief brief_of(const ScenarioFindings& findings, const sim::OverriddenScenario& scenario);
 
 // The rows of write_sensitivity_csv, then one for each change of the limit.
 void write_findings_csv(const ScenarioFindings& findings, std::ostream& out);

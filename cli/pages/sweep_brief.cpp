@@ -13,6 +13,7 @@
 #include "cli/text/scenario_text.hpp"
 #include "sim/decide/overridden_scenario.hpp"
 #include "sim/decide/roadmap.hpp"
+#include "sim/estimate.hpp"
 #include "sim/result/costs.hpp"
 
 namespace roofcast::cli {
@@ -30,13 +31,13 @@ struct Group {
 
 struct Contest {
   const sim::SweepPoints& points;
-  const sim::SweepResult& result;
+  const sim::ResultTable& result;
   const sim::Metric& metric;
-  std::vector<Group> groups;  // the best first, then those that have none
+  const sim::ResultColumn& values;  // of the metric
+  std::vector<Group> groups;        // the best first, then those that have none
 
   const sim::Sweep& sweep() const { return points.sweep(); }
-  const sim::ServingEstimate& at(std::size_t point) const { return result.estimates[point]; }
-  double value(std::size_t point) const { return metric.value(at(point)); }
+  double value(std::size_t point) const { return values.number(point); }
   bool before(std::size_t a, std::size_t b) const {
     return metric.better == sim::Better::lower ? value(a) < value(b) : value(a) > value(b);
   }
@@ -44,6 +45,11 @@ struct Contest {
     return metric.better == sim::Better::lower ? "lowest" : "highest";
   }
   std::string value_text(std::size_t point) const { return display(value(point), metric.unit); }
+  // The whole estimate of a point that the page cites.
+  sim::ServingEstimate at(std::size_t point) const {
+    sim::Workspace workspace;
+    return sim::estimate(points.scenario(point), workspace);
+  }
   sim::Outcome outcome(std::size_t point) const {
     sim::Workspace workspace;
     return sim::outcome_of(points.scenario(point), at(point), workspace);
@@ -81,9 +87,9 @@ Group described(const sim::SweepPoints& points, Group group) {
   return group;
 }
 
-Contest contest_of(const sim::SweepPoints& points, const sim::SweepResult& result,
+Contest contest_of(const sim::SweepPoints& points, const sim::ResultTable& result,
                    const sim::Metric& metric) {
-  Contest c{points, result, metric, {}};
+  Contest c{points, result, metric, result.column(metric.name), {}};
   std::size_t count = 1;
   for (const std::size_t axis : points.sweep().group_axes()) {
     count *= points.sweep().axes[axis].values.size();
@@ -91,8 +97,8 @@ Contest contest_of(const sim::SweepPoints& points, const sim::SweepResult& resul
   c.groups.resize(count);
   for (std::size_t i = 0; i < points.size(); ++i) {
     Group& group = c.groups[group_of(points, i)];
-    const bool meets = result.meets[i] != 0;
-    if (group.any == kNone || (meets && result.meets[group.any] == 0)) {
+    const bool meets = result.meets(i);
+    if (group.any == kNone || (meets && !result.meets(group.any))) {
       group.any = i;
     }
     if (meets && std::isfinite(c.value(i)) && (group.best == kNone || c.before(i, group.best))) {
@@ -138,7 +144,7 @@ std::size_t with_best(const Contest& c) {
 
 void say_answer(const Contest& c, Brief& brief) {
   const Group& first = c.groups.front();
-  const sim::ServingEstimate& e = c.at(first.best);
+  const sim::ServingEstimate e = c.at(first.best);
   const sim::Interval90 interval = sim::interval90(c.metric, e);
   brief.answer.push_back(fmt::format(
       "{} has the {} {}: {}{}{}{} {}.", first.name, c.superlative(), c.metric.label,
@@ -181,7 +187,7 @@ void say_evidence(const Contest& c, Brief& brief) {
   const sim::Outcome first = c.outcome(c.groups.front().best);
   for (std::size_t i = 0; i < std::min(with_best(c), kGroups); ++i) {
     const Group& group = c.groups[i];
-    const sim::ServingEstimate& e = c.at(group.best);
+    const sim::ServingEstimate e = c.at(group.best);
     std::vector<std::string> cells = {
         group.name, c.value_text(group.best),
         interval_text(sim::interval90(c.metric, e), c.metric.unit),
@@ -215,18 +221,19 @@ void say_bound(const Contest& c, const sim::Condition& condition, Brief& brief) 
   }
   const bool up = condition.relation == sim::Condition::Relation::less ||
                   condition.relation == sim::Condition::Relation::less_equal;
+  const sim::ResultColumn& bounds = c.result.column(bound->name);
   std::vector<std::size_t> able;
   for (std::size_t i = 0; i < c.points.size(); ++i) {
     const auto others = [&](const sim::Condition& other) {
-      return &other == &condition || sim::holds(other, c.at(i));
+      return &other == &condition || sim::holds(other, c.result, i);
     };
     const auto& where = c.sweep().where;
-    if (c.at(i).fits() && std::isfinite(c.value(i)) && std::isfinite(bound->value(c.at(i))) &&
+    if (std::isfinite(c.value(i)) && std::isfinite(bounds.number(i)) &&
         std::all_of(where.begin(), where.end(), others)) {
       able.push_back(i);
     }
   }
-  const auto tightness = [&](std::size_t i) { return (up ? 1.0 : -1.0) * bound->value(c.at(i)); };
+  const auto tightness = [&](std::size_t i) { return (up ? 1.0 : -1.0) * bounds.number(i); };
   std::sort(able.begin(), able.end(),
             [&](std::size_t a, std::size_t b) { return tightness(a) < tightness(b); });
   const std::size_t winner = group_of(c.points, c.groups.front().best);
@@ -240,7 +247,7 @@ void say_bound(const Contest& c, const sim::Condition& condition, Brief& brief) 
   std::size_t tighter = kNone;  // leads where the bound no longer lets `since` in
   std::size_t since = kNone;
   for (const std::size_t i : able) {
-    const bool inside = sim::holds(condition, c.at(i));
+    const bool inside = sim::holds(condition, c.result, i);
     const std::size_t next = leader == kNone || c.before(i, leader) ? i : leader;
     const bool changes = leader != kNone && group_of(c.points, next) != group_of(c.points, leader);
     if (inside && changes && group_of(c.points, next) == winner) {
@@ -248,23 +255,22 @@ void say_bound(const Contest& c, const sim::Condition& condition, Brief& brief) 
       since = i;
     }
     if (!inside && changes) {
-      brief.changes.push_back(
-          fmt::format("{} would come first if {} were allowed to be {} {}.", name(i), bound->label,
-                      display(bound->value(c.at(i)), bound->unit), cite(i + 1)));
+      brief.changes.push_back(fmt::format("{} would come first if {} were allowed to be {} {}.",
+                                          name(i), bound->label,
+                                          display(bounds.number(i), bound->unit), cite(i + 1)));
       break;
     }
     leader = next;
   }
   if (since != kNone) {
-    brief.changes.push_back(fmt::format("{} would come first if {} had to be {} {} {}.",
-                                        name(tighter), bound->label, up ? "below" : "above",
-                                        display(bound->value(c.at(since)), bound->unit),
-                                        cite(tighter + 1)));
+    brief.changes.push_back(fmt::format(
+        "{} would come first if {} had to be {} {} {}.", name(tighter), bound->label,
+        up ? "below" : "above", display(bounds.number(since), bound->unit), cite(tighter + 1)));
   }
 }
 
 // The price at which the second costs what the first does, at its own point. Costs are linear in it.
-void say_price(const Contest& c, const sim::TurnedScenario& second, Brief& brief) {
+void say_price(const Contest& c, const sim::OverriddenScenario& second, Brief& brief) {
   const bool owned = second.scenario().prices.pay == hardware::Pay::ownership;
   const std::string path = owned ? "system.purchase.price" : "system.price.per_gpu_hour";
   const base::Node* price = second.document().find_path(path);
@@ -305,7 +311,7 @@ void say_objectives(const Contest& c, Brief& brief) {
 
 }  // namespace
 
-Brief brief_of(const sim::SweepPoints& points, const sim::SweepResult& result,
+Brief brief_of(const sim::SweepPoints& points, const sim::ResultTable& result,
                const sim::Metric& metric) {
   const Contest c = contest_of(points, result, metric);
   const sim::Sweep& sweep = points.sweep();
@@ -329,12 +335,12 @@ Brief brief_of(const sim::SweepPoints& points, const sim::SweepResult& result,
   std::set<std::string> parameters;
   const bool costs = metric.unit.find("USD") != std::string_view::npos;
   for (std::size_t i = 0; i < std::min(able, kGroups); ++i) {
-    const sim::TurnedScenario scenario(points.document(c.groups[i].best));
+    const sim::OverriddenScenario scenario(points.document(c.groups[i].best), "--set");
     if (i == 0) {
       brief.assumptions.push_back(fmt::format("The first is {}, {}.", title(scenario.scenario()),
                                               load_text(scenario.scenario())));
       brief.assumptions.push_back(
-          fmt::format("{} of {} points count{}{}.", result.feasible, points.size(),
+          fmt::format("{} of {} points count{}{}.", result.meeting(), points.size(),
                       conditions.empty() ? "" : ", those with ", fmt::join(conditions, " and ")));
     }
     if (i == 1 && costs) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/tables/attainment_rows.hpp"
 
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <set>
 #include <utility>
-
-#include "sim/result/metrics.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -26,15 +25,15 @@ void add(Steps& steps, double latency, double throughput, std::size_t row) {
   steps.emplace_hint(next, latency, std::pair(throughput, row));
 }
 
-std::vector<std::size_t> latency_columns(const base::CsvTable& table) {
-  std::vector<std::size_t> columns;
-  for (std::size_t c = 0; c < table.columns().size(); ++c) {
-    const sim::Metric* metric = sim::find_metric(table.columns()[c]);
+std::vector<const sim::ResultColumn*> latency_columns(const sim::ResultTable& table) {
+  std::vector<const sim::ResultColumn*> columns;
+  for (const sim::ResultColumn& column : table.columns()) {
+    const sim::Metric* metric = column.metric();
     const bool upper_end =
-        metric != nullptr && !metric->bounds.empty() && table.columns()[c].starts_with("high90_");
+        metric != nullptr && !metric->bounds.empty() && column.name().starts_with("high90_");
     if (metric != nullptr && metric->unit == "s" &&
         (upper_end || (metric->bounds.empty() && metric->better == sim::Better::lower))) {
-      columns.push_back(c);
+      columns.push_back(&column);
     }
   }
   return columns;
@@ -42,26 +41,25 @@ std::vector<std::size_t> latency_columns(const base::CsvTable& table) {
 
 }  // namespace
 
-std::vector<std::size_t> attainment_rows(const base::CsvTable& table, const std::string& series) {
-  const auto throughput_column = table.find_column("throughput_tok_per_s_per_gpu");
-  const auto meets = table.find_column("meets");
-  if (!throughput_column) {
+std::vector<std::size_t> attainment_rows(const sim::ResultTable& table, const std::string& series) {
+  const sim::ResultColumn* throughput = table.find("throughput_tok_per_s_per_gpu");
+  if (throughput == nullptr) {
     return {};
   }
-  const auto series_column = table.find_column(series);
-  const std::vector<std::size_t> latencies = latency_columns(table);
-  std::map<std::string_view, std::vector<Steps>> by_series;
+  const bool any = table.find("meets") == nullptr;
+  const sim::ResultColumn* series_column = table.find(series);
+  const std::vector<const sim::ResultColumn*> latencies = latency_columns(table);
+  std::map<std::string, std::vector<Steps>> by_series;
   for (std::size_t row = 0; row < table.rows(); ++row) {
-    const auto throughput = base::parse_number(table.cell(row, *throughput_column));
-    if (!throughput || (meets && table.cell(row, *meets) != "true")) {
+    if (std::isnan(throughput->number(row)) || !(any || table.meets(row))) {
       continue;
     }
     std::vector<Steps>& steps =
-        by_series[series_column ? table.cell(row, *series_column) : std::string_view()];
+        by_series[series_column != nullptr ? series_column->cell(row) : std::string()];
     steps.resize(latencies.size());
     for (std::size_t i = 0; i < latencies.size(); ++i) {
-      if (const auto latency = base::parse_number(table.cell(row, latencies[i]))) {
-        add(steps[i], *latency, *throughput, row);
+      if (const double latency = latencies[i]->number(row); !std::isnan(latency)) {
+        add(steps[i], latency, throughput->number(row), row);
       }
     }
   }

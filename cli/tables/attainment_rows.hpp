@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "base/csv/csv.hpp"
+#include "sim/decide/result_table.hpp"
 
 namespace roofcast::cli {
 
 // In the table's order, each once; none where the table has no throughput_tok_per_s_per_gpu. `series` is a
 // column of the table, or empty for one curve of all rows.
-std::vector<std::size_t> attainment_rows(const base::CsvTable& table, const std::string& series);
+std::vector<std::size_t> attainment_rows(const sim::ResultTable& table, const std::string& series);
 
 }  // namespace roofcast::cli

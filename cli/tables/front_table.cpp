@@ -18,10 +18,6 @@ constexpr std::string_view kUsual[] = {"throughput_tok_per_s_per_gpu",
                                        "cost_usd_per_mtok", "memory_b_per_gpu"};
 constexpr std::string_view kBounds[] = {"bound_tpot"};
 
-double value_of(const base::CsvTable& table, std::size_t row, std::size_t column) {
-  return base::parse_number(table.cell(row, column)).value_or(std::nan(""));
-}
-
 }  // namespace
 
 ColumnKind kind_of_column(std::string_view name) {
@@ -36,12 +32,11 @@ ColumnKind kind_of_column(std::string_view name) {
   return status ? ColumnKind::status : ColumnKind::axis;
 }
 
-std::vector<std::size_t> spread(const base::CsvTable& table, std::vector<std::size_t> rows,
+std::vector<std::size_t> spread(const sim::ResultTable& table, std::vector<std::size_t> rows,
                                 const std::string& column, std::size_t limit) {
-  const std::size_t by = table.column(column);
-  std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
-    return value_of(table, a, by) > value_of(table, b, by);
-  });
+  const sim::ResultColumn& by = table.column(column);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](std::size_t a, std::size_t b) { return by.number(a) > by.number(b); });
   if (rows.size() <= limit) {
     return rows;
   }
@@ -52,95 +47,90 @@ std::vector<std::size_t> spread(const base::CsvTable& table, std::vector<std::si
   return chosen;
 }
 
-std::string front_table(const base::CsvTable& table, const std::vector<std::size_t>& rows,
+std::string front_table(const sim::ResultTable& table, const std::vector<std::size_t>& rows,
                         const std::vector<std::string>& objectives, std::size_t limit) {
-  std::vector<std::size_t> columns;
+  std::vector<const sim::ResultColumn*> columns;
   std::vector<std::string> header;
-  const auto add = [&](std::string_view name) {
-    const auto column = table.find_column(name);
-    if (column && std::find(columns.begin(), columns.end(), *column) == columns.end()) {
-      columns.push_back(*column);
-      const sim::Metric* metric = sim::find_metric(name);
-      header.emplace_back(metric != nullptr ? metric->label : name.substr(name.rfind('.') + 1));
+  const auto add = [&](const sim::ResultColumn* column) {
+    if (column != nullptr && std::find(columns.begin(), columns.end(), column) == columns.end()) {
+      columns.push_back(column);
+      const std::string& name = column->name();
+      header.emplace_back(column->metric() != nullptr
+                              ? column->metric()->label
+                              : std::string_view(name).substr(name.rfind('.') + 1));
     }
   };
-  for (const std::string& name : table.columns()) {
-    if (kind_of_column(name) == ColumnKind::axis) {
-      add(name);
+  for (const sim::ResultColumn& column : table.columns()) {
+    if (kind_of_column(column.name()) == ColumnKind::axis) {
+      add(&column);
     }
   }
   for (const std::string& name : objectives) {
-    add(name);
+    add(table.find(name));
   }
-  const auto says_something = [&](std::string_view name) {  // of a step of training few do
-    const auto column = table.find_column(name);
-    return column && std::any_of(rows.begin(), rows.end(), [&](std::size_t row) {
-             return !table.cell(row, *column).empty();
-           });
+  const auto add_if_filled = [&](std::string_view name) {  // of a training step few are
+    const sim::ResultColumn* column = table.find(name);
+    if (column != nullptr && std::any_of(rows.begin(), rows.end(),
+                                         [&](std::size_t row) { return !column->is_empty(row); })) {
+      add(column);
+    }
   };
-  for (const std::string_view name : kUsual) {
-    if (says_something(name)) {
-      add(name);
-    }
-  }
-  for (const std::string_view name : kBounds) {
-    if (says_something(name)) {
-      add(name);
-    }
-  }
+  std::for_each(std::begin(kUsual), std::end(kUsual), add_if_filled);
+  std::for_each(std::begin(kBounds), std::end(kBounds), add_if_filled);
   TextTable text(header);
   for (const std::size_t row : spread(table, rows, objectives.front(), limit)) {
     std::vector<std::string> cells;
-    for (const std::size_t column : columns) {
-      const sim::Metric* metric = sim::find_metric(table.columns()[column]);
-      cells.push_back(metric != nullptr ? display(value_of(table, row, column), metric->unit)
-                                        : std::string(table.cell(row, column)));
+    for (const sim::ResultColumn* column : columns) {
+      cells.push_back(column->metric() != nullptr
+                          ? display(column->number(row), column->metric()->unit)
+                          : column->cell(row));
     }
     text.add(std::move(cells));
   }
   return text.text();
 }
 
-std::string best_table(const base::CsvTable& table, const std::vector<std::string>& axes,
+std::string best_table(const sim::ResultTable& table, const std::vector<std::string>& axes,
                        const std::vector<std::string>& objectives) {
-  std::vector<const sim::Metric*> columns;
+  std::vector<const sim::ResultColumn*> columns;
   for (const std::string& name : objectives) {
-    columns.push_back(sim::find_metric(name));
+    columns.push_back(&table.column(name));
   }
-  if (const sim::Metric* cost = sim::find_metric("cost_usd_per_mtok");
+  if (const sim::ResultColumn* cost = &table.column("cost_usd_per_mtok");
       std::find(columns.begin(), columns.end(), cost) == columns.end()) {
     columns.push_back(cost);
   }
-  std::vector<std::size_t> at_column;
-  for (const sim::Metric* metric : columns) {
-    at_column.push_back(table.column(metric->name));
-  }
-  std::vector<std::size_t> by;
+  std::vector<const sim::ResultColumn*> by;
   for (const std::string& axis : axes) {
-    by.push_back(table.column(axis));
+    by.push_back(&table.column(axis));
   }
-  const std::size_t meets = table.column("meets");
   using Best = std::pair<std::vector<std::string>, std::vector<double>>;
   std::vector<Best> best;  // in the axes' order
   for (std::size_t row = 0; row < table.rows(); ++row) {
-    std::vector<std::string> group;
-    for (const std::size_t column : by) {
-      group.emplace_back(table.cell(row, column));
-    }
-    auto at =
-        std::find_if(best.begin(), best.end(), [&](const Best& b) { return b.first == group; });
+    const auto is_of = [&](const Best& b) {
+      return std::equal(by.begin(), by.end(), b.first.begin(),
+                        [&](const sim::ResultColumn* column, const std::string& text) {
+                          return column->says(row, text);
+                        });
+    };
+    auto at = std::find_if(best.begin(), best.end(), is_of);
     if (at == best.end()) {
+      std::vector<std::string> group;
+      for (const sim::ResultColumn* column : by) {
+        group.push_back(column->text(row));
+      }
       at = best.insert(at, {group, std::vector<double>(columns.size(), std::nan(""))});
     }
-    for (std::size_t c = 0; c < columns.size() && table.cell(row, meets) == "true"; ++c) {
-      const double candidate = value_of(table, row, at_column[c]);
+    for (std::size_t c = 0; c < columns.size() && table.meets(row); ++c) {
+      const double candidate = columns[c]->number(row);
       double& known = at->second[c];
-      known = columns[c]->better == sim::Better::lower ? std::fmin(known, candidate)
-                                                       : std::fmax(known, candidate);
+      known = columns[c]->metric()->better == sim::Better::lower ? std::fmin(known, candidate)
+                                                                 : std::fmax(known, candidate);
     }
   }
   std::vector<std::string> header = axes;
-  for (const sim::Metric* metric : columns) {
+  for (const sim::ResultColumn* column : columns) {
+    const sim::Metric* metric = column->metric();
     header.push_back(fmt::format("{} {}", metric->better == sim::Better::lower ? "lowest" : "best",
                                  metric->label));
   }
@@ -148,7 +138,7 @@ std::string best_table(const base::CsvTable& table, const std::vector<std::strin
   for (const auto& [group, values] : best) {
     std::vector<std::string> cells = group;
     for (std::size_t c = 0; c < columns.size(); ++c) {
-      cells.push_back(display(values[c], columns[c]->unit));
+      cells.push_back(display(values[c], columns[c]->metric()->unit));
     }
     text.add(std::move(cells));
   }

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Pareto front of a result CSV as a table for people.
+// The Pareto front of a result as a table for people.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "base/csv/csv.hpp"
+#include "sim/decide/result_table.hpp"
 
 namespace roofcast::cli {
 
-// What a column of a result CSV is.
+// What a column of a result is.
 enum class ColumnKind { axis, metric, status };
 ColumnKind kind_of_column(std::string_view name);
 
 // Axes, the objectives and the usual metrics of the rows given, sorted by the first objective; at
 // most `limit` of them, evenly chosen along the front.
-std::string front_table(const base::CsvTable& table, const std::vector<std::size_t>& rows,
+std::string front_table(const sim::ResultTable& table, const std::vector<std::size_t>& rows,
                         const std::vector<std::string>& objectives, std::size_t limit);
 
 // For each combination of the axes' values the best its rows reach in every objective and in cost, each at a
 // configuration of its own; only rows that meet the constraints count.
-std::string best_table(const base::CsvTable& table, const std::vector<std::string>& axes,
+std::string best_table(const sim::ResultTable& table, const std::vector<std::string>& axes,
                        const std::vector<std::string>& objectives);
 
 // At most `limit` of the rows, spread evenly over the order of a numeric column, both ends kept.
-std::vector<std::size_t> spread(const base::CsvTable& table, std::vector<std::size_t> rows,
+std::vector<std::size_t> spread(const sim::ResultTable& table, std::vector<std::size_t> rows,
                                 const std::string& column, std::size_t limit);
 
 }  // namespace roofcast::cli

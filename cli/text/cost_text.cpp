@@ -7,6 +7,7 @@
 
 #include "cli/tables/text_table.hpp"
 #include "sim/result/costs.hpp"
+#include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
 

@@ -25,13 +25,14 @@ std::string mapping_text(const workloads::Mapping& m) {
 }
 
 std::string deployment(const sim::Scenario& s) {
-  if (!s.pools) {
-    return mapping_text(s.mapping);
+  if (!s.deployment.pools) {
+    return mapping_text(s.deployment.mapping);
   }
   const auto pool = [](const workloads::Pool& p) {
     return fmt::format("{} x {}", p.replicas, mapping_text(p.mapping));
   };
-  return fmt::format("prefill {}, decode {}", pool(s.pools->prefill), pool(s.pools->decode));
+  return fmt::format("prefill {}, decode {}", pool(s.deployment.pools->prefill),
+                     pool(s.deployment.pools->decode));
 }
 
 // Dots in an assignment's path.
@@ -53,7 +54,7 @@ base::Node scenario_document(const std::string& file, const std::vector<std::str
                    [](const auto& a, const auto& b) { return depth_of(a) < depth_of(b); });
   base::Problems problems;
   for (const std::string& assignment : assignments) {
-    sim::set_knob(document, assignment, problems);
+    sim::set_knob(document, {"--set", assignment, {}}, problems);
   }
   problems.throw_if_any();
   return document;

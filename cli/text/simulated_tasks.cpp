@@ -8,6 +8,7 @@
 #include "cli/tables/text_table.hpp"
 #include "sim/result/costs.hpp"
 #include "sim/scenario/pools.hpp"
+#include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
 

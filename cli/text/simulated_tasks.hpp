@@ -11,6 +11,7 @@
 
 #include "sim/replay/task_summary.hpp"
 #include "sim/scenario/scenario.hpp"
+#include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
 

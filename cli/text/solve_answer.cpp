@@ -69,16 +69,16 @@ std::string looser(const SolveAnswer& a, const SolvedCondition& c) {
 }
 
 std::string condition_table(const SolveAnswer& a) {
-  TextTable table(a.found
-                      ? std::vector<std::string>{"condition", "value", "room", "with 1% more of it"}
-                      : std::vector<std::string>{"condition", "value", "missed by", "limited by"});
+  TextTable table(
+      a.found ? std::vector<std::string>{"condition", "value", "slack", "with 1% more of it"}
+              : std::vector<std::string>{"condition", "value", "missed by", "limited by"});
   for (const SolvedCondition& c : a.conditions) {
     if (const sim::Metric* metric = sim::find_metric(c.condition.metric)) {
       const std::string value = display(metric->value(a.estimate), metric->unit);
       if (a.found) {
-        table.add({c.condition.text, value, share(c.room), looser(a, c)});
+        table.add({c.condition.text, value, share(c.slack), looser(a, c)});
       } else {
-        table.add({c.condition.text, value, c.room < 0.0 ? share(-c.room) : "-",
+        table.add({c.condition.text, value, c.slack < 0.0 ? share(-c.slack) : "-",
                    std::string(limit_of(a.estimate, metric->name))});
       }
     }
@@ -139,7 +139,7 @@ Json solve_json(const SolveAnswer& a) {
   json["notes"] = a.notes;
   json["conditions"] = Json::array();
   for (const SolvedCondition& c : a.conditions) {
-    Json condition = {{"condition", c.condition.text}, {"room", json_number(c.room)}};
+    Json condition = {{"condition", c.condition.text}, {"slack", json_number(c.slack)}};
     if (!c.looser_values.empty()) {
       condition["one_per_cent_more"]["values"] = values(c.looser_values);
       if (a.objective != nullptr) {

@@ -16,7 +16,7 @@ namespace roofcast::cli {
 
 struct SolvedCondition {
   sim::Condition condition;
-  double room = 0.0;  // to its bound, relative; negative where it is missed
+  double slack = 0.0;  // to its bound, relative; negative where it is missed
   // With the bound looser by a hundredth; empty where nothing changes.
   std::vector<std::string> looser_values;
   double looser_metric = 0.0;  // what is least or most

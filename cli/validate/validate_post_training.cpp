@@ -9,6 +9,7 @@
 #include "cli/validate/validation.hpp"
 #include "sim/estimate.hpp"
 #include "sim/result/training_step.hpp"
+#include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
 

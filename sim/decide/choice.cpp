@@ -24,7 +24,7 @@ constexpr int kMoves = 200;            // of one refinement
 constexpr double kFine = 2e-5;         // step of its end
 constexpr double kAllWhole = 64.0;     // whole numbers that are tried one by one
 constexpr std::size_t kHalfSteps = 2;  // numbers whose half steps are tried, too
-constexpr std::size_t kTogether = 6;   // numbers that are turned together
+constexpr std::size_t kTogether = 6;   // numbers that are changed together
 constexpr double kShorter = 1e-3;      // of the metric, given for fewer digits
 constexpr std::uint64_t kSeed = 1;
 
@@ -38,8 +38,9 @@ EstimateAll estimates_by_sweep(const base::Node& document, const std::vector<Kno
       Axis axis{ranges[i].path, {}};
       for (const std::string& text : values[i]) {
         const auto source = std::make_shared<const base::Source>(
-            base::Source{"--vary", fmt::format("{}={}", axis.name, text), {}});
-        base::Node value = base::parse_document(fmt::format("--vary {}", axis.name), text);
+            base::Source{ranges[i].origin, fmt::format("{}={}", axis.name, text), {}});
+        base::Node value =
+            base::parse_document(fmt::format("{} {}", ranges[i].origin, axis.name), text);
         if (value.is_scalar()) {
           value.place = {source, {0, static_cast<int>(axis.name.size()) + 1}};
         }
@@ -49,7 +50,7 @@ EstimateAll estimates_by_sweep(const base::Node& document, const std::vector<Kno
       }
       sweep.axes.push_back(std::move(axis));
     }
-    return run_sweep(SweepPoints(std::move(sweep)), 0).estimates;
+    return sweep_estimates(SweepPoints(std::move(sweep)), 0);
   };
 }
 
@@ -223,13 +224,13 @@ ChoiceSearch::Point ChoiceSearch::by_pairs(Index& at, const Conditions& conditio
     gains = false;
     for (std::size_t i = 0; i < ladders_.size(); ++i) {
       for (std::size_t j = i; j < ladders_.size(); ++j) {
-        Ladders turned = held();
-        turned[i] = ladders_[i];
-        turned[j] = ladders_[j];
-        if (!few(turned)) {
+        Ladders moved = held();
+        moved[i] = ladders_[i];
+        moved[j] = ladders_[j];
+        if (!few(moved)) {
           continue;
         }
-        Point p = winners(turned, estimates(turned), conditions, counts).front();
+        Point p = winners(moved, estimates(moved), conditions, counts).front();
         if (!better(p.score, best.score)) {
           continue;
         }
@@ -274,7 +275,7 @@ ChoiceSearch::Point ChoiceSearch::refined(Point best, const Conditions& conditio
     return places(knob, near);
   };
   Choice counts;
-  // The knobs from..to turned, the others held.
+  // The knobs from..to moved, the others held.
   const auto moves = [&](std::size_t from, std::size_t to) {
     Ladders near;
     for (std::size_t i = 0; i < ranges_.size(); ++i) {

@@ -6,6 +6,7 @@
 
 #include "base/threads.hpp"
 #include "sim/scenario/knob.hpp"
+#include "sim/scenario/sections.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -23,21 +24,10 @@ bool names_a_part(const std::string& setting) {
   return reference_at(path) != nullptr || path.find('.') == std::string_view::npos;
 }
 
-base::Node with(const base::Node& document, Settings settings) {
-  std::stable_sort(settings.begin(), settings.end(),
-                   [](const auto& a, const auto& b) { return depth_of(a) < depth_of(b); });
-  base::Node turned = document;
-  base::Problems problems;
-  for (const std::string& setting : settings) {
-    set_knob(turned, setting, problems);
-  }
-  problems.throw_if_any();
-  return turned;
-}
-
 }  // namespace
 
-TurnedScenario::TurnedScenario(const base::Node& document) : written_(document), loaded_(document) {
+OverriddenScenario::OverriddenScenario(const base::Node& document, std::string origin)
+    : origin_(std::move(origin)), written_(document), loaded_(document) {
   base::Problems problems;
   load_references(loaded_, problems);
   problems.throw_if_any();
@@ -48,40 +38,53 @@ TurnedScenario::TurnedScenario(const base::Node& document) : written_(document),
   scenario_ = read_scenario(loaded_);
 }
 
-Scenario TurnedScenario::read(const Settings& settings) const {
-  if (std::any_of(settings.begin(), settings.end(), names_a_part)) {
-    return read_scenario(with(written_, settings));
+base::Node OverriddenScenario::overridden(const base::Node& document, Settings settings) const {
+  std::stable_sort(settings.begin(), settings.end(),
+                   [](const auto& a, const auto& b) { return depth_of(a) < depth_of(b); });
+  base::Node result = document;
+  base::Problems problems;
+  for (const std::string& setting : settings) {
+    set_knob(result, base::Source{origin_, setting, {}}, problems);
   }
-  Scenario s = read_scenario(with(without_corrections_, settings));
+  problems.throw_if_any();
+  return result;
+}
+
+Scenario OverriddenScenario::read(const Settings& settings) const {
+  if (std::any_of(settings.begin(), settings.end(), names_a_part)) {
+    return read_scenario(overridden(written_, settings));
+  }
+  Scenario s = read_scenario(overridden(without_corrections_, settings));
   s.platform.system.calibration.corrections = scenario_.platform.system.calibration.corrections;
   s.platform.machine.calibration.corrections = scenario_.platform.machine.calibration.corrections;
   return s;
 }
 
-Turned TurnedScenario::estimate(const Settings& settings) const {
-  Turned turned;
+OverriddenEstimate OverriddenScenario::estimate(const Settings& settings) const {
+  OverriddenEstimate result;
   try {
     const Scenario s = read(settings);
     Workspace workspace;
-    turned.estimate = sim::estimate(view(s), workspace);
+    result.estimate = sim::estimate(view(s), workspace);
   } catch (const base::InputError& error) {
-    turned.refusal = error.what();
+    result.refusal = error.what();
   }
-  return turned;
+  return result;
 }
 
-std::vector<Turned> TurnedScenario::estimates(const std::vector<Settings>& all) const {
-  std::vector<Turned> turned(all.size());
+std::vector<OverriddenEstimate> OverriddenScenario::estimates(
+    const std::vector<Settings>& all) const {
+  std::vector<OverriddenEstimate> results(all.size());
   std::atomic<std::size_t> next{0};
   const auto work = [&](unsigned) {
     for (std::size_t i = next++; i < all.size(); i = next++) {
-      turned[i] = estimate(all[i]);
+      results[i] = estimate(all[i]);
     }
   };
   base::on_threads(static_cast<unsigned>(std::min<std::size_t>(std::max<std::size_t>(all.size(), 1),
                                                                base::thread_count(0))),
                    work);
-  return turned;
+  return results;
 }
 
 }  // namespace roofcast::sim

@@ -8,6 +8,7 @@
 
 #include "base/units/unit_table.hpp"
 #include "sim/decide/solve.hpp"
+#include "sim/scenario/knob.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -78,7 +79,7 @@ QuantityKnob knob_of(const std::string& path, const Node& node) {
   return knob;
 }
 
-// Every number of a group, as set_knob turns them.
+// Every number of a group, as set_knob multiplies them.
 std::optional<QuantityKnob> together(const std::string& group, const Node& node) {
   std::optional<QuantityKnob> all;
   for (const base::Entry* entry : numbers_of(node)) {
@@ -142,7 +143,8 @@ std::vector<QuantityKnob> quantity_knobs(const Node& document) {
   return knobs;
 }
 
-QuantityKnob knob_at(const std::string& path, const Node& document, base::Problems& problems) {
+QuantityKnob knob_at(const base::Source& written, const Node& document, base::Problems& problems) {
+  const std::string& path = written.text;
   if (path.ends_with(".*")) {
     const std::string group = path.substr(0, path.size() - 2);
     const Node* node = document.find_path(group);
@@ -151,11 +153,11 @@ QuantityKnob knob_at(const std::string& path, const Node& document, base::Proble
         return *all;
       }
     }
-    const auto source = std::make_shared<const base::Source>(base::Source{"--vary", path, {}});
+    const auto source = std::make_shared<const base::Source>(written);
     problems.add({source, {}}, "", fmt::format("\"{}\" is no group with numbers", group));
     return {};
   }
-  const KnobRange range = parse_knob_range(path, document, problems);
+  const KnobRange range = parse_knob_range(written, document, problems);
   const Node* node = document.find_path(path);
   if (node == nullptr || !node->is_scalar() || range.high == 0.0) {
     return {};

@@ -45,7 +45,9 @@ struct QuantityKnob {
 // `document`: its references are loaded. Figures of zero, and prices, are no knobs here.
 std::vector<QuantityKnob> quantity_knobs(const base::Node& document);
 
-// One that somebody names: a dotted path to a number, with or without a unit, or to every number of a group, "….*".
-QuantityKnob knob_at(const std::string& path, const base::Node& document, base::Problems& problems);
+// One that somebody names: the text of `written` is a dotted path to a number, with or without a unit, or to every
+// number of a group, "….*".
+QuantityKnob knob_at(const base::Source& written, const base::Node& document,
+                     base::Problems& problems);
 
 }  // namespace roofcast::sim

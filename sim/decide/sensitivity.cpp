@@ -31,7 +31,7 @@ Place place_of(const QuantityKnob& knob, double factor) {
 // The sentence of a message, without the lines that show where.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-double value_of(const Metric& metric, const Turned& t) {
+double value_of(const Metric& metric, const OverriddenEstimate& t) {
   return t.refusal.empty() && t.estimate.fits() ? metric.value(t.estimate) : kNone;
 }
 
@@ -48,20 +48,22 @@ double slope(double low, double middle, double high, double log_low, double log_
 
 enum At : std::size_t { kLow, kHigh, kHalfLow, kHalfHigh, kImproved, kPlaces };
 
-std::string note_of(std::span<const Turned> turned) {
-  const auto missing = [](const Turned& t) { return !t.refusal.empty() || !t.estimate.fits(); };
-  const auto why = [](const Turned& t) {
+std::string note_of(std::span<const OverriddenEstimate> places) {
+  const auto missing = [](const OverriddenEstimate& t) {
+    return !t.refusal.empty() || !t.estimate.fits();
+  };
+  const auto why = [](const OverriddenEstimate& t) {
     return t.refusal.empty() ? reason(t.estimate) : first_line(t.refusal);
   };
-  if (missing(turned[kLow]) && missing(turned[kHigh])) {
-    return why(turned[kHigh]);
+  if (missing(places[kLow]) && missing(places[kHigh])) {
+    return why(places[kHigh]);
   }
-  return missing(turned[kLow]) || missing(turned[kHigh]) ? "one-sided" : "";
+  return missing(places[kLow]) || missing(places[kHigh]) ? "one-sided" : "";
 }
 
 }  // namespace
 
-std::vector<KnobElasticities> elasticities(const TurnedScenario& scenario,
+std::vector<KnobElasticities> elasticities(const OverriddenScenario& scenario,
                                            std::span<const QuantityKnob> knobs,
                                            std::span<const Metric* const> metrics,
                                            StepAndGain options) {
@@ -79,15 +81,15 @@ std::vector<KnobElasticities> elasticities(const TurnedScenario& scenario,
       all.push_back(place.settings);
     }
   }
-  const std::vector<Turned> turned = scenario.estimates(all);
+  const std::vector<OverriddenEstimate> estimates = scenario.estimates(all);
   std::vector<KnobElasticities> out;
   for (std::size_t k = 0; k < knobs.size(); ++k) {
-    const std::span<const Turned> places(turned.data() + 1 + k * kPlaces, kPlaces);
+    const std::span<const OverriddenEstimate> places(estimates.data() + 1 + k * kPlaces, kPlaces);
     KnobElasticities& row = out.emplace_back();
     row.knob = knobs[k];
     row.note = note_of(places);
     for (const Metric* metric : metrics) {
-      const double middle = value_of(*metric, turned.front());
+      const double middle = value_of(*metric, estimates.front());
       double values[kPlaces];
       for (std::size_t i = 0; i < kPlaces; ++i) {
         values[i] = std::isnan(logs[k][i]) ? kNone : value_of(*metric, places[i]);
@@ -110,7 +112,7 @@ double sum_over_rates(std::span<const KnobElasticities> all, std::size_t metric)
   return sum;
 }
 
-Waterfall waterfall(const TurnedScenario& scenario, std::span<const QuantityKnob> knobs,
+Waterfall waterfall(const OverriddenScenario& scenario, std::span<const QuantityKnob> knobs,
                     const Metric& metric) {
   std::map<unsigned, double> known;
   const auto with = [&](unsigned freed) {

@@ -11,7 +11,7 @@
 // exactly in the limit of small steps, where no other time matters (arrivals, tools, people). Estimates are not smooth
 // to the last digit: batches are whole sequences, a batch is solved for to a thousandth, tiles and algorithms change.
 // A jump of 0.3 % is an error of 0.3 % / 2 ln(step), 0.016 with a step of 1.1, which is why it is not smaller; the
-// difference to the elasticity of a step of √step tells how much there is of that. Whole numbers are turned to whole
+// difference to the elasticity of a step of √step tells how much there is of that. Whole numbers are set to whole
 // numbers, by one at least. Where one side does not fit, or is refused, the other and the middle are taken.
 #pragma once
 
@@ -43,7 +43,7 @@ struct StepAndGain {
   double gain = 1.2;  // times a rate, a size, a number; a latency is divided by it
 };
 
-std::vector<KnobElasticities> elasticities(const TurnedScenario& scenario,
+std::vector<KnobElasticities> elasticities(const OverriddenScenario& scenario,
                                            std::span<const QuantityKnob> knobs,
                                            std::span<const Metric* const> metrics,
                                            StepAndGain options = {});
@@ -62,7 +62,7 @@ struct Waterfall {
   double now = 0.0;
   std::vector<FreedResource> steps;  // in order; the last one's in_order is what is left
 };
-Waterfall waterfall(const TurnedScenario& scenario, std::span<const QuantityKnob> knobs,
+Waterfall waterfall(const OverriddenScenario& scenario, std::span<const QuantityKnob> knobs,
                     const Metric& metric);
 
 }  // namespace roofcast::sim

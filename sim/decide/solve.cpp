@@ -74,13 +74,15 @@ std::string KnobRange::text(double number) const {
                      whole ? fmt::format("{:.0f}", number) : fmt::format("{:.9g}", number), after);
 }
 
-KnobRange parse_knob_range(const std::string& text, const base::Node& document,
+KnobRange parse_knob_range(const base::Source& written, const base::Node& document,
                            base::Problems& problems) {
-  const auto source = std::make_shared<const base::Source>(base::Source{"--vary", text, {}});
+  const auto source = std::make_shared<const base::Source>(written);
+  const std::string& text = source->text;
   const base::Place place{source, {}};
   const auto equals = text.find('=');
   KnobRange range;
   range.path = text.substr(0, equals);
+  range.origin = written.name;
   const auto problem = [&](const std::string& message) {
     problems.add(place, "", message);
     return range;
@@ -146,7 +148,7 @@ KnobRange parse_knob_range(const std::string& text, const base::Node& document,
   return range;
 }
 
-double room(const Condition& c, const ServingEstimate& e) {
+double slack(const Condition& c, const ServingEstimate& e) {
   if (c.metric.empty() || !e.fits()) {
     return std::nan("");
   }
@@ -172,7 +174,7 @@ double shortfall(const std::vector<Condition>& conditions, const ServingEstimate
   double worst = 0.0;
   for (const Condition& c : conditions) {
     if (!holds(c, e)) {
-      const double off = -room(c, e);
+      const double off = -slack(c, e);
       worst = std::isnan(off) ? std::numeric_limits<double>::infinity() : std::max(worst, off);
     }
   }

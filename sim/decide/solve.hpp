@@ -31,20 +31,21 @@ struct KnobRange {
   bool whole = false;
   std::string before;  // of a value's number: "x"
   std::string after;   // its unit
+  std::string origin;  // what messages call its values
 
   std::string text(double number) const;
 };
 
-// "PATH" or "PATH=RANGE"; without a range, from a thousandth to a thousand times what `document`, with its
+// "PATH" or "PATH=RANGE", the text of `written`; without a range, from a thousandth to a thousand times what `document`, with its
 // references loaded, has there, or from 1 on for whole numbers.
-KnobRange parse_knob_range(const std::string& text, const base::Node& document,
+KnobRange parse_knob_range(const base::Source& written, const base::Node& document,
                            base::Problems& problems);
 
 // The estimate with the knob at this value.
 using EstimateAt = std::function<ServingEstimate(const std::string& value)>;
 
 // How far an estimate is from a condition's bound, relative to it: negative where it misses it, NaN of "fits".
-double room(const Condition& condition, const ServingEstimate& estimate);
+double slack(const Condition& condition, const ServingEstimate& estimate);
 // The condition with its bound looser by a share of it.
 Condition loosened(Condition condition, double share);
 

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "sim/result/metrics.hpp"
-#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/sections.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -24,7 +24,7 @@ bool names_a_knob(const std::string& name) {
     return false;
   }
   const std::string section = name.substr(0, name.find('.'));
-  return std::find(std::begin(kSections), std::end(kSections), section) != std::end(kSections);
+  return std::find(kSectionNames.begin(), kSectionNames.end(), section) != kSectionNames.end();
 }
 
 void read_range(const Node& node, Axis& axis, Problems& problems) {
@@ -87,7 +87,7 @@ void read_axis(const base::Entry& entry, Sweep& sweep, Problems& problems) {
         entry.key_place, path,
         fmt::format("is neither a dotted path into the scenario (sections: {}) nor a set of "
                     "named bundles",
-                    fmt::join(kSections, ", ")));
+                    fmt::join(kSectionNames, ", ")));
     return;
   }
   if (bundles) {
@@ -155,7 +155,7 @@ AxisValue read_bundle(const base::Entry& bundle, const std::string& path, Proble
     if (!names_a_knob(setting.key)) {
       problems.add(setting.key_place, fmt::format("{}.{}", path, bundle.key),
                    fmt::format("\"{}\" is not a dotted path into the scenario (sections: {})",
-                               setting.key, fmt::join(kSections, ", ")));
+                               setting.key, fmt::join(kSectionNames, ", ")));
     }
     value.set.push_back({setting.key, setting.key_place, setting.value});
   }

@@ -58,7 +58,8 @@ std::string value_at(const KnobRange& range, double u) {
   return range.text(range.whole ? std::clamp(std::floor(value), range.low, range.high) : value);
 }
 
-VarianceShares variance_shares(const TurnedScenario& scenario, std::span<const KnobRange> ranges,
+VarianceShares variance_shares(const OverriddenScenario& scenario,
+                               std::span<const KnobRange> ranges,
                                std::span<const Metric* const> metrics, VarianceOptions options) {
   const base::SaltelliDesign design(ranges.size(), options.seed);
   const std::size_t width = design.points_per_row();
@@ -77,12 +78,12 @@ VarianceShares variance_shares(const TurnedScenario& scenario, std::span<const K
         }
       }
     }
-    for (const Turned& turned : scenario.estimates(settings)) {
-      if (!turned.refusal.empty()) {
-        throw base::InputError(turned.refusal);
+    for (const OverriddenEstimate& each : scenario.estimates(settings)) {
+      if (!each.refusal.empty()) {
+        throw base::InputError(each.refusal);
       }
       for (std::size_t m = 0; m < metrics.size(); ++m) {
-        values[m].push_back(turned.estimate.fits() ? metrics[m]->value(turned.estimate) : kNone);
+        values[m].push_back(each.estimate.fits() ? metrics[m]->value(each.estimate) : kNone);
       }
     }
     out.rows = rows;

@@ -39,7 +39,8 @@ struct VarianceShares {
 std::string value_at(const KnobRange& range, double u);
 
 // Throws InputError for a value that a reader refuses.
-VarianceShares variance_shares(const TurnedScenario& scenario, std::span<const KnobRange> ranges,
+VarianceShares variance_shares(const OverriddenScenario& scenario,
+                               std::span<const KnobRange> ranges,
                                std::span<const Metric* const> metrics,
                                VarianceOptions options = {});
 

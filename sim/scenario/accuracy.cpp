@@ -6,7 +6,8 @@
 #include <algorithm>
 
 #include "base/nearest.hpp"
-#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/knob.hpp"
+#include "sim/scenario/section_readers.hpp"
 
 namespace roofcast::sim {
 namespace {

@@ -37,6 +37,10 @@ std::vector<std::string_view> split(std::string_view path) {
   }
 }
 
+std::string below(const std::string& path, std::string_view key) {
+  return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
+}
+
 // One step of a path: a key, or some entries of a list, layers[attention].
 struct Step {
   std::string_view key;
@@ -82,15 +86,6 @@ std::vector<Node*> select(Node* list, const Step& step, std::string_view path,
                              fmt::join(kinds, ", ")));
   }
   return found;
-}
-
-// Without a precision of its own a model runs in the one it was published in.
-void default_precision(Node& document) {
-  const Node* model = document.find("model");
-  const Node* native = model == nullptr ? nullptr : model->find("native_precision");
-  if (native != nullptr && native->is_scalar() && document.find("precision") == nullptr) {
-    document["precision"] = *native;
-  }
 }
 
 bool is_factor(const std::string& text) {
@@ -153,17 +148,41 @@ std::string_view stack_of(const Node& document) {
   return stack->is_scalar() ? stack->text : base != nullptr ? base->text : stack->reference;
 }
 
+// Without a precision of its own a model runs in the one it was published in.
+bool fill_precision(Node& document, Problems& problems) {
+  if (document.find("precision") != nullptr) {
+    return true;
+  }
+  if (!load_at(document, "model", problems)) {
+    return false;
+  }
+  const Node* native = document.find_path("model.native_precision");
+  if (native != nullptr && native->is_scalar()) {
+    document["precision"] = Node(*native);
+  }
+  return true;
+}
+
 // Without a calibration of its own a system takes the nearest to its chip and the serving stack.
-void default_calibration(Node& document, Problems& problems) {
+bool fill_calibration(Node& document, Problems& problems) {
   const Node* system = document.find("system");
-  if (system == nullptr || !system->is_map() || system->find("calibration") != nullptr ||
-      !load_at(document, "system.chip", problems)) {
-    return;
+  if (system == nullptr || !system->is_map() || system->find("calibration") != nullptr) {
+    return true;
+  }
+  if (!load_at(document, "system.chip", problems)) {
+    return false;
   }
   if (const Node* chip = document.find_path("system.chip"); chip != nullptr && chip->is_map()) {
     const Node nearest = hardware::nearest_calibration(*chip, stack_of(document));
     (*document.find("system"))["calibration"] = nearest;
   }
+  return true;
+}
+
+// False when what is meant there cannot be had.
+bool fill(Node& document, std::string_view path, Problems& problems) {
+  const ReferencePoint* point = reference_at(path);
+  return point == nullptr || point->fill == nullptr || point->fill(document, problems);
 }
 
 // `base: id` and dotted changes become the base's document with the changes made.
@@ -230,10 +249,11 @@ const std::vector<ReferencePoint>& reference_points() {
   static const std::vector<ReferencePoint> points = {
       {"system", hardware::system_catalog()},
       {"model", workloads::model_catalog()},
-      {"precision", workloads::precision_catalog(), "the model's native_precision"},
+      {"precision", workloads::precision_catalog(), "the model's native_precision", fill_precision,
+       "model"},
       {"system.chip", hardware::chip_catalog()},
       {"system.calibration", hardware::calibration_catalog(),
-       "the nearest to the chip and the serving stack"},
+       "the nearest to the chip and the serving stack", fill_calibration, "serving.stack"},
       {"serving.stack", workloads::stack_catalog()},
       {"training.trainer", workloads::trainer_catalog()},
       {"serving.speculative.measured", workloads::acceptance_catalog()},
@@ -269,12 +289,6 @@ void set_knob(Node& document, std::string_view path, const base::Place& path_pla
     problems.add(path_place, path, "is not a dotted path such as deployment.tensor_parallel");
     return;
   }
-  if (parts.size() > 1 && parts.front() == "precision" && document.find("precision") == nullptr) {
-    if (!load_at(document, "model", problems)) {
-      return;
-    }
-    default_precision(document);
-  }
   std::vector<Node*> nodes = {&document};
   std::string walked;
   bool in_list = false;
@@ -283,13 +297,14 @@ void set_knob(Node& document, std::string_view path, const base::Place& path_pla
       if (!walked.empty() && !load_at(document, walked, problems)) {
         return;
       }
-      if (walked == "system" && part == "calibration") {
-        default_calibration(document, problems);
+      const bool is_inside = &part != &parts.back();
+      if (is_inside && !fill(document, below(walked, part), problems)) {
+        return;
       }
       nodes = {document.find_path(walked)};
     }
     const Step step = step_of(part);
-    std::vector<Node*> below;
+    std::vector<Node*> next;
     for (Node* node : nodes) {
       if (!node->is_map() && !node->is_null()) {
         problems.add(path_place, path, fmt::format("\"{}\" is not a group of keys", walked));
@@ -298,7 +313,7 @@ void set_knob(Node& document, std::string_view path, const base::Place& path_pla
       if (part == "*" && &part == &parts.back()) {
         const auto numbers = numbers_of(*node);
         for (const base::Entry* number : numbers) {
-          below.push_back(node->find(number->key));
+          next.push_back(node->find(number->key));
         }
         if (numbers.empty() || !value.is_scalar() || !is_factor(value.text)) {
           problems.add(path_place, path, "\"*\" multiplies every number of a group: x1.35");
@@ -311,7 +326,7 @@ void set_knob(Node& document, std::string_view path, const base::Place& path_pla
         if (found.empty()) {
           return;
         }
-        below.insert(below.end(), found.begin(), found.end());
+        next.insert(next.end(), found.begin(), found.end());
         continue;
       }
       if (node->find(part) == nullptr) {
@@ -322,11 +337,11 @@ void set_knob(Node& document, std::string_view path, const base::Place& path_pla
         (*node)[part].place = path_place;
         node->entries.back().key_place = path_place;
       }
-      below.push_back(node->find(part));
+      next.push_back(node->find(part));
     }
     in_list = in_list || !step.kind.empty();
-    walked += fmt::format("{}{}", walked.empty() ? "" : ".", part);
-    nodes = below;
+    walked = below(walked, part);
+    nodes = next;
   }
   for (Node* node : nodes) {
     if (!value.is_scalar() || !is_factor(value.text)) {
@@ -340,18 +355,18 @@ void set_knob(Node& document, std::string_view path, const base::Place& path_pla
   }
 }
 
-void set_knob(Node& document, const std::string& assignment, Problems& problems) {
-  const auto source = std::make_shared<const base::Source>(base::Source{"--set", assignment, {}});
-  const auto equals = assignment.find('=');
-  if (equals == std::string::npos || equals + 1 == assignment.size()) {
+void set_knob(Node& document, const base::Source& assignment, Problems& problems) {
+  const auto source = std::make_shared<const base::Source>(assignment);
+  const auto equals = source->text.find('=');
+  if (equals == std::string::npos || equals + 1 == source->text.size()) {
     problems.add({source, {}}, "", "expects path=value, for example deployment.tensor_parallel=4");
     return;
   }
-  const std::string path = assignment.substr(0, equals);
-  const std::string text = assignment.substr(equals + 1);
+  const std::string path = source->text.substr(0, equals);
+  const std::string text = source->text.substr(equals + 1);
   try {
     // Lists and maps may be typed too; their places point into the value.
-    Node value = base::parse_document("--set " + path, text);
+    Node value = base::parse_document(fmt::format("{} {}", source->name, path), text);
     if (value.is_scalar()) {
       value.place = {source, {0, static_cast<int>(equals) + 1}};
     }
@@ -375,11 +390,7 @@ std::vector<const base::Entry*> numbers_of(const Node& group) {
 
 void load_references(Node& document, Problems& problems) {
   for (const ReferencePoint& point : reference_points()) {
-    if (point.path == "system.calibration") {
-      default_calibration(document, problems);
-    } else if (point.path == "precision") {
-      default_precision(document);
-    }
+    fill(document, point.path, problems);
     load_at(document, point.path, problems);
   }
 }

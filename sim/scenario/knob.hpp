@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one way to turn a knob: a dotted path into a scenario document, through references.
+// The one way to override a knob: a dotted path into a scenario document, through references.
 //
-// system.chip.hbm.bandwidth reaches into the chip that the system names. --set, sweep axes and derived
+// system.chip.hbm.bandwidth reaches into the chip that the system names. Assignments, sweep axes and derived
 // parts all go through set_knob and share its messages.
 //
 // Among the entries of a list, model.layers[attention].kv_heads reaches those of a kind: whose mixer or
@@ -35,6 +35,9 @@ struct ReferencePoint {
   std::string_view path;
   base::Catalog catalog;
   std::string_view when_absent = {};  // what is meant then; empty: the key is required
+  // Where it is absent: names what is meant, by what is at the path that it follows. False when that cannot be had.
+  bool (*fill)(base::Node& document, base::Problems& problems) = nullptr;
+  std::string_view follows = {};
 };
 const std::vector<ReferencePoint>& reference_points();      // outer ones first
 const ReferencePoint* reference_at(std::string_view path);  // nullptr when there is none
@@ -45,8 +48,8 @@ const ReferencePoint* reference_at(std::string_view path);  // nullptr when ther
 void set_knob(base::Node& document, std::string_view path, const base::Place& path_place,
               const base::Node& value, base::Problems& problems);
 
-// "path=value", as typed after --set.
-void set_knob(base::Node& document, const std::string& assignment, base::Problems& problems);
+// "path=value": the text of `assignment`, whose name messages say.
+void set_knob(base::Node& document, const base::Source& assignment, base::Problems& problems);
 
 // What a path that ends in ".*" multiplies: the numbers of a group, not a source that begins with a digit.
 std::vector<const base::Entry*> numbers_of(const base::Node& group);

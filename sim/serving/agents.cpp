@@ -12,6 +12,7 @@
 #include "sim/iteration/memory.hpp"
 #include "sim/serving/front_end_load.hpp"
 #include "sim/serving/uniform_closed_loop.hpp"
+#include "workloads/traffic/agents.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -274,7 +275,7 @@ class Fleet {
         std::max(0.0, replicas_ * room_ - std::min(present_, replicas_ * slots_) * running_) /
         byte_per_token_;
     const double wanted = tokens * walker_.turns() / throughput_;
-    const auto held = [&](double age) {
+    const auto blocking = [&](double age) {
       double sum = 0.0;
       for (const Pause& pause : walk.pauses) {
         sum += pause.tokens * std::min(pause.wait, age);
@@ -283,13 +284,13 @@ class Fleet {
     };
     double least = 0.0;
     double most = 1.0;
-    while (held(most) < wanted) {
+    while (blocking(most) < wanted) {
       least = most;
       most *= 2.0;
     }
     for (int i = 0; i < kBisections && most - least > kTolerance * most; ++i) {
       const double middle = 0.5 * (least + most);
-      (held(middle) < wanted ? least : most) = middle;
+      (blocking(middle) < wanted ? least : most) = middle;
     }
     return 0.5 * (least + most);
   }

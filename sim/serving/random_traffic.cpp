@@ -21,12 +21,12 @@ double square(double x) { return x * x; }
 double slots_of(const ScenarioView& s, double slots) {
   const workloads::Traffic& t = *s.traffic;
   if (s.serving->policy.reserves == workloads::Reservation::request) {
-    const double held = workloads::mean_context(t);
+    const double blocking = workloads::mean_context(t);
     const double promised =
         static_cast<double>(t.input_tokens) + s.serving->policy.reserved_output *
                                                   static_cast<double>(t.output_tokens) *
                                                   (1.0 + workloads::squared_variation(t.output));
-    slots = std::max(1.0, slots * held / std::max(held, promised));
+    slots = std::max(1.0, slots * blocking / std::max(blocking, promised));
   }
   const workloads::SchedulerLimits& limits = s.serving->limits;
   return static_cast<double>(s.mapping->data_parallel) *

@@ -21,7 +21,8 @@
 #include "sim/decide/solve.hpp"
 #include "sim/decide/sweep.hpp"
 #include "sim/decide/sweep_run.hpp"
-#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/knob.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 #include "workloads/architecture/architecture.hpp"
 #include "workloads/serving/speculation.hpp"
@@ -90,7 +91,7 @@ void read_as_question(const base::Node& document) {
   base::Node scenario = *document.find("scenario");
   sim::load_references(scenario, problems);
   for (const base::Node& text : document.find("vary")->items) {
-    sim::parse_knob_range(text.text, scenario, problems);
+    sim::parse_knob_range({"--vary", text.text, {}}, scenario, problems);
   }
   for (const base::Node& text : document.find("until")->items) {
     const auto source =

@@ -18,7 +18,7 @@
 #include "base/document/node.hpp"
 #include "base/document/problems.hpp"
 #include "sim/decide/sweep.hpp"
-#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
 using namespace roofcast;

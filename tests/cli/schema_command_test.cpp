@@ -5,7 +5,7 @@
 #include <set>
 
 #include "cli/catalog/json_schema.hpp"
-#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
@@ -27,7 +27,7 @@ TEST_CASE("schema prints the JSON Schema of every kind of document", "[cli]") {
 TEST_CASE("the schema of a scenario requires its sections but those with a default or asked for",
           "[cli]") {
   const auto schema = json_schema("scenario");
-  std::set<std::string> sections(std::begin(sim::kSections), std::end(sim::kSections));
+  std::set<std::string> sections(sim::kSectionNames.begin(), sim::kSectionNames.end());
   CHECK(schema["properties"].size() == sections.size());
   for (const char* section :
        {"precision", "accuracy", "training", "rl", "serving", "traffic", "prices"}) {

@@ -97,10 +97,10 @@ TEST_CASE("solve tells what a hundredth more of a bound buys, and what it is as 
   const double cost = answer["metrics"]["cost_usd_per_mtok"].get<double>();
   std::size_t binding = 0;
   for (const json& condition : answer["conditions"]) {
-    CHECK(condition["room"].get<double>() >= 0.0);
+    CHECK(condition["slack"].get<double>() >= 0.0);
     if (condition.contains("one_per_cent_more")) {
       ++binding;
-      CHECK(condition["room"].get<double>() < 0.01);
+      CHECK(condition["slack"].get<double>() < 0.01);
       CHECK(condition["one_per_cent_more"]["cost_usd_per_mtok"].get<double>() < cost);
     }
   }

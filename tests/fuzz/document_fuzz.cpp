@@ -7,7 +7,7 @@
 #include "base/document/problems.hpp"
 #include "cli/catalog/catalogs.hpp"
 #include "sim/decide/sweep.hpp"
-#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/equal_nodes.hpp"
 #include "tests/fuzz/fault.hpp"
 

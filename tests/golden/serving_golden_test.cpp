@@ -6,6 +6,8 @@
 
 #include "sim/estimate.hpp"
 #include "sim/result/metrics.hpp"
+#include "sim/scenario/knob.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 #include "tests/golden/golden_file.hpp"
 
@@ -42,7 +44,7 @@ sim::Scenario scenario_of(const Row& row) {
   for (std::size_t c = 0; c < row.columns().size(); ++c) {
     if (!is_result(row.columns()[c]) && !row.cell(c).empty()) {
       const std::string assignment = row.columns()[c] + "=" + std::string(row.cell(c));
-      sim::set_knob(document, assignment, problems);
+      sim::set_knob(document, {"--set", assignment, {}}, problems);
     }
   }
   problems.throw_if_any();

@@ -3,6 +3,7 @@
 // Agents: what must hold of every simulation of them, and closed forms beside it.
 #include "sim/estimate.hpp"
 #include "sim/serving/agents.hpp"
+#include "sim/estimate.hpp"
 
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@
 #include "sim/replay/front_stages.hpp"
 #include "sim/replay/task_summary.hpp"
 #include "sim/scenario/knob.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/simulations.hpp"
 
@@ -191,7 +193,7 @@ TEST_CASE("Where a front end is always busy it limits the throughput of agents",
           agents_of(128, 1) + ", seed: 5}\n");
   const ServingEstimate free = estimated(read_streamed_scenario(document));
   base::Problems problems;
-  set_knob(document, "serving.stack.front_end.per_prompt_token=x50", problems);
+  set_knob(document, {"--set", "serving.stack.front_end.per_prompt_token=x50", {}}, problems);
   problems.throw_if_any();
   const ServingEstimate busy = estimated(read_streamed_scenario(std::move(document)));
   REQUIRE(busy.fits());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/replay/simulation_summary.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/serving_cases.hpp"
 #include "workloads/traffic/request_stream.hpp"
@@ -93,7 +94,8 @@ std::optional<Draw> draw(base::Random& random, sim::Workspace& workspace) {
   d.stream.output = random_lengths(random, 20, 1000);
   d.stream.seed = random.integer(1, 1'000'000);
   d.stream.arrivals.emplace().rate = 1e-6 * base::hertz;
-  d.scenario = {system, model, precision, mapping, serving, workloads::mean_traffic(d.stream), {}};
+  d.scenario = {system, model, precision, {mapping, {}}, serving, workloads::mean_traffic(d.stream),
+                {}};
   const workloads::Traffic& t = d.scenario.traffic;
   if (!natural(model, precision) || mapping.data_parallel > 1 || mapping.pipeline_parallel > 1 ||
       5 * (t.input_tokens + t.output_tokens) > model.max_context) {
@@ -140,7 +142,7 @@ std::string line(const Draw& d, const sim::ServingEstimate& e, const sim::Simula
       "({:.2f}), {} clients, load {:.2f}\n",
       e.steady.ttft_mean.si() / s.ttft.mean - 1.0, s.ttft.mean,
       e.steady.tpot.si() / s.tpot.mean - 1.0, s.tpot.mean, d.scenario.platform.system.id,
-      d.scenario.model.id, d.scenario.precision.id, describe(d.scenario.mapping),
+      d.scenario.model.id, d.scenario.precision.id, describe(d.scenario.deployment.mapping),
       d.scenario.serving.stack.id, t.input_tokens, cv(t.input), t.output_tokens, cv(t.output),
       t.concurrency, e.steady.requests_per_second / d.saturation);
 }

@@ -215,12 +215,12 @@ TEST_CASE("Every model on every system runs in its own precision or says why not
                           "  deployment.tensor_parallel: [1, 2, 4, 8, 16]\n"
                           "  deployment.pipeline_parallel: [1, 8]\n",
                           systems, names))));
-  const sim::SweepResult result = sim::run_sweep(points, 0);
+  const std::vector<sim::ServingEstimate> estimates = sim::sweep_estimates(points, 0);
   REQUIRE(points.size() == platforms().size() * models().size() * 10);
   Violations law(0.0);
   std::map<std::string, int> fits;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    const sim::ServingEstimate& e = result.estimates[i];
+    const sim::ServingEstimate& e = estimates[i];
     const sim::ScenarioView s = points.scenario(i);
     if (e.fits()) {
       ++fits[s.model->id];

@@ -11,7 +11,7 @@
 
 #include "base/statistics/random.hpp"
 #include "sim/scenario/knob.hpp"
-#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
 using namespace roofcast;
@@ -40,7 +40,7 @@ std::vector<sim::KnobRange> ranges_of(const std::vector<std::string>& texts,
   base::Problems problems;
   std::vector<sim::KnobRange> ranges;
   for (const std::string& text : texts) {
-    ranges.push_back(sim::parse_knob_range(text, document, problems));
+    ranges.push_back(sim::parse_knob_range({"--vary", text, {}}, document, problems));
   }
   problems.throw_if_any();
   return ranges;
@@ -52,7 +52,7 @@ sim::ServingEstimate put_back(base::Node document, const std::vector<sim::KnobRa
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     std::string setting = ranges[i].path;
     setting.append("=").append(values[i]);
-    sim::set_knob(document, setting, problems);
+    sim::set_knob(document, {"--set", setting, {}}, problems);
   }
   problems.throw_if_any();
   const sim::Scenario s = sim::read_scenario(document);
@@ -173,7 +173,7 @@ TEST_CASE("What is chosen of ranges, put back, is what was chosen and meets the 
     const sim::ServingEstimate e = put_back(document, ranges, best.values);
     for (const sim::Condition& c : until) {
       INFO(system << " " << c.text);
-      CHECK(sim::room(c, e) >= 0.0);
+      CHECK(sim::slack(c, e) >= 0.0);
     }
     CHECK(most.metric->value(e) == Approx(most.metric->value(best.estimate)).epsilon(1e-9));
   }

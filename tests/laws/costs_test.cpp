@@ -3,12 +3,15 @@
 // Laws of what tokens cost.
 #include "sim/estimate.hpp"
 #include "sim/result/costs.hpp"
+#include "sim/estimate.hpp"
 
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "sim/result/metrics.hpp"
+#include "sim/scenario/knob.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 
@@ -46,7 +49,7 @@ Priced priced(const std::vector<std::string>& changes) {
   base::Node document = base::parse_document("scenario", kOwned);
   base::Problems problems;
   for (const std::string& change : changes) {
-    sim::set_knob(document, change, problems);
+    sim::set_knob(document, {"--set", change, {}}, problems);
   }
   problems.throw_if_any();
   const sim::Scenario scenario = sim::read_scenario(document);

@@ -9,6 +9,7 @@
 #include "sim/estimate.hpp"
 #include "sim/replay/simulation_summary.hpp"
 #include "sim/scenario/pools.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/simulations.hpp"
 
@@ -206,7 +207,8 @@ TEST_CASE("An estimate of two pools keeps Little's law and counts the GPUs of bo
       const ServingEstimate e = estimate(view(s.scenario), workspace);
       INFO(c.deployment << " " << clients);
       REQUIRE(e.fits());
-      CHECK(e.gpus == s.scenario.pools->prefill.ranks() + s.scenario.pools->decode.ranks());
+      CHECK(e.gpus == s.scenario.deployment.pools->prefill.ranks() +
+                          s.scenario.deployment.pools->decode.ranks());
       CHECK(e.steady.requests_per_second * e.steady.end_to_end.si() ==
             Approx(clients).epsilon(0.02));
       CHECK(e.steady.ttft_mean >= e.steady.ttft_p50);
@@ -219,7 +221,8 @@ TEST_CASE("More workers of either pool serve no fewer requests", "[laws]") {
   for (const Case& c : kCases) {
     StreamedScenario s = scenario(c, "{input_tokens: 2000, output_tokens: 200, concurrency: 256}");
     const double before = estimate(view(s.scenario), workspace).steady.requests_per_second;
-    for (workloads::Pool* pool : {&s.scenario.pools->prefill, &s.scenario.pools->decode}) {
+    for (workloads::Pool* pool :
+         {&s.scenario.deployment.pools->prefill, &s.scenario.deployment.pools->decode}) {
       const std::int64_t replicas = pool->replicas;
       pool->replicas = 2 * replicas;
       INFO(c.deployment);
@@ -278,11 +281,11 @@ TEST_CASE("A sweep's axis reaches into a pool", "[laws]") {
       "  serving: {stack: vllm}\n"
       "  traffic: {input_tokens: 8000, output_tokens: 100, concurrency: 64}\n"
       "axes: {deployment.prefill.replicas: [1, 2, 4]}\n")));
-  const SweepResult result = run_sweep(points, 1);
-  REQUIRE(result.estimates.size() == 3);
+  const std::vector<ServingEstimate> estimates = sweep_estimates(points, 1);
+  REQUIRE(estimates.size() == 3);
   for (std::size_t i = 1; i < 3; ++i) {
-    CHECK(result.estimates[i].gpus > result.estimates[i - 1].gpus);
-    CHECK(result.estimates[i].output_rate > 1.5 * result.estimates[i - 1].output_rate);
+    CHECK(estimates[i].gpus > estimates[i - 1].gpus);
+    CHECK(estimates[i].output_rate > 1.5 * estimates[i - 1].output_rate);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/statistics/random.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::sim {
@@ -54,7 +55,7 @@ TEST_CASE("A looked-up step takes as long as an added-up one: 99 % within 5 %, a
   for (const char* deployment : kDeployments) {
     INFO(deployment);
     const Scenario s = scenario(deployment);
-    const std::int64_t groups = s.mapping.data_parallel;
+    const std::int64_t groups = s.deployment.mapping.data_parallel;
     IterationTable times(view(s), groups);
     Workspace workspace;
     base::Random random(7, "iterations");

@@ -6,6 +6,7 @@
 #include "models/footprint.hpp"
 #include "sim/iteration/iteration.hpp"
 #include "sim/replay/simulation_summary.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::sim {
@@ -75,8 +76,8 @@ TEST_CASE(
   CHECK(again.reused_tokens == 0);
   const StreamedScenario s = scenario("replicas: 1");
   const double bytes =
-      models::cache_bytes(4.0 * kUnit, s.scenario.model, s.scenario.precision, s.scenario.mapping,
-                          s.scenario.serving.stack.kv_block_tokens)
+      models::cache_bytes(4.0 * kUnit, s.scenario.model, s.scenario.precision,
+                          s.scenario.deployment.mapping, s.scenario.serving.stack.kv_block_tokens)
           .si();
   Workspace workspace;
   const double rest =

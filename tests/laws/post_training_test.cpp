@@ -4,6 +4,7 @@
 
 #include "sim/estimate.hpp"
 #include "sim/result/training_step.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::sim {

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "sim/replay/simulation_summary.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::sim {

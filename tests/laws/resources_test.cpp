@@ -49,7 +49,12 @@ TEST_CASE("More of any resource makes no step slower", "[laws][long]") {
             continue;
           }
           const auto& plain = plain_precision(p);
-          const sim::ScenarioView before{&p, &m, &plain, &mapping, &servings().front(), &traffic};
+          const sim::ScenarioView before{.platform = &p,
+                                         .model = &m,
+                                         .precision = &plain,
+                                         .mapping = &mapping,
+                                         .serving = &servings().front(),
+                                         .traffic = &traffic};
           sim::ScenarioView after = before;
           after.platform = &better;
           for (const auto& batch : batches()) {

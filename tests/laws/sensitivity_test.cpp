@@ -33,8 +33,8 @@ const std::string kScenarios[] = {
 
 const char* const kTimes[] = {"tpot_mean_s", "ttft_mean_s", "e2e_mean_s"};
 
-sim::TurnedScenario scenario_of(const std::string& text) {
-  return sim::TurnedScenario(base::parse_document("scenario.yaml", text));
+sim::OverriddenScenario scenario_of(const std::string& text) {
+  return sim::OverriddenScenario(base::parse_document("scenario.yaml", text), "--set");
 }
 
 sim::Settings faster(const std::vector<sim::QuantityKnob>& knobs, double factor) {
@@ -53,12 +53,12 @@ TEST_CASE("All rates times a factor and all latencies divided by it divide every
           "[laws]") {
   Violations law(1e-9);
   for (const std::string& text : kScenarios) {
-    const sim::TurnedScenario scenario = scenario_of(text);
+    const sim::OverriddenScenario scenario = scenario_of(text);
     const auto knobs = sim::quantity_knobs(scenario.document());
-    const sim::Turned now = scenario.estimate({});
+    const sim::OverriddenEstimate now = scenario.estimate({});
     REQUIRE(now.estimate.fits());
     for (const double factor : {0.6, 1.7, 8.0}) {
-      const sim::Turned then = scenario.estimate(faster(knobs, factor));
+      const sim::OverriddenEstimate then = scenario.estimate(faster(knobs, factor));
       INFO(then.refusal);
       REQUIRE(then.refusal.empty());
       for (const char* name : kTimes) {
@@ -83,7 +83,7 @@ TEST_CASE("Elasticities of a time to rates, less those to latencies, sum to minu
   metrics.push_back(sim::find_metric("throughput_tok_per_s_per_gpu"));
   Violations law(0.01);
   for (const std::string& text : kScenarios) {
-    const sim::TurnedScenario scenario = scenario_of(text);
+    const sim::OverriddenScenario scenario = scenario_of(text);
     const auto all =
         sim::elasticities(scenario, sim::quantity_knobs(scenario.document()), metrics, {1.05, 1.2});
     for (std::size_t m = 0; m < metrics.size(); ++m) {
@@ -100,7 +100,7 @@ TEST_CASE("With every resource free no time is left, and no resource frees more 
           "[laws]") {
   Violations law(1e-6);
   for (const std::string& text : kScenarios) {
-    const sim::TurnedScenario scenario = scenario_of(text);
+    const sim::OverriddenScenario scenario = scenario_of(text);
     const auto knobs = sim::quantity_knobs(scenario.document());
     const sim::Metric& metric = *sim::find_metric("tpot_mean_s");
     const sim::Waterfall w = sim::waterfall(scenario, knobs, metric);

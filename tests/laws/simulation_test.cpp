@@ -5,6 +5,7 @@
 
 #include "sim/iteration/iteration.hpp"
 #include "sim/replay/simulation_summary.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/simulations.hpp"
 

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "sim/replay/simulate.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 #include "workloads/traffic/request_stream.hpp"
 

@@ -18,13 +18,13 @@
 #include <set>
 
 #include "base/csv/csv.hpp"
-#include "cli/tables/sweep_csv.hpp"
+#include "cli/tables/result_csv.hpp"
 #include "cli/tables/text_table.hpp"
 #include "models/operators/operator_cost.hpp"
 #include "sim/decide/sweep_run.hpp"
 #include "sim/iteration/iteration_table.hpp"
 #include "sim/replay/simulate.hpp"
-#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/sections.hpp"
 #include "workloads/traffic/request_traces.hpp"
 
 namespace roofcast {
@@ -129,12 +129,12 @@ void print_functions(const std::string& title, std::string_view text) {
   };
   add("iteration_cost, decodes", step(e.steady.decode_iteration));
   add("iteration_cost, decodes and prompts", step(e.steady.prefill_iteration));
-  sim::IterationTable times(view, scenario.mapping.data_parallel);
+  sim::IterationTable times(view, scenario.deployment.mapping.data_parallel);
   const sim::Iteration mixed{100, 1500.0, 2, 1500, 300.0};
   add("step_times, decodes and prompts", [&] { return times(mixed).latency; });
   add("step_times, decodes", [&] { return times({100, 1500.0, 0, 0, 0.0}).latency; });
   add("build_graph", [&] {
-    workloads::build_graph(scenario.model, scenario.precision, scenario.mapping, {},
+    workloads::build_graph(scenario.model, scenario.precision, scenario.deployment.mapping, {},
                            e.steady.prefill_iteration, workspace.graph);
     return static_cast<double>(workspace.graph.size());
   });
@@ -201,13 +201,13 @@ void print_sweep(const std::filesystem::path& file) {
     sink = sum;
   });
   const double before = peak_bytes();
-  sim::SweepResult result;
+  std::optional<sim::ResultTable> result;
   const double alone = median_seconds([&] { result = sim::run_sweep(points, 1); });
   const double all = median_seconds([&] { result = sim::run_sweep(points, 0); });
   const auto csv = std::filesystem::temp_directory_path() / "roofcast_bench.csv";
   const double writing = median_seconds([&] {
-    base::CsvWriter writer = cli::open_sweep_csv(points.sweep(), csv);
-    cli::write_sweep_csv(points, result, 0, writer);
+    base::CsvWriter writer(csv, sim::result_columns(points.sweep()));
+    cli::write_results(*result, 0, writer);
   });
   const auto csv_bytes = static_cast<double>(std::filesystem::file_size(csv));
   const double after_writing = peak_bytes();

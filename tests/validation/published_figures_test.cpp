@@ -5,6 +5,7 @@
 
 #include "models/footprint.hpp"
 #include "sim/estimate.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 #include "workloads/architecture/parameters.hpp"
@@ -40,7 +41,7 @@ double tpot_ms(std::string_view system, std::string_view stack, std::int64_t cli
   s.platform = laws::platform(system);
   s.model = laws::model("llama-3.1-70b");
   s.precision = laws::precision("fp8");
-  s.mapping.tensor_parallel = 8;
+  s.deployment.mapping.tensor_parallel = 8;
   s.traffic.input_tokens = 922;
   s.traffic.output_tokens = 922;
   s.traffic.concurrency = clients;

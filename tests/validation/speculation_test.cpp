@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sim/estimate.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
 using namespace roofcast;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/csv/csv.hpp"
+#include "cli/tables/result_csv.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::cli {
@@ -21,7 +21,7 @@ struct Row {
   double throughput = 0.0;
 };
 
-base::CsvTable table_of(const std::vector<Row>& rows) {
+sim::ResultTable table_of(const std::vector<Row>& rows) {
   std::string text = "system,meets,tpot_mean_s,throughput_tok_per_s_per_gpu\n";
   for (const Row& row : rows) {
     std::ostringstream line;
@@ -29,7 +29,7 @@ base::CsvTable table_of(const std::vector<Row>& rows) {
          << '\n';
     text += line.str();
   }
-  return base::parse_csv(text, "test");
+  return read_results(base::parse_csv(text, "test"));
 }
 
 }  // namespace
@@ -70,7 +70,9 @@ TEST_CASE("Under every limit, the best row of each system is one of those that a
 }
 
 TEST_CASE("Without throughput there is nothing to attain", "[unit]") {
-  CHECK(attainment_rows(base::parse_csv("system,tpot_mean_s\na,1\n", "test"), "system").empty());
+  CHECK(
+      attainment_rows(read_results(base::parse_csv("system,tpot_mean_s\na,1\n", "test")), "system")
+          .empty());
 }
 
 }  // namespace roofcast::cli

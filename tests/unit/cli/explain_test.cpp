@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/iteration/draft_model.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 #include "workloads/architecture/parameters.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/tables/front_table.hpp"
 
+#include "cli/tables/result_csv.hpp"
 #include "sim/result/metrics.hpp"
 #include "tests/catch.hpp"
 
@@ -35,7 +36,7 @@ TEST_CASE("A column is a metric, a verdict or, with any other name, an axis", "[
 }
 
 TEST_CASE("The table of a front has axes, objectives, the usual metrics and the bound", "[unit]") {
-  const base::CsvTable table = base::parse_csv(kRows, "rows");
+  const sim::ResultTable table = read_results(base::parse_csv(kRows, "rows"));
   CHECK(front_table(table, {2, 0}, {"throughput_tok_per_s_per_gpu"}, 10) ==
         "system    concurrency  Throughput per GPU  TTFT p50  bound_tpot\n"
         "hgx_h100           64     5,000 tok/s/GPU        500 ms  memory\n"
@@ -43,7 +44,7 @@ TEST_CASE("The table of a front has axes, objectives, the usual metrics and the 
 }
 
 TEST_CASE("The rows of a front are in the order of its first objective, the best first", "[unit]") {
-  const base::CsvTable table = base::parse_csv(kRows, "rows");
+  const sim::ResultTable table = read_results(base::parse_csv(kRows, "rows"));
   using Rows = std::vector<std::size_t>;
   CHECK(spread(table, {4, 1, 2, 0}, "throughput_tok_per_s_per_gpu", 10) == Rows{0, 1, 2, 4});
 }
@@ -55,7 +56,7 @@ TEST_CASE("Of many rows both ends are kept and the rest is spread between them",
     text += std::to_string(i) + "," + std::to_string(i) + "\n";
     rows.push_back(i);
   }
-  const base::CsvTable table = base::parse_csv(text, "rows");
+  const sim::ResultTable table = read_results(base::parse_csv(text, "rows"));
   const auto chosen = spread(table, rows, "gpus", 12);
   REQUIRE(chosen.size() == 12);
   CHECK(chosen.front() == 99);
@@ -66,7 +67,7 @@ TEST_CASE("Of many rows both ends are kept and the rest is spread between them",
 }
 
 TEST_CASE("A front is shown whole up to the limit", "[unit]") {
-  const base::CsvTable table = base::parse_csv(kRows, "rows");
+  const sim::ResultTable table = read_results(base::parse_csv(kRows, "rows"));
   const std::vector<std::size_t> rows = {0, 1, 2, 4};
   CHECK(spread(table, rows, "throughput_tok_per_s_per_gpu", 4) == rows);
   CHECK(spread(table, rows, "throughput_tok_per_s_per_gpu", 2) == std::vector<std::size_t>{0, 4});

@@ -21,10 +21,10 @@ const char* const kScenario =
 
 struct Made {
   Made()
-      : scenario(base::parse_document("scenario.yaml", kScenario)),
+      : scenario(base::parse_document("scenario.yaml", kScenario), "--set"),
         findings(cli::findings_of(scenario, scenario.estimate({}).estimate, nullptr)),
         brief(cli::brief_of(findings, scenario)) {}
-  sim::TurnedScenario scenario;
+  sim::OverriddenScenario scenario;
   cli::ScenarioFindings findings;
   cli::Brief brief;
 };

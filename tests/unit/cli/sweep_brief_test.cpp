@@ -6,9 +6,10 @@
 
 #include "base/csv/csv.hpp"
 #include "cli/pages/brief.hpp"
-#include "cli/tables/sweep_csv.hpp"
+#include "cli/tables/result_csv.hpp"
 #include "cli/tables/text_table.hpp"
 #include "sim/decide/overridden_scenario.hpp"
+#include "sim/decide/sweep_run.hpp"
 #include "tests/catch.hpp"
 
 using namespace roofcast;
@@ -42,7 +43,7 @@ struct Made {
         brief(cli::brief_of(points, result, *sim::find_metric("cost_usd_per_mtok"))) {}
   std::string first() const { return brief.evidence.front().table.rows()[1].front(); }
   sim::SweepPoints points;
-  sim::SweepResult result;
+  sim::ResultTable result;
   cli::Brief brief;
 };
 
@@ -52,8 +53,8 @@ TEST_CASE("A sweep's brief tells the least of each group, as it stands in the ro
           "[unit]") {
   const Made made(sweep_text("ttft_p95_s <= 10"));
   const auto file = std::filesystem::temp_directory_path() / "roofcast_sweep_brief_test.csv";
-  base::CsvWriter writer = cli::open_sweep_csv(made.points.sweep(), file);
-  cli::write_sweep_csv(made.points, made.result, 1, writer);
+  base::CsvWriter writer(file, sim::result_columns(made.points.sweep()));
+  cli::write_results(made.result, 1, writer);
   const base::CsvTable csv = base::read_csv(file);
   std::filesystem::remove(file);
   const std::size_t cost = csv.column("cost_usd_per_mtok");
@@ -79,11 +80,11 @@ TEST_CASE("At the price that a brief names the second costs what the first does"
   const std::regex pattern("per_gpu_hour were x([0-9.]+): ([0-9.]+) USD/h in place of");
   REQUIRE(std::regex_search(made.brief.changes.front(), match, pattern));
   const auto point = [&](std::size_t i) { return std::stoul(rows[i].back().substr(1)) - 1; };
-  const sim::TurnedScenario second(made.points.document(point(2)));
+  const sim::OverriddenScenario second(made.points.document(point(2)), "--set");
   const double then =
       second.estimate({fmt::format("system.price.per_gpu_hour={} USD/h", match[2].str())})
           .estimate.usd_per_mtok;
-  CHECK(then == Approx(made.result.estimates[point(1)].usd_per_mtok).epsilon(1e-3));
+  CHECK(then == Approx(made.result.column("cost_usd_per_mtok").number(point(1))).epsilon(1e-3));
 }
 
 TEST_CASE("At the bound that a brief names another group comes first, and not before", "[unit]") {

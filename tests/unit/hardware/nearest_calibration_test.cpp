@@ -2,7 +2,8 @@
 #include "hardware/nearest_calibration.hpp"
 
 #include "hardware/chip.hpp"
-#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/knob.hpp"
+#include "sim/scenario/section_readers.hpp"
 #include "tests/catch.hpp"
 
 using namespace roofcast;
@@ -24,7 +25,7 @@ hardware::Calibration calibration_of(const std::vector<std::string>& settings) {
       base::parse_document("test.yaml", "system: hgx_h200\nserving: {stack: vllm}\n");
   base::Problems problems;
   for (const std::string& setting : settings) {
-    sim::set_knob(document, setting, problems);
+    sim::set_knob(document, {"--set", setting, {}}, problems);
   }
   sim::load_references(document, problems);
   const sim::Platform platform = sim::read_platform(document, problems);

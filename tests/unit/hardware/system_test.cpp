@@ -2,6 +2,8 @@
 #include "hardware/system.hpp"
 
 #include "models/machine.hpp"
+#include "sim/scenario/knob.hpp"
+#include "sim/scenario/section_readers.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 
@@ -18,7 +20,7 @@ Loaded load(const std::string& id, const std::vector<std::string>& changes = {})
   base::Problems problems;
   base::Node document = base::parse_document("test", "system: " + id);
   for (const std::string& change : changes) {
-    sim::set_knob(document, change, problems);
+    sim::set_knob(document, {"--set", change, {}}, problems);
   }
   sim::load_references(document, problems);
   Loaded loaded{sim::read_platform(document, problems), {}};

@@ -5,7 +5,7 @@
 
 #include "sim/estimate.hpp"
 #include "sim/result/metrics.hpp"
-#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::models {

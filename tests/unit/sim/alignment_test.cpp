@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "sim/estimate.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
 using namespace roofcast;

@@ -3,6 +3,7 @@
 
 #include "sim/estimate.hpp"
 #include "sim/iteration/iteration.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::sim {

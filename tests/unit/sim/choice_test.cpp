@@ -13,7 +13,8 @@ namespace {
 
 KnobRange range_of(const std::string& text) {
   base::Problems problems;
-  KnobRange range = sim::parse_knob_range(text, base::parse_document("s.yaml", "{}\n"), problems);
+  KnobRange range =
+      sim::parse_knob_range({"--vary", text, {}}, base::parse_document("s.yaml", "{}\n"), problems);
   problems.throw_if_any();
   return range;
 }

@@ -6,6 +6,7 @@
 #include "models/footprint.hpp"
 #include "models/work.hpp"
 #include "sim/iteration/iteration.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 #include "workloads/graph/graph.hpp"
@@ -124,7 +125,7 @@ TEST_CASE("A transfer beside attention takes only the time attention does not hi
   sim::Scenario s{laws::platform("hgx_h200"),
                   laws::model("llama-3.1-8b"),
                   laws::precision("bf16"),
-                  cut(1, 4),
+                  {cut(1, 4), {}},
                   laws::servings().front(),
                   {},
                   {}};

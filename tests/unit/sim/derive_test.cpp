@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "hardware/system.hpp"
-#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/section_readers.hpp"
 #include "tests/catch.hpp"
 
 using namespace roofcast;

@@ -9,6 +9,7 @@
 #include "sim/iteration/iteration.hpp"
 #include "sim/result/feasibility.hpp"
 #include "sim/scenario/knob.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 #include "workloads/architecture/parameters.hpp"
@@ -76,7 +77,7 @@ sim::ServingEstimate estimate_of(const std::string& system, const std::string& m
                   "\n");
   base::Problems problems;
   for (const std::string& change : changes) {
-    sim::set_knob(document, change, problems);
+    sim::set_knob(document, {"--set", change, {}}, problems);
   }
   problems.throw_if_any();
   const sim::Scenario s = sim::read_scenario(std::move(document));

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sim/replay/kv_cache.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::sim {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sim/estimate.hpp"
+#include "sim/scenario/sections.hpp"
 #include "sim/serving/front_end_load.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"

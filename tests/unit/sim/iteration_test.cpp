@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/estimate.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::sim {

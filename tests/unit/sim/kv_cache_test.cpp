@@ -2,6 +2,7 @@
 #include "sim/replay/kv_cache.hpp"
 
 #include "models/footprint.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::sim {
@@ -70,7 +71,8 @@ TEST_CASE("Recurrent states are held whatever the length, and windows bound the 
   KvCache states(view(hybrid), 1e12 * base::byte);
   Holding holding;
   REQUIRE(states.admit(holding, 0, kNone, 0));
-  const double state = models::state_bytes(hybrid.model, hybrid.precision, hybrid.mapping).si();
+  const double state =
+      models::state_bytes(hybrid.model, hybrid.precision, hybrid.deployment.mapping).si();
   CHECK(static_cast<double>(states.used()) == Approx(state));
   CHECK(state > 0.0);
 
@@ -81,7 +83,7 @@ TEST_CASE("Recurrent states are held whatever the length, and windows bound the 
   for (const std::int64_t tokens : {100, 1000, 10000}) {
     REQUIRE(cache.grow(sequence, tokens));
     const double bytes = models::cache_bytes(static_cast<double>(tokens), windowed.model,
-                                             windowed.precision, windowed.mapping, 16)
+                                             windowed.precision, windowed.deployment.mapping, 16)
                              .si();
     CHECK(static_cast<double>(cache.used()) == Approx(bytes));
   }

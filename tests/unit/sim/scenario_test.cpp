@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/sections.hpp"
 
 #include <string>
 #include <vector>
 
 #include "base/document/node.hpp"
 #include "base/document/problems.hpp"
+#include "sim/scenario/knob.hpp"
 #include "tests/catch.hpp"
 
 using namespace roofcast;
@@ -25,12 +26,12 @@ const std::string kText =
 
 Node document() { return base::parse_document("scenario.yaml", kText); }
 
-// The scenario with knobs turned as --set does.
+// The scenario with knobs set as --set does.
 sim::Scenario scenario_with(const std::vector<std::string>& assignments) {
   Node node = document();
   Problems problems;
   for (const std::string& assignment : assignments) {
-    sim::set_knob(node, assignment, problems);
+    sim::set_knob(node, {"--set", assignment, {}}, problems);
   }
   problems.throw_if_any();
   return sim::read_scenario(std::move(node));
@@ -57,7 +58,7 @@ TEST_CASE("a scenario of ids is read with everything they name", "[unit]") {
   CHECK(scenario.model.id == "llama-3.1-70b");
   CHECK(scenario.precision.id == "fp8");
   CHECK(scenario.serving.stack.id == "vllm");
-  CHECK(scenario.mapping.tensor_parallel == 8);
+  CHECK(scenario.deployment.mapping.tensor_parallel == 8);
   CHECK(scenario.traffic.concurrency == 64);
 }
 
@@ -89,7 +90,7 @@ TEST_CASE("A star multiplies every number of a group, not the source that begins
   base::Problems problems;
   base::Node document = base::parse_document(
       "d", "deployment: {a: 2 TB/s, b: 3, c: null, name: x, source: 7 measurements}");
-  sim::set_knob(document, "deployment.*=x2", problems);
+  sim::set_knob(document, {"--set", "deployment.*=x2", {}}, problems);
   CHECK(problems.empty());
   CHECK(document.find_path("deployment.a")->text == "4 TB/s");
   CHECK(document.find_path("deployment.b")->text == "6");
@@ -115,8 +116,8 @@ TEST_CASE("a factor needs a number to multiply", "[unit]") {
 TEST_CASE("a whole section or thing below it is set by id or by its keys", "[unit]") {
   CHECK(scenario_with({"system=hgx_h100"}).platform.system.chip.id == "h100_sxm");
   CHECK(scenario_with({"system.chip=b200_sxm"}).platform.system.chip.id == "b200_sxm");
-  CHECK(scenario_with({"deployment={tensor_parallel: 4, pipeline_parallel: 2}"}).mapping.ranks() ==
-        8);
+  CHECK(scenario_with({"deployment={tensor_parallel: 4, pipeline_parallel: 2}"})
+            .deployment.mapping.ranks() == 8);
   const auto both = scenario_with({"system.chip=b200_sxm", "system.chip.hbm.bandwidth=1 TB/s"});
   CHECK(both.platform.system.chip.id == "b200_sxm");
   CHECK(both.platform.system.chip.bandwidth.si() == Approx(1e12));
@@ -129,7 +130,7 @@ TEST_CASE("of two settings the later one holds", "[unit]") {
 }
 
 TEST_CASE("a null setting takes an optional key back to its default", "[unit]") {
-  CHECK(scenario_with({"deployment.tensor_parallel=null"}).mapping.tensor_parallel == 1);
+  CHECK(scenario_with({"deployment.tensor_parallel=null"}).deployment.mapping.tensor_parallel == 1);
 }
 
 TEST_CASE("a bad --set is told with a caret in the text that was typed", "[unit]") {
@@ -164,7 +165,7 @@ TEST_CASE("a setting below a reference that cannot be loaded adds no second erro
   Node node = document();
   *node.find("system") = base::scalar_node("nowhere", node.find("system")->place);
   Problems problems;
-  sim::set_knob(node, "system.chip.hbm.bandwidth=1 TB/s", problems);
+  sim::set_knob(node, {"--set", "system.chip.hbm.bandwidth=1 TB/s", {}}, problems);
   CHECK(problems.size() == 1);
   sim::load_references(node, problems);
   sim::read_platform(node, problems);
@@ -188,13 +189,30 @@ TEST_CASE("an error of one section does not hide those of the others", "[unit]")
   CHECK(errors == 6);
 }
 
+TEST_CASE("a section whose name is misspelt is reported once, and not as one that is missing",
+          "[unit]") {
+  for (const char* name : {"system", "model", "serving", "traffic"}) {
+    std::string text = kText;
+    text.insert(text.find(name) + 2, "z");
+    std::string message;
+    try {
+      sim::read_scenario(base::parse_document("scenario.yaml", text));
+    } catch (const base::InputError& error) {
+      message = error.what();
+    }
+    INFO(message);
+    CHECK_THAT(message, ContainsSubstring("unknown key"));
+    CHECK(message.find("is required") == std::string::npos);
+  }
+}
+
 TEST_CASE("a view points at the values of its scenario", "[unit]") {
   const auto scenario = scenario_with({});
   const auto view = sim::view(scenario);
   CHECK(view.platform == &scenario.platform);
   CHECK(view.model == &scenario.model);
   CHECK(view.precision == &scenario.precision);
-  CHECK(view.mapping == &scenario.mapping);
+  CHECK(view.mapping == &scenario.deployment.mapping);
   CHECK(view.serving == &scenario.serving);
   CHECK(view.traffic == &scenario.traffic);
 }

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::sim {

@@ -9,7 +9,7 @@
 #include "sim/decide/sweep_run.hpp"
 #include "sim/estimate.hpp"
 #include "sim/result/metrics.hpp"
-#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
 using namespace roofcast;
@@ -229,13 +229,14 @@ TEST_CASE("Points without a score stay in a sweep and off its front", "[unit]") 
                            "  model: [gpt-oss-120b, llama-3.1-8b]\n"
                            "  accuracy.effort: [low, high]\n"
                            "pareto: {maximize: [score, interactivity_tok_per_s_per_user]}\n")));
-  const sim::SweepResult result = sim::run_sweep(points, 1);
+  const sim::ResultTable result = sim::run_sweep(points, 1);
   REQUIRE(points.size() == 4);
-  CHECK(result.feasible == 4);
-  CHECK(result.pareto_rank[0] == 2);
-  CHECK(result.pareto_rank[1] == 1);
-  CHECK(result.pareto_rank[2] == 0);
-  CHECK(result.pareto_rank[3] == 0);
+  CHECK(result.meeting() == 4);
+  const sim::ResultColumn& rank = result.column("pareto_rank");
+  CHECK(rank.number(0) == 2.0);
+  CHECK(rank.number(1) == 1.0);
+  CHECK(rank.is_empty(2));
+  CHECK(rank.is_empty(3));
 }
 
 TEST_CASE("Every file of scores is of a model and of precisions of the catalog", "[unit]") {

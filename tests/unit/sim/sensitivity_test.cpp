@@ -7,6 +7,7 @@
 
 #include "sim/decide/error_shares.hpp"
 #include "sim/decide/variance_shares.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
 using namespace roofcast;
@@ -14,11 +15,14 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-const sim::TurnedScenario& scenario() {
-  static const sim::TurnedScenario one(base::parse_document(
-      "scenario.yaml",
-      "system: hgx_h200\nmodel: llama-3.1-8b\nprecision: fp8\ndeployment: {tensor_parallel: 2}\n"
-      "serving: {stack: vllm}\ntraffic: {input_tokens: 512, output_tokens: 64, concurrency: 8}\n"));
+const sim::OverriddenScenario& scenario() {
+  static const sim::OverriddenScenario one(
+      base::parse_document("scenario.yaml",
+                           "system: hgx_h200\nmodel: llama-3.1-8b\nprecision: fp8\ndeployment: "
+                           "{tensor_parallel: 2}\n"
+                           "serving: {stack: vllm}\ntraffic: {input_tokens: 512, output_tokens: "
+                           "64, concurrency: 8}\n"),
+      "--set");
   return one;
 }
 
@@ -26,7 +30,7 @@ const sim::Metric& metric(const char* name) { return *sim::find_metric(name); }
 
 sim::QuantityKnob knob(const std::string& path) {
   base::Problems problems;
-  sim::QuantityKnob found = sim::knob_at(path, scenario().document(), problems);
+  sim::QuantityKnob found = sim::knob_at({"--vary", path, {}}, scenario().document(), problems);
   problems.throw_if_any();
   return found;
 }
@@ -48,7 +52,8 @@ sim::KnobElasticities elasticity(const sim::QuantityKnob& of, const char* name,
 
 sim::KnobRange range(const std::string& text) {
   base::Problems problems;
-  sim::KnobRange found = sim::parse_knob_range(text, scenario().document(), problems);
+  sim::KnobRange found =
+      sim::parse_knob_range({"--vary", text, {}}, scenario().document(), problems);
   problems.throw_if_any();
   return found;
 }
@@ -96,10 +101,11 @@ TEST_CASE("Settings are those of an estimate, and parts stay what they were", "[
   sim::Workspace workspace;
   const sim::ServingEstimate whole = sim::estimate(sim::view(read), workspace);
   CHECK(scenario().estimate({}).estimate.steady.tpot == whole.steady.tpot);
-  const sim::Turned turned = scenario().estimate({"system.chip.hbm.bandwidth=x1.000001"});
+  const sim::OverriddenEstimate turned =
+      scenario().estimate({"system.chip.hbm.bandwidth=x1.000001"});
   CHECK(turned.estimate.provenance == whole.provenance);
   CHECK(turned.estimate.steady.tpot.si() == Approx(whole.steady.tpot.si()).epsilon(1e-5));
-  const sim::Turned other = scenario().estimate({"system.chip=h100_sxm"});
+  const sim::OverriddenEstimate other = scenario().estimate({"system.chip=h100_sxm"});
   CHECK(other.estimate.steady.tpot > whole.steady.tpot);
   CHECK_THAT(scenario().estimate({"deployment.tensor_parallel=-1"}).refusal,
              ContainsSubstring("tensor_parallel"));

@@ -18,7 +18,7 @@ base::Node document() {
 }
 KnobRange range_of(const std::string& text) {
   base::Problems problems;
-  const KnobRange range = sim::parse_knob_range(text, document(), problems);
+  const KnobRange range = sim::parse_knob_range({"--vary", text, {}}, document(), problems);
   problems.throw_if_any();
   return range;
 }
@@ -97,17 +97,17 @@ TEST_CASE("What never or always holds, or holds in two places, is said", "[unit]
 }
 
 TEST_CASE(
-    "A condition's room is its distance to the bound, and a hundredth of the bound loosens it by "
+    "A condition's slack is its distance to the bound, and a hundredth of the bound loosens it by "
     "that",
     "[unit]") {
   sim::ServingEstimate e;
   e.steady.ttft_mean = 8.0 * base::second;
   const auto all =
       conditions({"ttft_mean_s <= 10", "ttft_mean_s >= 10", "ttft_mean_s == 8", "fits"});
-  CHECK(sim::room(all[0], e) == Approx(0.2));
-  CHECK(sim::room(all[1], e) == Approx(-0.2));
-  CHECK(sim::room(all[2], e) == 0.0);
-  CHECK(std::isnan(sim::room(all[3], e)));
+  CHECK(sim::slack(all[0], e) == Approx(0.2));
+  CHECK(sim::slack(all[1], e) == Approx(-0.2));
+  CHECK(sim::slack(all[2], e) == 0.0);
+  CHECK(std::isnan(sim::slack(all[3], e)));
   CHECK(sim::loosened(all[0], 0.01).bound == Approx(10.1));
   CHECK(sim::loosened(all[1], 0.01).bound == Approx(9.9));
   CHECK(sim::loosened(all[2], 0.01).bound == 8.0);

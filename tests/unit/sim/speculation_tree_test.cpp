@@ -4,6 +4,7 @@
 
 #include "sim/estimate.hpp"
 #include "sim/iteration/draft_model.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::sim {

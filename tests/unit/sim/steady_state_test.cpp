@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/estimate.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 
@@ -17,7 +18,7 @@ sim::Scenario scenario(workloads::Traffic traffic) {
   return {laws::platform("hgx_h200"),
           laws::model("llama-3.1-70b"),
           laws::precision("fp8"),
-          {8, 1, 1, 1, false},
+          {{8, 1, 1, 1, false}, {}},
           laws::servings().front(),
           traffic,
           {}};
@@ -86,12 +87,12 @@ TEST_CASE("No more requests run than clients, limits and the KV cache allow", "[
 
 TEST_CASE("Attention-DP groups share the clients evenly", "[unit]") {
   auto s = scenario({1000, 300, 64, 0});
-  s.mapping = {1, 1, 1, 8, false};
+  s.deployment.mapping = {1, 1, 1, 8, false};
   const auto eight = run(s);
   REQUIRE(eight.fits());
   CHECK(eight.gpus == 8);
   CHECK(eight.steady.running == 8.0);
-  s.mapping = {1, 1, 1, 1, false};
+  s.deployment.mapping = {1, 1, 1, 1, false};
   s.traffic.concurrency = 8;
   const auto one = run(s);
   CHECK(eight.steady.requests_per_second == Approx(8.0 * one.steady.requests_per_second));
@@ -120,13 +121,13 @@ TEST_CASE("A prompt longer than a step is cut into equal chunks", "[unit]") {
 
 TEST_CASE("Pipeline stages make a step longer and let them follow each other faster", "[unit]") {
   auto s = scenario({1000, 500, 64, 0});
-  s.mapping = {4, 2, 1, 1, false};
+  s.deployment.mapping = {4, 2, 1, 1, false};
   sim::Workspace workspace;
   const workloads::Batch batch{32, 1, 1250, 0, 0, 0};
   const auto two = sim::iteration_cost(sim::view(s), batch, workspace);
   CHECK(two.period < two.latency);
   CHECK(two.period > 0.5 * two.latency);
-  s.mapping = {4, 1, 1, 1, false};
+  s.deployment.mapping = {4, 1, 1, 1, false};
   const auto one = sim::iteration_cost(sim::view(s), batch, workspace);
   CHECK(one.period == one.latency);
   CHECK(two.latency > one.latency);
@@ -135,7 +136,7 @@ TEST_CASE("Pipeline stages make a step longer and let them follow each other fas
 TEST_CASE("The parts of a step add up to its time", "[unit]") {
   for (const auto& mapping : laws::mappings(laws::model("llama-3.1-70b"))) {
     auto s = scenario({1000, 500, 64, 0});
-    s.mapping = mapping;
+    s.deployment.mapping = mapping;
     sim::Workspace workspace;
     const workloads::Batch batch{32, 1, 1250, 1, 1000, 0};
     const auto step = sim::iteration_cost(sim::view(s), batch, workspace);
@@ -153,15 +154,15 @@ TEST_CASE("What cannot run is a result with its reason", "[unit]") {
     return std::holds_alternative<decltype(why)>(run(s).infeasible);
   };
   CHECK(is(std::monostate{}));
-  s.mapping.tensor_parallel = 3;
+  s.deployment.mapping.tensor_parallel = 3;
   CHECK(is(sim::infeasible::Mapping{}));
-  s.mapping = {8, 2, 1, 1, false};
+  s.deployment.mapping = {8, 2, 1, 1, false};
   CHECK(is(sim::infeasible::SystemSize{}));
-  s.mapping = {1, 1, 1, 1, false};
+  s.deployment.mapping = {1, 1, 1, 1, false};
   s.precision = laws::precision("bf16");
   CHECK(is(sim::infeasible::Weights{}));
   // Two halves of 141 GB leave 13 GB of 0.6 · 150 GB; 131 000 tokens of 160 KiB need 21 GB.
-  s.mapping = {2, 1, 1, 1, false};
+  s.deployment.mapping = {2, 1, 1, 1, false};
   s.serving.limits.memory_fraction = 0.6;
   s.traffic = {130000, 1000, 1, 0};
   CHECK(is(sim::infeasible::KvCache{}));
@@ -177,7 +178,7 @@ TEST_CASE("What cannot run is a result with its reason", "[unit]") {
 TEST_CASE("A format of a part that the model lacks does not stop it", "[unit]") {
   auto s = scenario({1000, 500, 16, 0});
   s.model = laws::model("gpt-oss-20b");
-  s.mapping = {};
+  s.deployment.mapping = {};
   s.precision = laws::precision("bf16");
   const workloads::LinearFormat fp4{base::NumberFormat::nvfp4, base::NumberFormat::nvfp4};
   s.precision.mlp = s.precision.shared = s.precision.latent = s.precision.recurrent = fp4;
@@ -198,7 +199,7 @@ TEST_CASE("A chip without a known vector rate runs no recurrences", "[unit]") {
 TEST_CASE("A chip without bf16 runs fp16, and says why it does not run bf16", "[unit]") {
   auto s = scenario({1000, 500, 16, 0});
   s.platform = laws::platform("v100_cluster_128");
-  s.mapping = {16, 2, 1, 1, false};
+  s.deployment.mapping = {16, 2, 1, 1, false};
   s.precision = laws::precision("bf16");
   CHECK(sim::reason(run(s)) == "the chip has no bf16 tensor rate");
   for (const std::string_view model : {"llama-3.1-70b", "deepseek-v2", "mixtral-8x7b"}) {

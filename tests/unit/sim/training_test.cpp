@@ -8,6 +8,7 @@
 #include "models/work.hpp"
 #include "sim/estimate.hpp"
 #include "sim/result/training_step.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 #include "workloads/architecture/parameters.hpp"
 #include "workloads/graph/graph.hpp"
@@ -52,7 +53,7 @@ workloads::Graph forward(const Scenario& s) {
   batch.prefill_tokens = 2048;
   batch.loss = true;
   workloads::Graph graph;
-  workloads::build_graph(s.model, s.precision, s.mapping, {}, batch, graph);
+  workloads::build_graph(s.model, s.precision, s.deployment.mapping, {}, batch, graph);
   return graph;
 }
 

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string>
 
+#include "sim/scenario/knob.hpp"
+#include "sim/scenario/section_readers.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 #include "workloads/architecture/parameters.hpp"
@@ -105,7 +107,7 @@ TEST_CASE("A model whose parts contradict each other is refused", "[unit]") {
   const auto problems_of = [](const std::string& change) {
     base::Problems problems;
     base::Node document = base::parse_document("test", "model: llama-3.1-8b");
-    sim::set_knob(document, change, problems);
+    sim::set_knob(document, {"--set", change, {}}, problems);
     sim::load_references(document, problems);
     sim::read_model(document, problems);
     return problems.text();

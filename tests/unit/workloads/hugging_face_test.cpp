@@ -9,7 +9,8 @@
 
 #include "sim/decide/sweep.hpp"
 #include "sim/decide/sweep_run.hpp"
-#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/knob.hpp"
+#include "sim/scenario/section_readers.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 #include "workloads/architecture/parameters.hpp"
@@ -32,7 +33,7 @@ fs::path config(const std::string& name) {
 Architecture model_of(base::Node scenario, const std::vector<std::string>& knobs = {}) {
   base::Problems problems;
   for (const std::string& knob : knobs) {
-    sim::set_knob(scenario, knob, problems);
+    sim::set_knob(scenario, {"--set", knob, {}}, problems);
   }
   sim::load_references(scenario, problems);
   Architecture model = sim::read_model(scenario, problems);

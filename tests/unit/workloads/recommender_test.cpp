@@ -9,6 +9,7 @@
 #include "sim/estimate.hpp"
 #include "sim/result/feasibility.hpp"
 #include "sim/scenario/knob.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 #include "workloads/architecture/parameters.hpp"
@@ -57,7 +58,7 @@ sim::ServingEstimate estimate_of(const std::vector<std::string>& changes) {
       "traffic: {input_tokens: 65536, output_tokens: 1, concurrency: 2}\n");
   base::Problems problems;
   for (const std::string& change : changes) {
-    sim::set_knob(document, change, problems);
+    sim::set_knob(document, {"--set", change, {}}, problems);
   }
   problems.throw_if_any();
   const sim::Scenario s = sim::read_scenario(std::move(document));

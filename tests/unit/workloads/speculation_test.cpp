@@ -7,10 +7,13 @@
 #include "sim/estimate.hpp"
 #include "base/statistics/random.hpp"
 #include "models/footprint.hpp"
+#include "sim/estimate.hpp"
 #include "sim/iteration/draft_model.hpp"
 #include "sim/replay/scheduler.hpp"
 #include "sim/replay/simulation_summary.hpp"
 #include "sim/result/feasibility.hpp"
+#include "sim/scenario/knob.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::sim {
@@ -247,7 +250,7 @@ TEST_CASE("A simulated benchmark speculates as the estimate does", "[unit]") {
     INFO(speculative);
     base::Node node = document("deepseek-v3", "{tensor_parallel: 8}", speculative, 1);
     base::Problems problems;
-    set_knob(node, "traffic.requests=20", problems);
+    set_knob(node, {"--set", "traffic.requests=20", {}}, problems);
     const StreamedScenario s = read_streamed_scenario(std::move(node));
     Workspace workspace;
     const auto e = estimate(view(s.scenario), workspace);

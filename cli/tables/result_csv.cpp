@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/tables/result_csv.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <sstream>
+#include <vector>
+
+#include "base/threads.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+constexpr std::size_t kBlock = 4096;  // rows that a thread writes at once
+
+void write_rows(const sim::ResultTable& table, std::size_t from, std::size_t to,
+                base::CsvWriter& csv) {
+  for (std::size_t row = from; row < to; ++row) {
+    for (const sim::ResultColumn& column : table.columns()) {
+      if (!column.has_numbers()) {
+        csv.append(column.text(row));
+      } else if (column.is_whole() && !column.is_empty(row)) {
+        csv.append(static_cast<std::uint64_t>(column.number(row)));
+      } else {
+        csv.append(column.number(row));
+      }
+    }
+    csv.end_row();
+  }
+}
+
+void set(sim::ResultColumn& column, std::size_t row, std::string_view cell) {
+  if (column.has_numbers()) {
+    column.set(row, base::parse_number(cell).value_or(std::nan("")));
+  } else {
+    column.set_code(row, column.code_of(cell));
+  }
+}
+
+}  // namespace
+
+void write_results(const sim::ResultTable& table, unsigned threads, base::CsvWriter& csv) {
+  const unsigned count = base::thread_count(threads);
+  for (std::size_t start = 0; start < table.rows(); start += count * kBlock) {
+    std::vector<std::ostringstream> blocks(count);
+    base::on_threads(count, [&](unsigned block) {
+      base::CsvWriter apart = csv.apart(blocks[block]);
+      const std::size_t from = std::min(table.rows(), start + block * kBlock);
+      write_rows(table, from, std::min(table.rows(), from + kBlock), apart);
+      apart.close();
+    });
+    for (const std::ostringstream& block : blocks) {
+      csv.add_rows(block.str());
+    }
+  }
+  csv.close();
+}
+
+sim::ResultTable read_results(base::CsvFile& file) {
+  sim::ResultTable table(file.name(), file.columns());
+  std::vector<std::size_t> columns(file.columns().size());
+  std::iota(columns.begin(), columns.end(), std::size_t{0});
+  file.read(columns, [&](std::span<const std::string_view> cells) {
+    const std::size_t row = table.rows();
+    table.resize(row + 1);
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      set(table.columns()[c], row, cells[c]);
+    }
+  });
+  return table;
+}
+
+sim::ResultTable read_results(const base::CsvTable& rows) {
+  sim::ResultTable table(rows.name(), rows.columns());
+  table.resize(rows.rows());
+  for (std::size_t row = 0; row < rows.rows(); ++row) {
+    for (std::size_t c = 0; c < rows.columns().size(); ++c) {
+      set(table.columns()[c], row, rows.cell(row, c));
+    }
+  }
+  return table;
+}
+
+std::string sweep_text(const base::Node& document, const sim::Sweep& sweep) {
+  base::Node whole = document;
+  whole["base"] = sweep.base;
+  return base::to_yaml(whole);
+}
+
+std::filesystem::path sweep_file_beside(const std::filesystem::path& csv) {
+  std::filesystem::path stem = csv;
+  if (stem.extension() == ".gz") {
+    stem.replace_extension();
+  }
+  return stem.replace_extension(".sweep.yaml");
+}
+
+}  // namespace roofcast::cli

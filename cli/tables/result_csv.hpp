@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A result (sim/decide/result_table.hpp) as a CSV, one row a point: what feeds spreadsheets, `pareto` and `report`.
+//
+// Beside OUT.csv stands OUT.sweep.yaml, the sweep that made it with its base scenario written out.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "base/csv/csv_file.hpp"
+#include "sim/decide/result_table.hpp"
+#include "sim/decide/sweep.hpp"
+
+namespace roofcast::cli {
+
+// `threads` 0 = all cores; the same bytes whatever their number.
+void write_results(const sim::ResultTable& table, unsigned threads, base::CsvWriter& csv);
+
+// All rows of a file, or some by growing number. What is no number in a column of numbers is left out.
+sim::ResultTable read_results(base::CsvFile& file);
+sim::ResultTable read_results(const base::CsvTable& rows);
+
+// The sweep as one document: its base scenario inline.
+std::string sweep_text(const base::Node& document, const sim::Sweep& sweep);
+
+// OUT.csv or OUT.csv.gz → OUT.sweep.yaml
+std::filesystem::path sweep_file_beside(const std::filesystem::path& csv);
+
+}  // namespace roofcast::cli

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/decide/result_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/csv/csv.hpp"
+#include "base/nearest.hpp"
+
+namespace roofcast::sim {
+
+ResultColumn::ResultColumn(std::string name)
+    : name_(std::move(name)),
+      metric_(find_metric(name_)),
+      whole_(name_ == "point" || name_ == "pareto_rank") {
+  code_of("");
+}
+
+double ResultColumn::number(std::size_t row) const {
+  return has_numbers() ? numbers_[row] : base::parse_number(text(row)).value_or(std::nan(""));
+}
+
+bool ResultColumn::is_empty(std::size_t row) const {
+  return has_numbers() ? std::isnan(numbers_[row]) : codes_[row] == 0;
+}
+
+std::string ResultColumn::cell(std::size_t row) const {
+  if (is_empty(row)) {
+    return {};
+  }
+  return !has_numbers() ? text(row)
+         : whole_       ? fmt::format("{:.0f}", numbers_[row])
+                        : fmt::format("{}", numbers_[row]);
+}
+
+void ResultColumn::resize(std::size_t rows) {
+  if (has_numbers()) {
+    numbers_.resize(rows, std::numeric_limits<double>::quiet_NaN());
+    return;
+  }
+  codes_.resize(rows);
+}
+
+std::uint32_t ResultColumn::code_of(std::string_view text) {
+  if (const auto known = code_of_.find(text); known != code_of_.end()) {
+    return known->second;
+  }
+  const auto code = static_cast<std::uint32_t>(texts_.size());
+  code_of_.emplace(texts_.emplace_back(text), code);
+  return code;
+}
+
+ResultTable::ResultTable(std::string name, const std::vector<std::string>& columns)
+    : name_(std::move(name)) {
+  for (const std::string& column : columns) {
+    if (find(column) != nullptr) {
+      throw base::InputError(
+          fmt::format("{}: error: two columns are called \"{}\"\n", name_, column));
+    }
+    columns_.emplace_back(column);
+  }
+  fits_ = index_of("fits");
+  meets_ = index_of("meets");
+  rank_ = index_of("pareto_rank");
+}
+
+void ResultTable::resize(std::size_t rows) {
+  rows_ = rows;
+  for (ResultColumn& column : columns_) {
+    column.resize(rows);
+  }
+}
+
+std::size_t ResultTable::index_of(std::string_view column) const {
+  const auto at = std::find_if(columns_.begin(), columns_.end(),
+                               [&](const ResultColumn& each) { return each.name() == column; });
+  return static_cast<std::size_t>(at - columns_.begin());
+}
+
+const ResultColumn* ResultTable::find(std::string_view column) const {
+  const std::size_t index = index_of(column);
+  return index < columns_.size() ? &columns_[index] : nullptr;
+}
+
+const ResultColumn& ResultTable::column(std::string_view column) const {
+  if (const ResultColumn* found = find(column)) {
+    return *found;
+  }
+  std::vector<std::string> names;
+  for (const ResultColumn& each : columns_) {
+    names.push_back(each.name());
+  }
+  const auto near = base::nearest_name(column, names);
+  throw base::InputError(fmt::format("{}: error: no column \"{}\"{}", name_, column,
+                                     near ? fmt::format("; did you mean \"{}\"?", *near) : ""));
+}
+
+ResultColumn& ResultTable::column(std::string_view column) {
+  return const_cast<ResultColumn&>(std::as_const(*this).column(column));
+}
+
+bool ResultTable::is_on_front(std::size_t row) const {
+  return rank_ < columns_.size() && columns_[rank_].number(row) == 1.0;
+}
+
+std::size_t ResultTable::meeting() const {
+  std::size_t count = 0;
+  for (std::size_t row = 0; row < rows_; ++row) {
+    count += meets(row) ? 1U : 0U;
+  }
+  return count;
+}
+
+bool holds(const Condition& condition, const ResultTable& table, std::size_t row) {
+  return condition.metric.empty() ? table.fits(row)
+                                  : holds(condition, table.column(condition.metric).number(row));
+}
+
+}  // namespace roofcast::sim

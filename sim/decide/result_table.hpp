@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The result of a sweep as a table: a row a point, a column for each thing that is known of it.
+//
+//   point, <one column an axis>, fits, meets, pareto_rank, reason, <metrics in SI units>, <bounds>
+//
+// It is filled once, by a sweep (sim/decide/sweep_run.hpp) or from a CSV (cli/tables/result_csv.hpp).
+// Whatever shows a result reads it: CSV, front, report, brief. Memory: 8 bytes a number, 4 bytes a text, and every
+// different text of a column once.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/result/condition.hpp"
+#include "sim/result/metrics.hpp"
+
+namespace roofcast::sim {
+
+// A column holds numbers or texts, by its name: metrics, `point` and `pareto_rank` are numbers.
+class ResultColumn {
+ public:
+  explicit ResultColumn(std::string name);
+  ResultColumn(ResultColumn&&) = default;
+  ResultColumn& operator=(ResultColumn&&) = default;
+
+  const std::string& name() const { return name_; }
+  const Metric* metric() const { return metric_; }  // nullptr where the column is none
+  bool has_numbers() const { return metric_ != nullptr || whole_; }
+  bool is_whole() const { return whole_; }  // its numbers count something
+
+  // The number of a row, also of a text that is a number; NaN where there is none.
+  double number(std::size_t row) const;
+  // The text of a row; only where the column has texts.
+  const std::string& text(std::size_t row) const { return texts_[codes_[row]]; }
+  bool says(std::size_t row, std::string_view text) const { return texts_[codes_[row]] == text; }
+  bool is_empty(std::size_t row) const;
+  std::string cell(std::size_t row) const;  // as a CSV has it
+
+  // Threads may set different rows at the same time. For code_of, which keeps the text, they take turns.
+  void resize(std::size_t rows);
+  void set(std::size_t row, double number) { numbers_[row] = number; }
+  std::uint32_t code_of(std::string_view text);
+  void set_code(std::size_t row, std::uint32_t code) { codes_[row] = code; }
+
+ private:
+  std::string name_;
+  const Metric* metric_;
+  bool whole_;
+  std::vector<double> numbers_;       // by row
+  std::vector<std::uint32_t> codes_;  // by row, of texts_
+  std::deque<std::string> texts_;     // every different one, the empty one first
+  std::unordered_map<std::string_view, std::uint32_t> code_of_;
+};
+
+class ResultTable {
+ public:
+  // `name` is what messages call it.
+  ResultTable(std::string name, const std::vector<std::string>& columns);
+
+  std::size_t rows() const { return rows_; }
+  void resize(std::size_t rows);
+
+  std::vector<ResultColumn>& columns() { return columns_; }
+  const std::vector<ResultColumn>& columns() const { return columns_; }
+  const ResultColumn* find(std::string_view column) const;  // nullptr when there is none
+  // Throws InputError with the nearest name when there is no such column.
+  const ResultColumn& column(std::string_view column) const;
+  ResultColumn& column(std::string_view column);
+
+  // False where the table lacks the column.
+  bool fits(std::size_t row) const { return is_true(fits_, row); }
+  bool meets(std::size_t row) const { return is_true(meets_, row); }
+  bool is_on_front(std::size_t row) const;
+  std::size_t meeting() const;  // rows that meet every condition
+
+ private:
+  std::size_t index_of(std::string_view column) const;  // columns_.size() when there is none
+  bool is_true(std::size_t column, std::size_t row) const {
+    return column < columns_.size() && columns_[column].says(row, "true");
+  }
+
+  std::string name_;
+  std::size_t rows_ = 0;
+  std::vector<ResultColumn> columns_;
+  std::size_t fits_ = 0;
+  std::size_t meets_ = 0;
+  std::size_t rank_ = 0;
+};
+
+// Whether a row that fits meets a condition on its metrics.
+bool holds(const Condition& condition, const ResultTable& table, std::size_t row);
+
+}  // namespace roofcast::sim

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/scenario/section_readers.hpp"
+
+#include <fmt/format.h>
+
+#include "base/document/fields.hpp"
+#include "sim/scenario/knob.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+using base::Node;
+using base::Problems;
+
+template <class T, class ReadFunction>
+T read_section(const Node& document, std::string_view section, Problems& problems,
+               ReadFunction read_function) {
+  T value;
+  const Node* node = document.find(section);
+  if (node == nullptr || node->is_null()) {
+    problems.add(node == nullptr ? document.place : node->place, "",
+                 fmt::format("the section \"{}\" is required", section));
+    return value;
+  }
+  if (lacks_a_reference(document, section)) {
+    return value;
+  }
+  base::Fields fields(*node, std::string(section), problems);
+  read_function(fields, value);
+  fields.end();
+  return value;
+}
+
+// What trains serves nobody but its own rollouts.
+bool need_not_serve(const Node& document, std::string_view section) {
+  return document.find("training") != nullptr && document.find(section) == nullptr &&
+         (section != "serving" || document.find("rl") == nullptr);
+}
+
+}  // namespace
+
+Platform read_platform(const Node& document, Problems& problems) {
+  const std::size_t before = problems.size();
+  Platform platform;
+  platform.system = read_section<hardware::System>(
+      document, "system", problems,
+      [](base::Fields& f, hardware::System& s) { hardware::read(f, s); });
+  if (problems.size() == before) {
+    platform.machine = models::machine_of(platform.system);
+  }
+  return platform;
+}
+
+workloads::Architecture read_model(const Node& document, Problems& problems) {
+  return read_section<workloads::Architecture>(
+      document, "model", problems,
+      [](base::Fields& f, workloads::Architecture& m) { workloads::read(f, m); });
+}
+
+workloads::Precision read_precision(const Node& document, Problems& problems) {
+  // A model that could not be loaded, a problem of its own, would have named it.
+  if (document.find("precision") == nullptr && lacks_a_reference(document, "model")) {
+    return {};
+  }
+  return read_section<workloads::Precision>(
+      document, "precision", problems,
+      [](base::Fields& f, workloads::Precision& p) { workloads::read(f, p); });
+}
+
+workloads::Deployment read_deployment(const Node& document, Problems& problems) {
+  return read_section<workloads::Deployment>(
+      document, "deployment", problems,
+      [](base::Fields& f, workloads::Deployment& d) { workloads::read(f, d); });
+}
+
+workloads::Serving read_replicas(const Node& document, Problems& problems) {
+  if (need_not_serve(document, "serving")) {
+    return {};
+  }
+  return read_section<workloads::Serving>(
+      document, "serving", problems,
+      [](base::Fields& f, workloads::Serving& s) { workloads::read(f, s); });
+}
+
+workloads::Serving read_serving(const Node& document, Problems& problems) {
+  workloads::Serving serving = read_replicas(document, problems);
+  if (serving.kv_offload.capacity.si() > 0.0) {
+    problems.add(document.find_path("serving.kv_offload")->place, "serving.kv_offload",
+                 "is for roofcast simulate; an estimate is told what is found by "
+                 "traffic.cached_tokens");
+  }
+  return serving;
+}
+
+workloads::RequestStream read_stream(const Node& document, Problems& problems) {
+  if (need_not_serve(document, "traffic")) {
+    return {};
+  }
+  const std::size_t before = problems.size();
+  auto stream = read_section<workloads::RequestStream>(
+      document, "traffic", problems,
+      [](base::Fields& f, workloads::RequestStream& s) { workloads::read(f, s); });
+  if (problems.size() > before) {
+    stream.agents.reset();  // nothing can be drawn of them
+  }
+  return stream;
+}
+
+workloads::Traffic read_traffic(const Node& document, Problems& problems) {
+  return workloads::mean_traffic(read_stream(document, problems));
+}
+
+workloads::Training read_training(const Node& document, Problems& problems) {
+  if (document.find("training") == nullptr) {
+    return {};
+  }
+  return read_section<workloads::Training>(
+      document, "training", problems,
+      [](base::Fields& f, workloads::Training& t) { workloads::read(f, t); });
+}
+
+workloads::PostTraining read_post_training(const Node& document, Problems& problems) {
+  const Node* node = document.find("rl");
+  if (node == nullptr) {
+    return {};
+  }
+  if (document.find("training") == nullptr) {
+    problems.add(node->place, "rl", "needs the section \"training\"");
+  }
+  return read_section<workloads::PostTraining>(
+      document, "rl", problems,
+      [](base::Fields& f, workloads::PostTraining& rl) { workloads::read(f, rl); });
+}
+
+hardware::Prices read_prices(const Node& document, Problems& problems) {
+  const Node* node = document.find("prices");
+  if (node == nullptr || node->is_null()) {
+    return {};
+  }
+  return read_section<hardware::Prices>(
+      document, "prices", problems,
+      [](base::Fields& f, hardware::Prices& p) { hardware::read(f, p); });
+}
+
+}  // namespace roofcast::sim

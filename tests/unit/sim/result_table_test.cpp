@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/decide/result_table.hpp"
+
+#include <sstream>
+
+#include "cli/tables/result_csv.hpp"
+#include "sim/decide/sweep_run.hpp"
+#include "tests/catch.hpp"
+
+using namespace roofcast;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+// Points that fit and points that do not, with and without a place on the front.
+const sim::SweepPoints& points() {
+  static const sim::SweepPoints all(sim::read_sweep(base::parse_document(
+      "sweep.yaml",
+      "base:\n"
+      "  {system: hgx_h100, model: llama-3.1-70b, precision: fp8,\n"
+      "   deployment: {tensor_parallel: 1}, serving: {stack: vllm},\n"
+      "   traffic: {input_tokens: 1024, output_tokens: 256, concurrency: 16}}\n"
+      "axes:\n"
+      "  system: [hgx_h100, hgx_h200]\n"
+      "  deployment.tensor_parallel: [1, 2, 8]\n"
+      "  traffic.concurrency: {from: 1, to: 256, factor: 2}\n"
+      "where: [fits, 'ttft_p50_s <= 0.2']\n")));
+  return all;
+}
+
+std::string csv_of(const sim::ResultTable& table, const std::vector<std::string>& columns,
+                   unsigned threads) {
+  std::ostringstream text;
+  base::CsvWriter csv(text, columns);
+  cli::write_results(table, threads, csv);
+  return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("A row of a sweep's table is what the point's estimate says", "[unit]") {
+  const sim::ResultTable table = sim::run_sweep(points(), 2);
+  const std::vector<sim::ServingEstimate> estimates = sim::sweep_estimates(points(), 1);
+  REQUIRE(table.rows() == points().size());
+  std::size_t fitting = 0;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    const sim::ServingEstimate& e = estimates[row];
+    fitting += e.fits() ? 1U : 0U;
+    CHECK(table.column("point").number(row) == static_cast<double>(row));
+    CHECK(table.column("system").text(row) == points().label(row, 0));
+    CHECK(table.fits(row) == e.fits());
+    CHECK(table.meets(row) == sim::missed(points().sweep().where, e).empty());
+    CHECK(table.column("reason").text(row) == sim::missed(points().sweep().where, e));
+    CHECK(table.column("pareto_rank").is_empty(row) == !table.meets(row));
+    for (const sim::Metric& metric : sim::metrics()) {
+      const sim::ResultColumn& column = table.column(metric.name);
+      const double value = e.fits() ? metric.value(e) : std::nan("");
+      CHECK((std::isnan(value) ? column.is_empty(row) : column.number(row) == value));
+    }
+    for (const sim::TextMetric& text : sim::text_metrics()) {
+      CHECK(table.column(text.name).text(row) == (e.fits() ? text.value(e) : ""));
+    }
+  }
+  CHECK(fitting > 0);
+  CHECK(fitting < table.rows());
+  CHECK(table.meeting() > 0);
+  CHECK(table.meeting() < fitting);
+}
+
+TEST_CASE("A table that is written and read is written the same, on any number of threads",
+          "[unit]") {
+  const std::vector<std::string> columns = sim::result_columns(points().sweep());
+  const std::string text = csv_of(sim::run_sweep(points(), 1), columns, 1);
+  CHECK(csv_of(sim::run_sweep(points(), 3), columns, 3) == text);
+  const sim::ResultTable read = cli::read_results(base::parse_csv(text, "results"));
+  CHECK(csv_of(read, columns, 2) == text);
+}
+
+TEST_CASE("A cell that is no number is none in a column of numbers, and a number in one of texts",
+          "[unit]") {
+  const sim::ResultTable table = cli::read_results(
+      base::parse_csv("system,speed,ttft_p50_s\na,3.5,0.25\nb,,fast\n", "results"));
+  CHECK(table.column("ttft_p50_s").number(0) == 0.25);
+  CHECK(table.column("ttft_p50_s").is_empty(1));
+  CHECK(table.column("speed").number(0) == 3.5);
+  CHECK(std::isnan(table.column("speed").number(1)));
+  CHECK(table.column("speed").is_empty(1));
+  CHECK_FALSE(table.meets(0));
+  CHECK_THROWS_WITH(table.column("sistem"), ContainsSubstring("did you mean \"system\"?"));
+  CHECK_THROWS_WITH(sim::ResultTable("results", {"system", "gpus", "system"}),
+                    ContainsSubstring("two columns are called \"system\""));
+}
