@@ -8,7 +8,7 @@
 
 #include "cli/pages/brief.hpp"
 #include "cli/pages/brief_parts.hpp"
-#include "cli/tables/sweep_csv.hpp"
+#include "cli/tables/result_csv.hpp"
 #include "cli/text/roadmap_text.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "sim/decide/overridden_scenario.hpp"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/document/catalog.hpp"
+#include "base/document/renamed.hpp"
 #include "base/nearest.hpp"
 #include "hardware/nearest_calibration.hpp"
 #include "hardware/prices.hpp"
@@ -243,6 +244,19 @@ bool load_at(Node& document, std::string_view path, Problems& problems, int deri
          derive(document, path, point->catalog, problems, derivations);
 }
 
+// What the node calls this key: the path or the document may still use the name before.
+std::string_view name_in(const Node& node, std::string_view part, const base::Place& place) {
+  if (node.find(part) != nullptr) {
+    return part;
+  }
+  if (const std::string_view now = base::current_name(part); now != part) {
+    base::note_renamed(place, part);
+    return now;
+  }
+  const std::string_view before = base::old_name(part);
+  return node.find(before) != nullptr ? before : part;
+}
+
 }  // namespace
 
 const std::vector<ReferencePoint>& reference_points() {
@@ -305,6 +319,7 @@ void set_knob(Node& document, std::string_view path, const base::Place& path_pla
     }
     const Step step = step_of(part);
     std::vector<Node*> next;
+    std::string_view name = part;  // as the document has it
     for (Node* node : nodes) {
       if (!node->is_map() && !node->is_null()) {
         problems.add(path_place, path, fmt::format("\"{}\" is not a group of keys", walked));
@@ -329,18 +344,19 @@ void set_knob(Node& document, std::string_view path, const base::Place& path_pla
         next.insert(next.end(), found.begin(), found.end());
         continue;
       }
-      if (node->find(part) == nullptr) {
+      name = name_in(*node, part, path_place);
+      if (node->find(name) == nullptr) {
         if (value.is_scalar() && is_factor(value.text)) {
-          report_no_number(*node, part, path, path_place, problems);
+          report_no_number(*node, name, path, path_place, problems);
           return;
         }
-        (*node)[part].place = path_place;
+        (*node)[name].place = path_place;
         node->entries.back().key_place = path_place;
       }
-      next.push_back(node->find(part));
+      next.push_back(node->find(name));
     }
     in_list = in_list || !step.kind.empty();
-    walked = below(walked, part);
+    walked = below(walked, name);
     nodes = next;
   }
   for (Node* node : nodes) {

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+std::string scenario_with(const std::string& serving) {
+  return "system: hgx_h200\nmodel: llama-3.1-70b\nprecision: fp8\n"
+         "deployment: {tensor_parallel: 8}\n"
+         "serving: {stack: vllm" +
+         serving +
+         "}\n"
+         "traffic: {input_tokens: 2048, output_tokens: 512, concurrency: 64}\n";
+}
+
+constexpr const char* kNote =
+    "note: \"max_tokens_per_step\" is now called \"max_tokens_per_iteration\"";
+
+}  // namespace
+
+TEST_CASE("A key under its old name does the same as under its new one, with a note", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("new.yaml", scenario_with(", max_tokens_per_iteration: 1024"));
+  roofcast.write("old.yaml", scenario_with(", max_tokens_per_step: 1024"));
+  roofcast.write("none.yaml", scenario_with(""));
+  const Outcome now = roofcast.run({"estimate", "new.yaml", "--format", "csv"});
+  const Outcome none = roofcast.run({"estimate", "none.yaml", "--format", "csv"});
+  REQUIRE(now.code == 0);
+  CHECK(now.err.empty());
+  CHECK(now.out != none.out);
+  const Outcome old = roofcast.run({"estimate", "old.yaml", "--format", "csv"});
+  CHECK(old.out == now.out);
+  CHECK(old.err.find("old.yaml:5:") != std::string::npos);
+  CHECK(old.err.find(kNote) != std::string::npos);
+}
+
+TEST_CASE("A path under its old name sets the same knob as its new one, with a note", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("new.yaml", scenario_with(", max_tokens_per_iteration: 1024"));
+  roofcast.write("old.yaml", scenario_with(", max_tokens_per_step: 512"));
+  const std::string expected = roofcast.output({"estimate", "new.yaml", "--format", "csv"});
+  for (const char* file : {"new.yaml", "old.yaml"}) {
+    for (const char* path : {"serving.max_tokens_per_step", "serving.max_tokens_per_iteration"}) {
+      INFO(file << " " << path);
+      const Outcome set = roofcast.run(
+          {"estimate", file, "--set", std::string(path) + "=1024", "--format", "csv"});
+      CHECK(set.code == 0);
+      CHECK(set.out == expected);
+    }
+  }
+  const Outcome set = roofcast.run(
+      {"estimate", "new.yaml", "--set", "serving.max_tokens_per_step=1024", "--format", "csv"});
+  CHECK(set.err.find(kNote) != std::string::npos);
+}
+
+TEST_CASE("A column under its old name is found under its new one, with a note", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("old.csv",
+                 "point,fits,meets,tokens_per_step,tpot_mean_s\n"
+                 "0,true,true,1,0.01\n1,true,true,2,0.02\n");
+  const Outcome front = roofcast.run({"pareto", "old.csv", "--maximize", "tokens_per_iteration",
+                                      "--minimize", "tpot_mean_s", "--csv", "front.csv"});
+  CHECK(front.code == 0);
+  CHECK(front.err.find("the column \"tokens_per_step\" is now called \"tokens_per_iteration\"") !=
+        std::string::npos);
+}
+
+}  // namespace roofcast::cli
