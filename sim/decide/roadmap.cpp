@@ -304,7 +304,7 @@ Outcome outcome_of(const ScenarioView& scenario, const ServingEstimate& estimate
                    Workspace& workspace) {
   Outcome outcome;
   outcome.found = true;
-  outcome.estimate = estimates[best];
+  outcome.estimate = estimate;
   if (!estimate.workflow) {
     weigh(outcome, scenario, workspace);
   }
