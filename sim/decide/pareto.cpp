@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// The comparable points with every objective turned to "less is better", in the order (group, then
+// The comparable points with every objective as "less is better", in the order (group, then
 // objectives). A point can be dominated by earlier ones only.
 struct SortedPoints {
   std::size_t objectives = 0;

@@ -32,7 +32,7 @@ std::string_view name(Resource resource);
 struct QuantityKnob {
   std::string path;     // "system.chip.hbm.bandwidth", "system.chip.tensor.*"
   std::string now;      // the text that is there; of several, theirs
-  int figures = 1;      // that are turned together
+  int figures = 1;      // that are multiplied together
   bool whole = false;   // a number without a unit
   double number = 0.0;  // of whole ones
   int time = 0;         // exponent of time in the unit: −1 a rate, 1 a latency

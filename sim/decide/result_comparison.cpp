@@ -266,7 +266,7 @@ ResultComparison compare_results(base::CsvFile& old_results, base::CsvFile& new_
       found[compared.new_row] = true;
     }
   }
-  const auto turned = [&](const ComparedRow& row) {
+  const auto flipped = [&](const ComparedRow& row) {
     const Verdict was = before.feasible[row.old_row];
     const Verdict is = after.feasible[row.new_row];
     return was != Verdict::unknown && is != Verdict::unknown && was != is;
@@ -281,7 +281,7 @@ ResultComparison compare_results(base::CsvFile& old_results, base::CsvFile& new_
       }
       const auto was = number(before.values[m][compared.old_row]);
       const auto is = number(after.values[m][compared.new_row]);
-      if (!(was && is) && turned(compared)) {
+      if (!(was && is) && flipped(compared)) {
         continue;  // the verdict says it
       }
       const Move move = move_of(metrics[m], was, is);
@@ -302,7 +302,7 @@ ResultComparison compare_results(base::CsvFile& old_results, base::CsvFile& new_
     summarise(sum, moves, metrics[m].direction);
   }
   for (ComparedRow& row : result.rows) {
-    if (row.new_row != kNowhere && turned(row)) {
+    if (row.new_row != kNowhere && flipped(row)) {
       const bool is = after.feasible[row.new_row] == Verdict::yes;
       row.change = std::min(row.change, is ? Change::became_feasible : Change::became_infeasible);
     }

@@ -19,8 +19,8 @@ ResultColumn::ResultColumn(std::string name)
   code_of("");
 }
 
-double ResultColumn::number(std::size_t row) const {
-  return has_numbers() ? numbers_[row] : base::parse_number(text(row)).value_or(std::nan(""));
+double ResultColumn::parsed(std::size_t row) const {
+  return base::parse_number(text(row)).value_or(std::nan(""));
 }
 
 bool ResultColumn::is_empty(std::size_t row) const {

@@ -34,7 +34,7 @@ class ResultColumn {
   bool is_whole() const { return whole_; }  // its numbers count something
 
   // The number of a row, also of a text that is a number; NaN where there is none.
-  double number(std::size_t row) const;
+  double number(std::size_t row) const { return has_numbers() ? numbers_[row] : parsed(row); }
   // The text of a row; only where the column has texts.
   const std::string& text(std::size_t row) const { return texts_[codes_[row]]; }
   bool says(std::size_t row, std::string_view text) const { return texts_[codes_[row]] == text; }
@@ -48,6 +48,8 @@ class ResultColumn {
   void set_code(std::size_t row, std::uint32_t code) { codes_[row] = code; }
 
  private:
+  double parsed(std::size_t row) const;
+
   std::string name_;
   const Metric* metric_;
   bool whole_;

@@ -102,9 +102,9 @@ SweepPoints points_of(const PortfolioWorkload& workload, const AxisValue& set,
 std::vector<Outcome> outcomes_of(const PortfolioWorkload& workload, const AxisValue& set,
                                  const std::vector<Axis>& axes) {
   const SweepPoints points = points_of(workload, set, axes);
-  const ResultTable result = run_sweep(points, 0);
-  const ResultColumn& values = result.column(workload.metric);
-  const double sign = values.metric()->better == Better::lower ? -1.0 : 1.0;
+  const std::vector<ServingEstimate> estimates = sweep_estimates(points, 0);
+  const Metric& metric = *find_metric(workload.metric);
+  const double sign = metric.better == Better::lower ? -1.0 : 1.0;
   const std::size_t block = workload.load.points();
   std::vector<Outcome> outcomes;
   Workspace workspace;
@@ -112,16 +112,15 @@ std::vector<Outcome> outcomes_of(const PortfolioWorkload& workload, const AxisVa
     Outcome outcome;
     std::size_t best = start;
     for (std::size_t i = start; i < start + block; ++i) {
-      const double value = values.number(i);
-      if (result.meets(i) && !std::isnan(value) &&
-          (!outcome.found || sign * value > sign * values.number(best))) {
+      const double value = metric.value(estimates[i]);
+      if (missed(workload.load.where, estimates[i]).empty() && !std::isnan(value) &&
+          (!outcome.found || sign * value > sign * metric.value(estimates[best]))) {
         outcome.found = true;
         best = i;
       }
     }
-    const ServingEstimate estimate = sim::estimate(points.scenario(best), workspace);
     if (outcome.found) {
-      outcome = outcome_of(points.scenario(best), estimate, workspace);
+      outcome = outcome_of(points.scenario(best), estimates[best], workspace);
       const std::size_t own = axes.size() + 1;
       for (std::size_t a = own; a < points.sweep().axes.size(); ++a) {
         const std::string& name = points.sweep().axes[a].name;
@@ -130,7 +129,7 @@ std::vector<Outcome> outcomes_of(const PortfolioWorkload& workload, const AxisVa
                         points.label(best, a));
       }
     } else {
-      outcome.estimate = estimate;
+      outcome.estimate = estimates[best];
       outcome.reason = missed(workload.load.where, outcome.estimate);
     }
     outcomes.push_back(std::move(outcome));

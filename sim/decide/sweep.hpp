@@ -69,7 +69,7 @@ struct Sweep {
   ParetoGoal pareto;
 
   std::size_t points() const;
-  // Whose best points are told beside each other: the axes of `pareto.by`, or the first one.
+  // Whose best points are reported side by side: the axes of `pareto.by`, or the first one.
   std::vector<std::size_t> group_axes() const;
 };
 

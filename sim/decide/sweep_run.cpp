@@ -55,8 +55,8 @@ std::string reason_of(const Sweep& sweep, const ServingEstimate& estimate) {
 }
 
 // A column of "true" and "false".
-struct Verdict {
-  explicit Verdict(ResultColumn& of) : column(of) {}
+struct TruthColumn {
+  explicit TruthColumn(ResultColumn& of) : column(of) {}
   void set(std::size_t row, bool value) { column.set_code(row, value ? yes : no); }
 
   ResultColumn& column;
@@ -122,8 +122,8 @@ class Rows {
   std::vector<Labels> axes_;
   ResultColumn& point_ = table_.column("point");
   ResultColumn& reason_ = table_.column("reason");
-  Verdict fits_{table_.column("fits")};
-  Verdict meets_{table_.column("meets")};
+  TruthColumn fits_{table_.column("fits")};
+  TruthColumn meets_{table_.column("meets")};
   std::mutex turn_;
 };
 

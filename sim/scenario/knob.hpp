@@ -58,7 +58,7 @@ std::vector<const base::Entry*> numbers_of(const base::Node& group);
 void load_references(base::Node& document, base::Problems& problems);
 
 // Whether a section holds a reference that could not be loaded, which has been reported: without it,
-// what else is wrong there cannot be told.
+// what else is wrong there cannot be known.
 bool lacks_a_reference(const base::Node& document, std::string_view section);
 
 }  // namespace roofcast::sim
