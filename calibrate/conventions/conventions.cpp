@@ -15,9 +15,7 @@ namespace roofcast::calibrate {
 
 std::span<const base::CatalogEntry> embedded_conventions();
 
-base::Catalog convention_catalog() {
-  return {"conventions", "convention", embedded_conventions()};
-}
+base::Catalog convention_catalog() { return {"conventions", "convention", embedded_conventions()}; }
 
 bool fits_pattern(std::string_view pattern, std::string_view text) {
   std::size_t star = pattern.find('*');
@@ -60,7 +58,8 @@ std::optional<Bound> bound_of(std::string_view text) {
   if (text.empty() || (text[0] != '<' && text[0] != '>') || end == std::string_view::npos) {
     return std::nullopt;
   }
-  const std::string_view rest = text.substr(std::min(text.find_first_not_of(' ', end), text.size()));
+  const std::string_view rest =
+      text.substr(std::min(text.find_first_not_of(' ', end), text.size()));
   const auto number = base::parse_number(rest);
   return number ? std::optional(Bound{text.substr(0, end), *number}) : std::nullopt;
 }

@@ -133,8 +133,7 @@ DisaggregatedServer DisaggregatedRows::row(std::size_t row, Facts facts) {
     if (const PublishedDeployment* known = find(row, facts, &pools, speculates)) {
       pools.decode.limits.max_sequences = known->pools.decode.limits.max_sequences;
     }
-  } else if (const PublishedDeployment* known =
-                 find(row, facts, nullptr, server.may_speculate)) {
+  } else if (const PublishedDeployment* known = find(row, facts, nullptr, server.may_speculate)) {
     server.pools = known->pools;
   } else {
     server.reason = "the disaggregated deployment is not published";

@@ -60,8 +60,8 @@ class DisaggregatedRows {
                                   const workloads::Pools* workers, bool& may_speculate);
 
   const base::CsvTable& table_;
-  std::size_t stack_, chip_, precision_, isl_, osl_, concurrency_, ttft_, tpot_, date_,
-      source_, decode_batch_;
+  std::size_t stack_, chip_, precision_, isl_, osl_, concurrency_, ttft_, tpot_, date_, source_,
+      decode_batch_;
   Columns prefill_, decode_;
   PublishedDeployments deployments_;
   std::map<std::string, std::size_t> recorded_;  // rows with workers by run

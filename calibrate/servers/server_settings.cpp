@@ -30,7 +30,8 @@ void read(base::Fields& f, SequenceSettings& sequences) {
 
 void read(base::Fields& f, RunSettings& run) {
   const auto group = [&](std::string_view key, auto& value) {
-    f.group(key, [&](base::Fields& g) { read(g, value); }, base::optional);
+    f.group(
+        key, [&](base::Fields& g) { read(g, value); }, base::optional);
   };
   f.choice<Speculates>(
       "speculates", run.speculates,
@@ -39,8 +40,10 @@ void read(base::Fields& f, RunSettings& run) {
   group("input", run.input);
   group("output", run.output);
   f.flag("cached_prompts", run.cached_prompts, base::optional);
-  f.group("step", [&](base::Fields& g) { read(g, run.step.emplace()); }, base::optional);
-  f.group("sequences", [&](base::Fields& g) { read(g, run.sequences.emplace()); }, base::optional);
+  f.group(
+      "step", [&](base::Fields& g) { read(g, run.step.emplace()); }, base::optional);
+  f.group(
+      "sequences", [&](base::Fields& g) { read(g, run.sequences.emplace()); }, base::optional);
   f.flag("prompts_by_graph", run.prompts_by_graph, base::optional);
   f.integer("prefill_step", run.prefill_step, base::at_least_one, base::optional);
 }

@@ -112,7 +112,8 @@ void ServingRows::read_concurrency(std::size_t row, MeasuredServer& server) cons
   }
 }
 
-void ServingRows::read_traffic(std::size_t row, const RunSettings& run, MeasuredServer& server) const {
+void ServingRows::read_traffic(std::size_t row, const RunSettings& run,
+                               MeasuredServer& server) const {
   const std::int64_t input = count(row, isl_);
   const std::int64_t output = count(row, osl_);
   workloads::Traffic& traffic = server.traffic;
@@ -133,10 +134,14 @@ void ServingRows::read_traffic(std::size_t row, const RunSettings& run, Measured
 
 Facts ServingRows::facts_of(std::size_t row, const MeasuredServer& server) const {
   Facts facts;
-  for (const auto& [name, column] :
-       {std::pair{"source", source_}, {"mode", mode_}, {"version", version_}, {"input", isl_},
-        {"output", osl_}, {"table.model_path", model_}, {"table.precision", precision_},
-        {"table.gemm_quant_mode", gemm_}}) {
+  for (const auto& [name, column] : {std::pair{"source", source_},
+                                     {"mode", mode_},
+                                     {"version", version_},
+                                     {"input", isl_},
+                                     {"output", osl_},
+                                     {"table.model_path", model_},
+                                     {"table.precision", precision_},
+                                     {"table.gemm_quant_mode", gemm_}}) {
     facts.set(name, text(row, column));
   }
   facts.set("model", server.model);

@@ -158,11 +158,11 @@ MeasuredPostTraining post_training_row(const base::CsvTable& table, std::size_t 
           "rl: {{responses: {}, prompt_tokens: {}, response_tokens: {{lognormal: "
           "{{mean: {:.1f}, cv: {}, max: {}}}}}, rollout: {{tensor_parallel: {}, pipeline_parallel: "
           "{}, replicas: {}}}, off_policy_steps: {}}}\n",
-          system, 576, *model, mapping[0], mapping[1],
-          std::min(mapping[2], training / mapping[3]), mapping[3], training / stage, mapping[0] > 1,
-          std::llround(number(table, row, "T-GBS")), longest,
-          std::llround(number(table, row, "G-GBS")), run.prompt_tokens, mean, run.variation, most,
-          generation[0], generation[1], generating / (generation[0] * generation[1]), lag));
+          system, 576, *model, mapping[0], mapping[1], std::min(mapping[2], training / mapping[3]),
+          mapping[3], training / stage, mapping[0] > 1, std::llround(number(table, row, "T-GBS")),
+          longest, std::llround(number(table, row, "G-GBS")), run.prompt_tokens, mean,
+          run.variation, most, generation[0], generation[1],
+          generating / (generation[0] * generation[1]), lag));
   set(document, settings, problems);
   if (!calibration.empty()) {
     sim::set_knob(document, fmt::format("system.calibration={}", calibration), problems);

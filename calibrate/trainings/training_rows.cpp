@@ -65,9 +65,10 @@ double TrainingRows::number(std::size_t row, std::string_view column) const {
 
 Facts TrainingRows::facts(std::size_t row) const {
   Facts facts;
-  facts.set("layout", std::find_if(std::begin(kLayouts), std::end(kLayouts), [&](const auto& named) {
-                        return named.first == layout_;
-                      })->second);
+  facts.set("layout",
+            std::find_if(std::begin(kLayouts), std::end(kLayouts), [&](const auto& named) {
+              return named.first == layout_;
+            })->second);
   facts.set("mode", text(row, "mode"));
   facts.set("table.Precision", text(row, "Precision"));
   facts.set("experts", "no");
@@ -133,16 +134,17 @@ MeasuredTraining TrainingRows::bridge_row(std::size_t row) const {
     return m;
   }
   m.step_s = batch * length / (tokens * static_cast<double>(gpus));
-  read(fmt::format("system: {{base: {}, chips: {}}}\n"
-                   "model: {{base: {}}}\n"
-                   "deployment: {{tensor_parallel: {}, pipeline_parallel: {}, context_parallel: {}, "
-                   "expert_parallel: {}, data_parallel: {}, sequence_parallel: {}}}\n"
-                   "training: {{global_batch: {}, sequence_length: {}, micro_batch: {}, "
-                   "virtual_stages: {}}}\n",
-                   system, std::max<std::int64_t>(gpus, 576), *id, tp, pp, cp, size("EP"),
-                   gpus / (tp * pp * cp), tp > 1, std::llround(batch), std::llround(length),
-                   size("MBS"), size("VP")),
-       settings, m);
+  read(
+      fmt::format("system: {{base: {}, chips: {}}}\n"
+                  "model: {{base: {}}}\n"
+                  "deployment: {{tensor_parallel: {}, pipeline_parallel: {}, context_parallel: {}, "
+                  "expert_parallel: {}, data_parallel: {}, sequence_parallel: {}}}\n"
+                  "training: {{global_batch: {}, sequence_length: {}, micro_batch: {}, "
+                  "virtual_stages: {}}}\n",
+                  system, std::max<std::int64_t>(gpus, 576), *id, tp, pp, cp, size("EP"),
+                  gpus / (tp * pp * cp), tp > 1, std::llround(batch), std::llround(length),
+                  size("MBS"), size("VP")),
+      settings, m);
   return m;
 }
 
