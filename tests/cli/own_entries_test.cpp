@@ -18,7 +18,7 @@ void write_catalog(const Program& roofcast) {
                  "hbm.bandwidth: x2\nsource: a test\n");
   roofcast.write("mine/systems/hgx_h300.yaml", "base: hgx_h200\nchip: h300\nknown_as: [ACME-8]\n");
   roofcast.write("mine/models/tiny.yaml",
-                 "base: llama-3.1-8b\nknown_as: [acme/Tiny, TINY]\nlayers: [{count: 4, mixer: "
+                 "base: llama-3.1-8b\nknown_as: [acme/Tiny, TINY]\nlayers: [{count: 64, mixer: "
                  "attention, ffn: mlp}]\npublished: null\nsource: a test\n");
 }
 
