@@ -5,29 +5,9 @@
 #include <vector>
 
 #include "base/document/fields.hpp"
-#include "calibrate/platforms/chip_platforms.hpp"
-#include "sim/scenario/scenario.hpp"
+#include "calibrate/platforms/named_parts.hpp"
 
 namespace roofcast::calibrate {
-namespace {
-
-using workloads::MoeShape;
-
-std::vector<MoeShape> experts_of_catalog() {
-  std::vector<MoeShape> all;
-  for (const std::string& id : base::catalog_ids(workloads::model_catalog())) {
-    base::Problems problems;
-    base::Node document;
-    document["model"] = base::scalar_node(id, {});
-    sim::load_references(document, problems);
-    all.push_back(sim::read_model(document, problems).moe);
-    problems.throw_if_any();
-  }
-  return all;
-}
-
-}  // namespace
-
 const ExpertKernel& ExpertKernels::of(std::string_view kernel, std::string_view chip) {
   const std::pair<std::string, std::string> key{kernel, chip};
   const auto found = known_.find(key);
@@ -54,11 +34,17 @@ const ExpertKernel& ExpertKernels::of(std::string_view kernel, std::string_view 
 }
 
 bool has_gated_experts(std::int64_t experts, std::int64_t top_k, std::int64_t intermediate) {
-  static const std::vector<MoeShape> all = experts_of_catalog();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const MoeShape& moe) {
-    return moe.experts == experts && moe.top_k == top_k && moe.intermediate == intermediate;
+  static const std::vector<const workloads::MoeShape*> all = [] {
+    std::vector<const workloads::MoeShape*> shapes;
+    for (const std::string& id : base::catalog_ids(workloads::model_catalog())) {
+      shapes.push_back(&model_called(id)->moe);
+    }
+    return shapes;
+  }();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const workloads::MoeShape* moe) {
+    return moe->experts == experts && moe->top_k == top_k && moe->intermediate == intermediate;
   });
-  return found == all.end() || found->gated;
+  return found == all.end() || (*found)->gated;
 }
 
 }  // namespace roofcast::calibrate

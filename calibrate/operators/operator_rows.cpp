@@ -10,7 +10,7 @@
 
 #include "calibrate/operators/exchange_rows.hpp"
 #include "calibrate/operators/recurrent_rows.hpp"
-#include "calibrate/platforms/chip_platforms.hpp"
+#include "calibrate/platforms/named_parts.hpp"
 #include "workloads/graph/graph.hpp"
 
 namespace roofcast::calibrate {

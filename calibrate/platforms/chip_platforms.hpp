@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The chip that a table of measurements names, and the system it was measured in: `known_as` and `measured_on` of the
-// catalog's chips.
+// The system that a chip was measured in: `measured_on` of the catalog's chips.
 #pragma once
 
 #include <map>
@@ -14,9 +13,6 @@
 #include "sim/scenario/scenario.hpp"
 
 namespace roofcast::calibrate {
-
-// The chip of the catalog that is called so (base::id_called); nullptr where there is none. The same on every call.
-const hardware::Chip* chip_called(std::string_view name);
 
 class ChipPlatforms {
  public:

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "calibrate/platforms/held_back.hpp"
+#include "calibrate/platforms/named_parts.hpp"
 #include "sim/replay/simulation_summary.hpp"
 
 namespace roofcast::calibrate {
@@ -186,10 +187,11 @@ void ServingRows::read_settings(std::size_t row, Facts facts, MeasuredServer& se
 
 MeasuredServer ServingRows::row(std::size_t row) {
   MeasuredServer server;
-  const auto model = base::id_called(workloads::model_catalog(), text(row, model_));
+  server.architecture = model_called(text(row, model_));
   const hardware::Chip* chip = chip_called(text(row, system_));
   const bool disaggregated = text(row, mode_) != "agg";
-  server.model = model.value_or(std::string(text(row, model_)));
+  server.model =
+      server.architecture != nullptr ? server.architecture->id : std::string(text(row, model_));
   server.chip = chip != nullptr ? chip->id : std::string(text(row, system_));
   server.stack = text(row, backend_);
   server.platform = disaggregated ? platforms_.find_cluster(server.chip, server.stack)
@@ -197,7 +199,7 @@ MeasuredServer ServingRows::row(std::size_t row) {
   server.ttft_ms = base::parse_number(text(row, ttft_)).value_or(0.0);
   server.tpot_ms = base::parse_number(text(row, tpot_)).value_or(0.0);
   const auto stacks = base::catalog_ids(workloads::stack_catalog());
-  if (!model) {
+  if (server.architecture == nullptr) {
     server.reason = fmt::format("{} is not in the catalog", server.model);
   } else if (server.platform == nullptr) {
     server.reason = fmt::format("no system with {} in the catalog", server.chip);
@@ -209,7 +211,6 @@ MeasuredServer ServingRows::row(std::size_t row) {
   if (!server.reason.empty()) {
     return server;
   }
-  server.architecture = architecture(server.model);
   Facts facts = facts_of(row, server);
   if (disaggregated) {
     read_pools(row, facts, server);
@@ -221,20 +222,6 @@ MeasuredServer ServingRows::row(std::size_t row) {
     read_settings(row, std::move(facts), server);
   }
   return server;
-}
-
-const workloads::Architecture* ServingRows::architecture(const std::string& model) {
-  auto known = models_.find(model);
-  if (known == models_.end()) {
-    base::Problems problems;
-    base::Node document;
-    document["model"] = base::scalar_node(model, {});
-    sim::load_references(document, problems);
-    workloads::Architecture read = sim::read_model(document, problems);
-    problems.throw_if_any();
-    known = models_.emplace(model, std::move(read)).first;
-  }
-  return &known->second;
 }
 
 ServerForecast forecast(const MeasuredServer& server, sim::Workspace& workspace) {

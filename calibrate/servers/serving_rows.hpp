@@ -25,7 +25,6 @@
 // are those that the catalog knows by the table's names.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -78,7 +77,6 @@ class ServingRows {
   std::string_view text(std::size_t row, std::size_t column) const;
   std::int64_t count(std::size_t row, std::size_t column) const;  // 0 when empty
   bool is_inferencex(std::size_t row) const;
-  const workloads::Architecture* architecture(const std::string& model);
   Facts facts_of(std::size_t row, const MeasuredServer& server) const;
   void read_pools(std::size_t row, Facts& facts, MeasuredServer& server);
   void read_mapping(std::size_t row, MeasuredServer& server) const;
@@ -92,7 +90,6 @@ class ServingRows {
       tpot_;
   ChipPlatforms platforms_;
   std::optional<DisaggregatedRows> disaggregated_;  // once a row needs its columns
-  std::map<std::string, workloads::Architecture> models_;
   ServerConventions conventions_;
 };
 

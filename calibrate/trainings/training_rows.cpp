@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/document/problems.hpp"
+#include "calibrate/platforms/named_parts.hpp"
 
 namespace roofcast::calibrate {
 namespace {
@@ -21,16 +22,6 @@ constexpr std::pair<Layout, std::string_view> kLayouts[] = {
 // The cluster that the table names; empty where the catalog knows none.
 std::string system_called(std::string_view name) {
   return base::id_called(hardware::system_catalog(), name).value_or("");
-}
-
-bool has_experts(const std::string& model) {
-  base::Problems problems;
-  base::Node document;
-  document["model"] = base::scalar_node(model, {});
-  sim::load_references(document, problems);
-  const workloads::Architecture read = sim::read_model(document, problems);
-  problems.throw_if_any();
-  return read.moe.experts > 0;
 }
 
 }  // namespace
@@ -98,12 +89,12 @@ MeasuredTraining TrainingRows::bridge_row(std::size_t row) const {
     model = colon == std::string_view::npos ? section : section.substr(colon + 7);
   }
   m.group = std::string(model);
-  const auto id = base::id_called(workloads::model_catalog(), model);
+  const workloads::Architecture* known_model = model_called(model);
   const std::string system = system_called(text(row, "System"));
   const std::string_view sharded = text(row, "FSDP");
   Facts known = facts(row);
   known.set("fsdp", !sharded.empty() && sharded != "0" && sharded != "n/a" ? "yes" : "no");
-  known.set("experts", id && has_experts(*id) ? "yes" : "no");
+  known.set("experts", known_model != nullptr && known_model->moe.experts > 0 ? "yes" : "no");
   const Settings settings = conventions_.settings(known);
   m.chip = std::string(text(row, "System"));
   const auto size = [&](std::string_view column) {
@@ -119,7 +110,7 @@ MeasuredTraining TrainingRows::bridge_row(std::size_t row) const {
   const std::string_view task = text(row, "section");
   if (task.find("Pre-Training") == std::string_view::npos) {
     m.reason = "no pre-training";
-  } else if (!id) {
+  } else if (known_model == nullptr) {
     m.reason = "the model is not in the catalog";
   } else if (system.empty()) {
     m.reason = "no cluster of the system in the catalog";
@@ -141,9 +132,9 @@ MeasuredTraining TrainingRows::bridge_row(std::size_t row) const {
                   "expert_parallel: {}, data_parallel: {}, sequence_parallel: {}}}\n"
                   "training: {{global_batch: {}, sequence_length: {}, micro_batch: {}, "
                   "virtual_stages: {}}}\n",
-                  system, std::max<std::int64_t>(gpus, 576), *id, tp, pp, cp, size("EP"),
-                  gpus / (tp * pp * cp), tp > 1, std::llround(batch), std::llround(length),
-                  size("MBS"), size("VP")),
+                  system, std::max<std::int64_t>(gpus, 576), known_model->id, tp, pp, cp,
+                  size("EP"), gpus / (tp * pp * cp), tp > 1, std::llround(batch),
+                  std::llround(length), size("MBS"), size("VP")),
       settings, m);
   return m;
 }
