@@ -6,7 +6,7 @@
 //   rules:
 //     scheduler:                                    # a topic
 //       - where: {source: inferencex*, stack: trtllm, clients: ">= 16"}
-//         set: {serving.max_tokens_per_step: 16384}
+//         set: {serving.max_tokens_per_iteration: 16384}
 //         source: where this is known from
 //
 // Topics are read from top to bottom. In each topic the first rule that fits makes its assignments; the others of the

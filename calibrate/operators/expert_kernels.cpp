@@ -26,7 +26,7 @@ const ExpertKernel& ExpertKernels::of(std::string_view kernel, std::string_view 
     f.flag("gated", read.gated.emplace());
   }
   f.flag("keeps_all_rows", read.keeps_all_rows, base::optional);
-  f.flag("second_choice", read.second_choice, base::optional);
+  f.flag("alternative_kernel", read.alternative_kernel, base::optional);
   f.flag("untuned", read.untuned, base::optional);
   f.end();
   problems.throw_if_any();

@@ -18,7 +18,7 @@ struct ExpertKernel {
   std::optional<bool> gated;  // none: as the model has it
   bool keeps_all_rows =
       false;  // rows of other ranks' experts are activated and combined too, as zeros
-  bool second_choice = false;  // GroupedGemm::second_choice
+  bool alternative_kernel = false;  // GroupedGemm::alternative_kernel
   bool untuned = false;        // no parameter is fitted to it
 };
 

@@ -376,7 +376,7 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
     const bool gated = kernel.gated ? *kernel.gated : has_gated_experts(at(4), at(3), at(2));
     const std::int64_t up = (gated ? 2 : 1) * width;
     const bool even = text(row, "distribution") == "balanced";
-    const bool second = kernel.second_choice;
+    const bool second = kernel.alternative_kernel;
     measured.untuned = kernel.untuned;
     const NumberFormat a = format->activations;
     const double rows = kernel.keeps_all_rows ? static_cast<double>(at(0) * at(3)) : pairs;

@@ -149,7 +149,7 @@ DisaggregatedServer DisaggregatedRows::row(std::size_t row, Facts facts) {
     const std::int64_t ranks = decode.replicas * decode.mapping.data_parallel;
     sequences =
         sequences > 0 ? sequences : std::max(kLeast, base::ceil_div(server.concurrency, ranks));
-    decode.limits.max_tokens_per_step = sequences;
+    decode.limits.max_tokens_per_iteration = sequences;
   }
   return server;
 }

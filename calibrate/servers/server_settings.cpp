@@ -79,11 +79,11 @@ workloads::Serving ServerSettings::of(std::int64_t clients, std::int64_t attenti
     const std::int64_t decoding = s.drafts() ? s.query_tokens() * limits.max_sequences : clients;
     const std::int64_t tokens =
         std::max(longest_prompt, run.step->prompt) + decoding + run.step->more;
-    limits.max_tokens_per_step =
+    limits.max_tokens_per_iteration =
         std::max(run.step->least, base::ceil_div(tokens, run.step->unit) * run.step->unit);
   }
   if (run.prompts_by_graph) {
-    made.stack.graph_tokens = limits.max_tokens_per_step;
+    made.stack.graph_tokens = limits.max_tokens_per_iteration;
   }
   return made;
 }

@@ -175,7 +175,7 @@ void ServingRows::read_settings(std::size_t row, Facts facts, MeasuredServer& se
   };
   server.serving = serving_of(settings);
   if (server.pools) {
-    server.pools->prefill.limits.max_tokens_per_step = settings.run.prefill_step;
+    server.pools->prefill.limits.max_tokens_per_iteration = settings.run.prefill_step;
     return;
   }
   server.may_speculate = settings.run.speculates == Speculates::perhaps;

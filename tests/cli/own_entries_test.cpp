@@ -115,7 +115,7 @@ TEST_CASE("One's own conventions stand in the place of those that are shipped", 
       "mine/conventions/servers.yaml",
       all +
           "\n  mine:\n    - where: {source: mine}\n      set: "
-          "{serving.stack.overhead.per_step: 50 ms, serving.stack.overhead.asynchronous: "
+          "{serving.stack.overhead.per_iteration: 50 ms, serving.stack.overhead.asynchronous: "
           "false}\n      source: a test\n");
   REQUIRE(roofcast.shell("roofcast check mine/conventions/servers.yaml").code == 0);
   CHECK(number(validated(roofcast, "serving servers.csv"), 0, "predicted_tpot_ms") >

@@ -52,16 +52,16 @@ TEST_CASE("A measured server drafts as deep as its settings say", "[unit]") {
   const workloads::Speculation three = speculation(server(16));
   CHECK(three.draft_tokens == 3);
   CHECK(three.method == workloads::DraftMethod::mtp);
-  CHECK(three.tokens_per_step() > 2.5);
-  CHECK(three.tokens_per_step() < 3.0);
-  CHECK(speculation(server(16, 8)).tokens_per_step() == Approx(1.85));
+  CHECK(three.tokens_per_iteration() > 2.5);
+  CHECK(three.tokens_per_iteration() < 3.0);
+  CHECK(speculation(server(16, 8)).tokens_per_iteration() == Approx(1.85));
   CHECK(!settings(server(16)).serving.speculation.drafts());
 }
 
 TEST_CASE("A step of TensorRT-LLM's DeepSeek holds one prompt beside its decodes where it must",
           "[unit]") {
   const auto step = [](const Facts& facts, std::int64_t clients, std::int64_t prompt) {
-    return settings(facts).of(clients, 1, prompt).limits.max_tokens_per_step;
+    return settings(facts).of(clients, 1, prompt).limits.max_tokens_per_iteration;
   };
   const auto of = [](const char* version, std::int64_t clients = 16) {
     return with(server(clients), "version", version);
@@ -73,7 +73,7 @@ TEST_CASE("A step of TensorRT-LLM's DeepSeek holds one prompt beside its decodes
   const auto predicting =
       settings(with(server(16), "run.speculates", "yes")).of(16, 1, 1024).limits;
   CHECK(predicting.max_sequences == 16);
-  CHECK(predicting.max_tokens_per_step == 1152);  // 4 · 16 + 1024 + 64
+  CHECK(predicting.max_tokens_per_iteration == 1152);  // 4 · 16 + 1024 + 64
 }
 
 TEST_CASE("Whether a DeepSeek server predicted is known from its image", "[unit]") {
