@@ -19,7 +19,7 @@ struct ExpertKernel {
   bool keeps_all_rows =
       false;  // rows of other ranks' experts are activated and combined too, as zeros
   bool alternative_kernel = false;  // GroupedGemm::alternative_kernel
-  bool untuned = false;        // no parameter is fitted to it
+  bool untuned = false;             // no parameter is fitted to it
 };
 
 class ExpertKernels {

@@ -7,10 +7,10 @@
 
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/text_table.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/simulated_tasks.hpp"
 #include "cli/text/solve_answer.hpp"
-#include "cli/tables/text_table.hpp"
 #include "sim/decide/choice.hpp"
 #include "sim/decide/solve.hpp"
 #include "sim/replay/simulation_summary.hpp"

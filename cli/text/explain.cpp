@@ -9,8 +9,8 @@
 
 #include "base/csv/csv.hpp"
 #include "base/units/unit_text.hpp"
-#include "cli/text/alignment_text.hpp"
 #include "cli/tables/text_table.hpp"
+#include "cli/text/alignment_text.hpp"
 #include "models/operators/operator_cost.hpp"
 #include "sim/iteration/draft_model.hpp"
 #include "sim/scenario/pools.hpp"
