@@ -115,6 +115,15 @@ void read(Fields& f, Chip& chip) {
         g.source();
       },
       base::optional);
+  f.group(
+      "measured_on",
+      [&](Fields& g) {
+        g.text("server", chip.measured_on.server, base::optional);
+        g.text("cluster", chip.measured_on.cluster, base::optional);
+      },
+      base::optional);
+  std::vector<std::string> known_as;  // base::id_called
+  f.texts("known_as", known_as);
   std::vector<std::string> notes;
   f.texts("notes", notes);
 }

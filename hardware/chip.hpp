@@ -44,6 +44,13 @@ struct Links {
   base::BytesPerSecond bandwidth;  // of all together, per direction
 };
 
+// The systems that measurements of the chip were taken in, where their tables name the chip alone; ids or paths, empty
+// where none is known. The system's own chip may be another: it then stands in the same fabric.
+struct MeasuredOn {
+  std::string server;   // an HGX board, a rack, a box of PCIe cards
+  std::string cluster;  // such servers joined, or the rack
+};
+
 struct Chip {
   std::string id;
   std::string name;
@@ -64,6 +71,7 @@ struct Chip {
   std::optional<base::BytesPerSecond> pcie;  // per direction
   MeasuredChip measured;
   AssumedChip assumed;
+  MeasuredOn measured_on;
 
   base::FlopsPerSecond peak(base::MathType type) const {
     return tensor[static_cast<std::size_t>(type)];

@@ -168,6 +168,8 @@ void read(Fields& f, System& system) {
         system.host_power = per_gpu;
       },
       base::optional);
+  std::vector<std::string> known_as;  // base::id_called
+  f.texts("known_as", known_as);
   std::vector<std::string> notes;
   f.texts("notes", notes);
 }

@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/document/fields.hpp"
 #include "base/document/problems.hpp"
 #include "base/nearest.hpp"
 
@@ -31,9 +32,15 @@ bool is_there(const std::filesystem::path& path) {
   return !path.empty() && std::filesystem::exists(path, error);
 }
 
+// Of the user's own entry; empty where there is none.
+std::filesystem::path user_file(const Catalog& catalog, const std::string& id) {
+  const auto folder = user_folder(catalog);
+  const auto file = folder / (id + ".yaml");
+  return !folder.empty() && is_there(file) ? file : std::filesystem::path();
+}
+
 Node find(const Catalog& catalog, const std::string& id) {
-  if (const auto file = user_folder(catalog) / (id + ".yaml");
-      !user_catalog_directory().empty() && is_there(file)) {
+  if (const auto file = user_file(catalog, id); !file.empty()) {
     return load_document(file);
   }
   const auto it = std::find_if(catalog.embedded.begin(), catalog.embedded.end(),
@@ -49,6 +56,33 @@ Node find(const Catalog& catalog, const std::string& id) {
                    .emplace(it->text.data(),
                             parse_document(std::string(it->file), std::string(it->text)))
                    .first->second;
+}
+
+// Ids by the names of `known_as`.
+using Names = std::map<std::string, std::string, std::less<>>;
+
+Names names_of(const Catalog& catalog) {
+  Names user;
+  Names shipped;
+  Problems problems;
+  for (const std::string& id : catalog_ids(catalog)) {
+    Names& names = user_file(catalog, id).empty() ? shipped : user;
+    const Node document = find(catalog, id);
+    std::vector<std::string> known_as;
+    if (document.is_map()) {
+      Fields(document, id, problems).texts("known_as", known_as);
+    }
+    for (const std::string& name : known_as) {
+      const auto [known, is_new] = names.emplace(name, id);
+      if (!is_new) {
+        problems.add(document.find("known_as")->place, "known_as",
+                     fmt::format("{} is called \"{}\" too", known->second, name));
+      }
+    }
+  }
+  problems.throw_if_any();
+  user.merge(shipped);
+  return user;
 }
 
 }  // namespace
@@ -112,6 +146,22 @@ Node load_reference(const Catalog& catalog, const Node& scalar, std::string_view
 
 Node load_entry(const Catalog& catalog, const std::string& id) {
   return load_reference(catalog, scalar_node(id, {}), "");
+}
+
+std::optional<std::string> id_called(const Catalog& catalog, std::string_view name) {
+  const auto ids = catalog_ids(catalog);
+  if (std::binary_search(ids.begin(), ids.end(), name)) {
+    return std::string(name);
+  }
+  static std::mutex mutex;
+  static std::map<std::string_view, Names> by_kind;
+  const std::lock_guard lock(mutex);
+  auto names = by_kind.find(catalog.kind);
+  if (names == by_kind.end()) {
+    names = by_kind.emplace(catalog.kind, names_of(catalog)).first;
+  }
+  const auto found = names->second.find(name);
+  return found == names->second.end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace roofcast::base

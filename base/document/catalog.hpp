@@ -7,6 +7,7 @@
 // `<directory>/<kind>/<id>.yaml` wins over the embedded entry of the same id.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,5 +52,9 @@ std::vector<std::string> catalog_ids(const Catalog& catalog);
 // nearest id.
 Node load_reference(const Catalog& catalog, const Node& scalar, std::string_view path);
 Node load_entry(const Catalog& catalog, const std::string& id);
+
+// The id of the entry that other people's tables call so: the id itself, or a name of its `known_as`. The user's own
+// entries come first; InputError where two entries of the same rank have the name.
+std::optional<std::string> id_called(const Catalog& catalog, std::string_view name);
 
 }  // namespace roofcast::base

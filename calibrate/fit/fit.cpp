@@ -299,13 +299,14 @@ KindErrors judged(const Table& table, const models::Machine& generic,
 
 }  // namespace
 
-FittedCalibration fit_calibration(const std::string& chip, const std::string& stack,
+FittedCalibration fit_calibration(const std::string& name, const std::string& stack,
                                   const std::filesystem::path& directory) {
   ChipPlatforms platforms("generic");
-  const sim::Platform* platform = platforms.find(chip, stack);
+  const sim::Platform* platform = platforms.find(name, stack);
   if (platform == nullptr) {
-    throw base::InputError(fmt::format("error: no system with the chip \"{}\" is known\n", chip));
+    throw base::InputError(fmt::format("error: no system with the chip \"{}\" is known\n", name));
   }
+  const std::string& chip = platform->system.chip.id;
   FittedCalibration fitted{chip, platform->system.chip.name, stack, {}, {}, {}, {}};
   Workbench bench(*platform, base::load_entry(hardware::calibration_catalog(), "generic"));
   const base::Key schema = base::describe<hardware::Calibration>();

@@ -10,6 +10,7 @@
 
 #include "calibrate/operators/exchange_rows.hpp"
 #include "calibrate/operators/recurrent_rows.hpp"
+#include "calibrate/platforms/named_parts.hpp"
 #include "workloads/graph/graph.hpp"
 
 namespace roofcast::calibrate {
@@ -115,32 +116,6 @@ HostLaunches block_scaled_launches(std::string_view kernel, const Gemm& gemm) {
   return {kernel.starts_with("FlashInfer") ? kFlashInfer : 8.5, 0.0};
 }
 
-// vLLM's Triton and Marlin experts: rows of other ranks' experts are activated and combined too, as zeros.
-bool keeps_all_rows(std::string_view kernel) {
-  return kernel == "vllm_fused_moe" || kernel.find("tritonexperts") != kernel.npos ||
-         kernel.find("marlinexperts") != kernel.npos;
-}
-
-// Nemotron 3 is not gated. TensorRT-LLM's rows say so, vLLM's show it in their times, but for those of 0.14.
-bool is_gated(std::string_view kernel, std::int64_t intermediate, std::int64_t top_k) {
-  return kernel.find("nongated") == kernel.npos &&
-         (kernel == "vllm_fused_moe" || (intermediate != 1856 && top_k != 22));
-}
-
-// vLLM's FP8 experts with one scale a tensor on Hopper: 1.8 to 2.4 times as slow as its BF16 ones and 3 to 4 times
-// as TensorRT-LLM's. A server tunes these kernels when it starts.
-bool is_untuned(std::string_view kernel, std::string_view chip) {
-  return kernel.starts_with("vllm_modeloptfp8moe_flashinfer_cutlass") && chip.starts_with("h");
-}
-
-// TensorRT-LLM's kernels for few tokens in NVFP4; vLLM's Marlin for MXFP4 where it was told so; on Blackwell, its
-// CUTLASS in place of generated kernels.
-bool is_alternative_kernel(std::string_view kernel, std::string_view chip) {
-  const auto has = [&](std::string_view part) { return kernel.find(part) != kernel.npos; };
-  return has("min_latency") || has("w4a4mxfp4moe_marlin") || is_untuned(kernel, chip) ||
-         (kernel.starts_with("vllm") && has("cutlass") && chip.find("b200") != chip.npos);
-}
-
 // Quantising [m,k] activations as the stack's linear layer does, where the row was measured with it.
 void quantise(std::int64_t m, std::int64_t k, NumberFormat format, MeasuredOperator& measured) {
   const auto elements = static_cast<double>(m * k);
@@ -171,6 +146,11 @@ Elementwise rotate_and_append(std::int64_t rotated, std::int64_t cached, NumberF
 // Rows of every head, from one of its dimensions to another; the weights are in the L2 from the run before.
 Gemm projected(std::int64_t rows, std::int64_t from, std::int64_t to, std::int64_t heads) {
   return {rows, to, from, heads, NumberFormat::bf16, NumberFormat::bf16, 1};
+}
+
+bool multiplies_fp8(std::string_view chip) {
+  const hardware::Chip* known = chip_called(chip);
+  return known == nullptr || known->peak(base::MathType::fp8).si() > 0.0;
 }
 
 // What vLLM's MLA does before prefill: writes the latents to the cache, expands them to keys and values,
@@ -259,7 +239,8 @@ std::string_view OperatorRows::text(std::size_t row, std::string_view column) co
 
 MeasuredOperator OperatorRows::row(std::size_t row) const {
   MeasuredOperator measured;
-  measured.chip = table_.cell(row, chip_);
+  const hardware::Chip* chip = chip_called(table_.cell(row, chip_));
+  measured.chip = chip != nullptr ? chip->id : std::string(table_.cell(row, chip_));
   measured.stack = table_.cell(row, stack_);
   measured.format = table_.cell(row, format_);
   for (const std::size_t column : latencies_) {
@@ -371,7 +352,7 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
       measured.host.launches = 7.0;
     } else {
       out.push_back(rotate_and_append(tokens * at(3) * 64, tokens * 576, heads.cache));
-      if (heads.cache == NumberFormat::fp8 && measured.chip != "a100_sxm") {
+      if (heads.cache == NumberFormat::fp8 && multiplies_fp8(measured.chip)) {
         out.push_back(pass(static_cast<double>(tokens * at(3) * (192 + 192 + 128)), heads.cache));
       }
     }
@@ -389,15 +370,16 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
   } else {
     const std::int64_t hidden = at(1);
     const std::int64_t width = at(2) / at(5);
-    const std::string_view kernel = text(row, "kernel_source");
+    const ExpertKernel& kernel = kernels_.of(text(row, "kernel_source"), measured.chip);
     const auto [pairs, distinct] =
         loads_.of({at(0), at(3), at(4), at(6)}, text(row, "distribution"));
-    const std::int64_t up = (is_gated(kernel, at(2), at(3)) ? 2 : 1) * width;
+    const bool gated = kernel.gated ? *kernel.gated : has_gated_experts(at(4), at(3), at(2));
+    const std::int64_t up = (gated ? 2 : 1) * width;
     const bool even = text(row, "distribution") == "balanced";
-    const bool second = is_alternative_kernel(kernel, measured.chip);
-    measured.untuned = is_untuned(kernel, measured.chip);
+    const bool second = kernel.alternative_kernel;
+    measured.untuned = kernel.untuned;
     const NumberFormat a = format->activations;
-    const double rows = keeps_all_rows(kernel) ? static_cast<double>(at(0) * at(3)) : pairs;
+    const double rows = kernel.keeps_all_rows ? static_cast<double>(at(0) * at(3)) : pairs;
     out.push_back(ExpertRouting{at(0), rows, hidden, at(4), at(3), a});
     out.push_back(GroupedGemm{pairs, distinct, up, hidden, a, format->weights, even, second});
     out.push_back(Elementwise{rows * static_cast<double>(up) * 2.0,

@@ -33,7 +33,7 @@
 //     whose name begins with format, hidden size, width and local experts: one expert also finds the file of 16, and the
 //     two kernels of NVFP4 find each other's, and what finds another's runs untuned. No column tells (collector/
 //     trtllm/collect_moe.py), so those rows have two modes. Its "min_latency" rows chose from four of eight groups
-//     of experts, which is not modelled
+//     of experts, which is not modelled. Kernels: calibrate/conventions/expert_kernels.yaml
 //   - mamba2 and gdn: calibrate/operators/recurrent_rows.hpp; deepep and alltoall: calibrate/operators/exchange_rows.hpp
 //   - custom_allreduce rows of "TRTLLM" are kernels with flags, the others with barriers; "eager" ones were
 //     launched by the host one by one, and copy their input into a registered buffer first
@@ -43,6 +43,7 @@
 #include <vector>
 
 #include "base/csv/csv.hpp"
+#include "calibrate/operators/expert_kernels.hpp"
 #include "calibrate/operators/expert_load.hpp"
 #include "workloads/architecture/precision.hpp"
 #include "workloads/graph/operator.hpp"
@@ -56,7 +57,7 @@ struct HostLaunches {
 };
 
 struct MeasuredOperator {
-  std::string chip;
+  std::string chip;  // the catalog's id; the table's word where there is none
   std::string stack;
   std::string format;                          // as the table names it
   std::vector<workloads::Operator> operators;  // run one after the other
@@ -93,6 +94,7 @@ class OperatorRows {
   std::vector<std::size_t> latencies_;
   double unit_s_ = 0.0;
   mutable ExpertLoads loads_;
+  mutable ExpertKernels kernels_;
   std::vector<std::size_t> shape_;  // columns of the kind's shape, in the order of its reader
 };
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The system a chip was measured in: tables of measurements name only the chip.
+// The system that a chip was measured in: `measured_on` of the catalog's chips.
 #pragma once
 
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "hardware/nearest_calibration.hpp"
@@ -21,18 +22,20 @@ class ChipPlatforms {
                          hardware::Measured measured = hardware::Measured::own)
       : calibration_(std::move(calibration)), measured_(measured) {}
 
-  // The server (HGX node, NVL72 rack, PCIe box) of a chip of the catalog under a serving stack; nullptr for
-  // other chips. Owned here, the same on every call.
+  // The server of a chip under a serving stack; nullptr where the catalog knows no such chip or server. Owned here, the
+  // same on every call.
   const sim::Platform* find(std::string_view chip, std::string_view stack);
   // The cluster of such servers, or the rack.
   const sim::Platform* find_cluster(std::string_view chip, std::string_view stack);
 
  private:
-  const sim::Platform* load(std::string_view system, std::string_view chip, std::string_view stack);
+  const sim::Platform* load(const std::string& system, const std::string& chip,
+                            std::string_view stack);
 
+  using Key = std::tuple<std::string, std::string, std::string>;  // system, chip, stack
   std::string calibration_;
   hardware::Measured measured_;
-  std::map<std::pair<std::string, std::string>, sim::Platform> platforms_;  // by system and stack
+  std::map<Key, sim::Platform> platforms_;
 };
 
 }  // namespace roofcast::calibrate

@@ -15,7 +15,6 @@ DisaggregatedRows::DisaggregatedRows(const base::CsvTable& table)
     : table_(table),
       stack_(table.column("backend")),
       chip_(table.column("system")),
-      model_(table.column("model_path")),
       precision_(table.column("precision")),
       isl_(table.column("isl")),
       osl_(table.column("osl")),
@@ -76,13 +75,12 @@ workloads::Pool DisaggregatedRows::recorded(std::size_t row, const Columns& c) c
   return pool;
 }
 
-const Configuration* DisaggregatedRows::find(std::size_t row, const workloads::Pools* workers,
-                                             bool& may_speculate) const {
-  const bool gpt_oss = table_.cell(row, model_).starts_with("openai/gpt-oss");
-  const std::string_view precision = gpt_oss ? "gpt-oss" : table_.cell(row, precision_);
+const PublishedDeployment* DisaggregatedRows::find(std::size_t row, const Facts& facts,
+                                                   const workloads::Pools* workers,
+                                                   bool& may_speculate) {
   const std::int64_t prefill = count(row, prefill_.tp);
   const std::int64_t decode = count(row, decode_.tp);
-  const bool says_nothing = prefill == 1 && decode == 1 && !gpt_oss;
+  const bool says_nothing = prefill == 1 && decode == 1;
   const bool all_together = !says_nothing && year(row) == 2025 && prefill == decode &&
                             count(row, prefill_.moe_tp) == prefill;
   const auto as_wide = [&](const workloads::Pools& pools) {
@@ -96,14 +94,11 @@ const Configuration* DisaggregatedRows::find(std::size_t row, const workloads::P
     return says_nothing || (all_together ? pools.ranks() == prefill : p == prefill && d == decode);
   };
   const std::int64_t clients = count(row, concurrency_);
-  const Configuration* found = nullptr;
-  for (const Configuration& each : disaggregated_configurations()) {
+  const PublishedDeployment* found = nullptr;
+  for (const PublishedDeployment& each : deployments_.of(facts)) {
     const bool listed = std::find(each.concurrencies.begin(), each.concurrencies.end(), clients) !=
                         each.concurrencies.end();
-    if (each.year != year(row) || each.stack != table_.cell(row, stack_) ||
-        each.chip != table_.cell(row, chip_) || each.precision != precision ||
-        each.input_tokens != count(row, isl_) || each.output_tokens != count(row, osl_) ||
-        !listed || !as_wide(each.pools)) {
+    if (!listed || !as_wide(each.pools)) {
       continue;
     }
     may_speculate = may_speculate || each.speculates;
@@ -117,29 +112,8 @@ const Configuration* DisaggregatedRows::find(std::size_t row, const workloads::P
   return found;
 }
 
-void DisaggregatedRows::set_limits(std::size_t row, DisaggregatedServer& server) const {
-  if (!is_inferencex(row)) {
-    return;
-  }
-  workloads::Pools& pools = server.pools;
-  if (table_.cell(row, stack_) == "trtllm") {
-    const bool is_long = count(row, isl_) > 1024;
-    const std::int64_t step = year(row) == 2025 ? (is_long ? 8448 : 4608) : (is_long ? 8320 : 8192);
-    const bool gpt_oss = table_.cell(row, model_).starts_with("openai/gpt-oss");
-    pools.prefill.limits.max_tokens_per_iteration = gpt_oss ? 20000 : step;
-  }
-  const std::int64_t ranks = pools.decode.replicas * pools.decode.mapping.data_parallel;
-  std::int64_t& sequences = pools.decode.limits.max_sequences;
-  constexpr std::int64_t kLeast = 1024;
-  sequences =
-      sequences > 0 ? sequences : std::max(kLeast, base::ceil_div(server.concurrency, ranks));
-  pools.decode.limits.max_tokens_per_iteration = sequences;
-  if (table_.cell(row, stack_) == "sglang" && table_.cell(row, chip_) == "gb200") {
-    pools.prefill.limits.memory_fraction = pools.decode.limits.memory_fraction = 0.95;
-  }
-}
-
-DisaggregatedServer DisaggregatedRows::row(std::size_t row) const {
+DisaggregatedServer DisaggregatedRows::row(std::size_t row, Facts facts) {
+  facts.set("year", year(row));
   DisaggregatedServer server;
   server.concurrency = count(row, concurrency_);
   const auto repeated = recorded_.find(run_of(row));
@@ -156,10 +130,10 @@ DisaggregatedServer DisaggregatedRows::row(std::size_t row) const {
       }
     }
     bool speculates = false;
-    if (const Configuration* known = find(row, &pools, speculates)) {
+    if (const PublishedDeployment* known = find(row, facts, &pools, speculates)) {
       pools.decode.limits.max_sequences = known->pools.decode.limits.max_sequences;
     }
-  } else if (const Configuration* known = find(row, nullptr, server.may_speculate)) {
+  } else if (const PublishedDeployment* known = find(row, facts, nullptr, server.may_speculate)) {
     server.pools = known->pools;
   } else {
     server.reason = "the disaggregated deployment is not published";
@@ -168,7 +142,15 @@ DisaggregatedServer DisaggregatedRows::row(std::size_t row) const {
     const workloads::Pool& decode = server.pools.decode;
     server.concurrency = count(row, decode_batch_) * decode.replicas * decode.mapping.data_parallel;
   }
-  set_limits(row, server);
+  if (is_inferencex(row)) {
+    workloads::Pool& decode = server.pools.decode;
+    constexpr std::int64_t kLeast = 1024;
+    std::int64_t& sequences = decode.limits.max_sequences;
+    const std::int64_t ranks = decode.replicas * decode.mapping.data_parallel;
+    sequences =
+        sequences > 0 ? sequences : std::max(kLeast, base::ceil_div(server.concurrency, ranks));
+    decode.limits.max_tokens_per_iteration = sequences;
+  }
   return server;
 }
 

@@ -112,6 +112,9 @@ std::string small_letters(std::string_view text) {
 
 // "RTXPRO6000" is the chip whose id begins so, blanks and signs aside.
 std::vector<std::string> chips_called(const std::string& gpu) {
+  if (const auto id = base::id_called(hardware::chip_catalog(), gpu)) {
+    return {*id};
+  }
   const auto plain = [](std::string text) {
     std::erase_if(text, [](unsigned char c) { return std::isalnum(c) == 0; });
     return text;
@@ -131,6 +134,9 @@ std::vector<std::string> chips_called(const std::string& gpu) {
 
 // "meta-llama/Llama-3.1-8B-Instruct" is llama-3.1-8b: what was trained further has the same shapes.
 std::string model_called(const std::string& path) {
+  if (const auto id = base::id_called(workloads::model_catalog(), path)) {
+    return *id;
+  }
   static const std::regex further("(-(base|chat|hf|instruct|thinking|v[0-9.]+|[0-9]{4}))*");
   const std::string name = small_letters(path.substr(path.find_last_of('/') + 1));
   for (const std::string& id : base::catalog_ids(workloads::model_catalog())) {

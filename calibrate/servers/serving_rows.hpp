@@ -18,41 +18,13 @@
 //                   one server.
 //   concurrency     of one replica; vendor's rows that name adp but have batch_size·adp below the
 //                   concurrency counted several replicas, whose share is batch_size·adp.
-//   precision       FP8 of DeepSeek, MiniMax-M2 and Qwen's own FP8 checkpoints, and rows named fp8_block:
-//                   128×128 blocks (quantization_config of their config.json). gpt-oss: MXFP4 experts
-//                   whatever the row says, multiplied in bf16 on Hopper, FP8 on Blackwell.
-//   KV cache        fp8 beside FP8 and FP4 weights, as InferenceX's configurations set it; bf16 beside
-//                   the vendor's FP8 weights, which have no scales for the cache, and for DeepSeek on
-//                   H200 by SGLang, whose settings name none.
-//   host            vLLM's works beside the GPU since 0.14 and where InferenceX asks for that. The vendor's
-//                   0.12 did not; of InferenceX's rows those of Llama-70B did not either, for all
-//                   that was asked: they are as much slower than their kernels as the vendor's.
-//   launches        dependent launch in TensorRT-LLM since 1.2, and where InferenceX sets
-//                   TRTLLM_ENABLE_PDL: gpt-oss, but its first rows on H200.
-//   fusion          InferenceX's vLLM on Blackwell normalises and quantises inside all-reduces for
-//                   Llama-70B and gpt-oss; TensorRT-LLM 1.0's Qwen3 quantises in kernels of their own
-//                   (NVIDIA/TensorRT-LLM@010bb95 tensorrt_llm/_torch/models/modeling_qwen3.py).
-//   scheduler       InferenceX's settings where they are not the stack's: tokens a step, iterations that prompts
-//                   wait for more, decode iterations between looks at new requests, tokens a message.
-//                   The vendor's TensorRT-LLM holds one prompt a step: TTFT of Qwen3 is that of prompts
-//                   computed one by one, however long they are.
-//   client          ten requests a client, all clients' first at once. InferenceX's lengths are uniform
-//                   from 80 to 100 % of nominal. The vendor's are nominal, and its clients of SGLang and TensorRT-LLM
-//                   stay in step, which TTFT shows; those of Llama-3.1-8B and of vLLM do not: answers
-//                   that vary by 10 % stand for whatever parts them.
-//   a slot          TensorRT-LLM serves one request of Llama-3.1-8B fewer than there are clients: measured
-//                   TTFT is longer by the time of a request over the number of clients, whatever the lengths.
-//   prefix cache    prompts of Llama-3.1-8B on the vendor's vLLM are in it: 190,000 of their tokens a second
-//                   on one H200 would be more than its FLOP.
-//   two pools       calibrate/servers/disaggregated_rows.hpp, in clusters of the chip, behind a front end of their own
-//                   (Dynamo), which sends 80,000 tokens a second and more: taken to cost nothing.
-//   DeepSeek        calibrate/servers/deepseek_servers.hpp; speculation is not recorded, rows of TensorRT-LLM and SGLang may
-//                   have used MTP
+//   two pools       calibrate/servers/disaggregated_rows.hpp, in clusters of the chip
+//   client          ten requests a client, all clients' first at once
 //
-// Settings: SemiAnalysisAI/InferenceX, benchmarks/*.sh before 2026-04-28.
+// How the servers were run otherwise, by what a row tells: calibrate/conventions/servers.yaml. A row's model and chip
+// are those that the catalog knows by the table's names.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,6 +32,7 @@
 #include "base/csv/csv.hpp"
 #include "calibrate/platforms/chip_platforms.hpp"
 #include "calibrate/servers/disaggregated_rows.hpp"
+#include "calibrate/servers/server_settings.hpp"
 #include "sim/estimate.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "workloads/traffic/request_stream.hpp"
@@ -80,6 +53,7 @@ struct MeasuredServer {
   const workloads::Architecture* architecture = nullptr;
   const workloads::Precision* precision = nullptr;
   workloads::Serving serving;
+  std::optional<workloads::Serving> speculating;  // as it would be if it did; of one that may
   workloads::Mapping mapping;
   workloads::Traffic traffic;  // of mean lengths
   workloads::RequestStream stream;
@@ -108,13 +82,12 @@ class ServingRows {
   std::string_view text(std::size_t row, std::size_t column) const;
   std::int64_t count(std::size_t row, std::size_t column) const;  // 0 when empty
   bool is_inferencex(std::size_t row) const;
-  void read_pools(std::size_t row, MeasuredServer& server);
+  Facts facts_of(std::size_t row, const MeasuredServer& server) const;
+  void read_pools(std::size_t row, Facts& facts, MeasuredServer& server);
   void read_mapping(std::size_t row, MeasuredServer& server) const;
-  void read_traffic(std::size_t row, MeasuredServer& server) const;
-  void read_scheduler(std::size_t row, MeasuredServer& server) const;
-  void read_serving(std::size_t row, MeasuredServer& server);
-  void read_engine(std::size_t row, MeasuredServer& server) const;
-  const workloads::Precision* precision_of(std::size_t row, const MeasuredServer& server);
+  void read_concurrency(std::size_t row, MeasuredServer& server) const;
+  void read_traffic(std::size_t row, const RunSettings& run, MeasuredServer& server) const;
+  void read_settings(std::size_t row, Facts facts, MeasuredServer& server);
 
   const base::CsvTable& table_;
   std::size_t mode_, model_, system_, backend_, precision_, gemm_, source_, version_;
@@ -122,9 +95,7 @@ class ServingRows {
       tpot_;
   ChipPlatforms platforms_;
   std::optional<DisaggregatedRows> disaggregated_;  // once a row needs its columns
-  std::map<std::string, workloads::Architecture> models_;
-  std::map<std::string, workloads::Precision> precisions_;
-  std::map<std::string, workloads::Serving> servings_;
+  ServerConventions conventions_;
 };
 
 // A row's forecast, by simulation of the benchmark (sim/replay/simulate.hpp), in the measurement's units; no numbers where there is a reason.

@@ -5,28 +5,54 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 #include <vector>
 
-#include "base/document/problems.hpp"
-#include "sim/scenario/knob.hpp"
-#include "sim/scenario/sections.hpp"
+#include "base/document/fields.hpp"
+#include "calibrate/conventions/conventions.hpp"
 #include "workloads/traffic/lengths.hpp"
 
 namespace roofcast::calibrate {
 namespace {
 
-constexpr std::int64_t kPromptTokens = 110;
-constexpr double kVariation = 0.6;
-
-struct Recipe {
-  std::string_view model, ours;
-  std::int64_t samples;
-  std::string_view recompute;
+// What calibrate/conventions/post_training.yaml sets of the run beside its scenario: `run.`
+struct RunSettings {
+  std::int64_t generating = 1;
+  std::int64_t prompt_tokens = 1;
+  double variation = 0.0;
 };
-constexpr Recipe kRecipes[] = {{"DeepSeek V3", "deepseek-v3", 16, "full"},
-                               {"Qwen3-235B", "qwen3-235b-a22b", 32, "full"},
-                               {"Qwen3-30B3A", "qwen3-30b-a3b", 32, "none"}};
+
+RunSettings run_of(const Settings& settings, base::Problems& problems) {
+  const base::Node document = run_settings(settings, problems);
+  RunSettings run;
+  base::Fields f(document, "run", problems);
+  f.integer("generating", run.generating, base::at_least_one);
+  f.integer("prompt_tokens", run.prompt_tokens, base::at_least_one);
+  f.number("variation", run.variation, base::not_negative);
+  f.end();
+  return run;
+}
+
+// The first system that a word of the text is called; empty where none is.
+std::string system_in(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (const auto id = base::id_called(hardware::system_catalog(), text.substr(0, end))) {
+      return *id;
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return {};
+}
+
+// The chip that a system of the catalog is made of.
+std::string chip_of(const std::string& system) {
+  base::Problems problems;
+  base::Node document;
+  document["system"] = base::scalar_node(system, {});
+  sim::load_references(document, problems);
+  problems.throw_if_any();
+  return document.find_path("system.chip")->reference;
+}
 
 std::string without(std::string_view cell, std::string_view characters) {
   std::string text(cell);
@@ -55,10 +81,10 @@ std::vector<std::int64_t> sizes(std::string_view cell) {
 }
 
 // The mean before lengths are cut at `most` that leaves `mean`.
-double uncut_mean(double mean, std::int64_t most) {
+double uncut_mean(double mean, double variation, std::int64_t most) {
   workloads::Lengths lengths;
   lengths.shape = workloads::Lengths::Shape::lognormal;
-  lengths.cv = kVariation;
+  lengths.cv = variation;
   lengths.most = most;
   double low = mean;
   double high = 100.0 * mean;
@@ -81,13 +107,24 @@ MeasuredPostTraining post_training_row(const base::CsvTable& table, std::size_t 
   m.policy = std::string(text("On/Off policy"));
   m.step_s = number(table, row, "Total Step time(s)");
   const std::string_view section = text("section");
-  const bool is_gb200 = section.find("GB200") != std::string_view::npos;
-  m.chip = is_gb200 ? "gb200" : "h100_sxm";
-  const auto* recipe = std::find_if(std::begin(kRecipes), std::end(kRecipes),
-                                    [&](const Recipe& r) { return r.model == m.model; });
+  const std::string system = system_in(section);
+  m.chip = system.empty() ? std::string() : chip_of(system);
+  const auto model = base::id_called(workloads::model_catalog(), m.model);
+  const std::int64_t lag =
+      m.policy.starts_with("On")
+          ? 0
+          : std::llround(base::parse_number(m.policy.substr(0, 1)).value_or(1.0));
+  static const Conventions conventions("post_training");
+  Facts facts;
+  facts.set("model", model.value_or(""));
+  facts.set("lag", lag);
+  facts.set("table.section", section);
+  const Settings settings = conventions.settings(facts);
   if (text("Algorithm") != "GRPO") {
     m.reason = "several turns with tools between them, which a rollout does not model";
-  } else if (recipe == std::end(kRecipes)) {
+  } else if (system.empty()) {
+    m.reason = "no cluster of the system in the catalog";
+  } else if (!model || find(settings, "rl.samples") == nullptr) {
     m.reason = "a model whose recipe is not known here";
   } else if (!(m.step_s > 0.0)) {
     m.reason = "no measured step";
@@ -96,12 +133,10 @@ MeasuredPostTraining post_training_row(const base::CsvTable& table, std::size_t 
     return m;
   }
   const auto gpus = std::llround(number(table, row, "#-GPUs"));
-  const std::int64_t lag =
-      m.policy.starts_with("On")
-          ? 0
-          : std::llround(base::parse_number(m.policy.substr(0, 1)).value_or(1.0));
-  const bool split = lag > 0;
-  const std::int64_t generating = !split ? gpus : lag == 8 ? gpus / 3 : gpus / 2;
+  base::Problems problems;
+  const RunSettings run = run_of(settings, problems);
+  const bool split = run.generating > 1;
+  const std::int64_t generating = gpus / run.generating;
   const std::int64_t training = split ? gpus - generating : gpus;
   const auto generation = sizes(text("Generation [TP,PP]"));
   const auto mapping = sizes(text("Training [TP,CP,EP,PP,VPP]"));
@@ -111,34 +146,28 @@ MeasuredPostTraining post_training_row(const base::CsvTable& table, std::size_t 
   }
   const std::int64_t stage = mapping[0] * mapping[1] * mapping[3];
   const auto longest = std::llround(number(table, row, "T-Max Sequence Length"));
-  const std::int64_t most = longest - kPromptTokens;
-  const double mean = uncut_mean(number(table, row, "G-Average Seq len"), most);
-  const bool fp8 = section.find("FP8") != std::string_view::npos;
+  const std::int64_t most = longest - run.prompt_tokens;
+  const double mean = uncut_mean(number(table, row, "G-Average Seq len"), run.variation, most);
   base::Node document = base::parse_document(
       "row",
       fmt::format(
-          "system: {{base: {}, chips: {}}}\nmodel: {}\nprecision: {{base: {}, kv_cache: bf16}}\n"
+          "system: {{base: {}, chips: {}}}\nmodel: {}\n"
           "deployment: {{tensor_parallel: {}, context_parallel: {}, expert_parallel: {}, "
           "pipeline_parallel: {}, data_parallel: {}, sequence_parallel: {}}}\n"
-          "training: {{global_batch: {}, sequence_length: {}, recompute: {}, gradients: bf16, "
-          "trainer: nemo-rl}}\nserving: {{stack: vllm, memory_fraction: {}}}\n"
-          "rl: {{responses: {}, samples: {}, prompt_tokens: {}, response_tokens: {{lognormal: "
+          "training: {{global_batch: {}, sequence_length: {}}}\n"
+          "rl: {{responses: {}, prompt_tokens: {}, response_tokens: {{lognormal: "
           "{{mean: {:.1f}, cv: {}, max: {}}}}}, rollout: {{tensor_parallel: {}, pipeline_parallel: "
-          "{}, "
-          "replicas: {}}}, placement: {}, off_policy_steps: {}, logprob_passes: 2}}\n",
-          is_gb200 ? "gb200_nvl72_x8" : "h100_cluster_128", 576, recipe->ours,
-          fp8 ? "fp8_block" : "bf16", mapping[0], mapping[1],
-          std::min(mapping[2], training / mapping[3]), mapping[3], training / stage, mapping[0] > 1,
-          std::llround(number(table, row, "T-GBS")), longest, recipe->recompute, split ? 0.8 : 0.6,
-          std::llround(number(table, row, "G-GBS")), recipe->samples, kPromptTokens, mean,
-          kVariation, most, generation[0], generation[1],
-          generating / (generation[0] * generation[1]), split ? "split" : "colocated", lag));
+          "{}, replicas: {}}}, off_policy_steps: {}}}\n",
+          system, 576, *model, mapping[0], mapping[1], std::min(mapping[2], training / mapping[3]),
+          mapping[3], training / stage, mapping[0] > 1, std::llround(number(table, row, "T-GBS")),
+          longest, std::llround(number(table, row, "G-GBS")), run.prompt_tokens, mean,
+          run.variation, most, generation[0], generation[1],
+          generating / (generation[0] * generation[1]), lag));
+  set(document, settings, problems);
   if (!calibration.empty()) {
-    base::Problems problems;
-    sim::set_knob(document, {"--set", fmt::format("system.calibration={}", calibration), {}},
-                  problems);
-    problems.throw_if_any();
+    sim::set_knob(document, fmt::format("system.calibration={}", calibration), problems);
   }
+  problems.throw_if_any();
   m.scenario = sim::read_scenario(std::move(document));
   return m;
 }

@@ -7,55 +7,21 @@
 #include <cmath>
 
 #include "base/document/problems.hpp"
-#include "sim/scenario/knob.hpp"
-#include "sim/scenario/sections.hpp"
+#include "calibrate/platforms/named_parts.hpp"
 
 namespace roofcast::calibrate {
 namespace {
 
-struct Name {
-  std::string_view theirs, ours;
+constexpr std::pair<Layout, std::string_view> kLayouts[] = {
+    {Layout::iteration_times, "iteration_times"},
+    {Layout::model_parallel, "model_parallel"},
+    {Layout::weak_scaling, "weak_scaling"},
+    {Layout::bridge, "bridge"},
 };
 
-constexpr Name kModels[] = {
-    {"DeepSeekV3", "deepseek-v3"},
-    {"GPT OSS 120B", "gpt-oss-120b"},
-    {"Qwen3_30B_a3B", "qwen3-30b-a3b"},
-    {"Qwen3_235B_a22B", "qwen3-235b-a22b"},
-    {"Nemotron_3_Nano", "nemotron-3-nano-30b-a3b"},
-    {"Nemotron_3_5_Lightning", "nemotron-3.5-lightning-30b-a3b"},
-    {"Nemotron_3_Super", "nemotron-3-super-120b-a12b"},
-    {"Nemotron_3_Ultra", "nemotron-3-ultra-550b-a55b"},
-    {"LLAMA3.1_405B", "llama-3.1-405b"},
-    {"LLAMA3_70B", "llama-3.1-70b"},
-    {"LLAMA3_8B", "llama-3.1-8b"},
-    {"Kimi_K2", "kimi-k2"},
-};
-
-constexpr Name kSystems[] = {
-    {"DGX-H100", "h100_cluster_128"},      {"DGX-B200", "b200_cluster_128"},
-    {"DGX-GB200", "gb200_nvl72_x8"},       {"DGX-GB300", "gb300_nvl72_x8"},
-    {"H100", "h100_cluster_128"},          {"A100-80GB (DGX A100/Selene)", "a100_cluster_128"},
-    {"A100-80GB SXM", "a100_cluster_128"},
-};
-
-// Of weights and activations of linear layers; attention is in bf16.
-constexpr Name kPrecisions[] = {{"BF16", "bf16"},  {"FP8", "fp8"},   {"FP8-CS", "fp8"},
-                                {"FP8-MX", "fp8"}, {"MXFP8", "fp8"}, {"NVFP4", "nvfp4"}};
-
-std::string_view ours(std::span<const Name> names, std::string_view theirs) {
-  for (const Name& name : names) {
-    if (name.theirs == theirs) {
-      return name.ours;
-    }
-  }
-  return {};
-}
-
-bool with_experts(std::string_view id) { return !id.starts_with("llama"); }
-
-std::string precision(std::string_view id) {
-  return fmt::format("{{base: {}, kv_cache: bf16}}", id);
+// The cluster that the table names; empty where the catalog knows none.
+std::string system_called(std::string_view name) {
+  return base::id_called(hardware::system_catalog(), name).value_or("");
 }
 
 }  // namespace
@@ -88,14 +54,28 @@ double TrainingRows::number(std::size_t row, std::string_view column) const {
   return base::parse_number(cell).value_or(0.0);
 }
 
-void TrainingRows::read(const std::string& document, MeasuredTraining& measured) const {
+Facts TrainingRows::facts(std::size_t row) const {
+  Facts facts;
+  facts.set("layout",
+            std::find_if(std::begin(kLayouts), std::end(kLayouts), [&](const auto& named) {
+              return named.first == layout_;
+            })->second);
+  facts.set("mode", text(row, "mode"));
+  facts.set("table.Precision", text(row, "Precision"));
+  facts.set("experts", "no");
+  facts.set("fsdp", "no");
+  return facts;
+}
+
+void TrainingRows::read(const std::string& document, const Settings& settings,
+                        MeasuredTraining& measured) const {
+  base::Problems problems;
   base::Node node = base::parse_document("row", document);
+  set(node, settings, problems);
   if (!calibration_.empty()) {
-    base::Problems problems;
-    sim::set_knob(node, {"--set", fmt::format("system.calibration={}", calibration_), {}},
-                  problems);
-    problems.throw_if_any();
+    sim::set_knob(node, fmt::format("system.calibration={}", calibration_), problems);
   }
+  problems.throw_if_any();
   measured.scenario = sim::read_scenario(std::move(node));
 }
 
@@ -109,9 +89,13 @@ MeasuredTraining TrainingRows::bridge_row(std::size_t row) const {
     model = colon == std::string_view::npos ? section : section.substr(colon + 7);
   }
   m.group = std::string(model);
-  const std::string_view id = ours(kModels, model);
-  const std::string_view system = ours(kSystems, text(row, "System"));
-  const std::string_view format = ours(kPrecisions, text(row, "Precision"));
+  const workloads::Architecture* known_model = model_called(model);
+  const std::string system = system_called(text(row, "System"));
+  const std::string_view sharded = text(row, "FSDP");
+  Facts known = facts(row);
+  known.set("fsdp", !sharded.empty() && sharded != "0" && sharded != "n/a" ? "yes" : "no");
+  known.set("experts", known_model != nullptr && known_model->moe.experts > 0 ? "yes" : "no");
+  const Settings settings = conventions_.settings(known);
   m.chip = std::string(text(row, "System"));
   const auto size = [&](std::string_view column) {
     return std::max<std::int64_t>(1, std::llround(number(row, column)));
@@ -126,11 +110,11 @@ MeasuredTraining TrainingRows::bridge_row(std::size_t row) const {
   const std::string_view task = text(row, "section");
   if (task.find("Pre-Training") == std::string_view::npos) {
     m.reason = "no pre-training";
-  } else if (id.empty()) {
+  } else if (known_model == nullptr) {
     m.reason = "the model is not in the catalog";
   } else if (system.empty()) {
     m.reason = "no cluster of the system in the catalog";
-  } else if (format.empty()) {
+  } else if (find(settings, "precision") == nullptr) {
     m.reason = "a precision that is not in the catalog";
   } else if (!(tokens > 0.0) || !(length > 0.0) || !(batch > 0.0)) {
     m.reason = "no tokens a second, sequence length or batch";
@@ -141,20 +125,17 @@ MeasuredTraining TrainingRows::bridge_row(std::size_t row) const {
     return m;
   }
   m.step_s = batch * length / (tokens * static_cast<double>(gpus));
-  const std::string_view sharded = text(row, "FSDP");
-  const bool fsdp = !sharded.empty() && sharded != "0" && sharded != "n/a";
-  read(fmt::format(
-           "system: {{base: {}, chips: {}}}\n"
-           "model: {{base: {}, max_context: 1000000{}}}\nprecision: {}\n"
-           "deployment: {{tensor_parallel: {}, pipeline_parallel: {}, context_parallel: {}, "
-           "expert_parallel: {}, data_parallel: {}, sequence_parallel: {}}}\n"
-           "training: {{global_batch: {}, sequence_length: {}, micro_batch: {}, "
-           "virtual_stages: {}, gradients: bf16, sharding: {}, trainer: megatron}}\n",
-           system, std::max<std::int64_t>(gpus, 576), id,
-           with_experts(id) ? ", expert_load: {variation: 0, source: even}" : "", precision(format),
-           tp, pp, cp, size("EP"), gpus / (tp * pp * cp), tp > 1, std::llround(batch),
-           std::llround(length), size("MBS"), size("VP"), fsdp ? "parameters" : "optimizer"),
-       m);
+  read(
+      fmt::format("system: {{base: {}, chips: {}}}\n"
+                  "model: {{base: {}}}\n"
+                  "deployment: {{tensor_parallel: {}, pipeline_parallel: {}, context_parallel: {}, "
+                  "expert_parallel: {}, data_parallel: {}, sequence_parallel: {}}}\n"
+                  "training: {{global_batch: {}, sequence_length: {}, micro_batch: {}, "
+                  "virtual_stages: {}}}\n",
+                  system, std::max<std::int64_t>(gpus, 576), known_model->id, tp, pp, cp,
+                  size("EP"), gpus / (tp * pp * cp), tp > 1, std::llround(batch),
+                  std::llround(length), size("MBS"), size("VP")),
+      settings, m);
   return m;
 }
 
@@ -162,7 +143,7 @@ MeasuredTraining TrainingRows::bridge_row(std::size_t row) const {
 MeasuredTraining TrainingRows::gpt_row(std::size_t row) const {
   MeasuredTraining m;
   m.chip = std::string(text(row, "gpu"));
-  const std::string_view system = ours(kSystems, m.chip);
+  const std::string system = system_called(m.chip);
   const bool old = layout_ == Layout::model_parallel;
   const bool timed = layout_ == Layout::iteration_times;
   m.group = std::string(text(row, timed ? "mode" : "gpu"));
@@ -191,32 +172,23 @@ MeasuredTraining TrainingRows::gpt_row(std::size_t row) const {
   const double rate = number(row, old ? "tflops_per_gpu" : "per_gpu_tflops") * base::tera;
   m.step_s = timed ? number(row, "iteration_time_s") : flop / (gpus * rate);
   const std::string_view mode = text(row, "mode");
-  const bool selective = mode.find("selective") != std::string_view::npos;
   const double virtual_stages = timed ? number(row, "interleave")
                                 : old && pp > 1.0 && std::fmod(layers / pp, 2) == 0.0 ? 2.0
                                                                                       : 1.0;
   const double micro_batch = timed ? number(row, "micro_batch") : old && pp == 1.0 ? 4.0 : 1.0;
-  read(
-      fmt::format(
-          "system: {{base: {}, chips: {}}}\n"
-          "model: {{base: megatron-1.7b, max_context: 1000000, hidden: {}, vocab: {}, attention: "
-          "{{query_heads: {}, "
-          "kv_heads: {}, head_dim: {}}}, mlp: {{intermediate: {}}}, layers: [{{count: {}, mixer: "
-          "attention, ffn: mlp}}]}}\n"
-          "precision: {}\n"
-          "deployment: {{tensor_parallel: {}, pipeline_parallel: {}, data_parallel: {}, "
-          "sequence_parallel: {}}}\n"
-          "training: {{global_batch: {}, sequence_length: {}, micro_batch: {}, virtual_stages: {}, "
-          "recompute: {}, sharding: {}, trainer: megatron}}\n",
-          system, std::max(576.0, gpus), hidden, vocab, heads, heads, std::floor(hidden / heads),
-          4.0 * hidden, layers, layout_ == Layout::weak_scaling ? "bf16" : "fp16", tp, pp,
-          gpus / (tp * pp), tp > 1.0 && !old && mode != "full_recompute", batch, length,
-          micro_batch, virtual_stages,
-          selective                         ? "attention"
-          : layout_ == Layout::weak_scaling ? "none"
-                                            : "full",
-          layout_ == Layout::weak_scaling ? "optimizer" : "none"),
-      m);
+  read(fmt::format("system: {{base: {}, chips: {}}}\n"
+                   "model: {{hidden: {}, vocab: {}, attention: {{query_heads: {}, kv_heads: {}, "
+                   "head_dim: {}}}, mlp: {{intermediate: {}}}, layers: [{{count: {}, mixer: "
+                   "attention, ffn: mlp}}]}}\n"
+                   "deployment: {{tensor_parallel: {}, pipeline_parallel: {}, data_parallel: {}, "
+                   "sequence_parallel: {}}}\n"
+                   "training: {{global_batch: {}, sequence_length: {}, micro_batch: {}, "
+                   "virtual_stages: {}}}\n",
+                   system, std::max(576.0, gpus), hidden, vocab, heads, heads,
+                   std::floor(hidden / heads), 4.0 * hidden, layers, tp, pp, gpus / (tp * pp),
+                   tp > 1.0 && !old && mode != "full_recompute", batch, length, micro_batch,
+                   virtual_stages),
+       conventions_.settings(facts(row)), m);
   return m;
 }
 

@@ -11,7 +11,10 @@
 //   per_gpu_tflops            Megatron-LM's weak scaling on H100: no recompute, micro-batches of 1, TFLOP/s of
 //                             72·B·s·l·h²·(1 + s/6h + V/12lh), whole attention
 //   "Tokens / sec / GPU"      Megatron Bridge's summary: data parallelism is what TP, PP and CP leave. Not told: recomputation
-//                             (taken as none), popularity of experts (taken as even, as pre-training makes it), layers of each stage, CUDA graphs, host
+//                             (taken as none), popularity of experts, layers of each stage, CUDA graphs, host
+//
+// A row's model and system are those that the catalog knows by the table's names. How the steps were run otherwise:
+// calibrate/conventions/trainings.yaml.
 #pragma once
 
 #include <map>
@@ -20,7 +23,7 @@
 #include <string_view>
 
 #include "base/csv/csv.hpp"
-#include "calibrate/platforms/chip_platforms.hpp"
+#include "calibrate/conventions/conventions.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace roofcast::calibrate {
@@ -33,6 +36,8 @@ struct MeasuredTraining {
   std::optional<sim::Scenario> scenario;
 };
 
+enum class Layout { iteration_times, model_parallel, weak_scaling, bridge };
+
 class TrainingRows {
  public:
   // Throws InputError where the columns are of none of the tables.
@@ -40,17 +45,18 @@ class TrainingRows {
   MeasuredTraining row(std::size_t row) const;
 
  private:
-  enum class Layout { iteration_times, model_parallel, weak_scaling, bridge };
-
   std::string_view text(std::size_t row, std::string_view column) const;
   double number(std::size_t row, std::string_view column) const;
   MeasuredTraining bridge_row(std::size_t row) const;
   MeasuredTraining gpt_row(std::size_t row) const;
-  void read(const std::string& document, MeasuredTraining& measured) const;
+  Facts facts(std::size_t row) const;
+  void read(const std::string& document, const Settings& settings,
+            MeasuredTraining& measured) const;
 
   const base::CsvTable& table_;
   std::string calibration_;
   Layout layout_;
+  Conventions conventions_{"trainings"};
 };
 
 }  // namespace roofcast::calibrate

@@ -11,6 +11,7 @@
 #include "base/nearest.hpp"
 #include "base/units/unit_text.hpp"
 #include "calibrate/accuracy/claims.hpp"
+#include "calibrate/conventions/conventions.hpp"
 #include "cli/catalog/model_table.hpp"
 #include "cli/tables/text_table.hpp"
 #include "hardware/prices.hpp"
@@ -137,6 +138,10 @@ std::string check_score(const Node& document) {
   }
   return fmt::format("{} scores: {}", scores.points.size(), fmt::join(benchmarks, ", "));
 }
+std::string check_convention(const Node& document) {
+  const calibrate::Conventions conventions{Node(document)};
+  return fmt::format("convention of {} rules", conventions.rules());
+}
 std::string check_claim(const Node& document) {
   const calibrate::Claims claims = calibrate::read_claims(document);
   return fmt::format("{}: {} figures", claims.title, claims.claims.size());
@@ -170,6 +175,7 @@ constexpr DocumentKind kKinds[] = {
     {"score", "reports", "", workloads::score_catalog, check_score,
      base::describe<workloads::Scores>},
     {"claim", "claims", "", calibrate::claim_catalog, check_claim, nullptr},
+    {"convention", "rules", "", calibrate::convention_catalog, check_convention, nullptr},
     {"example", "axes", "", example_catalog, check_example, nullptr},
 };
 

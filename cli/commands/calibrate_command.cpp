@@ -12,6 +12,7 @@
 #include "cli/program/usage.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/validate/validation.hpp"
+#include "workloads/serving/serving.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -53,7 +54,7 @@ void add_fit(CLI::App& calibrate, Run& chosen) {
       ->required();
   command->add_option("--stack", options->stack, "the stack whose rows are fitted")
       ->required()
-      ->check(CLI::IsMember({"trtllm", "vllm"}));
+      ->check(CLI::IsMember(base::catalog_ids(workloads::stack_catalog())));
   command->add_option("-o,--output", options->output, "the overlay, YAML")
       ->type_name(kFile)
       ->required();

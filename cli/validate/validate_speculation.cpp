@@ -5,15 +5,15 @@
 
 #include <cmath>
 
-#include "calibrate/servers/deepseek_servers.hpp"
 #include "cli/tables/text_table.hpp"
 
 namespace roofcast::cli {
 
 void SpeculationErrors::add(const calibrate::MeasuredServer& measured,
                             const calibrate::ServerForecast& without, sim::Workspace& workspace) {
-  const calibrate::ServerForecast with =
-      calibrate::forecast(calibrate::speculating(measured), workspace);
+  calibrate::MeasuredServer speculating = measured;
+  speculating.serving = measured.speculating.value();
+  const calibrate::ServerForecast with = calibrate::forecast(speculating, workspace);
   if (!with.predicted()) {
     return;
   }

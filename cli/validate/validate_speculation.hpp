@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The part of `calibrate validate serving` on servers that may have used speculative decoding: their errors without
-// it and with it (calibrate/servers/deepseek_servers.hpp), and how many rows each explains better.
+// it and with it (MeasuredServer::speculating), and how many rows each explains better.
 #pragma once
 
 #include <map>

@@ -286,6 +286,8 @@ void read(Fields& f, Architecture& model) {
       },
       base::optional);
   f.source();
+  std::vector<std::string> known_as;  // base::id_called
+  f.texts("known_as", known_as);
   std::vector<std::string> notes;
   f.texts("notes", notes);
 }

@@ -10,10 +10,10 @@
 #include <nccl.h>
 #endif
 
-#include "calibrate/bench/chip_ids.hpp"
 #include "calibrate/bench/gpu/device.cuh"
 #include "calibrate/bench/measure.hpp"
 #include "calibrate/bench/power_meter.hpp"
+#include "hardware/chip.hpp"
 
 namespace roofcast::bench {
 namespace {
@@ -46,12 +46,13 @@ Subject subject(const std::string& chosen) {
   int runtime = 0;
   check(cudaRuntimeGetVersion(&runtime), "asking for CUDA's version");
   const std::string gpu = current_device().name;
-  const auto known = chip_of(gpu);
+  // Known to the letter: variants of a GPU differ in memory and clocks.
+  const auto known = base::id_called(hardware::chip_catalog(), gpu);
   if (chosen.empty() && !known) {
     throw std::runtime_error("no chip of the catalog is known to be a \"" + gpu +
                              "\": name it with --chip ID");
   }
-  return {chosen.empty() ? std::string(*known) : chosen, cuda_version(runtime)};
+  return {chosen.empty() ? *known : chosen, cuda_version(runtime)};
 }
 
 void write_environment(const std::filesystem::path& directory, const Subject& subject) {

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibrate/platforms/named_parts.hpp"
+
+#include <map>
+#include <optional>
+
+#include "base/document/problems.hpp"
+#include "sim/scenario/knob.hpp"
+
+namespace roofcast::calibrate {
+namespace {
+
+// The part that `path` of a scenario would be with this id, whole, whether it is derived or not.
+template <class T>
+T read_part(std::string_view path, const std::string& id) {
+  base::Problems problems;
+  base::Node document;
+  sim::set_knob(document, path, {}, base::scalar_node(id, {}), problems);
+  sim::load_references(document, problems);
+  problems.throw_if_any();
+  T part;
+  base::Fields fields(*document.find_path(path), id, problems);
+  read(fields, part);
+  fields.end();
+  problems.throw_if_any();
+  return part;
+}
+
+template <class T>
+const T* called(const base::Catalog& catalog, std::string_view path, std::string_view name) {
+  static std::map<std::string, std::optional<T>, std::less<>> parts;  // one for each T
+  auto known = parts.find(name);
+  if (known == parts.end()) {
+    const auto id = base::id_called(catalog, name);
+    known = parts.emplace(name, id ? std::optional(read_part<T>(path, *id)) : std::nullopt).first;
+  }
+  return known->second ? &*known->second : nullptr;
+}
+
+}  // namespace
+
+const hardware::Chip* chip_called(std::string_view name) {
+  return called<hardware::Chip>(hardware::chip_catalog(), "system.chip", name);
+}
+
+const workloads::Architecture* model_called(std::string_view name) {
+  return called<workloads::Architecture>(workloads::model_catalog(), "model", name);
+}
+
+}  // namespace roofcast::calibrate

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibrate/servers/published_deployments.hpp"
+
+#include <array>
+#include <charconv>
+#include <string>
+#include <string_view>
+
+#include "base/document/fields.hpp"
+
+namespace roofcast::calibrate {
+namespace {
+
+// Reads a number off the front of a text; 0 where there is none.
+std::int64_t number(std::string_view& text) {
+  std::int64_t value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
+  return value;
+}
+
+// "5xtep8": five workers of eight GPUs.
+void read_pool(base::Fields& f, std::string_view key, workloads::Pool& pool) {
+  std::string text;
+  f.text(key, text);
+  std::string_view rest = text;
+  pool.replicas = number(rest);
+  for (const std::string_view kind : std::array<std::string_view, 3>{"xtp", "xtep", "xdep"}) {
+    if (!rest.starts_with(kind)) {
+      continue;
+    }
+    rest.remove_prefix(kind.size());
+    const std::int64_t width = number(rest);
+    if (pool.replicas > 0 && width > 0 && rest.empty()) {
+      (kind == "xdep" ? pool.mapping.data_parallel : pool.mapping.tensor_parallel) = width;
+      pool.mapping.expert_parallel = kind == "xtp" ? 1 : width;
+      return;
+    }
+  }
+  f.problem(key, "expects workers and their width: 1xtp4, 5xtep8 or 2xdep16");
+}
+
+}  // namespace
+
+const std::vector<PublishedDeployment>& PublishedDeployments::of(const Facts& facts) {
+  const Settings settings = conventions_.settings(facts);
+  if (const auto found = known_.find(settings); found != known_.end()) {
+    return found->second;
+  }
+  base::Problems problems;
+  const base::Node document = run_settings(settings, problems);
+  base::Fields run(document, "run", problems);
+  std::vector<PublishedDeployment> deployments;
+  run.each(
+      "deployments",
+      [&](base::Fields& f) {
+        PublishedDeployment& each = deployments.emplace_back();
+        read_pool(f, "prefill", each.pools.prefill);
+        read_pool(f, "decode", each.pools.decode);
+        f.integer("sequences", each.pools.decode.limits.max_sequences, base::at_least_one,
+                  base::optional);
+        f.flag("mtp", each.speculates, base::optional);
+        f.integers("concurrency", each.concurrencies, base::at_least_one);
+        f.end();
+      },
+      base::optional);
+  run.end();
+  problems.throw_if_any();
+  return known_.emplace(settings, std::move(deployments)).first->second;
+}
+
+}  // namespace roofcast::calibrate

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a measured server was run: what calibrate/conventions/servers.yaml sets for its row.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "calibrate/conventions/conventions.hpp"
+#include "workloads/architecture/precision.hpp"
+#include "workloads/serving/serving.hpp"
+#include "workloads/traffic/lengths.hpp"
+
+namespace roofcast::calibrate {
+
+enum class Speculates : std::uint8_t { no, perhaps, yes };
+
+// Each number of tokens between two shares of the nominal one.
+struct LengthShares {
+  double least = 1.0;
+  double most = 1.0;
+
+  workloads::Lengths of(std::int64_t nominal) const;
+  std::int64_t mean(std::int64_t nominal) const;
+};
+
+// Tokens of an iteration: those of a prompt and those that decode, and some more, in units; at least so many.
+struct StepSettings {
+  std::int64_t prompt = 0;  // at least
+  std::int64_t more = 0;
+  std::int64_t unit = 1;
+  std::int64_t least = 0;
+};
+
+// Sequences of a rank: clients over a share, less some.
+struct SequenceSettings {
+  std::int64_t share = 0;  // 0: the ranks of attention
+  std::int64_t less = 0;
+};
+
+// What is set of the run beside its scenario: `run.`
+struct RunSettings {
+  Speculates speculates = Speculates::no;
+  LengthShares input;
+  LengthShares output;
+  bool cached_prompts = false;
+  std::optional<StepSettings> step;
+  std::optional<SequenceSettings> sequences;
+  bool prompts_by_graph = false;
+  std::int64_t prefill_step = 0;  // 0: the stack's
+};
+
+struct ServerSettings {
+  std::optional<workloads::Precision> precision;  // none: no rule knows it
+  workloads::Serving serving;
+  RunSettings run;
+
+  // The serving of a run of so many clients of a replica, whose attention is over so many ranks, and whose
+  // longest prompt has so many tokens.
+  workloads::Serving of(std::int64_t clients, std::int64_t attention_ranks,
+                        std::int64_t longest_prompt) const;
+};
+
+class ServerConventions {
+ public:
+  // The same for runs of the same settings; owned here.
+  const ServerSettings& of(const std::string& stack, const Facts& facts);
+
+ private:
+  Conventions conventions_{"servers"};
+  std::map<std::pair<std::string, Settings>, ServerSettings> known_;
+};
+
+}  // namespace roofcast::calibrate

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Measurements of a chip and a model that only the user's own catalog has, by the names of the user's own tables.
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+void write_catalog(const Program& roofcast) {
+  std::filesystem::create_directories(roofcast.path("mine/chips"));
+  std::filesystem::create_directories(roofcast.path("mine/systems"));
+  std::filesystem::create_directories(roofcast.path("mine/models"));
+  std::filesystem::create_directories(roofcast.path("mine/conventions"));
+  roofcast.write("mine/chips/h300.yaml",
+                 "base: h200_sxm\nknown_as: [ACME H300]\n"
+                 "measured_on: {server: hgx_h300, cluster: h200_cluster_128}\n"
+                 "hbm.bandwidth: x2\nsource: a test\n");
+  roofcast.write("mine/systems/hgx_h300.yaml", "base: hgx_h200\nchip: h300\nknown_as: [ACME-8]\n");
+  roofcast.write("mine/models/tiny.yaml",
+                 "base: llama-3.1-8b\nknown_as: [acme/Tiny, TINY]\nlayers: [{count: 64, mixer: "
+                 "attention, ffn: mlp}]\npublished: null\nsource: a test\n");
+}
+
+const std::string kServers =
+    "id,backend,backend_version,model_path,system,precision,mode,isl,osl,gemm_quant_mode,"
+    "batch_size,tp_size,pp_size,attention_dp_size,moe_tp_size,moe_ep_size,concurrency,"
+    "silicon_ttft_ms,silicon_tpot_ms,source\n"
+    "a,vllm,,acme/Tiny,ACME H300,fp8,agg,1024,64,fp8,4,1,1,1,1,1,4,60,9.5,mine\n"
+    "b,vllm,,tiny,h300,fp8,agg,1024,64,fp8,4,1,1,1,1,1,4,60,9.5,mine\n"
+    "c,vllm,,acme/Tiny,h200_sxm,fp8,agg,1024,64,fp8,4,1,1,1,1,1,4,60,9.5,mine\n"
+    "d,vllm,,acme/Other,ACME H300,fp8,agg,1024,64,fp8,4,1,1,1,1,1,4,60,9.5,mine\n";
+
+// What `calibrate validate` writes with the user's catalog.
+base::CsvTable validated(const Program& roofcast, const std::string& arguments) {
+  const Outcome outcome = roofcast.shell("ROOFCAST_CATALOG=mine roofcast calibrate validate " +
+                                         arguments + " --out errors.csv");
+  INFO(outcome.err);
+  REQUIRE(outcome.code == 0);
+  return base::parse_csv(roofcast.read("errors.csv"), "errors.csv");
+}
+
+}  // namespace
+
+TEST_CASE("Measured servers of one's own chip and model are forecast by the names of one's tables",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_catalog(roofcast);
+  roofcast.write("servers.csv", kServers);
+  const base::CsvTable errors = validated(roofcast, "serving servers.csv");
+  const double tpot = number(errors, 0, "predicted_tpot_ms");
+  CHECK(tpot > 0.0);
+  CHECK(cell(errors, 0, "reason").empty());
+  CHECK(number(errors, 1, "predicted_tpot_ms") == tpot);       // ids are names too
+  CHECK(number(errors, 2, "predicted_tpot_ms") > 1.2 * tpot);  // half the bandwidth
+  CHECK(cell(errors, 3, "reason") == "acme/Other is not in the catalog");
+  CHECK(
+      contains(roofcast.output({"calibrate", "validate", "serving", "servers.csv"}), "acme/Tiny"));
+}
+
+TEST_CASE("Measured operators of one's own chip are forecast and fitted by its name", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_catalog(roofcast);
+  std::string rows = "system,fw,fw_version,kernel_source,gemm_dtype,m,n,k,latency_ms\n";
+  for (int m = 16; m <= 4096; m *= 2) {
+    for (const int n : {1024, 2048, 4096}) {
+      rows += "ACME H300,vllm,1,x,bfloat16," + std::to_string(m) + "," + std::to_string(n) +
+              ",4096," + std::to_string(0.005 + 2.0 * m * n * 4096 / 0.7e12) + "\n";
+    }
+  }
+  roofcast.write("gemm.csv", rows);
+  const base::CsvTable errors = validated(roofcast, "gemm gemm.csv");
+  CHECK(number(errors, 0, "predicted_latency_ms") > 0.0);
+  CHECK(cell(errors, 0, "provenance") == "transferred");
+  const std::string fit =
+      "ROOFCAST_CATALOG=mine roofcast calibrate fit . --stack vllm -o fitted.yaml --chip ";
+  REQUIRE(roofcast.shell(fit + "'ACME H300'").code == 0);
+  const std::string fitted = roofcast.read("fitted.yaml");
+  REQUIRE(roofcast.shell(fit + "h300").code == 0);
+  CHECK(roofcast.read("fitted.yaml") == fitted);
+  CHECK(roofcast.shell(fit + "'ACME H301'").code == 2);
+}
+
+TEST_CASE("Published steps on one's own system are forecast by the names of one's tables",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_catalog(roofcast);
+  roofcast.write(
+      "steps.csv",
+      "section,Model,System,#-GPUs,Precision,GBS,MBS,Sequence Length,TP,PP,CP,VP,EP,FSDP,Tokens / "
+      "sec / GPU\nPre-Training,TINY,ACME-8,8,BF16,64,1,4096,1,1,1,1,1,0,10000\n");
+  const base::CsvTable errors = validated(roofcast, "training steps.csv");
+  CHECK(number(errors, 0, "predicted_step_s") > 0.0);
+}
+
+TEST_CASE("One's own conventions stand in the place of those that are shipped", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_catalog(roofcast);
+  roofcast.write("servers.csv", kServers);
+  const double shipped = number(validated(roofcast, "serving servers.csv"), 0, "predicted_tpot_ms");
+  const std::string all = roofcast.output({"show", "convention", "servers"});
+  roofcast.write(
+      "mine/conventions/servers.yaml",
+      all +
+          "\n  mine:\n    - where: {source: mine}\n      set: "
+          "{serving.stack.overhead.per_iteration: 50 ms, serving.stack.overhead.asynchronous: "
+          "false}\n      source: a test\n");
+  REQUIRE(roofcast.shell("roofcast check mine/conventions/servers.yaml").code == 0);
+  CHECK(number(validated(roofcast, "serving servers.csv"), 0, "predicted_tpot_ms") >
+        shipped + 40.0);
+}
+
+TEST_CASE("Two entries of one name are a problem", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_catalog(roofcast);
+  roofcast.write("mine/chips/h301.yaml", "base: h300\nknown_as: [ACME H300]\nsource: a test\n");
+  roofcast.write("servers.csv", kServers);
+  const Outcome outcome =
+      roofcast.shell("ROOFCAST_CATALOG=mine roofcast calibrate validate serving servers.csv");
+  CHECK(outcome.code == 2);
+  CHECK(contains(outcome.err, "h300 is called \"ACME H300\" too"));
+}
+
+}  // namespace roofcast::cli
