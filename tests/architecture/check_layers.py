@@ -41,7 +41,7 @@ ROOMS = {
     "calibrate": {"platforms": set(), "operators": {"platforms"}, "logs": set(),
                   "fit": {"operators"}, "accuracy": {"fit"}, "servers": {"platforms"},
                   "trainings": {"platforms"}, "bench": {"platforms"}},
-    "cli": {"tables": set(), "text": {"tables"}, "catalog": {"text"}, "pages": {"text"}, "program": {"catalog"},
+    "cli": {"assets": set(), "tables": set(), "text": {"tables", "assets"}, "catalog": {"text"}, "pages": {"text"}, "program": {"catalog"},
             "compare": {"pages"}, "validate": {"pages"},
             "commands": {"program", "compare", "validate"}, "": {"commands"}},
 }
