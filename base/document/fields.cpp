@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/document/schema.hpp"
+#include "base/document/recorder.hpp"
 #include "base/nearest.hpp"
 
 namespace roofcast::base {
