@@ -7,12 +7,12 @@
 #include <sstream>
 
 #include "base/document/text_file.hpp"
-#include "cli/text/roadmap_text.hpp"
 #include "cli/pages/brief.hpp"
 #include "cli/pages/scenario_brief.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/tables/sweep_csv.hpp"
+#include "cli/text/roadmap_text.hpp"
 #include "sim/decide/overridden_scenario.hpp"
 
 namespace roofcast::cli {
@@ -106,7 +106,7 @@ int run_brief(const Options& options) {
 
 }  // namespace
 
-void add_brief(CLI::App& app, Run& chosen) {
+void add_brief(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "brief",
       "One page on a roadmap, a sweep or a scenario for people who decide\n"

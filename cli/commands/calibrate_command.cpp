@@ -37,7 +37,7 @@ int fit(const FitOptions& options) {
   return kDone;
 }
 
-void add_fit(CLI::App& calibrate, Run& chosen) {
+void add_fit(Command& calibrate, Run& chosen) {
   auto* command = calibrate.add_subcommand(
       "fit",
       "Fits the parameters of a chip and stack to measured operators\n"
@@ -51,7 +51,7 @@ void add_fit(CLI::App& calibrate, Run& chosen) {
   command->add_option("--chip", options->chip, "whose rows")->type_name(kText)->required();
   command->add_option("--stack", options->stack, "whose kernels")
       ->required()
-      ->check(CLI::IsMember({"trtllm", "vllm"}));
+      ->one_of({"trtllm", "vllm"});
   command->add_option("-o,--output", options->output, "the overlay, YAML")
       ->type_name(kFile)
       ->required();
@@ -60,7 +60,7 @@ void add_fit(CLI::App& calibrate, Run& chosen) {
   command->callback([&chosen, options] { chosen = [options] { return fit(*options); }; });
 }
 
-void add_accuracy(CLI::App& calibrate, Run& chosen) {
+void add_accuracy(Command& calibrate, Run& chosen) {
   struct Options {
     std::string tables, output;
   };
@@ -89,9 +89,9 @@ void add_accuracy(CLI::App& calibrate, Run& chosen) {
 
 }  // namespace
 
-void add_calibrate(CLI::App& app, Run& chosen) {
+void add_calibrate(Command& app, Run& chosen) {
   auto* command = app.add_subcommand("calibrate", "How well forecasts agree with measurements");
-  command->require_subcommand(1);
+  command->require_subcommand();
   auto* validate = command->add_subcommand(
       "validate",
       "Predicts every row of a table of measurements and tells the errors\n"
@@ -105,9 +105,7 @@ void add_calibrate(CLI::App& app, Run& chosen) {
   auto options = std::make_shared<ValidationOptions>();
   std::vector<std::string> kinds = calibrate::operator_kinds();
   kinds.insert(kinds.end(), {"serving", "requests", "training", "rl"});
-  validate->add_option("kind", options->kind, "what was measured")
-      ->required()
-      ->check(CLI::IsMember(kinds));
+  validate->add_option("kind", options->kind, "what was measured")->required()->one_of(kinds);
   validate
       ->add_option("data", options->data, "the table, .csv or .csv.gz; of requests the directory")
       ->type_name(kFile)
@@ -124,7 +122,7 @@ void add_calibrate(CLI::App& app, Run& chosen) {
   validate
       ->add_option("--chip-parameters", options->chip_parameters,
                    "transferred: as if the chip itself had not been measured")
-      ->check(CLI::IsMember({"own", "transferred"}));
+      ->one_of({"own", "transferred"});
   validate
       ->add_option("--report", options->report,
                    "of requests: an HTML page of the measured and the simulated distributions and "

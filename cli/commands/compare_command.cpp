@@ -75,7 +75,7 @@ int run_compare(Options& options) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, Run& chosen) {
+void add_compare(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "compare",
       "Options of a roadmap, two results, or measurements and the forecast\n"
@@ -137,10 +137,10 @@ void add_compare(CLI::App& app, Run& chosen) {
                    "steps that a profile holds; without it, as the log says")
       ->type_name(kNumber);
   command->add_option("--step", measured.step, "the step that a profile shows")
-      ->check(CLI::IsMember({"decode", "prompts"}))
+      ->one_of({"decode", "prompts"})
       ->capture_default_str();
   command->add_option("--format", measured.format, "how measurements and forecast are printed")
-      ->check(CLI::IsMember({"text", "json"}))
+      ->one_of({"text", "json"})
       ->capture_default_str()
       ->group("Output");
   command->add_flag("--strict", results.strict,

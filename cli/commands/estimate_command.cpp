@@ -9,11 +9,11 @@
 #include "base/csv/csv.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/metric_cells.hpp"
+#include "cli/tables/text_table.hpp"
 #include "cli/text/cost_text.hpp"
 #include "cli/text/explain.hpp"
-#include "cli/tables/metric_cells.hpp"
 #include "cli/text/scenario_text.hpp"
-#include "cli/tables/text_table.hpp"
 #include "cli/text/training_text.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/scenario.hpp"
@@ -165,7 +165,7 @@ int run_estimate(const Options& options) {
 
 }  // namespace
 
-void add_estimate(CLI::App& app, Run& chosen) {
+void add_estimate(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "estimate",
       "One scenario: latency, throughput, memory and cost, with what limits each\n"
@@ -179,7 +179,7 @@ void add_estimate(CLI::App& app, Run& chosen) {
       ->type_name(kKnobValue)
       ->take_all();
   command->add_option("--format", options->format, "how to print it")
-      ->check(CLI::IsMember({"text", "json", "csv"}))
+      ->one_of({"text", "json", "csv"})
       ->capture_default_str()
       ->group("Output");
   command

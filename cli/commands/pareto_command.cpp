@@ -266,7 +266,7 @@ int run_pareto(const Options& options) {
 
 }  // namespace
 
-void add_pareto(CLI::App& app, Run& chosen) {
+void add_pareto(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "pareto",
       "The Pareto front of a result CSV for any of its columns\n"

@@ -30,7 +30,7 @@ int run_report(const std::string& results, const std::string& output) {
 
 }  // namespace
 
-void add_report(CLI::App& app, Run& chosen) {
+void add_report(Command& app, Run& chosen) {
   auto* command = app.add_subcommand("report",
                                      "A self-contained HTML report of a result CSV\n"
                                      "Operator views need the OUT.sweep.yaml that `roofcast "

@@ -26,7 +26,7 @@ int print_schema(const std::string& kind) {
 
 }  // namespace
 
-void add_schema(CLI::App& app, Run& chosen) {
+void add_schema(Command& app, Run& chosen) {
   auto* command = app.add_subcommand("schema", "JSON Schema of a kind of document, for editors");
   auto kind = std::make_shared<std::string>();
   command

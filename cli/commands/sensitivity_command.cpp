@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "cli/pages/sensitivity_report.hpp"
 #include "cli/program/commands.hpp"
@@ -129,7 +130,7 @@ int run_sensitivity(const Options& options) {
 
 }  // namespace
 
-void add_sensitivity(CLI::App& app, Run& chosen) {
+void add_sensitivity(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "sensitivity",
       "What one more per cent of each resource buys, and what would be left without it\n"
@@ -163,19 +164,19 @@ void add_sensitivity(CLI::App& app, Run& chosen) {
       ->add_option("--step", options->steps.step,
                    "the factor, up and down, of which elasticities are the slope")
       ->type_name(kNumber)
-      ->check(CLI::Range(1.0001, 100.0).description(""))
+      ->within(1.0001, 100.0)
       ->capture_default_str();
   command
       ->add_option("--gain", options->steps.gain,
                    "how many times better a knob is in the column that says what it buys")
       ->type_name(kNumber)
-      ->check(CLI::Range(1.0001, 1000.0).description(""))
+      ->within(1.0001, 1000.0)
       ->capture_default_str();
   command
       ->add_option("--rows", options->variance.rows,
                    "of the sample over the ranges; doubled until intervals are 0.05 when left out")
       ->type_name(kNumber)
-      ->check(CLI::Range(std::size_t{32}, std::size_t{1'000'000}).description(""));
+      ->within(std::size_t{32}, std::size_t{1'000'000});
   command->add_option("--seed", options->variance.seed, "of the sample")
       ->type_name(kNumber)
       ->capture_default_str();
@@ -185,7 +186,7 @@ void add_sensitivity(CLI::App& app, Run& chosen) {
       ->type_name(kFile)
       ->group("Output");
   command->add_option("--format", options->format, "how to print it")
-      ->check(CLI::IsMember({"text", "json", "csv"}))
+      ->one_of({"text", "json", "csv"})
       ->capture_default_str()
       ->group("Output");
   command->add_flag("--strict", options->strict, "exit with 3 when the scenario does not fit");

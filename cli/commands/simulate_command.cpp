@@ -11,9 +11,9 @@
 #include "cli/pages/simulation_report.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/text_table.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/simulated_tasks.hpp"
-#include "cli/tables/text_table.hpp"
 #include "sim/replay/simulation_summary.hpp"
 #include "sim/scenario/pools.hpp"
 #include "workloads/traffic/request_traces.hpp"
@@ -413,7 +413,7 @@ int run_simulate(const Options& options) {
 
 }  // namespace
 
-void add_simulate(CLI::App& app, Run& chosen) {
+void add_simulate(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "simulate",
       "One scenario, request by request: percentiles of latency, queues, KV cache\n"
@@ -451,7 +451,7 @@ void add_simulate(CLI::App& app, Run& chosen) {
       ->type_name(kFile)
       ->group("Output");
   command->add_option("--format", options->format, "how to print it")
-      ->check(CLI::IsMember({"text", "json"}))
+      ->one_of({"text", "json"})
       ->capture_default_str()
       ->group("Output");
   command->footer(

@@ -7,10 +7,10 @@
 
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/text_table.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/simulated_tasks.hpp"
 #include "cli/text/solve_answer.hpp"
-#include "cli/tables/text_table.hpp"
 #include "sim/decide/choice.hpp"
 #include "sim/decide/solve.hpp"
 #include "sim/replay/simulation_summary.hpp"
@@ -284,7 +284,7 @@ int run_solve(const Options& options) {
 
 }  // namespace
 
-void add_solve(CLI::App& app, Run& chosen) {
+void add_solve(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "solve",
       "The value of a knob that meets conditions, or the best of several knobs\n"
@@ -321,7 +321,7 @@ void add_solve(CLI::App& app, Run& chosen) {
   command->add_flag("--simulate", options->simulate,
                     "simulate the answer as well, without its first fifth of requests");
   command->add_option("--format", options->format, "how to print it")
-      ->check(CLI::IsMember({"text", "json", "csv"}))
+      ->one_of({"text", "json", "csv"})
       ->capture_default_str()
       ->group("Output");
   command->add_flag("--strict", options->strict, "exit with 3 when nothing meets the conditions");

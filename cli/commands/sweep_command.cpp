@@ -101,7 +101,7 @@ int run_sweep_command(const Options& options) {
 
 }  // namespace
 
-void add_sweep(CLI::App& app, Run& chosen) {
+void add_sweep(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "sweep",
       "Every combination of the axes of a sweep: CSV, Pareto front, report\n"

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -73,10 +74,11 @@ std::unique_ptr<CLI::App> make_program(Run& chosen) {
   app.set_help_flag("-h,--help", "print this text");
   app.set_version_flag("--version", "roofcast " + version(), "print the version");
   use_own_help(app);
+  Command root(app);
   for (const auto add : {add_list, add_show, add_check, add_estimate, add_simulate, add_sweep,
                          add_solve, add_sensitivity, add_compare, add_pareto, add_brief, add_report,
                          add_calibrate, add_schema, add_completion, add_man}) {
-    add(app, chosen);
+    add(root, chosen);
   }
   // Last: commands inherit the footer that there is when they are added.
   app.footer(examples({"roofcast list systems", "roofcast show example llama-70b > llama-70b.yaml",

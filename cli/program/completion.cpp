@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/program/completion.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fstream>
 #include <map>

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <sstream>
 
@@ -111,6 +112,10 @@ bool takes_value(const CLI::Option& option) { return option.get_items_expected_m
 
 bool takes_several(const CLI::Option& option) {
   return option.get_items_expected_max() > 1 && option.get_allow_extra_args();
+}
+
+bool is_help(const CLI::Option& option, const CLI::App& command) {
+  return &option == command.get_help_ptr();
 }
 
 Usage usage(const CLI::Option& option) {

@@ -4,12 +4,16 @@
 // manual page and the shell completions.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace roofcast::cli {
 
@@ -56,6 +60,7 @@ std::vector<std::string> choices(const CLI::Option& option);  // empty when anyt
 bool takes_value(const CLI::Option& option);
 bool takes_several(const CLI::Option& option);  // one after another
 Usage usage(const CLI::Option& option);
+bool is_help(const CLI::Option& option, const CLI::App& command);
 
 std::string capitals(std::string text);
 

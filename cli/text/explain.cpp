@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "base/csv/csv.hpp"
 #include "base/units/unit_text.hpp"
-#include "cli/text/alignment_text.hpp"
 #include "cli/tables/text_table.hpp"
+#include "cli/text/alignment_text.hpp"
 #include "models/operators/operator_cost.hpp"
 #include "sim/iteration/draft_model.hpp"
 #include "sim/scenario/pools.hpp"
