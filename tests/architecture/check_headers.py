@@ -22,7 +22,8 @@ import tempfile
 FOLDERS = ["base", "hardware", "workloads", "models", "sim", "calibrate", "cli"]
 LARGE = ["base/document/fields.hpp", "workloads/graph/operator.hpp", "sim/scenario/scenario.hpp",
          "sim/result/serving_estimate.hpp"]
-INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+INTERFACE = "sim/interface/"  # whose headers include each other as <roofcast/...>
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<(roofcast/[^>\n]+)>)', re.MULTILINE)
 
 
 class Headers:
@@ -37,7 +38,8 @@ class Headers:
         for header in self.texts:
             reached, open_headers = {header}, [header]
             while open_headers:
-                for name in INCLUDE.findall(self.texts[open_headers.pop()]):
+                for quoted, installed in INCLUDE.findall(self.texts[open_headers.pop()]):
+                    name = quoted or INTERFACE + installed
                     if name in self.texts and name not in reached:
                         reached.add(name)
                         open_headers.append(name)

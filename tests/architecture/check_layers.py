@@ -37,7 +37,7 @@ ROOMS = {
     "models": {"": set(), "operators": {""}},
     "sim": {"scenario": set(), "iteration": {"scenario"}, "result": {"iteration"},
             "serving": {"result"}, "training": {"result"}, "replay": {"result"},
-            "": {"serving", "training"}, "decide": {""}},
+            "": {"serving", "training"}, "decide": {""}, "interface": {"decide", "replay"}},
     "calibrate": {"platforms": set(), "operators": {"platforms"}, "logs": set(),
                   "fit": {"operators"}, "accuracy": {"fit"}, "servers": {"platforms"},
                   "trainings": {"platforms"}, "bench": {"platforms"}},
