@@ -19,6 +19,8 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
       "${CMAKE_COMMAND}" -E env "CCACHE_SLOPPINESS=${sloppiness}" "${CCACHE_PROGRAM}")
 endif()
 add_compile_options(
+  # In place of CMake's -O3, which compiles for longer and runs no faster.
+  $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O2>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>
   "$<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:SHELL:-Xclang -fno-pch-timestamp>")
 
@@ -31,7 +33,18 @@ if(ROOFCAST_ENABLE_SANITIZERS)
 endif()
 
 if(ROOFCAST_ENABLE_FUZZERS)
-  add_compile_options(-fsanitize=fuzzer-no-link)
+  include(CheckCXXSourceCompiles)
+  set(CMAKE_REQUIRED_FLAGS -fsanitize=fuzzer)
+  check_cxx_source_compiles(
+    "extern \"C\" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }"
+    ROOFCAST_HAS_LIBFUZZER)
+  unset(CMAKE_REQUIRED_FLAGS)
+  if(ROOFCAST_HAS_LIBFUZZER)
+    add_compile_options(-fsanitize=fuzzer-no-link)
+  else()
+    message(STATUS "Fuzzers: off, ${CMAKE_CXX_COMPILER} has no libFuzzer")
+    set(ROOFCAST_ENABLE_FUZZERS OFF)
+  endif()
 endif()
 
 add_library(roofcast_compile_flags INTERFACE)
@@ -41,6 +54,4 @@ target_compile_options(roofcast_compile_flags INTERFACE
   # Results are byte-identical from machine to machine. Where the target has fused multiply-add
   # (every AArch64, x86-64 with -march), compilers contract a*b+c by default and change the last
   # digit. For the same reason nothing here sets -ffast-math.
-  -ffp-contract=off
-  # In place of CMake's -O3, which compiles for longer and runs no faster.
-  $<$<CONFIG:Release>:-O2>)
+  -ffp-contract=off)

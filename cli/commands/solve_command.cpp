@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"

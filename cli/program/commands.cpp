@@ -36,6 +36,13 @@ constexpr const char* kSurroundings =
     "  OUT.sweep.yaml  written beside OUT.csv: the sweep that made it, base included;\n"
     "                  `roofcast report OUT.csv` reads it";
 
+class Help : public CLI::FormatterBase {
+ public:
+  std::string make_help(const CLI::App* command, std::string, CLI::AppFormatMode) const override {
+    return help(*command);
+  }
+};
+
 // What CLI11 has no good words for: no command at all, and one that there is not.
 int refuse(const CLI::App& app, const CLI::ParseError& error) {
   if (!app.get_subcommands().empty() || app.remaining_size() == 0) {
@@ -73,7 +80,7 @@ std::unique_ptr<CLI::App> make_program(Run& chosen) {
   app.require_subcommand(1);
   app.set_help_flag("-h,--help", "print this text");
   app.set_version_flag("--version", "roofcast " + version(), "print the version");
-  use_own_help(app);
+  app.formatter(std::make_shared<Help>());
   Command root(app);
   for (const auto add : {add_list, add_show, add_check, add_estimate, add_simulate, add_sweep,
                          add_solve, add_sensitivity, add_compare, add_pareto, add_brief, add_report,

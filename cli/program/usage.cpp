@@ -31,6 +31,8 @@ std::string examples(std::initializer_list<std::string_view> lines) {
   return fmt::format("Examples:\n  {}", fmt::join(lines, "\n  "));
 }
 
+std::string name_of(const CLI::App& command) { return command.get_name(); }
+
 std::string full_name(const CLI::App& command) {
   const CLI::App* parent = command.get_parent();
   return parent == nullptr ? command.get_name() : full_name(*parent) + " " + command.get_name();
@@ -66,7 +68,7 @@ std::string synopsis(const CLI::App& command) {
 
 std::vector<Section> footer_sections(const CLI::App& command) {
   std::vector<Section> sections;
-  std::istringstream footer(command.get_footer());
+  std::istringstream footer(footer_of(command));
   for (std::string line; std::getline(footer, line);) {
     if (line.ends_with(':') && !line.starts_with(' ')) {
       sections.push_back({line.substr(0, line.size() - 1), {}});
@@ -89,6 +91,20 @@ std::vector<const CLI::Option*> options(const CLI::App& command) {
   return command.get_options(
       [](const CLI::Option* each) { return each->nonpositional() && !each->get_group().empty(); });
 }
+
+std::vector<std::string> groups_of(const CLI::App& command) { return command.get_groups(); }
+
+std::string group_of(const CLI::Option& option) { return option.get_group(); }
+
+std::string footer_of(const CLI::App& command) { return command.get_footer(); }
+
+bool has_name(const CLI::Option& option, const std::string& name) {
+  return option.check_name(name);
+}
+
+std::vector<std::string> long_names(const CLI::Option& option) { return option.get_lnames(); }
+
+std::string description_of(const CLI::Option& option) { return option.get_description(); }
 
 std::string value_type(const CLI::Option& option) {
   const std::string type = option.get_type_name();
