@@ -397,9 +397,9 @@ Node parse_document(std::shared_ptr<const Source> source) {
       fail(start, "the document is empty");
     }
     Node root = builder.take();
-    TreeBuilder second(source);
-    if (parser.HandleNextDocument(second)) {
-      fail(second.take().place, "a second document (---) starts here; give one");
+    TreeBuilder again(source);
+    if (parser.HandleNextDocument(again)) {
+      fail(again.take().place, "a second document (---) starts here; give one");
     }
     return root;
   } catch (const YAML::Exception& e) {
