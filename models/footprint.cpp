@@ -175,7 +175,7 @@ Footprint footprint(const hardware::Chip& chip, const workloads::Architecture& m
   constexpr double kWidths = 3.0;     // gate, up and their product
   constexpr double kRowCopies = 1.5;  // rows into the experts in one byte, out of them in two
   const double tp = as_double(mapping.tensor_parallel);
-  const double group_tokens = as_double(serving.limits.max_tokens_per_step);
+  const double group_tokens = as_double(serving.limits.max_tokens_per_iteration);
   const double rows = as_double(serving.limits.max_sequences);
   const double logit_rows =
       std::max(rows, std::min(rows * as_double(serving.speculation.query_tokens()), group_tokens));

@@ -6,7 +6,7 @@
 //                expert_tensor_parallel), the rest ÷ tensor_parallel (MLA's down projections and KV
 //                heads fewer than ranks are repeated; the index, latent projections and routers stand
 //                on every rank), of the heaviest pipeline stage; MLA keeps its expansion a second time in bf16, for decode
-//   activations  of one step of max_tokens_per_step tokens in bf16: four residual-width buffers, and the
+//   activations  of one step of max_tokens_per_iteration tokens in bf16: four residual-width buffers, and the
 //                gate, up and product widths of the widest feed-forward (or a recurrent mixer's
 //                projection), with experts also the rows permuted to them and back; fp32 logits of
 //                every running sequence

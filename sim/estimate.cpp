@@ -67,8 +67,8 @@ ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {
     sampled = sampled_traffic(*s.traffic, s.accuracy->samples);
     s.traffic = &sampled;
   }
-  const std::unique_ptr<const Draft> draft =
-      s.pools == nullptr && s.training == nullptr ? draft_of(s) : nullptr;
+  const std::unique_ptr<const DraftModel> draft =
+      s.pools == nullptr && s.training == nullptr ? draft_model_of(s) : nullptr;
   s.draft = draft.get();
   ServingEstimate e = s.post_training != nullptr ? post_training_estimate(s, workspace)
                       : s.training != nullptr    ? training_estimate(s)

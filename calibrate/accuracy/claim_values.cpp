@@ -78,9 +78,9 @@ Value value_of(const TimeOf& time) {
   if (!e.fits()) {
     return {std::numeric_limits<double>::quiet_NaN(), sim::reason(e)};
   }
-  const workloads::Batch& batch = time.prompts ? e.steady.prefill_pass : e.steady.decode_pass;
+  const workloads::Batch& batch = time.prompts ? e.steady.prefill_iteration : e.steady.decode_iteration;
   double seconds = 0.0;
-  for (const sim::OperatorLine& line : sim::step_operators(view, batch)) {
+  for (const sim::OperatorLine& line : sim::iteration_operators(view, batch)) {
     for (const std::string& pattern : time.operators) {
       if (names(pattern, line.call.name)) {
         seconds += line.time.si();

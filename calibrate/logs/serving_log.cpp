@@ -306,7 +306,7 @@ ServingLog trtllm_log(const Labels& labels, const std::string& place) {
   log.pipeline_parallel = labels.count("PP Size");
   log.expert_parallel = labels.count("EP Size");
   log.max_sequences = labels.count("Max Runtime Batch Size");
-  log.max_tokens_per_step = labels.count("Max Runtime Tokens");
+  log.max_tokens_per_iteration = labels.count("Max Runtime Tokens");
   log.clients = labels.count("Number of concurrent requests");
   log.all_at_once = !log.clients && log.requests;
   labels.metrics(kTrtllm, log);

@@ -37,7 +37,7 @@ struct ServingLog {
   std::optional<std::int64_t> pipeline_parallel;
   std::optional<std::int64_t> expert_parallel;
   std::optional<std::int64_t> max_sequences;  // of the engine, at once and tokens of one step
-  std::optional<std::int64_t> max_tokens_per_step;
+  std::optional<std::int64_t> max_tokens_per_iteration;
   std::vector<MeasuredMetric> metrics;
 };
 

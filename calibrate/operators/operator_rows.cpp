@@ -135,7 +135,7 @@ bool is_untuned(std::string_view kernel, std::string_view chip) {
 
 // TensorRT-LLM's kernels for few tokens in NVFP4; vLLM's Marlin for MXFP4 where it was told so; on Blackwell, its
 // CUTLASS in place of generated kernels.
-bool is_second_choice(std::string_view kernel, std::string_view chip) {
+bool is_alternative_kernel(std::string_view kernel, std::string_view chip) {
   const auto has = [&](std::string_view part) { return kernel.find(part) != kernel.npos; };
   return has("min_latency") || has("w4a4mxfp4moe_marlin") || is_untuned(kernel, chip) ||
          (kernel.starts_with("vllm") && has("cutlass") && chip.find("b200") != chip.npos);
@@ -394,7 +394,7 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
         loads_.of({at(0), at(3), at(4), at(6)}, text(row, "distribution"));
     const std::int64_t up = (is_gated(kernel, at(2), at(3)) ? 2 : 1) * width;
     const bool even = text(row, "distribution") == "balanced";
-    const bool second = is_second_choice(kernel, measured.chip);
+    const bool second = is_alternative_kernel(kernel, measured.chip);
     measured.untuned = is_untuned(kernel, measured.chip);
     const NumberFormat a = format->activations;
     const double rows = keeps_all_rows(kernel) ? static_cast<double>(at(0) * at(3)) : pairs;

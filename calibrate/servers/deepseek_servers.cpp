@@ -73,9 +73,9 @@ void configure_deepseek(MeasuredServer& server, std::string_view version) {
   workloads::SchedulerLimits& limits = server.serving.limits;
   workloads::SchedulerPolicy& policy = server.serving.policy;
   const bool is_old = version.empty() || version.starts_with("1.1.");
-  limits.max_tokens_per_step =
+  limits.max_tokens_per_iteration =
       std::max(is_old ? std::int64_t{0} : kLeastStep, step_tokens(clients, server));
-  server.serving.stack.second_experts = !data_parallel && !is_h200;
+  server.serving.stack.alternative_experts = !data_parallel && !is_h200;
   limits.memory_fraction = is_h200 ? 0.75 : 0.8;
   policy.stream_interval = 10;
   policy.rank_wait_iterations = data_parallel ? kRankWait : 0;
@@ -85,7 +85,7 @@ void configure_deepseek(MeasuredServer& server, std::string_view version) {
     policy.batch_wait_fill = 0.8;
   }
   server.serving.stack.graph_tokens =
-      prompts_by_graph(server, false) ? limits.max_tokens_per_step : 0;
+      prompts_by_graph(server, false) ? limits.max_tokens_per_iteration : 0;
 }
 
 MeasuredServer speculating(const MeasuredServer& server) {
@@ -99,13 +99,13 @@ MeasuredServer speculating(const MeasuredServer& server) {
     workloads::SchedulerLimits& limits = with.serving.limits;
     const std::int64_t share = !data_parallel ? 1 : is_nvfp4(server) ? 4 : 8;
     limits.max_sequences = std::max<std::int64_t>(1, server.traffic.concurrency / share);
-    limits.max_tokens_per_step = step_tokens(s.query_tokens() * limits.max_sequences, server);
+    limits.max_tokens_per_iteration = step_tokens(s.query_tokens() * limits.max_sequences, server);
     if (data_parallel && !is_nvfp4(server) && server.chip != "h200_sxm") {
       limits.memory_fraction = 0.7;
     }
     with.serving.policy.batch_wait_iterations = 0;
     with.serving.stack.graph_tokens =
-        prompts_by_graph(server, true) ? limits.max_tokens_per_step : 0;
+        prompts_by_graph(server, true) ? limits.max_tokens_per_iteration : 0;
   }
   return with;
 }

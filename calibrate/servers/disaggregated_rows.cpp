@@ -126,14 +126,14 @@ void DisaggregatedRows::set_limits(std::size_t row, DisaggregatedServer& server)
     const bool is_long = count(row, isl_) > 1024;
     const std::int64_t step = year(row) == 2025 ? (is_long ? 8448 : 4608) : (is_long ? 8320 : 8192);
     const bool gpt_oss = table_.cell(row, model_).starts_with("openai/gpt-oss");
-    pools.prefill.limits.max_tokens_per_step = gpt_oss ? 20000 : step;
+    pools.prefill.limits.max_tokens_per_iteration = gpt_oss ? 20000 : step;
   }
   const std::int64_t ranks = pools.decode.replicas * pools.decode.mapping.data_parallel;
   std::int64_t& sequences = pools.decode.limits.max_sequences;
   constexpr std::int64_t kLeast = 1024;
   sequences =
       sequences > 0 ? sequences : std::max(kLeast, base::ceil_div(server.concurrency, ranks));
-  pools.decode.limits.max_tokens_per_step = sequences;
+  pools.decode.limits.max_tokens_per_iteration = sequences;
   if (table_.cell(row, stack_) == "sglang" && table_.cell(row, chip_) == "gb200") {
     pools.prefill.limits.memory_fraction = pools.decode.limits.memory_fraction = 0.95;
   }

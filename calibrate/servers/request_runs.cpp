@@ -210,7 +210,7 @@ void read_scenario(const Engine& engine, const std::string& gpu, ChipPlatforms& 
   run.serving = section("serving: {stack: vllm}", sim::read_serving);
   workloads::SchedulerLimits& limits = run.serving.limits;
   limits.max_sequences = engine.sequences.value_or(limits.max_sequences);
-  limits.max_tokens_per_step = engine.step_tokens.value_or(limits.max_tokens_per_step);
+  limits.max_tokens_per_iteration = engine.step_tokens.value_or(limits.max_tokens_per_iteration);
   limits.memory_fraction =
       engine.memory_fraction > 0.0 ? engine.memory_fraction : limits.memory_fraction;
   run.serving.policy.prefix_cache = engine.prefix_cache;

@@ -213,11 +213,11 @@ void ServingRows::read_traffic(std::size_t row, MeasuredServer& server) const {
   } else if (server.traffic.input_tokens < 1 || server.traffic.output_tokens < 1) {
     server.reason = "the lengths are not recorded";
   }
-  const bool in_step = server.stack != "vllm" && !is_llama_8b(server);
+  const bool in_iteration = server.stack != "vllm" && !is_llama_8b(server);
   server.stream.input =
       inferencex ? between(input, kLeastOfNominal, 1.0) : between(input, 1.0, 1.0);
   server.stream.output = inferencex ? between(output, kLeastOfNominal, 1.0)
-                         : in_step
+                         : in_iteration
                              ? between(output, 1.0, 1.0)
                              : between(output, 1.0 - kVendorsVariation, 1.0 + kVendorsVariation);
   if (!inferencex && server.stack == "vllm" && is_llama_8b(server)) {
@@ -233,7 +233,7 @@ void ServingRows::read_scheduler(std::size_t row, MeasuredServer& server) const 
   if (!is_inferencex(row)) {
     if (server.stack == "trtllm") {
       workloads::SchedulerLimits& limits = server.serving.limits;
-      limits.max_tokens_per_step = std::max(count(row, isl_), kLeastBudget) + clients;
+      limits.max_tokens_per_iteration = std::max(count(row, isl_), kLeastBudget) + clients;
       if (is_llama_8b(server) && clients > 1) {
         limits.max_sequences =
             std::min(limits.max_sequences,
@@ -254,7 +254,7 @@ void ServingRows::read_scheduler(std::size_t row, MeasuredServer& server) const 
     return;
   }
   workloads::SchedulerPolicy& policy = server.serving.policy;
-  server.serving.limits.max_tokens_per_step = setting->step_tokens;
+  server.serving.limits.max_tokens_per_iteration = setting->step_tokens;
   const bool holds_back =
       count(row, isl_) == 1024 && count(row, osl_) == 1024 && server.mapping.ranks() < 8;
   if (holds_back) {

@@ -119,7 +119,7 @@ std::string check_acceptance(const Node& document) {
   std::vector<std::string> means;
   for (std::size_t i = 0; i < measured.draft_tokens.size(); ++i) {
     means.push_back(
-        fmt::format("{} with {}", measured.tokens_per_step[i], measured.draft_tokens[i]));
+        fmt::format("{} with {}", measured.tokens_per_iteration[i], measured.draft_tokens[i]));
   }
   return fmt::format("{}: {} draft tokens", measured.name, fmt::join(means, ", "));
 }
@@ -163,7 +163,7 @@ constexpr DocumentKind kKinds[] = {
      base::describe<workloads::Stack>},
     {"trainer", "pace", "training.trainer", workloads::trainer_catalog, check_trainer,
      base::describe<workloads::Trainer>},
-    {"acceptance", "tokens_per_step", "serving.speculative.measured", workloads::acceptance_catalog,
+    {"acceptance", "tokens_per_iteration", "serving.speculative.measured", workloads::acceptance_catalog,
      check_acceptance, base::describe<workloads::MeasuredAcceptance>},
     {"score", "reports", "", workloads::score_catalog, check_score,
      base::describe<workloads::Scores>},

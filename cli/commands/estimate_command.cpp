@@ -86,7 +86,7 @@ std::optional<Speculation> speculation(const sim::ScenarioView& view,
   sim::Workspace workspace;
   const sim::ServingEstimate without = sim::estimate(plain, workspace);
   return Speculation{without.steady.tpot / e.steady.tpot, e.output_rate / without.output_rate,
-                     sim::break_even(view, e.steady.decode_pass.context, workspace)};
+                     sim::break_even(view, e.steady.decode_iteration.context, workspace)};
 }
 
 void print_speculation(const workloads::Speculation& s, const Speculation& gain) {
@@ -94,7 +94,7 @@ void print_speculation(const workloads::Speculation& s, const Speculation& gain)
       "Speculation: {} {}, {:.3g} tokens a step; {:.3g} times the interactivity and {:.3g} times "
       "the "
       "throughput of none\n",
-      s.verified(), s.verified() == 1 ? "draft token" : "draft tokens", s.tokens_per_step(),
+      s.verified(), s.verified() == 1 ? "draft token" : "draft tokens", s.tokens_per_iteration(),
       gain.tpot, gain.throughput);
   fmt::print("Break-even: {}\n",
              gain.break_even

@@ -150,8 +150,8 @@ void print_summary(const Answer& a, const sim::SimulationSummary& s, std::size_t
     fmt::print("good: {:.1f} % of the requests, {}\n", 100.0 * s.good_share,
                per_second(s.good_per_second, "requests/s"));
   }
-  if (s.reused_share > 0.0) {
-    fmt::print("found in the KV cache: {:.1f} % of the input tokens", 100.0 * s.reused_share);
+  if (s.prefix_hit_rate > 0.0) {
+    fmt::print("found in the KV cache: {:.1f} % of the input tokens", 100.0 * s.prefix_hit_rate);
     fmt::print("{}\n", s.restored_share > 0.0
                            ? fmt::format(", {:.1f} % in host memory", 100.0 * s.restored_share)
                            : "");
@@ -203,7 +203,7 @@ Json json_of(const sim::SimulationSummary& s, bool objectives) {
                {"requests_per_s", number(s.requests_per_second)},
                {"input_tok_per_s", number(s.input_rate)},
                {"output_tok_per_s", number(s.output_rate)},
-               {"reused_share", number(s.reused_share)},
+               {"prefix_hit_rate", number(s.prefix_hit_rate)},
                {"restored_share", number(s.restored_share)},
                {"preemptions", s.preemptions}};
   if (objectives) {
@@ -336,9 +336,9 @@ ServedReport report_of(const Options& options, const Answer& a, const std::strin
     run.facts.emplace_back("keep the objectives", fmt::format("{:.1f} %", 100.0 * s.good_share));
     run.facts.emplace_back("requests/s of these (goodput)", display(s.good_per_second, ""));
   }
-  if (s.reused_share > 0.0) {
+  if (s.prefix_hit_rate > 0.0) {
     run.facts.emplace_back("of the input found in the KV cache",
-                           fmt::format("{:.1f} %", 100.0 * s.reused_share));
+                           fmt::format("{:.1f} %", 100.0 * s.prefix_hit_rate));
   }
   if (s.restored_share > 0.0) {
     run.facts.emplace_back("of the input found in host memory",

@@ -251,7 +251,7 @@ std::vector<std::pair<std::string_view, double>> simulated(
           {"task_p95_s", task.p95},
           {"tasks_per_gpu_hour", tasks ? tasks->per_gpu_hour : NAN},
           {"usd_per_task", tasks ? tasks->usd : NAN},
-          {"found_share", s.reused_share},
+          {"prefix_hit_rate", s.prefix_hit_rate},
           {"tools_share", tasks ? tasks->summary.tools_share : NAN},
           {"throughput_tok_per_s", s.output_rate},
           {"throughput_tok_per_s_per_gpu", s.output_rate / gpus}};

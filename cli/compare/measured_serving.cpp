@@ -48,7 +48,7 @@ std::vector<Knob> knobs_of(const calibrate::ServingLog& log) {
   add("deployment.pipeline_parallel", log.pipeline_parallel);
   add("deployment.expert_parallel", log.expert_parallel);
   add("serving.max_sequences", log.max_sequences);
-  add("serving.max_tokens_per_step", log.max_tokens_per_step);
+  add("serving.max_tokens_per_iteration", log.max_tokens_per_iteration);
   add("traffic.input_tokens", tokens(log.input_tokens), kMeans);
   add("traffic.output_tokens", tokens(log.output_tokens), kMeans);
   if (log.rate) {

@@ -49,7 +49,7 @@ PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch
   PhaseRows rows;
   rows.name = std::move(name);
   rows.batch = words(batch);
-  for (const sim::OperatorLine& line : sim::step_operators(scenario, batch)) {
+  for (const sim::OperatorLine& line : sim::iteration_operators(scenario, batch)) {
     OperatorRow row;
     row.name = line.call.name;
     row.category = workloads::category(line.call.op);
@@ -86,7 +86,7 @@ void add_host(PhaseRows& rows, const sim::ScenarioView& scenario, const workload
   host.category = "host";
   host.count = 1;
   sim::Workspace workspace;
-  const sim::StepCost step = sim::step_cost(scenario, batch, workspace);
+  const sim::IterationCost step = sim::iteration_cost(scenario, batch, workspace);
   host.time_s = host.low_s = host.high_s =
       step.by_limit[static_cast<std::size_t>(sim::Limit::host)].si();
   host.bound = "host";
@@ -157,17 +157,17 @@ std::vector<PhaseRows> explain(const sim::ScenarioView& scenario,
   }
   const auto pools =
       scenario.pools != nullptr ? std::make_unique<sim::PoolScenarios>(scenario) : nullptr;
-  const auto draft = sim::draft_of(pools ? pools->decode() : scenario);
+  const auto draft = sim::draft_model_of(pools ? pools->decode() : scenario);
   sim::ScenarioView decode = pools ? pools->decode() : scenario;
   sim::ScenarioView prefill = pools ? pools->prefill() : scenario;
   decode.draft = draft.get();
   prefill.draft = pools ? nullptr : draft.get();
   const sim::SteadyState& steady = estimate.steady;
   std::vector<PhaseRows> phases;
-  if (steady.decode_pass.decode_sequences > 0) {
-    add_step(phases, decode, steady.decode_pass, "decode step", steady.decode_clock);
+  if (steady.decode_iteration.decode_sequences > 0) {
+    add_step(phases, decode, steady.decode_iteration, "decode step", steady.decode_clock);
   }
-  add_step(phases, prefill, steady.prefill_pass, "step with prompts", steady.prefill_clock);
+  add_step(phases, prefill, steady.prefill_iteration, "step with prompts", steady.prefill_clock);
   return phases;
 }
 

@@ -36,7 +36,7 @@ void locate(const Operator& op, Visit visit) {
             }
           },
           [&](const GroupedGemm& o) {
-            visit("experts", {token(o.activations), token(o.weights), o.second_choice ? 1 : 0},
+            visit("experts", {token(o.activations), token(o.weights), o.alternative_kernel ? 1 : 0},
                   {log2_of(o.pairs / std::max(o.distinct, 1e-9)), log2_of(o.distinct),
                    log2_of(static_cast<double>(o.n) * static_cast<double>(o.k))});
           },

@@ -74,10 +74,10 @@ void weigh(Outcome& outcome, const ScenarioView& scenario, Workspace& workspace)
   const SteadyState& steady = outcome.estimate.steady;
   outcome.uncertainty = scenario.platform->machine.uncertainty;
   outcome.calibration = scenario.platform->system.calibration.name;
-  for (const auto& [batch, share] : {std::pair{steady.decode_pass, 1.0 - steady.prefill_share},
-                                     std::pair{steady.prefill_pass, steady.prefill_share}}) {
+  for (const auto& [batch, share] : {std::pair{steady.decode_iteration, 1.0 - steady.prefill_share},
+                                     std::pair{steady.prefill_iteration, steady.prefill_share}}) {
     if (share > 0.0) {
-      const StepCost cost = step_cost(scenario, batch, workspace);
+      const IterationCost cost = iteration_cost(scenario, batch, workspace);
       outcome.operators.add(cost.operators, share);
       outcome.iteration += cost.latency * share;
     }

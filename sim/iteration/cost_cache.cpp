@@ -20,9 +20,9 @@ std::size_t place_of(const workloads::Gemm& op) {
 
 }  // namespace
 
-RememberedCosts::RememberedCosts() : entries_(std::size_t{1} << kBits) {}
+CostCache::CostCache() : entries_(std::size_t{1} << kBits) {}
 
-models::Cost RememberedCosts::of(const workloads::Operator& op, const models::Machine& machine) {
+models::Cost CostCache::of(const workloads::Operator& op, const models::Machine& machine) {
   const auto* gemm = std::get_if<workloads::Gemm>(&op);
   if (gemm == nullptr) {
     return models::cost_of(op, machine);

@@ -16,9 +16,9 @@
 
 namespace roofcast::sim {
 
-class RememberedCosts {
+class CostCache {
  public:
-  RememberedCosts();
+  CostCache();
   models::Cost of(const workloads::Operator& op, const models::Machine& machine);
 
  private:

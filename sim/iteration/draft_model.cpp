@@ -59,7 +59,7 @@ base::Bytes join_bytes(const Architecture& model, const workloads::Precision& pr
   return base::bytes_of(2.0 * hidden * hidden, precision.plain.weights);
 }
 
-base::Bytes layer_bytes(const Draft& draft, const Architecture& shell) {
+base::Bytes layer_bytes(const DraftModel& draft, const Architecture& shell) {
   base::Bytes sum = models::weight_bytes(draft.resident, draft.precision, draft.mapping) -
                     models::weight_bytes(shell, draft.precision, draft.mapping);
   for (const LayerGroup& group : draft.resident.layers) {
@@ -70,17 +70,17 @@ base::Bytes layer_bytes(const Draft& draft, const Architecture& shell) {
 
 }  // namespace
 
-std::unique_ptr<const Draft> draft_of(const ScenarioView& s) {
+std::unique_ptr<const DraftModel> draft_model_of(const ScenarioView& s) {
   const workloads::Speculation& speculation = s.serving->speculation;
   if (!speculation.drafts() || speculation.method == DraftMethod::ngram) {
     return nullptr;
   }
-  auto draft = std::make_unique<Draft>();
+  auto draft = std::make_unique<DraftModel>();
   draft->precision = speculation.precision.value_or(*s.precision);
   draft->serving = *s.serving;
   draft->serving.speculation = {};
   draft->serving.overlap = {};
-  draft->serving.stack.step_overhead = {};
+  draft->serving.stack.iteration_overhead = {};
   draft->serving.stack.sequence_overhead = {};
   draft->serving.stack.eager_operator = {};
   draft->mapping = *s.mapping;

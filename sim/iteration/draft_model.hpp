@@ -37,10 +37,10 @@
 
 namespace roofcast::sim {
 
-struct Draft {
-  Draft() = default;
-  Draft(const Draft&) = delete;  // the view points into it
-  Draft& operator=(const Draft&) = delete;
+struct DraftModel {
+  DraftModel() = default;
+  DraftModel(const DraftModel&) = delete;  // the view points into it
+  DraftModel& operator=(const DraftModel&) = delete;
 
   workloads::Architecture model;     // of one pass
   workloads::Architecture resident;  // with the layers of all passes
@@ -52,7 +52,7 @@ struct Draft {
 };
 
 // nullptr where nothing runs beside the model. Modules that the model lacks make a draft without layers.
-std::unique_ptr<const Draft> draft_of(const ScenarioView& scenario);
+std::unique_ptr<const DraftModel> draft_model_of(const ScenarioView& scenario);
 
 // The passes that follow a step.
 struct DraftPass {

@@ -18,7 +18,7 @@ using base::Seconds;
 void build(const ScenarioView& s, const workloads::Batch& batch, workloads::Graph& graph) {
   const workloads::Stack& stack = s.serving->stack;
   const workloads::Fusion fusion{stack.fused_quantise, stack.custom_all_reduce, stack.fused_norm,
-                                 stack.second_experts,
+                                 stack.alternative_experts,
                                  s.serving->overlap == workloads::Overlap::shared_experts};
   const auto half = half_of(s, batch);
   workloads::build_graph(*s.model, *s.precision, *s.mapping, fusion, half ? half->batch : batch,
@@ -64,7 +64,7 @@ std::array<workloads::Call, 2> hand_overs(const ScenarioView& s, const workloads
 
 // What a call costs among others: some of its launch passes while the call before it still runs. The
 // start of the library's collectives is no launch.
-models::Cost in_step(models::Cost cost, const workloads::Call& call, const ScenarioView& s) {
+models::Cost in_iteration(models::Cost cost, const workloads::Call& call, const ScenarioView& s) {
   const bool communicates = std::holds_alternative<workloads::Collective>(call.op);
   const Seconds one = s.platform->machine.calibration.launch;
   const Seconds launch = communicates && one < cost.launch ? one : cost.launch;
@@ -84,7 +84,7 @@ class Sequence {
 
   Seconds add(const workloads::Call& call, const models::Cost& cost) {
     const Seconds all = call.count * cost.time;
-    if (!call.beside) {
+    if (!call.overlapped) {
       room_ = all;
       return call.in_layers ? (call.exchange ? exposed_.exchange : exposed_.compute) * all : all;
     }
@@ -175,11 +175,11 @@ std::string_view name(Limit limit) {
   return kNames[static_cast<std::size_t>(limit)];
 }
 
-Limit StepCost::limit() const {
+Limit IterationCost::limit() const {
   return static_cast<Limit>(std::max_element(by_limit.begin(), by_limit.end()) - by_limit.begin());
 }
 
-models::Spread StepCost::spread(const models::Uncertainty& uncertainty) const {
+models::Spread IterationCost::spread(const models::Uncertainty& uncertainty) const {
   const models::UncertainSum::Seconds half = operators.half_widths(uncertainty);
   return {half.below / latency, half.above / latency};
 }
@@ -188,12 +188,12 @@ Seconds host_wait(const workloads::Serving& serving, const workloads::Batch& bat
                   Seconds running) {
   const workloads::Stack& stack = serving.stack;
   const auto sequences = static_cast<double>(batch.decode_sequences + batch.prefill_sequences);
-  const Seconds host = stack.step_overhead + sequences * stack.sequence_overhead;
+  const Seconds host = stack.iteration_overhead + sequences * stack.sequence_overhead;
   return stack.asynchronous ? base::max(Seconds{}, host - running) : host;
 }
 
-StepCost launch_floor(const ScenarioView& s, const workloads::Batch& batch, Workspace& workspace) {
-  StepCost floor;
+IterationCost launch_floor(const ScenarioView& s, const workloads::Batch& batch, Workspace& workspace) {
+  IterationCost floor;
   if (s.serving->stack.eager_operator > Seconds{}) {
     build(s, batch, workspace.graph);
     const Seconds launched = eager_launches(s, batch, workspace.graph);
@@ -207,15 +207,15 @@ StepCost launch_floor(const ScenarioView& s, const workloads::Batch& batch, Work
 namespace {
 
 // The model's own operators and the host, which works beside `drafting` too.
-StepCost model_cost(const ScenarioView& s, const workloads::Batch& batch, Seconds drafting,
+IterationCost model_cost(const ScenarioView& s, const workloads::Batch& batch, Seconds drafting,
                     Workspace& workspace) {
   const models::Machine& machine = s.platform->machine;
   build(s, batch, workspace.graph);
-  StepCost step;
+  IterationCost iteration;
   Seconds layers{};
   Seconds ends{};  // embedding and head, on the first and last stage
   const auto cost_of = [&](const workloads::Call& call) {
-    return in_step(
+    return in_iteration(
         workspace.costs ? workspace.costs->of(call.op, machine) : models::cost_of(call.op, machine),
         call, s);
   };
@@ -225,8 +225,8 @@ StepCost model_cost(const ScenarioView& s, const workloads::Batch& batch, Second
     const models::Cost cost = cost_of(call);
     const Seconds time = sequence.add(call, cost);
     activity.add(cost, models::math_of(call.op, machine), call.count, time, machine);
-    step.by_limit[static_cast<std::size_t>(limit_of(cost.bound))] += time;
-    step.operators.add(models::error_kind(call.op), time);
+    iteration.by_limit[static_cast<std::size_t>(limit_of(cost.bound))] += time;
+    iteration.operators.add(models::error_kind(call.op), time);
     return time;
   };
   for (const workloads::Call& call : workspace.graph) {
@@ -245,53 +245,53 @@ StepCost model_cost(const ScenarioView& s, const workloads::Batch& batch, Second
   const Seconds kernels = layers + ends + sending;
   const Seconds launched = eager_launches(s, batch, workspace.graph);
   const Seconds late = base::max(Seconds{}, launched - kernels);
-  step.by_limit[static_cast<std::size_t>(Limit::host)] += late;
+  iteration.by_limit[static_cast<std::size_t>(Limit::host)] += late;
   const Seconds host = host_wait(*s.serving, batch, kernels + late + drafting);
-  step.by_limit[static_cast<std::size_t>(Limit::host)] += host;
-  step.latency = kernels + late + host;
+  iteration.by_limit[static_cast<std::size_t>(Limit::host)] += host;
+  iteration.latency = kernels + late + host;
   const Seconds slowest =
       base::max(stages > 1 ? longest_stage(s) * layers + ends + slowest_send : kernels,
                 longest_stage(s) * launched);
   const Seconds period_host = host_wait(*s.serving, batch, slowest + drafting);
-  step.period = slowest + period_host;
+  iteration.period = slowest + period_host;
   const models::Drawn draw = drawn(activity, late + host, machine.power);
-  step.clock = draw.clock;
-  step.energy_above_idle = draw.energy - machine.power.idle * draw.time;
+  iteration.clock = draw.clock;
+  iteration.energy_above_idle = draw.energy - machine.power.idle * draw.time;
   if (draw.clock < 1.0) {
     // Slower kernels may still be done when the host has launched the last of them.
     const Seconds slowed = draw.time - late - host;
     const Seconds still_late = base::max(Seconds{}, launched - slowed);
     const double slower = (slowed + still_late) / (kernels + late);
-    step.by_limit[static_cast<std::size_t>(Limit::compute)] += slowed - kernels;
-    step.by_limit[static_cast<std::size_t>(Limit::host)] += still_late - late;
-    step.latency = slowed + still_late + host;
-    step.period = period_host + slower * slowest;
+    iteration.by_limit[static_cast<std::size_t>(Limit::compute)] += slowed - kernels;
+    iteration.by_limit[static_cast<std::size_t>(Limit::host)] += still_late - late;
+    iteration.latency = slowed + still_late + host;
+    iteration.period = period_host + slower * slowest;
   }
-  return step;
+  return iteration;
 }
 
 // Passes of a draft on so large a share of the ranks; the others wait.
-void add(StepCost& step, const StepCost& pass, double count, double ranks) {
+void add(IterationCost& iteration, const IterationCost& pass, double count, double ranks) {
   const Seconds time = count * pass.latency;
   if (time > Seconds{}) {
-    step.clock = (step.clock * step.latency + pass.clock * time) / (step.latency + time);
+    iteration.clock = (iteration.clock * iteration.latency + pass.clock * time) / (iteration.latency + time);
   }
-  step.latency += time;
-  step.period += count * pass.period;
-  for (std::size_t i = 0; i < step.by_limit.size(); ++i) {
-    step.by_limit[i] += count * pass.by_limit[i];
+  iteration.latency += time;
+  iteration.period += count * pass.period;
+  for (std::size_t i = 0; i < iteration.by_limit.size(); ++i) {
+    iteration.by_limit[i] += count * pass.by_limit[i];
   }
-  step.energy_above_idle += ranks * count * pass.energy_above_idle;
-  step.operators.add(pass.operators, count);
+  iteration.energy_above_idle += ranks * count * pass.energy_above_idle;
+  iteration.operators.add(pass.operators, count);
 }
 
 }  // namespace
 
-StepCost step_cost(const ScenarioView& s, const workloads::Batch& batch, Workspace& workspace) {
+IterationCost iteration_cost(const ScenarioView& s, const workloads::Batch& batch, Workspace& workspace) {
   if (s.draft == nullptr) {
     return model_cost(s, batch, {}, workspace);
   }
-  std::array<StepCost, 2> drafts;
+  std::array<IterationCost, 2> drafts;
   std::array<double, 2> counts{};
   Seconds drafting{};
   const auto passes = draft_passes(s, batch);
@@ -304,14 +304,14 @@ StepCost step_cost(const ScenarioView& s, const workloads::Batch& batch, Workspa
   }
   const double ranks = static_cast<double>(s.draft->mapping.stage_ranks()) /
                        static_cast<double>(s.mapping->stage_ranks());
-  StepCost step = model_cost(s, batch, drafting, workspace);
+  IterationCost iteration = model_cost(s, batch, drafting, workspace);
   for (std::size_t i = 0; i < passes.size(); ++i) {
-    add(step, drafts[i], counts[i], ranks);
+    add(iteration, drafts[i], counts[i], ranks);
   }
-  return step;
+  return iteration;
 }
 
-std::vector<OperatorLine> step_operators(const ScenarioView& s, const workloads::Batch& batch) {
+std::vector<OperatorLine> iteration_operators(const ScenarioView& s, const workloads::Batch& batch) {
   workloads::Graph graph;
   build(s, batch, graph);
   for (const workloads::Call& call : hand_overs(s, batch)) {
@@ -322,7 +322,7 @@ std::vector<OperatorLine> step_operators(const ScenarioView& s, const workloads:
   std::vector<OperatorLine> lines;
   const models::Machine& machine = s.platform->machine;
   const auto cost_of = [&](const workloads::Call& call) {
-    return in_step(models::cost_of(call.op, machine), call, s);
+    return in_iteration(models::cost_of(call.op, machine), call, s);
   };
   Sequence sequence(exposed_of(s, batch, graph, cost_of));
   models::Activity activity;

@@ -44,7 +44,7 @@ enum class Limit : std::uint8_t {
 inline constexpr int kLimits = 9;
 std::string_view name(Limit limit);
 
-struct StepCost {
+struct IterationCost {
   base::Seconds latency;
   base::Seconds period;
   std::array<base::Seconds, kLimits> by_limit{};  // adds up to latency
@@ -60,14 +60,14 @@ struct StepCost {
 // Buffers one thread reuses from estimate to estimate.
 struct Workspace {
   workloads::Graph graph;
-  std::optional<RememberedCosts> costs;  // for many estimates of machines that stay as they are
+  std::optional<CostCache> costs;  // for many estimates of machines that stay as they are
 };
 
-StepCost step_cost(const ScenarioView& scenario, const workloads::Batch& batch,
+IterationCost iteration_cost(const ScenarioView& scenario, const workloads::Batch& batch,
                    Workspace& workspace);
 
 // The latency and period, and nothing else, of an iteration with such a batch on a GPU that takes no time; zero without prompts.
-StepCost launch_floor(const ScenarioView& scenario, const workloads::Batch& batch,
+IterationCost launch_floor(const ScenarioView& scenario, const workloads::Batch& batch,
                       Workspace& workspace);
 
 // Host time of one iteration that the GPU, which runs for `running` of it, waits for.
@@ -80,7 +80,7 @@ struct OperatorLine {
   models::Cost cost;   // of one run
   base::Seconds time;  // of all runs at the step's clock, beyond the call it runs beside
 };
-std::vector<OperatorLine> step_operators(const ScenarioView& scenario,
+std::vector<OperatorLine> iteration_operators(const ScenarioView& scenario,
                                          const workloads::Batch& batch);
 
 }  // namespace roofcast::sim

@@ -10,15 +10,15 @@ namespace roofcast::sim {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-constexpr StepTime kEmpty{kUnknown, kUnknown};
+constexpr IterationTime kEmpty{kUnknown, kUnknown};
 constexpr std::int64_t kSmall = 4096;      // integers whose node is looked up
 constexpr std::int64_t kTile = 64;         // rows: times jump after its multiples
 constexpr std::int64_t kTiledUpTo = 2048;  // beyond, a tile more is little
 
-bool is_empty(StepTime t) { return std::isnan(t.latency); }
-StepTime operator+(StepTime a, StepTime b) { return {a.latency + b.latency, a.period + b.period}; }
-StepTime operator-(StepTime a, StepTime b) { return {a.latency - b.latency, a.period - b.period}; }
-StepTime between(StepTime a, StepTime b, double beyond) {
+bool is_empty(IterationTime t) { return std::isnan(t.latency); }
+IterationTime operator+(IterationTime a, IterationTime b) { return {a.latency + b.latency, a.period + b.period}; }
+IterationTime operator-(IterationTime a, IterationTime b) { return {a.latency - b.latency, a.period - b.period}; }
+IterationTime between(IterationTime a, IterationTime b, double beyond) {
   return {a.latency + beyond * (b.latency - a.latency), a.period + beyond * (b.period - a.period)};
 }
 
@@ -61,7 +61,7 @@ std::vector<std::int64_t> with_rows(std::vector<std::int64_t> nodes, std::int64_
 
 }  // namespace
 
-StepTimes::Axis::Axis(std::vector<std::int64_t> nodes) : nodes_(std::move(nodes)) {
+IterationTable::Axis::Axis(std::vector<std::int64_t> nodes) : nodes_(std::move(nodes)) {
   below_.resize(static_cast<std::size_t>(std::min(kSmall, nodes_.back())) + 1);
   std::size_t node = 0;
   for (std::size_t i = 0; i < below_.size(); ++i) {
@@ -73,7 +73,7 @@ StepTimes::Axis::Axis(std::vector<std::int64_t> nodes) : nodes_(std::move(nodes)
 }
 
 // Beyond the last node the line of the last two goes on.
-StepTimes::Axis::Place StepTimes::Axis::place(double x) const {
+IterationTable::Axis::Place IterationTable::Axis::place(double x) const {
   std::size_t node = 0;
   if (x < static_cast<double>(below_.size())) {
     node = below_[static_cast<std::size_t>(std::max(x, 0.0))];
@@ -86,15 +86,15 @@ StepTimes::Axis::Place StepTimes::Axis::place(double x) const {
   return {node, std::max(0.0, (x - from) / (to - from))};
 }
 
-StepTimes::StepTimes(const ScenarioView& scenario, std::int64_t groups)
+IterationTable::IterationTable(const ScenarioView& scenario, std::int64_t groups)
     : scenario_(scenario),
       groups_(groups),
       query_(scenario.serving->speculation.query_tokens()),
       contexts_(spaced(16, 0, 1.25, scenario.model->max_context)),
       decodes_(with_rows(spaced(0, 32, 1.125, scenario.serving->limits.max_sequences), query_)),
-      beside_(spaced(1, 0, 1.4, scenario.serving->limits.max_tokens_per_step)),
+      beside_(spaced(1, 0, 1.4, scenario.serving->limits.max_tokens_per_iteration)),
       prompts_(spaced(1, 8, 1.2, scenario.serving->limits.max_sequences)),
-      lengths_(tiled(scenario.serving->limits.max_tokens_per_step)),
+      lengths_(tiled(scenario.serving->limits.max_tokens_per_iteration)),
       cached_(spaced(0, 0, 1.3, scenario.model->max_context)),
       with_decodes_(decodes_.size() * contexts_.size() * beside_.size(), kEmpty),
       with_prefixes_(prompts_.size() * lengths_.size() * cached_.size(), kEmpty) {
@@ -109,19 +109,19 @@ StepTimes::StepTimes(const ScenarioView& scenario, std::int64_t groups)
     batch.prefill_sequences = 1;
     batch.prefill_tokens = which % 2 == 0 ? 1 : by_graph + 1;
     batch.groups = groups;
-    const StepCost floor = launch_floor(scenario, batch, workspace_);
+    const IterationCost floor = launch_floor(scenario, batch, workspace_);
     floors_[which] = {floor.latency.si(), floor.period.si()};
   }
   scenario_.launches_ahead = true;
 }
 
-StepTime StepTimes::cost(const workloads::Batch& batch) {
+IterationTime IterationTable::cost(const workloads::Batch& batch) {
   ++costs_;
-  const StepCost cost = step_cost(scenario_, batch, workspace_);
+  const IterationCost cost = iteration_cost(scenario_, batch, workspace_);
   return {cost.latency.si(), cost.period.si()};
 }
 
-StepTime StepTimes::prompt(std::int64_t tokens) {
+IterationTime IterationTable::prompt(std::int64_t tokens) {
   const auto index = static_cast<std::size_t>(tokens);
   if (index >= prompt_.size()) {
     prompt_.resize(std::max(index + 1, 2 * prompt_.size()), kEmpty);
@@ -132,7 +132,7 @@ StepTime StepTimes::prompt(std::int64_t tokens) {
   return prompt_[index];
 }
 
-StepTime StepTimes::alone(std::int64_t decodes, double context) {
+IterationTime IterationTable::alone(std::int64_t decodes, double context) {
   const Axis::Place c = contexts_.place(context);
   const std::size_t index = static_cast<std::size_t>(decodes) * contexts_.size() + c.node;
   if (index + 1 >= alone_.size()) {
@@ -146,15 +146,15 @@ StepTime StepTimes::alone(std::int64_t decodes, double context) {
   return between(alone_[index], alone_[index + 1], c.beyond);
 }
 
-StepTime StepTimes::decodes(const Iteration& iteration) {
+IterationTime IterationTable::decodes(const Iteration& iteration) {
   const Axis::Place d = decodes_.place(static_cast<double>(iteration.decodes));
   const Axis::Place c = contexts_.place(iteration.context);
   const Axis::Place n = beside_.place(static_cast<double>(iteration.prompt_tokens));
   const auto node = [&](std::size_t i, std::size_t j, std::size_t k) {
-    StepTime& entry = with_decodes_[(i * contexts_.size() + j) * beside_.size() + k];
+    IterationTime& entry = with_decodes_[(i * contexts_.size() + j) * beside_.size() + k];
     if (is_empty(entry)) {
       const std::int64_t tokens = beside_[k];
-      entry = decodes_[i] == 0 ? StepTime{}
+      entry = decodes_[i] == 0 ? IterationTime{}
                                : cost({decodes_[i], query_, contexts_[j], 1, tokens, 0, groups_}) -
                                      prompt(decodes_[i] * query_ + tokens);
     }
@@ -170,13 +170,13 @@ StepTime StepTimes::decodes(const Iteration& iteration) {
                          : between(over_contexts(d.node), over_contexts(d.node + 1), d.beyond);
 }
 
-StepTime StepTimes::prefixes(const Iteration& iteration) {
+IterationTime IterationTable::prefixes(const Iteration& iteration) {
   const auto sequences = static_cast<double>(iteration.prompts);
   const Axis::Place s = prompts_.place(sequences);
   const Axis::Place p = lengths_.place(static_cast<double>(iteration.prompt_tokens) / sequences);
   const Axis::Place k = cached_.place(iteration.cached);
   const auto node = [&](std::size_t i, std::size_t j, std::size_t l) {
-    StepTime& entry = with_prefixes_[(i * lengths_.size() + j) * cached_.size() + l];
+    IterationTime& entry = with_prefixes_[(i * lengths_.size() + j) * cached_.size() + l];
     if (is_empty(entry)) {
       entry = cost({0, 1, 0, prompts_[i], lengths_[j], cached_[l], groups_}) -
               prompt(prompts_[i] * lengths_[j]);
@@ -194,11 +194,11 @@ StepTime StepTimes::prefixes(const Iteration& iteration) {
                          : between(over_lengths(s.node), over_lengths(s.node + 1), s.beyond);
 }
 
-StepTime StepTimes::operator()(const Iteration& iteration) {
+IterationTime IterationTable::operator()(const Iteration& iteration) {
   if (iteration.prompts == 0) {
     return alone(iteration.decodes, iteration.context);
   }
-  StepTime time = prompt(iteration.decodes * query_ + iteration.prompt_tokens);
+  IterationTime time = prompt(iteration.decodes * query_ + iteration.prompt_tokens);
   if (iteration.decodes > 0) {
     time = time + decodes(iteration);
   }
@@ -207,7 +207,7 @@ StepTime StepTimes::operator()(const Iteration& iteration) {
   }
   const bool covered =
       iteration.prompt_tokens + iteration.decodes * query_ <= scenario_.serving->stack.graph_tokens;
-  const StepTime& floor = floors_[(iteration.decodes > 0 ? 2 : 0) + (covered ? 0 : 1)];
+  const IterationTime& floor = floors_[(iteration.decodes > 0 ? 2 : 0) + (covered ? 0 : 1)];
   return {std::max(time.latency, floor.latency), std::max(time.period, floor.period)};
 }
 

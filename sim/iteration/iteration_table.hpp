@@ -3,7 +3,7 @@
 // Time of one engine iteration, looked up instead of added up operator by operator.
 //
 // A simulation asks for millions of iterations of one deployment. Each answer is put together from
-// three tables of step_cost, filled where they are asked:
+// three tables of iteration_cost, filled where they are asked:
 //
 //   t(D, C, S, N, K) = prompt(D + N) + decodes(D, C, N) + prefixes(S, N/S, K)
 //
@@ -16,7 +16,7 @@
 // linearly between nodes. Steps without prompts have a table of their own, every D with nodes of C.
 // Exact at the nodes, where a step has no prompt, or one without decodes or without a prefix; elsewhere
 // decodes and prefixes are taken to add. Where the host launches steps with prompts operator by operator, what it
-// takes is their floor (launch_floor), which knows no tokens but whether graphs cover them. Of tests/laws/step_times_test.cpp, 99 % are within 5 %, the worst
+// takes is their floor (launch_floor), which knows no tokens but whether graphs cover them. Of tests/laws/iteration_table_test.cpp, 99 % are within 5 %, the worst
 // 6 % off: steps whose clock falls for power, to which the parts do not quite add, or which waits for launches spare.
 #pragma once
 
@@ -38,17 +38,17 @@ struct Iteration {
   double cached = 0;
 };
 
-struct StepTime {
+struct IterationTime {
   double latency = 0;  // s, first to last stage
   double period = 0;   // s until the first stage takes the next micro-batch
 };
 
-class StepTimes {
+class IterationTable {
  public:
   // `groups`: attention-DP ranks that have such a batch. what `scenario` points to outlives the table.
-  StepTimes(const ScenarioView& scenario, std::int64_t groups);
+  IterationTable(const ScenarioView& scenario, std::int64_t groups);
 
-  StepTime operator()(const Iteration& iteration);
+  IterationTime operator()(const Iteration& iteration);
   std::size_t costs() const { return costs_; }  // step_costs behind the answers so far
 
  private:
@@ -67,18 +67,18 @@ class StepTimes {
     std::vector<std::int64_t> nodes_;
     std::vector<std::uint16_t> below_;  // of small integers
   };
-  using Table = std::vector<StepTime>;
+  using Table = std::vector<IterationTime>;
 
-  StepTime cost(const workloads::Batch& batch);
-  StepTime prompt(std::int64_t tokens);
-  StepTime alone(std::int64_t decodes, double context);
-  StepTime decodes(const Iteration& iteration);
-  StepTime prefixes(const Iteration& iteration);
+  IterationTime cost(const workloads::Batch& batch);
+  IterationTime prompt(std::int64_t tokens);
+  IterationTime alone(std::int64_t decodes, double context);
+  IterationTime decodes(const Iteration& iteration);
+  IterationTime prefixes(const Iteration& iteration);
 
   ScenarioView scenario_;
   std::int64_t groups_;
   // Of prompts alone, and beside decodes; of each of as many tokens as graphs cover, and of more.
-  StepTime floors_[4];
+  IterationTime floors_[4];
   std::int64_t query_;  // tokens of a decode
   Workspace workspace_;
   std::size_t costs_ = 0;

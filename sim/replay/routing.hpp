@@ -17,16 +17,16 @@ namespace roofcast::sim {
 struct Replica {
   Replica(const ScenarioView& s, base::Bytes cache)
       : scheduler(s, cache),
-        ends(scheduler.lanes(), std::numeric_limits<double>::infinity()),
-        tokens(scheduler.lanes(), 0),
+        ends(scheduler.micro_batches(), std::numeric_limits<double>::infinity()),
+        tokens(scheduler.micro_batches(), 0),
         link_free(static_cast<std::size_t>(s.mapping->data_parallel), 0.0) {}
 
   Scheduler scheduler;
   std::vector<double> ends;          // of the micro-batches in flight
   std::vector<std::int64_t> tokens;  // of their prompts
   double stage_free = 0;             // when the first stage takes the next micro-batch
-  std::size_t last_lane = 0;
-  bool lane_waits = false;        // a micro-batch waits for the first stage
+  std::size_t last_micro_batch = 0;
+  bool micro_batch_waits = false;        // a micro-batch waits for the first stage
   std::vector<double> link_free;  // when a rank has sent its caches
   std::size_t incoming = 0;       // requests whose caches are on their way
 

@@ -17,9 +17,9 @@ Scheduler::Scheduler(const ScenarioView& s, base::Bytes cache)
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     caches_.emplace_back(s, cache);
   }
-  lanes_.resize(static_cast<std::size_t>(s.mapping->pipeline_parallel));
-  for (Lane& lane : lanes_) {
-    lane.ranks.resize(ranks);
+  micro_batches_.resize(static_cast<std::size_t>(s.mapping->pipeline_parallel));
+  for (MicroBatch& micro_batch : micro_batches_) {
+    micro_batch.ranks.resize(ranks);
   }
   budget_.resize(ranks);
   load_.resize(ranks);
@@ -47,9 +47,9 @@ void Scheduler::enqueue(const Job& job) {
 }
 
 // Takes in what was sent, unless the policy lets more decode iterations pass.
-void Scheduler::receive(const Lane& lane) {
+void Scheduler::receive(const MicroBatch& micro_batch) {
   const bool looks =
-      lane.sequences == 0 || had_prompts_ || ++unreceived_ >= policy_.receive_iterations;
+      micro_batch.sequences == 0 || had_prompts_ || ++unreceived_ >= policy_.receive_iterations;
   if (looks) {
     for (const Sequence& sequence : sent_) {
       wait(sequence, false);
@@ -125,8 +125,8 @@ std::size_t Scheduler::victim(const std::vector<Sequence>& running) const {
                                   running.begin());
 }
 
-void Scheduler::preempt(Lane& lane, std::size_t rank, std::size_t index) {
-  std::vector<Sequence>& running = lane.ranks[rank];
+void Scheduler::preempt(MicroBatch& micro_batch, std::size_t rank, std::size_t index) {
+  std::vector<Sequence>& running = micro_batch.ranks[rank];
   Sequence& lost = running[index];
   if (!lost.done && lost.ready <= now_) {
     caches_[rank].publish(lost.holding, lost.job.prefix, lost.computed);
@@ -142,15 +142,15 @@ void Scheduler::preempt(Lane& lane, std::size_t rank, std::size_t index) {
     --running_;
   }
   running.erase(running.begin() + static_cast<std::ptrdiff_t>(index));
-  --lane.sequences;
+  --micro_batch.sequences;
 }
 
 // False when the sequence lost its own blocks; `index` follows it.
-bool Scheduler::take(Lane& lane, std::size_t rank, std::size_t& index, std::int64_t tokens) {
-  std::vector<Sequence>& sequences = lane.ranks[rank];
+bool Scheduler::take(MicroBatch& micro_batch, std::size_t rank, std::size_t& index, std::int64_t tokens) {
+  std::vector<Sequence>& sequences = micro_batch.ranks[rank];
   while (!caches_[rank].grow(sequences[index].holding, sequences[index].computed + tokens)) {
     const std::size_t lost = victim(sequences);
-    preempt(lane, rank, lost);
+    preempt(micro_batch, rank, lost);
     if (lost == index) {
       return false;
     }
@@ -161,8 +161,8 @@ bool Scheduler::take(Lane& lane, std::size_t rank, std::size_t& index, std::int6
   return true;
 }
 
-void Scheduler::run_running(Lane& lane, std::size_t rank, bool prompts_only) {
-  std::vector<Sequence>& sequences = lane.ranks[rank];
+void Scheduler::run_running(MicroBatch& micro_batch, std::size_t rank, bool prompts_only) {
+  std::vector<Sequence>& sequences = micro_batch.ranks[rank];
   for (std::size_t i = 0; i < sequences.size() && budget_[rank] > 0; ++i) {
     const Sequence& sequence = sequences[i];
     if (sequence.done || sequence.ready > now_ || (prompts_only && sequence.decodes())) {
@@ -170,7 +170,7 @@ void Scheduler::run_running(Lane& lane, std::size_t rank, bool prompts_only) {
     }
     const std::int64_t wanted =
         sequence.decodes() ? speculation_.query_tokens() : sequence.missing();
-    if (!take(lane, rank, i, std::min(wanted, budget_[rank]))) {
+    if (!take(micro_batch, rank, i, std::min(wanted, budget_[rank]))) {
       break;
     }
   }
@@ -180,7 +180,7 @@ bool Scheduler::prompts_first() const {
   return policy_.order == workloads::ScheduleOrder::prompts_first;
 }
 
-bool Scheduler::admit(Lane& lane, std::size_t rank, const Sequence& candidate) {
+bool Scheduler::admit(MicroBatch& micro_batch, std::size_t rank, const Sequence& candidate) {
   Sequence sequence = candidate;
   const Prefix& prefix = candidate.job.prefix;
   const std::int64_t reusable = sequence.known() - 1;
@@ -189,7 +189,7 @@ bool Scheduler::admit(Lane& lane, std::size_t rank, const Sequence& candidate) {
   sequence.computed = std::max(here, caches_[rank].restorable_tokens(prefix, reusable));
   sequence.restored = sequence.computed - here;
   const std::int64_t missing = sequence.missing();
-  const bool whole = !policy_.chunked_prompts && missing <= limits_.max_tokens_per_step;
+  const bool whole = !policy_.chunked_prompts && missing <= limits_.max_tokens_per_iteration;
   const std::int64_t tokens = std::min(missing, budget_[rank]);
   if (tokens <= 0 || (whole && tokens < missing) ||
       load_[rank] >= static_cast<std::size_t>(limits_.max_sequences)) {
@@ -203,30 +203,30 @@ bool Scheduler::admit(Lane& lane, std::size_t rank, const Sequence& candidate) {
   if (!caches_[rank].admit(sequence.holding, promised, prefix, reusable)) {
     return false;
   }
-  lane.ranks[rank].push_back(sequence);
-  ++lane.sequences;
+  micro_batch.ranks[rank].push_back(sequence);
+  ++micro_batch.sequences;
   ++load_[rank];
   ++running_;
-  Sequence& admitted = lane.ranks[rank].back();
+  Sequence& admitted = micro_batch.ranks[rank].back();
   if (admitted.restored > 0) {
     caches_[rank].grow(admitted.holding, admitted.computed);
     admitted.ready = caches_[rank].restore(prefix, here, admitted.computed, now_);
     return true;
   }
-  std::size_t index = lane.ranks[rank].size() - 1;
-  take(lane, rank, index, tokens);
+  std::size_t index = micro_batch.ranks[rank].size() - 1;
+  take(micro_batch, rank, index, tokens);
   return true;
 }
 
 // Whether admission is put off until more prompts have come.
-bool Scheduler::waits_for_more(const Lane& lane) {
-  if (policy_.batch_wait_iterations == 0 || waiting_.empty() || lane.sequences == 0) {
+bool Scheduler::waits_for_more(const MicroBatch& micro_batch) {
+  if (policy_.batch_wait_iterations == 0 || waiting_.empty() || micro_batch.sequences == 0) {
     return false;
   }
-  const double enough = policy_.batch_wait_fill * static_cast<double>(limits_.max_tokens_per_step) *
+  const double enough = policy_.batch_wait_fill * static_cast<double>(limits_.max_tokens_per_iteration) *
                         static_cast<double>(caches_.size());
   auto tokens =
-      static_cast<double>(static_cast<std::int64_t>(lane.sequences) * speculation_.query_tokens());
+      static_cast<double>(static_cast<std::int64_t>(micro_batch.sequences) * speculation_.query_tokens());
   for (auto next = waiting_.begin(); next != waiting_.end() && tokens < enough; ++next) {
     tokens += static_cast<double>(next->missing());
   }
@@ -237,14 +237,14 @@ bool Scheduler::waits_for_more(const Lane& lane) {
 
 // Whether admission is put off until each rank gets a prompt. Iterations without any that wait count too, as in
 // NVIDIA/TensorRT-LLM@fcd3f31 tensorrt_llm/_torch/pyexecutor (attention_dp_config.enable_balance).
-bool Scheduler::waits_for_ranks(const Lane& lane) {
+bool Scheduler::waits_for_ranks(const MicroBatch& micro_batch) {
   if (policy_.rank_wait_iterations == 0 || caches_.size() == 1) {
     return false;
   }
   bool all_decode = true;
   bool all_have_room = true;
   for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
-    all_decode = all_decode && !lane.ranks[rank].empty();
+    all_decode = all_decode && !micro_batch.ranks[rank].empty();
     all_have_room = all_have_room && load_[rank] < static_cast<std::size_t>(limits_.max_sequences);
   }
   const bool one_each = all_have_room && waiting_.size() >= caches_.size();
@@ -253,14 +253,14 @@ bool Scheduler::waits_for_ranks(const Lane& lane) {
   return waits;
 }
 
-void Scheduler::admit_waiting(Lane& lane) {
+void Scheduler::admit_waiting(MicroBatch& micro_batch) {
   // Micro-batches share what there is to run, and what is not freed yet.
   std::size_t present = waiting_.size();
-  for (const Lane& each : lanes_) {
+  for (const MicroBatch& each : micro_batches_) {
     present += each.sequences;
   }
-  const std::size_t share = (present + lanes_.size() - 1) / lanes_.size();
-  while (!waiting_.empty() && lane.sequences < share) {
+  const std::size_t share = (present + micro_batches_.size() - 1) / micro_batches_.size();
+  while (!waiting_.empty() && micro_batch.sequences < share) {
     // The rank with the fewest sequences that takes it.
     std::size_t best = caches_.size();
     std::size_t least = 0;
@@ -277,7 +277,7 @@ void Scheduler::admit_waiting(Lane& lane) {
         break;
       }
       least = load_[best];
-      admitted = admit(lane, best, waiting_.front());
+      admitted = admit(micro_batch, best, waiting_.front());
     }
     if (!admitted) {
       break;
@@ -288,45 +288,45 @@ void Scheduler::admit_waiting(Lane& lane) {
 
 double Scheduler::next_load() const {
   double next = kNever;
-  for (const Lane& lane : lanes_) {
-    next = lane.in_flight ? next : std::min(next, lane.next_load);
+  for (const MicroBatch& micro_batch : micro_batches_) {
+    next = micro_batch.in_flight ? next : std::min(next, micro_batch.next_load);
   }
   return next;
 }
 
 // Frees what waited for an iteration that does not come.
-bool Scheduler::free_done(Lane& lane) {
-  const std::size_t before = lane.sequences;
+bool Scheduler::free_done(MicroBatch& micro_batch) {
+  const std::size_t before = micro_batch.sequences;
   for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
-    std::vector<Sequence>& sequences = lane.ranks[rank];
+    std::vector<Sequence>& sequences = micro_batch.ranks[rank];
     const auto done = std::remove_if(sequences.begin(), sequences.end(), [&](Sequence& s) {
       if (s.done) {
         caches_[rank].release(s.holding, s.job.prefix);
       }
       return s.done;
     });
-    lane.sequences -= static_cast<std::size_t>(sequences.end() - done);
+    micro_batch.sequences -= static_cast<std::size_t>(sequences.end() - done);
     sequences.erase(done, sequences.end());
   }
-  return lane.sequences < before;
+  return micro_batch.sequences < before;
 }
 
 std::span<const Iteration> Scheduler::schedule(std::size_t index, double now) {
-  Lane& lane = lanes_[index];
+  MicroBatch& micro_batch = micro_batches_[index];
   now_ = now;
   started_.clear();
   preempted_.clear();
-  receive(lane);
+  receive(micro_batch);
   do {
-    fill(lane);
-  } while (!lane.in_flight && free_done(lane));
+    fill(micro_batch);
+  } while (!micro_batch.in_flight && free_done(micro_batch));
   had_prompts_ = false;
-  lane.next_load = kNever;
+  micro_batch.next_load = kNever;
   for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
     iterations_[rank] = {};
-    for (Sequence& sequence : lane.ranks[rank]) {
+    for (Sequence& sequence : micro_batch.ranks[rank]) {
       if (sequence.ready > now_) {
-        lane.next_load = std::min(lane.next_load, sequence.ready);
+        micro_batch.next_load = std::min(micro_batch.next_load, sequence.ready);
       }
       if (sequence.scheduled > 0) {
         add(iterations_[rank], sequence);
@@ -339,38 +339,38 @@ std::span<const Iteration> Scheduler::schedule(std::size_t index, double now) {
     finish(iterations_[rank]);
     had_prompts_ = had_prompts_ || iterations_[rank].prompts > 0;
   }
-  if (!lane.in_flight) {
+  if (!micro_batch.in_flight) {
     return {};
   }
   return iterations_;
 }
 
-void Scheduler::fill(Lane& lane) {
+void Scheduler::fill(MicroBatch& micro_batch) {
   const std::size_t preempted_before = preempted_.size();
   for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
-    budget_[rank] = limits_.max_tokens_per_step;
+    budget_[rank] = limits_.max_tokens_per_iteration;
     load_[rank] = 0;
-    for (const Lane& each : lanes_) {
+    for (const MicroBatch& each : micro_batches_) {
       load_[rank] += each.ranks[rank].size();
     }
   }
   const auto run = [&](bool prompts_only) {
     for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
-      run_running(lane, rank, prompts_only);
+      run_running(micro_batch, rank, prompts_only);
     }
   };
   run(prompts_first());
-  if (preempted_.size() == preempted_before && !waits_for_more(lane) && !waits_for_ranks(lane)) {
-    admit_waiting(lane);
+  if (preempted_.size() == preempted_before && !waits_for_more(micro_batch) && !waits_for_ranks(micro_batch)) {
+    admit_waiting(micro_batch);
   }
   const auto any = [&] {
     return std::any_of(budget_.begin(), budget_.end(),
-                       [&](std::int64_t left) { return left < limits_.max_tokens_per_step; });
+                       [&](std::int64_t left) { return left < limits_.max_tokens_per_iteration; });
   };
   if (prompts_first() && !any()) {
     run(false);
   }
-  lane.in_flight = any();
+  micro_batch.in_flight = any();
 }
 
 // Of the drafted tokens of a step; drawn by the request and how far it is, so that it draws the same whatever
@@ -391,14 +391,14 @@ void Scheduler::release(std::int32_t id) {
 }
 
 void Scheduler::complete(std::size_t index) {
-  Lane& lane = lanes_[index];
+  MicroBatch& micro_batch = micro_batches_[index];
   first_tokens_.clear();
   finished_.clear();
   tokens_ = 0;
-  lane.in_flight = false;
-  lane.sequences = 0;
+  micro_batch.in_flight = false;
+  micro_batch.sequences = 0;
   for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
-    std::vector<Sequence>& sequences = lane.ranks[rank];
+    std::vector<Sequence>& sequences = micro_batch.ranks[rank];
     std::size_t kept = 0;
     for (Sequence& sequence : sequences) {
       bool frees = sequence.done;  // in the iteration before this one
@@ -431,7 +431,7 @@ void Scheduler::complete(std::size_t index) {
               continue;
             }
             sequence.done = true;
-            frees = !policy_.frees_late;
+            frees = !policy_.delayed_release;
           }
         }
       }
@@ -442,7 +442,7 @@ void Scheduler::complete(std::size_t index) {
       }
     }
     sequences.resize(kept);
-    lane.sequences += kept;
+    micro_batch.sequences += kept;
   }
 }
 

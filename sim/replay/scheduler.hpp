@@ -4,7 +4,7 @@
 //
 // A request waits, is admitted (first come, first served, or by priority) to the attention-DP rank and pipeline
 // micro-batch with the fewest sequences, computes its prompt in one chunk or several, and then a token an
-// iteration. An iteration holds max_tokens_per_step tokens and max_sequences sequences a rank. Admission
+// iteration. An iteration holds max_tokens_per_iteration tokens and max_sequences sequences a rank. Admission
 // asks for KV blocks as the policy says; a sequence that cannot grow takes the blocks of the one admitted
 // last, which is admitted anew before any that wait, and computes again what is no longer in the cache. With
 // priorities it takes those of the least urgent, which waits at its place in the queue. A sequence whose blocks
@@ -54,9 +54,9 @@ class Scheduler {
 
   // The next iteration of a micro-batch that is not in flight, at `now` (s), one entry a rank; empty when
   // there is nothing it can do.
-  std::span<const Iteration> schedule(std::size_t lane, double now = 0.0);
+  std::span<const Iteration> schedule(std::size_t micro_batch, double now = 0.0);
   // The iteration of the micro-batch has ended.
-  void complete(std::size_t lane);
+  void complete(std::size_t micro_batch);
 
   // The rank that keeps the cache of a finished job, and its end.
   std::size_t rank_of(std::int32_t id) const { return kept_.at(id).rank; }
@@ -83,8 +83,8 @@ class Scheduler {
   // none are on their way.
   double next_load() const;
 
-  std::size_t lanes() const { return lanes_.size(); }
-  bool in_flight(std::size_t lane) const { return lanes_[lane].in_flight; }
+  std::size_t micro_batches() const { return micro_batches_.size(); }
+  bool in_flight(std::size_t micro_batch) const { return micro_batches_[micro_batch].in_flight; }
   std::size_t waiting() const { return waiting_.size() + sent_.size(); }
   std::size_t running() const { return running_; }
   std::int64_t cache_used() const;  // bytes, of all ranks
@@ -113,7 +113,7 @@ class Scheduler {
     Prefix prefix;
     Holding holding;
   };
-  struct Lane {
+  struct MicroBatch {
     std::vector<std::vector<Sequence>> ranks;  // running, in the order of admission
     std::size_t sequences = 0;
     bool in_flight = false;
@@ -122,17 +122,17 @@ class Scheduler {
 
   bool prompts_first() const;
   void wait(const Sequence& sequence, bool again);
-  void receive(const Lane& lane);
-  void fill(Lane& lane);
-  bool free_done(Lane& lane);
-  bool waits_for_more(const Lane& lane);
-  bool waits_for_ranks(const Lane& lane);
-  void run_running(Lane& lane, std::size_t rank, bool prompts_only);
-  bool take(Lane& lane, std::size_t rank, std::size_t& index, std::int64_t tokens);
+  void receive(const MicroBatch& micro_batch);
+  void fill(MicroBatch& micro_batch);
+  bool free_done(MicroBatch& micro_batch);
+  bool waits_for_more(const MicroBatch& micro_batch);
+  bool waits_for_ranks(const MicroBatch& micro_batch);
+  void run_running(MicroBatch& micro_batch, std::size_t rank, bool prompts_only);
+  bool take(MicroBatch& micro_batch, std::size_t rank, std::size_t& index, std::int64_t tokens);
   std::size_t victim(const std::vector<Sequence>& running) const;
-  void preempt(Lane& lane, std::size_t rank, std::size_t index);
-  void admit_waiting(Lane& lane);
-  bool admit(Lane& lane, std::size_t rank, const Sequence& sequence);
+  void preempt(MicroBatch& micro_batch, std::size_t rank, std::size_t index);
+  void admit_waiting(MicroBatch& micro_batch);
+  bool admit(MicroBatch& micro_batch, std::size_t rank, const Sequence& sequence);
   void add(Iteration& iteration, const Sequence& sequence);
   void finish(Iteration& iteration) const;
   std::int64_t accepted(const Sequence& sequence, std::int64_t drafted) const;
@@ -141,7 +141,7 @@ class Scheduler {
   const workloads::SchedulerLimits& limits_;
   const workloads::Speculation& speculation_;
   std::vector<KvCache> caches_;  // of the ranks
-  std::vector<Lane> lanes_;
+  std::vector<MicroBatch> micro_batches_;
   std::deque<Sequence> waiting_;
   double now_ = 0.0;
   std::unordered_map<std::int32_t, Kept> kept_;

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "sim/iteration/draft_model.hpp"
-#include "sim/iteration/rank_iterations.hpp"
+#include "sim/iteration/replica_iterations.hpp"
 #include "sim/replay/front_end.hpp"
 #include "sim/replay/front_stages.hpp"
 #include "sim/replay/routing.hpp"
@@ -33,7 +33,7 @@ struct Pool {
       replicas.emplace_back(s, cache);
     }
   }
-  IterationTimes times;
+  ReplicaIterations times;
   Routing routing;
   std::vector<Replica> replicas;
 };
@@ -82,7 +82,7 @@ class Loop {
     for (;;) {
       for (Pool& pool : pools_) {
         for (Replica& replica : pool.replicas) {
-          start_lanes(pool, replica);
+          start_micro_batches(pool, replica);
         }
       }
       const double next = next_event();
@@ -92,7 +92,7 @@ class Loop {
       advance(next);
       for (Pool& pool : pools_) {
         for (Replica& replica : pool.replicas) {
-          complete_lanes(pool, replica);
+          complete_micro_batches(pool, replica);
         }
       }
       take_arrivals();
@@ -108,7 +108,7 @@ class Loop {
     for (const Pool& pool : pools_) {
       for (const Replica& replica : pool.replicas) {
         next = std::min(next, *std::min_element(replica.ends.begin(), replica.ends.end()));
-        if (replica.lane_waits) {
+        if (replica.micro_batch_waits) {
           next = std::min(next, replica.stage_free);
         }
         if (replica.scheduler.next_load() > now_) {
@@ -262,20 +262,20 @@ class Loop {
   bool answers(const Pool& pool) const { return disaggregated_ && &pool == &pools_.back(); }
   bool prompts(const Pool& pool) const { return disaggregated_ && &pool == &pools_.front(); }
 
-  void start_lanes(Pool& pool, Replica& replica) {
-    replica.lane_waits = false;
-    const std::size_t lanes = replica.ends.size();
-    const std::size_t first = replica.last_lane + 1;
-    for (std::size_t tried = 0; tried < lanes; ++tried) {
-      const std::size_t lane = (first + tried) % lanes;
-      if (replica.scheduler.in_flight(lane)) {
+  void start_micro_batches(Pool& pool, Replica& replica) {
+    replica.micro_batch_waits = false;
+    const std::size_t micro_batches = replica.ends.size();
+    const std::size_t first = replica.last_micro_batch + 1;
+    for (std::size_t tried = 0; tried < micro_batches; ++tried) {
+      const std::size_t micro_batch = (first + tried) % micro_batches;
+      if (replica.scheduler.in_flight(micro_batch)) {
         continue;
       }
       if (replica.stage_free > now_) {
-        replica.lane_waits = true;
+        replica.micro_batch_waits = true;
         return;
       }
-      const std::span<const Iteration> iterations = replica.scheduler.schedule(lane, now_);
+      const std::span<const Iteration> iterations = replica.scheduler.schedule(micro_batch, now_);
       for (const std::int32_t id : replica.scheduler.preempted()) {
         ++result_.requests[static_cast<std::size_t>(id)].preemptions;
         ++result_.preemptions;
@@ -294,7 +294,7 @@ class Loop {
           request.restored_tokens = start.restored_tokens;
         }
       }
-      start(pool, replica, lane, iterations);
+      start(pool, replica, micro_batch, iterations);
     }
   }
 
@@ -302,15 +302,15 @@ class Loop {
     return pools_.front().replicas[static_cast<std::size_t>(request.replica)];
   }
 
-  void start(Pool& pool, Replica& replica, std::size_t lane,
+  void start(Pool& pool, Replica& replica, std::size_t micro_batch,
              std::span<const Iteration> iterations) {
-    const StepTime time = pool.times(iterations);
-    replica.ends[lane] = now_ + time.latency;
+    const IterationTime time = pool.times(iterations);
+    replica.ends[micro_batch] = now_ + time.latency;
     replica.stage_free = now_ + time.period;
-    replica.last_lane = lane;
-    replica.tokens[lane] = 0;
+    replica.last_micro_batch = micro_batch;
+    replica.tokens[micro_batch] = 0;
     for (const Iteration& iteration : iterations) {
-      replica.tokens[lane] += iteration.prompt_tokens;
+      replica.tokens[micro_batch] += iteration.prompt_tokens;
     }
     ++result_.iterations;
     result_.peak_running =
@@ -318,13 +318,13 @@ class Loop {
     result_.peak_cache = std::max(result_.peak_cache, replica.cache_share());
   }
 
-  void complete_lanes(const Pool& pool, Replica& replica) {
-    for (std::size_t lane = 0; lane < replica.ends.size(); ++lane) {
-      if (replica.ends[lane] > now_) {
+  void complete_micro_batches(const Pool& pool, Replica& replica) {
+    for (std::size_t micro_batch = 0; micro_batch < replica.ends.size(); ++micro_batch) {
+      if (replica.ends[micro_batch] > now_) {
         continue;
       }
-      replica.ends[lane] = kNever;
-      replica.scheduler.complete(lane);
+      replica.ends[micro_batch] = kNever;
+      replica.scheduler.complete(micro_batch);
       // First tokens of a prefill pool go to the decode pool.
       shown_ = disaggregated_ && prompts(pool) ? now_
                                                : front_end_.show(now_, replica.scheduler.tokens());
@@ -343,7 +343,7 @@ class Loop {
         answered(id, shown_);
       }
       SimulatedSecond& second = second_of(now_);
-      second.prompt_tokens += replica.tokens[lane];
+      second.prompt_tokens += replica.tokens[micro_batch];
       second.output_tokens += replica.scheduler.tokens();
     }
   }
@@ -413,7 +413,7 @@ class Loop {
 
 Simulation simulate(const ScenarioView& scenario, const workloads::Requests& requests,
                     std::int64_t concurrency) {
-  const std::unique_ptr<const Draft> draft = draft_of(scenario);
+  const std::unique_ptr<const DraftModel> draft = draft_model_of(scenario);
   ScenarioView s = scenario;
   s.draft = draft.get();
   Simulation result;

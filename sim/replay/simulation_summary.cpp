@@ -106,7 +106,7 @@ SimulationSummary summarise(const Simulation& simulation, std::size_t warm_up,
   s.requests_per_second = static_cast<double>(s.requests) / s.duration;
   s.input_rate = input / s.duration;
   s.output_rate = output / s.duration;
-  s.reused_share = reused / input;
+  s.prefix_hit_rate = reused / input;
   s.restored_share = restored / input;
   s.good_share = static_cast<double>(good) / static_cast<double>(s.requests + s.rejected);
   s.good_per_second = static_cast<double>(good) / s.duration;

@@ -53,7 +53,7 @@ std::vector<Misalignment> misalignments(const ScenarioView& scenario,
   using workloads::Gemm;
   using workloads::GroupedGemm;
   const models::Machine& machine = scenario.platform->machine;
-  const auto lines = step_operators(scenario, estimate.steady.prefill_pass);
+  const auto lines = iteration_operators(scenario, estimate.steady.prefill_iteration);
   double step = 0.0;
   for (const OperatorLine& line : lines) {
     step += line.time.si();

@@ -27,14 +27,14 @@ Watts or_none(const std::optional<Watts>& power) { return power.value_or(Watts::
 double cached_share(const ScenarioView& scenario, const SteadyState& steady, Workspace& workspace) {
   ScenarioView s = scenario;
   s.launches_ahead = true;
-  workloads::Batch without = steady.prefill_pass;
+  workloads::Batch without = steady.prefill_iteration;
   without.cached_tokens =
       std::max<std::int64_t>(0, without.cached_tokens - s.traffic->cached_tokens);
-  const base::Seconds with = step_cost(s, steady.prefill_pass, workspace).period;
-  const base::Seconds decode = steady.prefill_pass.decode_sequences > 0
-                                   ? step_cost(s, steady.decode_pass, workspace).period
+  const base::Seconds with = iteration_cost(s, steady.prefill_iteration, workspace).period;
+  const base::Seconds decode = steady.prefill_iteration.decode_sequences > 0
+                                   ? iteration_cost(s, steady.decode_iteration, workspace).period
                                    : base::Seconds{};
-  const base::Seconds longer = with - step_cost(s, without, workspace).period;
+  const base::Seconds longer = with - iteration_cost(s, without, workspace).period;
   return with > decode ? std::clamp(longer / (with - decode), 0.0, 1.0) : 0.0;
 }
 
@@ -86,7 +86,7 @@ Economics economics_of(const ScenarioView& s, const ServingEstimate& e, Workspac
     const auto input = static_cast<double>(t.input_tokens);
     const bool agents = t.agents != nullptr;
     const double cached =
-        agents ? e.task.found_share * input : static_cast<double>(t.cached_tokens);
+        agents ? e.task.prefix_hit_rate * input : static_cast<double>(t.cached_tokens);
     const double usd_per_request = r.usd_per_second / e.steady.requests_per_second * base::mega;
     const double of_prompts = e.steady.prompt_share * usd_per_request;
     const bool split = cached > 0.0 && !agents && s.pools == nullptr;

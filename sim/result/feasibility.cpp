@@ -50,7 +50,7 @@ std::optional<base::MathType> missing_math(const ScenarioView& s) {
 
 void check_runnable(const ScenarioView& s, ServingEstimate& e) {
   const workloads::Traffic& traffic = *s.traffic;
-  const std::int64_t iteration_tokens = s.serving->limits.max_tokens_per_step;
+  const std::int64_t iteration_tokens = s.serving->limits.max_tokens_per_iteration;
   const MappingFault fault = workloads::fault_of(*s.model, *s.mapping);
   const bool no_module = s.draft != nullptr && s.draft->model.layers.empty();
   const MappingFault draft_fault = s.draft == nullptr || no_module

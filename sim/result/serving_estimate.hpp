@@ -22,7 +22,7 @@ struct TaskEstimate {
   base::Seconds p95;
   double per_second = 0;   // of all agents; 0: the traffic is not of agents
   double usd = 0;          // NaN when the price is not known
-  double found_share = 0;  // of the input tokens, in the KV cache
+  double prefix_hit_rate = 0;  // of the input tokens, in the KV cache
   double tools_share = 0;  // of the time of agents and sub-agents that do not wait for others
   double present = 0;      // turns in the engine, mean
 };

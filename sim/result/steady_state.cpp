@@ -17,7 +17,7 @@ SteadyState no_steady_state() {
   none.end_to_end = kNever;
   none.requests_per_second = kNone;
   none.decode_batch = kNone;
-  none.tokens_per_step = kNone;
+  none.tokens_per_iteration = kNone;
   none.prefill_share = kNone;
   return none;
 }

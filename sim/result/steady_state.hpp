@@ -23,7 +23,7 @@ struct SteadyState {
   double requests_per_second = 0;  // of the replica
   double decode_batch = 0;         // sequences decoding at once on one attention-DP rank
   double running = 0;              // sequences holding a slot on one attention-DP rank
-  double tokens_per_step = 1;      // that a decode iteration yields of a sequence
+  double tokens_per_iteration = 1;      // that a decode iteration yields of a sequence
   double prefill_share = 0;        // of iterations that carry prompt tokens
   double prompt_share = 0;         // of the GPUs' time: what prompts take of it
   base::Watts power;               // of one GPU, mean; NaN where the TDP is not known
@@ -36,8 +36,8 @@ struct SteadyState {
   Limit throughput_limit = Limit::latency;
   double utilisation = 0;  // of what slots and prompts allow at most; at least 1: no steady state
   double saturation = 0;   // requests per second of all replicas at which it is 1
-  workloads::Batch decode_pass;  // the batches behind the numbers, for --explain
-  workloads::Batch prefill_pass;
+  workloads::Batch decode_iteration;  // the batches behind the numbers, for --explain
+  workloads::Batch prefill_iteration;
 };
 
 // A steady state of which nothing is known: a scenario that trains serves nobody.

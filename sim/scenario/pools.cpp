@@ -15,7 +15,7 @@ workloads::Serving serving_of(const workloads::Serving& serving, const workloads
       limit = value;
     }
   };
-  replace(own.limits.max_tokens_per_step, pool.limits.max_tokens_per_step);
+  replace(own.limits.max_tokens_per_iteration, pool.limits.max_tokens_per_iteration);
   replace(own.limits.max_sequences, pool.limits.max_sequences);
   replace(own.limits.memory_fraction, pool.limits.memory_fraction);
   return own;

@@ -64,7 +64,7 @@ struct Scenario {
   hardware::Prices prices = {};
 };
 
-struct Draft;
+struct DraftModel;
 
 // The same by pointer, so that the points of a sweep share what they have in common.
 struct ScenarioView {
@@ -80,7 +80,7 @@ struct ScenarioView {
   const workloads::PostTraining* post_training = nullptr;  // with training
   const hardware::Prices* prices = nullptr;                // rented when there are none
   bool launches_ahead = false;  // the GPU never waits for the host's launches (launch_floor)
-  const Draft* draft =
+  const DraftModel* draft =
       nullptr;  // that serving.speculative runs, once it is derived (sim/iteration/draft_model.hpp)
 };
 ScenarioView view(const Scenario& scenario);

@@ -145,12 +145,12 @@ class Fleet {
   }
 
   SteadyState solve(TaskEstimate& task) {
-    found_ = found_tokens({}, kForever);
+    solution_ = prefix_hit_tokens({}, kForever);
     double time = 0.0;
     Walk walk;
     for (int i = 0; i < kRounds; ++i) {
       traffic_.cached_tokens = static_cast<std::int64_t>(
-          std::min(std::floor(found_), static_cast<double>(traffic_.input_tokens - 1)));
+          std::min(std::floor(solution_), static_cast<double>(traffic_.input_tokens - 1)));
       rates_.clear();
       if (i == 0) {
         time = 1.0 / rate(1.0);
@@ -159,10 +159,10 @@ class Fleet {
       const double before = time;
       time = turn_time(walk);
       walk = walker_.walk(stay(time, present_));
-      const double found = found_tokens(walk.pauses, age(walk));
+      const double found = prefix_hit_tokens(walk.pauses, age(walk));
       const bool same =
-          std::abs(found - found_) < kTolerance * static_cast<double>(traffic_.input_tokens);
-      found_ += (i == 0 ? 1.0 : kDamping) * (found - found_);
+          std::abs(found - solution_) < kTolerance * static_cast<double>(traffic_.input_tokens);
+      solution_ += (i == 0 ? 1.0 : kDamping) * (found - solution_);
       if (same && std::abs(time - before) < kTolerance * time) {
         break;
       }
@@ -274,7 +274,7 @@ class Fleet {
         std::max(0.0, replicas_ * room_ - std::min(present_, replicas_ * slots_) * running_) /
         byte_per_token_;
     const double wanted = tokens * walker_.turns() / throughput_;
-    const auto held = [&](double age) {
+    const auto blocking = [&](double age) {
       double sum = 0.0;
       for (const Pause& pause : walk.pauses) {
         sum += pause.tokens * std::min(pause.wait, age);
@@ -283,19 +283,19 @@ class Fleet {
     };
     double least = 0.0;
     double most = 1.0;
-    while (held(most) < wanted) {
+    while (blocking(most) < wanted) {
       least = most;
       most *= 2.0;
     }
     for (int i = 0; i < kBisections && most - least > kTolerance * most; ++i) {
       const double middle = 0.5 * (least + most);
-      (held(middle) < wanted ? least : most) = middle;
+      (blocking(middle) < wanted ? least : most) = middle;
     }
     return 0.5 * (least + most);
   }
 
   // Of a turn's input, mean, where contexts stay for `age`; all stay where there are no pauses.
-  double found_tokens(const std::vector<Pause>& pauses, double age) const {
+  double prefix_hit_tokens(const std::vector<Pause>& pauses, double age) const {
     double sum = 0.0;
     std::size_t index = 0;
     for (const AgentTask& task : sample_.tasks) {
@@ -329,7 +329,7 @@ class Fleet {
     task.p95 = at(0.95);
     task.per_second =
         static_cast<double>(sample_.agents.concurrent) / (mean + sample_.agents.think.time.si());
-    task.found_share = found_ / static_cast<double>(traffic_.input_tokens);
+    task.prefix_hit_rate = solution_ / static_cast<double>(traffic_.input_tokens);
     task.tools_share = walk.tools / walk.alive;
     task.present = present_;
     return r;
@@ -348,7 +348,7 @@ class Fleet {
   double replicas_ = 1;
   double front_end_ = 0;            // s, of a turn; one for all replicas
   std::map<double, double> rates_;  // by clients
-  double found_ = 0;                // tokens of a turn's input, mean
+  double solution_ = 0;                // tokens of a turn's input, mean
   double sessions_ = 0;             // alive
   double staged_ = 0;               // s, of a turn in stages
   double present_ = 0;              // turns in the engine

@@ -28,7 +28,7 @@ class Solver : RandomTraffic {
 
   SteadyState solve() {
     const double ceiling = saturation();
-    Found found;
+    Solution found;
     double least = 0.0;
     double most = ceiling;
     for (int i = 0; i < kBisections; ++i) {
@@ -43,7 +43,7 @@ class Solver : RandomTraffic {
     found.slot += std::max(0.0, clients_ / found.rate - stay_);
     found.slot_waits = clients_ > running_ ? 1.0 : found.slot_waits;
     SteadyState r;
-    tell(found, r);
+    report(found, r);
     r.end_to_end = clients_ / found.rate * base::second;
     const double front_end = found.rate * replicas_ * front_end_time().si();
     r.throughput_limit = front_end > kFrontEndFull ? Limit::host
@@ -53,17 +53,17 @@ class Solver : RandomTraffic {
   }
 
  private:
-  Found at(double rate) {
-    Found found;
+  Solution at(double rate) {
+    Solution found;
     found.rate = rate;
     const double others = (running_ - 1.0) / running_;
     double decoding = 0.0;  // s, of a request
     double present = 0.0;   // others, while it decodes
-    Pass pass;
+    MeanIteration iteration;
     for (int i = 0; i < kRounds; ++i) {
-      const double lag = lag_of(rate, present);
-      pass = rounds_.at(1.0 + present, others * rate, costs_.prompts(micro(1.0 + present)), lag);
-      decoding = decodes_ * pass.interval + pass.met;
+      const double client_delay = lag_of(rate, present);
+      iteration = cycles_.at(1.0 + present, others * rate, costs_.prompts(micro(1.0 + present)), client_delay);
+      decoding = decodes_ * iteration.interval + iteration.prefill_interference;
       const double now = std::min(others * rate * decoding, running_ - 1.0);
       const bool same = std::abs(now - present) < kTolerance * (1.0 + present);
       present = now;
@@ -72,13 +72,13 @@ class Solver : RandomTraffic {
       }
     }
     found.present = rate * decoding;
-    found.tpot = pass.interval + pass.met_each;
+    found.tpot = iteration.interval + iteration.mean_prefill_interference;
     first(rate, decoding, present, found);
     const FrontEndLoad load = front_end_load(rate, found.present);
     found.front_wait = load.wait_after_messages();
     found.front_waits = load.load();
     found.shown = shown(load);
-    const Held whole = held(rate, found.present, decoding, true);
+    const Blocking whole = blocking(rate, found.present, decoding, true);
     found.slot = whole.wait;
     found.slot_waits = whole.chance;
     inside_ = found.first + decoding;
@@ -93,7 +93,7 @@ class Solver : RandomTraffic {
   }
 
   // The first token of a client while the others are where they are when they do not decode, or some do.
-  void first(double rate, double decoding, double present, Found& found) {
+  void first(double rate, double decoding, double present, Solution& found) {
     const double others = (running_ - 1.0) / running_;
     const double idle =
         std::pow(std::max(0.0, 1.0 - std::min(1.0, rate * decoding / running_)), running_ - 1.0);
@@ -102,11 +102,11 @@ class Solver : RandomTraffic {
         return;
       }
       const PromptTimes p = costs_.prompts(micro(n));
-      const Pass pass = n > 0.0 ? rounds_.at(n, others * rate, p, lag_of(rate, n)) : Pass{};
-      const double t = rounds_.first_token(n, others * rate, p, pass);
+      const MeanIteration iteration = n > 0.0 ? cycles_.at(n, others * rate, p, lag_of(rate, n)) : MeanIteration{};
+      const double t = cycles_.first_token(n, others * rate, p, iteration);
       found.first += weight * t;
       found.first_variance +=
-          weight * (t * t + rounds_.first_token_variance(n, others * rate, p, pass));
+          weight * (t * t + cycles_.first_token_variance(n, others * rate, p, iteration));
     };
     add(0.0, idle);
     add(std::max(1.0, present / std::max(1e-9, 1.0 - idle)), 1.0 - idle);

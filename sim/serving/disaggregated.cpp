@@ -31,39 +31,39 @@ class PrefillPool {
         replicas_(count(s.serving->replicas)),
         groups_(s.mapping->data_parallel) {
     whole_ = std::min(plan_.whole, count(s.serving->limits.max_sequences));
-    const StepCost alone = cost(1, 1);
-    service_ = alone.latency + (plan_.passes - 1.0) * alone.period;
+    const IterationCost alone = cost(1, 1);
+    service_ = alone.latency + (plan_.iterations - 1.0) * alone.period;
     most_ = whole_ * count(groups_);
     const Seconds full = cost(static_cast<std::int64_t>(whole_), groups_).period;
-    alpha_ = (plan_.passes * full / most_).si();
-    fixed_ = std::max(0.0, (plan_.passes * alone.period).si() - alpha_);
-    alpha_ = most_ > 1.0 ? alpha_ : (plan_.passes * alone.period).si();
+    alpha_ = (plan_.iterations * full / most_).si();
+    fixed_ = std::max(0.0, (plan_.iterations * alone.period).si() - alpha_);
+    alpha_ = most_ > 1.0 ? alpha_ : (plan_.iterations * alone.period).si();
   }
 
   double capacity() const { return replicas_ / alpha_; }  // requests a second
 
   // From the queue to the first token, at `rate` requests a second of which an arrival sees a share.
   Seconds time(double rate, double others) const {
-    const double seen = std::min(others * rate / replicas_, kMostBusy / alpha_);
-    const double busy = seen * alpha_;
+    const double length_biased = std::min(others * rate / replicas_, kMostBusy / alpha_);
+    const double busy = length_biased * alpha_;
     double all = alpha_ + fixed_;
     if (most_ > 1.0) {
       const double first = 0.5 * (alpha_ + fixed_) / (1.0 - busy) *
-                           (1.0 + 2.0 * seen * fixed_ + (1.0 - seen * fixed_) / (1.0 + busy));
+                           (1.0 + 2.0 * length_biased * fixed_ + (1.0 - length_biased * fixed_) / (1.0 + busy));
       const double second =
           1.5 * fixed_ / (1.0 - busy) + 0.5 * alpha_ * (busy + 2.0) / (1.0 - busy * busy);
       all = std::min(first, second);
     } else {
       all += 0.5 * alpha_ * busy / (1.0 - busy);
     }
-    const double used = std::min(kMostBusy, seen * (alpha_ + fixed_));
+    const double used = std::min(kMostBusy, length_biased * (alpha_ + fixed_));
     const double shared = std::pow(used, std::sqrt(2.0 * (replicas_ + 1.0)) - 2.0) / replicas_;
     return service_ + std::max(0.0, all - alpha_ - fixed_) * shared * base::second;
   }
   Seconds service() const { return service_; }
 
   // The pass that is typical at this rate.
-  workloads::Batch pass(double rate) const {
+  workloads::Batch iteration(double rate) const {
     const double each = rate / replicas_;
     const double together =
         std::clamp(each * fixed_ / std::max(1e-3, 1.0 - each * alpha_), 1.0, most_);
@@ -73,7 +73,7 @@ class PrefillPool {
                  groups);
   }
 
-  double passes() const { return plan_.passes; }
+  double iterations() const { return plan_.iterations; }
 
  private:
   workloads::Batch batch(std::int64_t prompts, std::int64_t groups) const {
@@ -84,8 +84,8 @@ class PrefillPool {
     batch.groups = groups;
     return batch;
   }
-  StepCost cost(std::int64_t prompts, std::int64_t groups) const {
-    return step_cost(s_, batch(prompts, groups), workspace_);
+  IterationCost cost(std::int64_t prompts, std::int64_t groups) const {
+    return iteration_cost(s_, batch(prompts, groups), workspace_);
   }
 
   const ScenarioView& s_;
@@ -111,7 +111,7 @@ class DecodePool {
         ranks_(count(s.serving->replicas * s.mapping->data_parallel)) {
     const workloads::SchedulerLimits& limits = s.serving->limits;
     most_ = std::min({count(s.traffic->concurrency) / ranks_, slots, count(limits.max_sequences),
-                      count(limits.max_tokens_per_step)});
+                      count(limits.max_tokens_per_iteration)});
   }
 
   double most() const { return most_; }  // sequences of a rank
@@ -128,16 +128,16 @@ class DecodePool {
     batch.context = s_.traffic->input_tokens + s_.traffic->output_tokens / 2;
     if (!(batch == batch_)) {
       batch_ = batch;
-      step_ = step_cost(s_, batch, workspace_);
+      cost_ = iteration_cost(s_, batch, workspace_);
     }
-    return base::max(step_.latency, std::min(std::max(each, 1.0), stages_) * step_.period);
+    return base::max(cost_.latency, std::min(std::max(each, 1.0), stages_) * cost_.period);
   }
   // Requests a second that b sequences on every rank complete.
   double rate(double b) { return b * ranks_ / (steps_ * tpot(b)).si(); }
 
   // Share of the time that a replica has anything to do.
   double busy(double b, double others) const { return -std::expm1(-b * count(groups_) * others); }
-  const StepCost& step() const { return step_; }
+  const IterationCost& step() const { return cost_; }
   const workloads::Batch& batch() const { return batch_; }
 
  private:
@@ -149,7 +149,7 @@ class DecodePool {
   double ranks_;  // attention-DP ranks of the pool
   double most_ = 0.0;
   workloads::Batch batch_;
-  StepCost step_;
+  IterationCost cost_;
 };
 
 class Solver {
@@ -211,15 +211,15 @@ class Solver {
     SteadyState r;
     r.tpot = decodes ? decode_.tpot(b) : Seconds{};
     const Seconds decoding = decode_.steps() * r.tpot;
-    const Seconds round = clients_ / rate * base::second;
+    const Seconds cycle = clients_ / rate * base::second;
     const Seconds send = decodes ? sending(rate) : Seconds{};
     const Seconds join = decodes ? joining(b) : Seconds{};
     Seconds first = prefill_.time(rate, others_);
     // Clients that no formula places stand before the pool that is full.
-    const Seconds left = base::max(Seconds{}, round - request_ - first - send - join - decoding);
+    const Seconds left = base::max(Seconds{}, cycle - request_ - first - send - join - decoding);
     const bool prefill_full = rate > kMostBusy * most;
     const bool slots_full =
-        decodes && !prefill_full && b >= decode_.most() * (1.0 - kTolerance) && left > 0.01 * round;
+        decodes && !prefill_full && b >= decode_.most() * (1.0 - kTolerance) && left > 0.01 * cycle;
     first += prefill_full ? left : Seconds{};
     const Seconds slot = slots_full ? left : Seconds{};
     r.ttft_mean = request_ + first + send + slot + join;
@@ -232,29 +232,29 @@ class Solver {
     r.requests_per_second = rate;
     r.decode_batch = b;
     r.running = b;
-    r.decode_pass = decode_.batch();
-    r.prefill_pass = prefill_.pass(rate);
-    const StepCost pass = step_cost(pools_.prefill(), r.prefill_pass, workspace_);
-    r.prefill_clock = pass.clock;
-    r.decode_clock = decodes ? decode_.step().clock : pass.clock;
-    r.power = power(rate, b, pass, r.prefill_pass);
+    r.decode_iteration = decode_.batch();
+    r.prefill_iteration = prefill_.iteration(rate);
+    const IterationCost iteration = iteration_cost(pools_.prefill(), r.prefill_iteration, workspace_);
+    r.prefill_clock = iteration.clock;
+    r.decode_clock = decodes ? decode_.step().clock : iteration.clock;
+    r.power = power(rate, b, iteration, r.prefill_iteration);
     r.prompt_share = count(s_.pools->prefill.ranks()) / count(s_.pools->ranks());
     const models::Uncertainty& u = s_.platform->machine.uncertainty;
     r.tpot_spread = decodes ? decode_.step().spread(u) : models::Spread{};
-    const models::Spread prompts = pass.spread(u);
+    const models::Spread prompts = iteration.spread(u);
     const double served = first / r.ttft_mean;
     const double queued = slot / r.ttft_mean;
     r.ttft_spread = {served * prompts.below + queued * r.tpot_spread.below,
                      served * prompts.above + queued * r.tpot_spread.above};
     r.ttft_limit = longest({{wait, Limit::waiting},
-                            {prefill_.service(), pass.limit()},
+                            {prefill_.service(), iteration.limit()},
                             {slot, Limit::slots},
                             {send, Limit::network},
                             {request_, Limit::host}});
-    r.tpot_limit = decodes ? decode_.step().limit() : pass.limit();
+    r.tpot_limit = decodes ? decode_.step().limit() : iteration.limit();
     r.throughput_limit = slots_full                                   ? Limit::slots
                          : prefill_full && most < prefill_.capacity() ? Limit::network
-                         : prefill_full                               ? pass.limit()
+                         : prefill_full                               ? iteration.limit()
                                                                       : r.tpot_limit;
     return r;
   }
@@ -266,21 +266,21 @@ class Solver {
   }
 
   // Mean of one GPU.
-  base::Watts power(double rate, double b, const StepCost& pass, const workloads::Batch& prompts) {
+  base::Watts power(double rate, double b, const IterationCost& iteration, const workloads::Batch& prompts) {
     const models::PowerRates& rates = s_.platform->machine.power;
-    const auto mean = [&](const workloads::Pool& pool, double passes, const StepCost& cost) {
+    const auto mean = [&](const workloads::Pool& pool, double iterations, const IterationCost& cost) {
       const double stages = count(pool.mapping.pipeline_parallel);
       const base::Watts watts =
-          rates.idle + passes / stages * cost.energy_above_idle / base::second;
+          rates.idle + iterations / stages * cost.energy_above_idle / base::second;
       return count(pool.ranks()) / count(s_.pools->ranks()) *
              (watts > rates.limit ? rates.limit : watts);
     };
-    const double prompt_passes =
-        rate / ports_ * prefill_.passes() / count(prompts.prefill_sequences);
+    const double prompt_iterations =
+        rate / ports_ * prefill_.iterations() / count(prompts.prefill_sequences);
     const double batch = count(std::max<std::int64_t>(1, decode_.batch().decode_sequences));
-    const double decode_passes = b > 0.0 ? rate / decode_.ranks() * decode_.steps() / batch : 0.0;
-    return mean(s_.pools->prefill, prompt_passes, pass) +
-           mean(s_.pools->decode, decode_passes, decode_.step());
+    const double decode_iterations = b > 0.0 ? rate / decode_.ranks() * decode_.steps() / batch : 0.0;
+    return mean(s_.pools->prefill, prompt_iterations, iteration) +
+           mean(s_.pools->decode, decode_iterations, decode_.step());
   }
 
   const ScenarioView& s_;
@@ -332,8 +332,8 @@ ServingEstimate disaggregated_estimate(const ScenarioView& s, Workspace& workspa
   const double prompts_held =
       e.steady.requests_per_second * (e.steady.ttft_mean / base::second) /
       count(s.pools->prefill.replicas * s.pools->prefill.mapping.data_parallel);
-  const base::Bytes held = base::min(prompts_held * caches[0].full_request, footprints[0].cache);
-  const base::Bytes memory[2] = {footprints[0].fixed() + held,
+  const base::Bytes blocking = base::min(prompts_held * caches[0].full_request, footprints[0].cache);
+  const base::Bytes memory[2] = {footprints[0].fixed() + blocking,
                                  footprints[1].fixed() + e.steady.running * caches[1].mean_request};
   e.footprint = footprints[footprints[0].weights > footprints[1].weights ? 0 : 1];
   e.memory = base::max(memory[0], memory[1]);

@@ -14,11 +14,11 @@ constexpr double kRatio = 1.15;       // of nodes beyond
 constexpr std::int64_t kTile = 64;    // rows: times jump after its multiples
 constexpr std::int64_t kTiled = 512;  // beyond, a tile more is little
 
-constexpr std::int64_t kTimedPasses = 16;  // of one prompt
+constexpr std::int64_t kTimedIterations = 16;  // of one prompt
 constexpr double kPromptRatio = 1.35;      // of decodes at which prompts are timed
-constexpr double kCrowdStep = 0.15;        // of the square root of a mean number
-constexpr std::size_t kCrowdTable = 60;
-constexpr std::int64_t kCrowds[] = {2, 3, 4, 6, 8, 16, 32};  // prompts of one pass that are timed
+constexpr double kPromptGroupStep = 0.15;        // of the square root of a mean number
+constexpr std::size_t kPromptGroupTable = 60;
+constexpr std::int64_t kPromptGroups[] = {2, 3, 4, 6, 8, 16, 32};  // prompts of one pass that are timed
 
 // The nodes about a number of decodes, both sides of the jumps among them.
 std::pair<std::int64_t, std::int64_t> nodes_about(double decodes) {
@@ -41,7 +41,7 @@ std::pair<std::int64_t, std::int64_t> nodes_about(double decodes) {
 
 }  // namespace
 
-PassCosts::PassCosts(const ScenarioView& s, Workspace& workspace)
+IterationCosts::IterationCosts(const ScenarioView& s, Workspace& workspace)
     : s_(s),
       workspace_(workspace),
       context_(static_cast<std::int64_t>(workloads::mean_context(*s.traffic))) {
@@ -54,11 +54,11 @@ PassCosts::PassCosts(const ScenarioView& s, Workspace& workspace)
   }
 }
 
-bool PassCosts::prompts_first() const {
+bool IterationCosts::prompts_first() const {
   return s_.serving->policy.order == workloads::ScheduleOrder::prompts_first;
 }
 
-workloads::Batch PassCosts::decode_batch(std::int64_t decodes) const {
+workloads::Batch IterationCosts::decode_batch(std::int64_t decodes) const {
   workloads::Batch batch;
   batch.decode_sequences = decodes;
   batch.query_tokens = decodes > 0 ? s_.serving->speculation.query_tokens() : 1;
@@ -67,7 +67,7 @@ workloads::Batch PassCosts::decode_batch(std::int64_t decodes) const {
   return batch;
 }
 
-workloads::Batch PassCosts::chunk(std::int64_t decodes, std::int64_t count, std::int64_t tokens,
+workloads::Batch IterationCosts::chunk(std::int64_t decodes, std::int64_t count, std::int64_t tokens,
                                   std::int64_t cached, std::int64_t others) const {
   workloads::Batch batch = decode_batch(prompts_first() ? 0 : decodes);
   batch.prefill_sequences = count;
@@ -81,23 +81,23 @@ workloads::Batch PassCosts::chunk(std::int64_t decodes, std::int64_t count, std:
   return batch;
 }
 
-workloads::Batch PassCosts::prompt_batch(std::int64_t decodes, std::int64_t count) const {
+workloads::Batch IterationCosts::prompt_batch(std::int64_t decodes, std::int64_t count) const {
   const workloads::Traffic& t = *s_.traffic;
   const std::int64_t prompt = t.input_tokens - t.cached_tokens;
   const std::int64_t budget = std::max<std::int64_t>(
-      1, s_.serving->limits.max_tokens_per_step -
+      1, s_.serving->limits.max_tokens_per_iteration -
              (prompts_first() ? 0 : decodes * s_.serving->speculation.query_tokens()));
-  const std::int64_t passes = base::ceil_div(prompt, budget);
-  const std::int64_t tokens = base::ceil_div(prompt, passes);
-  return chunk(decodes, passes > 1 ? 1 : count, tokens, t.cached_tokens + (prompt - tokens) / 2);
+  const std::int64_t iterations = base::ceil_div(prompt, budget);
+  const std::int64_t tokens = base::ceil_div(prompt, iterations);
+  return chunk(decodes, iterations > 1 ? 1 : count, tokens, t.cached_tokens + (prompt - tokens) / 2);
 }
 
-PassTime PassCosts::time(const workloads::Batch& batch) {
-  const StepCost cost = step_cost(s_, batch, workspace_);
+IterationTime IterationCosts::time(const workloads::Batch& batch) {
+  const IterationCost cost = iteration_cost(s_, batch, workspace_);
   return {cost.latency.si(), cost.period.si()};
 }
 
-PassTime PassCosts::decode(double decodes) {
+IterationTime IterationCosts::decode(double decodes) {
   if (decodes <= 0.0) {
     return {};
   }
@@ -109,52 +109,52 @@ PassTime PassCosts::decode(double decodes) {
     }
     return entry->second;
   };
-  const PassTime a = at(below);
+  const IterationTime a = at(below);
   const double beyond =
       (std::max(decodes, 1.0) - static_cast<double>(below)) / static_cast<double>(above - below);
   if (beyond == 0.0) {
     return a;
   }
-  const PassTime b = at(above);
+  const IterationTime b = at(above);
   return {a.latency + beyond * (b.latency - a.latency), a.period + beyond * (b.period - a.period)};
 }
 
-PromptTimes PassCosts::prompts_at(std::int64_t decodes) {
+PromptTimes IterationCosts::prompts_at(std::int64_t decodes) {
   const std::int64_t cached = s_.traffic->cached_tokens;
   const std::int64_t budget = std::max<std::int64_t>(
-      1, s_.serving->limits.max_tokens_per_step -
+      1, s_.serving->limits.max_tokens_per_iteration -
              (prompts_first() ? 0 : decodes * s_.serving->speculation.query_tokens()));
-  const PassTime without = prompts_first() ? PassTime{} : decode(static_cast<double>(decodes));
+  const IterationTime without = prompts_first() ? IterationTime{} : decode(static_cast<double>(decodes));
   PromptTimes times;
   for (std::size_t i = 0; i < input_count_; ++i) {
     const std::int64_t prompt = std::max<std::int64_t>(1, std::llround(inputs_[i].tokens) - cached);
     // Of many passes some are timed.
-    const std::int64_t passes = base::ceil_div(prompt, budget);
-    const std::int64_t timed = std::min(passes, kTimedPasses);
-    const double each = static_cast<double>(passes) / static_cast<double>(timed);
+    const std::int64_t iterations = base::ceil_div(prompt, budget);
+    const std::int64_t timed = std::min(iterations, kTimedIterations);
+    const double each = static_cast<double>(iterations) / static_cast<double>(timed);
     double period = 0.0;
     double own = 0.0;
     for (std::int64_t n = 0; n < timed; ++n) {
-      const std::int64_t done = n * passes / timed * budget;
+      const std::int64_t done = n * iterations / timed * budget;
       const std::int64_t tokens = std::min(prompt - done, budget);
-      const PassTime pass = time(chunk(decodes, 1, tokens, cached + done));
-      period += each * pass.period;
-      own += n + 1 < timed ? each * std::max(pass.latency, pass.period) : pass.latency;
+      const IterationTime iteration = time(chunk(decodes, 1, tokens, cached + done));
+      period += each * iteration.period;
+      own += n + 1 < timed ? each * std::max(iteration.latency, iteration.period) : iteration.latency;
     }
-    const double extra = std::max(0.0, period - static_cast<double>(passes) * without.period);
+    const double extra = std::max(0.0, period - static_cast<double>(iterations) * without.period);
     const double weight = inputs_[i].weight;
     times.own += weight * own;
     times.own_square += weight * own * own;
     times.extra += weight * extra;
     times.extra_square += weight * extra * extra;
-    times.passes += weight * static_cast<double>(passes);
+    times.iterations += weight * static_cast<double>(iterations);
     times.fits +=
         weight * std::max(0.0, 1.0 - static_cast<double>(prompt) / static_cast<double>(budget));
   }
   return times;
 }
 
-PromptTimes PassCosts::prompts(double decodes) {
+PromptTimes IterationCosts::prompts(double decodes) {
   std::int64_t below = 0;
   std::int64_t above = 1;
   while (static_cast<double>(above) <= decodes) {
@@ -177,26 +177,26 @@ PromptTimes PassCosts::prompts(double decodes) {
   const PromptTimes& b = at(above);
   const auto mix = [&](double PromptTimes::*of) { return a.*of + beyond * (b.*of - a.*of); };
   return {mix(&PromptTimes::own),          mix(&PromptTimes::own_square), mix(&PromptTimes::extra),
-          mix(&PromptTimes::extra_square), mix(&PromptTimes::passes),     mix(&PromptTimes::fits)};
+          mix(&PromptTimes::extra_square), mix(&PromptTimes::iterations),     mix(&PromptTimes::fits)};
 }
 
 // Of the nearest of 1, 2, 4, 8, …: it changes little.
-const PromptCrowd& PassCosts::crowd(double decodes) {
+const PromptGroup& IterationCosts::prompt_group(double decodes) {
   std::int64_t node = 1;
   while (std::sqrt(2.0) * static_cast<double>(node) < decodes) {
     node *= 2;
   }
-  const auto [entry, added] = crowds_.try_emplace(node);
+  const auto [entry, added] = prompt_groups_.try_emplace(node);
   if (added) {
-    entry->second = crowd_at(node);
+    entry->second = prompt_group_at(node);
   }
   return entry->second;
 }
 
-PromptCrowd PassCosts::crowd_at(std::int64_t decodes) {
+PromptGroup IterationCosts::prompt_group_at(std::int64_t decodes) {
   const std::int64_t cached = s_.traffic->cached_tokens;
   const std::int64_t budget = std::max<std::int64_t>(
-      1, s_.serving->limits.max_tokens_per_step -
+      1, s_.serving->limits.max_tokens_per_iteration -
              (prompts_first() ? 0 : decodes * s_.serving->speculation.query_tokens()));
   const std::int64_t mean = s_.traffic->input_tokens - cached;
   const double without = prompts_first() ? 0.0 : decode(static_cast<double>(decodes)).period;
@@ -204,22 +204,22 @@ PromptCrowd PassCosts::crowd_at(std::int64_t decodes) {
   const PromptTimes times = prompts(static_cast<double>(decodes));
   const double first = std::max(times.extra, 1e-12);
   std::vector<double> together{1.0};
-  for (const std::int64_t crowd : kCrowds) {
-    const std::int64_t count = base::ceil_div(crowd, ranks);
+  for (const std::int64_t prompt_group : kPromptGroups) {
+    const std::int64_t count = base::ceil_div(prompt_group, ranks);
     if (count * mean > budget) {
       break;
     }
     const std::int64_t tokens = std::min(mean, budget);
     const double added =
-        time(chunk(decodes, count, tokens, cached, crowd - count)).period - without;
+        time(chunk(decodes, count, tokens, cached, prompt_group - count)).period - without;
     const auto before = static_cast<std::int64_t>(together.size());
     const double last = together.back();
-    const double j = std::max(1.0, static_cast<double>(crowd) / static_cast<double>(ranks));
-    const double longest = 1.0 + (longest_of(std::min(crowd, ranks)) - 1.0) / std::sqrt(j);
+    const double j = std::max(1.0, static_cast<double>(prompt_group) / static_cast<double>(ranks));
+    const double longest = 1.0 + (longest_of(std::min(prompt_group, ranks)) - 1.0) / std::sqrt(j);
     const double now = std::max(last, added / first * longest);
-    for (std::int64_t i = before + 1; i <= crowd; ++i) {
+    for (std::int64_t i = before + 1; i <= prompt_group; ++i) {
       together.push_back(last + (now - last) * static_cast<double>(i - before) /
-                                    static_cast<double>(crowd - before));
+                                    static_cast<double>(prompt_group - before));
     }
   }
   const double scv =
@@ -228,7 +228,7 @@ PromptCrowd PassCosts::crowd_at(std::int64_t decodes) {
 }
 
 // Mean of the longest of `count` prompts, over their mean.
-double PassCosts::longest_of(std::int64_t count) const {
+double IterationCosts::longest_of(std::int64_t count) const {
   double below = 0.0;
   double longest = 0.0;
   double mean = 0.0;
@@ -243,22 +243,22 @@ double PassCosts::longest_of(std::int64_t count) const {
   return longest / mean;
 }
 
-PromptCrowd::PromptCrowd(std::vector<double> together, double scv)
+PromptGroup::PromptGroup(std::vector<double> together, double scv)
     : together_(std::move(together)), scv_(scv) {
-  for (std::size_t i = 0; i <= kCrowdTable; ++i) {
-    const double root = kCrowdStep * static_cast<double>(i);
+  for (std::size_t i = 0; i <= kPromptGroupTable; ++i) {
+    const double root = kPromptGroupStep * static_cast<double>(i);
     table_.push_back(sum(root * root));
   }
 }
 
-double PromptCrowd::last_slope() const {
+double PromptGroup::last_slope() const {
   const std::size_t size = together_.size();
   return size > 1 ? (together_[size - 1] - together_[size / 2 - 1]) /
                         static_cast<double>(size - size / 2)
                   : 1.0;
 }
 
-double PromptCrowd::together(double number) const {
+double PromptGroup::together(double number) const {
   if (number < 1.0) {
     return number;
   }
@@ -270,7 +270,7 @@ double PromptCrowd::together(double number) const {
          (number - static_cast<double>(below)) * (together_[below] - together_[below - 1]);
 }
 
-PromptCrowd::Added PromptCrowd::sum(double mean) const {
+PromptGroup::Added PromptGroup::sum(double mean) const {
   Added added;
   const double most = mean + 6.0 * std::sqrt(mean) + 6.0;
   double weight = std::exp(-mean);
@@ -289,11 +289,11 @@ PromptCrowd::Added PromptCrowd::sum(double mean) const {
   return added;
 }
 
-PromptCrowd::Added PromptCrowd::at(double mean) const {
-  const double place = std::sqrt(mean) / kCrowdStep;
-  if (place >= static_cast<double>(kCrowdTable)) {
+PromptGroup::Added PromptGroup::at(double mean) const {
+  const double place = std::sqrt(mean) / kPromptGroupStep;
+  if (place >= static_cast<double>(kPromptGroupTable)) {
     const Added& last = table_.back();
-    const double root = kCrowdStep * static_cast<double>(kCrowdTable);
+    const double root = kPromptGroupStep * static_cast<double>(kPromptGroupTable);
     const double all = last.mean + (mean - root * root) * last_slope();
     return {all, all * all * last.square / (last.mean * last.mean), last_slope()};
   }
@@ -301,8 +301,8 @@ PromptCrowd::Added PromptCrowd::at(double mean) const {
   const Added& a = table_[below];
   const Added& b = table_[below + 1];
   const auto square = [](double x) { return x * x; };
-  const double from = square(kCrowdStep * static_cast<double>(below));
-  const double to = square(kCrowdStep * static_cast<double>(below + 1));
+  const double from = square(kPromptGroupStep * static_cast<double>(below));
+  const double to = square(kPromptGroupStep * static_cast<double>(below + 1));
   const double beyond = (mean - from) / (to - from);
   return {a.mean + beyond * (b.mean - a.mean), a.square + beyond * (b.square - a.square),
           a.slope + beyond * (b.slope - a.slope)};

@@ -11,7 +11,7 @@
 //             attention-DP ranks they run side by side, and the pass is as long as the longest,
 //             φ(k) = φ₁(j) (1 + (M − 1)/√j), j = max(1, k/g), M the mean longest of min(k, g) prompts over their mean
 //
-// over the lengths' distribution. A prompt longer than what decodes leave of max_tokens_per_step is cut.
+// over the lengths' distribution. A prompt longer than what decodes leave of max_tokens_per_iteration is cut.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@
 
 namespace roofcast::sim {
 
-struct PassTime {  // s
+struct IterationTime {  // s
   double latency = 0;
   double period = 0;
 };
@@ -34,16 +34,16 @@ struct PromptTimes {
   double own_square = 0;    // s², mean
   double extra = 0;         // s, mean
   double extra_square = 0;  // s², mean
-  double passes = 0;        // mean
+  double iterations = 0;        // mean
   double fits = 0;          // chance that a pass with one prompt has room for another
 };
 
 // What the prompts of one pass add to it, in units of `extra`, by their mean number: Poisson about it.
-class PromptCrowd {
+class PromptGroup {
  public:
-  PromptCrowd() = default;
+  PromptGroup() = default;
   // `together`: φ of 1, 2, … prompts; its last slope goes on. `scv` of one prompt's extra.
-  PromptCrowd(std::vector<double> together, double scv);
+  PromptGroup(std::vector<double> together, double scv);
   struct Added {
     double mean = 0;
     double square = 0;
@@ -57,18 +57,18 @@ class PromptCrowd {
   Added sum(double mean_number) const;
   std::vector<double> together_;
   double scv_ = 0;
-  std::vector<Added> table_;  // at the squares of multiples of kCrowdStep
+  std::vector<Added> table_;  // at the squares of multiples of kPromptGroupStep
 };
 
-class PassCosts {
+class IterationCosts {
  public:
   // what `scenario` points to and `workspace` outlive it.
-  PassCosts(const ScenarioView& scenario, Workspace& workspace);
+  IterationCosts(const ScenarioView& scenario, Workspace& workspace);
 
   // Of `decodes` sequences in a micro-batch of each attention-DP rank, at their mean context.
-  PassTime decode(double decodes);
+  IterationTime decode(double decodes);
   PromptTimes prompts(double decodes);
-  const PromptCrowd& crowd(double decodes);
+  const PromptGroup& prompt_group(double decodes);
 
   workloads::Batch decode_batch(std::int64_t decodes) const;
   // With `count` prompts of the mean length, or the chunks that one is cut to.
@@ -77,9 +77,9 @@ class PassCosts {
 
  private:
   PromptTimes prompts_at(std::int64_t decodes);
-  PromptCrowd crowd_at(std::int64_t decodes);
+  PromptGroup prompt_group_at(std::int64_t decodes);
   double longest_of(std::int64_t count) const;
-  PassTime time(const workloads::Batch& batch);
+  IterationTime time(const workloads::Batch& batch);
   workloads::Batch chunk(std::int64_t decodes, std::int64_t count, std::int64_t tokens,
                          std::int64_t cached, std::int64_t others = 0) const;
 
@@ -88,9 +88,9 @@ class PassCosts {
   std::int64_t context_;  // mean of a decode
   std::array<workloads::WeightedLength, workloads::kLengthNodes> inputs_;
   std::size_t input_count_;  // of inputs_ that differ
-  std::map<std::int64_t, PassTime> decodes_;
+  std::map<std::int64_t, IterationTime> decodes_;
   std::map<std::int64_t, PromptTimes> prompts_;
-  std::map<std::int64_t, PromptCrowd> crowds_;
+  std::map<std::int64_t, PromptGroup> prompt_groups_;
 };
 
 }  // namespace roofcast::sim

@@ -29,22 +29,22 @@
 
 namespace roofcast::sim {
 
-struct Pass {
+struct MeanIteration {
   double mean = 0;      // s, of a micro-batch on the slowest stage
   double interval = 0;  // s, between a sequence's tokens
-  double seen = 0;      // s, E[C²]/E[C]: the pass that an arrival falls into
+  double length_biased = 0;      // s, E[C²]/E[C]: the pass that an arrival falls into
   double rest = 0;      // s, of that pass when a request comes
   double others = 0;    // prompts that share a request's first pass
   double share = 0;     // of passes, with prompts
-  double met = 0;       // s, that a request's decodes take longer for what came during its prompt
-  double met_each = 0;  // s, by its decodes: of requests, not of tokens
+  double prefill_interference = 0;       // s, that a request's decodes take longer for what came during its prompt
+  double mean_prefill_interference = 0;  // s, by its decodes: of requests, not of tokens
 };
 
-class PassRounds {
+class IterationCycles {
  public:
   static constexpr double kByThemselves = std::numeric_limits<double>::infinity();
 
-  PassRounds(const ScenarioView& scenario, PassCosts& costs, const workloads::Burstiness& bursts);
+  IterationCycles(const ScenarioView& scenario, IterationCosts& costs, const workloads::Burstiness& bursts);
 
   // Sequences of one micro-batch of a rank, and micro-batches in flight, while `present` of all ranks decode.
   double micro(double present) const;
@@ -55,16 +55,16 @@ class PassRounds {
 
   // While requests arrive at `rate`; `present` is not 0. `lag`: of clients, from the end of a pass to the prompt that
   // it lets them send.
-  Pass at(double present, double rate, const PromptTimes& prompts, double lag = kByThemselves);
+  MeanIteration at(double present, double rate, const PromptTimes& prompts, double client_delay = kByThemselves);
   // From the scheduler's queue to the first token, without a wait for a slot, at `present` decodes; and its variance, s².
-  double first_token(double present, double rate, const PromptTimes& prompts, const Pass& pass);
+  double first_token(double present, double rate, const PromptTimes& prompts, const MeanIteration& iteration);
   double first_token_variance(double present, double rate, const PromptTimes& prompts,
-                              const Pass& pass);
+                              const MeanIteration& iteration);
 
  private:
-  struct Round {
+  struct Cycle {
     const PromptTimes& prompts;
-    const PromptCrowd& crowd;
+    const PromptGroup& prompt_group;
     double rate;
     double decode;  // t
   };
@@ -73,16 +73,16 @@ class PassRounds {
     double square = 0;
   };
   // Probability that nothing comes in so many seconds, and what comes adds, in units of e.
-  double none(const Round& round, double seconds) const;
-  double adds(const Round& round, double seconds) const;
-  Chain chain(const Round& round, double first) const;
-  void mixed(const Round& round, Pass& pass) const;
-  void prompts_first(const Round& round, Pass& pass) const;
-  Pass clustered(const Round& round, double lag) const;
-  void meet(const Round& round, Pass& pass) const;
+  double none(const Cycle& cycle, double seconds) const;
+  double adds(const Cycle& cycle, double seconds) const;
+  Chain chain(const Cycle& cycle, double first) const;
+  void mixed(const Cycle& cycle, MeanIteration& iteration) const;
+  void prompts_first(const Cycle& cycle, MeanIteration& iteration) const;
+  MeanIteration clustered(const Cycle& cycle, double client_delay) const;
+  void add_interference(const Cycle& cycle, MeanIteration& iteration) const;
   double unevenness(double rate, double seconds, double slope) const;
 
-  PassCosts& costs_;
+  IterationCosts& costs_;
   workloads::Burstiness bursts_;
   double ranks_;
   double stages_;

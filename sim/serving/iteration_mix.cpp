@@ -3,30 +3,30 @@
 
 namespace roofcast::sim {
 
-models::Spread PassMix::tpot_spread(double met, const models::Uncertainty& uncertainty) const {
+models::Spread IterationMix::tpot_spread(double prefill_interference, const models::Uncertainty& uncertainty) const {
   const models::Spread of_decode = decode.spread(uncertainty);
   const models::Spread of_mixed = mixed.spread(uncertainty);
-  const double share = met * mixed.latency / ((1.0 - met) * decode.latency + met * mixed.latency);
+  const double share = prefill_interference * mixed.latency / ((1.0 - prefill_interference) * decode.latency + prefill_interference * mixed.latency);
   return {(1.0 - share) * of_decode.below + share * of_mixed.below,
           (1.0 - share) * of_decode.above + share * of_mixed.above};
 }
 
-models::Spread PassMix::ttft_spread(double served, double queued, models::Spread tpot,
+models::Spread IterationMix::ttft_spread(double served, double queued, models::Spread tpot,
                                     const models::Uncertainty& uncertainty) const {
   const models::Spread of_mixed = mixed.spread(uncertainty);
   return {served * of_mixed.below + queued * tpot.below,
           served * of_mixed.above + queued * tpot.above};
 }
 
-Limit PassMix::limit(double share) const {
-  StepCost mean;
+Limit IterationMix::limit(double share) const {
+  IterationCost mean;
   for (std::size_t i = 0; i < mean.by_limit.size(); ++i) {
     mean.by_limit[i] = (1.0 - share) * decode.by_limit[i] + share * mixed.by_limit[i];
   }
   return mean.limit();
 }
 
-double PassMix::prompt_share(double decodes_per_second, double mixed_per_second,
+double IterationMix::prompt_share(double decodes_per_second, double mixed_per_second,
                              bool beside) const {
   const base::Seconds prompts =
       beside ? base::max(base::Seconds{}, mixed.period - decode.period) : mixed.period;
@@ -34,7 +34,7 @@ double PassMix::prompt_share(double decodes_per_second, double mixed_per_second,
          (decodes_per_second * decode.period + mixed_per_second * mixed.period);
 }
 
-base::Watts PassMix::power(double decodes_per_second, double mixed_per_second, double stages,
+base::Watts IterationMix::power(double decodes_per_second, double mixed_per_second, double stages,
                            const models::PowerRates& rates) const {
   const base::Joules per_second =
       mixed_per_second * mixed.energy_above_idle + decodes_per_second * decode.energy_above_idle;

@@ -33,16 +33,16 @@ class Solver : RandomTraffic {
       return r;
     }
     states();
-    const FrontEndLoad front_end = front_end_load(rate_, found_.present);
-    found_.rate = rate_;
-    found_.front_wait = front_end.wait();
-    found_.front_waits = front_end.load();
-    found_.shown = shown(front_end);
-    const Held whole = held(rate_, found_.present, found_.present / rate_, false);
-    found_.slot += whole.wait;
-    found_.slot_waits = std::min(1.0, found_.slot_waits + whole.chance);
-    tell(found_, r);
-    r.end_to_end = r.ttft_mean + found_.tpot * decodes_ * base::second;
+    const FrontEndLoad front_end = front_end_load(rate_, solution_.present);
+    solution_.rate = rate_;
+    solution_.front_wait = front_end.wait();
+    solution_.front_waits = front_end.load();
+    solution_.shown = shown(front_end);
+    const Blocking whole = blocking(rate_, solution_.present, solution_.present / rate_, false);
+    solution_.slot += whole.wait;
+    solution_.slot_waits = std::min(1.0, solution_.slot_waits + whole.chance);
+    report(solution_, r);
+    r.end_to_end = r.ttft_mean + solution_.tpot * decodes_ * base::second;
     r.throughput_limit = Limit::arrivals;
     return r;
   }
@@ -64,57 +64,57 @@ class Solver : RandomTraffic {
     const auto bounded = [](double z) { return std::clamp(z, kLeastDispersion, kMostDispersion); };
     const double inside = bounded(1.0 + (spread - 1.0) / (1.0 + output_scv_));
     const double beyond = bounded(0.5 * (spread + output_scv_));
-    const double held = std::max(1.0, slots_ - rate_ * costs_.prompts(micro(slots_)).own);
+    const double blocking = std::max(1.0, slots_ - rate_ * costs_.prompts(micro(slots_)).own);
     // States in logarithms; `sum` and the rest relative to the likeliest so far.
     double log_p = 0.0;
     double top = 0.0;
     double sum = 0.0;
     double sequences = 0.0;
     double rate = 0.0;
-    double met = 0.0;
-    double met_each = 0.0;
+    double prefill_interference = 0.0;
+    double mean_prefill_interference = 0.0;
     double intervals = 0.0;  // by sequences
     double interval_squares = 0.0;
     double first = 0.0;
     double first_square = 0.0;
-    const auto add = [&](double n, double weight, const PromptTimes& p, const Pass& pass) {
-      const double t = rounds_.first_token(n, rate_, p, pass);
+    const auto add = [&](double n, double weight, const PromptTimes& p, const MeanIteration& iteration) {
+      const double t = cycles_.first_token(n, rate_, p, iteration);
       sum += weight;
       sequences += weight * n;
-      rate += n > 0.0 ? weight * n / pass.interval : 0.0;
-      met += weight * pass.met;
-      met_each += weight * pass.met_each;
+      rate += n > 0.0 ? weight * n / iteration.interval : 0.0;
+      prefill_interference += weight * iteration.prefill_interference;
+      mean_prefill_interference += weight * iteration.mean_prefill_interference;
       first += weight * t;
-      first_square += weight * (t * t + rounds_.first_token_variance(n, rate_, p, pass));
+      first_square += weight * (t * t + cycles_.first_token_variance(n, rate_, p, iteration));
       if (n > 0.0) {
-        intervals += weight * n * pass.interval;
-        interval_squares += weight * n * pass.interval * pass.interval;
+        intervals += weight * n * iteration.interval;
+        interval_squares += weight * n * iteration.interval * iteration.interval;
       }
     };
-    Pass lone;  // who comes when nobody decodes
-    const Pass after = rounds_.at(1.0, rate_, costs_.prompts(micro(1.0)));
-    lone.met = after.met;
-    lone.met_each = after.met_each;
+    MeanIteration lone;  // who comes when nobody decodes
+    const MeanIteration after = cycles_.at(1.0, rate_, costs_.prompts(micro(1.0)));
+    lone.prefill_interference = after.prefill_interference;
+    lone.mean_prefill_interference = after.mean_prefill_interference;
     add(0.0, 1.0, costs_.prompts(0.0), lone);
     double last = 0.0;   // weight of the last state
     double ratio = 0.0;  // of the states beyond it
     if (decodes_ > 0.0) {
       for (double n = 1.0;; n += 1.0) {
         const PromptTimes p = costs_.prompts(micro(n));
-        const Pass pass = rounds_.at(n, rate_, p);
-        const double up = rate_ * (decodes_ * pass.interval + pass.met) / n;
+        const MeanIteration iteration = cycles_.at(n, rate_, p);
+        const double up = rate_ * (decodes_ * iteration.interval + iteration.prefill_interference) / n;
         log_p += std::log(up) / inside;
         if (log_p > top) {
           const double scale = std::exp(top - log_p);
-          for (double* each : {&sum, &sequences, &rate, &met, &met_each, &intervals,
+          for (double* each : {&sum, &sequences, &rate, &prefill_interference, &mean_prefill_interference, &intervals,
                                &interval_squares, &first, &first_square}) {
             *each *= scale;
           }
           top = log_p;
         }
         last = std::exp(log_p - top);
-        add(n, last, p, pass);
-        if (n >= held) {
+        add(n, last, p, iteration);
+        if (n >= blocking) {
           ratio = std::pow(std::min(up, kMostRatio), 1.0 / beyond);
           break;
         }
@@ -127,24 +127,24 @@ class Solver : RandomTraffic {
     double queued = 0.0;
     if (ratio > 0.0) {
       const double tail = last * ratio / (1.0 - ratio);
-      const PromptTimes p = costs_.prompts(micro(held));
-      const Pass pass = rounds_.at(held, rate_, p);
-      add(held, tail, p, pass);
+      const PromptTimes p = costs_.prompts(micro(blocking));
+      const MeanIteration iteration = cycles_.at(blocking, rate_, p);
+      add(blocking, tail, p, iteration);
       queued = tail / (1.0 - ratio);
-      found_.slot_waits = (last + tail) / sum;
+      solution_.slot_waits = (last + tail) / sum;
     }
     if (decodes_ > 0.0) {
       // Short answers are slowed more by what their first passes meet.
       const double interval = sequences / rate;
-      found_.tpot = interval + met_each / sum;
-      found_.present = rate_ * (decodes_ * interval + met / sum);
+      solution_.tpot = interval + mean_prefill_interference / sum;
+      solution_.present = rate_ * (decodes_ * interval + prefill_interference / sum);
     }
-    found_.slot = queued / sum / rate_;
-    found_.first = first / sum;
-    found_.first_variance = std::max(0.0, first_square / sum - found_.first * found_.first);
+    solution_.slot = queued / sum / rate_;
+    solution_.first = first / sum;
+    solution_.first_variance = std::max(0.0, first_square / sum - solution_.first * solution_.first);
     if (sequences > 0.0) {
       const double mean = intervals / sequences;
-      found_.interval_variance = std::max(0.0, interval_squares / sequences - mean * mean);
+      solution_.interval_variance = std::max(0.0, interval_squares / sequences - mean * mean);
     }
   }
 
@@ -154,8 +154,8 @@ class Solver : RandomTraffic {
       return 0.0;
     }
     const auto grows = [&](double n) {
-      const Pass pass = rounds_.at(n, rate_, costs_.prompts(micro(n)));
-      return rate_ * (decodes_ * pass.interval + pass.met) > n;
+      const MeanIteration iteration = cycles_.at(n, rate_, costs_.prompts(micro(n)));
+      return rate_ * (decodes_ * iteration.interval + iteration.prefill_interference) > n;
     };
     // The least of them: what starts empty stays there.
     double least = 0.0;
@@ -173,7 +173,7 @@ class Solver : RandomTraffic {
 
   workloads::Burstiness bursts_;
   double rate_ = 0;  // requests per second of one replica
-  Found found_;
+  Solution solution_;
 };
 
 }  // namespace

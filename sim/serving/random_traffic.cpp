@@ -21,18 +21,18 @@ double square(double x) { return x * x; }
 double slots_of(const ScenarioView& s, double slots) {
   const workloads::Traffic& t = *s.traffic;
   if (s.serving->policy.reserves == workloads::Reservation::request) {
-    const double held = workloads::mean_context(t);
+    const double blocking = workloads::mean_context(t);
     const double promised =
         static_cast<double>(t.input_tokens) + s.serving->policy.reserved_output *
                                                   static_cast<double>(t.output_tokens) *
                                                   (1.0 + workloads::squared_variation(t.output));
-    slots = std::max(1.0, slots * held / std::max(held, promised));
+    slots = std::max(1.0, slots * blocking / std::max(blocking, promised));
   }
   const workloads::SchedulerLimits& limits = s.serving->limits;
   return static_cast<double>(s.mapping->data_parallel) *
          std::min({slots, static_cast<double>(limits.max_sequences),
                    static_cast<double>(std::max<std::int64_t>(
-                       1, limits.max_tokens_per_step / s.serving->speculation.query_tokens()))});
+                       1, limits.max_tokens_per_iteration / s.serving->speculation.query_tokens()))});
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ RandomTraffic::RandomTraffic(const ScenarioView& s, double slots,
     : s_(s),
       workspace_(workspace),
       costs_(s, workspace),
-      rounds_(s, costs_, bursts),
+      cycles_(s, costs_, bursts),
       replicas_(static_cast<double>(s.serving->replicas)),
       ranks_(static_cast<double>(s.mapping->data_parallel)),
       stages_(static_cast<double>(s.mapping->pipeline_parallel)),
@@ -72,7 +72,7 @@ FrontEndLoad RandomTraffic::front_end_load(double rate, double present) const {
           .intake = intake.si(),
           .intake_square = square(intake.si()) + input_scv_ * square(tokenising),
           .messages = rate * replicas_ * (front_end_time() - intake).si(),
-          .burst = present * s_.serving->speculation.tokens_per_step() * message_time()};
+          .burst = present * s_.serving->speculation.tokens_per_iteration() * message_time()};
 }
 
 double RandomTraffic::shown(const FrontEndLoad& front_end) const {
@@ -84,7 +84,7 @@ double RandomTraffic::saturation() {
   const double full = decodes_ > 0.0 ? micro(slots_) : 0.0;
   const PromptTimes p = costs_.prompts(full);
   double least = 0.0;
-  double most = 1.0 / (p.extra * costs_.crowd(full).last_slope() + 1e-12);
+  double most = 1.0 / (p.extra * costs_.prompt_group(full).last_slope() + 1e-12);
   const double front = front_end_time().si() * replicas_;
   if (front > 0.0) {
     most = std::min(most, 1.0 / front);
@@ -101,29 +101,29 @@ bool RandomTraffic::serves(double rate, const PromptTimes& p) {
   if (decodes_ == 0.0) {
     return true;
   }
-  const Pass pass = rounds_.at(slots_, rate, p);
+  const MeanIteration iteration = cycles_.at(slots_, rate, p);
   // Prompts hold a slot from their first pass on.
   const double decoding = slots_ - rate * p.own;
   if (decoding <= 0.0) {
     return false;
   }
-  const double tokens = rate * pass.mean / ranks_ *
+  const double tokens = rate * iteration.mean / ranks_ *
                         static_cast<double>(s_.traffic->input_tokens - s_.traffic->cached_tokens);
-  const double budget = static_cast<double>(s_.serving->limits.max_tokens_per_step) -
+  const double budget = static_cast<double>(s_.serving->limits.max_tokens_per_iteration) -
                         (costs_.prompts_first() ? 0.0 : micro(slots_));
   if (!costs_.prompts_first() && tokens > budget) {
     return false;
   }
-  return rate * (decodes_ * pass.interval + pass.met) <= decoding;
+  return rate * (decodes_ * iteration.interval + iteration.prefill_interference) <= decoding;
 }
 
 // With D decoding, prompts of the last D tokens of the budget wait until as many have left as they lack, evenly
 // between none and D: the rest of a stay S, E[S²]/2E[S], with the square E[S³]/3E[S]. Those who come meanwhile
 // wait for what is left of it; clients come less and less.
-RandomTraffic::Held RandomTraffic::held(double rate, double present, double decoding,
+RandomTraffic::Blocking RandomTraffic::blocking(double rate, double present, double decoding,
                                         bool clients) const {
   const workloads::Traffic& t = *s_.traffic;
-  const std::int64_t budget = s_.serving->limits.max_tokens_per_step;
+  const std::int64_t budget = s_.serving->limits.max_tokens_per_iteration;
   const double rows =
       present / ranks_ * static_cast<double>(s_.serving->speculation.query_tokens());
   if (s_.serving->policy.chunked_prompts || costs_.prompts_first() || rows < 1.0) {
@@ -152,7 +152,7 @@ RandomTraffic::Held RandomTraffic::held(double rate, double present, double deco
           std::min(1.0, chance * (1.0 + rate / ranks_ * rest))};
 }
 
-void RandomTraffic::tell(const Found& found, SteadyState& r) {
+void RandomTraffic::report(const Solution& found, SteadyState& r) {
   const workloads::Stack& stack = s_.serving->stack;
   const Seconds intake = intake_time();
   const double tokenising = (intake - stack.intake_overhead).si();
@@ -168,41 +168,41 @@ void RandomTraffic::tell(const Found& found, SteadyState& r) {
                 Seconds::from_si(found.front_wait + found.slot + found.first + found.shown);
   r.ttft_p50 = percentile(r.ttft_mean, variance, stack.request_overhead, 0.0);
   r.ttft_tail = tail_of(r.ttft_mean, variance, stack.request_overhead);
-  r.tokens_per_step = 1.0;
+  r.tokens_per_iteration = 1.0;
   if (decodes_ > 0.0) {
     // The batch moves as slowly as its requests: over a stay it averages out to 2/e of its variance.
     const PromptTimes p = costs_.prompts(micro(found.present));
-    const double met = found.rate * found.tpot * p.extra_square * rounds_.inverse_decodes();
+    const double prefill_interference = found.rate * found.tpot * p.extra_square * cycles_.inverse_decodes();
     const Tail tail =
-        tail_of(Seconds::from_si(found.tpot), 2.0 / std::exp(1.0) * found.interval_variance + met,
+        tail_of(Seconds::from_si(found.tpot), 2.0 / std::exp(1.0) * found.interval_variance + prefill_interference,
                 Seconds::from_si(costs_.decode(micro(1.0)).latency));
     // From passes to tokens.
     const double a_token = decodes_ / static_cast<double>(s_.traffic->output_tokens - 1);
-    r.tokens_per_step = s_.serving->speculation.tokens_per_step();
+    r.tokens_per_iteration = s_.serving->speculation.tokens_per_iteration();
     r.tpot = Seconds::from_si(a_token * found.tpot);
     r.tpot_tail = {a_token * tail.p95, a_token * tail.p99};
   }
   r.requests_per_second = found.rate * replicas_;
   r.decode_batch = found.present / ranks_;
   r.running = (found.present + found.rate * found.first) / ranks_;
-  tell_passes(found, r);
+  report_iterations(found, r);
 }
 
 // The passes behind the numbers: power, spreads, limits.
-void RandomTraffic::tell_passes(const Found& found, SteadyState& r) {
+void RandomTraffic::report_iterations(const Solution& found, SteadyState& r) {
   const auto d = static_cast<std::int64_t>(std::llround(std::max(1.0, micro(found.present))));
-  r.decode_pass = costs_.decode_batch(decodes_ > 0.0 ? d : 0);
-  r.prefill_pass = costs_.prompt_batch(d, 1);
-  const StepCost mixed = step_cost(s_, r.prefill_pass, workspace_);
-  const StepCost decode = decodes_ > 0.0 ? step_cost(s_, r.decode_pass, workspace_) : mixed;
+  r.decode_iteration = costs_.decode_batch(decodes_ > 0.0 ? d : 0);
+  r.prefill_iteration = costs_.prompt_batch(d, 1);
+  const IterationCost mixed = iteration_cost(s_, r.prefill_iteration, workspace_);
+  const IterationCost decode = decodes_ > 0.0 ? iteration_cost(s_, r.decode_iteration, workspace_) : mixed;
   const PromptTimes p = costs_.prompts(micro(found.present));
-  const Pass pass = rounds_.at(std::max(1.0, found.present), found.rate, p);
-  const double with = decodes_ > 0.0 ? std::min(1.0, found.rate * pass.mean * p.passes) : 1.0;
+  const MeanIteration iteration = cycles_.at(std::max(1.0, found.present), found.rate, p);
+  const double with = decodes_ > 0.0 ? std::min(1.0, found.rate * iteration.mean * p.iterations) : 1.0;
   r.prefill_share = with;
   r.decode_clock = decode.clock;
   r.prefill_clock = mixed.clock;
-  const PassMix mix{decode, mixed};
-  const double mixed_rate = found.rate / ranks_ * p.passes;
+  const IterationMix mix{decode, mixed};
+  const double mixed_rate = found.rate / ranks_ * p.iterations;
   const double all_rate = found.rate / ranks_ * decodes_ / std::max(1.0, micro(found.present));
   r.power = mix.power(std::max(0.0, all_rate - mixed_rate), mixed_rate, stages_,
                       s_.platform->machine.power);

@@ -17,7 +17,7 @@ class RandomTraffic {
                 Workspace& workspace);
 
   // What a solver finds of one replica, in seconds.
-  struct Found {
+  struct Solution {
     double rate = 0;               // requests per second
     double present = 0;            // sequences that decode
     double tpot = 0;               // between a request's decodes, mean of requests
@@ -31,18 +31,18 @@ class RandomTraffic {
     double first_variance = 0;     // s²
   };
   // Everything but `saturation`, `utilisation`, `end_to_end` and what limits throughput.
-  void tell(const Found& found, SteadyState& r);
+  void report(const Solution& found, SteadyState& r);
 
-  double micro(double present) const { return rounds_.micro(present); }
+  double micro(double present) const { return cycles_.micro(present); }
   // The largest rate of a replica: all slots taken.
   double saturation();
   // A prompt that is not cut waits for a pass that holds it, and everybody behind it, too: until so many of those that
   // decode are done. Mean of a request, s, and its probability, of arrivals or of clients.
-  struct Held {
+  struct Blocking {
     double wait = 0;
     double chance = 0;
   };
-  Held held(double rate, double present, double decoding, bool clients) const;
+  Blocking blocking(double rate, double present, double decoding, bool clients) const;
   FrontEndLoad front_end_load(double rate, double present) const;
   // From the end of a pass to the first tokens of it at the clients.
   double shown(const FrontEndLoad& front_end) const;
@@ -51,8 +51,8 @@ class RandomTraffic {
 
   const ScenarioView& s_;
   Workspace& workspace_;
-  PassCosts costs_;
-  PassRounds rounds_;
+  IterationCosts costs_;
+  IterationCycles cycles_;
   double replicas_;
   double ranks_;
   double stages_;
@@ -64,7 +64,7 @@ class RandomTraffic {
  private:
   bool serves(double rate, const PromptTimes& prompts);
   double message_time() const;
-  void tell_passes(const Found& found, SteadyState& r);
+  void report_iterations(const Solution& found, SteadyState& r);
 };
 
 }  // namespace roofcast::sim

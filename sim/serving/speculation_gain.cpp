@@ -10,7 +10,7 @@ namespace roofcast::sim {
 std::optional<std::int64_t> break_even(const ScenarioView& s, std::int64_t context,
                                        Workspace& workspace) {
   const workloads::Speculation& speculation = s.serving->speculation;
-  const std::unique_ptr<const Draft> draft = draft_of(s);
+  const std::unique_ptr<const DraftModel> draft = draft_model_of(s);
   ScenarioView speculating = s;
   speculating.draft = draft.get();
   const std::int64_t groups = s.mapping->data_parallel;
@@ -19,9 +19,9 @@ std::optional<std::int64_t> break_even(const ScenarioView& s, std::int64_t conte
       workloads::Batch plain{sequences, 1, context, 0, 0, 0, groups};
       workloads::Batch verified = plain;
       verified.query_tokens = speculation.query_tokens();
-      const base::Seconds with = step_cost(speculating, verified, workspace).latency;
-      const base::Seconds without = step_cost(s, plain, workspace).latency;
-      if (with >= speculation.tokens_per_step() * without) {
+      const base::Seconds with = iteration_cost(speculating, verified, workspace).latency;
+      const base::Seconds without = iteration_cost(s, plain, workspace).latency;
+      if (with >= speculation.tokens_per_iteration() * without) {
         return sequences;
       }
     }

@@ -36,7 +36,7 @@ class Solver {
     query_ = s.serving->speculation.query_tokens();
     running_ = std::min(
         {clients_, slots, static_cast<double>(limits.max_sequences),
-         static_cast<double>(std::max<std::int64_t>(1, limits.max_tokens_per_step / query_))});
+         static_cast<double>(std::max<std::int64_t>(1, limits.max_tokens_per_iteration / query_))});
     stages_ = static_cast<double>(s.mapping->pipeline_parallel);
     request_ = workloads::request_time(s.serving->stack, s.traffic->input_tokens);
     decodes_ = s.serving->speculation.steps(s.traffic->output_tokens - 1);
@@ -47,7 +47,7 @@ class Solver {
 
   SteadyState solve() {
     if (decodes_ == 0.0) {
-      pass(0.0);
+      iteration(0.0);
       return result(0.0);
     }
     // Little's law asks for fewer than b where b is too many, so the batch lies between; its guess
@@ -56,7 +56,7 @@ class Solver {
     double most = running_;
     double b = running_;
     for (int i = 0; i < kMaxIterations; ++i) {
-      const double wanted = pass(b);
+      const double wanted = iteration(b);
       if (std::abs(wanted - b) < kTolerance * b || most - least < kTolerance * b) {
         break;
       }
@@ -81,23 +81,23 @@ class Solver {
   }
 
   // Times a batch unless it is the one timed before: guesses of b soon differ by less than a sequence.
-  void time(StepCost& cost, workloads::Batch& timed, const workloads::Batch& wanted) {
+  void time(IterationCost& cost, workloads::Batch& timed, const workloads::Batch& wanted) {
     if (!(timed == wanted)) {
       timed = wanted;
-      cost = step_cost(s_, wanted, workspace_);
+      cost = iteration_cost(s_, wanted, workspace_);
     }
   }
 
   // Times the passes of a decode batch b and returns the batch that Little's law then asks for.
-  double pass(double b) {
+  double iteration(double b) {
     const auto micro =
         static_cast<std::int64_t>(decodes_ > 0.0 ? std::max(1.0, std::round(b / stages_)) : 0.0);
     const std::int64_t beside = running_ > 1.0 ? micro : 0;  // of a prompt: others' decodes
     plan_ = plan_of(s_, beside * query_);
     const double wanted = decodes_ > 0.0 ? b / stages_ / decodes_ : running_ / stages_;
     const double rate = std::min(wanted, plan_.capacity());
-    const double together = std::clamp(std::ceil(rate * plan_.passes - 1e-9), 1.0, plan_.whole);
-    share_ = decodes_ > 0.0 ? std::min(1.0, rate * plan_.passes / together) : 1.0;
+    const double together = std::clamp(std::ceil(rate * plan_.iterations - 1e-9), 1.0, plan_.whole);
+    share_ = decodes_ > 0.0 ? std::min(1.0, rate * plan_.iterations / together) : 1.0;
     time(mixed_, mixed_batch_, batch(beside, static_cast<std::int64_t>(together)));
     if (micro > 0) {
       time(decode_, decode_batch_, batch(micro, 0));
@@ -106,16 +106,16 @@ class Solver {
     }
     // A request meets the prompts of the others, never its own; who arrives sees the others only.
     const double others = (running_ - 1.0) / running_;
-    met_ = share_ * others;
-    const auto seen = [&](Seconds decode, Seconds mixed) {
-      return (1.0 - met_) * decode + met_ * mixed;
+    prefill_interference_ = share_ * others;
+    const auto length_biased = [&](Seconds decode, Seconds mixed) {
+      return (1.0 - prefill_interference_) * decode + prefill_interference_ * mixed;
     };
     tpot_ = decodes_ > 0.0
-                ? interval(seen(decode_.latency, mixed_.latency),
-                           seen(decode_.period, mixed_.period), std::min(std::max(b, 1.0), stages_))
+                ? interval(length_biased(decode_.latency, mixed_.latency),
+                           length_biased(decode_.period, mixed_.period), std::min(std::max(b, 1.0), stages_))
                 : Seconds{};
     prefill_ =
-        base::max(mixed_.latency + (plan_.passes - 1.0) * mixed_.period, plan_.passes * floor_);
+        base::max(mixed_.latency + (plan_.iterations - 1.0) * mixed_.period, plan_.iterations * floor_);
     const double utilisation =
         decodes_ > 0.0 ? std::min(others * rate / plan_.capacity(), kMaxUtilisation) : 0.0;
     busy_ = utilisation;
@@ -147,7 +147,7 @@ class Solver {
     // Requests per second that passes can start, whatever waits for them.
     const auto together = static_cast<double>(mixed_batch_.prefill_sequences);
     const double prompts = decodes_ > 0.0 ? std::min(together, plan_.whole) : plan_.whole;
-    const double capacity = prompts / plan_.passes / (mixed_.period / base::second);
+    const double capacity = prompts / plan_.iterations / (mixed_.period / base::second);
     // Little's law twice: for the slots, and for all clients, who pass the request overhead outside them.
     const auto per_second = [](double requests, Seconds stay) {
       return requests / (stay / base::second);
@@ -166,7 +166,7 @@ class Solver {
     const bool often = busy_ > 0.5 && !saturated;
     const Seconds typical_queue = often ? queue_ / busy_ * std::log(2.0 * busy_) : Seconds{};
     r.ttft_p50 = saturated ? r.ttft_mean : r.ttft_mean - queue_ + typical_queue;
-    r.tokens_per_step = decodes_ > 0.0 ? s_.serving->speculation.tokens_per_step() : 1.0;
+    r.tokens_per_iteration = decodes_ > 0.0 ? s_.serving->speculation.tokens_per_iteration() : 1.0;
     r.tpot =
         decodes_ > 0.0 ? decoding / static_cast<double>(s_.traffic->output_tokens - 1) : Seconds{};
     tails(r, saturated);
@@ -181,8 +181,8 @@ class Solver {
     r.prefill_clock = mixed_.clock;
     spreads(r, slot, first);
     limits(r, slot, first - prefill_);
-    r.decode_pass = decode_batch_;
-    r.prefill_pass = mixed_batch_;
+    r.decode_iteration = decode_batch_;
+    r.prefill_iteration = mixed_batch_;
     return r;
   }
 
@@ -195,47 +195,47 @@ class Solver {
     const double queue = saturated || busy_ == 0.0 ? 0.0 : square(queue_) * (2.0 / busy_ - 1.0);
     r.ttft_tail = tail_of(r.ttft_mean, prompt + square(residual_) / 3.0 + queue, request_);
     if (decodes_ > 0.0) {
-      const double passes = met_ * (1.0 - met_) * square(mixed_.latency - decode_.latency);
-      const Tail tail = tail_of(tpot_, passes / decodes_, decode_.latency);
+      const double iterations = prefill_interference_ * (1.0 - prefill_interference_) * square(mixed_.latency - decode_.latency);
+      const Tail tail = tail_of(tpot_, iterations / decodes_, decode_.latency);
       const double a_token = r.tpot / tpot_;  // passes that one takes
       r.tpot_tail = {a_token * tail.p95, a_token * tail.p99};
     }
   }
 
   // Passes a second while a group completes `rate` requests a second.
-  double mixed_passes(double rate) const {
+  double mixed_iterations(double rate) const {
     const double prompts = static_cast<double>(
         std::max<std::int64_t>(1, mixed_batch_.prefill_sequences));  // of a pass that carries some
-    return rate * plan_.passes / prompts;
+    return rate * plan_.iterations / prompts;
   }
-  double decode_passes(double rate, double b) const {  // with prompts or without
+  double decode_iterations(double rate, double b) const {  // with prompts or without
     return rate * decodes_ / std::max(1.0, b / stages_);
   }
 
   // Mean of one GPU.
   base::Watts power(double rate, double b) const {
-    const double mixed = mixed_passes(rate);
-    return mix().power(std::max(0.0, decode_passes(rate, b) - mixed), mixed, stages_,
+    const double mixed = mixed_iterations(rate);
+    return mix().power(std::max(0.0, decode_iterations(rate, b) - mixed), mixed, stages_,
                        s_.platform->machine.power);
   }
 
   double prompt_share(double rate, double b) const {
-    const double mixed = mixed_passes(rate);
+    const double mixed = mixed_iterations(rate);
     const bool beside = mixed_batch_.decode_sequences > 0;
-    const double decodes = decode_passes(rate, b) - (beside ? mixed : 0.0);
+    const double decodes = decode_iterations(rate, b) - (beside ? mixed : 0.0);
     return mix().prompt_share(std::max(0.0, decodes), mixed, beside);
   }
 
   void spreads(SteadyState& r, Seconds slot, Seconds first) const {
     const models::Uncertainty& u = s_.platform->machine.uncertainty;
-    r.tpot_spread = mix().tpot_spread(met_, u);
+    r.tpot_spread = mix().tpot_spread(prefill_interference_, u);
     r.ttft_spread = mix().ttft_spread(first / r.ttft_mean, slot / r.ttft_mean, r.tpot_spread, u);
   }
 
-  PassMix mix() const { return {decode_, mixed_}; }
+  IterationMix mix() const { return {decode_, mixed_}; }
 
   void limits(SteadyState& r, Seconds slot, Seconds wait) const {
-    const bool launches = prefill_ > mixed_.latency + (plan_.passes - 1.0) * mixed_.period;
+    const bool launches = prefill_ > mixed_.latency + (plan_.iterations - 1.0) * mixed_.period;
     r.ttft_limit = launches ? Limit::host : mixed_.limit();
     if (slot > base::max(wait, prefill_)) {
       r.ttft_limit = Limit::slots;
@@ -260,12 +260,12 @@ class Solver {
   Seconds request_;         // before the scheduler sees it
   PromptPlan plan_;
   double share_ = 0;  // of passes with prompts
-  double met_ = 0;    // of the passes of a request's decodes: with others' prompts
+  double prefill_interference_ = 0;    // of the passes of a request's decodes: with others' prompts
   double busy_ = 0;   // utilisation of the prefill capacity
   workloads::Batch decode_batch_;
   workloads::Batch mixed_batch_;
-  StepCost decode_;
-  StepCost mixed_;
+  IterationCost decode_;
+  IterationCost mixed_;
   Seconds tpot_;  // between iterations of a request: of a token, without speculation
   Seconds prefill_;
   Seconds queue_;

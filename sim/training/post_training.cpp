@@ -71,7 +71,7 @@ class RolloutScenario {
     view_.traffic = &traffic_;
     view_.training = nullptr;
     view_.post_training = nullptr;
-    draft_ = draft_of(view_);
+    draft_ = draft_model_of(view_);
     view_.draft = draft_.get();
   }
   const ScenarioView& view() const { return view_; }
@@ -79,7 +79,7 @@ class RolloutScenario {
  private:
   workloads::Traffic traffic_;
   ScenarioView view_;
-  std::unique_ptr<const Draft> draft_;
+  std::unique_ptr<const DraftModel> draft_;
 };
 
 // Of the replica that is last; answers are dealt out in turn, those of a prompt together.

@@ -46,7 +46,7 @@ Seconds Rollout::decode_step(std::int64_t sequences, double context) {
     batch.decode_sequences = sequences;
     batch.query_tokens = scenario_.serving->speculation.query_tokens();
     batch.context = tokens_at(place);
-    found->second = step_cost(scenario_, batch, workspace_).period;
+    found->second = iteration_cost(scenario_, batch, workspace_).period;
   }
   return found->second;
 }
@@ -54,12 +54,12 @@ Seconds Rollout::decode_step(std::int64_t sequences, double context) {
 Seconds Rollout::prompts(std::int64_t count, std::int64_t tokens) {
   const auto [found, is_new] = passes_.try_emplace({count, tokens});
   if (is_new) {
-    const std::int64_t budget = scenario_.serving->limits.max_tokens_per_step;
+    const std::int64_t budget = scenario_.serving->limits.max_tokens_per_iteration;
     const std::int64_t passes = base::ceil_div(count * tokens, budget);
     workloads::Batch batch;
     batch.prefill_sequences = base::ceil_div(count, passes);
     batch.prefill_tokens = base::ceil_div(count * tokens, passes * batch.prefill_sequences);
-    found->second = as_double(passes) * step_cost(scenario_, batch, workspace_).latency;
+    found->second = as_double(passes) * iteration_cost(scenario_, batch, workspace_).latency;
   }
   return found->second;
 }
@@ -69,7 +69,7 @@ Seconds Rollout::time(std::span<const std::int64_t> lengths, std::int64_t prompt
   const std::int64_t ranks = scenario_.mapping->data_parallel;
   const double capacity = capacity_ * as_double(ranks);
   const auto room = static_cast<std::size_t>(scenario_.serving->limits.max_sequences * ranks);
-  const double per_step = scenario_.serving->speculation.tokens_per_step();
+  const double per_step = scenario_.serving->speculation.tokens_per_iteration();
   std::vector<Answer> answers;
   std::deque<std::size_t> waiting;
   for (const std::int64_t length : lengths) {

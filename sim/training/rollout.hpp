@@ -6,7 +6,7 @@
 // As many answers decode at once as max_sequences allows and the KV cache holds, token by token; the others wait, first
 // come, first served. Where the cache is full the answer that started last makes way, and its context is computed again
 // later. Between two such events the batch is constant, so that time is a sum of
-//   tokens until the next event / tokens a step · time of a step (step_cost) at that batch and its mean context
+//   tokens until the next event / tokens a step · time of a step (iteration_cost) at that batch and its mean context
 // and prompts are computed in passes of their own when their answers start, once for all samples of a prompt.
 #pragma once
 

@@ -210,10 +210,10 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches) {
   }
   const Seconds sends = 2.0 * chunks * send_time(s, batches);
   step.sends = t.virtual_stages > 1 && t.overlap ? base::max(Seconds{}, sends - both) : sends;
-  const double stretch = t.trainer.stretch;
+  const double slowdown = t.trainer.slowdown;
   const auto count = as_double(batches.count);
-  step.passes = stretch * count * (both + step.sends);
-  step.bubble = stretch * as_double(stages - 1) / chunks * (both + step.sends);
+  step.passes = slowdown * count * (both + step.sends);
+  step.bubble = slowdown * as_double(stages - 1) / chunks * (both + step.sends);
   step.optimizer = optimizer_time(s, mapping, rank);
   step.host = t.trainer.step_overhead;
   step.time = step.passes + step.bubble + step.gradients + step.optimizer + step.host;
@@ -238,7 +238,7 @@ Seconds forward_passes(const ScenarioView& s, const MicroBatches& batches) {
   const double slower = draw.time / pass.activity.running;
   const Seconds one = slower * slowest_stage(s, pass) + send_time(s, batches);
   const std::int64_t slots = batches.count + mapping.pipeline_parallel - 1;
-  return s.training->trainer.stretch * as_double(slots) * one;
+  return s.training->trainer.slowdown * as_double(slots) * one;
 }
 
 void check_training(const ScenarioView& s, const MicroBatches& batches, ServingEstimate& e) {

@@ -258,7 +258,7 @@ TEST_CASE("estimate compares speculative decoding with none at the same load", "
   const json plain = estimate(roofcast, {});
   CHECK(!plain.contains("speculation"));
   const json good = estimate(roofcast, {speculate("0.8")});
-  CHECK(good["tokens_per_step"] == Approx(2.952));
+  CHECK(good["tokens_per_iteration"] == Approx(2.952));
   const double ratio = plain["tpot_mean_s"].get<double>() / good["tpot_mean_s"].get<double>();
   CHECK(good["speculation"]["interactivity_ratio"] == Approx(ratio));
   const json bad = estimate(roofcast, {speculate("0")});

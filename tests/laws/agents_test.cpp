@@ -164,10 +164,10 @@ TEST_CASE("Without a prefix cache nothing is found, and tasks take longer", "[la
   const StreamedScenario with = scenario("", agents_of(16, 80));
   const StreamedScenario without =
       scenario(", scheduler: {prefix_cache: false}", agents_of(16, 80));
-  CHECK(summarise(laws::run(without), 0, {}).reused_share == 0.0);
+  CHECK(summarise(laws::run(without), 0, {}).prefix_hit_rate == 0.0);
   CHECK(summarise_tasks(laws::run(without), 0, 16).time.mean >
         1.1 * summarise_tasks(laws::run(with), 0, 16).time.mean);
-  CHECK(estimated(without).task.found_share == 0.0);
+  CHECK(estimated(without).task.prefix_hit_rate == 0.0);
   CHECK(estimated(without).task.mean > 1.1 * estimated(with).task.mean);
 }
 
@@ -176,8 +176,8 @@ TEST_CASE("More agents find less of their contexts where the KV cache is short o
   for (const int agents : {8, 32, 128, 256}) {
     const auto e = estimated(scenario(", memory_fraction: 0.15", agents_of(agents, 1)));
     REQUIRE(e.fits());
-    CHECK(e.task.found_share <= before + 1e-9);
-    before = e.task.found_share;
+    CHECK(e.task.prefix_hit_rate <= before + 1e-9);
+    before = e.task.prefix_hit_rate;
   }
   CHECK(before < 0.7);
 }
@@ -304,16 +304,16 @@ TEST_CASE("Closed forms of agents are those of their simulation", "[laws][long]"
     }
     const Simulation simulation = laws::run(s);
     const TaskSummary t = summarise_tasks(simulation, 0, static_cast<std::size_t>(agents));
-    const double share = summarise(simulation, 0, {}).reused_share;
+    const double share = summarise(simulation, 0, {}).prefix_hit_rate;
     mean.add(e.task.mean.si(), t.time.mean);
     p95.add(e.task.p95.si(), t.time.p95);
     rate.add(e.task.per_second, t.tasks_per_second);
-    found = std::max(found, std::abs(e.task.found_share - share));
+    found = std::max(found, std::abs(e.task.prefix_hit_rate - share));
     if (mean.values.back() > 0.1) {
       worst += fmt::format(
           "{}mean {:.1f} s, simulated {:.1f} s; found {:.3f}, simulated {:.3f}; {:.1f} in the "
           "engine\n\n",
-          text, e.task.mean.si(), t.time.mean, e.task.found_share, share, e.task.present);
+          text, e.task.mean.si(), t.time.mean, e.task.prefix_hit_rate, share, e.task.present);
     }
   }
   INFO(worst);

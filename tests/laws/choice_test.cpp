@@ -30,7 +30,7 @@ base::Node served(const std::string& system, const std::string& model) {
 const std::vector<std::string>& knobs() {
   static const std::vector<std::string> all = {
       "deployment.tensor_parallel=1,2,4,8", "precision=bf16,fp8", "traffic.concurrency=1..48",
-      "serving.max_tokens_per_step=1024,2048,4096,8192", "serving.max_sequences=8,16,32,64,256"};
+      "serving.max_tokens_per_iteration=1024,2048,4096,8192", "serving.max_sequences=8,16,32,64,256"};
   return all;
 }
 
@@ -67,9 +67,9 @@ sim::Condition at_most(const char* metric, double bound) {
 }
 
 // Estimates that were made once, looked up.
-class Remembered {
+class CachedCosts {
  public:
-  Remembered(sim::KnobValues values, std::vector<sim::ServingEstimate> estimates)
+  CachedCosts(sim::KnobValues values, std::vector<sim::ServingEstimate> estimates)
       : values_(std::move(values)), estimates_(std::move(estimates)) {}
 
   std::vector<sim::ServingEstimate> operator()(const sim::KnobValues& asked) const {
@@ -98,7 +98,7 @@ class Remembered {
   std::vector<sim::ServingEstimate> estimates_;
 };
 
-double quantile(const Remembered& grid, const sim::Metric& metric, double q) {
+double quantile(const CachedCosts& grid, const sim::Metric& metric, double q) {
   std::vector<double> values;
   for (const sim::ServingEstimate& e : grid.all()) {
     if (e.fits()) {
@@ -132,7 +132,7 @@ TEST_CASE(
         values.back().push_back(range.text(n));
       }
     }
-    const Remembered grid(values, sim::estimates_by_sweep(document, ranges)(values));
+    const CachedCosts grid(values, sim::estimates_by_sweep(document, ranges)(values));
     base::Random random(7, system);
     for (int i = 0; i < 20; ++i) {
       const std::vector<sim::Condition> until = {

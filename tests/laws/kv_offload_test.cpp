@@ -80,7 +80,7 @@ TEST_CASE(
           .si();
   Workspace workspace;
   const double rest =
-      step_cost(view(s.scenario), {0, 1, 0, 1, 100, 4 * kUnit, 1}, workspace).latency.si();
+      iteration_cost(view(s.scenario), {0, 1, 0, 1, 100, 4 * kUnit, 1}, workspace).latency.si();
   const double overhead = workloads::request_time(s.scenario.serving.stack, kInput).si();
   for (const double rate : {63e9, 1e9, 1e7}) {
     const ServedRequest restored =
@@ -132,9 +132,9 @@ TEST_CASE("More host memory never finds less", "[laws]") {
     const SimulationSummary summary = summarise(
         simulated(std::string("kv_offload: {capacity: ") + capacity + "}", requests), 0, {});
     CHECK(summary.requests == requests.requests.size());
-    CHECK(summary.restored_share <= summary.reused_share);
-    CHECK(summary.reused_share >= before);
-    before = summary.reused_share;
+    CHECK(summary.restored_share <= summary.prefix_hit_rate);
+    CHECK(summary.prefix_hit_rate >= before);
+    before = summary.prefix_hit_rate;
   }
   CHECK(before > 0.5);
 }

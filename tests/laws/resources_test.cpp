@@ -53,8 +53,8 @@ TEST_CASE("More of any resource makes no step slower", "[laws][long]") {
           sim::ScenarioView after = before;
           after.platform = &better;
           for (const auto& batch : batches()) {
-            const sim::StepCost a = sim::step_cost(before, batch, workspace);
-            const sim::StepCost b = sim::step_cost(after, batch, workspace);
+            const sim::IterationCost a = sim::iteration_cost(before, batch, workspace);
+            const sim::IterationCost b = sim::iteration_cost(after, batch, workspace);
             const auto where = [&] {
               return fmt::format("{} on {}: {} {}", resource.name, p.system.id, m.id,
                                  describe(mapping));

@@ -60,7 +60,7 @@ TEST_CASE("Every prompt token is computed once", "[laws][long]") {
     }
     const auto stages = static_cast<double>(c.scenario.mapping->pipeline_parallel);
     const double finished = s.decode_batch / stages / static_cast<double>(t.output_tokens - 1);
-    const auto& pass = s.prefill_pass;
+    const auto& pass = s.prefill_iteration;
     const double computed =
         s.prefill_share * static_cast<double>(pass.prefill_sequences * pass.prefill_tokens);
     const double asked = finished * static_cast<double>(t.input_tokens - t.cached_tokens);
@@ -173,7 +173,7 @@ TEST_CASE("Better software makes no service slower", "[laws]") {
   Violations law(kBatchStep);
   for_each_feasible(4, 53, {1, 64, 500}, [&](const ServingCase& c) {
     workloads::Serving lean = *c.scenario.serving;
-    lean.stack.step_overhead *= 0.5;
+    lean.stack.iteration_overhead *= 0.5;
     lean.stack.sequence_overhead *= 0.5;
     lean.stack.request_overhead *= 0.5;
     lean.stack.asynchronous = true;

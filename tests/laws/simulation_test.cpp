@@ -22,7 +22,7 @@ const Case kCases[] = {
     {"{tensor_parallel: 8}", "{stack: sglang}"},
     {"{tensor_parallel: 8}", "{stack: trtllm}"},
     {"{tensor_parallel: 4, pipeline_parallel: 2}", "{stack: vllm}"},
-    {"{tensor_parallel: 2, data_parallel: 4}", "{stack: vllm, max_tokens_per_step: 1024}"},
+    {"{tensor_parallel: 2, data_parallel: 4}", "{stack: vllm, max_tokens_per_iteration: 1024}"},
     {"{tensor_parallel: 1}", "{stack: vllm, memory_fraction: 0.59}"},
     {"{tensor_parallel: 1}", "{stack: sglang, memory_fraction: 0.57}"},
     {"{tensor_parallel: 1, pipeline_parallel: 2}", "{stack: vllm, memory_fraction: 0.32}"},
@@ -191,10 +191,10 @@ TEST_CASE("One client alone waits for its prompt and its decodes, nothing else",
     const double overhead = workloads::request_time(s.scenario.serving.stack, 900).si();
     double decodes = 0.0;
     for (std::int64_t context = 900; context < 949; ++context) {
-      decodes += step_cost(view(s.scenario), {1, 1, context, 0, 0, 0, 1}, workspace).latency.si();
+      decodes += iteration_cost(view(s.scenario), {1, 1, context, 0, 0, 0, 1}, workspace).latency.si();
     }
     const double prompt =
-        step_cost(view(s.scenario), {0, 1, 0, 1, 900, 0, 1}, workspace).latency.si();
+        iteration_cost(view(s.scenario), {0, 1, 0, 1, 900, 0, 1}, workspace).latency.si();
     REQUIRE(simulation.requests.size() == 10);
     for (const ServedRequest& r : simulation.requests) {
       CHECK(r.ttft() == Approx(overhead + prompt));
@@ -331,7 +331,7 @@ TEST_CASE("A router that knows prefixes reuses more of them than one that does n
   const auto reused = [&](const std::string& router) {
     const StreamedScenario s = scenario(
         {"{tensor_parallel: 2}", "{stack: vllm, replicas: 4, router: " + router + "}"}, kOpen);
-    return summarise(simulate(view(s.scenario), all, 0), 0, {}).reused_share;
+    return summarise(simulate(view(s.scenario), all, 0), 0, {}).prefix_hit_rate;
   };
   CHECK(reused("prefix aware") > reused("round robin"));
 }

@@ -67,13 +67,13 @@ TEST_CASE("Drafts that are never accepted cost time", "[laws]") {
       const workloads::Serving serving = speculating(*plain.serving, method, 3, 0.0);
       sim::ScenarioView s = plain;
       s.serving = &serving;
-      const auto draft = sim::draft_of(s);
+      const auto draft = sim::draft_model_of(s);
       s.draft = draft.get();
       const workloads::Batch one{sequences, 1, 2000, 0, 0, 0, 0};
       workloads::Batch verified = one;
       verified.query_tokens = 4;
-      const double before = sim::step_cost(plain, one, workspace).latency.si();
-      const double after = sim::step_cost(s, verified, workspace).latency.si();
+      const double before = sim::iteration_cost(plain, one, workspace).latency.si();
+      const double after = sim::iteration_cost(s, verified, workspace).latency.si();
       faster.add(1.0 - after / before, [&] { return c.text(); });
     }
   });
@@ -86,7 +86,7 @@ TEST_CASE("Drafts that are always accepted yield all their tokens and one", "[la
   for_each_draft(12, 60, [&](const ServingCase& c, DraftMethod method) {
     for (const std::int64_t draft_tokens : {1, 3}) {
       const auto e = with(c, method, draft_tokens, 1.0, workspace);
-      yields.add(std::abs(e.steady.tokens_per_step - static_cast<double>(draft_tokens + 1)),
+      yields.add(std::abs(e.steady.tokens_per_iteration - static_cast<double>(draft_tokens + 1)),
                  [&] { return c.text(); });
     }
   });

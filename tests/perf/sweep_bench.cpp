@@ -98,7 +98,7 @@ double peak_bytes() {
 std::vector<workloads::Operator> distinct_operators(const sim::ScenarioView& view,
                                                     const workloads::Batch& batch) {
   std::vector<workloads::Operator> distinct;
-  for (const sim::OperatorLine& line : sim::step_operators(view, batch)) {
+  for (const sim::OperatorLine& line : sim::iteration_operators(view, batch)) {
     if (std::find(distinct.begin(), distinct.end(), line.call.op) == distinct.end()) {
       distinct.push_back(line.call.op);
     }
@@ -125,20 +125,20 @@ void print_functions(const std::string& title, std::string_view text) {
   };
   add("estimate", [&] { return sim::estimate(view, workspace).output_rate; });
   const auto step = [&](const workloads::Batch& batch) {
-    return [&, batch] { return sim::step_cost(view, batch, workspace).latency.si(); };
+    return [&, batch] { return sim::iteration_cost(view, batch, workspace).latency.si(); };
   };
-  add("step_cost, decodes", step(e.steady.decode_pass));
-  add("step_cost, decodes and prompts", step(e.steady.prefill_pass));
-  sim::StepTimes times(view, scenario.mapping.data_parallel);
+  add("iteration_cost, decodes", step(e.steady.decode_iteration));
+  add("iteration_cost, decodes and prompts", step(e.steady.prefill_iteration));
+  sim::IterationTable times(view, scenario.mapping.data_parallel);
   const sim::Iteration mixed{100, 1500.0, 2, 1500, 300.0};
   add("step_times, decodes and prompts", [&] { return times(mixed).latency; });
   add("step_times, decodes", [&] { return times({100, 1500.0, 0, 0, 0.0}).latency; });
   add("build_graph", [&] {
     workloads::build_graph(scenario.model, scenario.precision, scenario.mapping, {},
-                           e.steady.prefill_pass, workspace.graph);
+                           e.steady.prefill_iteration, workspace.graph);
     return static_cast<double>(workspace.graph.size());
   });
-  const std::vector<workloads::Operator> decode = distinct_operators(view, e.steady.decode_pass);
+  const std::vector<workloads::Operator> decode = distinct_operators(view, e.steady.decode_iteration);
   add(
       "operator cost, mean of a decode step's",
       [&] {
@@ -150,7 +150,7 @@ void print_functions(const std::string& title, std::string_view text) {
       },
       decode.size());
   std::set<std::string_view> seen;  // of two layer kinds alike, one is timed
-  for (const sim::OperatorLine& line : sim::step_operators(view, e.steady.prefill_pass)) {
+  for (const sim::OperatorLine& line : sim::iteration_operators(view, e.steady.prefill_iteration)) {
     if (!seen.insert(line.call.name).second) {
       continue;
     }

@@ -77,7 +77,7 @@ OTHER_FORMS = [
     ("scenario", """{system: {base: hgx_h200, chip.hbm.bandwidth: x1.5, chip: {base: h100_sxm}},
       model: {base: llama-3.1-70b, max_context: 8192}, precision: {base: fp8, kv_cache: bf16},
       deployment: {tensor_parallel: 8.0, sequence_parallel: true},
-      serving: {stack: {base: vllm, overhead.per_step: 0 us}, memory_fraction: 0.5},
+      serving: {stack: {base: vllm, overhead.per_iteration: 0 us}, memory_fraction: 0.5},
       traffic: {input_tokens: 2e3, output_tokens: 0512, concurrency: +64, cached_tokens: null}}"""),
     ("sweep", """{question: 42, base: {system: {base: hgx_h200}, model: llama-3.1-8b, precision: fp8, deployment: {},
       serving: {stack: vllm}, traffic: {input_tokens: 1000}},

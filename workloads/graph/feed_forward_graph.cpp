@@ -95,7 +95,7 @@ void GraphBuilder::experts(double count) {
   const std::int64_t up = (moe.gated ? 2 : 1) * width;
   call("moe.routing",
        ExpertRouting{tokens_, pairs, hidden, moe.experts, moe.top_k, format.activations}, count);
-  const bool second = fusion_.second_experts;
+  const bool second = fusion_.alternative_experts;
   call("moe.up",
        GroupedGemm{pairs, distinct, up, hidden, format.activations, format.weights, false, second},
        count);

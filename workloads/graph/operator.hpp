@@ -39,7 +39,7 @@ struct GroupedGemm {
   NumberFormat activations = NumberFormat::bf16;
   NumberFormat weights = NumberFormat::bf16;
   bool even = false;           // as many rows for each expert, which no traffic has
-  bool second_choice = false;  // kernels that a stack takes for some models or batches only
+  bool alternative_kernel = false;  // kernels that a stack takes for some models or batches only
   friend bool operator==(const GroupedGemm&, const GroupedGemm&) = default;
 };
 

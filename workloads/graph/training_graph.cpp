@@ -70,10 +70,10 @@ class Backward {
   }
   void grouped(const GroupedGemm& o) {
     call(GroupedGemm{o.pairs, o.distinct, o.k, o.n, o.activations, o.weights, o.even,
-                     o.second_choice});
+                     o.alternative_kernel});
     // Moves and multiplies as much as the forward's.
     call(GroupedGemm{o.pairs, o.distinct, o.n, o.k, o.activations, o.activations, o.even,
-                     o.second_choice});
+                     o.alternative_kernel});
     accumulate(o.distinct * static_cast<double>(o.n * o.k));
   }
 

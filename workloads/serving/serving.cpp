@@ -8,7 +8,7 @@ std::span<const base::CatalogEntry> embedded_stacks();
 base::Catalog stack_catalog() { return {"stacks", "stack", embedded_stacks()}; }
 
 void read_limits(base::Fields& f, SchedulerLimits& limits, base::Need need) {
-  f.integer("max_tokens_per_step", limits.max_tokens_per_step, {1.0, 1e9}, need);
+  f.integer("max_tokens_per_iteration", limits.max_tokens_per_iteration, {1.0, 1e9}, need);
   f.integer("max_sequences", limits.max_sequences, {1.0, 1e9}, need);
   f.number("memory_fraction", limits.memory_fraction, {0.0, 1.0, true}, need);
 }
@@ -35,7 +35,7 @@ void read_policy(base::Fields& f, SchedulerPolicy& policy) {
                         base::optional);
   f.number("reserved_output", policy.reserved_output, base::fraction, base::optional);
   f.flag("prefix_cache", policy.prefix_cache, base::optional);
-  f.flag("frees_late", policy.frees_late, base::optional);
+  f.flag("delayed_release", policy.delayed_release, base::optional);
   f.integer("batch_wait_iterations", policy.batch_wait_iterations, base::not_negative,
             base::optional);
   f.number("batch_wait_fill", policy.batch_wait_fill, base::fraction, base::optional);
@@ -72,7 +72,7 @@ void read(base::Fields& f, Stack& stack) {
     g.source();
   });
   f.group("overhead", [&](base::Fields& g) {
-    g.quantity("per_step", stack.step_overhead, base::not_negative);
+    g.quantity("per_iteration", stack.iteration_overhead, base::not_negative);
     g.quantity("per_sequence", stack.sequence_overhead, base::not_negative);
     g.quantity("per_request", stack.request_overhead, base::not_negative);
     g.flag("asynchronous", stack.asynchronous);
@@ -95,7 +95,7 @@ void read(base::Fields& f, Stack& stack) {
                               {"per tensor", QuantiseFusion::tensors},
                               {"all", QuantiseFusion::all}});
     g.flag("all_reduce_norm", stack.fused_norm);
-    g.flag("second_experts", stack.second_experts, base::optional);
+    g.flag("alternative_experts", stack.alternative_experts, base::optional);
     g.choice<AllReduceKernels>("custom_all_reduce", stack.custom_all_reduce,
                                {{"none", AllReduceKernels::library},
                                 {"barriers", AllReduceKernels::barriers},

@@ -57,7 +57,7 @@ std::string_view name(DraftMethod method) {
   return {};
 }
 
-double Speculation::tokens_per_step() const {
+double Speculation::tokens_per_iteration() const {
   double mean = 1.0;
   double reached = 1.0;
   for (const double a : acceptance) {
@@ -71,7 +71,7 @@ double Speculation::steps(std::int64_t tokens) const {
   if (tokens == 0) {
     return 0.0;
   }
-  const double mean = tokens_per_step();
+  const double mean = tokens_per_iteration();
   double square = 1.0;  // E[X²] = Σ (2k + 1)·P(X > k)
   double reached = 1.0;
   for (std::size_t k = 0; k < acceptance.size(); ++k) {
@@ -102,12 +102,12 @@ std::vector<double> acceptance_of(const MeasuredAcceptance& measured, std::int64
   double reached = 1.0;
   for (std::size_t i = 0; i < measured.draft_tokens.size() && from < draft_tokens; ++i) {
     const std::int64_t to = measured.draft_tokens[i];
-    const double more = measured.tokens_per_step[i] - mean;
+    const double more = measured.tokens_per_iteration[i] - mean;
     const std::int64_t positions = to - from;
     if (more < 0.0 || more > reached * static_cast<double>(positions)) {
       // No chain yields these two; the mean of the longer draft alone.
       acceptance.assign(static_cast<std::size_t>(to),
-                        ratio_of(measured.tokens_per_step[i] - 1.0, to));
+                        ratio_of(measured.tokens_per_iteration[i] - 1.0, to));
     } else {
       const double a = reached > 0.0 ? ratio_of(more / reached, positions) : 0.0;
       acceptance.insert(acceptance.end(), static_cast<std::size_t>(positions), a);
@@ -117,7 +117,7 @@ std::vector<double> acceptance_of(const MeasuredAcceptance& measured, std::int64
       reached *= a;
     }
     from = to;
-    mean = measured.tokens_per_step[i];
+    mean = measured.tokens_per_iteration[i];
   }
   acceptance.resize(static_cast<std::size_t>(draft_tokens));
   return acceptance;
@@ -154,17 +154,17 @@ void read(base::Fields& f, MeasuredAcceptance& measured) {
   measured.id = f.node().reference;
   f.text("name", measured.name);
   f.integers("draft_tokens", measured.draft_tokens, {1.0, 64.0});
-  f.numbers("tokens_per_step", measured.tokens_per_step, {1.0, 65.0});
-  if (measured.draft_tokens.size() != measured.tokens_per_step.size()) {
-    f.problem("tokens_per_step", "one mean is expected for each number of draft_tokens");
-    measured.tokens_per_step.resize(measured.draft_tokens.size(), 1.0);
+  f.numbers("tokens_per_iteration", measured.tokens_per_iteration, {1.0, 65.0});
+  if (measured.draft_tokens.size() != measured.tokens_per_iteration.size()) {
+    f.problem("tokens_per_iteration", "one mean is expected for each number of draft_tokens");
+    measured.tokens_per_iteration.resize(measured.draft_tokens.size(), 1.0);
   }
   for (std::size_t i = 0; i < measured.draft_tokens.size(); ++i) {
     if (i > 0 && measured.draft_tokens[i] <= measured.draft_tokens[i - 1]) {
       f.problem("draft_tokens", "must ascend");
     }
-    if (measured.tokens_per_step[i] > static_cast<double>(measured.draft_tokens[i] + 1)) {
-      f.problem("tokens_per_step", "a step yields at most its draft tokens and one more");
+    if (measured.tokens_per_iteration[i] > static_cast<double>(measured.draft_tokens[i] + 1)) {
+      f.problem("tokens_per_iteration", "a step yields at most its draft tokens and one more");
     }
   }
   f.source();
@@ -226,10 +226,10 @@ void read_acceptance(base::Fields& f, Speculation& s) {
     s.acceptance.resize(positions);
   }
   double mean = 1.0;
-  f.number("tokens_per_step", mean, base::at_least_one, base::optional);
-  if (f.has("tokens_per_step") && s.draft_tokens > 0) {
+  f.number("tokens_per_iteration", mean, base::at_least_one, base::optional);
+  if (f.has("tokens_per_iteration") && s.draft_tokens > 0) {
     if (mean > static_cast<double>(s.draft_tokens + 1)) {
-      f.problem("tokens_per_step",
+      f.problem("tokens_per_iteration",
                 fmt::format("a step yields at most draft_tokens + 1 = {}", s.draft_tokens + 1));
     }
     s.acceptance = acceptance_of({{}, {}, {s.draft_tokens}, {mean}}, s.draft_tokens);
@@ -252,7 +252,7 @@ void read(base::Fields& f, Speculation& s) {
   read_tree(f, s, branches);
   read_acceptance(f, s);
   int given = 0;
-  for (const char* key : {"acceptance", "acceptance_by_position", "tokens_per_step", "measured"}) {
+  for (const char* key : {"acceptance", "acceptance_by_position", "tokens_per_iteration", "measured"}) {
     given += f.has(key) ? 1 : 0;
   }
   if (!branches.empty()) {
@@ -262,7 +262,7 @@ void read(base::Fields& f, Speculation& s) {
   if (given != 1) {
     f.problem(
         "acceptance",
-        "one of acceptance, acceptance_by_position, tokens_per_step, measured and tree.branches is "
+        "one of acceptance, acceptance_by_position, tokens_per_iteration, measured and tree.branches is "
         "expected");
   }
   if (s.method == DraftMethod::model) {

@@ -36,7 +36,7 @@ void read(base::Fields& f, Arrivals& arrivals);
 // Requests per second over a long time; of mmpp, the rates weighted by the sojourns.
 base::Hertz mean_rate(const Arrivals& arrivals);
 
-// How arrivals crowd together, told by the index of dispersion I of the number in a window w, variance over
+// How arrivals prompt_group together, told by the index of dispersion I of the number in a window w, variance over
 // mean, and the number that an arrival finds on one side of it beyond the mean number there:
 //
 //   I(w) = 1 + (I∞ − 1)(1 − (1 − e^{−κw}) / κw)        beyond(w) = (I∞ − 1)/2 · (1 − e^{−κw})

@@ -18,7 +18,7 @@ void read(base::Fields& f, Trainer& trainer) {
   trainer.id = f.node().reference;
   f.text("name", trainer.name);
   f.group("pace", [&](base::Fields& g) {
-    g.number("stretch", trainer.stretch, {1.0, 10.0});
+    g.number("slowdown", trainer.slowdown, {1.0, 10.0});
     g.quantity("operator", trainer.operator_time, base::not_negative);
     g.quantity("per_step", trainer.step_overhead, base::not_negative);
     g.source();

@@ -33,7 +33,7 @@ enum class Sharding : std::uint8_t { none, optimizer, parameters };
 struct Trainer {
   std::string id;
   std::string name;
-  double stretch = 1.0;  // of the kernels' time: stragglers, jitter, kernels that are not counted
+  double slowdown = 1.0;  // of the kernels' time: stragglers, jitter, kernels that are not counted
   base::Seconds operator_time;  // host time of an operator, where the kernels are shorter
   base::Seconds step_overhead;  // host time of a step: data, logging, norms
   // Of a step of post-training, where rollouts and training take turns on the same GPUs.

@@ -37,10 +37,10 @@ TEST_CASE("A measured server drafts as deep as its settings say", "[unit]") {
   const workloads::Speculation three = speculating(s).serving.speculation;
   CHECK(three.draft_tokens == 3);
   CHECK(three.method == workloads::DraftMethod::mtp);
-  CHECK(three.tokens_per_step() > 2.5);
-  CHECK(three.tokens_per_step() < 3.0);
+  CHECK(three.tokens_per_iteration() > 2.5);
+  CHECK(three.tokens_per_iteration() < 3.0);
   s.mapping.data_parallel = 8;
-  CHECK(speculating(s).serving.speculation.tokens_per_step() == Approx(1.85));
+  CHECK(speculating(s).serving.speculation.tokens_per_iteration() == Approx(1.85));
   // What was measured has no part in it.
   s.tpot_ms = 1.0;
   CHECK(speculating(s).serving.speculation.draft_tokens == 1);
@@ -50,7 +50,7 @@ TEST_CASE("A step of TensorRT-LLM's DeepSeek holds one prompt beside its decodes
           "[unit]") {
   const auto step = [](MeasuredServer s, const char* version) {
     configure_deepseek(s, version);
-    return s.serving.limits.max_tokens_per_step;
+    return s.serving.limits.max_tokens_per_iteration;
   };
   CHECK(step(server(16), "1.2.0rc6.post2") == 8192);
   CHECK(step(server(16), "1.1.0rc2.post2") == 1152);  // 1024 + 16 + 64, in units of 64
@@ -60,7 +60,7 @@ TEST_CASE("A step of TensorRT-LLM's DeepSeek holds one prompt beside its decodes
   CHECK(step(long_prompts, "1.2.0rc6.post2") == 8320);
   const MeasuredServer predicting = speculating(server(16));
   CHECK(predicting.serving.limits.max_sequences == 16);
-  CHECK(predicting.serving.limits.max_tokens_per_step == 1152);  // 4 · 16 + 1024 + 64
+  CHECK(predicting.serving.limits.max_tokens_per_iteration == 1152);  // 4 · 16 + 1024 + 64
 }
 
 TEST_CASE("Whether a DeepSeek server predicted is known from its image", "[unit]") {

@@ -77,7 +77,7 @@ TEST_CASE("A measured run is the scenario that its engine was set to", "[unit]")
   CHECK(run.chip == "rtx_4090");
   CHECK(run.serving.stack.id == "vllm");
   CHECK(run.serving.limits.max_sequences == 64);
-  CHECK(run.serving.limits.max_tokens_per_step == 2048);
+  CHECK(run.serving.limits.max_tokens_per_iteration == 2048);
   CHECK(run.serving.limits.memory_fraction == 0.8);
   CHECK(run.precision.mlp.weights == base::NumberFormat::bf16);
   CHECK(run.precision.kv_cache == base::NumberFormat::fp8);

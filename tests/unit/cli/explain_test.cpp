@@ -45,15 +45,15 @@ TEST_CASE("The operators of a step take the time the forecast gives the step", "
     const sim::Scenario s = scenario(deployment);
     Explained e(s);
     REQUIRE(e.phases.size() == 2);
-    const workloads::Batch batches[] = {e.estimate.steady.decode_pass,
-                                        e.estimate.steady.prefill_pass};
+    const workloads::Batch batches[] = {e.estimate.steady.decode_iteration,
+                                        e.estimate.steady.prefill_iteration};
     for (std::size_t i = 0; i < e.phases.size(); ++i) {
       double sum = 0.0;
       for (const OperatorRow& row : e.phases[i].operators) {
         sum += row.time_s;
       }
       CHECK(sum == Approx(e.phases[i].time_s).epsilon(1e-12));
-      const double step = sim::step_cost(e.view, batches[i], e.workspace).latency.si();
+      const double step = sim::iteration_cost(e.view, batches[i], e.workspace).latency.si();
       CHECK(e.phases[i].time_s == Approx(step).epsilon(1e-12));
     }
   }
@@ -75,7 +75,7 @@ TEST_CASE("A dense model multiplies about twice its parameters for each token of
   for (const OperatorRow& row : e.phases.front().operators) {
     flop += row.category == "gemm" ? row.flop : 0.0;
   }
-  const double tokens = static_cast<double>(e.estimate.steady.decode_pass.tokens());
+  const double tokens = static_cast<double>(e.estimate.steady.decode_iteration.tokens());
   const double multiplied = workloads::active_parameters(s.model);
   CHECK(flop * 8.0 == Approx(2.0 * multiplied * tokens).epsilon(0.01));
 }
@@ -157,18 +157,18 @@ TEST_CASE("A step and the passes of its draft take the time the forecast gives t
   s.serving.speculation.acceptance = {0.8, 0.8, 0.8};
   Explained e(s);
   REQUIRE(e.phases.size() == 6);
-  const auto draft = sim::draft_of(e.view);
+  const auto draft = sim::draft_model_of(e.view);
   sim::ScenarioView drafting = e.view;
   drafting.draft = draft.get();
-  const workloads::Batch batches[] = {e.estimate.steady.decode_pass,
-                                      e.estimate.steady.prefill_pass};
+  const workloads::Batch batches[] = {e.estimate.steady.decode_iteration,
+                                      e.estimate.steady.prefill_iteration};
   for (std::size_t i = 0; i < 2; ++i) {
     double sum = 0.0;
     for (std::size_t pass = 0; pass < 3; ++pass) {
       const PhaseRows& rows = e.phases[3 * i + pass];
       sum += static_cast<double>(rows.runs) * rows.time_s;
     }
-    const double step = sim::step_cost(drafting, batches[i], e.workspace).latency.si();
+    const double step = sim::iteration_cost(drafting, batches[i], e.workspace).latency.si();
     CHECK(sum == Approx(step).epsilon(1e-12));
   }
 }

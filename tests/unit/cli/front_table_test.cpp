@@ -37,7 +37,7 @@ TEST_CASE("A column is a metric, a verdict or, with any other name, an axis", "[
 TEST_CASE("The table of a front has axes, objectives, the usual metrics and the bound", "[unit]") {
   const base::CsvTable table = base::parse_csv(kRows, "rows");
   CHECK(front_table(table, {2, 0}, {"throughput_tok_per_s_per_gpu"}, 10) ==
-        "system    concurrency  Throughput per GPU  TTFT, median  bound_tpot\n"
+        "system    concurrency  Throughput per GPU  TTFT p50  bound_tpot\n"
         "hgx_h100           64     5,000 tok/s/GPU        500 ms  memory\n"
         "hgx_h200            4       800 tok/s/GPU        125 ms  latency\n");
 }

@@ -131,7 +131,7 @@ TEST_CASE("A transfer beside attention takes only the time attention does not hi
   s.platform.machine.power = {};  // full clocks
   const auto ring_time = [&](std::int64_t tokens) {
     double attention = 0.0;
-    for (const auto& line : sim::step_operators(sim::view(s), {0, 1, 0, 1, tokens, 0})) {
+    for (const auto& line : sim::iteration_operators(sim::view(s), {0, 1, 0, 1, tokens, 0})) {
       const double all = line.call.count * line.cost.time.si();
       if (line.call.name == "attention.prefill") {
         attention = all;

@@ -35,7 +35,7 @@ Iteration next(Scheduler& scheduler) {
 }  // namespace
 
 TEST_CASE("A prompt longer than the budget is computed in chunks over its own prefix", "[unit]") {
-  const Scenario s = scenario("{stack: vllm, max_tokens_per_step: 1000}");
+  const Scenario s = scenario("{stack: vllm, max_tokens_per_iteration: 1000}");
   Scheduler queue = scheduler(s);
   queue.enqueue({0, 2500, 0, 3});
   Iteration i = next(queue);
@@ -60,7 +60,7 @@ TEST_CASE("A prompt longer than the budget is computed in chunks over its own pr
 }
 
 TEST_CASE("Prompts of different lengths attend to as many tokens as their mean does", "[unit]") {
-  const Scenario s = scenario("{stack: vllm, max_tokens_per_step: 400}");
+  const Scenario s = scenario("{stack: vllm, max_tokens_per_iteration: 400}");
   Scheduler queue = scheduler(s);
   queue.enqueue({0, 500, 0, 1});
   queue.enqueue({1, 300, 0, 1});
@@ -91,7 +91,7 @@ TEST_CASE("Decodes and prompts share an iteration, or prompts go first", "[unit]
 
 TEST_CASE("A prompt that is not to be cut waits for an iteration that holds it", "[unit]") {
   const Scenario s =
-      scenario("{stack: vllm, max_tokens_per_step: 1000, scheduler: {chunked_prompts: false}}");
+      scenario("{stack: vllm, max_tokens_per_iteration: 1000, scheduler: {chunked_prompts: false}}");
   Scheduler queue = scheduler(s);
   queue.enqueue({0, 700, 0, 1});
   queue.enqueue({1, 700, 0, 1});
@@ -160,7 +160,7 @@ TEST_CASE("A request whose blocks are reserved is never preempted", "[unit]") {
 TEST_CASE("A slot that is freed late is free an iteration later", "[unit]") {
   const auto admitted_in = [](const std::string& late) {
     const Scenario s =
-        scenario("{stack: vllm, max_sequences: 2, scheduler: {frees_late: " + late + "}}");
+        scenario("{stack: vllm, max_sequences: 2, scheduler: {delayed_release: " + late + "}}");
     Scheduler queue = scheduler(s);
     queue.enqueue({0, 100, 0, 1});
     queue.enqueue({1, 100, 0, 10});
@@ -177,7 +177,7 @@ TEST_CASE("A slot that is freed late is free an iteration later", "[unit]") {
 }
 
 TEST_CASE("A slot that is freed late is free at once when nothing runs", "[unit]") {
-  const Scenario s = scenario("{stack: vllm, max_sequences: 1, scheduler: {frees_late: true}}");
+  const Scenario s = scenario("{stack: vllm, max_sequences: 1, scheduler: {delayed_release: true}}");
   Scheduler queue = scheduler(s);
   queue.enqueue({0, 100, 0, 1});
   queue.enqueue({1, 100, 0, 1});
@@ -189,7 +189,7 @@ TEST_CASE("A slot that is freed late is free at once when nothing runs", "[unit]
 TEST_CASE("Prompts wait for more of them as many iterations as they may, unless they are enough",
           "[unit]") {
   const Scenario s = scenario(
-      "{stack: vllm, max_tokens_per_step: 1000, scheduler: {batch_wait_iterations: 5, "
+      "{stack: vllm, max_tokens_per_iteration: 1000, scheduler: {batch_wait_iterations: 5, "
       "batch_wait_fill: 0.9}}");
   Scheduler queue = scheduler(s);
   queue.enqueue({0, 100, 0, 100});

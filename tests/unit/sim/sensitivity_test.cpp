@@ -72,7 +72,7 @@ TEST_CASE("The knobs of a system are its figures with units, all tensor formats 
   CHECK(find("system.latency.scale_up").time == 1);
   CHECK(find("system.latency.scale_up").resource == sim::Resource::network);
   CHECK(find("system.calibration.launch.kernel").resource == sim::Resource::launch);
-  CHECK(find("serving.stack.overhead.per_step").resource == sim::Resource::host);
+  CHECK(find("serving.stack.overhead.per_iteration").resource == sim::Resource::host);
   CHECK(find("system.chip.power.tdp").resource == sim::Resource::power);
   for (const sim::QuantityKnob& each : all) {
     CHECK_FALSE(each.path.starts_with("system.price"));

@@ -47,7 +47,7 @@ TEST_CASE("A tree yields one token and the sum of its nodes' path products", "[u
     tree.draft_tokens = 4;
     tree.nodes = nodes;
     tree.acceptance = workloads::acceptance_of_tree(branches, 4, nodes);
-    CHECK(tree.tokens_per_step() ==
+    CHECK(tree.tokens_per_iteration() ==
           Approx(std::accumulate(products.begin(), products.begin() + nodes, 1.0)));
   }
 }
@@ -56,7 +56,7 @@ TEST_CASE("A tree of one branch is a chain", "[unit]") {
   const Scenario tree =
       drafting("{method: eagle, draft_tokens: 5, tree: {nodes: 5, branches: [0.7]}}");
   const Scenario chain = drafting("{method: eagle, draft_tokens: 5, acceptance: 0.7}");
-  CHECK(speculation(tree).tokens_per_step() == Approx(speculation(chain).tokens_per_step()));
+  CHECK(speculation(tree).tokens_per_iteration() == Approx(speculation(chain).tokens_per_iteration()));
   CHECK(speculation(tree).query_tokens() == speculation(chain).query_tokens());
   Workspace workspace;
   CHECK(estimate(view(tree), workspace).steady.tpot ==
@@ -65,9 +65,9 @@ TEST_CASE("A tree of one branch is a chain", "[unit]") {
 
 TEST_CASE("A tree verifies its nodes, drafts level by level and keeps at most a path", "[unit]") {
   const Scenario tree = drafting(
-      "{method: eagle, draft_tokens: 6, tree: {nodes: 60, width: 10}, tokens_per_step: 4.11}");
+      "{method: eagle, draft_tokens: 6, tree: {nodes: 60, width: 10}, tokens_per_iteration: 4.11}");
   CHECK(speculation(tree).query_tokens() == 61);
-  CHECK(speculation(tree).tokens_per_step() == Approx(4.11));
+  CHECK(speculation(tree).tokens_per_iteration() == Approx(4.11));
   CHECK(speculation(tree).accepted(0.0) == 6);
   const auto passes = draft_passes(view(tree), {1, 61, 768});
   CHECK(passes[0].batch.query_tokens == 7);

@@ -28,7 +28,7 @@ ServingEstimate run(const sim::Scenario& s) {
 }
 double step_seconds(const sim::Scenario& s, const workloads::Batch& batch) {
   sim::Workspace workspace;
-  return sim::step_cost(sim::view(s), batch, workspace).latency.si();
+  return sim::iteration_cost(sim::view(s), batch, workspace).latency.si();
 }
 
 }  // namespace
@@ -102,20 +102,20 @@ TEST_CASE("A reused prefix shortens the prompt, not the context", "[unit]") {
   const auto fresh = run(scenario({8000, 500, 32, 0}));
   const auto reused = run(scenario({8000, 500, 32, 7000}));
   CHECK(reused.steady.ttft_mean < fresh.steady.ttft_mean);
-  CHECK(reused.steady.prefill_pass.prefill_tokens == 1000);
-  CHECK(reused.steady.prefill_pass.cached_tokens == 7000);
-  CHECK(reused.steady.decode_pass.context == fresh.steady.decode_pass.context);
+  CHECK(reused.steady.prefill_iteration.prefill_tokens == 1000);
+  CHECK(reused.steady.prefill_iteration.cached_tokens == 7000);
+  CHECK(reused.steady.decode_iteration.context == fresh.steady.decode_iteration.context);
   CHECK(reused.max_running == fresh.max_running);
 }
 
 // 20 000 tokens do not fit beside the decodes in a step of 8192: three passes of 6667.
 TEST_CASE("A prompt longer than a step is cut into equal chunks", "[unit]") {
   auto s = scenario({20000, 1000, 4, 0});
-  s.serving.limits.max_tokens_per_step = 8192;
+  s.serving.limits.max_tokens_per_iteration = 8192;
   const auto e = run(s);
-  CHECK(e.steady.prefill_pass.prefill_sequences == 1);
-  CHECK(e.steady.prefill_pass.prefill_tokens == 6667);
-  CHECK(e.steady.prefill_pass.cached_tokens == (20000 - 6667) / 2);
+  CHECK(e.steady.prefill_iteration.prefill_sequences == 1);
+  CHECK(e.steady.prefill_iteration.prefill_tokens == 6667);
+  CHECK(e.steady.prefill_iteration.cached_tokens == (20000 - 6667) / 2);
 }
 
 TEST_CASE("Pipeline stages make a step longer and let them follow each other faster", "[unit]") {
@@ -123,11 +123,11 @@ TEST_CASE("Pipeline stages make a step longer and let them follow each other fas
   s.mapping = {4, 2, 1, 1, false};
   sim::Workspace workspace;
   const workloads::Batch batch{32, 1, 1250, 0, 0, 0};
-  const auto two = sim::step_cost(sim::view(s), batch, workspace);
+  const auto two = sim::iteration_cost(sim::view(s), batch, workspace);
   CHECK(two.period < two.latency);
   CHECK(two.period > 0.5 * two.latency);
   s.mapping = {4, 1, 1, 1, false};
-  const auto one = sim::step_cost(sim::view(s), batch, workspace);
+  const auto one = sim::iteration_cost(sim::view(s), batch, workspace);
   CHECK(one.period == one.latency);
   CHECK(two.latency > one.latency);
 }
@@ -138,7 +138,7 @@ TEST_CASE("The parts of a step add up to its time", "[unit]") {
     s.mapping = mapping;
     sim::Workspace workspace;
     const workloads::Batch batch{32, 1, 1250, 1, 1000, 0};
-    const auto step = sim::step_cost(sim::view(s), batch, workspace);
+    const auto step = sim::iteration_cost(sim::view(s), batch, workspace);
     double sum = 0.0;
     for (const base::Seconds part : step.by_limit) {
       sum += part.si();

@@ -128,19 +128,19 @@ TEST_CASE("More tasks, and more sub-agents, leave what was drawn before as it wa
   const auto many = draw_tasks(agents, 20, 3);
   Agents larger = agents;
   larger.subagents->count = 7;
-  const auto crowd = draw_tasks(larger, 5, 3);
+  const auto prompt_group = draw_tasks(larger, 5, 3);
   for (std::size_t t = 0; t < few.size(); ++t) {
     REQUIRE(few[t].sessions.size() == many[t].sessions.size());
-    REQUIRE(few[t].sessions.front().size() == crowd[t].sessions.front().size());
+    REQUIRE(few[t].sessions.front().size() == prompt_group[t].sessions.front().size());
     for (std::size_t i = 0; i < few[t].sessions.front().size(); ++i) {
       const AgentTurn& turn = few[t].sessions.front()[i];
-      const AgentTurn& forked = crowd[t].sessions.front()[i];
+      const AgentTurn& forked = prompt_group[t].sessions.front()[i];
       CHECK(turn.output_tokens == many[t].sessions.front()[i].output_tokens);
       CHECK(turn.output_tokens == forked.output_tokens);
       CHECK(turn.tools.si() == forked.tools.si());
       for (std::size_t child = 0; child < turn.children; ++child) {
         CHECK(few[t].sessions[turn.child + child].size() ==
-              crowd[t].sessions[forked.child + child].size());
+              prompt_group[t].sessions[forked.child + child].size());
       }
     }
   }

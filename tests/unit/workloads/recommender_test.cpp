@@ -53,7 +53,7 @@ sim::ServingEstimate estimate_of(const std::vector<std::string>& changes) {
   base::Node document = base::parse_document(
       "test",
       "system: hgx_h100\nmodel: dlrm-dcnv2\nprecision: bf16\ndeployment: {}\n"
-      "serving: {stack: trtllm, max_tokens_per_step: 131072, max_sequences: 64}\n"
+      "serving: {stack: trtllm, max_tokens_per_iteration: 131072, max_sequences: 64}\n"
       "traffic: {input_tokens: 65536, output_tokens: 1, concurrency: 2}\n");
   base::Problems problems;
   for (const std::string& change : changes) {

@@ -49,12 +49,12 @@ ServingEstimate run(const Scenario& s) {
 }  // namespace
 
 TEST_CASE("A step yields one token and those before the first that is refused", "[unit]") {
-  CHECK(chain({}).tokens_per_step() == 1.0);
-  CHECK(chain({0.0, 1.0}).tokens_per_step() == 1.0);
-  CHECK(chain({1.0, 1.0, 1.0}).tokens_per_step() == 4.0);
-  CHECK(chain({0.9, 0.5}).tokens_per_step() == Approx(1.0 + 0.9 + 0.45));
+  CHECK(chain({}).tokens_per_iteration() == 1.0);
+  CHECK(chain({0.0, 1.0}).tokens_per_iteration() == 1.0);
+  CHECK(chain({1.0, 1.0, 1.0}).tokens_per_iteration() == 4.0);
+  CHECK(chain({0.9, 0.5}).tokens_per_iteration() == Approx(1.0 + 0.9 + 0.45));
   // (1 - a^(g+1)) / (1 - a), arXiv 2211.17192.
-  CHECK(chain({0.8, 0.8, 0.8}).tokens_per_step() == Approx((1.0 - std::pow(0.8, 4.0)) / 0.2));
+  CHECK(chain({0.8, 0.8, 0.8}).tokens_per_iteration() == Approx((1.0 - std::pow(0.8, 4.0)) / 0.2));
 }
 
 TEST_CASE("Steps of an answer are the mean number of draws that fill it", "[unit]") {
@@ -83,16 +83,16 @@ TEST_CASE("Positions behind measured means yield these means", "[unit]") {
   const workloads::MeasuredAcceptance all{"", "", {1, 2, 3, 4}, {1.84, 2.5, 2.99, 3.33}};
   for (std::size_t i = 0; i < 4; ++i) {
     const auto drafts = static_cast<std::int64_t>(i + 1);
-    CHECK(chain(acceptance_of(all, drafts)).tokens_per_step() == Approx(all.tokens_per_step[i]));
+    CHECK(chain(acceptance_of(all, drafts)).tokens_per_iteration() == Approx(all.tokens_per_iteration[i]));
   }
   CHECK(acceptance_of(all, 2)[1] == Approx(0.66 / 0.84));
   // One mean alone: all positions are equal.
   const auto equal = acceptance_of({"", "", {7}, {5.15}}, 7);
-  CHECK(chain(equal).tokens_per_step() == Approx(5.15));
+  CHECK(chain(equal).tokens_per_iteration() == Approx(5.15));
   CHECK(equal.front() == Approx(equal.back()));
   CHECK(acceptance_of({"", "", {7}, {5.15}}, 3)[0] == Approx(equal[0]));
   // A longer draft that yielded less.
-  CHECK(chain(acceptance_of({"", "", {6, 7}, {3.77, 3.73}}, 7)).tokens_per_step() == Approx(3.73));
+  CHECK(chain(acceptance_of({"", "", {6, 7}, {3.77, 3.73}}, 7)).tokens_per_iteration() == Approx(3.73));
   CHECK(acceptance_of(all, 0).empty());
 }
 
@@ -102,11 +102,11 @@ TEST_CASE("Acceptance is said in one of four ways", "[unit]") {
   CHECK(
       read("{method: mtp, draft_tokens: 2, acceptance_by_position: [0.9, 0.7, 0.2]}").acceptance ==
       std::vector<double>{0.9, 0.7});
-  CHECK(read("{method: mtp, draft_tokens: 3, tokens_per_step: 2.4}").tokens_per_step() ==
+  CHECK(read("{method: mtp, draft_tokens: 3, tokens_per_iteration: 2.4}").tokens_per_iteration() ==
         Approx(2.4));
-  CHECK(read("{method: mtp, draft_tokens: 1, measured: deepseek-v3_mtp}").tokens_per_step() ==
+  CHECK(read("{method: mtp, draft_tokens: 1, measured: deepseek-v3_mtp}").tokens_per_iteration() ==
         Approx(1.85));
-  CHECK(read("{method: mtp, draft_tokens: 7, measured: deepseek-v3_mtp}").tokens_per_step() ==
+  CHECK(read("{method: mtp, draft_tokens: 7, measured: deepseek-v3_mtp}").tokens_per_iteration() ==
         Approx(3.20));
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("A draft keeps weights and keys beside the model's", "[unit]") {
   CHECK(more > 2.0 * 2.0 * 7168.0 * 7168.0 + 11.5e9 / 8.0);
   CHECK(more < 2.0 * 2.0 * 7168.0 * 7168.0 + 13.0e9 / 8.0);
   // The module's latent of each token, and blocks for three more.
-  const auto draft = draft_of(view(mtp));
+  const auto draft = draft_model_of(view(mtp));
   ScenarioView s = view(mtp);
   s.draft = draft.get();
   CHECK(cache_of(s).mean_request / cache_of(view(plain)).mean_request ==
@@ -149,19 +149,19 @@ TEST_CASE("The passes of a draft are one over the step's tokens and one for each
   CHECK(next.batch.tokens() == 12);
   // The step is verification and these.
   Workspace workspace;
-  const auto draft = draft_of(view(s));
+  const auto draft = draft_model_of(view(s));
   ScenarioView with = view(s);
   with.draft = draft.get();
   const workloads::Batch batch{10, 4, 2000, 0, 0, 0, 1};
   const auto passes = draft_passes(view(s), batch);
-  const StepCost step = step_cost(with, batch, workspace);
-  const StepCost verified = step_cost(view(s), batch, workspace);
+  const IterationCost step = iteration_cost(with, batch, workspace);
+  const IterationCost verified = iteration_cost(view(s), batch, workspace);
   double drafted = 0.0;
   for (const DraftPass& pass : passes) {
     drafted += static_cast<double>(pass.count) *
-               step_cost(draft->view, pass.batch, workspace).latency.si();
+               iteration_cost(draft->view, pass.batch, workspace).latency.si();
   }
-  const auto host = [](const StepCost& cost) {
+  const auto host = [](const IterationCost& cost) {
     return cost.by_limit[static_cast<std::size_t>(Limit::host)].si();
   };
   CHECK(drafted > 0.0);
@@ -178,17 +178,17 @@ TEST_CASE("Ranks without the draft draw nothing while it runs", "[unit]") {
                  "tensor_parallel: " +
                      tensor_parallel + "}"));
     Workspace workspace;
-    const auto draft = draft_of(view(s));
+    const auto draft = draft_model_of(view(s));
     ScenarioView with = view(s);
     with.draft = draft.get();
     const workloads::Batch batch{8, 3, 1000, 0, 0, 0, 1};
     double joules = 0.0;  // of one rank that drafts
     for (const DraftPass& pass : draft_passes(view(s), batch)) {
       joules += static_cast<double>(pass.count) *
-                step_cost(draft->view, pass.batch, workspace).energy_above_idle.si();
+                iteration_cost(draft->view, pass.batch, workspace).energy_above_idle.si();
     }
-    return (step_cost(with, batch, workspace).energy_above_idle.si() -
-            step_cost(view(s), batch, workspace).energy_above_idle.si()) /
+    return (iteration_cost(with, batch, workspace).energy_above_idle.si() -
+            iteration_cost(view(s), batch, workspace).energy_above_idle.si()) /
            joules;
   };
   CHECK(drafted("8") == Approx(1.0).epsilon(0.02));  // less what the host waits for
@@ -199,13 +199,13 @@ TEST_CASE("TPOT alone is the step over the tokens it yields", "[unit]") {
   const Scenario s = deepseek("{method: mtp, draft_tokens: 3, acceptance: 1}", 1);
   const ServingEstimate e = run(s);
   Workspace workspace;
-  const auto draft = draft_of(view(s));
+  const auto draft = draft_model_of(view(s));
   ScenarioView with = view(s);
   with.draft = draft.get();
   // 256 tokens in 64 steps of four, and what the last makes too many on average.
-  const double step = step_cost(with, {1, 4, 1024 + 128, 0, 0, 0, 1}, workspace).latency.si();
+  const double step = iteration_cost(with, {1, 4, 1024 + 128, 0, 0, 0, 1}, workspace).latency.si();
   CHECK(e.steady.tpot.si() == Approx(step * (256.0 + 1.5) / 4.0 / 256.0).epsilon(1e-9));
-  CHECK(e.steady.tokens_per_step == 4.0);
+  CHECK(e.steady.tokens_per_iteration == 4.0);
 }
 
 TEST_CASE("A scheduler moves on by what is accepted", "[unit]") {

@@ -15,25 +15,25 @@ namespace roofcast::sim {
 
 // Each rank takes its own batch's time with the experts'
 // share of everybody's tokens: those of as many ranks as if all had its batch.
-class IterationTimes {
+class ReplicaIterations {
  public:
-  explicit IterationTimes(const ScenarioView& scenario)
+  explicit ReplicaIterations(const ScenarioView& scenario)
       : scenario_(scenario),
         by_groups_(static_cast<std::size_t>(scenario.mapping->data_parallel) + 1) {}
 
-  StepTime operator()(std::span<const Iteration> ranks) {
+  IterationTime operator()(std::span<const Iteration> ranks) {
     const std::int64_t query = scenario_.serving->speculation.query_tokens();
     std::int64_t all = 0;
     for (const Iteration& iteration : ranks) {
       all += iteration.decodes * query + iteration.prompt_tokens;
     }
-    StepTime slowest;
+    IterationTime slowest;
     for (const Iteration& iteration : ranks) {
       const std::int64_t tokens = iteration.decodes * query + iteration.prompt_tokens;
       if (tokens > 0) {
         const std::int64_t groups =
             std::min((all + tokens / 2) / tokens, static_cast<std::int64_t>(ranks.size()));
-        const StepTime time = of(groups)(iteration);
+        const IterationTime time = of(groups)(iteration);
         slowest.latency = std::max(slowest.latency, time.latency);
         slowest.period = std::max(slowest.period, time.period);
       }
@@ -42,16 +42,16 @@ class IterationTimes {
   }
 
  private:
-  StepTimes& of(std::int64_t groups) {
+  IterationTable& of(std::int64_t groups) {
     auto& times = by_groups_[static_cast<std::size_t>(groups)];
     if (!times) {
-      times = std::make_unique<StepTimes>(scenario_, groups);
+      times = std::make_unique<IterationTable>(scenario_, groups);
     }
     return *times;
   }
 
   ScenarioView scenario_;
-  std::vector<std::unique_ptr<StepTimes>> by_groups_;
+  std::vector<std::unique_ptr<IterationTable>> by_groups_;
 };
 
 }  // namespace roofcast::sim

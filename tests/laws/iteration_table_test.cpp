@@ -55,7 +55,7 @@ TEST_CASE("A looked-up step takes as long as an added-up one: 99 % within 5 %, a
     INFO(deployment);
     const Scenario s = scenario(deployment);
     const std::int64_t groups = s.mapping.data_parallel;
-    StepTimes times(view(s), groups);
+    IterationTable times(view(s), groups);
     Workspace workspace;
     base::Random random(7, "iterations");
     std::vector<double> errors;
@@ -74,8 +74,8 @@ TEST_CASE("A looked-up step takes as long as an added-up one: 99 % within 5 %, a
                                ? static_cast<double>(spread(random, 1.0, 30000.0))
                                : 0.0;
       }
-      const StepCost exact = step_cost(view(s), batch_of(iteration, groups), workspace);
-      const StepTime time = times(iteration);
+      const IterationCost exact = iteration_cost(view(s), batch_of(iteration, groups), workspace);
+      const IterationTime time = times(iteration);
       errors.push_back(std::abs(time.latency / exact.latency.si() - 1.0));
       errors.push_back(std::abs(time.period / exact.period.si() - 1.0));
     }
@@ -88,19 +88,19 @@ TEST_CASE("A looked-up step takes as long as an added-up one: 99 % within 5 %, a
 TEST_CASE("A prompt alone, whatever its length, and a step at its nodes take what they cost",
           "[laws]") {
   const Scenario s = scenario(kDeployments[0]);
-  StepTimes times(view(s), 1);
+  IterationTable times(view(s), 1);
   Workspace workspace;
   for (const Iteration& i :
        {Iteration{0, 0, 1, 777, 0}, Iteration{0, 0, 1, 8191, 0}, Iteration{100, 16, 0, 0, 0},
         Iteration{64, 16, 1, 1, 0}, Iteration{0, 0, 4, 4096, 0}}) {
-    const StepCost exact = step_cost(view(s), batch_of(i, 1), workspace);
+    const IterationCost exact = iteration_cost(view(s), batch_of(i, 1), workspace);
     CHECK(times(i).latency == Approx(exact.latency.si()));
   }
 }
 
 TEST_CASE("Steps that were asked before cost nothing more", "[laws]") {
   const Scenario s = scenario(kDeployments[0]);
-  StepTimes times(view(s), 1);
+  IterationTable times(view(s), 1);
   const Iteration iteration{37, 1234.5, 3, 1000, 55.5};
   const double first = times(iteration).latency;
   const std::size_t costs = times.costs();

@@ -25,12 +25,12 @@ workloads::Batch decodes(std::int64_t sequences) { return {sequences, 1, 4096}; 
 double step_of(const std::string& overlap, const workloads::Batch& batch) {
   const Scenario s = wide(overlap);
   Workspace workspace;
-  return step_cost(view(s), batch, workspace).latency.si();
+  return iteration_cost(view(s), batch, workspace).latency.si();
 }
 
 double time_of(const Scenario& s, const workloads::Batch& batch, std::string_view name) {
   double time = 0.0;
-  for (const OperatorLine& line : step_operators(view(s), batch)) {
+  for (const OperatorLine& line : iteration_operators(view(s), batch)) {
     time += line.call.name.starts_with(name) ? line.time.si() : 0.0;
   }
   return time;
@@ -84,7 +84,7 @@ TEST_CASE("Two batches take no less than the longer of what they compute and wha
     double compute = 0.0;
     double exchange = 0.0;
     double seen = 0.0;
-    for (const OperatorLine& line : step_operators(view(cut), batch)) {
+    for (const OperatorLine& line : iteration_operators(view(cut), batch)) {
       const double all = line.call.count * line.cost.time.si();
       (line.call.exchange ? exchange : compute) += all;
       seen += line.time.si();

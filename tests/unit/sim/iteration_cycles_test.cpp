@@ -85,12 +85,12 @@ TEST_CASE("Nobody's prompts lengthen no pass", "[unit]") {
   const sim::Scenario s = scenario(1);
   sim::Workspace workspace;
   const sim::ScenarioView view = sim::view(s);
-  sim::PassCosts costs(view, workspace);
-  sim::PassRounds rounds(view, costs, {});
-  const sim::Pass pass = rounds.at(8.0, 0.0, costs.prompts(8.0));
-  CHECK(pass.mean == Approx(costs.decode(8.0).period));
-  CHECK(pass.met == Approx(0.0).margin(1e-12));
-  CHECK(pass.share == 0.0);
+  sim::IterationCosts costs(view, workspace);
+  sim::IterationCycles cycles(view, costs, {});
+  const sim::MeanIteration iteration = cycles.at(8.0, 0.0, costs.prompts(8.0));
+  CHECK(iteration.mean == Approx(costs.decode(8.0).period));
+  CHECK(iteration.prefill_interference == Approx(0.0).margin(1e-12));
+  CHECK(iteration.share == 0.0);
 }
 
 TEST_CASE("More clients of varied requests are served no fewer requests, in no less time each",

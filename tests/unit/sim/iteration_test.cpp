@@ -24,7 +24,7 @@ struct HandOver {
 };
 
 HandOver hand_over(const Scenario& s, std::string_view name) {
-  for (const OperatorLine& line : step_operators(view(s), {16, 1, 1024})) {
+  for (const OperatorLine& line : iteration_operators(view(s), {16, 1, 1024})) {
     if (line.call.name == name) {
       return {line.call.count, line.cost.time.si()};
     }
@@ -56,10 +56,10 @@ TEST_CASE("The slowest hand-over sets the pace of the stages", "[unit]") {
   Scenario s = scenario("{tensor_parallel: 4, pipeline_parallel: 4}");
   Workspace workspace;
   const workloads::Batch batch{16, 1, 1024};
-  const StepCost before = step_cost(view(s), batch, workspace);
+  const IterationCost before = iteration_cost(view(s), batch, workspace);
   const double slower = 1e-3;  // of the one hop that leaves its domain
   s.platform.machine.scale_out.latency += base::Seconds::from_si(slower);
-  const StepCost after = step_cost(view(s), batch, workspace);
+  const IterationCost after = iteration_cost(view(s), batch, workspace);
   CHECK((after.latency - before.latency).si() == Approx(slower));
   CHECK((after.period - before.period).si() == Approx(slower));
 }
@@ -69,10 +69,10 @@ TEST_CASE("A host that works beside the GPU costs a step only what it takes long
   Workspace workspace;
   const workloads::Batch batch{16, 1, 1024};
   const auto latency = [&](double host, bool asynchronous) {
-    s.serving.stack.step_overhead = base::Seconds::from_si(host);
+    s.serving.stack.iteration_overhead = base::Seconds::from_si(host);
     s.serving.stack.sequence_overhead = {};
     s.serving.stack.asynchronous = asynchronous;
-    return step_cost(view(s), batch, workspace).latency.si();
+    return iteration_cost(view(s), batch, workspace).latency.si();
   };
   const double running = latency(0.0, false);
   CHECK(latency(1e-3, false) == Approx(running + 1e-3));
@@ -86,10 +86,10 @@ TEST_CASE("Stages that do not wait for their host hand over at its pace at most"
   s.serving.stack.sequence_overhead = {};
   Workspace workspace;
   const auto step = [&](base::Seconds host) {
-    s.serving.stack.step_overhead = host;
-    return step_cost(view(s), {16, 1, 1024}, workspace);
+    s.serving.stack.iteration_overhead = host;
+    return iteration_cost(view(s), {16, 1, 1024}, workspace);
   };
-  const StepCost free = step({});
+  const IterationCost free = step({});
   REQUIRE(free.period < free.latency);
   const base::Seconds between = 0.5 * (free.period + free.latency);
   CHECK(step(between).latency.si() == Approx(free.latency.si()));
@@ -101,16 +101,16 @@ TEST_CASE("A step is shorter by the share of its launches that is hidden", "[uni
   s.serving.stack.hidden_launch = 0.0;
   Workspace workspace;
   const workloads::Batch batch{16, 1, 1024};
-  const double before = step_cost(view(s), batch, workspace).latency.si();
+  const double before = iteration_cost(view(s), batch, workspace).latency.si();
   const double one = s.platform.machine.calibration.launch.si();
   double launches = 0.0;
-  for (const OperatorLine& line : step_operators(view(s), batch)) {
+  for (const OperatorLine& line : iteration_operators(view(s), batch)) {
     const bool communicates = std::holds_alternative<workloads::Collective>(line.call.op);
     const double launch = line.cost.launch.si();  // of a collective with the library's start
     launches += line.call.count * (communicates ? std::min(launch, one) : launch);
   }
   s.serving.stack.hidden_launch = 0.25;
-  CHECK(step_cost(view(s), batch, workspace).latency.si() == Approx(before - 0.25 * launches));
+  CHECK(iteration_cost(view(s), batch, workspace).latency.si() == Approx(before - 0.25 * launches));
 }
 
 TEST_CASE(
@@ -119,9 +119,9 @@ TEST_CASE(
     "[unit]") {
   Workspace workspace;
   const auto operators = [&](Scenario s, std::int64_t tokens) {
-    s.serving.stack.step_overhead = {};
+    s.serving.stack.iteration_overhead = {};
     s.serving.stack.sequence_overhead = {};
-    const StepCost floor = launch_floor(view(s), {0, 1, 0, 1, tokens}, workspace);
+    const IterationCost floor = launch_floor(view(s), {0, 1, 0, 1, tokens}, workspace);
     return floor.latency / s.serving.stack.eager_operator;
   };
   Scenario s = scenario("{tensor_parallel: 8}");

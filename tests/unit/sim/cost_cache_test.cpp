@@ -11,7 +11,7 @@ using namespace roofcast;
 TEST_CASE("A remembered cost is the cost", "[unit]") {
   const models::Machine& hopper = laws::platform("hgx_h100").machine;
   const models::Machine& blackwell = laws::platform("gb200_nvl72").machine;
-  sim::RememberedCosts costs;
+  sim::CostCache costs;
   std::size_t different = 0;
   for (const auto& op : laws::operators()) {
     for (const models::Machine* machine : {&hopper, &blackwell, &hopper, &hopper}) {
