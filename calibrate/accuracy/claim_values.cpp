@@ -78,7 +78,8 @@ Value value_of(const TimeOf& time) {
   if (!e.fits()) {
     return {std::numeric_limits<double>::quiet_NaN(), sim::reason(e)};
   }
-  const workloads::Batch& batch = time.prompts ? e.steady.prefill_iteration : e.steady.decode_iteration;
+  const workloads::Batch& batch =
+      time.prompts ? e.steady.prefill_iteration : e.steady.decode_iteration;
   double seconds = 0.0;
   for (const sim::OperatorLine& line : sim::iteration_operators(view, batch)) {
     for (const std::string& pattern : time.operators) {

@@ -6,10 +6,10 @@
 #include <limits>
 #include <optional>
 
-#include "sim/estimate.hpp"
 #include "cli/compare/compare_measured.hpp"
-#include "cli/text/scenario_text.hpp"
 #include "cli/tables/text_table.hpp"
+#include "cli/text/scenario_text.hpp"
+#include "sim/estimate.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/knob.hpp"
 

@@ -192,7 +192,8 @@ Seconds host_wait(const workloads::Serving& serving, const workloads::Batch& bat
   return stack.asynchronous ? base::max(Seconds{}, host - running) : host;
 }
 
-IterationCost launch_floor(const ScenarioView& s, const workloads::Batch& batch, Workspace& workspace) {
+IterationCost launch_floor(const ScenarioView& s, const workloads::Batch& batch,
+                           Workspace& workspace) {
   IterationCost floor;
   if (s.serving->stack.eager_operator > Seconds{}) {
     build(s, batch, workspace.graph);
@@ -208,7 +209,7 @@ namespace {
 
 // The model's own operators and the host, which works beside `drafting` too.
 IterationCost model_cost(const ScenarioView& s, const workloads::Batch& batch, Seconds drafting,
-                    Workspace& workspace) {
+                         Workspace& workspace) {
   const models::Machine& machine = s.platform->machine;
   build(s, batch, workspace.graph);
   IterationCost iteration;
@@ -274,7 +275,8 @@ IterationCost model_cost(const ScenarioView& s, const workloads::Batch& batch, S
 void add(IterationCost& iteration, const IterationCost& pass, double count, double ranks) {
   const Seconds time = count * pass.latency;
   if (time > Seconds{}) {
-    iteration.clock = (iteration.clock * iteration.latency + pass.clock * time) / (iteration.latency + time);
+    iteration.clock =
+        (iteration.clock * iteration.latency + pass.clock * time) / (iteration.latency + time);
   }
   iteration.latency += time;
   iteration.period += count * pass.period;
@@ -287,7 +289,8 @@ void add(IterationCost& iteration, const IterationCost& pass, double count, doub
 
 }  // namespace
 
-IterationCost iteration_cost(const ScenarioView& s, const workloads::Batch& batch, Workspace& workspace) {
+IterationCost iteration_cost(const ScenarioView& s, const workloads::Batch& batch,
+                             Workspace& workspace) {
   if (s.draft == nullptr) {
     return model_cost(s, batch, {}, workspace);
   }
@@ -311,7 +314,8 @@ IterationCost iteration_cost(const ScenarioView& s, const workloads::Batch& batc
   return iteration;
 }
 
-std::vector<OperatorLine> iteration_operators(const ScenarioView& s, const workloads::Batch& batch) {
+std::vector<OperatorLine> iteration_operators(const ScenarioView& s,
+                                              const workloads::Batch& batch) {
   workloads::Graph graph;
   build(s, batch, graph);
   for (const workloads::Call& call : hand_overs(s, batch)) {

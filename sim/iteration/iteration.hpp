@@ -64,11 +64,11 @@ struct Workspace {
 };
 
 IterationCost iteration_cost(const ScenarioView& scenario, const workloads::Batch& batch,
-                   Workspace& workspace);
+                             Workspace& workspace);
 
 // The latency and period, and nothing else, of an iteration with such a batch on a GPU that takes no time; zero without prompts.
 IterationCost launch_floor(const ScenarioView& scenario, const workloads::Batch& batch,
-                      Workspace& workspace);
+                           Workspace& workspace);
 
 // Host time of one iteration that the GPU, which runs for `running` of it, waits for.
 base::Seconds host_wait(const workloads::Serving& serving, const workloads::Batch& batch,
@@ -81,6 +81,6 @@ struct OperatorLine {
   base::Seconds time;  // of all runs at the step's clock, beyond the call it runs beside
 };
 std::vector<OperatorLine> iteration_operators(const ScenarioView& scenario,
-                                         const workloads::Batch& batch);
+                                              const workloads::Batch& batch);
 
 }  // namespace roofcast::sim

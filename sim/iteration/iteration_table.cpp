@@ -16,8 +16,12 @@ constexpr std::int64_t kTile = 64;         // rows: times jump after its multipl
 constexpr std::int64_t kTiledUpTo = 2048;  // beyond, a tile more is little
 
 bool is_empty(IterationTime t) { return std::isnan(t.latency); }
-IterationTime operator+(IterationTime a, IterationTime b) { return {a.latency + b.latency, a.period + b.period}; }
-IterationTime operator-(IterationTime a, IterationTime b) { return {a.latency - b.latency, a.period - b.period}; }
+IterationTime operator+(IterationTime a, IterationTime b) {
+  return {a.latency + b.latency, a.period + b.period};
+}
+IterationTime operator-(IterationTime a, IterationTime b) {
+  return {a.latency - b.latency, a.period - b.period};
+}
 IterationTime between(IterationTime a, IterationTime b, double beyond) {
   return {a.latency + beyond * (b.latency - a.latency), a.period + beyond * (b.period - a.period)};
 }

@@ -26,9 +26,9 @@ struct Replica {
   std::vector<std::int64_t> tokens;  // of their prompts
   double stage_free = 0;             // when the first stage takes the next micro-batch
   std::size_t last_micro_batch = 0;
-  bool micro_batch_waits = false;        // a micro-batch waits for the first stage
-  std::vector<double> link_free;  // when a rank has sent its caches
-  std::size_t incoming = 0;       // requests whose caches are on their way
+  bool micro_batch_waits = false;  // a micro-batch waits for the first stage
+  std::vector<double> link_free;   // when a rank has sent its caches
+  std::size_t incoming = 0;        // requests whose caches are on their way
 
   std::size_t load() const { return incoming + scheduler.waiting() + scheduler.running(); }
   double cache_share() const {

@@ -146,7 +146,8 @@ void Scheduler::preempt(MicroBatch& micro_batch, std::size_t rank, std::size_t i
 }
 
 // False when the sequence lost its own blocks; `index` follows it.
-bool Scheduler::take(MicroBatch& micro_batch, std::size_t rank, std::size_t& index, std::int64_t tokens) {
+bool Scheduler::take(MicroBatch& micro_batch, std::size_t rank, std::size_t& index,
+                     std::int64_t tokens) {
   std::vector<Sequence>& sequences = micro_batch.ranks[rank];
   while (!caches_[rank].grow(sequences[index].holding, sequences[index].computed + tokens)) {
     const std::size_t lost = victim(sequences);
@@ -223,10 +224,11 @@ bool Scheduler::waits_for_more(const MicroBatch& micro_batch) {
   if (policy_.batch_wait_iterations == 0 || waiting_.empty() || micro_batch.sequences == 0) {
     return false;
   }
-  const double enough = policy_.batch_wait_fill * static_cast<double>(limits_.max_tokens_per_iteration) *
+  const double enough = policy_.batch_wait_fill *
+                        static_cast<double>(limits_.max_tokens_per_iteration) *
                         static_cast<double>(caches_.size());
-  auto tokens =
-      static_cast<double>(static_cast<std::int64_t>(micro_batch.sequences) * speculation_.query_tokens());
+  auto tokens = static_cast<double>(static_cast<std::int64_t>(micro_batch.sequences) *
+                                    speculation_.query_tokens());
   for (auto next = waiting_.begin(); next != waiting_.end() && tokens < enough; ++next) {
     tokens += static_cast<double>(next->missing());
   }
@@ -360,7 +362,8 @@ void Scheduler::fill(MicroBatch& micro_batch) {
     }
   };
   run(prompts_first());
-  if (preempted_.size() == preempted_before && !waits_for_more(micro_batch) && !waits_for_ranks(micro_batch)) {
+  if (preempted_.size() == preempted_before && !waits_for_more(micro_batch) &&
+      !waits_for_ranks(micro_batch)) {
     admit_waiting(micro_batch);
   }
   const auto any = [&] {

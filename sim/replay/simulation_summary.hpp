@@ -37,7 +37,7 @@ struct SimulationSummary {
   double requests_per_second = 0;
   double input_rate = 0;  // tokens/s
   double output_rate = 0;
-  double prefix_hit_rate = 0;       // of the input tokens, found in the KV cache
+  double prefix_hit_rate = 0;    // of the input tokens, found in the KV cache
   double restored_share = 0;     // of the input tokens, of these from host memory
   double good_share = 0;         // of all requests, those that keep every objective
   double good_per_second = 0;    // goodput

@@ -20,11 +20,11 @@ struct TaskEstimate {
   base::Seconds mean;  // from its first turn to its last answer
   base::Seconds p50;
   base::Seconds p95;
-  double per_second = 0;   // of all agents; 0: the traffic is not of agents
-  double usd = 0;          // NaN when the price is not known
+  double per_second = 0;       // of all agents; 0: the traffic is not of agents
+  double usd = 0;              // NaN when the price is not known
   double prefix_hit_rate = 0;  // of the input tokens, in the KV cache
-  double tools_share = 0;  // of the time of agents and sub-agents that do not wait for others
-  double present = 0;      // turns in the engine, mean
+  double tools_share = 0;      // of the time of agents and sub-agents that do not wait for others
+  double present = 0;          // turns in the engine, mean
 };
 
 // What tokens cost and what power they take (sim/result/costs.hpp); NaN where it is not known.

@@ -20,16 +20,16 @@ struct SteadyState {
   Tail tpot_tail;            // of a request's mean
   base::Seconds tpot;        // mean time between a request's tokens; zero when output_tokens is 1
   base::Seconds end_to_end;  // mean
-  double requests_per_second = 0;  // of the replica
-  double decode_batch = 0;         // sequences decoding at once on one attention-DP rank
-  double running = 0;              // sequences holding a slot on one attention-DP rank
-  double tokens_per_iteration = 1;      // that a decode iteration yields of a sequence
-  double prefill_share = 0;        // of iterations that carry prompt tokens
-  double prompt_share = 0;         // of the GPUs' time: what prompts take of it
-  base::Watts power;               // of one GPU, mean; NaN where the TDP is not known
-  double decode_clock = 1;         // of the full one, in steps without prompts
-  double prefill_clock = 1;        // in steps with prompts
-  models::Spread ttft_spread;      // of its mean, from the errors of operators alone
+  double requests_per_second = 0;   // of the replica
+  double decode_batch = 0;          // sequences decoding at once on one attention-DP rank
+  double running = 0;               // sequences holding a slot on one attention-DP rank
+  double tokens_per_iteration = 1;  // that a decode iteration yields of a sequence
+  double prefill_share = 0;         // of iterations that carry prompt tokens
+  double prompt_share = 0;          // of the GPUs' time: what prompts take of it
+  base::Watts power;                // of one GPU, mean; NaN where the TDP is not known
+  double decode_clock = 1;          // of the full one, in steps without prompts
+  double prefill_clock = 1;         // in steps with prompts
+  models::Spread ttft_spread;       // of its mean, from the errors of operators alone
   models::Spread tpot_spread;
   Limit ttft_limit = Limit::latency;
   Limit tpot_limit = Limit::latency;

@@ -348,7 +348,7 @@ class Fleet {
   double replicas_ = 1;
   double front_end_ = 0;            // s, of a turn; one for all replicas
   std::map<double, double> rates_;  // by clients
-  double solution_ = 0;                // tokens of a turn's input, mean
+  double solution_ = 0;             // tokens of a turn's input, mean
   double sessions_ = 0;             // alive
   double staged_ = 0;               // s, of a turn in stages
   double present_ = 0;              // turns in the engine

@@ -62,7 +62,8 @@ class Solver : RandomTraffic {
     MeanIteration iteration;
     for (int i = 0; i < kRounds; ++i) {
       const double client_delay = lag_of(rate, present);
-      iteration = cycles_.at(1.0 + present, others * rate, costs_.prompts(micro(1.0 + present)), client_delay);
+      iteration = cycles_.at(1.0 + present, others * rate, costs_.prompts(micro(1.0 + present)),
+                             client_delay);
       decoding = decodes_ * iteration.interval + iteration.prefill_interference;
       const double now = std::min(others * rate * decoding, running_ - 1.0);
       const bool same = std::abs(now - present) < kTolerance * (1.0 + present);
@@ -102,7 +103,8 @@ class Solver : RandomTraffic {
         return;
       }
       const PromptTimes p = costs_.prompts(micro(n));
-      const MeanIteration iteration = n > 0.0 ? cycles_.at(n, others * rate, p, lag_of(rate, n)) : MeanIteration{};
+      const MeanIteration iteration =
+          n > 0.0 ? cycles_.at(n, others * rate, p, lag_of(rate, n)) : MeanIteration{};
       const double t = cycles_.first_token(n, others * rate, p, iteration);
       found.first += weight * t;
       found.first_variance +=

@@ -48,8 +48,9 @@ class PrefillPool {
     const double busy = length_biased * alpha_;
     double all = alpha_ + fixed_;
     if (most_ > 1.0) {
-      const double first = 0.5 * (alpha_ + fixed_) / (1.0 - busy) *
-                           (1.0 + 2.0 * length_biased * fixed_ + (1.0 - length_biased * fixed_) / (1.0 + busy));
+      const double first =
+          0.5 * (alpha_ + fixed_) / (1.0 - busy) *
+          (1.0 + 2.0 * length_biased * fixed_ + (1.0 - length_biased * fixed_) / (1.0 + busy));
       const double second =
           1.5 * fixed_ / (1.0 - busy) + 0.5 * alpha_ * (busy + 2.0) / (1.0 - busy * busy);
       all = std::min(first, second);
@@ -234,7 +235,8 @@ class Solver {
     r.running = b;
     r.decode_iteration = decode_.batch();
     r.prefill_iteration = prefill_.iteration(rate);
-    const IterationCost iteration = iteration_cost(pools_.prefill(), r.prefill_iteration, workspace_);
+    const IterationCost iteration =
+        iteration_cost(pools_.prefill(), r.prefill_iteration, workspace_);
     r.prefill_clock = iteration.clock;
     r.decode_clock = decodes ? decode_.step().clock : iteration.clock;
     r.power = power(rate, b, iteration, r.prefill_iteration);
@@ -266,9 +268,11 @@ class Solver {
   }
 
   // Mean of one GPU.
-  base::Watts power(double rate, double b, const IterationCost& iteration, const workloads::Batch& prompts) {
+  base::Watts power(double rate, double b, const IterationCost& iteration,
+                    const workloads::Batch& prompts) {
     const models::PowerRates& rates = s_.platform->machine.power;
-    const auto mean = [&](const workloads::Pool& pool, double iterations, const IterationCost& cost) {
+    const auto mean = [&](const workloads::Pool& pool, double iterations,
+                          const IterationCost& cost) {
       const double stages = count(pool.mapping.pipeline_parallel);
       const base::Watts watts =
           rates.idle + iterations / stages * cost.energy_above_idle / base::second;
@@ -278,7 +282,8 @@ class Solver {
     const double prompt_iterations =
         rate / ports_ * prefill_.iterations() / count(prompts.prefill_sequences);
     const double batch = count(std::max<std::int64_t>(1, decode_.batch().decode_sequences));
-    const double decode_iterations = b > 0.0 ? rate / decode_.ranks() * decode_.steps() / batch : 0.0;
+    const double decode_iterations =
+        b > 0.0 ? rate / decode_.ranks() * decode_.steps() / batch : 0.0;
     return mean(s_.pools->prefill, prompt_iterations, iteration) +
            mean(s_.pools->decode, decode_iterations, decode_.step());
   }
@@ -332,7 +337,8 @@ ServingEstimate disaggregated_estimate(const ScenarioView& s, Workspace& workspa
   const double prompts_held =
       e.steady.requests_per_second * (e.steady.ttft_mean / base::second) /
       count(s.pools->prefill.replicas * s.pools->prefill.mapping.data_parallel);
-  const base::Bytes blocking = base::min(prompts_held * caches[0].full_request, footprints[0].cache);
+  const base::Bytes blocking =
+      base::min(prompts_held * caches[0].full_request, footprints[0].cache);
   const base::Bytes memory[2] = {footprints[0].fixed() + blocking,
                                  footprints[1].fixed() + e.steady.running * caches[1].mean_request};
   e.footprint = footprints[footprints[0].weights > footprints[1].weights ? 0 : 1];

@@ -15,10 +15,11 @@ constexpr std::int64_t kTile = 64;    // rows: times jump after its multiples
 constexpr std::int64_t kTiled = 512;  // beyond, a tile more is little
 
 constexpr std::int64_t kTimedIterations = 16;  // of one prompt
-constexpr double kPromptRatio = 1.35;      // of decodes at which prompts are timed
-constexpr double kPromptGroupStep = 0.15;        // of the square root of a mean number
+constexpr double kPromptRatio = 1.35;          // of decodes at which prompts are timed
+constexpr double kPromptGroupStep = 0.15;      // of the square root of a mean number
 constexpr std::size_t kPromptGroupTable = 60;
-constexpr std::int64_t kPromptGroups[] = {2, 3, 4, 6, 8, 16, 32};  // prompts of one pass that are timed
+constexpr std::int64_t kPromptGroups[] = {2, 3,  4, 6,
+                                          8, 16, 32};  // prompts of one pass that are timed
 
 // The nodes about a number of decodes, both sides of the jumps among them.
 std::pair<std::int64_t, std::int64_t> nodes_about(double decodes) {
@@ -67,8 +68,9 @@ workloads::Batch IterationCosts::decode_batch(std::int64_t decodes) const {
   return batch;
 }
 
-workloads::Batch IterationCosts::chunk(std::int64_t decodes, std::int64_t count, std::int64_t tokens,
-                                  std::int64_t cached, std::int64_t others) const {
+workloads::Batch IterationCosts::chunk(std::int64_t decodes, std::int64_t count,
+                                       std::int64_t tokens, std::int64_t cached,
+                                       std::int64_t others) const {
   workloads::Batch batch = decode_batch(prompts_first() ? 0 : decodes);
   batch.prefill_sequences = count;
   batch.prefill_tokens = tokens;
@@ -89,7 +91,8 @@ workloads::Batch IterationCosts::prompt_batch(std::int64_t decodes, std::int64_t
              (prompts_first() ? 0 : decodes * s_.serving->speculation.query_tokens()));
   const std::int64_t iterations = base::ceil_div(prompt, budget);
   const std::int64_t tokens = base::ceil_div(prompt, iterations);
-  return chunk(decodes, iterations > 1 ? 1 : count, tokens, t.cached_tokens + (prompt - tokens) / 2);
+  return chunk(decodes, iterations > 1 ? 1 : count, tokens,
+               t.cached_tokens + (prompt - tokens) / 2);
 }
 
 IterationTime IterationCosts::time(const workloads::Batch& batch) {
@@ -124,7 +127,8 @@ PromptTimes IterationCosts::prompts_at(std::int64_t decodes) {
   const std::int64_t budget = std::max<std::int64_t>(
       1, s_.serving->limits.max_tokens_per_iteration -
              (prompts_first() ? 0 : decodes * s_.serving->speculation.query_tokens()));
-  const IterationTime without = prompts_first() ? IterationTime{} : decode(static_cast<double>(decodes));
+  const IterationTime without =
+      prompts_first() ? IterationTime{} : decode(static_cast<double>(decodes));
   PromptTimes times;
   for (std::size_t i = 0; i < input_count_; ++i) {
     const std::int64_t prompt = std::max<std::int64_t>(1, std::llround(inputs_[i].tokens) - cached);
@@ -139,7 +143,8 @@ PromptTimes IterationCosts::prompts_at(std::int64_t decodes) {
       const std::int64_t tokens = std::min(prompt - done, budget);
       const IterationTime iteration = time(chunk(decodes, 1, tokens, cached + done));
       period += each * iteration.period;
-      own += n + 1 < timed ? each * std::max(iteration.latency, iteration.period) : iteration.latency;
+      own +=
+          n + 1 < timed ? each * std::max(iteration.latency, iteration.period) : iteration.latency;
     }
     const double extra = std::max(0.0, period - static_cast<double>(iterations) * without.period);
     const double weight = inputs_[i].weight;
@@ -177,7 +182,7 @@ PromptTimes IterationCosts::prompts(double decodes) {
   const PromptTimes& b = at(above);
   const auto mix = [&](double PromptTimes::*of) { return a.*of + beyond * (b.*of - a.*of); };
   return {mix(&PromptTimes::own),          mix(&PromptTimes::own_square), mix(&PromptTimes::extra),
-          mix(&PromptTimes::extra_square), mix(&PromptTimes::iterations),     mix(&PromptTimes::fits)};
+          mix(&PromptTimes::extra_square), mix(&PromptTimes::iterations), mix(&PromptTimes::fits)};
 }
 
 // Of the nearest of 1, 2, 4, 8, …: it changes little.

@@ -34,7 +34,7 @@ struct PromptTimes {
   double own_square = 0;    // s², mean
   double extra = 0;         // s, mean
   double extra_square = 0;  // s², mean
-  double iterations = 0;        // mean
+  double iterations = 0;    // mean
   double fits = 0;          // chance that a pass with one prompt has room for another
 };
 

@@ -11,23 +11,26 @@ namespace {
 
 constexpr int kRounds = 8;  // of Steffensen's method
 constexpr int kClientRounds = 30;
-constexpr int kMostIterations = 60;     // of prompts, one after the other
-constexpr double kEnough = 1e-4;    // of a pass
-constexpr double kMostLoad = 0.98;  // of prompts, where formulas have its distance from 1
+constexpr int kMostIterations = 60;  // of prompts, one after the other
+constexpr double kEnough = 1e-4;     // of a pass
+constexpr double kMostLoad = 0.98;   // of prompts, where formulas have its distance from 1
 
 double square(double x) { return x * x; }
 
 // `share` of b.
 void mix(MeanIteration& a, const MeanIteration& b, double share) {
-  for (const auto of : {&MeanIteration::mean, &MeanIteration::length_biased, &MeanIteration::rest, &MeanIteration::others, &MeanIteration::share,
-                        &MeanIteration::prefill_interference, &MeanIteration::mean_prefill_interference}) {
+  for (const auto of :
+       {&MeanIteration::mean, &MeanIteration::length_biased, &MeanIteration::rest,
+        &MeanIteration::others, &MeanIteration::share, &MeanIteration::prefill_interference,
+        &MeanIteration::mean_prefill_interference}) {
     a.*of += share * (b.*of - a.*of);
   }
 }
 
 }  // namespace
 
-IterationCycles::IterationCycles(const ScenarioView& s, IterationCosts& costs, const workloads::Burstiness& bursts)
+IterationCycles::IterationCycles(const ScenarioView& s, IterationCosts& costs,
+                                 const workloads::Burstiness& bursts)
     : costs_(costs),
       bursts_(bursts),
       ranks_(static_cast<double>(s.mapping->data_parallel)),
@@ -57,7 +60,9 @@ IterationCycles::IterationCycles(const ScenarioView& s, IterationCosts& costs, c
   }
 }
 
-double IterationCycles::micro(double present) const { return present / ranks_ / in_flight(present); }
+double IterationCycles::micro(double present) const {
+  return present / ranks_ / in_flight(present);
+}
 double IterationCycles::in_flight(double present) const {
   return std::clamp(present / ranks_, 1.0, stages_);
 }
@@ -70,7 +75,8 @@ double IterationCycles::inverse_decodes() const {
   return sum;
 }
 
-MeanIteration IterationCycles::at(double present, double rate, const PromptTimes& p, double client_delay) {
+MeanIteration IterationCycles::at(double present, double rate, const PromptTimes& p,
+                                  double client_delay) {
   const IterationTime t = costs_.decode(micro(present));
   const Cycle cycle{p, costs_.prompt_group(micro(present)), rate, t.period};
   MeanIteration iteration;
@@ -91,7 +97,8 @@ MeanIteration IterationCycles::at(double present, double rate, const PromptTimes
                                   std::clamp(2.0 * t.period / client_delay - 1.0, 0.0, 1.0));
     mix(iteration, clustered(cycle, client_delay), share);
   }
-  iteration.interval = std::max(t.latency, in_flight(present) * t.period) * (iteration.mean / t.period);
+  iteration.interval =
+      std::max(t.latency, in_flight(present) * t.period) * (iteration.mean / t.period);
   return iteration;
 }
 
@@ -110,7 +117,8 @@ double IterationCycles::adds(const Cycle& cycle, double seconds) const {
   if (busy <= 0.0 || some <= 0.0) {
     return poisson;
   }
-  return (1.0 - busy) * poisson + busy * some * cycle.prompt_group.together(std::max(1.0, number / some));
+  return (1.0 - busy) * poisson +
+         busy * some * cycle.prompt_group.together(std::max(1.0, number / some));
 }
 
 // Variance of the number that arrives in a time beyond Poisson's, each of which adds `slope`.
@@ -198,7 +206,8 @@ void IterationCycles::prompts_first(const Cycle& cycle, MeanIteration& iteration
 MeanIteration IterationCycles::clustered(const Cycle& cycle, double client_delay) const {
   const double t = cycle.decode;
   const double e = cycle.prompts.extra;
-  const double gap = std::max(0.0, client_delay / t - 0.5 * std::min(1.0, client_delay / t));  // passes
+  const double gap =
+      std::max(0.0, client_delay / t - 0.5 * std::min(1.0, client_delay / t));  // passes
   const double begun = costs_.prompts_first() ? 0.0 : 1.0;  // passes of prompts end decodes, too
   // By the prompts of a pass, r = λC; C grows with r more slowly than r.
   double c = t;
@@ -231,9 +240,10 @@ MeanIteration IterationCycles::clustered(const Cycle& cycle, double client_delay
   MeanIteration iteration;
   iteration.mean = c;
   iteration.share = std::min(1.0, (1.0 + gathered + goes_on * p) / iterations);
-  iteration.length_biased = ((iterations - begun * iteration.share * iterations) * square(t) +
-               (1.0 + goes_on * p) * square(with + one) + gathered * square(with + second)) /
-              (iterations * c);
+  iteration.length_biased =
+      ((iterations - begun * iteration.share * iterations) * square(t) +
+       (1.0 + goes_on * p) * square(with + one) + gathered * square(with + second)) /
+      (iterations * c);
   // Of requests: those that begin a cluster, those that are gathered and those that follow.
   const double rests[] = {
       t > client_delay ? t - client_delay : 0.5 * t,
@@ -292,8 +302,10 @@ void IterationCycles::add_interference(const Cycle& cycle, MeanIteration& iterat
   }
   for (const Answer& answer : answers_) {
     if (answer.decodes > 0.0) {
-      const double most = std::min(answer.decodes, static_cast<double>(prefill_interference.size()));
-      const double of = prefill_interference[static_cast<std::size_t>(std::max(1.0, std::round(most))) - 1];
+      const double most =
+          std::min(answer.decodes, static_cast<double>(prefill_interference.size()));
+      const double of =
+          prefill_interference[static_cast<std::size_t>(std::max(1.0, std::round(most))) - 1];
       iteration.prefill_interference += answer.weight * of;
       iteration.mean_prefill_interference += answer.weight * of / answer.decodes;
     }
@@ -301,7 +313,7 @@ void IterationCycles::add_interference(const Cycle& cycle, MeanIteration& iterat
 }
 
 double IterationCycles::first_token(double present, double rate, const PromptTimes& p,
-                               const MeanIteration& iteration) {
+                                    const MeanIteration& iteration) {
   const PromptGroup& prompt_group = costs_.prompt_group(micro(present));
   if (present < 1.0) {
     const double busy = std::min(rate * p.own * prompt_group.last_slope(), 0.98);
@@ -315,7 +327,7 @@ double IterationCycles::first_token(double present, double rate, const PromptTim
 
 // The rest of a pass is taken as even, waits of an idle replica as exponential.
 double IterationCycles::first_token_variance(double present, double rate, const PromptTimes& p,
-                                        const MeanIteration& iteration) {
+                                             const MeanIteration& iteration) {
   const PromptGroup& prompt_group = costs_.prompt_group(micro(present));
   const double own = std::max(0.0, p.own_square - p.own * p.own);
   if (present < 1.0) {
@@ -324,7 +336,8 @@ double IterationCycles::first_token_variance(double present, double rate, const 
     return own + (busy > 0.0 ? wait * wait * (2.0 / busy - 1.0) : 0.0);
   }
   const double slope = prompt_group.last_slope();
-  return own + iteration.length_biased * iteration.length_biased / 12.0 + iteration.others * slope * slope * p.extra_square;
+  return own + iteration.length_biased * iteration.length_biased / 12.0 +
+         iteration.others * slope * slope * p.extra_square;
 }
 
 }  // namespace roofcast::sim

@@ -30,13 +30,14 @@
 namespace roofcast::sim {
 
 struct MeanIteration {
-  double mean = 0;      // s, of a micro-batch on the slowest stage
-  double interval = 0;  // s, between a sequence's tokens
-  double length_biased = 0;      // s, E[C²]/E[C]: the pass that an arrival falls into
-  double rest = 0;      // s, of that pass when a request comes
-  double others = 0;    // prompts that share a request's first pass
-  double share = 0;     // of passes, with prompts
-  double prefill_interference = 0;       // s, that a request's decodes take longer for what came during its prompt
+  double mean = 0;           // s, of a micro-batch on the slowest stage
+  double interval = 0;       // s, between a sequence's tokens
+  double length_biased = 0;  // s, E[C²]/E[C]: the pass that an arrival falls into
+  double rest = 0;           // s, of that pass when a request comes
+  double others = 0;         // prompts that share a request's first pass
+  double share = 0;          // of passes, with prompts
+  double prefill_interference =
+      0;  // s, that a request's decodes take longer for what came during its prompt
   double mean_prefill_interference = 0;  // s, by its decodes: of requests, not of tokens
 };
 
@@ -44,7 +45,8 @@ class IterationCycles {
  public:
   static constexpr double kByThemselves = std::numeric_limits<double>::infinity();
 
-  IterationCycles(const ScenarioView& scenario, IterationCosts& costs, const workloads::Burstiness& bursts);
+  IterationCycles(const ScenarioView& scenario, IterationCosts& costs,
+                  const workloads::Burstiness& bursts);
 
   // Sequences of one micro-batch of a rank, and micro-batches in flight, while `present` of all ranks decode.
   double micro(double present) const;
@@ -55,9 +57,11 @@ class IterationCycles {
 
   // While requests arrive at `rate`; `present` is not 0. `lag`: of clients, from the end of a pass to the prompt that
   // it lets them send.
-  MeanIteration at(double present, double rate, const PromptTimes& prompts, double client_delay = kByThemselves);
+  MeanIteration at(double present, double rate, const PromptTimes& prompts,
+                   double client_delay = kByThemselves);
   // From the scheduler's queue to the first token, without a wait for a slot, at `present` decodes; and its variance, s².
-  double first_token(double present, double rate, const PromptTimes& prompts, const MeanIteration& iteration);
+  double first_token(double present, double rate, const PromptTimes& prompts,
+                     const MeanIteration& iteration);
   double first_token_variance(double present, double rate, const PromptTimes& prompts,
                               const MeanIteration& iteration);
 

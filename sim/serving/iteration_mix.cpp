@@ -3,16 +3,19 @@
 
 namespace roofcast::sim {
 
-models::Spread IterationMix::tpot_spread(double prefill_interference, const models::Uncertainty& uncertainty) const {
+models::Spread IterationMix::tpot_spread(double prefill_interference,
+                                         const models::Uncertainty& uncertainty) const {
   const models::Spread of_decode = decode.spread(uncertainty);
   const models::Spread of_mixed = mixed.spread(uncertainty);
-  const double share = prefill_interference * mixed.latency / ((1.0 - prefill_interference) * decode.latency + prefill_interference * mixed.latency);
+  const double share =
+      prefill_interference * mixed.latency /
+      ((1.0 - prefill_interference) * decode.latency + prefill_interference * mixed.latency);
   return {(1.0 - share) * of_decode.below + share * of_mixed.below,
           (1.0 - share) * of_decode.above + share * of_mixed.above};
 }
 
 models::Spread IterationMix::ttft_spread(double served, double queued, models::Spread tpot,
-                                    const models::Uncertainty& uncertainty) const {
+                                         const models::Uncertainty& uncertainty) const {
   const models::Spread of_mixed = mixed.spread(uncertainty);
   return {served * of_mixed.below + queued * tpot.below,
           served * of_mixed.above + queued * tpot.above};
@@ -27,7 +30,7 @@ Limit IterationMix::limit(double share) const {
 }
 
 double IterationMix::prompt_share(double decodes_per_second, double mixed_per_second,
-                             bool beside) const {
+                                  bool beside) const {
   const base::Seconds prompts =
       beside ? base::max(base::Seconds{}, mixed.period - decode.period) : mixed.period;
   return mixed_per_second * prompts /
@@ -35,7 +38,7 @@ double IterationMix::prompt_share(double decodes_per_second, double mixed_per_se
 }
 
 base::Watts IterationMix::power(double decodes_per_second, double mixed_per_second, double stages,
-                           const models::PowerRates& rates) const {
+                                const models::PowerRates& rates) const {
   const base::Joules per_second =
       mixed_per_second * mixed.energy_above_idle + decodes_per_second * decode.energy_above_idle;
   const base::Watts mean = rates.idle + per_second / stages / base::second;

@@ -13,7 +13,8 @@ struct IterationMix {
 
   // Of a request's decodes, `met` of which meet prompts. The passes of one server err together; what the host does in
   // between has no error here.
-  models::Spread tpot_spread(double prefill_interference, const models::Uncertainty& uncertainty) const;
+  models::Spread tpot_spread(double prefill_interference,
+                             const models::Uncertainty& uncertainty) const;
   // Shares of TTFT: in passes, and waiting for those who decode.
   models::Spread ttft_spread(double served, double queued, models::Spread tpot,
                              const models::Uncertainty& uncertainty) const;

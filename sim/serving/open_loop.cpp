@@ -77,7 +77,8 @@ class Solver : RandomTraffic {
     double interval_squares = 0.0;
     double first = 0.0;
     double first_square = 0.0;
-    const auto add = [&](double n, double weight, const PromptTimes& p, const MeanIteration& iteration) {
+    const auto add = [&](double n, double weight, const PromptTimes& p,
+                         const MeanIteration& iteration) {
       const double t = cycles_.first_token(n, rate_, p, iteration);
       sum += weight;
       sequences += weight * n;
@@ -102,12 +103,14 @@ class Solver : RandomTraffic {
       for (double n = 1.0;; n += 1.0) {
         const PromptTimes p = costs_.prompts(micro(n));
         const MeanIteration iteration = cycles_.at(n, rate_, p);
-        const double up = rate_ * (decodes_ * iteration.interval + iteration.prefill_interference) / n;
+        const double up =
+            rate_ * (decodes_ * iteration.interval + iteration.prefill_interference) / n;
         log_p += std::log(up) / inside;
         if (log_p > top) {
           const double scale = std::exp(top - log_p);
-          for (double* each : {&sum, &sequences, &rate, &prefill_interference, &mean_prefill_interference, &intervals,
-                               &interval_squares, &first, &first_square}) {
+          for (double* each :
+               {&sum, &sequences, &rate, &prefill_interference, &mean_prefill_interference,
+                &intervals, &interval_squares, &first, &first_square}) {
             *each *= scale;
           }
           top = log_p;
@@ -141,7 +144,8 @@ class Solver : RandomTraffic {
     }
     solution_.slot = queued / sum / rate_;
     solution_.first = first / sum;
-    solution_.first_variance = std::max(0.0, first_square / sum - solution_.first * solution_.first);
+    solution_.first_variance =
+        std::max(0.0, first_square / sum - solution_.first * solution_.first);
     if (sequences > 0.0) {
       const double mean = intervals / sequences;
       solution_.interval_variance = std::max(0.0, interval_squares / sequences - mean * mean);

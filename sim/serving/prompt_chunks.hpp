@@ -9,10 +9,10 @@ namespace roofcast::sim {
 
 // How prompts share passes with `decodes` running sequences.
 struct PromptPlan {
-  double whole = 1.0;                                 // k: prompts a pass can take
+  double whole = 1.0;                                     // k: prompts a pass can take
   double iterations = 1.0;                                // c: passes one prompt needs
-  std::int64_t chunk = 0;                             // tokens of one prompt in a pass
-  std::int64_t cached = 0;                            // tokens before the chunk, on average
+  std::int64_t chunk = 0;                                 // tokens of one prompt in a pass
+  std::int64_t cached = 0;                                // tokens before the chunk, on average
   double capacity() const { return whole / iterations; }  // prompts per pass
 };
 

@@ -30,9 +30,10 @@ double slots_of(const ScenarioView& s, double slots) {
   }
   const workloads::SchedulerLimits& limits = s.serving->limits;
   return static_cast<double>(s.mapping->data_parallel) *
-         std::min({slots, static_cast<double>(limits.max_sequences),
-                   static_cast<double>(std::max<std::int64_t>(
-                       1, limits.max_tokens_per_iteration / s.serving->speculation.query_tokens()))});
+         std::min(
+             {slots, static_cast<double>(limits.max_sequences),
+              static_cast<double>(std::max<std::int64_t>(
+                  1, limits.max_tokens_per_iteration / s.serving->speculation.query_tokens()))});
 }
 
 }  // namespace
@@ -121,7 +122,7 @@ bool RandomTraffic::serves(double rate, const PromptTimes& p) {
 // between none and D: the rest of a stay S, E[S²]/2E[S], with the square E[S³]/3E[S]. Those who come meanwhile
 // wait for what is left of it; clients come less and less.
 RandomTraffic::Blocking RandomTraffic::blocking(double rate, double present, double decoding,
-                                        bool clients) const {
+                                                bool clients) const {
   const workloads::Traffic& t = *s_.traffic;
   const std::int64_t budget = s_.serving->limits.max_tokens_per_iteration;
   const double rows =
@@ -172,10 +173,11 @@ void RandomTraffic::report(const Solution& found, SteadyState& r) {
   if (decodes_ > 0.0) {
     // The batch moves as slowly as its requests: over a stay it averages out to 2/e of its variance.
     const PromptTimes p = costs_.prompts(micro(found.present));
-    const double prefill_interference = found.rate * found.tpot * p.extra_square * cycles_.inverse_decodes();
-    const Tail tail =
-        tail_of(Seconds::from_si(found.tpot), 2.0 / std::exp(1.0) * found.interval_variance + prefill_interference,
-                Seconds::from_si(costs_.decode(micro(1.0)).latency));
+    const double prefill_interference =
+        found.rate * found.tpot * p.extra_square * cycles_.inverse_decodes();
+    const Tail tail = tail_of(Seconds::from_si(found.tpot),
+                              2.0 / std::exp(1.0) * found.interval_variance + prefill_interference,
+                              Seconds::from_si(costs_.decode(micro(1.0)).latency));
     // From passes to tokens.
     const double a_token = decodes_ / static_cast<double>(s_.traffic->output_tokens - 1);
     r.tokens_per_iteration = s_.serving->speculation.tokens_per_iteration();
@@ -194,10 +196,12 @@ void RandomTraffic::report_iterations(const Solution& found, SteadyState& r) {
   r.decode_iteration = costs_.decode_batch(decodes_ > 0.0 ? d : 0);
   r.prefill_iteration = costs_.prompt_batch(d, 1);
   const IterationCost mixed = iteration_cost(s_, r.prefill_iteration, workspace_);
-  const IterationCost decode = decodes_ > 0.0 ? iteration_cost(s_, r.decode_iteration, workspace_) : mixed;
+  const IterationCost decode =
+      decodes_ > 0.0 ? iteration_cost(s_, r.decode_iteration, workspace_) : mixed;
   const PromptTimes p = costs_.prompts(micro(found.present));
   const MeanIteration iteration = cycles_.at(std::max(1.0, found.present), found.rate, p);
-  const double with = decodes_ > 0.0 ? std::min(1.0, found.rate * iteration.mean * p.iterations) : 1.0;
+  const double with =
+      decodes_ > 0.0 ? std::min(1.0, found.rate * iteration.mean * p.iterations) : 1.0;
   r.prefill_share = with;
   r.decode_clock = decode.clock;
   r.prefill_clock = mixed.clock;

@@ -110,12 +110,12 @@ class Solver {
     const auto length_biased = [&](Seconds decode, Seconds mixed) {
       return (1.0 - prefill_interference_) * decode + prefill_interference_ * mixed;
     };
-    tpot_ = decodes_ > 0.0
-                ? interval(length_biased(decode_.latency, mixed_.latency),
-                           length_biased(decode_.period, mixed_.period), std::min(std::max(b, 1.0), stages_))
-                : Seconds{};
-    prefill_ =
-        base::max(mixed_.latency + (plan_.iterations - 1.0) * mixed_.period, plan_.iterations * floor_);
+    tpot_ = decodes_ > 0.0 ? interval(length_biased(decode_.latency, mixed_.latency),
+                                      length_biased(decode_.period, mixed_.period),
+                                      std::min(std::max(b, 1.0), stages_))
+                           : Seconds{};
+    prefill_ = base::max(mixed_.latency + (plan_.iterations - 1.0) * mixed_.period,
+                         plan_.iterations * floor_);
     const double utilisation =
         decodes_ > 0.0 ? std::min(others * rate / plan_.capacity(), kMaxUtilisation) : 0.0;
     busy_ = utilisation;
@@ -195,7 +195,8 @@ class Solver {
     const double queue = saturated || busy_ == 0.0 ? 0.0 : square(queue_) * (2.0 / busy_ - 1.0);
     r.ttft_tail = tail_of(r.ttft_mean, prompt + square(residual_) / 3.0 + queue, request_);
     if (decodes_ > 0.0) {
-      const double iterations = prefill_interference_ * (1.0 - prefill_interference_) * square(mixed_.latency - decode_.latency);
+      const double iterations = prefill_interference_ * (1.0 - prefill_interference_) *
+                                square(mixed_.latency - decode_.latency);
       const Tail tail = tail_of(tpot_, iterations / decodes_, decode_.latency);
       const double a_token = r.tpot / tpot_;  // passes that one takes
       r.tpot_tail = {a_token * tail.p95, a_token * tail.p99};
@@ -259,9 +260,9 @@ class Solver {
   std::int64_t query_ = 1;  // tokens that each of them verifies
   Seconds request_;         // before the scheduler sees it
   PromptPlan plan_;
-  double share_ = 0;  // of passes with prompts
-  double prefill_interference_ = 0;    // of the passes of a request's decodes: with others' prompts
-  double busy_ = 0;   // utilisation of the prefill capacity
+  double share_ = 0;                 // of passes with prompts
+  double prefill_interference_ = 0;  // of the passes of a request's decodes: with others' prompts
+  double busy_ = 0;                  // utilisation of the prefill capacity
   workloads::Batch decode_batch_;
   workloads::Batch mixed_batch_;
   IterationCost decode_;

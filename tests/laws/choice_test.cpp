@@ -30,7 +30,8 @@ base::Node served(const std::string& system, const std::string& model) {
 const std::vector<std::string>& knobs() {
   static const std::vector<std::string> all = {
       "deployment.tensor_parallel=1,2,4,8", "precision=bf16,fp8", "traffic.concurrency=1..48",
-      "serving.max_tokens_per_iteration=1024,2048,4096,8192", "serving.max_sequences=8,16,32,64,256"};
+      "serving.max_tokens_per_iteration=1024,2048,4096,8192",
+      "serving.max_sequences=8,16,32,64,256"};
   return all;
 }
 

@@ -130,7 +130,8 @@ TEST_CASE("A step's operators and host add up to its time at its clock", "[laws]
   std::size_t slowed = 0;
   for_each_feasible(10, 41, {64}, [&](const ServingCase& c) {
     const auto steady = sim::estimate(c.scenario, workspace).steady;
-    const sim::IterationCost step = sim::iteration_cost(c.scenario, steady.prefill_iteration, workspace);
+    const sim::IterationCost step =
+        sim::iteration_cost(c.scenario, steady.prefill_iteration, workspace);
     base::Seconds all = step.by_limit[static_cast<std::size_t>(sim::Limit::host)];
     for (const auto& line : sim::iteration_operators(c.scenario, steady.prefill_iteration)) {
       all += line.time;

@@ -191,7 +191,8 @@ TEST_CASE("One client alone waits for its prompt and its decodes, nothing else",
     const double overhead = workloads::request_time(s.scenario.serving.stack, 900).si();
     double decodes = 0.0;
     for (std::int64_t context = 900; context < 949; ++context) {
-      decodes += iteration_cost(view(s.scenario), {1, 1, context, 0, 0, 0, 1}, workspace).latency.si();
+      decodes +=
+          iteration_cost(view(s.scenario), {1, 1, context, 0, 0, 0, 1}, workspace).latency.si();
     }
     const double prompt =
         iteration_cost(view(s.scenario), {0, 1, 0, 1, 900, 0, 1}, workspace).latency.si();

@@ -138,7 +138,8 @@ void print_functions(const std::string& title, std::string_view text) {
                            e.steady.prefill_iteration, workspace.graph);
     return static_cast<double>(workspace.graph.size());
   });
-  const std::vector<workloads::Operator> decode = distinct_operators(view, e.steady.decode_iteration);
+  const std::vector<workloads::Operator> decode =
+      distinct_operators(view, e.steady.decode_iteration);
   add(
       "operator cost, mean of a decode step's",
       [&] {

@@ -45,7 +45,7 @@ struct Fusion {
   QuantiseFusion quantise = QuantiseFusion::none;
   AllReduceKernels custom_all_reduce = AllReduceKernels::library;
   bool norm = false;  // all-reduces of at most kFusedNormBytes add the residual and normalise
-  bool alternative_experts = false;          // GroupedGemm::alternative_kernel
+  bool alternative_experts = false;     // GroupedGemm::alternative_kernel
   bool shared_beside_dispatch = false;  // shared experts run while tokens are dispatched
 };
 

@@ -38,7 +38,7 @@ struct GroupedGemm {
   std::int64_t n = 0, k = 0;
   NumberFormat activations = NumberFormat::bf16;
   NumberFormat weights = NumberFormat::bf16;
-  bool even = false;           // as many rows for each expert, which no traffic has
+  bool even = false;                // as many rows for each expert, which no traffic has
   bool alternative_kernel = false;  // kernels that a stack takes for some models or batches only
   friend bool operator==(const GroupedGemm&, const GroupedGemm&) = default;
 };

@@ -18,8 +18,8 @@ namespace roofcast::workloads {
 // Scheduler limits; a stack has defaults, a scenario may override each.
 struct SchedulerLimits {
   std::int64_t max_tokens_per_iteration = 0;  // prompt chunk and decodes of one iteration
-  std::int64_t max_sequences = 0;        // running at once, per attention-DP rank
-  double memory_fraction = 0.0;          // of the device memory the engine may fill
+  std::int64_t max_sequences = 0;             // running at once, per attention-DP rank
+  double memory_fraction = 0.0;               // of the device memory the engine may fill
 };
 
 // What an iteration is made of while prompts wait.
@@ -49,7 +49,7 @@ struct SchedulerPolicy {
   Reservation reserves = Reservation::chunk;
   double reserved_output = 0.0;  // share of the answer, with Reservation::request
   bool prefix_cache = true;      // blocks of a prompt that were computed before are used again
-  bool delayed_release = false;       // a slot is free an iteration after its last token
+  bool delayed_release = false;  // a slot is free an iteration after its last token
   // Iterations of decodes that waiting prompts let pass until they fill a share of the budget.
   std::int64_t batch_wait_iterations = 0;
   double batch_wait_fill = 0.0;
@@ -89,10 +89,10 @@ struct Stack {
   SchedulerPolicy policy;
   std::int64_t kv_block_tokens = 1;
   FractionOf fraction_of = FractionOf::device;
-  base::Bytes runtime_reserve;      // context, graphs, workspaces
-  base::Bytes collective_reserve;   // more of it where ranks communicate: buffers of collectives
-  base::Seconds iteration_overhead;      // host time of an iteration
-  base::Seconds sequence_overhead;  // more of it for each running sequence
+  base::Bytes runtime_reserve;       // context, graphs, workspaces
+  base::Bytes collective_reserve;    // more of it where ranks communicate: buffers of collectives
+  base::Seconds iteration_overhead;  // host time of an iteration
+  base::Seconds sequence_overhead;   // more of it for each running sequence
   bool asynchronous = false;  // the host prepares an iteration while the GPU runs the one before
   base::Seconds request_overhead;  // once a request: HTTP, first detokenisation
   // Of the front end, which does one thing after the other (sim/replay/front_end.hpp).
@@ -107,7 +107,7 @@ struct Stack {
   // Of an iteration with prompts, as many as graphs cover, but for attention (piecewise CUDA graphs).
   std::int64_t graph_tokens = 0;
   QuantiseFusion fused_quantise = QuantiseFusion::none;
-  bool fused_norm = false;      // norms after an all-reduce are a part of it
+  bool fused_norm = false;           // norms after an all-reduce are a part of it
   bool alternative_experts = false;  // GroupedGemm::alternative_kernel
   AllReduceKernels custom_all_reduce = AllReduceKernels::library;
   ServedError ttft_error;

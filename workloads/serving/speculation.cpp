@@ -252,7 +252,8 @@ void read(base::Fields& f, Speculation& s) {
   read_tree(f, s, branches);
   read_acceptance(f, s);
   int given = 0;
-  for (const char* key : {"acceptance", "acceptance_by_position", "tokens_per_iteration", "measured"}) {
+  for (const char* key :
+       {"acceptance", "acceptance_by_position", "tokens_per_iteration", "measured"}) {
     given += f.has(key) ? 1 : 0;
   }
   if (!branches.empty()) {
@@ -260,10 +261,10 @@ void read(base::Fields& f, Speculation& s) {
     s.acceptance = acceptance_of_tree(branches, s.draft_tokens, s.nodes);
   }
   if (given != 1) {
-    f.problem(
-        "acceptance",
-        "one of acceptance, acceptance_by_position, tokens_per_iteration, measured and tree.branches is "
-        "expected");
+    f.problem("acceptance",
+              "one of acceptance, acceptance_by_position, tokens_per_iteration, measured and "
+              "tree.branches is "
+              "expected");
   }
   if (s.method == DraftMethod::model) {
     f.part("model", [&](base::Fields& g) { read(g, s.model.emplace()); });

@@ -70,7 +70,7 @@ struct Speculation {
   bool drafts() const { return draft_tokens > 0; }
   std::int64_t verified() const { return nodes > 0 ? nodes : draft_tokens; }
   std::int64_t query_tokens() const { return 1 + verified(); }
-  double tokens_per_iteration() const;           // E[X]
+  double tokens_per_iteration() const;      // E[X]
   double steps(std::int64_t tokens) const;  // that make so many on average
   std::int64_t accepted(
       double uniform) const;  // of a draft: X − 1 by inversion of a number of [0, 1)

@@ -191,7 +191,8 @@ TEST_CASE("Experts that a server runs otherwise are second choices, and untuned 
         "system,fw,kernel_source,moe_dtype,num_tokens,hidden_size,inter_size,topk,num_experts,"
         "moe_tp_size,moe_ep_size,distribution,latency_ms\n" +
             chip + ",vllm," + kernel + "," + format + ",16,4096,1536,8,128,1,1,balanced,0.1\n");
-    return Choice{std::get<workloads::GroupedGemm>(row.operators.at(1)).alternative_kernel, row.untuned};
+    return Choice{std::get<workloads::GroupedGemm>(row.operators.at(1)).alternative_kernel,
+                  row.untuned};
   };
   const std::string cutlass = "vllm_modeloptfp8moe_flashinfer_cutlass_flashinferexperts";
   const std::string marlin = "vllm_compressedtensorsw4a4mxfp4moe_marlin_marlinexperts";

@@ -65,8 +65,8 @@ TEST_CASE("a knob reaches through the references on its way", "[unit]") {
   const auto scenario = scenario_with({"system.chip.hbm.bandwidth=1 TB/s"});
   CHECK(scenario.platform.system.chip.bandwidth.si() == Approx(1e12));
   CHECK(scenario.platform.system.chip.id == "h200_sxm");
-  CHECK(scenario_with({"serving.stack.overhead.per_iteration=1 ms"}).serving.stack.iteration_overhead.si() ==
-        Approx(1e-3));
+  CHECK(scenario_with({"serving.stack.overhead.per_iteration=1 ms"})
+            .serving.stack.iteration_overhead.si() == Approx(1e-3));
   CHECK(scenario_with({"system.calibration.memory.dram_efficiency=0.5"})
             .platform.system.calibration.dram_efficiency == 0.5);
 }

@@ -90,8 +90,8 @@ TEST_CASE("Decodes and prompts share an iteration, or prompts go first", "[unit]
 }
 
 TEST_CASE("A prompt that is not to be cut waits for an iteration that holds it", "[unit]") {
-  const Scenario s =
-      scenario("{stack: vllm, max_tokens_per_iteration: 1000, scheduler: {chunked_prompts: false}}");
+  const Scenario s = scenario(
+      "{stack: vllm, max_tokens_per_iteration: 1000, scheduler: {chunked_prompts: false}}");
   Scheduler queue = scheduler(s);
   queue.enqueue({0, 700, 0, 1});
   queue.enqueue({1, 700, 0, 1});
@@ -177,7 +177,8 @@ TEST_CASE("A slot that is freed late is free an iteration later", "[unit]") {
 }
 
 TEST_CASE("A slot that is freed late is free at once when nothing runs", "[unit]") {
-  const Scenario s = scenario("{stack: vllm, max_sequences: 1, scheduler: {delayed_release: true}}");
+  const Scenario s =
+      scenario("{stack: vllm, max_sequences: 1, scheduler: {delayed_release: true}}");
   Scheduler queue = scheduler(s);
   queue.enqueue({0, 100, 0, 1});
   queue.enqueue({1, 100, 0, 1});

@@ -56,7 +56,8 @@ TEST_CASE("A tree of one branch is a chain", "[unit]") {
   const Scenario tree =
       drafting("{method: eagle, draft_tokens: 5, tree: {nodes: 5, branches: [0.7]}}");
   const Scenario chain = drafting("{method: eagle, draft_tokens: 5, acceptance: 0.7}");
-  CHECK(speculation(tree).tokens_per_iteration() == Approx(speculation(chain).tokens_per_iteration()));
+  CHECK(speculation(tree).tokens_per_iteration() ==
+        Approx(speculation(chain).tokens_per_iteration()));
   CHECK(speculation(tree).query_tokens() == speculation(chain).query_tokens());
   Workspace workspace;
   CHECK(estimate(view(tree), workspace).steady.tpot ==

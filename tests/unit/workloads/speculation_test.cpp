@@ -83,7 +83,8 @@ TEST_CASE("Positions behind measured means yield these means", "[unit]") {
   const workloads::MeasuredAcceptance all{"", "", {1, 2, 3, 4}, {1.84, 2.5, 2.99, 3.33}};
   for (std::size_t i = 0; i < 4; ++i) {
     const auto drafts = static_cast<std::int64_t>(i + 1);
-    CHECK(chain(acceptance_of(all, drafts)).tokens_per_iteration() == Approx(all.tokens_per_iteration[i]));
+    CHECK(chain(acceptance_of(all, drafts)).tokens_per_iteration() ==
+          Approx(all.tokens_per_iteration[i]));
   }
   CHECK(acceptance_of(all, 2)[1] == Approx(0.66 / 0.84));
   // One mean alone: all positions are equal.
@@ -92,7 +93,8 @@ TEST_CASE("Positions behind measured means yield these means", "[unit]") {
   CHECK(equal.front() == Approx(equal.back()));
   CHECK(acceptance_of({"", "", {7}, {5.15}}, 3)[0] == Approx(equal[0]));
   // A longer draft that yielded less.
-  CHECK(chain(acceptance_of({"", "", {6, 7}, {3.77, 3.73}}, 7)).tokens_per_iteration() == Approx(3.73));
+  CHECK(chain(acceptance_of({"", "", {6, 7}, {3.77, 3.73}}, 7)).tokens_per_iteration() ==
+        Approx(3.73));
   CHECK(acceptance_of(all, 0).empty());
 }
 
