@@ -6,11 +6,21 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
+# Where there is a ccache it is used. With precompiled headers it finds nothing unless it may overlook the macros of the
+# files in them (its manual, "Precompiled headers"); gcc must name them to it, clang leave the time out of them.
 find_program(CCACHE_PROGRAM ccache)
 mark_as_advanced(CCACHE_PROGRAM)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+  set(sloppiness pch_defines,time_macros)
+  if(DEFINED ENV{CCACHE_SLOPPINESS})
+    string(APPEND sloppiness ",$ENV{CCACHE_SLOPPINESS}")
+  endif()
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      "${CMAKE_COMMAND}" -E env "CCACHE_SLOPPINESS=${sloppiness}" "${CCACHE_PROGRAM}")
 endif()
+add_compile_options(
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>
+  "$<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:SHELL:-Xclang -fno-pch-timestamp>")
 
 if(ROOFCAST_ENABLE_SANITIZERS)
   set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all)
@@ -21,7 +31,18 @@ if(ROOFCAST_ENABLE_SANITIZERS)
 endif()
 
 if(ROOFCAST_ENABLE_FUZZERS)
-  add_compile_options(-fsanitize=fuzzer-no-link)
+  include(CheckCXXSourceCompiles)
+  set(CMAKE_REQUIRED_FLAGS -fsanitize=fuzzer)
+  check_cxx_source_compiles(
+    "extern \"C\" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }"
+    ROOFCAST_HAS_LIBFUZZER)
+  unset(CMAKE_REQUIRED_FLAGS)
+  if(ROOFCAST_HAS_LIBFUZZER)
+    add_compile_options(-fsanitize=fuzzer-no-link)
+  else()
+    message(STATUS "Fuzzers: off, ${CMAKE_CXX_COMPILER} has no libFuzzer")
+    set(ROOFCAST_ENABLE_FUZZERS OFF)
+  endif()
 endif()
 
 add_library(roofcast_compile_flags INTERFACE)

@@ -16,28 +16,41 @@ function(roofcast_embed_catalog)
   roofcast_embed(catalog "${files}")
 endfunction()
 
-# roofcast_embed_file(TARGET <target> NAMESPACE <ns> FUNCTION <name> FILE <file>)
+# roofcast_embed_files(TARGET <target> NAMESPACE <ns> HEADER <folder>/<name>.hpp FILES <file>...)
 #
-# Defines   std::string_view roofcast::<ns>::<name>()
-function(roofcast_embed_file)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "TARGET;NAMESPACE;FUNCTION;FILE" "")
-  get_filename_component(file "${arg_FILE}" ABSOLUTE)
-  roofcast_embed(file "${file}")
+# Defines and declares in HEADER, for each file,   std::string_view roofcast::<ns>::<name>_<file>()
+# where <file> is its name with "_" for ".": asset_report_html(). The names differ.
+function(roofcast_embed_files)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "TARGET;NAMESPACE;HEADER" "FILES")
+  set(files "")
+  foreach(file IN LISTS arg_FILES)
+    get_filename_component(file "${file}" ABSOLUTE)
+    list(APPEND files "${file}")
+  endforeach()
+  roofcast_embed(files "${files}")
+  target_include_directories(${arg_TARGET} PUBLIC "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}>")
 endfunction()
 
 # The part they share; reads the caller's arg_*. The list of files goes through a file of its own,
 # which changes only when the list does: that is what notices a file that went away.
 macro(roofcast_embed kind files)
+  set(header "")
   set(output "${CMAKE_CURRENT_BINARY_DIR}/${arg_FUNCTION}.cpp")
+  if(arg_HEADER)
+    set(header "${PROJECT_BINARY_DIR}/${arg_HEADER}")
+    string(REGEX REPLACE "hpp$" "cpp" output "${header}")
+  endif()
   set(manifest "${output}.files")
   file(CONFIGURE OUTPUT "${manifest}" CONTENT "${files}" @ONLY)
   add_custom_command(
-    OUTPUT "${output}"
+    OUTPUT "${output}" ${header}
     COMMAND "${CMAKE_COMMAND}" -D KIND=${kind} -D NAMESPACE=${arg_NAMESPACE}
-            -D FUNCTION=${arg_FUNCTION} -D "ROOT=${PROJECT_SOURCE_DIR}"
+            -D "FUNCTION=${arg_FUNCTION}" -D "HEADER=${arg_HEADER}"
+            -D "BINARY=${PROJECT_BINARY_DIR}" -D "ROOT=${PROJECT_SOURCE_DIR}"
             -D "MANIFEST=${manifest}" -D "OUTPUT=${output}" -P "${ROOFCAST_EMBED_SCRIPT}"
     DEPENDS ${files} "${manifest}" "${ROOFCAST_EMBED_SCRIPT}"
-    COMMENT "Embedding ${arg_NAMESPACE}::${arg_FUNCTION}"
+    COMMENT "Embedding ${arg_NAMESPACE}::${arg_FUNCTION}${arg_HEADER}"
     VERBATIM)
-  target_sources(${arg_TARGET} PRIVATE "${output}")
+  target_sources(${arg_TARGET} PRIVATE "${output}" ${header})
+  set_source_files_properties("${output}" PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 endmacro()

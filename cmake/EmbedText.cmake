@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Run by Embed.cmake during the build: writes OUTPUT, a C++ source that holds the text of the files
-# named in MANIFEST. KIND is catalog or file; FUNCTION in NAMESPACE returns the text.
+# named in MANIFEST. KIND is catalog, which FUNCTION in NAMESPACE returns, or files, whose functions HEADER declares.
 
 # Appends the literal of one file to OUTPUT. Compilers need not take a literal over 65,536
 # characters, so a long text becomes adjacent literals, cut after a line or a comma (an ASCII
@@ -52,12 +52,23 @@ function(write_catalog files)
   file(APPEND "${OUTPUT}" "};\n  return kEntries;\n}\n\n}  // namespace roofcast::${NAMESPACE}\n")
 endfunction()
 
-function(write_file file)
-  set(signature "std::string_view ${FUNCTION}()")
-  file(APPEND "${OUTPUT}" "#include <string_view>\n\nnamespace roofcast::${NAMESPACE} {\n"
-    "using namespace std::string_view_literals;\n\n${signature};\n\n${signature} {\n  return ")
-  append_literal("${file}")
-  file(APPEND "${OUTPUT}" ";\n}\n\n}  // namespace roofcast::${NAMESPACE}\n")
+function(write_files files)
+  get_filename_component(prefix "${HEADER}" NAME_WE)
+  set(declarations "")
+  file(APPEND "${OUTPUT}" "#include \"${HEADER}\"\n\nnamespace roofcast::${NAMESPACE} {\n"
+    "using namespace std::string_view_literals;\n")
+  foreach(file IN LISTS files)
+    get_filename_component(name "${file}" NAME)
+    string(MAKE_C_IDENTIFIER "${prefix}_${name}" name)
+    string(APPEND declarations "std::string_view ${name}();\n")
+    file(APPEND "${OUTPUT}" "\nstd::string_view ${name}() {\n  return ")
+    append_literal("${file}")
+    file(APPEND "${OUTPUT}" ";\n}\n")
+  endforeach()
+  file(APPEND "${OUTPUT}" "\n}  // namespace roofcast::${NAMESPACE}\n")
+  # Unchanged, it must not look newer: whatever includes it would be compiled again.
+  file(CONFIGURE OUTPUT "${BINARY}/${HEADER}" @ONLY CONTENT
+    "// Written by cmake/EmbedText.cmake. Do not edit.\n#pragma once\n\n#include <string_view>\n\nnamespace roofcast::${NAMESPACE} {\n\n${declarations}\n}  // namespace roofcast::${NAMESPACE}\n")
 endfunction()
 
 file(READ "${MANIFEST}" files)
@@ -65,5 +76,5 @@ file(WRITE "${OUTPUT}" "// Written by cmake/EmbedText.cmake. Do not edit.\n\n")
 if(KIND STREQUAL "catalog")
   write_catalog("${files}")
 else()
-  write_file("${files}")
+  write_files("${files}")
 endif()

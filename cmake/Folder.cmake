@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # One static library for each source folder; its PUBLIC links are the arrows of the architecture.
 
-# roofcast_folder(NAME <folder> [TARGET <target>] [EXCLUDE <file>...] [DEPENDS <library>...])
-#
-# Every folder takes the precompiled headers of base (cmake/Precompiled.cmake).
+# roofcast_folder(NAME <folder> [TARGET <target>] [EXCLUDE <file>...] [DEPENDS <library>...]
+#                 PRECOMPILE <argument of roofcast_precompile>...)
 #
 # Defines <target> (default roofcast_<folder>) from every .cpp below the current folder except the
 # EXCLUDEd ones, and its alias roofcast::<folder>. A new file is noticed by the next build.
 function(roofcast_folder)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TARGET" "EXCLUDE;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TARGET" "EXCLUDE;DEPENDS;PRECOMPILE")
   if(NOT arg_TARGET)
     set(arg_TARGET roofcast_${arg_NAME})
   endif()
@@ -25,5 +24,5 @@ function(roofcast_folder)
   target_include_directories(${arg_TARGET} PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>")
   target_link_libraries(${arg_TARGET} PUBLIC ${arg_DEPENDS}
                         PRIVATE $<BUILD_INTERFACE:roofcast_compile_flags>)
-  roofcast_precompile(${arg_TARGET})
+  roofcast_precompile(${arg_TARGET} ${arg_PRECOMPILE})
 endfunction()

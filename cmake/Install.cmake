@@ -2,8 +2,8 @@
 # What `cmake --install` puts below the prefix:
 #
 #   bin/roofcast                        the program, its manual page, its completions, licence and examples
-#   include/roofcast/sim/estimate.hpp   headers as <roofcast/sim/estimate.hpp>
-#   lib/cmake/roofcast                  find_package(roofcast): roofcast::sim and the layers below it
+#   include/roofcast/estimate.hpp       the interface: <roofcast/estimate.hpp>, ...
+#   lib/cmake/roofcast                  find_package(roofcast): roofcast::roofcast
 
 if(NOT PROJECT_IS_TOP_LEVEL)
   return()
@@ -34,7 +34,6 @@ get_property(written GLOBAL PROPERTY roofcast_written)
 add_custom_target(roofcast_share ALL DEPENDS ${written})
 
 # A package cannot be found by others that links libraries which only this build tree has.
-set(layers base hardware workloads models sim calibrate)
 foreach(package IN ITEMS yaml-cpp fmt)
   if(package IN_LIST ROOFCAST_FETCHED)
     message(STATUS "${package} was fetched, not found: only the program is installed, no libraries")
@@ -42,29 +41,11 @@ foreach(package IN ITEMS yaml-cpp fmt)
   endif()
 endforeach()
 
-foreach(layer IN LISTS layers)
-  target_include_directories(roofcast_${layer} INTERFACE
-    "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+target_include_directories(roofcast_sim INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+foreach(layer IN ITEMS base hardware workloads models sim)
   install(TARGETS roofcast_${layer} EXPORT roofcast ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 endforeach()
-
-# "sim/estimate.hpp" becomes "roofcast/sim/estimate.hpp": an installed header never meets another
-# project's folder of the same name.
-list(JOIN layers "|" any_layer)
-install(CODE "
-  set(source \"${PROJECT_SOURCE_DIR}\")
-  set(headers \"${PROJECT_BINARY_DIR}/include/roofcast\")
-  file(REMOVE_RECURSE \"\${headers}\")
-  foreach(layer IN ITEMS ${layers})
-    file(GLOB_RECURSE files RELATIVE \"\${source}\" \"\${source}/\${layer}/*.hpp\")
-    list(FILTER files EXCLUDE REGEX \"^calibrate/bench/\")  # a program's, in no installed library
-    foreach(file IN LISTS files)
-      file(READ \"\${source}/\${file}\" text)
-      string(REGEX REPLACE \"#include \\\"(${any_layer})/\" \"#include \\\"roofcast/\\\\1/\" text \"\${text}\")
-      file(WRITE \"\${headers}/\${file}\" \"\${text}\")
-    endforeach()
-  endforeach()")
-install(DIRECTORY "${PROJECT_BINARY_DIR}/include/roofcast" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(DIRECTORY sim/interface/roofcast DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 
 set(ROOFCAST_INSTALLS_LIBRARIES ON)  # so that the tests try them
 set(package_files "${CMAKE_INSTALL_LIBDIR}/cmake/roofcast")

@@ -3,7 +3,6 @@
 
 #include <fmt/compile.h>
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +18,7 @@
 
 #include "base/csv/csv_row.hpp"
 #include "base/document/renamed.hpp"
+#include "base/csv/gz_file.hpp"
 #include "base/nearest.hpp"
 
 namespace roofcast::base {
@@ -172,24 +172,6 @@ class Parser {
   std::size_t line_;
 };
 
-[[noreturn]] void fail_file(const std::filesystem::path& file, std::string_view doing,
-                            std::string_view why) {
-  throw CsvError(fmt::format("{}: error: cannot {}: {}", file.string(), doing, why));
-}
-
-std::string system_error_text(int code) { return std::generic_category().message(code); }
-
-struct CloseGz {
-  void operator()(gzFile file) const { gzclose(file); }
-};
-using GzFile = std::unique_ptr<std::remove_pointer_t<gzFile>, CloseGz>;
-
-std::string why_gz(gzFile file) {
-  int code = Z_OK;
-  const char* text = gzerror(file, &code);
-  return code == Z_ERRNO ? system_error_text(errno) : std::string(text);
-}
-
 }  // namespace
 
 std::optional<std::size_t> CsvTable::find_column(std::string_view column) const {
@@ -248,15 +230,9 @@ void refuse_csv_width(const std::string& name, std::size_t line, std::size_t cel
                              cells == 1 ? "" : "s", width));
 }
 
-// zlib reads a file without the gzip magic bytes as it is.
 std::string read_text(const std::filesystem::path& file) {
-  errno = 0;
-  const GzFile in(gzopen(file.c_str(), "rb"));
-  if (in == nullptr) {
-    fail_file(file, "open", system_error_text(errno != 0 ? errno : ENOMEM));
-  }
   constexpr unsigned kBlock = 1U << 20U;
-  gzbuffer(in.get(), kBlock);
+  GzFile in(file, kBlock);
   std::error_code no_size;
   const auto size = std::filesystem::file_size(file, no_size);
   std::string text;
@@ -264,24 +240,12 @@ std::string read_text(const std::filesystem::path& file) {
   if (!no_size) {
     text.reserve(static_cast<std::size_t>(size) + kBlock + 1);  // no copy later when it is plain
   }
-  while (true) {
+  for (std::size_t got = 1; got > 0; used += got) {
     if (used + kBlock > text.capacity()) {
       text.reserve(2 * text.capacity() + kBlock);
     }
     text.resize(used + kBlock);
-    const int got = gzread(in.get(), text.data() + used, kBlock);
-    if (got < 0) {
-      fail_file(file, "read", why_gz(in.get()));
-    }
-    used += static_cast<std::size_t>(got);
-    if (got == 0) {
-      break;
-    }
-  }
-  int code = Z_OK;
-  gzerror(in.get(), &code);
-  if (code != Z_OK) {
-    fail_file(file, "read", "the compressed data end too early");
+    got = in.read(text.data() + used, kBlock);
   }
   text.resize(used);
   return text;
@@ -307,9 +271,8 @@ class CsvWriter::Sink {
   explicit Sink(const std::filesystem::path& file) : file_(file) {
     errno = 0;
     if (file.extension() == ".gz") {
-      auto& gz =
-          target_.emplace<GzFile>(gzopen(file.c_str(), "wb1"));  // 1: little larger, far faster
-      if (gz == nullptr) {
+      // 1: little larger, far faster.
+      if (target_.emplace<GzHandle>(gzopen(file.c_str(), "wb1")) == nullptr) {
         fail("open");
       }
     } else if (!target_.emplace<std::ofstream>(file, std::ios::binary).is_open()) {
@@ -319,7 +282,7 @@ class CsvWriter::Sink {
 
   void write(std::string_view text) {
     errno = 0;
-    if (auto* gz = std::get_if<GzFile>(&target_)) {
+    if (auto* gz = std::get_if<GzHandle>(&target_)) {
       while (!text.empty()) {
         const std::string_view part = text.substr(0, 1U << 30U);
         if (gzwrite(gz->get(), part.data(), static_cast<unsigned>(part.size())) == 0) {
@@ -334,14 +297,14 @@ class CsvWriter::Sink {
 
   void flush() {
     errno = 0;
-    auto* gz = std::get_if<GzFile>(&target_);
+    auto* gz = std::get_if<GzHandle>(&target_);
     if (gz != nullptr ? gzflush(gz->get(), Z_SYNC_FLUSH) != Z_OK : !stream().flush()) {
       fail("write");
     }
   }
 
   void close() {
-    if (auto* gz = std::get_if<GzFile>(&target_)) {
+    if (auto* gz = std::get_if<GzHandle>(&target_)) {
       errno = 0;
       if (gzclose(gz->release()) != Z_OK) {
         fail("write");
@@ -357,12 +320,12 @@ class CsvWriter::Sink {
     return own != nullptr ? *own : *std::get<std::ostream*>(target_);
   }
   [[noreturn]] void fail(std::string_view doing) const {
-    fail_file(file_.empty() ? "output" : file_, doing,
-              errno != 0 ? system_error_text(errno) : "the stream failed");
+    refuse_file(file_.empty() ? "output" : file_.string(), doing,
+                errno != 0 ? std::generic_category().message(errno) : "the stream failed");
   }
 
   std::filesystem::path file_;
-  std::variant<std::ostream*, std::ofstream, GzFile> target_;
+  std::variant<std::ostream*, std::ofstream, GzHandle> target_;
 };
 
 CsvWriter::CsvWriter(std::ostream& out, const std::vector<std::string>& columns)

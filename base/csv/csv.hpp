@@ -19,15 +19,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/csv/csv_error.hpp"
 #include "base/document/problems.hpp"
 
 namespace roofcast::base {
-
-// A table that cannot be read, or a file that cannot be written.
-class CsvError : public InputError {
- public:
-  using InputError::InputError;
-};
 
 // Column names and cells. All cells lie in one buffer, 8 bytes of index each; access is O(1).
 class CsvTable {

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/csv/csv_file.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <system_error>
 
 #include "base/csv/csv_row.hpp"
 
@@ -16,22 +12,13 @@ namespace {
 constexpr unsigned kBlock = 1U << 22U;
 constexpr unsigned kSmallBuffer = 1U << 17U;  // of zlib's, which plain blocks then bypass
 
-[[noreturn]] void fail(const std::string& name, std::string_view doing, std::string_view why) {
-  throw CsvError(fmt::format("{}: error: cannot {}: {}", name, doing, why));
-}
-
 }  // namespace
 
 CsvFile::CsvFile(const std::filesystem::path& file) : name_(file.string()) {
   if (!std::filesystem::is_regular_file(file)) {
     buffer_ = read_text(file);  // a pipe is read once; also what cannot be opened
   } else {
-    errno = 0;
-    in_.reset(gzopen(file.c_str(), "rb"));
-    if (in_ == nullptr) {
-      fail(name_, "open", std::generic_category().message(errno != 0 ? errno : ENOMEM));
-    }
-    gzbuffer(in_.get(), kSmallBuffer);
+    in_.emplace(file, kSmallBuffer);
   }
   find_row();
   header_text_ = buffer_.substr(begin_, end_ - begin_);
@@ -40,7 +27,7 @@ CsvFile::CsvFile(const std::filesystem::path& file) : name_(file.string()) {
 }
 
 bool CsvFile::fill() {
-  if (in_ == nullptr) {
+  if (!in_) {
     return false;
   }
   offset_ += begin_;
@@ -49,16 +36,8 @@ bool CsvFile::fill() {
   begin_ = 0;
   const std::size_t used = buffer_.size();
   buffer_.resize(used + kBlock);
-  const int got = gzread(in_.get(), buffer_.data() + used, kBlock);
-  buffer_.resize(used + static_cast<std::size_t>(std::max(got, 0)));
-  int code = Z_OK;
-  const char* text = gzerror(in_.get(), &code);
-  if (got < 0 || code == Z_BUF_ERROR) {
-    fail(name_, "read",
-         code == Z_ERRNO       ? std::generic_category().message(errno)
-         : code == Z_BUF_ERROR ? "the compressed data end too early"
-                               : text);
-  }
+  const std::size_t got = in_->read(buffer_.data() + used, kBlock);
+  buffer_.resize(used + got);
   return got > 0;
 }
 
@@ -142,14 +121,11 @@ void CsvFile::read(const std::vector<std::size_t>& columns, const Row& row) {
 
 std::string CsvFile::bytes(std::uint64_t from, std::uint64_t to) {
   const auto size = static_cast<std::size_t>(to - from);
-  if (in_ == nullptr) {
+  if (!in_) {
     return buffer_.substr(static_cast<std::size_t>(from), size);
   }
   std::string text(size, '\0');
-  if (gzseek(in_.get(), static_cast<z_off_t>(from), SEEK_SET) < 0 ||
-      gzread(in_.get(), text.data(), static_cast<unsigned>(size)) != static_cast<int>(size)) {
-    fail(name_, "read", "it changed while it was read");
-  }
+  in_->read_again(from, text.data(), static_cast<unsigned>(size));
   return text;
 }
 

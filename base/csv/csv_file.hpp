@@ -4,13 +4,10 @@
 // The rules, the messages and gzip are those of base/csv/csv.hpp.
 #pragma once
 
-#include <zlib.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +15,7 @@
 #include <vector>
 
 #include "base/csv/csv.hpp"
+#include "base/csv/gz_file.hpp"
 
 namespace roofcast::base {
 
@@ -40,16 +38,12 @@ class CsvFile {
   CsvTable table(const std::vector<std::size_t>& rows);
 
  private:
-  struct Close {
-    void operator()(gzFile file) const { gzclose(file); }
-  };
-
   bool find_row();  // the next one, in buffer_[begin_, end_); false at the end of the file
   bool fill();      // more of the file behind what the buffer has
   std::string bytes(std::uint64_t from, std::uint64_t to);
 
   std::string name_;
-  std::unique_ptr<std::remove_pointer_t<gzFile>, Close> in_;  // none: all is in the buffer
+  std::optional<GzFile> in_;  // none: all is in the buffer
   std::string buffer_;
   std::uint64_t offset_ = 0;  // of the buffer in the file
   std::size_t begin_ = 0;     // of the row that was found

@@ -3,14 +3,12 @@
 // A file as a stream that is not kept, decompressed when its first bytes say that it is gzip.
 #pragma once
 
-#include <zlib.h>
-
 #include <filesystem>
 #include <istream>
-#include <memory>
 #include <streambuf>
-#include <string>
 #include <vector>
+
+#include "base/csv/gz_file.hpp"
 
 namespace roofcast::base {
 
@@ -22,12 +20,7 @@ class GzBuffer : public std::streambuf {
   int_type underflow() override;  // CsvError when the file is cut off or no gzip after all
 
  private:
-  struct Close {
-    void operator()(gzFile file) const { gzclose(file); }
-  };
-
-  std::string name_;
-  std::unique_ptr<std::remove_pointer_t<gzFile>, Close> in_;
+  GzFile in_;
   std::vector<char> buffer_;
 };
 

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "base/document/renamed.hpp"
-#include "base/document/schema.hpp"
+#include "base/document/recorder.hpp"
 #include "base/nearest.hpp"
 
 namespace roofcast::base {

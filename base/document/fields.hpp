@@ -13,39 +13,24 @@
 // default). `null` is the same as absent. A key may stand under its old name (base/document/renamed.hpp). end() reports the keys that are missing, and those nobody
 // asked for with the nearest name; a key that is both, misspelt, is reported once.
 //
-// The same function says what it would read when it is given a Recorder (base/document/schema.hpp) instead of
+// The same function says what it would read when it is given a Recorder (base/document/recorder.hpp) instead of
 // a document.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/document/key.hpp"
 #include "base/document/node.hpp"
 #include "base/document/problems.hpp"
 #include "base/units/unit_text.hpp"
 
 namespace roofcast::base {
-
-struct Range {
-  double least = -std::numeric_limits<double>::infinity();
-  double most = std::numeric_limits<double>::infinity();
-  bool open_below = false;  // least itself is excluded
-};
-inline constexpr Range any_value{};
-inline constexpr Range positive{0.0, std::numeric_limits<double>::infinity(), true};
-inline constexpr Range not_negative{0.0};
-inline constexpr Range fraction{0.0, 1.0};
-inline constexpr Range at_least_one{1.0};
-
-enum class Need { required, optional };
-inline constexpr Need required = Need::required;
-inline constexpr Need optional = Need::optional;
 
 template <class E>
 using Choices = std::vector<std::pair<std::string, E>>;

@@ -11,6 +11,7 @@
 #include <unordered_set>
 
 #include "base/document/problems.hpp"
+#include "base/document/utf8.hpp"
 
 namespace roofcast::base {
 namespace {
@@ -337,27 +338,6 @@ bool find_tab(Place& place) {
 
 }  // namespace
 
-std::size_t character_size(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  const unsigned first = byte(0);
-  if (first < 0x80) {
-    return text.empty() ? 0 : 1;
-  }
-  const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  for (std::size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xc0u) != 0x80) {
-      return 0;
-    }
-  }
-  // Too long for their value, surrogates, and beyond U+10FFFF.
-  const bool bad = first < 0xc2 || first > 0xf4 || (first == 0xe0 && byte(1) < 0xa0) ||
-                   (first == 0xed && byte(1) > 0x9f) || (first == 0xf0 && byte(1) < 0x90) ||
-                   (first == 0xf4 && byte(1) > 0x8f);
-  return bad ? 0 : size;
-}
-
 const Entry* Node::entry(std::string_view key) const {
   const auto it =
       std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.key == key; });
@@ -422,9 +402,9 @@ Node parse_document(std::shared_ptr<const Source> source) {
       fail(start, "the document is empty");
     }
     Node root = builder.take();
-    TreeBuilder second(source);
-    if (parser.HandleNextDocument(second)) {
-      fail(second.take().place, "a second document (---) starts here; give one");
+    TreeBuilder again(source);
+    if (parser.HandleNextDocument(again)) {
+      fail(again.take().place, "a second document (---) starts here; give one");
     }
     return root;
   } catch (const YAML::Exception& e) {

@@ -14,25 +14,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/document/place.hpp"
+
 namespace roofcast::base {
-
-// The text a node came from: a file, a catalog entry, or a command-line argument.
-struct Source {
-  std::string name;  // what an error message calls it, e.g. "sweep.yaml" or "--set"
-  std::string text;
-  std::string directory;  // where relative paths named in it start; empty = working directory
-};
-
-struct Mark {
-  int line = 0;    // 0-based
-  int column = 0;  // 0-based, in bytes
-};
-
-// A place a message can point at.
-struct Place {
-  std::shared_ptr<const Source> source;
-  Mark mark;
-};
 
 struct Entry;
 
@@ -66,9 +50,6 @@ struct Entry {
 };
 
 Node scalar_node(std::string text, Place place);
-
-// The bytes of the UTF-8 character that `text` starts with; 0 when it starts with none.
-std::size_t character_size(std::string_view text);
 
 // Throws InputError (base/document/problems.hpp) with every problem found.
 Node parse_document(std::shared_ptr<const Source> source);

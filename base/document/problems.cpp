@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/document/utf8.hpp"
+
 namespace roofcast::base {
 namespace {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/document/node.hpp"
+#include "base/document/place.hpp"
 
 namespace roofcast::base {
 

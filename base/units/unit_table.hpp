@@ -6,7 +6,7 @@
 #include <array>
 #include <string_view>
 
-#include "base/units/unit_text.hpp"
+#include "base/units/dimension.hpp"
 
 namespace roofcast::base {
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/statistics/quantile.hpp"
 #include "calibrate/fit/fit.hpp"
 #include "calibrate/operators/operator_rows.hpp"
 #include "calibrate/operators/predict.hpp"
@@ -117,8 +118,8 @@ std::string transferred_errors(const std::vector<KindAccuracy>& kinds) {
       rows.push_back(pair.measured / pair.predicted);
     }
     text += error_item({k.kind, 0, 0, static_cast<std::int64_t>(e.rows), e.median, e.p90, e.bias,
-                        std::min(quantile(ratios, 0.05), quantile(rows, 0.05)),
-                        std::max(quantile(ratios, 0.95), quantile(rows, 0.95))}) +
+                        std::min(base::quantile(ratios, 0.05), base::quantile(rows, 0.05)),
+                        std::max(base::quantile(ratios, 0.95), base::quantile(rows, 0.95))}) +
             "\n";
   }
   return text;

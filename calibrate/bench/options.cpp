@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibrate/bench/options.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include "calibrate/bench/plan.hpp"
 
 namespace roofcast::bench {

@@ -3,11 +3,14 @@
 // The command line of roofcast-bench.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace roofcast::bench {
 

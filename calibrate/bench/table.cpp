@@ -6,13 +6,14 @@
 #include <utility>
 
 #include "base/csv/csv.hpp"
+#include "base/statistics/quantile.hpp"
 #include "calibrate/platforms/error_summary.hpp"
 
 namespace roofcast::bench {
 
 Spread spread_of(const std::vector<double>& samples) {
-  return {calibrate::quantile(samples, 0.5), calibrate::quantile(samples, 0.1),
-          calibrate::quantile(samples, 0.9), static_cast<std::int64_t>(samples.size())};
+  return {base::quantile(samples, 0.5), base::quantile(samples, 0.1), base::quantile(samples, 0.9),
+          static_cast<std::int64_t>(samples.size())};
 }
 
 Cells cells_of(const Spread& spread, double unit) {

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/document/schema.hpp"
+#include "base/statistics/quantile.hpp"
 #include "calibrate/fit/correction_fit.hpp"
 #include "calibrate/fit/least_squares.hpp"
 #include "calibrate/operators/predict.hpp"
@@ -292,8 +293,8 @@ KindErrors judged(const Table& table, const models::Machine& generic,
   for (const Pair& pair : after) {
     ratios.push_back(pair.measured / pair.predicted);
   }
-  errors.low = quantile(ratios, 0.05);
-  errors.high = quantile(ratios, 0.95);
+  errors.low = base::quantile(ratios, 0.05);
+  errors.high = base::quantile(ratios, 0.95);
   return errors;
 }
 

@@ -3,24 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
-namespace roofcast::calibrate {
+#include "base/statistics/quantile.hpp"
 
-double quantile(std::vector<double> values, double q) {
-  if (values.empty()) {
-    return std::numeric_limits<double>::quiet_NaN();
-  }
-  std::sort(values.begin(), values.end());
-  const double position = q * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
-  const std::size_t above = std::min(below + 1, values.size() - 1);
-  const double share = position - static_cast<double>(below);
-  return values[below] + share * (values[above] - values[below]);
-}
+namespace roofcast::calibrate {
 
 ErrorSummary summarise(std::span<const Pair> pairs) {
   std::vector<double> errors;
@@ -37,9 +25,9 @@ ErrorSummary summarise(std::span<const Pair> pairs) {
   summary.rows = pairs.size();
   summary.mape = std::accumulate(magnitudes.begin(), magnitudes.end(), 0.0) /
                  static_cast<double>(magnitudes.size());
-  summary.median = quantile(magnitudes, 0.5);
-  summary.p90 = quantile(magnitudes, 0.9);
-  summary.bias = quantile(errors, 0.5);
+  summary.median = base::quantile(magnitudes, 0.5);
+  summary.p90 = base::quantile(magnitudes, 0.9);
+  summary.bias = base::quantile(errors, 0.5);
   summary.coverage90 = static_cast<double>(within) / static_cast<double>(with_interval);
   return summary;
 }

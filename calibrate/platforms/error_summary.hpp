@@ -19,10 +19,6 @@ struct Pair {
   double high = std::numeric_limits<double>::quiet_NaN();
 };
 
-// The q-quantile (0 ≤ q ≤ 1) of values in any order: linear between order statistics at position
-// q·(n−1) of the sorted values (R's type 7). NaN when there are none.
-double quantile(std::vector<double> values, double q);
-
 // Fractions; NaN when there are no pairs.
 struct ErrorSummary {
   std::size_t rows = 0;

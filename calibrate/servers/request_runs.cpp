@@ -7,7 +7,6 @@
 #include <cctype>
 #include <cmath>
 #include <limits>
-#include <regex>
 
 #include "base/csv/csv.hpp"
 #include "base/document/fields.hpp"
@@ -132,15 +131,32 @@ std::vector<std::string> chips_called(const std::string& gpu) {
   return found;
 }
 
+// Whether what follows a model's id is "-instruct", "-v0.3", "-2507" and the like, or several of them.
+bool says_trained_further(std::string_view rest) {
+  while (rest.starts_with('-')) {
+    const std::string_view word = rest.substr(1, rest.find('-', 1) - 1);
+    const auto all_of = [](std::string_view text, std::string_view characters) {
+      return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
+    };
+    const std::string_view words[] = {"base", "chat", "hf", "instruct", "thinking"};
+    if (std::find(std::begin(words), std::end(words), word) == std::end(words) &&
+        !(word.starts_with('v') && all_of(word.substr(1), "0123456789.")) &&
+        !(word.size() == 4 && all_of(word, "0123456789"))) {
+      return false;
+    }
+    rest.remove_prefix(1 + word.size());
+  }
+  return rest.empty();
+}
+
 // "meta-llama/Llama-3.1-8B-Instruct" is llama-3.1-8b: what was trained further has the same shapes.
 std::string model_called(const std::string& path) {
   if (const auto id = base::id_called(workloads::model_catalog(), path)) {
     return *id;
   }
-  static const std::regex further("(-(base|chat|hf|instruct|thinking|v[0-9.]+|[0-9]{4}))*");
   const std::string name = small_letters(path.substr(path.find_last_of('/') + 1));
   for (const std::string& id : base::catalog_ids(workloads::model_catalog())) {
-    if (name.starts_with(id) && std::regex_match(name.substr(id.size()), further)) {
+    if (name.starts_with(id) && says_trained_further(name.substr(id.size()))) {
       return id;
     }
   }

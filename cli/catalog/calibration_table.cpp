@@ -10,12 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/assets/asset.hpp"
 #include "cli/catalog/catalogs.hpp"
 #include "cli/tables/text_table.hpp"
 
 namespace roofcast::cli {
-
-std::string_view asset_catalog_page();
 
 namespace {
 
@@ -43,7 +42,7 @@ std::vector<std::string> split(const std::string& text) {
 
 // By "group.key", from the rows "| `group` | `key`, … | meaning |" of the page's section.
 std::map<std::string, std::string> meanings() {
-  const std::string_view page = asset_catalog_page();
+  const std::string_view page = asset_catalog_md();
   const std::size_t begin = page.find("\n## calibration\n");
   std::istringstream section(
       std::string(page.substr(begin, page.find("\n## ", begin + 1) - begin)));

@@ -6,7 +6,7 @@
 // number that must divide another) it does not refuse.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>

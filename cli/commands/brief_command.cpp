@@ -109,7 +109,7 @@ int run_brief(const Options& options) {
 
 }  // namespace
 
-void add_brief(CLI::App& app, Run& chosen) {
+void add_brief(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "brief",
       "Writes one page about a roadmap, a sweep or a scenario, for decisions\n"

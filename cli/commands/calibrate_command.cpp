@@ -38,7 +38,7 @@ int fit(const FitOptions& options) {
   return kDone;
 }
 
-void add_fit(CLI::App& calibrate, Run& chosen) {
+void add_fit(Command& calibrate, Run& chosen) {
   auto* command = calibrate.add_subcommand(
       "fit",
       "Fits the parameters of a chip and stack to measured operators\n"
@@ -54,7 +54,7 @@ void add_fit(CLI::App& calibrate, Run& chosen) {
       ->required();
   command->add_option("--stack", options->stack, "the stack whose rows are fitted")
       ->required()
-      ->check(CLI::IsMember(base::catalog_ids(workloads::stack_catalog())));
+      ->one_of(base::catalog_ids(workloads::stack_catalog()));
   command->add_option("-o,--output", options->output, "the overlay, YAML")
       ->type_name(kFile)
       ->required();
@@ -64,7 +64,7 @@ void add_fit(CLI::App& calibrate, Run& chosen) {
   command->callback([&chosen, options] { chosen = [options] { return fit(*options); }; });
 }
 
-void add_accuracy(CLI::App& calibrate, Run& chosen) {
+void add_accuracy(Command& calibrate, Run& chosen) {
   struct Options {
     std::string tables, output;
   };
@@ -93,10 +93,10 @@ void add_accuracy(CLI::App& calibrate, Run& chosen) {
 
 }  // namespace
 
-void add_calibrate(CLI::App& app, Run& chosen) {
+void add_calibrate(Command& app, Run& chosen) {
   auto* command =
       app.add_subcommand("calibrate", "Compares forecasts with measurements, and fits them");
-  command->require_subcommand(1);
+  command->require_subcommand();
   auto* validate = command->add_subcommand(
       "validate",
       "Forecasts every row of a table of measurements and prints the errors\n"
@@ -110,9 +110,7 @@ void add_calibrate(CLI::App& app, Run& chosen) {
   auto options = std::make_shared<ValidationOptions>();
   std::vector<std::string> kinds = calibrate::operator_kinds();
   kinds.insert(kinds.end(), {"serving", "requests", "training", "rl"});
-  validate->add_option("kind", options->kind, "what was measured")
-      ->required()
-      ->check(CLI::IsMember(kinds));
+  validate->add_option("kind", options->kind, "what was measured")->required()->one_of(kinds);
   validate
       ->add_option("data", options->data, "the table, .csv or .csv.gz; for requests a directory")
       ->type_name(kFile)
@@ -130,7 +128,7 @@ void add_calibrate(CLI::App& app, Run& chosen) {
   validate
       ->add_option("--chip-parameters", options->chip_parameters,
                    "transferred: forecast as if the chip itself had never been measured")
-      ->check(CLI::IsMember({"own", "transferred"}));
+      ->one_of({"own", "transferred"});
   validate
       ->add_option(
           "--report", options->report,

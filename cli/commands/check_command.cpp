@@ -57,7 +57,7 @@ bool check(const std::string& file, const std::string& kind_name) {
 
 }  // namespace
 
-void add_check(CLI::App& app, Run& chosen) {
+void add_check(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "check",
       "Reports every mistake in scenarios, sweeps and catalog files\n"

@@ -10,7 +10,7 @@
 
 namespace roofcast::cli {
 
-void add_claims(CLI::App& calibrate, Run& chosen) {
+void add_claims(Command& calibrate, Run& chosen) {
   auto* command = calibrate.add_subcommand(
       "claims",
       "Writes a page with published figures beside ours\n"

@@ -75,7 +75,7 @@ int run_compare(Options& options) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, Run& chosen) {
+void add_compare(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "compare",
       "Compares options of a roadmap, two results, or logs with the forecast\n"
@@ -141,10 +141,10 @@ void add_compare(CLI::App& app, Run& chosen) {
                    "how many iterations a profile holds; default: what the log says")
       ->type_name(kNumber);
   command->add_option("--step", measured.step, "the kind of iteration that a profile shows")
-      ->check(CLI::IsMember({"decode", "prompts"}))
+      ->one_of({"decode", "prompts"})
       ->capture_default_str();
   command->add_option("--format", measured.format, "the format of a comparison with logs")
-      ->check(CLI::IsMember({"text", "json"}))
+      ->one_of({"text", "json"})
       ->capture_default_str()
       ->group("Output");
   command->add_flag(

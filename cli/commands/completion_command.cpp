@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "cli/assets/asset.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/completion.hpp"
 #include "cli/program/usage.hpp"
 
 namespace roofcast::cli {
-
-std::string_view asset_completion_bash();
-std::string_view asset_completion_zsh();
-std::string_view asset_completion_fish();
 
 namespace {
 
@@ -23,7 +20,7 @@ void print(const Proposals& proposals) {
 
 }  // namespace
 
-void add_completion(CLI::App& app, Run& chosen) {
+void add_completion(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "completion",
       "Prints a script that completes commands, options, ids and knobs\n"
@@ -31,7 +28,7 @@ void add_completion(CLI::App& app, Run& chosen) {
   auto shell = std::make_shared<std::string>();
   command->add_option("shell", *shell, "the shell that reads the script")
       ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+      ->one_of({"bash", "zsh", "fish"});
   command->footer(
       examples({"source <(roofcast completion bash)           # in ~/.bashrc",
                 "roofcast completion zsh > _roofcast          # in a folder of $fpath",
@@ -48,9 +45,9 @@ void add_completion(CLI::App& app, Run& chosen) {
   auto* complete = app.add_subcommand("complete", "What the scripts call")->group("");
   auto words = std::make_shared<std::vector<std::string>>();
   complete->add_option("words", *words, "after --: the words after the program's name");
-  complete->callback([&app, &chosen, words] {
-    chosen = [&app, words] {
-      print(propose(app, *words));
+  complete->callback([&program = app.tree(), &chosen, words] {
+    chosen = [&program, words] {
+      print(propose(program, *words));
       return kDone;
     };
   });

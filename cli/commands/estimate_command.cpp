@@ -165,7 +165,7 @@ int run_estimate(const Options& options) {
 
 }  // namespace
 
-void add_estimate(CLI::App& app, Run& chosen) {
+void add_estimate(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "estimate",
       "Forecasts one scenario: latency, throughput, memory, cost and their limits\n"
@@ -182,7 +182,7 @@ void add_estimate(CLI::App& app, Run& chosen) {
       ->type_name(kKnobValue)
       ->take_all();
   command->add_option("--format", options->format, "the format of the output")
-      ->check(CLI::IsMember({"text", "json", "csv"}))
+      ->one_of({"text", "json", "csv"})
       ->capture_default_str()
       ->group("Output");
   command

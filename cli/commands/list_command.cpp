@@ -35,7 +35,7 @@ void list(const DocumentKind& kind) {
 
 }  // namespace
 
-void add_list(CLI::App& app, Run& chosen) {
+void add_list(Command& app, Run& chosen) {
   auto* command = app.add_subcommand("list", "Lists the entries of the catalog");
   auto kind = std::make_shared<std::string>();
   auto csv = std::make_shared<bool>(false);

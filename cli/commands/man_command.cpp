@@ -45,7 +45,7 @@ std::string command_text(const CLI::App& command) {
       out += tagged(*argument);
     }
     for (const CLI::Option* option : options(command)) {
-      out += option == command.get_help_ptr() ? "" : tagged(*option);
+      out += is_help(*option, command) ? "" : tagged(*option);
     }
     for (const auto& [heading, lines] : footer_sections(command)) {
       out += fmt::format(".PP\n{}:\n.PP\n{}", plain(heading), literal(lines));
@@ -80,12 +80,12 @@ std::string page(const CLI::App& program) {
 
 }  // namespace
 
-void add_man(CLI::App& app, Run& chosen) {
+void add_man(Command& app, Run& chosen) {
   auto* command = app.add_subcommand("man", "Prints the manual page");
   command->footer(examples({"roofcast man > roofcast.1"}));
-  command->callback([&app, &chosen] {
-    chosen = [&app] {
-      fmt::print("{}", page(app));
+  command->callback([&program = app.tree(), &chosen] {
+    chosen = [&program] {
+      fmt::print("{}", page(program));
       return kDone;
     };
   });

@@ -267,7 +267,7 @@ int run_pareto(const Options& options) {
 
 }  // namespace
 
-void add_pareto(CLI::App& app, Run& chosen) {
+void add_pareto(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "pareto",
       "Finds the Pareto front of a result CSV, for any of its columns\n"

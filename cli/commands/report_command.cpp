@@ -31,7 +31,7 @@ int run_report(const std::string& results, const std::string& output) {
 
 }  // namespace
 
-void add_report(CLI::App& app, Run& chosen) {
+void add_report(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "report",
       "Writes an HTML report of a result CSV, in one file\n"

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/document/problems.hpp"
 #include "base/nearest.hpp"
@@ -26,7 +27,7 @@ int print_schema(const std::string& kind) {
 
 }  // namespace
 
-void add_schema(CLI::App& app, Run& chosen) {
+void add_schema(Command& app, Run& chosen) {
   auto* command =
       app.add_subcommand("schema", "Prints the JSON Schema of a kind of document, for editors");
   auto kind = std::make_shared<std::string>();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "cli/pages/sensitivity_report.hpp"
 #include "cli/program/commands.hpp"
@@ -130,7 +131,7 @@ int run_sensitivity(const Options& options) {
 
 }  // namespace
 
-void add_sensitivity(CLI::App& app, Run& chosen) {
+void add_sensitivity(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "sensitivity",
       "Shows what one more percent of each resource buys, and what limits a result\n"
@@ -164,20 +165,20 @@ void add_sensitivity(CLI::App& app, Run& chosen) {
       ->add_option("--step", options->steps.step,
                    "the factor by which a knob goes up and down to measure its elasticity")
       ->type_name(kNumber)
-      ->check(CLI::Range(1.0001, 100.0).description(""))
+      ->within(1.0001, 100.0)
       ->capture_default_str();
   command
       ->add_option("--gain", options->steps.gain,
                    "the factor of the last column: how much better each knob becomes there")
       ->type_name(kNumber)
-      ->check(CLI::Range(1.0001, 1000.0).description(""))
+      ->within(1.0001, 1000.0)
       ->capture_default_str();
   command
       ->add_option(
           "--rows", options->variance.rows,
           "rows of the sample over the ranges; default: doubled until the intervals are 0.05")
       ->type_name(kNumber)
-      ->check(CLI::Range(std::size_t{32}, std::size_t{1'000'000}).description(""));
+      ->within(std::size_t{32}, std::size_t{1'000'000});
   command->add_option("--seed", options->variance.seed, "the seed of the sample")
       ->type_name(kNumber)
       ->capture_default_str();
@@ -187,7 +188,7 @@ void add_sensitivity(CLI::App& app, Run& chosen) {
       ->type_name(kFile)
       ->group("Output");
   command->add_option("--format", options->format, "the format of the output")
-      ->check(CLI::IsMember({"text", "json", "csv"}))
+      ->one_of({"text", "json", "csv"})
       ->capture_default_str()
       ->group("Output");
   command->add_flag("--strict", options->strict, "exit with 3 if the scenario does not fit");

@@ -73,7 +73,7 @@ base::Node document_of(const DocumentKind& kind, const std::string& id) {
 
 }  // namespace
 
-void add_show(CLI::App& app, Run& chosen) {
+void add_show(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "show",
       "Prints one entry of the catalog, with the sources of its figures\n"

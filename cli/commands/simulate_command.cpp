@@ -414,7 +414,7 @@ int run_simulate(const Options& options) {
 
 }  // namespace
 
-void add_simulate(CLI::App& app, Run& chosen) {
+void add_simulate(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "simulate",
       "Simulates one scenario request by request: latencies, queues, KV cache\n"
@@ -457,7 +457,7 @@ void add_simulate(CLI::App& app, Run& chosen) {
       ->type_name(kFile)
       ->group("Output");
   command->add_option("--format", options->format, "the format of the output")
-      ->check(CLI::IsMember({"text", "json"}))
+      ->one_of({"text", "json"})
       ->capture_default_str()
       ->group("Output");
   command->footer(

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
@@ -286,7 +287,7 @@ int run_solve(const Options& options) {
 
 }  // namespace
 
-void add_solve(CLI::App& app, Run& chosen) {
+void add_solve(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "solve",
       "Finds the value of a knob that meets conditions, or the best of several knobs\n"
@@ -325,7 +326,7 @@ void add_solve(CLI::App& app, Run& chosen) {
   command->add_flag("--simulate", options->simulate,
                     "also simulate the answer; the first fifth of the requests is not counted");
   command->add_option("--format", options->format, "the format of the output")
-      ->check(CLI::IsMember({"text", "json", "csv"}))
+      ->one_of({"text", "json", "csv"})
       ->capture_default_str()
       ->group("Output");
   command->add_flag("--strict", options->strict, "exit with 3 if nothing meets the conditions");

@@ -97,7 +97,7 @@ int run_sweep_command(const Options& options) {
 
 }  // namespace
 
-void add_sweep(CLI::App& app, Run& chosen) {
+void add_sweep(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "sweep",
       "Forecasts every combination of the axes of a sweep: CSV, front, report\n"

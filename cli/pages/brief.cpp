@@ -5,12 +5,10 @@
 
 #include <cctype>
 
+#include "cli/assets/asset.hpp"
 #include "cli/pages/html_page.hpp"
 
 namespace roofcast::cli {
-
-std::string_view asset_brief_html();
-std::string_view asset_report_css();
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/statistics/quantile.hpp"
 #include "calibrate/accuracy/claims.hpp"
 #include "calibrate/platforms/error_summary.hpp"
 
@@ -138,7 +139,7 @@ std::string claims_page() {
       "{}{} figures; {} of them are met within 20 %, the median difference is {}. {} more are "
       "listed "
       "that cannot be computed.\n{}",
-      kIntroduction, differences.size(), near, calibrate::percent(calibrate::quantile(sizes, 0.5)),
+      kIntroduction, differences.size(), near, calibrate::percent(base::quantile(sizes, 0.5)),
       left_out, sections);
 }
 

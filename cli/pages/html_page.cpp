@@ -3,20 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 
 #include "base/document/text_file.hpp"
+#include "cli/assets/asset.hpp"
 
 namespace roofcast::cli {
-
-std::string_view asset_page_head_html();
-std::string_view asset_page_foot_html();
-std::string_view asset_report_css();
-std::string_view asset_echarts_js();
-std::string_view asset_report_page_js();
-std::string_view asset_download_js();
-std::string_view asset_report_charts_js();
 
 namespace {
 
@@ -52,7 +46,7 @@ void write_page(std::string_view page, const std::vector<std::string_view>& scri
                 const ordered_json& data, const std::filesystem::path& file) {
   const std::string json =
       escaped(data.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
-  std::vector<std::string_view> all = {asset_echarts_js(), asset_report_page_js(),
+  std::vector<std::string_view> all = {asset_echarts_min_js(), asset_report_page_js(),
                                        asset_download_js(), asset_report_charts_js()};
   all.insert(all.end(), scripts.begin(), scripts.end());
   std::string elements;

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/csv/csv.hpp"
+#include "cli/assets/asset.hpp"
 #include "cli/pages/html_page.hpp"
 #include "cli/tables/attainment_rows.hpp"
 #include "cli/tables/front_table.hpp"
@@ -15,17 +17,6 @@
 #include "sim/result/metrics.hpp"
 
 namespace roofcast::cli {
-
-std::string_view asset_report_html();
-std::string_view asset_report_js();
-std::string_view asset_report_table_js();
-std::string_view asset_report_filter_js();
-std::string_view asset_report_tradeoff_js();
-std::string_view asset_report_parallel_js();
-std::string_view asset_report_attainment_js();
-std::string_view asset_report_operators_js();
-std::string_view asset_report_timeline_js();
-std::string_view asset_report_downloads_js();
 
 namespace {
 

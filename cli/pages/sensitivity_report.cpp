@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/pages/sensitivity_report.hpp"
 
+#include <nlohmann/json.hpp>
+
+#include "cli/assets/asset.hpp"
 #include "cli/pages/html_page.hpp"
 #include "cli/tables/metric_cells.hpp"
 #include "cli/text/version.hpp"
 
 namespace roofcast::cli {
-
-std::string_view asset_sensitivity_html();
-std::string_view asset_sensitivity_js();
-std::string_view asset_row_charts_js();
 
 namespace {
 

@@ -4,16 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "cli/assets/asset.hpp"
 #include "cli/pages/html_page.hpp"
 #include "cli/text/version.hpp"
 #include "sim/replay/simulation_summary.hpp"
 
 namespace roofcast::cli {
-
-std::string_view asset_simulation_html();
-std::string_view asset_simulation_js();
 
 namespace {
 

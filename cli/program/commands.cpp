@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -35,6 +36,13 @@ constexpr const char* kSurroundings =
     "Files:\n"
     "  OUT.sweep.yaml  the sweep that made OUT.csv, base included. It is written\n"
     "                  beside OUT.csv, and `roofcast report OUT.csv` reads it.";
+
+class Help : public CLI::FormatterBase {
+ public:
+  std::string make_help(const CLI::App* command, std::string, CLI::AppFormatMode) const override {
+    return help(*command);
+  }
+};
 
 // What CLI11 has no good words for: no command at all, and one that there is not.
 int refuse(const CLI::App& app, const CLI::ParseError& error) {
@@ -73,11 +81,12 @@ std::unique_ptr<CLI::App> make_program(Run& chosen) {
   app.require_subcommand(1);
   app.set_help_flag("-h,--help", "print this text");
   app.set_version_flag("--version", "roofcast " + version(), "print the version");
-  use_own_help(app);
+  app.formatter(std::make_shared<Help>());
+  Command root(app);
   for (const auto add : {add_list, add_show, add_check, add_estimate, add_simulate, add_sweep,
                          add_solve, add_sensitivity, add_compare, add_pareto, add_brief, add_report,
                          add_calibrate, add_schema, add_completion, add_man}) {
-    add(app, chosen);
+    add(root, chosen);
   }
   // Last: commands inherit the footer that there is when they are added.
   app.footer(examples({"roofcast list systems", "roofcast show example llama-70b > llama-70b.yaml",

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 
+#include "cli/program/command.hpp"
 #include "cli/text/exit_code.hpp"
 
 namespace CLI {
@@ -18,23 +19,23 @@ namespace roofcast::cli {
 
 using Run = std::function<int()>;
 
-void add_list(CLI::App& app, Run& chosen);
-void add_show(CLI::App& app, Run& chosen);
-void add_check(CLI::App& app, Run& chosen);
-void add_estimate(CLI::App& app, Run& chosen);
-void add_simulate(CLI::App& app, Run& chosen);
-void add_sweep(CLI::App& app, Run& chosen);
-void add_solve(CLI::App& app, Run& chosen);
-void add_sensitivity(CLI::App& app, Run& chosen);
-void add_pareto(CLI::App& app, Run& chosen);
-void add_compare(CLI::App& app, Run& chosen);
-void add_brief(CLI::App& app, Run& chosen);
-void add_report(CLI::App& app, Run& chosen);
-void add_calibrate(CLI::App& app, Run& chosen);
-void add_claims(CLI::App& calibrate, Run& chosen);  // of calibrate
-void add_schema(CLI::App& app, Run& chosen);
-void add_completion(CLI::App& app, Run& chosen);
-void add_man(CLI::App& app, Run& chosen);
+void add_list(Command& app, Run& chosen);
+void add_show(Command& app, Run& chosen);
+void add_check(Command& app, Run& chosen);
+void add_estimate(Command& app, Run& chosen);
+void add_simulate(Command& app, Run& chosen);
+void add_sweep(Command& app, Run& chosen);
+void add_solve(Command& app, Run& chosen);
+void add_sensitivity(Command& app, Run& chosen);
+void add_pareto(Command& app, Run& chosen);
+void add_compare(Command& app, Run& chosen);
+void add_brief(Command& app, Run& chosen);
+void add_report(Command& app, Run& chosen);
+void add_calibrate(Command& app, Run& chosen);
+void add_claims(Command& calibrate, Run& chosen);  // of calibrate
+void add_schema(Command& app, Run& chosen);
+void add_completion(Command& app, Run& chosen);
+void add_man(Command& app, Run& chosen);
 
 // Every command, declared; `chosen` outlives it.
 std::unique_ptr<CLI::App> make_program(Run& chosen);

@@ -25,7 +25,7 @@ struct Position {
 
 const CLI::App* subcommand_named(const CLI::App& command, const std::string& name) {
   for (const CLI::App* each : subcommands(command)) {
-    if (each->get_name() == name) {
+    if (name_of(*each) == name) {
       return each;
     }
   }
@@ -35,7 +35,7 @@ const CLI::App* subcommand_named(const CLI::App& command, const std::string& nam
 const CLI::Option* option_named(const CLI::App& command, const std::string& word) {
   const std::string name = word.substr(0, word.find('='));
   for (const CLI::Option* each : options(command)) {
-    if (each->check_name(name)) {
+    if (has_name(*each, name)) {
       return each;
     }
   }
@@ -211,8 +211,8 @@ void add(Proposals& all, Proposals more) {
 Proposals option_names(const CLI::App& command) {
   Proposals out;
   for (const CLI::Option* option : options(command)) {
-    for (const std::string& name : option->get_lnames()) {
-      out.words.push_back({"--" + name, option->get_description()});
+    for (const std::string& name : long_names(*option)) {
+      out.words.push_back({"--" + name, description_of(*option)});
     }
   }
   return out;
@@ -222,7 +222,7 @@ Proposals option_names(const CLI::App& command) {
 Proposals next(const Position& at, const std::string& typed) {
   Proposals out;
   for (const CLI::App* each : subcommands(*at.command)) {
-    out.words.push_back({each->get_name(), summary(*each)});
+    out.words.push_back({name_of(*each), summary(*each)});
   }
   const auto taken = arguments(*at.command);
   if (at.arguments.size() < taken.size()) {

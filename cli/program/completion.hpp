@@ -4,9 +4,13 @@
 // tables, and knobs of the scenario named on it.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace roofcast::cli {
 

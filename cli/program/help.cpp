@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <sstream>
 
 #include "cli/program/usage.hpp"
@@ -51,39 +50,34 @@ std::string block(std::string_view heading, const std::vector<Usage>& rows) {
   return out;
 }
 
-class Help : public CLI::FormatterBase {
- public:
-  std::string make_help(const CLI::App* command, std::string, CLI::AppFormatMode) const override {
-    std::string out = fmt::format("{}\n\nUsage: {}\n", summary(*command), synopsis(*command));
-    if (const std::string more = details(*command); !more.empty()) {
-      out += "\n" + wrapped(more, 0);
-    }
-    std::vector<Usage> rows;
-    for (const CLI::App* each : subcommands(*command)) {
-      rows.push_back({each->get_name(), summary(*each)});
-    }
-    out += block("Commands", rows);
-    rows.clear();
-    for (const CLI::Option* each : arguments(*command)) {
-      rows.push_back(usage(*each));
-    }
-    out += block("Arguments", rows);
-    for (const std::string& group : command->get_groups()) {
-      rows.clear();
-      for (const CLI::Option* each : options(*command)) {
-        if (each->get_group() == group) {
-          rows.push_back(usage(*each));
-        }
-      }
-      out += block(group, rows);
-    }
-    const std::string footer = command->get_footer();
-    return footer.empty() ? out : fmt::format("{}\n{}\n", out, footer);
-  }
-};
-
 }  // namespace
 
-void use_own_help(CLI::App& program) { program.formatter(std::make_shared<Help>()); }
+std::string help(const CLI::App& command) {
+  std::string out = fmt::format("{}\n\nUsage: {}\n", summary(command), synopsis(command));
+  if (const std::string more = details(command); !more.empty()) {
+    out += "\n" + wrapped(more, 0);
+  }
+  std::vector<Usage> rows;
+  for (const CLI::App* each : subcommands(command)) {
+    rows.push_back({name_of(*each), summary(*each)});
+  }
+  out += block("Commands", rows);
+  rows.clear();
+  for (const CLI::Option* each : arguments(command)) {
+    rows.push_back(usage(*each));
+  }
+  out += block("Arguments", rows);
+  for (const std::string& group : groups_of(command)) {
+    rows.clear();
+    for (const CLI::Option* each : options(command)) {
+      if (group_of(*each) == group) {
+        rows.push_back(usage(*each));
+      }
+    }
+    out += block(group, rows);
+  }
+  const std::string footer = footer_of(command);
+  return footer.empty() ? out : fmt::format("{}\n{}\n", out, footer);
+}
 
 }  // namespace roofcast::cli

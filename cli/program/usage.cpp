@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <sstream>
 
@@ -29,6 +30,8 @@ std::string capitals(std::string text) {
 std::string examples(std::initializer_list<std::string_view> lines) {
   return fmt::format("Examples:\n  {}", fmt::join(lines, "\n  "));
 }
+
+std::string name_of(const CLI::App& command) { return command.get_name(); }
 
 std::string full_name(const CLI::App& command) {
   const CLI::App* parent = command.get_parent();
@@ -65,7 +68,7 @@ std::string synopsis(const CLI::App& command) {
 
 std::vector<Section> footer_sections(const CLI::App& command) {
   std::vector<Section> sections;
-  std::istringstream footer(command.get_footer());
+  std::istringstream footer(footer_of(command));
   for (std::string line; std::getline(footer, line);) {
     if (line.ends_with(':') && !line.starts_with(' ')) {
       sections.push_back({line.substr(0, line.size() - 1), {}});
@@ -89,6 +92,20 @@ std::vector<const CLI::Option*> options(const CLI::App& command) {
       [](const CLI::Option* each) { return each->nonpositional() && !each->get_group().empty(); });
 }
 
+std::vector<std::string> groups_of(const CLI::App& command) { return command.get_groups(); }
+
+std::string group_of(const CLI::Option& option) { return option.get_group(); }
+
+std::string footer_of(const CLI::App& command) { return command.get_footer(); }
+
+bool has_name(const CLI::Option& option, const std::string& name) {
+  return option.check_name(name);
+}
+
+std::vector<std::string> long_names(const CLI::Option& option) { return option.get_lnames(); }
+
+std::string description_of(const CLI::Option& option) { return option.get_description(); }
+
 std::string value_type(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const auto choices = type.find('{');
@@ -111,6 +128,10 @@ bool takes_value(const CLI::Option& option) { return option.get_items_expected_m
 
 bool takes_several(const CLI::Option& option) {
   return option.get_items_expected_max() > 1 && option.get_allow_extra_args();
+}
+
+bool is_help(const CLI::Option& option, const CLI::App& command) {
+  return &option == command.get_help_ptr();
 }
 
 Usage usage(const CLI::Option& option) {

@@ -4,12 +4,16 @@
 // manual page and the shell completions.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace roofcast::cli {
 
@@ -40,10 +44,13 @@ struct Usage {
 // A heading and what stands below it: indented lines are to be kept as they are.
 using Section = std::pair<std::string, std::vector<std::string>>;
 
+std::string name_of(const CLI::App& command);
 std::string full_name(const CLI::App& command);  // "roofcast calibrate validate"
 std::string summary(const CLI::App& command);    // the description's first line
 std::string details(const CLI::App& command);    // what follows, one paragraph
 std::string synopsis(const CLI::App& command);   // "roofcast sweep [OPTIONS] SWEEP --csv FILE"
+std::vector<std::string> groups_of(const CLI::App& command);  // headings of its options
+std::string footer_of(const CLI::App& command);
 std::vector<Section> footer_sections(const CLI::App& command);
 
 // Without the hidden ones.
@@ -51,15 +58,20 @@ std::vector<const CLI::App*> subcommands(const CLI::App& command);
 std::vector<const CLI::Option*> arguments(const CLI::App& command);
 std::vector<const CLI::Option*> options(const CLI::App& command);
 
+std::string group_of(const CLI::Option& option);
+bool has_name(const CLI::Option& option, const std::string& name);  // with its dashes
+std::vector<std::string> long_names(const CLI::Option& option);     // without
+std::string description_of(const CLI::Option& option);              // without the default
 std::string value_type(const CLI::Option& option);            // a word above, or "{text,json,csv}"
 std::vector<std::string> choices(const CLI::Option& option);  // empty when anything goes
 bool takes_value(const CLI::Option& option);
 bool takes_several(const CLI::Option& option);  // one after another
 Usage usage(const CLI::Option& option);
+bool is_help(const CLI::Option& option, const CLI::App& command);
 
 std::string capitals(std::string text);
 
-// Help as text for a terminal, for the program and all its commands.
-void use_own_help(CLI::App& program);
+// Help as text for a terminal.
+std::string help(const CLI::App& command);
 
 }  // namespace roofcast::cli

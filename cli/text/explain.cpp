@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "base/csv/csv.hpp"
 #include "base/units/unit_text.hpp"

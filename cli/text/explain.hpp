@@ -3,7 +3,7 @@
 // Where the time of a step goes, operator by operator: as text, JSON, and CSV.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

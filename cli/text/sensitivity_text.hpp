@@ -3,7 +3,7 @@
 // What `roofcast sensitivity` found, as text, JSON and CSV.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <ostream>
 #include <string>
 #include <vector>

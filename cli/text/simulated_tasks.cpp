@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "cli/tables/text_table.hpp"
 #include "sim/result/costs.hpp"

@@ -3,7 +3,7 @@
 // What `roofcast simulate` tells of agents' tasks.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <utility>

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "base/csv/csv.hpp"
 #include "cli/tables/metric_cells.hpp"

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <span>
 
+#include "base/statistics/quantile.hpp"
 #include "calibrate/servers/request_runs.hpp"
 #include "cli/pages/simulation_report.hpp"
 #include "cli/tables/text_table.hpp"
@@ -58,8 +59,7 @@ void add_times(TextTable& table, const std::string& name,
   };
   add_row(table, name + " mean", mean(measured), mean(simulated), "s");
   for (const auto& [label, q] : {std::pair{" p50", 0.5}, {" p90", 0.9}, {" p99", 0.99}}) {
-    add_row(table, name + label, calibrate::quantile(measured, q),
-            calibrate::quantile(simulated, q), "s");
+    add_row(table, name + label, base::quantile(measured, q), base::quantile(simulated, q), "s");
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "base/statistics/quantile.hpp"
 #include "calibrate/servers/serving_rows.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/exit_code.hpp"
@@ -41,8 +42,8 @@ void print_stack_errors(const std::map<std::string, Errors>& by_stack) {
       }
       fmt::print("  {}: {{rows: {}, median: {:.3f}, low: {:.3f}, high: {:.3f}}}\n", metric,
                  pairs->size(), calibrate::summarise(*pairs).median,
-                 std::min(1.0, calibrate::quantile(ratios, 0.05)),
-                 std::max(1.0, calibrate::quantile(ratios, 0.95)));
+                 std::min(1.0, base::quantile(ratios, 0.05)),
+                 std::max(1.0, base::quantile(ratios, 0.95)));
     }
   }
 }

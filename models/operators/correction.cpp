@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "base/overloaded.hpp"
-#include "models/operators/operator_cost.hpp"
+#include "models/operators/operator_math.hpp"
 
 namespace roofcast::models {
 namespace {

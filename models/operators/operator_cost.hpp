@@ -5,6 +5,7 @@
 
 #include "models/cost.hpp"
 #include "models/machine.hpp"
+#include "models/operators/operator_math.hpp"
 #include "workloads/graph/operator.hpp"
 
 namespace roofcast::models {
@@ -12,9 +13,5 @@ namespace roofcast::models {
 // The physical model's cost, and the same with the calibration's correction.
 Cost physical_cost_of(const workloads::Operator& op, const Machine& machine);
 Cost cost_of(const workloads::Operator& op, const Machine& machine);
-
-// The multiplier the operator needs and the chip must have; fp32 for operators that multiply
-// nothing.
-base::MathType math_of(const workloads::Operator& op, const Machine& machine);
 
 }  // namespace roofcast::models

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <exception>
 #include <span>
 
 #include "base/fnv.hpp"
@@ -236,19 +235,7 @@ ResultComparison compare_results(base::CsvFile& old_results, base::CsvFile& new_
                                  const std::vector<ComparedMetric>& metrics) {
   base::CsvFile* files[] = {&old_results, &new_results};
   Rows tables[2];
-  std::exception_ptr failures[2];
-  base::on_threads(2, [&](unsigned i) {
-    try {
-      tables[i] = read_rows(*files[i], key, metrics);
-    } catch (...) {
-      failures[i] = std::current_exception();
-    }
-  });
-  for (const std::exception_ptr& failure : failures) {
-    if (failure) {
-      std::rethrow_exception(failure);
-    }
-  }
+  base::on_threads(2, [&](unsigned i) { tables[i] = read_rows(*files[i], key, metrics); });
   const Rows& before = tables[0];
   const Rows& after = tables[1];
 

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/statistics/quantile.hpp"
+
 namespace roofcast::sim {
 namespace {
 
@@ -41,13 +43,6 @@ double interval_of(const std::vector<double>& values) {
   return kStudent * std::sqrt(squares / (kCount - 1.0) / kCount);
 }
 
-double percentile(const std::vector<double>& sorted, double share) {
-  const double place = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
-
 bool is_good(const ServedRequest& r, const workloads::Objectives& o) {
   return (!o.ttft || r.ttft() <= o.ttft->si()) &&
          (!o.tpot || r.output_tokens == 1 || r.tpot() <= o.tpot->si()) &&
@@ -64,10 +59,10 @@ SimulatedTimes times_of(std::vector<double> values) {
   times.mean = mean_of(values.data(), values.data() + values.size());
   times.interval = interval_of(values);
   std::sort(values.begin(), values.end());
-  times.p50 = percentile(values, 0.50);
-  times.p90 = percentile(values, 0.90);
-  times.p95 = percentile(values, 0.95);
-  times.p99 = percentile(values, 0.99);
+  times.p50 = base::sorted_quantile(values, 0.50);
+  times.p90 = base::sorted_quantile(values, 0.90);
+  times.p95 = base::sorted_quantile(values, 0.95);
+  times.p99 = base::sorted_quantile(values, 0.99);
   return times;
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installs ROOFCAST_BUILD into an empty prefix, builds the consumer against it and compares its TPOT of
-# SCENARIO with that of the installed program.
+# Installs ROOFCAST_BUILD into an empty prefix, builds the consumer against it and compares what it says of
+# SCENARIO with what the installed program says. Only the interface's headers are installed.
 #   cmake -D ROOFCAST_BUILD=… -D CONFIG=… -D WORK=… -D SCENARIO=… -D GENERATOR=… -D CXX=… -P run.cmake
 cmake_minimum_required(VERSION 3.22)
 
@@ -26,21 +26,48 @@ foreach(file bin/roofcast share/man/man1/roofcast.1 share/doc/roofcast/LICENSE
   endif()
 endforeach()
 
+file(GLOB_RECURSE headers RELATIVE "${prefix}/include" "${prefix}/include/*")
+list(SORT headers)
+list(TRANSFORM headers REPLACE "^roofcast/(.*)\\.hpp$" "\\1")
+if(NOT headers STREQUAL "estimate;metrics;scenario;simulate;sweep")
+  message(FATAL_ERROR "installed headers: ${headers}")
+endif()
+
 run(ignored "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}" -B "${WORK}/build" -G "${GENERATOR}"
     "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_BUILD_TYPE=${CONFIG}")
 run(ignored "${CMAKE_COMMAND}" --build "${WORK}/build" --config "${CONFIG}")
 find_program(consumer consumer PATHS "${WORK}/build" "${WORK}/build/${CONFIG}" NO_DEFAULT_PATH REQUIRED)
 run(from_library "${consumer}" "${SCENARIO}")
-
 run(csv "${prefix}/bin/roofcast" estimate "${SCENARIO}" --format csv)
+
+# The columns and their cells, and what the library said as said_<name>.
 string(REPLACE "," ";" csv "${csv}")
 string(REPLACE "\n" ";" csv "${csv}")
 list(LENGTH csv cells)
 math(EXPR columns "${cells} / 2")
-list(FIND csv tpot_mean_s column)
-math(EXPR column "${column} + ${columns}")
-list(GET csv ${column} from_program)
-if(NOT from_library STREQUAL from_program)
-  message(FATAL_ERROR "TPOT by the library ${from_library}, by the program ${from_program}")
+string(REPLACE "\n" ";" lines "${from_library}")
+foreach(line IN LISTS lines)
+  string(REGEX MATCH "^([^=]+)=(.*)$" matched "${line}")
+  list(APPEND said_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
+endforeach()
+
+set(compared 0)
+math(EXPR last "${columns} - 1")
+foreach(column RANGE ${last})
+  list(GET csv ${column} name)
+  math(EXPR cell "${column} + ${columns}")
+  list(GET csv ${cell} from_program)
+  if(DEFINED said_${name} AND NOT from_program STREQUAL "")
+    if(NOT said_${name} STREQUAL from_program)
+      message(FATAL_ERROR "${name} by the library ${said_${name}}, by the program ${from_program}")
+    endif()
+    math(EXPR compared "${compared} + 1")
+  endif()
+endforeach()
+if(compared LESS 20)
+  message(FATAL_ERROR "Only ${compared} metrics are the library's and the program's:\n${from_library}")
 endif()
-message(STATUS "TPOT ${from_library} s")
+if(NOT "${said_swept}" STREQUAL "${said_tpot_mean_s};${said_crowded}" OR "${said_simulated}" STREQUAL "")
+  message(FATAL_ERROR "A sweep says ${said_swept}, estimates say ${said_tpot_mean_s};${said_crowded}")
+endif()
+message(STATUS "${compared} metrics, a sweep and a simulation by the library as by the program")

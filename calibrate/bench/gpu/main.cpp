@@ -3,6 +3,7 @@
 // roofcast-bench: runs the suites, each in a process of its own, within the time there is.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <exception>

@@ -2,6 +2,7 @@
 #include "cli/text/explain.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "sim/iteration/draft_model.hpp"
 #include "sim/scenario/sections.hpp"

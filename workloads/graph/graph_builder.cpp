@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workloads/graph/graph.hpp"
-
 #include "workloads/graph/graph_builder.hpp"
 
 namespace roofcast::workloads {

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// zlib's files. One that is read is decompressed when its first bytes say that it is gzip, whatever its name.
+#pragma once
+
+#include <zlib.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace roofcast::base {
+
+struct CloseGz {
+  void operator()(gzFile file) const { gzclose(file); }
+};
+using GzHandle = std::unique_ptr<std::remove_pointer_t<gzFile>, CloseGz>;
+
+// Throws CsvError: the file cannot be opened, read or written, and why.
+[[noreturn]] void refuse_file(const std::string& name, std::string_view doing,
+                              std::string_view why);
+// The same, with what the system or zlib said last.
+[[noreturn]] void refuse_file(const std::string& name, std::string_view doing, gzFile file);
+
+// To be read. Every function throws CsvError when it cannot do what it says.
+class GzFile {
+ public:
+  // `buffer`: bytes that zlib reads at once; larger reads of a plain file bypass it.
+  GzFile(const std::filesystem::path& file, unsigned buffer);
+
+  // At most so many bytes; 0 at the end of the file. A compressed file that is cut off is an error.
+  std::size_t read(char* to, unsigned most);
+  // So many bytes from a place in the decompressed file that was read before.
+  void read_again(std::uint64_t from, char* to, unsigned size);
+
+ private:
+  std::string name_;
+  GzHandle in_;
+};
+
+}  // namespace roofcast::base

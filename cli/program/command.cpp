@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/program/command.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace roofcast::cli {
+
+Argument* Argument::type_name(const char* name) {
+  option_->type_name(name);
+  return this;
+}
+
+Argument* Argument::required() {
+  option_->required();
+  return this;
+}
+
+Argument* Argument::take_all() {
+  option_->take_all();
+  return this;
+}
+
+Argument* Argument::group(const char* heading) {
+  option_->group(heading);
+  return this;
+}
+
+Argument* Argument::capture_default_str() {
+  option_->capture_default_str();
+  return this;
+}
+
+Argument* Argument::one_of(const std::vector<std::string>& choices) {
+  option_->check(CLI::IsMember(choices));
+  return this;
+}
+
+Argument* Argument::within(double least, double most) {
+  option_->check(CLI::Range(least, most).description(""));
+  return this;
+}
+
+Argument* Argument::within(std::size_t least, std::size_t most) {
+  option_->check(CLI::Range(least, most).description(""));
+  return this;
+}
+
+Command* Command::add_subcommand(const std::string& name, const std::string& description) {
+  return &commands_.emplace_back(*app_->add_subcommand(name, description));
+}
+
+template <class T>
+Argument* Command::add_option(const std::string& name, T& target, const std::string& description) {
+  return &arguments_.emplace_back(*app_->add_option(name, target, description));
+}
+template Argument* Command::add_option(const std::string&, std::string&, const std::string&);
+template Argument* Command::add_option(const std::string&, std::vector<std::string>&,
+                                       const std::string&);
+template Argument* Command::add_option(const std::string&, double&, const std::string&);
+template Argument* Command::add_option(const std::string&, std::vector<double>&,
+                                       const std::string&);
+template Argument* Command::add_option(const std::string&, std::int64_t&, const std::string&);
+template Argument* Command::add_option(const std::string&, std::uint32_t&, const std::string&);
+template Argument* Command::add_option(const std::string&, std::size_t&, const std::string&);
+template Argument* Command::add_option(const std::string&, std::optional<std::uint32_t>&,
+                                       const std::string&);
+
+Argument* Command::add_flag(const std::string& name, bool& target, const std::string& description) {
+  return &arguments_.emplace_back(*app_->add_flag(name, target, description));
+}
+
+Command* Command::group(const std::string& heading) {
+  app_->group(heading);
+  return this;
+}
+
+void Command::require_subcommand() { app_->require_subcommand(1); }
+
+void Command::footer(const std::string& text) { app_->footer(text); }
+
+void Command::callback(std::function<void()> chosen) { app_->callback(std::move(chosen)); }
+
+}  // namespace roofcast::cli

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/interface/roofcast/simulate.hpp"
+
+#include "sim/interface/document.hpp"
+#include "sim/replay/simulate.hpp"
+#include "sim/replay/simulation_summary.hpp"
+#include "sim/scenario/scenario.hpp"
+#include "workloads/traffic/request_stream.hpp"
+
+namespace roofcast {
+namespace {
+
+SimulatedTimes times_of(const sim::SimulatedTimes& t) {
+  return {t.mean, t.interval, t.p50, t.p90, t.p95, t.p99};
+}
+
+SimulatedRequest request_of(const sim::ServedRequest& r) {
+  return {r.input_tokens, r.output_tokens, r.arrival, r.scheduled,
+          r.first_token,  r.last_token,    r.rejected};
+}
+
+}  // namespace
+
+Simulation simulate(const Scenario& scenario, const SimulationOptions& options) {
+  return with_input_errors([&] {
+    sim::StreamedScenario read = sim::read_streamed_scenario(scenario.document().node);
+    if (read.scenario.training.trains()) {
+      throw InputError("error: a scenario that trains is estimated, not simulated\n");
+    }
+    read.stream.seed = options.seed.value_or(read.stream.seed);
+    const sim::Simulation simulation =
+        sim::simulate(sim::view(read.scenario), workloads::draw_requests(read.stream),
+                      read.stream.arrivals ? 0 : read.stream.concurrency);
+    const sim::SimulationSummary s =
+        sim::summarise(simulation, options.warm_up, read.stream.objectives);
+    Simulation result{.reason = simulation.reason,
+                      .served = s.requests,
+                      .rejected = s.rejected,
+                      .duration_s = s.duration,
+                      .ttft = times_of(s.ttft),
+                      .tpot = times_of(s.tpot),
+                      .end_to_end = times_of(s.end_to_end),
+                      .waiting = times_of(s.waiting),
+                      .requests_per_s = s.requests_per_second,
+                      .input_tokens_per_s = s.input_rate,
+                      .output_tokens_per_s = s.output_rate,
+                      .good_share = s.good_share};
+    for (const sim::ServedRequest& request : simulation.requests) {
+      result.requests.push_back(request_of(request));
+    }
+    return result;
+  });
+}
+
+}  // namespace roofcast
