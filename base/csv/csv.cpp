@@ -17,8 +17,8 @@
 #include <variant>
 
 #include "base/csv/csv_row.hpp"
-#include "base/document/renamed.hpp"
 #include "base/csv/gz_file.hpp"
+#include "base/document/renamed.hpp"
 #include "base/nearest.hpp"
 
 namespace roofcast::base {

@@ -7,8 +7,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/document/renamed.hpp"
 #include "base/document/recorder.hpp"
+#include "base/document/renamed.hpp"
 #include "base/nearest.hpp"
 
 namespace roofcast::base {

@@ -49,8 +49,8 @@ TEST_CASE("A path under its old name sets the same knob as its new one, with a n
   for (const char* file : {"new.yaml", "old.yaml"}) {
     for (const char* path : {"serving.max_tokens_per_step", "serving.max_tokens_per_iteration"}) {
       INFO(file << " " << path);
-      const Outcome set = roofcast.run(
-          {"estimate", file, "--set", std::string(path) + "=1024", "--format", "csv"});
+      const Outcome set =
+          roofcast.run({"estimate", file, "--set", std::string(path) + "=1024", "--format", "csv"});
       CHECK(set.code == 0);
       CHECK(set.out == expected);
     }

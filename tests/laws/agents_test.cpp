@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Agents: what must hold of every simulation of them, and closed forms beside it.
-#include "sim/estimate.hpp"
 #include "sim/serving/agents.hpp"
 #include "sim/estimate.hpp"
 

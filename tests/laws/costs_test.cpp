@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Laws of what tokens cost.
-#include "sim/estimate.hpp"
 #include "sim/result/costs.hpp"
 #include "sim/estimate.hpp"
 

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <regex>
 
-#include "cli/text/roadmap_text.hpp"
 #include "base/csv/csv.hpp"
 #include "cli/compare/compare_roadmap.hpp"
+#include "cli/text/roadmap_text.hpp"
 #include "tests/catch.hpp"
 
 using namespace roofcast;

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <string>
 
-#include "sim/estimate.hpp"
 #include "base/statistics/random.hpp"
 #include "models/footprint.hpp"
 #include "sim/estimate.hpp"
@@ -294,7 +293,8 @@ TEST_CASE("What cannot draft is a row with a reason", "[unit]") {
         "of the draft model, tensor_parallel does not divide the query heads");
   CHECK(why("llama-3.1-70b",
             "{method: draft model, model: llama-3.1-8b, tensor_parallel: 16, "
-            "draft_tokens: 1, acceptance: 0.8}") == "the draft model needs 16 ranks, a stage has 8");
+            "draft_tokens: 1, acceptance: 0.8}") ==
+        "the draft model needs 16 ranks, a stage has 8");
 }
 
 }  // namespace roofcast::sim
