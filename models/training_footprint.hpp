@@ -14,14 +14,15 @@
 //
 // Tensor parallelism does not cut the inputs and normalised inputs; sequence_parallel does. A layer as wide
 // as GPT-3's keeps 32·hidden bytes a token: the 34 of arXiv 2205.05198 without two dropout masks. Fused
-// attention kernels keep no scores. With full recompute a layer keeps its input only.
+// attention kernels keep no scores. With full recompute a layer keeps its input only, and one layer at a time
+// is computed again.
 //
-// A first stage holds the activations of several micro-batches:
+// A rank of the first stage holds the activations of several micro-batches, at most of all:
 //
-//   1F1B          min(micro-batches, p)
-//   interleaved   1 + (p−1)/(p·v) times all its layers         p stages, v virtual stages a rank
+//   1F1B          p micro-batches in its layers
+//   interleaved   p · (1 + (p−1)/(p·v)) micro-batches in its layers      p stages, v virtual stages a rank
 //
-// Logits are kept in fp32 where one rank has all stages.
+// Logits are kept, in 16 bits and in fp32, where one rank has all stages.
 #pragma once
 
 #include "base/units/quantity.hpp"
