@@ -17,7 +17,8 @@
 //
 // Transfers of the two levels are one pipeline, so the slower of both counts. The library (NCCL) has three
 // protocols: LL (a flag in every word), LL128 (a flag in every line) and Simple (fences). c is the last step
-// of a ring: a copy out of the staging buffer that no transfer hides.
+// of a ring: a copy out of the staging buffer that no transfer hides. Algorithms without a protocol have
+// l = h = s = 1. PAT has those of Simple, and so do the hops of an NVLS tree across domains.
 //
 //                       hops inside + across      bytes of a rank's port inside | across
 //   all-reduce
@@ -47,10 +48,10 @@
 //                      once more what leaves, at deduplicated_bytes_per_sm_clock
 //   send/receive       1                         S
 //
-// The library's tree for all-reduce exists where ranks span hosts. Where the switches of a domain cannot reduce, in-network
-// moves 2(i−1)/i·S inside at B. In a full mesh B is what the links of the group give (FabricLevel::among).
-// Beyond the domain only a direct all-to-all leaves its rail: data to other positions is sent at off_rail ·
-// B.
+// The library's tree for all-reduce exists where ranks span hosts. Where the switches of a domain cannot
+// reduce, in-network moves 2(i−1)/i·S inside at B. In a full mesh B is what the links of the group give
+// (FabricLevel::among). Beyond the domain only a direct all-to-all leaves its rail: data to other positions
+// is sent at off_rail · B.
 //
 // The stack's own all-reduce works in one domain whose ranks read each other's memory. It takes no L:
 //
