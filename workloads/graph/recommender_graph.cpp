@@ -4,14 +4,15 @@
 namespace roofcast::workloads {
 namespace {
 
-constexpr std::int64_t kSmallTable = 1 << 16;  // rows; what a cache may hold is looked up apart
+constexpr std::int64_t kSmallTable =
+    1 << 16;  // rows; a cache may hold such tables, so they are a call of their own
 constexpr double kIndexBytes = 8.0;
 
 }  // namespace
 
-// Whole tables or columns of them on each rank, evenly: a rank looks up its part for the tokens of all, and
-// what it found goes to whose token it was. Tensor-parallel ranks share tokens before and after the layers, whose
-// networks each has whole.
+// Each rank holds an equal part of the tables: whole tables or columns of them. A rank looks up its part for the tokens
+// of all ranks and sends the rows to the rank that has the token. Before and after the layers, tensor-parallel ranks
+// share the tokens, and each has the whole bottom and top networks.
 void GraphBuilder::look_up(const Recommender& r) {
   const auto ranks = static_cast<double>(mapping_.stage_ranks());
   const std::int64_t groups = batch_.groups > 0 ? batch_.groups : mapping_.data_parallel;
