@@ -33,7 +33,7 @@ double index_parameters(const Architecture& model) {
                                         model.hidden * (a.index.dim + a.index.heads));
 }
 
-// Mamba-2 has A and D, the delta rule A, beside the bias of the step; Mamba's convolution has a bias.
+// Scalars of heads: the bias of the step, A, and with Mamba-2 also D. Mamba's convolution has a bias.
 double recurrent_extras(const RecurrentShape& r) {
   const bool ssm = r.kind == Recurrence::ssm;
   return as_double((ssm ? 3 : 2) * r.heads + (ssm ? r.inner() : r.value_dim) +
@@ -125,8 +125,8 @@ ParameterCount parameters(const Architecture& model) {
   for (const LayerGroup& group : model.layers) {
     add(count.layers, as_double(group.count), layer_parameters(model, group));
   }
-  // A module is a layer that joins the hidden state and the next token's embedding before it (two
-  // norms and 2·hidden → hidden) and closes with a norm.
+  // A module first joins the hidden state and the embedding of the next token (two norms and 2·hidden → hidden).
+  // Then it has a layer and a norm.
   const double hidden = as_double(model.hidden);
   for (const LayerGroup& group : model.mtp) {
     count.mtp += as_double(group.count) *
