@@ -47,14 +47,15 @@ enum class Queue : std::uint8_t {
 struct SchedulerPolicy {
   ScheduleOrder order = ScheduleOrder::mixed;
   Queue queue = Queue::arrival;
-  // true: a prompt is cut where the budget ends. false: it waits for an iteration that can hold all of it.
+  // true: a prompt is cut where the budget ends. false: it waits for an iteration that can hold all of it, and only a
+  // prompt longer than the budget is cut.
   bool chunked_prompts = true;
   Reservation reserves = Reservation::chunk;
   double reserved_output = 0.0;  // share of the answer, with Reservation::request
   bool prefix_cache = true;      // blocks of a prompt that were computed before are used again
   bool delayed_release = false;  // a slot is free one iteration after its last token
-  // Waiting prompts let up to batch_wait_iterations iterations of decodes pass until they fill batch_wait_fill of the
-  // budget.
+  // Waiting prompts let up to batch_wait_iterations iterations of decodes pass, until both together fill
+  // batch_wait_fill of the budget.
   std::int64_t batch_wait_iterations = 0;
   double batch_wait_fill = 0.0;
   // With attention DP, while all ranks decode: prompts wait until there is one for each rank, but at most so many
