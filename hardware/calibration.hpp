@@ -65,13 +65,13 @@ struct Calibration {
   // GEMM
   std::array<double, base::kMathTypes> tensor_efficiency{};  // best large GEMM / dense peak
   double gemm_fill_trips = 0;                                // to fill and drain the pipeline
-  double wave_tail =
-      0;  // share of the idle part of the last wave that is lost: 1 = tiles, 0 = stream-K
+  // Share of the idle part of the last wave that is lost: 1 = tiles, 0 = stream-K.
+  double wave_tail = 0;
   double gemm_wave_trips = 0;   // between one tile and the next of an SM
   double gemm_split_trips = 0;  // to add up the parts of a split depth, in a kernel of its own
   double gemm_step_trips = 0;   // the least time of 128 bytes of depth of one tile
-  double gemm_fp4_step_trips =
-      0;  // the same for fp4 kernels, which stacks take from other libraries
+  // The same for fp4 kernels, which stacks take from other libraries.
+  double gemm_fp4_step_trips = 0;
   double gemm_epilogue_passes = 0;  // writes of a tile to the L2 that are not overlapped
   double gemm_l2_sharing = 1;  // CTAs that one L2 read of an operand serves (clusters, multicast)
   double gemm_block_scaling_efficiency =
@@ -83,8 +83,8 @@ struct Calibration {
   double decode_tensor_efficiency = 1.0;     // share of the dense peak in decode
   double attention_fp8_efficiency = 1.0;     // factor on both shares with fp8, of the fp8 peak
   double exponentials_per_sm_clock = 0;      // used where the chip has no measured rate
-  double exposed_softmax =
-      1.0;  // share of the shorter of products and exponentials that is not overlapped
+  // Share of the shorter of products and exponentials that is not overlapped.
+  double exposed_softmax = 1.0;
   double attention_fill_trips = 0;      // before the first product
   double prefill_fill_clocks = 0;       // start and end of the kernel
   double prefill_cta_clocks = 0;        // start and end of a tile of queries

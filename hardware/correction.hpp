@@ -28,8 +28,8 @@
 namespace roofcast::hardware {
 
 inline constexpr std::size_t kCorrectionAxes = 4;
-using LogShape =
-    std::array<double, kCorrectionAxes>;  // base 2; axes that a grid lacks are not read
+// Base 2; axes that a grid lacks are not read.
+using LogShape = std::array<double, kCorrectionAxes>;
 
 struct CorrectionAxis {
   double origin = 0.0;  // log2 x of the first node

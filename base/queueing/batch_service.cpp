@@ -65,8 +65,8 @@ Queue constant_batches(Hertz arrivals, Seconds service, std::int64_t most) {
   // The number waiting at the end of a service has the generating function
   // C (z-1) Π (z - z_i) e^{λS(z-1)} / (z^b - e^{λS(z-1)}) with C = (b - λS) / Π (1 - z_i).
   std::complex<double> sum = 0.0;  // Σ 1 / (1 - z_i)
-  std::complex<double> none =
-      b - load;  // C Π (-z_i): probability that no customer waits at the end of a service
+  // C Π (-z_i): probability that no customer waits at the end of a service.
+  std::complex<double> none = b - load;
   for (std::int64_t k = 1; k < most; ++k) {
     const double angle = 2.0 * std::numbers::pi * as_double(k) / b;
     std::complex<double> z = std::polar(std::exp(-rho), angle);

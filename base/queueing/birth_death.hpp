@@ -41,8 +41,8 @@ LimitedQueue limited(Hertz arrivals, Seconds service, std::int64_t servers, std:
 // `time` is the time to an answer.
 struct MachineRepair {
   Hertz throughput;
-  Queue
-      queue;  // always stable; its wait_probability is that of an arrival, not that of a random instant
+  // Always stable; its wait_probability is that of an arrival, not that of a random instant.
+  Queue queue;
 };
 MachineRepair machine_repair(std::int64_t clients, Seconds think, Seconds service,
                              std::int64_t servers);

@@ -36,8 +36,8 @@ std::vector<ClassState> exact_classes(std::span<const ClientClass> classes) {
     stride.push_back(populations);
     populations *= static_cast<std::size_t>(c.clients) + 1;
   }
-  std::vector<double> present(populations *
-                              stations);  // clients of all classes, by population and station
+  // Clients of all classes, by population and station.
+  std::vector<double> present(populations * stations);
   std::vector<ClassState> states(classes.size());
   const std::vector<double> nobody(stations);
   for (std::size_t population = 0; population < populations; ++population) {

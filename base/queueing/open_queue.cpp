@@ -89,8 +89,8 @@ std::int64_t servers_for(Hertz arrivals, Seconds service, double arrival_scv, do
     const Queue queue = allen_cunneen(arrivals, service, servers, arrival_scv, service_scv);
     return queue.stable() && wait_percentile(queue, share) <= limit;
   };
-  auto too_few =
-      static_cast<std::int64_t>(arrivals * service);  // utilisation of at least 1, or no server
+  // Utilisation of at least 1, or no server.
+  auto too_few = static_cast<std::int64_t>(arrivals * service);
   std::int64_t step = 1;
   while (!enough(too_few + step)) {
     too_few += step;

@@ -38,8 +38,8 @@ struct Mapping {
   std::int64_t decode_context_parallel = 1;
   bool expert_balancing = false;
   std::int64_t redundant_experts = 0;
-  std::int64_t expert_replicas =
-      1;  // in training: copies of the experts on the ranks that are left
+  // In training: copies of the experts on the ranks that are left.
+  std::int64_t expert_replicas = 1;
 
   // Ranks of one pipeline stage.
   std::int64_t stage_ranks() const { return tensor_parallel * context_parallel * data_parallel; }

@@ -37,8 +37,8 @@ enum class Selection : std::uint8_t { unsaid, vote, coverage };
 
 struct ScorePoint {
   std::string benchmark;
-  std::string
-      checkpoint;  // one of several with this architecture; empty: the one with the name of the model
+  // One of several with this architecture; empty: the one with the name of the model.
+  std::string checkpoint;
   std::string effort;  // of reasoning, as its makers call it; empty: there is no choice
   std::int64_t samples = 1;
   Selection select = Selection::unsaid;  // how one of several samples is selected

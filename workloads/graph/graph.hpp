@@ -32,8 +32,8 @@ struct Batch {
   std::int64_t logit_rows() const {
     return decode_sequences * (last_logits ? 1 : query_tokens) + prefill_sequences;
   }
-  std::int64_t groups =
-      0;  // attention-DP groups with such a batch, whose tokens share experts; 0: all
+  // Attention-DP groups with such a batch, whose tokens share experts; 0: all.
+  std::int64_t groups = 0;
   bool last_logits =
       false;          // a pass of a draft model, which needs the last token of a sequence only
   bool loss = false;  // training: logits of every token, and their cross entropy

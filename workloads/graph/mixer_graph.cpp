@@ -127,8 +127,8 @@ void GraphBuilder::prefill_attention(const AttentionHeads& heads, double passed_
 void GraphBuilder::grouped_query(const LayerGroup& layer, double count) {
   const AttentionShape& a = model_.attention;
   const std::int64_t heads = a.query_heads / tp_;
-  const std::int64_t kv_heads =
-      ceil_div(layer.kv_heads, tp_);  // copied when there are fewer than ranks
+  // Copied when there are fewer than ranks.
+  const std::int64_t kv_heads = ceil_div(layer.kv_heads, tp_);
   const std::int64_t query = heads * a.head_dim;
   const std::int64_t kv = kv_heads * a.head_dim;
   streamed("attention.qkv", tokens_, (a.output_gate ? 2 : 1) * query + 2 * kv, hidden_,

@@ -17,8 +17,8 @@ namespace roofcast::workloads {
 
 using base::NumberFormat;
 
-inline constexpr double kHiddenBytes =
-    2.0;  // the residual stream and the outputs of GEMMs are bf16
+// The residual stream and the outputs of GEMMs are bf16.
+inline constexpr double kHiddenBytes = 2.0;
 
 // out[m,n] = activations[m,k] · weights[k,n]; `batch` independent products in one kernel.
 struct Gemm {

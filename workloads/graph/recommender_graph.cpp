@@ -4,8 +4,8 @@
 namespace roofcast::workloads {
 namespace {
 
-constexpr std::int64_t kSmallTable =
-    1 << 16;  // rows; a cache may hold such tables, so they are a call of their own
+// Rows; a cache may hold such tables, so they are a call of their own.
+constexpr std::int64_t kSmallTable = 1 << 16;
 constexpr double kIndexBytes = 8.0;
 
 }  // namespace

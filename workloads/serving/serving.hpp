@@ -106,8 +106,8 @@ struct Stack {
   base::Seconds token_overhead;    // for each prompt token: tokenisation
   base::Seconds message_overhead;  // for each message to a client: detokenisation, HTTP
   double hidden_launch = 0.0;      // share of the launch of a kernel that the kernel before hides
-  base::Seconds
-      eager_operator;  // host time of an operator in eager mode, where prompts rule out a CUDA graph
+  // Host time of an operator in eager mode, where prompts rule out a CUDA graph.
+  base::Seconds eager_operator;
   // Operators in eager mode beyond those of the graph: in a layer with MLA, and in a layer with experts.
   double latent_operators = 0.0;
   double expert_operators = 0.0;

@@ -98,8 +98,8 @@ ArrivalTimes::ArrivalTimes(Arrivals arrivals, const base::Random& random)
       sojourns.push_back(sojourn.si());
     }
     phase_ = base::Discrete(sojourns)(random_);
-    phase_left_s_ = random_.exponential(
-        sojourns[phase_]);  // memoryless: the rest of a phase is as long as a whole one
+    // Memoryless: the rest of a phase is as long as a whole one.
+    phase_left_s_ = random_.exponential(sojourns[phase_]);
   }
 }
 

@@ -21,8 +21,8 @@ struct Request {
   std::int64_t output_tokens = 0;
   std::int64_t priority = 0;  // the greater goes first, where the scheduler has priorities
   std::int32_t session = -1;  // number of its conversation; -1: none
-  std::int32_t task =
-      -1;  // number of its task, which has sessions (workloads/traffic/agents.hpp); -1: none
+  // Number of its task, which has sessions (workloads/traffic/agents.hpp); -1: none.
+  std::int32_t task = -1;
   std::uint32_t block_count = 0;  // blocks of its prompt in Requests::blocks; 0: not known
   std::size_t first_block = 0;
 };

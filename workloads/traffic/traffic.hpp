@@ -24,8 +24,8 @@ struct Traffic {
   Lengths input = {};  // variation of lengths; with Shape::fixed, all are the mean
   Lengths output = {};
   std::int64_t images = 0;  // images of each request; their tokens are part of the input
-  std::shared_ptr<const SampledAgents> agents =
-      {};  // the agents; the means above are over their turns
+  // The agents; the means above are over their turns.
+  std::shared_ptr<const SampledAgents> agents = {};
 };
 
 // Mean tokens of a sequence at a random instant of its decoding. Long answers decode longer, so they weigh more.

@@ -33,8 +33,8 @@ enum class Sharding : std::uint8_t { none, optimizer, parameters };
 struct Trainer {
   std::string id;
   std::string name;
-  double slowdown =
-      1.0;  // factor on the time of kernels: stragglers, jitter, kernels that are not counted
+  // Factor on the time of kernels: stragglers, jitter, kernels that are not counted.
+  double slowdown = 1.0;
   base::Seconds operator_time;  // host time of an operator; counts where its kernels are shorter
   base::Seconds step_overhead;  // host time of an optimizer step: data, logging, norms
   // In addition in a step of post-training where rollouts and training take turns on the same GPUs.
