@@ -74,8 +74,8 @@ struct Calibration {
   double gemm_fp4_step_trips = 0;
   double gemm_epilogue_passes = 0;  // writes of a tile to the L2 that are not overlapped
   double gemm_l2_sharing = 1;  // CTAs that one L2 read of an operand serves (clusters, multicast)
-  double gemm_block_scaling_efficiency =
-      1.0;                      // rate with 128×128 scales / rate of a large fp8 GEMM
+  // Rate with 128×128 scales / rate of a large fp8 GEMM.
+  double gemm_block_scaling_efficiency = 1.0;
   double overlap_exponent = 1;  // p of the smooth maximum (Σ tᵖ)^(1/p) of compute and memory
 
   // Attention
@@ -123,9 +123,9 @@ struct Calibration {
   double staging_copy = 0;            // last copy out of the library's buffer / step of a ring
   double pat_efficiency = 1.0;        // share of the port with parallel aggregated trees
   base::Seconds in_network_overhead;  // added to the start when switches reduce
-  base::Seconds
-      deduplication_overhead;          // for each level, of an all-to-all that sends each row once
-  double deduplicated_row_clocks = 0;  // to find the ranks of one row
+  // For each level, of an all-to-all that sends each row once.
+  base::Seconds deduplication_overhead;
+  double deduplicated_row_clocks = 0;          // to find the ranks of one row
   double deduplicated_bytes_per_sm_clock = 0;  // B, of the copies of rows
 
   // Power, shares of the TDP

@@ -4,7 +4,7 @@
 //
 // A kernel cuts the output [m,n] into tiles bm × bn. When the tiles are too few to fill the chip, it also
 // cuts the depth k into `split` parts. CTAs = ⌈m/bm⌉·⌈n/bn⌉·batch·split run on `sms` processors in waves =
-// CTAs/sms. A partial last wave costs `wave_tail` of a whole one (1 = plain tiles, 0 = stream-K).
+// CTAs/sms. `wave_tail` of the idle part of the last wave is lost (1 = plain tiles, 0 = stream-K).
 //
 //   compute = waves · max(2·bm·bn·(k/split) / (tensor rate / sms),
 //                         step_trips · DRAM latency · (k/split) bytes / 128)

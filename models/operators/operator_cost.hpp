@@ -14,7 +14,8 @@ Cost physical_cost_of(const workloads::Operator& op, const Machine& machine);
 // The same with the correction of the calibration (models/operators/correction.hpp).
 Cost cost_of(const workloads::Operator& op, const Machine& machine);
 
-// The type in which the operator multiplies, which the chip must support; fp32 for operators without products.
+// The multiplier the operator needs and the chip must have; fp32 for operators that multiply
+// nothing.
 base::MathType math_of(const workloads::Operator& op, const Machine& machine);
 
 }  // namespace roofcast::models

@@ -34,8 +34,8 @@ struct Batch {
   }
   // Attention-DP groups with such a batch, whose tokens share experts; 0: all.
   std::int64_t groups = 0;
-  bool last_logits =
-      false;          // a pass of a draft model, which needs the last token of a sequence only
+  // A pass of a draft model, which needs the last token of a sequence only.
+  bool last_logits = false;
   bool loss = false;  // training: logits of every token, and their cross entropy
 
   friend bool operator==(const Batch&, const Batch&) = default;

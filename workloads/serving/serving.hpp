@@ -17,8 +17,8 @@ namespace roofcast::workloads {
 
 // The limits of a scheduler. A stack has defaults; a scenario may override each.
 struct SchedulerLimits {
-  std::int64_t max_tokens_per_iteration =
-      0;                           // the budget: prompt tokens and decodes of one iteration
+  // The budget: prompt tokens and decodes of one iteration.
+  std::int64_t max_tokens_per_iteration = 0;
   std::int64_t max_sequences = 0;  // running at once, per attention-DP rank
   double memory_fraction = 0.0;    // share of the device memory that the engine may fill
 };
