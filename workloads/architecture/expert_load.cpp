@@ -46,6 +46,8 @@ Loads gamma_quantiles(std::size_t parts, double variation) {
 }
 
 // The probability that a token chooses each expert: in proportion to its popularity, at most 1, and top_k in sum.
+// Experts come in the order of popularity. Each takes its part of the `choices` that are left, in proportion to its
+// share of the popularity that is left (`rest`).
 Loads chances_of(const ExpertPopularity& popularity, std::int64_t experts, std::int64_t top_k) {
   Loads loads = popularity.counts;
   if (loads.empty() && popularity.variation > 0.0) {
@@ -200,6 +202,9 @@ void read(base::Fields& f, ExpertPopularity& popularity) {
   f.source();
 }
 
+// hit     –  p
+// local   –  experts of a rank
+// missed  –  share of experts without a pair
 ExpertLoad mean_load(double tokens, std::int64_t top_k, std::int64_t experts, std::int64_t ranks,
                      double variation) {
   const double hit = as_double(top_k) / as_double(experts);

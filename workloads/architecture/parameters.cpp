@@ -8,6 +8,10 @@ namespace {
 
 using base::as_double;
 
+// GQA: projections of queries, outputs and, with an output gate, of gates are each hidden × query; keys and values are
+// hidden × kv_heads · head_dim each.
+// MLA: `query` has the two query projections (one without q_rank). The others are the down projection to
+// kv_rank + rope_dim, the expansion of kv_rank to keys and values, and the output.
 double attention_parameters(const Architecture& model, std::int64_t kv_heads) {
   const AttentionShape& a = model.attention;
   const double hidden = as_double(model.hidden);
@@ -25,6 +29,7 @@ double attention_parameters(const Architecture& model, std::int64_t kv_heads) {
          kv_rank * (heads * as_double(a.nope_dim) + value) + value * hidden;
 }
 
+// Queries come from the query latent (or the hidden state); one key and one weight a head come from the hidden state.
 double index_parameters(const Architecture& model) {
   const AttentionShape& a = model.attention;
   const std::int64_t from = a.q_rank > 0 ? a.q_rank : model.hidden;
@@ -40,6 +45,7 @@ double recurrent_extras(const RecurrentShape& r) {
                    r.conv_channels() * (r.conv_kernel + (ssm ? 1 : 0)));
 }
 
+// gate, up and down, or only up and down.
 double gated_parameters(std::int64_t hidden, std::int64_t intermediate, bool gated) {
   return (gated ? 3.0 : 2.0) * as_double(hidden) * as_double(intermediate);
 }

@@ -209,6 +209,10 @@ void hold_cache(Fields& f, Architecture& model, double target) {
 }
 
 // Parameters are linear in the widths, so one factor on the widths reaches the target.
+//
+// used    –  share of the routed experts that counts: all, or top_k of them for active parameters
+// wide    –  parameters that grow with the widths
+// factor  –  new width / width
 void hold_parameters(Fields& f, Architecture& model, Held held, double target, double multiple) {
   const LayerParameters sum = parameters(model).layers;
   const MoeShape& moe = model.moe;

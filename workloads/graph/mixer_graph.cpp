@@ -55,6 +55,10 @@ void GraphBuilder::mixer(const LayerGroup& layer, double count) {
 
 // Every rank of a context group attends to its part of the cache with all heads that share it. The partial outputs
 // (with their log-sum-exp) are merged.
+//
+// parts   ranks that share the tokens of a cache
+// shared  those of them that are tensor-parallel ranks, which gather each other's query heads first
+// merged  bytes of the partial outputs
 void GraphBuilder::decode_attention(AttentionHeads heads, double count) {
   if (batch_.decode_sequences == 0) {
     return;
@@ -88,6 +92,11 @@ void GraphBuilder::decode_attention(AttentionHeads heads, double count) {
 
 // `passed_elements`: elements of one token that its rank hands to the others. They belong to `passed_heads` heads.
 // Where ranks trade tokens for heads and there are fewer heads than ranks, each head is copied to several ranks.
+//
+// passed  bytes that one rank hands on
+// part    the heads of one rank after the trade
+// copies  sent heads / different heads
+// others  keys that a rank's queries see before its own, in the mean (ring)
 void GraphBuilder::prefill_attention(const AttentionHeads& heads, double passed_elements,
                                      std::int64_t passed_heads, double count) {
   if (batch_.prefill_sequences == 0) {
@@ -250,6 +259,12 @@ void GraphBuilder::convolution(const RecurrentShape& shape, std::int64_t all, do
 
 // Between the convolution and the norm a context group trades tokens for heads, since the recurrence must see a
 // sequence in order.
+//
+// ways      ranks that share the heads of a sequence after the trade
+// inner     values of one token on a tensor-parallel rank
+// keys      keys of one token on that rank; queries are as many
+// channels  values, keys and queries: what the convolution sees
+// handed    bytes that a rank hands out for one channel
 void GraphBuilder::recurrent(const RecurrentShape& shape, double count) {
   const RecurrentNames& names = shape.kind == Recurrence::ssm ? kMamba : kDeltaNet;
   const LinearFormat format = precision_.recurrent;

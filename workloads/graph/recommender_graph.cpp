@@ -13,6 +13,11 @@ constexpr double kIndexBytes = 8.0;
 // Each rank holds an equal part of the tables: whole tables or columns of them. A rank looks up its part for the tokens
 // of all ranks and sends the rows to the rank that has the token. Before and after the layers, tensor-parallel ranks
 // share the tokens, and each has the whole bottom and top networks.
+//
+// all      tokens of all ranks, whose rows this rank looks up in its part of the tables
+// sharers  ranks that share the tables
+// own      tokens for which this rank needs rows
+// vectors  bytes of the vectors of one token
 void GraphBuilder::look_up(const Recommender& r) {
   const auto ranks = static_cast<double>(mapping_.stage_ranks());
   const std::int64_t groups = batch_.groups > 0 ? batch_.groups : mapping_.data_parallel;

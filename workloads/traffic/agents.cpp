@@ -261,6 +261,7 @@ void read(base::Fields& f, Agents& a) {
   }
 }
 
+// The last turn of a session cannot fork.
 double mean_turns(const Agents& a) {
   const double turns = mean(a.sessions.turns);
   const double forks = a.subagents ? std::max(0.0, turns - 1.0) * a.subagents->probability *
