@@ -17,6 +17,7 @@
 //   host          W        `host_power` of the system: a GPU's share of hosts, NICs, switches and fans
 //   electricity   USD/J    at the meter
 //   power         W        drawn by a GPU
+//   PUE           –        power of the site / power of its computers
 //
 // Because of u, idle time is paid by the time that serves. Rented GPUs are given back when they are not
 // needed, and the rent includes power and hosting. A price that somebody asked or estimated is no forecast:
