@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The name a user probably meant: the second half of every "did you mean".
+// The name that a user probably meant: the second half of every "did you mean".
 #pragma once
 
 #include <optional>
@@ -10,15 +10,13 @@
 
 namespace roofcast::base {
 
-// The candidate closest to `wrong`, or nothing when none is close enough to be a slip of the
-// finger.
+// The candidate closest to `wrong`, or nothing when none is close enough to be a typing mistake.
 //
-// Distance is the number of single-character insertions, deletions, substitutions and swaps of
-// neighbours (Damerau-Levenshtein, optimal string alignment), upper and lower case being equal.
-// With L the longer of the two lengths, a distance up to max(1, L/3), but never above 6 and always
-// less than the shorter length, is near. When no candidate is near, a `wrong` of three or more
-// characters that begins a candidate finds it ("band" finds "bandwidth"), the shortest such
-// candidate first. Ties go to the candidate that agrees better in upper and lower case, then to the
+// Distance is the number of single-character insertions, deletions, substitutions and swaps of neighbours
+// (Damerau-Levenshtein, optimal string alignment). Upper and lower case are equal. With L the longer of the two
+// lengths, a candidate is near at a distance of up to max(1, L/3), which is at most 6 and less than the shorter length.
+// When no candidate is near, a `wrong` of three or more characters finds the shortest candidate that begins with it
+// ("band" finds "bandwidth"). Of equal candidates, the one that agrees better in upper and lower case wins, then the
 // earlier one.
 std::optional<std::string> nearest_name(std::string_view wrong,
                                         std::span<const std::string> candidates);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A visitor of a std::variant out of lambdas: a forgotten alternative does not compile.
+// Makes a visitor of a std::variant from lambdas. A visitor without a lambda for every alternative does not compile.
 #pragma once
 
 namespace roofcast::base {

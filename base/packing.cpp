@@ -9,6 +9,7 @@ namespace {
 
 using Sizes = std::vector<std::int64_t>;
 
+// Bins of neighbours, each filled up to `most`.
 Sizes greedy(std::span<const std::int64_t> sizes, std::int64_t most) {
   Sizes bins;
   for (const std::int64_t size : sizes) {

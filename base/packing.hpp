@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sizes into bins that hold no more than a budget: how full each bin is. A size beyond the budget has a bin of its own.
+// Packs sizes into bins that hold at most a budget, and returns how full each bin is. A size beyond the
+// budget gets a bin of its own.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +10,12 @@
 
 namespace roofcast::base {
 
-// The largest first, each into the first bin with room: within 11/9 of the fewest bins, and one (Johnson 1973).
+// The largest size first, each into the first bin with space for it. Needs at most 11/9 of the fewest bins, plus one
+// (Johnson 1973).
 std::vector<std::int64_t> packed_by_size(std::span<const std::int64_t> sizes, std::int64_t budget);
 
-// Bins of neighbours, in order: the fewest, and of all ways to have so few one whose fullest is least full. Exact, by
-// bisection of the fullest.
+// Bins of neighbours, in order: the fewest bins. Of all ways to have so few, one whose fullest bin is least full.
+// Exact, by bisection of the fullest bin.
 std::vector<std::int64_t> packed_in_order(std::span<const std::int64_t> sizes, std::int64_t budget);
 
 }  // namespace roofcast::base

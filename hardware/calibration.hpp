@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much of a chip's datasheet its kernels reach: dimensionless efficiencies and a few latencies.
+// How much of a chip's datasheet its kernels reach: efficiencies without a dimension and a few latencies.
 //
-// Because they are fractions of the chip's own rates, and counts of its own memory latency, the
-// same parameters can be asked about a chip that does not exist. Each figure's meaning is beside it
-// here, its value and source in hardware/calibrated/<id>.yaml.
+// They are fractions of the chip's own rates and multiples of its own memory latency. So the same parameters
+// also hold for a chip that does not exist. Each figure has its meaning here. Its value and its source are in
+// hardware/calibrated/<id>.yaml.
+//
+// Units: a figure of type double without a unit is a share or a factor. `trips` are DRAM latencies, `clocks`
+// are clocks of an SM.
 #pragma once
 
 #include <array>
@@ -20,25 +23,25 @@
 
 namespace roofcast::hardware {
 
-// Where a forecast's parameters come from, best first. `assumed` is no calibration's: it says that
-// figures of the chip itself are assumptions.
+// Where the parameters of a forecast come from, best first. No calibration is `assumed`: this value says that figures
+// of the chip itself are assumptions.
 enum class Provenance { measured_corrected, calibrated, transferred, datasheet, assumed };
 std::string_view name(Provenance provenance);
 
-// A protocol of the collective library, relative to LL on the same level; its share of the port.
+// A protocol of the collective library. Overhead and hops are relative to LL on the same level.
 struct Protocol {
   double overhead = 1.0;
   double scale_up_hop = 1.0;
   double scale_out_hop = 1.0;
-  double bandwidth = 1.0;
+  double bandwidth = 1.0;  // share of the port
 };
 inline constexpr std::size_t kProtocols = 3;  // LL, LL128, Simple
 
-// How far a fitted calibration is from measurements that it was not fitted to.
+// How far a fitted calibration is from measurements that the fit did not see. e = predicted / measured − 1.
 struct KindError {
-  std::string kind;  // of operators: "gemm"
-  std::int64_t rows = 0, refused = 0, held_back = 0;
-  double median = 0, p90 = 0, bias = 0;  // of |e|, of |e|, of e = predicted / measured − 1
+  std::string kind;                                   // kind of operators: "gemm"
+  std::int64_t rows = 0, refused = 0, held_back = 0;  // measurements
+  double median = 0, p90 = 0, bias = 0;  // median of |e|, 90 % quantile of |e|, median of e
   double low = 1, high = 1;              // 5 % and 95 % quantiles of measured / predicted
 };
 
@@ -46,88 +49,92 @@ struct Calibration {
   std::string id;
   std::string name;
   Provenance provenance = Provenance::datasheet;
-  std::vector<KindError> errors;                   // of a fitted one
+  std::vector<KindError> errors;                   // only of a fitted calibration
   std::shared_ptr<const Corrections> corrections;  // null where there are none
 
   base::Seconds launch;        // one kernel inside a CUDA graph
-  base::Seconds eager_launch;  // the host's pace when it launches every operator itself
+  base::Seconds eager_launch;  // host time of an operator in eager mode
 
   // Memory
   double dram_efficiency = 1.0;       // streaming rate / datasheet rate
-  double l2_efficiency = 1.0;         // kernel's L2 rate / measured read rate
-  base::Seconds dram_latency;         // where the chip has no measured one
-  double l2_bytes_per_sm_clock = 0;   // L2 rate where the chip has no measured one
-  double in_flight_bytes_per_sm = 0;  // loads one SM keeps under way (Little's law)
+  double l2_efficiency = 1.0;         // L2 rate of kernels / measured read rate
+  base::Seconds dram_latency;         // used where the chip has no measured latency
+  double l2_bytes_per_sm_clock = 0;   // B, used where the chip has no measured L2 rate
+  double in_flight_bytes_per_sm = 0;  // B, bytes in flight of one SM (Little's law)
 
   // GEMM
   std::array<double, base::kMathTypes> tensor_efficiency{};  // best large GEMM / dense peak
-  double gemm_fill_trips = 0;  // DRAM latencies spent filling and draining the pipeline
-  double wave_tail = 0;        // share of a partial last wave that is lost: 1 = tiles, 0 = stream-K
-  double gemm_wave_trips = 0;  // DRAM latencies lost between one tile and the next of an SM
-  double gemm_split_trips = 0;  // and in adding up a depth that is split, a kernel of its own
-  double gemm_step_trips = 0;   // and, at least, in 128 bytes of depth of one tile
-  double gemm_fp4_step_trips =
-      0;  // the same of fp4 kernels, which stacks take from other libraries
-  double gemm_epilogue_passes = 0;  // writes of a tile to the L2 that overlap with nothing
+  double gemm_fill_trips = 0;                                // to fill and drain the pipeline
+  // Share of the idle part of the last wave that is lost: 1 = tiles, 0 = stream-K.
+  double wave_tail = 0;
+  double gemm_wave_trips = 0;   // between one tile and the next of an SM
+  double gemm_split_trips = 0;  // to add up the parts of a split depth, in a kernel of its own
+  double gemm_step_trips = 0;   // the least time of 128 bytes of depth of one tile
+  // The same for fp4 kernels, which stacks take from other libraries.
+  double gemm_fp4_step_trips = 0;
+  double gemm_epilogue_passes = 0;  // writes of a tile to the L2 that are not overlapped
   double gemm_l2_sharing = 1;  // CTAs that one L2 read of an operand serves (clusters, multicast)
-  double gemm_block_scaling_efficiency = 1.0;  // 128×128 scales, of one large fp8 GEMM
+  // Rate with 128×128 scales / rate of a large fp8 GEMM.
+  double gemm_block_scaling_efficiency = 1.0;
   double overlap_exponent = 1;  // p of the smooth maximum (Σ tᵖ)^(1/p) of compute and memory
 
   // Attention
-  double attention_tensor_efficiency = 1.0;  // of the dense peak, prefill
-  double decode_tensor_efficiency = 1.0;     // of the dense peak, decode
-  double attention_fp8_efficiency = 1.0;     // what fp8 reaches of these shares of its own peak
-  double exponentials_per_sm_clock = 0;      // where the chip has no measured rate
-  double exposed_softmax = 1.0;      // of the shorter of products and exponentials, not overlapped
-  double attention_fill_trips = 0;   // DRAM latencies before the first product
-  double prefill_fill_clocks = 0;    // start and end of the kernel, SM clocks
-  double prefill_cta_clocks = 0;     // start and end of a tile of queries
-  double decode_fill_clocks = 0;     // both kernels of split-KV decode
-  double decode_cta_clocks = 0;      // start and end of a CTA
-  double decode_keys_per_split = 1;  // a CTA is not given fewer keys
-  double decode_ramp_bytes_per_sm = 0;  // cache read at half rate while SMs start and end
+  double attention_tensor_efficiency = 1.0;  // share of the dense peak in prefill
+  double decode_tensor_efficiency = 1.0;     // share of the dense peak in decode
+  double attention_fp8_efficiency = 1.0;     // factor on both shares with fp8, of the fp8 peak
+  double exponentials_per_sm_clock = 0;      // used where the chip has no measured rate
+  // Share of the shorter of products and exponentials that is not overlapped.
+  double exposed_softmax = 1.0;
+  double attention_fill_trips = 0;      // before the first product
+  double prefill_fill_clocks = 0;       // start and end of the kernel
+  double prefill_cta_clocks = 0;        // start and end of a tile of queries
+  double decode_fill_clocks = 0;        // start and end of both kernels of split-KV decode
+  double decode_cta_clocks = 0;         // start and end of a CTA
+  double decode_keys_per_split = 1;     // the fewest keys of a CTA
+  double decode_ramp_bytes_per_sm = 0;  // B, cache read at half rate while SMs start and end
 
   // Mixture of experts
   double moe_kernels = 0;  // small kernels around the grouped GEMMs: routing, sort, combine
-  double grouped_gemm_efficiency = 1.0;   // of what one large GEMM reaches
-  double expert_stream_efficiency = 1.0;  // experts' weights read / streaming rate
-  double row_clocks = 0;  // of an SM, to gather, scatter or reduce one element of a row
+  double grouped_gemm_efficiency = 1.0;   // rate / rate of one large GEMM
+  double expert_stream_efficiency = 1.0;  // rate of reading experts' weights / streaming rate
+  double row_clocks = 0;                  // to gather, scatter or reduce one element of a row
 
   // Recurrent mixers
   double ssm_scan_rate = 1.0;    // FLOP of a state-space scan / fp32 vector peak
-  double delta_scan_rate = 1.0;  // of a delta-rule scan
+  double delta_scan_rate = 1.0;  // the same for a delta-rule scan
   double ssm_scan_kernels = 0;
   double delta_scan_kernels = 0;
-  double delta_scan_fill_trips = 0;  // of all its kernels
-  double update_fill_trips = 0;      // of a decode step
+  double delta_scan_fill_trips = 0;  // all kernels of a scan together
+  double update_fill_trips = 0;      // the update in decode
 
   // Elementwise
   double elementwise_fill_trips = 0;
   double vector_efficiency = 1.0;  // useful FLOP of short convolutions / fp32 vector peak
-  double lookup_efficiency = 1.0;  // rows of tables read at random / streaming rate
+  double lookup_efficiency = 1.0;  // rate of reading random rows of tables / streaming rate
 
   // Collectives
-  double link_efficiency = 1.0;        // scale-up port, large messages
-  double nic_efficiency = 1.0;         // scale-out port, large messages
-  double in_network_efficiency = 1.0;  // of the port while switches reduce
-  double custom_efficiency = 1.0;      // the stack's own kernels, of the port
-  base::Bytes custom_in_flight;        // of one peer during one hop, kernels with barriers
-  double start_trips = 0;  // DRAM latencies a collective of the library takes to start, with LL
+  double link_efficiency = 1.0;        // share of the scale-up port that large messages reach
+  double nic_efficiency = 1.0;         // share of the scale-out port that large messages reach
+  double in_network_efficiency = 1.0;  // share of the port while switches reduce
+  double custom_efficiency = 1.0;      // share of the port that the stack's own kernels reach
+  base::Bytes custom_in_flight;        // from one peer during one hop, in kernels with barriers
+  double start_trips = 0;              // start of a collective of the library with LL
   std::array<Protocol, kProtocols> protocols{};
-  double staging_copy = 0;      // of a step of a ring, the last copy out of the library's buffer
-  double pat_efficiency = 1.0;  // of the port, parallel aggregated trees
-  base::Seconds in_network_overhead;           // more of it when switches reduce
-  base::Seconds deduplication_overhead;        // of an all-to-all that sends each row once, a level
-  double deduplicated_row_clocks = 0;          // of an SM, to find one row's ranks
-  double deduplicated_bytes_per_sm_clock = 0;  // and to move its copies
+  double staging_copy = 0;            // last copy out of the library's buffer / step of a ring
+  double pat_efficiency = 1.0;        // share of the port with parallel aggregated trees
+  base::Seconds in_network_overhead;  // added to the start when switches reduce
+  // For each level, of an all-to-all that sends each row once.
+  base::Seconds deduplication_overhead;
+  double deduplicated_row_clocks = 0;          // to find the ranks of one row
+  double deduplicated_bytes_per_sm_clock = 0;  // B, of the copies of rows
 
   // Power, shares of the TDP
-  double idle_share = 0;                              // between kernels, clocks up
+  double idle_share = 0;                              // between kernels, at high clocks
   double active_share = 0;                            // while a kernel runs, whatever it does
-  double limit_share = 1;                             // what the power controller holds
-  std::array<double, base::kMathTypes> flop_share{};  // of FLOP alone, at the dense peak
+  double limit_share = 1;                             // the limit that the power controller keeps
+  std::array<double, base::kMathTypes> flop_share{};  // FLOP alone, at the dense peak
   base::JoulesPerByte dram_energy;                    // from memory to the SMs
-  base::JoulesPerByte link_energy;                    // sent, memory at this end included
+  base::JoulesPerByte link_energy;                    // sent, with the memory at this end
 };
 
 void read(base::Fields& f, Calibration& calibration);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One accelerator: what its datasheet says, and beside it what was measured on real parts and what
-// is assumed of one that nobody has described in full.
+// One accelerator: the figures of its datasheet, those measured on real chips, and those assumed for chips
+// that nobody has described in full. The three groups are kept apart.
 //
-// Rates are dense (no structured sparsity) with FP32 accumulation. Link rates are per direction. A
-// figure that is not published is null and absent here; a system whose forecast would need it is
-// refused (hardware/system.hpp). An assumption stands in a group of its own, is used only where the
-// datasheet is silent, and every forecast that rests on one says so (Provenance::assumed).
+// Rates are dense (no structured sparsity) with FP32 accumulation. Link rates are per direction. A figure
+// that is not published is null in the file and absent here. A system whose forecast needs it is refused
+// (hardware/system.hpp). An assumption is used only where the datasheet is silent, and every forecast that
+// rests on one says so (Provenance::assumed).
 #pragma once
 
 #include <array>
@@ -20,17 +20,17 @@
 
 namespace roofcast::hardware {
 
-// Observed on real parts; absent where nobody has published a figure.
+// Measured on real chips. A figure is absent where nobody has published one.
 struct MeasuredChip {
-  double usable_share = 1.0;  // of the capacity, what the driver reports; 1 when nobody says
+  double usable_share = 1.0;  // share of the capacity that the driver reports; 1 where nobody says
   std::optional<base::BytesPerSecond> l2_bandwidth;      // reads that hit
   std::optional<base::Seconds> dram_latency;             // pointer chase
   std::optional<base::FlopsPerSecond> exponential_rate;  // exp() of the whole chip
   std::optional<double>
-      flop_share;  // of the TDP, what bf16 FLOP alone would draw at the dense peak
+      flop_share;  // share of the TDP that bf16 FLOP alone would draw at the dense peak
 };
 
-// Stands in for a figure the datasheet leaves out, with the reason as its source.
+// Assumed in place of a figure that the datasheet leaves out. The source is the reason.
 struct AssumedChip {
   std::optional<std::int64_t> sms;
   std::optional<base::Hertz> clock;
@@ -38,10 +38,10 @@ struct AssumedChip {
   std::optional<double> flop_share;
 };
 
-// The chip's scale-up links other than NVLink: xGMI, UALink, ICI. The system says how they are wired.
+// The scale-up links of a chip other than NVLink: xGMI, UALink, ICI. The system says how they are wired.
 struct Links {
   std::optional<std::int64_t> count;
-  base::BytesPerSecond bandwidth;  // of all together, per direction
+  base::BytesPerSecond bandwidth;  // of all links together, per direction
 };
 
 // The systems that measurements of the chip were taken in, where their tables name the chip alone; ids or paths, empty
@@ -58,7 +58,7 @@ struct Chip {
   std::string architecture;
   std::string status;
   std::optional<std::int64_t> sms;                              // AMD: compute units
-  std::optional<base::Hertz> clock;                             // behind the dense peaks
+  std::optional<base::Hertz> clock;                             // the clock of the dense peaks
   std::array<base::FlopsPerSecond, base::kMathTypes> tensor{};  // 0 = not supported or not known
   std::string memory_type;
   base::Bytes capacity;
@@ -78,13 +78,13 @@ struct Chip {
   }
   base::Bytes usable_capacity() const { return capacity * measured.usable_share; }
 
-  // What a forecast uses: the datasheet's figure, else the assumed one.
+  // The figure that a forecast uses: that of the datasheet, else the assumed one.
   std::optional<std::int64_t> sms_used() const { return sms ? sms : assumed.sms; }
   std::optional<base::Hertz> clock_used() const { return clock ? clock : assumed.clock; }
   std::optional<base::Bytes> l2_capacity_used() const {
     return l2_capacity ? l2_capacity : assumed.l2_capacity;
   }
-  // Where it is known to differ from that of the calibration.
+  // The chip's own share where it is known; else the calibration has one.
   std::optional<double> flop_share() const {
     return measured.flop_share ? measured.flop_share : assumed.flop_share;
   }

@@ -102,6 +102,9 @@ bool read_values(std::string_view text, CorrectionGrid& grid) {
 
 }  // namespace
 
+// position  nodes  place of the shape along an axis
+// inside    nodes  the same, moved to the grid
+// below     –      index of the node below it; the last node is never the lower one of a cell
 CorrectionGrid::Cell CorrectionGrid::cell(const LogShape& shape) const {
   Cell cell;
   for (std::size_t j = 0; j < axes.size(); ++j) {
@@ -122,6 +125,8 @@ CorrectionGrid::Cell CorrectionGrid::cell(const LogShape& shape) const {
   return cell;
 }
 
+// Each axis with more than one node doubles the corners: a copy of each moves to the next node and takes a share of the
+// weight.
 CorrectionGrid::Corners CorrectionGrid::around(const LogShape& shape) const {
   const Cell at = cell(shape);
   Corners c;

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What measurements say beyond the physical models: a factor on an operator's time, smooth over its shape.
+// Corrections: what measurements say beyond the physical models. A correction is a factor on the time of an
+// operator, smooth over its shape.
 //
 //   time = physical time · exp(g(log2 x₁, …, log2 x_d)),   d ≤ 4
 //
-// g is given at the nodes of a regular grid in the logarithms of the shape and multilinear between them. It
-// was fitted with a penalty on its size and its steps, so it fades to 0 where nothing was measured;
-// beyond the grid it falls to 0 within kReach octaves. Which operators have grids, over which axes:
-// models/operators/correction.hpp.
+//   x₁ … x_d  –  the shape of the operator
+//   g         –  logarithm of the factor
+//
+// g is given at the nodes of a regular grid in the logarithms of the shape. Between the nodes it is
+// multilinear. It was fitted with a penalty on its size and its steps, so it fades to 0 where nothing was
+// measured. Beyond the grid it falls to 0 within kReach octaves. models/operators/correction.hpp says which
+// operators have grids, and over which axes.
 #pragma once
 
 #include <array>
@@ -24,11 +28,12 @@
 namespace roofcast::hardware {
 
 inline constexpr std::size_t kCorrectionAxes = 4;
-using LogShape = std::array<double, kCorrectionAxes>;  // base 2; axes a grid lacks are not read
+// Base 2; axes that a grid lacks are not read.
+using LogShape = std::array<double, kCorrectionAxes>;
 
 struct CorrectionAxis {
-  double origin = 0.0;  // of log2 x, first node
-  double step = 1.0;
+  double origin = 0.0;  // log2 x of the first node
+  double step = 1.0;    // octaves between two nodes
   std::size_t nodes = 1;
 };
 
@@ -36,9 +41,9 @@ struct CorrectionGrid {
   static constexpr double kReach = 4.0;  // octaves
 
   std::string op;  // "gemm"
-  std::string of;  // which of them: "bf16 bf16"
+  std::string of;  // which operators of that kind: "bf16 bf16"
   std::vector<CorrectionAxis> axes;
-  std::vector<float> values;  // g at the nodes, the last axis fastest
+  std::vector<float> values;  // g at the nodes; the last axis varies fastest
 
   double at(const LogShape& shape) const;
 
@@ -52,18 +57,19 @@ struct CorrectionGrid {
   Corners around(const LogShape& shape) const;
 
  private:
-  // The lowest node around a shape, how far the next one along each axis is, and the place between them.
+  // The cell of the grid around a shape.
   struct Cell {
-    std::size_t first = 0;
-    std::array<std::size_t, kCorrectionAxes> next{};
-    std::array<double, kCorrectionAxes> share{};
-    double beyond = 0.0;
+    std::size_t first = 0;  // index of its lowest node
+    std::array<std::size_t, kCorrectionAxes>
+        next{};                                   // by axis: index of the next node minus this one
+    std::array<double, kCorrectionAxes> share{};  // by axis: place between the two, 0 to 1
+    double beyond = 0.0;                          // octaves outside the grid
   };
   Cell cell(const LogShape& shape) const;
 };
 
-// What distinguishes grids: the operator and numbers such as a head's dimension; formats are counted
-// from kFormatToken. Equal for equal texts of `op` and `of`.
+// Tells grids apart: a hash of the operator and of numbers such as the dimension of a head. Formats are numbers from
+// kFormatToken on. Grids with equal texts `op` and `of` have equal keys.
 using CorrectionKey = std::uint64_t;
 inline constexpr std::int64_t kFormatToken = 1'000'000;
 constexpr CorrectionKey correction_key(std::string_view op,
@@ -77,17 +83,18 @@ constexpr CorrectionKey correction_key(std::string_view op,
 
 class Corrections {
  public:
-  // nullptr where there is none.
+  // The grid with this key; nullptr where there is none.
   const CorrectionGrid* find(CorrectionKey key) const;
   const std::vector<CorrectionGrid>& grids() const { return grids_; }
-  void add(CorrectionGrid grid);  // of another key than those before
+  void add(CorrectionGrid grid);  // its key must be new
 
  private:
   std::vector<std::pair<CorrectionKey, std::size_t>> index_;  // sorted
   std::vector<CorrectionGrid> grids_;
 };
 
-// Texts of a document: axes "0:1:17 5:2:6" are origin:step:nodes, values "3 -2 0*5 …" are 100 · g.
+// The texts of a grid in a document. Axes "0:1:17 5:2:6" are origin:step:nodes. Values "3 -2 0*5 …" are 100 · g, where
+// 0*5 is five zeros.
 std::string axes_text(const CorrectionGrid& grid);
 std::string values_text(const CorrectionGrid& grid);
 void read(base::Fields& f, Corrections& corrections);

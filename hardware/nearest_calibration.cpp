@@ -16,7 +16,7 @@ namespace {
 
 using base::Node;
 
-constexpr double kOtherMemory = 4.0;  // in generations
+constexpr double kOtherMemory = 4.0;  // generations that another kind of memory is worth
 
 struct Generation {
   std::string_view architecture;
@@ -27,12 +27,12 @@ constexpr Generation kGenerations[] = {
     {"hopper", 3.5}, {"blackwell", 4.5}, {"blackwell_ultra", 4.5}, {"rubin", 5.5},
 };
 
-// What distances are measured in.
+// The figures of a chip that decide its distance to others.
 struct Kind {
   std::string vendor;
   double generation = 0.0;
   bool hbm = false;
-  std::vector<double> logs;
+  std::vector<double> logs;  // of bandwidth, bf16 rate and SMs
 };
 
 std::optional<Kind> kind_of(const Node& document) {
@@ -54,6 +54,7 @@ std::optional<Kind> kind_of(const Node& document) {
                std::log(std::max(chip.peak(base::MathType::bf16).si(), 1.0)), std::log(sms)}};
 }
 
+// In generations. A factor e in bandwidth, rate or SMs counts as a tenth of a generation.
 double distance(const Kind& a, const Kind& b) {
   double far = std::abs(a.generation - b.generation) + (a.hbm == b.hbm ? 0.0 : kOtherMemory);
   for (std::size_t i = 0; i < a.logs.size(); ++i) {
@@ -66,9 +67,10 @@ struct Reference {
   std::string id;
   std::vector<std::string> stacks;
   Kind kind;
-  std::string text;  // of its document
+  std::string text;  // its document
 };
 
+// The measured chips of the catalog with the stacks under which they were measured.
 const std::vector<Reference>& references() {
   static const std::vector<Reference> all = [] {
     std::vector<Reference> chips;

@@ -15,7 +15,7 @@ constexpr base::Seconds kYear = 8766.0 * base::hour;  // 365.25 days
 constexpr base::Seconds kMonth = kYear / 12.0;
 constexpr base::Joules kKilowattHour = base::kilo * base::watt * base::hour;
 
-// A figure with its date and source.
+// Reads a figure with its date and source.
 template <class ReadFigure>
 void dated(Fields& f, std::string_view key, base::Need need, ReadFigure read_figure) {
   f.group(

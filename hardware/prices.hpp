@@ -1,18 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a second of GPUs costs: rented, or owned.
+// What a second of GPUs costs, rented or owned.
 //
 //   pay: rental      USD/s = n · rent
 //   pay: ownership   USD/s = n · (purchase · (1/depreciation + upkeep) / u       capital and upkeep
-//                                 + hosting · (TDP + host) / u                   of the power that was reserved
-//                                 + electricity · PUE · (power + host))          of the power that is drawn
+//                                 + hosting · (TDP + host) / u                   power that was reserved
+//                                 + electricity · PUE · (power + host))          power that is drawn
 //
-// n GPUs; u the share of the time in which they serve as the scenario says, so what stands idle is paid by what
-// serves; rent is the system's `price`, purchase its `purchase` per GPU, host its `host_power`: what a GPU's share of
-// hosts, NICs, switches and fans takes (hardware/system.hpp). What is rented is given back when it is not needed, and
-// its rent holds power and hosting. A price that somebody asked or estimated is no forecast: each has its date.
+//   n             –        GPUs
+//   rent          USD/s    `price` of the system, per GPU
+//   purchase      USD      `purchase` of the system, per GPU
+//   depreciation  s        time in which the value falls to nothing, in a straight line
+//   upkeep        1/s      share of the purchase a second
+//   u             –        share of the time in which the GPUs serve as the scenario says
+//   hosting       USD/J    for each second and watt that hosts and GPUs may draw
+//   host          W        `host_power` of the system: a GPU's share of hosts, NICs, switches and fans
+//   electricity   USD/J    at the meter
+//   power         W        drawn by a GPU
+//   PUE           –        power of the site / power of its computers
 //
-// Not priced: the electricity of idle hours, interest, resale, staff, software, networks beyond what the purchase holds.
+// Because of u, idle time is paid by the time that serves. Rented GPUs are given back when they are not
+// needed, and the rent includes power and hosting. A price that somebody asked or estimated is no forecast:
+// each has its date.
+//
+// Not priced: the electricity of idle hours, interest, resale, staff, software, networks that the purchase
+// does not include.
 #pragma once
 
 #include <optional>
@@ -31,14 +43,14 @@ enum class Pay { rental, ownership };
 struct Prices {
   std::string name;
   Pay pay = Pay::rental;
-  base::Seconds depreciation;               // straight, to nothing
-  double upkeep = 0;                        // a second, of the purchase
-  double utilisation = 1;                   // u
-  DollarsPerJoule electricity;              // at the meter
-  DollarsPerJoule hosting;                  // a second and watt of what hosts and GPUs may draw
-  std::optional<double> pue;                // all power of the site over that of its computers
-  std::optional<double> co2_g_per_j;        // of the grid's electricity
-  std::optional<base::Watts> power_budget;  // of the site, PUE included
+  base::Seconds depreciation;
+  double upkeep = 0;       // 1/s
+  double utilisation = 1;  // u
+  DollarsPerJoule electricity;
+  DollarsPerJoule hosting;
+  std::optional<double> pue;                // power of the site / power of its computers
+  std::optional<double> co2_g_per_j;        // g/J, electricity of the grid
+  std::optional<base::Watts> power_budget;  // of the site, with PUE
 };
 
 void read(base::Fields& f, Prices& prices);

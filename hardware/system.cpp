@@ -23,7 +23,7 @@ namespace {
 
 using base::Fields;
 
-// What no forecast can do without, and how to supply it.
+// Reports each figure that every forecast needs and the chip lacks, and how to supply it.
 void check_known(Fields& f, const Chip& chip) {
   const auto need = [&](bool known, std::string_view key) {
     if (!known) {

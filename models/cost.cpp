@@ -27,7 +27,7 @@ void combine(Cost& cost, double p) {
   const double l2 = cost.l2.si();
   const double network = cost.network.si();
   const double most = std::max(std::max(compute, dram), std::max(l2, network));
-  // Nothing that has a network term has another one.
+  // An operator with a network term has no other term. One term alone needs no powers.
   const double smooth = most == compute + dram + l2 + network
                             ? most
                             : std::max(most, smooth_maximum(compute, dram, l2, p));

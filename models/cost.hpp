@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one operator takes, term by term, so that a report can say why.
+// The time of one operator, term by term, so that a report can say what bounds it.
 //
-//   time = launch + fill + smooth maximum of (compute, dram, l2, network)
+//   time = launch + fill + (Σ tᵖ)^(1/p)     over t = compute, dram, l2, network
 //
-// with the smooth maximum (Σ tᵖ)^(1/p) ≥ max t. Every term is at least the work divided by the
-// datasheet rate, so no operator is ever faster than the speed of light of its chip.
+//   launch   s  starting the kernels
+//   fill     s  pipelines that fill and drain; the hops of a collective
+//   compute  s  tensor cores and exponential units
+//   dram     s  bytes to and from device memory
+//   l2       s  bytes through the L2
+//   network  s  bytes through the port of this rank
+//   p        –  overlap_exponent of the calibration
+//
+// The smooth maximum (Σ tᵖ)^(1/p) is at least max t. Every term is at least the work divided by the datasheet
+// rate. So no operator is ever faster than the speed of light of its chip.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +27,7 @@ enum class Bound : std::uint8_t { latency, compute, memory, l2, network };
 inline constexpr int kBounds = 5;
 std::string_view name(Bound bound);
 
-// How a collective moves its bytes: a pattern of the library under one of its protocols, or a kernel of the stack.
+// How a collective moves its bytes: an algorithm of the library with one of its protocols, or a kernel of the stack.
 enum class Algorithm : std::uint8_t {
   none,
   ring_ll,
@@ -44,25 +52,25 @@ inline constexpr int kAlgorithms = 18;
 std::string_view name(Algorithm algorithm);  // "ring LL128"; empty for none
 
 struct Cost {
-  base::Seconds time;     // all of it
-  base::Seconds launch;   // starting kernels
-  base::Seconds fill;     // pipelines filling and draining, hops
-  base::Seconds compute;  // tensor and exponential units
+  base::Seconds time;  // the whole operator
+  base::Seconds launch;
+  base::Seconds fill;
+  base::Seconds compute;
   base::Seconds dram;
   base::Seconds l2;
   base::Seconds network;
-  base::Flops flop;  // useful work
+  base::Flops flop;  // useful work, without padding
   base::Bytes dram_bytes;
   base::Bytes message_bytes;              // sent by this rank
-  Algorithm algorithm = Algorithm::none;  // of a collective
-  Algorithm runner_up = Algorithm::none;  // the next best one, where there is one
-  base::Seconds runner_up_time;
+  Algorithm algorithm = Algorithm::none;  // the one that a collective takes
+  Algorithm runner_up = Algorithm::none;  // the second fastest; none where there is only one
+  base::Seconds runner_up_time;           // of the whole operator with the runner-up
   Bound bound = Bound::latency;
 
   base::Seconds body() const { return time - launch; }
 };
 
-// Completes a cost from its terms: time and the largest term.
+// Sets `time` and `bound` from the terms.
 void combine(Cost& cost, double overlap_exponent);
 
 }  // namespace roofcast::models

@@ -20,8 +20,8 @@ using workloads::kHiddenBytes;
 using workloads::LayerGroup;
 using workloads::Mapping;
 
-// The fullest pipeline stage's sum of `of(group)` for one layer each. Stages are cut at equal depths;
-// interleaved groups stand everywhere in proportion.
+// The sum of `of(group)` over the layers of the fullest pipeline stage; `of` is called for one layer of a group.
+// Stages are cut at equal depths. Interleaved groups stand in every stage in proportion.
 template <class Of>
 Bytes fullest_stage(const Architecture& model, const Mapping& mapping, Of of) {
   const std::int64_t stages = mapping.pipeline_parallel;
@@ -52,8 +52,8 @@ Bytes fullest_stage(const Architecture& model, const Mapping& mapping, Of of) {
   return most;
 }
 
-// Attention parameters of a layer that a rank holds beyond its 1/tensor_parallel: MLA's down
-// projections, and KV heads fewer than ranks.
+// Attention parameters of a layer that a rank holds beyond its 1/tensor_parallel: MLA's down projections, and the
+// copies of KV heads where there are fewer heads than ranks.
 double repeated_attention(const Architecture& model, const LayerGroup& group,
                           const Mapping& mapping) {
   const workloads::AttentionShape& a = model.attention;
@@ -67,14 +67,14 @@ double repeated_attention(const Architecture& model, const LayerGroup& group,
          (std::ceil(share) - share);
 }
 
-// Projections of key heads fewer than ranks, which each have a copy.
+// The same for the key heads of a recurrent mixer: each rank has a copy where there are fewer heads than ranks.
 double repeated_keys(const Architecture& model, const workloads::RecurrentShape& r,
                      const Mapping& mapping) {
   const double share = as_double(r.key_heads) / as_double(mapping.tensor_parallel);
   return as_double(model.hidden * 2 * r.key_dim) * (std::ceil(share) - share);
 }
 
-// MLA's expansion again, for decode: bf16 copies that multiply queries and outputs.
+// MLA's expansion a second time, for decode: bf16 copies that multiply queries and outputs.
 double absorbed_attention(const Architecture& model) {
   const workloads::AttentionShape& a = model.attention;
   return a.kind == AttentionKind::mla
@@ -116,11 +116,11 @@ Bytes weight_bytes(const Architecture& model, const workloads::Precision& precis
   const Bytes layers = fullest_stage(model, mapping, [&](const LayerGroup& group) {
     return layer_bytes(model, group, precision, mapping);
   });
-  // The embedding is on the first stage, the head on the last: with pipelining one of them a rank.
+  // The embedding is on the first stage and the head on the last. With pipelining a rank has one of them.
   const double table = as_double(model.vocab) * as_double(model.hidden);
   const bool both = mapping.pipeline_parallel == 1 && !model.tied_embeddings;
   const double tables = (both ? 2.0 : 1.0) * table / as_double(mapping.tensor_parallel);
-  Bytes vision{};  // whole on every rank
+  Bytes vision{};  // each rank holds the whole encoder
   for (const workloads::VisionEncoder& v : model.vision) {
     vision = weight_bytes(v.encoder, workloads::vision_precision(precision), {}) +
              base::bytes_of(v.projection_parameters(model.hidden), precision.plain.weights);
@@ -132,7 +132,8 @@ Bytes weight_bytes(const Architecture& model, const workloads::Precision& precis
            base::bytes_of(p.towers, precision.mlp.weights);
   }
   return layers + vision + base::bytes_of(tables, precision.head.weights) +
-         base::bytes_of(as_double(model.hidden), NumberFormat::bf16);  // the last norm
+         base::bytes_of(as_double(model.hidden),
+                        NumberFormat::bf16);  // the norm after the last layer
 }
 
 Bytes cache_bytes(double tokens, const Architecture& model, const workloads::Precision& precision,
@@ -168,12 +169,20 @@ Bytes state_bytes(const Architecture& model, const workloads::Precision& precisi
   });
 }
 
+// group_tokens  tokens   the most of an iteration, over all ranks of context parallelism
+// tokens        tokens   the most that one of those ranks computes; a decode is never cut
+// rows          –        the most running sequences
+// logit_rows    tokens   the most that need logits: more than `rows` where drafts are verified
+// pairs         –        (token, expert) pairs that a rank computes when the experts are even
+// expert_width  –        feed-forward width of an expert on one rank
+// dense, routed –        elements of the widest dense layer and of the experts; one buffer serves both
 Footprint footprint(const hardware::Chip& chip, const workloads::Architecture& model,
                     const workloads::Precision& precision, const workloads::Mapping& mapping,
                     const workloads::Serving& serving, Bytes draft) {
   constexpr double kLogitBytes = 4.0;
-  constexpr double kWidths = 3.0;     // gate, up and their product
-  constexpr double kRowCopies = 1.5;  // rows into the experts in one byte, out of them in two
+  constexpr double kWidths = 3.0;  // gate, up and their product
+  // Copies of a row of experts, each of two bytes: the row goes in with one byte and comes out with two.
+  constexpr double kRowCopies = 1.5;
   const double tp = as_double(mapping.tensor_parallel);
   const double group_tokens = as_double(serving.limits.max_tokens_per_iteration);
   const double rows = as_double(serving.limits.max_sequences);
@@ -190,7 +199,7 @@ Footprint footprint(const hardware::Chip& chip, const workloads::Architecture& m
       moe.experts == 0
           ? 0.0
           : pairs * (kRowCopies * as_double(model.expert_hidden()) + kWidths * expert_width);
-  double widest = 0.0;  // gate, up and product; what a recurrent mixer projects
+  double widest = 0.0;  // elements a token, before tensor parallelism
   for (const LayerGroup& group : model.layers) {
     widest = std::max(widest, kWidths * as_double(group.intermediate));
     if (group.mixer != workloads::Mixer::none && !workloads::attends(group.mixer)) {
@@ -214,7 +223,7 @@ Footprint footprint(const hardware::Chip& chip, const workloads::Architecture& m
       f.limit = fraction * usable;
       break;
     case workloads::FractionOf::weights_and_cache:
-      // Activations and reserve live in the rest of the device.
+      // Activations and reserve take the rest of the device.
       f.limit = base::min(usable, fraction * usable + f.activations + f.reserve);
       break;
     case workloads::FractionOf::free_memory:

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device memory of the fullest rank of a replica, and what is left for the KV cache.
+// Device memory of the fullest rank of a replica, and what is left of it for the KV cache.
 //
-//   weights      parameters of the rank's share × their format; experts, redundant ones too, ÷ (expert_parallel ·
-//                expert_tensor_parallel), the rest ÷ tensor_parallel (MLA's down projections and KV
-//                heads fewer than ranks are repeated; the index, latent projections and routers stand
-//                on every rank), of the heaviest pipeline stage; MLA keeps its expansion a second time in bf16, for decode
-//   activations  of one step of max_tokens_per_iteration tokens in bf16: four residual-width buffers, and the
-//                gate, up and product widths of the widest feed-forward (or a recurrent mixer's
-//                projection), with experts also the rows permuted to them and back; fp32 logits of
-//                every running sequence
-//                (with speculative decoding, of every token that it verifies)
-//   reserve      of the runtime, from the stack
-//   kv cache     what memory_fraction leaves; of what it is a fraction, the stack says
-// One sequence of L tokens holds blocks of block_tokens; sliding and chunked layers keep at most their
-// window. MLA's latent is replicated over tensor_parallel; context parallelism cuts the tokens. Recurrent
+//   weights      bytes of the rank's parameters in their formats, on the heaviest pipeline stage
+//                  experts, redundant ones too    ÷ (expert_parallel · expert_tensor_parallel)
+//                  everything else                ÷ tensor_parallel
+//                  whole on every rank            MLA's down projections, the sparse index, latent projections,
+//                                                 routers, norms, the vision encoder
+//                  KV heads fewer than ranks      a copy on each rank
+//                  MLA's expansion                a second time in bf16, for decode
+//   activations  an iteration of max_tokens_per_iteration tokens, in bf16
+//                  four buffers of the residual width
+//                  the widest layer: gate, up and product of its feed-forward, or the projection of a
+//                    recurrent mixer; with experts also the rows permuted to them and back
+//                  fp32 logits of every running sequence; with speculative decoding, of every token that
+//                    an iteration verifies
+//   reserve      what the runtime holds, from the stack
+//   kv cache     what memory_fraction leaves; the stack says of which memory it is a fraction
+//
+// A sequence of L tokens holds blocks of block_tokens. Sliding and chunked layers keep at most their window.
+// Every tensor-parallel rank holds the whole latent of MLA. Context parallelism cuts the tokens. Recurrent
 // layers keep a state of fixed size instead.
 #pragma once
 
@@ -31,12 +36,12 @@ struct Footprint {
   base::Bytes weights;
   base::Bytes activations;
   base::Bytes reserve;
-  base::Bytes limit;  // what all may fill together
+  base::Bytes limit;  // the most that weights, activations, reserve and cache may fill together
   base::Bytes cache;  // left for the KV cache; negative when the rest alone does not fit
   base::Bytes fixed() const { return weights + activations + reserve; }
 };
 
-// `draft`: weights beside the model's (sim/iteration/draft_model.hpp).
+// `draft`: weights of the draft model, which stand on the rank too (sim/iteration/draft_model.hpp).
 Footprint footprint(const hardware::Chip& chip, const workloads::Architecture& model,
                     const workloads::Precision& precision, const workloads::Mapping& mapping,
                     const workloads::Serving& serving, base::Bytes draft = {});
@@ -44,12 +49,12 @@ Footprint footprint(const hardware::Chip& chip, const workloads::Architecture& m
 base::Bytes weight_bytes(const workloads::Architecture& model,
                          const workloads::Precision& precision, const workloads::Mapping& mapping);
 
-// KV cache of one sequence of `tokens` on one rank.
+// The KV cache that one rank holds of one sequence of `tokens`.
 base::Bytes cache_bytes(double tokens, const workloads::Architecture& model,
                         const workloads::Precision& precision, const workloads::Mapping& mapping,
                         std::int64_t block_tokens);
 
-// Recurrent and convolution states of one sequence on one rank.
+// The recurrent and convolution states that one rank holds of one sequence.
 base::Bytes state_bytes(const workloads::Architecture& model, const workloads::Precision& precision,
                         const workloads::Mapping& mapping);
 

@@ -8,6 +8,7 @@ namespace roofcast::models {
 
 namespace {
 
+// A chip whose own bf16 share is known scales the shares of all types by `own`.
 PowerRates power_of(const hardware::Chip& chip, const hardware::Calibration& c) {
   PowerRates power;
   if (!chip.tdp) {
@@ -65,7 +66,7 @@ Machine machine_of(const hardware::System& system) {
   m.scale_up.bandwidth *= c.link_efficiency;
   if (system.scale_out) {
     m.scale_out = *system.scale_out;
-    // A NIC sits behind its chip's PCIe port.
+    // A NIC sits behind the PCIe port of its chip, so the slower of both counts.
     const base::BytesPerSecond port =
         base::min(m.scale_out.bandwidth, chip.pcie.value_or(m.scale_out.bandwidth));
     const double spine = 1.0 / system.oversubscription;

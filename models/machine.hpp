@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A system seen by the operator models: the rates a kernel can reach, datasheet × efficiency.
+// A system as the operator models see it: the rates that a kernel can reach, which are datasheet ×
+// efficiency.
 //
-// Everything is derived once per system, so that timing an operator reads plain numbers.
+// Everything is derived once per system, so that timing an operator only reads numbers.
 #pragma once
 
 #include <array>
@@ -14,18 +15,18 @@
 
 namespace roofcast::models {
 
-// What running costs; all zero where the chip's TDP is not known. models/power.hpp has the formula.
+// Power and energy of running. All are zero where the chip's TDP is not known. models/power.hpp has the formula.
 struct PowerRates {
-  base::Watts limit;                                         // most that the chip draws for long
-  base::Watts active;                                        // while a kernel runs
-  base::Watts idle;                                          // between kernels
-  std::array<base::JoulesPerFlop, base::kMathTypes> flop{};  // at full clocks
-  base::JoulesPerByte dram;
-  base::JoulesPerByte link;
+  base::Watts limit;   // the most that the chip draws for long
+  base::Watts active;  // while a kernel runs, whatever it does
+  base::Watts idle;    // between kernels
+  std::array<base::JoulesPerFlop, base::kMathTypes> flop{};  // at full clocks, by type
+  base::JoulesPerByte dram;                                  // moved to or from device memory
+  base::JoulesPerByte link;                                  // sent to other ranks
   bool known() const { return limit.si() > 0.0; }
 };
 
-// Tells machines apart. Each has one of its own, a copy too, and none is given out twice.
+// A number that no other machine has, so that cached costs are never taken for another machine. A copy gets its own.
 class MachineIdentity {
  public:
   MachineIdentity();
@@ -43,24 +44,24 @@ struct Machine {
   MachineIdentity identity;
   double sms = 0;
   base::Hertz clock;                                            // of an SM
-  std::array<base::FlopsPerSecond, base::kMathTypes> peak{};    // datasheet
-  std::array<base::FlopsPerSecond, base::kMathTypes> tensor{};  // a large GEMM's
-  base::FlopsPerSecond exponential;                             // exp() per second
-  base::BytesPerSecond dram;                                    // a streaming kernel's
-  base::BytesPerSecond l2;
+  std::array<base::FlopsPerSecond, base::kMathTypes> peak{};    // dense, from the datasheet
+  std::array<base::FlopsPerSecond, base::kMathTypes> tensor{};  // what a large GEMM reaches
+  base::FlopsPerSecond exponential;                             // exp() of the whole chip
+  base::BytesPerSecond dram;                                    // what a streaming kernel reaches
+  base::BytesPerSecond l2;                                      // what a kernel reaches
   base::Bytes l2_capacity;
   base::Seconds dram_latency;
   hardware::Calibration calibration;
-  hardware::FabricLevel scale_up;  // bandwidth already × efficiency
-  // Zero bandwidth when there is none; else what a rank has towards its own position in the other
-  // domains. Off its rail it has `off_rail` of that.
+  hardware::FabricLevel scale_up;  // its bandwidth includes the efficiency
+  // The bandwidth from a rank to the same position in the other domains; zero when there is no scale-out network.
+  // To other positions it is `off_rail` of that.
   hardware::FabricLevel scale_out;
   std::int64_t scale_up_domain = 1;
   PowerRates power;
   Uncertainty uncertainty;
 
-  // The multiplier of attention over a cache format: caches are widened to bf16 where the chip lacks
-  // theirs, to fp16 where it lacks bf16.
+  // The type in which attention multiplies a cache of this format. A cache is widened to bf16 where the chip cannot
+  // multiply its format, and to fp16 where the chip has no bf16 either.
   base::MathType attention_math(base::NumberFormat cache) const;
   bool supports(base::MathType type) const {
     return peak[static_cast<std::size_t>(type)].si() > 0.0;
@@ -68,8 +69,7 @@ struct Machine {
   base::FlopsPerSecond tensor_rate(base::MathType type) const {
     return tensor[static_cast<std::size_t>(type)];
   }
-  // DRAM rate while `active` SMs have loads under way: Little's law caps it at bytes in flight over
-  // latency.
+  // The DRAM rate while `active` SMs load. Little's law caps it at bytes in flight over latency.
   base::BytesPerSecond dram_rate(double active) const;
 };
 

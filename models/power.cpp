@@ -12,6 +12,8 @@ constexpr double kLeastClock = 0.5;
 
 }  // namespace
 
+// alone  s  C: the FLOP at the rate of a large GEMM
+// smooth s  S: the smooth maximum of all terms
 base::Seconds clocked_time(const Cost& cost, base::MathType math, const Machine& machine) {
   const base::FlopsPerSecond rate = machine.tensor_rate(math);
   const base::Seconds smooth = cost.time - cost.launch - cost.fill;
@@ -31,6 +33,11 @@ void Activity::add(const Cost& cost, base::MathType math, double count, base::Se
   bytes += count * (cost.dram_bytes * rates.dram + cost.message_bytes * rates.link);
 }
 
+// The equation of the clock, square · clock² + linear · clock = constant:
+//   room      W    limit − active
+//   square    J    FLOP at full clocks
+//   linear    J    energy of bytes − room · rest
+//   constant  J    room · compute
 Drawn drawn(const Activity& activity, const PowerRates& rates) {
   Drawn out;
   out.time = activity.running + activity.gaps;

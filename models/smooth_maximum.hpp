@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// (Σ tᵖ)^(1/p) ≥ max t: the time of what overlaps. p = 4, which all published calibrations have, takes no
-// power function.
+// The smooth maximum (Σ tᵖ)^(1/p) ≥ max t: the time of overlapped work. All published calibrations have p =
+// 4. For that exponent two square roots replace the power function.
 #pragma once
 
 #include <algorithm>

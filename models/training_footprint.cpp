@@ -15,13 +15,13 @@ using base::Bytes;
 using workloads::kHiddenBytes;
 using workloads::Mapping;
 
-// Layers of the fullest stage, as a share of all.
+// The share of all layers that the fullest stage has.
 double stage_share(const workloads::Architecture& model, const Mapping& mapping) {
   const double layers = as_double(model.layer_count());
   return std::ceil(layers / as_double(mapping.pipeline_parallel)) / layers;
 }
 
-// Elements a token's mixer keeps beside its input: cut by tensor parallelism.
+// Elements that a mixer keeps for one token, without its inputs. Tensor parallelism cuts all of them.
 double mixer_elements(const workloads::Architecture& model, const workloads::LayerGroup& layer) {
   const workloads::AttentionShape& a = model.attention;
   if (!workloads::attends(layer.mixer)) {
@@ -80,6 +80,13 @@ double kept_bytes(const workloads::Architecture& model, const workloads::LayerGr
   return kHiddenBytes * elements;
 }
 
+// rank      –      parameters of the fullest rank
+// shared    –      parameters whose optimizer state one rank keeps
+// stage     B      activations of one token in all layers of the stage
+// widest    B      activations of one token in the layer that keeps most; full recompute has one such layer at a time
+// held      –      micro-batches whose activations a first stage holds, if there are so many
+// rows      tokens of one micro-batch on one rank of context parallelism
+// kept      B      activations of the rank
 TrainingFootprint training_footprint(const workloads::Architecture& model, const Mapping& mapping,
                                      const workloads::Training& training, double tokens,
                                      std::int64_t micro_batches) {
@@ -96,7 +103,7 @@ TrainingFootprint training_footprint(const workloads::Architecture& model, const
   f.parameters = Bytes::from_si(kParameterBytes * (all ? shared : rank.total()));
   f.gradients = Bytes::from_si(training.gradient_bytes * (all ? shared : rank.total()));
   f.optimizer = Bytes::from_si(kOptimizerBytes * shared);
-  double stage = 0.0;  // of one micro-batch
+  double stage = 0.0;
   double widest = 0.0;
   for (const workloads::LayerGroup& group : model.layers) {
     stage += stage_share(model, mapping) * as_double(group.count) *

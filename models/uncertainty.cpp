@@ -29,7 +29,7 @@ constexpr double kOwnKindShare = 0.13;
 constexpr double kTransferredKindShare = 0.35;
 constexpr double kTransferredChipShare = 0.20;
 
-// Latent attention multiplies longer keys than values.
+// Only MLA has keys of another length than its values.
 bool is_latent(const AttentionHeads& heads) { return heads.qk_dim != heads.value_dim; }
 
 ErrorKind of_recurrence(Recurrence kind) {
@@ -96,6 +96,9 @@ Uncertainty uncertainty_of(const hardware::Calibration& calibration) {
   return u;
 }
 
+// all    s   Σ_k T_k·s_k
+// kinds  s²  Σ_k (T_k·s_k)²
+// own    s²  Σ_i (t_i·s_i)²
 UncertainSum::Seconds UncertainSum::half_widths(const Uncertainty& u) const {
   const double own_share = 1.0 - u.chip_share - u.kind_share;
   const auto half_width = [&](double Spread::*side) {
@@ -115,6 +118,10 @@ UncertainSum::Seconds UncertainSum::half_widths(const Uncertainty& u) const {
   return {half_width(&Spread::below), half_width(&Spread::above)};
 }
 
+// a, b     s  T_k and T'_k: time of the kind before and after
+// share    –  w'_k
+// moved    –  error that a changed share of the kind leaves
+// changed  –  error of the change from a to b; a kind that appears or disappears has all of its error
 Spread ratio_spread(const UncertainSum& before, base::Seconds whole_before,
                     const Uncertainty& uncertainty_before, const UncertainSum& after,
                     base::Seconds whole_after, const Uncertainty& uncertainty_after) {

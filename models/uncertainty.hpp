@@ -2,20 +2,28 @@
 //
 // How far a time that is a sum of operators may be from a measurement: its 90 % interval.
 //
-// A calibration tells, for each kind of operators, the 5 % and 95 % quantiles of measured / predicted
-// (`errors:`). In a sum they partly cancel: the variance of an operator's error has a share that all
-// operators of its chip have in common (its bandwidth is wrong for all at once), a share that those of
-// its kind have in common, and a rest of its own. With T_k the time of kind k, t_i that of one operator
-// (all its runs: they err alike), s the half-width of its kind on one side, relative to the prediction:
+// A calibration says, for each kind of operators, the 5 % and 95 % quantiles of measured / predicted
+// (`errors:`). In a sum these errors partly cancel. The variance of an operator's error has three parts: a
+// share that all operators of its chip have in common (a wrong bandwidth is wrong for all at once), a share
+// that the operators of its kind have in common, and a rest of its own.
 //
 //   half-width² = chip·(Σ_k T_k·s_k)² + kind·Σ_k (T_k·s_k)² + (1 − chip − kind)·Σ_i (t_i·s_i)²
 //
-// Shares, from analyses of variance of log(measured / predicted) over the tables of docs/accuracy.md: with a
-// chip's own calibration what chip and stack have in common is under 2 % of it, rows of a GEMM table
-// with m or with n, k in common have 13 %. With transferred parameters GEMMs of one chip, stack and format have 55 %
-// in common, collectives 30–44 %, attention 6–33 %; A100 and L40S, which have no twin among the six, are slower than
-// forecast in nearly all kinds together (GEMM 15 and 22 %, NCCL 24 and 32 %, prefill 4 and 11 %).
-// Kernels that were not measured apart (norms, activations) are taken to err as GEMMs do.
+//   T_k         s  time of kind k
+//   t_i         s  time of operator i: all its runs, since they err alike
+//   s_k, s_i    –  half-width of the kind (of i's kind) on one side, relative to the prediction
+//   chip, kind  –  the shares in common
+//
+// The shares come from analyses of variance of log(measured / predicted) over the tables of docs/accuracy.md.
+//
+//   a chip's own calibration    chip and stack have under 2 % in common; rows of a GEMM table with the same m or
+//                               the same n, k have 13 %
+//   transferred parameters      GEMMs of one chip, stack and format have 55 % in common, collectives 30–44 %,
+//                               attention 6–33 %
+//
+// A100 and L40S have no twin among the six chips. They are slower than forecast in nearly all kinds together
+// (GEMM 15 and 22 %, NCCL 24 and 32 %, prefill 4 and 11 %). Kernels that were not measured apart (norms,
+// activations) are assumed to err as GEMMs do.
 #pragma once
 
 #include <array>
@@ -32,7 +40,7 @@ struct Spread {
   double above = 0.0;
 };
 
-// Kinds of operators whose errors are known apart; the names are those of the measured tables.
+// The kinds of operators whose errors are known one by one. The names are those of the measured tables.
 enum class ErrorKind : std::uint8_t {
   gemm,
   attention_context,
@@ -52,16 +60,16 @@ inline constexpr std::size_t kErrorKinds = 13;
 std::string_view name(ErrorKind kind);
 ErrorKind error_kind(const workloads::Operator& op);
 
-// What a calibration tells of its errors; no spread where it tells none.
+// The errors that a calibration states. A kind without a stated error has no spread.
 struct Uncertainty {
   std::array<Spread, kErrorKinds> kinds{};
-  Spread power;  // of watts
+  Spread power;  // of a forecast of power in watts
   double chip_share = 0.0;
   double kind_share = 0.0;
 };
 Uncertainty uncertainty_of(const hardware::Calibration& calibration);
 
-// Gathers operators and says how uncertain their sum is.
+// Adds up operators and says how uncertain their sum is.
 class UncertainSum {
  public:
   void add(ErrorKind kind, base::Seconds time) {
@@ -69,7 +77,7 @@ class UncertainSum {
     k.time += time.si();
     k.squares += time.si() * time.si();
   }
-  // All runs of an operator err alike.
+  // Adds `runs` runs of everything in `other`. All runs of an operator err alike.
   void add(const UncertainSum& other, double runs) {
     for (std::size_t k = 0; k < kErrorKinds; ++k) {
       kinds_[k].time += runs * other.kinds_[k].time;
@@ -88,21 +96,27 @@ class UncertainSum {
 
  private:
   struct Kind {
-    double time = 0.0;
-    double squares = 0.0;
+    double time = 0.0;     // s, T_k
+    double squares = 0.0;  // s², Σ t_i²
   };
   std::array<Kind, kErrorKinds> kinds_{};
 };
 
-// The spread of a value whose two independent sources of error have these, as factors:
-// 1 + above = exp √(ln²(1 + above₁) + ln²(1 + above₂)), below likewise.
+// The spread of a value that has two independent sources of error, as factors:
+// 1 + above = exp √(ln²(1 + above₁) + ln²(1 + above₂)), and below likewise.
 Spread together(Spread a, Spread b);
 
-// The spread of whole_before / whole_after, two times of which these are parts, forecast with the same parameters: the
-// operators of a kind err alike in both, so that only a difference of its share w of the whole counts, and what
-// it errs in its change from T to T', which is the less the smaller the change:
+// The spread of whole_before / whole_after: two times that are forecast with the same parameters. `before` and `after`
+// are the operators in them.
 //
 //   half-width² of ln = Σ_k (s_k·(w_k − w'_k))² + Σ_k (s'_k·w'_k·min(1, |ln T'_k/T_k|))²
+//
+//   s_k, s'_k  –  half-width of kind k on one side, before and after
+//   w_k, w'_k  –  share of kind k in the whole time
+//   T_k, T'_k  s  time of kind k
+//
+// The operators of a kind err alike in both times, so their error cancels as far as their share is the same. The
+// second sum is the error of the change itself. It is the smaller, the smaller the change.
 Spread ratio_spread(const UncertainSum& before, base::Seconds whole_before,
                     const Uncertainty& uncertainty_before, const UncertainSum& after,
                     base::Seconds whole_after, const Uncertainty& uncertainty_after);

@@ -20,7 +20,7 @@ double query_bytes(const workloads::AttentionHeads& heads, double rows) {
          kHiddenBytes;
 }
 
-// Values in and out, keys and queries, scalars of one token.
+// Bytes of one token of a recurrent mixer: values in and out, keys and queries, one scalar a head.
 double recurrent_row_bytes(const workloads::RecurrentHeads& h) {
   return kHiddenBytes *
          static_cast<double>(h.heads * (2 * h.value_dim + 1) + 2 * h.key_heads * h.key_dim);
@@ -31,7 +31,7 @@ double recurrent_row_bytes(const workloads::RecurrentHeads& h) {
 double causal_pairs(std::int64_t new_tokens, std::int64_t cached_tokens, std::int64_t window,
                     bool chunked) {
   if (chunked && window > 0) {
-    // Pairs of the first n tokens, chunk by chunk.
+    // The pairs of the first n tokens, chunk by chunk.
     const auto up_to = [window](std::int64_t n) {
       const auto w = static_cast<double>(window);
       const auto rest = static_cast<double>(n % window);
@@ -44,7 +44,7 @@ double causal_pairs(std::int64_t new_tokens, std::int64_t cached_tokens, std::in
   if (window <= 0 || new_tokens + cached_tokens <= window) {
     return n * cached + n * (n + 1.0) / 2.0;
   }
-  // The first `growing` queries see fewer keys than the window holds.
+  // The first `growing` queries see fewer keys than the window holds; each later one sees w.
   const auto w = static_cast<double>(window);
   const double growing = std::max(0.0, w - cached - 1.0);
   return growing * cached + growing * (growing + 1.0) / 2.0 + (n - growing) * w;

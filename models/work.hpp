@@ -1,25 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counting: the least work an operator's shape asks for, whatever the hardware.
+// Counting: the least work that the shape of an operator asks for, on any hardware.
 //
-//   GEMM              2·m·n·k·batch FLOP; bytes of both operands and the bf16 output, each once
-//   grouped GEMM      2·pairs·n·k FLOP; weights of the distinct experts, rows in and out
-//   prefill attention 2·(qk + value)·heads·pairs FLOP, pairs = causal or bidirectional, window-limited (query, key)
-//   pairs;
-//                     bytes of Q, O and the keys and values any query can see
-//   decode attention  the same with every query seeing the whole (windowed) context
-//   index scores      2·heads·dim·pairs FLOP, pairs causal; bytes of index keys and queries, of the fp32
-//                     scores written and read, of the top_k positions
-//   scan, per token   state space, chunk Q: (Q+1)(key·key heads + value·heads) + 4·key·value·heads FLOP
-//                     (C·B and its product with X, causal half; state built and read)
-//                     delta rule: per head (Q+1)(3·key + 2·value) + 6·key·value + Q²/3 (K·K, Q·K and T·K,
-//                     T·V and A·U, causal half; W·S, Q·S and the state; the triangular inverse)
-//                     bytes of tokens in and out, of one state read and written a sequence
-//   update, per token 6 (state space) or 7 (delta rule) FLOP a state element; the state read once and
-//                     written for each token
-//   table lookup      an addition an element of each row; bytes of the distinct rows, an 8-byte index a row and an offset
-//                     a bag, the sums
-//   collective        no FLOP; bytes this rank must send
+//   GEMM               2·m·n·k·batch FLOP
+//                      bytes of both operands and of the bf16 output, each once
+//   grouped GEMM       2·pairs·n·k FLOP
+//                      bytes of the weights of the distinct experts, of rows in and out
+//   prefill attention  2·(qk + value)·heads·pairs FLOP; (query, key) pairs are causal or bidirectional, within the
+//                      window
+//                      bytes of Q, O and of the keys and values that any query can see
+//   decode attention   the same; every query sees the whole context, or its window
+//   index scores       2·heads·dim·pairs FLOP, causal pairs
+//                      bytes of index keys and queries, of the fp32 scores written and read, of the top_k positions
+//   scan               FLOP a token, in chunks of Q tokens
+//                        state space: (Q+1)(key·key heads + value·heads) + 4·key·value·heads
+//                          C·B and its product with X, the causal half; the state built and read
+//                        delta rule: per head (Q+1)(3·key + 2·value) + 6·key·value + Q²/3
+//                          K·K, Q·K and T·K, T·V and A·U, the causal half; W·S, Q·S and the state; the triangular
+//                          inverse
+//                      bytes of tokens in and out, of one state read and written a sequence
+//   update             6 (state space) or 7 (delta rule) FLOP a token and state element
+//                      bytes of the state, read once and written for each token
+//   table lookup       an addition for each element of each row
+//                      bytes of the distinct rows, of an 8-byte index a row and an 8-byte offset a bag, of the sums
+//   collective         no FLOP
+//                      bytes that this rank must send
+//
+// Symbols are the members of the operators (workloads/graph/operator.hpp); qk, value and key are head
+// dimensions.
 #pragma once
 
 #include "base/units/quantity.hpp"
@@ -33,11 +41,12 @@ struct Work {
   base::Bytes message;  // sent to other ranks
 };
 
-// (query, key) pairs of one sequence: query i of n sees min(cached + i + 1, window) keys; chunked, those
-// since the last multiple of the window.
+// The (query, key) pairs of one sequence. Query i of n sees min(cached + i + 1, window) keys. With `chunked` it sees
+// the keys since the last multiple of the window.
 double causal_pairs(std::int64_t new_tokens, std::int64_t cached_tokens, std::int64_t window,
                     bool chunked = false);
-// The same of any attention. Bidirectional, over n tokens: n², or n·(2w + 1) − w·(w + 1) within w < n on each side.
+// The same for any attention. Bidirectional attention over n tokens has n² pairs, or n·(2w + 1) − w·(w + 1) with a
+// window of w < n tokens on each side.
 double attended_pairs(const workloads::AttentionHeads& heads, std::int64_t new_tokens,
                       std::int64_t cached_tokens);
 
@@ -45,7 +54,7 @@ Work gemm_work(const workloads::Gemm& op);
 Work grouped_gemm_work(const workloads::GroupedGemm& op);
 Work prefill_attention_work(const workloads::PrefillAttention& op);
 Work decode_attention_work(const workloads::DecodeAttention& op);
-// Keys a decoding query sees of `context`; chunked attention is at any place in its chunk.
+// The keys of `context` that a decoding query sees, on average: chunked attention may be at any place in its chunk.
 double visible_keys(const workloads::AttentionHeads& heads, std::int64_t context);
 
 Work index_scores_work(const workloads::IndexScores& op);

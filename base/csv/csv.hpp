@@ -2,9 +2,9 @@
 //
 // Tables as comma-separated text (RFC 4180), plain or gzip-compressed, a million rows at a time.
 //
-// Reading is strict: one header line with distinct names, every row as many cells as the header,
-// quotes only around whole cells, lines ended by LF or CRLF (the last one may lack it). A UTF-8
-// byte-order mark is skipped. Whatever breaks these rules is a CsvError with the file and the line.
+// Reading is strict. There is one header line with distinct names, and every row has as many cells as the
+// header. Quotes stand only around whole cells. Lines end with LF or CRLF; the last one may lack it. A UTF-8
+// byte-order mark is skipped. A text that breaks these rules is a CsvError with the file and the line.
 #pragma once
 
 #include <charconv>

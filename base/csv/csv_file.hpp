@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A table that is read in one pass and not kept: millions of rows in the memory of a few columns.
-// The rules, the messages and gzip are those of base/csv/csv.hpp.
+// A table that is read once and not kept: millions of rows in the memory of a few columns. The rules, the
+// messages and gzip are those of base/csv/csv.hpp.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One row of a table, by the rules and with the messages of base/csv/csv.hpp: for readers of rows.
+// One row of a table, for readers of rows, with the rules and messages of base/csv/csv.hpp.
 #pragma once
 
 #include <cstddef>

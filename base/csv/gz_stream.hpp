@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file as a stream that is not kept, decompressed when its first bytes say that it is gzip.
+// A file as a stream that is not kept. It is decompressed when its first bytes say gzip.
 #pragma once
 
 #include <filesystem>

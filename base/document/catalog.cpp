@@ -45,7 +45,7 @@ Node find(const Catalog& catalog, const std::string& id) {
   }
   const auto it = std::find_if(catalog.embedded.begin(), catalog.embedded.end(),
                                [&](const CatalogEntry& entry) { return entry.id == id; });
-  // Parsed once: a sweep of a system's knobs asks for its calibration, a large document, at every value.
+  // Parsed once, because a sweep over knobs of a system asks for its calibration, a large document, at every value.
   static std::mutex mutex;
   static std::map<const char*, Node> parsed;
   const std::lock_guard lock(mutex);

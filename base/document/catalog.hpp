@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Open sets are data: one YAML file a thing, file name = id, embedded in the program at build time.
+// Open sets are data: one YAML file for each thing, file name = id, embedded in the program at build time.
 //
-// A catalog is one such set (chips, systems, models, …). A user's directory can shadow or extend
-// it:
+// A catalog is one such set (chips, systems, models, …). A directory of the user can replace or add entries:
 // `<directory>/<kind>/<id>.yaml` wins over the embedded entry of the same id.
 #pragma once
 
@@ -23,14 +22,14 @@ struct CatalogEntry {
   std::string_view text;
 };
 
-// Another schema that documents of a kind may be written in.
+// Another schema in which documents of a kind may be written.
 struct ForeignSchema {
   bool (*recognises)(const Node& document);
   Node (*translate)(const Node& document);  // throws InputError
 };
 
 struct Catalog {
-  std::string_view kind;      // "chips": the folder's name and the word in messages
+  std::string_view kind;      // "chips": the name of the folder and the word in messages
   std::string_view singular;  // "chip"
   std::span<const CatalogEntry> embedded;
   const ForeignSchema* foreign = nullptr;
@@ -40,16 +39,15 @@ struct Catalog {
   }
 };
 
-// The directory that shadows the embedded catalogs; empty (the default) for none. Set once, before
-// the first look-up, from the environment variable ROOFCAST_CATALOG.
+// The directory of the user; empty (the default) for none. It comes from the environment variable ROOFCAST_CATALOG and
+// is set once, before the first look-up.
 const std::string& user_catalog_directory();
 
-// All ids, sorted, the user's own included.
+// All ids, sorted, with those of the user.
 std::vector<std::string> catalog_ids(const Catalog& catalog);
 
-// The document a scalar names: a catalog id, or a path (it has a '/' or ends in .yaml, .yml or
-// .json) relative to the file that names it. Throws InputError at the scalar's place, with the
-// nearest id.
+// The document that a scalar names. The scalar is a catalog id, or a path relative to the file with the scalar (a path
+// has a '/' or ends in .yaml, .yml or .json). Throws InputError at the place of the scalar, with the nearest id.
 Node load_reference(const Catalog& catalog, const Node& scalar, std::string_view path);
 Node load_entry(const Catalog& catalog, const std::string& id);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a document becomes a plain struct: each struct has one function that names its keys,
+// How a document becomes a plain struct. Each struct has one function that names its keys:
 //
 //   void read(Fields f, Hbm& hbm) {
 //     f.text("type", hbm.type);
@@ -8,13 +8,12 @@
 //     f.end();
 //   }
 //
-// Every problem goes to one list and reading goes on, so a user sees all mistakes at once. A key is
-// required unless its target is a std::optional or `optional` is passed (the target keeps its
-// default). `null` is the same as absent. A key may stand under its old name (base/document/renamed.hpp). end() reports the keys that are missing, and those nobody
-// asked for with the nearest name; a key that is both, misspelt, is reported once.
+// Every problem goes to one list and reading goes on, so a user sees all mistakes at once. A key is required unless its
+// target is a std::optional or `optional` is passed; then the target keeps its default. `null` is the same as absent. A
+// key may have its old name (base/document/renamed.hpp). end() reports missing keys, and unknown keys with the nearest
+// name. A misspelt key is both and is reported once.
 //
-// The same function says what it would read when it is given a Recorder (base/document/recorder.hpp) instead of
-// a document.
+// With a Recorder (base/document/recorder.hpp) in place of a document, the same function tells which keys it reads.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A document as a tree of nodes that know where they came from.
+// A document as a tree of nodes. Every node knows its place in the file.
 //
-// Read from YAML (JSON is a subset) by a strict subset of the language: one document in UTF-8,
-// string keys, no anchors, aliases, merge keys or tags. Duplicate keys, deep nesting and oversized input are
-// errors. Scalars keep their text; only a reader (base/document/fields.hpp) turns them into values, so `010`
-// or `yes` never changes meaning behind the user's back.
+// Documents are YAML (JSON is a subset), of which a strict part is accepted: one document in UTF-8, string keys, no
+// anchors, aliases, merge keys or tags. Duplicate keys, deep nesting and oversized input are errors. Scalars keep their
+// text. Only a reader (base/document/fields.hpp) turns them into values, so `010` or `yes` never changes its meaning
+// unseen.
 #pragma once
 
 #include <filesystem>

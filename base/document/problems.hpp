@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is wrong with the user's input, collected so that one run reports all of it.
+// The problems of the user's input, collected so that one run reports all of them.
 //
 //   h100.yaml:7:15: error: hbm.bandwith: unknown key "bandwith"; did you mean "bandwidth"?
 //     bandwith: 3.35 TB/s

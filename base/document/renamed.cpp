@@ -13,7 +13,8 @@ namespace {
 constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {
     {"max_tokens_per_step", "max_tokens_per_iteration"},
     {"tokens_per_step", "tokens_per_iteration"},
-    {"per_step", "per_iteration"},  // of a stack; a trainer's is of an optimizer step and stays
+    {"per_step",
+     "per_iteration"},  // of a stack; that of a trainer means an optimizer step and stays
     {"second_experts", "alternative_experts"},
     {"frees_late", "delayed_release"},
     {"stretch", "slowdown"},

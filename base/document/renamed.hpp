@@ -11,13 +11,13 @@
 
 namespace roofcast::base {
 
-// The name that stood here before; empty where it never changed.
+// The name before the change; empty where the name never changed.
 std::string_view old_name(std::string_view name);
-// The name of today; `name` itself where it never changed.
+// The name after the change; `name` itself where it never changed.
 std::string_view current_name(std::string_view name);
 
-// Notes that an old name was used. Readers are many and return values, so the notes are kept here, once each, until
-// the program prints them. Any thread may call these.
+// Notes that an old name was used. There are many readers, and they return values, so the notes are kept here until the
+// program prints them, once each. Any thread may call these functions.
 void note_renamed(const Place& place, std::string_view old_name);
 void note_renamed_column(std::string_view file, std::string_view old_name);
 std::vector<std::string> take_notes();

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a reader (base/document/fields.hpp) reads, told by the reader itself, so that nothing is said twice:
+// The keys that a reader (base/document/fields.hpp) reads, found by running the reader, so that nothing is said twice:
 //
 //   const Key chip = describe<hardware::Chip>();     // a group with every key below it
 //
-// Which keys a reader names may depend on values it has read. It is therefore run again and again
-// without a document: first with the first answer to everything, then with each other answer to each
-// choice, flag, number, "is this given?" and "is this a map?", one answer changed at a time; where
-// that changes the keys, the next answer is changed on top, at most three deep. A key is required when it was in every
-// run that could have had it. Where the answers to one choice, flag or presence decide whether a key
-// is required or unknown, a Condition says so; where a number does, the key is merely optional.
-// A key that may be a single value or a map is a group with the single value beside.
+// The keys of a reader may depend on values that it has read. So it is run again and again without a document. The
+// first run takes the first answer to everything. The next runs change one answer each: every other answer to every
+// choice, flag, number, "is this given?" and "is this a map?". Where that changes the keys, one more answer is
+// changed on top, at most three deep.
+//
+// A key is required if it was in every run that could have had it. Where one choice, flag or presence decides whether a
+// key is required or unknown, a Condition says so. Where a number decides it, the key is only optional. A key that may
+// be a single value or a map is a group that also has the single value.
 #pragma once
 
 #include <functional>

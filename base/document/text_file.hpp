@@ -6,7 +6,7 @@
 
 namespace roofcast::base {
 
-// Byte for byte; InputError where the file cannot be written whole.
+// Writes the text byte for byte. Throws InputError where the file cannot be written whole.
 void write_text(const std::filesystem::path& file, std::string_view text);
 
 }  // namespace roofcast::base

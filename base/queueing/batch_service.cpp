@@ -10,19 +10,22 @@
 namespace roofcast::base::queueing {
 namespace {
 
-// r + r² + … + r^b at r in [0, 1].
+// r + r² + … + r^b for r in [0, 1].
 double powers(double r, double b) {
   return 1.0 - r < 1e-9 ? b * r : r * -std::expm1(b * std::log(r)) / (1.0 - r);
 }
 
 }  // namespace
 
+// busy       Σ r^n: weight of a running service, in units of A
+// idle       weight of an idle server; last_idle is that of n = a − 1
+// waiting    Σ n · weight of n
 Queue exponential_batches(Hertz arrivals, Seconds service, std::int64_t least, std::int64_t most) {
   const double load = arrivals * service;
   const double b = as_double(most);
   const double rho = load / b;
   if (rho >= 1.0 || load == 0.0) {
-    // The first of a batch of at least two waits for ever for the second.
+    // Without arrivals, the first customer of a batch of at least two waits for ever for the second.
     return load == 0.0 && least > 1 ? Queue{0.0,
                                             1.0,
                                             Seconds::infinity(),
@@ -38,7 +41,7 @@ Queue exponential_batches(Hertz arrivals, Seconds service, std::int64_t least, s
     (powers(middle, b) < load ? low : high) = middle;
   }
   const double r = high;
-  const double busy = 1.0 / (1.0 - r);  // of A
+  const double busy = 1.0 / (1.0 - r);
   double idle = 0.0;
   double waiting = r * busy * busy;
   double last_idle = 0.0;
@@ -48,7 +51,7 @@ Queue exponential_batches(Hertz arrivals, Seconds service, std::int64_t least, s
     waiting += as_double(n) * last_idle;
   }
   const double all = busy + idle;
-  // An arrival starts at once when it is the last one that an idle server waits for.
+  // An arrival starts at once only if an idle server lacks no other customer.
   return queue_of(rho, 1.0 - last_idle / all, arrivals, waiting / all / arrivals, service);
 }
 
@@ -59,10 +62,11 @@ Queue constant_batches(Hertz arrivals, Seconds service, std::int64_t most) {
   if (rho >= 1.0 || load == 0.0) {
     return queue_of(rho, 0.0, arrivals, {}, service);
   }
-  // Of the number at the end of a service, its generating function is C (z-1) Π (z - z_i) e^{λS(z-1)} /
-  // (z^b - e^{λS(z-1)}) with C = (b - λS) / Π (1 - z_i).
-  std::complex<double> sum = 0.0;        // Σ 1 / (1 - z_i)
-  std::complex<double> none = b - load;  // C Π (-z_i): nobody at the end of a service
+  // The number waiting at the end of a service has the generating function
+  // C (z-1) Π (z - z_i) e^{λS(z-1)} / (z^b - e^{λS(z-1)}) with C = (b - λS) / Π (1 - z_i).
+  std::complex<double> sum = 0.0;  // Σ 1 / (1 - z_i)
+  // C Π (-z_i): probability that no customer waits at the end of a service.
+  std::complex<double> none = b - load;
   for (std::int64_t k = 1; k < most; ++k) {
     const double angle = 2.0 * std::numbers::pi * as_double(k) / b;
     std::complex<double> z = std::polar(std::exp(-rho), angle);
@@ -78,9 +82,11 @@ Queue constant_batches(Hertz arrivals, Seconds service, std::int64_t most) {
     sum += 1.0 / (1.0 - z);
     none *= -z / (1.0 - z);
   }
-  // Left behind by the service that starts: the mean of that number without the λS that come after.
+  // left  mean number that a starting service leaves behind: the number at the end of a service without the λS that
+  //       arrive during it
+  // idle  idle time of a cycle, in services
   const double left = sum.real() + (load * load - b * (b - 1.0)) / (2.0 * (b - load));
-  const double idle = none.real() / load;  // of a cycle, in services
+  const double idle = none.real() / load;
   const double waiting = (left + load / 2.0) / (1.0 + idle);
   return queue_of(rho, 1.0 / (1.0 + idle), arrivals, waiting / arrivals, service);
 }

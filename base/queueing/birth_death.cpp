@@ -9,7 +9,7 @@
 namespace roofcast::base::queueing {
 namespace {
 
-// What c servers and who waits for them come to, with p[n] of n present.
+// Mean numbers at c servers, when p[n] is the probability of n present.
 struct Counts {
   double present = 0.0;
   double waiting = 0.0;
@@ -42,7 +42,7 @@ Queue queue_of(const Counts& counts, std::int64_t servers, Hertz throughput, Sec
 }  // namespace
 
 std::vector<double> birth_death(std::span<const double> births, std::span<const double> deaths) {
-  std::vector<double> p = {0.0};  // logarithms, relative to that of 0
+  std::vector<double> p = {0.0};  // ln p(n)/p(0)
   for (std::size_t i = 0; i < births.size(); ++i) {
     p.push_back(p.back() + std::log(births[i]) - std::log(deaths[i]));
   }
@@ -70,7 +70,7 @@ Queue state_dependent(Hertz arrivals, std::span<const Hertz> rates) {
     deaths.push_back(rate.si());
   }
   const std::vector<double> p = birth_death(births, deaths);
-  // States beyond the last, m: p(m + k) = p(m) ratio^k.
+  // States beyond the last one, m: p(m + k) = p(m) ratio^k. `tail` is their sum relative to p.
   const double last = p.back();
   const auto m = static_cast<double>(rates.size());
   const double tail = last * ratio / (1.0 - ratio);
@@ -110,7 +110,7 @@ LimitedQueue limited(Hertz arrivals, Seconds service, std::int64_t servers, std:
 
 MachineRepair machine_repair(std::int64_t clients, Seconds think, Seconds service,
                              std::int64_t servers) {
-  if (think.si() == 0.0) {  // everybody is always there
+  if (think.si() == 0.0) {  // all clients are always present
     const double busy = as_double(std::min(clients, servers));
     const Counts counts{as_double(clients), as_double(clients) - busy, busy};
     const Hertz throughput = busy / service;
@@ -126,7 +126,8 @@ MachineRepair machine_repair(std::int64_t clients, Seconds think, Seconds servic
   const std::vector<double> p = birth_death(births, deaths);
   const Counts counts = counts_of(p, servers);
   const Hertz throughput = counts.busy / service;
-  double arrivals = 0.0;  // by the state that they find
+  // Arrivals weigh states by the clients that think: with n present, N − n of them may arrive.
+  double arrivals = 0.0;
   double must_wait = 0.0;
   for (std::int64_t n = 0; n < clients; ++n) {
     const double found = p[static_cast<std::size_t>(n)] * as_double(clients - n);

@@ -10,12 +10,12 @@
 namespace roofcast::base::queueing {
 namespace {
 
-// Logarithms of the weights of 0..N clients at a station, or among some stations.
+// ln of the unnormalised probability (weight) of 0..N clients at one station, or together at several stations.
 using Weights = std::vector<double>;
 
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 
-// The weight of exactly n clients among the stations of both.
+// The weight of exactly n clients at the stations of a and b together: the convolution of both at n.
 double combined(const Weights& a, const Weights& b, std::size_t n) {
   double largest = kNone;
   for (std::size_t i = 0; i <= n; ++i) {
@@ -62,6 +62,7 @@ Weights of_station(const Station& station, std::size_t clients) {
   return weights;
 }
 
+// `all`: ln of the weight of all clients in the whole network, which normalises.
 double mean_present(const Weights& here, const Weights& elsewhere, double all) {
   const std::size_t clients = here.size() - 1;
   double mean = 0.0;
@@ -104,7 +105,8 @@ ClosedNetwork closed_network(std::span<const Station> stations, Seconds think,
   }
   const auto count = static_cast<std::size_t>(clients);
   std::vector<Weights> own;
-  std::vector<Weights> before = {of_thinking(think.si(), count)};  // thinking and earlier stations
+  std::vector<Weights> before = {
+      of_thinking(think.si(), count)};  // of thinking and the stations before k
   for (const Station& station : stations) {
     own.push_back(of_station(station, count));
     before.push_back(combined(before.back(), own.back()));

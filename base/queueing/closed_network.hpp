@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A fixed number of clients that go round stations for ever: thinking (a delay), then each station's
-// demand (its visits times its service time), exponential or shared by all present (product form; BCMP).
+// A fixed number of clients that visit stations in rounds for ever. In a round a client thinks (a delay) and
+// then has a demand at each station: its visits times its service time. Services are exponential or shared by
+// all present clients (product form; BCMP).
 //
-// Exact: the values of mean value analysis with load-dependent stations, computed by convolution (Buzen:
-// Computational Algorithms for Closed Queueing Networks with Exponential Servers, CACM 16, 1973) because
-// its terms are all positive: MVA's probability of an empty station is a difference that loses every
-// digit with some tens of servers. O(stations · clients²) exponentials. A round takes some time.
+// The results are exact: those of mean value analysis with load-dependent stations. They are computed by
+// convolution (Buzen: Computational Algorithms for Closed Queueing Networks with Exponential Servers, CACM
+// 16, 1973), because its terms are all positive. MVA's probability of an empty station is a difference, which
+// loses every digit with some tens of servers. Cost: O(stations · clients²) exponentials. A round must take
+// some time.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +20,9 @@
 namespace roofcast::base::queueing {
 
 struct Station {
-  Seconds demand;  // of a client and round, served alone
-  // How many times faster the station completes clients with 1, 2, … present than with one; the last
-  // value for all more. {1}: one server.
+  Seconds demand;  // of one client in one round, without other clients
+  // How many times faster the station completes clients with 1, 2, … present than with one. The last value holds for
+  // all more. {1}: one server.
   std::vector<double> speedups = {1.0};
 };
 Station servers_of(Seconds demand, std::int64_t servers);
@@ -28,20 +30,23 @@ Station servers_of(Seconds demand, std::int64_t servers);
 struct StationState {
   double present = 0.0;      // mean number
   double utilisation = 0.0;  // throughput · demand / the last speedup
-  Seconds time;              // a client's, in a round
+  Seconds time;              // of one client in one round
 };
 
 struct ClosedNetwork {
   Hertz throughput;  // rounds of all clients
-  Seconds time;      // a client's round without thinking
+  Seconds time;      // round of one client without thinking
   std::vector<StationState> stations;
 };
 ClosedNetwork closed_network(std::span<const Station> stations, Seconds think,
                              std::int64_t clients);
 
-// Bounds of a network of single servers, whatever the services are (asymptotic) or with product form
-// (balanced); Lazowska, Zahorjan, Graham, Sevcik: Quantitative System Performance (1984), 5.2 and 5.4.
-// With D the sum of demands, Dmax the largest, N clients, Z thinking:
+// Bounds of a network of single servers: for any services (asymptotic), or with product form (balanced). Lazowska,
+// Zahorjan, Graham, Sevcik: Quantitative System Performance (1984), 5.2 and 5.4.
+//
+//   X  1/s  throughput                D     s  sum of demands
+//   N  –    clients                   Dmax  s  the largest demand
+//   K  –    stations                  Z     s  thinking
 //
 //   asymptotic   N / (D N + Z) <= X <= min(1/Dmax, N / (D + Z))
 //   balanced     N / (D + Z + (N-1) Dmax / (1 + Z/(N D))) <= X
@@ -52,7 +57,7 @@ struct Bounds {
 };
 Bounds asymptotic_bounds(std::span<const Seconds> demands, Seconds think, std::int64_t clients);
 Bounds balanced_bounds(std::span<const Seconds> demands, Seconds think, std::int64_t clients);
-// The clients (D + Z) / Dmax beyond which they must queue.
+// The number of clients, (D + Z) / Dmax, beyond which clients must queue.
 double saturation_clients(std::span<const Seconds> demands, Seconds think);
 
 }  // namespace roofcast::base::queueing

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Erlang's formulas for Poisson arrivals that offer `load` = λ E[S] to c servers:
+// Erlang's formulas for Poisson arrivals at c servers with the load a = λ E[S]:
 //
-//   B(c, a): none is free where nobody may wait (M/G/c/c; any distribution of services)
-//   C(c, a): an arrival must wait where everybody may (M/M/c); 1 when a >= c
+//   B(c, a)  probability that no server is free where arrivals may not wait (M/G/c/c; any distribution of services)
+//   C(c, a)  probability that an arrival must wait where all may wait (M/M/c); 1 when a >= c
 //
-// By the recursion B(0) = 1, B(k) = a B(k-1) / (k + a B(k-1)), which neither overflows nor cancels, and
-// C = B / (1 - (a/c)(1 - B)). Source: Cooper, Introduction to Queueing Theory (1981), 3.3 and 3.4.
+// The recursion B(0) = 1, B(k) = a B(k-1) / (k + a B(k-1)) neither overflows nor cancels, and C = B / (1 -
+// (a/c)(1 - B)). Source: Cooper, Introduction to Queueing Theory (1981), 3.3 and 3.4.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 namespace roofcast::base::queueing {
 namespace {
 
-// What a class comes to when an arrival of it finds `found` clients at each station.
+// The state of a class whose arrivals find `found` clients at each station.
 ClassState state_of(const ClientClass& c, std::int64_t clients, std::span<const double> found) {
   ClassState state;
   std::vector<Seconds> times;
@@ -30,13 +30,14 @@ ClassState state_of(const ClientClass& c, std::int64_t clients, std::span<const 
 
 std::vector<ClassState> exact_classes(std::span<const ClientClass> classes) {
   const std::size_t stations = classes.empty() ? 0 : classes.front().demands.size();
-  std::vector<std::size_t> stride;  // of one client more of each class, in the table of populations
+  std::vector<std::size_t> stride;  // by class: step in the table of populations to one client more
   std::size_t populations = 1;
   for (const ClientClass& c : classes) {
     stride.push_back(populations);
     populations *= static_cast<std::size_t>(c.clients) + 1;
   }
-  std::vector<double> present(populations * stations);  // of all classes, by population and station
+  // Clients of all classes, by population and station.
+  std::vector<double> present(populations * stations);
   std::vector<ClassState> states(classes.size());
   const std::vector<double> nobody(stations);
   for (std::size_t population = 0; population < populations; ++population) {

@@ -26,6 +26,8 @@ Queue mg1_with_setup(Hertz arrivals, Seconds service, double service_scv, Second
                   queue.wait + added, service);
 }
 
+// variability  ca² + cs²
+// exponent     −ln g / (1 − ρ)
 Queue gg1(Hertz arrivals, Seconds service, double arrival_scv, double service_scv) {
   const double rho = arrivals * service;
   const double variability = arrival_scv + service_scv;
@@ -87,7 +89,8 @@ std::int64_t servers_for(Hertz arrivals, Seconds service, double arrival_scv, do
     const Queue queue = allen_cunneen(arrivals, service, servers, arrival_scv, service_scv);
     return queue.stable() && wait_percentile(queue, share) <= limit;
   };
-  auto too_few = static_cast<std::int64_t>(arrivals * service);  // a utilisation of 1 or more, or 0
+  // Utilisation of at least 1, or no server.
+  auto too_few = static_cast<std::int64_t>(arrivals * service);
   std::int64_t step = 1;
   while (!enough(too_few + step)) {
     too_few += step;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Row-major points that are better than the reference everywhere.
+// Row-major points that are better than the reference in every coordinate.
 struct Set {
   std::size_t width = 0;
   std::vector<double> values;
@@ -52,7 +52,8 @@ Set sorted_by_last(const Set& set) {
   return out;
 }
 
-// One and two coordinates: the area under a staircase, from its best last coordinate on.
+// One and two coordinates: the area under a staircase. Points come in the order of their last coordinate, the best
+// first.
 double area(const Set& set, std::span<const double> reference) {
   const Set sorted = sorted_by_last(set);
   double total = 0.0;
@@ -67,12 +68,12 @@ double area(const Set& set, std::span<const double> reference) {
   return total;
 }
 
-// Three: by growing last coordinate the staircase of the first two grows; between two points its
-// area is swept.
+// Three coordinates: points come in the order of the last coordinate. Each lets the staircase of the first two grow.
+// Between two points the area of the staircase is swept.
 double volume(const Set& set, std::span<const double> reference) {
   const Set sorted = sorted_by_last(set);
   std::map<double, double> stairs = {{-kInfinity, reference[1]}, {reference[0], -kInfinity}};
-  double ground = 0.0;  // the stairs' area
+  double ground = 0.0;  // area of the staircase
   double total = 0.0;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     const double* p = sorted.row(i);
@@ -80,12 +81,12 @@ double volume(const Set& set, std::span<const double> reference) {
       total += ground * (p[2] - sorted.row(i - 1)[2]);
     }
     auto at = stairs.upper_bound(p[0]);
-    double height = std::prev(at)->second;  // of the stair that p stands on
+    double height = std::prev(at)->second;  // height of the stair at p
     if (height <= p[1]) {
       continue;
     }
     double from = p[0];
-    // The stairs that p undercuts go, and p's area beyond theirs comes.
+    // Stairs that p undercuts are removed. The area of p beyond theirs is added.
     while (true) {
       ground += (at->first - from) * (height - p[1]);
       if (at->second <= p[1]) {
@@ -101,7 +102,7 @@ double volume(const Set& set, std::span<const double> reference) {
                             : total + ground * (reference[2] - sorted.row(sorted.size() - 1)[2]);
 }
 
-// Without points that another is nowhere worse than; of equal points one stays.
+// Removes every point for which another one is nowhere worse. Of equal points one stays.
 Set front_of(const Set& set) {
   const Set sorted = sorted_by_last(set);
   Set front{set.width, {}};
@@ -119,9 +120,8 @@ Set front_of(const Set& set) {
 
 double measure(const Set& set, std::span<const double> reference);
 
-// Points by growing last coordinate. What each adds to those before it is its box, less what they,
-// limited to that box, cover of it; being no worse in the last coordinate, they cover its whole
-// depth.
+// Points come in the order of the last coordinate. Each adds its box without the part that the points before it cover.
+// Those are limited to the box. They are no worse in the last coordinate, so they cover the whole depth of the box.
 double exclusive_volumes(const Set& set, std::span<const double> reference) {
   const Set front = front_of(set);
   const std::size_t last = set.width - 1;
@@ -171,7 +171,7 @@ double hypervolume(std::span<const double> points, std::span<const double> refer
     const double* p = points.data() + i;
     bool inside = true;
     for (std::size_t k = 0; k < d; ++k) {
-      inside = inside && p[k] < reference[k];  // false of NaN
+      inside = inside && p[k] < reference[k];  // false for NaN
     }
     if (inside) {
       if (std::any_of(p, p + d, [](double value) { return std::isinf(value); })) {

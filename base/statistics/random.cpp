@@ -43,8 +43,9 @@ std::uint64_t Random::bits() {
 std::int64_t Random::integer(std::int64_t least, std::int64_t most) {
   const std::uint64_t n = static_cast<std::uint64_t>(most) - static_cast<std::uint64_t>(least) + 1;
   std::uint64_t x = bits();
-  if (n != 0) {                             // 0: all 2^64
-    const std::uint64_t few = (0 - n) % n;  // 2^64 mod n: rejected, so that all are equally likely
+  if (n != 0) {  // n = 0 stands for all 2^64 numbers
+    // The first 2^64 mod n numbers are rejected, so that all results are equally likely.
+    const std::uint64_t few = (0 - n) % n;
     while (x < few) {
       x = bits();
     }
@@ -71,6 +72,7 @@ double Random::lognormal(double mean, double cv) {
   return mean * std::exp(std::sqrt(variance) * normal() - 0.5 * variance);
 }
 
+// Marsaglia and Tsang: d, c and v as in the paper. A shape below 1 is reduced to shape + 1.
 double Random::gamma(double shape, double scale) {
   if (shape < 1.0) {
     const double larger = gamma(shape + 1.0, scale);
@@ -105,7 +107,7 @@ Discrete::Discrete(std::span<const double> weights) {
 }
 
 std::size_t Discrete::operator()(Random& random) const {
-  // The product may round up to the whole sum: the last positive weight then.
+  // The product may round up to the whole sum. Then the last positive weight is drawn.
   const double at = random.uniform() * upto_.back();
   const auto found = std::upper_bound(upto_.begin(), upto_.end(), at);
   const auto last = std::lower_bound(upto_.begin(), upto_.end(), upto_.back());

@@ -14,7 +14,7 @@ std::size_t players(std::span<const double> values) {
 
 std::vector<double> shapley_shares(std::span<const double> values) {
   const std::size_t n = players(values);
-  // Of orders in which exactly the players of a subset of a size come before.
+  // By size of a subset: the share of orders in which exactly its players come before player i.
   std::vector<double> weight(n, 0.0);
   for (std::size_t size = 0; size < n; ++size) {
     weight[size] = 1.0 / static_cast<double>(n);

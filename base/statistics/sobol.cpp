@@ -22,12 +22,13 @@ double golden(std::size_t n) {
   return x;
 }
 
+// Sums over rows.
 struct Sums {
   double rows = 0.0;
-  double squares = 0.0;  // f(A)² + f(B)²
-  double once = 0.0;     // f(A) + f(B)
-  std::vector<double> first;
-  std::vector<double> total;
+  double squares = 0.0;       // f(A)² + f(B)²
+  double once = 0.0;          // f(A) + f(B)
+  std::vector<double> first;  // by input: f(B)·(f(AB_i) − f(A))
+  std::vector<double> total;  // by input: (f(A) − f(AB_i))² / 2
 
   explicit Sums(std::size_t inputs) : first(inputs), total(inputs) {}
   void add(const Sums& other, double sign) {
@@ -45,7 +46,7 @@ struct Sums {
   }
 };
 
-// Half of the interval, from an estimate without each of the batches in turn.
+// Half of the interval, from the estimates without one batch, for each batch in turn.
 double half_width(const std::vector<double>& without) {
   double mean = 0.0;
   for (const double value : without) {
@@ -151,7 +152,7 @@ SobolIndices sobol_indices(std::span<const double> values, std::size_t inputs) {
     }
     return without.size() < 2 ? SobolIndex{kNone, kNone} : SobolIndex{of(all), half_width(without)};
   };
-  // Of what is constant but for rounding.
+  // An output that is constant up to rounding has no indices.
   const bool varies = out.variance > 1e-24 * (centre * centre);
   for (std::size_t i = 0; i < inputs; ++i) {
     out.first.push_back(varies ? index(&Sums::first, i) : SobolIndex{kNone, kNone});

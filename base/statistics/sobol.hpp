@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Of which inputs does the variance of an output come? Sobol's indices of f(u₁ … u_d), u uniform in the unit cube.
+// Which inputs cause the variance of an output? Sobol's indices of f(u₁ … u_d), with u uniform in the unit
+// cube.
 //
-//   first order  S_i = V[E(f | u_i)] / V[f]           what knowing u_i alone would take away
-//   total        T_i = 1 − V[E(f | all but u_i)] / V[f]    what would be left if only u_i were not known
+//   first order  S_i = V[E(f | u_i)] / V[f]             variance that knowing u_i alone would remove
+//   total        T_i = 1 − V[E(f | all but u_i)] / V[f]  variance that would stay if only u_i were not known
 //
-// T_i − S_i is what u_i does together with others. Of an additive f, S_i = T_i and they sum to 1.
+// T_i − S_i is the effect of u_i together with other inputs. For an additive f, S_i = T_i and they sum to 1.
 //
-// Saltelli's design has rows of d + 2 points: A, B and, for each i, A with the coordinate u_i of B. With f
-// centred, over the rows
+// Saltelli's design has rows of d + 2 points: A, B and, for each i, AB_i, which is A with the coordinate u_i
+// of B. With f centred, over the rows
 //
 //   S_i = mean(f(B)·(f(AB_i) − f(A))) / V,   T_i = mean((f(A) − f(AB_i))²) / 2V
 //
-// (Saltelli et al., Computer Physics Communications 181, 2010; Jansen, ibid. 117, 1999). (A, B) is a Kronecker sequence
-// in 2d dimensions with the powers of the root of x^(2d+1) = x + 1, in kBatches copies, each shifted by a random vector
-// of its own (Cranley and Patterson, SIAM J. Numer. Anal. 13, 1976), so that each copy is an unbiased sample and the
-// 90 % interval follows from leaving out one after the other (jackknife, Student's t). Same seed, same points;
-// a longer sample begins with the shorter one.
+// (Saltelli et al., Computer Physics Communications 181, 2010; Jansen, ibid. 117, 1999). (A, B) is a
+// Kronecker sequence in 2d dimensions with the powers of the root of x^(2d+1) = x + 1. There are kBatches
+// copies, each shifted by a random vector of its own (Cranley and Patterson, SIAM J. Numer. Anal. 13, 1976).
+// So each copy is an unbiased sample, and the 90 % interval follows from leaving out one copy after another
+// (jackknife, Student's t). The same seed gives the same points, and a longer sample begins with the shorter
+// one.
 #pragma once
 
 #include <cstddef>
@@ -34,13 +36,13 @@ class SaltelliDesign {
 
   SaltelliDesign(std::size_t inputs, std::uint64_t seed);  // inputs ≥ 1
   std::size_t points_per_row() const { return inputs_ + 2; }
-  // A, B, AB_0, AB_1, … of a row; rows 0, 1, … belong to the batches in turn.
+  // The points A, B, AB_0, AB_1, … of a row. Rows 0, 1, … belong to the batches in turn.
   std::vector<std::vector<double>> row(std::size_t index) const;
 
  private:
   std::size_t inputs_;
   std::vector<double> steps_;
-  std::vector<std::vector<double>> shifts_;  // of each batch
+  std::vector<std::vector<double>> shifts_;  // by batch
 };
 
 struct SobolIndex {
@@ -51,10 +53,10 @@ struct SobolIndices {
   double variance = 0.0;
   std::vector<SobolIndex> first;  // by input; NaN where the variance is zero
   std::vector<SobolIndex> total;
-  std::size_t rows = 0;  // that were used
+  std::size_t rows = 0;  // rows that were used
 };
 
-// `values`: of the points of rows 0, 1, … one after the other. Rows with a value that is not finite are left out.
+// `values`: f at the points of rows 0, 1, … one after another. Rows with a value that is not finite are left out.
 SobolIndices sobol_indices(std::span<const double> values, std::size_t inputs);
 
 }  // namespace roofcast::base

@@ -2,10 +2,9 @@
 //
 // Number formats of stored and multiplied values, with the overhead of block scales.
 //
-// Bits per element include the scales: MXFP4 = 32 elements + one 8-bit scale = 4.25 bit, NVFP4 = 16
-// elements + one 8-bit scale = 4.5 bit (OCP MX specification 1.0; NVIDIA NVFP4 description),
-// fp8_block = 128×128 elements + one fp32 scale (DeepSeek-V3 configuration), int4 = 128 elements +
-// one fp16 scale.
+// Bits per element include the scales: MXFP4 = 32 elements + one 8-bit scale = 4.25 bit, NVFP4 = 16 elements
+// + one 8-bit scale = 4.5 bit (OCP MX specification 1.0; NVIDIA NVFP4 description), fp8_block = 128×128
+// elements + one fp32 scale (DeepSeek-V3 configuration), int4 = 128 elements + one fp16 scale.
 #pragma once
 
 #include <cstdint>
@@ -32,14 +31,14 @@ enum class NumberFormat : std::uint8_t {
 };
 inline constexpr int kNumberFormats = 10;
 
-// The multiplier a format runs on. Formats that differ only in their scales share one.
+// The type in which a format is multiplied. Formats that differ only in their scales have the same type.
 enum class MathType : std::uint8_t { fp32, tf32, bf16, fp16, fp8, int8, fp4 };
 inline constexpr int kMathTypes = 7;
 
 struct NumberFormatFacts {
   std::string_view name;
   double bits;    // one element with its share of the scales
-  MathType math;  // the multiplier that takes both operands in this format
+  MathType math;  // when both operands have this format
 };
 
 inline constexpr NumberFormatFacts kNumberFormatFacts[kNumberFormats] = {
@@ -72,8 +71,8 @@ constexpr Bytes bytes_of(double elements, NumberFormat format) {
   return Bytes::from_si(byte_count(elements, format));
 }
 
-// The multiplier a product of two formats runs on: the wider operand decides, since the narrower
-// one is widened on the way (weight-only quantisation).
+// The type in which two formats are multiplied. The wider operand decides, since the narrower one is widened on the way
+// (weight-only quantisation).
 constexpr MathType math_of(NumberFormat activations, NumberFormat weights) {
   return bits(activations) >= bits(weights) ? facts(activations).math : facts(weights).math;
 }

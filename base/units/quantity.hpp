@@ -2,8 +2,8 @@
 //
 // Physical quantities at the cost of a double.
 //
-// A Quantity holds one double in SI base units and carries its dimension in its type, so a formula
-// with the wrong dimension does not compile. To put a number in or take one out, name the unit:
+// A Quantity holds one double in SI base units. Its dimension is part of its type, so a formula with the wrong
+// dimension does not compile. To put a number in or take one out, name the unit:
 //
 //   base::BytesPerSecond w = 3.35 * base::tera * base::byte / base::second;
 //   double ms = t / base::millisecond;                 // a ratio of equal dimensions is a double
@@ -16,8 +16,8 @@
 
 namespace roofcast::base {
 
-// Exponents of the five base dimensions; each is its own template so that a compiler's message
-// reads "Quantity<Time<-1>, Data<1>, …>" and not a row of bare numbers.
+// Exponents of the five base dimensions. Each is a template of its own, so that a compiler's message reads
+// "Quantity<Time<-1>, Data<1>, …>" and not a row of bare numbers.
 template <int Exponent>
 struct Time {};
 template <int Exponent>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The units that unit_text.hpp describes, and what their dimensions are called.
+// The units that unit_text.hpp describes, and the names of their dimensions.
 #pragma once
 
 #include <array>

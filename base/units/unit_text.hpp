@@ -21,8 +21,8 @@
 //   Hz               1/s                        k M G T
 //   USD, $           US dollar                  k M G
 //
-// Upper and lower case matter, as in the SI: "mW" is not "MW", "Gb" is not "GB", and there is no
-// "KB". An operation on integers counts like one on floating-point numbers, hence OP = FLOP.
+// Upper and lower case matter, as in the SI: "mW" is not "MW", "Gb" is not "GB", and there is no "KB". An operation on
+// integers counts like one on floating-point numbers, so OP = FLOP.
 #pragma once
 
 #include <string>

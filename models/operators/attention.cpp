@@ -11,14 +11,14 @@ namespace {
 
 using base::Seconds;
 
-constexpr double kQueryTile = 64.0;     // rows of queries a CTA owns
-constexpr double kKeyBlock = 128.0;     // keys it takes at a time
-constexpr double kCtasPerSm = 2.0;      // a context is not split further
-constexpr double kEndElements = 512.0;  // of a row, that double the ends of a CTA
-constexpr double kWarmShare = 0.66;     // of the L2, kept by a step that is repeated
-constexpr double kWarmEviction = 3.0;   // bytes evicted by each byte more than that
+constexpr double kQueryTile = 64.0;     // rows of queries that a CTA owns
+constexpr double kKeyBlock = 128.0;     // keys that a CTA takes at a time
+constexpr double kCtasPerSm = 2.0;      // the most CTAs an SM for which a context is split
+constexpr double kEndElements = 512.0;  // qk + value of a head that doubles the ends of a CTA
+constexpr double kWarmShare = 0.66;    // share of the L2 that an iteration leaves to its repetition
+constexpr double kWarmEviction = 3.0;  // bytes evicted by each byte beyond that share
 
-// What the multipliers reach for a cache of this format, of which `efficiency` is the bf16 share.
+// FLOP/s that the tensor cores reach with a cache of this format. `efficiency` is their share of the peak in bf16.
 double tensor_rate(const Machine& machine, base::NumberFormat cache, double efficiency) {
   const base::MathType math = machine.attention_math(cache);
   const double fp8 =
@@ -26,6 +26,7 @@ double tensor_rate(const Machine& machine, base::NumberFormat cache, double effi
   return efficiency * fp8 * machine.peak[static_cast<std::size_t>(math)].si();
 }
 
+// Bytes that a repeated iteration of `bytes` finds in the L2.
 base::Bytes found_in_l2(base::Bytes bytes, const Machine& machine) {
   const base::Bytes kept = kWarmShare * machine.l2_capacity;
   return bytes <= kept ? bytes : base::max(base::Bytes{}, kept - kWarmEviction * (bytes - kept));
@@ -39,6 +40,13 @@ void finish(Cost& cost, const Work& work, const Machine& machine) {
 
 }  // namespace
 
+// visible       keys    mean that a query sees
+// heads         –       heads of all sequences
+// reach         keys    width of the window; on both sides for bidirectional attention
+// longest       keys    of the longest CTA; a window adds one block that it only touches
+// products      s       one block of keys with all tensor cores of the chip
+// exponentials  s       the same with all exponential units
+// block, ends   s       on one SM
 Cost prefill_attention_cost(const workloads::PrefillAttention& op, const Machine& machine) {
   const Work work = prefill_attention_work(op);
   const hardware::Calibration& c = machine.calibration;
@@ -63,12 +71,21 @@ Cost prefill_attention_cost(const workloads::PrefillAttention& op, const Machine
   cost.compute =
       Seconds::from_si(ctas / machine.sms * ((visible / kKeyBlock + 0.5) * block + ends) +
                        longest / kKeyBlock * block + ends);
-  // Padded queries keep no loads in flight.
+  // Padded queries load nothing, so tiles that are not full keep fewer SMs busy.
   cost.dram = work.bytes / machine.dram_rate(heads * std::max(1.0, queries / kQueryTile));
   finish(cost, work, machine);
   return cost;
 }
 
+// keys          –  keys that one query sees
+// groups        –  (sequence, KV head) pairs: each is walked by CTAs of its own
+// rows          –  query rows that share a KV head
+// tiles         –  tiles of 64 rows of one KV head
+// splits        –  CTAs that share the context of one pair
+// per_sm        –  CTAs an SM
+// products      s  all products with all tensor cores of the chip
+// exponentials  s  all exponentials with all exponential units
+// ends          clocks  of one CTA
 Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& machine) {
   Work work = decode_attention_work(op);
   const hardware::Calibration& c = machine.calibration;

@@ -19,28 +19,29 @@ using workloads::AllReduceKernels;
 using workloads::Collective;
 using workloads::CollectiveKind;
 
-// A host's chips are a chain in NCCL's trees; larger domains join hosts of at most this many.
+// The chips of a host are a chain in NCCL's trees. Larger domains join hosts of at most this many chips.
 constexpr std::int64_t kHostChips = 8;
-// Kernels with barriers hold the pointers of at most this many ranks.
+// Kernels with barriers exist for at most this many ranks: they hold a pointer to the memory of each.
 constexpr std::int64_t kBarrierRanks = 8;
 
 using Protocols = std::array<Algorithm, kProtocols>;
 constexpr Protocols kRing = {Algorithm::ring_ll, Algorithm::ring_ll128, Algorithm::ring_simple};
 constexpr Protocols kTree = {Algorithm::tree_ll, Algorithm::tree_ll128, Algorithm::tree_simple};
-// No LL128 between pairs of ranks.
+// The library has no LL128 between pairs of ranks.
 constexpr Protocols kDirect = {Algorithm::direct_ll, Algorithm::none, Algorithm::direct_simple};
 constexpr std::size_t kLl128 = 1;
 constexpr std::size_t kSimple = 2;
 
-// Hops and serialised bytes of one algorithm; the rest of a Cost follows from them.
+// The time of one algorithm in three parts. The rest of a Cost follows from them.
 struct Plan {
   Algorithm algorithm = Algorithm::none;
-  Seconds overhead;  // beyond the launch
+  Seconds overhead;  // L·l + L': beyond the launch
   Seconds hops;
   Seconds transfer;
   Seconds total() const { return overhead + hops + transfer; }
 };
 
+// Keeps the fastest of the plans that are added, and the second fastest.
 class Offers {
  public:
   void add(const Plan& plan) {
@@ -61,7 +62,8 @@ class Offers {
   Seconds least = Seconds::infinity();
 };
 
-// Hops, and bytes through one rank's port, on both levels; posts are hops that no protocol delays.
+// Hops, and bytes through the port of one rank, inside a domain (up) and across domains (out). Posts are hops that no
+// protocol delays.
 struct Route {
   double up_hops = 0.0;
   double out_hops = 0.0;
@@ -89,14 +91,16 @@ Seconds over(Bytes bytes, BytesPerSecond rate) {
   return bytes.si() > 0.0 ? bytes / rate : Seconds{};
 }
 
+// L, and L + L'.
 Seconds library(const Machine& m) { return m.calibration.start_trips * m.dram_latency; }
 Seconds in_network(const Machine& m) { return library(m) + m.calibration.in_network_overhead; }
 
+// η·B: the rate of a level whose switches reduce.
 BytesPerSecond reducing(const hardware::FabricLevel& level, const Machine& m) {
   return level.bandwidth * m.calibration.in_network_efficiency;
 }
 
-// The library's algorithm under each of its protocols.
+// Adds one algorithm of the library with each of its protocols.
 void add_protocols(Offers& offers, const Protocols& algorithms, const Route& route,
                    const Machine& m) {
   const Seconds start = library(m);
@@ -115,6 +119,9 @@ void add_protocols(Offers& offers, const Protocols& algorithms, const Route& rou
   }
 }
 
+// alpha  s  α
+// shot   s  S / (e·B): the vector once through the port
+// peer   s  S / (W/α): the vector from one peer
 void add_custom_all_reduce(Offers& offers, AllReduceKernels kernels, double n, Bytes size,
                            const Machine& m) {
   const Seconds alpha = m.scale_up.latency;
@@ -124,7 +131,7 @@ void add_custom_all_reduce(Offers& offers, AllReduceKernels kernels, double n, B
     offers.add({Algorithm::two_shot, {}, 8.0 * alpha, 2.0 * (n - 1.0) / n * shot});
     return;
   }
-  // One peer's bytes arrive no faster than loads under way allow (Little's law).
+  // The bytes of one peer arrive no faster than the loads in flight allow (Little's law).
   const Seconds peer = size / m.calibration.custom_in_flight * alpha;
   offers.add({Algorithm::one_shot, {}, 4.0 * alpha, base::max((n - 1.0) * shot, peer)});
   offers.add({Algorithm::two_shot, {}, 8.0 * alpha, 2.0 * (n - 1.0) / n * base::max(shot, peer)});
@@ -133,6 +140,10 @@ void add_custom_all_reduce(Offers& offers, AllReduceKernels kernels, double n, B
   }
 }
 
+// shard   B  S/i: the part of the vector that one rank of a domain carries across
+// copied  –  2(n−1) + c
+// chain   –  hops inside a domain on the way up a tree
+// inside  s  transfer inside a domain with or without switches that reduce
 void all_reduce(Offers& offers, const Group& g, Bytes size, AllReduceKernels kernels,
                 const Machine& m) {
   const Bytes shard = size / g.i();
@@ -202,13 +213,19 @@ void broadcast(Offers& offers, const Group& g, Bytes size, const Machine& m) {
   }
 }
 
-// Of `all` places, those that `copies` draws reach.
+// r(all): how many of `all` places `copies` random draws reach.
 double reached(double all, double copies) {
   return all * (1.0 - std::pow(1.0 - 1.0 / all, copies));
 }
 
-// Rows are counted first, cross once to each other domain that wants them, on its rail, and fan out there, once
-// to each rank. The kernels that move them keep to a few SMs.
+// Rows are counted first. They cross once to each other domain that wants them, on their rail, and fan out there, once
+// to each rank. The kernels that move them use a few SMs only.
+//
+// all      B       r(n)/k·S: every row once for each rank that wants it
+// up, out  B       through the port of a rank, inside and across
+// moved    B       what the kernels of a rank copy; what arrives from another domain is forwarded
+// clocks   clocks  of one SM, for all rows and bytes
+// kernel   s       the same on the SMs of the kernels
 void deduplicated(Offers& offers, const Group& g, const Collective& op, const Machine& m) {
   const hardware::Calibration& c = m.calibration;
   const Bytes size = Bytes::from_si(op.bytes);
@@ -217,7 +234,7 @@ void deduplicated(Offers& offers, const Group& g, const Collective& op, const Ma
   const Bytes up = (g.i() - 1.0) / g.i() * all;
   const Bytes out =
       g.leaves() ? (g.d() - 1.0) / g.d() * reached(g.d(), copies) / copies * size : Bytes{};
-  const Bytes moved = g.leaves() ? 2.0 * all + out : all;  // forwarded from where they arrive
+  const Bytes moved = g.leaves() ? 2.0 * all + out : all;
   const double clocks =
       op.rows * c.deduplicated_row_clocks + moved.si() / c.deduplicated_bytes_per_sm_clock;
   const double sms = std::min(static_cast<double>(op.sms), m.sms);
@@ -229,6 +246,9 @@ void deduplicated(Offers& offers, const Group& g, const Collective& op, const Ma
                  base::max(over(up, m.scale_up.bandwidth), over(out, m.scale_out.bandwidth)))});
 }
 
+// kept    –  i−1 + c
+// spine   B  what leaves the rail, as the bytes that would take as long on the rail
+// placed  B  what `put` stores in other ranks of the domain
 void all_to_all(Offers& offers, const Group& g, const Collective& op, const Machine& m) {
   const Bytes size = Bytes::from_si(op.bytes);
   if (op.deduplicated || op.copies > 1 || (g.leaves() && m.scale_out.off_rail < 1.0)) {
@@ -256,7 +276,7 @@ void all_to_all(Offers& offers, const Group& g, const Collective& op, const Mach
                         over(out, m.scale_out.bandwidth))});
 }
 
-// In a full mesh a group has only the links between its own ranks.
+// In a full mesh a group can use only the links between its own ranks.
 Machine with_links_among(const Group& g, const Machine& machine) {
   Machine m = machine;
   m.scale_up = machine.scale_up.among(g.i());
@@ -295,7 +315,7 @@ Cost collective_cost(const Collective& op, const Machine& machine) {
   if (op.ranks <= 1) {
     return cost;
   }
-  const std::int64_t reach = machine.scale_up_domain / op.stride;  // ranks of the group in a domain
+  const std::int64_t reach = machine.scale_up_domain / op.stride;  // ranks that fit into a domain
   const std::int64_t inside = std::clamp<std::int64_t>(reach, 1, op.ranks);
   const Group group{inside, base::ceil_div(op.ranks, inside)};
   const Offers offers = machine.scale_up.mesh_peers > 0.0

@@ -1,17 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Time of collectives: α–β per algorithm and protocol, over the levels of the fabric.
+// Time of collectives: α–β for each algorithm and protocol, over the two levels of the fabric.
 //
-// n ranks, d scale-up domains with i of them each, S bytes. B is a rank's port (datasheet ×
-// efficiency) and α a hop of its level; transfers of the two levels are one pipeline, so the slower
-// counts. The library (NCCL) pays L·l for a kernel, α·h for a hop and reaches s·B, where (l, h, s)
-// are its protocol's: LL (flags in every word), LL128 (in every line), Simple (fences); c is the
-// last step of a ring, a copy out of the staging buffer that no transfer hides.
+//   n   –    ranks                                     S   B    bytes of the operator (workloads/graph/operator.hpp)
+//   d   –    scale-up domains that they span           i   –    ranks in each domain
+//   i'  –    min(i, 8): ranks in one host              k   –    copies of each row
+//   α   s    hop of a level                            B   B/s  port of a rank: datasheet × efficiency
+//   L   s    start of the library's kernel             L'  s    more of it when switches reduce
+//   l   –    overhead of a protocol, times L           h   –    hop of a protocol, times α
+//   s   –    share of B that a protocol reaches        c   –    staging_copy
+//   η   –    in_network_efficiency, of B               p   –    pat_efficiency, of B
+//   e   –    custom_efficiency, of B                   W   B    custom_in_flight
+//   D   s    deduplication_overhead                    r(x)  x·(1 − (1 − 1/x)^k): places that k copies reach of x
 //
-//                      hops inside + across      bytes of a rank's port inside | across
+//   time = launch + L·l + L' + hops · α·h + bytes / (s·B)
+//
+// Transfers of the two levels are one pipeline, so the slower of both counts. The library (NCCL) has three
+// protocols: LL (a flag in every word), LL128 (a flag in every line) and Simple (fences). c is the last step
+// of a ring: a copy out of the staging buffer that no transfer hides. Algorithms without a protocol have
+// l = h = s = 1. PAT has those of Simple, and so do the hops of an NVLS tree across domains.
+//
+//                       hops inside + across      bytes of a rank's port inside | across
 //   all-reduce
 //     ring             2d(i−1) + 2(d−1)          (2(n−1) + c)/n·S | 2(d−1)/d·S/i
-//     tree             2(i−1) + 2⌈log₂d⌉         2S | 2S/i   a chain in a host, double binary trees
+//     tree             2(i'−1) + 2⌈log₂⌈i/i'⌉⌉   2S | 2S/i   a chain in a host, double binary trees across
+//                        + 2⌈log₂d⌉
 //     in-switch        2 + 0                     S/η            (+ L')   NVLS
 //     in-switch tree   2 + 2⌈log₂d⌉              S/η | 2S/i     (+ L')   NVLS, trees across
 //     in-network       2 + 2                     S/η | S/(i·η)  (+ L')   SHARP across
@@ -29,23 +42,27 @@
 //     put              2 + 2                     (i−1)/n·S/e | (n−i)/n·S   and the posts
 //                      by the stack's own kernels, which store rows where receivers read them
 //     deduplicated     1 + 1                     (i−1)/i·r(n)/k·S | (d−1)/d·r(d)/k·S   (+ (1+⌈log₂d⌉)·D)
-//                      rows that k ranks want cross once to each of the r(d) = d(1−(1−1/d)^k)
-//                      domains they reach and fan out there to r(n) ranks, which also keeps to
-//                      the rails; by kernels on a few SMs, which take deduplicated_row_clocks for
-//                      each row and move r(n)/k·S, beyond a domain twice and what leaves once more,
-//                      at deduplicated_bytes_per_sm_clock
+//                      a row that k ranks want crosses once to each of the r(d) domains that it reaches, on
+//                      its rail, and fans out there to r(n) ranks; by kernels on a few SMs, which take
+//                      deduplicated_row_clocks for each row and move r(n)/k·S, beyond a domain twice and
+//                      once more what leaves, at deduplicated_bytes_per_sm_clock
 //   send/receive       1                         S
 //
-// In a full mesh B is what the group's own links give (FabricLevel::among). Beyond the domain only a
-// direct all-to-all leaves its rail: what goes to other positions is sent at off_rail · B.
+// The library's tree for all-reduce exists where ranks span hosts. Where the switches of a domain cannot
+// reduce, in-network moves 2(i−1)/i·S inside at B. In a full mesh B is what the links of the group give
+// (FabricLevel::among). Beyond the domain only a direct all-to-all leaves its rail: data to other positions
+// is sent at off_rail · B.
 //
-// The stack's own all-reduce, in one domain whose ranks read each other's memory, without L:
-//     one-shot         4 (barriers), 2 (flags)   (n−1)·S, at most W/α from each peer with barriers
-//     two-shot         8                         2(n−1)/n·S, at most W/α with barriers
-//     multimem         8, with barriers          S/η in a switch that reduces
-// at e·B; with barriers up to 8 ranks. The fastest one is taken, as NCCL does by its own estimates; it and the runner-up are
-// named. One rank: no cost at all. Sources: NVIDIA/nccl@5067397 src/tuning (hops, protocols, which
-// algorithm exists for which collective); vllm-project/vllm@036bb68 csrc/custom_all_reduce.cuh.
+// The stack's own all-reduce works in one domain whose ranks read each other's memory. It takes no L:
+//
+//   one-shot         4 (barriers), 2 (flags)   (n−1)·S, at most W/α from each peer with barriers
+//   two-shot         8                         2(n−1)/n·S, at most W/α with barriers
+//   multimem         8, with barriers          S/η in a switch that reduces
+//
+// It moves bytes at e·B; kernels with barriers exist for up to 8 ranks. The fastest algorithm is taken, as
+// NCCL does by its own estimates. The cost names it and the runner-up. One rank has no cost at all. Sources:
+// NVIDIA/nccl@5067397 src/tuning (hops, protocols, which algorithm exists for which collective);
+// vllm-project/vllm@036bb68 csrc/custom_all_reduce.cuh.
 #pragma once
 
 #include "models/cost.hpp"
@@ -54,8 +71,7 @@
 
 namespace roofcast::models {
 
-// Requires a scale-out level when the ranks span domains (sim/estimate checks the system's size
-// first).
+// Ranks that span domains need a scale-out level; sim/estimate checks the size of the system first.
 Cost collective_cost(const workloads::Collective& op, const Machine& machine);
 
 }  // namespace roofcast::models

@@ -24,7 +24,7 @@ std::int64_t token_of(E value) {
 double log2_of(double x) { return std::log2(std::max(x, 1.0)); }
 double log2_of(std::int64_t x) { return log2_of(static_cast<double>(x)); }
 
-// Calls visit(name, {tokens…}, {coordinates…}) for an operator that may be corrected.
+// Calls visit(name, {tokens…}, {coordinates…}) for an operator that has a grid.
 template <class Visit>
 void locate(const Operator& op, Visit visit) {
   std::visit(
@@ -151,6 +151,8 @@ Operator operator_at(const Operator& like, const hardware::LogShape& shape) {
   return op;
 }
 
+// factor  –  corrected time / physical time
+// light   s  the least time that the datasheet allows; the factor never goes below light / time
 void correct(const Operator& op, const Machine& m, Cost& cost) {
   if (m.calibration.corrections == nullptr) {
     return;

@@ -6,10 +6,11 @@
 namespace roofcast::models {
 namespace {
 
-constexpr std::int64_t kMostChoices = 16;  // that a kernel makes; more are sorted out
+constexpr std::int64_t kMostChoices = 16;  // the most experts a token that one kernel chooses
 constexpr double kSortKernels = 6.0;
-constexpr double kSortClocks = 11.0;  // of an SM, a score
+constexpr double kSortClocks = 11.0;  // clocks of an SM for one score
 
+// `kernels` kernels in a row that together do `work`.
 Cost streaming_cost(const Work& work, double kernels, const Machine& machine) {
   Cost cost;
   cost.flop = work.flop;

@@ -4,17 +4,25 @@
 //
 //   time = launch + fill_trips · DRAM latency + max(bytes / rate, FLOP / vector rate)
 //
-// What fits in half the L2 was left there by the kernel before and moves at L2 rate, the rest at
-// DRAM rate (the half: measured rates on A100 and H200 fall between 28 and 48 MB of their 40–50 MB
-// L2, te42kyfo/gpu-benches). The vector rate is `vector_efficiency` of the fp32 peak: few of such a kernel's
-// instructions multiply. It limits short convolutions, four products for each element.
+// The kernel before left its output in the L2. A kernel whose bytes fit in half the L2 moves them at L2 rate,
+// any other kernel at DRAM rate. (Half: measured rates on A100 and H200 fall between 28 and 48 MB of their
+// 40–50 MB L2, te42kyfo/gpu-benches.) The vector rate is `vector_efficiency` of the fp32 peak: few
+// instructions of such a kernel multiply. It limits short convolutions, which have four products for each
+// element.
 //
-// Expert routing is `moe_kernels` such kernels in a row. Its rows are found through indices, so the SMs
-// that address them may be slower than the memory:
-//   compute = (4 · pairs + 2 · tokens) · hidden · row_clocks / (SMs · clock)
-// each pair's row read and written when permuted and again when reduced, each token's when quantised
-// and as the sum. More than 16 choices of a token are sorted out of its scores: 6 kernels more, and 11 clocks of an
-// SM a score (TensorRT-LLM's 22 of 512 experts on B200, 350 us for 16384 tokens, in ai-dynamo/aiconfigurator@095f58a).
+// Expert routing is `moe_kernels` such kernels in a row. Its rows are found through indices, so the SMs that
+// address them may be slower than the memory:
+//
+//   compute = ((4 · pairs + 2 · tokens) · hidden · row_clocks + sort) / (SMs · clock)
+//   sort    = 11 · tokens · experts        only with more than 16 choices a token, and 6 kernels more
+//
+//   pairs       –       (token, expert) rows; each is read and written when permuted and again when reduced
+//   tokens      –       each is read or written when quantised and as the sum
+//   row_clocks  clocks  of an SM, for one element
+//   11          clocks  of an SM, for one score; more than 16 choices of a token are sorted out of its scores
+//
+// The sort was measured on TensorRT-LLM: 22 of 512 experts on B200, 350 us for 16384 tokens
+// (ai-dynamo/aiconfigurator@095f58a).
 #pragma once
 
 #include "models/cost.hpp"
@@ -23,8 +31,8 @@
 
 namespace roofcast::models {
 
-inline constexpr double kResidentShare = 0.5;    // of the L2
-inline constexpr double kBytesPerCta = 65536.0;  // of a kernel that streams
+inline constexpr double kResidentShare = 0.5;  // share of the L2 in which a kernel finds its input
+inline constexpr double kBytesPerCta = 65536.0;  // bytes that one CTA of a streaming kernel moves
 
 Cost elementwise_cost(const workloads::Elementwise& op, const Machine& machine);
 Cost expert_routing_cost(const workloads::ExpertRouting& op, const Machine& machine);

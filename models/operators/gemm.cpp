@@ -13,18 +13,18 @@ using workloads::Gemm;
 using workloads::kHiddenBytes;
 
 constexpr double kSplits[] = {2.0, 4.0, 8.0, 16.0};
-constexpr double kLeastDepth = 256.0;   // a part of k is never shallower
-constexpr double kPartialBytes = 8.0;   // one fp32 partial sum written and read
+constexpr double kLeastDepth = 256.0;   // the least depth of a part of k
+constexpr double kPartialBytes = 8.0;   // one fp32 partial sum, written and read
 constexpr double kStepBytes = 128.0;    // depth of one step of the main loop, in the wider operand
-constexpr double kResidentShare = 0.8;  // of the L2, what a loop may touch and still hit
+constexpr double kResidentShare = 0.8;  // share of the L2 that a loop may touch and still hit
 
-// Kernels that scale blocks as they go are not split along the depth.
+// Kernels for these formats scale blocks as they go. They are not split along the depth.
 bool block_scaled(base::NumberFormat format) {
   return format == base::NumberFormat::fp8_block || format == base::NumberFormat::nvfp4 ||
          format == base::NumberFormat::mxfp4;
 }
 
-// Whether the whole loop that `op` is part of runs out of the L2.
+// Whether the L2 holds everything that the benchmark's loop around `op` touches.
 bool resident(const Gemm& op, const Work& work, const Machine& machine) {
   if (op.copies == 0) {
     return false;
@@ -33,18 +33,32 @@ bool resident(const Gemm& op, const Work& work, const Machine& machine) {
   return work.bytes + as_double(op.copies - 1) * weights <= kResidentShare * machine.l2_capacity;
 }
 
-// Seconds of the loads of one operand: all at the full rate, or as fast as one CTA that keeps loads in
-// flight is, times those that do.
+// Time of the loads of one operand. 1/share CTAs load different bytes of it.
 struct Loads {
-  double full = 0;
-  double alone = 0;
-  double by(double share) const { return std::max(full, alone * share); }  // 1/share CTAs
+  double full = 0;   // s, when all SMs load, at most the streaming rate
+  double alone = 0;  // s, when one CTA loads
+  double by(double share) const { return std::max(full, alone * share); }
 };
 
-// Tile shapes and splits of one GEMM.
+// Searches the tile shapes and splits of one GEMM. Everything that does not depend on them is computed once:
+//
+//   rows_         –  m · batch
+//   outputs_      –  elements of the output
+//   columns_      –  tiles of the widest kind along n, an SM
+//   depth_        –  k, padded
+//   most_parts_   –  the most parts of k
+//   flop_time_    s  one FLOP with all tensor cores
+//   l2_a_, l2_w_  s  one element of the activations, of the weights, through the L2
+//   partial_time_ s  the partial sums of one part through the L2
+//   epilogue_     s  one output, not overlapped
+//   step_time_    s  the least time of one element of depth of a tile (Little's law)
+//   wave_time_    s  between two waves
+//   split_time_   s  the second kernel of a split
+//   least_dram_   s  all bytes at the streaming rate
+//   weights_, rows_in_, rows_out_   the loads of the operands, the stores of the output
 class Search {
  public:
-  // `dram_bytes`: all of the operator's, or none.
+  // `dram_bytes`: all bytes of the operator, or none where the L2 holds them.
   Search(const Gemm& op, double dram_bytes, const Machine& machine)
       : machine_(machine), m_(op.m), n_(op.n), best_(machine.calibration.overlap_exponent) {
     const hardware::Calibration& c = machine.calibration;
@@ -82,8 +96,8 @@ class Search {
     }
   }
 
-  // From the smallest tile that holds every row, which beats all larger ones in every term, down to a
-  // quarter of the rows: smaller ones are never fast.
+  // The smallest tile that holds every row is at least as fast as all larger ones in every term. The search begins
+  // there and ends at a quarter of the rows: smaller tiles are never fast.
   Terms fastest() {
     std::size_t next = 1;
     while (next < kTokenTiles.size() && kTokenTiles[next - 1] < m_) {
@@ -100,8 +114,14 @@ class Search {
   }
 
  private:
-  // Tiles of bm rows in every width, unless the least that any could take is too much: whole waves of
-  // the widest, DRAM at its streaming rate.
+  // Tries tiles of bm rows in every width. `least` is less than any of them can take: the widest tiles in whole waves,
+  // and DRAM at its streaming rate. If even that is too slow, all are skipped.
+  //
+  // row_tiles  –  tiles along m, of all of the batch
+  // loaded     –  rows of a tile without padding
+  // tall, wide –  share of the rows and of the columns that one tile covers: 1/tall · 1/wide CTAs do useful work
+  // share      –  1/parts: share of the depth that one CTA computes
+  // depths     –  elements of depth that an SM works through
   void try_rows(std::int64_t bm) {
     const double row_tiles = as_double(ceil_div(m_, bm)) * batch_;
     const double loaded = as_double(std::min(bm, m_));
@@ -113,10 +133,9 @@ class Search {
     if (!best_.beatable(least)) {
       return;
     }
-    // CTAs' worth of useful work keep loads in flight; padding does not, nor do those that wait for
-    // the same bytes.
+    // Useful work keeps loads in flight. Padding does not, and neither do CTAs that wait for the same bytes.
     const double tall = loaded / as_double(m_);
-    least.added += split_time_;  // from here on, of what is split
+    least.added += split_time_;  // from here on `least` is a bound of split tilings
     for (const std::int64_t bn : kWeightTiles) {
       const auto width = as_double(bn);
       const double wide = std::min(1.0, width / as_double(n_)) / batch_;
@@ -156,7 +175,6 @@ class Search {
   Fastest best_;
   double batch_ = 1, columns_ = 0, rows_ = 0, outputs_ = 0, depth_ = 0;
   double most_parts_ = 1;
-  // Seconds of a FLOP, of a byte of either operand through the L2, …
   double flop_time_ = 0, l2_a_ = 0, l2_w_ = 0, partial_time_ = 0, epilogue_ = 0;
   double step_time_ = 0, wave_time_ = 0, split_time_ = 0, least_dram_ = 0;
   Loads weights_, rows_in_, rows_out_;

@@ -2,26 +2,34 @@
 //
 // Time of a GEMM.
 //
-// A kernel cuts the output [m,n] into tiles bm × bn and, when tiles are too few to fill the chip,
-// the depth k into `split` parts. CTAs = ⌈m/bm⌉·⌈n/bn⌉·batch·split run on `sms` processors in
-// waves = CTAs/sms, a partial last wave costing `wave_tail` of a whole one (1 = plain tiles,
-// 0 = stream-K).
-//   compute = waves · max(2·bm·bn·(k/split) / (tensor rate / sms),  k padded to 64
+// A kernel cuts the output [m,n] into tiles bm × bn. When the tiles are too few to fill the chip, it also
+// cuts the depth k into `split` parts. CTAs = ⌈m/bm⌉·⌈n/bn⌉·batch·split run on `sms` processors in waves =
+// CTAs/sms. `wave_tail` of the idle part of the last wave is lost (1 = plain tiles, 0 = stream-K).
+//
+//   compute = waves · max(2·bm·bn·(k/split) / (tensor rate / sms),
 //                         step_trips · DRAM latency · (k/split) bytes / 128)
-//   l2      = waves · (bm·a + bn·w)·(k/split) bytes / (l2_sharing · L2 rate / sms)
-//             + split-K partial sums, 8 bytes each
-//   dram    = compulsory bytes / min(streaming rate, bytes in flight / latency)      (Little's law,
-//             of the CTAs that read different bytes)
+//   l2      = waves · (bm·a + bn·w)·(k/split) / (l2_sharing · L2 rate / sms)
+//             + split-K partial sums, 8 bytes each, / L2 rate
+//   dram    = compulsory bytes / min(streaming rate, bytes in flight / latency)
 //   fill    = fill_trips · DRAM latency
 //             + (waves − 1) · wave_trips · DRAM latency        one tile drains, the next one fills
 //             + waves · epilogue_passes · bm·bn outputs / (L2 rate / sms)
 //             + split_trips · DRAM latency                     when split: the sum is a second kernel
-// The best of the tile shapes a vendor library would try is taken. Formats with block scales are
-// not split (DeepGEMM, CUTLASS). Kernels of 128×128 scales add them up outside the tensor cores and reach
-// block_scaling_efficiency of the fp8 rate. Valid for k ≥ 64; smaller k is timed as 64. In a
-// benchmark's loop (Gemm::copies) nothing comes from DRAM while 0.8 of the L2 holds all of it: measured
-// rates fall to DRAM's at 80 to 110 % of the L2 on H100, H200 and L40S. Median error of each format, chip and
-// stack in ai-dynamo/aiconfigurator@095f58a: 6 to 22 % (L40S in fp8_block 30 %), at generic parameters.
+//
+//   a, w             B      one element of the activations and of the weights
+//   k                –      padded to 64
+//   (k/split) bytes  B      depth of a tile in the wider operand; 128 bytes are one step of the main loop
+//   step_trips, …    –      parameters of the calibration, in DRAM latencies (hardware/calibration.hpp)
+//   bytes in flight  B      of the CTAs that read different bytes (Little's law)
+//
+// The fastest of the tile shapes that a vendor library would try is taken. Formats with block scales are not
+// split (DeepGEMM, CUTLASS). Kernels of 128×128 scales add them up outside the tensor cores and reach
+// block_scaling_efficiency of the fp8 rate. Valid for k ≥ 64; smaller k is timed as 64.
+//
+// In the loop of a benchmark (Gemm::copies) nothing comes from DRAM while 0.8 of the L2 holds all of it:
+// measured rates fall to DRAM's at 80 to 110 % of the L2 on H100, H200 and L40S. Median error of each format,
+// chip and stack in ai-dynamo/aiconfigurator@095f58a: 6 to 22 % (L40S in fp8_block 30 %), at generic
+// parameters.
 #pragma once
 
 #include "models/cost.hpp"

@@ -9,6 +9,14 @@
 
 namespace roofcast::models {
 
+// rate         FLOP/s  what the kernel reaches
+// stream       B/s     what it reads weights with
+// rows         –       mean of a distinct expert
+// per_sm_flop  s       one FLOP on one SM
+// per_sm_byte  s       one byte through the L2 to one SM
+// tiles_m      –       tiles along m of all experts
+// products     –       multiply-adds with the padding of tiles
+// depths       –       elements of depth that an SM works through
 Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine) {
   const Work work = grouped_gemm_work(op);
   const hardware::Calibration& c = machine.calibration;
@@ -24,7 +32,7 @@ Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine)
   const double per_sm_flop = machine.sms / rate;
   const double per_sm_byte = machine.sms / machine.l2.si();
   Fastest best(c.overlap_exponent);
-  // Up to the smallest tile that holds every row; half a tile is lost.
+  // Larger tiles than the smallest one with room for all rows and the lost half tile are never faster.
   std::size_t last = 1;
   while (last < kTokenTiles.size() && static_cast<double>(kTokenTiles[last - 1]) < 2.0 * rows) {
     ++last;
@@ -34,7 +42,7 @@ Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine)
     const auto bm = static_cast<double>(kTokenTiles[i - 1]);
     const double tiles_m =
         op.distinct * (op.even ? std::ceil(rows / bm) : std::max(1.0, rows / bm + 0.5));
-    // What no width can beat: whole waves of the widest tiles, weights at their streaming rate.
+    // No width can beat this bound: the widest tiles in whole waves, weights at their streaming rate.
     const double products = tiles_m * bm * n * depth;
     if (!best.beatable({2.0 * products / rate, bytes / stream.si(),
                         products * (a_bytes / widest + w_bytes / bm) / machine.l2.si()})) {

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Time of the grouped GEMM of a mixture of experts: gemm.hpp's terms, with ⌈rows/bm⌉ tiles for each
-// distinct expert (rows = pairs / distinct on average, half a tile lost to the ragged end unless rows are even), at
-// `grouped_gemm_efficiency` of the tensor rate and `expert_stream_efficiency` of the streaming rate: the
-// weights of an expert are a short stream that starts anew. Valid for any number of rows; formats that are
-// widened on the way (4-bit weights, 16-bit activations) measure up to 2.5 times slower than this.
+// Time of the grouped GEMM of a mixture of experts. It has the terms of gemm.hpp with these changes:
+//
+//   tiles along m   ⌈rows/bm⌉ for each distinct expert; rows/bm + ½ on average, at least 1, unless rows are even:
+//                   half a tile is lost at the ragged end
+//   rows            pairs / distinct, the mean of an expert
+//   tensor rate     · grouped_gemm_efficiency
+//   streaming rate  · expert_stream_efficiency: the weights of an expert are a short stream that starts anew
+//
+// Valid for any number of rows. Formats that are widened on the way (4-bit weights, 16-bit activations)
+// measure up to 2.5 times slower than this.
 #pragma once
 
 #include "models/cost.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The time of any operator: one visit to the model of its kind.
+// The time of any operator: calls the model of its kind.
 #pragma once
 
 #include "models/cost.hpp"
@@ -10,8 +10,9 @@
 
 namespace roofcast::models {
 
-// The physical model's cost, and the same with the calibration's correction.
+// The cost of the physical model alone.
 Cost physical_cost_of(const workloads::Operator& op, const Machine& machine);
+// The same with the correction of the calibration (models/operators/correction.hpp).
 Cost cost_of(const workloads::Operator& op, const Machine& machine);
 
 }  // namespace roofcast::models

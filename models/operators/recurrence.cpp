@@ -11,6 +11,8 @@ namespace roofcast::models {
 
 using workloads::Recurrence;
 
+// padded    the same scan with its last chunk full
+// lanes  –  (sequence, head) pairs
 Cost state_scan_cost(const workloads::StateScan& op, const Machine& machine) {
   const Work work = state_scan_work(op);
   const hardware::Calibration& c = machine.calibration;
@@ -20,7 +22,7 @@ Cost state_scan_cost(const workloads::StateScan& op, const Machine& machine) {
   padded.tokens = chunks * op.chunk;
   const auto lanes = static_cast<double>(op.sequences * op.heads.heads);
   const double ctas = ssm ? lanes * static_cast<double>(chunks) : lanes;
-  // Heads of the delta rule run through their chunks in whole waves.
+  // A head of the delta rule runs through its chunks in one CTA, so waves are whole.
   const double waves = ssm ? std::max(1.0, ctas / machine.sms) : std::ceil(ctas / machine.sms);
   const double kernels = ssm ? c.ssm_scan_kernels : c.delta_scan_kernels;
   const base::FlopsPerSecond vector = machine.peak[static_cast<std::size_t>(base::MathType::fp32)];

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Time of a sparse attention's index: scores of all earlier keys, then the choice of the best.
+// Time of the index of sparse attention: scores of all earlier keys, then the choice of the best.
 //
-//   compute = 2·heads·dim·pairs / (prefill tensor efficiency · peak of the keys' format), a query's
-//             heads padded to a tile of 64 rows
-//   dram    = index keys, queries, and the fp32 scores written and read again by the choice
-// Two kernels. Not measured yet: efficiency is that of prefill attention.
+//   compute = 2·heads·dim·pairs · max(1, 64/heads) / (prefill tensor efficiency · peak of the keys' format)
+//   dram    = index keys, queries, and the fp32 scores, written and read again by the choice
+//
+//   pairs     –  (query, key) pairs
+//   64/heads  –  the heads of a query are padded to a tile of 64 rows
+//
+// Two kernels. Not measured yet: the efficiency is that of prefill attention.
 #pragma once
 
 #include "models/cost.hpp"

@@ -8,6 +8,9 @@
 
 namespace roofcast::models {
 
+// row, sectors   B  one row, and what is read of memory for it
+// distinct, all  B  the distinct rows and all rows, in sectors
+// rest           B  indices, offsets and sums
 Cost table_lookup_cost(const workloads::TableLookup& op, const Machine& machine) {
   constexpr double kSectorBytes = 32.0;
   const hardware::Calibration& c = machine.calibration;

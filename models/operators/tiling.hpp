@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What GEMMs and grouped GEMMs have in common: tile shapes, waves, and the choice of the fastest
-// tiling. Internal to models; the formulas are in gemm.hpp.
+// What GEMMs and grouped GEMMs have in common: tile shapes, waves, and the choice of the fastest tiling.
+// Internal to models; the formulas are in gemm.hpp.
 #pragma once
 
 #include <algorithm>
@@ -18,9 +18,10 @@ namespace roofcast::models {
 
 inline constexpr std::array<std::int64_t, 7> kTokenTiles = {16, 24, 32, 48, 64, 128, 256};
 inline constexpr std::array<std::int64_t, 3> kWeightTiles = {64, 128, 256};
-// The depth is consumed in steps of one shared-memory stage.
+// The main loop takes the depth in steps of one shared-memory stage.
 inline constexpr std::int64_t kDepthStep = 64;
 
+// The waves that `ctas` take, at least 1. `wave_tail` of the idle part of the last wave is lost.
 inline double waves_of(double ctas, const Machine& machine) {
   const double waves = ctas / machine.sms;
   if (waves <= 1.0) {
@@ -31,16 +32,16 @@ inline double waves_of(double ctas, const Machine& machine) {
   return waves + machine.calibration.wave_tail * (whole - waves);
 }
 
-// Seconds of one tiling.
+// The time of one tiling.
 struct Terms {
-  double compute = 0;
-  double dram = 0;
-  double l2 = 0;
-  double added = 0;  // what overlaps with nothing
+  double compute = 0;  // s
+  double dram = 0;     // s
+  double l2 = 0;       // s
+  double added = 0;    // s, overlapped with nothing
 };
 
-// The fastest of the tilings it is shown, by smooth maximum and what is added. Because each is
-// monotone in the machine's rates and in the shape, so is the fastest.
+// The fastest of the tilings it has seen: the least smooth maximum plus `added`. Each tiling is monotone in the rates
+// of the machine and in the shape, so the fastest is too.
 class Fastest {
  public:
   explicit Fastest(double overlap_exponent) : exponent_(overlap_exponent) {}
@@ -51,7 +52,7 @@ class Fastest {
       best_ = terms;
     }
   }
-  // Whether something that takes at least these terms could still be faster. Powers tell, without a root.
+  // Whether a tiling that takes at least these terms could still be the fastest. Comparing fourth powers needs no root.
   bool beatable(const Terms& t) const {
     const double room = time_ - t.added;
     if (exponent_ != 4.0) {
@@ -68,7 +69,7 @@ class Fastest {
   Terms best_;
 };
 
-// One kernel of these terms.
+// The cost of one kernel with these terms.
 Cost tiled_cost(const Terms& terms, const Work& work, const Machine& machine);
 
 }  // namespace roofcast::models

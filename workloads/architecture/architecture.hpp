@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model's architecture: the dimensions that decide parameters, work and cache.
+// The architecture of a model: the dimensions that decide parameters, work and cache.
 //
-// A layer is a mixer (what lets tokens see each other) and a feed-forward; either may be absent, as in
-// Nemotron-H, where a layer is one of the two, or in models cut by architecture search.
+// A layer is a mixer, in which tokens see each other, and a feed-forward. Either may be absent: in Nemotron-H
+// a layer is one of the two, and models cut by architecture search lack parts of some layers.
 #pragma once
 
 #include <optional>
@@ -20,8 +20,8 @@ namespace roofcast::workloads {
 
 enum class AttentionKind { gqa, mla };
 
-// DeepSeek sparse attention (arXiv 2512.02556): `heads` small heads of `dim` score every earlier
-// token, and attention reads the top_k best. Keys of the index, one vector a token, are cached too.
+// DeepSeek sparse attention (arXiv 2512.02556). `heads` small heads of `dim` score every earlier token, and attention
+// reads the top_k best. The keys of the index, one vector a token, are cached too.
 struct SparseIndex {
   std::int64_t heads = 0;
   std::int64_t dim = 0;
@@ -29,20 +29,18 @@ struct SparseIndex {
   bool operator==(const SparseIndex&) const = default;
 };
 
-// Grouped-query attention (multi-head when kv_heads = query_heads), or multi-head latent attention
-// (DeepSeek-V2, arXiv 2405.04434), whose cache is one vector of kv_rank + rope_dim a token for all
-// heads.
+// Grouped-query attention (multi-head when kv_heads = query_heads), or multi-head latent attention (DeepSeek-V2, arXiv
+// 2405.04434). MLA caches one vector of kv_rank + rope_dim a token for all heads.
 struct AttentionShape {
   AttentionKind kind = AttentionKind::gqa;
   std::int64_t query_heads = 0;
   std::int64_t kv_heads = 0;
   std::int64_t head_dim = 0;
-  std::int64_t window = 0;  // of sliding_attention and chunked_attention layers, in tokens
+  std::int64_t window = 0;  // tokens, of sliding_attention and chunked_attention layers
   bool qkv_bias = false;
   bool qk_norm = false;
-  bool joint_qk_norm =
-      false;                 // over all heads at once, so that tensor-parallel ranks add up squares
-  bool output_gate = false;  // the query projection also makes a gate for each output
+  bool joint_qk_norm = false;  // one norm over all heads, so tensor-parallel ranks add up squares
+  bool output_gate = false;    // the query projection also makes a gate for each output
   // MLA
   std::int64_t q_rank = 0;
   std::int64_t kv_rank = 0;
@@ -56,12 +54,12 @@ struct AttentionShape {
 enum class Recurrence : std::uint8_t { ssm, delta };
 std::string_view name(Recurrence kind);
 
-// A mixer whose memory is a matrix of key_dim × value_dim a head, whatever the context:
-//   mamba      Mamba-2 (arXiv 2405.21060): value_dim = its head_dim, key_dim = its state size, and its
-//              groups of B and C are the key_heads
-//   delta_net  gated delta net (arXiv 2412.06464): key heads shared by value heads
-// One projection makes gate, values, keys, queries and the per-head scalars (Mamba's step; the delta
-// rule's decay and write strength); values, keys and queries pass a causal convolution.
+// A mixer with a state of fixed size: a matrix of key_dim × value_dim a head, however long the context is.
+//   mamba      Mamba-2 (arXiv 2405.21060): value_dim is its head_dim, key_dim its state size, and key_heads are
+//              its groups of B and C
+//   delta_net  gated delta net (arXiv 2412.06464): value heads share key heads
+// One projection makes gate, values, keys, queries and the scalars of each head (Mamba's step size; decay and write
+// strength of the delta rule). Values, keys and queries go through a causal convolution.
 struct RecurrentShape {
   Recurrence kind = Recurrence::ssm;
   std::int64_t heads = 0;
@@ -69,7 +67,7 @@ struct RecurrentShape {
   std::int64_t key_dim = 0;
   std::int64_t value_dim = 0;
   std::int64_t conv_kernel = 0;
-  std::int64_t chunk = 0;  // tokens of a prompt that are multiplied as one block
+  std::int64_t chunk = 0;  // tokens of a prompt that are computed as one block of matrix products
 
   std::int64_t inner() const { return heads * value_dim; }
   std::int64_t conv_channels() const { return inner() + 2 * key_heads * key_dim; }
@@ -86,18 +84,18 @@ struct MlpShape {
   bool operator==(const MlpShape&) const = default;
 };
 
-// Mixture of experts. With `latent` (LatentMoE, arXiv 2601.18089) tokens go to the routed experts
-// projected to that width; router and shared experts stay at the hidden width. latent = hidden is the
-// standard mixture: no projection.
+// Mixture of experts. With `latent` (LatentMoE, arXiv 2601.18089) tokens are projected to that width for the routed
+// experts. Router and shared experts stay at the hidden width. latent = hidden is the standard mixture, without
+// projections.
 struct MoeShape {
   std::int64_t experts = 0;
   std::int64_t top_k = 0;
   std::int64_t intermediate = 0;
   bool gated = true;
   std::int64_t shared_experts = 0;
-  std::int64_t shared_intermediate = 0;  // of each
+  std::int64_t shared_intermediate = 0;  // width of each
   bool shared_gate = false;              // one more output of the router scales the shared expert
-  std::int64_t latent = 0;               // 0 = none
+  std::int64_t latent = 0;               // width; 0: no projection
   ExpertPopularity popularity;
   bool operator==(const MoeShape&) const = default;
 };
@@ -105,9 +103,9 @@ struct MoeShape {
 enum class Mixer : std::uint8_t {
   none,
   attention,
-  sliding_attention,  // the last `window` tokens
-  chunked_attention,  // the tokens since the last multiple of `window`
-  bidirectional_attention,  // all tokens of its sequence, or `window` on each side; nothing is kept for later
+  sliding_attention,        // to the last `window` tokens
+  chunked_attention,        // to the tokens since the last multiple of `window`
+  bidirectional_attention,  // to the whole sequence, or `window` tokens on each side; keeps no cache
   mamba,
   delta_net,
 };
@@ -117,12 +115,12 @@ constexpr bool attends(Mixer mixer) {
   return mixer == Mixer::attention || mixer == Mixer::sliding_attention ||
          mixer == Mixer::chunked_attention || mixer == Mixer::bidirectional_attention;
 }
-// Whether what a token sees is kept for the tokens after it.
+// Whether the mixer keeps keys and values for later tokens.
 constexpr bool caches(Mixer mixer) {
   return attends(mixer) && mixer != Mixer::bidirectional_attention;
 }
 
-// Equal layers. What a group does not say is that of the model.
+// A group of equal layers. Dimensions that it lacks are those of the model.
 struct LayerGroup {
   std::int64_t count = 0;
   Mixer mixer = Mixer::attention;
@@ -130,9 +128,9 @@ struct LayerGroup {
   std::int64_t kv_heads = 0;      // of attention
   std::int64_t window = 0;        // of sliding, chunked and bidirectional attention
   std::int64_t intermediate = 0;  // of mlp
-  // Of attention and mlp: sets of weights, each for an equal part of the tokens (text and image of MMDiT,
-  // arXiv 2403.03206), and vectors of the hidden width that each set makes of a sequence's condition, to
-  // shift, scale and gate with (adaLN, arXiv 2212.09748).
+  // Of attention and mlp. `streams`: sets of weights, each for an equal part of the tokens (text and image in MMDiT,
+  // arXiv 2403.03206). `modulation`: vectors of the hidden width that each set computes from the condition of a
+  // sequence, to shift, scale and gate with (adaLN, arXiv 2212.09748).
   std::int64_t streams = 1;
   std::int64_t modulation = 0;
   bool operator==(const LayerGroup&) const = default;
@@ -148,10 +146,10 @@ struct Architecture {
   std::int64_t hidden = 0;
   std::int64_t vocab = 0;
   bool tied_embeddings = false;
-  // A request is answered token by token; without, by its hidden states after one pass (embeddings, images):
-  // there is no output head.
+  // true: the model answers token by token. false: it answers with its hidden states after one iteration (embeddings,
+  // images) and has no output head.
   bool autoregressive = true;
-  std::int64_t denoising_steps = 1;  // passes over the same tokens, of diffusion models
+  std::int64_t denoising_steps = 1;  // iterations over the same tokens, of diffusion models
   AttentionShape attention;
   RecurrentShape mamba;
   RecurrentShape delta_net;
@@ -160,10 +158,10 @@ struct Architecture {
   std::vector<LayerGroup> layers;  // from first to last, unless interleaved
   bool interleaved = false;        // the groups alternate through the depth
   std::vector<LayerGroup> mtp;     // multi-token-prediction modules; no part of layers
-  // Of a draft: before the layers the hidden state and the embedding of the token that followed are
-  // normalised and projected from 2·hidden to hidden, whole on every rank.
+  // Of a draft model: before the layers, the hidden state and the embedding of the next token are normalised and
+  // projected from 2·hidden to hidden. Every rank computes the whole projection.
   bool joins_token = false;
-  std::vector<VisionEncoder> vision;  // none or one
+  std::vector<VisionEncoder> vision;  // at most one
   std::optional<Recommender> recommender;
   std::optional<double> published_total;
   std::optional<double> published_active;
@@ -171,7 +169,7 @@ struct Architecture {
   std::int64_t layer_count() const;
   std::int64_t layers_with(Ffn ffn) const;
   bool has(Mixer mixer) const;
-  // Width of what the routed experts see.
+  // The width at which the routed experts see tokens.
   std::int64_t expert_hidden() const { return projects_latent() ? moe.latent : hidden; }
   bool projects_latent() const { return moe.latent > 0 && moe.latent != hidden; }
   const RecurrentShape& recurrent(Mixer mixer) const {
@@ -179,11 +177,11 @@ struct Architecture {
   }
 };
 
-// Encodes images before a prompt's first layer. Each is a sequence of `patches`, of which merge² neighbours become
-// one token of the prompt: two layers merge²·hidden wide project them (Qwen2-VL, arXiv 2409.12191).
+// Encodes images before the first layer of a prompt. An image is a sequence of `patches`. merge² neighbours become one
+// token of the prompt: two layers merge²·hidden wide project them (Qwen2-VL, arXiv 2409.12191).
 struct VisionEncoder {
   std::int64_t patches = 0;
-  std::int64_t merge = 1;  // patches on a side
+  std::int64_t merge = 1;  // patches along one side of such a square
   Architecture encoder;
 
   std::int64_t tokens() const { return patches / (merge * merge); }
@@ -195,7 +193,7 @@ struct VisionEncoder {
 
 void read(base::Fields& f, Architecture& architecture);
 
-// Whether two models have the same dimensions, whatever they are called and however long their context is.
+// Whether two models have the same dimensions. Their names and the lengths of their contexts may differ.
 bool same_network(const Architecture& a, const Architecture& b);
 
 base::Catalog model_catalog();

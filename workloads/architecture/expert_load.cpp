@@ -17,7 +17,7 @@ namespace {
 using base::as_double;
 using Loads = std::vector<double>;
 
-// Expected largest of 2^i standard normal numbers, n ∫ x φ(x) Φ(x)^(n−1) dx.
+// Expected largest of n = 2^i standard normal numbers: n ∫ x φ(x) Φ(x)^(n−1) dx.
 constexpr double kLargest[] = {0.0,    0.5642, 1.0294, 1.4236, 1.7660, 2.0697,
                                2.3437, 2.5946, 2.8269, 3.0439, 3.2482};
 
@@ -29,7 +29,7 @@ double largest_of(double numbers) {
   return (1.0 - beyond) * kLargest[below] + beyond * kLargest[below + 1];
 }
 
-// Quantiles of a gamma distribution with mean 1: means of equal parts of many sorted draws.
+// Quantiles of a gamma distribution with mean 1: many draws are sorted and cut into equal parts; their means.
 Loads gamma_quantiles(std::size_t parts, double variation) {
   constexpr std::size_t kEach = 64;
   base::Random random(1, "expert popularity");
@@ -45,7 +45,9 @@ Loads gamma_quantiles(std::size_t parts, double variation) {
   return means;
 }
 
-// Probability that a token chooses each expert: in proportion to its popularity, at most 1, top_k in all.
+// The probability that a token chooses each expert: in proportion to its popularity, at most 1, and top_k in sum.
+// Experts come in the order of popularity. Each takes its part of the `choices` that are left, in proportion to its
+// share of the popularity that is left (`rest`).
 Loads chances_of(const ExpertPopularity& popularity, std::int64_t experts, std::int64_t top_k) {
   Loads loads = popularity.counts;
   if (loads.empty() && popularity.variation > 0.0) {
@@ -70,7 +72,7 @@ Loads chances_of(const ExpertPopularity& popularity, std::int64_t experts, std::
   return loads;
 }
 
-// The fullest rank of those that hold as many experts each, in their order.
+// The load of the fullest rank when every rank takes as many experts, in their order.
 double fullest_in_order(const Loads& loads, std::int64_t ranks) {
   Loads of_rank(static_cast<std::size_t>(ranks), 0.0);
   for (std::size_t i = 0; i < loads.size(); ++i) {
@@ -93,7 +95,7 @@ double fullest_of_shuffles(Loads loads, std::int64_t ranks) {
   return sum / kShuffles;
 }
 
-// A load for each copy of each expert.
+// One load for each copy of each expert.
 Loads replicated(const Loads& loads, std::int64_t redundant) {
   std::vector<double> copies(loads.size(), 1.0);
   for (std::int64_t copy = 0; copy < redundant; ++copy) {
@@ -110,6 +112,7 @@ Loads replicated(const Loads& loads, std::int64_t redundant) {
   return each;
 }
 
+// The load of the fullest rank when the greatest loads come first and each goes to the emptiest rank with a free slot.
 double fullest_packed(Loads loads, std::int64_t ranks) {
   std::sort(loads.begin(), loads.end(), std::greater<>());
   const std::int64_t slots = base::ceil_div(std::ssize(loads), ranks);
@@ -133,8 +136,8 @@ struct PlacedExperts {
   ExpertPlacement placement;
   std::int64_t experts = 0;
   std::int64_t top_k = 0;
-  double busiest = 1.0;  // load of the fullest rank over the mean one's
-  Loads log_missed;      // of each copy, by one token
+  double busiest = 1.0;  // load of the fullest rank / load of the mean rank
+  Loads log_missed;      // ln(1 − pᵢ/rᵢ) of each copy: one token misses it
 };
 
 PlacedExperts placed(const ExpertPopularity& popularity, const ExpertPlacement& placement,
@@ -157,7 +160,7 @@ PlacedExperts placed(const ExpertPopularity& popularity, const ExpertPlacement& 
   return p;
 }
 
-// Few models and mappings take turns, and each asks at every step.
+// A program asks for few models and mappings in turn, and at every iteration: the last ones are cached.
 const PlacedExperts& remembered(const ExpertPopularity& popularity,
                                 const ExpertPlacement& placement, std::int64_t experts,
                                 std::int64_t top_k) {
@@ -199,6 +202,9 @@ void read(base::Fields& f, ExpertPopularity& popularity) {
   f.source();
 }
 
+// hit     –  p
+// local   –  experts of a rank
+// missed  –  share of experts without a pair
 ExpertLoad mean_load(double tokens, std::int64_t top_k, std::int64_t experts, std::int64_t ranks,
                      double variation) {
   const double hit = as_double(top_k) / as_double(experts);

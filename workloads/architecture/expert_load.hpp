@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How evenly tokens fall on experts, and on the ranks that hold them.
+// How evenly tokens fall on experts, and on the ranks that hold the experts.
 //
-// Said of a model in one of three ways (`expert_load:`):
+// A model says it in one of three ways (`expert_load:`):
+//
 //   variation   popularities are gamma distributed with this coefficient of variation
 //   zipf        the i-th most popular expert is chosen in proportion to i^-zipf
-//   counts      tokens that each expert of a layer was seen to get, in the order in which ranks hold them
-// Experts differ as much in every layer. Exponent 0, variation 0 and equal counts are the same even load.
+//   counts      measured tokens of each expert of a layer, in the order in which ranks hold the experts
 //
-// Where ranks take experts by index, popular ones meet by chance. `balanced` is EPLB (deepseek-ai/EPLB, its
-// global policy): each of `redundant` copies goes to the expert with the greatest load a copy, then copies, the
-// fullest first, to the emptiest rank with a free slot; tokens share an expert's copies evenly. Its loads are
-// taken as known and constant; hierarchical packing, which keeps groups of experts on a node, is not modelled.
+// Every layer has the same popularities. Exponent 0, variation 0 and equal counts are all the even load.
+//
+// Where ranks take experts by index, popular experts meet on a rank by chance. `balanced` is EPLB
+// (deepseek-ai/EPLB, its global policy). Each of `redundant` copies goes to the expert with the greatest load
+// a copy. Then the copies, the fullest first, go to the emptiest rank with a free slot. Tokens share the
+// copies of an expert evenly. The loads are assumed to be known and constant. Hierarchical packing, which
+// keeps groups of experts on a node, is not modelled.
 #pragma once
 
 #include <cstdint>
@@ -24,38 +27,47 @@ namespace roofcast::workloads {
 struct ExpertPopularity {
   double variation = 0.0;
   double zipf = 0.0;
-  std::vector<double> counts;  // in any unit
+  std::vector<double> counts;  // in any unit: only their ratios count
   bool operator==(const ExpertPopularity&) const = default;
 };
 
 void read(base::Fields& f, ExpertPopularity& popularity);
 
 struct ExpertPlacement {
-  std::int64_t ranks = 1;  // that share all experts
+  std::int64_t ranks = 1;  // the ranks that share all experts
   bool balanced = false;
-  std::int64_t redundant = 0;  // copies beside one of each expert; only where balanced
+  std::int64_t redundant = 0;  // copies beyond one of each expert; only where balanced
   bool operator==(const ExpertPlacement&) const = default;
 };
 
-// What one rank gets of `tokens` tokens that each choose top_k experts.
+// The load of one rank when `tokens` tokens each choose top_k experts.
 struct ExpertLoad {
-  double pairs = 0.0;     // of a token and an expert
-  double distinct = 0.0;  // experts (copies) with a pair, or more
+  double pairs = 0.0;     // (token, expert) pairs
+  double distinct = 0.0;  // experts (copies) with at least one pair
 };
 
-// Of the mean rank. An expert is hit by a token with probability p = top_k / experts on average; popularities
-// are gamma distributed around it with the coefficient of variation v, so that
-//   distinct = experts/ranks · (1 − (1 + tokens·((1−p)^(−v²) − 1))^(−1/v²)),    1 − (1−p)^tokens at v = 0
+// The load of the mean rank:
+//
+//   pairs    = tokens · top_k / ranks
+//   distinct = experts/ranks · (1 − (1 + tokens·((1−p)^(−v²) − 1))^(−1/v²))
+//            = experts/ranks · (1 − (1−p)^tokens)                              at v = 0
+//
+//   p  –  top_k / experts: probability that a token chooses an expert, on average
+//   v  –  coefficient of variation of the popularities, which are gamma distributed around p
 ExpertLoad mean_load(double tokens, std::int64_t top_k, std::int64_t experts, std::int64_t ranks,
                      double variation);
 
-// Of the rank with most pairs, which the others wait for; distinct experts are the mean rank's, as in servers of
-// few clients, which show no more. Chance adds more where pairs are few.
-//   variation, by index   the mean and as many standard deviations of the popularity of a rank's experts as the
-//                         largest of so many normal numbers is expected to have
-//   else                  pairs of the mean times the busiest rank's share of the load over the mean one: of counts as
-//                         they are, of a distribution by index the mean over shuffles; distinct is Σ 1 − (1 − pᵢ/rᵢ)^tokens
-//                         over the copies, pᵢ at most 1 and rᵢ the copies of the expert
+// The load of the rank with most pairs, for which the others wait. Distinct experts are those of the mean rank, as
+// measured servers with few clients show no more. Chance adds more where pairs are few; that is not modelled.
+//
+//   variation, by index   pairs = mean · min(1 + z·v/√m, ranks)
+//                           z  –  expected largest of `ranks` standard normal numbers
+//                           m  –  experts of a rank
+//   else                  pairs = mean · load of the busiest rank / load of the mean rank: counts in their order, a
+//                         distribution by index as the mean over shuffles
+//                         distinct = Σ over copies (1 − (1 − pᵢ/rᵢ)^tokens) / ranks
+//                           pᵢ  –  probability that a token chooses expert i, at most 1
+//                           rᵢ  –  copies of expert i
 ExpertLoad busiest_load(double tokens, std::int64_t top_k, std::int64_t experts,
                         const ExpertPopularity& popularity, const ExpertPlacement& placement);
 

@@ -23,7 +23,7 @@ void read(base::Fields& f, Mapping& mapping) {
 
 namespace {
 
-// Whether heads can be cut: evenly, or each repeated on as many ranks.
+// Whether heads can be cut: as many on each rank, or each copied to as many ranks.
 bool divides(std::int64_t ranks, std::int64_t heads) {
   return heads % ranks == 0 || ranks % heads == 0;
 }
@@ -36,7 +36,7 @@ MappingFault layer_fault(const Architecture& model, const LayerGroup& group,
     if (gqa && !divides(tp, group.kv_heads)) {
       return MappingFault::kv_heads;
     }
-    // Only copies of a KV head can be cut by context instead.
+    // Only ranks that hold copies of a KV head can cut its context instead.
     const std::int64_t copies = gqa ? tp / std::min(tp, group.kv_heads) : tp;
     if (copies % mapping.decode_context_parallel != 0) {
       return MappingFault::decode_context;

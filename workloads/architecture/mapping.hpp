@@ -2,20 +2,20 @@
 //
 // How one replica of a model is spread over ranks (the `deployment:` section).
 //
-// tensor_parallel × context_parallel × data_parallel × pipeline_parallel ranks, tensor innermost.
-// data_parallel is attention DP: each of its groups serves its own requests, the experts are shared by
-// all. Experts are cut expert_parallel ways; what remains of tensor × context × data cuts each expert's
-// width.
+// A replica has tensor_parallel × context_parallel × data_parallel × pipeline_parallel ranks, with tensor
+// innermost. data_parallel is attention DP: each of its groups serves its own requests, and all groups share
+// the experts. Experts are cut expert_parallel ways. What remains of tensor × context × data cuts the width
+// of each expert.
 //
-// context_parallel ranks share the tokens of each prompt and hold equal parts of the KV cache. Prompts
-// attend by passing keys and values around (ring, arXiv 2310.01889, balanced between first and last
-// tokens) or by trading tokens for heads (ulysses, arXiv 2309.14509). A decoding sequence runs on every
-// rank of the group, each attends to its part of the cache, and the partial outputs are merged.
-// decode_context_parallel cuts the cache the same way among tensor-parallel ranks that would otherwise
-// hold copies of it (arXiv 2507.07120, and vLLM's option of that name).
+// context_parallel ranks share the tokens of each prompt and hold equal parts of the KV cache. Prompts attend
+// in one of two ways: keys and values are passed around (ring, arXiv 2310.01889, balanced between first and
+// last tokens), or tokens are traded for heads (ulysses, arXiv 2309.14509). A decoding sequence runs on every
+// rank of the group. Each rank attends to its part of the cache, and the partial outputs are merged.
+// decode_context_parallel cuts the cache the same way among tensor-parallel ranks that would otherwise hold
+// copies of it (arXiv 2507.07120, and the option of that name in vLLM).
 //
-// expert_balancing packs experts by their popularity, and redundant_experts adds copies of hot ones to each
-// layer, spread over its ranks like the others (workloads/architecture/expert_load.hpp).
+// expert_balancing packs experts by their popularity. redundant_experts adds copies of popular ones to each
+// layer, spread over its ranks like the other experts (workloads/architecture/expert_load.hpp).
 #pragma once
 
 #include <cstdint>
@@ -38,14 +38,15 @@ struct Mapping {
   std::int64_t decode_context_parallel = 1;
   bool expert_balancing = false;
   std::int64_t redundant_experts = 0;
-  std::int64_t expert_replicas = 1;  // of training, where ranks that are left hold copies
+  // In training: copies of the experts on the ranks that are left.
+  std::int64_t expert_replicas = 1;
 
   // Ranks of one pipeline stage.
   std::int64_t stage_ranks() const { return tensor_parallel * context_parallel * data_parallel; }
   std::int64_t ranks() const { return stage_ranks() * pipeline_parallel; }
-  // Parts one sequence's KV cache is cut into, beside its heads.
+  // The parts into which the tokens of a KV cache are cut.
   std::int64_t cache_parts() const { return context_parallel * decode_context_parallel; }
-  // Ranks that share the experts of one pipeline stage, and ways each expert is cut.
+  // The ranks that share the experts of one pipeline stage, and the parts into which each expert is cut.
   std::int64_t expert_ranks() const { return stage_ranks() / expert_replicas; }
   std::int64_t expert_tensor_parallel() const { return expert_ranks() / expert_parallel; }
   ExpertPlacement expert_placement() const {

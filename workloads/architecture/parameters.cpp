@@ -8,6 +8,10 @@ namespace {
 
 using base::as_double;
 
+// GQA: projections of queries, outputs and, with an output gate, of gates are each hidden × query; keys and values are
+// hidden × kv_heads · head_dim each.
+// MLA: `query` has the two query projections (one without q_rank). The others are the down projection to
+// kv_rank + rope_dim, the expansion of kv_rank to keys and values, and the output.
 double attention_parameters(const Architecture& model, std::int64_t kv_heads) {
   const AttentionShape& a = model.attention;
   const double hidden = as_double(model.hidden);
@@ -25,6 +29,7 @@ double attention_parameters(const Architecture& model, std::int64_t kv_heads) {
          kv_rank * (heads * as_double(a.nope_dim) + value) + value * hidden;
 }
 
+// Queries come from the query latent (or the hidden state); one key and one weight a head come from the hidden state.
 double index_parameters(const Architecture& model) {
   const AttentionShape& a = model.attention;
   const std::int64_t from = a.q_rank > 0 ? a.q_rank : model.hidden;
@@ -33,13 +38,14 @@ double index_parameters(const Architecture& model) {
                                         model.hidden * (a.index.dim + a.index.heads));
 }
 
-// Mamba-2 has A and D, the delta rule A, beside the bias of the step; Mamba's convolution has a bias.
+// Scalars of heads: the bias of the step, A, and with Mamba-2 also D. Mamba's convolution has a bias.
 double recurrent_extras(const RecurrentShape& r) {
   const bool ssm = r.kind == Recurrence::ssm;
   return as_double((ssm ? 3 : 2) * r.heads + (ssm ? r.inner() : r.value_dim) +
                    r.conv_channels() * (r.conv_kernel + (ssm ? 1 : 0)));
 }
 
+// gate, up and down, or only up and down.
 double gated_parameters(std::int64_t hidden, std::int64_t intermediate, bool gated) {
   return (gated ? 3.0 : 2.0) * as_double(hidden) * as_double(intermediate);
 }
@@ -125,8 +131,8 @@ ParameterCount parameters(const Architecture& model) {
   for (const LayerGroup& group : model.layers) {
     add(count.layers, as_double(group.count), layer_parameters(model, group));
   }
-  // A module is a layer that joins the hidden state and the next token's embedding before it (two
-  // norms and 2·hidden → hidden) and closes with a norm.
+  // A module first joins the hidden state and the embedding of the next token (two norms and 2·hidden → hidden).
+  // Then it has a layer and a norm.
   const double hidden = as_double(model.hidden);
   for (const LayerGroup& group : model.mtp) {
     count.mtp += as_double(group.count) *

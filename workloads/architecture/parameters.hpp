@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parameters of a model by component, counted from its dimensions.
+// The parameters of a model by component, counted from its dimensions.
 //
-// Biases are counted where the architecture names them (qkv_bias); learned positions, attention sinks
-// and router biases are not. Multi-token-prediction modules are counted apart: published totals leave
+// Biases are counted where the architecture names them (qkv_bias). Learned positions, attention sinks and
+// router biases are not counted. Multi-token-prediction modules are counted apart: published totals leave
 // them out.
 #pragma once
 
@@ -11,18 +11,18 @@
 
 namespace roofcast::workloads {
 
-// Of one layer.
+// The parameters of one layer.
 struct LayerParameters {
   double attention = 0;   // projections
-  double modulation = 0;  // of a sequence's condition
-  double index = 0;       // of sparse attention
+  double modulation = 0;  // weights that make vectors from the condition of a sequence
+  double index = 0;       // index of sparse attention
   double recurrent = 0;   // projections
   double mlp = 0;
-  double experts = 0;  // routed
+  double experts = 0;  // routed experts
   double shared = 0;   // shared experts
-  double latent = 0;   // projections to and from the experts' width
+  double latent = 0;   // projections to and from the width of the experts
   double router = 0;
-  double norms = 0;  // biases, convolutions, scalars of heads
+  double norms = 0;  // norms, biases, convolutions, scalars of heads
   double total() const {
     return attention + modulation + index + recurrent + mlp + experts + shared + latent + router +
            norms;
@@ -30,15 +30,15 @@ struct LayerParameters {
 };
 LayerParameters layer_parameters(const Architecture& architecture, const LayerGroup& group);
 
-// Of the whole model.
+// The parameters of the whole model.
 struct ParameterCount {
   LayerParameters layers;
   double embedding = 0;
   double head = 0;  // 0 when tied to the embedding
   double final_norm = 0;
   double vision = 0;
-  double tables = 0;  // of a recommender
-  double towers = 0;  // its bottom and top networks
+  double tables = 0;  // embedding tables of a recommender
+  double towers = 0;  // bottom and top networks of a recommender
   double mtp = 0;     // not in total()
   double total() const {
     return layers.total() + embedding + head + final_norm + vision + tables + towers;
@@ -46,7 +46,8 @@ struct ParameterCount {
 };
 ParameterCount parameters(const Architecture& architecture);
 
-// Parameters one token touches: top_k of the experts, the head, not the embedding tables; images their encoder.
+// The parameters that one token uses: top_k of the experts and the head, without the embedding tables. The encoder
+// counts for models that read images.
 double active_parameters(const Architecture& architecture);
 
 }  // namespace roofcast::workloads

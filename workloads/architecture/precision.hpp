@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which number format each part of a model is stored and multiplied in.
+// The number format in which each part of a model is stored and multiplied.
 //
-// `weights` and `activations` hold for every linear layer unless a component says otherwise; shared
-// experts follow mlp. The residual stream, norms, convolutions, embedding, router and output head stay
-// in 16 bits unless named, as published quantised checkpoints keep them: in the activations' format when
-// that has 16 bits, else in bf16.
+// `weights` and `activations` hold for every linear layer unless a component says otherwise. Shared experts
+// follow mlp. The residual stream, norms, convolutions, embedding, router and output head stay in 16 bits
+// unless they are named, as published quantised checkpoints keep them. Their format is that of the
+// activations if it has 16 bits, else bf16.
 #pragma once
 
 #include <string>
@@ -27,19 +27,19 @@ struct Precision {
   LinearFormat attention;  // projections
   LinearFormat recurrent;  // projections of Mamba and delta-net layers
   LinearFormat mlp;
-  LinearFormat experts;  // routed
-  LinearFormat shared;   // experts
-  LinearFormat latent;   // projections to and from the experts' width
-  LinearFormat head;     // and embedding
-  LinearFormat plain;    // what is never quantised: router, MLA's absorbed weights
+  LinearFormat experts;  // routed experts
+  LinearFormat shared;   // shared experts
+  LinearFormat latent;   // projections to and from the width of the experts
+  LinearFormat head;     // head and embedding
+  LinearFormat plain;    // parts that are never quantised: router, MLA's absorbed weights
   base::NumberFormat kv_cache = base::NumberFormat::bf16;
-  base::NumberFormat state = base::NumberFormat::fp32;  // of recurrent layers
-  base::NumberFormat index = base::NumberFormat::fp8;   // keys of the sparse attention's index
+  base::NumberFormat state = base::NumberFormat::fp32;  // states of recurrent layers
+  base::NumberFormat index = base::NumberFormat::fp8;   // keys of the index of sparse attention
 };
 
 void read(base::Fields& f, Precision& precision);
 
-// Whether every part is in the same formats, whatever the two are called.
+// Whether every part has the same formats in both. Their names may differ.
 bool same_formats(const Precision& a, const Precision& b);
 
 base::Catalog precision_catalog();

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of a recommender around its layers (the `recommender:` group of a model): embedding tables and the
-// two networks of DLRM (arXiv 1906.00091) with the cross layers of DCN-V2 (arXiv 2008.13535) between them.
+// The parts of a recommender around its layers (the `recommender:` group of a model): embedding tables and
+// the two networks of DLRM (arXiv 1906.00091), with the cross layers of DCN-V2 (arXiv 2008.13535) between
+// them.
 //
-// A token is one pair of user and item to score, a request its items. For every token each table adds up `lookups`
-// rows, chosen at random, to one vector of `width`; bottom_mlp makes another of the dense features. These vectors in a
-// row are the hidden state: hidden = (tables + 1) · width. Layers are cross layers, x + x0 ⊙ (U·V·x), which are a feed-forward
-// without a mixer; top_mlp makes the score. Products of vectors (DLRM's first interaction) are not modelled.
+// A token is one pair of user and item to score; a request is its items. For every token each table adds up
+// `lookups` rows, chosen at random, to one vector of `width`. bottom_mlp makes one more vector from the dense
+// features. All these vectors in a row are the hidden state: hidden = (tables + 1) · width. Layers are cross
+// layers, x + x0 ⊙ (U·V·x), which are a feed-forward without a mixer. top_mlp makes the score. Products of
+// vectors (DLRM's first interaction) are not modelled.
 #pragma once
 
 #include <vector>
@@ -17,8 +19,8 @@ namespace roofcast::workloads {
 
 struct EmbeddingTables {
   std::int64_t count = 1;
-  std::int64_t rows = 0;     // of each
-  std::int64_t lookups = 1;  // rows of each that a token adds up (pooling factor)
+  std::int64_t rows = 0;     // of each table
+  std::int64_t lookups = 1;  // rows of each table that a token adds up (pooling factor)
   bool operator==(const EmbeddingTables&) const = default;
 };
 
@@ -29,17 +31,17 @@ struct Recommender {
   std::vector<std::int64_t> top_mlp;
   std::vector<EmbeddingTables> tables;
 
-  std::int64_t vectors() const;  // that a token looks up, one a table
+  std::int64_t vectors() const;  // vectors that a token looks up, one a table
   std::int64_t lookups() const;  // rows that a token reads
-  double rows() const;           // of all tables
+  double rows() const;           // rows of all tables
   double mlp_parameters(std::int64_t hidden) const;
   bool operator==(const Recommender&) const = default;
 };
 
-// Different rows among `lookups` of a table's, each chosen at random.
+// The expected number of different rows among `lookups` rows of a table, each chosen at random.
 double distinct_rows(double lookups, double rows);
 
-// `hidden` is that of the model.
+// `hidden`: the hidden width of the model.
 void read(base::Fields& f, Recommender& recommender, std::int64_t hidden);
 
 }  // namespace roofcast::workloads

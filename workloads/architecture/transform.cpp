@@ -15,9 +15,9 @@ namespace {
 using base::as_double;
 using base::Fields;
 
-constexpr double kMost = 1e12;  // of anything that is counted here
+constexpr double kMost = 1e12;  // the greatest dimension or count
 
-// n · factor, which must be whole.
+// n · factor; a problem where that is no whole number.
 std::int64_t scaled(Fields& f, std::string_view key, std::string_view what, std::int64_t n,
                     double factor) {
   const double product = as_double(n) * factor;
@@ -164,7 +164,7 @@ void replace_attention(Fields& f, Architecture& model) {
 
 enum class Held : std::uint8_t { total, active, cache };
 
-// Of one token, over the layers that attend to everything.
+// Elements that one token has in the caches of full attention layers.
 double cache_elements(const Architecture& model) {
   const AttentionShape& a = model.attention;
   double elements = 0.0;
@@ -208,7 +208,11 @@ void hold_cache(Fields& f, Architecture& model, double target) {
   }
 }
 
-// Parameters are linear in the widths.
+// Parameters are linear in the widths, so one factor on the widths reaches the target.
+//
+// used    –  share of the routed experts that counts: all, or top_k of them for active parameters
+// wide    –  parameters that grow with the widths
+// factor  –  new width / width
 void hold_parameters(Fields& f, Architecture& model, Held held, double target, double multiple) {
   const LayerParameters sum = parameters(model).layers;
   const MoeShape& moe = model.moe;

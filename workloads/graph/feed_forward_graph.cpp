@@ -3,7 +3,7 @@
 
 namespace roofcast::workloads {
 
-// up (and gate), activation, down, on the rank's tokens.
+// up (and gate), activation and down, on the tokens of the rank.
 void GraphBuilder::feed_forward(const char* up, const char* act, const char* down,
                                 std::int64_t intermediate, bool gated, LinearFormat format,
                                 double count, std::int64_t streams) {
@@ -25,16 +25,24 @@ void GraphBuilder::dense(const LayerGroup& layer, double count) {
   reduce("mlp.all_reduce", count);
 }
 
+// all_tokens  tokens of all ranks that share these experts
+// exchange    experts are on other ranks than the tokens, which must be sent to them
+// by_expert   experts are whole, so tokens go to the ranks of their experts only
+// own         tokens that this rank combines
+// projected   tokens that this rank projects to the width of the experts
+// tokens      tokens that this rank hands out; the ranks of a group share their tokens
+// copies      elements that it hands out: top_k copies of each token
+// gathered    elements of all tokens at the width of the experts
 void GraphBuilder::experts(double count) {
   const MoeShape& moe = model_.moe;
   const LinearFormat format = precision_.experts;
   const std::int64_t hidden = model_.expert_hidden();
   const std::int64_t ranks = mapping_.expert_ranks();
   const std::int64_t groups = batch_.groups > 0 ? batch_.groups : mapping_.data_parallel;
-  // Decoding rows are the same on all ranks of a context group, prompts are shared among them.
+  // All ranks of a context group have the same decoding rows and share the tokens of prompts.
   const std::int64_t all_tokens =
       ceil_div(groups * (decode_rows_ + cp_ * prefill_rows_), mapping_.expert_replicas);
-  const bool exchange = ranks > tp_;  // tokens live on other ranks than experts
+  const bool exchange = ranks > tp_;
   const bool by_expert = mapping_.expert_tensor_parallel() == 1;
   const std::int64_t own = ceil_div(ceil_div(decode_rows_, cp_) + prefill_rows_, tp_);
   const std::int64_t projected = exchange ? own : tokens_;
@@ -59,7 +67,6 @@ void GraphBuilder::experts(double count) {
   if (model_.projects_latent()) {
     linear("moe.latent_down", projected, hidden, hidden_, precision_.latent, count);
   }
-  // What one rank hands out: its own tokens, top_k copies each.
   const double tokens =
       static_cast<double>(decode_rows_ + cp_ * prefill_rows_) / static_cast<double>(tp_ * cp_);
   const double copies = tokens * static_cast<double>(moe.top_k * hidden);
@@ -110,7 +117,7 @@ void GraphBuilder::experts(double count) {
       linear("moe.latent_up", projected, hidden_, hidden, precision_.latent, count);
     }
   };
-  // Every rank of a context group goes on with all decoding rows, of which it combined a part.
+  // A rank of a context group combined a part of the decoding rows. It goes on with all of them.
   const auto share_decodes = [&] {
     const double rows = static_cast<double>(decode_rows_ * hidden_) / static_cast<double>(tp_);
     collective("moe.gather_decodes", CollectiveKind::all_gather, rows * kHiddenBytes,
@@ -120,7 +127,7 @@ void GraphBuilder::experts(double count) {
     all_to_all("moe.combine", copies * kHiddenBytes);
     project_back();
     share_decodes();
-    // Each rank combined its share of the tokens; the shared expert's parts must be summed too.
+    // Each rank combined its share of the tokens. The parts of the shared expert must be summed too.
     if (moe.shared_experts > 0) {
       collective("moe.all_reduce", CollectiveKind::all_reduce, rows_bytes(), tp_, count);
     } else {

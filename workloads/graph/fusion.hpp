@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which kernels a serving stack joins or chooses. It is the `fusion:` group of a stack, and an input of every graph.
+// Which kernels a serving stack joins or chooses: the `fusion:` group of a stack, and an input of every
+// graph.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +11,12 @@
 
 namespace roofcast::workloads {
 
-// Whose activations leave the kernel before already quantised: nobody's, those with one scale a tensor
-// (a compiler fuses that), or those with a scale a block too. The rest are quantised by their own kernels.
-enum class QuantiseFusion : std::uint8_t { none, tensors, all };
+// Which activations the kernel before already quantises. A kernel of its own quantises the others.
+enum class QuantiseFusion : std::uint8_t {
+  none,
+  tensors,  // those with one scale a tensor, which a compiler fuses
+  all       // those with a scale a block too
+};
 
 struct Fusion {
   QuantiseFusion quantise = QuantiseFusion::none;
@@ -22,11 +26,11 @@ struct Fusion {
   bool overlaps_shared_experts = false;  // shared experts run while tokens are dispatched
 };
 
-// What InferenceX lets vLLM fuse between 8 ranks (SemiAnalysisAI/InferenceX@bb4c7f9
-// benchmarks/70b_fp8_b200_docker.sh); 2 and 4 may fuse more.
+// The largest all-reduce that InferenceX lets vLLM fuse between 8 ranks (SemiAnalysisAI/InferenceX@bb4c7f9
+// benchmarks/70b_fp8_b200_docker.sh). 2 and 4 ranks may fuse larger ones.
 inline constexpr double kFusedNormBytes = 8e6;
 
-// The group `fusion:`; overlaps_shared_experts is the scenario's (serving.overlap).
+// Reads the group `fusion:`. overlaps_shared_experts is not in it: it comes from serving.overlap of the scenario.
 void read(base::Fields& f, Fusion& fusion);
 
 }  // namespace roofcast::workloads

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operators one rank runs for one iteration of a serving engine.
+// The operators that one rank runs for one iteration of a serving engine.
 //
-// An iteration is a mixed batch: decoding sequences and, beside them, chunks of prompts. Linear
-// layers see all tokens at once; attention is separate for the two. All layers of the model are in
-// the graph, collapsed by kind; the caller divides by pipeline stages.
+// An iteration is a mixed batch: decoding sequences, and chunks of prompts at the same time. Linear layers
+// compute all tokens at once. Attention has one kernel for decodes and one for prompts. All layers of the
+// model are in the graph, collapsed by kind; the caller divides by pipeline stages.
 #pragma once
 
 #include "workloads/architecture/architecture.hpp"
@@ -19,29 +19,29 @@ namespace roofcast::workloads {
 // The batch of one attention-DP rank.
 struct Batch {
   std::int64_t decode_sequences = 0;
-  std::int64_t query_tokens = 1;  // a decoding sequence's tokens in this iteration
+  std::int64_t query_tokens = 1;  // tokens of a decoding sequence in this iteration
   std::int64_t context = 0;       // mean cached tokens of a decoding sequence
   std::int64_t prefill_sequences = 0;
-  std::int64_t prefill_tokens = 0;  // new prompt tokens of each in this iteration
-  std::int64_t cached_tokens = 0;   // of each, before this iteration
+  std::int64_t prefill_tokens = 0;  // new tokens of each prompt in this iteration
+  std::int64_t cached_tokens = 0;   // tokens of each prompt before this iteration
 
   std::int64_t tokens() const {
     return decode_sequences * query_tokens + prefill_sequences * prefill_tokens;
   }
-  // Rows that need logits: every decode token, the last token of a prompt.
+  // Rows that need logits: every token of a decode, the last token of a prompt.
   std::int64_t logit_rows() const {
     return decode_sequences * (last_logits ? 1 : query_tokens) + prefill_sequences;
   }
-  std::int64_t groups =
-      0;  // attention-DP groups with such a batch, whose tokens share experts; 0 = all
-  bool last_logits = false;  // a draft, which goes on from a sequence's last token only
-
-  bool loss = false;  // of training: every token's logits, and their cross entropy
+  // Attention-DP groups with such a batch, whose tokens share experts; 0: all.
+  std::int64_t groups = 0;
+  // A pass of a draft model, which needs the last token of a sequence only.
+  bool last_logits = false;
+  bool loss = false;  // training: logits of every token, and their cross entropy
 
   friend bool operator==(const Batch&, const Batch&) = default;
 };
 
-// Appends nothing and allocates nothing when `graph` has the capacity of an earlier call.
+// Replaces the calls of `graph`. Allocates nothing when `graph` has the capacity of an earlier call.
 void build_graph(const Architecture& model, const Precision& precision, const Mapping& mapping,
                  Fusion fusion, const Batch& batch, Graph& graph);
 

@@ -12,8 +12,8 @@ bool same_ffn(const LayerGroup& a, const LayerGroup& b) {
   return a.ffn == b.ffn && a.intermediate == b.intermediate && a.streams == b.streams;
 }
 
-// Calls `emit` once for each kind of layer, wherever its layers stand: equal operators become one
-// call.
+// Calls `emit` once for each kind of layer, with the count of its layers at any depth, so that equal operators become
+// one call.
 template <class Same, class Emit>
 void each_kind(const std::vector<LayerGroup>& groups, Same same, Emit emit) {
   for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -124,8 +124,8 @@ void GraphBuilder::head() {
   }
   const std::int64_t vocab = ceil_div(model_.vocab, tp_);
   linear("head.logits", rows, vocab, hidden_, precision_.head, 1.0);
-  if (batch_
-          .loss) {  // of a rank's part of the vocabulary, in fp32: the largest, the sum, the probabilities
+  if (batch_.loss) {
+    // Cross entropy over the rank's part of the vocabulary in fp32: the largest logit, the sum, the probabilities.
     constexpr double kLossBytes = 4.0;
     const double part = static_cast<double>(rows * vocab) * kLossBytes;
     elementwise("head.loss", 2.0 * part, part, 1.0);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Emits the calls of one iteration. Internal to workloads: the mixers' emitters are in
-// mixer_graph.cpp, those of the feed-forwards in feed_forward_graph.cpp, those of
-// recommenders in recommender_graph.cpp.
+// Emits the calls of one iteration. Internal to workloads: mixer_graph.cpp has the emitters of mixers,
+// feed_forward_graph.cpp those of feed-forwards, recommender_graph.cpp those of recommenders.
 #pragma once
 
 #include "base/integers.hpp"
@@ -43,7 +42,7 @@ class GraphBuilder {
 
   void head();
 
-  // What they are made of
+  // The parts of these emitters
   bool trades_heads() const { return cp_ > 1 && mapping_.context_method == ContextMethod::ulysses; }
   double rows_bytes() const {
     return static_cast<double>(tokens_) * static_cast<double>(hidden_) * kHiddenBytes;
@@ -51,7 +50,7 @@ class GraphBuilder {
   void call(std::string_view name, Operator op, double count) {
     graph_.push_back({std::move(op), name, count, in_layers_});
   }
-  // One multiply-add an element read is near enough: these kernels never are compute bound.
+  // One FLOP for each byte read is near enough: these kernels are never compute bound.
   void elementwise(std::string_view name, double read, double written, double count) {
     call(name, Elementwise{read, written, read}, count);
   }
@@ -61,7 +60,7 @@ class GraphBuilder {
       call(name, Gemm{m, n, k, groups, format.activations, format.weights}, count);
     }
   }
-  // Each stream has weights of its own for its part of the tokens.
+  // Every stream has its own weights for its part of the tokens.
   void streamed(std::string_view name, std::int64_t m, std::int64_t n, std::int64_t k,
                 LinearFormat format, double count, std::int64_t streams) {
     linear(name, ceil_div(m, streams), n, k, format, count * static_cast<double>(streams));
@@ -70,9 +69,9 @@ class GraphBuilder {
     return fusion_.quantise == QuantiseFusion::all ||
            (fusion_.quantise == QuantiseFusion::tensors && format.activations == NumberFormat::fp8);
   }
-  // Activations arrive in bf16 and are multiplied in a narrower format.
+  // Activations arrive in bf16 and are multiplied in a narrower format. Empty where another kernel quantises them.
   void quantise(std::string_view name, double elements, LinearFormat format, double count);
-  // RMS norm with the residual addition in one kernel: reads both streams, writes both. Nothing where the
+  // RMS norm with the residual addition in one kernel, which reads both streams and writes both. Empty where the
   // all-reduce before it does that.
   void norm(std::string_view name, double count);
   void reduce(std::string_view name, double count);
@@ -90,8 +89,8 @@ class GraphBuilder {
   const std::int64_t cp_;
   const std::int64_t decode_rows_;
   const std::int64_t chunk_;         // new tokens of each prompt on this rank
-  const std::int64_t prefill_rows_;  // of all prompts
-  const std::int64_t tokens_;        // rows of this rank's linear layers
+  const std::int64_t prefill_rows_;  // new tokens of all prompts on this rank
+  const std::int64_t tokens_;        // rows of the linear layers of this rank
   bool in_layers_ = false;
 };
 

@@ -6,8 +6,8 @@
 namespace roofcast::workloads {
 namespace {
 
-// Keys before a rank's `own` new tokens of a prompt of `all`, such that the rank sees 1/n of all the
-// causal pairs: first and last tokens are dealt out evenly.
+// A rank has `own` of the `all` new tokens of a prompt. Returns the keys before them with which it sees 1/n of all
+// causal pairs, since first and last tokens are dealt out evenly.
 std::int64_t balanced_before(std::int64_t cached, std::int64_t all, std::int64_t own) {
   return cached + (all - own) / 2;
 }
@@ -53,8 +53,12 @@ void GraphBuilder::mixer(const LayerGroup& layer, double count) {
   reduce("attention.all_reduce", count);
 }
 
-// Every rank of a context group attends to its part of the cache with all the heads that share it, and
-// the partial outputs (with their log-sum-exp) are merged.
+// Every rank of a context group attends to its part of the cache with all heads that share it. The partial outputs
+// (with their log-sum-exp) are merged.
+//
+// parts   ranks that share the tokens of a cache
+// shared  those of them that are tensor-parallel ranks, which gather each other's query heads first
+// merged  bytes of the partial outputs
 void GraphBuilder::decode_attention(AttentionHeads heads, double count) {
   if (batch_.decode_sequences == 0) {
     return;
@@ -86,8 +90,13 @@ void GraphBuilder::decode_attention(AttentionHeads heads, double count) {
   collective("attention.merge", CollectiveKind::all_reduce, merged(), cp_, count, tp_);
 }
 
-// `passed_elements`: of one token, that its rank hands to the others; they belong to `passed_heads`
-// heads, each of which ranks that trade tokens for heads need a copy of where there are too few.
+// `passed_elements`: elements of one token that its rank hands to the others. They belong to `passed_heads` heads.
+// Where ranks trade tokens for heads and there are fewer heads than ranks, each head is copied to several ranks.
+//
+// passed  bytes that one rank hands on
+// part    the heads of one rank after the trade
+// copies  sent heads / different heads
+// others  keys that a rank's queries see before its own, in the mean (ring)
 void GraphBuilder::prefill_attention(const AttentionHeads& heads, double passed_elements,
                                      std::int64_t passed_heads, double count) {
   if (batch_.prefill_sequences == 0) {
@@ -127,7 +136,8 @@ void GraphBuilder::prefill_attention(const AttentionHeads& heads, double passed_
 void GraphBuilder::grouped_query(const LayerGroup& layer, double count) {
   const AttentionShape& a = model_.attention;
   const std::int64_t heads = a.query_heads / tp_;
-  const std::int64_t kv_heads = ceil_div(layer.kv_heads, tp_);  // replicated when there are too few
+  // Copied when there are fewer than ranks.
+  const std::int64_t kv_heads = ceil_div(layer.kv_heads, tp_);
   const std::int64_t query = heads * a.head_dim;
   const std::int64_t kv = kv_heads * a.head_dim;
   streamed("attention.qkv", tokens_, (a.output_gate ? 2 : 1) * query + 2 * kv, hidden_,
@@ -140,7 +150,7 @@ void GraphBuilder::grouped_query(const LayerGroup& layer, double count) {
       rows * static_cast<double>(query) * kHiddenBytes + byte_count(fresh, precision_.kv_cache),
       count);
   if (a.joint_qk_norm) {
-    constexpr double kSquares = 2.0 * 4.0;  // sums over the queries and over the keys, fp32
+    constexpr double kSquares = 2.0 * 4.0;  // fp32 sums over the queries and over the keys
     collective("attention.qk_all_reduce", CollectiveKind::all_reduce, rows * kSquares, tp_, count);
   }
   if (a.qk_norm) {
@@ -165,9 +175,9 @@ void GraphBuilder::grouped_query(const LayerGroup& layer, double count) {
   streamed("attention.out", tokens_, hidden_, query, precision_.attention, count, layer.streams);
 }
 
-// Decode attends in the latent space (weights absorbed into queries and outputs); prefill expands
-// the latent of new and cached tokens to full heads. Where an index has chosen keys, prefill too
-// attends in the latent space, to the chosen ones.
+// Decode attends in the latent space, with weights absorbed into queries and outputs. Prefill expands the latent of
+// new and cached tokens to full heads. Where an index has chosen keys, prefill also attends in the latent space, to
+// the chosen keys.
 void GraphBuilder::latent(double count) {
   const AttentionShape& a = model_.attention;
   const LinearFormat format = precision_.attention;
@@ -206,7 +216,7 @@ void GraphBuilder::latent(double count) {
   linear("attention.out", tokens_, hidden_, heads * a.value_dim, format, count);
 }
 
-// The index is small and repeated on every tensor-parallel rank.
+// The index is small, and every tensor-parallel rank computes all of it.
 void GraphBuilder::index_scores(double count) {
   const AttentionShape& a = model_.attention;
   const SparseIndex& index = a.index;
@@ -230,8 +240,8 @@ void GraphBuilder::index_scores(double count) {
          balanced_before(batch_.cached_tokens, batch_.prefill_tokens, chunk_));
 }
 
-// New tokens of every sequence are stirred with the conv_kernel − 1 before them, kept per sequence. A
-// context group cuts the kept ones of decoding sequences by channels.
+// The convolution multiplies the new tokens of every sequence with the conv_kernel − 1 tokens before them, which are
+// kept per sequence. A context group cuts the kept tokens of decoding sequences by channels.
 void GraphBuilder::convolution(const RecurrentShape& shape, std::int64_t all, double count) {
   const RecurrentNames& names = shape.kind == Recurrence::ssm ? kMamba : kDeltaNet;
   const auto emit = [&](std::string_view name, std::int64_t sequences, std::int64_t rows,
@@ -247,8 +257,14 @@ void GraphBuilder::convolution(const RecurrentShape& shape, std::int64_t all, do
   emit(names.convolution, batch_.prefill_sequences, prefill_rows_, all);
 }
 
-// Between the convolution and the norm a context group trades tokens for heads: the recurrence must see
-// a sequence in order.
+// Between the convolution and the norm a context group trades tokens for heads, since the recurrence must see a
+// sequence in order.
+//
+// ways      ranks that share the heads of a sequence after the trade
+// inner     values of one token on a tensor-parallel rank
+// keys      keys of one token on that rank; queries are as many
+// channels  values, keys and queries: what the convolution sees
+// handed    bytes that a rank hands out for one channel
 void GraphBuilder::recurrent(const RecurrentShape& shape, double count) {
   const RecurrentNames& names = shape.kind == Recurrence::ssm ? kMamba : kDeltaNet;
   const LinearFormat format = precision_.recurrent;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The closed set of operators: what one rank is asked to do, in shapes. No hardware here.
+// The closed set of operators: what one rank computes or sends, as shapes. No hardware here.
 //
-// Work (FLOP, bytes) is counted in models/work.hpp, time in models/*. Equal shapes compare equal,
-// so their costs can be remembered.
+// models/work.hpp counts the work (FLOP, bytes) and models/operators has the time. Equal shapes compare
+// equal, so that their costs can be cached.
 #pragma once
 
 #include <string_view>
@@ -17,49 +17,49 @@ namespace roofcast::workloads {
 
 using base::NumberFormat;
 
-inline constexpr double kHiddenBytes = 2.0;  // the residual stream and what leaves a GEMM are bf16
+// The residual stream and the outputs of GEMMs are bf16.
+inline constexpr double kHiddenBytes = 2.0;
 
-// out[m,n] = activations[m,k] · weights[k,n], `batch` independent ones in one kernel.
+// out[m,n] = activations[m,k] · weights[k,n]; `batch` independent products in one kernel.
 struct Gemm {
   std::int64_t m = 0, n = 0, k = 0;
   std::int64_t batch = 1;
   NumberFormat activations = NumberFormat::bf16;
   NumberFormat weights = NumberFormat::bf16;
-  // Sets of weights that a benchmark's loop takes in turn and that a large L2 may hold; 0: a model's.
+  // Sets of weights that the loop of a benchmark uses in turn; a large L2 may hold them. 0: the GEMM of a model.
   std::int64_t copies = 0;
   friend bool operator==(const Gemm&, const Gemm&) = default;
 };
 
-// The same linear layer of many experts in one kernel: `pairs` (token, expert) rows fall on this
-// rank, on `distinct` of its experts (expected values); each expert's weights are [k,n].
+// The same linear layer of many experts in one kernel. This rank gets `pairs` (token, expert) rows for `distinct` of
+// its experts (expected values). The weights of each expert are [k,n].
 struct GroupedGemm {
   double pairs = 0.0;
   double distinct = 0.0;
   std::int64_t n = 0, k = 0;
   NumberFormat activations = NumberFormat::bf16;
   NumberFormat weights = NumberFormat::bf16;
-  bool even = false;                // as many rows for each expert, which no traffic has
-  bool alternative_kernel = false;  // kernels that a stack takes for some models or batches only
+  bool even = false;                // every expert gets as many rows: only in benchmarks
+  bool alternative_kernel = false;  // a kernel that a stack uses for some models or batches only
   friend bool operator==(const GroupedGemm&, const GroupedGemm&) = default;
 };
 
-// Heads of one rank. GQA: cache_elements = 2 · kv_heads · head_dim. Absorbed MLA: one shared head
-// of kv_rank + rope_dim, cached once.
+// The attention heads of one rank. GQA has cache_elements = 2 · kv_heads · head_dim. Absorbed MLA has one shared head
+// of kv_rank + rope_dim, which is cached once.
 struct AttentionHeads {
   std::int64_t query_heads = 0;
   std::int64_t kv_heads = 0;
   std::int64_t qk_dim = 0;
   std::int64_t value_dim = 0;
-  std::int64_t window = 0;          // keys a query sees at most; 0 = all before it
-  std::int64_t cache_elements = 0;  // read per cached token
+  std::int64_t window = 0;          // the most keys that a query sees; 0: all before it
+  std::int64_t cache_elements = 0;  // elements read per cached token
   NumberFormat cache = NumberFormat::bf16;
-  bool chunked = false;        // keys since the last multiple of window
-  bool bidirectional = false;  // keys of the whole sequence, or window on each side
+  bool chunked = false;        // a query sees the keys since the last multiple of window
+  bool bidirectional = false;  // a query sees the whole sequence, or window keys on each side
   friend bool operator==(const AttentionHeads&, const AttentionHeads&) = default;
 };
 
-// Causal attention of `new_tokens` queries a sequence over themselves and `cached_tokens` before
-// them.
+// Causal attention: in each sequence `new_tokens` queries see themselves and `cached_tokens` before them.
 struct PrefillAttention {
   AttentionHeads heads;
   std::int64_t sequences = 0;
@@ -72,9 +72,9 @@ inline NumberFormat multiplied(const PrefillAttention& op) {
   return op.widened ? NumberFormat::bf16 : op.heads.cache;
 }
 
-// Attention of `query_tokens` queries a sequence (1 + draft tokens) over a context of mean length.
-// `repeated`: the same step ran just before, as when a benchmark replays it, so that caches of the
-// chip still hold a part of the context. In a model the weights of a layer have replaced it.
+// Attention of `query_tokens` queries a sequence (1 + draft tokens) over a context of mean length. `repeated`: the same
+// kernel ran just before on the same context, as in a benchmark, so that the caches of the chip still hold a part of
+// it. In a model the weights of the other layers have replaced it.
 struct DecodeAttention {
   AttentionHeads heads;
   std::int64_t sequences = 0;
@@ -84,8 +84,8 @@ struct DecodeAttention {
   friend bool operator==(const DecodeAttention&, const DecodeAttention&) = default;
 };
 
-// Scores of a sparse attention's index and the choice of its top_k keys: `queries` new tokens a
-// sequence against themselves and `cached` keys before them.
+// The index of sparse attention: scores, and the choice of the top_k keys. In each sequence `queries` new tokens are
+// scored against themselves and `cached` keys before them.
 struct IndexScores {
   std::int64_t heads = 0;
   std::int64_t dim = 0;
@@ -97,7 +97,7 @@ struct IndexScores {
   friend bool operator==(const IndexScores&, const IndexScores&) = default;
 };
 
-// Heads of a recurrent mixer on one rank; the state is key_dim × value_dim a head.
+// The heads of a recurrent mixer on one rank. The state of a head is key_dim × value_dim.
 struct RecurrentHeads {
   Recurrence kind = Recurrence::ssm;
   std::int64_t heads = 0;
@@ -108,7 +108,7 @@ struct RecurrentHeads {
   friend bool operator==(const RecurrentHeads&, const RecurrentHeads&) = default;
 };
 
-// The recurrence over `tokens` prompt tokens a sequence, `chunk` at a time as matrix products.
+// The recurrence over `tokens` prompt tokens a sequence. Each `chunk` of tokens is computed as matrix products.
 struct StateScan {
   RecurrentHeads heads;
   std::int64_t sequences = 0;
@@ -117,7 +117,7 @@ struct StateScan {
   friend bool operator==(const StateScan&, const StateScan&) = default;
 };
 
-// The recurrence of decoding sequences, `tokens` steps each (1 + draft tokens).
+// The recurrence of decoding sequences: `tokens` updates of each state (1 + draft tokens).
 struct StateUpdate {
   RecurrentHeads heads;
   std::int64_t sequences = 0;
@@ -130,12 +130,12 @@ struct Elementwise {
   double read_bytes = 0.0;
   double written_bytes = 0.0;
   double flop = 0.0;
-  std::int64_t taps = 0;  // of a short convolution along the tokens; else 0
+  std::int64_t taps = 0;  // tokens that a short convolution multiplies; 0 for other kernels
   friend bool operator==(const Elementwise&, const Elementwise&) = default;
 };
 
-// Rows of embedding tables, found by index and added up bag by bag: `rows` in all on this rank, `distinct` different
-// ones of them (expected values), for `bags` sums of `width` elements.
+// Rows of embedding tables, found by index and added up bag by bag. This rank reads `rows` rows, of which `distinct`
+// are different (expected values), and makes `bags` sums of `width` elements.
 struct TableLookup {
   double rows = 0.0;
   double distinct = 0.0;
@@ -147,8 +147,8 @@ struct TableLookup {
 
 // Top-k, sort, permute and combine around the experts of one rank.
 struct ExpertRouting {
-  std::int64_t tokens = 0;  // whose routing this rank decides
-  double pairs = 0.0;       // rows permuted and combined here
+  std::int64_t tokens = 0;  // tokens for which this rank chooses experts
+  double pairs = 0.0;       // (token, expert) rows that this rank permutes and combines
   std::int64_t hidden = 0;
   std::int64_t experts = 0;
   std::int64_t top_k = 0;
@@ -166,25 +166,29 @@ enum class CollectiveKind : std::uint8_t {
 };
 std::string_view name(CollectiveKind kind);
 
-// All-reduce kernels of a serving stack beside the library's: ranks read each other's memory between
-// barriers, or push their data with a flag in every word.
+// The all-reduce kernels of a serving stack. `library`: none of its own. `barriers`: ranks read each other's memory
+// between barriers. `flags`: ranks push their data with a flag in every word.
 enum class AllReduceKernels : std::uint8_t { library, barriers, flags };
 std::string_view name(AllReduceKernels kernels);
 
-// Between `ranks` ranks, `stride` apart in the order tensor, data, pipeline. `bytes`: all_reduce,
-// the vector each rank holds; all_gather, the result; reduce_scatter, the input; all_to_all, what
-// one rank hands out (its own share included); broadcast and send_receive, the message.
+// A collective between `ranks` ranks, which are `stride` apart in the order tensor, data, pipeline. The meaning of
+// `bytes`:
+//   all_reduce               the vector that each rank holds
+//   all_gather               the result
+//   reduce_scatter           the input
+//   all_to_all               what one rank hands out, with the share that it keeps
+//   broadcast, send_receive  the message
 struct Collective {
   CollectiveKind kind = CollectiveKind::all_reduce;
   double bytes = 0.0;
   std::int64_t ranks = 1;
   std::int64_t stride = 1;
   AllReduceKernels custom = AllReduceKernels::library;
-  std::int64_t copies = 1;  // all_to_all: of each row, to ranks drawn at random (top-k experts)
-  bool deduplicated =
-      false;              // all_to_all: by kernels that send a row once to each rank, come what may
-  double rows = 0.0;      // all_to_all: of one rank, before they are copied
-  std::int64_t sms = 20;  // all_to_all: that those kernels keep to (DeepEP's default)
+  // Of all_to_all:
+  std::int64_t copies = 1;    // copies of each row, to ranks drawn at random (top-k experts)
+  bool deduplicated = false;  // only kernels that send a row once to each rank
+  double rows = 0.0;          // rows of one rank, before they are copied
+  std::int64_t sms = 20;      // SMs that those kernels use (DeepEP's default)
   friend bool operator==(const Collective&, const Collective&) = default;
 };
 
@@ -192,18 +196,17 @@ using Operator =
     std::variant<Gemm, GroupedGemm, PrefillAttention, DecodeAttention, IndexScores, StateScan,
                  StateUpdate, Elementwise, TableLookup, ExpertRouting, Collective>;
 
-// One operator of a step and how often it runs (layers collapse).
+// One operator of an iteration and how often it runs. Equal layers are one call with a count.
 struct Call {
   Operator op;
   std::string_view name;  // "attention.qkv"; a literal
   double count = 1.0;
-  bool in_layers =
-      true;  // false: embedding and head, which stand on the first and last pipeline stage
-  // Runs beside the last call before it that does not, after others that do: only what that one does not
-  // hide takes time.
+  bool in_layers = true;  // false: embedding and head, on the first and the last pipeline stage
+  // Overlapped with the last call before it that is not overlapped itself. Several such calls run one after another.
+  // They take only the time that the call before them does not hide.
   bool overlapped = false;
-  bool exchange =
-      false;  // of tokens between ranks and experts; another batch may compute meanwhile
+  // Exchanges tokens between ranks and experts; another batch may compute meanwhile.
+  bool exchange = false;
 };
 
 using Graph = std::vector<Call>;

@@ -4,14 +4,20 @@
 namespace roofcast::workloads {
 namespace {
 
-constexpr std::int64_t kSmallTable = 1 << 16;  // rows; what a cache may hold is looked up apart
+// Rows; a cache may hold such tables, so they are a call of their own.
+constexpr std::int64_t kSmallTable = 1 << 16;
 constexpr double kIndexBytes = 8.0;
 
 }  // namespace
 
-// Whole tables or columns of them on each rank, evenly: a rank looks up its part for the tokens of all, and
-// what it found goes to whose token it was. Tensor-parallel ranks share tokens before and after the layers, whose
-// networks each has whole.
+// Each rank holds an equal part of the tables: whole tables or columns of them. A rank looks up its part for the tokens
+// of all ranks and sends the rows to the rank that has the token. Before and after the layers, tensor-parallel ranks
+// share the tokens, and each has the whole bottom and top networks.
+//
+// all      tokens of all ranks, whose rows this rank looks up in its part of the tables
+// sharers  ranks that share the tables
+// own      tokens for which this rank needs rows
+// vectors  bytes of the vectors of one token
 void GraphBuilder::look_up(const Recommender& r) {
   const auto ranks = static_cast<double>(mapping_.stage_ranks());
   const std::int64_t groups = batch_.groups > 0 ? batch_.groups : mapping_.data_parallel;

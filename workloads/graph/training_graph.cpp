@@ -43,7 +43,7 @@ class Backward {
               call(Elementwise{o.read_bytes + o.written_bytes, o.read_bytes, 2.0 * o.flop, o.taps});
             },
             [this](const ExpertRouting& o) { call(o); },
-            [](const TableLookup&) {},  // a scenario that trains a recommender is refused
+            [](const TableLookup&) {},  // scenarios that train a recommender are refused
             [this](Collective o) {
               o.kind = opposite(o.kind);
               call(o);
@@ -57,7 +57,7 @@ class Backward {
     graph_.push_back(
         {std::move(op), from_->name, times * from_->count, from_->in_layers, from_->overlapped});
   }
-  // Reads and writes the gradients of so many parameters beside the product that makes them.
+  // Reads and writes the gradients of so many parameters, overlapped with the product that makes them.
   void accumulate(double parameters) {
     const double bytes = parameters * gradient_bytes_;
     call(Elementwise{bytes, bytes, parameters});
@@ -71,7 +71,7 @@ class Backward {
   void grouped(const GroupedGemm& o) {
     call(GroupedGemm{o.pairs, o.distinct, o.k, o.n, o.activations, o.weights, o.even,
                      o.alternative_kernel});
-    // Moves and multiplies as much as the forward's.
+    // dw moves and multiplies as much as the forward pass.
     call(GroupedGemm{o.pairs, o.distinct, o.n, o.k, o.activations, o.activations, o.even,
                      o.alternative_kernel});
     accumulate(o.distinct * static_cast<double>(o.n * o.k));

@@ -10,7 +10,7 @@
 namespace roofcast::workloads {
 namespace {
 
-// Names of calls are literals, of which there are few.
+// "vision." and the name of a call. Call::name is a view, so the texts are kept for ever; there are few of them.
 std::string_view name_of(std::string_view call) {
   static std::mutex mutex;
   static std::map<std::string_view, std::string> names;

@@ -2,18 +2,19 @@
 //
 // The operators of a vision encoder in front of a decoder.
 //
-// Images are dealt out to the tensor-parallel ranks of the decoder, each of which has the whole encoder (vLLM's
-// --mm-encoder-tp-mode data); their tokens are gathered. It runs in the format of what is never quantised.
+// The tensor-parallel ranks of the decoder share the images. Each has the whole encoder (vLLM's
+// --mm-encoder-tp-mode data), and the ranks gather the tokens of all images. The encoder runs in the format
+// of the parts that are never quantised.
 #pragma once
 
 #include "workloads/graph/graph.hpp"
 
 namespace roofcast::workloads {
 
-// The precision of every part of an encoder beside a model of this precision.
+// The precision of every part of an encoder that belongs to a model of this precision.
 Precision vision_precision(const Precision& precision);
 
-// Appends, outside the layers, the calls of a rank for so many images, each `runs` times. Their names begin with
+// Appends the calls of a rank for so many images, outside the layers and each `runs` times. Their names begin with
 // "vision.".
 void append_vision(const VisionEncoder& vision, std::int64_t hidden, const Precision& precision,
                    const Mapping& mapping, Fusion fusion, std::int64_t images, double runs,

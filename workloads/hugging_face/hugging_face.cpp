@@ -24,7 +24,7 @@ const Node* architecture_of(const Node& node) {
   return list != nullptr && !list->items.empty() ? &list->items.front() : nullptr;
 }
 
-// The key below which a model of images or sound keeps the configuration of its language model.
+// The key under which a model of images or sound keeps the configuration of its language model.
 std::string_view key_of_text(const Node& config) {
   for (const std::string_view key : {"text_config", "llm_config", "language_config"}) {
     if (const Node* found = config.find(key); found != nullptr && found->is_map()) {

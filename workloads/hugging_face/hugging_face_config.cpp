@@ -78,7 +78,7 @@ std::string HuggingFaceConfig::text(std::string_view key) {
 }
 
 const Node* HuggingFaceConfig::list_of_layers(std::string_view key, std::size_t layers) {
-  if (!has(key) || layers == 0) {  // none is a problem of its own
+  if (!has(key) || layers == 0) {  // a model without layers is already a problem
     return nullptr;
   }
   const Node* list = node_->find(key);

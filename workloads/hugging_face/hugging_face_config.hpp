@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading one Hugging Face configuration, for workloads/hugging_face/hugging_face.cpp and its families.
+// Reads one Hugging Face configuration, for workloads/hugging_face/hugging_face.cpp and its families.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 
 namespace roofcast::workloads {
 
-// A whole number and the place it came from: its key's, or the configuration's for a default.
+// A whole number and its place: that of its key, or that of the configuration for a default.
 struct Figure {
   std::int64_t value = 0;
   base::Place place;
 };
 
-// Unlike a document of ours a configuration may hold any other key; null is the same as absent.
+// Unlike a document of our own, a configuration may hold any other key. null is the same as absent.
 class HuggingFaceConfig {
  public:
   HuggingFaceConfig(const base::Node& node, std::string path, base::Problems& problems);
@@ -30,7 +30,7 @@ class HuggingFaceConfig {
   bool has(std::string_view key) const { return fields_.has(key); }
   bool is_null(std::string_view key) const;  // written as null
   base::Place place_of(std::string_view key) const;
-  // The first key that is there, or the first of all: keys that other versions spell differently.
+  // The first of `keys` that is in the configuration, or the first of all: other versions spell keys differently.
   std::string_view first_of(std::initializer_list<std::string_view> keys) const;
 
   // A value that is missing or out of range is a problem and reads as 0, or as the fallback.
@@ -40,13 +40,13 @@ class HuggingFaceConfig {
   double required_number(std::string_view key);
   bool flag(std::string_view key, bool fallback);
   std::string text(std::string_view key);
-  // A list with an entry for each layer; nullptr when absent, or when it is not one, a problem.
+  // A list with an entry for each layer. nullptr when it is absent or, which is a problem, is no such list.
   const base::Node* list_of_layers(std::string_view key, std::size_t layers);
-  // The layers that a list of their indices, from 0, names; out of range is a problem.
+  // Which layers a list of their indices names, counted from 0. An index out of range is a problem.
   std::vector<bool> chosen_layers(std::string_view key, std::size_t layers);
-  // The configuration at a node somewhere below, `path` from here.
+  // The configuration at a node below this one; `path`: its path from here.
   HuggingFaceConfig at(const base::Node& node, std::string_view path) const;
-  // A value that is none of the known ones.
+  // Reports a value that is none of the known ones.
   void unknown(const base::Node& value, std::string_view key, std::string_view what,
                const std::vector<std::string>& known);
   void problem(const base::Place& place, std::string_view key, std::string_view message);
@@ -59,8 +59,8 @@ class HuggingFaceConfig {
   base::Problems* problems_;
 };
 
-// The id of the precision that the weights are published in; empty, with a note, where no precision
-// of the catalog is plainly it. `outer` may hold the keys that the text's configuration lacks.
+// The id of the precision in which the weights are published. Empty, with a note, where no precision of the catalog
+// clearly matches. `outer` may hold the keys that the configuration of the language model lacks.
 struct NativePrecision {
   std::string id;
   base::Place place;

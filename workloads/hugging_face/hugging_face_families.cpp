@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The families, each as its class in huggingface/transformers reads its keys.
+// The families of configurations. Each reads its keys as its class in huggingface/transformers does.
 #include <algorithm>
 
 #include "workloads/hugging_face/hugging_face_parts.hpp"
@@ -11,10 +11,10 @@ namespace {
 using base::Node;
 using Layer = HuggingFaceLayer;
 
-// Tokens of a prompt that the kernels of huggingface/transformers and of fla multiply as one block.
+// Tokens of a prompt that the kernels of huggingface/transformers and of fla compute as one block.
 constexpr std::int64_t kDeltaNetChunk = 64;
 
-// Every layer slides.
+// All layers have sliding attention.
 void slide_all(HuggingFaceModel& m) {
   for (Layer& layer : m.layers) {
     layer.mixer = "sliding_attention";
@@ -22,7 +22,7 @@ void slide_all(HuggingFaceModel& m) {
   }
 }
 
-// Qwen2 and Qwen3: with use_sliding_window the layers from max_window_layers on slide.
+// Qwen2 and Qwen3: with use_sliding_window the layers from max_window_layers on have sliding attention.
 void qwen_window(HuggingFaceModel& m) {
   HuggingFaceConfig& c = m.config;
   if (!c.flag("use_sliding_window", false) || c.is_null("sliding_window")) {
@@ -35,7 +35,7 @@ void qwen_window(HuggingFaceModel& m) {
   }
 }
 
-// The first layers are dense, of the others every moe_layer_freq-th has experts; or each is listed.
+// The first layers are dense. Of the others every moe_layer_freq-th has experts. A list of all layers replaces this.
 void dense_then_experts(HuggingFaceModel& m) {
   HuggingFaceConfig& c = m.config;
   if (const Node* list = c.list_of_layers("mlp_layer_types", m.layers.size())) {
@@ -58,7 +58,7 @@ void dense_then_experts(HuggingFaceModel& m) {
   }
 }
 
-// Qwen: every decoder_sparse_step-th layer has experts, unless it is listed as dense.
+// Qwen: every decoder_sparse_step-th layer has experts, unless a list names it as dense.
 void sparse_step(HuggingFaceModel& m) {
   HuggingFaceConfig& c = m.config;
   const std::int64_t every = c.optional("decoder_sparse_step", 1, base::at_least_one).value;
@@ -133,7 +133,7 @@ void mixtral(HuggingFaceModel& m) {
   moe(m, "intermediate_size");
 }
 
-// Full attention every full_attention_interval layers, gated delta net between.
+// Every full_attention_interval-th layer has full attention, the others a gated delta net.
 void delta_net_layers(HuggingFaceModel& m) {
   HuggingFaceConfig& c = m.config;
   const std::int64_t every = c.optional("full_attention_interval", 4, base::at_least_one).value;
@@ -242,8 +242,8 @@ void minimax_m2(HuggingFaceModel& m) {
   }
 }
 
-// Llama 4: intermediate_size is the experts' and the shared expert's width, intermediate_size_mlp the
-// dense layers'; layers without rotary embedding attend to everything, the others within a chunk.
+// Llama 4: intermediate_size is the width of the experts and of the shared expert, intermediate_size_mlp that of dense
+// layers. Layers without rotary embedding attend to everything, the others within a chunk.
 void llama4(HuggingFaceModel& m) {
   HuggingFaceConfig& c = m.config;
   start_layers(m, "attention", "mlp");

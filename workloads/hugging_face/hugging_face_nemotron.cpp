@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Families whose layers are of many kinds: cut by architecture search (nemotron-nas), or each a mixer
-// or a feed-forward alone (nemotron_h).
+// Families with many kinds of layers: cut by architecture search (nemotron-nas), or with layers that are
+// either a mixer or a feed-forward (nemotron_h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ void block_ffn(HuggingFaceConfig c, std::int64_t hidden, HuggingFaceLayer& layer
   } else if (c.has("intermediate_size")) {
     layer.intermediate = c.required("intermediate_size").value;
   } else {
-    // As the class DeciLMForCausalLM does: 2/3 of ffn_mult times hidden, up to the next 256.
+    // As in the class DeciLMForCausalLM: 2/3 of ffn_mult times hidden, rounded up to a multiple of 256.
     const double multiple = c.required_number("ffn_mult");
     const double width =
         std::min(std::floor(2.0 * multiple * static_cast<double>(hidden) / 3.0), kMostWidth);
@@ -61,7 +61,7 @@ void block_ffn(HuggingFaceConfig c, std::int64_t hidden, HuggingFaceLayer& layer
   }
 }
 
-// The first layer's figure becomes that of the model; layers that have the same need not say so.
+// The figure of the first layer that has one becomes that of the model. Layers with the same figure then leave it out.
 Figure common(HuggingFaceLayers& layers, std::int64_t HuggingFaceLayer::*figure) {
   const auto it = std::find_if(layers.begin(), layers.end(),
                                [&](const HuggingFaceLayer& layer) { return layer.*figure > 0; });
@@ -133,7 +133,7 @@ HuggingFaceLayers blocks(HuggingFaceModel& m, std::string_view list_key,
   return layers;
 }
 
-// A mixer and the feed-forward after it, each a layer of its own, as one layer that is both.
+// Joins a layer that is a mixer and the next one that is a feed-forward into one layer that is both.
 HuggingFaceLayers joined(const HuggingFaceLayers& layers) {
   HuggingFaceLayers pairs;
   for (const HuggingFaceLayer& layer : layers) {
@@ -195,7 +195,7 @@ void nemotron_nas(HuggingFaceModel& m) {
   }
 }
 
-// Neither its MLP nor its experts are gated (squared ReLU). The shared experts are one MLP of
+// Its MLP and its experts are not gated (squared ReLU). The shared experts are one MLP of the width
 // moe_shared_expert_intermediate_size.
 void nemotron_h(HuggingFaceModel& m) {
   HuggingFaceConfig& c = m.config;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the families of Hugging Face configurations have in common: each function reads the keys of
-// one part of a model and writes that part of our document.
+// What the families of Hugging Face configurations have in common. Each function reads the keys of one part
+// of a model and writes that part of our document.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace roofcast::workloads {
 
-// One layer in the words of our schema. 0 = that of the model.
+// One layer in the words of our schema. 0: the figure of the model.
 struct HuggingFaceLayer {
   std::string_view mixer = "attention";
   std::string_view ffn = "mlp";
@@ -30,13 +30,13 @@ struct HuggingFaceLayer {
 };
 using HuggingFaceLayers = std::vector<HuggingFaceLayer>;
 
-// A configuration and what has been made of it.
+// A configuration and its translation so far.
 struct HuggingFaceModel {
   HuggingFaceConfig config;
   base::Node document;       // our document, without layers, mtp and notes
   HuggingFaceLayers layers;  // from first to last
   HuggingFaceLayers mtp;
-  bool irregular = false;  // layers follow no pattern: their order is kept
+  bool irregular = false;  // layers follow no pattern, so their order is kept
   std::vector<std::string> notes;
 
   // `group` is a top-level key of our document, or empty for the top itself.
@@ -44,12 +44,12 @@ struct HuggingFaceModel {
   void set(std::string_view group, std::string_view key, bool flag, const base::Place& place);
   void set(std::string_view group, std::string_view key, std::string text,
            const base::Place& place);
-  bool mixes(std::string_view mixer) const;  // whether a layer does
-  bool feeds(std::string_view ffn) const;
+  bool mixes(std::string_view mixer) const;  // whether a layer has this mixer
+  bool feeds(std::string_view ffn) const;    // whether a layer has this feed-forward
 };
 
-// Equal layers as groups. Kinds that stand in one stretch each, and irregular layers, keep their
-// order; otherwise each kind is one group and `interleaved` is set.
+// Equal layers as groups. Layers keep their order if all layers of each kind stand together, or if they are irregular.
+// Otherwise each kind is one group and `interleaved` is set.
 base::Node layer_groups(const HuggingFaceLayers& layers, bool irregular, bool& interleaved);
 
 struct GqaDefaults {
@@ -61,17 +61,17 @@ struct GqaDefaults {
 
 // num_hidden_layers equal layers.
 void start_layers(HuggingFaceModel& m, std::string_view mixer, std::string_view ffn);
-// The mixer of each layer, where layer_types lists them; `linear_attention` is what that means here.
+// Sets the mixer of each layer where layer_types lists them. `linear_attention`: the mixer that this word means.
 void layer_types(HuggingFaceModel& m, std::string_view linear_attention = "");
 void gqa(HuggingFaceModel& m, const GqaDefaults& defaults);
 void mla(HuggingFaceModel& m);
-// The window of the layers that have one.
+// Sets the window of the layers that have one.
 void window(HuggingFaceModel& m);
 void mlp(HuggingFaceModel& m, std::string_view key = "intermediate_size", bool gated = true);
-// The routed experts; false when no layer has any.
+// Sets the routed experts. Returns false when no layer has experts.
 bool moe(HuggingFaceModel& m, std::string_view intermediate_key, bool gated = true);
 void shared_experts(HuggingFaceModel& m, const Figure& count, const Figure& intermediate);
-// Modules of one layer each, with full attention and the feed-forward of the last layer.
+// Sets the multi-token-prediction modules: one layer each, with full attention and the feed-forward of the last layer.
 void mtp(HuggingFaceModel& m, std::string_view key);
 
 // A family of models whose configurations have the same keys.
@@ -82,7 +82,7 @@ struct HuggingFaceFamily {
 };
 std::span<const HuggingFaceFamily> hugging_face_families();
 
-// Families whose layers are of many kinds, in a file of their own.
+// Families with many kinds of layers, in hugging_face_nemotron.cpp.
 void nemotron_nas(HuggingFaceModel& m);
 void nemotron_h(HuggingFaceModel& m);
 

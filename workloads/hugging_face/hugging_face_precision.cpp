@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// quantization_config and dtype of a Hugging Face configuration as a precision of the catalog.
+// Translates quantization_config and dtype of a Hugging Face configuration to a precision of the catalog.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,8 +25,8 @@ std::string text_at(const Node& node, std::string_view path) {
 
 bool is_set(const Node* node) { return node != nullptr && !node->is_null(); }
 
-// Whether the name of a module left as it was, perhaps a pattern, stands for a large part of the
-// language model: not its head, routers and norms, what serves images, or the small projections.
+// `name`: a module that is not quantised, or a pattern. Returns whether it is a large part of the language model. Head,
+// routers, norms, modules for images and small projections are no large part.
 bool is_large_part(std::string_view name) {
   name = name.substr(0, name.find_last_not_of("*.$") + 1);
   const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
@@ -51,7 +51,7 @@ bool leaves_parts(const Node& quantization) {
   return false;
 }
 
-// compressed-tensors: the first group of weights, and whether activations are quantised as well.
+// compressed-tensors: the format of the only group of weights, and whether activations are quantised too.
 std::string of_groups(const Node& quantization) {
   const Node* groups = quantization.find("config_groups");
   if (groups == nullptr || groups->entries.size() != 1) {

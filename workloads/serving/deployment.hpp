@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The `deployment:` section: one mapping for all work, or a pool of replicas for prompts and another for
-// answers.
+// The `deployment:` section: one mapping for all work, or one pool of replicas for prefill and another for
+// decode.
 //
 //   deployment: {tensor_parallel: 8}                        # aggregated
 //   deployment:                                             # disaggregated
@@ -18,11 +18,11 @@
 
 namespace roofcast::workloads {
 
-// Replicas that do one kind of work, with the limits of `serving:` that they override.
+// Replicas that do one kind of work. They may override the limits of `serving:`.
 struct Pool {
   Mapping mapping;  // of one replica
   std::int64_t replicas = 1;
-  SchedulerLimits limits;  // 0: those of `serving:`
+  SchedulerLimits limits;  // 0: the limit of `serving:`
 
   std::int64_t ranks() const { return replicas * mapping.ranks(); }
 };
@@ -34,7 +34,7 @@ struct Pools {
 };
 
 struct Deployment {
-  Mapping mapping;             // the decode pool's where there are pools
+  Mapping mapping;             // that of the decode pool where there are pools
   std::optional<Pools> pools;  // disaggregated
 };
 

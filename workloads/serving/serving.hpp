@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the serving software does beside the kernels.
+// What the serving software does around the kernels: a stack, and what a scenario overrides of it.
 #pragma once
 
 #include <cstdint>
@@ -15,71 +15,77 @@
 
 namespace roofcast::workloads {
 
-// Scheduler limits; a stack has defaults, a scenario may override each.
+// The limits of a scheduler. A stack has defaults; a scenario may override each.
 struct SchedulerLimits {
-  std::int64_t max_tokens_per_iteration = 0;  // prompt chunk and decodes of one iteration
-  std::int64_t max_sequences = 0;             // running at once, per attention-DP rank
-  double memory_fraction = 0.0;               // of the device memory the engine may fill
+  // The budget: prompt tokens and decodes of one iteration.
+  std::int64_t max_tokens_per_iteration = 0;
+  std::int64_t max_sequences = 0;  // running at once, per attention-DP rank
+  double memory_fraction = 0.0;    // share of the device memory that the engine may fill
 };
 
-// What an iteration is made of while prompts wait.
+// What an iteration computes while prompts wait.
 enum class ScheduleOrder : std::uint8_t {
-  mixed,          // a token of every decode, and prompts with what the budget leaves
-  prompts_first,  // prompts alone, as many as fit; decodes when none can be admitted
+  mixed,          // a token of every decode, and prompts in the rest of the budget
+  prompts_first,  // prompts alone, as many as fit; decodes when no prompt can be admitted
 };
 
 // The KV blocks that must be free before a request is admitted.
 enum class Reservation : std::uint8_t {
-  chunk,    // of its first chunk; decodes that find none take those of the request admitted last
-  request,  // of its prompt and a share of its answer, beside what was promised to those that run
+  // The blocks of its first chunk. A decode that finds no free block takes those of the request admitted last.
+  chunk,
+  // The blocks of its prompt and of a share of its answer, beyond those that running requests have reserved.
+  request,
 };
 
-// Which of those that wait is admitted first, and which of those that run loses its blocks to others.
+// Which waiting request is admitted first, and which running request is preempted first.
 enum class Queue : std::uint8_t {
-  arrival,  // the first to come; the last to be admitted
-  priority,  // the greatest priority, of equal ones the first to come; the least, of equal ones the last
+  arrival,  // admits the first to arrive; preempts the last admitted
+  priority,  // admits the greatest priority, then the first to arrive; preempts the least, then the last
 };
 
 // How a stack decides what runs (sim/replay/scheduler.hpp).
 struct SchedulerPolicy {
   ScheduleOrder order = ScheduleOrder::mixed;
   Queue queue = Queue::arrival;
-  bool chunked_prompts = true;  // a prompt is cut where the budget ends; else it waits for one that
-                                // holds it, if any can
+  // true: a prompt is cut where the budget ends. false: it waits for an iteration that can hold all of it, and only a
+  // prompt longer than the budget is cut.
+  bool chunked_prompts = true;
   Reservation reserves = Reservation::chunk;
   double reserved_output = 0.0;  // share of the answer, with Reservation::request
   bool prefix_cache = true;      // blocks of a prompt that were computed before are used again
-  bool delayed_release = false;  // a slot is free an iteration after its last token
-  // Iterations of decodes that waiting prompts let pass until they fill a share of the budget.
+  bool delayed_release = false;  // a slot is free one iteration after its last token
+  // Waiting prompts let up to batch_wait_iterations iterations of decodes pass, until both together fill
+  // batch_wait_fill of the budget.
   std::int64_t batch_wait_iterations = 0;
   double batch_wait_fill = 0.0;
-  // Iterations after which waiting prompts go to the ranks of attention DP though not each gets one, while all decode.
+  // With attention DP, while all ranks decode: prompts wait until there is one for each rank, but at most so many
+  // iterations.
   std::int64_t rank_wait_iterations = 0;
-  // Decode iterations after which new requests are looked for; they are after every one with prompts too.
+  // The scheduler looks for new requests after so many iterations of decodes, and after every one with prompts.
   std::int64_t receive_iterations = 1;
-  std::int64_t stream_interval = 1;  // tokens of an answer in a message to the client
+  std::int64_t stream_interval = 1;  // tokens of an answer in one message to the client
 };
 
 // Which of several replicas a request goes to.
 enum class Router : std::uint8_t {
-  round_robin,   // one after the other
-  least_loaded,  // the fewest requests that run or wait
-  prefix_aware,  // the most of the prompt in its KV cache, unless loads are too uneven
-  session,       // where the session's first request went, which is the least loaded
+  round_robin,   // one after another
+  least_loaded,  // the one with the fewest running and waiting requests
+  prefix_aware,  // the one that has most of the prompt in its KV cache, unless loads are too uneven
+  session,       // the one of the session's first request, which was the least loaded then
 };
 
-// What a stack's memory_fraction is a fraction of, and what it must hold.
+// The memory of which memory_fraction of a stack is a fraction, and what that fraction must hold.
 enum class FractionOf : std::uint8_t {
-  device,  // of the device: weights, activations, reserve and cache (vLLM's gpu_memory_utilization)
-  weights_and_cache,  // of the device: weights and cache only (SGLang's mem_fraction_static)
-  free_memory,  // of what the model leaves free: the cache (TensorRT-LLM's free_gpu_memory_fraction)
+  device,  // the device: weights, activations, reserve, cache (vLLM's gpu_memory_utilization)
+  weights_and_cache,  // the device: weights and cache only (SGLang's mem_fraction_static)
+  free_memory,  // what the model leaves free: the cache (TensorRT-LLM's free_gpu_memory_fraction)
 };
 
-// How far forecasts were from servers of this stack: 5 % and 95 % quantiles of measured / predicted.
+// How far forecasts were from measured servers of this stack.
 struct ServedError {
-  std::int64_t rows = 0;
-  double median = 0.0;  // of |predicted / measured − 1|
-  double low = 1.0, high = 1.0;
+  std::int64_t rows = 0;         // measurements
+  double median = 0.0;           // of |predicted / measured − 1|
+  double low = 1.0, high = 1.0;  // 5 % and 95 % quantiles of measured / predicted
 };
 
 struct Stack {
@@ -90,53 +96,55 @@ struct Stack {
   std::int64_t kv_block_tokens = 1;
   FractionOf fraction_of = FractionOf::device;
   base::Bytes runtime_reserve;       // context, graphs, workspaces
-  base::Bytes collective_reserve;    // more of it where ranks communicate: buffers of collectives
+  base::Bytes collective_reserve;    // in addition where ranks communicate: buffers of collectives
   base::Seconds iteration_overhead;  // host time of an iteration
-  base::Seconds sequence_overhead;   // more of it for each running sequence
+  base::Seconds sequence_overhead;   // host time in addition for each running sequence
   bool asynchronous = false;  // the host prepares an iteration while the GPU runs the one before
   base::Seconds request_overhead;  // once a request: HTTP, first detokenisation
-  // Of the front end, which does one thing after the other (sim/replay/front_end.hpp).
-  base::Seconds intake_overhead;   // of a request
-  base::Seconds token_overhead;    // of a prompt token: tokenisation
-  base::Seconds message_overhead;  // of a message to a client: detokenisation, HTTP
-  double hidden_launch = 0.0;      // share of a kernel's launch behind the kernel before
-  base::Seconds eager_operator;    // host time of an operator where prompts rule out a CUDA graph
-  // Such operators beyond those that are counted, of a layer of latent attention and of one of experts.
+  // Times of the front end, which does one thing after another (sim/replay/front_end.hpp).
+  base::Seconds intake_overhead;   // for each request
+  base::Seconds token_overhead;    // for each prompt token: tokenisation
+  base::Seconds message_overhead;  // for each message to a client: detokenisation, HTTP
+  double hidden_launch = 0.0;      // share of the launch of a kernel that the kernel before hides
+  // Host time of an operator in eager mode, where prompts rule out a CUDA graph.
+  base::Seconds eager_operator;
+  // Operators in eager mode beyond those of the graph: in a layer with MLA, and in a layer with experts.
   double latent_operators = 0.0;
   double expert_operators = 0.0;
-  // Of an iteration with prompts, as many as graphs cover, but for attention (piecewise CUDA graphs).
+  // The most tokens of an iteration with prompts that CUDA graphs cover, without attention (piecewise CUDA graphs).
   std::int64_t graph_tokens = 0;
   Fusion fusion;
   ServedError ttft_error;
   ServedError tpot_error;
 };
 
-// What the front end takes for a request of so many prompt tokens before it passes it on.
+// The time that the front end needs for a request of so many prompt tokens before it passes the request on.
 inline base::Seconds intake_time(const Stack& stack, double tokens) {
   return stack.intake_overhead + tokens * stack.token_overhead;
 }
 
-// What a request of so many prompt tokens passes before the scheduler sees it.
+// The time from sending a request of so many prompt tokens until the scheduler sees it.
 inline base::Seconds request_time(const Stack& stack, std::int64_t tokens) {
   return stack.request_overhead + intake_time(stack, static_cast<double>(tokens));
 }
 
-// What of a step's own work, beside ring attention, runs while experts' tokens are exchanged.
+// Which work of an iteration is overlapped with the exchange of tokens between experts. (Ring attention is always
+// overlapped with its communication.)
 enum class Overlap : std::uint8_t {
   none,
-  shared_experts,  // those of the same tokens, beside the dispatch
+  shared_experts,  // the shared experts of the same tokens, with the dispatch
   two_batches,     // the other half of the batch (sim/iteration/batch_overlap.hpp)
 };
 
-// Host memory of one replica, each GPU's share behind its own link, for KV blocks that its caches evict
-// (sim/replay/host_cache.hpp).
+// Host memory of one replica for KV blocks that its caches evict (sim/replay/host_cache.hpp). Each GPU reaches its
+// share over its own link.
 struct KvOffload {
   base::Bytes capacity;  // 0: none
   std::optional<base::BytesPerSecond>
-      bandwidth;  // of a GPU's link, one direction; the chip's PCIe port
+      bandwidth;  // of a GPU's link, one direction; absent: its PCIe port
 };
 
-// The `serving:` section: a stack and what the scenario overrides.
+// The `serving:` section: a stack and what the scenario overrides of it.
 struct Serving {
   Stack stack;
   SchedulerLimits limits;
@@ -144,7 +152,7 @@ struct Serving {
   KvOffload kv_offload;
   Speculation speculation;
   Overlap overlap = Overlap::none;
-  std::int64_t replicas = 1;  // each with the ranks of the mapping
+  std::int64_t replicas = 1;  // each has the ranks of the mapping
   Router router = Router::least_loaded;
 };
 

@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t kMostDraftTokens = 64;
 constexpr double kMostNodes = 1024.0;
 
-// a + a² + … of `count` positions.
+// a + a² + … + a^count.
 double geometric(double a, std::int64_t count) {
   double sum = 0.0;
   double power = 1.0;
@@ -30,7 +30,7 @@ double geometric(double a, std::int64_t count) {
   return sum;
 }
 
-// The a whose geometric sum is `sum`, of 0 to count.
+// The a for which geometric(a, count) = sum, by bisection. 0 ≤ sum ≤ count.
 double ratio_of(double sum, std::int64_t count) {
   double least = 0.0;
   double most = 1.0;
@@ -57,6 +57,7 @@ std::string_view name(DraftMethod method) {
   return {};
 }
 
+// In the functions below `reached` is P(X > k) = a₁·…·a_k.
 double Speculation::tokens_per_iteration() const {
   double mean = 1.0;
   double reached = 1.0;
@@ -95,6 +96,10 @@ std::int64_t Speculation::accepted(double uniform) const {
   return kept;
 }
 
+// from, to   positions between two measured lengths
+// mean       E[X] at `from`
+// more       tokens that the positions between add to E[X]
+// reached    probability that position `from` is kept
 std::vector<double> acceptance_of(const MeasuredAcceptance& measured, std::int64_t draft_tokens) {
   std::vector<double> acceptance;
   std::int64_t from = 0;
@@ -105,7 +110,7 @@ std::vector<double> acceptance_of(const MeasuredAcceptance& measured, std::int64
     const double more = measured.tokens_per_iteration[i] - mean;
     const std::int64_t positions = to - from;
     if (more < 0.0 || more > reached * static_cast<double>(positions)) {
-      // No chain yields these two; the mean of the longer draft alone.
+      // No chain has both means. Only that of the longer draft is used.
       acceptance.assign(static_cast<std::size_t>(to),
                         ratio_of(measured.tokens_per_iteration[i] - 1.0, to));
     } else {
@@ -246,7 +251,7 @@ void read(base::Fields& f, Speculation& s) {
                          {"draft model", DraftMethod::model},
                          {"ngram", DraftMethod::ngram}});
   f.integer("draft_tokens", s.draft_tokens, {0.0, static_cast<double>(kMostDraftTokens)});
-  // Nothing to size by when it is wrong.
+  // A wrong value is a problem already; it must not set the size of vectors.
   s.draft_tokens = std::clamp<std::int64_t>(s.draft_tokens, 0, kMostDraftTokens);
   std::vector<double> branches;
   read_tree(f, s, branches);

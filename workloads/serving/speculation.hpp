@@ -1,30 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Speculative decoding: how answers are drafted, and how much of a draft is accepted.
+// Speculative decoding: how tokens are drafted, and how many drafted tokens are accepted.
 //
-// A decode step verifies draft_tokens = g tokens of each sequence at once, one after the other (a chain), and
-// keeps those before the first that the model itself would not have chosen, and one of its own. With aᵢ the
-// probability that draft token i is kept when those before it are:
+// An iteration verifies draft_tokens = g tokens of each sequence at once, one after another (a chain). It
+// keeps those before the first token that the model itself would not have chosen, and adds one of the model's
+// own.
 //
-//   tokens a step   X, 1 ≤ X ≤ g + 1, P(X > k) = a₁·…·a_k, E[X] = 1 + Σ_k a₁·…·a_k
-//                   (arXiv 2211.17192, there with equal aᵢ)
-//   steps of n      (n + e) / E[X], e = (E[X²]/E[X] − 1)/2: what the last step makes beyond the end (the mean
-//                   excess of a renewal process), at least one
+//   tokens an iteration   X, 1 ≤ X ≤ g + 1, P(X > k) = a₁·…·a_k, E[X] = 1 + Σ_k a₁·…·a_k
+//                         (arXiv 2211.17192, there with equal aᵢ)
+//   iterations of n       (n + e) / E[X], at least 1
 //
-// A tree of drafts (SpecInfer, arXiv 2305.09781; EAGLE-2, arXiv 2406.16858) verifies `nodes` tokens, some of which
-// begin alike: node by node its probability is the product of those on its path, and of the nodes of a level at most
-// one is kept. So a tree is a chain of its levels, with
+//   aᵢ    –       probability that draft token i is kept if those before it are
+//   E[X]  tokens  acceptance length
+//   n     tokens  of an answer
+//   e     tokens  (E[X²]/E[X] − 1)/2: what the last iteration makes beyond the end (mean excess of a renewal process)
 //
-//   a₁·…·a_k  =  Σ over the nodes of level k of their paths' products,   E[X] = 1 + Σ over all nodes
+// A tree of drafts (SpecInfer, arXiv 2305.09781; EAGLE-2, arXiv 2406.16858) verifies `nodes` tokens, and some
+// of its paths begin alike. The probability of a node is the product of the probabilities on its path. At
+// most one node of a level is kept. So a tree is a chain of its levels, with
 //
-// With `branches`, the probabilities that the draft's first, second, … choice is right, the nodes are those with the
-// greatest products (EAGLE-2 chooses them so, by the draft's confidence).
+//   a₁·…·a_k  =  Σ over the nodes of level k of the products of their paths,   E[X] = 1 + Σ over all nodes
 //
-// Published are mean lengths E[X], some for several g. The aᵢ behind them: between two measured g they are
-// equal, so that a table of every g gives each position its own and one mean alone gives all the same
-// (where a longer draft was measured to yield less, the mean of that g alone is taken).
+// `branches` are the probabilities that the first, second, … choice of the draft model is right. With them
+// the nodes are those with the greatest products (EAGLE-2 chooses them so, by the confidence of the draft
+// model).
 //
-// Who drafts: sim/iteration/draft_model.hpp.
+// Mean lengths E[X] are published, some for several g. The aᵢ behind them are equal between two measured g.
+// So a table of every g gives each position its own aᵢ, and one mean alone gives all positions the same.
+// Where a longer draft was measured to yield less, only the mean of that g is used.
+//
+// sim/iteration/draft_model.hpp has the cost of drafting.
 #pragma once
 
 #include <cstdint>
@@ -41,14 +46,14 @@
 namespace roofcast::workloads {
 
 enum class DraftMethod : std::uint8_t {
-  mtp,  // the model's own multi-token-prediction modules, the last one again where they are too few
-  eagle,  // a layer of the model's shape, with its embedding and head (arXiv 2401.15077)
+  mtp,  // the multi-token-prediction modules of the model; the last one again where they are too few
+  eagle,  // one layer of the model's shape, with its embedding and head (arXiv 2401.15077)
   model,  // another, smaller model
-  ngram,  // text that stood before: costs nothing
+  ngram,  // earlier text: costs nothing
 };
 std::string_view name(DraftMethod method);
 
-// What was measured of a draft: E[X] by g.
+// Measurements of a draft model: E[X] by g.
 struct MeasuredAcceptance {
   std::string id;
   std::string name;
@@ -59,27 +64,29 @@ struct MeasuredAcceptance {
 // The `serving.speculative:` group.
 struct Speculation {
   DraftMethod method = DraftMethod::ngram;
-  std::int64_t draft_tokens = 0;       // 0: no speculation; levels of a tree
-  std::int64_t nodes = 0;              // of a tree; 0: a chain
-  std::int64_t width = 1;              // tokens of a sequence that a pass of the draft goes on from
-  std::vector<double> acceptance;      // aᵢ, of draft_tokens positions
-  std::optional<Architecture> model;   // of DraftMethod::model
-  std::int64_t tensor_parallel = 1;    // of that model
-  std::optional<Precision> precision;  // of what drafts; the model's own when left out
+  std::int64_t draft_tokens = 0;      // g, or the levels of a tree; 0: no speculation
+  std::int64_t nodes = 0;             // of a tree; 0: a chain
+  std::int64_t width = 1;             // tokens of a sequence that a pass of the draft model extends
+  std::vector<double> acceptance;     // aᵢ of draft_tokens positions
+  std::optional<Architecture> model;  // with DraftMethod::model
+  std::int64_t tensor_parallel = 1;   // of that model
+  std::optional<Precision> precision;  // of the draft model; when left out, that of the model
 
   bool drafts() const { return draft_tokens > 0; }
   std::int64_t verified() const { return nodes > 0 ? nodes : draft_tokens; }
   std::int64_t query_tokens() const { return 1 + verified(); }
-  double tokens_per_iteration() const;      // E[X]
-  double steps(std::int64_t tokens) const;  // that make so many on average
-  std::int64_t accepted(
-      double uniform) const;  // of a draft: X − 1 by inversion of a number of [0, 1)
+  double tokens_per_iteration() const;  // E[X]
+  // The mean number of iterations that make so many tokens.
+  double steps(std::int64_t tokens) const;
+  // X − 1, the accepted tokens of one draft, by inversion of a uniform number in [0, 1).
+  std::int64_t accepted(double uniform) const;
 };
 
-// aᵢ of `draft_tokens` positions behind means by draft length, which are measured up to that length or further.
+// The aᵢ of `draft_tokens` positions behind measured means by draft length. Means must be measured up to that length or
+// further.
 std::vector<double> acceptance_of(const MeasuredAcceptance& measured, std::int64_t draft_tokens);
 
-// aᵢ of the levels of the tree of so many nodes with the greatest products of branches.
+// The aᵢ of the levels of a tree: the tree of so many nodes with the greatest products of branches.
 std::vector<double> acceptance_of_tree(const std::vector<double>& branches, std::int64_t levels,
                                        std::int64_t nodes);
 

@@ -11,8 +11,8 @@ namespace {
 
 constexpr base::Range kCount{1.0, 1e9};
 constexpr std::uint64_t kMostChildren = 1000;
-constexpr double kMostTurns = 20'000.0;     // of a task, on average
-constexpr std::int64_t kLongest = 100'000;  // turns of a session; what is drawn beyond is cut
+constexpr double kMostTurns = 20'000.0;     // turns of a task, on average
+constexpr std::int64_t kLongest = 100'000;  // turns of a session; longer draws are cut
 
 void read(base::Fields& f, Duration& duration) {
   f.quantity("time", duration.time, base::not_negative);
@@ -55,7 +55,13 @@ class TaskMaker {
   }
 
  private:
-  // `task`: takes the sub-agents; none of those send any.
+  // Draws one session. Its sub-agents are added to `task`; a sub-agent has no task and sends none.
+  //
+  // input   tokens  context of the next turn
+  // known   tokens  of the session in the KV cache after the last turn
+  // shared  tokens  that all sessions have in common, in whole blocks
+  // result  tokens  results of tools, or last answers of sub-agents
+  // fork    –       place of a sub-agent's stream of random numbers
   std::vector<AgentTurn> session(const AgentSessions& of, std::uint64_t number, std::uint64_t place,
                                  AgentTask* task) {
     base::Random random(base::fnv(base::fnv(seed_, number), place), "agent");
@@ -104,7 +110,8 @@ class TaskMaker {
     return turns;
   }
 
-  // Of a turn's calls, side by side: one more than the whole part with the rest as its probability.
+  // The time of the calls of one turn, which run at the same time. Their number is the whole part of tool_calls, and
+  // one more with the fraction as its probability.
   base::Seconds tool_time(base::Random& random) {
     const double whole = std::floor(agents_.tool_calls);
     const auto calls =
@@ -138,7 +145,7 @@ class Writer {
   }
 
   void add(const AgentTask& task) {
-    std::vector<std::size_t> first;  // request of each session
+    std::vector<std::size_t> first;  // index of the first request of each session
     std::size_t next = requests_.requests.size();
     for (const std::vector<AgentTurn>& session : task.sessions) {
       first.push_back(next);
@@ -177,7 +184,8 @@ class Writer {
     base::Random random(base::fnv(seed_, static_cast<std::uint64_t>(session_)), "agent blocks");
     for (std::size_t i = 0; i < session.size(); ++i) {
       const AgentTurn& turn = session[i];
-      if (i == 0 || turn.own_known == 0) {  // blocks that nobody has yet, up to the next rewriting
+      if (i == 0 || turn.own_known == 0) {
+        // The context begins or was rewritten: it gets new blocks for all turns until the next rewriting.
         std::size_t last = i;
         while (last + 1 < session.size() && session[last + 1].own_known > 0) {
           ++last;
@@ -253,6 +261,7 @@ void read(base::Fields& f, Agents& a) {
   }
 }
 
+// The last turn of a session cannot fork.
 double mean_turns(const Agents& a) {
   const double turns = mean(a.sessions.turns);
   const double forks = a.subagents ? std::max(0.0, turns - 1.0) * a.subagents->probability *

@@ -55,8 +55,14 @@ Burstiness burstiness(const Arrivals& arrivals) {
     case ArrivalProcess::mmpp:
       break;
   }
-  // Phase i is left for i + 1 alone, so what Poisson's equation asks for is a running sum; the constant that
-  // it leaves open multiplies Σ π(r − λ) = 0.
+  // V is Σ π(r − λ)·g, where g solves Poisson's equation of the phases. Phase i is followed by i + 1 only, so g is a
+  // running sum. Its constant is open and multiplies Σ π(r − λ) = 0.
+  //
+  //   cycle     s    Σ sojourns
+  //   more      1/s  r − λ
+  //   ahead     –    g, before phase i
+  //   variance  1/s  cycle · Σ π(r − λ)²
+  //   integral  –    cycle · V
   double cycle = 0.0;
   double ahead = 0.0;
   double variance = 0.0;
@@ -92,7 +98,8 @@ ArrivalTimes::ArrivalTimes(Arrivals arrivals, const base::Random& random)
       sojourns.push_back(sojourn.si());
     }
     phase_ = base::Discrete(sojourns)(random_);
-    phase_left_s_ = random_.exponential(sojourns[phase_]);  // memoryless: a whole one is left
+    // Memoryless: the rest of a phase is as long as a whole one.
+    phase_left_s_ = random_.exponential(sojourns[phase_]);
   }
 }
 

@@ -7,9 +7,9 @@
 namespace roofcast::workloads {
 namespace {
 
-constexpr std::int64_t kEach = 32;
-constexpr double kRatio = 1.25;
-constexpr double kAll = 1.0 - 1e-9;
+constexpr std::int64_t kEach = 32;   // tokens; shorter lengths have a cell each
+constexpr double kRatio = 1.25;      // end of a longer cell / end of the one before
+constexpr double kAll = 1.0 - 1e-9;  // the probability that is covered
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A distribution of lengths as cells, short lengths one by one: for functions such as 1/n, of which nodes_of() would
-// miss what the shortest add.
+// A distribution of lengths as cells, with one cell for each short length. Functions such as 1/n need it:
+// nodes_of() would miss the part of the shortest lengths.
 #pragma once
 
 #include <vector>
@@ -10,10 +10,11 @@
 
 namespace roofcast::workloads {
 
-// Each length to 32 and cells of 1.25 times the one before beyond, at their middles; weights add up to 1.
+// One cell for each length up to 32; beyond, cells end at 1.25 times the end of the one before. A cell stands at its
+// middle. Weights add up to 1.
 std::vector<WeightedLength> cells_of(const Lengths& lengths);
 
-// Probability of no more than so many tokens, as drawn.
+// The probability that a drawn length has at most so many tokens.
 double share_up_to(const Lengths& lengths, std::int64_t tokens);
 
 }  // namespace roofcast::workloads

@@ -36,8 +36,8 @@ struct Node {
   double x;
   double weight;
 };
-// Abramowitz, Stegun: Handbook of Mathematical Functions (1964), tables 25.4 and 25.10; weights add up to 1,
-// Hermite's nodes are those of the standard normal distribution.
+// Abramowitz, Stegun: Handbook of Mathematical Functions (1964), tables 25.4 and 25.10. Weights add up to 1. Hermite's
+// nodes are those of the standard normal distribution.
 constexpr Node kLegendre[kLengthNodes] = {
     {-0.9491079123427585, 0.0647424830844348}, {-0.7415311855993945, 0.1398526957446383},
     {-0.4058451513773972, 0.1909150252525595}, {0.0, 0.2089795918367347},
@@ -49,7 +49,7 @@ constexpr Node kHermite[kLengthNodes] = {
     {1.154405394739968, 0.240123178605013},     {2.366759410734541, 0.0307571239675865},
     {3.750439717725742, 0.000548268855972218}};
 
-struct Normal {  // of the logarithm
+struct Normal {  // the distribution of the logarithm of a lognormal number
   double mu;
   double sigma;
 };
@@ -58,7 +58,11 @@ Normal normal_of(const Lengths& lengths) {
   return {std::log(lengths.mean) - 0.5 * variance, std::sqrt(variance)};
 }
 
-// E[min(max(X, least), most)^order] of a lognormal X.
+// E[min(max(X, least), most)^order] of a lognormal X, with ln X normal with mean mu and deviation sigma:
+//
+//   leastⁿ·F(least, 0) + exp(n·mu + n²·sigma²/2)·(F(most, n·sigma) − F(least, n·sigma)) + mostⁿ·(1 − F(most, 0))
+//
+// F(x, shift) = Φ((ln x − mu)/sigma − shift), `below` in the code.
 double clamped_moment(const Lengths& lengths, int order) {
   const auto n = static_cast<double>(order);
   const auto least = static_cast<double>(lengths.least);

@@ -2,7 +2,7 @@
 //
 // How many tokens a prompt or an answer has, as a distribution:
 //
-//   1024                                            every one
+//   1024                                            all lengths are equal
 //   {uniform: [820, 1024]}                          each of 820..1024 equally often
 //   {lognormal: {mean: 1000, cv: 1.2, max: 8192}}   rounded, then clamped to 1..max; mean and cv are those
 //                                                   before clamping
@@ -22,23 +22,23 @@ struct Lengths {
   enum class Shape : std::uint8_t { fixed, uniform, lognormal };
 
   Shape shape = Shape::fixed;
-  std::int64_t least = 1;  // of fixed, both are the length
-  std::int64_t most = 1;
-  double mean = 1.0;  // of lognormal
-  double cv = 0.0;
+  std::int64_t least = 1;  // tokens; with fixed, least and most are both the length
+  std::int64_t most = 1;   // tokens
+  double mean = 1.0;       // tokens, of lognormal
+  double cv = 0.0;         // of lognormal
 };
 
-// `key` of `f` is a number or a map; an optional one that is absent leaves `least`, as fixed length.
+// `key` of `f` is a number or a map. An optional key that is absent gives the fixed length `least`.
 void read(base::Fields& f, std::string_view key, Lengths& lengths,
           base::Need need = base::required);
 
-double mean(const Lengths& lengths);  // of what is drawn, without its rounding
+double mean(const Lengths& lengths);  // of drawn lengths, without their rounding
 inline std::int64_t longest(const Lengths& lengths) { return lengths.most; }
-// Variance over mean², as drawn.
+// Variance over mean² of drawn lengths.
 double squared_variation(const Lengths& lengths);
 
-// A distribution as a few lengths with weights that add up to 1: Gauss's nodes (Legendre, Hermite), which
-// give smooth functions of the length their mean.
+// A distribution as a few lengths with weights that add up to 1: Gauss's nodes (Legendre, Hermite). The weighted sum of
+// a smooth function at these lengths is its mean.
 struct WeightedLength {
   double tokens = 0.0;
   double weight = 0.0;

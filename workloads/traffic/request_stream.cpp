@@ -26,7 +26,7 @@ void read(base::Fields& f, Priorities& p) {
 
 namespace {
 
-// What agents leave to say: when requests begin and what must be kept.
+// The keys that also hold with agents: the seed and the objectives.
 void read_rest(base::Fields& f, RequestStream& s) {
   f.integer("seed", s.seed, base::not_negative, base::optional);
   f.group(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The `traffic:` section: what clients ask of one replica.
+// The `traffic:` section: what clients ask of all replicas.
 //
 //   traffic: {input_tokens: 2048, output_tokens: 512, concurrency: 64}
 //
@@ -13,9 +13,9 @@
 //     seed: 1
 //     objectives: {ttft: 2 s, tpot: 50 ms}
 //
-// With `concurrency` clients each wait for their answer and send the next request (closed loop); with
-// `arrivals` requests come by themselves (open loop). With `agents` in place of both and the lengths clients
-// are agents that work at tasks (workloads/traffic/agents.hpp).
+// `concurrency` is a closed loop: each client waits for its answer and then sends the next request.
+// `arrivals` is an open loop: requests arrive whether or not earlier ones are done. `agents` replaces both
+// and the lengths: clients are agents that work at tasks (workloads/traffic/agents.hpp).
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@
 
 namespace roofcast::workloads {
 
-// What a request must keep to count as good; absent ones hold.
+// The objectives that a good request meets. An absent objective is always met.
 struct Objectives {
   std::optional<base::Seconds> ttft;
   std::optional<base::Seconds> tpot;
@@ -40,7 +40,7 @@ struct Objectives {
   bool any() const { return ttft || tpot || end_to_end; }
 };
 
-// What share of the requests has which priority, as weights; each draws its own.
+// The priorities of requests, drawn for each request with these weights.
 struct Priorities {
   std::vector<std::int64_t> values;
   std::vector<std::int64_t> weights;
@@ -49,23 +49,24 @@ struct Priorities {
 struct RequestStream {
   Lengths input;
   Lengths output;
-  std::int64_t cached_tokens = 0;    // of each input, already in the KV cache
-  std::int64_t images = 0;           // of each request; their tokens are some of the input
+  std::int64_t cached_tokens = 0;    // tokens of each input that are already in the KV cache
+  std::int64_t images = 0;           // images of each request; their tokens are part of the input
   std::int64_t concurrency = 0;      // 0 in an open loop
   std::optional<Arrivals> arrivals;  // of an open loop
   std::optional<std::int64_t> requests;
-  std::optional<Priorities> priorities;  // all 0 without
+  std::optional<Priorities> priorities;  // when left out, all requests have priority 0
   std::int64_t seed = 1;
   Objectives objectives;
-  std::optional<Agents> agents;  // who decide all but seed and objectives
+  std::optional<Agents> agents;  // replaces everything but seed and objectives
 };
 
 void read(base::Fields& f, RequestStream& stream);
 
-// Mean lengths, and how they vary about them; of agents, those of their turns.
+// Mean lengths and their variation. For agents, those of their turns.
 Traffic mean_traffic(const RequestStream& stream);
 
-// As many as the stream says, else ten a client or a thousand; of agents, all turns of as many tasks. Those of a closed loop arrive at 0.
+// As many requests as the stream says, else ten a client, else a thousand. For agents, all turns of as many tasks.
+// Requests of a closed loop arrive at 0.
 Requests draw_requests(const RequestStream& stream);
 
 }  // namespace roofcast::workloads

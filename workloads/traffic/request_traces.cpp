@@ -39,7 +39,7 @@ void sort_by_arrival(std::vector<Request>& requests) {
 
 // ---- Tables -------------------------------------------------------------------------------------
 
-// One column of a table; knows how to say that a cell of it is wrong.
+// One column of a table, with the messages for wrong cells.
 class Column {
  public:
   Column(const base::CsvTable& table, std::string_view name)
@@ -53,7 +53,7 @@ class Column {
     }
     return *value;
   }
-  // The tables have no column that may hold a line end, so a row is a line.
+  // No column of these tables may hold a line end, so a row is a line.
   [[noreturn]] void fail(std::size_t row, std::string_view expected) const {
     throw base::InputError(fmt::format("{}:{}: error: {}: {}, not \"{}\"", table_.name(), row + 2,
                                        table_.columns()[index_], expected, text(row)));

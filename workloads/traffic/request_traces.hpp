@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests as somebody recorded them. The format is told by the first line; gzip is told by the first
-// bytes.
+// Recorded requests. The first line tells the format; the first bytes tell gzip.
 //
-//   arrival_s,input_tokens,output_tokens[,session][,priority]    ours; session is a whole number or empty;
+//   arrival_s,input_tokens,output_tokens[,session][,priority]    our own; session is a whole number or empty;
 //                                                       priority from 0 on, the greater goes first
 //   TIMESTAMP,ContextTokens,GeneratedTokens             Azure LLM inference traces 2023 and 2024
 //     2023-11-16 18:17:03.9799600,4808,10               (Azure/AzurePublicDataset)
@@ -11,8 +10,8 @@
 //                                                       Mooncake (kvcache-ai/Mooncake): one object a line,
 //                                                       milliseconds, hashes of blocks of 512 tokens
 //
-// Azure's first request arrives at 0. Requests out of order are put in order. A request has at least
-// one token in and out. What cannot be read is an InputError with file, line and column.
+// The first request of an Azure trace arrives at 0. Requests out of order are put in order. A request has at
+// least one token in and one out. A text that cannot be read is an InputError with file, line and column.
 #pragma once
 
 #include <filesystem>
@@ -22,7 +21,7 @@
 
 namespace roofcast::workloads {
 
-// `name` is what messages call the text.
+// `name`: the name of the text in messages.
 Requests parse_requests(std::string text, const std::string& name);
 Requests read_requests(const std::filesystem::path& file);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests in the order they arrive: drawn from distributions, or read from a trace
+// Requests in the order of their arrival: drawn from distributions, or read from a trace
 // (workloads/traffic/request_traces.hpp).
 #pragma once
 
@@ -19,22 +19,22 @@ struct Request {
   base::Seconds arrival;
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
-  std::int64_t priority = 0;  // the greater goes first, where a scheduler heeds it
-  std::int32_t session = -1;  // requests of one conversation share it; -1: of none
-  std::int32_t task =
-      -1;  // sessions of one task share it (workloads/traffic/agents.hpp); -1: of none
-  std::uint32_t block_count = 0;  // of its prompt, in Requests::blocks; 0: not known
+  std::int64_t priority = 0;  // the greater goes first, where the scheduler has priorities
+  std::int32_t session = -1;  // number of its conversation; -1: none
+  // Number of its task, which has sessions (workloads/traffic/agents.hpp); -1: none.
+  std::int32_t task = -1;
+  std::uint32_t block_count = 0;  // blocks of its prompt in Requests::blocks; 0: not known
   std::size_t first_block = 0;
 };
 
-// A request that is sent when those that it follows are answered, each some time ago.
+// `request` is sent `delay` after request `after` is answered. A request with several such entries waits for all.
 struct FollowUp {
   std::int32_t after = 0;
   std::int32_t request = 0;
   base::Seconds delay;
 };
 
-// What takes a time that varies: lognormal, `cv` its coefficient of variation.
+// A time that varies: lognormal with mean `time` and coefficient of variation `cv`.
 struct Duration {
   base::Seconds time;
   double cv = 0.0;
@@ -43,7 +43,7 @@ struct Duration {
   }
 };
 
-// What every request passes before it is sent to a server of answers: first come, first served.
+// A stage that every request passes before it is sent to the model: `servers` servers, first come, first served.
 struct Stage {
   Duration service;
   std::int64_t servers = 1;
@@ -51,26 +51,26 @@ struct Stage {
 
 struct Requests {
   std::vector<Request> requests;  // by arrival
-  // Hashes of the blocks of prompts. Equal hashes mean equal blocks after equal blocks, so what two
-  // requests can share are the hashes that they have in common from the start.
+  // Hashes of the blocks of prompts. Equal hashes mean equal blocks after equal blocks. So two requests can share the
+  // blocks whose hashes are equal from the start.
   std::vector<std::uint64_t> blocks;
-  std::int64_t block_tokens = 0;     // of every block but a prompt's last
-  bool blocks_have_answers = false;  // blocks go on in the answer, which later prompts repeat
-  std::vector<FollowUp> follow_ups;  // by `after`; what follows has no arrival of its own
-  std::vector<Stage> stages;         // one after the other
-  std::uint64_t seed = 0;            // of what stages and thinking take
-  Duration think;  // of a client in a closed loop, before the next that follows none
+  std::int64_t block_tokens = 0;     // tokens of every block but the last of a prompt
+  bool blocks_have_answers = false;  // blocks continue in the answer, which later prompts repeat
+  std::vector<FollowUp> follow_ups;  // by `after`; a request that follows has no arrival of its own
+  std::vector<Stage> stages;         // one after another
+  std::uint64_t seed = 0;            // of the times of stages and thinking
+  Duration think;  // time of a client in a closed loop before it sends a request that follows none
 
   std::span<const std::uint64_t> blocks_of(const Request& request) const {
     return std::span(blocks).subspan(request.first_block, request.block_count);
   }
 };
 
-// Arrivals, inputs and outputs have a stream of chance each: another rate meets the same lengths.
+// Arrivals, inputs and outputs each have their own stream of random numbers, so another rate has the same lengths.
 Requests draw_requests(const Arrivals& arrivals, const Lengths& input, const Lengths& output,
                        std::size_t count, std::uint64_t seed);
-// Pairs of input and output from a trace, drawn with replacement, without sessions and blocks. A
-// trace without requests is a std::logic_error.
+// The same with pairs of input and output from a trace, drawn with replacement, without sessions and blocks. A trace
+// without requests is a std::logic_error.
 Requests draw_requests(const Arrivals& arrivals, const Requests& trace, std::size_t count,
                        std::uint64_t seed);
 

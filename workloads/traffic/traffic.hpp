@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The traffic that an estimate sees: means and variations. workloads/traffic/request_stream.hpp reads it.
+// The traffic as an estimate sees it: means and variations. workloads/traffic/request_stream.hpp reads it.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ namespace roofcast::workloads {
 
 struct SampledAgents;
 
-// A closed loop of `concurrency` clients of all replicas, or an open one whose requests arrive by
-// themselves (workloads/traffic/request_stream.hpp reads them).
+// A closed loop of `concurrency` clients over all replicas, or an open loop.
 struct Traffic {
-  std::int64_t input_tokens = 0;  // means
-  std::int64_t output_tokens = 0;
-  std::int64_t concurrency = 0;           // 0 in an open loop
-  std::int64_t cached_tokens = 0;         // of the input, already in the KV cache (prefix reuse)
+  std::int64_t input_tokens = 0;   // mean
+  std::int64_t output_tokens = 0;  // mean
+  std::int64_t concurrency = 0;    // 0 in an open loop
+  std::int64_t cached_tokens = 0;  // input tokens that are already in the KV cache (prefix cache)
   std::optional<Arrivals> arrivals = {};  // of an open loop
-  Lengths input = {};                     // how lengths vary; of Shape::fixed, all are the mean
+  Lengths input = {};  // variation of lengths; with Shape::fixed, all are the mean
   Lengths output = {};
-  std::int64_t images = 0;  // of each request, whose tokens are some of the input
-  std::shared_ptr<const SampledAgents> agents = {};  // whose turns these are means of
+  std::int64_t images = 0;  // images of each request; their tokens are part of the input
+  // The agents; the means above are over their turns.
+  std::shared_ptr<const SampledAgents> agents = {};
 };
 
-// Mean tokens of a sequence at a random instant of its decoding; long answers are met more often.
+// Mean tokens of a sequence at a random instant of its decoding. Long answers decode longer, so they weigh more.
 inline double mean_context(const Traffic& t) {
   return static_cast<double>(t.input_tokens) +
          0.5 * static_cast<double>(t.output_tokens) * (1.0 + squared_variation(t.output));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The `rl:` section: RL post-training, beside the `training` of its policy and the `serving` engine of its rollouts.
+// The `rl:` section: RL post-training. `training` describes the training of its policy, `serving` the engine
+// of its rollouts.
 //
 //   rl:
 //     responses: 512                # of a step: prompts x samples
@@ -14,8 +15,8 @@
 //     logprob_passes: 2             # forward passes before training: of the policy, of a reference
 //     seed: 1
 //
-// `training.global_batch` responses make an optimizer step; they are packed into micro-batches of `sequence_length`
-// tokens.
+// `training.global_batch` responses make an optimizer step. They are packed into micro-batches of
+// `sequence_length` tokens.
 #pragma once
 
 #include "workloads/architecture/mapping.hpp"
@@ -25,15 +26,15 @@ namespace roofcast::workloads {
 
 enum class Placement : std::uint8_t { colocated, split };
 
-// Of responses into sequences (base/packing.hpp).
+// How responses are packed into sequences (base/packing.hpp).
 enum class Packing : std::uint8_t { by_size, in_order };
 
 struct PostTraining {
-  std::int64_t responses = 0;  // 0: none
+  std::int64_t responses = 0;  // 0: the scenario has no post-training
   std::int64_t samples = 1;
   std::int64_t prompt_tokens = 0;
   Lengths response;
-  Mapping rollout;  // of one replica
+  Mapping rollout;  // of one replica of the rollout engine
   std::int64_t replicas = 1;
   Placement placement = Placement::colocated;
   Packing packing = Packing::by_size;

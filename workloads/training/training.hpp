@@ -10,11 +10,11 @@
 //     recompute: none               # or attention, full
 //     sharding: optimizer           # or none, parameters (FSDP)
 //     gradients: fp32               # what data-parallel ranks add up; or bf16
-//     overlap: true                 # gradients and parameters travel beside compute
+//     overlap: true                 # gradients and parameters travel while kernels compute
 //     trainer: megatron
 //
-// `deployment:` is that of the training: data_parallel ranks are replicas that add up their gradients, and
-// what expert_parallel leaves of tensor × context × data are replicas of the experts.
+// `deployment:` is that of the training. data_parallel ranks are replicas that add up their gradients. What
+// expert_parallel leaves of tensor × context × data are replicas of the experts.
 #pragma once
 
 #include "base/document/catalog.hpp"
@@ -25,18 +25,19 @@
 
 namespace roofcast::workloads {
 
-// Which of a replica's states data-parallel ranks share out (ZeRO, arXiv 1910.02054): none; those of the
-// optimizer (stage 1); those, gradients and parameters (stage 3, FSDP).
+// Which states data-parallel ranks share instead of holding copies (ZeRO, arXiv 1910.02054): none, those of the
+// optimizer (stage 1), or also gradients and parameters (stage 3, FSDP).
 enum class Sharding : std::uint8_t { none, optimizer, parameters };
 
-// The software around the kernels, as fitted.
+// The software around the kernels. Its figures are fitted.
 struct Trainer {
   std::string id;
   std::string name;
-  double slowdown = 1.0;  // of the kernels' time: stragglers, jitter, kernels that are not counted
-  base::Seconds operator_time;  // host time of an operator, where the kernels are shorter
-  base::Seconds step_overhead;  // host time of a step: data, logging, norms
-  // Of a step of post-training, where rollouts and training take turns on the same GPUs.
+  // Factor on the time of kernels: stragglers, jitter, kernels that are not counted.
+  double slowdown = 1.0;
+  base::Seconds operator_time;  // host time of an operator; counts where its kernels are shorter
+  base::Seconds step_overhead;  // host time of an optimizer step: data, logging, norms
+  // In addition in a step of post-training where rollouts and training take turns on the same GPUs.
   base::Seconds switch_overhead;
 };
 
@@ -54,7 +55,7 @@ struct Training {
   bool trains() const { return global_batch > 0; }
 };
 
-// The graph's mapping of a training step: experts are whole on each rank that has them.
+// The mapping of the graph in training: a rank that has an expert has all of it.
 Mapping training_mapping(const Architecture& model, Mapping mapping);
 
 void read(base::Fields& f, Trainer& trainer);
