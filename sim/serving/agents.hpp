@@ -3,11 +3,12 @@
 // Steady state of agents (workloads/traffic/agents.hpp): a closed network of tools, where nobody waits, stages and the
 // engine.
 //
-// By the theorem of Chandy, Herzog and Woo (IBM J. Res. Dev. 19, 1975) the engine is a station that completes
-// X(n) turns a second with n of them present: the closed loop of sim/serving/uniform_closed_loop.hpp with n clients that do
-// not think, at most what the front end takes in. With M sessions alive, tools that take Z a turn and stages of several servers, the network is that of
-// base/queueing/closed_network.hpp; without stages the number in the engine is a birth-death process that rises at
-// (M − n)/Z and falls at X(n), which is the same and quicker. A turn stays W = E[n] / E[X(n)] in the engine.
+// By the theorem of Chandy, Herzog and Woo (IBM J. Res. Dev. 19, 1975) the engine is a station that completes X(n)
+// turns a second with n of them present: the closed loop of sim/serving/uniform_closed_loop.hpp with n clients that do
+// not think, at most what the front end takes in. With M sessions alive, tools that take Z a turn and stages of several
+// servers, the network is that of base/queueing/closed_network.hpp; without stages the number in the engine is a
+// birth-death process that rises at (M − n)/Z and falls at X(n), which is the same and quicker. A turn stays W = E[n] /
+// E[X(n)] in the engine.
 //
 //   a task    the turns of sampled tasks, walked one after the other, sub-agents side by side: tools as drawn, and
 //             of the engine W, shared out by the length of answers; what it has beyond a lone turn's first token

@@ -17,9 +17,9 @@
 //              an iteration's start: half a TPOT while others decode
 //   Little     N = λ·(R + prefill + transfer + join) + b·M·g
 //
-// solved for b by bisection. b is at most max_sequences and what the decode rank's KV cache holds; clients
-// beyond that wait for a slot. The slower pool bounds λ; when that is prefill its queue holds the clients that decode
-// does not. Power is the mean over the GPUs of both pools. Not modelled beyond sim/serving/uniform_closed_loop.hpp's: waits of
+// solved for b by bisection. b is at most max_sequences and what the decode rank's KV cache holds; clients beyond that
+// wait for a slot. The slower pool bounds λ; when that is prefill its queue holds the clients that decode does not.
+// Power is the mean over the GPUs of both pools. Not modelled beyond sim/serving/uniform_closed_loop.hpp's: waits of
 // uneven attention-DP ranks for each other, prefill replicas that stop because decode replicas are full.
 #pragma once
 

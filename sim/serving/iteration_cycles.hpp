@@ -3,8 +3,8 @@
 // Passes as they follow each other while prompts come, and what a request meets of them.
 //
 // A pass is without prompts, t, or with some, a on average; a prompt adds e to it and k prompts e·φ(k)
-// (sim/serving/iteration_costs.hpp). Those of a pass came during the one before: nobody with probability z(L) for a length L,
-// e^(−λL) or, since a front end lets requests out one by one, S apart, that of the rest of a gap after M/D/1;
+// (sim/serving/iteration_costs.hpp). Those of a pass came during the one before: nobody with probability z(L) for a
+// length L, e^(−λL) or, since a front end lets requests out one by one, S apart, that of the rest of a gap after M/D/1;
 // Φ(L) = E φ of what comes.
 //
 //   share     π = p/(p + q), p = 1 − z(t), q = z(a)
@@ -59,7 +59,8 @@ class IterationCycles {
   // it lets them send.
   MeanIteration at(double present, double rate, const PromptTimes& prompts,
                    double client_delay = kByThemselves);
-  // From the scheduler's queue to the first token, without a wait for a slot, at `present` decodes; and its variance, s².
+  // From the scheduler's queue to the first token, without a wait for a slot, at `present` decodes; and its variance,
+  // s².
   double first_token(double present, double rate, const PromptTimes& prompts,
                      const MeanIteration& iteration);
   double first_token_variance(double present, double rate, const PromptTimes& prompts,
