@@ -6,7 +6,8 @@
 // sends the messages of the iteration's tokens as one burst.
 //
 //   wait of an intake    λ·E[S²] / (2(1 − ρᵢ − ρₘ))  behind other intakes, as in M/G/1
-//                        + ρₘ·m / (2(1 − ρᵢ))        behind messages: the work of a burst is spread evenly until the next
+//                        + ρₘ·m / (2(1 − ρᵢ))        behind messages: the work of a burst is spread evenly
+//                                                   until the next
 //   delay of a message   the first of these terms, and the burst: m / (1 − ρᵢ)
 //
 //   symbol   meaning                                                                            unit
