@@ -98,8 +98,8 @@ class Sequence {
 
  private:
   Exposed exposed_;
-  Seconds
-      hideable_;  // what is left of the last call that was not overlapped; overlapped calls hide behind it
+  // What is left of the last call that was not overlapped. Overlapped calls hide behind it.
+  Seconds hideable_;
 };
 
 // The exposed shares of compute and exchange when two halves of a batch are overlapped (batch_overlap.hpp). Both are 1

@@ -22,8 +22,8 @@
 
 namespace roofcast::sim {
 
-inline constexpr double kFrontEndFull =
-    0.98;  // share of its time; a front end this busy is the bound
+// A front end that is busy for this share of the time is the bound.
+inline constexpr double kFrontEndFull = 0.98;
 
 struct FrontEndLoad {
   double rate = 0;           // 1/s, λ
