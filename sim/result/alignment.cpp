@@ -11,10 +11,10 @@ namespace {
 
 using base::as_double;
 
-constexpr std::int64_t kColumns = 128;  // of the tiles that large GEMMs are cut into
+constexpr std::int64_t kColumns = 128;  // columns of a large GEMM's tile
 constexpr std::int64_t kDepth = 64;
 
-// Seconds for one column (or one of the depth) with another width in its place.
+// Seconds per column (or per unit of depth), if the width is replaced by another.
 template <class Gemm>
 double time_of_one(Gemm op, std::int64_t Gemm::*side, std::int64_t width,
                    const models::Machine& machine) {

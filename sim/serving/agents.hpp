@@ -11,8 +11,8 @@
 //
 //   W         E[n] / E[X(n)], the time of a turn in the engine
 //   a task    The turns of the sampled tasks are walked one after the other, with sub-agents side by side. Tools
-//             take their drawn times. W is shared out by the length of answers. The part beyond the first token of a turn that is
-//             alone is exponential
+//             take their drawn times. W is shared out by the length of answers. The wait before the first
+//             token, beyond that of a turn that is alone, is exponential
 //   M         agents · (time of all sessions of a task) / (time of the task). A session that waits for sub-agents is
 //             not alive. A session that thinks between tasks is alive, because Z includes that time
 //   tasks     agents / (mean time of a task + thinking)

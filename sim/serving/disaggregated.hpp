@@ -2,8 +2,8 @@
 //
 // Steady state of a disaggregated deployment (sim/scenario/pools.hpp) in a closed loop with requests of equal lengths.
 //
-// Each of N clients spends the request overhead R, the prefill pool, the transfer and the decode pool, and sends the
-// next request:
+// Each of N clients goes through the request overhead R, the prefill pool, the transfer and the decode pool. Then it
+// sends the next request:
 //
 //   prefill    An iteration of n prompts takes τ(n) ≈ τ₀ + α·n, from one prompt on one rank to K prompts on g ranks.
 //              α = τ(K)/K, so that λ = M/α is the capacity of the pool. Poisson arrivals find the other N−1 clients:
