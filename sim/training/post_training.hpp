@@ -6,18 +6,18 @@
 //   synchronous      rollout + log-probabilities + training + refit + host
 //   k steps off      max(rollout, log-probabilities + training) + refit + host, with GPUs of their own for each
 //
-//   rollout            Time of the slowest replica (sim/training/rollout.hpp). Lengths are drawn. Answers are dealt out to the
-//                      replicas in turn, those of one prompt together. If k steps off, the answers of k steps run at once,
-//                      and their longest one delays only one step in k.
+//   rollout            Time of the slowest replica (sim/training/rollout.hpp). Lengths are drawn. Answers are dealt out
+//                      to the replicas in turn, those of one prompt together. With k steps off, the answers of k steps
+//                      run at once, and their longest one delays only one step in k.
 //   log-probabilities  Forward passes with the training's mapping.
 //   training           Optimizer steps of global_batch responses (sim/training/training.hpp). Responses are packed into
 //                      micro-batches of sequence_length tokens (base/packing.hpp). With pipeline stages they are padded
 //                      to the fullest one.
-//   refit              All weights of the model go to every rank of the engine through the rank's own port. They are bf16,
-//                      whatever the engine computes in. Beyond one scale-up domain the port is the rank's NIC. Parameters
-//                      are gathered whole; each rank keeps its part.
-//   host               Colocated only: engines are put to sleep and woken, and states are moved away and back. The time is
-//                      fitted for the trainer.
+//   refit              All weights of the model go to every rank of the engine through the rank's own port. They are
+//                      bf16, whatever the engine computes in. Beyond one scale-up domain the port is the rank's NIC.
+//                      Parameters are gathered whole; each rank keeps its part.
+//   host               Colocated only: engines are put to sleep and woken, and states are moved away and back. The time
+//                      is fitted for the trainer.
 #pragma once
 
 #include "sim/training/training.hpp"

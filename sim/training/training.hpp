@@ -12,15 +12,15 @@
 //   v        chunks of layers of a stage                                                        –
 //   slowdown the trainer's factor                                                               –
 //
-//   f, b       The last stage has the head, so it may have fewer layers. A pass takes at least as long as the host needs
-//              to launch its operators. The clock is what the chip's power allows.
+//   f, b       The last stage has the head, so it may have fewer layers. A pass takes at least as long as the host
+//              needs to launch its operators. The clock is what the chip's power allows.
 //   bubble     (p−1)/v of a micro-batch: GPipe and 1F1B; interleaved if v > 1 (arXiv 2104.04473).
 //   sends      Activations and their gradients of a micro-batch, v times each. Overlapped with compute if interleaved.
 //   gradients  Gradients are reduce-scattered and parameters gathered over data · context ranks, those of experts over
-//              their replicas. If nothing is sharded, gradients are all-reduced. With overlap, everything except the last
-//              layer is hidden behind the last backward and the first forward pass, as far as these are long enough. With
-//              `parameters` sharded, both passes of every micro-batch gather them, and the backward pass scatters
-//              gradients.
+//              their replicas. If nothing is sharded, gradients are all-reduced. With overlap, everything except the
+//              last layer is hidden behind the last backward and the first forward pass, as far as these are long
+//              enough. With `parameters` sharded, both passes of every micro-batch gather them, and the backward pass
+//              scatters gradients.
 //   optimizer  Reads the gradient, the fp32 parameter and two moments. Writes all of these except the gradient, and the
 //              bf16 parameter.
 //
