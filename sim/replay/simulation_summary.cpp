@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kBatches = 20;
-constexpr double kStudent = 2.093;  // 97.5 % point with 19 degrees of freedom
+constexpr double kStudent = 2.093;  // 97.5 % point of Student's t, 19 degrees of freedom
 
 double mean_of(const double* first, const double* last) {
   double sum = 0.0;
