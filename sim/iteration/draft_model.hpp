@@ -57,7 +57,7 @@ struct DraftModel {
 // nullptr if there is no draft model to run. If the model lacks the MTP modules, the result has no layers.
 std::unique_ptr<const DraftModel> draft_model_of(const ScenarioView& scenario);
 
-// The passes that follow an iteration with this batch: the first one, and `count` equal ones.
+// The passes that follow an iteration with `batch`: the first one, then g − 1 equal ones.
 struct DraftPass {
   workloads::Batch batch;
   std::int64_t count = 0;

@@ -125,6 +125,7 @@ IterationTime IterationTable::cost(const workloads::Batch& batch) {
   return {cost.latency.si(), cost.period.si()};
 }
 
+// prompt(T) of the header.
 IterationTime IterationTable::prompt(std::int64_t tokens) {
   const auto index = static_cast<std::size_t>(tokens);
   if (index >= prompt_.size()) {
@@ -136,6 +137,7 @@ IterationTime IterationTable::prompt(std::int64_t tokens) {
   return prompt_[index];
 }
 
+// Iterations without prompts: every D, linear in C.
 IterationTime IterationTable::alone(std::int64_t decodes, double context) {
   const Axis::Place c = contexts_.place(context);
   const std::size_t index = static_cast<std::size_t>(decodes) * contexts_.size() + c.node;
@@ -150,6 +152,7 @@ IterationTime IterationTable::alone(std::int64_t decodes, double context) {
   return between(alone_[index], alone_[index + 1], c.beyond);
 }
 
+// decodes(D, C, N) of the header. d, c and n are the places of D, C and N on their axes.
 IterationTime IterationTable::decodes(const Iteration& iteration) {
   const Axis::Place d = decodes_.place(static_cast<double>(iteration.decodes));
   const Axis::Place c = contexts_.place(iteration.context);
@@ -174,6 +177,7 @@ IterationTime IterationTable::decodes(const Iteration& iteration) {
                          : between(over_contexts(d.node), over_contexts(d.node + 1), d.beyond);
 }
 
+// prefixes(S, P, K) of the header. s, p and k are the places of S, P and K on their axes.
 IterationTime IterationTable::prefixes(const Iteration& iteration) {
   const auto sequences = static_cast<double>(iteration.prompts);
   const Axis::Place s = prompts_.place(sequences);
@@ -198,6 +202,7 @@ IterationTime IterationTable::prefixes(const Iteration& iteration) {
                          : between(over_lengths(s.node), over_lengths(s.node + 1), s.beyond);
 }
 
+// The sum of the header, at least the time of the launches. covered: CUDA graphs cover the tokens.
 IterationTime IterationTable::operator()(const Iteration& iteration) {
   if (iteration.prompts == 0) {
     return alone(iteration.decodes, iteration.context);

@@ -11,7 +11,7 @@ namespace roofcast::sim {
 // Weights, activations and reserve. The weights of the draft model are included.
 models::Footprint footprint_of(const ScenarioView& scenario);
 
-// KV cache of one request on one rank. The cache of the draft model and the place of the draft tokens are included.
+// KV cache of one request on one rank. The cache of the draft model and the draft tokens are included.
 struct Cache {
   base::Bytes mean_request;  // at input + output/2 tokens: the mean of a running request
   base::Bytes full_request;  // at its end

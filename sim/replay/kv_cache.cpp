@@ -51,7 +51,8 @@ std::int64_t KvCache::unit_bytes(const Prefix& prefix, std::int64_t unit) {
   return bytes(blocks((unit + 1) * prefix.unit_tokens)) - bytes(blocks(unit * prefix.unit_tokens));
 }
 
-// Bytes of a sequence with this many blocks, without its published units.
+// Bytes of a sequence with `all` blocks, without its published units. The difference drops the state; bytes(0) adds it
+// again.
 std::int64_t KvCache::own_bytes(const Holding& holding, const Prefix& prefix, std::int64_t all) {
   return bytes(all) - bytes(blocks(holding.units * prefix.unit_tokens)) + bytes(0);
 }
@@ -97,11 +98,16 @@ void KvCache::hold(Unit& unit) {
   }
 }
 
+// Two conditions: all promises must fit, and all that is held must fit.
+//
+//   units      published units at the start of the sequence      start      blocks of these
+//   held       B, of these units, those that others hold         promised   blocks that are promised
+//   woken      B, of these units, those that are idle            bytes(0)   B, the state
 bool KvCache::admit(Holding& holding, std::int64_t promised_tokens, const Prefix& prefix,
                     std::int64_t reusable) {
   const std::int64_t units = known_tokens(prefix, reusable) / prefix.unit_tokens;
-  std::int64_t held = 0;   // B, of these units, those that others hold
-  std::int64_t woken = 0;  // B, those that are idle
+  std::int64_t held = 0;
+  std::int64_t woken = 0;
   for (std::int64_t unit = 0; unit < units; ++unit) {
     const Unit& known = units_.find(prefix[unit])->second;
     (known.holders > 0 ? held : woken) += known.bytes;
@@ -170,6 +176,7 @@ void KvCache::release(Holding& holding, const Prefix& prefix) {
   holding = {};
 }
 
+// Evicts idle units until the rest fits.
 void KvCache::make_room() {
   while (used_ + idle_ > capacity_) {
     const auto least = units_.find(idle_order_.front());

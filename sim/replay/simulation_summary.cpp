@@ -22,6 +22,7 @@ double mean_of(const double* first, const double* last) {
   return sum / static_cast<double>(last - first);
 }
 
+// Half-width of the 95 % interval of the mean: Student's t times the standard error of the means of kBatches batches.
 double interval_of(const std::vector<double>& values) {
   if (values.size() < 2 * kBatches) {
     return kNone;

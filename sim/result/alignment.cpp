@@ -22,6 +22,8 @@ double time_of_one(Gemm op, std::int64_t Gemm::*side, std::int64_t width,
   return models::physical_cost_of(op, machine).time.si() / as_double(width);
 }
 
+// Compares a width that is not a multiple of a tile with the multiples below and above it. Keeps it if one of them
+// gains enough.
 template <class Gemm>
 void examine(const Gemm& op, std::int64_t Gemm::*side, bool depth, const models::Machine& machine,
              Misalignment found, std::vector<Misalignment>& all) {

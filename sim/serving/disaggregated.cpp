@@ -351,6 +351,8 @@ ServingEstimate disaggregated_estimate(const ScenarioView& s, Workspace& workspa
   e.max_running = footprints[1].cache / caches[1].mean_request;
   e.steady = Solver(s, pools, std::max(1.0, std::floor(e.max_running)), workspace).solve();
   e.spreads = spreads_of(s, e.steady);
+  // Memory of each pool: its fixed part and the KV caches in use. A prefill rank holds its prompts until their caches
+  // are sent: Little's law with TTFT.
   const double prompts_held =
       e.steady.requests_per_second * (e.steady.ttft_mean / base::second) /
       count(s.pools->prefill.replicas * s.pools->prefill.mapping.data_parallel);

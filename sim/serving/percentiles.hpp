@@ -21,7 +21,7 @@
 
 namespace roofcast::sim {
 
-// `variance` in s². `normal` is z. The mean, if there is no variance.
+// `variance` in s². `normal` is z, beyond is m, ninth is 1/9k, root is the bracket. The mean, if there is no variance.
 inline base::Seconds percentile(base::Seconds mean, double variance, base::Seconds least,
                                 double normal) {
   const double beyond = (mean - least) / base::second;

@@ -126,8 +126,8 @@ bool RandomTraffic::serves(double rate, const PromptTimes& p) {
 }
 
 // With D decodes, a prompt waits if its length is among the last D tokens of the budget. It lacks between 0 and D
-// tokens, evenly distributed, so it waits for the rest of a stay in the batch. Requests that arrive meanwhile wait for
-// what is left of it. In a closed loop fewer and fewer clients are left to arrive, so they count half.
+// tokens, evenly distributed, so it waits for the rest of a stay in the batch. Requests that arrive in that time wait
+// for what is left of it. In a closed loop fewer and fewer clients are left to arrive, so they count half.
 //
 //   symbol     meaning                                                                     unit
 //   rows       D, tokens of the decodes of a rank                                          tokens

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The common part of sim/serving/open_loop.hpp and sim/serving/closed_loop.hpp: costs of iterations, their sequence,
-// slots, the front end, and the step from means and variances to a SteadyState.
+// slots, the front end, and the conversion of means and variances into a SteadyState.
 //
 //   saturation   the largest rate λ for which D decodes and their prompts find slots:
 //                λ·(decodes·interval + m) ≤ n − λ·own, and the prompt tokens of an iteration fit in its budget

@@ -221,7 +221,7 @@ class Solver {
       const double iterations = prefill_interference_ * (1.0 - prefill_interference_) *
                                 square(mixed_.latency - decode_.latency);
       const Tail tail = tail_of(tpot_, iterations / decodes_, decode_.latency);
-      const double a_token = r.tpot / tpot_;  // passes that one takes
+      const double a_token = r.tpot / tpot_;  // iterations per output token
       r.tpot_tail = {a_token * tail.p95, a_token * tail.p99};
     }
   }

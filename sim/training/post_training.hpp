@@ -3,12 +3,13 @@
 // One step of RL post-training: answers to prompts, their log-probabilities, optimizer steps, new weights for the
 // engine.
 //
-//   synchronous      rollout + log-probabilities + training + refit + host
-//   k steps off      max(rollout, log-probabilities + training) + refit + host, with GPUs of their own for each
+//   synchronous          rollout + log-probabilities + training + refit + host
+//   k steps off policy   max(rollout, log-probabilities + training) + refit + host; rollout and training have GPUs of
+//                        their own
 //
 //   rollout            Time of the slowest replica (sim/training/rollout.hpp). Lengths are drawn. Answers are dealt out
-//                      to the replicas in turn, those of one prompt together. With k steps off, the answers of k steps
-//                      run at once, and their longest one delays only one step in k.
+//                      to the replicas in turn, those of one prompt together. With k steps off policy, the answers of k
+//                      steps run at once, and their longest one delays only one step in k.
 //   log-probabilities  Forward passes with the training's mapping.
 //   training           Optimizer steps of global_batch responses (sim/training/training.hpp). Responses are packed into
 //                      micro-batches of sequence_length tokens (base/packing.hpp). With pipeline stages they are padded
