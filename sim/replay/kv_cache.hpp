@@ -72,9 +72,8 @@ class KvCache {
   std::int64_t capacity() const { return capacity_; }  // B
   std::int64_t used() const { return used_; }          // B, without idle units
   std::int64_t idle() const { return idle_; }
-  std::int64_t committed() const {
-    return committed_;
-  }  // B, of each sequence the larger of held and promised
+  // B, of each sequence the larger of held and promised.
+  std::int64_t committed() const { return committed_; }
 
  private:
   struct Unit {

@@ -40,7 +40,7 @@ double IterationMix::prompt_share(double decodes_per_second, double mixed_per_se
 
 base::Watts IterationMix::power(double decodes_per_second, double mixed_per_second, double stages,
                                 const models::PowerRates& rates) const {
-  // Energy above idle per second of all stages; each stage has a part of the layers.
+  // The energies are those of one rank of each stage, so one GPU has one part in `stages` of them.
   const base::Joules per_second =
       mixed_per_second * mixed.energy_above_idle + decodes_per_second * decode.energy_above_idle;
   const base::Watts mean = rates.idle + per_second / stages / base::second;

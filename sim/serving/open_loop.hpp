@@ -2,7 +2,7 @@
 //
 // Steady state of continuous batching in an open loop.
 //
-// Requests arrive at a rate λ at one of the replicas, whether or not earlier ones are done. Each has its own prompt and
+// Requests arrive at a replica at a rate λ, whether or not earlier ones are done. Each has its own prompt and
 // answer and stays until the answer is complete. With D sequences decoding in a replica:
 //
 //   decodes       D rises at rate λ and falls at rate D / ((O−1)·C + m). This is a birth-death process. As under
