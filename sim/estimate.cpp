@@ -19,12 +19,13 @@ namespace roofcast::sim {
 
 namespace {
 
-// Clients whose requests are all alike stay in step.
+// True if requests differ in length. Clients whose requests are all alike stay synchronised: uniform_closed_loop() has
+// formulas of their own. Answers of one token have no decodes that could differ.
 bool requests_vary(const workloads::Traffic& t) {
   return squared_variation(t.input) + squared_variation(t.output) > 0.0 && t.output_tokens > 1;
 }
 
-// One kind of replica for all work.
+// A deployment in which every replica computes both prompts and answers.
 ServingEstimate aggregated_estimate(const ScenarioView& s, Workspace& workspace) {
   ServingEstimate e;
   e.provenance = s.platform->system.provenance();
@@ -58,8 +59,13 @@ ServingEstimate aggregated_estimate(const ScenarioView& s, Workspace& workspace)
 
 }  // namespace
 
-// description → can it run → what fits in memory → steady state of the batch → intervals → rates, cost and
-// energy
+// Symbols of the last lines, which turn a steady state into cost and energy:
+//
+//   output_rate       tok/s, output tokens of all replicas: requests per second times tokens of an answer. Training and
+//                     post-training set it themselves: the tokens that they train on, or that they generate
+//   joules_per_token  J/tok, GPUs times mean power of a GPU over output_rate
+//   usd_per_mtok      USD/Mtok, dollars per second of all GPUs over output_rate
+//   task.usd          USD, dollars per second over tasks per second; used for agents only
 ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {
   ScenarioView s = scenario;
   workloads::Traffic sampled;

@@ -4,8 +4,8 @@
 //
 // The search for a GEMM's fastest tiling takes most of the time of an estimate. Nineteen of twenty GEMMs that the
 // points of a sweep ask for were asked for before, on the same machine. The cache is a table of fixed size: a GEMM
-// replaces the one that stood in its place. Every answer is that of models::cost_of, as long as no machine is changed
-// after it was asked about. Machines are told apart by their identity, so one that is gone is never mistaken for
+// replaces the one that stood in its place. Every answer equals models::cost_of, as long as a machine is not changed
+// after its first use. A machine is recognised by its identity number, so a destroyed machine is never mistaken for
 // another.
 #pragma once
 
@@ -25,7 +25,7 @@ class CostCache {
 
  private:
   struct Entry {
-    std::uint64_t machine = 0;  // identity
+    std::uint64_t machine = 0;  // identity number of the machine
     workloads::Gemm op;
     models::Cost cost;
   };

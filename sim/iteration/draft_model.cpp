@@ -12,7 +12,7 @@ using workloads::Architecture;
 using workloads::DraftMethod;
 using workloads::LayerGroup;
 
-// Without layers: the model's embedding and head.
+// The model without its layers: embedding and head.
 Architecture shell_of(const Architecture& model) {
   Architecture draft = model;
   draft.layers.clear();
@@ -53,7 +53,8 @@ std::vector<LayerGroup> modules(const Architecture& model, std::int64_t most) {
   return layers;
 }
 
-// The join is in 16 bits, whole on every rank (sgl-project/sglang python/sglang/srt/models/deepseek_nextn.py).
+// The weights of the join are 16-bit and whole on every rank (sgl-project/sglang
+// python/sglang/srt/models/deepseek_nextn.py).
 base::Bytes join_bytes(const Architecture& model, const workloads::Precision& precision) {
   const auto hidden = static_cast<double>(model.hidden);
   return base::bytes_of(2.0 * hidden * hidden, precision.plain.weights);
@@ -113,7 +114,7 @@ std::unique_ptr<const DraftModel> draft_model_of(const ScenarioView& s) {
 std::array<DraftPass, 2> draft_passes(const ScenarioView& s, const workloads::Batch& batch) {
   workloads::Batch first = batch;
   first.last_logits = true;
-  // Of a tree at most a path is kept.
+  // At most one path of a tree is accepted.
   first.query_tokens = std::min(batch.query_tokens, s.serving->speculation.draft_tokens + 1);
   workloads::Batch next;
   next.decode_sequences = batch.decode_sequences + batch.prefill_sequences;

@@ -36,8 +36,13 @@ void build(const ScenarioView& s, const workloads::Batch& batch, workloads::Grap
   }
 }
 
-// The hand-overs of one micro-batch from stage to stage: inside a scale-up domain, and beyond one.
-// A hop goes beyond where any rank's does, since a stage's ranks wait for each other.
+// The transfers of one micro-batch from stage to stage: those inside a scale-up domain, and those between domains.
+// A hop counts as one between domains if it is that for any rank, because the ranks of a stage wait for each other.
+//
+//   domain  chips of a scale-up domain          stage   ranks of a pipeline stage
+//   rows    tokens whose hidden state is sent: all decodes, and a context-parallel rank's part of the prompts
+//   bytes   B, what one rank sends              hops    transfers of a micro-batch
+//   beyond  those of them between domains       passes  denoising steps of a diffusion model, otherwise 1
 std::array<workloads::Call, 2> hand_overs(const ScenarioView& s, const workloads::Batch& batch) {
   const std::int64_t domain = s.platform->machine.scale_up_domain;
   const std::int64_t stage = s.mapping->stage_ranks();
@@ -60,8 +65,8 @@ std::array<workloads::Call, 2> hand_overs(const ScenarioView& s, const workloads
            {send(domain), "pipeline.send_out", static_cast<double>(passes * beyond)}}};
 }
 
-// What a call costs among others: some of its launch passes while the call before it still runs. The
-// start of the library's collectives is no launch.
+// The cost of a call inside an iteration. The stack hides a share of its launch behind the call before it. The start-up
+// time of a library's collective is not a launch and is not hidden.
 models::Cost in_iteration(models::Cost cost, const workloads::Call& call, const ScenarioView& s) {
   const bool communicates = std::holds_alternative<workloads::Collective>(call.op);
   const Seconds one = s.platform->machine.calibration.launch;
@@ -75,7 +80,7 @@ models::Cost in_iteration(models::Cost cost, const workloads::Call& call, const 
   return cost;
 }
 
-// Time that calls add to a step, one after the other.
+// The time that each call adds to an iteration, in order.
 class Sequence {
  public:
   explicit Sequence(Exposed exposed = {}) : exposed_(exposed) {}
@@ -93,10 +98,17 @@ class Sequence {
 
  private:
   Exposed exposed_;
-  Seconds hideable_;  // time of the call that others may overlap
+  // What is left of the last call that was not overlapped. Overlapped calls hide behind it.
+  Seconds hideable_;
 };
 
-// What two halves of a batch leave of each other; everything where it is not cut.
+// The exposed shares of compute and exchange when two halves of a batch are overlapped (batch_overlap.hpp). Both are 1
+// if the batch is not cut.
+//
+//   compute, exchange  s, times of the layers in the iteration: C and X
+//   on_sms             s, the part of `exchange` in kernels that occupy SMs
+//   free_sms           share of the SMs that these kernels leave free
+//   mean_free          φ, the mean of free_sms over the time of the exchange
 template <class CostOf>
 Exposed exposed_of(const ScenarioView& s, const workloads::Batch& batch,
                    const workloads::Graph& graph, CostOf cost_of) {
@@ -127,13 +139,14 @@ Exposed exposed_of(const ScenarioView& s, const workloads::Batch& batch,
                  static_cast<double>(s.model->layers_with(workloads::Ffn::moe)));
 }
 
-// What a rank of each stage draws over a step.
+// The power and energy of one rank of each stage over an iteration.
 models::Drawn drawn(models::Activity activity, Seconds host, const models::PowerRates& rates) {
   activity.gaps = host;
   return models::drawn(activity, rates);
 }
 
-// What the host takes to launch an iteration that no graph covers, operator by operator.
+// Time in which the host launches the operators of an iteration that no CUDA graph covers. Attention to prompts is
+// launched by the host even where graphs cover the rest.
 Seconds eager_launches(const ScenarioView& s, const workloads::Batch& batch,
                        const workloads::Graph& graph) {
   if (batch.prefill_sequences == 0 || s.launches_ahead) {
@@ -156,7 +169,7 @@ Seconds eager_launches(const ScenarioView& s, const workloads::Batch& batch,
   return operators * stack.eager_operator;
 }
 
-// Share of the layers that the stage with most of them has.
+// Share of the layers on the stage that has the most.
 double longest_stage(const ScenarioView& s) {
   const auto layers = static_cast<double>(s.model->layer_count());
   return std::ceil(layers / static_cast<double>(s.mapping->pipeline_parallel)) / layers;
@@ -205,7 +218,19 @@ IterationCost launch_floor(const ScenarioView& s, const workloads::Batch& batch,
 
 namespace {
 
-// The model's own operators and the host, which works beside `drafting` too.
+// The model's own operators and the host time. The host is overlapped with the draft model too, which runs for
+// `drafting`.
+//
+//   symbol     meaning (all s)
+//   layers     operators in layers                          ends      embedding and head, on the first and last stage
+//   sending    transfers between stages                     kernels   layers + ends + sending
+//   launched   host launches of an iteration without a graph
+//   late       launched − kernels, if positive: the GPU waits for launches
+//   host       host time that nothing hides
+//   slowest    the slowest stage: its share of the layers, both ends, and one transfer
+//   slowed     kernels at the clock that power allows       still_late   late at that clock
+//
+//   latency = kernels + late + host             period = slowest + host time that nothing hides there
 IterationCost model_cost(const ScenarioView& s, const workloads::Batch& batch, Seconds drafting,
                          Workspace& workspace) {
   const models::Machine& machine = s.platform->machine;
@@ -257,7 +282,7 @@ IterationCost model_cost(const ScenarioView& s, const workloads::Batch& batch, S
   iteration.clock = draw.clock;
   iteration.energy_above_idle = draw.energy - machine.power.idle * draw.time;
   if (draw.clock < 1.0) {
-    // Slower kernels may still be done when the host has launched the last of them.
+    // Slower kernels may hide more of the launches.
     const Seconds slowed = draw.time - late - host;
     const Seconds still_late = base::max(Seconds{}, launched - slowed);
     const double slower = (slowed + still_late) / (kernels + late);
@@ -269,7 +294,7 @@ IterationCost model_cost(const ScenarioView& s, const workloads::Batch& batch, S
   return iteration;
 }
 
-// Passes of a draft on so large a share of the ranks; the others wait.
+// Adds `count` passes of the draft model. It runs on a share `ranks` of the ranks; the others wait.
 void add(IterationCost& iteration, const IterationCost& pass, double count, double ranks) {
   const Seconds time = count * pass.latency;
   if (time > Seconds{}) {

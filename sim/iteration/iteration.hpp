@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One iteration of a serving engine: the operators of a mixed batch, added up over the ranks'
-// layers.
+// One iteration of a serving engine: the operators of a mixed batch, added up over the layers of a rank.
 //
-// Tensor, data and expert parallel ranks run in lockstep, so one rank's time is the step's; attention-DP
-// ranks are taken to carry prompts in the same passes, as schedulers that balance them do (unbalanced
-// ones stall each other more). With
-// pipeline stages a micro-batch takes `latency` from first to last stage, and the slowest stage
-// accepts the next one every `period`; without them the two are equal. Of each kernel's launch the stack's
-// share passes behind the kernel before. An iteration with prompts takes at least what the host needs to
-// launch its operators one by one. Host time is added once an iteration, or what of it is longer
-// than the iteration where the host works beside the GPU. What the operators draw decides the clock of the step (models/power.hpp): a step that would
-// draw more than the chip holds is slower by what its compute takes longer.
+//   T       = Σ operators + host            one pipeline stage; latency and period are both T
+//   latency = from the first to the last stage, transfers between stages included
+//   period  = time of the slowest stage: it accepts the next micro-batch that often
 //
-// With speculative decoding the passes of the draft (sim/iteration/draft_model.hpp) follow the step and are part of it.
+// Validity
+//   Ranks       Tensor, data and expert parallel ranks run in lockstep. The time of one rank is therefore the time of
+//               the iteration. Attention-DP ranks are taken to carry prompts in the same iterations, as schedulers that
+//               balance them do. Unbalanced ranks stall each other more.
+//   Launches    The stack hides a share of each kernel's launch behind the kernel before it. An iteration with prompts
+//               takes at least as long as the host needs to launch its operators one by one.
+//   Host time   It is added once per iteration. A host that works overlapped with the GPU adds only the part that is
+//               longer than the iteration.
+//   Power       The power of the operators decides the clock of the iteration (models/power.hpp). An iteration that
+//               would draw more than the limit is slower: its compute takes longer.
+//   Drafts      With speculative decoding, the passes of the draft model (sim/iteration/draft_model.hpp) follow the
+//               model's own operators. They are part of the iteration.
 #pragma once
 
 #include <array>
@@ -28,8 +32,9 @@
 
 namespace roofcast::sim {
 
-// What limits a number: the largest share of the time it is made of. waiting: behind other prompts;
-// slots: for one of the sequences that the KV cache or max_sequences allows at once; arrivals: for requests.
+// The bound of a number: the largest share of its time. `waiting` is waiting behind other prompts. `slots` is waiting
+// for one of the sequences that the KV cache or max_sequences allows at once. `arrivals` means that the server waits
+// for requests.
 enum class Limit : std::uint8_t {
   latency,
   compute,
@@ -47,44 +52,46 @@ std::string_view name(Limit limit);
 struct IterationCost {
   base::Seconds latency;
   base::Seconds period;
-  std::array<base::Seconds, kLimits> by_limit{};  // adds up to latency
-  double clock = 1.0;                             // of the full one
-  // Of one rank of each stage, beyond what they draw idle; NaN where the TDP is not known.
+  std::array<base::Seconds, kLimits> by_limit{};  // s, adds up to latency
+  double clock = 1.0;                             // share of the full clock
+  // J, one rank of each stage, above their idle energy. NaN if the TDP is not known.
   base::Joules energy_above_idle;
   models::UncertainSum operators;
   Limit limit() const;
-  // Of the latency, from the errors of its operators; host time has none here.
+  // 90 % interval of the latency, from the errors of its operators. Host time is taken as exact here.
   models::Spread spread(const models::Uncertainty& uncertainty) const;
 };
 
-// The two times of an iteration as plain numbers, in seconds, for tables of many.
+// The two times of an iteration as plain numbers, for tables of many iterations.
 struct IterationTime {
-  double latency = 0;  // first to last pipeline stage
-  double period = 0;   // until the first stage takes the next micro-batch
+  double latency = 0;  // s, from the first to the last pipeline stage
+  double period = 0;   // s, until the first stage takes the next micro-batch
 };
 
-// Buffers one thread reuses from estimate to estimate.
+// Buffers that one thread uses again from estimate to estimate.
 struct Workspace {
   workloads::Graph graph;
-  std::optional<CostCache> costs;  // for many estimates of machines that stay as they are
+  std::optional<CostCache> costs;  // set for many estimates of unchanged machines
 };
 
 IterationCost iteration_cost(const ScenarioView& scenario, const workloads::Batch& batch,
                              Workspace& workspace);
 
-// The latency and period, and nothing else, of an iteration with such a batch on a GPU that takes no time; zero without prompts.
+// The least latency and period of an iteration with this batch: its host launches, as if the GPU took no time. Zero
+// without prompts. The other fields are not set.
 IterationCost launch_floor(const ScenarioView& scenario, const workloads::Batch& batch,
                            Workspace& workspace);
 
-// Host time of one iteration that the GPU, which runs for `running` of it, waits for.
+// Host time of one iteration for which the GPU waits. The GPU is busy for `running`.
 base::Seconds host_wait(const workloads::Serving& serving, const workloads::Batch& batch,
                         base::Seconds running);
 
-// The same, operator by operator.
+// One iteration, operator by operator.
 struct OperatorLine {
   workloads::Call call;
-  models::Cost cost;   // of one run
-  base::Seconds time;  // of all runs at the step's clock, beyond the call it runs beside
+  models::Cost cost;  // one run
+  // All runs at the clock of the iteration. For an overlapped call: what the call that it overlaps does not hide.
+  base::Seconds time;
 };
 std::vector<OperatorLine> iteration_operators(const ScenarioView& scenario,
                                               const workloads::Batch& batch);

@@ -11,9 +11,9 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr IterationTime kEmpty{kUnknown, kUnknown};
-constexpr std::int64_t kSmall = 4096;      // integers whose node is looked up
-constexpr std::int64_t kTile = 64;         // rows: times jump after its multiples
-constexpr std::int64_t kTiledUpTo = 2048;  // beyond, a tile more is little
+constexpr std::int64_t kSmall = 4096;      // integers below it find their node by look-up
+constexpr std::int64_t kTile = 64;         // rows; times jump after its multiples
+constexpr std::int64_t kTiledUpTo = 2048;  // beyond, one more tile changes little
 
 bool is_empty(IterationTime t) { return std::isnan(t.latency); }
 IterationTime operator+(IterationTime a, IterationTime b) {
@@ -26,7 +26,7 @@ IterationTime between(IterationTime a, IterationTime b, double beyond) {
   return {a.latency + beyond * (b.latency - a.latency), a.period + beyond * (b.period - a.period)};
 }
 
-// Every integer from `first` to `whole`, then by `ratio` until `last` is passed.
+// Nodes: every integer from `first` to `whole`, then steps by `ratio` until one is beyond `last`.
 std::vector<std::int64_t> spaced(std::int64_t first, std::int64_t whole, double ratio,
                                  std::int64_t last) {
   std::vector<std::int64_t> nodes{first};
@@ -38,7 +38,7 @@ std::vector<std::int64_t> spaced(std::int64_t first, std::int64_t whole, double 
   return nodes;
 }
 
-// Both sides of every jump of attention's tiles.
+// Nodes on both sides of every jump between tiles of attention.
 std::vector<std::int64_t> tiled(std::int64_t last) {
   std::vector<std::int64_t> nodes{1, 16};
   for (std::int64_t tile = kTile; tile <= kTiledUpTo; tile += kTile) {
@@ -51,7 +51,7 @@ std::vector<std::int64_t> tiled(std::int64_t last) {
   return nodes;
 }
 
-// Both sides of every jump of the head, whose rows are the decodes' tokens and one prompt's last token.
+// Nodes on both sides of every jump of the head. Its rows are the tokens of the decodes and the last token of a prompt.
 std::vector<std::int64_t> with_rows(std::vector<std::int64_t> nodes, std::int64_t query) {
   const std::int64_t last = std::min(nodes.back() * query, kTiledUpTo);
   for (std::int64_t rows = kTile; rows <= last; rows += kTile) {
@@ -76,7 +76,7 @@ IterationTable::Axis::Axis(std::vector<std::int64_t> nodes) : nodes_(std::move(n
   }
 }
 
-// Beyond the last node the line of the last two goes on.
+// Beyond the last node, the line through the last two nodes is continued.
 IterationTable::Axis::Place IterationTable::Axis::place(double x) const {
   std::size_t node = 0;
   if (x < static_cast<double>(below_.size())) {
@@ -125,6 +125,7 @@ IterationTime IterationTable::cost(const workloads::Batch& batch) {
   return {cost.latency.si(), cost.period.si()};
 }
 
+// prompt(T) of the header.
 IterationTime IterationTable::prompt(std::int64_t tokens) {
   const auto index = static_cast<std::size_t>(tokens);
   if (index >= prompt_.size()) {
@@ -136,6 +137,7 @@ IterationTime IterationTable::prompt(std::int64_t tokens) {
   return prompt_[index];
 }
 
+// Iterations without prompts: every D, linear in C.
 IterationTime IterationTable::alone(std::int64_t decodes, double context) {
   const Axis::Place c = contexts_.place(context);
   const std::size_t index = static_cast<std::size_t>(decodes) * contexts_.size() + c.node;
@@ -150,6 +152,7 @@ IterationTime IterationTable::alone(std::int64_t decodes, double context) {
   return between(alone_[index], alone_[index + 1], c.beyond);
 }
 
+// decodes(D, C, N) of the header. d, c and n are the places of D, C and N on their axes.
 IterationTime IterationTable::decodes(const Iteration& iteration) {
   const Axis::Place d = decodes_.place(static_cast<double>(iteration.decodes));
   const Axis::Place c = contexts_.place(iteration.context);
@@ -174,6 +177,7 @@ IterationTime IterationTable::decodes(const Iteration& iteration) {
                          : between(over_contexts(d.node), over_contexts(d.node + 1), d.beyond);
 }
 
+// prefixes(S, P, K) of the header. s, p and k are the places of S, P and K on their axes.
 IterationTime IterationTable::prefixes(const Iteration& iteration) {
   const auto sequences = static_cast<double>(iteration.prompts);
   const Axis::Place s = prompts_.place(sequences);
@@ -198,6 +202,7 @@ IterationTime IterationTable::prefixes(const Iteration& iteration) {
                          : between(over_lengths(s.node), over_lengths(s.node + 1), s.beyond);
 }
 
+// The sum of the header, at least the time of the launches. covered: CUDA graphs cover the tokens.
 IterationTime IterationTable::operator()(const Iteration& iteration) {
   if (iteration.prompts == 0) {
     return alone(iteration.decodes, iteration.context);

@@ -2,22 +2,35 @@
 //
 // Time of one engine iteration, looked up instead of added up operator by operator.
 //
-// A simulation asks for millions of iterations of one deployment. Each answer is put together from
-// three tables of iteration_cost, filled where they are asked:
+// A simulation asks for millions of iterations of one deployment. Each answer is the sum of entries of three tables. An
+// entry is computed by iteration_cost when it is first asked for.
 //
 //   t(D, C, S, N, K) = prompt(D + N) + decodes(D, C, N) + prefixes(S, N/S, K)
 //
-//   prompt(T)           one prompt of T tokens, nothing cached, at every T: GEMMs change by tiles
-//   decodes(D, C, N)    what D decodes at a mean context C make of it: t(D, C, 1, N, 0) - prompt(D + N)
-//   prefixes(S, P, K)   what S prompts of P tokens, K cached before each, make of it:
-//                       t(0, 0, S, P, K) - prompt(S · P)
+//   symbol   meaning                                                                              unit
+//   t        time of the iteration                                                                s
+//   D        sequences that decode                                                                –
+//   C        their mean context                                                                   tokens
+//   S        sequences with prompt tokens                                                         –
+//   N        prompt tokens of all of them                                                         tokens
+//   K        tokens that were cached before each prompt                                           tokens
+//   T        tokens of one prompt                                                                 tokens
+//   P        tokens of each of S prompts, N/S                                                     tokens
 //
-// (With speculative decoding D + N is D·(draft tokens + 1) + N.) Tokens alone decide the linear layers, so what is left for the last two is smooth and interpolated
-// linearly between nodes. Steps without prompts have a table of their own, every D with nodes of C.
-// Exact at the nodes, where a step has no prompt, or one without decodes or without a prefix; elsewhere
-// decodes and prefixes are taken to add. Where the host launches steps with prompts operator by operator, what it
-// takes is their floor (launch_floor), which knows no tokens but whether graphs cover them. Of tests/laws/iteration_table_test.cpp, 99 % are within 5 %, the worst
-// 6 % off: steps whose clock falls for power, to which the parts do not quite add, or which waits for launches spare.
+//   prompt(T)          one prompt of T tokens with nothing cached, for every T: GEMM times jump from tile to tile
+//   decodes(D, C, N)   what D decodes with mean context C add: t(D, C, 1, N, 0) − prompt(D + N)
+//   prefixes(S, P, K)  what S prompts of P tokens with K cached tokens each add: t(0, 0, S, P, K) − prompt(S·P)
+//
+// With speculative decoding, D + N is D·(draft tokens + 1) + N. The number of tokens alone decides the time of the
+// linear layers. What is left for the last two tables is smooth, so they are interpolated linearly between nodes.
+// Iterations without prompts have a table of their own: every D, with nodes of C. Where the host launches iterations
+// with prompts operator by operator, they take at least the time of these launches (launch_floor). It depends only on
+// whether CUDA graphs cover the tokens.
+//
+// Errors: exact at the nodes if the iteration has no prompt, or no decodes, or no prefix. Elsewhere decodes and
+// prefixes are taken to add. In tests/laws/iteration_table_test.cpp, 99 % of the iterations are within 5 %, and the
+// worst is 6 % off. The worst are iterations whose clock falls because of power, or would fall if the GPU did not wait
+// for launches: there the parts do not quite add.
 #pragma once
 
 #include <cstdint>
@@ -27,32 +40,32 @@
 
 namespace roofcast::sim {
 
-// What one attention-DP rank runs in an iteration.
+// What one attention-DP rank computes in an iteration.
 struct Iteration {
   std::int64_t decodes = 0;
-  double context = 0;              // mean cached tokens of a decode
+  double context = 0;              // tokens, mean context of a decode
   std::int64_t prompts = 0;        // sequences with prompt tokens
-  std::int64_t prompt_tokens = 0;  // of all of them
-  // Tokens before each prompt's, if all were equal and attended to as many as these do together:
-  // Σ pᵢ(kᵢ + pᵢ/2) / Σ pᵢ - Σ pᵢ / 2S.
+  std::int64_t prompt_tokens = 0;  // of all these sequences
+  // Tokens before each prompt chunk: the value with which S equal chunks attend to as many tokens as these chunks do,
+  // Σ pᵢ(kᵢ + pᵢ/2) / Σ pᵢ − Σ pᵢ / 2S, for chunks of pᵢ tokens after kᵢ tokens.
   double cached = 0;
 };
 
 class IterationTable {
  public:
-  // `groups`: attention-DP ranks that have such a batch. what `scenario` points to outlives the table.
+  // `groups` is the number of attention-DP ranks with such a batch. The targets of `scenario` must outlive the table.
   IterationTable(const ScenarioView& scenario, std::int64_t groups);
 
   IterationTime operator()(const Iteration& iteration);
-  std::size_t costs() const { return costs_; }  // step_costs behind the answers so far
+  std::size_t costs() const { return costs_; }  // calls of iteration_cost so far
 
  private:
   class Axis {
    public:
     explicit Axis(std::vector<std::int64_t> nodes);  // ascending, at least two
     struct Place {
-      std::size_t node = 0;  // at or below
-      double beyond = 0;     // share of the way to the next
+      std::size_t node = 0;  // the node at or below
+      double beyond = 0;     // share of the way to the next node
     };
     Place place(double x) const;
     std::int64_t operator[](std::size_t node) const { return nodes_[node]; }
@@ -60,7 +73,7 @@ class IterationTable {
 
    private:
     std::vector<std::int64_t> nodes_;
-    std::vector<std::uint16_t> below_;  // of small integers
+    std::vector<std::uint16_t> below_;  // the node of each small integer
   };
   using Table = std::vector<IterationTime>;
 
@@ -72,14 +85,15 @@ class IterationTable {
 
   ScenarioView scenario_;
   std::int64_t groups_;
-  // Of prompts alone, and beside decodes; of each of as many tokens as graphs cover, and of more.
+  // Least times by launches: [0] and [1] prompts alone, [2] and [3] prompts with decodes; the even ones for tokens that
+  // CUDA graphs cover, the odd ones for more.
   IterationTime floors_[4];
-  std::int64_t query_;  // tokens of a decode
+  std::int64_t query_;  // tokens that a decode verifies
   Workspace workspace_;
   std::size_t costs_ = 0;
   Axis contexts_;
   Axis decodes_;
-  Axis mixed_prompts_;  // prompt tokens beside decodes
+  Axis mixed_prompts_;  // prompt tokens in iterations with decodes
   Axis prompts_;
   Axis lengths_;
   Axis cached_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of one rank: what is fixed, and what the KV cache of a request takes.
+// Memory of one rank: the fixed part, and the KV cache of a request.
 #pragma once
 
 #include "models/footprint.hpp"
@@ -8,19 +8,19 @@
 
 namespace roofcast::sim {
 
-// With the weights of the scenario's draft.
+// Weights, activations and reserve. The weights of the draft model are included.
 models::Footprint footprint_of(const ScenarioView& scenario);
 
-// KV cache of one request on one rank, the draft's and room for the tokens of a draft with it.
+// KV cache of one request on one rank. The cache of the draft model and the draft tokens are included.
 struct Cache {
-  base::Bytes mean_request;  // at input + output/2 tokens, what a running request holds on average
+  base::Bytes mean_request;  // at input + output/2 tokens: the mean of a running request
   base::Bytes full_request;  // at its end
 };
 Cache cache_of(const ScenarioView& scenario);
 
-// Recurrent states of one sequence on one rank, those that drafted tokens leave with them.
+// Recurrent states of one sequence on one rank: one state, and one more for each draft token.
 base::Bytes states_of(const ScenarioView& scenario);
-// Keys and values of one sequence of so many tokens on one rank, the draft's with them.
+// Keys and values of one sequence of `tokens` on one rank. Those of the draft model are included.
 base::Bytes keys_of(double tokens, const ScenarioView& scenario);
 
 }  // namespace roofcast::sim

@@ -13,8 +13,8 @@
 
 namespace roofcast::sim {
 
-// Each rank takes its own batch's time with the experts'
-// share of everybody's tokens: those of as many ranks as if all had its batch.
+// The slowest rank sets the time. A rank takes the time of its own batch. The experts compute the tokens of all ranks,
+// so the batch is timed with g = (tokens of all ranks) / (tokens of this rank) equal ranks.
 class ReplicaIterations {
  public:
   explicit ReplicaIterations(const ScenarioView& scenario)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The front end of a deployment: one process that takes requests in and hands tokens out.
+// The front end of a deployment: one process that takes requests in and sends tokens out.
 //
-// It does one thing after the other: parses and tokenises a request as it arrives, then, iteration by
-// iteration, detokenises and sends the tokens of all answers, in messages of stream_interval tokens each.
-// What it costs a request and a message stands in the stack's `front_end:`. A deployment that makes more
-// requests or tokens than it can take queues here, however fast the GPUs are.
+// It does one thing after the other. It parses and tokenises a request when it arrives. After each iteration it
+// detokenises and sends the tokens of all answers, in messages of stream_interval tokens each. The times per request
+// and per message are in the stack's `front_end:`. If the requests or tokens of a deployment need more time than there
+// is, they queue here, however fast the GPUs are.
 #pragma once
 
 #include <algorithm>
@@ -17,20 +17,20 @@ namespace roofcast::sim {
 
 class FrontEnd {
  public:
-  // `serving` outlives it.
+  // `serving` must outlive it.
   explicit FrontEnd(const workloads::Serving& serving)
       : stack_(serving.stack),
         per_token_(serving.stack.message_overhead.si() /
                    static_cast<double>(serving.policy.stream_interval)),
         latency_(serving.stack.request_overhead.si()) {}
 
-  // When the scheduler gets a request that arrives now.
+  // s, when the scheduler gets a request that arrives at `now`.
   double take(double now, std::int64_t prompt_tokens) {
     free_ = std::max(free_, now) +
             workloads::intake_time(stack_, static_cast<double>(prompt_tokens)).si();
     return free_ + latency_;
   }
-  // When clients have the tokens of an iteration that ends now.
+  // s, when clients have the tokens of an iteration that ends at `now`.
   double show(double now, std::int64_t tokens) {
     free_ = std::max(free_, now) + per_token_ * static_cast<double>(tokens);
     return free_;
@@ -38,9 +38,9 @@ class FrontEnd {
 
  private:
   const workloads::Stack& stack_;
-  double per_token_;
-  double latency_;
-  double free_ = 0;
+  double per_token_;  // s, messages per output token
+  double latency_;    // s, request overhead
+  double free_ = 0;   // s, time at which it is free
 };
 
 }  // namespace roofcast::sim

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What requests pass one after the other before the front end, each stage with its servers and a queue.
+// Stages that requests pass one after the other before the front end. Each stage has its own servers and one queue.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace roofcast::sim {
 
-// Drawn by the request, so that it takes the same whatever is before it.
+// s, a duration drawn for this request. It does not depend on the other requests.
 inline double drawn(const workloads::Duration& duration, std::uint64_t seed, std::uint64_t request,
                     std::string_view what) {
   base::Random random(base::fnv(seed, request), what);
@@ -34,7 +34,7 @@ class Stages {
     return stages_.empty() || passed_[request] == stages_.size();
   }
 
-  // When a request that joins its next stage at `now` has passed it; asked in the order of `now`.
+  // s, when a request that joins its next stage at `now` has passed it. Calls must be in the order of `now`.
   double pass(std::size_t request, double now) {
     const std::size_t stage = passed_[request]++;
     double& free = *std::min_element(free_[stage].begin(), free_[stage].end());
@@ -46,8 +46,8 @@ class Stages {
  private:
   const std::vector<workloads::Stage>& stages_;
   std::uint64_t seed_;
-  std::vector<std::vector<double>> free_;  // when each server is
-  std::vector<std::size_t> passed_;        // by each request; empty without stages
+  std::vector<std::vector<double>> free_;  // s, time at which each server is free
+  std::vector<std::size_t> passed_;  // stages that each request has passed; empty without stages
 };
 
 }  // namespace roofcast::sim

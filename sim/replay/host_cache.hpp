@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// KV blocks in host memory: what an attention-DP rank's KV cache evicts, until newer ones need the room
+// KV blocks in host memory: blocks that the KV cache of an attention-DP rank evicts, until newer ones need the memory
 // (least recently used first).
 //
-// Figures are of one GPU: its share of the host memory, and its link to it in one direction. Loads follow
-// each other on the link; a load of b bytes that is asked for at t ends at max(t, end of the one before)
-// + b / bandwidth. Stores take the other direction beside what is computed and cost no time: transfers of
-// vLLM's OffloadingConnector have streams of their own (vLLM Ascend v0.20.2rc, "KV Cache CPU Offload Guide").
+// Capacity and bandwidth are those of one GPU: its share of the host memory, and its link to it in one direction. Loads
+// follow each other on the link. A load of b bytes, asked for at t, ends at
+//
+//   max(t, end of the load before it) + b / bandwidth
+//
+// Stores use the other direction, overlapped with compute, and cost no time: transfers of vLLM's OffloadingConnector
+// have streams of their own (vLLM Ascend v0.20.2rc, "KV Cache CPU Offload Guide").
 #pragma once
 
 #include <cstdint>
@@ -23,10 +26,11 @@ class HostCache {
       : capacity_(capacity), bandwidth_(bandwidth) {}
 
   bool has(std::uint64_t hash) const { return units_.contains(hash); }
-  // Keeps a unit of so many bytes, as the one used last.
+  // Stores a unit as the one that was used last.
   void store(std::uint64_t hash, std::int64_t bytes);
-  void use(std::uint64_t hash);  // one that it has
-  // When a load of so many bytes ends; s.
+  // Marks a stored unit as the one that was used last.
+  void use(std::uint64_t hash);
+  // s, end of a load of this many bytes.
   double load(std::int64_t bytes, double now);
 
   std::int64_t capacity() const { return capacity_; }
@@ -43,7 +47,7 @@ class HostCache {
   std::int64_t used_ = 0;
   double link_free_ = 0.0;
   std::unordered_map<std::uint64_t, Unit> units_;
-  std::list<std::uint64_t> order_;  // the one to go first in front
+  std::list<std::uint64_t> order_;  // the next one to be evicted is in front
 };
 
 }  // namespace roofcast::sim

@@ -14,7 +14,7 @@ std::uint64_t Prefix::operator[](std::int64_t unit) const {
   if (index < shared.size()) {
     return shared[index];
   }
-  // The finaliser of splitmix64, which is one to one.
+  // The finaliser of splitmix64. It is one to one, so different units have different hashes.
   std::uint64_t x = (own << 32U) ^ static_cast<std::uint64_t>(unit) ^ 0x9e3779b97f4a7c15ULL;
   x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
   x = (x ^ (x >> 27U)) * 0x94d049bb133111ebULL;
@@ -51,7 +51,8 @@ std::int64_t KvCache::unit_bytes(const Prefix& prefix, std::int64_t unit) {
   return bytes(blocks((unit + 1) * prefix.unit_tokens)) - bytes(blocks(unit * prefix.unit_tokens));
 }
 
-// Of `blocks`, those that are not published units.
+// Bytes of a sequence with `all` blocks, without its published units. The difference drops the state; bytes(0) adds it
+// again.
 std::int64_t KvCache::own_bytes(const Holding& holding, const Prefix& prefix, std::int64_t all) {
   return bytes(all) - bytes(blocks(holding.units * prefix.unit_tokens)) + bytes(0);
 }
@@ -78,7 +79,7 @@ double KvCache::restore(const Prefix& prefix, std::int64_t from, std::int64_t to
   std::int64_t sum = 0;
   for (std::int64_t unit = from / prefix.unit_tokens; unit < to / prefix.unit_tokens; ++unit) {
     if (!units_.contains(prefix[unit])) {
-      // What admission evicted may have pushed it out after it was promised: it is read before that.
+      // Units that admission evicted may have pushed it out of the host in the meantime. It is read before that.
       if (host_->has(prefix[unit])) {
         host_->use(prefix[unit]);
       }
@@ -97,10 +98,15 @@ void KvCache::hold(Unit& unit) {
   }
 }
 
+// Two conditions: all promises must fit, and all that is held must fit.
+//
+//   units      published units at the start of the sequence      start      blocks of these
+//   held       B, of these units, those that others hold         promised   blocks that are promised
+//   woken      B, of these units, those that are idle            bytes(0)   B, the state
 bool KvCache::admit(Holding& holding, std::int64_t promised_tokens, const Prefix& prefix,
                     std::int64_t reusable) {
   const std::int64_t units = known_tokens(prefix, reusable) / prefix.unit_tokens;
-  std::int64_t held = 0;  // of those units, by others
+  std::int64_t held = 0;
   std::int64_t woken = 0;
   for (std::int64_t unit = 0; unit < units; ++unit) {
     const Unit& known = units_.find(prefix[unit])->second;
@@ -146,7 +152,7 @@ void KvCache::publish(Holding& holding, const Prefix& prefix, std::int64_t token
     const std::int64_t size = unit_bytes(prefix, holding.units);
     const auto [place, fresh] = units_.try_emplace(prefix[holding.units], Unit{size, 1, {}});
     if (!fresh) {
-      // Somebody else computed it meanwhile: one copy is enough.
+      // Another sequence published the same unit meanwhile. One copy is enough.
       used_ -= size;
       committed_ -= size;
       hold(place->second);
@@ -170,6 +176,7 @@ void KvCache::release(Holding& holding, const Prefix& prefix) {
   holding = {};
 }
 
+// Evicts idle units until the rest fits.
 void KvCache::make_room() {
   while (used_ + idle_ > capacity_) {
     const auto least = units_.find(idle_order_.front());

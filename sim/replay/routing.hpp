@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The replicas of a simulation, and which of them a request goes to.
+// The replicas of a simulation, and the router that chooses one for each request.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace roofcast::sim {
 
-// A scheduler and its iterations in flight.
+// A scheduler with its iterations in flight. Times in s.
 struct Replica {
   Replica(const ScenarioView& s, base::Bytes cache)
       : scheduler(s, cache),
@@ -22,13 +22,14 @@ struct Replica {
         link_free(static_cast<std::size_t>(s.mapping->data_parallel), 0.0) {}
 
   Scheduler scheduler;
-  std::vector<double> ends;          // of the micro-batches in flight
-  std::vector<std::int64_t> tokens;  // of their prompts
-  double stage_free = 0;             // when the first stage takes the next micro-batch
+  std::vector<double>
+      ends;  // end of the iteration of each micro-batch; infinite if it is not in flight
+  std::vector<std::int64_t> tokens;  // prompt tokens of these iterations
+  double stage_free = 0;             // time at which the first stage takes the next micro-batch
   std::size_t last_micro_batch = 0;
   bool micro_batch_waits = false;  // a micro-batch waits for the first stage
-  std::vector<double> link_free;   // when a rank has sent its caches
-  std::size_t incoming = 0;        // requests whose caches are on their way
+  std::vector<double> link_free;   // time at which a rank has sent its KV caches
+  std::size_t incoming = 0;        // requests whose KV caches are on their way
 
   std::size_t load() const { return incoming + scheduler.waiting() + scheduler.running(); }
   double cache_share() const {
@@ -37,7 +38,7 @@ struct Replica {
   }
 };
 
-// Which replica a request goes to.
+// Chooses the replica of a request.
 class Routing {
  public:
   explicit Routing(workloads::Router router) : router_(router) {}
@@ -87,7 +88,7 @@ class Routing {
 
   workloads::Router router_;
   std::size_t next_ = 0;
-  std::unordered_map<std::int32_t, std::size_t> sessions_;  // and their replicas
+  std::unordered_map<std::int32_t, std::size_t> sessions_;  // the replica of each session
 };
 
 }  // namespace roofcast::sim

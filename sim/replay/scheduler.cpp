@@ -46,7 +46,7 @@ void Scheduler::enqueue(const Job& job) {
   sent_.push_back(sequence);
 }
 
-// Takes in what was sent, unless the policy lets more decode iterations pass.
+// Receives the requests that were sent, unless the policy lets more decode iterations run first.
 void Scheduler::receive(const MicroBatch& micro_batch) {
   const bool looks =
       micro_batch.sequences == 0 || had_prompts_ || ++unreceived_ >= policy_.receive_iterations;
@@ -71,7 +71,8 @@ std::int64_t Scheduler::cache_capacity() const {
   return static_cast<std::int64_t>(caches_.size()) * caches_.front().capacity();
 }
 
-// `cached` gathers Σ p(k + p/2) until finish().
+// Adds a sequence to the iteration. Until finish(), `context` is a sum over decodes, and `cached` is Σ p(k + p/2) over
+// chunks of p tokens after k tokens (sim/iteration/iteration_table.hpp).
 void Scheduler::add(Iteration& iteration, const Sequence& sequence) {
   if (sequence.decodes()) {
     ++iteration.decodes;
@@ -95,7 +96,7 @@ void Scheduler::finish(Iteration& iteration) const {
   }
 }
 
-// `again`: it ran before.
+// Puts a sequence into the queue. `again`: it was preempted.
 void Scheduler::wait(const Sequence& sequence, bool again) {
   if (policy_.queue == workloads::Queue::priority) {
     const auto before = [](const Sequence& a, const Sequence& b) {
@@ -110,7 +111,7 @@ void Scheduler::wait(const Sequence& sequence, bool again) {
   }
 }
 
-// Who loses its blocks.
+// The sequence that loses its blocks.
 std::size_t Scheduler::victim(const std::vector<Sequence>& running) const {
   if (policy_.queue == workloads::Queue::arrival) {
     return running.size() - 1;
@@ -145,7 +146,8 @@ void Scheduler::preempt(MicroBatch& micro_batch, std::size_t rank, std::size_t i
   --micro_batch.sequences;
 }
 
-// False when the sequence lost its own blocks; `index` follows it.
+// Takes blocks and budget for `tokens` of a sequence; others are preempted for it. False if the sequence itself was
+// preempted. `index` is corrected for sequences that are gone.
 bool Scheduler::take(MicroBatch& micro_batch, std::size_t rank, std::size_t& index,
                      std::int64_t tokens) {
   std::vector<Sequence>& sequences = micro_batch.ranks[rank];
@@ -219,7 +221,7 @@ bool Scheduler::admit(MicroBatch& micro_batch, std::size_t rank, const Sequence&
   return true;
 }
 
-// Whether admission is put off until more prompts have come.
+// Whether admission waits until more prompts have arrived.
 bool Scheduler::waits_for_more(const MicroBatch& micro_batch) {
   if (policy_.batch_wait_iterations == 0 || waiting_.empty() || micro_batch.sequences == 0) {
     return false;
@@ -237,7 +239,7 @@ bool Scheduler::waits_for_more(const MicroBatch& micro_batch) {
   return waits;
 }
 
-// Whether admission is put off until each rank gets a prompt. Iterations without any that wait count too, as in
+// Whether admission waits until each rank gets a prompt. Iterations in which no request waits count too, as in
 // NVIDIA/TensorRT-LLM@fcd3f31 tensorrt_llm/_torch/pyexecutor (attention_dp_config.enable_balance).
 bool Scheduler::waits_for_ranks(const MicroBatch& micro_batch) {
   if (policy_.rank_wait_iterations == 0 || caches_.size() == 1) {
@@ -256,14 +258,14 @@ bool Scheduler::waits_for_ranks(const MicroBatch& micro_batch) {
 }
 
 void Scheduler::admit_waiting(MicroBatch& micro_batch) {
-  // Micro-batches share what there is to run, and what is not freed yet.
+  // Each micro-batch has an equal share of the sequences that run or wait. Sequences that are not freed yet count.
   std::size_t present = waiting_.size();
   for (const MicroBatch& each : micro_batches_) {
     present += each.sequences;
   }
   const std::size_t share = (present + micro_batches_.size() - 1) / micro_batches_.size();
   while (!waiting_.empty() && micro_batch.sequences < share) {
-    // The rank with the fewest sequences that takes it.
+    // Ranks are tried in the order of their load, the least first.
     std::size_t best = caches_.size();
     std::size_t least = 0;
     bool admitted = false;
@@ -296,7 +298,7 @@ double Scheduler::next_load() const {
   return next;
 }
 
-// Frees what waited for an iteration that does not come.
+// Frees the sequences that are done. They would be freed after an iteration, but none follows.
 bool Scheduler::free_done(MicroBatch& micro_batch) {
   const std::size_t before = micro_batch.sequences;
   for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
@@ -376,8 +378,8 @@ void Scheduler::fill(MicroBatch& micro_batch) {
   micro_batch.in_flight = any();
 }
 
-// Of the drafted tokens of a step; drawn by the request and how far it is, so that it draws the same whatever
-// runs beside it.
+// Accepted ones of the draft tokens of an iteration. The random number depends only on the request and its position,
+// not on the other sequences of the iteration.
 std::int64_t Scheduler::accepted(const Sequence& sequence, std::int64_t drafted) const {
   if (drafted == 0) {
     return 0;
@@ -404,7 +406,7 @@ void Scheduler::complete(std::size_t index) {
     std::vector<Sequence>& sequences = micro_batch.ranks[rank];
     std::size_t kept = 0;
     for (Sequence& sequence : sequences) {
-      bool frees = sequence.done;  // in the iteration before this one
+      bool frees = sequence.done;  // it was done before this iteration
       if (sequence.scheduled > 0) {
         const bool decoded = sequence.decodes();
         const std::int64_t drafted = decoded ? sequence.scheduled - 1 : 0;

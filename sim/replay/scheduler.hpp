@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One replica's scheduler: which tokens every iteration computes, as serving engines decide it.
+// The scheduler of one replica: the tokens that each iteration computes, as serving engines decide it.
 //
-// A request waits, is admitted (first come, first served, or by priority) to the attention-DP rank and pipeline
-// micro-batch with the fewest sequences, computes its prompt in one chunk or several, and then a token an
-// iteration. An iteration holds max_tokens_per_iteration tokens and max_sequences sequences a rank. Admission
-// asks for KV blocks as the policy says; a sequence that cannot grow takes the blocks of the one admitted
-// last, which is admitted anew before any that wait, and computes again what is no longer in the cache. With
-// priorities it takes those of the least urgent, which waits at its place in the queue. A sequence whose blocks
-// are on their way from host memory holds its slot and its blocks and computes nothing until they are here.
-// With speculative decoding a decode takes room and budget of all tokens that it verifies, and moves on by those that
-// are accepted, drawn with the probabilities of workloads/serving/speculation.hpp, and one more.
+// Path of a request. It waits. It is admitted, first come, first served or by priority, to the attention-DP rank and
+// pipeline micro-batch with the fewest sequences. It computes its prompt in one chunk or several, and then one token
+// per iteration.
 //
-// Policies and their sources stand in the stacks (workloads/serving/serving.hpp). Every call costs what the
-// sequences of its micro-batch cost, and allocates nothing once buffers have grown.
+// Limits. An iteration has at most max_tokens_per_iteration tokens and max_sequences sequences per rank. Admission asks
+// for KV blocks as the policy says.
+//
+// Preemption. A sequence that cannot grow takes the blocks of the sequence that was admitted last. That sequence is
+// admitted again before any that wait, and computes again the part that is no longer in the cache. With priorities, the
+// least urgent sequence loses its blocks, and waits at its place in the queue.
+//
+// Host memory. A sequence whose blocks are on their way from host memory has its slot and its blocks. It computes
+// nothing until they arrive.
+//
+// Speculative decoding. A decode takes blocks and budget for all tokens that it verifies. It advances by the accepted
+// ones and one more. Acceptance is drawn with the probabilities of workloads/serving/speculation.hpp.
+//
+// The policies and their sources are in the stacks (workloads/serving/serving.hpp). The time of a call is proportional
+// to the sequences of its micro-batch. A call allocates nothing once its buffers have grown.
 #pragma once
 
 #include <cstdint>
@@ -28,45 +35,45 @@
 
 namespace roofcast::sim {
 
-// What a scheduler is asked to serve.
+// A request, as a scheduler sees it.
 struct Job {
   std::int32_t id = 0;
   std::int64_t input_tokens = 0;
-  std::int64_t cached_tokens = 0;  // of the input, computed before
+  std::int64_t cached_tokens = 0;  // tokens of the input that were computed before
   std::int64_t output_tokens = 0;
-  Prefix prefix = {};         // of the input, then of the answer
-  std::int64_t priority = 0;  // the greater goes first
-  std::int32_t session = -1;  // -1: of none
-  // Tokens of the answer that came with it, and the cache of all before the last of them.
+  Prefix prefix = {};         // units of the input, then of the answer
+  std::int64_t priority = 0;  // the greater one goes first
+  std::int32_t session = -1;  // -1: none
+  // Tokens of the answer that arrived with it, and with them the KV cache of all tokens before the last one.
   std::int64_t generated = 0;
-  bool keeps_cache = false;       // after its last token, until release()
-  bool publishes_answer = false;  // at its end, for prompts that begin with it
+  bool keeps_cache = false;       // its KV cache stays after its last token, until release()
+  bool publishes_answer = false;  // at its end, the answer becomes a prefix for later prompts
 };
 
 class Scheduler {
  public:
-  // `cache`: bytes of one rank's KV cache. what `scenario` points to outlives it.
+  // `cache` is the size of one rank's KV cache. The targets of `scenario` must outlive the scheduler.
   Scheduler(const ScenarioView& scenario, base::Bytes cache);
 
   // Whether the job could run if it were alone.
   bool can_ever_run(const Job& job);
   void enqueue(const Job& job);
 
-  // The next iteration of a micro-batch that is not in flight, at `now` (s), one entry a rank; empty when
-  // there is nothing it can do.
+  // The next iteration of a micro-batch that is not in flight, at `now` (s). One entry per rank; empty if there is no
+  // work that can be done.
   std::span<const Iteration> schedule(std::size_t micro_batch, double now = 0.0);
   // The iteration of the micro-batch has ended.
   void complete(std::size_t micro_batch);
 
-  // The rank that keeps the cache of a finished job, and its end.
+  // The rank that keeps the KV cache of a finished job; release() frees it.
   std::size_t rank_of(std::int32_t id) const { return kept_.at(id).rank; }
   void release(std::int32_t id);
 
-  // Tokens at the start of the job's input that the rank with most of them has in its KV cache.
+  // Tokens at the start of the job's input that are in a KV cache, on the rank that has most of them.
   std::int64_t known_tokens(const Job& job) const;
 
-  // Of the last schedule(): sequences that begin, with the input tokens that they found in the KV cache,
-  // those from host memory among them, and sequences that lost their blocks.
+  // Results of the last schedule(): sequences that start and sequences that were preempted. reused_tokens are the input
+  // tokens in the KV cache, restored_tokens those of them that came from host memory.
   struct Start {
     std::int32_t id = 0;
     std::int64_t reused_tokens = 0;
@@ -74,20 +81,19 @@ class Scheduler {
   };
   std::span<const Start> started() const { return started_; }
   std::span<const std::int32_t> preempted() const { return preempted_; }
-  // Of the last complete(): sequences with their first token, and with their last.
+  // Results of the last complete(): sequences that have their first token, and sequences that have their last.
   std::span<const std::int32_t> first_tokens() const { return first_tokens_; }
   std::span<const std::int32_t> finished() const { return finished_; }
-  std::int64_t tokens() const { return tokens_; }  // of all answers
+  std::int64_t tokens() const { return tokens_; }  // tokens of all answers
 
-  // When the next blocks from host memory are here for a micro-batch that is not in flight; infinity where
-  // none are on their way.
+  // s, arrival of the next blocks from host memory for a micro-batch that is not in flight. Infinity if there are none.
   double next_load() const;
 
   std::size_t micro_batches() const { return micro_batches_.size(); }
   bool in_flight(std::size_t micro_batch) const { return micro_batches_[micro_batch].in_flight; }
   std::size_t waiting() const { return waiting_.size() + sent_.size(); }
   std::size_t running() const { return running_; }
-  std::int64_t cache_used() const;  // bytes, of all ranks
+  std::int64_t cache_used() const;  // B, all ranks
   std::int64_t cache_capacity() const;
 
  private:
@@ -96,14 +102,14 @@ class Scheduler {
   struct Sequence {
     Job job;
     Holding holding;
-    std::int64_t computed = 0;   // tokens in the cache
+    std::int64_t computed = 0;   // tokens in the KV cache
     std::int64_t generated = 0;  // tokens of the answer
-    std::int64_t scheduled = 0;  // tokens in flight, drafted ones with them
-    std::int64_t restored = 0;   // of them, from host memory when it was admitted
-    double ready = 0.0;          // s, when they are here
-    bool started = false;        // was in an iteration before
-    bool done = false;           // waits for its slot to be freed
-    // Tokens to compute before the next token of the answer.
+    std::int64_t scheduled = 0;  // tokens in flight, draft tokens included
+    std::int64_t restored = 0;   // of `computed`, tokens that came from host memory at admission
+    double ready = 0.0;          // s, arrival of these
+    bool started = false;        // it was in an iteration
+    bool done = false;           // it has its last token; its slot is not freed yet
+    // known() is the number of its tokens so far; missing() has to be computed before the next token of the answer.
     std::int64_t known() const { return job.input_tokens + generated; }
     std::int64_t missing() const { return known() - computed; }
     bool decodes() const { return generated > 0 && missing() == 1; }
@@ -140,20 +146,20 @@ class Scheduler {
   const workloads::SchedulerPolicy& policy_;
   const workloads::SchedulerLimits& limits_;
   const workloads::Speculation& speculation_;
-  std::vector<KvCache> caches_;  // of the ranks
+  std::vector<KvCache> caches_;  // one per rank
   std::vector<MicroBatch> micro_batches_;
   std::deque<Sequence> waiting_;
   double now_ = 0.0;
   std::unordered_map<std::int32_t, Kept> kept_;
   std::size_t running_ = 0;
-  std::int64_t waited_ = 0;      // iterations that waited for more prompts
-  std::int64_t unbalanced_ = 0;  // iterations since all ranks had prompts, or some went without
-  std::vector<Sequence> sent_;   // not received yet
+  std::int64_t waited_ = 0;      // successive iterations that waited for more prompts
+  std::int64_t unbalanced_ = 0;  // successive iterations that waited for a prompt for each rank
+  std::vector<Sequence> sent_;   // sent, not yet received
   std::int64_t unreceived_ = 0;  // decode iterations since requests were received
-  bool had_prompts_ = false;     // of the last iteration
-  // Of the schedule() in progress, by rank.
+  bool had_prompts_ = false;     // whether the last iteration had prompts
+  // State of the schedule() in progress, by rank.
   std::vector<std::int64_t> budget_;
-  std::vector<std::size_t> load_;  // sequences of all lanes
+  std::vector<std::size_t> load_;  // sequences of all micro-batches
   std::vector<Iteration> iterations_;
   std::vector<Start> started_;
   std::vector<std::int32_t> preempted_;

@@ -40,7 +40,7 @@ struct Pool {
 
 class Loop {
  public:
-  // `pools`: one, or those for prompts and for answers, with the KV cache of a rank.
+  // `pools` has one pool, or the prefill and the decode pool, each with the KV cache of a rank.
   Loop(const ScenarioView& s, const workloads::Requests& requests, std::int64_t concurrency,
        std::span<const std::pair<ScenarioView, base::Bytes>> pools, Simulation& result)
       : scenario_(s),
@@ -165,7 +165,7 @@ class Loop {
     }
   }
 
-  // Requests that the front end has taken in join a queue.
+  // Requests that the front end has taken in join the queue of a replica.
   void deliver() {
     for (; !taken_.empty(); taken_.pop_front()) {
       ServedRequest& request = request_of(taken_.front());
@@ -188,14 +188,14 @@ class Loop {
     }
   }
 
-  // What a prefill replica does of a job.
+  // The part of a job that a prefill replica does: the prompt and one token.
   static Job prompt_of(Job job) {
     job.keeps_cache = job.output_tokens > 1;
     job.output_tokens = 1;
     return job;
   }
 
-  // A prompt is complete: its cache is sent to a decode replica.
+  // A prompt is complete. Its KV cache is sent to a decode replica.
   void send_cache(Replica& from, std::int32_t id) {
     ServedRequest& request = result_.requests[static_cast<std::size_t>(id)];
     Pool& pool = pools_.back();
@@ -208,7 +208,7 @@ class Loop {
     transfers_.emplace(free, id);
   }
 
-  // Requests whose caches have come join the queue of a decode replica.
+  // Requests whose KV caches have arrived join the queue of a decode replica.
   void deliver_caches() {
     while (!transfers_.empty() && std::get<double>(transfers_.top()) <= now_) {
       const auto index = static_cast<std::size_t>(std::get<std::int32_t>(transfers_.top()));
@@ -223,10 +223,10 @@ class Loop {
     }
   }
 
-  // Of a client, before its next request.
+  // s, thinking time of a client before its next request.
   double thinking() const { return drawn(stream_.think, stream_.seed, next_, "think"); }
 
-  // The next request that follows none: of a client, or of an open stream at its own time.
+  // Sends the next request that follows none: at `now` in a closed loop, at its own time in an open loop.
   void send_next(double now) {
     while (next_ < follows_.size() && follows_[next_] != 0) {
       ++next_;
@@ -238,7 +238,7 @@ class Loop {
     }
   }
 
-  // What follows a request is sent, or else its client's next one.
+  // An answer is complete. The requests that follow are sent; if there are none, the client's next one.
   void answered(std::int32_t id, double now) {
     const auto before = [](const workloads::FollowUp& f, std::int32_t i) { return f.after < i; };
     auto each = std::lower_bound(stream_.follow_ups.begin(), stream_.follow_ups.end(), id, before);
@@ -325,7 +325,7 @@ class Loop {
       }
       replica.ends[micro_batch] = kNever;
       replica.scheduler.complete(micro_batch);
-      // First tokens of a prefill pool go to the decode pool.
+      // A prefill pool sends no tokens to clients. The decode pool sends the first token later.
       shown_ = disaggregated_ && prompts(pool) ? now_
                                                : front_end_.show(now_, replica.scheduler.tokens());
       for (const std::int32_t id : replica.scheduler.first_tokens()) {
@@ -356,7 +356,7 @@ class Loop {
     return result_.seconds[index];
   }
 
-  // What holds from now on until `next`, second by second.
+  // Moves the time to `next`. The state until then is added to each second of the result.
   void advance(double next) {
     double running = 0.0;
     double waiting = 0.0;
@@ -386,7 +386,7 @@ class Loop {
   }
 
   static constexpr std::int32_t kSent = -1;
-  static constexpr std::int64_t kUnitTokens = 64;  // of a stream that names no blocks
+  static constexpr std::int64_t kUnitTokens = 64;  // of prefixes, if the stream names no blocks
 
   ScenarioView scenario_;
   const workloads::Requests& stream_;
@@ -397,15 +397,15 @@ class Loop {
   bool disaggregated_;
   std::vector<Pool> pools_;
   std::size_t replicas_ = 0;  // of all pools
-  // When a cache or a request comes, and whose; the first one on top.
+  // (time at which a KV cache or a request arrives, its request); the earliest is on top.
   using Coming = std::tuple<double, std::int32_t>;
   std::priority_queue<Coming, std::vector<Coming>, std::greater<>> transfers_;
   double now_ = 0;
-  std::size_t next_ = 0;  // request that follows none
-  // Answers that each request waits for, kSent after the last; empty where none follows another.
+  std::size_t next_ = 0;  // the next request that may follow none
+  // Number of answers for which each request waits; kSent after the last. Empty if no request follows another.
   std::vector<std::int32_t> follows_;
   std::priority_queue<Coming, std::vector<Coming>, std::greater<>> sent_;
-  std::deque<std::int32_t> taken_;  // requests that the front end has
+  std::deque<std::int32_t> taken_;  // requests that the front end has taken in
   Simulation& result_;
 };
 
@@ -425,7 +425,7 @@ Simulation simulate(const ScenarioView& scenario, const workloads::Requests& req
   } else {
     pools = {{s, {}}};
   }
-  // One token in and one out: what a request of its own length lacks is said of the request.
+  // Checks the smallest request: one token in, one out. Requests that are too long are rejected one by one.
   const workloads::Traffic least{1, 1, 1, 0};
   for (auto& [pool, cache] : pools) {
     ScenarioView smallest = pool;

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Serving, request by request: what every request of a stream meets.
+// Simulation of serving, request by request.
 //
-// Requests arrive at their times (open loop), or `concurrency` clients send one each at the start and the
-// next when an answer is complete (closed loop). A request that follows others (workloads/traffic/requests.hpp) is sent
-// when they are answered, and a client sends its next one when nothing follows. After the stack's request overhead the router of
-// `serving:` gives a request to one of the replicas, where it waits in the scheduler (sim/replay/scheduler.hpp).
-// Iterations take the times of sim/iteration/iteration_table.hpp: the slowest attention-DP rank's, with the experts' share of
-// all ranks' tokens. With pipeline stages a micro-batch for each stage is on its way; the first stage takes
-// the next one a period after the last. A token is seen when its iteration ends. Of a disaggregated
-// deployment (sim/scenario/pools.hpp) the router chooses a replica of each pool; the prefill replica's blocks are free
-// when the decode replica has taken the request in.
+// Arrivals. In an open loop, requests arrive at their times. In a closed loop, `concurrency` clients send one request
+// each at the start, and the next one when an answer is complete. A request can follow others
+// (workloads/traffic/requests.hpp): it is sent when these are answered. A client sends its next request if no request
+// follows.
 //
-// The same scenario and requests give the same bytes.
+// Path. A request passes the stages and the front end (front_stages.hpp, front_end.hpp). After the stack's request
+// overhead, the router of `serving:` gives it to one of the replicas, where it waits in the scheduler (scheduler.hpp).
+// Its tokens reach the client after the iteration ends, when the front end has sent them.
+//
+// Time. Iterations take the times of sim/iteration/iteration_table.hpp: that of the slowest attention-DP rank, with the
+// experts' share of the tokens of all ranks. With pipeline stages, one micro-batch per stage is in flight. The first
+// stage takes the next micro-batch one period after the last.
+//
+// Two pools (sim/scenario/pools.hpp). The router chooses a replica of each pool. The blocks of the prefill replica are
+// free when the decode replica has admitted the request.
+//
+// The same scenario and requests give the same bytes of output.
 #pragma once
 
 #include <cstdint>
@@ -24,60 +30,63 @@
 
 namespace roofcast::sim {
 
-// Seconds since the start of the simulation.
+// One request. Times are seconds since the start of the simulation.
 struct ServedRequest {
   double arrival = 0;
-  double queued = 0;       // after the request overhead
+  double queued = 0;       // it joins the queue of the scheduler, after the request overhead
   double scheduled = 0;    // its first iteration begins
-  double prefilled = 0;    // of two pools: its prompt and first token are computed
-  double transferred = 0;  // its cache is where its answer is computed
+  double prefilled = 0;    // two pools: its prompt and first token are computed
+  double transferred = 0;  // two pools: its KV cache is on the decode replica
   double first_token = 0;  // the client sees it
   double last_token = 0;
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
   std::int64_t priority = 0;
-  std::int64_t reused_tokens = 0;    // of the input, found in the KV cache when it was scheduled
-  std::int64_t restored_tokens = 0;  // of these, from host memory
+  std::int64_t reused_tokens = 0;    // input tokens in the KV cache when it was scheduled
+  std::int64_t restored_tokens = 0;  // those of them that came from host memory
   std::int32_t preemptions = 0;
-  std::int32_t session = -1;  // of an agent or sub-agent
+  std::int32_t session = -1;  // session of an agent or sub-agent; -1: none
   std::int32_t task = -1;
-  double tools = 0;  // s, that they take after it, until the next turn
+  double tools = 0;  // s, time of tools after it, until the next turn
   std::int32_t replica = 0;
-  std::int32_t decode_replica = 0;  // of the decode pool
-  bool rejected = false;  // longer than the model's context or than the KV cache: has no times
+  std::int32_t decode_replica = 0;  // two pools: replica of the decode pool
+  // The request is longer than the model's context or than the KV cache. It has no times.
+  bool rejected = false;
 
   double ttft() const { return first_token - arrival; }
   double waiting() const {
     return scheduled - queued + (transferred > 0.0 ? first_token - transferred : 0.0);
   }
   double end_to_end() const { return last_token - arrival; }
-  double tpot() const {  // of more than one token
+  // Only for answers of more than one token.
+  double tpot() const {
     return (last_token - first_token) / static_cast<double>(output_tokens - 1);
   }
 };
 
-// What the replicas did together in one second of the simulation.
+// The state of all replicas together in one second of the simulation.
 struct SimulatedSecond {
-  double running = 0;  // mean
-  double waiting = 0;
-  double cache = 0;                // share of the KV caches held
-  double busy = 0;                 // share of the time with an iteration on a first stage
-  std::int64_t prompt_tokens = 0;  // computed in iterations that ended in this second
+  double running = 0;              // mean number of requests
+  double waiting = 0;              // the same
+  double cache = 0;                // share of the KV caches that is held
+  double busy = 0;                 // share of the time in which a first stage is busy
+  std::int64_t prompt_tokens = 0;  // of iterations that ended in this second
   std::int64_t output_tokens = 0;
 };
 
 struct Simulation {
-  std::string reason;                   // why the scenario cannot run; empty when it can
-  std::vector<ServedRequest> requests;  // as in the stream
+  std::string reason;                   // why the scenario cannot run; empty if it can
+  std::vector<ServedRequest> requests;  // in the order of the stream
   std::vector<SimulatedSecond> seconds;
-  double end = 0;  // s, of the last iteration
+  double end = 0;  // s, end of the last iteration
   std::int64_t iterations = 0;
   std::int64_t preemptions = 0;
-  std::int64_t peak_running = 0;  // of one replica
+  std::int64_t peak_running = 0;  // sequences, of one replica
   double peak_cache = 0;          // share, of one replica
 };
 
-// `concurrency`: clients of all replicas in a closed loop, which do not heed arrival times; 0 for an open one.
+// `concurrency` is the number of clients of all replicas in a closed loop, which ignores arrival times. 0: an open
+// loop.
 Simulation simulate(const ScenarioView& scenario, const workloads::Requests& requests,
                     std::int64_t concurrency);
 

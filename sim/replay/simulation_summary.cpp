@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kBatches = 20;
-constexpr double kStudent = 2.093;  // 97.5 % point with 19 degrees of freedom
+constexpr double kStudent = 2.093;  // 97.5 % point of Student's t, 19 degrees of freedom
 
 double mean_of(const double* first, const double* last) {
   double sum = 0.0;
@@ -24,6 +24,7 @@ double mean_of(const double* first, const double* last) {
   return sum / static_cast<double>(last - first);
 }
 
+// Half-width of the 95 % interval of the mean: Student's t times the standard error of the means of kBatches batches.
 double interval_of(const std::vector<double>& values) {
   if (values.size() < 2 * kBatches) {
     return kNone;

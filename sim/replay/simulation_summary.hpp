@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a simulation amounts to: percentiles, throughput and the share of requests served well.
+// Summary of a simulation: percentiles, throughput, and the share of requests that meet their objectives.
 //
-// Percentiles interpolate between the two nearest requests. The 95 % interval of a mean is Student's over
-// the means of 20 batches of requests in the order of arrival (A. M. Law, Simulation Modeling and Analysis,
-// 5th ed., 9.5.3), which are taken to be independent; it is not a number below 40 requests.
+// Percentiles are interpolated between the two nearest requests. The 95 % interval of a mean is Student's, over the
+// means of 20 batches of requests in the order of arrival (A. M. Law, Simulation Modeling and Analysis, 5th ed.,
+// 9.5.3). These means are taken to be independent. The interval is NaN below 40 requests.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@
 
 namespace roofcast::sim {
 
-struct SimulatedTimes {  // s
+// Times in s.
+struct SimulatedTimes {
   double mean = 0;
   double interval = 0;  // the 95 % interval is mean ± interval
   double p50 = 0;
@@ -24,24 +25,25 @@ struct SimulatedTimes {  // s
   double p99 = 0;
 };
 
-SimulatedTimes times_of(std::vector<double> values);  // in the order of arrival; NaN without any
+// `values` are in the order of arrival. NaN if there are none.
+SimulatedTimes times_of(std::vector<double> values);
 
 struct SimulationSummary {
-  std::size_t requests = 0;  // served
+  std::size_t requests = 0;  // served requests
   std::size_t rejected = 0;
   double duration = 0;  // s, from the first arrival to the last token
   SimulatedTimes ttft;
-  SimulatedTimes tpot;  // of requests with more than one token
+  SimulatedTimes tpot;  // of answers with more than one token
   SimulatedTimes end_to_end;
   SimulatedTimes waiting;  // from the queue to the first iteration
   double requests_per_second = 0;
-  double input_rate = 0;  // tokens/s
+  double input_rate = 0;  // tok/s
   double output_rate = 0;
-  double prefix_hit_rate = 0;    // of the input tokens, found in the KV cache
-  double restored_share = 0;     // of the input tokens, of these from host memory
-  double good_share = 0;         // of all requests, those that keep every objective
-  double good_per_second = 0;    // goodput
-  std::int64_t preemptions = 0;  // of these requests
+  double prefix_hit_rate = 0;    // share of the input tokens in the KV cache
+  double restored_share = 0;     // share of the input tokens that came from host memory
+  double good_share = 0;         // share of all requests that meet every objective
+  double good_per_second = 0;    // 1/s, goodput
+  std::int64_t preemptions = 0;  // of the requests that are counted
 };
 
 // Leaves out the first `warm_up` requests.

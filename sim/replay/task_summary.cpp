@@ -36,6 +36,8 @@ std::vector<Task> tasks_of(const Simulation& simulation) {
 
 }  // namespace
 
+// ends     s, ends of all tasks, in order
+// begun    tasks that have ended when counting starts        last   tasks that have ended when it stops
 TaskSummary summarise_tasks(const Simulation& simulation, std::size_t warm_up, std::size_t agents) {
   const std::vector<Task> tasks = tasks_of(simulation);
   TaskSummary s;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a simulation of agents (workloads/traffic/agents.hpp) amounts to, task by task.
+// Summary of a simulation of agents (workloads/traffic/agents.hpp), task by task.
 //
-// Tasks a second are counted while every agent has work, from when as many have ended as there are agents (they
-// begin together) until none is left to begin; where there are at most two tasks an agent, not at all. Shares are of
-// the time that agents and sub-agents spend; one that waits for its sub-agents spends none.
+// Tasks per second are counted while every agent has work. All agents begin together, so counting starts when as many
+// tasks have ended as there are agents. It ends when no task is left to begin. With at most two tasks per agent,
+// nothing is counted. Shares are shares of the time that agents and sub-agents spend. A session that waits for its
+// sub-agents spends none.
 #pragma once
 
 #include "sim/replay/simulation_summary.hpp"
@@ -12,19 +13,19 @@
 namespace roofcast::sim {
 
 struct TaskSummary {
-  std::size_t tasks = 0;        // complete
-  std::size_t failed = 0;       // a turn was longer than the context or the KV cache
+  std::size_t tasks = 0;        // complete tasks
+  std::size_t failed = 0;       // tasks with a turn longer than the context or the KV cache
   SimulatedTimes time;          // of a task
-  double turns = 0;             // of a task, mean, sub-agents' with them
-  double tasks_per_second = 0;  // NaN where it is not counted
+  double turns = 0;             // mean per task, sub-agents included
+  double tasks_per_second = 0;  // 1/s; NaN if it is not counted
   double tools_share = 0;
-  double waiting_share = 0;  // before a turn's first iteration, stages with it
+  double waiting_share = 0;  // before the first iteration of a turn, stages included
   double prefill_share = 0;  // from there to the first token
   double decode_share = 0;
 };
 
-// Leaves out the first `warm_up` tasks; none where the simulation is not of tasks. `agents`: how many work at
-// a time.
+// Leaves out the first `warm_up` tasks. There are no tasks if the simulation has no agents. `agents` is the number that
+// work at a time.
 TaskSummary summarise_tasks(const Simulation& simulation, std::size_t warm_up, std::size_t agents);
 
 }  // namespace roofcast::sim

@@ -11,10 +11,10 @@ namespace {
 
 using base::as_double;
 
-constexpr std::int64_t kColumns = 128;  // of the tiles that large GEMMs are cut into
+constexpr std::int64_t kColumns = 128;  // columns of a large GEMM's tile
 constexpr std::int64_t kDepth = 64;
 
-// Seconds for one column (or one of the depth) with another width in its place.
+// Seconds per column (or per unit of depth), if the width is replaced by another.
 template <class Gemm>
 double time_of_one(Gemm op, std::int64_t Gemm::*side, std::int64_t width,
                    const models::Machine& machine) {
@@ -22,6 +22,8 @@ double time_of_one(Gemm op, std::int64_t Gemm::*side, std::int64_t width,
   return models::physical_cost_of(op, machine).time.si() / as_double(width);
 }
 
+// Compares a width that is not a multiple of a tile with the multiples below and above it. Keeps it if one of them
+// gains enough.
 template <class Gemm>
 void examine(const Gemm& op, std::int64_t Gemm::*side, bool depth, const models::Machine& machine,
              Misalignment found, std::vector<Misalignment>& all) {

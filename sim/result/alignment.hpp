@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Widths that waste a part of a tile of the tensor cores.
+// Widths of GEMMs that waste a part of a tile of the tensor cores.
 //
-// A GEMM of n columns and depth k is cut into tiles of 64, 128 or 256 columns and steps of 64 of depth
-// (models/operators/gemm.hpp). What a width costs is its time for one of its columns; what a neighbour would gain is how much
-// less that is, by the same model, all else equal. Widths are those of one rank: a model's, cut by tensor
-// parallelism.
+// A GEMM of n columns and depth k is cut into tiles of 64, 128 or 256 columns and into steps of 64 in depth
+// (models/operators/gemm.hpp). The cost of a width is the GEMM's time per column (or per unit of depth). The gain of a
+// neighbouring width is the share by which it is cheaper, in the same model, with all else equal. Widths are those of
+// one rank: the model's widths, cut by tensor parallelism.
 #pragma once
 
 #include <string_view>
@@ -18,19 +18,19 @@ namespace roofcast::sim {
 
 struct AlignedWidth {
   std::int64_t width = 0;
-  double gain = 0.0;  // of the time for a column, 0.04 = 4 % less
+  double gain = 0.0;  // share of the time per column: 0.04 is 4 % less
 };
 
 struct Misalignment {
   std::string_view call;
-  bool depth = false;  // k and not n
+  bool depth = false;  // true: k; false: n
   std::int64_t width = 0;
-  double share = 0.0;  // of the step
-  AlignedWidth below;  // width 0 where there is none
+  double share = 0.0;  // share of the iteration
+  AlignedWidth below;  // width 0 if there is none
   AlignedWidth above;
 };
 
-// Of the step with prompts, those of which a neighbour gains at least kLeastGain, once for each width.
+// GEMMs of the iteration with prompts for which a neighbouring width gains at least kLeastGain, once for each width.
 inline constexpr double kLeastGain = 0.02;
 std::vector<Misalignment> misalignments(const ScenarioView& scenario,
                                         const ServingEstimate& estimate);

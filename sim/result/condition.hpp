@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Conditions on an estimate or a row of results: "fits", or a name, a relation and a number.
+// Conditions on an estimate or on a row of results: "fits", or a name, a relation and a number.
 #pragma once
 
 #include <optional>
@@ -17,26 +17,26 @@ namespace roofcast::sim {
 struct Condition {
   enum class Relation { less, less_equal, greater, greater_equal, equal };
   std::string text;
-  std::string metric;  // or column; empty for "fits"
+  std::string metric;  // metric or column; empty for "fits"
   Relation relation = Relation::less_equal;
   double bound = 0.0;
 };
 
-// Of whatever has the name; reports at `place`, of this key path.
+// A condition on any name. Problems are reported at `place`, with the key path `key`.
 std::optional<Condition> parse_comparison(const std::string& text, const base::Place& place,
                                           base::Problems& problems, std::string_view key);
-// Of a metric.
+// A condition on a metric: its name must be known.
 std::optional<Condition> parse_condition(const std::string& text, const base::Place& place,
                                          base::Problems& problems, std::string_view key = "where");
 
-// Not for "fits". False of NaN.
+// Whether a value or an estimate meets the condition. False for NaN. The first one is not for "fits".
 bool holds(const Condition& condition, double value);
 bool holds(const Condition& condition, const ServingEstimate& estimate);
 
-// Why the estimate does not fit, or the first condition that it misses; empty when it meets all.
+// Why the estimate does not fit, or the first condition that it misses. Empty if it meets all.
 std::string missed(std::span<const Condition> conditions, const ServingEstimate& estimate);
 
-// That there is no such metric, with the nearest name.
+// The message that there is no such metric, with the nearest name.
 std::string unknown_metric(const std::string& name);
 
 }  // namespace roofcast::sim

@@ -23,7 +23,10 @@ const hardware::Prices& prices_of(const ScenarioView& s) {
 
 Watts or_none(const std::optional<Watts>& power) { return power.value_or(Watts::from_si(kNone)); }
 
-// Of a prompt's time: what the tokens before it that are cached cost it.
+// c of the header: share of a prompt's time that attention to its cached tokens takes.
+//
+//   with     s, the iteration with prompts        without   its batch, with nothing cached
+//   decode   s, an iteration without prompts      longer    s, by which cached tokens make it longer
 double cached_share(const ScenarioView& scenario, const SteadyState& steady, Workspace& workspace) {
   ScenarioView s = scenario;
   s.launches_ahead = true;
@@ -77,6 +80,7 @@ std::string missing_price(const ScenarioView& s, const ServingEstimate& e) {
 }
 
 Economics economics_of(const ScenarioView& s, const ServingEstimate& e, Workspace& workspace) {
+  // With the symbols of the header: prompt_share is w, share is c, of_prompts is w·D per request.
   const hardware::Prices& p = prices_of(s);
   const System& system = s.platform->system;
   Economics r;

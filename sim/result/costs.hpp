@@ -1,25 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tokens cost and what power they take, of a scenario that has been forecast.
+// Cost and power of a scenario that has been forecast.
 //
-// Dollars a second of all GPUs by hardware/prices.hpp, at the mean power of the forecast. Of its tokens:
+// Dollars per second of all GPUs follow from hardware/prices.hpp and the mean power of the forecast. They are divided
+// among tokens:
 //
-//   cost     = USD/s / (output tokens a second)              all of it on the answers
-//   output   = (1−w) · USD/s / (output tokens a second)      w = prompt_share (sim/serving/uniform_closed_loop.hpp): the share of the
-//   input    = w·(1−c) · USD/s / (new input tokens a second)     GPUs' time that prompts add to passes; of two pools,
-//   cached   = w·c · USD/s / (cached input tokens a second)      the share of the GPUs that compute prompts
+//   cost     = D / X                 all of it on output tokens
+//   output   = (1−w)·D / X           the part of decodes
+//   input    = w·(1−c)·D / Y         the part of prompts
+//   cached   = w·c·D / Z             the part of attention to cached tokens
 //
-// c is the share of a prompt's time that it would not take without the tokens that the prefix cache holds: attention
-// to them. A request pays input, cached and output tokens at these prices, and no more. Idle time is shared like busy
-// time. Of agents and of two pools the prices of input hold what is cached.
+//   symbol   meaning                                                                                     unit
+//   D        dollars per second of all GPUs                                                              USD/s
+//   X        output tokens per second                                                                    tok/s
+//   Y        new input tokens per second                                                                 tok/s
+//   Z        cached input tokens per second                                                              tok/s
+//   w        prompt_share (sim/serving/uniform_closed_loop.hpp): share of the GPUs' time that prompts
+//            add to iterations; with two pools, share of the GPUs that compute prompts                   –
+//   c        share of a prompt's time that it would not take without the tokens in the prefix cache      –
 //
-// Power. Reserved is what a site must be able to deliver, n·(TDP + host)·PUE; drawn is n·(power + host)·PUE.
+// A request pays its input, cached and output tokens at these prices, and nothing else. Idle time is shared like busy
+// time. For agents and for two pools, the price of new input tokens includes the cost of cached ones.
 //
-//   tokens a second and MW = output tokens a second / reserved
-//   CO2                    = drawn · grid / (output tokens a second)
-//   under a power budget   = ⌊budget / reserved of one replica⌋ replicas, each as it is here
+// Power. A site must be able to deliver the reserved power. It draws less:
 //
-// What is not known, a host's power for one, makes all that needs it NaN.
+//   reserved               = n·(TDP + host)·PUE
+//   drawn                  = n·(mean power + host)·PUE
+//   tokens per s and MW    = X / reserved
+//   CO2                    = drawn · grid / X
+//   under a power budget   = ⌊budget / reserved of one replica⌋ replicas, each as in this forecast
+//
+// n is the number of GPUs; grid is grams of CO2 per joule. A figure is NaN if anything that it needs is not known, such
+// as the power of a host.
 #pragma once
 
 #include <string>
@@ -28,7 +40,7 @@
 
 namespace roofcast::sim {
 
-// USD a second of all GPUs; NaN where it is not known.
+// USD/s, all GPUs. NaN if it is not known.
 struct CostParts {
   double rent = 0;
   double capital = 0;
@@ -39,12 +51,13 @@ struct CostParts {
 };
 CostParts cost_parts(const ScenarioView& scenario, const ServingEstimate& estimate);
 
-// What is rented costs the same whatever it does; NaN for what is owned.
+// USD/s of a rented GPU, whatever it does. NaN if GPUs are bought.
 base::DollarsPerSecond rent_per_gpu(const ScenarioView& scenario);
 
-// Which key keeps the cost unknown; empty when it is known.
+// The key that is missing for the cost. Empty if the cost is known.
 std::string missing_price(const ScenarioView& scenario, const ServingEstimate& estimate);
 
+// Prices of tokens, power and CO2 of the forecast.
 Economics economics_of(const ScenarioView& scenario, const ServingEstimate& estimate,
                        Workspace& workspace);
 

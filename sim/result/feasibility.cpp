@@ -12,7 +12,7 @@ namespace {
 
 using workloads::MappingFault;
 
-// The first multiplier that a part of the model needs and the chip lacks.
+// The first number format of multiplications that a part of the model needs and the chip lacks.
 std::optional<base::MathType> missing_math(const ScenarioView& s) {
   const models::Machine& machine = s.platform->machine;
   const workloads::Architecture& model = *s.model;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a scenario must satisfy before it can be timed.
+// Checks of a scenario before it is timed, and of its load afterwards. Each sets estimate.infeasible if the scenario
+// cannot run.
 #pragma once
 
 #include "sim/iteration/memory.hpp"
@@ -8,13 +9,13 @@
 
 namespace roofcast::sim {
 
-// Divisibility, chips, number formats, context length. Sets estimate.infeasible.
+// Divisibility, number of chips, number formats, context length.
 void check_runnable(const ScenarioView& scenario, ServingEstimate& estimate);
 
-// Needs estimate.footprint.
+// Weights and one KV cache in memory. Needs estimate.footprint.
 void check_memory(const Cache& cache, ServingEstimate& estimate);
 
-// Needs estimate.steady.
+// Load below saturation. Needs estimate.steady.
 void check_load(const ScenarioView& scenario, ServingEstimate& estimate);
 
 }  // namespace roofcast::sim

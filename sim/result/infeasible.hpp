@@ -16,7 +16,7 @@ namespace roofcast::sim {
 
 namespace infeasible {
 
-// `kind` groups rows that fail for the same reason, whatever their figures.
+// `kind` is the same for all rows that fail for one reason, whatever their figures.
 struct Mapping {
   static constexpr std::string_view kind = "the model does not divide that way";
   workloads::MappingFault fault;
@@ -79,11 +79,11 @@ struct Load {
   double arriving;  // requests per second
   double served;
 };
-// No closed form: agents whose turns are routed away from their context.
+// There is no closed form for agents whose turns are routed away from their context.
 struct RoutedAgents {
   static constexpr std::string_view kind = "no closed form";
 };
-// No closed form: two pools with arrivals, agents or speculative decoding.
+// There is no closed form for two pools with arrivals, agents or speculative decoding.
 struct TwoPools {
   static constexpr std::string_view kind = "no closed form";
 };
@@ -116,7 +116,7 @@ struct TrainingMemory {
 
 }  // namespace infeasible
 
-// std::monostate: nothing is in the way.
+// std::monostate: the scenario can run.
 using Infeasible =
     std::variant<std::monostate, infeasible::Mapping, infeasible::SystemSize,
                  infeasible::NumberFormat, infeasible::Context, infeasible::WholePrompt,
@@ -127,12 +127,12 @@ using Infeasible =
                  infeasible::GlobalBatch, infeasible::Colocated, infeasible::Responses,
                  infeasible::PackedLength, infeasible::TrainingMemory>;
 
-// Which pool of a disaggregated deployment cannot run.
+// The pool of a disaggregated deployment that cannot run.
 enum class PoolKind : std::uint8_t { none, prefill, decode };
 
-// One sentence; empty when nothing is in the way.
+// The reason in one sentence. Empty if the scenario can run.
 std::string reason(const Infeasible& infeasible, PoolKind pool = PoolKind::none);
-// Its kind; empty when nothing is in the way.
+// The `kind` of the reason. Empty if the scenario can run.
 std::string_view reason_kind(const Infeasible& infeasible);
 
 }  // namespace roofcast::sim

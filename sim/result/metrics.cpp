@@ -34,7 +34,7 @@ double of_post_training(const E& e) {
 }
 double answer_tokens(const E& e) { return e.score.tokens * e.score.samples; }
 
-// To four digits: an interval's ends are not known to more, and a million rows have twelve million of them.
+// Rounds to four digits. The ends of an interval are not known more precisely, and a million rows have twelve million.
 double four_digits(double value) {
   if (!(std::abs(value) > 0.0) || std::isinf(value)) {
     return value;

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The columns of a result, each declared once: name with its SI unit, label, description,
-// direction.
+// The columns of a result. Each is declared once: name with its SI unit, label, description, direction.
 //
-// The numbers that matter most have two more columns, low90_… and high90_…, between which a server that runs
-// should be found nine times in ten (sim/result/spreads.hpp). They are metrics like any: `high90_tpot_mean_s <= 0.02`
-// is a condition that is met with 95 %.
+// The most important numbers have two more columns, low90_… and high90_…. A real server is expected between them nine
+// times in ten (sim/result/spreads.hpp). They are metrics like all others: `high90_tpot_mean_s <= 0.02` is a condition
+// that a real server meets with a probability of 95 %.
 //
-// CSV headers, --format json, conditions, Pareto objectives, the report and the documentation all
-// read this list.
+// CSV headers, --format json, conditions, Pareto objectives, the report and the documentation all read this list.
 #pragma once
 
 #include <optional>
@@ -28,31 +26,31 @@ struct Metric {
   std::string_view unit;   // SI, for people: "s", "tok/s/GPU", "B"
   Better better = Better::none;
   std::string_view description;
-  double (*value)(const ServingEstimate&);  // NaN where there is none
-  // The metric whose 90 % interval this is a bound of; empty for what is no bound.
+  double (*value)(const ServingEstimate&);  // NaN if there is none
+  // The metric of which this is a bound of the 90 % interval. Empty if it is no bound.
   std::string_view bounds = {};
   bool of_answers = false;   // needs the section accuracy
   bool of_training = false;  // needs the section training
   bool of_agents = false;    // needs traffic.agents
-  bool of_prices = false;    // needs what the section prices says, or a price of the system
+  bool of_prices = false;    // needs the section prices, or a price of the system
 };
 
 std::span<const Metric> metrics();
 const Metric* find_metric(std::string_view name);
 
-// The 90 % interval of a metric; NaN where there is none.
+// The 90 % interval of a metric. NaN if there is none.
 struct Interval90 {
   double low;
   double high;
 };
 Interval90 interval90(const Metric& metric, const ServingEstimate& estimate);
 
-// Text columns: what limits each number, and where the parameters came from.
+// Text columns: the bound of each number, and the provenance of the parameters.
 struct TextMetric {
   std::string_view name;
   std::string_view label;
   std::string_view description;
-  std::string_view (*value)(const ServingEstimate&);  // empty where there is none
+  std::string_view (*value)(const ServingEstimate&);  // empty if there is none
 };
 std::span<const TextMetric> text_metrics();
 

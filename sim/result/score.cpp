@@ -20,8 +20,8 @@ bool matches(const std::string& asked, const std::string& has) {
   return asked.empty() || asked == has;
 }
 
-// The share of questions that k samples solve, c(k) = exp(a·k^−b) through two points (arXiv 2407.21787, section 3);
-// in percent. NaN where a point has nothing or everything solved.
+// The share of questions that k samples solve, in percent: c(k) = exp(a·k^−b) through two points (arXiv 2407.21787,
+// section 3). log(−log c) is linear in log k. NaN if a point has no question or all questions solved.
 double coverage(double k, double from_k, double from, double to_k, double to) {
   const double log_from = std::log(-std::log(from / 100.0));
   const double log_to = std::log(-std::log(to / 100.0));
@@ -30,7 +30,7 @@ double coverage(double k, double from_k, double from, double to_k, double to) {
   return std::isfinite(log_from) && std::isfinite(log_to) ? percent : std::nan("");
 }
 
-// Scores by number of samples, between which only coverage is read.
+// Scores by number of samples. Only coverage is interpolated between them.
 using BySamples = std::map<std::int64_t, double>;
 
 double at_samples(const BySamples& scores, const workloads::Accuracy& a) {
@@ -49,7 +49,8 @@ double at_samples(const BySamples& scores, const workloads::Accuracy& a) {
                   static_cast<double>(above->first), above->second);
 }
 
-// Whether a point says anything of what is asked; of coverage other numbers of samples do too.
+// Whether a point is about the benchmark, checkpoint and effort that are asked for. For coverage, points with other
+// numbers of samples are used too.
 bool concerns(const ScorePoint& point, const workloads::Accuracy& a) {
   const bool selected =
       point.samples == 1 || a.select == Selection::unsaid || point.select == a.select;
@@ -96,7 +97,7 @@ KnownScore published(const ScenarioView& s, const workloads::Accuracy& a) {
   return {.gap = ScoreGap::known, .percent = percent, .tokens = tokens};
 }
 
-// Of the points with so many samples, at so many tokens; NaN beyond them.
+// Score of the curve with this number of samples, linear in the logarithm of tokens. NaN outside the points.
 double on_curve(const std::vector<workloads::CurvePoint>& curve, std::int64_t samples,
                 double tokens) {
   const workloads::CurvePoint* below = nullptr;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The score of a scenario: the published one of its model, precision and effort (workloads/architecture/scores.hpp), or of
-// a curve of the user's own at the length of the answers. Where none is known there is none, and a reason; no
-// score is interpolated between models or precisions, and a model whose dimensions were changed has none.
+// The benchmark score of a scenario. It is the published score of its model, precision and effort
+// (workloads/architecture/scores.hpp), or that of the user's own curve at the length of the answers.
+//
+// If no score is known, the result has none, and a reason. No score is interpolated between models or precisions. A
+// model with changed dimensions has no score.
 #pragma once
 
 #include <cstdint>
@@ -19,26 +21,26 @@ struct ScenarioView;
 enum class ScoreGap : std::uint8_t {
   not_asked,
   known,
-  model,      // none of this benchmark, model, checkpoint, effort and number of samples
+  model,      // none for this benchmark, model, checkpoint, effort and number of samples
   precision,  // only in other precisions
-  several,    // checkpoints or efforts that the scenario does not choose between
-  curve,      // outside the user's points
+  several,    // several checkpoints or efforts match, and the scenario names none
+  curve,      // outside the points of the user's curve
 };
-std::string_view reason(ScoreGap gap);  // empty when there is a score or nobody asked
+std::string_view reason(ScoreGap gap);  // empty if there is a score, or none was asked for
 
 struct KnownScore {
   ScoreGap gap = ScoreGap::not_asked;
   double percent = std::numeric_limits<double>::quiet_NaN();
-  double tokens = std::numeric_limits<double>::quiet_NaN();  // of one sample
+  double tokens = std::numeric_limits<double>::quiet_NaN();  // tokens of one sample
   double samples = 1.0;
-  double rounds = 1.0;  // that the clients of a closed loop take for the samples of one question
+  double rounds = 1.0;  // of the clients of a closed loop, until a question has all its samples
 };
 
 KnownScore score_of(const ScenarioView& scenario);
 
-// Of requests that are the samples of questions: those of one question come together, so that all but the first
-// find its prompt in the KV cache, which takes the mean of new tokens to a share. That its blocks are held once
-// is not modelled.
+// The traffic if requests are samples of questions. The samples of one question come together, so all but the first
+// find its prompt in the KV cache. The mean number of new tokens falls to 1/samples. Not modelled: the blocks of the
+// prompt are held only once.
 workloads::Traffic sampled_traffic(const workloads::Traffic& traffic, std::int64_t samples);
 
 }  // namespace roofcast::sim

@@ -15,57 +15,58 @@
 
 namespace roofcast::sim {
 
-// Of agents (sim/serving/agents.hpp).
+// Figures of the tasks of agents (sim/serving/agents.hpp).
 struct TaskEstimate {
-  base::Seconds mean;  // from its first turn to its last answer
+  base::Seconds mean;  // of a task, from its first turn to its last answer
   base::Seconds p50;
   base::Seconds p95;
-  double per_second = 0;       // of all agents; 0: the traffic is not of agents
-  double usd = 0;              // NaN when the price is not known
-  double prefix_hit_rate = 0;  // of the input tokens, in the KV cache
-  double tools_share = 0;      // of the time of agents and sub-agents that do not wait for others
-  double present = 0;          // turns in the engine, mean
+  double per_second = 0;       // 1/s, tasks of all agents; 0 if the traffic has no agents
+  double usd = 0;              // USD per task; NaN if the price is not known
+  double prefix_hit_rate = 0;  // share of the input tokens in the KV cache
+  // Share of the time of agents and sub-agents, without waits for sub-agents.
+  double tools_share = 0;
+  double present = 0;  // mean number of turns in the engine
 };
 
-// What tokens cost and what power they take (sim/result/costs.hpp); NaN where it is not known.
+// Cost and power (sim/result/costs.hpp). NaN if it is not known.
 struct Economics {
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  double usd_per_second = kNone;  // of all GPUs
+  double usd_per_second = kNone;  // all GPUs
   double input_usd_per_mtok = kNone;
   double cached_usd_per_mtok = kNone;
   double output_usd_per_mtok = kNone;
-  double co2_g_per_mtok = kNone;                       // of output tokens
-  double gpus_in_budget = kNone;                       // of whole replicas
-  base::Watts reserved = base::Watts::from_si(kNone);  // of all GPUs
+  double co2_g_per_mtok = kNone;  // g CO2 per million output tokens
+  double gpus_in_budget = kNone;  // GPUs of all whole replicas that the power budget feeds
+  base::Watts reserved = base::Watts::from_si(kNone);  // of the site, for all GPUs
 };
 
 struct Workflow;  // sim/result/training_step.hpp
 
 struct ServingEstimate {
   Infeasible infeasible;
-  PoolKind pool = PoolKind::none;  // that cannot run
+  PoolKind pool = PoolKind::none;  // the pool that cannot run
 
   std::int64_t gpus = 0;
   models::Footprint footprint;
-  base::Bytes memory;      // of the fullest rank, with the KV cache in use
-  double max_running = 0;  // sequences the KV cache of one attention-DP rank holds
+  base::Bytes memory;      // on the fullest rank, with the KV cache in use
+  double max_running = 0;  // sequences that the KV cache of one attention-DP rank holds
   SteadyState steady;
   Spreads spreads;          // 90 % intervals
-  double output_rate = 0;   // output tokens per second of the replica
-  double usd_per_mtok = 0;  // output tokens; NaN when the price is not known
+  double output_rate = 0;   // tok/s, output tokens of all replicas
+  double usd_per_mtok = 0;  // per million output tokens; NaN if the price is not known
   Economics economics;
-  double joules_per_token = 0;  // output tokens; NaN when the chip's TDP is not known
+  double joules_per_token = 0;  // per output token; NaN if the chip's TDP is not known
   KnownScore score;
   TaskEstimate task;
   hardware::Provenance provenance = hardware::Provenance::datasheet;
-  // Of a scenario that trains, in place of a steady state: output tokens are those trained or, of post-training,
-  // generated.
+  // The result of a scenario that trains, in place of a steady state. Its output tokens are the tokens that it trains
+  // on; in post-training, the tokens that it generates.
   std::shared_ptr<const Workflow> workflow;
 
   bool fits() const { return std::holds_alternative<std::monostate>(infeasible); }
 };
 
-// Why it cannot run, in one sentence; empty when it can.
+// Why the scenario cannot run, in one sentence. Empty if it can.
 inline std::string reason(const ServingEstimate& estimate) {
   return reason(estimate.infeasible, estimate.pool);
 }

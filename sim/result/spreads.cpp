@@ -5,6 +5,7 @@
 
 namespace roofcast::sim {
 
+// `first` is the share of TTFT in the end-to-end latency.
 Spreads spreads_of(const ScenarioView& s, const SteadyState& steady) {
   const workloads::Stack& stack = s.serving->stack;
   const auto of_servers = [](const workloads::ServedError& e) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far an estimate may be from a server that runs: 90 % intervals of its numbers.
+// 90 % intervals of an estimate: how far a real server may be from its numbers.
 //
-// Two independent sources: the operators' errors, added up over the passes (models/uncertainty.hpp), and what a
-// server does beside its operators (host, scheduler, fusion, version), whose spread a stack's `errors:` give from
-// measured servers. TTFT and TPOT of one server err together, so that of end to end is their mean,
-// weighted by time; a closed loop completes requests as one over it.
+// There are two independent sources of error. The first is the errors of the operators, added up over iterations
+// (models/uncertainty.hpp). The second is everything of a server that is not an operator: host, scheduler, fusion,
+// version. A stack's `errors:` give the spread of the second from measured servers. TTFT and TPOT of one server err
+// together, so the interval of the end-to-end latency is their mean, weighted by time. A closed loop completes requests
+// at one over the end-to-end latency, so its rate has the inverse interval.
 #pragma once
 
 #include "models/uncertainty.hpp"
@@ -19,14 +20,14 @@ struct Spreads {
   models::Spread tpot;
   models::Spread interactivity;
   models::Spread end_to_end;
-  models::Spread rate;  // requests, tokens per second
+  models::Spread rate;  // requests or tokens per second
   models::Spread power;
-  models::Spread energy;  // per token
+  models::Spread energy;  // energy per token
 };
 
 Spreads spreads_of(const ScenarioView& scenario, const SteadyState& steady);
 
-// Of a scenario that serves nobody.
+// NaN throughout, for a scenario that does not serve.
 Spreads no_spreads();
 
 }  // namespace roofcast::sim

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a server does in the long run: latencies, rates, batches and what limits them.
+// The state of a server in the long run: latencies, rates, batches and bounds.
 #pragma once
 
 #include "sim/iteration/iteration.hpp"
 
 namespace roofcast::sim {
 
-// Times that one request in twenty, and one in a hundred, exceeds.
+// p95 and p99: times that one request in twenty and one in a hundred exceed.
 struct Tail {
   base::Seconds p95;
   base::Seconds p99;
@@ -17,30 +17,30 @@ struct SteadyState {
   base::Seconds ttft_mean;
   base::Seconds ttft_p50;
   Tail ttft_tail;
-  Tail tpot_tail;            // of a request's mean
-  base::Seconds tpot;        // mean time between a request's tokens; zero when output_tokens is 1
-  base::Seconds end_to_end;  // mean
-  double requests_per_second = 0;   // of the replica
-  double decode_batch = 0;          // sequences decoding at once on one attention-DP rank
-  double running = 0;               // sequences holding a slot on one attention-DP rank
-  double tokens_per_iteration = 1;  // that a decode iteration yields of a sequence
-  double prefill_share = 0;         // of iterations that carry prompt tokens
-  double prompt_share = 0;          // of the GPUs' time: what prompts take of it
-  base::Watts power;                // of one GPU, mean; NaN where the TDP is not known
-  double decode_clock = 1;          // of the full one, in steps without prompts
-  double prefill_clock = 1;         // in steps with prompts
-  models::Spread ttft_spread;       // of its mean, from the errors of operators alone
+  Tail tpot_tail;            // of the mean TPOT of a request
+  base::Seconds tpot;        // mean time between the tokens of a request; 0 if output_tokens is 1
+  base::Seconds end_to_end;  // mean latency, from the request to its last token
+  double requests_per_second = 0;   // 1/s, all replicas
+  double decode_batch = 0;          // sequences that decode at once on one attention-DP rank
+  double running = 0;               // sequences with a slot on one attention-DP rank
+  double tokens_per_iteration = 1;  // output tokens that an iteration adds to a sequence
+  double prefill_share = 0;         // share of iterations that carry prompt tokens
+  double prompt_share = 0;          // share of the GPUs' busy time that prompts take
+  base::Watts power;                // mean power of one GPU; NaN if the TDP is not known
+  double decode_clock = 1;          // share of the full clock, in iterations without prompts
+  double prefill_clock = 1;         // the same in iterations with prompts
+  models::Spread ttft_spread;       // of the mean TTFT, from the errors of operators alone
   models::Spread tpot_spread;
   Limit ttft_limit = Limit::latency;
   Limit tpot_limit = Limit::latency;
   Limit throughput_limit = Limit::latency;
-  double utilisation = 0;  // of what slots and prompts allow at most; at least 1: no steady state
-  double saturation = 0;   // requests per second of all replicas at which it is 1
+  double utilisation = 0;  // arrival rate over saturation; there is no steady state from 1 on
+  double saturation = 0;   // 1/s, arrival rate of all replicas at which utilisation is 1
   workloads::Batch decode_iteration;  // the batches behind the numbers, for --explain
   workloads::Batch prefill_iteration;
 };
 
-// A steady state of which nothing is known: a scenario that trains serves nobody.
+// NaN throughout, for a scenario that trains: it does not serve.
 SteadyState no_steady_state();
 
 }  // namespace roofcast::sim

@@ -10,47 +10,49 @@
 
 namespace roofcast::sim {
 
-// What one data-parallel rank computes in a step.
+// The work of one data-parallel rank in an optimizer step.
 struct MicroBatches {
   std::int64_t count = 0;
-  std::int64_t sequences = 0;  // of each
-  std::int64_t tokens = 0;     // of each sequence
+  std::int64_t sequences = 0;  // in each micro-batch
+  std::int64_t tokens = 0;     // in each sequence
 };
 
 struct TrainingStep {
-  base::Seconds time;
-  base::Seconds forward;   // of one micro-batch on the slowest stage
-  base::Seconds backward;  // with what is computed again
-  base::Seconds sends;     // of one micro-batch, exposed
-  base::Seconds passes;    // of all micro-batches, stretched
-  base::Seconds bubble;
-  base::Seconds gradients;  // exposed, parameters too
-  base::Seconds optimizer;
-  base::Seconds host;
-  double clock = 1.0;  // of the full one, in the passes
-  double model_flop =
-      0;  // of the global batch on all ranks; nothing is counted twice that is computed twice
+  base::Seconds time;       // of the optimizer step
+  base::Seconds forward;    // forward pass of one micro-batch on the slowest stage
+  base::Seconds backward;   // its backward pass, recompute included
+  base::Seconds sends;      // exposed time of its transfers between stages
+  base::Seconds passes;     // of all micro-batches, with the trainer's slowdown
+  base::Seconds bubble;     // pipeline bubble
+  base::Seconds gradients;  // exposed time of the exchange of gradients and parameters
+  base::Seconds optimizer;  // update of the parameters
+  base::Seconds host;       // host time
+  double clock = 1.0;       // share of the full clock, in the passes
+  // FLOP of the global batch on all ranks. Recompute is not counted.
+  double model_flop = 0;
   double tokens = 0;                     // of the global batch
   base::FlopsPerSecond model_flop_rate;  // of one rank
   double utilisation = 0;                // model FLOP over the peak of all ranks (MFU)
-  base::Joules energy_above_idle;  // of one rank, over its passes; NaN where the TDP is not known
+  // Of one rank, over its passes. NaN if the TDP is not known.
+  base::Joules energy_above_idle;
   models::TrainingFootprint footprint;
 };
 
+// The parts of one step of RL post-training (sim/training/post_training.hpp).
 struct PostTrainingStep {
   base::Seconds time;
   base::Seconds rollout;
   base::Seconds logprobs;
   base::Seconds training;  // all optimizer steps
   base::Seconds refit;
-  base::Seconds host;          // none on GPUs of their own
-  double response_tokens = 0;  // generated
+  base::Seconds host;          // switching between rollout and training; 0 if each has its own GPUs
+  double response_tokens = 0;  // tokens that the rollout generates
   double rollout_gpus = 0;
   double training_gpus = 0;
   base::Seconds trained() const { return logprobs + training; }
 };
 
-// What the estimate of a scenario that trains is made of.
+// The result of a scenario that trains.
 struct Workflow {
   TrainingStep training;  // one optimizer step
   std::optional<PostTrainingStep> post_training;

@@ -22,34 +22,35 @@ using workloads::AgentTask;
 using workloads::AgentTurn;
 
 constexpr int kRounds = 30;
-constexpr double kTolerance = 1e-3;  // of the time of a turn
+constexpr double kTolerance = 1e-3;  // relative to the time of a turn
 constexpr double kDamping = 0.5;
-constexpr double kFinest = 1.2;  // ratio of numbers of clients between which rates are interpolated
+constexpr double kFinest = 1.2;  // X(n) is interpolated between n that differ by this ratio
 constexpr int kBisections = 50;
 constexpr double kForever = std::numeric_limits<double>::infinity();
 
-// A turn's context after its answer, until the session's next turn.
+// The context of a turn after its answer, until the next turn of the session.
 struct Pause {
-  double tokens = 0;  // of the context, without those that all share
-  double wait = 0;    // s; forever where it is not used again
+  double tokens = 0;  // tokens of the context, without those that all sessions share
+  double wait = 0;    // s, until it is used; infinite if it is not used again
 };
 
-// What the sampled tasks take.
+// Times of the sampled tasks.
 struct Walk {
-  std::vector<double> times;  // s, of tasks
-  double alive = 0;           // s, of all sessions
-  double tools = 0;           // s
-  double total = 0;           // s, of tasks
-  std::vector<Pause> pauses;  // by turn, session by session
+  std::vector<double> times;  // s, of each task
+  double alive = 0;           // s, of all sessions, without waits for sub-agents
+  double tools = 0;           // s, of all sessions, in tools
+  double total = 0;           // s, sum of `times`
+  std::vector<Pause> pauses;  // of each turn, session by session
 };
 
-// A turn's stay in stages and engine: first + wait · (an exponential number) + a_token · tokens after the first.
+// Time of a turn in stages and engine: first + wait · (an exponential number of mean 1) + a_token · (tokens − 1).
 struct Stay {
-  double first = 0;
-  double wait = 0;
-  double a_token = 0;
+  double first = 0;    // s, first token of a turn that is alone, and the service of stages
+  double wait = 0;     // s, mean of the rest before the first token
+  double a_token = 0;  // s, of each further token
 };
 
+// Walks the sampled tasks. The exponential numbers are drawn once, so that each walk has the same ones.
 class Walker {
  public:
   explicit Walker(const workloads::SampledAgents& sample) : sample_(sample) {
@@ -84,7 +85,7 @@ class Walker {
   }
 
  private:
-  // Sub-agents send none themselves, so this is at most two deep.
+  // Time of one session. Sub-agents have no sub-agents themselves, so this is at most two deep.
   double session(const AgentTask& task, std::size_t number, const Stay& stay) {
     double time = 0.0;
     const std::vector<AgentTurn>& turns = task.sessions[number];
@@ -112,10 +113,11 @@ class Walker {
   const workloads::SampledAgents& sample_;
   std::size_t turns_ = 0;
   std::vector<double> waits_;
-  std::vector<std::size_t> firsts_;  // turn of each session of the task
+  std::vector<std::size_t> firsts_;  // index of the first turn of each session of the task
   Walk walk_;
 };
 
+// The engine, the agents and their KV cache.
 class Fleet {
  public:
   Fleet(const ScenarioView& s, base::Bytes mean_request, const ServingEstimate& e,
@@ -129,7 +131,7 @@ class Fleet {
     view_.traffic = &traffic_;
     const double shared = mean_shared();
     keeps_ = s.serving->policy.prefix_cache && states_of(s).si() == 0.0;
-    // One copy of what all share.
+    // One copy of the context that all sessions share.
     const base::Bytes common = keeps_ ? keys_of(shared, s) : base::Bytes{};
     room_ = (e.footprint.cache - common) / base::byte;
     running_ = (mean_request - common) / base::byte;
@@ -189,7 +191,7 @@ class Fleet {
     return uniform_closed_loop(view_, slots_, workspace_);
   }
 
-  // Turns a second with so many present.
+  // X(n), turns per second with n = `present`; linear between whole numbers that grow by kFinest.
   double rate(double present) {
     const auto next = [](double clients) { return std::floor(clients * kFinest) + 1.0; };
     double below = 1.0;
@@ -208,7 +210,11 @@ class Fleet {
     return at->second;
   }
 
-  // Of a turn in the engine, from the sessions that are alive.
+  // W, from the sessions that are alive.
+  //
+  //   thinking   s, of all agents after the sampled tasks        sessions_     M
+  //   away       s, Z                                            present_      E[n]
+  //   staged_    s, of a turn in stages                          throughput_   1/s, E[X(n)]
   double turn_time(const Walk& walk) {
     const double thinking = sample_.agents.think.time.si() * static_cast<double>(walk.times.size());
     sessions_ = static_cast<double>(sample_.agents.concurrent) * (walk.alive + thinking) /
@@ -251,7 +257,7 @@ class Fleet {
     staged_ = (all.time - all.stations.front().time).si();
   }
 
-  // A stay of this mean among so many others.
+  // The parts of a stay in the engine of mean `time` while `present` turns are there. Stages are added.
   Stay stay(double time, double present) {
     const SteadyState at = engine(present);
     const double tokens = static_cast<double>(traffic_.output_tokens - 1);
@@ -269,7 +275,9 @@ class Fleet {
     return stay;
   }
 
-  // After how long a context that nobody uses makes way.
+  // T: how long an unused context stays in the KV cache. `tokens` is the free memory of all replicas, in tokens.
+  // `wanted` is free tokens over turns per second, times the sampled turns; held(T) is Σ tokens · min(wait, T) over
+  // them.
   double age(const Walk& walk) const {
     const double tokens =
         std::max(0.0, replicas_ * room_ - std::min(present_, replicas_ * slots_) * running_) /
@@ -295,7 +303,8 @@ class Fleet {
     return 0.5 * (least + most);
   }
 
-  // Of a turn's input, mean, where contexts stay for `age`; all stay where there are no pauses.
+  // Mean tokens of a turn's input in the KV cache, if contexts stay for `age`. If there are no pauses, all contexts
+  // stay.
   double prefix_hit_tokens(const std::vector<Pause>& pauses, double age) const {
     double sum = 0.0;
     std::size_t index = 0;
@@ -339,21 +348,21 @@ class Fleet {
   const workloads::SampledAgents& sample_;
   Walker walker_;
   Workspace& workspace_;
-  workloads::Traffic traffic_;  // of the engine
+  workloads::Traffic traffic_;  // what the engine sees
   ScenarioView view_;
-  bool keeps_ = true;   // what sessions computed
-  double room_ = 0;     // bytes of a rank, without what all share
-  double running_ = 0;  // bytes of a running turn, of its own
+  bool keeps_ = true;   // whether contexts stay in the KV cache
+  double room_ = 0;     // B, KV cache of a rank, without the context that all share
+  double running_ = 0;  // B, KV cache of a running turn, without the same
   double byte_per_token_ = 0;
   double slots_ = 1;
   double replicas_ = 1;
-  double front_end_ = 0;            // s, of a turn; one for all replicas
-  std::map<double, double> rates_;  // by clients
-  double prefix_hits_ = 0;          // tokens of a turn's input, mean
-  double sessions_ = 0;             // alive
+  double front_end_ = 0;            // s, of a turn; one front end for all replicas
+  std::map<double, double> rates_;  // X(n) by n
+  double prefix_hits_ = 0;          // tokens of a turn's input in the prefix cache, mean
+  double sessions_ = 0;             // M, sessions that are alive
   double staged_ = 0;               // s, of a turn in stages
-  double present_ = 0;              // turns in the engine
-  double throughput_ = 0;           // turns a second
+  double present_ = 0;              // E[n], turns in the engine
+  double throughput_ = 0;           // 1/s, turns
 };
 
 }  // namespace

@@ -13,8 +13,8 @@ namespace {
 using base::Seconds;
 
 constexpr int kBisections = 30;
-constexpr int kRounds = 40;          // of those who decode
-constexpr double kTolerance = 1e-4;  // of their number
+constexpr int kRounds = 40;          // of the fixed point of D'
+constexpr double kTolerance = 1e-4;  // relative
 
 class Solver : RandomTraffic {
  public:
@@ -39,7 +39,7 @@ class Solver : RandomTraffic {
         break;
       }
     }
-    // Where the front end or the prompts can do no more, or all slots are taken, the others wait.
+    // If the front end or prompts are the bottleneck, or all slots are taken, the other clients wait.
     found.slot += std::max(0.0, clients_ / found.rate - stay_);
     found.slot_waits = clients_ > running_ ? 1.0 : found.slot_waits;
     SteadyState r;
@@ -53,12 +53,19 @@ class Solver : RandomTraffic {
   }
 
  private:
+  // The state of a replica that completes `rate` requests per second.
+  //
+  //   name       symbol of the header                    name          meaning
+  //   rate       λ                                       client_delay  s, from the end of an iteration to the next
+  //   others     (C−1)/C, at most n in C                               prompt of a client, as the scheduler sees it
+  //   present    D'                                      inside_       s, F + T: time in a slot
+  //   decoding   T                                       stay_         s, without a wait for a slot that others hold
   Solution at(double rate) {
     Solution found;
     found.rate = rate;
     const double others = (running_ - 1.0) / running_;
-    double decoding = 0.0;  // s, of a request
-    double present = 0.0;   // others, while it decodes
+    double decoding = 0.0;  // s, T
+    double present = 0.0;   // D'
     MeanIteration iteration;
     for (int i = 0; i < kRounds; ++i) {
       const double client_delay = lag_of(rate, present);
@@ -88,12 +95,13 @@ class Solver : RandomTraffic {
     return found;
   }
 
+  // Time from the end of an iteration to the next prompt of a client: messages, request overhead and intake.
   double lag_of(double rate, double present) const {
     const FrontEndLoad load = front_end_load(rate, 1.0 + present);
     return load.burst + s_.serving->stack.request_overhead.si() + intake_time().si();
   }
 
-  // The first token of a client while the others are where they are when they do not decode, or some do.
+  // Mean and variance of F: with probability `idle` no other request decodes, else `present` / (1 − idle) do.
   void first(double rate, double decoding, double present, Solution& found) {
     const double others = (running_ - 1.0) / running_;
     const double idle =
@@ -115,10 +123,10 @@ class Solver : RandomTraffic {
     found.first_variance = std::max(0.0, found.first_variance - found.first * found.first);
   }
 
-  double clients_ = 1;  // of one replica
-  double running_ = 1;  // of them, at most
-  double stay_ = 0;     // s, of a request, without a wait for a slot
-  double inside_ = 0;   // s, with a slot
+  double clients_ = 1;  // C, clients of one replica
+  double running_ = 1;  // the most of them that have a slot
+  double stay_ = 0;     // s, mean stay of a request, without a wait for a slot that others hold
+  double inside_ = 0;   // s, the part with a slot
 };
 
 }  // namespace

@@ -18,10 +18,19 @@ using base::Seconds;
 
 constexpr int kBisections = 30;
 constexpr double kTolerance = 1e-4;
-constexpr double kMostBusy = 0.98;  // of the formulas of waiting; beyond it Little's law decides
+constexpr double kMostBusy = 0.98;  // of formulas of waiting; beyond it Little's law decides
 
 double count(std::int64_t n) { return static_cast<double>(n); }
 
+// The prefill pool.
+//
+//   name            symbol of the header              name       meaning
+//   alpha_          α                                 alone      an iteration with one prompt on one rank
+//   fixed_          τ₀ = τ(1) − α                     full       an iteration with K prompts
+//   most_           K                                 service_   s, a prompt that does not wait
+//   arriving        λ'                                used       ρ
+//   busy            λ'α                               shared     Sakasegawa's factor
+//   first, second   φ₀, φ₁                            all        s, wait in the batch queue and service
 class PrefillPool {
  public:
   PrefillPool(const ScenarioView& s, Workspace& workspace)
@@ -40,9 +49,9 @@ class PrefillPool {
     alpha_ = most_ > 1.0 ? alpha_ : (plan_.iterations * alone.period).si();
   }
 
-  double capacity() const { return replicas_ / alpha_; }  // requests a second
+  double capacity() const { return replicas_ / alpha_; }  // requests per second
 
-  // From the queue to the first token, at `rate` requests a second of which an arrival sees a share.
+  // From the queue to the first token, at `rate` requests per second. An arrival finds a share `others` of the clients.
   Seconds time(double rate, double others) const {
     const double arriving = std::min(others * rate / replicas_, kMostBusy / alpha_);
     const double busy = arriving * alpha_;
@@ -63,7 +72,8 @@ class PrefillPool {
   }
   Seconds service() const { return service_; }
 
-  // The pass that is typical at this rate.
+  // The typical batch at this rate. In a cycle of length τ, each·τ prompts arrive and are served together:
+  // τ = τ₀ + α·each·τ, so together = each·τ₀ / (1 − each·α).
   workloads::Batch iteration(double rate) const {
     const double each = rate / replicas_;
     const double together =
@@ -94,13 +104,14 @@ class PrefillPool {
   PromptPlan plan_;
   double replicas_;
   std::int64_t groups_;
-  double whole_ = 1.0;  // prompts of a rank's pass
-  double most_ = 1.0;   // of a replica's
-  Seconds service_;     // of a prompt alone
-  double alpha_ = 0.0;  // s, of each further prompt
-  double fixed_ = 0.0;
+  double whole_ = 1.0;  // prompts of one iteration of a rank, at most
+  double most_ = 1.0;   // K, prompts of one iteration of a replica, at most
+  Seconds service_;     // time of a prompt that does not wait
+  double alpha_ = 0.0;  // s, α
+  double fixed_ = 0.0;  // s, τ₀
 };
 
+// The decode pool. b and t(b) are as in the header.
 class DecodePool {
  public:
   DecodePool(const ScenarioView& s, double slots, Workspace& workspace)
@@ -115,13 +126,14 @@ class DecodePool {
                       count(limits.max_tokens_per_iteration)});
   }
 
-  double most() const { return most_; }  // sequences of a rank
+  double most() const { return most_; }  // the largest b: sequences of a rank
   double ranks() const { return ranks_; }
   double iterations() const { return iterations_; }
 
-  // Time between tokens with b sequences on a rank; remembers the step.
+  // Time between tokens with b sequences on a rank. Keeps the cost of the last batch.
   Seconds tpot(double b) {
-    const double replica = b * count(groups_);  // fewer sequences than ranks leave ranks idle
+    // If a replica has fewer sequences than ranks, some ranks are idle.
+    const double replica = b * count(groups_);
     workloads::Batch batch;
     batch.groups = std::clamp<std::int64_t>(std::llround(replica), 1, groups_);
     const double each = replica / count(batch.groups);
@@ -133,10 +145,10 @@ class DecodePool {
     }
     return base::max(cost_.latency, std::min(std::max(each, 1.0), stages_) * cost_.period);
   }
-  // Requests a second that b sequences on every rank complete.
+  // Requests per second that b sequences on every rank complete.
   double rate(double b) { return b * ranks_ / (iterations_ * tpot(b)).si(); }
 
-  // Share of the time that a replica has anything to do.
+  // Probability that a request finds sequences on its replica: their number is taken as Poisson, with mean b·g·others.
   double busy(double b, double others) const { return -std::expm1(-b * count(groups_) * others); }
   const IterationCost& cost() const { return cost_; }
   const workloads::Batch& batch() const { return batch_; }
@@ -144,7 +156,7 @@ class DecodePool {
  private:
   const ScenarioView& s_;
   Workspace& workspace_;
-  double iterations_;  // iterations of a request
+  double iterations_;  // O − 1, iterations of a request
   double stages_;
   std::int64_t groups_;
   double ranks_;  // attention-DP ranks of the pool
@@ -184,7 +196,7 @@ class Solver {
   }
 
  private:
-  // The largest x that asks for no more than the clients.
+  // The largest x in the range for which Little's law asks for at most the clients. `clients_of` rises with x.
   template <class Clients>
   double root(double low, double high, Clients clients_of) const {
     if (clients_of(high) <= clients_) {
@@ -202,11 +214,16 @@ class Solver {
     return transfer_ + 0.5 * busy / (1.0 - busy) * transfer_;
   }
   Seconds joining(double b) { return 0.5 * decode_.busy(b, others_) * decode_.tpot(b); }
-  // A client's round beside its answer.
+  // The part of a client's cycle outside the decodes.
   Seconds outside(double rate, double b) {
     return request_ + prefill_.time(rate, others_) + sending(rate) + joining(b);
   }
 
+  // The steady state. `most` is the rate that the prefill pool and the transfers bound.
+  //
+  //   cycle   s, from one request of a client to the next          left    s, of the cycle, by no formula
+  //   first   s, from the prefill queue to the first token         slot    s, wait for a place on a decode rank
+  //   wait    s, the part of `first` before the prompt's service   typical s, median of that wait
   SteadyState result(double rate, double b, double most) {
     const bool decodes = decode_.iterations() > 0.0;
     SteadyState r;
@@ -216,7 +233,7 @@ class Solver {
     const Seconds send = decodes ? sending(rate) : Seconds{};
     const Seconds join = decodes ? joining(b) : Seconds{};
     Seconds first = prefill_.time(rate, others_);
-    // Clients that no formula places stand before the pool that is full.
+    // Clients that are in no other place wait for the pool that is full.
     const Seconds left = base::max(Seconds{}, cycle - request_ - first - send - join - decoding);
     const bool prefill_full = rate > kMostBusy * most;
     const bool slots_full =
@@ -267,7 +284,7 @@ class Solver {
         ->second;
   }
 
-  // Mean of one GPU.
+  // Mean power of one GPU.
   base::Watts power(double rate, double b, const IterationCost& iteration,
                     const workloads::Batch& prompts) {
     const models::PowerRates& rates = s_.platform->machine.power;
@@ -294,10 +311,10 @@ class Solver {
   PrefillPool prefill_;
   DecodePool decode_;
   double clients_;
-  double others_;     // share of them that a client meets
-  Seconds request_;   // before the scheduler sees it
-  Seconds transfer_;  // of one cache
-  double ports_;      // that send caches
+  double others_;     // (N−1)/N
+  Seconds request_;   // R, before the scheduler has the request
+  Seconds transfer_;  // of one KV cache, without a wait
+  double ports_;      // that send KV caches
 };
 
 }  // namespace
@@ -334,6 +351,8 @@ ServingEstimate disaggregated_estimate(const ScenarioView& s, Workspace& workspa
   e.max_running = footprints[1].cache / caches[1].mean_request;
   e.steady = Solver(s, pools, std::max(1.0, std::floor(e.max_running)), workspace).solve();
   e.spreads = spreads_of(s, e.steady);
+  // Memory of each pool: its fixed part and the KV caches in use. A prefill rank holds its prompts until their caches
+  // are sent: Little's law with TTFT.
   const double prompts_held =
       e.steady.requests_per_second * (e.steady.ttft_mean / base::second) /
       count(s.pools->prefill.replicas * s.pools->prefill.mapping.data_parallel);

@@ -1,33 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a request waits for the front end (sim/replay/front_end.hpp) in the steady state.
+// Waits for the front end (sim/replay/front_end.hpp) in the steady state.
 //
-// It does one thing after the other: intakes S that come at λ, and after each pass the messages of its tokens, a burst m.
-// With ρᵢ = λ E[S] and ρₘ the share of its time that messages take,
+// The front end does one thing after the other. It takes in requests, which arrive at a rate λ. After each iteration it
+// sends the messages of the iteration's tokens as one burst.
 //
-//   wait of an intake      λ E[S²] / (2 (1 − ρᵢ − ρₘ)) for intakes, as M/G/1, and ρₘ m / (2 (1 − ρᵢ)) for messages: the
-//                          work that a burst leaves falls evenly until the next
-//   delay of a message     that for intakes, and the burst
+//   wait of an intake    λ·E[S²] / (2(1 − ρᵢ − ρₘ))  behind other intakes, as in M/G/1
+//                        + ρₘ·m / (2(1 − ρᵢ))        behind messages: the work of a burst is spread evenly
+//                                                   until the next
+//   delay of a message   the first of these terms, and the burst: m / (1 − ρᵢ)
+//
+//   symbol   meaning                                                                            unit
+//   λ        intakes per second                                                                 1/s
+//   S        time of an intake                                                                  s
+//   m        messages of one iteration                                                          s
+//   ρᵢ       λ·E[S], share of the time that intakes take                                        –
+//   ρₘ       share of the time that messages take                                               –
 #pragma once
 
 #include <algorithm>
 
 namespace roofcast::sim {
 
-inline constexpr double kFrontEndFull = 0.98;  // of its time: no more requests pass
+// A front end that is busy for this share of the time is the bound.
+inline constexpr double kFrontEndFull = 0.98;
 
 struct FrontEndLoad {
-  double rate = 0;           // of intakes, 1/s
-  double intake = 0;         // s, mean
-  double intake_square = 0;  // s²
-  double messages = 0;       // share of the time
-  double burst = 0;          // s, messages of a pass
+  double rate = 0;           // 1/s, λ
+  double intake = 0;         // s, E[S]
+  double intake_square = 0;  // s², E[S²]
+  double messages = 0;       // share of the time, ρₘ
+  double burst = 0;          // s, m
 
   double load() const { return std::min(rate * intake + messages, 1.0); }
+  // s, wait of an intake at a random time.
   double wait() const { return of_intakes() + 0.5 * messages * burst / free(rate * intake); }
-  // Of a request that is sent when messages are out.
+  // s, wait of an intake whose client sends it after the messages are sent.
   double wait_after_messages() const { return of_intakes(); }
-  // Until the last of the messages of a pass is out, which take `sent` seconds.
+  // s, until the last message of an iteration is sent. The messages take `sent` seconds.
   double delay(double sent) const { return of_intakes() + sent / free(rate * intake); }
 
  private:

@@ -9,19 +9,19 @@
 namespace roofcast::sim {
 namespace {
 
-constexpr std::int64_t kEach = 8;     // decodes up to which every number is a node
-constexpr double kRatio = 1.15;       // of nodes beyond
-constexpr std::int64_t kTile = 64;    // rows: times jump after its multiples
-constexpr std::int64_t kTiled = 512;  // beyond, a tile more is little
+constexpr std::int64_t kEach = 8;     // up to here, every number of decodes is a node
+constexpr double kRatio = 1.15;       // ratio of nodes beyond
+constexpr std::int64_t kTile = 64;    // rows; times jump after its multiples
+constexpr std::int64_t kTiled = 512;  // beyond, one more tile changes little
 
-constexpr std::int64_t kTimedIterations = 16;  // of one prompt
-constexpr double kPromptRatio = 1.35;          // of decodes at which prompts are timed
-constexpr double kPromptGroupStep = 0.15;      // of the square root of a mean number
+constexpr std::int64_t kTimedIterations = 16;  // of one prompt, at most
+constexpr double kPromptRatio = 1.35;  // ratio of the numbers of decodes at which prompts are timed
+constexpr double kPromptGroupStep = 0.15;  // step of the square root of the mean number
 constexpr std::size_t kPromptGroupTable = 60;
-constexpr std::int64_t kPromptGroups[] = {2, 3,  4, 6,
-                                          8, 16, 32};  // prompts of one pass that are timed
+// Numbers of prompts in one iteration that are timed.
+constexpr std::int64_t kPromptGroups[] = {2, 3, 4, 6, 8, 16, 32};
 
-// The nodes about a number of decodes, both sides of the jumps among them.
+// The nodes below and above a number of decodes. Both sides of each jump between tiles are nodes.
 std::pair<std::int64_t, std::int64_t> nodes_about(double decodes) {
   std::int64_t below = 1;
   for (;;) {
@@ -75,7 +75,7 @@ workloads::Batch IterationCosts::chunk(std::int64_t decodes, std::int64_t count,
   batch.prefill_sequences = count;
   batch.prefill_tokens = tokens;
   batch.cached_tokens = cached;
-  // Experts see the decodes and prompts of all ranks.
+  // The experts compute the decodes and prompts of all ranks: `others` prompts are on other ranks.
   const std::int64_t verified = batch.decode_sequences * batch.query_tokens;
   const std::int64_t rank = verified + count * tokens;
   const std::int64_t all = s_.mapping->data_parallel * verified + (count + others) * tokens;
@@ -122,6 +122,12 @@ IterationTime IterationCosts::decode(double decodes) {
   return {a.latency + beyond * (b.latency - a.latency), a.period + beyond * (b.period - a.period)};
 }
 
+// Times of a prompt, with `decodes` in a micro-batch.
+//
+//   budget      tokens of an iteration that decodes leave       each     iterations that one timed iteration stands for
+//   iterations  iterations of a prompt of this length           done     tokens of the prompt before this iteration
+//   timed       how many of them are timed                      period   s, of all iterations of the prompt
+//   without     s, an iteration of the decodes alone            weight   probability of this length
 PromptTimes IterationCosts::prompts_at(std::int64_t decodes) {
   const std::int64_t cached = s_.traffic->cached_tokens;
   const std::int64_t budget = std::max<std::int64_t>(
@@ -132,7 +138,7 @@ PromptTimes IterationCosts::prompts_at(std::int64_t decodes) {
   PromptTimes times;
   for (std::size_t i = 0; i < input_count_; ++i) {
     const std::int64_t prompt = std::max<std::int64_t>(1, std::llround(inputs_[i].tokens) - cached);
-    // Of many passes some are timed.
+    // If a prompt needs many iterations, only some of them are timed.
     const std::int64_t iterations = base::ceil_div(prompt, budget);
     const std::int64_t timed = std::min(iterations, kTimedIterations);
     const double each = static_cast<double>(iterations) / static_cast<double>(timed);
@@ -185,7 +191,7 @@ PromptTimes IterationCosts::prompts(double decodes) {
           mix(&PromptTimes::extra_square), mix(&PromptTimes::iterations), mix(&PromptTimes::fits)};
 }
 
-// Of the nearest of 1, 2, 4, 8, …: it changes little.
+// The group of the nearest power of two. It changes little with the decodes.
 const PromptGroup& IterationCosts::prompt_group(double decodes) {
   std::int64_t node = 1;
   while (std::sqrt(2.0) * static_cast<double>(node) < decodes) {
@@ -198,6 +204,13 @@ const PromptGroup& IterationCosts::prompt_group(double decodes) {
   return entry->second;
 }
 
+// φ for 1, 2, … prompts of one iteration, with `decodes` in a micro-batch. Groups of kPromptGroups prompts are timed;
+// the values between them are linear.
+//
+//   prompt_group  k, prompts of the iteration     added    s, what they add if they have the mean length
+//   count         prompts of one rank             first    s, `extra` of one prompt
+//   j             of the header                   longest  1 + (M − 1)/√j
+//   together      φ(1), φ(2), …                   now      φ(k), at least φ of the last group
 PromptGroup IterationCosts::prompt_group_at(std::int64_t decodes) {
   const std::int64_t cached = s_.traffic->cached_tokens;
   const std::int64_t budget = std::max<std::int64_t>(
@@ -232,7 +245,9 @@ PromptGroup IterationCosts::prompt_group_at(std::int64_t decodes) {
   return {std::move(together), scv};
 }
 
-// Mean of the longest of `count` prompts, over their mean.
+// M: mean of the longest of `count` prompts, over their mean. P(longest ≤ x) = P(length ≤ x)^count.
+//
+//   chance   P(length ≤ x)           now, below   P(longest ≤ x) of this length and of the one before
 double IterationCosts::longest_of(std::int64_t count) const {
   double below = 0.0;
   double longest = 0.0;
@@ -256,6 +271,7 @@ PromptGroup::PromptGroup(std::vector<double> together, double scv)
   }
 }
 
+// Slope of φ over the second half of its values.
 double PromptGroup::last_slope() const {
   const std::size_t size = together_.size();
   return size > 1 ? (together_[size - 1] - together_[size / 2 - 1]) /
@@ -275,6 +291,10 @@ double PromptGroup::together(double number) const {
          (number - static_cast<double>(below)) * (together_[below] - together_[below - 1]);
 }
 
+// Means over a Poisson number of prompts.
+//
+//   weight   probability of k prompts         now, next   φ(k) and φ(k + 1)
+//   most     the largest k of the sum, six standard deviations above the mean
 PromptGroup::Added PromptGroup::sum(double mean) const {
   Added added;
   const double most = mean + 6.0 * std::sqrt(mean) + 6.0;
@@ -284,7 +304,7 @@ PromptGroup::Added PromptGroup::sum(double mean) const {
     const double now = k > 0.0 ? together(k) : 0.0;
     const double next = together(k + 1.0);
     added.mean += weight * now;
-    // As if what prompts of a pass add varied with their lengths, each its part.
+    // The prompts of an iteration vary independently in length: the variance of φ(k) by lengths is φ(k)²·scv/k.
     added.square += weight * (now * now + (k > 0.0 ? now * now / k * scv_ : 0.0));
     added.slope += weight * (next - now);
     before = now;
@@ -294,6 +314,7 @@ PromptGroup::Added PromptGroup::sum(double mean) const {
   return added;
 }
 
+// Linear in the mean number between the nodes of table_. Beyond the last node, E[φ] is continued with the last slope.
 PromptGroup::Added PromptGroup::at(double mean) const {
   const double place = std::sqrt(mean) / kPromptGroupStep;
   if (place >= static_cast<double>(kPromptGroupTable)) {

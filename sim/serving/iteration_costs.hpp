@@ -1,17 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What passes cost by the requests that decode: what a steady state of random traffic is made of.
+// Costs of iterations by the number of decodes: the parts of which a steady state of random traffic is made.
 //
-// Decodes are looked up between whole batches. A prompt's passes are told apart from the decodes they carry:
+// Times of iterations with decodes alone are interpolated between whole batches. The time of a prompt is kept apart
+// from the time of the decodes in the same iterations:
 //
-//   extra     time that the passes of a prompt take longer than passes without it; with a scheduler that runs
-//             prompts first, all of their time, since decodes stand still
-//   own       from the start of its first pass to its first token
-//   φ(k)      what k prompts in one pass add, over what one does: on one rank they read weights once; on g
-//             attention-DP ranks they run side by side, and the pass is as long as the longest,
-//             φ(k) = φ₁(j) (1 + (M − 1)/√j), j = max(1, k/g), M the mean longest of min(k, g) prompts over their mean
+//   extra   time by which the iterations of a prompt are longer than iterations without it. If the scheduler runs
+//           prompts first, all of their time, because decodes stand still
+//   own     time from the start of the prompt's first iteration to its first token
+//   φ(k)    time that k prompts add to one iteration, over that of one prompt. On one rank they read weights once. On g
+//           attention-DP ranks they run side by side, and the longest one decides:
 //
-// over the lengths' distribution. A prompt longer than what decodes leave of max_tokens_per_iteration is cut.
+//             φ(k) = φ₁(j) · (1 + (M − 1)/√j),   j = max(1, k/g)
+//
+//   symbol   meaning                                                                            unit
+//   k        prompts of one iteration                                                           –
+//   g        attention-DP ranks                                                                 –
+//   j        prompts of one rank                                                                –
+//   φ₁(j)    φ if all prompts have the mean length                                              –
+//   M        mean longest of min(k, g) prompts, over their mean length                          –
+//
+// All are means over the distribution of input lengths. A prompt is cut if it is longer than the part of
+// max_tokens_per_iteration that decodes leave.
 #pragma once
 
 #include <array>
@@ -23,50 +33,51 @@
 
 namespace roofcast::sim {
 
-// Of the prompts of one scenario, beside so many decodes of a micro-batch.
+// Times of a prompt in iterations with a given number of decodes. Means over the prompts of a scenario.
 struct PromptTimes {
-  double own = 0;           // s, mean
-  double own_square = 0;    // s², mean
-  double extra = 0;         // s, mean
-  double extra_square = 0;  // s², mean
-  double iterations = 0;    // mean
-  double fits = 0;          // chance that a pass with one prompt has room for another
+  double own = 0;           // s
+  double own_square = 0;    // s², mean of the square
+  double extra = 0;         // s
+  double extra_square = 0;  // s², mean of the square
+  double iterations = 0;    // iterations that a prompt needs
+  double fits = 0;          // probability that an iteration with one prompt takes another
 };
 
-// What the prompts of one pass add to it, in units of `extra`, by their mean number: Poisson about it.
+// Time that the prompts of one iteration add, over `extra`. Their number has a Poisson distribution with a given mean.
 class PromptGroup {
  public:
   PromptGroup() = default;
-  // `together`: φ of 1, 2, … prompts; its last slope goes on. `scv` of one prompt's extra.
+  // `together` has φ of 1, 2, … prompts; its last slope is continued. `scv` is the squared coefficient of variation of
+  // one prompt's extra.
   PromptGroup(std::vector<double> together, double scv);
   struct Added {
-    double mean = 0;
-    double square = 0;
-    double slope = 0;  // of the mean, by the number
+    double mean = 0;    // E[φ]
+    double square = 0;  // E[φ²]
+    double slope = 0;   // dE[φ]/d(mean number)
   };
   Added at(double mean_number) const;
-  double together(double number) const;  // φ, a line between numbers
+  double together(double number) const;  // φ, linear between whole numbers
   double last_slope() const;
 
  private:
   Added sum(double mean_number) const;
   std::vector<double> together_;
   double scv_ = 0;
-  std::vector<Added> table_;  // at the squares of multiples of kPromptGroupStep
+  std::vector<Added> table_;  // for the mean numbers (i · kPromptGroupStep)²
 };
 
 class IterationCosts {
  public:
-  // what `scenario` points to and `workspace` outlive it.
+  // The targets of `scenario`, and `workspace`, must outlive it.
   IterationCosts(const ScenarioView& scenario, Workspace& workspace);
 
-  // Of `decodes` sequences in a micro-batch of each attention-DP rank, at their mean context.
+  // `decodes` is the number of sequences in a micro-batch of each attention-DP rank, at their mean context.
   IterationTime decode(double decodes);
   PromptTimes prompts(double decodes);
   const PromptGroup& prompt_group(double decodes);
 
   workloads::Batch decode_batch(std::int64_t decodes) const;
-  // With `count` prompts of the mean length, or the chunks that one is cut to.
+  // A batch with `count` prompts of the mean length. If such a prompt is cut: with one of its chunks.
   workloads::Batch prompt_batch(std::int64_t decodes, std::int64_t count) const;
   bool prompts_first() const;
 
@@ -80,9 +91,9 @@ class IterationCosts {
 
   const ScenarioView& s_;
   Workspace& workspace_;
-  std::int64_t context_;  // mean of a decode
+  std::int64_t context_;  // tokens, mean context of a decode
   std::array<workloads::WeightedLength, workloads::kLengthNodes> inputs_;
-  std::size_t input_count_;  // of inputs_ that differ
+  std::size_t input_count_;  // different values among inputs_
   std::map<std::int64_t, IterationTime> decodes_;
   std::map<std::int64_t, PromptTimes> prompts_;
   std::map<std::int64_t, PromptGroup> prompt_groups_;

@@ -9,15 +9,15 @@
 namespace roofcast::sim {
 namespace {
 
-constexpr int kRounds = 8;  // of Steffensen's method
-constexpr int kClientRounds = 30;
+constexpr int kRounds = 8;           // of Steffensen's method
+constexpr int kClientRounds = 30;    // of the fixed point of clustered()
 constexpr int kMostIterations = 60;  // of prompts, one after the other
-constexpr double kEnough = 1e-4;     // of a pass
-constexpr double kMostLoad = 0.98;   // of prompts, where formulas have its distance from 1
+constexpr double kEnough = 1e-4;     // share of an iteration that a chain may leave out
+constexpr double kMostLoad = 0.98;   // of prompts; formulas divide by 1 − load
 
 double square(double x) { return x * x; }
 
-// `share` of b.
+// Moves a towards b by `share`.
 void mix(MeanIteration& a, const MeanIteration& b, double share) {
   for (const auto of :
        {&MeanIteration::mean, &MeanIteration::length_biased, &MeanIteration::rest,
@@ -85,13 +85,15 @@ MeanIteration IterationCycles::at(double present, double rate, const PromptTimes
   } else {
     mixed(cycle, iteration);
   }
-  // Those that came before it in that pass, and those after that still fit.
+  // A request that arrives is half-way through an iteration on average. `others` are the requests that arrived before
+  // it in that iteration, and later ones that still fit.
   const double half = 0.5 * iteration.length_biased;
   iteration.rest = half;
   iteration.others = std::max(0.0, rate * half + bursts_.beyond(base::Seconds::from_si(half)));
   iteration.others *= 1.0 + p.fits;
   add_interference(cycle, iteration);
   if (client_delay < kByThemselves && rate > 0.0) {
+    // The share of the picture of clusters: all if the longest iteration is longer than d, none below d/2.
     const double longest = t.period + p.extra;
     const double share = std::max(std::clamp(2.0 * longest / client_delay - 1.0, 0.0, 1.0),
                                   std::clamp(2.0 * t.period / client_delay - 1.0, 0.0, 1.0));
@@ -102,13 +104,15 @@ MeanIteration IterationCycles::at(double present, double rate, const PromptTimes
   return iteration;
 }
 
-// The front end lets requests out one by one: the rest of a gap as after a service of M/D/1.
+// z(L) of the header. `busy` is λS.
 double IterationCycles::none(const Cycle& cycle, double seconds) const {
   const double busy = std::min(cycle.rate * spacing_, kMostLoad);
   return seconds < spacing_ ? 1.0 - busy * seconds / spacing_
                             : (1.0 - busy) * std::exp(-cycle.rate * (seconds - spacing_));
 }
 
+// Φ(L). The front end is idle with probability 1 − λS; the number is then Poisson. Otherwise requests come one by one:
+// some come with probability 1 − z(L), λL / (1 − z(L)) of them on average.
 double IterationCycles::adds(const Cycle& cycle, double seconds) const {
   const double number = cycle.rate * seconds;
   const double poisson = cycle.prompt_group.at(number).mean;
@@ -121,12 +125,31 @@ double IterationCycles::adds(const Cycle& cycle, double seconds) const {
          busy * some * cycle.prompt_group.together(std::max(1.0, number / some));
 }
 
-// Variance of the number that arrives in a time beyond Poisson's, each of which adds `slope`.
+// Variance of φ by bursts: the part of the variance of the number of arrivals beyond Poisson's, times slope². The slope
+// is that of E[φ] by this number.
 double IterationCycles::unevenness(double rate, double seconds, double slope) const {
   return (bursts_.dispersion(base::Seconds::from_si(seconds)) - 1.0) * rate * seconds * slope *
          slope;
 }
 
+// Iterations that carry decodes and prompts together. `with` is a, the fixed point of the header's second equation,
+// found by Steffensen's method.
+//
+//   name          meaning                                                                              unit
+//   begins        p of the header                                                                      –
+//   quiet         λt, mean number of requests that arrive in an iteration without prompts              –
+//   quiet_adds    Φ(t)                                                                                 –
+//   most          largest a that is tried                                                              s
+//   share         π                                                                                    –
+//   next(a)       right side of the equation for a                                                     s
+//   first, second   next(a) and next(next(a))                                                          s
+//   gone, bend    first and second difference of a, first, second                                      s
+//   jump          Aitken's extrapolation of these three                                                s
+//   added         (1−π)·Φ(t) + π·Φ(a): mean of φ over all iterations                                   –
+//   squares       E[φ²] over all iterations, bursts included                                           –
+//   second        E[C²] = t² + 2te·added + e²·squares                                                  s²
+//   of_prompts    E[a²] over iterations with prompts; variance = of_prompts − a²                       s²
+//   slope         λe·dE[φ]/dn: how much longer the next iteration is per second of this one            –
 void IterationCycles::mixed(const Cycle& cycle, MeanIteration& iteration) const {
   const double t = cycle.decode;
   const double e = cycle.prompts.extra;
@@ -136,7 +159,6 @@ void IterationCycles::mixed(const Cycle& cycle, MeanIteration& iteration) const 
   const double quiet_adds = adds(cycle, t);
   const double most = (t + e) / (1.0 - kMostLoad);
   double share = 0.0;
-  // Mean length of a pass with prompts, by that of the last.
   const auto next = [&](double with) {
     share = begins / std::max(begins + none(cycle, with), 1e-30);
     const double added = (1.0 - share) * quiet_adds + share * adds(cycle, with);
@@ -164,7 +186,8 @@ void IterationCycles::mixed(const Cycle& cycle, MeanIteration& iteration) const 
   iteration.share = share;
   iteration.mean = t + e * added;
   double second = t * t + 2.0 * t * e * added + e * e * std::max(squares, added * added);
-  // Passes with prompts differ among each other, and those after them with them.
+  // Iterations with prompts differ in length, and the iterations after them differ with them: the variance of one is
+  // passed on with slope². The sum over all that follow is a geometric series, continued with probability π.
   const double of_prompts = (second - (1.0 - share) * t * t) / std::max(share, 1e-30);
   const double slope = std::min(cycle.rate * e * after.slope, kMostLoad);
   const double variance = std::max(0.0, of_prompts - with * with);
@@ -172,11 +195,15 @@ void IterationCycles::mixed(const Cycle& cycle, MeanIteration& iteration) const 
   iteration.length_biased = second / iteration.mean;
 }
 
+// Iterations of prompts that follow each other, after an iteration of length `first`, until no request arrives in one.
+//
+//   length   s, mean length of the current iteration        number   λ·length, requests that arrive in it
+//   chance   probability that the chain has come this far   on       1 − z(length), probability that it continues
 IterationCycles::Chain IterationCycles::chain(const Cycle& cycle, double first) const {
   Chain chain;
   const double e = cycle.prompts.extra;
   double length = first;
-  double chance = 1.0;  // that they have gone on so far
+  double chance = 1.0;
   for (int i = 0; i < kMostIterations && chance * length > kEnough * cycle.decode; ++i) {
     const double number = cycle.rate * length;
     const PromptGroup::Added added = cycle.prompt_group.at(number);
@@ -201,15 +228,43 @@ void IterationCycles::prompts_first(const Cycle& cycle, MeanIteration& iteration
   iteration.share = 1.0 - none(cycle, t);
 }
 
-// What clients send after a pass comes `lag` later, so that long passes gather what the short ones before them and
-// their own beginning let them send, and none comes for as long after them.
+// Clusters of prompts in a closed loop: clients send at the end of an iteration, and the scheduler has the request a
+// time d later (see the header). A cycle has one cluster of iterations with prompts and the iterations until the next
+// cluster:
+//
+//   gap               iterations without prompts, about d/t
+//   1/p               iterations until one end lets clients send; the last of them begins the cluster
+//   begun             1, the second iteration of the cluster; the beginning of the first one lets clients send, too.
+//                     0 if prompts run first: iterations of prompts carry no decodes, so they are not counted
+//   goes_on           further iterations, until one has no prompts
+//
+//   name              meaning                                                                          unit
+//   c                 C, mean iteration; found by fixed point. It grows more slowly with r than r      s
+//   sends             r = λC                                                                           –
+//   p                 1 − e^(−r), probability that the end of an iteration lets clients send           –
+//   iterations        gap + 1/p + begun + goes_on, iterations of a cycle                               –
+//   group             r·(gap + begun), mean number of prompts of the second iteration                  –
+//   gathered          1 − e^(−group), probability that it has prompts                                  –
+//   one               what prompts add to the first iteration of a cluster                             s
+//   most              what prompts add to the second iteration, times `gathered`                       s
+//   second            the same, given that it has prompts                                              s
+//   cluster           what prompts add to all iterations of a cluster                                  s
+//   with              decodes' part of an iteration with prompts: t, or 0 if prompts run first         s
+//
+// Requests are of three kinds: those that begin a cluster, those that the second iteration gathers, and those that
+// follow.
+//
+//   rests             rest of the iteration in progress, by kind                                       s
+//   shares            share of the requests, by kind                                                   –
+//   others            prompts in the same iteration, by kind                                           –
+//   after             what later prompts of the cluster add, by kind; `follows` is their mean          s
+//   late              clusters that a request misses because one has just ended: (1 − scv)/2 of a
+//                     renewal process, scv = (1−p)/(p·iterations)²                                     –
 MeanIteration IterationCycles::clustered(const Cycle& cycle, double client_delay) const {
   const double t = cycle.decode;
   const double e = cycle.prompts.extra;
-  const double gap =
-      std::max(0.0, client_delay / t - 0.5 * std::min(1.0, client_delay / t));  // passes
-  const double begun = costs_.prompts_first() ? 0.0 : 1.0;  // passes of prompts end decodes, too
-  // By the prompts of a pass, r = λC; C grows with r more slowly than r.
+  const double gap = std::max(0.0, client_delay / t - 0.5 * std::min(1.0, client_delay / t));
+  const double begun = costs_.prompts_first() ? 0.0 : 1.0;
   double c = t;
   double iterations = 1.0;
   double sends = 0.0;
@@ -234,7 +289,7 @@ MeanIteration IterationCycles::clustered(const Cycle& cycle, double client_delay
     }
   }
   const double p = -std::expm1(-sends);
-  const double with = begun * t;  // of passes with prompts, beside what prompts add
+  const double with = begun * t;
   const double second = gathered > 0.0 ? most / gathered : 0.0;
   const double cluster = one + most + goes_on * p * one;
   MeanIteration iteration;
@@ -244,7 +299,6 @@ MeanIteration IterationCycles::clustered(const Cycle& cycle, double client_delay
       ((iterations - begun * iteration.share * iterations) * square(t) +
        (1.0 + goes_on * p) * square(with + one) + gathered * square(with + second)) /
       (iterations * c);
-  // Of requests: those that begin a cluster, those that are gathered and those that follow.
   const double rests[] = {
       t > client_delay ? t - client_delay : 0.5 * t,
       std::max(0.0, with + one - client_delay * (0.5 * gap + begun) / std::max(gap + begun, 1e-9)),
@@ -260,7 +314,6 @@ MeanIteration IterationCycles::clustered(const Cycle& cycle, double client_delay
     follows += shares[i] * after[i];
   }
   iteration.others *= 1.0 + cycle.prompts.fits;
-  // Right after a cluster the next is farther away than at any time: a renewal process.
   const double late = 0.5 * (1.0 - std::min(1.0, (1.0 - p) / square(p * iterations)));
   for (const Answer& answer : answers_) {
     if (answer.decodes > 0.0) {
@@ -272,19 +325,25 @@ MeanIteration IterationCycles::clustered(const Cycle& cycle, double client_delay
   return iteration;
 }
 
-// Prompts that came while a request's own was computed are met by its first decodes, in place of those that come in
-// a usual pass.
+// Prefill interference. Requests that arrived while a request's own prompt was computed slow its first decodes. They
+// take the place of the requests that arrive in a mean iteration.
+//
+//   length   s, first the time of the request's own prompt, then the mean iteration with prompts, one by one
+//   share    probability that the iteration has prompts
+//   now      s, mean of this iteration
+//   quiet    Φ(t)                                  begins   1 − z(t)
+//   sum      s, by which the decodes so far took longer than mean iterations
+//   of       s, sum for an answer of this many decodes
 void IterationCycles::add_interference(const Cycle& cycle, MeanIteration& iteration) const {
   const PromptTimes& p = cycle.prompts;
   double length = p.own + p.extra * (cycle.prompt_group.together(1.0 + iteration.others) - 1.0) +
                   (1.0 - p.fits) * iteration.rest;
-  std::vector<double> prefill_interference;  // by 1, 2, … decodes
+  std::vector<double> prefill_interference;  // s, after 1, 2, … decodes
   double sum = 0.0;
   if (costs_.prompts_first()) {
     sum = chain(cycle, length).time - chain(cycle, cycle.decode).time;
     prefill_interference.push_back(sum);
   } else {
-    // Chances of a pass with prompts and mean length of one, pass after pass.
     const double t = cycle.decode;
     const double quiet = adds(cycle, t);
     const double begins = 1.0 - none(cycle, t);
@@ -312,12 +371,14 @@ void IterationCycles::add_interference(const Cycle& cycle, MeanIteration& iterat
   }
 }
 
+// Time to the first token in the engine. A request that finds no decodes waits as in M/G/1: busy is the utilisation by
+// prompts, scv that of their times, and uneven Kingman's ratio of the wait to that of Poisson arrivals. A request that
+// finds decodes waits for the rest of an iteration and shares the next one with `others`.
 double IterationCycles::first_token(double present, double rate, const PromptTimes& p,
                                     const MeanIteration& iteration) {
   const PromptGroup& prompt_group = costs_.prompt_group(micro(present));
   if (present < 1.0) {
     const double busy = std::min(rate * p.own * prompt_group.last_slope(), 0.98);
-    // Kingman's ratio of the wait to that of Poisson arrivals.
     const double scv = std::max(0.0, p.own_square / (p.own * p.own) - 1.0);
     const double uneven = (bursts_.limit + scv) / (1.0 + scv);
     return uneven * rate * prompt_group.last_slope() * p.own_square / (2.0 * (1.0 - busy)) + p.own;
@@ -325,7 +386,9 @@ double IterationCycles::first_token(double present, double rate, const PromptTim
   return iteration.rest + p.own + p.extra * (prompt_group.together(1.0 + iteration.others) - 1.0);
 }
 
-// The rest of a pass is taken as even, waits of an idle replica as exponential.
+// Variance of first_token(), in s². The rest of an iteration is taken as evenly distributed: variance X²/12. The wait
+// of an idle replica is taken as exponential with probability `busy`: variance wait²·(2/busy − 1). `own` is the
+// variance by the prompt's own length.
 double IterationCycles::first_token_variance(double present, double rate, const PromptTimes& p,
                                              const MeanIteration& iteration) {
   const PromptGroup& prompt_group = costs_.prompt_group(micro(present));

@@ -1,24 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Passes as they follow each other while prompts come, and what a request meets of them.
+// Sequences of iterations while prompts arrive, and what a request meets of them.
 //
-// A pass is without prompts, t, or with some, a on average; a prompt adds e to it and k prompts e·φ(k)
-// (sim/serving/iteration_costs.hpp). Those of a pass came during the one before: nobody with probability z(L) for a length L,
-// e^(−λL) or, since a front end lets requests out one by one, S apart, that of the rest of a gap after M/D/1;
-// Φ(L) = E φ of what comes.
+// An iteration carries the prompts that arrived during the iteration before it:
 //
-//   share     π = p/(p + q), p = 1 − z(t), q = z(a)
-//   a         t + e·((1−π)·Φ(t) + π·Φ(a))/π
-//   mean      C = (1−π)·t + π·a
+//   π = p / (p + q),   p = 1 − z(t),   q = z(a)
+//   a = t + e·((1−π)·Φ(t) + π·Φ(a)) / π
+//   C = (1−π)·t + π·a
 //
-// Where prompts run first a pass of decodes is followed by passes of prompts until one meets no arrival; C is
-// from one pass of decodes to the next. Where launches set a least time to passes with prompts, φ is
-// flat and π far below what the mean number of prompts would say: long passes follow long ones.
+//   symbol   meaning                                                                            unit
+//   t        iteration without prompts                                                          s
+//   a        mean iteration with prompts                                                        s
+//   C        mean iteration                                                                     s
+//   e        time that one prompt adds to an iteration (`extra`)                                s
+//   φ(k)     time that k prompts add to one iteration, over e (sim/serving/iteration_costs.hpp) –
+//   λ        arrival rate                                                                       1/s
+//   L        length of an iteration                                                             s
+//   z(L)     probability that no request arrives in a time L                                    –
+//   Φ(L)     E[φ] of the requests that arrive in a time L                                       –
+//   π        share of iterations with prompts                                                   –
+//   p, q     probability that prompts follow an iteration without prompts; that none follow
+//            an iteration with prompts                                                          –
+//   S        least time between requests that the front end lets through                        s
+//   d        time from the end of an iteration to the next prompt of a client                   s
+//   r        λC, requests that the end of an iteration lets clients send                        –
 //
-// Clients send at the end of a pass, and are seen a delay d later. A pass of prompts longer than that begins with those
-// of one end, r = λC; it gathers the ends of the d/t passes before it (and its own beginning, where decodes are
-// beside); then none comes for d/t passes, and after 1/(1 − e^(−r)) more the next cluster begins. Between d/2 and d
-// the two are mixed.
+// Arrivals. z(L) is e^(−λL) for Poisson arrivals. The front end lets requests through one by one, S apart. z(L) is then
+// the probability that the rest of a gap between two departures of an M/D/1 queue is longer than L:
+//
+//   z(L) = 1 − λL  for L < S,   otherwise (1 − λS)·e^(−λ(L−S))
+//
+// Prompts first. With a scheduler that runs prompts first, iterations of prompts follow an iteration of decodes until
+// no request arrives during one. C is then the time from one iteration of decodes to the next.
+//
+// Launches. If the host's launches set a least time for iterations with prompts, φ is flat, and π is far below what the
+// mean number of prompts suggests: long iterations follow long ones.
+//
+// Clients. A client sends its next request at the end of an iteration, and the scheduler has it a time d later. If an
+// iteration with prompts is longer than d, prompts form clusters. The first iteration of a cluster has the requests of
+// one end. The second gathers the requests of the d/t iterations before it, and those of the first one's beginning if
+// that carried decodes. Then no prompt arrives for d/t iterations. After 1/(1 − e^(−r)) more, the next cluster begins.
+// If the longest iteration is between d/2 and d, results are mixed from both pictures.
 #pragma once
 
 #include <algorithm>
@@ -30,15 +52,16 @@
 namespace roofcast::sim {
 
 struct MeanIteration {
-  double mean = 0;           // s, of a micro-batch on the slowest stage
-  double interval = 0;       // s, between a sequence's tokens
-  double length_biased = 0;  // s, E[C²]/E[C]: the pass that an arrival falls into
-  double rest = 0;           // s, of that pass when a request comes
-  double others = 0;         // prompts that share a request's first pass
-  double share = 0;          // of passes, with prompts
-  double prefill_interference =
-      0;  // s, that a request's decodes take longer for what came during its prompt
-  double mean_prefill_interference = 0;  // s, by its decodes: of requests, not of tokens
+  double mean = 0;           // s, C: time of a micro-batch on the slowest stage
+  double interval = 0;       // s, between the decodes of a sequence
+  double length_biased = 0;  // s, E[C²]/E[C]: the iteration into which an arrival falls
+  double rest = 0;           // s, what is left of that iteration when a request arrives
+  double others = 0;         // other prompts in the first iteration of a request
+  double share = 0;          // π, share of iterations with prompts
+  // s, by which the decodes of a request take longer because of requests that arrived during its prompt.
+  double prefill_interference = 0;
+  // s, mean over requests of the same per decode of the request.
+  double mean_prefill_interference = 0;
 };
 
 class IterationCycles {
@@ -48,18 +71,19 @@ class IterationCycles {
   IterationCycles(const ScenarioView& scenario, IterationCosts& costs,
                   const workloads::Burstiness& bursts);
 
-  // Sequences of one micro-batch of a rank, and micro-batches in flight, while `present` of all ranks decode.
+  // Sequences of one micro-batch of a rank, and micro-batches in flight, while `present` sequences of all ranks decode.
   double micro(double present) const;
   double in_flight(double present) const;
 
-  // Mean of one over the decodes of an answer, of requests.
+  // E[1 / decodes of an answer], a mean over requests.
   double inverse_decodes() const;
 
-  // While requests arrive at `rate`; `present` is not 0. `lag`: of clients, from the end of a pass to the prompt that
-  // it lets them send.
+  // The mean iteration while requests arrive at `rate` (λ) and `present` sequences decode; not for 0. `client_delay` is
+  // d of a closed loop.
   MeanIteration at(double present, double rate, const PromptTimes& prompts,
                    double client_delay = kByThemselves);
-  // From the scheduler's queue to the first token, without a wait for a slot, at `present` decodes; and its variance, s².
+  // s, from the scheduler's queue to the first token, without a wait for a slot; and its variance in s². `present`
+  // sequences decode.
   double first_token(double present, double rate, const PromptTimes& prompts,
                      const MeanIteration& iteration);
   double first_token_variance(double present, double rate, const PromptTimes& prompts,
@@ -70,13 +94,14 @@ class IterationCycles {
     const PromptTimes& prompts;
     const PromptGroup& prompt_group;
     double rate;
-    double decode;  // t
+    double decode;  // s, t
   };
-  struct Chain {  // passes of prompts, one after the other
-    double time = 0;
-    double square = 0;
+  // Iterations of prompts, one after the other.
+  struct Chain {
+    double time = 0;    // s, of all of them
+    double square = 0;  // s², sum of their squares
   };
-  // Probability that nothing comes in so many seconds, and what comes adds, in units of e.
+  // z and Φ of this many seconds.
   double none(const Cycle& cycle, double seconds) const;
   double adds(const Cycle& cycle, double seconds) const;
   Chain chain(const Cycle& cycle, double first) const;
@@ -90,12 +115,12 @@ class IterationCycles {
   workloads::Burstiness bursts_;
   double ranks_;
   double stages_;
-  double spacing_;  // s, between requests, by the front end
+  double spacing_;  // s, S
   struct Answer {
     double decodes;
     double weight;
   };
-  std::vector<Answer> answers_;  // of more than one token
+  std::vector<Answer> answers_;  // those of more than one token
 };
 
 }  // namespace roofcast::sim

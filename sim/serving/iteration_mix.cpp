@@ -7,6 +7,7 @@ models::Spread IterationMix::tpot_spread(double prefill_interference,
                                          const models::Uncertainty& uncertainty) const {
   const models::Spread of_decode = decode.spread(uncertainty);
   const models::Spread of_mixed = mixed.spread(uncertainty);
+  // Share of the time of a request's decodes in iterations with prompts.
   const double share =
       prefill_interference * mixed.latency /
       ((1.0 - prefill_interference) * decode.latency + prefill_interference * mixed.latency);
@@ -39,6 +40,7 @@ double IterationMix::prompt_share(double decodes_per_second, double mixed_per_se
 
 base::Watts IterationMix::power(double decodes_per_second, double mixed_per_second, double stages,
                                 const models::PowerRates& rates) const {
+  // The energies are those of one rank of each stage, so one GPU has one part in `stages` of them.
   const base::Joules per_second =
       mixed_per_second * mixed.energy_above_idle + decodes_per_second * decode.energy_above_idle;
   const base::Watts mean = rates.idle + per_second / stages / base::second;

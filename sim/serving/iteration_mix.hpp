@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What steady states say of a server whose passes are of two kinds: decodes alone, and with prompts among them.
+// Figures of a server that runs two kinds of iterations: decodes alone, and decodes with prompts.
 #pragma once
 
 #include "sim/iteration/iteration.hpp"
@@ -8,22 +8,22 @@
 namespace roofcast::sim {
 
 struct IterationMix {
-  const IterationCost& decode;
-  const IterationCost& mixed;
+  const IterationCost& decode;  // an iteration without prompts
+  const IterationCost& mixed;   // an iteration with prompts
 
-  // Of a request's decodes, `met` of which meet prompts. The passes of one server err together; what the host does in
-  // between has no error here.
+  // 90 % interval of TPOT. `prefill_interference` is the share of a request's decodes that meet prompts. The iterations
+  // of one server err together. Host time between them has no error here.
   models::Spread tpot_spread(double prefill_interference,
                              const models::Uncertainty& uncertainty) const;
-  // Shares of TTFT: in passes, and waiting for those who decode.
+  // 90 % interval of TTFT. `served` is its share in iterations, `queued` its share in waits for a slot.
   models::Spread ttft_spread(double served, double queued, models::Spread tpot,
                              const models::Uncertainty& uncertainty) const;
-  // Largest part of the mean pass when a share of them carries prompts.
+  // Largest part of the mean iteration, if this share of the iterations carries prompts.
   Limit limit(double share) const;
-  // Share of the time that passes take which prompts add to them, at so many passes a second without prompts and
-  // with; without decodes beside its prompts a pass is all theirs.
+  // Share of the busy time that prompts add. There are `decodes_per_second` iterations without prompts and
+  // `mixed_per_second` with prompts. Without decodes in them, iterations with prompts count in full.
   double prompt_share(double decodes_per_second, double mixed_per_second, bool with_decodes) const;
-  // Mean of one GPU of `stages`, not more than its limit, at so many passes a second.
+  // Mean power of one GPU, at most its limit. The iterations per second are shared by `stages` pipeline stages.
   base::Watts power(double decodes_per_second, double mixed_per_second, double stages,
                     const models::PowerRates& rates) const;
 };

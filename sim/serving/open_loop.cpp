@@ -11,8 +11,8 @@ namespace {
 
 using base::Seconds;
 
-constexpr double kMostRatio = 0.999;
-constexpr double kNegligible = 1e-7;  // probability of a state, relative to the likeliest
+constexpr double kMostRatio = 0.999;  // of the geometric tail
+constexpr double kNegligible = 1e-7;  // probability of a state, relative to the most probable one
 constexpr double kLeastDispersion = 0.1;
 constexpr double kMostDispersion = 100.0;
 constexpr int kBisections = 40;
@@ -48,14 +48,29 @@ class Solver : RandomTraffic {
   }
 
  private:
-  // Of one replica: routers deal arrivals out more evenly than chance.
+  // Burstiness of the arrivals at one replica. Routers spread arrivals more evenly than chance, so the part above 1 is
+  // divided by the replicas.
   static workloads::Burstiness bursts_of(const ScenarioView& s) {
     workloads::Burstiness bursts = workloads::burstiness(*s.traffic->arrivals);
     bursts.limit = 1.0 + (bursts.limit - 1.0) / static_cast<double>(s.serving->replicas);
     return bursts;
   }
 
-  // Probabilities of the numbers that decode, and what follows from them.
+  // Probabilities of D, the number of sequences that decode, and the means that follow from them.
+  //
+  //   symbol          meaning                                                                      unit
+  //   present, stay   mean of D; mean time for which a request decodes                             –, s
+  //   spread          I, dispersion of the arrivals in that time                                   –
+  //   inside          z of the header, the exponent 1/z of states with free slots                  –
+  //   beyond          (I + scv)/2, the same for requests that queue                                –
+  //   held            slots, less those in which prompts are computed                              –
+  //   up              birth rate of state n − 1 over death rate of state n                         –
+  //   log_p, top      log of the weight p(n) of a state, and the largest so far                    –
+  //   last, ratio     weight of the last state with free slots; ratio of the states beyond it      –
+  //   tail, queued    Σ of these weights; Σ of weight times requests in the queue                  –
+  //   t               first token of a request that finds n decodes                                s
+  //
+  // All sums are relative to the weight of the most probable state so far, so that no weight overflows.
   void states() {
     const double present = mean_present();
     const double stay = present / rate_;
@@ -65,7 +80,6 @@ class Solver : RandomTraffic {
     const double inside = bounded(1.0 + (spread - 1.0) / (1.0 + output_scv_));
     const double beyond = bounded(0.5 * (spread + output_scv_));
     const double held = std::max(1.0, slots_ - rate_ * costs_.prompts(micro(slots_)).own);
-    // States in logarithms; `sum` and the rest relative to the likeliest so far.
     double log_p = 0.0;
     double top = 0.0;
     double sum = 0.0;
@@ -73,7 +87,7 @@ class Solver : RandomTraffic {
     double rate = 0.0;
     double prefill_interference = 0.0;
     double mean_prefill_interference = 0.0;
-    double intervals = 0.0;  // by sequences
+    double intervals = 0.0;  // weighted by sequences
     double interval_squares = 0.0;
     double first = 0.0;
     double first_square = 0.0;
@@ -92,13 +106,13 @@ class Solver : RandomTraffic {
         interval_squares += weight * n * iteration.interval * iteration.interval;
       }
     };
-    MeanIteration lone;  // who comes when nobody decodes
+    MeanIteration lone;  // for a request that finds no decodes
     const MeanIteration after = cycles_.at(1.0, rate_, costs_.prompts(micro(1.0)));
     lone.prefill_interference = after.prefill_interference;
     lone.mean_prefill_interference = after.mean_prefill_interference;
     add(0.0, 1.0, costs_.prompts(0.0), lone);
     double last = 0.0;   // weight of the last state
-    double ratio = 0.0;  // of the states beyond it
+    double ratio = 0.0;  // of the weights of the states beyond it
     if (decodes_ > 0.0) {
       for (double n = 1.0;; n += 1.0) {
         const PromptTimes p = costs_.prompts(micro(n));
@@ -126,7 +140,7 @@ class Solver : RandomTraffic {
         }
       }
     }
-    // Those who wait for a slot: a geometric tail.
+    // Requests that wait for a slot: a geometric tail.
     double queued = 0.0;
     if (ratio > 0.0) {
       const double tail = last * ratio / (1.0 - ratio);
@@ -137,7 +151,7 @@ class Solver : RandomTraffic {
       solution_.slot_waits = (last + tail) / sum;
     }
     if (decodes_ > 0.0) {
-      // Short answers are slowed more by what their first passes meet.
+      // Prefill interference slows short answers more, per decode.
       const double interval = sequences / rate;
       solution_.tpot = interval + mean_prefill_interference / sum;
       solution_.present = rate_ * (decodes_ * interval + prefill_interference / sum);
@@ -152,7 +166,7 @@ class Solver : RandomTraffic {
     }
   }
 
-  // Little's law with everybody at the mean.
+  // The number of decodes with which Little's law holds, if it is always at its mean.
   double mean_present() {
     if (decodes_ == 0.0) {
       return 0.0;
@@ -161,7 +175,7 @@ class Solver : RandomTraffic {
       const MeanIteration iteration = cycles_.at(n, rate_, costs_.prompts(micro(n)));
       return rate_ * (decodes_ * iteration.interval + iteration.prefill_interference) > n;
     };
-    // The least of them: what starts empty stays there.
+    // There may be several solutions. A server that starts empty stays at the least one.
     double least = 0.0;
     double most = std::min(1.0, slots_);
     while (most < slots_ && grows(most)) {

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Percentiles of a time of which a steady state knows mean and variance: those of a gamma distribution that
-// begins at what every request takes, by Wilson and Hilferty's cube of a normal variable (Proc. Natl. Acad. Sci.
-// 17, 1931):
+// Percentiles of a time from its mean and variance.
 //
-//   t = least + m (1 − 1/9k + z √(1/9k))³,   m = mean − least, k = m² / variance
+// The time is taken as the least time plus a gamma distribution. Its percentile is Wilson and Hilferty's cube of a
+// normal variable (Proc. Natl. Acad. Sci. 17, 1931):
+//
+//   t = least + m (1 − 1/9k + z √(1/9k))³,   m = mean − least,   k = m² / variance
+//
+//   symbol   meaning                                                                            unit
+//   t        percentile of the time                                                             s
+//   least    time that every request takes                                                      s
+//   m        mean beyond the least time                                                         s
+//   k        shape of the gamma distribution                                                    –
+//   z        the same percentile of a standard normal variable                                  –
 #pragma once
 
 #include <cmath>
@@ -13,7 +21,7 @@
 
 namespace roofcast::sim {
 
-// `normal`: the percentile of a standard normal variable.
+// `variance` in s². `normal` is z, beyond is m, ninth is 1/9k, root is the bracket. The mean, if there is no variance.
 inline base::Seconds percentile(base::Seconds mean, double variance, base::Seconds least,
                                 double normal) {
   const double beyond = (mean - least) / base::second;
@@ -28,7 +36,7 @@ inline base::Seconds percentile(base::Seconds mean, double variance, base::Secon
 inline constexpr double kNormal95 = 1.6448536269514722;
 inline constexpr double kNormal99 = 2.3263478740408408;
 
-// `variance` in s².
+// p95 and p99. `variance` in s².
 inline Tail tail_of(base::Seconds mean, double variance, base::Seconds least) {
   return {percentile(mean, variance, least, kNormal95),
           percentile(mean, variance, least, kNormal99)};

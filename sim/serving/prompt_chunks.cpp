@@ -7,6 +7,7 @@
 
 namespace roofcast::sim {
 
+// prompt is P, budget is B − b, whole is k and iterations is c of sim/serving/uniform_closed_loop.hpp.
 PromptPlan plan_of(const ScenarioView& s, std::int64_t decodes) {
   const workloads::Traffic& t = *s.traffic;
   const std::int64_t prompt = t.input_tokens - t.cached_tokens;

@@ -17,7 +17,9 @@ constexpr int kBisections = 40;
 
 double square(double x) { return x * x; }
 
-// Sequences that fit at once: blocks that are promised for an answer are not there for others.
+// Sequences of one replica that fit at once. If a stack reserves blocks for an answer, others cannot use them: `held`
+// tokens are the mean of a running request, `promised` tokens are its reservation. The factor 1 + scv is the length
+// bias: long answers run longer.
 double slots_of(const ScenarioView& s, double slots) {
   const workloads::Traffic& t = *s.traffic;
   if (s.serving->policy.reserves == workloads::Reservation::request) {
@@ -81,6 +83,7 @@ double RandomTraffic::shown(const FrontEndLoad& front_end) const {
   return front_end.delay(decodes + message_time());
 }
 
+// Bisection of `serves`, up to a ceiling: prompts one after the other, or the front end.
 double RandomTraffic::saturation() {
   const double full = decodes_ > 0.0 ? micro(slots_) : 0.0;
   const PromptTimes p = costs_.prompts(full);
@@ -98,12 +101,16 @@ double RandomTraffic::saturation() {
   return least > 0.999 * ceiling ? ceiling : least;
 }
 
+// Whether a replica can complete `rate` requests per second with all slots taken.
+//
+//   decoding   slots in which sequences decode: all less those of prompts      tokens   prompt tokens of an iteration
+//   budget     tokens of an iteration that decodes leave to prompts
 bool RandomTraffic::serves(double rate, const PromptTimes& p) {
   if (decodes_ == 0.0) {
     return true;
   }
   const MeanIteration iteration = cycles_.at(slots_, rate, p);
-  // Prompts hold a slot from their first pass on.
+  // A prompt holds a slot from its first iteration on.
   const double decoding = slots_ - rate * p.own;
   if (decoding <= 0.0) {
     return false;
@@ -118,9 +125,18 @@ bool RandomTraffic::serves(double rate, const PromptTimes& p) {
   return rate * (decodes_ * iteration.interval + iteration.prefill_interference) <= decoding;
 }
 
-// With D decoding, prompts of the last D tokens of the budget wait until as many have left as they lack, evenly
-// between none and D: the rest of a stay S, E[S²]/2E[S], with the square E[S³]/3E[S]. Those who come meanwhile
-// wait for what is left of it; clients come less and less.
+// With D decodes, a prompt waits if its length is among the last D tokens of the budget. It lacks between 0 and D
+// tokens, evenly distributed, so it waits for the rest of a stay in the batch. Requests that arrive in that time wait
+// for what is left of it. In a closed loop fewer and fewer clients are left to arrive, so they count half.
+//
+//   symbol     meaning                                                                     unit
+//   rows       D, tokens of the decodes of a rank                                          tokens
+//   up_to      share of prompts of at most so many new tokens                              –
+//   chance     probability that a prompt does not fit                                      –
+//   decoding   E[S], mean stay of a decode in the batch                                    s
+//   second     E[S²]/E[S]², third  E[S³]/E[S]³                                             –
+//   rest       E[S²]/2E[S], mean rest of a stay; its mean square is E[S³]/3E[S]            s
+//   behind     wait of those that arrive during the rest: λ·E[S³]/6E[S]                    s
 RandomTraffic::Blocking RandomTraffic::blocking(double rate, double present, double decoding,
                                                 bool clients) const {
   const workloads::Traffic& t = *s_.traffic;
@@ -153,6 +169,8 @@ RandomTraffic::Blocking RandomTraffic::blocking(double rate, double present, dou
           std::min(1.0, chance * (1.0 + rate / ranks_ * rest))};
 }
 
+// Means and percentiles. `variance` is that of TTFT: tokenising, the engine, and two waits. A wait that happens with
+// probability w and is then exponential has the variance wait²·(2/w − 1).
 void RandomTraffic::report(const Solution& found, SteadyState& r) {
   const workloads::Stack& stack = s_.serving->stack;
   const Seconds intake = intake_time();
@@ -171,14 +189,15 @@ void RandomTraffic::report(const Solution& found, SteadyState& r) {
   r.ttft_tail = tail_of(r.ttft_mean, variance, stack.request_overhead);
   r.tokens_per_iteration = 1.0;
   if (decodes_ > 0.0) {
-    // The batch moves as slowly as its requests: over a stay it averages out to 2/e of its variance.
+    // The number of decodes changes as slowly as requests come and go. If its correlation is e^(−s/τ), with τ the stay
+    // of a request, then its mean over a stay has 2/e of its variance.
     const PromptTimes p = costs_.prompts(micro(found.present));
     const double prefill_interference =
         found.rate * found.tpot * p.extra_square * cycles_.inverse_decodes();
     const Tail tail = tail_of(Seconds::from_si(found.tpot),
                               2.0 / std::exp(1.0) * found.interval_variance + prefill_interference,
                               Seconds::from_si(costs_.decode(micro(1.0)).latency));
-    // From passes to tokens.
+    // From times of an iteration to times of a token.
     const double a_token = decodes_ / static_cast<double>(s_.traffic->output_tokens - 1);
     r.tokens_per_iteration = s_.serving->speculation.tokens_per_iteration();
     r.tpot = Seconds::from_si(a_token * found.tpot);
@@ -190,7 +209,11 @@ void RandomTraffic::report(const Solution& found, SteadyState& r) {
   report_iterations(found, r);
 }
 
-// The passes behind the numbers: power, spreads, limits.
+// The iterations behind the numbers: power, 90 % intervals, bounds.
+//
+//   mixed       an iteration with one prompt                   mixed_rate   1/s, iterations with prompts of a rank
+//   decode      an iteration without prompts                   all_rate     1/s, iterations of a rank
+//   with        share of iterations with prompts               own          s, of a prompt without waits
 void RandomTraffic::report_iterations(const Solution& found, SteadyState& r) {
   const auto d = static_cast<std::int64_t>(std::llround(std::max(1.0, micro(found.present))));
   r.decode_iteration = costs_.decode_batch(decodes_ > 0.0 ? d : 0);

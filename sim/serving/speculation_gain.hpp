@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where speculative decoding ceases to pay.
+// The batch at which speculative decoding ceases to pay.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,9 @@
 
 namespace roofcast::sim {
 
-// Sequences on one attention-DP rank with which a step without prompts yields no more tokens a second than one
-// without speculation does: the first of 1, 2, 3, 4, 6, 8, 12, … up to max_sequences; nullopt where all yield more.
+// The least number of sequences on one attention-DP rank with which speculative decoding yields no more tokens per
+// second, in iterations without prompts. The numbers 1, 2, 3, 4, 6, 8, 12, … up to max_sequences are tried. nullopt if
+// speculative decoding pays with all of them.
 std::optional<std::int64_t> break_even(const ScenarioView& scenario, std::int64_t context,
                                        Workspace& workspace);
 

@@ -15,11 +15,11 @@ using base::Seconds;
 
 constexpr int kMaxIterations = 24;
 constexpr int kGuesses = 3;
-constexpr double kTolerance = 1e-3;  // of the batch
-constexpr double kMaxUtilisation =
-    0.98;  // of the prefill queue's formula; beyond it prompts saturate
+constexpr double kTolerance = 1e-3;  // relative to the batch
+// The formula of the prefill queue is used up to this utilisation. Beyond it, prompts saturate.
+constexpr double kMaxUtilisation = 0.98;
 
-// Time between a sequence's tokens when micro-batches follow each other through the stages.
+// Time between the tokens of a sequence. `in_flight` micro-batches follow each other through the stages.
 Seconds interval(Seconds latency, Seconds period, double in_flight) {
   return base::max(latency, in_flight * period);
 }
@@ -27,7 +27,7 @@ Seconds interval(Seconds latency, Seconds period, double in_flight) {
 class Solver {
  public:
   Solver(const ScenarioView& s, double slots, Workspace& workspace) : s_(s), workspace_(workspace) {
-    // Fewer clients than replicas or attention-DP groups leave some idle.
+    // If there are fewer clients than replicas or attention-DP groups, some of these are idle.
     const std::int64_t clients = s.traffic->concurrency;
     replicas_ = std::min(s.serving->replicas, clients);
     groups_ = std::min(s.mapping->data_parallel, clients / replicas_);
@@ -50,8 +50,8 @@ class Solver {
       iteration(0.0);
       return result(0.0);
     }
-    // Little's law asks for fewer than b where b is too many, so the batch lies between; its guess
-    // is taken while that closes in, the middle afterwards.
+    // If b is too large, Little's law asks for fewer, so the solution lies between `least` and `most`. The first
+    // kGuesses rounds take the batch that Little's law asks for; later rounds take the middle.
     double least = 0.0;
     double most = running_;
     double b = running_;
@@ -80,7 +80,7 @@ class Solver {
     return batch;
   }
 
-  // Times a batch unless it is the one timed before: guesses of b soon differ by less than a sequence.
+  // Times a batch, unless it is the one timed before. The guesses of b soon differ by less than one sequence.
   void time(IterationCost& cost, workloads::Batch& timed, const workloads::Batch& wanted) {
     if (!(timed == wanted)) {
       timed = wanted;
@@ -88,11 +88,21 @@ class Solver {
     }
   }
 
-  // Times the passes of a decode batch b and returns the batch that Little's law then asks for.
+  // Times the iterations of a decode batch b. Returns the batch that Little's law then asks for.
+  //
+  //   name             symbol of the header          name                   meaning
+  //   running_         n                             clients_               C, of one attention-DP group
+  //   decodes_         O−1                           micro                  b/stages, rounded: decodes of a micro-batch
+  //   rate             r, at most k/c                decodes                of these, how many run with a prompt
+  //   together         q                             others                 (n−1)/n
+  //   plan_            k, c and the chunk            residual_              s, rest of the iteration in progress
+  //   share_           f                             queue_                 s, (c/k)·ρ/(2(1−ρ)) iterations
+  //   prefill_interference_   g                      prefill_               s, c iterations, or their launches
+  //   busy_            ρ                             outside                s, request overhead; 0 if clients queue
   double iteration(double b) {
     const auto micro =
         static_cast<std::int64_t>(decodes_ > 0.0 ? std::max(1.0, std::round(b / stages_)) : 0.0);
-    const std::int64_t decodes = running_ > 1.0 ? micro : 0;  // of others, with the prompt
+    const std::int64_t decodes = running_ > 1.0 ? micro : 0;
     plan_ = plan_of(s_, decodes * query_);
     const double wanted = decodes_ > 0.0 ? b / stages_ / decodes_ : running_ / stages_;
     const double rate = std::min(wanted, plan_.capacity());
@@ -104,7 +114,7 @@ class Solver {
     } else {
       decode_ = mixed_;
     }
-    // A request meets the prompts of the others, never its own; who arrives sees the others only.
+    // A request meets the prompts of the others, never its own. A request that arrives finds the others only.
     const double others = (running_ - 1.0) / running_;
     prefill_interference_ = share_ * others;
     const auto length_biased = [&](Seconds decode, Seconds mixed) {
@@ -122,8 +132,8 @@ class Solver {
     const double queue =
         std::min(utilisation / (2.0 * (1.0 - utilisation)), running_) / plan_.capacity();
     queue_ = queue * mixed_.period;
-    // An arrival falls into long passes more often: E[p²] / 2E[p]. Without decodes all clients return
-    // together and fill the next pass.
+    // Arrivals fall into long iterations more often, so the rest is E[t²] / 2E[t]. Without decodes, all clients return
+    // together and fill the next iteration.
     const auto square = [](Seconds period) { return period.si() * period.si(); };
     const double first_moment = (1.0 - share_) * decode_.period.si() + share_ * mixed_.period.si();
     const double second_moment =
@@ -140,15 +150,22 @@ class Solver {
     return std::max(std::min(little, plan_.capacity() * decodes_ * stages_), 1e-9);
   }
 
+  // The steady state with b decodes.
+  //
+  //   first      s, from the scheduler's queue to the first token, without the wait for a slot
+  //   capacity   1/s, requests that iterations can start if there is always one waiting
+  //   rate       1/s, requests of one group
+  //   inside     requests that have a slot when prompts saturate
+  //   slot       s, wait for a slot: what Little's law for all clients leaves
+  //   typical_queue   s, median of an exponential wait that exists with probability busy_
   SteadyState result(double b) const {
     const Seconds decoding = decodes_ * tpot_;
     SteadyState r;
     Seconds first = residual_ + queue_ + prefill_;
-    // Requests per second that passes can start, whatever waits for them.
     const auto together = static_cast<double>(mixed_batch_.prefill_sequences);
     const double prompts = decodes_ > 0.0 ? std::min(together, plan_.whole) : plan_.whole;
     const double capacity = prompts / plan_.iterations / (mixed_.period / base::second);
-    // Little's law twice: for the slots, and for all clients, who pass the request overhead outside them.
+    // Little's law twice: for the slots, and for all clients. Clients spend the request overhead outside the slots.
     const auto per_second = [](double requests, Seconds stay) {
       return requests / (stay / base::second);
     };
@@ -186,8 +203,14 @@ class Solver {
     return r;
   }
 
-  // Within a request's decodes passes with others' prompts are independent; its first token waits for a part
-  // of a pass, evenly, and for prompts ahead, exponentially where there are some.
+  // Percentiles from variances. Within the decodes of a request, iterations with prompts are taken as independent. The
+  // wait for the first token has a part of an iteration, evenly distributed, and a wait for earlier prompts,
+  // exponential if there are any.
+  //
+  //   prompt      s², variance of the prefill by the lengths of the prompts
+  //   queue       s², variance of the wait for earlier prompts
+  //   iterations  s², variance of the time of one of the request's decodes
+  //   a_token     iterations per output token
   void tails(SteadyState& r, bool saturated) const {
     const auto square = [](Seconds time) { return time.si() * time.si(); };
     const workloads::Traffic& t = *s_.traffic;
@@ -198,22 +221,24 @@ class Solver {
       const double iterations = prefill_interference_ * (1.0 - prefill_interference_) *
                                 square(mixed_.latency - decode_.latency);
       const Tail tail = tail_of(tpot_, iterations / decodes_, decode_.latency);
-      const double a_token = r.tpot / tpot_;  // passes that one takes
+      const double a_token = r.tpot / tpot_;  // iterations per output token
       r.tpot_tail = {a_token * tail.p95, a_token * tail.p99};
     }
   }
 
-  // Passes a second while a group completes `rate` requests a second.
+  // Iterations per second with prompts, while a group completes `rate` requests per second.
   double mixed_iterations(double rate) const {
-    const double prompts = static_cast<double>(
-        std::max<std::int64_t>(1, mixed_batch_.prefill_sequences));  // of a pass that carries some
+    // Prompts of an iteration that carries some.
+    const double prompts =
+        static_cast<double>(std::max<std::int64_t>(1, mixed_batch_.prefill_sequences));
     return rate * plan_.iterations / prompts;
   }
-  double decode_iterations(double rate, double b) const {  // with prompts or without
+  // Iterations per second with decodes, with prompts or without.
+  double decode_iterations(double rate, double b) const {
     return rate * decodes_ / std::max(1.0, b / stages_);
   }
 
-  // Mean of one GPU.
+  // Mean power of one GPU.
   base::Watts power(double rate, double b) const {
     const double mixed = mixed_iterations(rate);
     return mix().power(std::max(0.0, decode_iterations(rate, b) - mixed), mixed, stages_,
@@ -251,27 +276,28 @@ class Solver {
 
   ScenarioView s_;
   Workspace& workspace_;
-  std::int64_t replicas_ = 1;  // with clients
-  std::int64_t groups_ = 1;    // attention-DP groups of each with clients
-  double clients_ = 0;         // of one group
-  double running_ = 0;
+  std::int64_t replicas_ = 1;  // replicas with clients
+  std::int64_t groups_ = 1;    // attention-DP groups with clients, of each replica
+  double clients_ = 0;         // clients of one group
+  double running_ = 0;         // requests of one group with a slot
   double stages_ = 1;
   double decodes_ = 0;      // decode iterations of a request
-  std::int64_t query_ = 1;  // tokens that each of them verifies
-  Seconds request_;         // before the scheduler sees it
+  std::int64_t query_ = 1;  // tokens that a decode iteration verifies per sequence
+  Seconds request_;         // request overhead, before the scheduler has the request
   PromptPlan plan_;
-  double share_ = 0;                 // of passes with prompts
-  double prefill_interference_ = 0;  // of the passes of a request's decodes: with others' prompts
+  double share_ = 0;                 // share of iterations with prompts
+  double prefill_interference_ = 0;  // share of a request's decodes that meet prompts of others
   double busy_ = 0;                  // utilisation of the prefill capacity
   workloads::Batch decode_batch_;
   workloads::Batch mixed_batch_;
   IterationCost decode_;
   IterationCost mixed_;
-  Seconds tpot_;  // between iterations of a request: of a token, without speculation
+  // Time between the iterations of a request; without speculative decoding, between its tokens.
+  Seconds tpot_;
   Seconds prefill_;
-  Seconds queue_;
-  Seconds floor_;  // of a pass with the request's own prompt
-  Seconds residual_;
+  Seconds queue_;     // wait for earlier prompts
+  Seconds floor_;     // least time of an iteration with the request's own prompt, by its launches
+  Seconds residual_;  // rest of the iteration in progress
 };
 
 }  // namespace

@@ -1,39 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steady state of continuous batching in a closed loop of requests that are all alike; sim/serving/closed_loop.hpp has
-// those that vary.
+// Steady state of continuous batching in a closed loop with requests of equal lengths. sim/serving/closed_loop.hpp has
+// requests of different lengths.
 //
-// C clients of one replica each send a prompt of P new tokens, wait for O tokens and send the next.
-// Every iteration carries the running decodes; a share f of them carries prompts too, which slows
-// the decodes (interference). On one attention-DP rank, with b sequences decoding in micro-batches
-// of b/stages:
+// Each of C clients of a replica sends a prompt of P new tokens, waits for an answer of O tokens, and sends the next
+// prompt. Every iteration carries the running decodes. A share f of the iterations also carries prompts, which slows
+// the decodes (prefill interference). On one attention-DP rank:
 //
-//   prompts per pass       r = (b/stages) / (O−1)           what finishes must be replaced
-//   a pass takes           up to k prompts whole, k = ⌊(budget − b)/P⌋, or one chunk of a long
-//                          prompt, which then needs c = ⌈P/(budget − b)⌉ passes
-//   passes with prompts    f = min(1, r·c/q), q = prompts of one such pass = ⌈r·c⌉ ≤ k
-//   TPOT                   = (1−g)·t(decodes) + g·t(decodes and prompts), g = f·(n−1)/n: a request
-//                            meets the prompts of the others, never its own
-//   prefill                = c passes
-//   wait before it         = the rest of a pass, E[t²]/2E[t], and (c/k)·ρ/(2(1−ρ)) passes, ρ = r·c/k,
-//                            both for the (n−1)/n of the others
-//   Little                 b = n·(O−1)·TPOT / ((O−1)·TPOT + wait + prefill), n = running requests
+//   prompts per iteration    r = (b/stages) / (O−1)         every request that ends is replaced
+//   an iteration takes       up to k = ⌊(B − b)/P⌋ whole prompts, or one chunk of a longer prompt. Such a prompt needs
+//                            c = ⌈P/(B − b)⌉ iterations
+//   iterations with prompts  f = min(1, r·c/q),  q = ⌈r·c⌉ ≤ k
+//   TPOT                     (1−g)·t(decodes) + g·t(decodes and prompts),  g = f·(n−1)/n
+//   prefill                  c iterations
+//   wait before it           the rest of an iteration, E[t²]/2E[t], and (c/k)·ρ/(2(1−ρ)) iterations with ρ = r·c/k;
+//                            both times (n−1)/n
+//   Little's law             b = n·(O−1)·TPOT / ((O−1)·TPOT + wait + prefill)
 //
-// With speculative decoding an iteration yields E[X] tokens of a sequence and verifies more (workloads/serving/speculation.hpp);
-// O−1 is then the number of iterations that an answer takes, each of which takes draft_tokens + 1 of the budget, and
-// TPOT above the time between them.
+//   symbol   meaning                                                                            unit
+//   b        sequences that decode; b/stages of them in a micro-batch                           –
+//   n        running requests: the least of clients, max_sequences, and what the KV cache
+//            holds at the mean length P + O/2. Further clients wait for a slot                  –
+//   B        max_tokens_per_iteration                                                           tokens
+//   r        prompts that start per iteration                                                   –
+//   k        whole prompts that fit in one iteration                                            –
+//   c        iterations that one prompt needs                                                   –
+//   q        prompts of one iteration that carries some                                         –
+//   f        share of iterations with prompts                                                   –
+//   g        share of a request's decodes that meet prompts: those of the others, never its own –
+//   t        time of an iteration                                                               s
+//   E( )     energy of an iteration above idle                                                  J
+//   ρ        utilisation of the prefill capacity                                                –
 //
-// It is solved by bisection. When r·c > k prompts are the bottleneck: b is what they can feed. n is the
-// least of the clients, max_sequences and what the KV cache holds at the mean length P + O/2; further
-// clients wait for a slot. A GPU draws its idle power, and above it the energy of as many passes a
-// second as the requests need:
+// With speculative decoding, an iteration yields E[X] tokens of a sequence and verifies more
+// (workloads/serving/speculation.hpp). O−1 is then the number of iterations of an answer. Each of them takes
+// draft_tokens + 1 of the budget B, and TPOT above is the time between them.
 //
-//   power = idle + (prompts/s·c/q · E(decodes and prompts) + other decode passes/s · E(decodes)) / stages
+// The solution b is found by bisection. If r·c > k, prompts are the bottleneck, and b is what they can feed. A GPU
+// draws its idle power. The energy above it is that of the iterations that the requests need:
 //
-// not more than its limit. The median of TTFT takes the wait before prefill as exponential. One client
-// alone is exact: its prompt, then its decodes. Percentiles are those of sim/serving/percentiles.hpp. Not modelled: the
-// launches that the GPU waits for (launch_floor) in passes that a request meets, the front end's messages, the burst at
-// the start of a benchmark, clients that stay in step, preemption.
+//   power = idle + (prompts/s·c/q · E(decodes and prompts) + other iterations/s · E(decodes)) / stages   ≤ the limit
+//
+// The median of TTFT takes the wait before prefill as exponential. One client alone is exact: its prompt, then its
+// decodes. Percentiles are those of sim/serving/percentiles.hpp.
+//
+// Not modelled: time in which the GPU waits for launches (launch_floor) in the iterations that a request meets, the
+// messages of the front end, the burst at the start of a benchmark, clients that stay synchronised, preemption.
 #pragma once
 
 #include "sim/iteration/iteration.hpp"
@@ -41,7 +53,7 @@
 
 namespace roofcast::sim {
 
-// `slots`: sequences the KV cache of one attention-DP rank can hold, at least 1.
+// `slots` is the number of sequences that the KV cache of one attention-DP rank holds, at least 1.
 SteadyState uniform_closed_loop(const ScenarioView& scenario, double slots, Workspace& workspace);
 
 }  // namespace roofcast::sim

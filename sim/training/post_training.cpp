@@ -34,7 +34,12 @@ Tokens drawn_lengths(const PostTraining& rl, std::int64_t count) {
   return lengths;
 }
 
-// Of one optimizer step.
+// The micro-batches of one optimizer step.
+//
+//   whole   tokens of each prompt with its response       bins    tokens of each packed sequence
+//   bin     tokens of a packed sequence, at most          count   packed sequences of the whole step
+//   mean    tokens of a packed sequence; of the fullest   each    responses of a packed sequence
+//           one with pipeline stages, because of padding  steps   optimizer steps
 MicroBatches packed_batches(const ScenarioView& s, const Tokens& responses) {
   const PostTraining& rl = *s.post_training;
   Tokens whole;
@@ -82,7 +87,7 @@ class RolloutScenario {
   std::unique_ptr<const DraftModel> draft_;
 };
 
-// Of the replica that is last; answers are dealt out in turn, those of a prompt together.
+// Time of the slowest replica. Answers are dealt out in turn, those of one prompt together.
 Seconds slowest_replica(Rollout& rollout, const PostTraining& rl, const Tokens& lengths) {
   std::vector<Tokens> dealt(static_cast<std::size_t>(rl.replicas));
   const auto samples = static_cast<std::size_t>(rl.samples);
@@ -96,7 +101,7 @@ Seconds slowest_replica(Rollout& rollout, const PostTraining& rl, const Tokens& 
   return slowest;
 }
 
-// A step's share, where answers of several steps are under way.
+// Rollout time of one step. If answers of several steps run at once, one step has its share of their time.
 Seconds rollout_time(const ScenarioView& replica, const PostTraining& rl, double capacity,
                      Workspace& workspace) {
   Rollout rollout(replica, capacity, workspace);
@@ -109,8 +114,8 @@ Seconds rollout_time(const ScenarioView& replica, const PostTraining& rl, double
   return base::min(alone, slowest_replica(rollout, rl, several) / as_double(steps));
 }
 
-// All weights into every rank of the engine, through its own port, as the trainer keeps them: an engine of fewer bits casts
-// what arrives (NVIDIA-NeMo/RL nemo_rl/models/generation/vllm/quantization/fp8.py).
+// Time to send all weights to every rank of the engine, through the rank's own port. They have the trainer's format. An
+// engine with fewer bits casts them on arrival (NVIDIA-NeMo/RL nemo_rl/models/generation/vllm/quantization/fp8.py).
 Seconds refit_time(const ScenarioView& s, std::int64_t ranks) {
   const models::Machine& machine = s.platform->machine;
   const base::Bytes weights =
@@ -120,7 +125,7 @@ Seconds refit_time(const ScenarioView& s, std::int64_t ranks) {
                    : Seconds{};
 }
 
-// Sets estimate.infeasible, and max_running of a replica.
+// Sets estimate.infeasible, and max_running of one replica.
 void check(const ScenarioView& s, const ScenarioView& replica, const MicroBatches& batches,
            ServingEstimate& e) {
   const PostTraining& rl = *s.post_training;

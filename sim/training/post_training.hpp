@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One step of RL post-training: answers to prompts, their log-probabilities, optimizer steps, new weights for the engine.
+// One step of RL post-training: answers to prompts, their log-probabilities, optimizer steps, new weights for the
+// engine.
 //
-//   synchronous      rollout + log-probabilities + training + refit + host
-//   k steps off      max(rollout, log-probabilities + training) + refit + host, on GPUs of their own
+//   synchronous          rollout + log-probabilities + training + refit + host
+//   k steps off policy   max(rollout, log-probabilities + training) + refit + host; rollout and training have GPUs of
+//                        their own
 //
-//   rollout          of the replica that is last (sim/training/rollout.hpp): lengths are drawn, and the answers dealt out to
-//                    the replicas in turn, those of a prompt together. k steps off, the answers of k steps are under way at once, and their longest
-//                    hold up only one step in k
-//   log-probabilities  forward passes of the training's mapping
-//   training         optimizer steps of global_batch responses (sim/training/training.hpp), packed into
-//                    micro-batches of sequence_length tokens (base/packing.hpp), padded to the fullest with pipeline stages
-//   refit            all of the model's weights, in bf16 whatever the engine computes in, into every rank of it, through its own
-//                    port: its NIC beyond one scale-up domain (parameters are gathered whole and each rank keeps its part)
-//   host             colocated: engines put to sleep and woken, states moved out of the way and back, as the trainer was fitted
+//   rollout            Time of the slowest replica (sim/training/rollout.hpp). Lengths are drawn. Answers are dealt out
+//                      to the replicas in turn, those of one prompt together. With k steps off policy, the answers of k
+//                      steps run at once, and their longest one delays only one step in k.
+//   log-probabilities  Forward passes with the training's mapping.
+//   training           Optimizer steps of global_batch responses (sim/training/training.hpp). Responses are packed into
+//                      micro-batches of sequence_length tokens (base/packing.hpp). With pipeline stages they are padded
+//                      to the fullest one.
+//   refit              All weights of the model go to every rank of the engine through the rank's own port. They are
+//                      bf16, whatever the engine computes in. Beyond one scale-up domain the port is the rank's NIC.
+//                      Parameters are gathered whole; each rank keeps its part.
+//   host               Colocated only: engines are put to sleep and woken, and states are moved away and back. The time
+//                      is fitted for the trainer.
 #pragma once
 
 #include "sim/training/training.hpp"
 
 namespace roofcast::sim {
 
+// The forecast of a scenario with post-training.
 ServingEstimate post_training_estimate(const ScenarioView& scenario, Workspace& workspace);
 
 }  // namespace roofcast::sim

@@ -15,7 +15,7 @@ namespace {
 using base::as_double;
 using base::Seconds;
 
-// Contexts are looked up on a grid of eighths of an octave: attention is a part of a step and grows evenly.
+// Contexts are rounded to eighths of an octave. Attention is only a part of an iteration, and it grows evenly.
 constexpr double kPerOctave = 8.0;
 
 std::int64_t place_of(double context) {
@@ -25,11 +25,11 @@ std::int64_t tokens_at(std::int64_t place) {
   return std::llround(std::exp2(as_double(place) / kPerOctave));
 }
 
-// An answer under way or waiting.
+// An answer that runs or waits.
 struct Answer {
-  std::int64_t left = 0;      // tokens, when it was last admitted
-  std::int64_t context = 0;   // then
-  std::int64_t admitted = 0;  // on the clock of tokens that every running answer gains
+  std::int64_t left = 0;      // tokens to generate, when it was last admitted
+  std::int64_t context = 0;   // tokens of its context at that time
+  std::int64_t admitted = 0;  // that time, on the clock
   bool started = false;
 };
 
@@ -64,6 +64,13 @@ Seconds Rollout::prompts(std::int64_t count, std::int64_t tokens) {
   return found->second;
 }
 
+// The clock counts tokens: each running answer gains one token per tick.
+//
+//   capacity    tokens that the KV cache of all ranks holds     used         tokens in it
+//   room        slots of all ranks                              held(a)      tokens of answer a in it
+//   per_step    tokens that an iteration adds to an answer      fresh        answers that start now
+//   until_end   ticks until the next answer ends                until_full   ticks until the cache is full
+//   gained      ticks until the next event                      context      mean context until then
 Seconds Rollout::time(std::span<const std::int64_t> lengths, std::int64_t prompt_tokens,
                       std::int64_t samples) {
   const std::int64_t ranks = scenario_.mapping->data_parallel;
@@ -76,7 +83,7 @@ Seconds Rollout::time(std::span<const std::int64_t> lengths, std::int64_t prompt
     waiting.push_back(answers.size());
     answers.push_back({length, prompt_tokens});
   }
-  std::set<std::pair<std::int64_t, std::size_t>> running;  // by end on the clock
+  std::set<std::pair<std::int64_t, std::size_t>> running;  // (end on the clock, answer)
   std::int64_t clock = 0;
   double used = 0.0;  // tokens in the cache
   Seconds time;
@@ -103,7 +110,7 @@ Seconds Rollout::time(std::span<const std::int64_t> lengths, std::int64_t prompt
       time += prompts(base::ceil_div(base::ceil_div(fresh, samples), ranks), prompt_tokens);
     }
   };
-  // The one that was admitted last, of those the last in order.
+  // Preempts the answer that was admitted last; of several, the last one in order.
   const auto make_way = [&] {
     const auto last = std::max_element(running.begin(), running.end(), [&](auto& a, auto& b) {
       return std::pair{answers[a.second].admitted, a.second} <

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long a replica takes to generate answers that are all wanted at once: its batch is full at first and empties
-// towards the longest.
+// Time that a replica takes to generate answers that are all wanted at once. Its batch is full at first. It empties
+// until only the longest answer runs.
 //
-// As many answers decode at once as max_sequences allows and the KV cache holds, token by token; the others wait, first
-// come, first served. Where the cache is full the answer that started last makes way, and its context is computed again
-// later. Between two such events the batch is constant, so that time is a sum of
-//   tokens until the next event / tokens a step · time of a step (iteration_cost) at that batch and its mean context
-// and prompts are computed in passes of their own when their answers start, once for all samples of a prompt.
+// As many answers decode at once as max_sequences allows and the KV cache holds. The others wait, first come, first
+// served. If the cache is full, the answer that was admitted last is preempted. Its context is computed again later.
+// Between two such events the batch is constant, so the time is a sum:
+//
+//   time = Σ (tokens until the next event) / (tokens per iteration) · t(batch, mean context) + prompts
+//
+// t is the time of an iteration (iteration_cost). Prompts are computed in iterations of their own when their answers
+// start, once for all samples of a prompt.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +22,14 @@
 
 namespace roofcast::sim {
 
-// Of one deployment; remembers what its steps take.
+// The rollouts of one deployment. Times of iterations are cached.
 class Rollout {
  public:
-  // `scenario`: of one replica, its draft derived; `capacity`: tokens that the KV cache of one attention-DP rank holds.
+  // `scenario` is that of one replica, with its draft model set. `capacity` is the number of tokens that the KV cache
+  // of one attention-DP rank holds.
   Rollout(const ScenarioView& scenario, double capacity, Workspace& workspace);
 
-  // From the first prompt to the last token. `samples` answers in a row share a prompt.
+  // Time from the first prompt to the last token. `samples` successive answers share a prompt.
   base::Seconds time(std::span<const std::int64_t> lengths, std::int64_t prompt_tokens,
                      std::int64_t samples);
 
@@ -36,7 +40,8 @@ class Rollout {
   const ScenarioView& scenario_;
   const double capacity_;
   Workspace& workspace_;
-  using Shape = std::pair<std::int64_t, std::int64_t>;  // sequences, tokens of each
+  using Shape = std::pair<std::int64_t,
+                          std::int64_t>;  // sequences; tokens of each, or place of their context
   std::map<Shape, base::Seconds> steps_;
   std::map<Shape, base::Seconds> passes_;
 };

@@ -20,13 +20,14 @@ using base::as_double;
 using base::Seconds;
 using workloads::CollectiveKind;
 
-// One pass over all layers, one micro-batch.
+// One pass of one micro-batch over all layers.
 struct Pass {
   Seconds embedding, layers, head;
   models::Activity activity;
   double operators = 0;
 };
 
+// Times the operators of a pass. `all` is a call's time; `added` is the part that the call before it does not hide.
 Pass timed(const workloads::Graph& graph, const models::Machine& machine) {
   Pass pass;
   Seconds last;
@@ -55,7 +56,11 @@ workloads::Graph forward_graph(const ScenarioView& s, const workloads::Mapping& 
   return graph;
 }
 
-// A pass on the slowest stage, where the last one has as many layers fewer as serve that best.
+// Time of a pass on the slowest stage. The last stage has the head; it has as many layers as make the slowest stage
+// fastest.
+//
+//   one     s, a layer                               last      layers of the last stage
+//   share   of the operators on one stage            others    layers of the fullest other stage
 Seconds slowest_stage(const ScenarioView& s, const Pass& pass) {
   const std::int64_t layers = s.model->layer_count();
   const std::int64_t stages = s.mapping->pipeline_parallel;
@@ -80,7 +85,7 @@ Seconds among(CollectiveKind kind, double bytes, std::int64_t ranks, std::int64_
                    : Seconds{};
 }
 
-// Of one micro-batch, activations or their gradients, from a stage to the next.
+// Time of one transfer between stages: the activations of a micro-batch, or their gradients.
 Seconds send_time(const ScenarioView& s, const MicroBatches& batches) {
   const workloads::Mapping& m = *s.mapping;
   if (m.pipeline_parallel == 1) {
@@ -94,7 +99,7 @@ Seconds send_time(const ScenarioView& s, const MicroBatches& batches) {
   return among(CollectiveKind::send_receive, bytes, 2, m.ranks() > domain ? domain : 1, machine);
 }
 
-// Gradients and parameters among the replicas of one rank's share.
+// Times to reduce the gradients, and to gather the parameters, over the replicas of one rank's part of the model.
 struct Exchange {
   Seconds reduced, gathered;
 };
@@ -120,11 +125,13 @@ Exchange exchange_of(const ScenarioView& s, const workloads::Mapping& mapping,
   return exchange;
 }
 
-// What is left of an exchange behind a pass: at least the last layer's.
+// The part of an exchange that a pass does not hide: at least the part of one layer.
 Seconds exposed(Seconds exchange, Seconds pass, double layers, bool overlap) {
   return overlap ? base::max(exchange / layers, exchange - pass) : exchange;
 }
 
+// Time of the update. `shared` is the number of parameters that one rank updates, `update` the memory traffic and FLOP
+// of that, `clear` the writing of zeros to the gradients.
 Seconds optimizer_time(const ScenarioView& s, const workloads::Mapping& mapping,
                        const models::RankParameters& rank) {
   constexpr double kStates = 12.0;  // fp32 parameter and moments, read and written
@@ -140,7 +147,7 @@ Seconds optimizer_time(const ScenarioView& s, const workloads::Mapping& mapping,
   return time_of(update, s.platform->machine) + time_of(clear, s.platform->machine);
 }
 
-// Attention and recurrences of all ranks, one micro-batch.
+// FLOP of attention and recurrences, one micro-batch, all ranks.
 double mixer_flop(const workloads::Graph& forward, const workloads::Mapping& mapping) {
   double flop = 0.0;
   for (const workloads::Call& call : forward) {
@@ -153,7 +160,7 @@ double mixer_flop(const workloads::Graph& forward, const workloads::Mapping& map
   return flop * as_double(mapping.tensor_parallel * mapping.context_parallel);
 }
 
-// Of the multiplier that most of the model's parameters use.
+// FLOP/s, the peak of the number format that most parameters of the model use.
 double peak_of(const ScenarioView& s) {
   const workloads::LinearFormat& format =
       s.model->moe.experts > 0 ? s.precision->experts : s.precision->mlp;
@@ -161,7 +168,7 @@ double peak_of(const ScenarioView& s) {
   return s.platform->machine.peak[static_cast<std::size_t>(math)].si();
 }
 
-// How much longer passes take at the clock that the chip's power allows.
+// Time and energy of a forward and a backward pass at the clock that the chip's power allows.
 models::Drawn drawn(const Pass& forward, const Pass& backward, const models::Machine& machine) {
   models::Activity both = forward.activity;
   both.running += backward.activity.running;
@@ -179,6 +186,12 @@ MicroBatches micro_batches(const ScenarioView& s) {
           t.sequence_length};
 }
 
+// The formula of the header in code.
+//
+//   slower   factor by which the power limit slows compute        chunks   v
+//   both     s, f + b, and exchanges of sharded parameters        stages   p
+//   sends    s, all transfers of a micro-batch                    count    m
+//   replicas micro-batches of all data-parallel ranks             layers   of the fullest stage
 TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches) {
   const models::Machine& machine = s.platform->machine;
   const workloads::Training& t = *s.training;

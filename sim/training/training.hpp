@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One optimizer step: micro-batches through a pipeline, gradients added up, parameters updated.
+// One optimizer step: micro-batches go through a pipeline, gradients are added up, parameters are updated.
 //
-//   t = (m + (p−1)/v) · (f + b + sends) · stretch + exposed gradients and parameters + optimizer + host
+//   time = (m + (p−1)/v) · (f + b + sends) · slowdown + exposed gradients and parameters + optimizer + host
 //
-//   f, b      forward and backward pass (workloads/graph/training_graph.hpp) of one micro-batch on the slowest of p
-//             pipeline stages, m micro-batches a data-parallel rank, v chunks of layers a stage. The last stage, which
-//             has the head, may have fewer layers. Each at least what the host takes to launch its operators;
-//             at the clock that the chip's power allows
-//   bubble    (p−1)/v of a micro-batch: GPipe and 1F1B, v > 1 interleaved (arXiv 2104.04473)
-//   sends     of a micro-batch's activations and their gradients, v times each; behind compute when interleaved
-//   gradients reduce-scattered and parameters gathered over data · context ranks (the experts' over their replicas), or
-//             gradients all-reduced where nothing is sharded. With overlap all but the last layer's passes behind
-//             the last backward and the first forward pass, as far as those are long enough; with `parameters` sharded
-//             both passes of every micro-batch gather them and the backward pass scatters gradients
-//   optimizer reads gradient, fp32 parameter and two moments, writes all but the gradient and the bf16 parameter
+//   symbol   meaning                                                                            unit
+//   f, b     forward and backward pass (workloads/graph/training_graph.hpp) of one micro-batch
+//            on the slowest pipeline stage                                                      s
+//   p        pipeline stages                                                                    –
+//   m        micro-batches of a data-parallel rank                                              –
+//   v        chunks of layers of a stage                                                        –
+//   slowdown the trainer's factor                                                               –
+//
+//   f, b       The last stage has the head, so it may have fewer layers. A pass takes at least as long as the host
+//              needs to launch its operators. The clock is what the chip's power allows.
+//   bubble     (p−1)/v of a micro-batch: GPipe and 1F1B; interleaved if v > 1 (arXiv 2104.04473).
+//   sends      Activations and their gradients of a micro-batch, v times each. Overlapped with compute if interleaved.
+//   gradients  Gradients are reduce-scattered and parameters gathered over data · context ranks, those of experts over
+//              their replicas. If nothing is sharded, gradients are all-reduced. With overlap, everything except the
+//              last layer is hidden behind the last backward and the first forward pass, as far as these are long
+//              enough. With `parameters` sharded, both passes of every micro-batch gather them, and the backward pass
+//              scatters gradients.
+//   optimizer  Reads the gradient, the fp32 parameter and two moments. Writes all of these except the gradient, and the
+//              bf16 parameter.
 //
 // Collectives of tensor, context and expert parallelism are in f and b, exposed.
 #pragma once
@@ -24,19 +32,21 @@
 
 namespace roofcast::sim {
 
+// The parts of one optimizer step.
 TrainingStep training_step(const ScenarioView& scenario, const MicroBatches& batches);
 
-// Forward passes alone, as log-probabilities need them.
+// Time of the forward passes of all micro-batches, without backward passes: log-probabilities need these.
 base::Seconds forward_passes(const ScenarioView& scenario, const MicroBatches& batches);
 
 // The micro-batches of the section `training`.
 MicroBatches micro_batches(const ScenarioView& scenario);
 
-// Whether the mapping divides, the chips are enough and memory holds it; sets estimate.infeasible. `batches`
-// too many to divide evenly are not its matter.
+// Sets estimate.infeasible if the mapping does not divide the model, there are too few chips, or memory is too small.
+// It does not check that `batches` divide evenly.
 void check_training(const ScenarioView& scenario, const MicroBatches& batches,
                     ServingEstimate& estimate);
 
+// The forecast of a scenario that trains.
 ServingEstimate training_estimate(const ScenarioView& scenario);
 
 }  // namespace roofcast::sim
