@@ -12,9 +12,8 @@ namespace {
 using base::Node;
 using base::Problems;
 
-template <class T, class ReadFunction>
-T read_section(const Node& document, std::string_view section, Problems& problems,
-               ReadFunction read_function) {
+template <class T>
+T read_section(const Node& document, std::string_view section, Problems& problems) {
   T value;
   const Node* node = document.find(section);
   if (node == nullptr || node->is_null()) {
@@ -26,7 +25,7 @@ T read_section(const Node& document, std::string_view section, Problems& problem
     return value;
   }
   base::Fields fields(*node, std::string(section), problems);
-  read_function(fields, value);
+  read(fields, value);
   fields.end();
   return value;
 }
@@ -42,9 +41,7 @@ bool need_not_serve(const Node& document, std::string_view section) {
 Platform read_platform(const Node& document, Problems& problems) {
   const std::size_t before = problems.size();
   Platform platform;
-  platform.system = read_section<hardware::System>(
-      document, "system", problems,
-      [](base::Fields& f, hardware::System& s) { hardware::read(f, s); });
+  platform.system = read_section<hardware::System>(document, "system", problems);
   if (problems.size() == before) {
     platform.machine = models::machine_of(platform.system);
   }
@@ -52,9 +49,7 @@ Platform read_platform(const Node& document, Problems& problems) {
 }
 
 workloads::Architecture read_model(const Node& document, Problems& problems) {
-  return read_section<workloads::Architecture>(
-      document, "model", problems,
-      [](base::Fields& f, workloads::Architecture& m) { workloads::read(f, m); });
+  return read_section<workloads::Architecture>(document, "model", problems);
 }
 
 workloads::Precision read_precision(const Node& document, Problems& problems) {
@@ -62,24 +57,18 @@ workloads::Precision read_precision(const Node& document, Problems& problems) {
   if (document.find("precision") == nullptr && lacks_a_reference(document, "model")) {
     return {};
   }
-  return read_section<workloads::Precision>(
-      document, "precision", problems,
-      [](base::Fields& f, workloads::Precision& p) { workloads::read(f, p); });
+  return read_section<workloads::Precision>(document, "precision", problems);
 }
 
 workloads::Deployment read_deployment(const Node& document, Problems& problems) {
-  return read_section<workloads::Deployment>(
-      document, "deployment", problems,
-      [](base::Fields& f, workloads::Deployment& d) { workloads::read(f, d); });
+  return read_section<workloads::Deployment>(document, "deployment", problems);
 }
 
 workloads::Serving read_replicas(const Node& document, Problems& problems) {
   if (need_not_serve(document, "serving")) {
     return {};
   }
-  return read_section<workloads::Serving>(
-      document, "serving", problems,
-      [](base::Fields& f, workloads::Serving& s) { workloads::read(f, s); });
+  return read_section<workloads::Serving>(document, "serving", problems);
 }
 
 workloads::Serving read_serving(const Node& document, Problems& problems) {
@@ -97,9 +86,7 @@ workloads::RequestStream read_stream(const Node& document, Problems& problems) {
     return {};
   }
   const std::size_t before = problems.size();
-  auto stream = read_section<workloads::RequestStream>(
-      document, "traffic", problems,
-      [](base::Fields& f, workloads::RequestStream& s) { workloads::read(f, s); });
+  auto stream = read_section<workloads::RequestStream>(document, "traffic", problems);
   if (problems.size() > before) {
     stream.agents.reset();  // nothing can be drawn of them
   }
@@ -114,9 +101,7 @@ workloads::Training read_training(const Node& document, Problems& problems) {
   if (document.find("training") == nullptr) {
     return {};
   }
-  return read_section<workloads::Training>(
-      document, "training", problems,
-      [](base::Fields& f, workloads::Training& t) { workloads::read(f, t); });
+  return read_section<workloads::Training>(document, "training", problems);
 }
 
 workloads::PostTraining read_post_training(const Node& document, Problems& problems) {
@@ -127,9 +112,7 @@ workloads::PostTraining read_post_training(const Node& document, Problems& probl
   if (document.find("training") == nullptr) {
     problems.add(node->place, "rl", "needs the section \"training\"");
   }
-  return read_section<workloads::PostTraining>(
-      document, "rl", problems,
-      [](base::Fields& f, workloads::PostTraining& rl) { workloads::read(f, rl); });
+  return read_section<workloads::PostTraining>(document, "rl", problems);
 }
 
 hardware::Prices read_prices(const Node& document, Problems& problems) {
@@ -137,9 +120,7 @@ hardware::Prices read_prices(const Node& document, Problems& problems) {
   if (node == nullptr || node->is_null()) {
     return {};
   }
-  return read_section<hardware::Prices>(
-      document, "prices", problems,
-      [](base::Fields& f, hardware::Prices& p) { hardware::read(f, p); });
+  return read_section<hardware::Prices>(document, "prices", problems);
 }
 
 }  // namespace roofcast::sim
