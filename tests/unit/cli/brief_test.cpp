@@ -8,6 +8,7 @@
 
 #include "base/csv/csv.hpp"
 #include "cli/compare/compare_roadmap.hpp"
+#include "cli/text/roadmap_text.hpp"
 #include "tests/catch.hpp"
 
 using namespace roofcast;
