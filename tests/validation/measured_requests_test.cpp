@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/statistics/quantile.hpp"
 #include "calibrate/platforms/error_summary.hpp"
 #include "calibrate/servers/request_runs.hpp"
 #include "tests/catch.hpp"
@@ -52,8 +53,8 @@ TEST_CASE(
     tpot[1].push_back(pair.tpot(pair.measured));
   }
   for (const double q : {0.5, 0.9, 0.99}) {
-    const double first = calibrate::quantile(ttft[0], q) / calibrate::quantile(ttft[1], q);
-    const double between = calibrate::quantile(tpot[0], q) / calibrate::quantile(tpot[1], q);
+    const double first = base::quantile(ttft[0], q) / base::quantile(ttft[1], q);
+    const double between = base::quantile(tpot[0], q) / base::quantile(tpot[1], q);
     WARN("p" << 100.0 * q << ", simulated/measured: TTFT " << first << ", TPOT " << between);
     CHECK(std::abs(first - 1.0) < 0.1);
     CHECK(std::abs(between - 1.0) < 0.1);
