@@ -11,14 +11,14 @@ namespace roofcast::base {
 namespace {
 
 constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {
-    {"max_tokens_per_iteration", "max_tokens_per_iteration"},
-    {"tokens_per_iteration", "tokens_per_iteration"},
+    {"max_tokens_per_step", "max_tokens_per_iteration"},
+    {"tokens_per_step", "tokens_per_iteration"},
     {"per_step",
      "per_iteration"},  // of a stack; that of a trainer means an optimizer step and stays
-    {"alternative_experts", "alternative_experts"},
-    {"delayed_release", "delayed_release"},
+    {"second_experts", "alternative_experts"},
+    {"frees_late", "delayed_release"},
     {"stretch", "slowdown"},
-    {"prefix_hit_rate", "prefix_hit_rate"},
+    {"found_share", "prefix_hit_rate"},
 };
 
 std::mutex notes_mutex;

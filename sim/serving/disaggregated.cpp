@@ -356,9 +356,8 @@ ServingEstimate disaggregated_estimate(const ScenarioView& s, Workspace& workspa
   const double prompts_held =
       e.steady.requests_per_second * (e.steady.ttft_mean / base::second) /
       count(s.pools->prefill.replicas * s.pools->prefill.mapping.data_parallel);
-  const base::Bytes blocking =
-      base::min(prompts_held * caches[0].full_request, footprints[0].cache);
-  const base::Bytes memory[2] = {footprints[0].fixed() + blocking,
+  const base::Bytes held = base::min(prompts_held * caches[0].full_request, footprints[0].cache);
+  const base::Bytes memory[2] = {footprints[0].fixed() + held,
                                  footprints[1].fixed() + e.steady.running * caches[1].mean_request};
   e.footprint = footprints[footprints[0].weights > footprints[1].weights ? 0 : 1];
   e.memory = base::max(memory[0], memory[1]);

@@ -79,7 +79,7 @@ class Solver : RandomTraffic {
     const auto bounded = [](double z) { return std::clamp(z, kLeastDispersion, kMostDispersion); };
     const double inside = bounded(1.0 + (spread - 1.0) / (1.0 + output_scv_));
     const double beyond = bounded(0.5 * (spread + output_scv_));
-    const double blocking = std::max(1.0, slots_ - rate_ * costs_.prompts(micro(slots_)).own);
+    const double held = std::max(1.0, slots_ - rate_ * costs_.prompts(micro(slots_)).own);
     double log_p = 0.0;
     double top = 0.0;
     double sum = 0.0;
@@ -131,7 +131,7 @@ class Solver : RandomTraffic {
         }
         last = std::exp(log_p - top);
         add(n, last, p, iteration);
-        if (n >= blocking) {
+        if (n >= held) {
           ratio = std::pow(std::min(up, kMostRatio), 1.0 / beyond);
           break;
         }
@@ -144,9 +144,9 @@ class Solver : RandomTraffic {
     double queued = 0.0;
     if (ratio > 0.0) {
       const double tail = last * ratio / (1.0 - ratio);
-      const PromptTimes p = costs_.prompts(micro(blocking));
-      const MeanIteration iteration = cycles_.at(blocking, rate_, p);
-      add(blocking, tail, p, iteration);
+      const PromptTimes p = costs_.prompts(micro(held));
+      const MeanIteration iteration = cycles_.at(held, rate_, p);
+      add(held, tail, p, iteration);
       queued = tail / (1.0 - ratio);
       solution_.slot_waits = (last + tail) / sum;
     }

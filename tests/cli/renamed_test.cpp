@@ -15,7 +15,7 @@ std::string scenario_with(const std::string& serving) {
 }
 
 constexpr const char* kNote =
-    "note: \"max_tokens_per_iteration\" is now called \"max_tokens_per_iteration\"";
+    "note: \"max_tokens_per_step\" is now called \"max_tokens_per_iteration\"";
 
 }  // namespace
 
@@ -25,7 +25,7 @@ TEST_CASE("A key under its old name does the same as under its new one, with a n
     return;
   }
   roofcast.write("new.yaml", scenario_with(", max_tokens_per_iteration: 1024"));
-  roofcast.write("old.yaml", scenario_with(", max_tokens_per_iteration: 1024"));
+  roofcast.write("old.yaml", scenario_with(", max_tokens_per_step: 1024"));
   roofcast.write("none.yaml", scenario_with(""));
   const Outcome now = roofcast.run({"estimate", "new.yaml", "--format", "csv"});
   const Outcome none = roofcast.run({"estimate", "none.yaml", "--format", "csv"});
@@ -44,11 +44,10 @@ TEST_CASE("A path under its old name sets the same knob as its new one, with a n
     return;
   }
   roofcast.write("new.yaml", scenario_with(", max_tokens_per_iteration: 1024"));
-  roofcast.write("old.yaml", scenario_with(", max_tokens_per_iteration: 512"));
+  roofcast.write("old.yaml", scenario_with(", max_tokens_per_step: 512"));
   const std::string expected = roofcast.output({"estimate", "new.yaml", "--format", "csv"});
   for (const char* file : {"new.yaml", "old.yaml"}) {
-    for (const char* path :
-         {"serving.max_tokens_per_iteration", "serving.max_tokens_per_iteration"}) {
+    for (const char* path : {"serving.max_tokens_per_step", "serving.max_tokens_per_iteration"}) {
       INFO(file << " " << path);
       const Outcome set =
           roofcast.run({"estimate", file, "--set", std::string(path) + "=1024", "--format", "csv"});
@@ -56,8 +55,8 @@ TEST_CASE("A path under its old name sets the same knob as its new one, with a n
       CHECK(set.out == expected);
     }
   }
-  const Outcome set = roofcast.run({"estimate", "new.yaml", "--set",
-                                    "serving.max_tokens_per_iteration=1024", "--format", "csv"});
+  const Outcome set = roofcast.run(
+      {"estimate", "new.yaml", "--set", "serving.max_tokens_per_step=1024", "--format", "csv"});
   CHECK(set.err.find(kNote) != std::string::npos);
 }
 
@@ -67,13 +66,12 @@ TEST_CASE("A column under its old name is found under its new one, with a note",
     return;
   }
   roofcast.write("old.csv",
-                 "point,fits,meets,tokens_per_iteration,tpot_mean_s\n"
+                 "point,fits,meets,tokens_per_step,tpot_mean_s\n"
                  "0,true,true,1,0.01\n1,true,true,2,0.02\n");
   const Outcome front = roofcast.run({"pareto", "old.csv", "--maximize", "tokens_per_iteration",
                                       "--minimize", "tpot_mean_s", "--csv", "front.csv"});
   CHECK(front.code == 0);
-  CHECK(front.err.find(
-            "the column \"tokens_per_iteration\" is now called \"tokens_per_iteration\"") !=
+  CHECK(front.err.find("the column \"tokens_per_step\" is now called \"tokens_per_iteration\"") !=
         std::string::npos);
 }
 
