@@ -187,12 +187,12 @@ std::string moved_text(const Question& q, const std::string& old_name,
   text += fmt::format("hypervolume {}, was {}", share_text(after), share_text(before));
   text += after && before && *before > 0.0 ? fmt::format(": {}\n", factor_text(*after / *before))
                                            : "\n";
-  const auto fate = [&](std::string_view whose, const sim::FrontMove::Fate& f) {
+  const auto print = [&](std::string_view whose, const sim::FrontMove::Outcome& f) {
     text += fmt::format("{} points: {} beaten, {} equalled, {} not reached by the other front\n",
                         whose, f.beaten, f.equalled, f.unmatched);
   };
-  fate("old", move.old_points);
-  fate("new", move.new_points);
+  print("old", move.old_points);
+  print("new", move.new_points);
   TextTable shifts({"at equal others", "old points", "median", "least", "most"});
   for (std::size_t j = 0; j < q.goal.objectives.size(); ++j) {
     const std::vector<double>& factors = move.shifts[j];

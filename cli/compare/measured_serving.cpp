@@ -83,19 +83,19 @@ base::Node document_of(const CompareMeasuredOptions& options, const std::vector<
     throw base::InputError(fmt::format(
         "{}: error: traffic.agents: a log of a benchmark is not of agents\n", options.scenario));
   }
-  const auto turned = [&](std::string_view path) {
+  const auto is_overridden = [&](std::string_view path) {
     return std::any_of(options.set.begin(), options.set.end(), [&](const std::string& assignment) {
       return assignment.starts_with(path) && assignment.size() > path.size() &&
              (assignment[path.size()] == '=' || assignment[path.size()] == '.');
     });
   };
-  const bool load_turned = turned("traffic.concurrency") || turned("traffic.arrivals");
+  const bool load_overridden = is_overridden("traffic.concurrency") || is_overridden("traffic.arrivals");
   base::Problems problems;
   std::vector<std::string> set;
-  bool load = load_turned;
+  bool load = load_overridden;
   for (const Knob& knob : knobs) {
     const bool is_load = knob.path == "traffic.concurrency" || knob.path == "traffic.arrivals";
-    if (turned(knob.path) || (is_load && load_turned)) {
+    if (is_overridden(knob.path) || (is_load && load_overridden)) {
       continue;
     }
     if (is_load && traffic != nullptr) {

@@ -255,7 +255,7 @@ Brief brief_of(const ScenarioFindings& findings, const sim::OverriddenScenario& 
   say_evidence(a, order, rows, brief);
   brief.assumptions.push_back(fmt::format("Load: {}.", load_text(scenario.scenario())));
   brief.assumptions.emplace_back(
-      "A figure that is turned leaves the software, the calibration and all else as they are.");
+      "A figure that is changed leaves the software, the calibration and all else as they are.");
   if (std::any_of(a.metrics.begin(), a.metrics.end(), [](const sim::Metric* m) {
         return m->unit.find("USD") != std::string_view::npos;
       })) {

@@ -13,7 +13,7 @@
 
 namespace roofcast::cli {
 
-// `text` is shown as the scenario that was turned.
+// `text` is shown as the scenario whose knobs were overridden.
 void write_report(const SensitivityAnswer& answer, const std::string& text,
                   const std::filesystem::path& file);
 // Of a scenario that does not run.

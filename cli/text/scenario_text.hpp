@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A scenario on the command line: the document with its knobs turned, and its name in an answer.
+// A scenario on the command line: the document with overridden knobs, and its name in an answer.
 #pragma once
 
 #include <string>

@@ -48,7 +48,7 @@ bool finite(const double* row, std::size_t width) {
 
 // How often the points of one front are beaten or equalled by the other's. `ranks` are of both
 // together.
-FrontMove::Fate fate(std::span<const double> own, std::span<const double> other, std::size_t width,
+FrontMove::Outcome outcome(std::span<const double> own, std::span<const double> other, std::size_t width,
                      std::span<const std::uint32_t> own_ranks) {
   std::vector<const double*> sorted;
   for (std::size_t i = 0; i < other.size(); i += width) {
@@ -58,17 +58,17 @@ FrontMove::Fate fate(std::span<const double> own, std::span<const double> other,
     return std::lexicographical_compare(a, a + width, b, b + width);
   };
   std::sort(sorted.begin(), sorted.end(), less);
-  FrontMove::Fate fate;
+  FrontMove::Outcome result;
   for (std::size_t i = 0; i < own.size(); i += width) {
     if (own_ranks[i / width] > 1) {
-      ++fate.beaten;
+      ++result.beaten;
     } else if (std::binary_search(sorted.begin(), sorted.end(), own.data() + i, less)) {
-      ++fate.equalled;
+      ++result.equalled;
     } else {
-      ++fate.unmatched;
+      ++result.unmatched;
     }
   }
-  return fate;
+  return result;
 }
 
 }  // namespace
@@ -190,9 +190,9 @@ FrontMove compare_fronts(std::span<const double> old_front, std::span<const doub
   const auto ranks = pareto_rank(both, down, {.groups = {}, .max_rank = 1});
   const auto of_old = std::span<const std::uint32_t>(ranks).first(old_keys.size() / d);
   FrontMove move;
-  move.old_points = fate(old_keys, new_keys, d, of_old);
+  move.old_points = outcome(old_keys, new_keys, d, of_old);
   move.new_points =
-      fate(new_keys, old_keys, d, std::span<const std::uint32_t>(ranks).subspan(of_old.size()));
+      outcome(new_keys, old_keys, d, std::span<const std::uint32_t>(ranks).subspan(of_old.size()));
 
   move.shifts.resize(d);
   const std::size_t points = of_old.size();

@@ -45,13 +45,13 @@ std::size_t knee(std::span<const double> values, std::span<const Direction> dire
 // Two fronts of the same objectives.
 struct FrontMove {
   // The old points that a new one dominates, equals, or neither; and the new ones by the old.
-  struct Fate {
+  struct Outcome {
     std::size_t beaten = 0;
     std::size_t equalled = 0;
     std::size_t unmatched = 0;
   };
-  Fate old_points;
-  Fate new_points;
+  Outcome old_points;
+  Outcome new_points;
   // At equal objectives: for each objective, of the old points that a new point is nowhere worse
   // than in the other objectives, by what factor the best such new point moves it. Sorted. Looked
   // at are at most kShiftPoints old points, evenly chosen.

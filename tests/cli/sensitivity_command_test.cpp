@@ -46,11 +46,11 @@ TEST_CASE("sensitivity tells elasticities that sum to minus one, and what a bett
   CHECK(tpot["rates_less_latencies"].get<double>() == Approx(-1.0).margin(0.01));
   for (const char* knob :
        {"system.chip.nvlink.bandwidth_bidirectional", "system.chip.hbm.bandwidth"}) {
-    const json turned =
+    const json overridden =
         json::parse(roofcast.output({"estimate", example("llama-70b"), "--set",
                                      fmt::format("{}=x1.5", knob), "--format", "json"}));
     CHECK(of_knob(tpot, knob)["improved"].get<double>() ==
-          Approx(turned["tpot_mean_s"].get<double>()).epsilon(1e-9));
+          Approx(overridden["tpot_mean_s"].get<double>()).epsilon(1e-9));
     CHECK(of_knob(tpot, knob)["elasticity"].get<double>() < 0.0);
   }
   double shares = 0.0;

@@ -16,7 +16,7 @@
 #include "sim/scenario/knob.hpp"
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
-#include "tests/laws/simulations.hpp"
+#include "tests/laws/cases/simulations.hpp"
 
 namespace roofcast::sim {
 namespace {

@@ -12,7 +12,7 @@
 #include "sim/replay/simulation_summary.hpp"
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
-#include "tests/laws/serving_cases.hpp"
+#include "tests/laws/cases/serving_cases.hpp"
 #include "workloads/traffic/request_stream.hpp"
 
 namespace roofcast::laws {

@@ -8,8 +8,8 @@
 #include "sim/decide/sweep_run.hpp"
 #include "sim/scenario/knob.hpp"
 #include "tests/catch.hpp"
-#include "tests/laws/serving_cases.hpp"
-#include "tests/laws/violations.hpp"
+#include "tests/laws/cases/serving_cases.hpp"
+#include "tests/laws/cases/violations.hpp"
 #include "workloads/architecture/parameters.hpp"
 
 namespace roofcast::laws {

@@ -11,7 +11,7 @@
 #include "sim/scenario/pools.hpp"
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
-#include "tests/laws/simulations.hpp"
+#include "tests/laws/cases/simulations.hpp"
 
 namespace roofcast::sim {
 namespace {

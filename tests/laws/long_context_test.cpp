@@ -7,7 +7,7 @@
 #include "models/operators/operator_cost.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
-#include "tests/laws/violations.hpp"
+#include "tests/laws/cases/violations.hpp"
 
 namespace roofcast::laws {
 namespace {

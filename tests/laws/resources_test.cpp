@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Better hardware never makes anything slower.
-#include "tests/laws/resources.hpp"
+#include "tests/laws/cases/resources.hpp"
 #include "sim/iteration/iteration.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
-#include "tests/laws/violations.hpp"
+#include "tests/laws/cases/violations.hpp"
 
 namespace roofcast::laws {
 namespace {

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "tests/catch.hpp"
-#include "tests/laws/violations.hpp"
+#include "tests/laws/cases/violations.hpp"
 
 namespace roofcast::laws {
 namespace {

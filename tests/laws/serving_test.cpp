@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "tests/catch.hpp"
-#include "tests/laws/resources.hpp"
-#include "tests/laws/serving_cases.hpp"
-#include "tests/laws/violations.hpp"
+#include "tests/laws/cases/resources.hpp"
+#include "tests/laws/cases/serving_cases.hpp"
+#include "tests/laws/cases/violations.hpp"
 
 namespace roofcast::laws {
 namespace {

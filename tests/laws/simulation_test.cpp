@@ -7,7 +7,7 @@
 #include "sim/replay/simulation_summary.hpp"
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
-#include "tests/laws/simulations.hpp"
+#include "tests/laws/cases/simulations.hpp"
 
 namespace roofcast::sim {
 namespace {

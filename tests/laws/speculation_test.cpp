@@ -6,8 +6,8 @@
 
 #include "sim/iteration/draft_model.hpp"
 #include "tests/catch.hpp"
-#include "tests/laws/serving_cases.hpp"
-#include "tests/laws/violations.hpp"
+#include "tests/laws/cases/serving_cases.hpp"
+#include "tests/laws/cases/violations.hpp"
 
 namespace roofcast::laws {
 namespace {

@@ -7,7 +7,7 @@
 #include "sim/scenario/section_readers.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
-#include "tests/laws/violations.hpp"
+#include "tests/laws/cases/violations.hpp"
 #include "workloads/architecture/parameters.hpp"
 
 namespace roofcast::laws {

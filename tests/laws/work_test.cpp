@@ -9,7 +9,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
-#include "tests/laws/violations.hpp"
+#include "tests/laws/cases/violations.hpp"
 
 namespace roofcast::laws {
 namespace {

@@ -161,7 +161,7 @@ PlacedExperts placed(const ExpertPopularity& popularity, const ExpertPlacement& 
 }
 
 // A program asks for few models and mappings in turn, and at every iteration: the last ones are cached.
-const PlacedExperts& remembered(const ExpertPopularity& popularity,
+const PlacedExperts& cached(const ExpertPopularity& popularity,
                                 const ExpertPlacement& placement, std::int64_t experts,
                                 std::int64_t top_k) {
   constexpr std::size_t kKept = 8;
@@ -227,7 +227,7 @@ ExpertLoad busiest_load(double tokens, std::int64_t top_k, std::int64_t experts,
         std::min(1.0 + largest_of(ranks) * popularity.variation / std::sqrt(local), ranks);
     return load;
   }
-  const PlacedExperts& p = remembered(popularity, placement, experts, top_k);
+  const PlacedExperts& p = cached(popularity, placement, experts, top_k);
   double distinct = 0.0;
   for (const double log_missed : p.log_missed) {
     distinct -= std::expm1(tokens * log_missed);

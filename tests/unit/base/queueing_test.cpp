@@ -72,7 +72,7 @@ TEST_CASE("three servers at two thirds wait as in Gross and Harris", "[unit]") {
 
 TEST_CASE("three servers with room for four more turn away as in Gross and Harris", "[unit]") {
   // The emission inspection station: 1 a minute, 6 min, c = 3, K = 7; Lq = 3.09, L = 6.06,
-  // W = 12.3 min, 30.3 an hour are turned away.
+  // W = 12.3 min, 30.3 an hour are refused.
   const LimitedQueue station = limited(rate(1.0), seconds(6.0), 3, 7);
   CHECK(station.accepted.waiting == Approx(3.09).epsilon(0.002));
   CHECK(station.accepted.present == Approx(6.06).epsilon(0.002));

@@ -88,8 +88,8 @@ TEST_CASE("A changed chip keeps its parent's parameters, transferred", "[unit]")
 
 TEST_CASE("A knob of the calibration turns the one that the system takes", "[unit]") {
   const double before = calibration_of({}).decode_fill_clocks;
-  const hardware::Calibration turned =
+  const hardware::Calibration overridden =
       calibration_of({"system.calibration.attention.decode_fill_clocks=x2"});
-  CHECK(turned.id == "h200_sxm.vllm");
-  CHECK(turned.decode_fill_clocks == Approx(2.0 * before));
+  CHECK(overridden.id == "h200_sxm.vllm");
+  CHECK(overridden.decode_fill_clocks == Approx(2.0 * before));
 }

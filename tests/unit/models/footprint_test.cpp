@@ -5,7 +5,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
-#include "tests/laws/violations.hpp"
+#include "tests/laws/cases/violations.hpp"
 #include "workloads/architecture/parameters.hpp"
 
 using namespace roofcast;

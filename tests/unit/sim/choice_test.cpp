@@ -111,7 +111,7 @@ TEST_CASE("The least of a + b where 1/a + 4/b is at most 1 is 9", "[unit]") {
   }
 }
 
-TEST_CASE("Knobs of too many combinations are turned in pairs, and lead to the same", "[unit]") {
+TEST_CASE("Knobs of too many combinations are moved in pairs, and lead to the same", "[unit]") {
   // A product, so that no one knob alone gains, and a dip that is off the middle.
   const auto estimates = estimates_by([](const std::vector<double>& k) {
     const double together = std::abs(std::log(k[0] * k[1] / 96.0));

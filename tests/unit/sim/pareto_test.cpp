@@ -215,13 +215,13 @@ TEST_CASE("removing dominated points does not change the front", "[unit]") {
 
 TEST_CASE("a direction turns an objective around and nothing else", "[unit]") {
   for_random_sets([](const Points& points, auto&) {
-    Points turned = points;
-    turned.directions[0] =
+    Points flipped = points;
+    flipped.directions[0] =
         points.directions[0] == Direction::maximize ? Direction::minimize : Direction::maximize;
     for (std::size_t i = 0; i < points.size(); ++i) {
-      turned.values[i * points.objectives()] *= -1.0;
+      flipped.values[i * points.objectives()] *= -1.0;
     }
-    REQUIRE(ranks_of(turned) == ranks_of(points));
+    REQUIRE(ranks_of(flipped) == ranks_of(points));
   });
 }
 

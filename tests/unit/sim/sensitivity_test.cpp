@@ -101,10 +101,10 @@ TEST_CASE("Settings are those of an estimate, and parts stay what they were", "[
   sim::Workspace workspace;
   const sim::ServingEstimate whole = sim::estimate(sim::view(read), workspace);
   CHECK(scenario().estimate({}).estimate.steady.tpot == whole.steady.tpot);
-  const sim::OverriddenEstimate turned =
+  const sim::OverriddenEstimate overridden =
       scenario().estimate({"system.chip.hbm.bandwidth=x1.000001"});
-  CHECK(turned.estimate.provenance == whole.provenance);
-  CHECK(turned.estimate.steady.tpot.si() == Approx(whole.steady.tpot.si()).epsilon(1e-5));
+  CHECK(overridden.estimate.provenance == whole.provenance);
+  CHECK(overridden.estimate.steady.tpot.si() == Approx(whole.steady.tpot.si()).epsilon(1e-5));
   const sim::OverriddenEstimate other = scenario().estimate({"system.chip=h100_sxm"});
   CHECK(other.estimate.steady.tpot > whole.steady.tpot);
   CHECK_THAT(scenario().estimate({"deployment.tensor_parallel=-1"}).refusal,
@@ -129,7 +129,7 @@ TEST_CASE("A latency that is better is smaller", "[unit]") {
   CHECK(launch.of[0].improved == Approx(half.estimate.steady.tpot.si()).epsilon(1e-12));
 }
 
-TEST_CASE("Whole numbers are turned to whole numbers, and one side does where the other is refused",
+TEST_CASE("Whole numbers move to whole numbers, and one side does where the other is refused",
           "[unit]") {
   const auto clients = elasticity(knob("traffic.concurrency"), "throughput_tok_per_s");
   const auto rate = [&](const char* setting) {

@@ -120,7 +120,7 @@ TEST_CASE("points are the product of the axes, the last axis fastest", "[unit]")
   }
 }
 
-TEST_CASE("outer knobs are turned before inner ones, whatever the order of the axes", "[unit]") {
+TEST_CASE("outer knobs are set before inner ones, whatever the order of the axes", "[unit]") {
   const auto bandwidth = [](const std::string& axes) {
     const sim::SweepPoints points(sweep_of("axes: {" + axes + "}\n"));
     return points.scenario(0).platform->system.chip.bandwidth.si();

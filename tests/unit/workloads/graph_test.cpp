@@ -10,7 +10,7 @@
 #include "models/work.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
-#include "tests/laws/violations.hpp"
+#include "tests/laws/cases/violations.hpp"
 
 using namespace roofcast;
 using laws::model;
