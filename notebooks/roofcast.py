@@ -58,15 +58,15 @@ def show(kind, name):
 
 
 def estimate(scenario, changes=None, explain=False):
-    """Metrics of one scenario as a dict; with `explain` its steps and their operators too."""
+    """Metrics of one scenario as a dict; with `explain` its iterations and their operators too."""
     return _answer("estimate", scenario, changes, ["--explain"] if explain else [])
 
 
 def operators(explained):
-    """The operators of an explained estimate, one a row, with the step they belong to. Times, FLOP and bytes are of
-    one GPU and of all runs of the operator in the step."""
-    steps = [pandas.DataFrame(step["operators"]).assign(step=step["name"]) for step in explained["steps"]]
-    return pandas.concat(steps, ignore_index=True)
+    """The operators of an explained estimate, one a row, with the iteration they belong to. Times, FLOP and bytes are of
+    one GPU and of all runs of the operator in the iteration."""
+    iterations = [pandas.DataFrame(iteration["operators"]).assign(iteration=iteration["name"]) for iteration in explained["iterations"]]
+    return pandas.concat(iterations, ignore_index=True)
 
 
 def solve(scenario, vary, until, minimize=None, changes=None):

@@ -82,11 +82,11 @@ class Values(unittest.TestCase):
         self.assertTrue(pandas.isna(rows.limit[1]))
         self.assertEqual(rows.limit[2], 0.1)
 
-    def test_operators_of_a_step_add_up_to_it(self):
+    def test_operators_of_an_iteration_add_up_to_it(self):
         explained = roofcast.estimate(SCENARIO, explain=True)
-        times = roofcast.operators(explained).groupby("step").time_s.sum()
-        for step in explained["steps"]:
-            self.assertAlmostEqual(times[step["name"]] / step["time_s"], 1, 9)
+        times = roofcast.operators(explained).groupby("iteration").time_s.sum()
+        for iteration in explained["iterations"]:
+            self.assertAlmostEqual(times[iteration["name"]] / iteration["time_s"], 1, 9)
 
     def test_a_table_may_be_a_frame_or_a_file(self):
         path = pathlib.Path(roofcast.SOURCE, "notebooks", "data", "megatron_a100_steps.csv")

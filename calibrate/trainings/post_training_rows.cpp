@@ -9,6 +9,7 @@
 
 #include "base/document/fields.hpp"
 #include "calibrate/conventions/conventions.hpp"
+#include "sim/scenario/sections.hpp"
 #include "workloads/traffic/lengths.hpp"
 
 namespace roofcast::calibrate {
@@ -165,7 +166,9 @@ MeasuredPostTraining post_training_row(const base::CsvTable& table, std::size_t 
           generating / (generation[0] * generation[1]), lag));
   set(document, settings, problems);
   if (!calibration.empty()) {
-    sim::set_knob(document, fmt::format("system.calibration={}", calibration), problems);
+    sim::set_knob(document,
+                  {"--calibration", fmt::format("system.calibration={}", calibration), {}},
+                  problems);
   }
   problems.throw_if_any();
   m.scenario = sim::read_scenario(std::move(document));

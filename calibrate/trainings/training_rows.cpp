@@ -8,6 +8,7 @@
 
 #include "base/document/problems.hpp"
 #include "calibrate/platforms/named_parts.hpp"
+#include "sim/scenario/sections.hpp"
 
 namespace roofcast::calibrate {
 namespace {
@@ -73,7 +74,8 @@ void TrainingRows::read(const std::string& document, const Settings& settings,
   base::Node node = base::parse_document("row", document);
   set(node, settings, problems);
   if (!calibration_.empty()) {
-    sim::set_knob(node, fmt::format("system.calibration={}", calibration_), problems);
+    sim::set_knob(node, {"--calibration", fmt::format("system.calibration={}", calibration_), {}},
+                  problems);
   }
   problems.throw_if_any();
   measured.scenario = sim::read_scenario(std::move(node));

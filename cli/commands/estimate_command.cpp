@@ -146,7 +146,7 @@ int run_estimate(const Options& options) {
                                                 : nlohmann::ordered_json()}};
     }
     if (options.explain && e.fits()) {
-      json["steps"] = explain_json(view, e);
+      json["iterations"] = explain_json(view, e);
     }
     fmt::print("{}\n", json.dump(2));
   } else if (options.format == "csv") {

@@ -32,7 +32,8 @@ struct KindTime {
 // The passes of one step: of decodes alone, or with prompts; with those of its draft.
 std::vector<PhaseRows> phases_of(const CompareMeasuredOptions& options,
                                  const std::vector<PhaseRows>& all) {
-  const std::string_view wanted = options.step == "decode" ? "decode step" : "step with prompts";
+  const std::string_view wanted =
+      options.step == "decode" ? "decode iteration" : "iteration with prompts";
   std::vector<PhaseRows> phases;
   std::copy_if(all.begin(), all.end(), std::back_inserter(phases),
                [&](const PhaseRows& phase) { return phase.name.starts_with(wanted); });

@@ -89,7 +89,8 @@ base::Node document_of(const CompareMeasuredOptions& options, const std::vector<
              (assignment[path.size()] == '=' || assignment[path.size()] == '.');
     });
   };
-  const bool load_overridden = is_overridden("traffic.concurrency") || is_overridden("traffic.arrivals");
+  const bool load_overridden =
+      is_overridden("traffic.concurrency") || is_overridden("traffic.arrivals");
   base::Problems problems;
   std::vector<std::string> set;
   bool load = load_overridden;

@@ -20,7 +20,7 @@ std::string alignment_text(const sim::ScenarioView& scenario,
       }
     }
     out += fmt::format(
-        "warning: {} ({:.1f}% of a step with prompts) has {} {} on a rank, which "
+        "warning: {} ({:.1f}% of an iteration with prompts) has {} {} on a rank, which "
         "wastes a part of a tile: {}\n",
         m.call, 100.0 * m.share, m.depth ? "a depth of" : "a width of", m.width, neighbours);
   }

@@ -165,9 +165,10 @@ std::vector<PhaseRows> explain(const sim::ScenarioView& scenario,
   const sim::SteadyState& steady = estimate.steady;
   std::vector<PhaseRows> phases;
   if (steady.decode_iteration.decode_sequences > 0) {
-    add_step(phases, decode, steady.decode_iteration, "decode step", steady.decode_clock);
+    add_step(phases, decode, steady.decode_iteration, "decode iteration", steady.decode_clock);
   }
-  add_step(phases, prefill, steady.prefill_iteration, "step with prompts", steady.prefill_clock);
+  add_step(phases, prefill, steady.prefill_iteration, "iteration with prompts",
+           steady.prefill_clock);
   return phases;
 }
 
@@ -231,7 +232,7 @@ nlohmann::ordered_json explain_json(const sim::ScenarioView& scenario,
 
 void print_operators_csv(const sim::ScenarioView& scenario, const sim::ServingEstimate& estimate) {
   base::CsvWriter csv(
-      std::cout, {"step", "operator", "category", "format", "count", "time_s", "low90_time_s",
+      std::cout, {"iteration", "operator", "category", "format", "count", "time_s", "low90_time_s",
                   "high90_time_s", "flop", "bytes_b", "message_b", "intensity_flop_per_b", "bound",
                   "algorithm", "runner_up", "runner_up_time_s"});
   for (const PhaseRows& rows : explain(scenario, estimate)) {

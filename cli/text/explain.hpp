@@ -37,7 +37,7 @@ struct OperatorRow {
 };
 
 struct PhaseRows {
-  std::string name;   // "decode step", "decode step, first pass of the draft", …
+  std::string name;   // "decode iteration", "decode iteration, first pass of the draft", …
   std::string batch;  // in words
   double time_s = 0;  // of one run
   std::int64_t runs = 1;

@@ -48,8 +48,8 @@ bool finite(const double* row, std::size_t width) {
 
 // How often the points of one front are beaten or equalled by the other's. `ranks` are of both
 // together.
-FrontMove::Outcome outcome(std::span<const double> own, std::span<const double> other, std::size_t width,
-                     std::span<const std::uint32_t> own_ranks) {
+FrontMove::Outcome outcome(std::span<const double> own, std::span<const double> other,
+                           std::size_t width, std::span<const std::uint32_t> own_ranks) {
   std::vector<const double*> sorted;
   for (std::size_t i = 0; i < other.size(); i += width) {
     sorted.push_back(other.data() + i);

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/csv/csv.hpp"
+#include "base/document/renamed.hpp"
 #include "base/nearest.hpp"
 
 namespace roofcast::sim {
@@ -60,7 +61,11 @@ ResultTable::ResultTable(std::string name, const std::vector<std::string>& colum
       throw base::InputError(
           fmt::format("{}: error: two columns are called \"{}\"\n", name_, column));
     }
-    columns_.emplace_back(column);
+    const std::string_view now = base::current_name(column);
+    if (now != column) {
+      base::note_renamed_column(name_, column);
+    }
+    columns_.emplace_back(std::string(now));
   }
   fits_ = index_of("fits");
   meets_ = index_of("meets");

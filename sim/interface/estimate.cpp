@@ -9,6 +9,7 @@
 #include "sim/result/condition.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/scenario.hpp"
+#include "sim/scenario/sections.hpp"
 
 namespace roofcast {
 namespace {

@@ -5,6 +5,7 @@
 #include "sim/replay/simulate.hpp"
 #include "sim/replay/simulation_summary.hpp"
 #include "sim/scenario/scenario.hpp"
+#include "sim/scenario/sections.hpp"
 #include "workloads/traffic/request_stream.hpp"
 
 namespace roofcast {

@@ -44,7 +44,7 @@ struct SweepResult::Points {
       : points(sim::read_sweep(document)), result(sim::run_sweep(points, threads)) {}
 
   sim::SweepPoints points;
-  sim::SweepResult result;
+  sim::ResultTable result;
 };
 
 SweepResult::SweepResult(std::shared_ptr<const Points> points) : points_(std::move(points)) {}
@@ -66,18 +66,24 @@ const std::string& SweepResult::value(std::size_t point, std::size_t axis) const
   return points_->points.label(point, axis);
 }
 
-bool SweepResult::runs(std::size_t point) const {
-  return points_->result.estimates.at(point).fits();
+// The row of a point.
+std::size_t SweepResult::row(std::size_t point) const {
+  if (point >= points()) {
+    throw std::out_of_range("a sweep has no such point");
+  }
+  return point;
 }
 
-bool SweepResult::meets(std::size_t point) const { return points_->result.meets.at(point) != 0; }
+bool SweepResult::runs(std::size_t point) const { return points_->result.fits(row(point)); }
+
+bool SweepResult::meets(std::size_t point) const { return points_->result.meets(row(point)); }
 
 bool SweepResult::on_front(std::size_t point) const {
-  return points_->result.pareto_rank.at(point) == 1;
+  return points_->result.is_on_front(row(point));
 }
 
 std::string SweepResult::reason(std::size_t point) const {
-  return sim::missed(points_->points.sweep().where, points_->result.estimates.at(point));
+  return points_->result.column("reason").text(row(point));
 }
 
 std::vector<double> SweepResult::column(std::string_view metric) const {
@@ -85,11 +91,12 @@ std::vector<double> SweepResult::column(std::string_view metric) const {
   if (asked == nullptr) {
     throw InputError("error: " + sim::unknown_metric(std::string(metric)) + "\n");
   }
+  const sim::ResultColumn& numbers = points_->result.column(asked->name);
   std::vector<double> values;
   values.reserve(points());
-  for (const sim::ServingEstimate& estimate : points_->result.estimates) {
-    values.push_back(estimate.fits() ? asked->value(estimate)
-                                     : std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t point = 0; point < points(); ++point) {
+    values.push_back(runs(point) ? numbers.number(point)
+                                 : std::numeric_limits<double>::quiet_NaN());
   }
   return values;
 }

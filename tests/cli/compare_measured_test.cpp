@@ -140,7 +140,7 @@ TEST_CASE(
     roofcast.output({"compare", "s.yaml", trace, "--steps", "2", "--step", step, "--csv", "k.csv"});
     const base::CsvTable rows = base::read_csv(roofcast.path("k.csv"));
     const Json steps = Json::parse(
-        roofcast.output({"estimate", "s.yaml", "--explain", "--format", "json"}))["steps"];
+        roofcast.output({"estimate", "s.yaml", "--explain", "--format", "json"}))["iterations"];
     double forecast = 0.0;
     for (std::size_t row = 0; row < rows.rows(); ++row) {
       forecast += number(rows, row, "forecast_s");

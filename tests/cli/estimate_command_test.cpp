@@ -159,13 +159,13 @@ TEST_CASE("The operators of --explain add up to the step, in every format", "[cl
     const base::CsvTable table = base::parse_csv(
         roofcast.output({"estimate", example(name), "--explain", "--format", "csv"}), "stdout");
     std::size_t row = 0;
-    REQUIRE(whole["steps"].size() == 2);
-    for (const json& step : whole["steps"]) {
+    REQUIRE(whole["iterations"].size() == 2);
+    for (const json& step : whole["iterations"]) {
       double sum = 0.0;
       for (const json& op : step["operators"]) {
         sum += op["time_s"].get<double>();
         REQUIRE(row < table.rows());
-        CHECK(cell(table, row, "step") == step["name"]);
+        CHECK(cell(table, row, "iteration") == step["name"]);
         CHECK(cell(table, row, "operator") == op["name"]);
         CHECK(number(table, row, "time_s") == op["time_s"].get<double>());
         CHECK(number(table, row, "flop") == op["flop"].get<double>());
@@ -176,12 +176,12 @@ TEST_CASE("The operators of --explain add up to the step, in every format", "[cl
     }
     CHECK(row == table.rows());
     // TPOT lies between the step of decodes alone and the one slowed by prompts.
-    CHECK(whole["tpot_mean_s"] >= whole["steps"][0]["time_s"]);
-    CHECK(whole["tpot_mean_s"] <= whole["steps"][1]["time_s"]);
+    CHECK(whole["tpot_mean_s"] >= whole["iterations"][0]["time_s"]);
+    CHECK(whole["tpot_mean_s"] <= whole["iterations"][1]["time_s"]);
     const std::string text = roofcast.output({"estimate", example(name), "--explain"});
-    CHECK(contains(text, "decode step: "));
-    CHECK(contains(text, "step with prompts: "));
-    for (const json& op : whole["steps"][0]["operators"]) {
+    CHECK(contains(text, "decode iteration: "));
+    CHECK(contains(text, "iteration with prompts: "));
+    for (const json& op : whole["iterations"][0]["operators"]) {
       CHECK(contains(text, op["name"].get<std::string>()));
     }
   }
@@ -268,7 +268,7 @@ TEST_CASE("estimate compares speculative decoding with none at the same load", "
       roofcast.run({"estimate", example("llama-70b"), "--set", speculate("0"), "--explain"});
   CHECK(contains(text.out, "3 draft tokens, 1 tokens a step"));
   CHECK(contains(text.out, "Break-even: with 1 sequences"));
-  CHECK(contains(text.out, "decode step, each further pass of the draft: 2 times "));
+  CHECK(contains(text.out, "decode iteration, each further pass of the draft: 2 times "));
 }
 
 }  // namespace roofcast::cli

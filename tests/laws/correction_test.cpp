@@ -3,8 +3,8 @@
 
 #include "calibrate/platforms/chip_platforms.hpp"
 #include "tests/catch.hpp"
-#include "tests/laws/catalog.hpp"
 #include "tests/laws/cases/violations.hpp"
+#include "tests/laws/catalog.hpp"
 
 namespace roofcast::laws {
 namespace {

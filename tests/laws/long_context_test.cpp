@@ -6,8 +6,8 @@
 #include "models/footprint.hpp"
 #include "models/operators/operator_cost.hpp"
 #include "tests/catch.hpp"
-#include "tests/laws/catalog.hpp"
 #include "tests/laws/cases/violations.hpp"
+#include "tests/laws/catalog.hpp"
 
 namespace roofcast::laws {
 namespace {

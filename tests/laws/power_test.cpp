@@ -7,9 +7,9 @@
 
 #include "sim/iteration/iteration.hpp"
 #include "tests/catch.hpp"
-#include "tests/laws/catalog.hpp"
 #include "tests/laws/cases/serving_cases.hpp"
 #include "tests/laws/cases/violations.hpp"
+#include "tests/laws/catalog.hpp"
 
 namespace roofcast::laws {
 namespace {

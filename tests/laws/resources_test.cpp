@@ -4,8 +4,8 @@
 #include "tests/laws/cases/resources.hpp"
 #include "sim/iteration/iteration.hpp"
 #include "tests/catch.hpp"
-#include "tests/laws/catalog.hpp"
 #include "tests/laws/cases/violations.hpp"
+#include "tests/laws/catalog.hpp"
 
 namespace roofcast::laws {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "models/work.hpp"
 #include "tests/catch.hpp"
-#include "tests/laws/catalog.hpp"
 #include "tests/laws/cases/violations.hpp"
+#include "tests/laws/catalog.hpp"
 
 namespace roofcast::laws {
 namespace {

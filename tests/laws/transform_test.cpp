@@ -6,8 +6,8 @@
 #include "sim/scenario/knob.hpp"
 #include "sim/scenario/section_readers.hpp"
 #include "tests/catch.hpp"
-#include "tests/laws/catalog.hpp"
 #include "tests/laws/cases/violations.hpp"
+#include "tests/laws/catalog.hpp"
 #include "workloads/architecture/parameters.hpp"
 
 namespace roofcast::laws {

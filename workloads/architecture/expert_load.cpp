@@ -161,9 +161,8 @@ PlacedExperts placed(const ExpertPopularity& popularity, const ExpertPlacement& 
 }
 
 // A program asks for few models and mappings in turn, and at every iteration: the last ones are cached.
-const PlacedExperts& cached(const ExpertPopularity& popularity,
-                                const ExpertPlacement& placement, std::int64_t experts,
-                                std::int64_t top_k) {
+const PlacedExperts& cached(const ExpertPopularity& popularity, const ExpertPlacement& placement,
+                            std::int64_t experts, std::int64_t top_k) {
   constexpr std::size_t kKept = 8;
   thread_local std::vector<PlacedExperts> kept;
   thread_local std::size_t next = 0;

@@ -59,6 +59,7 @@ class SweepResult {
   friend SweepResult sweep(const Sweep& sweep, unsigned threads);
   friend SweepResult sweep(const std::filesystem::path& file, unsigned threads);
   explicit SweepResult(std::shared_ptr<const Points> points);
+  std::size_t row(std::size_t point) const;
 
   std::shared_ptr<const Points> points_;
 };

@@ -118,12 +118,12 @@ TEST_CASE("Arithmetic intensity is FLOP over bytes, and none without bytes", "[u
   CHECK(row.intensity() == 3.0);
 }
 
-TEST_CASE("Requests of one output token have no decode step to explain", "[unit]") {
+TEST_CASE("Requests of one output token have no decode iteration to explain", "[unit]") {
   const sim::Scenario s = scenario("{tensor_parallel: 8}", 1);
   const Explained e(s);
   REQUIRE(e.phases.size() == 1);
-  CHECK(e.phases.front().name == "step with prompts");
-  CHECK(explain_text(e.view, e.estimate).find("decode step") == std::string::npos);
+  CHECK(e.phases.front().name == "iteration with prompts");
+  CHECK(explain_text(e.view, e.estimate).find("decode iteration") == std::string::npos);
   CHECK(explain_json(e.view, e.estimate).size() == 1);
 }
 

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "tests/catch.hpp"
-#include "tests/laws/catalog.hpp"
 #include "tests/laws/cases/violations.hpp"
+#include "tests/laws/catalog.hpp"
 #include "workloads/architecture/parameters.hpp"
 
 using namespace roofcast;

@@ -14,6 +14,7 @@
 #include "sim/replay/simulate.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/scenario.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch_file.hpp"
 

@@ -9,8 +9,8 @@
 
 #include "models/work.hpp"
 #include "tests/catch.hpp"
-#include "tests/laws/catalog.hpp"
 #include "tests/laws/cases/violations.hpp"
+#include "tests/laws/catalog.hpp"
 
 using namespace roofcast;
 using laws::model;
