@@ -6,7 +6,9 @@
 
 #include "base/document/fields.hpp"
 #include "base/integers.hpp"
+#include "sim/scenario/knob.hpp"
 #include "sim/scenario/scenario.hpp"
+#include "sim/scenario/section_readers.hpp"
 
 namespace roofcast::calibrate {
 namespace {

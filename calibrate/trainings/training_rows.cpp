@@ -8,6 +8,7 @@
 
 #include "base/document/problems.hpp"
 #include "calibrate/platforms/named_parts.hpp"
+#include "sim/scenario/knob.hpp"
 #include "sim/scenario/sections.hpp"
 
 namespace roofcast::calibrate {

@@ -45,7 +45,8 @@ Simulation simulate(const Scenario& scenario, const SimulationOptions& options) 
                       .requests_per_s = s.requests_per_second,
                       .input_tokens_per_s = s.input_rate,
                       .output_tokens_per_s = s.output_rate,
-                      .good_share = s.good_share};
+                      .good_share = s.good_share,
+                      .requests = {}};
     for (const sim::ServedRequest& request : simulation.requests) {
       result.requests.push_back(request_of(request));
     }

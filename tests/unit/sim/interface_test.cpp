@@ -89,7 +89,7 @@ TEST_CASE("What cannot run is a result of the interface, and bad input its error
 
 TEST_CASE("A simulation of the interface serves the scenario's requests", "[unit]") {
   const roofcast::Scenario some = scenario().with("traffic.requests", "200");
-  const roofcast::Simulation run = roofcast::simulate(some, {.warm_up = 50});
+  const roofcast::Simulation run = roofcast::simulate(some, {.warm_up = 50, .seed = {}});
   REQUIRE(run.runs());
   CHECK(run.requests.size() == 200);
   CHECK(run.served == 150);
