@@ -154,7 +154,10 @@ bool fill_precision(Node& document, Problems& problems) {
   if (document.find("precision") != nullptr) {
     return true;
   }
-  if (!load_at(document, "model", problems)) {
+  // One that could not be loaded was reported, and has left an empty text.
+  const Node* model = document.find("model");
+  const bool lost = model != nullptr && model->is_scalar() && model->text.empty() && !model->quoted;
+  if (lost || !load_at(document, "model", problems)) {
     return false;
   }
   const Node* native = document.find_path("model.native_precision");

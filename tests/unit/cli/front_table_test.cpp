@@ -39,8 +39,8 @@ TEST_CASE("The table of a front has axes, objectives, the usual metrics and the 
   const sim::ResultTable table = read_results(base::parse_csv(kRows, "rows"));
   CHECK(front_table(table, {2, 0}, {"throughput_tok_per_s_per_gpu"}, 10) ==
         "system    concurrency  Throughput per GPU  TTFT p50  bound_tpot\n"
-        "hgx_h100           64     5,000 tok/s/GPU        500 ms  memory\n"
-        "hgx_h200            4       800 tok/s/GPU        125 ms  latency\n");
+        "hgx_h100           64     5,000 tok/s/GPU    500 ms  memory\n"
+        "hgx_h200            4       800 tok/s/GPU    125 ms  latency\n");
 }
 
 TEST_CASE("The rows of a front are in the order of its first objective, the best first", "[unit]") {
