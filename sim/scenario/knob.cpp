@@ -230,6 +230,9 @@ bool load_at(Node& document, std::string_view path, Problems& problems, int deri
   if (point == nullptr || node == nullptr) {
     return true;
   }
+  if (node->is_scalar() && node->text.empty() && !node->quoted) {
+    return false;  // it could not be had before, which has been reported
+  }
   const Node unloaded = node->is_scalar() ? *node : base::scalar_node("", node->place);
   try {
     if (node->is_scalar()) {

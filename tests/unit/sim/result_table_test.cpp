@@ -17,7 +17,7 @@ const sim::SweepPoints& points() {
   static const sim::SweepPoints all(sim::read_sweep(base::parse_document(
       "sweep.yaml",
       "base:\n"
-      "  {system: hgx_h100, model: llama-3.1-70b, precision: fp8,\n"
+      "  {system: hgx_h100, model: llama-3.1-70b, precision: bf16,\n"
       "   deployment: {tensor_parallel: 1}, serving: {stack: vllm},\n"
       "   traffic: {input_tokens: 1024, output_tokens: 256, concurrency: 16}}\n"
       "axes:\n"
