@@ -61,7 +61,8 @@ def twice(header):
 
 def compiled(command, root, text=None):
     """What the compiler says; empty when it says nothing bad."""
-    done = subprocess.run([*command, "-w", f"-I{root}"], input=text, capture_output=True, text=True, check=False)
+    command = [command[0], "-w", f"-I{root}", *command[1:]]  # this tree before any that the flags name
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     return done.stderr if done.returncode else ""
 
 
