@@ -22,7 +22,7 @@ const sim::SweepPoints& points() {
       "   traffic: {input_tokens: 1024, output_tokens: 256, concurrency: 16}}\n"
       "axes:\n"
       "  system: [hgx_h100, hgx_h200]\n"
-      "  deployment.tensor_parallel: [1, 3, 8]\n"
+      "  deployment.tensor_parallel: [1, 2, 3]\n"
       "  traffic.concurrency: {from: 1, to: 256, factor: 2}\n"
       "where: [fits, 'ttft_p50_s <= 0.2']\n")));
   return all;
