@@ -299,7 +299,6 @@ PromptGroup::Added PromptGroup::sum(double mean) const {
   Added added;
   const double most = mean + 6.0 * std::sqrt(mean) + 6.0;
   double weight = std::exp(-mean);
-  double before = 0.0;
   for (double k = 0.0; k <= most; k += 1.0) {
     const double now = k > 0.0 ? together(k) : 0.0;
     const double next = together(k + 1.0);
@@ -307,10 +306,8 @@ PromptGroup::Added PromptGroup::sum(double mean) const {
     // The prompts of an iteration vary independently in length: the variance of φ(k) by lengths is φ(k)²·scv/k.
     added.square += weight * (now * now + (k > 0.0 ? now * now / k * scv_ : 0.0));
     added.slope += weight * (next - now);
-    before = now;
     weight *= mean / (k + 1.0);
   }
-  (void)before;
   return added;
 }
 

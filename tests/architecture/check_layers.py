@@ -11,8 +11,8 @@ import collections
 import pathlib
 import re
 import subprocess
-import sys
-import tempfile
+
+import checking
 
 # Folder -> the folders it may include. Whoever may include a folder may include what lies below it.
 ALLOWED = {
@@ -224,28 +224,8 @@ def self_test():
         ("a folder of the top level", {"utils/x.hpp": ""}, "utils: not an entry"),
         ("a file of the top level", {"setup.py": ""}, "setup.py: not an entry"),
     ]
-    failures = []
-    for what, plant, expected in [("nothing planted", {}, None), *plants]:
-        with tempfile.TemporaryDirectory() as scratch:
-            root = pathlib.Path(scratch)
-            for name, text in {**clean, **plant}.items():
-                (root / name).parent.mkdir(parents=True, exist_ok=True)
-                (root / name).write_text(text, encoding="utf-8")
-            found = violations(root)
-        if expected is None and found:
-            failures.append(f"{what}: found {found}")
-        elif expected is not None and not any(expected in line for line in found):
-            failures.append(f'{what}: expected "{expected}", found {found}')
-    return failures
-
-
-def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    found = self_test() if sys.argv[1] == "--self-test" else violations(pathlib.Path(sys.argv[1]))
-    print("\n".join(found) if found else "no violations")
-    sys.exit(1 if found else 0)
+    return checking.planted(violations, clean, plants)
 
 
 if __name__ == "__main__":
-    main()
+    checking.main(__doc__, violations, self_test)

@@ -14,8 +14,8 @@ check_names.py --self-test  plants each kind of violation in a scratch tree and 
 
 import pathlib
 import re
-import sys
-import tempfile
+
+import checking
 
 CATALOGS = ("hardware/chips", "hardware/systems", "hardware/calibrated", "workloads/models")
 FOLDERS = ("base", "hardware", "workloads", "models", "sim", "calibrate", "cli")
@@ -105,28 +105,8 @@ def self_test():
         ("after an example", {"cli/d.cpp": 'examples({"h100_sxm"}); x("h100_sxm");\n'}, "cli/d.cpp:1"),
         ("another examples", {"cli/e.cpp": 'my_examples({"h100_sxm"});\n'}, "cli/e.cpp:1"),
     ]
-    failures = []
-    for what, plant, expected in [("nothing planted", {}, None), *plants]:
-        with tempfile.TemporaryDirectory() as scratch:
-            root = pathlib.Path(scratch)
-            for name, text in {**clean, **plant}.items():
-                (root / name).parent.mkdir(parents=True, exist_ok=True)
-                (root / name).write_text(text, encoding="utf-8")
-            found = violations(root)
-        if expected is None and found:
-            failures.append(f"{what}: found {found}")
-        elif expected is not None and (len(found) != 1 or expected not in found[0]):
-            failures.append(f'{what}: expected "{expected}", found {found}')
-    return failures
-
-
-def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    found = self_test() if sys.argv[1] == "--self-test" else violations(pathlib.Path(sys.argv[1]))
-    print("\n".join(found) if found else "no violations")
-    sys.exit(1 if found else 0)
+    return checking.planted(violations, clean, plants)
 
 
 if __name__ == "__main__":
-    main()
+    checking.main(__doc__, violations, self_test)

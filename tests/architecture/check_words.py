@@ -9,8 +9,8 @@ check_words.py --self-test  plants retired words in a scratch tree and expects t
 import pathlib
 import re
 import subprocess
-import sys
-import tempfile
+
+import checking
 
 CODE = {".cpp", ".hpp", ".cu", ".cuh"}
 PROSE = {".md", ".yaml", ".js", ".html", ".py", ".cmake"}
@@ -77,36 +77,15 @@ def violations(root):
 def self_test():
     """One planted word each; a clean tree must pass, and each plant must be named."""
     plants = [
-        ("sim/a.cpp", "StepCost cost;\n", "sim/a.cpp:1"),
-        ("sim/a.hpp", "// one\nint decode_pass = 0;\n", "sim/a.hpp:2"),
-        ("docs/a.md", "about 3 per cent\n", "say %"),
-        ("docs/b.md", "the metric TTFT, 95 % is\n", "say TTFT p95"),
-        ("workloads/stacks/a.yaml", "limits: {max_tokens_per_step: 1}\n", "is retired"),
+        ("sim/a.cpp", {"sim/a.cpp": "StepCost cost;\n"}, "sim/a.cpp:1"),
+        ("sim/a.hpp", {"sim/a.hpp": "// one\nint decode_pass = 0;\n"}, "sim/a.hpp:2"),
+        ("docs/a.md", {"docs/a.md": "about 3 per cent\n"}, "say %"),
+        ("docs/b.md", {"docs/b.md": "the metric TTFT, 95 % is\n"}, "say TTFT p95"),
+        ("workloads/stacks/a.yaml", {"workloads/stacks/a.yaml": "limits: {max_tokens_per_step: 1}\n"}, "is retired"),
     ]
     clean = {"sim/b.cpp": "IterationCost cost; int forward_pass = 1;\n", "docs/c.md": "3 % of TTFT p95\n"}
-    failures = []
-    for plant in [None, *plants]:
-        with tempfile.TemporaryDirectory() as scratch:
-            root = pathlib.Path(scratch)
-            files = dict(clean) if plant is None else {**clean, plant[0]: plant[1]}
-            for name, text in files.items():
-                (root / name).parent.mkdir(parents=True, exist_ok=True)
-                (root / name).write_text(text, encoding="utf-8")
-            found = violations(root)
-        if plant is None and found:
-            failures.append(f"nothing planted: found {found}")
-        elif plant is not None and not any(plant[2] in line for line in found):
-            failures.append(f"{plant[0]}: found {found}")
-    return failures
-
-
-def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    found = self_test() if sys.argv[1] == "--self-test" else violations(pathlib.Path(sys.argv[1]))
-    print("\n".join(found) if found else "no violations")
-    sys.exit(1 if found else 0)
+    return checking.planted(violations, clean, plants)
 
 
 if __name__ == "__main__":
-    main()
+    checking.main(__doc__, violations, self_test)
