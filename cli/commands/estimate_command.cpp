@@ -48,7 +48,7 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
   TextTable table({"metric", "value", "90 % interval", ""});
   for (const sim::Metric& metric : sim::metrics()) {
     const bool unknown = (metric.of_answers || metric.of_agents || metric.of_prices ||
-                          s.training.trains() || metric.of_training) &&
+                          metric.of_objectives || s.training.trains() || metric.of_training) &&
                          std::isnan(metric.value(e));
     if (metric.bounds.empty() && !unknown) {
       const auto [low, high] = sim::interval90(metric, e);

@@ -29,10 +29,11 @@ struct Metric {
   double (*value)(const ServingEstimate&);  // NaN if there is none
   // The metric of which this is a bound of the 90 % interval. Empty if it is no bound.
   std::string_view bounds = {};
-  bool of_answers = false;   // needs the section accuracy
-  bool of_training = false;  // needs the section training
-  bool of_agents = false;    // needs traffic.agents
-  bool of_prices = false;    // needs the section prices, or a price of the system
+  bool of_answers = false;     // needs the section accuracy
+  bool of_training = false;    // needs the section training
+  bool of_agents = false;      // needs traffic.agents
+  bool of_prices = false;      // needs the section prices, or a price of the system
+  bool of_objectives = false;  // needs traffic.objectives
 };
 
 std::span<const Metric> metrics();

@@ -3,6 +3,8 @@
 // The state of a server in the long run: latencies, rates, batches and bounds.
 #pragma once
 
+#include <limits>
+
 #include "sim/iteration/iteration.hpp"
 
 namespace roofcast::sim {
@@ -20,6 +22,8 @@ struct SteadyState {
   Tail tpot_tail;            // of the mean TPOT of a request
   base::Seconds tpot;        // mean time between the tokens of a request; 0 if output_tokens is 1
   base::Seconds end_to_end;  // mean latency, from the request to its last token
+  // Share of the requests that meet every objective of the traffic. NaN without objectives.
+  double attainment = std::numeric_limits<double>::quiet_NaN();
   double requests_per_second = 0;   // 1/s, all replicas
   double decode_batch = 0;          // sequences that decode at once on one attention-DP rank
   double running = 0;               // sequences with a slot on one attention-DP rank

@@ -34,7 +34,7 @@ TEST_CASE("estimate prints every metric's label, once with its interval, and not
   CHECK(outcome.err.empty());
   CHECK(contains(outcome.out, "Llama-3.1-70B on "));
   for (const sim::Metric& metric : sim::metrics()) {
-    if (!metric.of_prices) {  // shown where they are known
+    if (!metric.of_prices && !metric.of_objectives) {  // shown where they are known
       CHECK(contains(outcome.out, std::string(metric.label)) ==
             (metric.bounds.empty() && !metric.of_answers && !metric.of_agents &&
              !metric.of_training));
@@ -58,8 +58,8 @@ TEST_CASE("The formats of estimate say the same", "[cli]") {
     const std::string name(metric.name);
     INFO(name);
     REQUIRE(values.contains(name));
-    if (metric.of_answers || metric.of_agents || metric.of_training || name == "utilisation" ||
-        name == "saturation_requests_per_s") {
+    if (metric.of_answers || metric.of_agents || metric.of_training || metric.of_objectives ||
+        name == "utilisation" || name == "saturation_requests_per_s") {
       CHECK(values[name].is_null());  // nothing is asked of answers, nor of arrivals
       CHECK(cell(table, 0, name).empty());
       continue;

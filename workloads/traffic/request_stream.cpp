@@ -103,7 +103,9 @@ Traffic mean_traffic(const Agents& agents, std::uint64_t seed) {
 
 Traffic mean_traffic(const RequestStream& s) {
   if (s.agents) {
-    return mean_traffic(*s.agents, static_cast<std::uint64_t>(s.seed));
+    Traffic of_turns = mean_traffic(*s.agents, static_cast<std::uint64_t>(s.seed));
+    of_turns.objectives = s.objectives;
+    return of_turns;
   }
   return {whole(mean(s.input)),
           whole(mean(s.output)),
@@ -112,7 +114,8 @@ Traffic mean_traffic(const RequestStream& s) {
           s.arrivals,
           s.input,
           s.output,
-          s.images};
+          s.images,
+          s.objectives};
 }
 
 Requests draw_requests(const RequestStream& s) {

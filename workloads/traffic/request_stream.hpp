@@ -32,14 +32,6 @@
 
 namespace roofcast::workloads {
 
-// The objectives that a good request meets. An absent objective is always met.
-struct Objectives {
-  std::optional<base::Seconds> ttft;
-  std::optional<base::Seconds> tpot;
-  std::optional<base::Seconds> end_to_end;
-  bool any() const { return ttft || tpot || end_to_end; }
-};
-
 // The priorities of requests, drawn for each request with these weights.
 struct Priorities {
   std::vector<std::int64_t> values;
