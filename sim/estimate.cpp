@@ -10,8 +10,9 @@
 #include "sim/serving/agents.hpp"
 #include "sim/serving/closed_loop.hpp"
 #include "sim/serving/disaggregated.hpp"
+#include "sim/serving/lockstep.hpp"
 #include "sim/serving/open_loop.hpp"
-#include "sim/serving/uniform_closed_loop.hpp"
+#include "sim/serving/server.hpp"
 #include "sim/training/post_training.hpp"
 #include "sim/training/training.hpp"
 
@@ -19,10 +20,11 @@ namespace roofcast::sim {
 
 namespace {
 
-// True if requests differ in length. Clients whose requests are all alike stay synchronised: uniform_closed_loop() has
-// formulas of their own. Answers of one token have no decodes that could differ.
-bool requests_vary(const workloads::Traffic& t) {
-  return squared_variation(t.input) + squared_variation(t.output) > 0.0 && t.output_tokens > 1;
+// Whether answers take different numbers of iterations. Clients whose answers are all alike stay in step: lockstep() has
+// formulas of their own.
+bool answers_vary(const ScenarioView& s) {
+  return s.traffic->output_tokens > 1 &&
+         (squared_variation(s.traffic->output) > 0.0 || s.serving->speculation.verified() > 0);
 }
 
 // A deployment in which every replica computes both prompts and answers.
@@ -40,14 +42,16 @@ ServingEstimate aggregated_estimate(const ScenarioView& s, Workspace& workspace)
   if (!e.fits()) {
     return e;
   }
-  const bool kept = cache.mean_request > base::Bytes{};
-  e.max_running = kept ? e.footprint.cache / cache.mean_request
-                       : static_cast<double>(s.serving->limits.max_sequences);
+  const base::Bytes held =
+      states_of(s) +
+      keys_of(held_tokens(s) + static_cast<double>(s.serving->speculation.verified()), s);
+  e.max_running = held > base::Bytes{} ? e.footprint.cache / held
+                                       : static_cast<double>(s.serving->limits.max_sequences);
   const double slots = std::max(1.0, std::floor(e.max_running));
   e.steady = s.traffic->agents           ? agents_steady_state(s, cache.mean_request, e, workspace)
              : s.traffic->arrivals       ? open_loop(s, slots, workspace)
-             : requests_vary(*s.traffic) ? closed_loop(s, slots, workspace)
-                                         : uniform_closed_loop(s, slots, workspace);
+             : answers_vary(s)      ? closed_loop(s, slots, workspace)
+                                    : lockstep(s, slots, workspace);
   check_load(s, e);
   if (!e.fits()) {
     return e;

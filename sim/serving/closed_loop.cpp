@@ -4,129 +4,130 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/serving/front_end_load.hpp"
-#include "sim/serving/random_traffic.hpp"
+#include "sim/serving/server.hpp"
 
 namespace roofcast::sim {
 namespace {
 
-using base::Seconds;
+constexpr int kBisections = 14;
+constexpr double kTolerance = 0.003;  // relative
+constexpr double kLeast = 0.01;       // sequences that decode
 
-constexpr int kBisections = 30;
-constexpr int kRounds = 40;          // of the fixed point of D'
-constexpr double kTolerance = 1e-4;  // relative
-
-class Solver : RandomTraffic {
+class Solver : Server {
  public:
-  Solver(const ScenarioView& s, double slots, Workspace& workspace)
-      : RandomTraffic(s, slots, {}, workspace) {
+  Solver(const ScenarioView& s, double slots, Workspace& workspace) : Server(s, slots, workspace) {
     const std::int64_t clients = s.traffic->concurrency;
-    replicas_ = static_cast<double>(std::min(s.serving->replicas, clients));
+    const double used = std::min(replicas_, static_cast<double>(clients));
+    front_ends_ *= used / replicas_;
+    replicas_ = used;
     clients_ = static_cast<double>(clients) / replicas_;
     running_ = std::min(clients_, slots_);
   }
 
   SteadyState solve() {
-    const double ceiling = saturation();
-    Solution found;
-    double least = 0.0;
-    double most = ceiling;
-    for (int i = 0; i < kBisections; ++i) {
-      const double rate = 0.5 * (least + most);
-      found = at(rate);
-      (rate * stay_ < clients_ && rate * inside_ < running_ ? least : most) = rate;
-      if (most - least < kTolerance * most) {
-        break;
+    double least = std::min(kLeast, running_);
+    double most = running_;
+    Attempt best = at(least);
+    double guess = running_;
+    for (int i = 0; i < kBisections && most - least > kTolerance * most; ++i) {
+      const Attempt now = at(guess);
+      const double lacks =
+          std::max({now.inside - running_, now.clients - clients_,
+                    now.clients * (1.0 - front_limit() / std::max(now.rate, 1e-9))});
+      const bool fits = now.stable && lacks <= kTolerance * clients_;
+      (fits ? least : most) = guess;
+      if (fits) {
+        best = now;
       }
+      const double next =
+          now.stable ? guess - lacks * guess / std::max(now.clients, guess) : 0.0;
+      guess = next > least && next < most ? next : 0.5 * (least + most);
     }
-    // If the front end or prompts are the bottleneck, or all slots are taken, the other clients wait.
-    found.slot += std::max(0.0, clients_ / found.rate - stay_);
-    found.slot_waits = clients_ > running_ ? 1.0 : found.slot_waits;
+    Solution found;
+    found.rate = best.rate;
+    found.present = best.decodes;
+    found.mean = best.state;
+    found.running = std::min(running_, best.inside);
+    found.front = best.front;
+    found.slot = std::max(0.0, (clients_ - best.clients) / best.rate);
+    const bool host = best.rate > 0.97 * front_limit();
+    first(found, best, host ? kHostScv : kSlotScv);
+    add_blocking(found, best.blocking);
     SteadyState r;
     report(found, r);
-    r.end_to_end = clients_ / found.rate * base::second;
-    const double front_end = found.rate * replicas_ * front_end_time().si();
-    r.throughput_limit = front_end > kFrontEndFull ? Limit::host
-                         : clients_ > running_     ? Limit::slots
-                                                   : r.tpot_limit;
+    r.throughput_limit = host                   ? Limit::host
+                         : clients_ > running_ ? Limit::slots
+                                               : r.tpot_limit;
     return r;
   }
 
  private:
-  // The state of a replica that completes `rate` requests per second.
-  //
-  //   name       symbol of the header                    name          meaning
-  //   rate       λ                                       client_delay  s, from the end of an iteration to the next
-  //   others     (C−1)/C, at most n in C                               prompt of a client, as the scheduler sees it
-  //   present    D'                                      inside_       s, F + T: time in a slot
-  //   decoding   T                                       stay_         s, without a wait for a slot that others hold
-  Solution at(double rate) {
-    Solution found;
-    found.rate = rate;
-    const double others = (running_ - 1.0) / running_;
-    double decoding = 0.0;  // s, T
-    double present = 0.0;   // D'
-    MeanIteration iteration;
-    for (int i = 0; i < kRounds; ++i) {
-      const double client_delay = lag_of(rate, present);
-      iteration = cycles_.at(1.0 + present, others * rate, costs_.prompts(micro(1.0 + present)),
-                             client_delay);
-      decoding = decodes_ * iteration.interval + iteration.prefill_interference;
-      const double now = std::min(others * rate * decoding, running_ - 1.0);
-      const bool same = std::abs(now - present) < kTolerance * (1.0 + present);
-      present = now;
-      if (same) {
-        break;
-      }
+  // A replica with this many decodes.
+  struct Attempt {
+    double decodes = 0;  // D
+    double rate = 0;     // 1/s
+    double front = 0;    // s, wait for the front end
+    double inside = 0;   // requests with a slot
+    double clients = 0;  // clients that this state needs
+    bool stable = false;
+    Blocking blocking;
+    ServerState state;
+  };
+
+  Attempt at(double decodes) {
+    Attempt a;
+    a.decodes = decodes;
+    const double interval = costs_.decode(micro(decodes)).latency;
+    const double guess = decodes / (decodes_ * interval);
+    const FrontEndLoad load = front_end(std::min(guess, front_limit()), decodes);
+    const double delay = load.burst + s_.serving->stack.request_overhead.si() + intake();
+    const double others = std::max(0.0, (running_ - 1.0) / running_);
+    a.state = state(decodes, {.rate = std::max(1e-9, others * decodes / decodes_ / stages_),
+                              .closed = true,
+                              .delay = delay});
+    if (!a.state.stable) {
+      return a;
     }
-    found.present = rate * decoding;
-    found.tpot = iteration.interval + iteration.mean_prefill_interference;
-    first(rate, decoding, present, found);
-    const FrontEndLoad load = front_end_load(rate, found.present);
-    found.front_wait = load.wait_after_messages();
-    found.front_waits = load.load();
-    found.shown = shown(load);
-    const Blocking whole = blocking(rate, found.present, decoding, true);
-    found.slot = whole.wait;
-    found.slot_waits = whole.chance;
-    inside_ = found.first + decoding;
-    stay_ = found.slot + s_.serving->stack.request_overhead.si() + intake_time().si() +
-            found.front_wait + found.shown + inside_;
-    return found;
+    a.stable = true;
+    a.rate = decodes / (decodes_ * a.state.interval + interference(a.state));
+    const FrontEndLoad now = front_end(std::min(a.rate, front_limit()), decodes);
+    a.front = now.wait_after_messages();
+    a.inside = a.rate * (a.state.first - 0.0) + decodes;
+    const double shown = now.delay((costs_.prompts_first() ? 0.0 : now.burst) + message_time());
+    a.blocking = blocking(a.rate, decodes, decodes_ * a.state.interval, true);
+    a.clients = a.rate * (a.blocking.wait + s_.serving->stack.request_overhead.si() + intake() + a.front + shown +
+                          a.state.first) +
+                decodes;
+    return a;
   }
 
-  // Time from the end of an iteration to the next prompt of a client: messages, request overhead and intake.
-  double lag_of(double rate, double present) const {
-    const FrontEndLoad load = front_end_load(rate, 1.0 + present);
-    return load.burst + s_.serving->stack.request_overhead.si() + intake_time().si();
+  double front_limit() const {
+    const double each = (intake() + messages()) * front_ends_;
+    return each > 0.0 ? kFrontEndFull / each : 1e30;
   }
 
-  // Mean and variance of F: with probability `idle` no other request decodes, else `present` / (1 − idle) do.
-  void first(double rate, double decoding, double present, Solution& found) {
-    const double others = (running_ - 1.0) / running_;
+  // TTFT: with probability `idle` no other request decodes.
+  void first(Solution& found, const Attempt& best, double scv) {
+    const double others = std::max(0.0, running_ - 1.0);
     const double idle =
-        std::pow(std::max(0.0, 1.0 - std::min(1.0, rate * decoding / running_)), running_ - 1.0);
-    const auto add = [&](double n, double weight) {
-      if (weight <= 0.0) {
-        return;
-      }
-      const PromptTimes p = costs_.prompts(micro(n));
-      const MeanIteration iteration =
-          n > 0.0 ? cycles_.at(n, others * rate, p, lag_of(rate, n)) : MeanIteration{};
-      const double t = cycles_.first_token(n, others * rate, p, iteration);
-      found.first += weight * t;
-      found.first_variance +=
-          weight * (t * t + cycles_.first_token_variance(n, others * rate, p, iteration));
+        std::pow(std::max(0.0, 1.0 - std::min(1.0, best.decodes / running_)), others);
+    const double wait = found.slot * found.slot * scv;
+    const auto add = [&](double weight, const ServerState& s) {
+      found.first.add(weight, s.first + found.slot, s.first_square - s.first * s.first + wait,
+                      std::min(s.first, s.least));
     };
-    add(0.0, idle);
-    add(std::max(1.0, present / std::max(1e-9, 1.0 - idle)), 1.0 - idle);
-    found.first_variance = std::max(0.0, found.first_variance - found.first * found.first);
+    add(1.0 - idle, best.state);
+    if (idle > kNegligible) {
+      add(idle, state(0.0, {.rate = kNegligible}));
+    }
   }
+
+  static constexpr double kNegligible = 1e-3;
+  static constexpr double kHostScv = 0.01;  // of the wait where the front end is the bound
+  static constexpr double kSlotScv = 0.1;   // of the wait for a slot
 
   double clients_ = 1;  // C, clients of one replica
   double running_ = 1;  // the most of them that have a slot
-  double stay_ = 0;     // s, mean stay of a request, without a wait for a slot that others hold
-  double inside_ = 0;   // s, the part with a slot
 };
 
 }  // namespace

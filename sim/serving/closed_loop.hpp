@@ -2,34 +2,33 @@
 //
 // Steady state of continuous batching in a closed loop with requests of different lengths.
 //
-// Each of C clients of a replica sends a prompt when it has its answer. By the arrival theorem of closed networks, a
-// client finds the other C − 1 as if they arrived at random, at the rate λ' = λ (C−1)/C
-// (sim/serving/iteration_cycles.hpp):
+// Each of C clients of a replica sends a prompt when it has its answer. In each iteration D/O of D decodes end, at
+// random, so that a number with a Poisson distribution of prompts joins a later iteration. The chain of iterations is
+// that of sim/serving/server.hpp, with arrivals by iteration in place of arrivals by time:
 //
-//   decodes      D' = λ'·T, others that decode while a request decodes.  T = (O−1)·interval(1 + D') + m
-//   first token  No other request decodes with probability (1 − λT/C)^(C−1). Otherwise a request waits for the rest of
-//                an iteration
-//   slots        At most n requests run. The others wait: λ ≤ n/(F + T)
-//   λ            C / (front end + wait for a slot + F + T), Little's law
+//   λ = D / (O·I + m)                                     decodes end
+//   C = λ (delay + wait for a slot + F) + D               Little's law: every client is somewhere
+//   λ F + D ≤ n                                           slots
 //
-//   symbol    meaning                                                                           unit
-//   λ         requests that a replica completes                                                 1/s
-//   T         time for which a request decodes                                                  s
-//   F         from the scheduler's queue to the first token                                     s
-//   O         tokens of an answer; O−1 are its decode iterations                                tokens
-//   interval  time between decodes of a sequence, with 1 + D' decodes                           s
-//   m         prefill interference of prompts that arrived during the request's own prompt      s
-//   n         slots                                                                             –
+//   symbol   meaning                                                                            unit
+//   λ        requests that a replica completes                                                  1/s
+//   D        sequences that decode                                                              –
+//   O        decode iterations of an answer                                                     –
+//   I, m     time between decodes; prefill interference                                         s
+//   F        from the scheduler's queue to the first token                                      s
+//   delay    messages, request overhead, intake: from the end of an answer to the queue         s
+//   n        slots                                                                              –
 //
-// The right side of the last equation falls as λ rises, so bisection finds λ. Clients with requests of equal lengths
-// stay synchronised; sim/serving/uniform_closed_loop.hpp has these. Not modelled: what open_loop.hpp leaves out.
+// The first equation gives λ for a D, so bisection finds the largest D that the other two allow. The batch is never
+// larger than the clients or the slots. If no D is small enough, prompts are the bottleneck, and clients wait.
+// Clients with requests of equal lengths stay in step: sim/serving/lockstep.hpp.
 #pragma once
 
 #include "sim/result/steady_state.hpp"
 
 namespace roofcast::sim {
 
-// `slots` is as in uniform_closed_loop(). Answers have more than one token.
+// `slots` is as in open_loop(). Answers have more than one token.
 SteadyState closed_loop(const ScenarioView& scenario, double slots, Workspace& workspace);
 
 }  // namespace roofcast::sim

@@ -14,12 +14,10 @@ constexpr double kRatio = 1.15;       // ratio of nodes beyond
 constexpr std::int64_t kTile = 64;    // rows; times jump after its multiples
 constexpr std::int64_t kTiled = 512;  // beyond, one more tile changes little
 
-constexpr std::int64_t kTimedIterations = 16;  // of one prompt, at most
-constexpr double kPromptRatio = 1.35;  // ratio of the numbers of decodes at which prompts are timed
-constexpr double kPromptGroupStep = 0.15;  // step of the square root of the mean number
-constexpr std::size_t kPromptGroupTable = 60;
-// Numbers of prompts in one iteration that are timed.
-constexpr std::int64_t kPromptGroups[] = {2, 3, 4, 6, 8, 16, 32};
+constexpr double kMostUnits = 40.0;  // of an iteration
+constexpr double kFilled = 0.92;     // share of the budget
+constexpr double kUsual = 8.0;       // mean units of an iteration from which on units are larger
+constexpr double kTimed[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 
 // The nodes below and above a number of decodes. Both sides of each jump between tiles are nodes.
 std::pair<std::int64_t, std::int64_t> nodes_about(double decodes) {
@@ -45,7 +43,8 @@ std::pair<std::int64_t, std::int64_t> nodes_about(double decodes) {
 IterationCosts::IterationCosts(const ScenarioView& s, Workspace& workspace)
     : s_(s),
       workspace_(workspace),
-      context_(static_cast<std::int64_t>(workloads::mean_context(*s.traffic))) {
+      context_(static_cast<std::int64_t>(workloads::mean_context(*s.traffic))),
+      prompt_(static_cast<double>(s.traffic->input_tokens - s.traffic->cached_tokens)) {
   const workloads::Traffic& t = *s.traffic;
   inputs_ = workloads::nodes_of(t.input);
   input_count_ = inputs_.size();
@@ -53,10 +52,24 @@ IterationCosts::IterationCosts(const ScenarioView& s, Workspace& workspace)
     inputs_.front() = {static_cast<double>(t.input_tokens), 1.0};
     input_count_ = 1;
   }
+  s_.launches_ahead = true;
+  for (const std::int64_t which : {0, 1, 2, 3}) {
+    workloads::Batch least = decode_batch(which / 2);
+    least.prefill_sequences = 1;
+    least.prefill_tokens = which % 2 == 0 ? 1 : s.serving->stack.graph_tokens + 1;
+    const IterationCost floor = launch_floor(s, least, workspace);
+    floors_[static_cast<std::size_t>(which)] = {floor.latency.si(), floor.period.si()};
+  }
 }
 
 bool IterationCosts::prompts_first() const {
   return s_.serving->policy.order == workloads::ScheduleOrder::prompts_first;
+}
+
+double IterationCosts::budget(std::int64_t decodes) const {
+  return static_cast<double>(std::max<std::int64_t>(
+      1, s_.serving->limits.max_tokens_per_iteration -
+             (prompts_first() ? 0 : decodes * s_.serving->speculation.query_tokens())));
 }
 
 workloads::Batch IterationCosts::decode_batch(std::int64_t decodes) const {
@@ -68,36 +81,47 @@ workloads::Batch IterationCosts::decode_batch(std::int64_t decodes) const {
   return batch;
 }
 
-workloads::Batch IterationCosts::chunk(std::int64_t decodes, std::int64_t count,
-                                       std::int64_t tokens, std::int64_t cached,
-                                       std::int64_t others) const {
+// Decodes, and so many new prompt tokens on all ranks: whole prompts of the mean length, or a chunk of one, on as few
+// ranks as there are prompts.
+workloads::Batch IterationCosts::batch(std::int64_t decodes, double tokens) const {
+  const auto ranks = static_cast<double>(s_.mapping->data_parallel);
+  const double whole = std::min(prompt_, budget(decodes));
+  const double rank = std::min(std::max(tokens / ranks, std::min(tokens, whole)), budget(decodes));
+  const double count = std::max(1.0, std::ceil(rank / prompt_ - 1e-6));
+  const double each = std::max(1.0, std::round(rank / count));
   workloads::Batch batch = decode_batch(prompts_first() ? 0 : decodes);
-  batch.prefill_sequences = count;
-  batch.prefill_tokens = tokens;
-  batch.cached_tokens = cached;
-  // The experts compute the decodes and prompts of all ranks: `others` prompts are on other ranks.
-  const std::int64_t verified = batch.decode_sequences * batch.query_tokens;
-  const std::int64_t rank = verified + count * tokens;
-  const std::int64_t all = s_.mapping->data_parallel * verified + (count + others) * tokens;
-  batch.groups = std::clamp<std::int64_t>((all + rank / 2) / rank, 1, s_.mapping->data_parallel);
+  batch.prefill_sequences = static_cast<std::int64_t>(count);
+  batch.prefill_tokens = static_cast<std::int64_t>(each);
+  batch.cached_tokens = s_.traffic->cached_tokens;
+  if (prompt_ > budget(decodes)) {
+    batch.cached_tokens += static_cast<std::int64_t>(0.5 * std::max(0.0, prompt_ - each));
+  }
+  // The experts compute the decodes and prompts of all ranks.
+  const double verified = static_cast<double>(batch.decode_sequences * batch.query_tokens);
+  const double all = ranks * verified + tokens;
+  batch.groups = std::clamp<std::int64_t>(std::llround(all / (verified + count * each)), 1,
+                                          s_.mapping->data_parallel);
   return batch;
 }
 
 workloads::Batch IterationCosts::prompt_batch(std::int64_t decodes, std::int64_t count) const {
-  const workloads::Traffic& t = *s_.traffic;
-  const std::int64_t prompt = t.input_tokens - t.cached_tokens;
-  const std::int64_t budget = std::max<std::int64_t>(
-      1, s_.serving->limits.max_tokens_per_iteration -
-             (prompts_first() ? 0 : decodes * s_.serving->speculation.query_tokens()));
-  const std::int64_t iterations = base::ceil_div(prompt, budget);
-  const std::int64_t tokens = base::ceil_div(prompt, iterations);
-  return chunk(decodes, iterations > 1 ? 1 : count, tokens,
-               t.cached_tokens + (prompt - tokens) / 2);
+  const double each = std::min(prompt_, budget(decodes));
+  workloads::Batch batch = this->batch(decodes, each);
+  batch.prefill_sequences = each < prompt_ ? 1 : count;
+  return batch;
 }
 
 IterationTime IterationCosts::time(const workloads::Batch& batch) {
   const IterationCost cost = iteration_cost(s_, batch, workspace_);
-  return {cost.latency.si(), cost.period.si()};
+  if (batch.prefill_sequences == 0) {
+    return {cost.latency.si(), cost.period.si()};
+  }
+  const std::int64_t tokens = batch.prefill_sequences * batch.prefill_tokens +
+                              batch.decode_sequences * batch.query_tokens;
+  const std::size_t which = (batch.decode_sequences > 0 ? 2u : 0u) +
+                            (tokens <= s_.serving->stack.graph_tokens ? 0u : 1u);
+  return {std::max(cost.latency.si(), floors_[which].latency),
+          std::max(cost.period.si(), floors_[which].period)};
 }
 
 IterationTime IterationCosts::decode(double decodes) {
@@ -122,213 +146,74 @@ IterationTime IterationCosts::decode(double decodes) {
   return {a.latency + beyond * (b.latency - a.latency), a.period + beyond * (b.period - a.period)};
 }
 
-// Times of a prompt, with `decodes` in a micro-batch.
-//
-//   budget      tokens of an iteration that decodes leave       each     iterations that one timed iteration stands for
-//   iterations  iterations of a prompt of this length           done     tokens of the prompt before this iteration
-//   timed       how many of them are timed                      period   s, of all iterations of the prompt
-//   without     s, an iteration of the decodes alone            weight   probability of this length
-PromptTimes IterationCosts::prompts_at(std::int64_t decodes) {
-  const std::int64_t cached = s_.traffic->cached_tokens;
-  const std::int64_t budget = std::max<std::int64_t>(
-      1, s_.serving->limits.max_tokens_per_iteration -
-             (prompts_first() ? 0 : decodes * s_.serving->speculation.query_tokens()));
-  const IterationTime without =
-      prompts_first() ? IterationTime{} : decode(static_cast<double>(decodes));
-  PromptTimes times;
-  for (std::size_t i = 0; i < input_count_; ++i) {
-    const std::int64_t prompt = std::max<std::int64_t>(1, std::llround(inputs_[i].tokens) - cached);
-    // If a prompt needs many iterations, only some of them are timed.
-    const std::int64_t iterations = base::ceil_div(prompt, budget);
-    const std::int64_t timed = std::min(iterations, kTimedIterations);
-    const double each = static_cast<double>(iterations) / static_cast<double>(timed);
-    double period = 0.0;
-    double own = 0.0;
-    for (std::int64_t n = 0; n < timed; ++n) {
-      const std::int64_t done = n * iterations / timed * budget;
-      const std::int64_t tokens = std::min(prompt - done, budget);
-      const IterationTime iteration = time(chunk(decodes, 1, tokens, cached + done));
-      period += each * iteration.period;
-      own +=
-          n + 1 < timed ? each * std::max(iteration.latency, iteration.period) : iteration.latency;
+//   unit       u, tokens          whole    u of one prompt, or of its chunk       together   prompts of an iteration
+//   most       k                  share    of a length between two whole numbers of units
+PromptIterations IterationCosts::with_prompts(double decodes, double together) {
+  const auto d = static_cast<std::int64_t>(decodes > 0.0 ? std::max(1.0, std::round(decodes)) : 0.0);
+  const auto ranks = static_cast<double>(s_.mapping->data_parallel);
+  const double tokens = budget(d);
+  double whole = std::min(prompt_, tokens) * (input_count_ > 1 || prompt_ > tokens ? 0.5 : 1.0);
+  if (s_.serving->policy.chunked_prompts) {
+    // Parts of a prompt, so that whole units nearly fill the budget.
+    const double least = whole;
+    for (double parts = 2.0;
+         parts <= 4.0 && std::floor(tokens / whole) * whole < kFilled * tokens; ++parts) {
+      whole = least / parts;
     }
-    const double extra = std::max(0.0, period - static_cast<double>(iterations) * without.period);
-    const double weight = inputs_[i].weight;
-    times.own += weight * own;
-    times.own_square += weight * own * own;
-    times.extra += weight * extra;
-    times.extra_square += weight * extra * extra;
-    times.iterations += weight * static_cast<double>(iterations);
-    times.fits +=
-        weight * std::max(0.0, 1.0 - static_cast<double>(prompt) / static_cast<double>(budget));
   }
-  return times;
-}
-
-PromptTimes IterationCosts::prompts(double decodes) {
-  std::int64_t below = 0;
-  std::int64_t above = 1;
-  while (static_cast<double>(above) <= decodes) {
-    below = above;
-    above =
-        std::max<std::int64_t>(above + 1, std::llround(static_cast<double>(above) * kPromptRatio));
-  }
-  const auto at = [&](std::int64_t node) -> const PromptTimes& {
-    const auto [entry, added] = prompts_.try_emplace(node);
-    if (added) {
-      entry->second = prompts_at(node);
+  const double larger = std::max(1.0, std::ceil(together * prompt_ / whole / kUsual));
+  const double unit =
+      whole * (input_count_ > 1 ? larger
+                                : std::min(larger, std::max(1.0, std::floor(tokens / whole))));
+  const double all = ranks * std::max(1.0, std::floor(tokens / unit + 1e-9));
+  const double most = std::min(all, kMostUnits);
+  PromptIterations r;
+  r.whole = most == all;
+  const IterationTime alone = decode(decodes);
+  const auto at = [&](double units) { return time(batch(d, units * unit)); };
+  r.times = {alone.period};
+  double from = 0.0;
+  double before = alone.period;
+  const auto up_to = [&](double units) {
+    const IterationTime now = at(units);
+    for (double n = from + 1.0; n <= units; n += 1.0) {
+      const double beyond = from == 0.0 ? 1.0 : (n - from) / (units - from);
+      r.times.push_back(before + beyond * (now.period - before));
     }
-    return entry->second;
+    if (from == 0.0) {
+      r.latency = now.latency / now.period;
+    }
+    before = now.period;
+    from = units;
   };
-  const PromptTimes& a = at(below);
-  const double beyond = (decodes - static_cast<double>(below)) / static_cast<double>(above - below);
-  if (beyond <= 0.0) {
-    return a;
-  }
-  const PromptTimes& b = at(above);
-  const auto mix = [&](double PromptTimes::*of) { return a.*of + beyond * (b.*of - a.*of); };
-  return {mix(&PromptTimes::own),          mix(&PromptTimes::own_square), mix(&PromptTimes::extra),
-          mix(&PromptTimes::extra_square), mix(&PromptTimes::iterations), mix(&PromptTimes::fits)};
-}
-
-// The group of the nearest power of two. It changes little with the decodes.
-const PromptGroup& IterationCosts::prompt_group(double decodes) {
-  std::int64_t node = 1;
-  while (std::sqrt(2.0) * static_cast<double>(node) < decodes) {
-    node *= 2;
-  }
-  const auto [entry, added] = prompt_groups_.try_emplace(node);
-  if (added) {
-    entry->second = prompt_group_at(node);
-  }
-  return entry->second;
-}
-
-// φ for 1, 2, … prompts of one iteration, with `decodes` in a micro-batch. Groups of kPromptGroups prompts are timed;
-// the values between them are linear.
-//
-//   prompt_group  k, prompts of the iteration     added    s, what they add if they have the mean length
-//   count         prompts of one rank             first    s, `extra` of one prompt
-//   j             of the header                   longest  1 + (M − 1)/√j
-//   together      φ(1), φ(2), …                   now      φ(k), at least φ of the last group
-PromptGroup IterationCosts::prompt_group_at(std::int64_t decodes) {
-  const std::int64_t cached = s_.traffic->cached_tokens;
-  const std::int64_t budget = std::max<std::int64_t>(
-      1, s_.serving->limits.max_tokens_per_iteration -
-             (prompts_first() ? 0 : decodes * s_.serving->speculation.query_tokens()));
-  const std::int64_t mean = s_.traffic->input_tokens - cached;
-  const double without = prompts_first() ? 0.0 : decode(static_cast<double>(decodes)).period;
-  const std::int64_t ranks = s_.mapping->data_parallel;
-  const PromptTimes times = prompts(static_cast<double>(decodes));
-  const double first = std::max(times.extra, 1e-12);
-  std::vector<double> together{1.0};
-  for (const std::int64_t prompt_group : kPromptGroups) {
-    const std::int64_t count = base::ceil_div(prompt_group, ranks);
-    if (count * mean > budget) {
-      break;
-    }
-    const std::int64_t tokens = std::min(mean, budget);
-    const double added =
-        time(chunk(decodes, count, tokens, cached, prompt_group - count)).period - without;
-    const auto before = static_cast<std::int64_t>(together.size());
-    const double last = together.back();
-    const double j = std::max(1.0, static_cast<double>(prompt_group) / static_cast<double>(ranks));
-    const double longest = 1.0 + (longest_of(std::min(prompt_group, ranks)) - 1.0) / std::sqrt(j);
-    const double now = std::max(last, added / first * longest);
-    for (std::int64_t i = before + 1; i <= prompt_group; ++i) {
-      together.push_back(last + (now - last) * static_cast<double>(i - before) /
-                                    static_cast<double>(prompt_group - before));
+  for (const double units : kTimed) {
+    if (units < most) {
+      up_to(units);
     }
   }
-  const double scv =
-      std::max(0.0, times.extra_square / std::max(times.extra * times.extra, 1e-30) - 1.0);
-  return {std::move(together), scv};
-}
-
-// M: mean of the longest of `count` prompts, over their mean. P(longest ≤ x) = P(length ≤ x)^count.
-//
-//   chance   P(length ≤ x)           now, below   P(longest ≤ x) of this length and of the one before
-double IterationCosts::longest_of(std::int64_t count) const {
-  double below = 0.0;
-  double longest = 0.0;
-  double mean = 0.0;
-  double chance = 0.0;
+  up_to(most);
+  r.units = 0.0;
+  r.sizes.assign(2, 0.0);
   for (std::size_t i = 0; i < input_count_; ++i) {
-    chance += inputs_[i].weight;
-    const double now = std::pow(std::min(1.0, chance), static_cast<double>(count));
-    longest += (now - below) * inputs_[i].tokens;
-    mean += inputs_[i].weight * inputs_[i].tokens;
-    below = now;
+    const double units =
+        std::max(1.0, inputs_[i].tokens - static_cast<double>(s_.traffic->cached_tokens)) / unit;
+    const auto below = static_cast<std::size_t>(units);
+    double share = units - static_cast<double>(below);
+    if (below == 0 && larger == 1.0) {
+      // A short prompt counts as a unit as often as its time says: a part of it does not depend on its length.
+      const double one = r.times[1] - r.times[0];
+      const double more = r.times[std::min<std::size_t>(2, r.times.size() - 1)] - r.times[1];
+      share = std::clamp((one - (1.0 - units) * more) / std::max(one, 1e-12), units, 1.0);
+    }
+    if (r.sizes.size() < below + 2) {
+      r.sizes.resize(below + 2, 0.0);
+    }
+    r.sizes[below] += (1.0 - share) * inputs_[i].weight;
+    r.sizes[below + 1] += share * inputs_[i].weight;
+    r.units += units * inputs_[i].weight;
+    r.requests.push_back({units, inputs_[i].weight});
   }
-  return longest / mean;
-}
-
-PromptGroup::PromptGroup(std::vector<double> together, double scv)
-    : together_(std::move(together)), scv_(scv) {
-  for (std::size_t i = 0; i <= kPromptGroupTable; ++i) {
-    const double root = kPromptGroupStep * static_cast<double>(i);
-    table_.push_back(sum(root * root));
-  }
-}
-
-// Slope of φ over the second half of its values.
-double PromptGroup::last_slope() const {
-  const std::size_t size = together_.size();
-  return size > 1 ? (together_[size - 1] - together_[size / 2 - 1]) /
-                        static_cast<double>(size - size / 2)
-                  : 1.0;
-}
-
-double PromptGroup::together(double number) const {
-  if (number < 1.0) {
-    return number;
-  }
-  if (number >= static_cast<double>(together_.size())) {
-    return together_.back() + (number - static_cast<double>(together_.size())) * last_slope();
-  }
-  const auto below = static_cast<std::size_t>(number);
-  return together_[below - 1] +
-         (number - static_cast<double>(below)) * (together_[below] - together_[below - 1]);
-}
-
-// Means over a Poisson number of prompts.
-//
-//   weight   probability of k prompts         now, next   φ(k) and φ(k + 1)
-//   most     the largest k of the sum, six standard deviations above the mean
-PromptGroup::Added PromptGroup::sum(double mean) const {
-  Added added;
-  const double most = mean + 6.0 * std::sqrt(mean) + 6.0;
-  double weight = std::exp(-mean);
-  for (double k = 0.0; k <= most; k += 1.0) {
-    const double now = k > 0.0 ? together(k) : 0.0;
-    const double next = together(k + 1.0);
-    added.mean += weight * now;
-    // The prompts of an iteration vary independently in length: the variance of φ(k) by lengths is φ(k)²·scv/k.
-    added.square += weight * (now * now + (k > 0.0 ? now * now / k * scv_ : 0.0));
-    added.slope += weight * (next - now);
-    weight *= mean / (k + 1.0);
-  }
-  return added;
-}
-
-// Linear in the mean number between the nodes of table_. Beyond the last node, E[φ] is continued with the last slope.
-PromptGroup::Added PromptGroup::at(double mean) const {
-  const double place = std::sqrt(mean) / kPromptGroupStep;
-  if (place >= static_cast<double>(kPromptGroupTable)) {
-    const Added& last = table_.back();
-    const double root = kPromptGroupStep * static_cast<double>(kPromptGroupTable);
-    const double all = last.mean + (mean - root * root) * last_slope();
-    return {all, all * all * last.square / (last.mean * last.mean), last_slope()};
-  }
-  const auto below = static_cast<std::size_t>(place);
-  const Added& a = table_[below];
-  const Added& b = table_[below + 1];
-  const auto square = [](double x) { return x * x; };
-  const double from = square(kPromptGroupStep * static_cast<double>(below));
-  const double to = square(kPromptGroupStep * static_cast<double>(below + 1));
-  const double beyond = (mean - from) / (to - from);
-  return {a.mean + beyond * (b.mean - a.mean), a.square + beyond * (b.square - a.square),
-          a.slope + beyond * (b.slope - a.slope)};
+  return r;
 }
 
 }  // namespace roofcast::sim

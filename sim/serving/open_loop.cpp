@@ -4,194 +4,353 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/serving/random_traffic.hpp"
+#include "base/queueing/modulated_birth_death.hpp"
+#include "sim/serving/server.hpp"
 
 namespace roofcast::sim {
 namespace {
 
 using base::Seconds;
 
-constexpr double kMostRatio = 0.999;  // of the geometric tail
+constexpr int kMostStates = 6000;     // requests in a replica
+constexpr double kFalls = 0.97;       // ratio of states beyond which the tail may end
 constexpr double kNegligible = 1e-7;  // probability of a state, relative to the most probable one
-constexpr double kLeastDispersion = 0.1;
-constexpr double kMostDispersion = 100.0;
-constexpr int kBisections = 40;
+constexpr int kSearch = 12;
+constexpr double kTolerance = 0.02;
 
-class Solver : RandomTraffic {
+class Solver : Server {
  public:
-  Solver(const ScenarioView& s, double slots, Workspace& workspace)
-      : RandomTraffic(s, slots, bursts_of(s), workspace), bursts_(bursts_of(s)) {
-    rate_ = workloads::mean_rate(*s.traffic->arrivals).si() / replicas_;
+  Solver(const ScenarioView& s, double slots, Workspace& workspace) : Server(s, slots, workspace) {
+    const workloads::Arrivals& arrivals = *s.traffic->arrivals;
+    rate_ = workloads::mean_rate(arrivals).si() / replicas_;
+    bursts_ = workloads::burstiness(arrivals);
+    if (replicas_ > 1.0) {
+      // Each of r replicas gets about every r-th arrival: the dispersion of a sum of r gaps.
+      bursts_.limit /= replicas_;
+      bursts_.fading = base::Hertz::from_si(2.0 * rate_ * std::max(1.0, std::sqrt(bursts_.limit)));
+    }
+    if (arrivals.process == workloads::ArrivalProcess::mmpp) {
+      for (std::size_t i = 0; i < arrivals.rates.size(); ++i) {
+        phases_.push_back({arrivals.rates[i].si() / replicas_, arrivals.sojourns[i].si(), 1.0, {}});
+      }
+      double time = 0.0;
+      for (const Phase& phase : phases_) {
+        time += phase.sojourn;
+      }
+      for (Phase& phase : phases_) {
+        phase.share = phase.sojourn / time * phase.rate / rate_;
+      }
+      bursts_ = {.limit = 1.0 / replicas_, .fading = base::Hertz::from_si(2.0 * rate_)};
+    } else {
+      phases_.push_back({rate_, 1.0, 1.0, {}});
+    }
   }
 
   SteadyState solve() {
     SteadyState r;
-    const double most = saturation();
+    const double most = saturation(bursts_);
     r.saturation = most * replicas_;
     r.utilisation = rate_ / most;
     if (r.utilisation >= 1.0) {
       return r;
     }
-    states();
-    const FrontEndLoad front_end = front_end_load(rate_, solution_.present);
-    solution_.rate = rate_;
-    solution_.front_wait = front_end.wait();
-    solution_.front_waits = front_end.load();
-    solution_.shown = shown(front_end);
-    const Blocking whole = blocking(rate_, solution_.present, solution_.present / rate_, false);
-    solution_.slot += whole.wait;
-    solution_.slot_waits = std::min(1.0, solution_.slot_waits + whole.chance);
-    report(solution_, r);
-    r.end_to_end = r.ttft_mean + solution_.tpot * decodes_ * base::second;
+    held_ = std::floor(slots_for_decodes(rate_));
+    for (Phase& phase : phases_) {
+      nodes(phase);
+    }
+    if (!probabilities()) {
+      r.utilisation = 1.0;
+      return r;
+    }
+    Solution found;
+    found.rate = rate_;
+    summarise(found);
+    for (const Phase& phase : phases_) {
+      found.front += phase.share * front_end(phase.rate, found.present).wait();
+    }
+    add_blocking(found, blocking(rate_, found.present, found.present / rate_, false));
+    report(found, r);
     r.throughput_limit = Limit::arrivals;
     return r;
   }
 
  private:
-  // Burstiness of the arrivals at one replica. Routers spread arrivals more evenly than chance, so the part above 1 is
-  // divided by the replicas.
-  static workloads::Burstiness bursts_of(const ScenarioView& s) {
-    workloads::Burstiness bursts = workloads::burstiness(*s.traffic->arrivals);
-    bursts.limit = 1.0 + (bursts.limit - 1.0) / static_cast<double>(s.serving->replicas);
-    return bursts;
+  struct Phase {
+    double rate = 0;     // 1/s, of a replica
+    double sojourn = 0;  // s
+    double share = 1;    // of the arrivals
+    std::map<double, ServerState> at;  // by decodes
+  };
+
+  Load load_of(const Phase& phase) const { return {.rate = phase.rate, .bursts = bursts_}; }
+
+  // The number of decodes with which Little's law holds for the phase's rate, and states about it.
+  void nodes(Phase& phase) {
+    const Load load = load_of(phase);
+    const auto at = [&](double d) -> const ServerState& {
+      const auto [entry, added] = phase.at.try_emplace(d);
+      if (added) {
+        entry->second = state(d, load);
+      }
+      return entry->second;
+    };
+    at(0.0);
+    if (decodes_ <= 0.0) {
+      return;
+    }
+    const auto wanted = [&](double d) {
+      const ServerState& s = at(d);
+      return s.stable ? phase.rate * (decodes_ * s.interval + interference(s)) : 2.0 * held_;
+    };
+    double least = 0.0;
+    double most = held_;
+    double d = std::min(held_, std::max(1.0, wanted(1.0)));
+    for (int i = 0; i < kSearch; ++i) {
+      const double next = wanted(d);
+      (next > d ? least : most) = d;
+      if (std::abs(next - d) < kTolerance * d || most - least < kTolerance * most) {
+        break;
+      }
+      d = next > least && next < most ? next : 0.5 * (least + most);
+    }
+    const double spread = std::sqrt(std::max(1.0, d));
+    for (const double beyond : {-2.0, 2.0}) {
+      at(std::clamp(d + beyond * spread, 1.0, held_));
+    }
+    at(held_);
   }
 
-  // Probabilities of D, the number of sequences that decode, and the means that follow from them.
-  //
-  //   symbol          meaning                                                                      unit
-  //   present, stay   mean of D; mean time for which a request decodes                             –, s
-  //   spread          I, dispersion of the arrivals in that time                                   –
-  //   inside          z of the header, the exponent 1/z of states with free slots                  –
-  //   beyond          (I + scv)/2, the same for requests that queue                                –
-  //   held            slots, less those in which prompts are computed                              –
-  //   up              birth rate of state n − 1 over death rate of state n                         –
-  //   log_p, top      log of the weight p(n) of a state, and the largest so far                    –
-  //   last, ratio     weight of the last state with free slots; ratio of the states beyond it      –
-  //   tail, queued    Σ of these weights; Σ of weight times requests in the queue                  –
-  //   t               first token of a request that finds n decodes                                s
-  //
-  // All sums are relative to the weight of the most probable state so far, so that no weight overflows.
-  void states() {
-    const double present = mean_present();
-    const double stay = present / rate_;
-    const double spread =
-        bursts_.dispersion(Seconds::from_si(std::max(stay, costs_.prompts(0.0).own)));
-    const auto bounded = [](double z) { return std::clamp(z, kLeastDispersion, kMostDispersion); };
-    const double inside = bounded(1.0 + (spread - 1.0) / (1.0 + output_scv_));
-    const double beyond = bounded(0.5 * (spread + output_scv_));
-    const double held = std::max(1.0, slots_ - rate_ * costs_.prompts(micro(slots_)).own);
-    double log_p = 0.0;
-    double top = 0.0;
+  // States between those that were calculated. Times between decodes are relative to an iteration without prompts.
+  ServerState between(const Phase& phase, double d) {
+    const auto above = phase.at.lower_bound(d);
+    if (above != phase.at.end() && above->first == d) {
+      return above->second;
+    }
+    if (above == phase.at.end()) {
+      return std::prev(above)->second;
+    }
+    const auto below = std::prev(above);
+    if (!above->second.stable || below->first == 0.0) {
+      return below->first == 0.0 ? above->second : below->second;
+    }
+    const double share = (d - below->first) / (above->first - below->first);
+    ServerState s = below->second;
+    const auto mix = [&](double ServerState::*of) {
+      s.*of += share * (above->second.*of - below->second.*of);
+    };
+    for (const auto of :
+         {&ServerState::interval, &ServerState::variance, &ServerState::persistence,
+          &ServerState::iteration, &ServerState::share,
+          &ServerState::first, &ServerState::first_square, &ServerState::waits,
+          &ServerState::least}) {
+      mix(of);
+    }
+    for (std::size_t i = 0; i < s.interference.size(); ++i) {
+      s.interference[i] += share * (above->second.interference[i] - below->second.interference[i]);
+    }
+    return s;
+  }
+
+  // p_[i][n] for every phase i.
+  bool probabilities() {
+    std::vector<std::vector<double>> deaths(phases_.size());
+    const double tail = std::max(1.0, 2.0 * bursts_.limit);  // of clusters: how much slower it falls
+    for (std::size_t i = 0; i < phases_.size(); ++i) {
+      Phase& phase = phases_[i];
+      double p = 0.0;
+      double top = 0.0;
+      for (int n = 1; n < kMostStates && decodes_ > 0.0; ++n) {
+        const double d = std::min<double>(n, held_);
+        const ServerState s = between(phase, d);
+        const double death = d / (decodes_ * s.interval + interference(s));
+        deaths[i].push_back(death);
+        p += std::log(phase.rate / death);
+        top = std::max(top, p);
+        if ((p - top) / tail < std::log(kNegligible) && phase.rate < kFalls * death) {
+          break;
+        }
+      }
+    }
+    std::size_t states = 0;
+    for (const std::vector<double>& d : deaths) {
+      states = std::max(states, d.size());
+    }
+    if (states + 1 >= kMostStates && decodes_ > 0.0 && phases_.size() == 1 &&
+        phases_[0].rate >= deaths[0].back()) {
+      return false;
+    }
+    std::vector<base::queueing::BirthPhase> phases;
+    for (std::size_t i = 0; i < phases_.size(); ++i) {
+      while (deaths[i].size() < states) {
+        const double n = static_cast<double>(deaths[i].size() + 1);
+        const double d = std::min(n, held_);
+        const ServerState s = between(phases_[i], d);
+        deaths[i].push_back(d / (decodes_ * s.interval + interference(s)));
+      }
+      phases.push_back({phases_[i].rate, 1.0 / phases_[i].sojourn, deaths[i]});
+    }
+    p_ = base::queueing::modulated_birth_death(phases);
+    if (phases_.size() == 1 && bursts_.limit != 1.0 && states > 0) {
+      spread(p_[0], phases_[0].rate, deaths[0]);
+    }
+    return true;
+  }
+
+  // Arrivals that are not Poisson. If they cluster, clusters of a geometric number arrive at random, with the dispersion
+  // of the arrivals in a stay: F(n) = q F(n − 1) + λ(1 − q) p(n) is the flow over level n, and p(n + 1) = F(n)/death(n + 1).
+  // If they are regular, p(n)^(1/z).
+  void spread(std::vector<double>& p, double births, const std::vector<double>& deaths) {
+    double mean = 0.0;
+    for (std::size_t n = 0; n < p.size(); ++n) {
+      mean += p[n] * static_cast<double>(n);
+    }
+    const double dispersion = bursts_.dispersion(Seconds::from_si(mean / rate_));
+    if (dispersion > 1.0) {
+      const double q = (dispersion - 1.0) / (dispersion + 1.0);
+      double flow = 0.0;
+      p[0] = 1.0;
+      double top = 1.0;
+      for (std::size_t n = 0; n + 1 < p.size(); ++n) {
+        flow = q * flow + births * (1.0 - q) * p[n];
+        p[n + 1] = flow / deaths[n];
+        top = std::max(top, p[n + 1]);
+        if (top > 1e200) {
+          for (std::size_t m = 0; m <= n + 1; ++m) {
+            p[m] *= 1e-200;
+          }
+          flow *= 1e-200;
+          top *= 1e-200;
+        }
+      }
+    } else {
+      const double scv = workloads::squared_variation(s_.traffic->output);
+      const double z = std::max(0.1, 1.0 + (dispersion - 1.0) / (1.0 + scv));
+      const double top = *std::max_element(p.begin(), p.end());
+      for (double& x : p) {
+        x = x > 0.0 ? std::pow(x / top, 1.0 / z) : 0.0;
+      }
+    }
     double sum = 0.0;
+    for (const double x : p) {
+      sum += x;
+    }
+    for (double& x : p) {
+      x /= sum;
+    }
+  }
+
+  // Means over the states. Arrivals weigh a state by the rate of its phase, sequences by their number.
+  //
+  //   sequences   Σ p·D             rate   Σ p·D/C, decodes per second
+  //   behind      n − n' + 1: answers that a request waits for
+  void summarise(Solution& found) {
     double sequences = 0.0;
     double rate = 0.0;
-    double prefill_interference = 0.0;
-    double mean_prefill_interference = 0.0;
-    double intervals = 0.0;  // weighted by sequences
-    double interval_squares = 0.0;
-    double first = 0.0;
-    double first_square = 0.0;
-    const auto add = [&](double n, double weight, const PromptTimes& p,
-                         const MeanIteration& iteration) {
-      const double t = cycles_.first_token(n, rate_, p, iteration);
-      sum += weight;
-      sequences += weight * n;
-      rate += n > 0.0 ? weight * n / iteration.interval : 0.0;
-      prefill_interference += weight * iteration.prefill_interference;
-      mean_prefill_interference += weight * iteration.mean_prefill_interference;
-      first += weight * t;
-      first_square += weight * (t * t + cycles_.first_token_variance(n, rate_, p, iteration));
-      if (n > 0.0) {
-        intervals += weight * n * iteration.interval;
-        interval_squares += weight * n * iteration.interval * iteration.interval;
-      }
-    };
-    MeanIteration lone;  // for a request that finds no decodes
-    const MeanIteration after = cycles_.at(1.0, rate_, costs_.prompts(micro(1.0)));
-    lone.prefill_interference = after.prefill_interference;
-    lone.mean_prefill_interference = after.mean_prefill_interference;
-    add(0.0, 1.0, costs_.prompts(0.0), lone);
-    double last = 0.0;   // weight of the last state
-    double ratio = 0.0;  // of the weights of the states beyond it
-    if (decodes_ > 0.0) {
-      for (double n = 1.0;; n += 1.0) {
-        const PromptTimes p = costs_.prompts(micro(n));
-        const MeanIteration iteration = cycles_.at(n, rate_, p);
-        const double up =
-            rate_ * (decodes_ * iteration.interval + iteration.prefill_interference) / n;
-        log_p += std::log(up) / inside;
-        if (log_p > top) {
-          const double scale = std::exp(top - log_p);
-          for (double* each :
-               {&sum, &sequences, &rate, &prefill_interference, &mean_prefill_interference,
-                &intervals, &interval_squares, &first, &first_square}) {
-            *each *= scale;
-          }
-          top = log_p;
+    double intervals = 0.0;
+    double squares = 0.0;
+    double arrivals = 0.0;
+    for (std::size_t i = 0; i < phases_.size(); ++i) {
+      const Phase& phase = phases_[i];
+      std::map<double, double> weights;  // of the calculated states
+      double waiting = 0.0;              // probability, and moments of `behind`
+      double behind = 0.0;
+      double behind_square = 0.0;
+      for (std::size_t n = 0; n < p_[i].size(); ++n) {
+        const double p = p_[i][n];
+        if (p <= 0.0) {
+          continue;
         }
-        last = std::exp(log_p - top);
-        add(n, last, p, iteration);
-        if (n >= held) {
-          ratio = std::pow(std::min(up, kMostRatio), 1.0 / beyond);
-          break;
+        const double d = std::min(static_cast<double>(n), held_);
+        const ServerState s = n > 0 || decodes_ <= 0.0 ? between(phase, d) : phase.at.begin()->second;
+        const double seen = p * phase.rate;
+        arrivals += seen;
+        if (n > 0) {
+          sequences += p * d;
+          rate += p * d / s.interval;
+          intervals += p * d * s.interval;
+          squares += p * d * s.interval * s.interval;
         }
-        if (last < kNegligible && up < 1.0) {
-          break;
+        const double queue = static_cast<double>(n) - held_;
+        found.slot += seen * (queue >= 0.0 ? (queue + 1.0) * (decodes_ * s.interval) / d : 0.0);
+        const auto add = [&](double ServerState::*of, double weight) {
+          found.mean.*of += weight * (s.*of);
+        };
+        for (std::size_t j = 0; j < s.interference.size(); ++j) {
+          found.mean.interference[j] += seen * s.interference[j];
+        }
+        for (const auto of : {&ServerState::iteration, &ServerState::share, &ServerState::first, &ServerState::waits}) {
+          add(of, seen);
+        }
+        if (queue >= 0.0 && decodes_ > 0.0) {
+          waiting += seen;
+          behind += seen * (queue + 1.0);
+          behind_square += seen * (queue + 1.0) * (queue + 1.0);
+        } else {
+          weights[d] += seen;
+        }
+        if (n > 0) {
+          found.mean.variance += p * d * s.variance;
+          found.mean.persistence += p * d * s.persistence;
         }
       }
+      parts(found, phase, weights);
+      if (waiting > 0.0) {
+        const ServerState s = between(phase, held_);
+        const double each = decodes_ * s.interval / held_;  // s, between the ends of answers
+        const double mean = behind / waiting * each;
+        const double square = behind_square / waiting * each * each;
+        const double variance = s.first_square - s.first * s.first +
+                                std::max(0.0, square - mean * mean) + mean * each;
+        found.first.add(waiting, s.first + mean, variance, s.least);
+      }
     }
-    // Requests that wait for a slot: a geometric tail.
-    double queued = 0.0;
-    if (ratio > 0.0) {
-      const double tail = last * ratio / (1.0 - ratio);
-      const PromptTimes p = costs_.prompts(micro(held));
-      const MeanIteration iteration = cycles_.at(held, rate_, p);
-      add(held, tail, p, iteration);
-      queued = tail / (1.0 - ratio);
-      solution_.slot_waits = (last + tail) / sum;
+    for (double& each : found.mean.interference) {
+      each /= arrivals;
     }
-    if (decodes_ > 0.0) {
-      // Prefill interference slows short answers more, per decode.
-      const double interval = sequences / rate;
-      solution_.tpot = interval + mean_prefill_interference / sum;
-      solution_.present = rate_ * (decodes_ * interval + prefill_interference / sum);
+    for (double* of : {&found.slot, &found.mean.iteration, &found.mean.share, &found.mean.first, &found.mean.waits}) {
+      *of /= arrivals;
     }
-    solution_.slot = queued / sum / rate_;
-    solution_.first = first / sum;
-    solution_.first_variance =
-        std::max(0.0, first_square / sum - solution_.first * solution_.first);
     if (sequences > 0.0) {
+      found.mean.interval = sequences / rate;
+      found.mean.variance /= sequences;
+      found.mean.persistence /= sequences;
       const double mean = intervals / sequences;
-      solution_.interval_variance = std::max(0.0, interval_squares / sequences - mean * mean);
+      found.interval_variance = std::max(0.0, squares / sequences - mean * mean);
+      found.present = rate_ * (decodes_ * found.mean.interval + interference(found.mean));
     }
+    found.present = std::min(found.present, held_);
+    found.running = std::min(slots_, found.present + rate_ * (found.mean.first - found.mean.waits));
   }
 
-  // The number of decodes with which Little's law holds, if it is always at its mean.
-  double mean_present() {
-    if (decodes_ == 0.0) {
-      return 0.0;
+  // TTFT given the number of decodes: a part for the states about each calculated one.
+  void parts(Solution& found, const Phase& phase, const std::map<double, double>& weights) {
+    std::map<double, double> shares;
+    for (const auto& [d, weight] : weights) {
+      const auto above = phase.at.lower_bound(d);
+      if (above == phase.at.end()) {
+        shares[std::prev(above)->first] += weight;
+      } else if (above->first == d || above == phase.at.begin()) {
+        shares[above->first] += weight;
+      } else {
+        const auto below = std::prev(above);
+        const double share = (d - below->first) / (above->first - below->first);
+        shares[above->first] += share * weight;
+        shares[below->first] += (1.0 - share) * weight;
+      }
     }
-    const auto grows = [&](double n) {
-      const MeanIteration iteration = cycles_.at(n, rate_, costs_.prompts(micro(n)));
-      return rate_ * (decodes_ * iteration.interval + iteration.prefill_interference) > n;
-    };
-    // There may be several solutions. A server that starts empty stays at the least one.
-    double least = 0.0;
-    double most = std::min(1.0, slots_);
-    while (most < slots_ && grows(most)) {
-      least = most;
-      most = std::min(1.5 * most, slots_);
+    for (const auto& [d, weight] : shares) {
+      const ServerState& s = phase.at.at(d);
+      if (s.stable) {
+        found.first.add(weight, s.first, s.first_square - s.first * s.first, s.least);
+      }
     }
-    for (int i = 0; i < kBisections && most - least > 1e-3 * most; ++i) {
-      const double n = 0.5 * (least + most);
-      (grows(n) ? least : most) = n;
-    }
-    return most;
   }
 
   workloads::Burstiness bursts_;
-  double rate_ = 0;  // requests per second of one replica
-  Solution solution_;
+  double rate_ = 0;  // 1/s, of a replica
+  double held_ = 0;  // n'
+  std::vector<Phase> phases_;
+  std::vector<std::vector<double>> p_;
 };
 
 }  // namespace

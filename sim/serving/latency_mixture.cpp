@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/latency_mixture.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace roofcast::sim {
+
+void LatencyMixture::add(double weight, double mean, double variance, double least) {
+  if (weight > 0.0) {
+    parts_.push_back({weight, mean, std::max(0.0, variance), std::min(least, mean)});
+    weight_ += weight;
+  }
+}
+
+void LatencyMixture::shift(double mean, double variance, double least) {
+  for (Part& part : parts_) {
+    part.mean += mean;
+    part.variance += variance;
+    part.least += least;
+  }
+}
+
+void LatencyMixture::merge(double share, const LatencyMixture& other) {
+  for (Part& part : parts_) {
+    part.weight *= share / weight_;
+  }
+  for (const Part& part : other.parts_) {
+    parts_.push_back(part);
+    parts_.back().weight *= (1.0 - share) / other.weight_;
+  }
+  weight_ = 1.0;
+}
+
+double LatencyMixture::variance() const {
+  double squares = 0.0;
+  for (const Part& part : parts_) {
+    squares += part.weight * (part.mean * part.mean + part.variance);
+  }
+  return std::max(0.0, squares / weight_ - mean() * mean());
+}
+
+double LatencyMixture::mean() const {
+  double sum = 0.0;
+  for (const Part& part : parts_) {
+    sum += part.weight * part.mean;
+  }
+  return sum / weight_;
+}
+
+double LatencyMixture::share_within(double time) const {
+  double sum = 0.0;
+  for (const Part& part : parts_) {
+    const double beyond = part.mean - part.least;
+    const double ninth = beyond > 0.0 ? part.variance / (9.0 * beyond * beyond) : 0.0;
+    if (ninth < 1e-12) {
+      sum += time >= part.mean ? part.weight : 0.0;
+    } else if (time > part.least) {
+      const double normal =
+          (std::cbrt((time - part.least) / beyond) - (1.0 - ninth)) / std::sqrt(ninth);
+      sum += 0.5 * part.weight * std::erfc(-normal / std::sqrt(2.0));
+    }
+  }
+  return sum / weight_;
+}
+
+base::Seconds LatencyMixture::quantile(double share) const {
+  double least = 0.0;
+  double most = 0.0;
+  for (const Part& part : parts_) {
+    most = std::max(most, part.mean + 8.0 * std::sqrt(part.variance));
+  }
+  constexpr int kBisections = 40;
+  for (int i = 0; i < kBisections && most - least > 1e-5 * most; ++i) {
+    const double middle = 0.5 * (least + most);
+    (share_within(middle) < share ? least : most) = middle;
+  }
+  return base::Seconds::from_si(most);
+}
+
+}  // namespace roofcast::sim

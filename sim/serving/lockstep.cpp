@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/lockstep.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <deque>
+#include <limits>
+
+#include "sim/serving/server.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+using base::Seconds;
+
+constexpr double kWarmUp = 4.0;     // answers of each client that are not counted
+constexpr double kCounted = 4.0;    // answers of each client that are
+constexpr double kMostGroups = 48;  // of one round of all clients; beyond, iterations are taken together
+constexpr int kMostEvents = 20000;
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// A time as a function of a number, linear between the places where it was calculated.
+class Line {
+ public:
+  void add(double at, double value) { points_.push_back({at, value}); }
+  double operator()(double at) const {
+    std::size_t i = 1;
+    while (i + 1 < points_.size() && points_[i].first < at) {
+      ++i;
+    }
+    if (points_.size() < 2) {
+      return points_.front().second;
+    }
+    const auto& [a, from] = points_[i - 1];
+    const auto& [b, to] = points_[i];
+    return from + (std::max(at, points_.front().first) - a) / (b - a) * (to - from);
+  }
+
+ private:
+  std::vector<std::pair<double, double>> points_;
+};
+
+class Solver : Server {
+ public:
+  Solver(const ScenarioView& s, double slots, Workspace& workspace) : Server(s, slots, workspace) {
+    const std::int64_t clients = s.traffic->concurrency;
+    const double used = std::min(replicas_, static_cast<double>(clients));
+    front_ends_ *= used / replicas_;
+    replicas_ = used;
+    clients_ = static_cast<double>(clients) / replicas_;
+    running_ = std::min(clients_, slots_);
+    prompt_ = static_cast<double>(s.traffic->input_tokens - s.traffic->cached_tokens);
+    first_ = costs_.prompts_first();
+    query_ = static_cast<double>(s.serving->speculation.query_tokens());
+    time_iterations();
+  }
+
+  SteadyState solve() {
+    arrive(clients_, 0.0);
+    const double counted = kCounted * clients_;
+    double left = kWarmUp * clients_ + counted;
+    for (int event = 0; event < kMostEvents && left > 0.0; ++event) {
+      const double begun = served_;
+      step();
+      left -= served_ - begun;
+      counting_ = left <= counted;
+    }
+    return result();
+  }
+
+ private:
+  // Prompts that wait, the last one `spacing` · (count − 1) after the first.
+  struct Waiting {
+    double count = 0;
+    double sent = 0;      // s, the clients sent them
+    double first = 0;     // s, the scheduler has the first one
+    double spacing = 0;   // s
+  };
+  // Sequences that decode together.
+  struct Group {
+    double count = 0;
+    double ends = 0;   // iteration of the last token
+    double began = 0;  // s, clients have the first token
+  };
+  struct Sample {
+    double value = 0;
+    double weight = 0;
+  };
+
+  void time_iterations() {
+    const double most = decodes_ > 0.0 ? running_ : 0.0;
+    if (most > 0.0) {
+      double last = 0.0;
+      for (const double share : {0.0, 0.25, 0.5, 1.0}) {
+        const double b = std::max(1.0, std::round(micro(std::max(1.0, share * most))));
+        if (b > last) {
+          const IterationTime t = costs_.time(costs_.decode_batch(static_cast<std::int64_t>(b)));
+          alone_.add(b, std::max(t.latency, stages_ * t.period));
+          last = b;
+        }
+      }
+    }
+    const double decodes = first_ ? 0.0 : std::round(micro(0.9 * most));
+    const auto d = static_cast<std::int64_t>(decodes);
+    const double without = d > 0 ? alone_(decodes) : 0.0;
+    whole_ = std::max(1.0, std::floor(budget(most) / prompt_));
+    const double fits = std::min(whole_, std::max(1.0, clients_));
+    double last = 0.0;
+    for (const double n : {1.0, std::round(0.5 * fits), fits}) {
+      if (n > last) {
+        const IterationTime t = costs_.time(costs_.prompts_of(d, n));
+        extra_.add(n, std::max(0.0, std::max(t.latency, stages_ * t.period) - without));
+        last = n;
+      }
+    }
+    together_ = std::max(1.0, std::ceil(clients_ / whole_ / kMostGroups));
+  }
+
+  // Tokens of a round of all micro-batches and ranks that b decodes leave to prompts.
+  double budget(double b) const {
+    const auto tokens = static_cast<double>(s_.serving->limits.max_tokens_per_iteration);
+    const double taken = first_ ? 0.0 : b * query_;
+    return std::max(1.0, ranks_ * stages_ * tokens - taken);
+  }
+
+  double alone(double b) const { return b > 0.0 ? alone_(micro(b)) : 0.0; }
+
+  // Prompts of clients that have their answers at `now`.
+  void arrive(double count, double now) {
+    const double each = intake() * front_ends_;
+    front_ = std::max(front_, now) + each;
+    waiting_.push_back(
+        {count, now, front_ + s_.serving->stack.request_overhead.si(), each});
+    front_ += (count - 1.0) * each;
+  }
+
+  // Prompts that the scheduler has, as far as there are slots.
+  double ready() const {
+    double count = 0.0;
+    for (const Waiting& w : waiting_) {
+      if (w.first > now_) {
+        break;
+      }
+      const double come =
+          w.spacing > 0.0 ? std::floor((now_ - w.first) / w.spacing + 1e-9) + 1.0 : w.count;
+      count += std::min(w.count, come);
+    }
+    return std::min(count, slots_ - b_);
+  }
+
+  void step() {
+    const double n = ready();
+    if (n > 1e-6) {
+      prompts(n);
+      return;
+    }
+    const double next = b_ >= slots_ || waiting_.empty() ? kNever : waiting_.front().first;
+    if (b_ <= 0.0) {
+      now_ = std::max(now_, next);
+      return;
+    }
+    // Iterations without prompts, until one arrives or a group ends.
+    const double t = alone(b_);
+    const double until = next > now_ ? std::ceil((next - now_) / t - 1e-9) : 1.0;
+    const double count = std::max(1.0, std::min(until, groups_.front().ends - iteration_));
+    now_ += count * t;
+    iteration_ += count;
+    messages(count * b_, b_);
+    end_groups();
+  }
+
+  // One iteration with prompts, or several that follow each other.
+  void prompts(double n) {
+    const double tokens = budget(b_);
+    const bool cut = s_.serving->policy.chunked_prompts || prompt_ > tokens;
+    const double fit = cut ? tokens / prompt_ : std::floor(tokens / prompt_);
+    double iterations = std::max(1.0, std::ceil((std::min(n, std::max(fit, 1.0)) - done_) / fit - 1e-9));
+    if (fit >= 1.0) {
+      iterations = std::clamp(std::floor(n / fit), 1.0, together_);
+    }
+    // `done_` is the share of the next prompt that is computed.
+    double whole = std::min(n, std::floor(done_ + iterations * fit + 1e-9));
+    whole = std::max(whole, std::min(n, 1.0));
+    const double share = std::min(n, iterations * fit);  // prompts' worth of tokens
+    done_ = n > whole && cut ? std::clamp(done_ + share - whole, 0.0, 0.999) : 0.0;
+    const double t = (first_ ? 0.0 : alone(b_)) + extra_(std::max(share / iterations, 0.01));
+    now_ += iterations * t;
+    if (!first_) {
+      iteration_ += iterations;
+    }
+    messages((first_ ? 0.0 : b_) * iterations + whole, (first_ ? 0.0 : b_) + whole);
+    served_ += whole;
+    double left = whole;
+    while (left > 1e-9) {
+      Waiting& w = waiting_.front();
+      const double taken = std::min(left, w.count);
+      if (counting_) {
+        ttft_.push_back({front_ - w.sent, taken});
+      }
+      left -= taken;
+      w.count -= taken;
+      w.first += taken * w.spacing;
+      if (w.count <= 1e-9) {
+        waiting_.pop_front();
+      }
+    }
+    if (decodes_ > 0.0) {
+      b_ += whole;
+      groups_.push_back({whole, iteration_ + decodes_, front_});
+    } else {
+      arrive(whole, front_);
+    }
+    end_groups();
+  }
+
+  // Messages of iterations that have ended, and of the last of them.
+  void messages(double tokens, double last) {
+    const double each = message_time() * front_ends_ * s_.serving->speculation.tokens_per_iteration();
+    front_ = std::max(front_ + (tokens - last) * each, now_) + last * each;
+  }
+
+  void end_groups() {
+    while (!groups_.empty() && groups_.front().ends <= iteration_ + 1e-6) {
+      const Group group = groups_.front();
+      groups_.pop_front();
+      b_ -= group.count;
+      if (counting_) {
+        tpot_.push_back({(front_ - group.began) / decodes_, group.count});
+      }
+      arrive(group.count, front_);
+    }
+    if (b_ < 1e-9) {
+      b_ = 0.0;
+    }
+  }
+
+  static double mean_of(const std::vector<Sample>& samples) {
+    double sum = 0.0;
+    double weight = 0.0;
+    for (const Sample& s : samples) {
+      sum += s.value * s.weight;
+      weight += s.weight;
+    }
+    return sum / weight;
+  }
+
+  SteadyState result() {
+    Solution found;
+    SteadyState r;
+    for (const Sample& s : ttft_) {
+      found.first.add(s.weight, s.value, prompt_variance(), 0.0);
+    }
+    return finish(found, r);
+  }
+
+  // s², of the time of a prompt by its own length.
+  double prompt_variance() const {
+    const double own = extra_(1.0);
+    return workloads::squared_variation(s_.traffic->input) * own * own;
+  }
+
+  SteadyState finish(Solution& found, SteadyState& r) {
+    LatencyMixture tpot;
+    const double a_token =
+        decodes_ > 0.0 ? decodes_ / static_cast<double>(s_.traffic->output_tokens - 1) : 0.0;
+    for (const Sample& s : tpot_) {
+      tpot.add(s.weight, a_token * s.value, 0.0, 0.0);
+    }
+    const double first = mean_of(ttft_);
+    const double stay = decodes_ > 0.0 ? mean_of(tpot_) * decodes_ : 0.0;
+    found.rate = clients_ / (first + stay);
+    found.present = std::min(running_, found.rate * stay);
+    found.running = running_;
+    found.mean.interval = decodes_ > 0.0 ? mean_of(tpot_) : 0.0;
+    found.mean.first = extra_(1.0) + alone(found.present);
+    const double waited =
+        std::max(0.0, first - found.mean.first - s_.serving->stack.request_overhead.si() - intake());
+    (clients_ > slots_ ? found.slot : found.mean.waits) = waited;
+    found.mean.first += found.mean.waits;
+    const double prompts = std::min(whole_, std::max(1.0, found.rate * alone(found.present)));
+    found.mean.share =
+        decodes_ > 0.0 ? std::min(1.0, found.rate * found.mean.interval / prompts) : 1.0;
+    report(found, found.first, tpot, r);
+    r.throughput_limit = clients_ > running_ ? Limit::slots : r.tpot_limit;
+    return r;
+  }
+
+  double clients_ = 1;  // C, clients of one replica
+  double running_ = 1;  // the most of them that have a slot
+  double prompt_ = 1;   // tokens of a prompt
+  double whole_ = 1;    // prompts that fit in an iteration
+  double query_ = 1;
+  double together_ = 1;  // iterations with prompts that are taken at once
+  bool first_ = false;   // prompts run alone
+  Line alone_;           // s, iteration of so many decodes of a micro-batch
+  Line extra_;           // s, what so many prompts add
+
+  double now_ = 0;        // s
+  double front_ = 0;      // s, when the front end is free
+  double iteration_ = 0;  // iterations with decodes so far
+  double b_ = 0;          // sequences that decode
+  double done_ = 0;
+  double served_ = 0;  // prompts
+  bool counting_ = false;
+  std::deque<Waiting> waiting_;
+  std::deque<Group> groups_;
+  std::vector<Sample> ttft_;
+  std::vector<Sample> tpot_;
+};
+
+}  // namespace
+
+SteadyState lockstep(const ScenarioView& scenario, double slots, Workspace& workspace) {
+  return Solver(scenario, slots, workspace).solve();
+}
+
+}  // namespace roofcast::sim

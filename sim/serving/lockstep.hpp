@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Steady state of continuous batching in a closed loop with answers of equal lengths.
+//
+// Clients whose prompts are complete in the same iteration get their answers in the same iteration, O iterations later,
+// and send their next prompts together. They stay in step for ever. Nothing about it is random, so the groups are
+// followed from the first burst on, until each client has had several answers:
+//
+//   iteration   decodes of all running groups, and waiting prompts, first come, first served, in the rest of the token
+//               budget, or alone where the scheduler runs prompts first
+//   join        prompts that are complete become a group: it decodes in the next O iterations
+//   end         the clients of a group have their last token. They send again: messages, request overhead and intake go
+//               through the front end one after the other
+//   slot        a prompt waits until fewer than n sequences run
+//
+// TTFT and TPOT are those of the groups of the last requests. A group that ends while a long iteration with prompts runs
+// waits for it, and with it every group behind: so a delay of d between an answer and the next prompt can cost d/t
+// iterations with prompts, and not d.
+//
+//   symbol   meaning                                                                            unit
+//   O        decode iterations of an answer                                                     –
+//   n        slots (sim/serving/server.hpp)                                                     –
+//   d        delay from an answer to the next prompt in the scheduler                           s
+//   t        iteration without prompts                                                          s
+//
+// Prompts count with their mean length. Where there are many groups, several iterations with prompts are taken at once.
+#pragma once
+
+#include "sim/result/steady_state.hpp"
+
+namespace roofcast::sim {
+
+// `slots` is as in open_loop().
+SteadyState lockstep(const ScenarioView& scenario, double slots, Workspace& workspace);
+
+}  // namespace roofcast::sim

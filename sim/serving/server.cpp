@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/server.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/serving/iteration_mix.hpp"
+#include "workloads/traffic/length_cells.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+using base::Seconds;
+namespace queueing = base::queueing;
+
+constexpr double kMostLoad = 0.98;  // of prompts alone, with a steady state
+constexpr double kUsualUnits = 12.0;
+constexpr int kRounds = 10;
+constexpr double kExact = 0.003;  // of a saturation
+constexpr double kMany = 64.0;   // prompts of an iteration
+
+double square(double x) { return x * x; }
+
+// Share of the variance of a slowly changing quantity that its mean over a time x keeps. Its correlation fades as e^(−t),
+// with times relative to the stay of a request.
+double kept(double x) { return x < 1e-3 ? 1.0 : 2.0 * (x - 1.0 + std::exp(-x)) / (x * x); }
+
+}  // namespace
+
+double held_tokens(const ScenarioView& s) {
+  const workloads::Traffic& t = *s.traffic;
+  const double f = s.serving->policy.reserves == workloads::Reservation::request
+                       ? std::min(1.0, s.serving->policy.reserved_output)
+                       : 0.0;
+  return static_cast<double>(t.input_tokens) +
+         0.5 * (1.0 + f * f) * static_cast<double>(t.output_tokens) *
+             (1.0 + workloads::squared_variation(t.output));
+}
+
+Server::Server(const ScenarioView& s, double slots, Workspace& workspace)
+    : s_(s),
+      workspace_(workspace),
+      costs_(s, workspace),
+      replicas_(static_cast<double>(s.serving->replicas)),
+      front_ends_(replicas_),
+      ranks_(static_cast<double>(s.mapping->data_parallel)),
+      stages_(static_cast<double>(s.mapping->pipeline_parallel)),
+      decodes_(s.serving->speculation.steps(s.traffic->output_tokens - 1)) {
+  const workloads::SchedulerLimits& limits = s.serving->limits;
+  slots_ = ranks_ *
+           std::min({slots, static_cast<double>(limits.max_sequences),
+                     static_cast<double>(std::max<std::int64_t>(
+                         1, limits.max_tokens_per_iteration /
+                                s.serving->speculation.query_tokens()))});
+  double all = 0.0;
+  const auto add = [&](double tokens, double weight) {
+    if (const double decodes = s.serving->speculation.steps(std::llround(tokens) - 1);
+        decodes > 0.0) {
+      answers_.push_back({decodes, weight});
+      all += weight;
+    }
+  };
+  if (s.traffic->output.shape == workloads::Lengths::Shape::fixed) {
+    add(static_cast<double>(s.traffic->output_tokens), 1.0);
+  } else {
+    for (const workloads::WeightedLength& cell : workloads::cells_of(s.traffic->output)) {
+      add(cell.tokens, cell.weight);
+    }
+  }
+  for (Answer& answer : answers_) {
+    answer.weight /= all;
+  }
+}
+
+double Server::interference(const ServerState& state, double decodes) {
+  const double last = static_cast<double>(state.interference.size());
+  return state.interference[static_cast<std::size_t>(std::clamp(decodes, 1.0, last)) - 1];
+}
+
+double Server::interference(const ServerState& state) const {
+  double sum = 0.0;
+  for (const Answer& answer : answers_) {
+    sum += answer.weight * interference(state, answer.decodes);
+  }
+  return sum;
+}
+
+double Server::micro(double decodes) const {
+  return decodes <= 0.0 ? 0.0 : std::max(1.0, decodes / (ranks_ * stages_));
+}
+
+double Server::intake() const {
+  return workloads::intake_time(s_.serving->stack, static_cast<double>(s_.traffic->input_tokens))
+      .si();
+}
+
+double Server::message_time() const {
+  return s_.serving->stack.message_overhead.si() /
+         static_cast<double>(s_.serving->policy.stream_interval);
+}
+
+double Server::messages() const {
+  return static_cast<double>(s_.traffic->output_tokens) * message_time();
+}
+
+FrontEndLoad Server::front_end(double rate, double present) const {
+  const double tokenising = intake() - s_.serving->stack.intake_overhead.si();
+  return {.rate = rate * front_ends_,
+          .intake = intake(),
+          .intake_square =
+              square(intake()) + workloads::squared_variation(s_.traffic->input) * square(tokenising),
+          .messages = rate * front_ends_ * messages(),
+          .burst = present * s_.serving->speculation.tokens_per_iteration() * message_time()};
+}
+
+// What clients send while a batch runs. Each iteration with decodes lets r send, whose prompts come a delay d later.
+// The first long batch with prompts gathers what the `gap` batches before it let send; `gap` batches after it get none.
+//
+//   symbol   meaning                                                                            unit
+//   r        requests that end in an iteration with decodes                                     –
+//   gap      batches without prompts in a delay, as far as prompts take longer                  –
+//   a        arrivals in a batch without prompts: a + r·gap·(1 − e^(−a)) = r                    –
+//   own      requests that a batch with prompts lets send: 0 or r                               –
+//   first    share of the batches with prompts that follow one without                          –
+void Server::of_clients(const Load& load, queueing::BatchQueue& queue) {
+  const double r = load.rate;
+  const double d = load.delay;
+  const double t = queue.times[0];
+  const double longer = d > 0.0 ? std::clamp((queue.times[1] - t) / d, 0.0, 1.0) : 0.0;
+  const double gap = longer * (d / t - 0.5 * std::min(1.0, d / t));
+  double a = r / (1.0 + r * gap);
+  for (int i = 0; i < kRounds; ++i) {
+    const double none = std::exp(-a);
+    a -= (a + r * gap * (1.0 - none) - r) / (1.0 + r * gap * none);
+  }
+  const double own = queue.alone ? 0.0 : r;  // of a batch with prompts
+  queue.first = 1.0 / (1.0 + (1.0 - std::exp(-own - r * gap)) * std::exp(own));
+  for (std::size_t s = 0; s < queue.times.size(); ++s) {
+    queue.arrivals.push_back(s == 0 ? a : own + r * gap);
+    queue.later.push_back(s == 0 ? a : own);
+    queue.elapsed.push_back(s == 0 ? (d < t ? d : -1.0)
+                                   : d * (own + 0.5 * queue.first * r * gap) /
+                                         std::max(own + queue.first * r * gap, 1e-9));
+  }
+}
+
+// Prompts of an iteration if as many arrive in each as it has: a(T(s)) = s.
+double Server::usual_prompts(const PromptIterations& prompts, const Load& load) {
+  double usual = load.rate;
+  const double k = static_cast<double>(prompts.times.size() - 1);
+  for (int i = 0; i < 6 && !load.closed; ++i) {
+    const double units = std::min(k, usual * prompts.units);
+    usual = load.rate * prompts.times[static_cast<std::size_t>(std::ceil(units))];
+  }
+  return usual;
+}
+
+// The chain of iterations with D decodes.
+//
+//   together   prompts of an iteration, a first guess          period   s, from one decode of a sequence to the next,
+//   alone      s, iteration without prompts                             over that of an iteration: micro-batches in flight
+ServerState Server::state(double decodes, const Load& load) {
+  const double d = decodes_ > 0.0 ? micro(decodes) : 0.0;
+  const IterationTime alone = costs_.decode(d);
+  PromptIterations prompts;
+  double together = load.closed ? load.rate : load.rate * std::max(alone.period, 1e-9);
+  for (int i = 0; i < 3; ++i) {
+    prompts = costs_.with_prompts(d, together);
+    const double usual = usual_prompts(prompts, load);
+    if (prompts.whole || usual * prompts.units < kUsualUnits) {
+      break;
+    }
+    together = std::max(2.0 * together, usual);
+  }
+  const std::size_t k = prompts.times.size() - 1;
+  ServerState r;
+  r.least = prompts.times[std::min<std::size_t>(1, k)] * prompts.latency;
+  const double ends = prompts.units * load.rate * (load.closed ? 1.0 : prompts.times[k]);
+  if (ends > kMostLoad * static_cast<double>(k)) {
+    r.stable = false;
+    return r;
+  }
+  const bool first = costs_.prompts_first();
+  queueing::BatchQueue queue;
+  queue.times = prompts.times;
+  queue.sizes = prompts.sizes;
+  queue.alone = first;
+  for (std::size_t s = 0; s <= k && !load.closed; ++s) {
+    queue.arrivals.push_back(load.rate * prompts.times[s]);
+    if (load.bursts.limit != 1.0) {
+      queue.bursts.push_back(
+          std::max(0.02, load.bursts.dispersion(Seconds::from_si(prompts.times[s]))));
+    }
+  }
+  if (load.closed) {
+    of_clients(load, queue);
+  }
+  const queueing::BatchQueueStates states(queue); if (getenv("DBG")) fprintf(stderr, "  d %g rate %g k %zu T0 %g T1 %g Tk %g units %g mean %g gap %g share %g\n", decodes, load.rate, k, prompts.times[0], prompts.times[1], prompts.times[k], prompts.units, states.mean(), states.gap(), states.busy());
+  const queueing::BatchQueueStates::Stay stay = states.stay(prompts.requests);
+  r.iteration = states.mean();
+  r.share = states.busy();
+  const double more = r.least - prompts.times[std::min<std::size_t>(1, k)];  // s, other stages
+  r.first = stay.mean + more;
+  r.first_square = stay.square + 2.0 * more * stay.mean + more * more;
+  r.waits = stay.waits;
+  if (d > 0.0) {
+    const double in_flight = std::min(std::max(decodes, 1.0), stages_);
+    r.interval = std::max(states.gap() + alone.latency - alone.period, in_flight * states.gap());
+    r.variance = std::max(0.0, states.gap_square() - square(states.gap()));
+    r.persistence = load.closed || first ? 0.0
+                                : std::min(0.9, load.rate * prompts.units *
+                                                    (prompts.times[k] - prompts.times[0]) /
+                                                    static_cast<double>(k));
+    r.interference = states.interference();
+    for (double& each : r.interference) {
+      each *= in_flight;
+    }
+  }
+  return r;
+}
+
+double Server::own(double decodes) {
+  const PromptIterations prompts = costs_.with_prompts(micro(decodes), 1.0);
+  const auto k = static_cast<double>(prompts.times.size() - 1);
+  const double batches = std::max(1.0, prompts.units / k);
+  return batches * prompts.times[1] * prompts.latency;
+}
+
+double Server::slots_for_decodes(double rate) {
+  return std::max(1.0, slots_ - rate * own(slots_));
+}
+
+// The largest rate at which decodes keep up, by the method of false position, with all slots taken. If prompts are the
+// bottleneck there, fewer decodes leave them more of an iteration.
+double Server::saturation(const workloads::Burstiness& bursts) {
+  const double front = (intake() + messages()) * front_ends_;
+  const double ceiling = front > 0.0 ? 1.0 / front : std::numeric_limits<double>::infinity();
+  double best = 0.0;
+  double held = decodes_ > 0.0 ? slots_ : 0.0;
+  for (int tries = 0; tries < 3; ++tries, held = std::max(1.0, 0.25 * held)) {
+    const PromptIterations p = costs_.with_prompts(micro(held), kMany);
+    const double prompts = kMostLoad * static_cast<double>(p.times.size() - 1) /
+                           (p.units * p.times.back());  // 1/s, prompts without end
+    if (decodes_ <= 0.0) {
+      best = prompts;
+      break;
+    }
+    // Share of the slots that decodes need at this rate.
+    const auto needs = [&](double rate) {
+      const ServerState at = state(held, {.rate = rate, .bursts = bursts});
+      return at.stable ? rate * (decodes_ * at.interval + interference(at) + at.first - at.waits) / held
+                       : std::numeric_limits<double>::infinity();
+    };
+    double least = 0.0;
+    double most = prompts;
+    double rate = std::min(0.7 * prompts, held / (decodes_ * costs_.decode(micro(held)).latency));
+    for (int i = 0; i < kRounds && most - least > kExact * most; ++i) {
+      const double share = needs(rate);
+      (share < 1.0 ? least : most) = rate;
+      if (std::abs(share - 1.0) < kExact) {
+        least = rate;
+        break;
+      }
+      const double next = rate / std::sqrt(share);
+      rate = next > least && next < most ? next : 0.5 * (least + most);
+    }
+    best = std::max(best, least);
+    if (least < 0.9 * prompts || held < 8.0) {
+      break;
+    }
+  }
+  return std::min(ceiling, best);
+}
+
+// With D decodes, a prompt waits if its length is among the last D tokens of the budget. It lacks between 0 and D
+// tokens, evenly distributed, so it waits for the rest of a stay in the batch. Requests that arrive in that time wait
+// for what is left of it. In a closed loop fewer and fewer clients are left to arrive, so they count half.
+//
+//   symbol     meaning                                                                     unit
+//   rows       D, tokens of the decodes of a rank                                          tokens
+//   up_to      share of prompts of at most so many new tokens                              –
+//   chance     probability that a prompt does not fit                                      –
+//   decoding   E[S], mean stay of a decode in the batch                                    s
+//   second     E[S²]/E[S]², third  E[S³]/E[S]³                                             –
+//   rest       E[S²]/2E[S], mean rest of a stay; its mean square is E[S³]/3E[S]            s
+//   behind     wait of those that arrive during the rest: λ·E[S³]/6E[S]                    s
+Server::Blocking Server::blocking(double rate, double present, double decoding,
+                                                bool clients) const {
+  const workloads::Traffic& t = *s_.traffic;
+  const std::int64_t budget = s_.serving->limits.max_tokens_per_iteration;
+  const double rows =
+      present / ranks_ * static_cast<double>(s_.serving->speculation.query_tokens());
+  if (s_.serving->policy.chunked_prompts || costs_.prompts_first() || rows < 1.0) {
+    return {};
+  }
+  const auto up_to = [&](std::int64_t tokens) {
+    if (t.input.shape == workloads::Lengths::Shape::fixed) {
+      return t.input_tokens <= tokens + t.cached_tokens ? 1.0 : 0.0;
+    }
+    return workloads::share_up_to(t.input, tokens + t.cached_tokens);
+  };
+  const double chance = up_to(budget) - up_to(budget - std::llround(rows));
+  double second = 1.0;
+  double third = 1.0;
+  if (t.output.shape != workloads::Lengths::Shape::fixed) {
+    third = 0.0;
+    second = 1.0 + workloads::squared_variation(t.output);
+    for (const workloads::WeightedLength& cell : workloads::cells_of(t.output)) {
+      const double times = cell.tokens / static_cast<double>(t.output_tokens);
+      third += cell.weight * times * times * times;
+    }
+  }
+  const double rest = 0.5 * second * decoding;
+  const double behind = rate / ranks_ * third / 6.0 * decoding * decoding;
+  return {chance * (rest + (clients ? 0.5 : 1.0) * behind),
+          std::min(1.0, chance * (1.0 + rate / ranks_ * rest))};
+}
+
+// A wait that happens with a probability and is then exponential.
+void Server::add_blocking(Solution& found, const Blocking& blocking) {
+  if (blocking.chance <= 0.0) {
+    return;
+  }
+  const double wait = blocking.wait / blocking.chance;
+  LatencyMixture waits = found.first;
+  waits.shift(wait, wait * wait, 0.0);
+  found.first.merge(1.0 - blocking.chance, waits);
+  found.slot += blocking.wait;
+}
+
+// Means and percentiles of a solution.
+//
+//   ahead     s, before the scheduler has the request: overhead, intake, wait for the front end
+//   shown     s, until the client has the tokens of the first iteration
+//   a_token   iterations per output token
+void Server::report(Solution& found, SteadyState& r) {
+  const workloads::Stack& stack = s_.serving->stack;
+  const FrontEndLoad load = front_end(found.rate, found.present);
+  const double tokenising = intake() - stack.intake_overhead.si();
+  const double shown =
+      load.delay((costs_.prompts_first() ? 0.0 : load.burst) + message_time());
+  const double ahead = stack.request_overhead.si() + intake() + shown;
+  const double busy = load.load();
+  const double variance = workloads::squared_variation(s_.traffic->input) * square(tokenising) +
+                          (busy > 0.0 ? square(found.front) * (2.0 / busy - 1.0) : 0.0);
+  LatencyMixture ttft = found.first;
+  ttft.shift(ahead + found.front, variance, ahead);
+  LatencyMixture tpot;
+  if (decodes_ > 0.0) {
+    const double a_token = decodes_ / static_cast<double>(s_.traffic->output_tokens - 1);
+    const double persistent = (1.0 + found.mean.persistence) / (1.0 - found.mean.persistence);
+    const double least = a_token * costs_.decode(micro(1.0)).latency;
+    for (const Answer& answer : answers_) {
+      const double n = answer.decodes;
+      tpot.add(answer.weight, a_token * (found.mean.interval + interference(found.mean, n) / n),
+               square(a_token) * (found.interval_variance * kept(n / decodes_) +
+                                  found.mean.variance * std::min(n, persistent) / n),
+               least);
+    }
+  }
+  report(found, ttft, tpot, r);
+}
+
+void Server::report(const Solution& found, const LatencyMixture& ttft, const LatencyMixture& tpot,
+                    SteadyState& r) {
+  r.ttft_mean = Seconds::from_si(ttft.mean());
+  r.ttft_p50 = ttft.quantile(0.5);
+  r.ttft_tail = ttft.tail();
+  r.tokens_per_iteration = 1.0;
+  if (decodes_ > 0.0) {
+    r.tokens_per_iteration = s_.serving->speculation.tokens_per_iteration();
+    r.tpot = Seconds::from_si(tpot.mean());
+    r.tpot_tail = tpot.tail();
+  }
+  r.requests_per_second = found.rate * replicas_;
+  r.decode_batch = found.present / ranks_;
+  r.running = found.running / ranks_;
+  r.end_to_end =
+      r.ttft_mean + Seconds::from_si(decodes_ * found.mean.interval + interference(found.mean));
+  r.attainment = attainment(found, ttft, tpot);
+  report_iterations(found, r);
+}
+
+// The objectives are met together. TTFT and TPOT are taken as independent.
+double Server::attainment(const Solution& found, const LatencyMixture& ttft,
+                          const LatencyMixture& tpot) const {
+  const workloads::Objectives& o = s_.traffic->objectives;
+  if (!o.any()) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  double share = 1.0;
+  if (o.ttft) {
+    share *= ttft.share_within(o.ttft->si());
+  }
+  if (o.tpot && decodes_ > 0.0) {
+    share *= tpot.share_within(o.tpot->si());
+  }
+  if (o.end_to_end) {
+    // The first token, and the decodes of every length of an answer.
+    LatencyMixture whole;
+    for (const Answer& answer : answers_) {
+      const double n = answer.decodes;
+      whole.add(answer.weight,
+                ttft.mean() + n * found.mean.interval + interference(found.mean, n),
+                ttft.variance() + square(n) * found.interval_variance + n * found.mean.variance,
+                0.0);
+    }
+    if (answers_.empty()) {
+      whole = ttft;
+    }
+    share = std::min(share, whole.share_within(o.end_to_end->si()));
+  }
+  return share;
+}
+
+// The iterations behind the numbers: power, 90 % intervals, bounds.
+//
+//   mixed       an iteration with one prompt                   mixed_rate   1/s, iterations with prompts of a rank
+//   decode      an iteration without prompts                   all_rate     1/s, iterations of a rank
+void Server::report_iterations(const Solution& found, SteadyState& r) {
+  const auto d = static_cast<std::int64_t>(std::llround(std::max(1.0, micro(found.present))));
+  r.decode_iteration = costs_.decode_batch(decodes_ > 0.0 ? d : 0);
+  r.prefill_iteration = costs_.prompt_batch(d, 1);
+  const IterationCost mixed = iteration_cost(s_, r.prefill_iteration, workspace_);
+  const IterationCost decode =
+      decodes_ > 0.0 ? iteration_cost(s_, r.decode_iteration, workspace_) : mixed;
+  r.prefill_share = decodes_ > 0.0 ? found.mean.share : 1.0;
+  r.decode_clock = decode.clock;
+  r.prefill_clock = mixed.clock;
+  const IterationMix mix{decode, mixed};
+  const double prompt = static_cast<double>(s_.traffic->input_tokens - s_.traffic->cached_tokens);
+  const double batches =
+      std::max(1.0, prompt / static_cast<double>(std::max<std::int64_t>(
+                                 1, r.prefill_iteration.prefill_tokens)));
+  const double mixed_rate = found.rate / ranks_ * batches;
+  const double all_rate = found.rate / ranks_ * decodes_ / std::max(1.0, micro(found.present));
+  r.power = mix.power(std::max(0.0, all_rate - mixed_rate), mixed_rate, stages_,
+                      s_.platform->machine.power);
+  r.prompt_share =
+      mix.prompt_share(std::max(0.0, all_rate - mixed_rate), mixed_rate, decodes_ > 0.0);
+  const models::Uncertainty& u = s_.platform->machine.uncertainty;
+  const double ttft = r.ttft_mean.si();
+  const double own = found.mean.first - found.mean.waits;
+  r.tpot_spread = mix.tpot_spread(found.mean.share, u);
+  r.ttft_spread = mix.ttft_spread(std::min(1.0, found.mean.first / ttft),
+                                  std::min(1.0, found.slot / ttft), r.tpot_spread, u);
+  r.ttft_limit = mixed.limit();
+  if (found.slot > std::max(found.mean.waits, own)) {
+    r.ttft_limit = Limit::slots;
+  } else if (found.mean.waits > own) {
+    r.ttft_limit = Limit::waiting;
+  } else if (ttft - found.slot - found.mean.first > own) {
+    r.ttft_limit = Limit::host;
+  }
+  r.tpot_limit = mix.limit(found.mean.share);
+}
+
+}  // namespace roofcast::sim

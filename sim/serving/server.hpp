@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One replica of a server under random traffic: the part that open_loop.hpp and closed_loop.hpp share.
+//
+// Given D sequences that decode, iterations follow each other as batches of prompt units
+// (base/queueing/batch_queue.hpp). That gives the time between decodes C(D), the time to the first token, and their
+// variances. They are calculated at a few D and are linear between these.
+//
+//   TTFT   request overhead + intake + wait for the front end + wait for a slot + batches + messages
+//   TPOT   C(D) + prefill interference / decodes of the answer
+//
+//   symbol   meaning                                                                            unit
+//   D        sequences that decode in a replica                                                 –
+//   C(D)     mean time between decodes of a sequence                                            s
+//   n        slots: sequences that run at once                                                  –
+//   O        decode iterations of an answer                                                     –
+//   X        units of a prompt (sim/serving/iteration_costs.hpp)                                –
+//
+// Saturation. With n sequences, n/O answers end in an iteration and as many prompts begin:
+//
+//   λ = (n'/O) / T(n'X/O),   n' = n − λ · own time of a prompt     or  k / (X·T(k)), if the units exceed k
+//
+// Slots. A sequence holds the mean of what it stores and what is reserved for it: input + O·(1+f²)/2 tokens, where f is
+// the reserved share of the answer. Answers weigh by their length.
+#pragma once
+
+#include <array>
+#include <map>
+#include <vector>
+
+#include "sim/result/steady_state.hpp"
+#include "sim/serving/front_end_load.hpp"
+#include "sim/serving/iteration_costs.hpp"
+#include "sim/serving/latency_mixture.hpp"
+#include "workloads/traffic/arrivals.hpp"
+
+namespace roofcast::sim {
+
+// Tokens of KV cache that a running sequence holds or reserves, a mean over time.
+double held_tokens(const ScenarioView& scenario);
+
+// Iterations with a given number of decodes.
+struct ServerState {
+  double interval = 0;      // s, C(D)
+  double variance = 0;      // s², of the time between two decodes
+  double persistence = 0;   // correlation of an iteration with the next
+  // s, by which prompts behind its own slow the first decodes of a request: the first, the first two, …
+  std::array<double, base::queueing::BatchQueueStates::kGaps> interference{};
+  double iteration = 0;     // s, mean
+  double share = 0;         // of the iterations, with prompts
+  double first = 0;         // s, from the scheduler's queue to the end of the first token's iteration
+  double first_square = 0;  // s²
+  double waits = 0;         // s, the part of it before the prompt's first iteration
+  double least = 0;         // s, of a prompt alone
+  bool stable = true;       // iterations take the prompts that arrive
+};
+
+class Server {
+ protected:
+  // `slots` is the number of sequences that the KV cache of one attention-DP rank holds, at least 1.
+  Server(const ScenarioView& scenario, double slots, Workspace& workspace);
+
+  // What arrives at a replica.
+  struct Load {
+    double rate = 0;                // 1/s; in a closed loop: requests per iteration with decodes
+    bool closed = false;
+    double delay = 0;               // s, closed loop: from the end of an iteration to the next prompt
+    workloads::Burstiness bursts = {};
+  };
+  ServerState state(double decodes, const Load& load);
+
+  double micro(double decodes) const;  // decodes of a micro-batch of one rank
+  double slots_for_decodes(double rate);  // n'
+  double saturation(const workloads::Burstiness& bursts);  // 1/s, of a replica
+  // s, mean over answers.
+  double interference(const ServerState& state) const;
+
+  // A prompt that must not be cut waits for an iteration with enough tokens left, until enough decodes have ended. All
+  // requests behind it wait too. `clients`: requests of a closed loop.
+  struct Blocking {
+    double wait = 0;    // s, mean over requests
+    double chance = 0;  // probability that a request waits
+  };
+  Blocking blocking(double rate, double present, double decoding, bool clients) const;
+
+  // The solution of a replica.
+  struct Solution {
+    double rate = 0;      // 1/s
+    double present = 0;   // D, mean
+    double running = 0;   // sequences with a slot
+    double slot = 0;      // s, mean wait for a slot
+    double front = 0;     // s, wait for the front end
+    ServerState mean;     // iterations, means over requests
+    LatencyMixture first;  // s, from the scheduler's queue to the first token, with the wait for a slot
+    double interval_variance = 0;  // s², of C(D) over requests
+  };
+  static void add_blocking(Solution& found, const Blocking& blocking);
+  void report(Solution& found, SteadyState& r);
+  // The same with distributions of TTFT and TPOT.
+  void report(const Solution& found, const LatencyMixture& ttft, const LatencyMixture& tpot,
+              SteadyState& r);
+
+  FrontEndLoad front_end(double rate, double present) const;
+  double intake() const;     // s, of a request
+  double messages() const;   // s, of the tokens of one answer
+  double message_time() const;
+
+  const ScenarioView& s_;
+  Workspace& workspace_;
+  IterationCosts costs_;
+  double replicas_;
+  double front_ends_;  // replicas that share a front end
+  double ranks_;
+  double stages_;
+  double slots_;    // n
+  double decodes_;  // O
+
+ private:
+  // An answer of so many decodes, and its probability.
+  struct Answer {
+    double decodes = 0;
+    double weight = 1;
+  };
+  static double interference(const ServerState& state, double decodes);
+  static void of_clients(const Load& load, base::queueing::BatchQueue& queue);
+  static double usual_prompts(const PromptIterations& prompts, const Load& load);
+  double own(double decodes);
+  void report_iterations(const Solution& found, SteadyState& r);
+  double attainment(const Solution& found, const LatencyMixture& ttft,
+                    const LatencyMixture& tpot) const;
+
+  std::vector<Answer> answers_;
+};
+
+}  // namespace roofcast::sim
