@@ -97,7 +97,7 @@ workloads::Batch IterationCosts::prompt_batch(std::int64_t decodes, std::int64_t
 
 IterationTime IterationCosts::time(const workloads::Batch& batch) {
   const IterationCost cost = iteration_cost(s_, batch, workspace_);
-  return {cost.latency.si(), cost.period.si()};
+  return {cost.latency, cost.period};
 }
 
 IterationTime IterationCosts::decode(double decodes) {
@@ -148,11 +148,12 @@ PromptTimes IterationCosts::prompts_at(std::int64_t decodes) {
       const std::int64_t done = n * iterations / timed * budget;
       const std::int64_t tokens = std::min(prompt - done, budget);
       const IterationTime iteration = time(chunk(decodes, 1, tokens, cached + done));
-      period += each * iteration.period;
-      own +=
-          n + 1 < timed ? each * std::max(iteration.latency, iteration.period) : iteration.latency;
+      period += each * iteration.period.si();
+      own += n + 1 < timed ? each * std::max(iteration.latency, iteration.period).si()
+                           : iteration.latency.si();
     }
-    const double extra = std::max(0.0, period - static_cast<double>(iterations) * without.period);
+    const double extra =
+        std::max(0.0, period - static_cast<double>(iterations) * without.period.si());
     const double weight = inputs_[i].weight;
     times.own += weight * own;
     times.own_square += weight * own * own;
@@ -217,7 +218,7 @@ PromptGroup IterationCosts::prompt_group_at(std::int64_t decodes) {
       1, s_.serving->limits.max_tokens_per_iteration -
              (prompts_first() ? 0 : decodes * s_.serving->speculation.query_tokens()));
   const std::int64_t mean = s_.traffic->input_tokens - cached;
-  const double without = prompts_first() ? 0.0 : decode(static_cast<double>(decodes)).period;
+  const double without = prompts_first() ? 0.0 : decode(static_cast<double>(decodes)).period.si();
   const std::int64_t ranks = s_.mapping->data_parallel;
   const PromptTimes times = prompts(static_cast<double>(decodes));
   const double first = std::max(times.extra, 1e-12);
@@ -229,7 +230,7 @@ PromptGroup IterationCosts::prompt_group_at(std::int64_t decodes) {
     }
     const std::int64_t tokens = std::min(mean, budget);
     const double added =
-        time(chunk(decodes, count, tokens, cached, prompt_group - count)).period - without;
+        time(chunk(decodes, count, tokens, cached, prompt_group - count)).period.si() - without;
     const auto before = static_cast<std::int64_t>(together.size());
     const double last = together.back();
     const double j = std::max(1.0, static_cast<double>(prompt_group) / static_cast<double>(ranks));

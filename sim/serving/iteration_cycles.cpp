@@ -78,7 +78,7 @@ double IterationCycles::inverse_decodes() const {
 MeanIteration IterationCycles::at(double present, double rate, const PromptTimes& p,
                                   double client_delay) {
   const IterationTime t = costs_.decode(micro(present));
-  const Cycle cycle{p, costs_.prompt_group(micro(present)), rate, t.period};
+  const Cycle cycle{p, costs_.prompt_group(micro(present)), rate, t.period.si()};
   MeanIteration iteration;
   if (costs_.prompts_first()) {
     prompts_first(cycle, iteration);
@@ -94,13 +94,13 @@ MeanIteration IterationCycles::at(double present, double rate, const PromptTimes
   add_interference(cycle, iteration);
   if (client_delay < kByThemselves && rate > 0.0) {
     // The share of the picture of clusters: all if the longest iteration is longer than d, none below d/2.
-    const double longest = t.period + p.extra;
+    const double longest = t.period.si() + p.extra;
     const double share = std::max(std::clamp(2.0 * longest / client_delay - 1.0, 0.0, 1.0),
-                                  std::clamp(2.0 * t.period / client_delay - 1.0, 0.0, 1.0));
+                                  std::clamp(2.0 * t.period.si() / client_delay - 1.0, 0.0, 1.0));
     mix(iteration, clustered(cycle, client_delay), share);
   }
   iteration.interval =
-      std::max(t.latency, in_flight(present) * t.period) * (iteration.mean / t.period);
+      std::max(t.latency, in_flight(present) * t.period).si() * (iteration.mean / t.period.si());
   return iteration;
 }
 

@@ -196,7 +196,7 @@ void RandomTraffic::report(const Solution& found, SteadyState& r) {
         found.rate * found.tpot * p.extra_square * cycles_.inverse_decodes();
     const Tail tail = tail_of(Seconds::from_si(found.tpot),
                               2.0 / std::exp(1.0) * found.interval_variance + prefill_interference,
-                              Seconds::from_si(costs_.decode(micro(1.0)).latency));
+                              costs_.decode(micro(1.0)).latency);
     // From times of an iteration to times of a token.
     const double a_token = decodes_ / static_cast<double>(s_.traffic->output_tokens - 1);
     r.tokens_per_iteration = s_.serving->speculation.tokens_per_iteration();
