@@ -376,7 +376,7 @@ class Loop {
       SimulatedSecond& second = second_of(now_);
       const base::Seconds until =
           std::min(next, static_cast<double>(whole_seconds(now_) + 1) * base::second);
-      const double span = (until - now_) / base::second;
+      const double span = (until - now_) / base::second;  // share of this second
       second.running += span * running;
       second.waiting += span * waiting;
       second.cache += span * cache;
