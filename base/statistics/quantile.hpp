@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <span>
+#include <algorithm>
+#include <cstddef>
 #include <vector>
 
 namespace roofcast::base {
@@ -10,7 +11,14 @@ namespace roofcast::base {
 // q·(n−1) of the sorted values (R's type 7). NaN when there are none.
 double quantile(std::vector<double> values, double q);
 
-// The same of values that are sorted.
-double sorted_quantile(std::span<const double> sorted, double q);
+// The same of values that are sorted, at least one: numbers or quantities.
+template <class Value>
+Value sorted_quantile(const std::vector<Value>& sorted, double q) {
+  const double position = q * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  const double share = position - static_cast<double>(below);
+  return sorted[below] + share * (sorted[above] - sorted[below]);
+}
 
 }  // namespace roofcast::base

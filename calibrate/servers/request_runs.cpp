@@ -431,10 +431,11 @@ Replay replay(const RequestRun& run) {
   for (std::size_t i = 0; i < run.requests.size(); ++i) {
     const MeasuredRequest& m = run.requests[i];
     const sim::ServedRequest& s = simulation.requests[i];
-    result.requests.push_back({{run.one_clock ? m.arrival : m.queued, m.first_token, m.last_token},
-                               {run.one_clock ? s.arrival : s.queued, s.first_token, s.last_token},
-                               m.output_tokens,
-                               s.rejected});
+    result.requests.push_back(
+        {{run.one_clock ? m.arrival : m.queued, m.first_token, m.last_token},
+         {(run.one_clock ? s.arrival : s.queued).si(), s.first_token.si(), s.last_token.si()},
+         m.output_tokens,
+         s.rejected});
   }
   result.running =
       difference(run, simulation.seconds, &MeasuredLoad::running, &sim::SimulatedSecond::running);

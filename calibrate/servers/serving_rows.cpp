@@ -244,8 +244,8 @@ ServerForecast forecast(const MeasuredServer& server, sim::Workspace& workspace)
   const sim::Simulation run =
       sim::simulate(scenario, workloads::draw_requests(server.stream), server.stream.concurrency);
   const sim::SimulationSummary summary = sim::summarise(run, 0, {});
-  result.ttft_ms = summary.ttft.mean * 1e3;
-  result.tpot_ms = summary.tpot.mean * 1e3;
+  result.ttft_ms = summary.ttft.mean.si() * 1e3;
+  result.tpot_ms = summary.tpot.mean.si() * 1e3;
   result.ttft_spread = estimate.spreads.ttft;
   result.tpot_spread = estimate.spreads.tpot;
   return result;

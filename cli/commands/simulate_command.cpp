@@ -92,9 +92,9 @@ std::string per_second(double value, std::string_view what) {
 }
 
 void print_times(TextTable& table, std::string_view name, const sim::SimulatedTimes& t) {
-  const auto time = [](double seconds) { return display(seconds, "s"); };
-  table.add({std::string(name), time(t.mean), time(t.interval), time(t.p50), time(t.p90),
-             time(t.p95), time(t.p99)});
+  const auto text = [](base::Seconds time) { return display(time.si(), "s"); };
+  table.add({std::string(name), text(t.mean), text(t.interval), text(t.p50), text(t.p90),
+             text(t.p95), text(t.p99)});
 }
 
 TextTable times_table(const sim::SimulationSummary& s) {
@@ -127,8 +127,9 @@ TextTable priorities_table(
     const std::map<std::int64_t, sim::SimulationSummary, std::greater<>>& summaries) {
   TextTable table({"priority", "requests", "TTFT p50", "TTFT p99", "TPOT p50", "TPOT p99", "good"});
   for (const auto& [priority, s] : summaries) {
-    table.add({fmt::format("{}", priority), fmt::format("{}", s.requests), display(s.ttft.p50, "s"),
-               display(s.ttft.p99, "s"), display(s.tpot.p50, "s"), display(s.tpot.p99, "s"),
+    table.add({fmt::format("{}", priority), fmt::format("{}", s.requests),
+               display(s.ttft.p50.si(), "s"), display(s.ttft.p99.si(), "s"),
+               display(s.tpot.p50.si(), "s"), display(s.tpot.p99.si(), "s"),
                fmt::format("{:.1f} %", 100.0 * s.good_share)});
   }
   return table;
@@ -144,7 +145,7 @@ void print_summary(const Answer& a, const sim::SimulationSummary& s, std::size_t
     fmt::print("{}: {}\n", what, value);
   }
   fmt::print("{} requests in {}: {}, {} out, {} out per GPU, {} in\n", s.requests,
-             display(s.duration, "s"), per_second(s.requests_per_second, "requests/s"),
+             display(s.duration.si(), "s"), per_second(s.requests_per_second, "requests/s"),
              per_second(s.output_rate, "tok/s"), per_second(s.output_rate / gpus, "tok/s"),
              per_second(s.input_rate, "tok/s"));
   if (a.scenario.stream.objectives.any()) {
@@ -186,6 +187,7 @@ void print_text(const Options& options, const Answer& a) {
 }
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+Json number(base::Seconds time) { return number(time.si()); }
 
 Json json_of(const sim::SimulatedTimes& t) {
   return {{"mean", number(t.mean)}, {"interval_95", number(t.interval)},
@@ -256,13 +258,13 @@ void write_requests(base::CsvWriter& csv, const sim::Simulation& simulation) {
   for (const sim::ServedRequest& r : simulation.requests) {
     const auto append = [&](double value) { csv.append(r.rejected ? NAN : value); };
     csv.append(index++);
-    csv.append(r.arrival);
-    csv.append(r.queued);
-    append(r.scheduled);
-    append(r.prefilled > 0.0 ? r.prefilled : NAN);
-    append(r.transferred > 0.0 ? r.transferred : NAN);
-    append(r.first_token);
-    append(r.last_token);
+    csv.append(r.arrival.si());
+    csv.append(r.queued.si());
+    append(r.scheduled.si());
+    append(r.prefilled > base::Seconds{} ? r.prefilled.si() : NAN);
+    append(r.transferred > base::Seconds{} ? r.transferred.si() : NAN);
+    append(r.first_token.si());
+    append(r.last_token.si());
     csv.append(r.input_tokens);
     csv.append(r.output_tokens);
     csv.append(r.priority);
@@ -271,13 +273,13 @@ void write_requests(base::CsvWriter& csv, const sim::Simulation& simulation) {
     csv.append(r.preemptions);
     csv.append(r.replica);
     csv.append(r.rejected ? "true" : "false");
-    append(r.ttft());
-    append(r.output_tokens > 1 ? r.tpot() : NAN);
-    append(r.end_to_end());
+    append(r.ttft().si());
+    append(r.output_tokens > 1 ? r.tpot().si() : NAN);
+    append(r.end_to_end().si());
     const bool of_task = r.task >= 0;
     csv.append(of_task ? static_cast<double>(r.task) : NAN);
     csv.append(of_task ? static_cast<double>(r.session) : NAN);
-    csv.append(of_task ? r.tools : NAN);
+    csv.append(of_task ? r.tools.si() : NAN);
     csv.end_row();
   }
 }
@@ -327,12 +329,8 @@ ServedReport report_of(const Options& options, const Answer& a, const std::strin
                {"requests/s", display(s.requests_per_second, "")},
                {"tok/s out per GPU", display(s.output_rate / static_cast<double>(a.gpus()), "")}};
   run.requests_per_s = s.requests_per_second;
-  if (const auto& limit = a.scenario.stream.objectives.ttft) {
-    run.ttft_limit = limit->si();
-  }
-  if (const auto& limit = a.scenario.stream.objectives.tpot) {
-    run.tpot_limit = limit->si();
-  }
+  run.ttft_limit = a.scenario.stream.objectives.ttft;
+  run.tpot_limit = a.scenario.stream.objectives.tpot;
   if (a.scenario.stream.objectives.any()) {
     run.facts.emplace_back("keep the objectives", fmt::format("{:.1f} %", 100.0 * s.good_share));
     run.facts.emplace_back("requests/s of these (goodput)", display(s.good_per_second, ""));
@@ -359,8 +357,8 @@ ServedReport report_of(const Options& options, const Answer& a, const std::strin
   if (const auto summaries = by_priority(a, options.warm_up); !summaries.empty()) {
     run.tables.push_back(priorities_table(summaries));
   }
-  std::vector<double> ttft;
-  std::vector<double> tpot;
+  std::vector<base::Seconds> ttft;
+  std::vector<base::Seconds> tpot;
   for (std::size_t i = options.warm_up; i < simulation.requests.size(); ++i) {
     const sim::ServedRequest& r = simulation.requests[i];
     if (!r.rejected) {

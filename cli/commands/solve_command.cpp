@@ -236,21 +236,20 @@ SolveAnswer answer(const Options& options, const Question& q) {
 // Metrics as the simulation reports them.
 std::vector<std::pair<std::string_view, double>> simulated(
     const sim::SimulationSummary& s, const std::optional<SimulatedTasks>& tasks, double gpus) {
-  const sim::SimulatedTimes task =
-      tasks ? tasks->summary.time : sim::SimulatedTimes{NAN, NAN, NAN, NAN, NAN, NAN};
-  return {{"ttft_mean_s", s.ttft.mean},
-          {"ttft_p50_s", s.ttft.p50},
-          {"ttft_p95_s", s.ttft.p95},
-          {"ttft_p99_s", s.ttft.p99},
-          {"tpot_mean_s", s.tpot.mean},
-          {"tpot_p95_s", s.tpot.p95},
-          {"tpot_p99_s", s.tpot.p99},
-          {"e2e_mean_s", s.end_to_end.mean},
-          {"interactivity_tok_per_s_per_user", 1.0 / s.tpot.mean},
+  const sim::SimulatedTimes task = tasks ? tasks->summary.time : sim::times_of({});
+  return {{"ttft_mean_s", s.ttft.mean.si()},
+          {"ttft_p50_s", s.ttft.p50.si()},
+          {"ttft_p95_s", s.ttft.p95.si()},
+          {"ttft_p99_s", s.ttft.p99.si()},
+          {"tpot_mean_s", s.tpot.mean.si()},
+          {"tpot_p95_s", s.tpot.p95.si()},
+          {"tpot_p99_s", s.tpot.p99.si()},
+          {"e2e_mean_s", s.end_to_end.mean.si()},
+          {"interactivity_tok_per_s_per_user", 1.0 / s.tpot.mean.si()},
           {"requests_per_s", s.requests_per_second},
-          {"task_mean_s", task.mean},
-          {"task_p50_s", task.p50},
-          {"task_p95_s", task.p95},
+          {"task_mean_s", task.mean.si()},
+          {"task_p50_s", task.p50.si()},
+          {"task_p95_s", task.p95.si()},
           {"tasks_per_gpu_hour", tasks ? tasks->per_gpu_hour : NAN},
           {"usd_per_task", tasks ? tasks->usd : NAN},
           {"prefix_hit_rate", s.prefix_hit_rate},

@@ -22,12 +22,12 @@ constexpr std::size_t kMaxRows = 20'000;   // of a table that can be saved
 constexpr std::size_t kMaxPoints = 2'000;  // of a curve
 
 // The values in order; of many, as many quantiles.
-ordered_json distribution(std::vector<double> values) {
+ordered_json distribution(std::vector<base::Seconds> values) {
   std::sort(values.begin(), values.end());
   const std::size_t count = std::min(values.size(), kMaxPoints);
   ordered_json json = ordered_json::array();
   for (std::size_t i = 0; i < count; ++i) {
-    json.push_back(values[(2 * i + 1) * values.size() / (2 * count)]);
+    json.push_back(values[(2 * i + 1) * values.size() / (2 * count)].si());
   }
   return json;
 }
@@ -47,10 +47,15 @@ ordered_json curve(const std::vector<double>& seconds, std::size_t step) {
 }
 
 // p50, p90, p95 and p99; none without values.
-ordered_json quantiles(const std::vector<double>& values) {
+ordered_json quantiles(const std::vector<base::Seconds>& values) {
   const sim::SimulatedTimes times = sim::times_of(values);
-  return values.empty() ? ordered_json::array()
-                        : ordered_json{times.p50, times.p90, times.p95, times.p99};
+  return values.empty()
+             ? ordered_json::array()
+             : ordered_json{times.p50.si(), times.p90.si(), times.p95.si(), times.p99.si()};
+}
+
+ordered_json limit(const std::optional<base::Seconds>& time) {
+  return time ? ordered_json(time->si()) : ordered_json();
 }
 
 ordered_json side_json(const ServedSide& side, std::size_t step) {
@@ -73,7 +78,7 @@ ordered_json run_json(const ServedRun& run) {
   }
   const std::size_t step = seconds / kMaxPoints + 1;
   json["seconds_per_point"] = step;
-  json["limits"] = {{"ttft", run.ttft_limit}, {"tpot", run.tpot_limit}};
+  json["limits"] = {{"ttft", limit(run.ttft_limit)}, {"tpot", limit(run.tpot_limit)}};
   json["requests_per_s"] = run.requests_per_s;
   json["facts"] = ordered_json::array();
   for (const auto& [label, text] : run.facts) {
@@ -96,7 +101,8 @@ ordered_json run_json(const ServedRun& run) {
 
 }  // namespace
 
-ServedSide simulated_side(const std::vector<double>& ttft, const std::vector<double>& tpot,
+ServedSide simulated_side(const std::vector<base::Seconds>& ttft,
+                          const std::vector<base::Seconds>& tpot,
                           const std::vector<sim::SimulatedSecond>& seconds) {
   ServedSide side{"simulated", ttft, tpot, {}, {}, {}, {}, {}};
   for (const sim::SimulatedSecond& second : seconds) {

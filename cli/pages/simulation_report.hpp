@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,9 @@ namespace roofcast::cli {
 
 // One side of a comparison. What was not recorded is an empty list.
 struct ServedSide {
-  std::string name;          // "simulated"
-  std::vector<double> ttft;  // s, of requests in any order
-  std::vector<double> tpot;
+  std::string name;                 // "simulated"
+  std::vector<base::Seconds> ttft;  // of requests in any order
+  std::vector<base::Seconds> tpot;
   // Of the seconds from the start on; NaN where a second was not recorded.
   std::vector<double> running, waiting;
   std::vector<double> cache;   // share
@@ -44,9 +45,10 @@ struct ServedRun {
   std::vector<TextTable> tables;
   std::vector<ServedSide> sides;
   std::vector<ReportFile> files;
-  // Objectives of a request, and served requests a second; NaN for none.
-  double ttft_limit = std::numeric_limits<double>::quiet_NaN();  // s
-  double tpot_limit = std::numeric_limits<double>::quiet_NaN();  // s
+  // Objectives of a request.
+  std::optional<base::Seconds> ttft_limit;
+  std::optional<base::Seconds> tpot_limit;
+  // Served requests a second; NaN for none.
   double requests_per_s = std::numeric_limits<double>::quiet_NaN();
 };
 
@@ -57,7 +59,8 @@ struct ServedReport {
   std::vector<ServedRun> runs;
 };
 
-ServedSide simulated_side(const std::vector<double>& ttft, const std::vector<double>& tpot,
+ServedSide simulated_side(const std::vector<base::Seconds>& ttft,
+                          const std::vector<base::Seconds>& tpot,
                           const std::vector<sim::SimulatedSecond>& seconds);
 
 // What `write` appends as a file called `name`; a note where it has more than a page should hold.

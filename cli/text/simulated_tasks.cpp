@@ -36,12 +36,12 @@ Facts facts_of(const std::optional<SimulatedTasks>& tasks) {
   }
   const sim::TaskSummary& s = tasks->summary;
   const auto percent = [](double share) { return fmt::format("{:.1f} %", 100.0 * share); };
-  Facts facts = {
-      {"tasks", fmt::format("{}", s.tasks)},
-      {"turns a task", fmt::format("{:.3g}", s.turns)},
-      {"time of a task", fmt::format("{} on average, p50 {}, p95 {}", display(s.time.mean, "s"),
-                                     display(s.time.p50, "s"), display(s.time.p95, "s"))},
-      {"tasks per GPU-hour", display(tasks->per_gpu_hour, "")}};
+  Facts facts = {{"tasks", fmt::format("{}", s.tasks)},
+                 {"turns a task", fmt::format("{:.3g}", s.turns)},
+                 {"time of a task",
+                  fmt::format("{} on average, p50 {}, p95 {}", display(s.time.mean.si(), "s"),
+                              display(s.time.p50.si(), "s"), display(s.time.p95.si(), "s"))},
+                 {"tasks per GPU-hour", display(tasks->per_gpu_hour, "")}};
   if (s.failed > 0) {
     facts.emplace_back("tasks that failed", fmt::format("{}", s.failed));
   }

@@ -189,7 +189,7 @@ ServedSide measured_side(const calibrate::RequestRun& run, const Errors& errors)
   for (const auto& [pairs, times] :
        {std::pair{&errors.ttft, &side.ttft}, {&errors.tpot, &side.tpot}}) {
     for (const calibrate::Pair& pair : *pairs) {
-      times->push_back(pair.measured);
+      times->push_back(pair.measured * base::second);
     }
   }
   const auto seconds = [&](double calibrate::MeasuredLoad::*what) {
@@ -240,11 +240,11 @@ void add_run(ServedReport& report, const calibrate::RequestRun& run,
   if (!run.loads.empty()) {
     page.tables.push_back(loads_table(replay));
   }
-  std::vector<double> ttft;
-  std::vector<double> tpot;
+  std::vector<base::Seconds> ttft;
+  std::vector<base::Seconds> tpot;
   for (const auto& [pairs, times] : {std::pair{&errors.ttft, &ttft}, {&errors.tpot, &tpot}}) {
     for (const calibrate::Pair& pair : *pairs) {
-      times->push_back(pair.predicted);
+      times->push_back(pair.predicted * base::second);
     }
   }
   page.sides = {measured_side(run, errors), simulated_side(ttft, tpot, replay.seconds)};

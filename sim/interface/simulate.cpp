@@ -12,12 +12,12 @@ namespace roofcast {
 namespace {
 
 SimulatedTimes times_of(const sim::SimulatedTimes& t) {
-  return {t.mean, t.interval, t.p50, t.p90, t.p95, t.p99};
+  return {t.mean.si(), t.interval.si(), t.p50.si(), t.p90.si(), t.p95.si(), t.p99.si()};
 }
 
 SimulatedRequest request_of(const sim::ServedRequest& r) {
-  return {r.input_tokens, r.output_tokens, r.arrival, r.scheduled,
-          r.first_token,  r.last_token,    r.rejected};
+  return {r.input_tokens,     r.output_tokens,   r.arrival.si(), r.scheduled.si(),
+          r.first_token.si(), r.last_token.si(), r.rejected};
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ Simulation simulate(const Scenario& scenario, const SimulationOptions& options) 
     Simulation result{.reason = simulation.reason,
                       .served = s.requests,
                       .rejected = s.rejected,
-                      .duration_s = s.duration,
+                      .duration_s = s.duration.si(),
                       .ttft = times_of(s.ttft),
                       .tpot = times_of(s.tpot),
                       .end_to_end = times_of(s.end_to_end),

@@ -52,7 +52,7 @@ std::string_view name(Limit limit);
 struct IterationCost {
   base::Seconds latency;
   base::Seconds period;
-  std::array<base::Seconds, kLimits> by_limit{};  // s, adds up to latency
+  std::array<base::Seconds, kLimits> by_limit{};  // adds up to latency
   double clock = 1.0;                             // share of the full clock
   // J, one rank of each stage, above their idle energy. NaN if the TDP is not known.
   base::Joules energy_above_idle;
@@ -62,10 +62,10 @@ struct IterationCost {
   models::Spread spread(const models::Uncertainty& uncertainty) const;
 };
 
-// The two times of an iteration as plain numbers, for tables of many iterations.
+// The two times of an iteration, for tables of many iterations.
 struct IterationTime {
-  double latency = 0;  // s, from the first to the last pipeline stage
-  double period = 0;   // s, until the first stage takes the next micro-batch
+  base::Seconds latency;  // from the first to the last pipeline stage
+  base::Seconds period;   // until the first stage takes the next micro-batch
 };
 
 // Buffers that one thread uses again from estimate to estimate.

@@ -9,13 +9,13 @@
 namespace roofcast::sim {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr auto kUnknown = base::Seconds::from_si(std::numeric_limits<double>::quiet_NaN());
 constexpr IterationTime kEmpty{kUnknown, kUnknown};
 constexpr std::int64_t kSmall = 4096;      // integers below it find their node by look-up
 constexpr std::int64_t kTile = 64;         // rows; times jump after its multiples
 constexpr std::int64_t kTiledUpTo = 2048;  // beyond, one more tile changes little
 
-bool is_empty(IterationTime t) { return std::isnan(t.latency); }
+bool is_empty(IterationTime t) { return std::isnan(t.latency.si()); }
 IterationTime operator+(IterationTime a, IterationTime b) {
   return {a.latency + b.latency, a.period + b.period};
 }
@@ -114,7 +114,7 @@ IterationTable::IterationTable(const ScenarioView& scenario, std::int64_t groups
     batch.prefill_tokens = which % 2 == 0 ? 1 : by_graph + 1;
     batch.groups = groups;
     const IterationCost floor = launch_floor(scenario, batch, workspace_);
-    floors_[which] = {floor.latency.si(), floor.period.si()};
+    floors_[which] = {floor.latency, floor.period};
   }
   scenario_.launches_ahead = true;
 }
@@ -122,7 +122,7 @@ IterationTable::IterationTable(const ScenarioView& scenario, std::int64_t groups
 IterationTime IterationTable::cost(const workloads::Batch& batch) {
   ++costs_;
   const IterationCost cost = iteration_cost(scenario_, batch, workspace_);
-  return {cost.latency.si(), cost.period.si()};
+  return {cost.latency, cost.period};
 }
 
 // prompt(T) of the header.

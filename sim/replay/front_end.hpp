@@ -20,27 +20,27 @@ class FrontEnd {
   // `serving` must outlive it.
   explicit FrontEnd(const workloads::Serving& serving)
       : stack_(serving.stack),
-        per_token_(serving.stack.message_overhead.si() /
+        per_token_(serving.stack.message_overhead /
                    static_cast<double>(serving.policy.stream_interval)),
-        latency_(serving.stack.request_overhead.si()) {}
+        latency_(serving.stack.request_overhead) {}
 
-  // s, when the scheduler gets a request that arrives at `now`.
-  double take(double now, std::int64_t prompt_tokens) {
-    free_ = std::max(free_, now) +
-            workloads::intake_time(stack_, static_cast<double>(prompt_tokens)).si();
+  // When the scheduler gets a request that arrives at `now`.
+  base::Seconds take(base::Seconds now, std::int64_t prompt_tokens) {
+    free_ =
+        std::max(free_, now) + workloads::intake_time(stack_, static_cast<double>(prompt_tokens));
     return free_ + latency_;
   }
-  // s, when clients have the tokens of an iteration that ends at `now`.
-  double show(double now, std::int64_t tokens) {
+  // When clients have the tokens of an iteration that ends at `now`.
+  base::Seconds show(base::Seconds now, std::int64_t tokens) {
     free_ = std::max(free_, now) + per_token_ * static_cast<double>(tokens);
     return free_;
   }
 
  private:
   const workloads::Stack& stack_;
-  double per_token_;  // s, messages per output token
-  double latency_;    // s, request overhead
-  double free_ = 0;   // s, time at which it is free
+  base::Seconds per_token_;  // messages per output token
+  base::Seconds latency_;    // request overhead
+  base::Seconds free_;       // time at which it is free
 };
 
 }  // namespace roofcast::sim

@@ -13,11 +13,11 @@
 
 namespace roofcast::sim {
 
-// s, a duration drawn for this request. It does not depend on the other requests.
-inline double drawn(const workloads::Duration& duration, std::uint64_t seed, std::uint64_t request,
-                    std::string_view what) {
+// A duration drawn for this request. It does not depend on the other requests.
+inline base::Seconds drawn(const workloads::Duration& duration, std::uint64_t seed,
+                           std::uint64_t request, std::string_view what) {
   base::Random random(base::fnv(seed, request), what);
-  return duration.draw(random).si();
+  return duration.draw(random);
 }
 
 class Stages {
@@ -25,7 +25,7 @@ class Stages {
   explicit Stages(const workloads::Requests& requests)
       : stages_(requests.stages), seed_(requests.seed) {
     for (const workloads::Stage& stage : stages_) {
-      free_.emplace_back(static_cast<std::size_t>(stage.servers), 0.0);
+      free_.emplace_back(static_cast<std::size_t>(stage.servers));
     }
     passed_.resize(stages_.empty() ? 0 : requests.requests.size());
   }
@@ -34,10 +34,10 @@ class Stages {
     return stages_.empty() || passed_[request] == stages_.size();
   }
 
-  // s, when a request that joins its next stage at `now` has passed it. Calls must be in the order of `now`.
-  double pass(std::size_t request, double now) {
+  // When a request that joins its next stage at `now` has passed it. Calls must be in the order of `now`.
+  base::Seconds pass(std::size_t request, base::Seconds now) {
     const std::size_t stage = passed_[request]++;
-    double& free = *std::min_element(free_[stage].begin(), free_[stage].end());
+    base::Seconds& free = *std::min_element(free_[stage].begin(), free_[stage].end());
     const std::uint64_t draw = request * stages_.size() + stage;
     free = std::max(free, now) + drawn(stages_[stage].service, seed_, draw, "stage");
     return free;
@@ -46,7 +46,7 @@ class Stages {
  private:
   const std::vector<workloads::Stage>& stages_;
   std::uint64_t seed_;
-  std::vector<std::vector<double>> free_;  // s, time at which each server is free
+  std::vector<std::vector<base::Seconds>> free_;  // time at which each server is free
   std::vector<std::size_t> passed_;  // stages that each request has passed; empty without stages
 };
 

@@ -27,9 +27,8 @@ void HostCache::store(std::uint64_t hash, std::int64_t bytes) {
   used_ += bytes;
 }
 
-double HostCache::load(std::int64_t bytes, double now) {
-  link_free_ =
-      std::max(link_free_, now) + (static_cast<double>(bytes) * base::byte / bandwidth_).si();
+base::Seconds HostCache::load(std::int64_t bytes, base::Seconds now) {
+  link_free_ = std::max(link_free_, now) + static_cast<double>(bytes) * base::byte / bandwidth_;
   return link_free_;
 }
 

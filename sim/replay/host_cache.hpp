@@ -30,8 +30,8 @@ class HostCache {
   void store(std::uint64_t hash, std::int64_t bytes);
   // Marks a stored unit as the one that was used last.
   void use(std::uint64_t hash);
-  // s, end of a load of this many bytes.
-  double load(std::int64_t bytes, double now);
+  // The end of a load of this many bytes.
+  base::Seconds load(std::int64_t bytes, base::Seconds now);
 
   std::int64_t capacity() const { return capacity_; }
   std::int64_t used() const { return used_; }
@@ -45,7 +45,7 @@ class HostCache {
   std::int64_t capacity_;
   base::BytesPerSecond bandwidth_;
   std::int64_t used_ = 0;
-  double link_free_ = 0.0;
+  base::Seconds link_free_;
   std::unordered_map<std::uint64_t, Unit> units_;
   std::list<std::uint64_t> order_;  // the next one to be evicted is in front
 };

@@ -75,7 +75,8 @@ std::int64_t KvCache::restorable_tokens(const Prefix& prefix, std::int64_t token
   return unit * prefix.unit_tokens;
 }
 
-double KvCache::restore(const Prefix& prefix, std::int64_t from, std::int64_t to, double now) {
+base::Seconds KvCache::restore(const Prefix& prefix, std::int64_t from, std::int64_t to,
+                               base::Seconds now) {
   std::int64_t sum = 0;
   for (std::int64_t unit = from / prefix.unit_tokens; unit < to / prefix.unit_tokens; ++unit) {
     if (!units_.contains(prefix[unit])) {

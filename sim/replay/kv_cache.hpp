@@ -56,8 +56,9 @@ class KvCache {
 
   // The same, but units may also be in host memory. 0 without host memory.
   std::int64_t restorable_tokens(const Prefix& prefix, std::int64_t tokens) const;
-  // Loads the units from token `from` to `to` that only the host has. Returns the time of their arrival, s.
-  double restore(const Prefix& prefix, std::int64_t from, std::int64_t to, double now);
+  // Loads the units from token `from` to `to` that only the host has. Returns the time of their arrival.
+  base::Seconds restore(const Prefix& prefix, std::int64_t from, std::int64_t to,
+                        base::Seconds now);
 
   // Admits a sequence with a promise of `promised_tokens`. It holds the published units in its first `reusable` tokens.
   // False, and nothing changes, if the held or promised bytes would exceed the capacity.

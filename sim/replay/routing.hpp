@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <unordered_map>
 #include <vector>
 
@@ -13,23 +12,23 @@
 
 namespace roofcast::sim {
 
-// A scheduler with its iterations in flight. Times in s.
+// A scheduler with its iterations in flight.
 struct Replica {
   Replica(const ScenarioView& s, base::Bytes cache)
       : scheduler(s, cache),
-        ends(scheduler.micro_batches(), std::numeric_limits<double>::infinity()),
+        ends(scheduler.micro_batches(), base::Seconds::infinity()),
         tokens(scheduler.micro_batches(), 0),
-        link_free(static_cast<std::size_t>(s.mapping->data_parallel), 0.0) {}
+        link_free(static_cast<std::size_t>(s.mapping->data_parallel)) {}
 
   Scheduler scheduler;
-  std::vector<double>
+  std::vector<base::Seconds>
       ends;  // end of the iteration of each micro-batch; infinite if it is not in flight
   std::vector<std::int64_t> tokens;  // prompt tokens of these iterations
-  double stage_free = 0;             // time at which the first stage takes the next micro-batch
+  base::Seconds stage_free;          // time at which the first stage takes the next micro-batch
   std::size_t last_micro_batch = 0;
-  bool micro_batch_waits = false;  // a micro-batch waits for the first stage
-  std::vector<double> link_free;   // time at which a rank has sent its KV caches
-  std::size_t incoming = 0;        // requests whose KV caches are on their way
+  bool micro_batch_waits = false;        // a micro-batch waits for the first stage
+  std::vector<base::Seconds> link_free;  // time at which a rank has sent its KV caches
+  std::size_t incoming = 0;              // requests whose KV caches are on their way
 
   std::size_t load() const { return incoming + scheduler.waiting() + scheduler.running(); }
   double cache_share() const {

@@ -137,7 +137,7 @@ void Scheduler::preempt(MicroBatch& micro_batch, std::size_t rank, std::size_t i
     budget_[rank] += lost.scheduled;
     lost.scheduled = 0;
     lost.computed = lost.job.cached_tokens;
-    lost.ready = 0.0;
+    lost.ready = {};
     preempted_.push_back(lost.job.id);
     wait(lost, true);
     --running_;
@@ -290,8 +290,8 @@ void Scheduler::admit_waiting(MicroBatch& micro_batch) {
   }
 }
 
-double Scheduler::next_load() const {
-  double next = kNever;
+base::Seconds Scheduler::next_load() const {
+  base::Seconds next = kNever;
   for (const MicroBatch& micro_batch : micro_batches_) {
     next = micro_batch.in_flight ? next : std::min(next, micro_batch.next_load);
   }
@@ -315,7 +315,7 @@ bool Scheduler::free_done(MicroBatch& micro_batch) {
   return micro_batch.sequences < before;
 }
 
-std::span<const Iteration> Scheduler::schedule(std::size_t index, double now) {
+std::span<const Iteration> Scheduler::schedule(std::size_t index, base::Seconds now) {
   MicroBatch& micro_batch = micro_batches_[index];
   now_ = now;
   started_.clear();

@@ -25,7 +25,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <limits>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -59,9 +58,9 @@ class Scheduler {
   bool can_ever_run(const Job& job);
   void enqueue(const Job& job);
 
-  // The next iteration of a micro-batch that is not in flight, at `now` (s). One entry per rank; empty if there is no
-  // work that can be done.
-  std::span<const Iteration> schedule(std::size_t micro_batch, double now = 0.0);
+  // The next iteration of a micro-batch that is not in flight, at `now`. One entry per rank; empty if there is no work
+  // that can be done.
+  std::span<const Iteration> schedule(std::size_t micro_batch, base::Seconds now = {});
   // The iteration of the micro-batch has ended.
   void complete(std::size_t micro_batch);
 
@@ -86,8 +85,8 @@ class Scheduler {
   std::span<const std::int32_t> finished() const { return finished_; }
   std::int64_t tokens() const { return tokens_; }  // tokens of all answers
 
-  // s, arrival of the next blocks from host memory for a micro-batch that is not in flight. Infinity if there are none.
-  double next_load() const;
+  // Arrival of the next blocks from host memory for a micro-batch that is not in flight. Infinity if there are none.
+  base::Seconds next_load() const;
 
   std::size_t micro_batches() const { return micro_batches_.size(); }
   bool in_flight(std::size_t micro_batch) const { return micro_batches_[micro_batch].in_flight; }
@@ -97,7 +96,7 @@ class Scheduler {
   std::int64_t cache_capacity() const;
 
  private:
-  static constexpr double kNever = std::numeric_limits<double>::infinity();
+  static constexpr base::Seconds kNever = base::Seconds::infinity();
 
   struct Sequence {
     Job job;
@@ -106,7 +105,7 @@ class Scheduler {
     std::int64_t generated = 0;  // tokens of the answer
     std::int64_t scheduled = 0;  // tokens in flight, draft tokens included
     std::int64_t restored = 0;   // of `computed`, tokens that came from host memory at admission
-    double ready = 0.0;          // s, arrival of these
+    base::Seconds ready;         // arrival of these
     bool started = false;        // it was in an iteration
     bool done = false;           // it has its last token; its slot is not freed yet
     // known() is the number of its tokens so far; missing() has to be computed before the next token of the answer.
@@ -123,7 +122,7 @@ class Scheduler {
     std::vector<std::vector<Sequence>> ranks;  // running, in the order of admission
     std::size_t sequences = 0;
     bool in_flight = false;
-    double next_load = kNever;
+    base::Seconds next_load = kNever;
   };
 
   bool prompts_first() const;
@@ -149,7 +148,7 @@ class Scheduler {
   std::vector<KvCache> caches_;  // one per rank
   std::vector<MicroBatch> micro_batches_;
   std::deque<Sequence> waiting_;
-  double now_ = 0.0;
+  base::Seconds now_;
   std::unordered_map<std::int32_t, Kept> kept_;
   std::size_t running_ = 0;
   std::int64_t waited_ = 0;      // successive iterations that waited for more prompts

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <queue>
@@ -22,7 +21,7 @@
 namespace roofcast::sim {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr base::Seconds kNever = base::Seconds::infinity();
 
 // Replicas that do the same work.
 struct Pool {
@@ -58,7 +57,7 @@ class Loop {
     result_.requests.reserve(requests.requests.size());
     for (const workloads::Request& request : requests.requests) {
       ServedRequest served;
-      served.arrival = closed_ ? 0.0 : request.arrival.si();
+      served.arrival = closed_ ? base::Seconds{} : request.arrival;
       served.input_tokens = request.input_tokens;
       served.output_tokens = request.output_tokens;
       served.priority = request.priority;
@@ -69,7 +68,7 @@ class Loop {
     follows_.resize(requests.follow_ups.empty() ? 0 : result_.requests.size());
     for (const workloads::FollowUp& each : requests.follow_ups) {
       ++follows_[static_cast<std::size_t>(each.request)];
-      request_of(each.after).tools = each.delay.si();
+      request_of(each.after).tools = each.delay;
     }
     const std::size_t clients =
         closed_ ? static_cast<std::size_t>(concurrency) : stream_.requests.size();
@@ -85,7 +84,7 @@ class Loop {
           start_micro_batches(pool, replica);
         }
       }
-      const double next = next_event();
+      const base::Seconds next = next_event();
       if (next == kNever) {
         break;
       }
@@ -103,8 +102,8 @@ class Loop {
   }
 
  private:
-  double next_event() const {
-    double next = kNever;
+  base::Seconds next_event() const {
+    base::Seconds next = kNever;
     for (const Pool& pool : pools_) {
       for (const Replica& replica : pool.replicas) {
         next = std::min(next, *std::min_element(replica.ends.begin(), replica.ends.end()));
@@ -117,10 +116,10 @@ class Loop {
       }
     }
     if (!transfers_.empty()) {
-      next = std::min(next, std::get<double>(transfers_.top()));
+      next = std::min(next, std::get<base::Seconds>(transfers_.top()));
     }
     if (!sent_.empty()) {
-      next = std::min(next, std::get<double>(sent_.top()));
+      next = std::min(next, std::get<base::Seconds>(sent_.top()));
     }
     if (!taken_.empty()) {
       next = std::min(next, request_of(taken_.front()).queued);
@@ -151,7 +150,7 @@ class Loop {
   }
 
   void take_arrivals() {
-    while (!sent_.empty() && std::get<double>(sent_.top()) <= now_) {
+    while (!sent_.empty() && std::get<base::Seconds>(sent_.top()) <= now_) {
       const auto [time, id] = sent_.top();
       sent_.pop();
       const auto index = static_cast<std::size_t>(id);
@@ -202,15 +201,15 @@ class Loop {
     const std::size_t to = pool.routing(pool.replicas, job_of(static_cast<std::size_t>(id)));
     request.decode_replica = static_cast<std::int32_t>(to);
     ++pool.replicas[to].incoming;
-    double& free = from.link_free[from.scheduler.rank_of(id)];
+    base::Seconds& free = from.link_free[from.scheduler.rank_of(id)];
     free = std::max(free, now_) +
-           kv_transfer(scenario_, static_cast<double>(request.input_tokens)).time.si();
+           kv_transfer(scenario_, static_cast<double>(request.input_tokens)).time;
     transfers_.emplace(free, id);
   }
 
   // Requests whose KV caches have arrived join the queue of a decode replica.
   void deliver_caches() {
-    while (!transfers_.empty() && std::get<double>(transfers_.top()) <= now_) {
+    while (!transfers_.empty() && std::get<base::Seconds>(transfers_.top()) <= now_) {
       const auto index = static_cast<std::size_t>(std::get<std::int32_t>(transfers_.top()));
       transfers_.pop();
       ServedRequest& request = result_.requests[index];
@@ -223,11 +222,11 @@ class Loop {
     }
   }
 
-  // s, thinking time of a client before its next request.
-  double thinking() const { return drawn(stream_.think, stream_.seed, next_, "think"); }
+  // Thinking time of a client before its next request.
+  base::Seconds thinking() const { return drawn(stream_.think, stream_.seed, next_, "think"); }
 
   // Sends the next request that follows none: at `now` in a closed loop, at its own time in an open loop.
-  void send_next(double now) {
+  void send_next(base::Seconds now) {
     while (next_ < follows_.size() && follows_[next_] != 0) {
       ++next_;
     }
@@ -239,7 +238,7 @@ class Loop {
   }
 
   // An answer is complete. The requests that follow are sent; if there are none, the client's next one.
-  void answered(std::int32_t id, double now) {
+  void answered(std::int32_t id, base::Seconds now) {
     const auto before = [](const workloads::FollowUp& f, std::int32_t i) { return f.after < i; };
     auto each = std::lower_bound(stream_.follow_ups.begin(), stream_.follow_ups.end(), id, before);
     if (each == stream_.follow_ups.end() || each->after != id) {
@@ -250,7 +249,7 @@ class Loop {
     }
     for (; each != stream_.follow_ups.end() && each->after == id; ++each) {
       ServedRequest& request = request_of(each->request);
-      request.arrival = std::max(request.arrival, now + each->delay.si());
+      request.arrival = std::max(request.arrival, now + each->delay);
       std::int32_t& follows = follows_[static_cast<std::size_t>(each->request)];
       if (--follows == 0) {
         follows = kSent;
@@ -331,7 +330,7 @@ class Loop {
       for (const std::int32_t id : replica.scheduler.first_tokens()) {
         ServedRequest& request = result_.requests[static_cast<std::size_t>(id)];
         request.first_token = shown_;
-        request.prefilled = disaggregated_ ? now_ : 0.0;
+        request.prefilled = disaggregated_ ? now_ : base::Seconds{};
       }
       for (const std::int32_t id : replica.scheduler.finished()) {
         ServedRequest& request = result_.requests[static_cast<std::size_t>(id)];
@@ -348,8 +347,12 @@ class Loop {
     }
   }
 
-  SimulatedSecond& second_of(double time) {
-    const auto index = static_cast<std::size_t>(time);
+  static std::size_t whole_seconds(base::Seconds time) {
+    return static_cast<std::size_t>(time / base::second);
+  }
+
+  SimulatedSecond& second_of(base::Seconds time) {
+    const auto index = whole_seconds(time);
     if (index >= result_.seconds.size()) {
       result_.seconds.resize(index + 1);
     }
@@ -357,7 +360,7 @@ class Loop {
   }
 
   // Moves the time to `next`. The state until then is added to each second of the result.
-  void advance(double next) {
+  void advance(base::Seconds next) {
     double running = 0.0;
     double waiting = 0.0;
     double cache = 0.0;
@@ -371,14 +374,15 @@ class Loop {
     }
     while (now_ < next) {
       SimulatedSecond& second = second_of(now_);
-      const double until = std::min(next, static_cast<double>(static_cast<std::size_t>(now_) + 1));
-      const double span = until - now_;
+      const base::Seconds until =
+          std::min(next, static_cast<double>(whole_seconds(now_) + 1) * base::second);
+      const double span = (until - now_) / base::second;  // share of this second
       second.running += span * running;
       second.waiting += span * waiting;
       second.cache += span * cache;
       for (const Pool& pool : pools_) {
         for (const Replica& replica : pool.replicas) {
-          second.busy += share * std::clamp(replica.stage_free - now_, 0.0, span);
+          second.busy += share * std::clamp((replica.stage_free - now_) / base::second, 0.0, span);
         }
       }
       now_ = until;
@@ -392,15 +396,15 @@ class Loop {
   const workloads::Requests& stream_;
   FrontEnd front_end_;
   Stages stages_;
-  double shown_ = 0;  // when clients have the tokens of the last iteration
+  base::Seconds shown_;  // when clients have the tokens of the last iteration
   bool closed_;
   bool disaggregated_;
   std::vector<Pool> pools_;
   std::size_t replicas_ = 0;  // of all pools
   // (time at which a KV cache or a request arrives, its request); the earliest is on top.
-  using Coming = std::tuple<double, std::int32_t>;
+  using Coming = std::tuple<base::Seconds, std::int32_t>;
   std::priority_queue<Coming, std::vector<Coming>, std::greater<>> transfers_;
-  double now_ = 0;
+  base::Seconds now_;
   std::size_t next_ = 0;  // the next request that may follow none
   // Number of answers for which each request waits; kSent after the last. Empty if no request follows another.
   std::vector<std::int32_t> follows_;

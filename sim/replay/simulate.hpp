@@ -30,15 +30,15 @@
 
 namespace roofcast::sim {
 
-// One request. Times are seconds since the start of the simulation.
+// One request. Times are since the start of the simulation.
 struct ServedRequest {
-  double arrival = 0;
-  double queued = 0;       // it joins the queue of the scheduler, after the request overhead
-  double scheduled = 0;    // its first iteration begins
-  double prefilled = 0;    // two pools: its prompt and first token are computed
-  double transferred = 0;  // two pools: its KV cache is on the decode replica
-  double first_token = 0;  // the client sees it
-  double last_token = 0;
+  base::Seconds arrival;
+  base::Seconds queued;       // it joins the queue of the scheduler, after the request overhead
+  base::Seconds scheduled;    // its first iteration begins
+  base::Seconds prefilled;    // two pools: its prompt and first token are computed
+  base::Seconds transferred;  // two pools: its KV cache is on the decode replica
+  base::Seconds first_token;  // the client sees it
+  base::Seconds last_token;
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
   std::int64_t priority = 0;
@@ -47,19 +47,20 @@ struct ServedRequest {
   std::int32_t preemptions = 0;
   std::int32_t session = -1;  // session of an agent or sub-agent; -1: none
   std::int32_t task = -1;
-  double tools = 0;  // s, time of tools after it, until the next turn
+  base::Seconds tools;  // time of tools after it, until the next turn
   std::int32_t replica = 0;
   std::int32_t decode_replica = 0;  // two pools: replica of the decode pool
   // The request is longer than the model's context or than the KV cache. It has no times.
   bool rejected = false;
 
-  double ttft() const { return first_token - arrival; }
-  double waiting() const {
-    return scheduled - queued + (transferred > 0.0 ? first_token - transferred : 0.0);
+  base::Seconds ttft() const { return first_token - arrival; }
+  base::Seconds waiting() const {
+    return scheduled - queued +
+           (transferred > base::Seconds{} ? first_token - transferred : base::Seconds{});
   }
-  double end_to_end() const { return last_token - arrival; }
+  base::Seconds end_to_end() const { return last_token - arrival; }
   // Only for answers of more than one token.
-  double tpot() const {
+  base::Seconds tpot() const {
     return (last_token - first_token) / static_cast<double>(output_tokens - 1);
   }
 };
@@ -78,7 +79,7 @@ struct Simulation {
   std::string reason;                   // why the scenario cannot run; empty if it can
   std::vector<ServedRequest> requests;  // in the order of the stream
   std::vector<SimulatedSecond> seconds;
-  double end = 0;  // s, end of the last iteration
+  base::Seconds end;  // of the last iteration
   std::int64_t iterations = 0;
   std::int64_t preemptions = 0;
   std::int64_t peak_running = 0;  // sequences, of one replica

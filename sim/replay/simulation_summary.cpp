@@ -12,47 +12,47 @@
 namespace roofcast::sim {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr auto kNone = base::Seconds::from_si(std::numeric_limits<double>::quiet_NaN());
 constexpr std::size_t kBatches = 20;
 constexpr double kStudent = 2.093;  // 97.5 % point of Student's t, 19 degrees of freedom
 
-double mean_of(const double* first, const double* last) {
-  double sum = 0.0;
-  for (const double* value = first; value != last; ++value) {
+base::Seconds mean_of(const base::Seconds* first, const base::Seconds* last) {
+  base::Seconds sum;
+  for (const base::Seconds* value = first; value != last; ++value) {
     sum += *value;
   }
   return sum / static_cast<double>(last - first);
 }
 
 // Half-width of the 95 % interval of the mean: Student's t times the standard error of the means of kBatches batches.
-double interval_of(const std::vector<double>& values) {
+base::Seconds interval_of(const std::vector<base::Seconds>& values) {
   if (values.size() < 2 * kBatches) {
     return kNone;
   }
-  std::vector<double> means;
+  std::vector<base::Seconds> means;
   for (std::size_t batch = 0; batch < kBatches; ++batch) {
-    const double* first = values.data() + batch * values.size() / kBatches;
-    const double* last = values.data() + (batch + 1) * values.size() / kBatches;
+    const base::Seconds* first = values.data() + batch * values.size() / kBatches;
+    const base::Seconds* last = values.data() + (batch + 1) * values.size() / kBatches;
     means.push_back(mean_of(first, last));
   }
-  const double mean = mean_of(means.data(), means.data() + kBatches);
-  double squares = 0.0;
-  for (const double each : means) {
-    squares += (each - mean) * (each - mean);
+  const base::Seconds mean = mean_of(means.data(), means.data() + kBatches);
+  double squares = 0.0;  // s²
+  for (const base::Seconds each : means) {
+    squares += ((each - mean) * (each - mean)).si();
   }
   constexpr auto kCount = static_cast<double>(kBatches);
-  return kStudent * std::sqrt(squares / (kCount - 1.0) / kCount);
+  return kStudent * std::sqrt(squares / (kCount - 1.0) / kCount) * base::second;
 }
 
 bool is_good(const ServedRequest& r, const workloads::Objectives& o) {
-  return (!o.ttft || r.ttft() <= o.ttft->si()) &&
-         (!o.tpot || r.output_tokens == 1 || r.tpot() <= o.tpot->si()) &&
-         (!o.end_to_end || r.end_to_end() <= o.end_to_end->si());
+  return (!o.ttft || r.ttft() <= *o.ttft) &&
+         (!o.tpot || r.output_tokens == 1 || r.tpot() <= *o.tpot) &&
+         (!o.end_to_end || r.end_to_end() <= *o.end_to_end);
 }
 
 }  // namespace
 
-SimulatedTimes times_of(std::vector<double> values) {
+SimulatedTimes times_of(std::vector<base::Seconds> values) {
   if (values.empty()) {
     return {kNone, kNone, kNone, kNone, kNone, kNone};
   }
@@ -70,12 +70,12 @@ SimulatedTimes times_of(std::vector<double> values) {
 SimulationSummary summarise(const Simulation& simulation, std::size_t warm_up,
                             const workloads::Objectives& objectives) {
   SimulationSummary s;
-  std::vector<double> ttft;
-  std::vector<double> tpot;
-  std::vector<double> end_to_end;
-  std::vector<double> waiting;
-  double first = std::numeric_limits<double>::infinity();
-  double last = 0.0;
+  std::vector<base::Seconds> ttft;
+  std::vector<base::Seconds> tpot;
+  std::vector<base::Seconds> end_to_end;
+  std::vector<base::Seconds> waiting;
+  base::Seconds first = base::Seconds::infinity();
+  base::Seconds last;
   double input = 0.0;
   double output = 0.0;
   double reused = 0.0;
@@ -104,13 +104,14 @@ SimulationSummary summarise(const Simulation& simulation, std::size_t warm_up,
   }
   s.requests = ttft.size();
   s.duration = s.requests > 0 ? last - first : kNone;
-  s.requests_per_second = static_cast<double>(s.requests) / s.duration;
-  s.input_rate = input / s.duration;
-  s.output_rate = output / s.duration;
+  const double seconds = s.duration / base::second;
+  s.requests_per_second = static_cast<double>(s.requests) / seconds;
+  s.input_rate = input / seconds;
+  s.output_rate = output / seconds;
   s.prefix_hit_rate = reused / input;
   s.restored_share = restored / input;
   s.good_share = static_cast<double>(good) / static_cast<double>(s.requests + s.rejected);
-  s.good_per_second = static_cast<double>(good) / s.duration;
+  s.good_per_second = static_cast<double>(good) / seconds;
   s.ttft = times_of(std::move(ttft));
   s.tpot = times_of(std::move(tpot));
   s.end_to_end = times_of(std::move(end_to_end));
@@ -126,10 +127,11 @@ SimulatedLoad load_of(const Simulation& simulation) {
     load.cache += second.cache;
     load.utilisation += second.busy;
   }
-  load.running /= simulation.end;
-  load.waiting /= simulation.end;
-  load.cache /= simulation.end;
-  load.utilisation /= simulation.end;
+  const double seconds = simulation.end / base::second;
+  load.running /= seconds;
+  load.waiting /= seconds;
+  load.cache /= seconds;
+  load.utilisation /= seconds;
   return load;
 }
 

@@ -15,23 +15,22 @@
 
 namespace roofcast::sim {
 
-// Times in s.
 struct SimulatedTimes {
-  double mean = 0;
-  double interval = 0;  // the 95 % interval is mean ± interval
-  double p50 = 0;
-  double p90 = 0;
-  double p95 = 0;
-  double p99 = 0;
+  base::Seconds mean;
+  base::Seconds interval;  // the 95 % interval is mean ± interval
+  base::Seconds p50;
+  base::Seconds p90;
+  base::Seconds p95;
+  base::Seconds p99;
 };
 
 // `values` are in the order of arrival. NaN if there are none.
-SimulatedTimes times_of(std::vector<double> values);
+SimulatedTimes times_of(std::vector<base::Seconds> values);
 
 struct SimulationSummary {
   std::size_t requests = 0;  // served requests
   std::size_t rejected = 0;
-  double duration = 0;  // s, from the first arrival to the last token
+  base::Seconds duration;  // from the first arrival to the last token
   SimulatedTimes ttft;
   SimulatedTimes tpot;  // of answers with more than one token
   SimulatedTimes end_to_end;

@@ -9,8 +9,8 @@ namespace roofcast::sim {
 namespace {
 
 struct Task {
-  double first = std::numeric_limits<double>::infinity();
-  double last = 0.0;
+  base::Seconds first = base::Seconds::infinity();
+  base::Seconds last;
   double turns = 0.0;
   bool failed = false;
 };
@@ -36,13 +36,13 @@ std::vector<Task> tasks_of(const Simulation& simulation) {
 
 }  // namespace
 
-// ends     s, ends of all tasks, in order
+// ends     ends of all tasks, in order
 // begun    tasks that have ended when counting starts        last   tasks that have ended when it stops
 TaskSummary summarise_tasks(const Simulation& simulation, std::size_t warm_up, std::size_t agents) {
   const std::vector<Task> tasks = tasks_of(simulation);
   TaskSummary s;
-  std::vector<double> times;
-  std::vector<double> ends;
+  std::vector<base::Seconds> times;
+  std::vector<base::Seconds> ends;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     ends.push_back(tasks[i].last);
     if (i < warm_up) {
@@ -63,20 +63,26 @@ TaskSummary summarise_tasks(const Simulation& simulation, std::size_t warm_up, s
   s.tasks_per_second = std::numeric_limits<double>::quiet_NaN();
   if (begun + agents < ends.size()) {
     const std::size_t last = ends.size() - agents;
-    s.tasks_per_second = static_cast<double>(last - begun) / (ends[last - 1] - ends[begun - 1]);
+    s.tasks_per_second =
+        static_cast<double>(last - begun) / (ends[last - 1] - ends[begun - 1]).si();
   }
+  base::Seconds tools;
+  base::Seconds waiting;
+  base::Seconds prefill;
+  base::Seconds decode;
   for (const ServedRequest& r : simulation.requests) {
     if (r.task >= 0 && static_cast<std::size_t>(r.task) >= warm_up && !r.rejected) {
-      s.tools_share += r.tools;
-      s.waiting_share += r.scheduled - r.arrival;
-      s.prefill_share += r.first_token - r.scheduled;
-      s.decode_share += r.last_token - r.first_token;
+      tools += r.tools;
+      waiting += r.scheduled - r.arrival;
+      prefill += r.first_token - r.scheduled;
+      decode += r.last_token - r.first_token;
     }
   }
-  const double all = s.tools_share + s.waiting_share + s.prefill_share + s.decode_share;
-  for (double* share : {&s.tools_share, &s.waiting_share, &s.prefill_share, &s.decode_share}) {
-    *share /= all;
-  }
+  const base::Seconds all = tools + waiting + prefill + decode;
+  s.tools_share = tools / all;
+  s.waiting_share = waiting / all;
+  s.prefill_share = prefill / all;
+  s.decode_share = decode / all;
   return s;
 }
 

@@ -14,12 +14,12 @@ using base::as_double;
 constexpr std::int64_t kColumns = 128;  // columns of a large GEMM's tile
 constexpr std::int64_t kDepth = 64;
 
-// Seconds per column (or per unit of depth), if the width is replaced by another.
+// Time per column (or per unit of depth), if the width is replaced by another.
 template <class Gemm>
-double time_of_one(Gemm op, std::int64_t Gemm::*side, std::int64_t width,
-                   const models::Machine& machine) {
+base::Seconds time_of_one(Gemm op, std::int64_t Gemm::*side, std::int64_t width,
+                          const models::Machine& machine) {
   op.*side = width;
-  return models::physical_cost_of(op, machine).time.si() / as_double(width);
+  return models::physical_cost_of(op, machine).time / as_double(width);
 }
 
 // Compares a width that is not a multiple of a tile with the multiples below and above it. Keeps it if one of them
@@ -33,7 +33,7 @@ void examine(const Gemm& op, std::int64_t Gemm::*side, bool depth, const models:
   if (found.width % tile == 0) {
     return;
   }
-  const double now = time_of_one(op, side, found.width, machine);
+  const base::Seconds now = time_of_one(op, side, found.width, machine);
   const auto at = [&](std::int64_t width) {
     return width == 0 ? AlignedWidth{}
                       : AlignedWidth{width, 1.0 - time_of_one(op, side, width, machine) / now};
@@ -56,15 +56,15 @@ std::vector<Misalignment> misalignments(const ScenarioView& scenario,
   using workloads::GroupedGemm;
   const models::Machine& machine = scenario.platform->machine;
   const auto lines = iteration_operators(scenario, estimate.steady.prefill_iteration);
-  double step = 0.0;
+  base::Seconds step;
   for (const OperatorLine& line : lines) {
-    step += line.time.si();
+    step += line.time;
   }
   std::vector<Misalignment> all;
   for (const OperatorLine& line : lines) {
     Misalignment found;
     found.call = line.call.name;
-    found.share = line.time.si() / step;
+    found.share = line.time / step;
     if (const auto* gemm = std::get_if<Gemm>(&line.call.op)) {
       examine(*gemm, &Gemm::n, false, machine, found, all);
       examine(*gemm, &Gemm::k, true, machine, found, all);

@@ -46,14 +46,14 @@ ServingEstimate estimated(const StreamedScenario& s) {
   return estimate(view(s.scenario), workspace);
 }
 
-std::vector<double> task_times(const Simulation& simulation) {
-  std::vector<double> first;
-  std::vector<double> last;
+std::vector<base::Seconds> task_times(const Simulation& simulation) {
+  std::vector<base::Seconds> first;
+  std::vector<base::Seconds> last;
   for (const ServedRequest& r : simulation.requests) {
     const auto task = static_cast<std::size_t>(r.task);
     if (task >= first.size()) {
-      first.resize(task + 1, 1e99);
-      last.resize(task + 1, 0.0);
+      first.resize(task + 1, base::Seconds::infinity());
+      last.resize(task + 1);
     }
     first[task] = std::min(first[task], r.arrival);
     last[task] = std::max(last[task], r.last_token);
@@ -76,18 +76,18 @@ TEST_CASE("A turn is sent when all that it follows is answered and its tools are
     const workloads::Requests requests = workloads::draw_requests(s.stream);
     const Simulation simulation = simulate(view(s.scenario), requests, s.stream.concurrency);
     REQUIRE(simulation.reason.empty());
-    std::vector<double> sent(requests.requests.size(), 0.0);
+    std::vector<base::Seconds> sent(requests.requests.size());
     for (const workloads::FollowUp& each : requests.follow_ups) {
       const ServedRequest& before = simulation.requests[static_cast<std::size_t>(each.after)];
-      double& when = sent[static_cast<std::size_t>(each.request)];
-      when = std::max(when, before.last_token + each.delay.si());
+      base::Seconds& when = sent[static_cast<std::size_t>(each.request)];
+      when = std::max(when, before.last_token + each.delay);
     }
     for (std::size_t i = 0; i < sent.size(); ++i) {
       const ServedRequest& r = simulation.requests[i];
       CHECK(!r.rejected);
       CHECK(r.last_token >= r.first_token);
       CHECK(r.first_token > r.arrival);
-      if (sent[i] > 0.0) {
+      if (sent[i] > base::Seconds{}) {
         CHECK(r.arrival == sent[i]);
       }
     }
@@ -95,7 +95,7 @@ TEST_CASE("A turn is sent when all that it follows is answered and its tools are
 }
 
 TEST_CASE("k sub-agents never beat the critical path", "[laws]") {
-  std::vector<double> fewer;
+  std::vector<base::Seconds> fewer;
   for (const int k : {1, 2, 4, 8}) {
     const StreamedScenario s =
         scenario("", agents_of(1, 20,
@@ -104,34 +104,34 @@ TEST_CASE("k sub-agents never beat the critical path", "[laws]") {
                                            k)));
     const workloads::Requests requests = workloads::draw_requests(s.stream);
     const Simulation together = simulate(view(s.scenario), requests, 1);
-    const std::vector<double> times = task_times(together);
+    const std::vector<base::Seconds> times = task_times(together);
     // Each answer takes at least as long as alone; no path through the task is shorter than those of its answers
     // and tools.
     workloads::Requests alone = requests;
     alone.follow_ups.clear();
     const Simulation lone = simulate(view(s.scenario), alone, 1);
-    std::vector<double> done(requests.requests.size(), 0.0);
-    std::vector<double> ready(requests.requests.size(), 0.0);
-    std::vector<double> critical(times.size(), 0.0);
+    std::vector<base::Seconds> done(requests.requests.size());
+    std::vector<base::Seconds> ready(requests.requests.size());
+    std::vector<base::Seconds> critical(times.size());
     bool changed = true;
     while (changed) {
       changed = false;
       for (std::size_t i = 0; i < done.size(); ++i) {
         const ServedRequest& r = lone.requests[i];
-        const double decode = r.last_token - r.first_token;
-        const double finished = ready[i] + decode;
+        const base::Seconds decode = r.last_token - r.first_token;
+        const base::Seconds finished = ready[i] + decode;
         changed = changed || finished > done[i];
         done[i] = std::max(done[i], finished);
       }
       for (const workloads::FollowUp& each : requests.follow_ups) {
-        double& when = ready[static_cast<std::size_t>(each.request)];
-        const double sent = done[static_cast<std::size_t>(each.after)] + each.delay.si();
+        base::Seconds& when = ready[static_cast<std::size_t>(each.request)];
+        const base::Seconds sent = done[static_cast<std::size_t>(each.after)] + each.delay;
         changed = changed || sent > when;
         when = std::max(when, sent);
       }
     }
     for (std::size_t i = 0; i < done.size(); ++i) {
-      double& longest = critical[static_cast<std::size_t>(requests.requests[i].task)];
+      base::Seconds& longest = critical[static_cast<std::size_t>(requests.requests[i].task)];
       longest = std::max(longest, done[i]);
     }
     for (std::size_t t = 0; t < times.size(); ++t) {
@@ -242,7 +242,7 @@ TEST_CASE("Stages let no more through than their servers, and less before they a
     const TaskSummary t = summarise_tasks(simulation, 0, 64);
     CHECK(t.tasks_per_second * t.turns < 1.03 * most);
     CHECK(e.task.per_second == Approx(t.tasks_per_second).epsilon(0.06));
-    CHECK(e.task.mean.si() == Approx(t.time.mean).epsilon(0.08));
+    CHECK(e.task.mean.si() == Approx(t.time.mean.si()).epsilon(0.08));
   }
 }
 
@@ -307,15 +307,15 @@ TEST_CASE("Closed forms of agents are those of their simulation", "[laws][long]"
     const Simulation simulation = laws::run(s);
     const TaskSummary t = summarise_tasks(simulation, 0, static_cast<std::size_t>(agents));
     const double share = summarise(simulation, 0, {}).prefix_hit_rate;
-    mean.add(e.task.mean.si(), t.time.mean);
-    p95.add(e.task.p95.si(), t.time.p95);
+    mean.add(e.task.mean.si(), t.time.mean.si());
+    p95.add(e.task.p95.si(), t.time.p95.si());
     rate.add(e.task.per_second, t.tasks_per_second);
     found = std::max(found, std::abs(e.task.prefix_hit_rate - share));
     if (mean.values.back() > 0.1) {
       worst += fmt::format(
           "{}mean {:.1f} s, simulated {:.1f} s; found {:.3f}, simulated {:.3f}; {:.1f} in the "
           "engine\n\n",
-          text, e.task.mean.si(), t.time.mean, e.task.prefix_hit_rate, share, e.task.present);
+          text, e.task.mean.si(), t.time.mean.si(), e.task.prefix_hit_rate, share, e.task.present);
     }
   }
   INFO(worst);

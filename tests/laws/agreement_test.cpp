@@ -42,8 +42,8 @@ workloads::Lengths random_lengths(base::Random& random, double least, double mos
 
 struct Errors {
   std::vector<double> values;
-  void add(base::Seconds predicted, double simulated) {
-    values.push_back(std::abs(predicted.si() / simulated - 1.0));
+  void add(base::Seconds predicted, base::Seconds simulated) {
+    values.push_back(std::abs(predicted / simulated - 1.0));
   }
   double quantile(double share) {
     std::sort(values.begin(), values.end());
@@ -140,11 +140,11 @@ std::string line(const Draw& d, const sim::ServingEstimate& e, const sim::Simula
   return fmt::format(
       "TTFT {:+.3f} of {:.4g} s, TPOT {:+.3f} of {:.4g} s: {} {} {} {} {}, in {} ({:.2f}), out {} "
       "({:.2f}), {} clients, load {:.2f}\n",
-      e.steady.ttft_mean.si() / s.ttft.mean - 1.0, s.ttft.mean,
-      e.steady.tpot.si() / s.tpot.mean - 1.0, s.tpot.mean, d.scenario.platform.system.id,
-      d.scenario.model.id, d.scenario.precision.id, describe(d.scenario.deployment.mapping),
-      d.scenario.serving.stack.id, t.input_tokens, cv(t.input), t.output_tokens, cv(t.output),
-      t.concurrency, e.steady.requests_per_second / d.saturation);
+      e.steady.ttft_mean / s.ttft.mean - 1.0, s.ttft.mean.si(), e.steady.tpot / s.tpot.mean - 1.0,
+      s.tpot.mean.si(), d.scenario.platform.system.id, d.scenario.model.id, d.scenario.precision.id,
+      describe(d.scenario.deployment.mapping), d.scenario.serving.stack.id, t.input_tokens,
+      cv(t.input), t.output_tokens, cv(t.output), t.concurrency,
+      e.steady.requests_per_second / d.saturation);
 }
 
 // Errors over so many random scenarios; every one of them is printed if `out` is a file.

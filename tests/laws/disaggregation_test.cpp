@@ -88,8 +88,8 @@ TEST_CASE("Every request passes both pools in order and waits for its cache", "[
         CHECK(r.first_token == r.prefilled);
         continue;
       }
-      const double sent =
-          kv_transfer(view(s.scenario), static_cast<double>(r.input_tokens)).time.si();
+      const base::Seconds sent =
+          kv_transfer(view(s.scenario), static_cast<double>(r.input_tokens)).time;
       CHECK(r.transferred >= (r.prefilled + sent) * (1.0 - 1e-12));
       CHECK(r.first_token >= r.transferred);
       CHECK(r.last_token > r.first_token);
@@ -137,11 +137,11 @@ TEST_CASE("Little's law over two pools: requests running are the rate times thei
     if (simulation.preemptions > 0) {
       return;  // time between a preemption and the next admission is spent waiting
     }
-    double running = 0.0;
-    double waiting = 0.0;
+    base::Seconds running;
+    base::Seconds waiting;
     for (const ServedRequest& r : simulation.requests) {
       running += r.prefilled - r.scheduled;
-      running += r.output_tokens > 1 ? r.last_token - r.first_token : 0.0;
+      running += r.output_tokens > 1 ? r.last_token - r.first_token : base::Seconds{};
       waiting += r.waiting();
     }
     const SimulatedLoad load = load_of(simulation);
@@ -173,11 +173,11 @@ TEST_CASE("What is sent is the cache of the prompt, as the footprint counts it",
 
 TEST_CASE("A faster fabric between the pools shows the first token no later", "[laws]") {
   StreamedScenario s = scenario(kCases[0], kOpen);
-  const double before = summarise(run(s), 0, {}).ttft.mean;
+  const base::Seconds before = summarise(run(s), 0, {}).ttft.mean;
   Platform& platform = s.scenario.platform;
   platform.system.scale_out->bandwidth = 1e6 * platform.system.scale_out->bandwidth;
   platform.machine = models::machine_of(platform.system);
-  const double after = summarise(run(s), 0, {}).ttft.mean;
+  const base::Seconds after = summarise(run(s), 0, {}).ttft.mean;
   CHECK(after < before);
 }
 
@@ -240,8 +240,8 @@ TEST_CASE("One client alone meets the same times in an estimate and in a simulat
     INFO(c.deployment);
     const ServingEstimate e = estimate(view(s.scenario), workspace);
     const SimulationSummary summary = summarise(run(s), 0, {});
-    CHECK(e.steady.ttft_mean.si() == Approx(summary.ttft.mean).epsilon(0.02));
-    CHECK(e.steady.tpot.si() == Approx(summary.tpot.mean).epsilon(0.02));
+    CHECK(e.steady.ttft_mean.si() == Approx(summary.ttft.mean.si()).epsilon(0.02));
+    CHECK(e.steady.tpot.si() == Approx(summary.tpot.mean.si()).epsilon(0.02));
   }
 }
 
@@ -266,8 +266,8 @@ TEST_CASE("An estimate of two pools that are not full is within a tenth of their
       const Simulation run_of = run(s);
       const SimulationSummary summary =
           summarise(run_of, static_cast<std::size_t>(8 * clients), {});
-      CHECK(e.steady.tpot.si() == Approx(summary.tpot.mean).epsilon(0.06));
-      CHECK(e.steady.end_to_end.si() == Approx(summary.end_to_end.mean).epsilon(0.1));
+      CHECK(e.steady.tpot.si() == Approx(summary.tpot.mean.si()).epsilon(0.06));
+      CHECK(e.steady.end_to_end.si() == Approx(summary.end_to_end.mean.si()).epsilon(0.1));
     }
   }
   CHECK(compared >= 10);

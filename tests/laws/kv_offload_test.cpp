@@ -90,11 +90,11 @@ TEST_CASE(
             .requests.back();
     CHECK(restored.reused_tokens == 4 * kUnit);
     CHECK(restored.restored_tokens == 4 * kUnit);
-    CHECK(restored.ttft() == Approx(overhead + bytes / rate + rest).epsilon(3e-3));
-    CHECK(restored.ttft() <= again.ttft() + bytes / rate);
+    CHECK(restored.ttft().si() == Approx(overhead + bytes / rate + rest).epsilon(3e-3));
+    CHECK(restored.ttft() <= again.ttft() + bytes / rate * base::second);
   }
   // Without a rate of its own it is the chip's PCIe port, 63 GB/s.
-  CHECK(simulated("kv_offload: {capacity: 1 TB}", requests).requests.back().ttft() ==
+  CHECK(simulated("kv_offload: {capacity: 1 TB}", requests).requests.back().ttft().si() ==
         Approx(overhead + bytes / 63e9 + rest).epsilon(3e-3));
 }
 

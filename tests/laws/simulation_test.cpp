@@ -77,10 +77,10 @@ TEST_CASE("Every request is served once, in order: queued, scheduled, first toke
   std::int64_t preemptions = 0;
   for_each_run([&](const StreamedScenario& s, const Simulation& simulation) {
     CHECK(simulation.requests.size() == 400);
-    const double overhead = s.scenario.serving.stack.request_overhead.si();
+    const base::Seconds overhead = s.scenario.serving.stack.request_overhead;
     for (const ServedRequest& r : simulation.requests) {
       CHECK_FALSE(r.rejected);
-      CHECK(r.queued == Approx(r.arrival + overhead));
+      CHECK(r.queued.si() == Approx((r.arrival + overhead).si()));
       CHECK(r.scheduled >= r.queued);
       CHECK(r.first_token > r.scheduled);
       CHECK((r.output_tokens == 1 ? r.last_token == r.first_token : r.last_token > r.first_token));
@@ -124,8 +124,8 @@ TEST_CASE("Little's law: requests running are the rate times their stay", "[laws
     if (simulation.preemptions > 0) {
       return;  // time between a preemption and the next admission is spent waiting
     }
-    double running = 0.0;
-    double waiting = 0.0;
+    base::Seconds running;
+    base::Seconds waiting;
     for (const ServedRequest& r : simulation.requests) {
       running += r.last_token - r.scheduled;
       waiting += r.waiting();
@@ -140,15 +140,15 @@ TEST_CASE("Requests that wait or run keep the first stage from being idle", "[la
   const StreamedScenario s = scenario(kCases[0], kOpen);
   const Simulation simulation = run(s);
   // Without pipeline stages the stage is busy exactly while somebody runs.
-  double busy = 0.0;
-  std::vector<std::pair<double, double>> stays;
+  base::Seconds busy;
+  std::vector<std::pair<base::Seconds, base::Seconds>> stays;
   for (const ServedRequest& r : simulation.requests) {
     stays.push_back({r.scheduled, r.last_token});
   }
   std::sort(stays.begin(), stays.end());
-  double upto = 0.0;
+  base::Seconds upto;
   for (const auto& [from, to] : stays) {
-    busy += std::max(0.0, to - std::max(from, upto));
+    busy += std::max(base::Seconds{}, to - std::max(from, upto));
     upto = std::max(upto, to);
   }
   CHECK(load_of(simulation).utilisation == Approx(busy / simulation.end));
@@ -157,7 +157,7 @@ TEST_CASE("Requests that wait or run keep the first stage from being idle", "[la
     const bool met = std::any_of(stays.begin(), stays.end(), [&](const auto& stay) {
       return stay.first < r.scheduled && stay.second >= r.scheduled;
     });
-    CHECK((met || r.waiting() == 0.0));
+    CHECK((met || r.waiting() == base::Seconds{}));
   }
 }
 
@@ -173,7 +173,7 @@ TEST_CASE("The same seed gives the same times, another one others", "[laws]") {
   const auto times = [](std::int64_t seed) {
     StreamedScenario s = scenario(kCases[3], kOpen);
     s.stream.seed = seed;
-    std::vector<double> all;
+    std::vector<base::Seconds> all;
     for (const ServedRequest& r : run(s).requests) {
       all.insert(all.end(), {r.arrival, r.scheduled, r.first_token, r.last_token});
     }
@@ -199,8 +199,8 @@ TEST_CASE("One client alone waits for its prompt and its decodes, nothing else",
         iteration_cost(view(s.scenario), {0, 1, 0, 1, 900, 0, 1}, workspace).latency.si();
     REQUIRE(simulation.requests.size() == 10);
     for (const ServedRequest& r : simulation.requests) {
-      CHECK(r.ttft() == Approx(overhead + prompt));
-      CHECK(r.last_token - r.first_token == Approx(decodes).epsilon(1e-3));
+      CHECK(r.ttft().si() == Approx(overhead + prompt));
+      CHECK((r.last_token - r.first_token).si() == Approx(decodes).epsilon(1e-3));
     }
   }
 }
@@ -212,8 +212,8 @@ TEST_CASE("At a rate that is low, requests do not meet", "[laws]") {
       "requests: 20}");
   const Simulation simulation = run(s);
   for (const ServedRequest& r : simulation.requests) {
-    CHECK(r.waiting() == Approx(0.0).margin(1e-9));
-    CHECK(r.ttft() == Approx(simulation.requests.front().ttft()));
+    CHECK(r.waiting().si() == Approx(0.0).margin(1e-9));
+    CHECK(r.ttft().si() == Approx(simulation.requests.front().ttft().si()));
   }
 }
 
@@ -273,7 +273,7 @@ TEST_CASE("Prompts that share a prefix compute it once, and others as without a 
 
 TEST_CASE("A scheduler that seldom looks for requests starts them later, and serves them all",
           "[laws]") {
-  double before = 0.0;
+  base::Seconds before;
   for (const char* iterations : {"1", "10", "30"}) {
     const StreamedScenario s = scenario(
         {"{tensor_parallel: 8}",
@@ -290,13 +290,13 @@ TEST_CASE("With one replica every router is none", "[laws]") {
   const auto last_tokens = [](const std::string& router) {
     const StreamedScenario s =
         scenario({"{tensor_parallel: 8}", "{stack: vllm, router: " + router + "}"}, kOpen);
-    std::vector<double> all;
+    std::vector<base::Seconds> all;
     for (const ServedRequest& r : run(s).requests) {
       all.push_back(r.last_token);
     }
     return all;
   };
-  const std::vector<double> least = last_tokens("least loaded");
+  const std::vector<base::Seconds> least = last_tokens("least loaded");
   CHECK(last_tokens("round robin") == least);
   CHECK(last_tokens("prefix aware") == least);
 }
@@ -316,8 +316,8 @@ TEST_CASE("Two replicas serve two halves as each alone would", "[laws]") {
     for (std::size_t i = 0; i < half.requests.size(); ++i) {
       const ServedRequest& r = together.requests[2 * i + replica];
       CHECK(r.replica == static_cast<std::int32_t>(replica));
-      CHECK(r.first_token == Approx(alone.requests[i].first_token));
-      CHECK(r.last_token == Approx(alone.requests[i].last_token));
+      CHECK(r.first_token.si() == Approx(alone.requests[i].first_token.si()));
+      CHECK(r.last_token.si() == Approx(alone.requests[i].last_token.si()));
     }
   }
 }
@@ -343,11 +343,11 @@ TEST_CASE("Percentiles, rates and goodput of a run", "[unit]") {
   Simulation simulation;
   for (int i = 0; i < 4; ++i) {
     ServedRequest r;
-    r.arrival = i;
-    r.queued = i;
-    r.scheduled = i + 0.5;
-    r.first_token = 2.0 * i + 1.0;
-    r.last_token = r.first_token + 1.0;
+    r.arrival = i * base::second;
+    r.queued = r.arrival;
+    r.scheduled = (i + 0.5) * base::second;
+    r.first_token = (2.0 * i + 1.0) * base::second;
+    r.last_token = r.first_token + base::second;
     r.input_tokens = 100;
     r.output_tokens = 11;
     simulation.requests.push_back(r);
@@ -355,20 +355,20 @@ TEST_CASE("Percentiles, rates and goodput of a run", "[unit]") {
   workloads::Objectives objectives;
   objectives.ttft = 3.0 * base::second;
   const SimulationSummary all = summarise(simulation, 0, objectives);
-  CHECK(all.ttft.mean == Approx(2.5));
-  CHECK(all.ttft.p50 == Approx(2.5));
-  CHECK(all.ttft.p90 == Approx(3.7));
-  CHECK(all.tpot.p99 == Approx(0.1));
-  CHECK(all.waiting.mean == Approx(0.5));
-  CHECK(all.duration == Approx(8.0));
+  CHECK(all.ttft.mean.si() == Approx(2.5));
+  CHECK(all.ttft.p50.si() == Approx(2.5));
+  CHECK(all.ttft.p90.si() == Approx(3.7));
+  CHECK(all.tpot.p99.si() == Approx(0.1));
+  CHECK(all.waiting.mean.si() == Approx(0.5));
+  CHECK(all.duration.si() == Approx(8.0));
   CHECK(all.output_rate == Approx(44.0 / 8.0));
   CHECK(all.good_share == Approx(0.75));
   CHECK(all.good_per_second == Approx(3.0 / 8.0));
-  CHECK(std::isnan(all.ttft.interval));
+  CHECK(std::isnan(all.ttft.interval.si()));
   const SimulationSummary later = summarise(simulation, 2, objectives);
   CHECK(later.requests == 2);
-  CHECK(later.ttft.mean == Approx(3.5));
-  CHECK(later.duration == Approx(6.0));
+  CHECK(later.ttft.mean.si() == Approx(3.5));
+  CHECK(later.duration.si() == Approx(6.0));
 }
 
 }  // namespace roofcast::sim

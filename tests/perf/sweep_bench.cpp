@@ -131,8 +131,8 @@ void print_functions(const std::string& title, std::string_view text) {
   add("iteration_cost, decodes and prompts", step(e.steady.prefill_iteration));
   sim::IterationTable times(view, scenario.deployment.mapping.data_parallel);
   const sim::Iteration mixed{100, 1500.0, 2, 1500, 300.0};
-  add("step_times, decodes and prompts", [&] { return times(mixed).latency; });
-  add("step_times, decodes", [&] { return times({100, 1500.0, 0, 0, 0.0}).latency; });
+  add("step_times, decodes and prompts", [&] { return times(mixed).latency.si(); });
+  add("step_times, decodes", [&] { return times({100, 1500.0, 0, 0, 0.0}).latency.si(); });
   add("build_graph", [&] {
     workloads::build_graph(scenario.model, scenario.precision, scenario.deployment.mapping, {},
                            e.steady.prefill_iteration, workspace.graph);

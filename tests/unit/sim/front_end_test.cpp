@@ -21,20 +21,20 @@ TEST_CASE("Requests are taken in one after the other, and pass what is no work s
           "[unit]") {
   const workloads::Serving s = serving();
   FrontEnd front_end(s);
-  CHECK(front_end.take(1.0, 1000) == Approx(1.0 + 0.005 + 0.020));
-  CHECK(front_end.take(1.0, 2000) == Approx(1.0 + 0.005 + 0.008 + 0.020));
-  CHECK(front_end.take(2.0, 1000) == Approx(2.0 + 0.005 + 0.020));
+  CHECK(front_end.take(1.0 * base::second, 1000).si() == Approx(1.0 + 0.005 + 0.020));
+  CHECK(front_end.take(1.0 * base::second, 2000).si() == Approx(1.0 + 0.005 + 0.008 + 0.020));
+  CHECK(front_end.take(2.0 * base::second, 1000).si() == Approx(2.0 + 0.005 + 0.020));
 }
 
 TEST_CASE("Tokens that come faster than they can be sent wait for those before them", "[unit]") {
   const workloads::Serving s = serving();
   FrontEnd front_end(s);
-  double shown = 0.0;
+  base::Seconds shown;
   for (int step = 1; step <= 100; ++step) {  // 100 tokens each 4 ms need 5 ms
-    shown = front_end.show(0.004 * step, 100);
+    shown = front_end.show(0.004 * step * base::second, 100);
   }
-  CHECK(shown == Approx(0.004 + 100 * 0.005));
-  CHECK(front_end.take(0.4, 1000) == Approx(shown + 0.005 + 0.020));
+  CHECK(shown.si() == Approx(0.004 + 100 * 0.005));
+  CHECK(front_end.take(0.4 * base::second, 1000).si() == Approx(shown.si() + 0.005 + 0.020));
 }
 
 TEST_CASE("A message of ten tokens costs what one of one does", "[unit]") {
@@ -42,7 +42,7 @@ TEST_CASE("A message of ten tokens costs what one of one does", "[unit]") {
   FrontEnd each(s);
   s.policy.stream_interval = 10;
   FrontEnd tenth(s);
-  CHECK(each.show(0.0, 1000) == Approx(10.0 * tenth.show(0.0, 1000)));
+  CHECK(each.show({}, 1000).si() == Approx(10.0 * tenth.show({}, 1000).si()));
 }
 
 }  // namespace roofcast::sim

@@ -35,9 +35,9 @@ TEST_CASE("The unit used least recently makes way in host memory", "[unit]") {
 
 TEST_CASE("Loads follow each other on the link", "[unit]") {
   HostCache host(1000, kLink);
-  CHECK(host.load(100, 2.0) == Approx(3.0));
-  CHECK(host.load(50, 2.5) == Approx(3.5));
-  CHECK(host.load(50, 10.0) == Approx(10.5));
+  CHECK(host.load(100, 2.0 * base::second).si() == Approx(3.0));
+  CHECK(host.load(50, 2.5 * base::second).si() == Approx(3.5));
+  CHECK(host.load(50, 10.0 * base::second).si() == Approx(10.5));
 }
 
 TEST_CASE("What a KV cache evicts is found in host memory, as far as it is whole from the start",
@@ -67,11 +67,11 @@ TEST_CASE("What a KV cache evicts is found in host memory, as far as it is whole
   CHECK(cache.known_tokens(first, 1000) == 64);
   CHECK(cache.restorable_tokens(first, 1000) == 96);
   CHECK(cache.restorable_tokens(first, 95) == 64);
-  CHECK(cache.restore(first, 64, 96, 5.0) == Approx(5.0 + 2.0));
+  CHECK(cache.restore(first, 64, 96, 5.0 * base::second).si() == Approx(5.0 + 2.0));
   REQUIRE(cache.grow(b, 160));  // the others too; the host holds two
   CHECK(cache.known_tokens(first, 1000) == 0);
   CHECK(cache.restorable_tokens(first, 1000) == 64);
-  CHECK(cache.restore(first, 0, 64, 20.0) == Approx(20.0 + 4.0));
+  CHECK(cache.restore(first, 0, 64, 20.0 * base::second).si() == Approx(20.0 + 4.0));
 }
 
 }  // namespace roofcast::sim

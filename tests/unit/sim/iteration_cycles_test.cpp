@@ -89,7 +89,7 @@ TEST_CASE("Nobody's prompts lengthen no pass", "[unit]") {
   sim::IterationCosts costs(view, workspace);
   sim::IterationCycles cycles(view, costs, {});
   const sim::MeanIteration iteration = cycles.at(8.0, 0.0, costs.prompts(8.0));
-  CHECK(iteration.mean == Approx(costs.decode(8.0).period));
+  CHECK(iteration.mean == Approx(costs.decode(8.0).period.si()));
   CHECK(iteration.prefill_interference == Approx(0.0).margin(1e-12));
   CHECK(iteration.share == 0.0);
 }
