@@ -10,8 +10,10 @@
 #include "base/queueing/closed_network.hpp"
 #include "base/statistics/random.hpp"
 #include "sim/iteration/memory.hpp"
+#include "sim/serving/closed_loop.hpp"
 #include "sim/serving/front_end_load.hpp"
-#include "sim/serving/uniform_closed_loop.hpp"
+#include "sim/serving/lockstep.hpp"
+#include "sim/serving/open_loop.hpp"
 #include "workloads/traffic/agents.hpp"
 
 namespace roofcast::sim {
@@ -188,7 +190,8 @@ class Fleet {
 
   SteadyState engine(double clients) {
     traffic_.concurrency = std::max<std::int64_t>(1, std::llround(clients));
-    return uniform_closed_loop(view_, slots_, workspace_);
+    return traffic_.output_tokens > 1 ? closed_loop(view_, slots_, workspace_)
+                                      : lockstep(view_, slots_, workspace_);
   }
 
   // X(n), turns per second with n = `present`; linear between whole numbers that grow by kFinest.
@@ -320,7 +323,15 @@ class Fleet {
   }
 
   SteadyState result(Walk& walk, TaskEstimate& task) {
+    // Turns come at random from many sessions: the tails are those of Poisson arrivals.
     SteadyState r = engine(present_);
+    traffic_.arrivals = workloads::Arrivals{};
+    traffic_.arrivals->rate = base::Hertz::from_si(throughput_);
+    traffic_.concurrency = 0;
+    if (const SteadyState open = open_loop(view_, slots_, workspace_); open.utilisation < 1.0) {
+      r = open;
+      r.saturation = r.utilisation = 0.0;
+    }
     r.requests_per_second = throughput_;
     if (throughput_ * front_end_ > kFrontEndFull) {
       r.throughput_limit = Limit::host;

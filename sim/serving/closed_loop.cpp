@@ -77,7 +77,7 @@ class Solver : Server {
   Attempt at(double decodes) {
     Attempt a;
     a.decodes = decodes;
-    const double interval = costs_.decode(micro(decodes)).latency;
+    const double interval = costs_.decode(micro(decodes)).latency.si();
     const double guess = decodes / (decodes_ * interval);
     const FrontEndLoad load = front_end(std::min(guess, front_limit()), decodes);
     const double delay = load.burst + s_.serving->stack.request_overhead.si() + intake();

@@ -58,7 +58,7 @@ IterationCosts::IterationCosts(const ScenarioView& s, Workspace& workspace)
     least.prefill_sequences = 1;
     least.prefill_tokens = which % 2 == 0 ? 1 : s.serving->stack.graph_tokens + 1;
     const IterationCost floor = launch_floor(s, least, workspace);
-    floors_[static_cast<std::size_t>(which)] = {floor.latency.si(), floor.period.si()};
+    floors_[static_cast<std::size_t>(which)] = {floor.latency, floor.period};
   }
 }
 
@@ -114,14 +114,14 @@ workloads::Batch IterationCosts::prompt_batch(std::int64_t decodes, std::int64_t
 IterationTime IterationCosts::time(const workloads::Batch& batch) {
   const IterationCost cost = iteration_cost(s_, batch, workspace_);
   if (batch.prefill_sequences == 0) {
-    return {cost.latency.si(), cost.period.si()};
+    return {cost.latency, cost.period};
   }
   const std::int64_t tokens = batch.prefill_sequences * batch.prefill_tokens +
                               batch.decode_sequences * batch.query_tokens;
   const std::size_t which = (batch.decode_sequences > 0 ? 2u : 0u) +
                             (tokens <= s_.serving->stack.graph_tokens ? 0u : 1u);
-  return {std::max(cost.latency.si(), floors_[which].latency),
-          std::max(cost.period.si(), floors_[which].period)};
+  return {base::max(cost.latency, floors_[which].latency),
+          base::max(cost.period, floors_[which].period)};
 }
 
 IterationTime IterationCosts::decode(double decodes) {
@@ -171,19 +171,19 @@ PromptIterations IterationCosts::with_prompts(double decodes, double together) {
   r.whole = most == all;
   const IterationTime alone = decode(decodes);
   const auto at = [&](double units) { return time(batch(d, units * unit)); };
-  r.times = {alone.period};
+  r.times = {alone.period.si()};
   double from = 0.0;
-  double before = alone.period;
+  double before = alone.period.si();
   const auto up_to = [&](double units) {
     const IterationTime now = at(units);
     for (double n = from + 1.0; n <= units; n += 1.0) {
       const double beyond = from == 0.0 ? 1.0 : (n - from) / (units - from);
-      r.times.push_back(before + beyond * (now.period - before));
+      r.times.push_back(before + beyond * (now.period.si() - before));
     }
     if (from == 0.0) {
       r.latency = now.latency / now.period;
     }
-    before = now.period;
+    before = now.period.si();
     from = units;
   };
   for (const double units : kTimed) {

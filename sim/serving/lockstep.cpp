@@ -96,7 +96,7 @@ class Solver : Server {
         const double b = std::max(1.0, std::round(micro(std::max(1.0, share * most))));
         if (b > last) {
           const IterationTime t = costs_.time(costs_.decode_batch(static_cast<std::int64_t>(b)));
-          alone_.add(b, std::max(t.latency, stages_ * t.period));
+          alone_.add(b, base::max(t.latency, stages_ * t.period).si());
           last = b;
         }
       }
@@ -110,7 +110,7 @@ class Solver : Server {
     for (const double n : {1.0, std::round(0.5 * fits), fits}) {
       if (n > last) {
         const IterationTime t = costs_.time(costs_.prompts_of(d, n));
-        extra_.add(n, std::max(0.0, std::max(t.latency, stages_ * t.period) - without));
+        extra_.add(n, std::max(0.0, base::max(t.latency, stages_ * t.period).si() - without));
         last = n;
       }
     }

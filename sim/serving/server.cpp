@@ -163,7 +163,7 @@ ServerState Server::state(double decodes, const Load& load) {
   const double d = decodes_ > 0.0 ? micro(decodes) : 0.0;
   const IterationTime alone = costs_.decode(d);
   PromptIterations prompts;
-  double together = load.closed ? load.rate : load.rate * std::max(alone.period, 1e-9);
+  double together = load.closed ? load.rate : load.rate * std::max(alone.period.si(), 1e-9);
   for (int i = 0; i < 3; ++i) {
     prompts = costs_.with_prompts(d, together);
     const double usual = usual_prompts(prompts, load);
@@ -205,7 +205,7 @@ ServerState Server::state(double decodes, const Load& load) {
   r.waits = stay.waits;
   if (d > 0.0) {
     const double in_flight = std::min(std::max(decodes, 1.0), stages_);
-    r.interval = std::max(states.gap() + alone.latency - alone.period, in_flight * states.gap());
+    r.interval = std::max(states.gap() + (alone.latency - alone.period).si(), in_flight * states.gap());
     r.variance = std::max(0.0, states.gap_square() - square(states.gap()));
     r.persistence = load.closed || first ? 0.0
                                 : std::min(0.9, load.rate * prompts.units *
@@ -253,7 +253,7 @@ double Server::saturation(const workloads::Burstiness& bursts) {
     };
     double least = 0.0;
     double most = prompts;
-    double rate = std::min(0.7 * prompts, held / (decodes_ * costs_.decode(micro(held)).latency));
+    double rate = std::min(0.7 * prompts, held / (decodes_ * costs_.decode(micro(held)).latency.si()));
     for (int i = 0; i < kRounds && most - least > kExact * most; ++i) {
       const double share = needs(rate);
       (share < 1.0 ? least : most) = rate;
@@ -349,7 +349,7 @@ void Server::report(Solution& found, SteadyState& r) {
   if (decodes_ > 0.0) {
     const double a_token = decodes_ / static_cast<double>(s_.traffic->output_tokens - 1);
     const double persistent = (1.0 + found.mean.persistence) / (1.0 - found.mean.persistence);
-    const double least = a_token * costs_.decode(micro(1.0)).latency;
+    const double least = a_token * costs_.decode(micro(1.0)).latency.si();
     for (const Answer& answer : answers_) {
       const double n = answer.decodes;
       tpot.add(answer.weight, a_token * (found.mean.interval + interference(found.mean, n) / n),
