@@ -117,7 +117,7 @@ std::map<std::int64_t, sim::SimulationSummary, std::greater<>> by_priority(const
   std::map<std::int64_t, sim::SimulationSummary, std::greater<>> summaries;
   if (parts.size() > 1) {
     for (const auto& [priority, part] : parts) {
-      summaries[priority] = sim::summarise(part, 0, a.scenario.stream.objectives);
+      summaries[priority] = sim::summarise(part, 0, a.scenario.stream.classes);
     }
   }
   return summaries;
@@ -130,7 +130,7 @@ TextTable priorities_table(
     table.add({fmt::format("{}", priority), fmt::format("{}", s.requests),
                display(s.ttft.p50.si(), "s"), display(s.ttft.p99.si(), "s"),
                display(s.tpot.p50.si(), "s"), display(s.tpot.p99.si(), "s"),
-               fmt::format("{:.1f} %", 100.0 * s.good_share)});
+               fmt::format("{:.1f} %", 100.0 * s.attainment)});
   }
   return table;
 }
@@ -148,9 +148,9 @@ void print_summary(const Answer& a, const sim::SimulationSummary& s, std::size_t
              display(s.duration.si(), "s"), per_second(s.requests_per_second, "requests/s"),
              per_second(s.output_rate, "tok/s"), per_second(s.output_rate / gpus, "tok/s"),
              per_second(s.input_rate, "tok/s"));
-  if (a.scenario.stream.objectives.any()) {
-    fmt::print("good: {:.1f} % of the requests, {}\n", 100.0 * s.good_share,
-               per_second(s.good_per_second, "requests/s"));
+  if (any_objective(a.scenario.stream.classes)) {
+    fmt::print("good: {:.1f} % of the requests, {}\n", 100.0 * s.attainment,
+               per_second(s.goodput, "requests/s"));
   }
   if (s.prefix_hit_rate > 0.0) {
     fmt::print("found in the KV cache: {:.1f} % of the input tokens", 100.0 * s.prefix_hit_rate);
@@ -171,8 +171,8 @@ void print_text(const Options& options, const Answer& a) {
     fmt::print("does not run: {}\n", a.simulation.reason);
     return;
   }
-  const workloads::Objectives& objectives = a.scenario.stream.objectives;
-  print_summary(a, sim::summarise(a.simulation, 0, objectives), 0);
+  const workloads::RequestClasses& classes = a.scenario.stream.classes;
+  print_summary(a, sim::summarise(a.simulation, 0, classes), 0);
   const sim::SimulatedLoad load = sim::load_of(a.simulation);
   fmt::print(
       "running {:.1f} on average, {} at most; waiting {:.1f}; KV cache {:.1f} % on average, {:.1f} "
@@ -182,7 +182,7 @@ void print_text(const Options& options, const Answer& a) {
       a.simulation.preemptions);
   if (options.warm_up > 0) {
     fmt::print("\nWithout the first {} requests\n\n", options.warm_up);
-    print_summary(a, sim::summarise(a.simulation, options.warm_up, objectives), options.warm_up);
+    print_summary(a, sim::summarise(a.simulation, options.warm_up, classes), options.warm_up);
   }
 }
 
@@ -210,8 +210,8 @@ Json json_of(const sim::SimulationSummary& s, bool objectives) {
                {"restored_share", number(s.restored_share)},
                {"preemptions", s.preemptions}};
   if (objectives) {
-    json["good_share"] = number(s.good_share);
-    json["good_requests_per_s"] = number(s.good_per_second);
+    json["attainment"] = number(s.attainment);
+    json["goodput"] = number(s.goodput);
   }
   return json;
 }
@@ -219,20 +219,20 @@ Json json_of(const sim::SimulationSummary& s, bool objectives) {
 void print_json(const Options& options, const Answer& a) {
   Json json = {{"fits", a.simulation.reason.empty()}, {"reason", a.simulation.reason}};
   if (a.simulation.reason.empty()) {
-    const workloads::Objectives& objectives = a.scenario.stream.objectives;
+    const workloads::RequestClasses& classes = a.scenario.stream.classes;
     const sim::SimulatedLoad load = sim::load_of(a.simulation);
     json["gpus"] = a.gpus();
-    json["all"] = json_of(sim::summarise(a.simulation, 0, objectives), objectives.any());
+    json["all"] = json_of(sim::summarise(a.simulation, 0, classes), any_objective(classes));
     if (options.warm_up > 0) {
       json["after_warm_up"] =
-          json_of(sim::summarise(a.simulation, options.warm_up, objectives), objectives.any());
+          json_of(sim::summarise(a.simulation, options.warm_up, classes), any_objective(classes));
     }
     if (const auto tasks = tasks_of(a.simulation, a.scenario, options.warm_up)) {
       json["tasks"] = json_of(*tasks);
       json["tasks"]["task_s"] = json_of(tasks->summary.time);
     }
     for (const auto& [priority, s] : by_priority(a, 0)) {
-      json["by_priority"][fmt::format("{}", priority)] = json_of(s, objectives.any());
+      json["by_priority"][fmt::format("{}", priority)] = json_of(s, any_objective(classes));
     }
     json["running_mean"] = number(load.running);
     json["running_peak"] = a.simulation.peak_running;
@@ -317,7 +317,7 @@ ServedReport report_of(const Options& options, const Answer& a, const std::strin
     return report;
   }
   const sim::SimulationSummary s =
-      sim::summarise(simulation, options.warm_up, a.scenario.stream.objectives);
+      sim::summarise(simulation, options.warm_up, a.scenario.stream.classes);
   if (options.warm_up > 0) {
     report.notes.push_back(
         fmt::format("Figures and distributions are without the first {} requests; the seconds "
@@ -329,11 +329,13 @@ ServedReport report_of(const Options& options, const Answer& a, const std::strin
                {"requests/s", display(s.requests_per_second, "")},
                {"tok/s out per GPU", display(s.output_rate / static_cast<double>(a.gpus()), "")}};
   run.requests_per_s = s.requests_per_second;
-  run.ttft_limit = a.scenario.stream.objectives.ttft;
-  run.tpot_limit = a.scenario.stream.objectives.tpot;
-  if (a.scenario.stream.objectives.any()) {
-    run.facts.emplace_back("keep the objectives", fmt::format("{:.1f} %", 100.0 * s.good_share));
-    run.facts.emplace_back("requests/s of these (goodput)", display(s.good_per_second, ""));
+  if (const workloads::RequestClasses& classes = a.scenario.stream.classes; classes.size() == 1) {
+    run.ttft_limit = classes.front().objectives.ttft;
+    run.tpot_limit = classes.front().objectives.tpot;
+  }
+  if (any_objective(a.scenario.stream.classes)) {
+    run.facts.emplace_back("keep the objectives", fmt::format("{:.1f} %", 100.0 * s.attainment));
+    run.facts.emplace_back("requests/s of these (goodput)", display(s.goodput, ""));
   }
   if (s.prefix_hit_rate > 0.0) {
     run.facts.emplace_back("of the input found in the KV cache",

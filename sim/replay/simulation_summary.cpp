@@ -44,12 +44,6 @@ base::Seconds interval_of(const std::vector<base::Seconds>& values) {
   return kStudent * std::sqrt(squares / (kCount - 1.0) / kCount) * base::second;
 }
 
-bool is_good(const ServedRequest& r, const workloads::Objectives& o) {
-  return (!o.ttft || r.ttft() <= *o.ttft) &&
-         (!o.tpot || r.output_tokens == 1 || r.tpot() <= *o.tpot) &&
-         (!o.end_to_end || r.end_to_end() <= *o.end_to_end);
-}
-
 }  // namespace
 
 SimulatedTimes times_of(std::vector<base::Seconds> values) {
@@ -67,8 +61,14 @@ SimulatedTimes times_of(std::vector<base::Seconds> values) {
   return times;
 }
 
+bool meets(const ServedRequest& r, const workloads::Objectives& o) {
+  return !r.rejected && (!o.ttft || r.ttft() <= *o.ttft) &&
+         (!o.tpot || r.output_tokens == 1 || r.tpot() <= *o.tpot) &&
+         (!o.end_to_end || r.end_to_end() <= *o.end_to_end);
+}
+
 SimulationSummary summarise(const Simulation& simulation, std::size_t warm_up,
-                            const workloads::Objectives& objectives) {
+                            const workloads::RequestClasses& classes) {
   SimulationSummary s;
   std::vector<base::Seconds> ttft;
   std::vector<base::Seconds> tpot;
@@ -99,7 +99,7 @@ SimulationSummary summarise(const Simulation& simulation, std::size_t warm_up,
     output += static_cast<double>(r.output_tokens);
     reused += static_cast<double>(r.reused_tokens);
     restored += static_cast<double>(r.restored_tokens);
-    good += is_good(r, objectives) ? 1 : 0;
+    good += classes.empty() || meets(r, classes[class_of(classes, r.priority)].objectives) ? 1 : 0;
     s.preemptions += r.preemptions;
   }
   s.requests = ttft.size();
@@ -110,8 +110,8 @@ SimulationSummary summarise(const Simulation& simulation, std::size_t warm_up,
   s.output_rate = output / seconds;
   s.prefix_hit_rate = reused / input;
   s.restored_share = restored / input;
-  s.good_share = static_cast<double>(good) / static_cast<double>(s.requests + s.rejected);
-  s.good_per_second = static_cast<double>(good) / seconds;
+  s.attainment = static_cast<double>(good) / static_cast<double>(s.requests + s.rejected);
+  s.goodput = static_cast<double>(good) / seconds;
   s.ttft = times_of(std::move(ttft));
   s.tpot = times_of(std::move(tpot));
   s.end_to_end = times_of(std::move(end_to_end));

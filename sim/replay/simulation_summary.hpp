@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "sim/replay/simulate.hpp"
-#include "workloads/traffic/request_stream.hpp"
+#include "workloads/traffic/request_classes.hpp"
 
 namespace roofcast::sim {
 
@@ -40,14 +40,17 @@ struct SimulationSummary {
   double output_rate = 0;
   double prefix_hit_rate = 0;    // share of the input tokens in the KV cache
   double restored_share = 0;     // share of the input tokens that came from host memory
-  double good_share = 0;         // share of all requests that meet every objective
-  double good_per_second = 0;    // 1/s, goodput
+  double attainment = 0;         // share of all requests that meet every objective of their class
+  double goodput = 0;            // 1/s, of these requests
   std::int64_t preemptions = 0;  // of the requests that are counted
 };
 
+// Whether it was served, and met every objective. TPOT has no meaning for an answer of one token, and is met.
+bool meets(const ServedRequest& request, const workloads::Objectives& objectives);
+
 // Leaves out the first `warm_up` requests.
 SimulationSummary summarise(const Simulation& simulation, std::size_t warm_up,
-                            const workloads::Objectives& objectives);
+                            const workloads::RequestClasses& classes);
 
 // Time averages over the whole run.
 struct SimulatedLoad {
