@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -61,8 +64,12 @@ SimulatedTimes times_of(std::vector<base::Seconds> values) {
   return times;
 }
 
-bool meets(const ServedRequest& r, const workloads::Objectives& o) {
-  return !r.rejected && (!o.ttft || r.ttft() <= *o.ttft) &&
+bool meets(const ServedRequest& r, const workloads::RequestClasses& classes) {
+  if (r.rejected || classes.empty()) {
+    return !r.rejected;
+  }
+  const workloads::Objectives& o = classes[class_of(classes, r.priority)].objectives;
+  return (!o.ttft || r.ttft() <= *o.ttft) &&
          (!o.tpot || r.output_tokens == 1 || r.tpot() <= *o.tpot) &&
          (!o.end_to_end || r.end_to_end() <= *o.end_to_end);
 }
@@ -99,7 +106,7 @@ SimulationSummary summarise(const Simulation& simulation, std::size_t warm_up,
     output += static_cast<double>(r.output_tokens);
     reused += static_cast<double>(r.reused_tokens);
     restored += static_cast<double>(r.restored_tokens);
-    good += classes.empty() || meets(r, classes[class_of(classes, r.priority)].objectives) ? 1 : 0;
+    good += meets(r, classes) ? 1 : 0;
     s.preemptions += r.preemptions;
   }
   s.requests = ttft.size();
@@ -117,6 +124,32 @@ SimulationSummary summarise(const Simulation& simulation, std::size_t warm_up,
   s.end_to_end = times_of(std::move(end_to_end));
   s.waiting = times_of(std::move(waiting));
   return s;
+}
+
+std::vector<ClassSummary> summarise_classes(const Simulation& simulation, std::size_t warm_up,
+                                            const workloads::RequestClasses& classes) {
+  std::map<std::int64_t, Simulation, std::greater<>> parts;
+  for (std::size_t i = warm_up; i < simulation.requests.size(); ++i) {
+    const ServedRequest& request = simulation.requests[i];
+    parts[request.priority].requests.push_back(request);
+  }
+  std::vector<ClassSummary> summaries;
+  if (parts.size() <= 1) {
+    return summaries;
+  }
+  const base::Seconds duration = summarise(simulation, warm_up, classes).duration;
+  for (const auto& [priority, part] : parts) {
+    SimulationSummary s = summarise(part, 0, classes);
+    const double scale = s.requests > 0 ? s.duration / duration : 0.0;
+    for (double* rate : {&s.requests_per_second, &s.input_rate, &s.output_rate, &s.goodput}) {
+      *rate = s.requests > 0 ? *rate * scale : 0.0;
+    }
+    s.duration = duration;
+    summaries.push_back(
+        {classes.size() > 1 ? classes[class_of(classes, priority)].name : std::to_string(priority),
+         priority, std::move(s)});
+  }
+  return summaries;
 }
 
 SimulatedLoad load_of(const Simulation& simulation) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "sim/replay/simulate.hpp"
@@ -45,12 +46,23 @@ struct SimulationSummary {
   std::int64_t preemptions = 0;  // of the requests that are counted
 };
 
-// Whether it was served, and met every objective. TPOT has no meaning for an answer of one token, and is met.
-bool meets(const ServedRequest& request, const workloads::Objectives& objectives);
+// Whether it was served, and met every objective of its class; an answer of one token has no TPOT to miss. Without
+// classes every request that is served does.
+bool meets(const ServedRequest& request, const workloads::RequestClasses& classes);
 
 // Leaves out the first `warm_up` requests.
 SimulationSummary summarise(const Simulation& simulation, std::size_t warm_up,
                             const workloads::RequestClasses& classes);
+
+struct ClassSummary {
+  std::string name;
+  std::int64_t priority = 0;
+  SimulationSummary summary;  // rates are over the duration of all requests, so they add up
+};
+// Of each class that has requests, the greatest priority first. Where the traffic has at most one class, of each
+// priority. None where all requests are alike.
+std::vector<ClassSummary> summarise_classes(const Simulation& simulation, std::size_t warm_up,
+                                            const workloads::RequestClasses& classes);
 
 // Time averages over the whole run.
 struct SimulatedLoad {

@@ -90,7 +90,7 @@ RequestClasses read_objectives(base::Fields& f) {
   Objectives all;
   f.group(
       "objectives", [&](base::Fields& g) { read(g, all); }, base::optional);
-  return all.any() ? RequestClasses{{.name = {}, .objectives = all}} : RequestClasses{};
+  return all.any() ? RequestClasses{{.objectives = all}} : RequestClasses{};
 }
 
 RequestClasses read_classes(base::Fields& f) {

@@ -23,18 +23,18 @@ namespace roofcast::workloads {
 
 // The objectives that a good request meets. An absent objective is always met.
 struct Objectives {
-  std::optional<base::Seconds> ttft;
-  std::optional<base::Seconds> tpot;
-  std::optional<base::Seconds> end_to_end;
+  std::optional<base::Seconds> ttft = {};
+  std::optional<base::Seconds> tpot = {};
+  std::optional<base::Seconds> end_to_end = {};
   bool any() const { return ttft || tpot || end_to_end; }
 };
 
 // Requests that are promised the same. A request is of the class that has its priority.
 struct RequestClass {
-  std::string name;  // empty where the traffic names no class
+  std::string name = {};  // empty where the traffic names no class
   std::int64_t priority = 0;
   double share = 1.0;  // of the requests
-  Objectives objectives;
+  Objectives objectives = {};
 };
 
 // None where requests have neither objectives nor classes. Else their shares add up to 1. A single class has every
