@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -30,7 +31,7 @@ struct Options {
   std::string breach;  // limit on its probability; empty: not asked
   std::string window;
   std::string share;
-  std::optional<std::size_t> replications;
+  std::optional<std::uint32_t> replications;
   unsigned threads = 0;
   std::string csv;
   std::string timeline;
