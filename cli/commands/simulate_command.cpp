@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cmath>
-#include <functional>
-#include <map>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/csv/csv.hpp"
-#include "cli/pages/simulation_report.hpp"
+#include "base/units/unit_text.hpp"
+#include "cli/pages/simulated_run.hpp"
 #include "cli/program/commands.hpp"
+#include "cli/program/progress.hpp"
 #include "cli/program/usage.hpp"
-#include "cli/tables/text_table.hpp"
+#include "cli/tables/request_rows.hpp"
 #include "cli/text/scenario_text.hpp"
-#include "cli/text/simulated_tasks.hpp"
-#include "sim/replay/simulation_summary.hpp"
-#include "sim/scenario/pools.hpp"
-#include "sim/scenario/sections.hpp"
+#include "cli/text/simulation_answer.hpp"
+#include "sim/decide/result_comparison.hpp"
 #include "workloads/traffic/request_traces.hpp"
 
 namespace roofcast::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string scenario;
@@ -30,21 +28,15 @@ struct Options {
   std::vector<std::string> set;
   std::optional<std::uint32_t> seed;
   std::size_t warm_up = 0;
+  std::string breach;  // limit on its probability; empty: not asked
+  std::string window;
+  std::string share;
+  std::optional<std::uint32_t> replications;
+  unsigned threads = 0;
   std::string csv;
   std::string timeline;
   std::string report;
   std::string format = "text";
-};
-
-// A run and what is told of it.
-struct Answer {
-  sim::StreamedScenario scenario;
-  std::string stream;  // in words
-  sim::Simulation simulation;
-  std::int64_t gpus() const { return sim::gpus_of(sim::view(scenario.scenario)); }
-  Facts task_facts(std::size_t warm_up) const {
-    return facts_of(tasks_of(simulation, scenario, warm_up));
-  }
 };
 
 std::string stream_text(const Options& options, const sim::StreamedScenario& s,
@@ -87,298 +79,72 @@ workloads::Requests requests_of(const Options& options, const workloads::Request
   return requests;
 }
 
-std::string per_second(double value, std::string_view what) {
-  return fmt::format("{} {}", display(value, ""), what);
-}
-
-void print_times(TextTable& table, std::string_view name, const sim::SimulatedTimes& t) {
-  const auto text = [](base::Seconds time) { return display(time.si(), "s"); };
-  table.add({std::string(name), text(t.mean), text(t.interval), text(t.p50), text(t.p90),
-             text(t.p95), text(t.p99)});
-}
-
-TextTable times_table(const sim::SimulationSummary& s) {
-  TextTable times({"", "mean", "± (95 %)", "p50", "p90", "p95", "p99"});
-  print_times(times, "TTFT", s.ttft);
-  print_times(times, "TPOT", s.tpot);
-  print_times(times, "end to end", s.end_to_end);
-  print_times(times, "waiting", s.waiting);
-  return times;
-}
-
-// Of the requests from `warm_up` on, by priority, the greatest first; empty where all have the same.
-std::map<std::int64_t, sim::SimulationSummary, std::greater<>> by_priority(const Answer& a,
-                                                                           std::size_t warm_up) {
-  std::map<std::int64_t, sim::Simulation> parts;
-  for (std::size_t i = warm_up; i < a.simulation.requests.size(); ++i) {
-    const sim::ServedRequest& request = a.simulation.requests[i];
-    parts[request.priority].requests.push_back(request);
+// "5%" or "0.05".
+double share_of(const std::string& option, const std::string& text) {
+  const auto share = sim::parse_tolerance(text);
+  if (!share || share->value > 1.0) {
+    throw base::InputError(fmt::format(
+        "error: {}: a share from 0 to 1 is expected, for example 5% or 0.05, not \"{}\"\n", option,
+        text));
   }
-  std::map<std::int64_t, sim::SimulationSummary, std::greater<>> summaries;
-  if (parts.size() > 1) {
-    for (const auto& [priority, part] : parts) {
-      summaries[priority] = sim::summarise(part, 0, a.scenario.stream.objectives);
+  return share->value;
+}
+
+BreachAlarm asked_alarm(const Options& options) {
+  BreachAlarm alarm;
+  alarm.limit = share_of("--breach", options.breach);
+  if (!options.share.empty()) {
+    alarm.window.share = share_of("--share", options.share);
+  }
+  if (!options.window.empty()) {
+    const base::ParsedQuantity length =
+        base::parse_quantity(options.window, base::dimension_of<base::Seconds>());
+    if (!length.ok() || !(length.si > 0.0)) {
+      throw base::InputError(fmt::format("error: --window: {}, not \"{}\"\n",
+                                         length.ok() ? "a time above 0 is expected" : length.error,
+                                         options.window));
     }
+    alarm.window.length = base::Seconds::from_si(length.si);
   }
-  return summaries;
+  return alarm;
 }
 
-TextTable priorities_table(
-    const std::map<std::int64_t, sim::SimulationSummary, std::greater<>>& summaries) {
-  TextTable table({"priority", "requests", "TTFT p50", "TTFT p99", "TPOT p50", "TPOT p99", "good"});
-  for (const auto& [priority, s] : summaries) {
-    table.add({fmt::format("{}", priority), fmt::format("{}", s.requests),
-               display(s.ttft.p50.si(), "s"), display(s.ttft.p99.si(), "s"),
-               display(s.tpot.p50.si(), "s"), display(s.tpot.p99.si(), "s"),
-               fmt::format("{:.1f} %", 100.0 * s.good_share)});
+void check(const Options& options, const workloads::RequestClasses& classes) {
+  const bool of_breach =
+      !options.window.empty() || !options.share.empty() || options.replications.has_value();
+  if (options.breach.empty() && of_breach) {
+    throw base::InputError(
+        "error: --window, --share and --replications are of --breach, which is missing\n");
   }
-  return table;
-}
-
-void print_summary(const Answer& a, const sim::SimulationSummary& s, std::size_t warm_up) {
-  const auto gpus = static_cast<double>(a.gpus());
-  fmt::print("{}\n", times_table(s).text());
-  if (const auto summaries = by_priority(a, warm_up); !summaries.empty()) {
-    fmt::print("{}\n", priorities_table(summaries).text());
+  if (!options.breach.empty() && !any_objective(classes)) {
+    throw base::InputError(
+        "error: --breach: no request has an objective to miss; traffic.objectives is expected\n");
   }
-  for (const auto& [what, value] : a.task_facts(warm_up)) {
-    fmt::print("{}: {}\n", what, value);
-  }
-  fmt::print("{} requests in {}: {}, {} out, {} out per GPU, {} in\n", s.requests,
-             display(s.duration.si(), "s"), per_second(s.requests_per_second, "requests/s"),
-             per_second(s.output_rate, "tok/s"), per_second(s.output_rate / gpus, "tok/s"),
-             per_second(s.input_rate, "tok/s"));
-  if (a.scenario.stream.objectives.any()) {
-    fmt::print("good: {:.1f} % of the requests, {}\n", 100.0 * s.good_share,
-               per_second(s.good_per_second, "requests/s"));
-  }
-  if (s.prefix_hit_rate > 0.0) {
-    fmt::print("found in the KV cache: {:.1f} % of the input tokens", 100.0 * s.prefix_hit_rate);
-    fmt::print("{}\n", s.restored_share > 0.0
-                           ? fmt::format(", {:.1f} % in host memory", 100.0 * s.restored_share)
-                           : "");
-  }
-  if (s.rejected > 0) {
-    fmt::print("rejected, longer than the context or the KV cache: {}\n", s.rejected);
+  if (!options.trace.empty() && options.replications) {
+    throw base::InputError(
+        "error: --replications draws requests, but --trace has its own: their windows are "
+        "counted\n");
   }
 }
 
-void print_text(const Options& options, const Answer& a) {
-  const std::int64_t replicas = a.scenario.scenario.serving.replicas;
-  fmt::print("{}{}\n{}\n\n", title(a.scenario.scenario),
-             replicas > 1 ? fmt::format(" · {} replicas", replicas) : "", a.stream);
-  if (!a.simulation.reason.empty()) {
-    fmt::print("does not run: {}\n", a.simulation.reason);
-    return;
+BreachAlarm alarm_of(const Options& options, const SimulationAnswer& a) {
+  constexpr std::size_t kReplications = 100;
+  BreachAlarm alarm = asked_alarm(options);
+  if (!options.trace.empty()) {
+    alarm.breach = sim::breach_of_run(a.simulation, a.scenario.stream.classes, alarm.window);
+    return alarm;
   }
-  const workloads::Objectives& objectives = a.scenario.stream.objectives;
-  print_summary(a, sim::summarise(a.simulation, 0, objectives), 0);
-  const sim::SimulatedLoad load = sim::load_of(a.simulation);
-  fmt::print(
-      "running {:.1f} on average, {} at most; waiting {:.1f}; KV cache {:.1f} % on average, {:.1f} "
-      "% at most\nbusy {:.1f} % of the time, {} iterations, {} preemptions\n",
-      load.running, a.simulation.peak_running, load.waiting, 100.0 * load.cache,
-      100.0 * a.simulation.peak_cache, 100.0 * load.utilisation, a.simulation.iterations,
-      a.simulation.preemptions);
-  if (options.warm_up > 0) {
-    fmt::print("\nWithout the first {} requests\n\n", options.warm_up);
-    print_summary(a, sim::summarise(a.simulation, options.warm_up, objectives), options.warm_up);
-  }
-}
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-Json number(base::Seconds time) { return number(time.si()); }
-
-Json json_of(const sim::SimulatedTimes& t) {
-  return {{"mean", number(t.mean)}, {"interval_95", number(t.interval)},
-          {"p50", number(t.p50)},   {"p90", number(t.p90)},
-          {"p95", number(t.p95)},   {"p99", number(t.p99)}};
-}
-
-Json json_of(const sim::SimulationSummary& s, bool objectives) {
-  Json json = {{"requests", s.requests},
-               {"rejected", s.rejected},
-               {"duration_s", number(s.duration)},
-               {"ttft_s", json_of(s.ttft)},
-               {"tpot_s", json_of(s.tpot)},
-               {"e2e_s", json_of(s.end_to_end)},
-               {"waiting_s", json_of(s.waiting)},
-               {"requests_per_s", number(s.requests_per_second)},
-               {"input_tok_per_s", number(s.input_rate)},
-               {"output_tok_per_s", number(s.output_rate)},
-               {"prefix_hit_rate", number(s.prefix_hit_rate)},
-               {"restored_share", number(s.restored_share)},
-               {"preemptions", s.preemptions}};
-  if (objectives) {
-    json["good_share"] = number(s.good_share);
-    json["good_requests_per_s"] = number(s.good_per_second);
-  }
-  return json;
-}
-
-void print_json(const Options& options, const Answer& a) {
-  Json json = {{"fits", a.simulation.reason.empty()}, {"reason", a.simulation.reason}};
-  if (a.simulation.reason.empty()) {
-    const workloads::Objectives& objectives = a.scenario.stream.objectives;
-    const sim::SimulatedLoad load = sim::load_of(a.simulation);
-    json["gpus"] = a.gpus();
-    json["all"] = json_of(sim::summarise(a.simulation, 0, objectives), objectives.any());
-    if (options.warm_up > 0) {
-      json["after_warm_up"] =
-          json_of(sim::summarise(a.simulation, options.warm_up, objectives), objectives.any());
-    }
-    if (const auto tasks = tasks_of(a.simulation, a.scenario, options.warm_up)) {
-      json["tasks"] = json_of(*tasks);
-      json["tasks"]["task_s"] = json_of(tasks->summary.time);
-    }
-    for (const auto& [priority, s] : by_priority(a, 0)) {
-      json["by_priority"][fmt::format("{}", priority)] = json_of(s, objectives.any());
-    }
-    json["running_mean"] = number(load.running);
-    json["running_peak"] = a.simulation.peak_running;
-    json["waiting_mean"] = number(load.waiting);
-    json["cache_share_mean"] = number(load.cache);
-    json["cache_share_peak"] = a.simulation.peak_cache;
-    json["utilisation"] = number(load.utilisation);
-    json["iterations"] = a.simulation.iterations;
-  }
-  fmt::print("{}\n", json.dump(2));
-}
-
-std::vector<std::string> request_columns() {
-  return {"request",       "arrival_s",     "queued_s",        "scheduled_s",  "prefilled_s",
-          "transferred_s", "first_token_s", "last_token_s",    "input_tokens", "output_tokens",
-          "priority",      "reused_tokens", "restored_tokens", "preemptions",  "replica",
-          "rejected",      "ttft_s",        "tpot_s",          "e2e_s",        "task",
-          "session",       "tools_s"};
-}
-
-void write_requests(base::CsvWriter& csv, const sim::Simulation& simulation) {
-  std::size_t index = 0;
-  for (const sim::ServedRequest& r : simulation.requests) {
-    const auto append = [&](double value) { csv.append(r.rejected ? NAN : value); };
-    csv.append(index++);
-    csv.append(r.arrival.si());
-    csv.append(r.queued.si());
-    append(r.scheduled.si());
-    append(r.prefilled > base::Seconds{} ? r.prefilled.si() : NAN);
-    append(r.transferred > base::Seconds{} ? r.transferred.si() : NAN);
-    append(r.first_token.si());
-    append(r.last_token.si());
-    csv.append(r.input_tokens);
-    csv.append(r.output_tokens);
-    csv.append(r.priority);
-    append(static_cast<double>(r.reused_tokens));
-    append(static_cast<double>(r.restored_tokens));
-    csv.append(r.preemptions);
-    csv.append(r.replica);
-    csv.append(r.rejected ? "true" : "false");
-    append(r.ttft().si());
-    append(r.output_tokens > 1 ? r.tpot().si() : NAN);
-    append(r.end_to_end().si());
-    const bool of_task = r.task >= 0;
-    csv.append(of_task ? static_cast<double>(r.task) : NAN);
-    csv.append(of_task ? static_cast<double>(r.session) : NAN);
-    csv.append(of_task ? r.tools.si() : NAN);
-    csv.end_row();
-  }
-}
-
-std::vector<std::string> timeline_columns() {
-  return {"second",     "running",       "waiting",      "cache_share",
-          "busy_share", "prompt_tokens", "output_tokens"};
-}
-
-void write_timeline(base::CsvWriter& csv, const sim::Simulation& simulation) {
-  std::size_t index = 0;
-  for (const sim::SimulatedSecond& second : simulation.seconds) {
-    csv.append(index++);
-    csv.append(second.running);
-    csv.append(second.waiting);
-    csv.append(second.cache);
-    csv.append(second.busy);
-    csv.append(second.prompt_tokens);
-    csv.append(second.output_tokens);
-    csv.end_row();
-  }
-}
-
-ServedReport report_of(const Options& options, const Answer& a, const std::string& scenario) {
-  ServedReport report;
-  report.question = title(a.scenario.scenario);
-  report.scenario = scenario;
-  ServedRun run;
-  run.name = "Requests";
-  run.text = a.stream;
-  const sim::Simulation& simulation = a.simulation;
-  if (!simulation.reason.empty()) {
-    report.notes.push_back("Does not run: " + simulation.reason);
-    report.runs.push_back(std::move(run));
-    return report;
-  }
-  const sim::SimulationSummary s =
-      sim::summarise(simulation, options.warm_up, a.scenario.stream.objectives);
-  if (options.warm_up > 0) {
-    report.notes.push_back(
-        fmt::format("Figures and distributions are without the first {} requests; the seconds "
-                    "are all.",
-                    options.warm_up));
-  }
-  const sim::SimulatedLoad load = sim::load_of(simulation);
-  run.facts = {{"requests served", display(static_cast<double>(s.requests), "")},
-               {"requests/s", display(s.requests_per_second, "")},
-               {"tok/s out per GPU", display(s.output_rate / static_cast<double>(a.gpus()), "")}};
-  run.requests_per_s = s.requests_per_second;
-  run.ttft_limit = a.scenario.stream.objectives.ttft;
-  run.tpot_limit = a.scenario.stream.objectives.tpot;
-  if (a.scenario.stream.objectives.any()) {
-    run.facts.emplace_back("keep the objectives", fmt::format("{:.1f} %", 100.0 * s.good_share));
-    run.facts.emplace_back("requests/s of these (goodput)", display(s.good_per_second, ""));
-  }
-  if (s.prefix_hit_rate > 0.0) {
-    run.facts.emplace_back("of the input found in the KV cache",
-                           fmt::format("{:.1f} %", 100.0 * s.prefix_hit_rate));
-  }
-  if (s.restored_share > 0.0) {
-    run.facts.emplace_back("of the input found in host memory",
-                           fmt::format("{:.1f} %", 100.0 * s.restored_share));
-  }
-  for (auto& fact : a.task_facts(options.warm_up)) {
-    run.facts.push_back(std::move(fact));
-  }
-  run.facts.emplace_back("running at most",
-                         display(static_cast<double>(simulation.peak_running), ""));
-  run.facts.emplace_back("KV cache at most",
-                         fmt::format("{:.1f} %", 100.0 * simulation.peak_cache));
-  run.facts.emplace_back("of the time busy", fmt::format("{:.1f} %", 100.0 * load.utilisation));
-  run.facts.emplace_back("preemptions", display(static_cast<double>(s.preemptions), ""));
-  run.facts.emplace_back("rejected", display(static_cast<double>(s.rejected), ""));
-  run.tables.push_back(times_table(s));
-  if (const auto summaries = by_priority(a, options.warm_up); !summaries.empty()) {
-    run.tables.push_back(priorities_table(summaries));
-  }
-  std::vector<base::Seconds> ttft;
-  std::vector<base::Seconds> tpot;
-  for (std::size_t i = options.warm_up; i < simulation.requests.size(); ++i) {
-    const sim::ServedRequest& r = simulation.requests[i];
-    if (!r.rejected) {
-      ttft.push_back(r.ttft());
-    }
-    if (!r.rejected && r.output_tokens > 1) {
-      tpot.push_back(r.tpot());
-    }
-  }
-  run.sides.push_back(simulated_side(ttft, tpot, simulation.seconds));
-  add_file(report, run, "requests.csv", simulation.requests.size(), request_columns(),
-           [&](base::CsvWriter& csv) { write_requests(csv, simulation); });
-  add_file(report, run, "timeline.csv", simulation.seconds.size(), timeline_columns(),
-           [&](base::CsvWriter& csv) { write_timeline(csv, simulation); });
-  report.runs.push_back(std::move(run));
-  return report;
+  const std::size_t replications = options.replications.value_or(kReplications);
+  std::atomic<std::size_t> done = 0;
+  const Progress progress(done, replications, false, "replications");
+  alarm.breach = sim::breach_of_draws(sim::view(a.scenario.scenario), a.scenario.stream,
+                                      alarm.window, replications, options.threads, &done);
+  return alarm;
 }
 
 int run_simulate(const Options& options) {
-  Answer a;
+  SimulationAnswer a;
+  a.warm_up = options.warm_up;
   const base::Node document = scenario_document(options.scenario, options.set);
   a.scenario = sim::read_streamed_scenario(document);
   if (a.scenario.scenario.training.trains()) {
@@ -388,14 +154,18 @@ int run_simulate(const Options& options) {
   if (options.seed) {
     stream.seed = *options.seed;
   }
+  check(options, stream.classes);
   const workloads::Requests requests = requests_of(options, stream);
   const bool open = stream.arrivals || !options.trace.empty();
   a.stream = stream_text(options, a.scenario, requests);
   a.simulation = sim::simulate(sim::view(a.scenario.scenario), requests,
                                open ? 0 : a.scenario.stream.concurrency);
+  if (!options.breach.empty() && a.simulation.reason.empty()) {
+    a.alarm = alarm_of(options, a);
+  }
   if (!options.csv.empty()) {
     base::CsvWriter csv(std::filesystem::path(options.csv), request_columns());
-    write_requests(csv, a.simulation);
+    write_requests(csv, a.simulation, stream.classes);
     csv.close();
   }
   if (!options.timeline.empty()) {
@@ -404,10 +174,15 @@ int run_simulate(const Options& options) {
     csv.close();
   }
   if (!options.report.empty()) {
-    write_report(report_of(options, a, base::to_yaml(document)), options.report);
+    write_report(report_of(a, base::to_yaml(document)), options.report);
   }
-  options.format == "json" ? print_json(options, a) : print_text(options, a);
-  return kDone;
+  if (options.format == "json") {
+    fmt::print("{}\n", json_of(a).dump(2));
+  } else {
+    print_text(a);
+  }
+  const bool alarmed = a.alarm ? a.alarm->sounds() : !options.breach.empty();
+  return alarmed ? kInfeasible : kDone;
 }
 
 }  // namespace
@@ -442,6 +217,31 @@ void add_simulate(Command& app, Run& chosen) {
       ->add_option("--warm-up", options->warm_up,
                    "also print the times without this many requests at the start")
       ->type_name(kNumber);
+  command
+      ->add_option("--breach", options->breach,
+                   "exit with 3 if a window breaches with a higher probability than this, for "
+                   "example 5%: too few of its requests meet their objectives")
+      ->type_name(kNumber)
+      ->group("Alarm");
+  command->add_option("--window", options->window, "length of a window; default: '5 min'")
+      ->type_name(kText)
+      ->group("Alarm");
+  command
+      ->add_option("--share", options->share,
+                   "a window breaches when fewer of its requests than this meet every objective; "
+                   "default: 95%")
+      ->type_name(kNumber)
+      ->group("Alarm");
+  command
+      ->add_option("--replications", options->replications,
+                   "runs with seeds of their own, each with one window; default: 100. With --trace "
+                   "the windows of the trace are counted")
+      ->type_name(kNumber)
+      ->within(std::size_t{1}, std::size_t{1'000'000})
+      ->group("Alarm");
+  command->add_option("--threads", options->threads, "number of threads; 0: all cores")
+      ->type_name(kNumber)
+      ->group("Alarm");
   command->add_option("--csv", options->csv, "write the requests, one per row")
       ->type_name(kFile)
       ->group("Output");
@@ -462,6 +262,8 @@ void add_simulate(Command& app, Run& chosen) {
       examples({"roofcast show example llama-70b > mine.yaml",
                 "roofcast simulate mine.yaml --csv requests.csv --timeline seconds.csv",
                 "roofcast simulate mine.yaml --report requests.html",
+                "roofcast simulate mine.yaml --breach 5% --window '1 min' --replications 20 --set "
+                "'traffic.objectives={ttft: 2 s, tpot: 50 ms}'",
                 "roofcast simulate mine.yaml --set 'traffic={input_tokens: 1000, output_tokens: "
                 "200, arrivals: {process: poisson, rate: 4 /s}, requests: 500}'"}));
   command->callback([&chosen, options] { chosen = [options] { return run_simulate(*options); }; });

@@ -26,7 +26,7 @@ constexpr const char* kSurroundings =
     "  1  an error in roofcast itself\n"
     "  2  bad input or usage; stderr says where and what\n"
     "  3  with --strict: the scenario does not fit, nothing meets the conditions, or\n"
-    "     a comparison found a loss\n"
+    "     a comparison found a loss. With simulate --breach: the alarm\n"
     "\n"
     "Environment:\n"
     "  ROOFCAST_CATALOG  a directory with folders chips/, systems/, models/, ...\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A line on stderr that says how far a sweep is; nothing when stderr is no terminal or --quiet is
+// A line on stderr that says how far the work is; nothing when stderr is no terminal or --quiet is
 // given.
 #pragma once
 
@@ -15,13 +15,14 @@ namespace roofcast::cli {
 class Progress {
  public:
   // Reads `done` a few times a second until destroyed; `done` outlives it.
-  Progress(const std::atomic<std::size_t>& done, std::size_t total, bool quiet);
+  Progress(const std::atomic<std::size_t>& done, std::size_t total, bool quiet,
+           const char* what = "points");
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
  private:
-  void watch(const std::atomic<std::size_t>& done, std::size_t total);
+  void watch(const std::atomic<std::size_t>& done, std::size_t total, const char* what);
 
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::mutex mutex_;

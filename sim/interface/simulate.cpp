@@ -33,7 +33,7 @@ Simulation simulate(const Scenario& scenario, const SimulationOptions& options) 
         sim::simulate(sim::view(read.scenario), workloads::draw_requests(read.stream),
                       read.stream.arrivals ? 0 : read.stream.concurrency);
     const sim::SimulationSummary s =
-        sim::summarise(simulation, options.warm_up, read.stream.objectives);
+        sim::summarise(simulation, options.warm_up, read.stream.classes);
     Simulation result{.reason = simulation.reason,
                       .served = s.requests,
                       .rejected = s.rejected,
@@ -45,7 +45,8 @@ Simulation simulate(const Scenario& scenario, const SimulationOptions& options) 
                       .requests_per_s = s.requests_per_second,
                       .input_tokens_per_s = s.input_rate,
                       .output_tokens_per_s = s.output_rate,
-                      .good_share = s.good_share,
+                      .attainment = s.attainment,
+                      .goodput = s.goodput,
                       .requests = {}};
     for (const sim::ServedRequest& request : simulation.requests) {
       result.requests.push_back(request_of(request));

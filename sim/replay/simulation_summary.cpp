@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -44,12 +47,6 @@ base::Seconds interval_of(const std::vector<base::Seconds>& values) {
   return kStudent * std::sqrt(squares / (kCount - 1.0) / kCount) * base::second;
 }
 
-bool is_good(const ServedRequest& r, const workloads::Objectives& o) {
-  return (!o.ttft || r.ttft() <= *o.ttft) &&
-         (!o.tpot || r.output_tokens == 1 || r.tpot() <= *o.tpot) &&
-         (!o.end_to_end || r.end_to_end() <= *o.end_to_end);
-}
-
 }  // namespace
 
 SimulatedTimes times_of(std::vector<base::Seconds> values) {
@@ -67,8 +64,18 @@ SimulatedTimes times_of(std::vector<base::Seconds> values) {
   return times;
 }
 
+bool meets(const ServedRequest& r, const workloads::RequestClasses& classes) {
+  if (r.rejected || classes.empty()) {
+    return !r.rejected;
+  }
+  const workloads::Objectives& o = classes[class_of(classes, r.priority)].objectives;
+  return (!o.ttft || r.ttft() <= *o.ttft) &&
+         (!o.tpot || r.output_tokens == 1 || r.tpot() <= *o.tpot) &&
+         (!o.end_to_end || r.end_to_end() <= *o.end_to_end);
+}
+
 SimulationSummary summarise(const Simulation& simulation, std::size_t warm_up,
-                            const workloads::Objectives& objectives) {
+                            const workloads::RequestClasses& classes) {
   SimulationSummary s;
   std::vector<base::Seconds> ttft;
   std::vector<base::Seconds> tpot;
@@ -99,7 +106,7 @@ SimulationSummary summarise(const Simulation& simulation, std::size_t warm_up,
     output += static_cast<double>(r.output_tokens);
     reused += static_cast<double>(r.reused_tokens);
     restored += static_cast<double>(r.restored_tokens);
-    good += is_good(r, objectives) ? 1 : 0;
+    good += meets(r, classes) ? 1 : 0;
     s.preemptions += r.preemptions;
   }
   s.requests = ttft.size();
@@ -110,13 +117,39 @@ SimulationSummary summarise(const Simulation& simulation, std::size_t warm_up,
   s.output_rate = output / seconds;
   s.prefix_hit_rate = reused / input;
   s.restored_share = restored / input;
-  s.good_share = static_cast<double>(good) / static_cast<double>(s.requests + s.rejected);
-  s.good_per_second = static_cast<double>(good) / seconds;
+  s.attainment = static_cast<double>(good) / static_cast<double>(s.requests + s.rejected);
+  s.goodput = static_cast<double>(good) / seconds;
   s.ttft = times_of(std::move(ttft));
   s.tpot = times_of(std::move(tpot));
   s.end_to_end = times_of(std::move(end_to_end));
   s.waiting = times_of(std::move(waiting));
   return s;
+}
+
+std::vector<ClassSummary> summarise_classes(const Simulation& simulation, std::size_t warm_up,
+                                            const workloads::RequestClasses& classes) {
+  std::map<std::int64_t, Simulation, std::greater<>> parts;
+  for (std::size_t i = warm_up; i < simulation.requests.size(); ++i) {
+    const ServedRequest& request = simulation.requests[i];
+    parts[request.priority].requests.push_back(request);
+  }
+  std::vector<ClassSummary> summaries;
+  if (parts.size() <= 1) {
+    return summaries;
+  }
+  const base::Seconds duration = summarise(simulation, warm_up, classes).duration;
+  for (const auto& [priority, part] : parts) {
+    SimulationSummary s = summarise(part, 0, classes);
+    const double scale = s.requests > 0 ? s.duration / duration : 0.0;
+    for (double* rate : {&s.requests_per_second, &s.input_rate, &s.output_rate, &s.goodput}) {
+      *rate = s.requests > 0 ? *rate * scale : 0.0;
+    }
+    s.duration = duration;
+    summaries.push_back(
+        {classes.size() > 1 ? classes[class_of(classes, priority)].name : std::to_string(priority),
+         priority, std::move(s)});
+  }
+  return summaries;
 }
 
 SimulatedLoad load_of(const Simulation& simulation) {

@@ -8,10 +8,11 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "sim/replay/simulate.hpp"
-#include "workloads/traffic/request_stream.hpp"
+#include "workloads/traffic/request_classes.hpp"
 
 namespace roofcast::sim {
 
@@ -40,14 +41,28 @@ struct SimulationSummary {
   double output_rate = 0;
   double prefix_hit_rate = 0;    // share of the input tokens in the KV cache
   double restored_share = 0;     // share of the input tokens that came from host memory
-  double good_share = 0;         // share of all requests that meet every objective
-  double good_per_second = 0;    // 1/s, goodput
+  double attainment = 0;         // share of all requests that meet every objective of their class
+  double goodput = 0;            // 1/s, of these requests
   std::int64_t preemptions = 0;  // of the requests that are counted
 };
 
+// Whether it was served, and met every objective of its class; an answer of one token has no TPOT to miss. Without
+// classes every request that is served does.
+bool meets(const ServedRequest& request, const workloads::RequestClasses& classes);
+
 // Leaves out the first `warm_up` requests.
 SimulationSummary summarise(const Simulation& simulation, std::size_t warm_up,
-                            const workloads::Objectives& objectives);
+                            const workloads::RequestClasses& classes);
+
+struct ClassSummary {
+  std::string name;
+  std::int64_t priority = 0;
+  SimulationSummary summary;  // rates are over the duration of all requests, so they add up
+};
+// Of each class that has requests, the greatest priority first. Where the traffic has at most one class, of each
+// priority. None where all requests are alike.
+std::vector<ClassSummary> summarise_classes(const Simulation& simulation, std::size_t warm_up,
+                                            const workloads::RequestClasses& classes);
 
 // Time averages over the whole run.
 struct SimulatedLoad {

@@ -381,36 +381,39 @@ void Server::report(const Solution& found, const LatencyMixture& ttft, const Lat
   report_iterations(found, r);
 }
 
-// The objectives are met together. TTFT and TPOT are taken as independent.
+// The objectives of a request are met together. TTFT and TPOT are taken as independent, and as the same in all classes.
 double Server::attainment(const Solution& found, const LatencyMixture& ttft,
                           const LatencyMixture& tpot) const {
-  const workloads::Objectives& o = s_.traffic->objectives;
-  if (!o.any()) {
+  const workloads::RequestClasses& classes = s_.traffic->classes;
+  if (!any_objective(classes)) {
     return std::numeric_limits<double>::quiet_NaN();
   }
-  double share = 1.0;
-  if (o.ttft) {
-    share *= ttft.share_within(o.ttft->si());
+  // The first token, and the decodes of every length of an answer.
+  LatencyMixture whole;
+  for (const Answer& answer : answers_) {
+    const double n = answer.decodes;
+    whole.add(answer.weight, ttft.mean() + n * found.mean.interval + interference(found.mean, n),
+              ttft.variance() + square(n) * found.interval_variance + n * found.mean.variance, 0.0);
   }
-  if (o.tpot && decodes_ > 0.0) {
-    share *= tpot.share_within(o.tpot->si());
+  if (answers_.empty()) {
+    whole = ttft;
   }
-  if (o.end_to_end) {
-    // The first token, and the decodes of every length of an answer.
-    LatencyMixture whole;
-    for (const Answer& answer : answers_) {
-      const double n = answer.decodes;
-      whole.add(answer.weight,
-                ttft.mean() + n * found.mean.interval + interference(found.mean, n),
-                ttft.variance() + square(n) * found.interval_variance + n * found.mean.variance,
-                0.0);
+  double good = 0.0;
+  for (const workloads::RequestClass& each : classes) {
+    const workloads::Objectives& o = each.objectives;
+    double share = 1.0;
+    if (o.ttft) {
+      share *= ttft.share_within(o.ttft->si());
     }
-    if (answers_.empty()) {
-      whole = ttft;
+    if (o.tpot && decodes_ > 0.0) {
+      share *= tpot.share_within(o.tpot->si());
     }
-    share = std::min(share, whole.share_within(o.end_to_end->si()));
+    if (o.end_to_end) {
+      share = std::min(share, whole.share_within(o.end_to_end->si()));
+    }
+    good += each.share * share;
   }
-  return share;
+  return good;
 }
 
 // The iterations behind the numbers: power, 90 % intervals, bounds.

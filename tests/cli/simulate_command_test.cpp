@@ -29,9 +29,9 @@ TEST_CASE("simulate tells percentiles, load and goodput", "[cli]") {
   const Outcome outcome = roofcast.run(simulate({"--warm-up", "20"}));
   CHECK(outcome.code == 0);
   CHECK(outcome.err.empty());
-  for (const char* part :
-       {"Llama-3.1-70B on ", "200 requests", "p99", "TTFT", "TPOT", "end to end", "waiting",
-        "running", "KV cache", "good: ", "tok/s out per GPU", "Without the first 20 requests"}) {
+  for (const char* part : {"Llama-3.1-70B on ", "200 requests", "p99", "TTFT", "TPOT", "end to end",
+                           "waiting", "running", "KV cache", "attainment ", "goodput",
+                           "tok/s out per GPU", "Without the first 20 requests"}) {
     INFO(part);
     CHECK(contains(outcome.out, part));
   }
@@ -72,29 +72,114 @@ TEST_CASE("The same seed gives the same bytes", "[cli]") {
   CHECK(first != roofcast.output(simulate({"--seed", "4"})));
 }
 
-TEST_CASE("Times are told by priority where requests differ in it", "[cli]") {
+TEST_CASE("Times, attainment and goodput are told by class where requests differ in it", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;
   }
-  const std::vector<std::string> mix = {"--set",
-                                        "traffic.priorities={values: [0, 5], weights: [3, 1]}",
-                                        "--set", "serving.scheduler={queue: priority}"};
+  std::vector<std::string> mix = {"--set",
+                                  "traffic.classes=[{name: chat, priority: 5, weight: 1}, {name: "
+                                  "batch, priority: 0, weight: 3, "
+                                  "objectives: {end_to_end: 1 min}}]",
+                                  "--set", "serving.scheduler={queue: priority}"};
   const std::string out = roofcast.output(simulate(mix));
-  CHECK(contains(out, "\npriority  requests  TTFT p50"));
-  CHECK(out.find("\n       5  ") < out.find("\n       0  "));
-  std::vector<std::string> json_mix = mix;
-  json_mix.insert(json_mix.end(), {"--format", "json", "--csv", "requests.csv"});
-  const json all = json::parse(roofcast.output(simulate(json_mix)));
+  CHECK(contains(out, "\nclass  priority  requests  TTFT p50"));
+  CHECK(out.find("\nchat ") < out.find("\nbatch "));
+  mix.insert(mix.end(), {"--format", "json", "--csv", "requests.csv"});
+  const json all = json::parse(roofcast.output(simulate(mix)));
   const base::CsvTable requests = base::read_csv(roofcast.path("requests.csv"));
-  std::size_t urgent = 0;
+  std::size_t chats = 0;
+  std::size_t good = 0;
   for (std::size_t row = 0; row < requests.rows(); ++row) {
-    urgent += cell(requests, row, "priority") == "5" ? 1 : 0;
+    const bool chat = cell(requests, row, "class") == "chat";
+    CHECK(cell(requests, row, "priority") == (chat ? "5" : "0"));
+    chats += chat ? 1 : 0;
+    good += chat && cell(requests, row, "meets") == "true" ? 1 : 0;
   }
-  CHECK(urgent > 20);
-  CHECK(all["by_priority"]["5"]["requests"] == urgent);
-  CHECK(all["by_priority"]["0"]["requests"] == 200 - urgent);
-  CHECK(!contains(roofcast.output(simulate({})), "\npriority"));
+  CHECK(chats > 20);
+  const json& of_chat = all["by_class"]["chat"];
+  CHECK(of_chat["requests"] == chats);
+  CHECK(of_chat["attainment"].get<double>() ==
+        Approx(static_cast<double>(good) / static_cast<double>(chats)));
+  CHECK(all["by_class"]["batch"]["requests"] == 200 - chats);
+  CHECK(all["by_class"]["batch"]["attainment"] == 1.0);
+  CHECK(of_chat["goodput"].get<double>() + all["by_class"]["batch"]["goodput"].get<double>() ==
+        Approx(all["all"]["goodput"].get<double>()));
+  CHECK(!contains(roofcast.output(simulate({})), "\nclass"));
+}
+
+TEST_CASE("The alarm exits with 3 when a window breaches too probably, and with 0 when not",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const auto alarm = [&](const std::string& ttft, std::vector<std::string> options) {
+    options.insert(options.end(), {"--set", "traffic.objectives={ttft: " + ttft + "}", "--window",
+                                   "10 s", "--replications", "10"});
+    return roofcast.run(simulate(options));
+  };
+  const Outcome loose = alarm("10 s", {"--breach", "5%"});
+  CHECK(loose.code == 0);
+  CHECK(contains(loose.out, "breach probability 0.0 % (95 % interval 0.0 % to 27.8 %): 0 of 10"));
+  CHECK(contains(loose.out, "within the limit of 5.0 %, but the interval includes it"));
+  const Outcome tight = alarm("1 ms", {"--breach", "5%", "--format", "json", "--report", "r.html"});
+  CHECK(tight.code == 3);
+  const json breach = json::parse(tight.out)["breach"];
+  CHECK(breach["breach_probability"] == 1.0);
+  CHECK(breach["windows"] == 10);
+  CHECK(breach["alarm"] == true);
+  CHECK(breach["sure"] == true);
+  CHECK(alarm("1 ms", {"--breach", "1"}).code == 0);  // no probability is above 1
+  CHECK(alarm("10 s", {"--breach", "0.05", "--set", "deployment.tensor_parallel=16"}).code == 3);
+  CHECK(alarm("150 ms", {"--breach", "0.5", "--threads", "1"}).out ==
+        alarm("150 ms", {"--breach", "0.5", "--threads", "3"}).out);
+}
+
+TEST_CASE("The alarm counts the windows of a trace", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  std::string trace = "arrival_s,input_tokens,output_tokens\n";
+  for (int i = 0; i < 60; ++i) {
+    trace += std::to_string(i) + (i >= 20 && i < 30 ? ",9000,10\n" : ",100,10\n");
+  }
+  roofcast.write("trace.csv", trace);
+  const Outcome outcome =
+      roofcast.run(simulate({"--set", "traffic.objectives={ttft: 100 ms}", "--trace", "trace.csv",
+                             "--breach", "10%", "--window", "10 s", "--format", "json"}));
+  CHECK(outcome.code == 3);
+  const json breach = json::parse(outcome.out)["breach"];
+  CHECK(breach["windows"] == 4);  // of five whole ones the first fills the server
+  CHECK(breach["breached"] == 1);
+  CHECK(breach["least_attainment"].get<double>() < 0.5);
+}
+
+TEST_CASE("An alarm that cannot be given is an error that says why", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("trace.csv", "arrival_s,input_tokens,output_tokens\n0,100,10\n9,100,10\n");
+  const std::pair<std::vector<std::string>, std::string> cases[] = {
+      {{"--window", "10 s"}, "are of --breach, which is missing"},
+      {{"--breach", "5 percent"}, "--breach: a share from 0 to 1 is expected"},
+      {{"--breach", "5"}, "for example 5% or 0.05, not \"5\""},
+      {{"--breach", "5%", "--share", "x"}, "--share: a share from 0 to 1"},
+      {{"--breach", "5%", "--window", "10 GB"}, "--window: "},
+      {{"--breach", "5%", "--window", "0 s"}, "a time above 0 is expected"},
+      {{"--breach", "5%", "--set", "traffic.objectives=null"}, "traffic.objectives is expected"},
+      {{"--breach", "5%", "--trace", "trace.csv"}, "no whole window of 5 min after the first"},
+      {{"--breach", "5%", "--trace", "trace.csv", "--replications", "5"}, "--trace has its own"},
+      {{"--breach", "5%", "--window", "1000 h"}, "a shorter window has fewer"},
+  };
+  for (const auto& [options, message] : cases) {
+    INFO(message);
+    const Outcome outcome = roofcast.run(simulate(options));
+    CHECK(outcome.code == 2);
+    CHECK(contains(outcome.err, message));
+  }
 }
 
 TEST_CASE("Host memory for the KV cache needs a link whose rate is known", "[cli]") {

@@ -352,8 +352,7 @@ TEST_CASE("Percentiles, rates and goodput of a run", "[unit]") {
     r.output_tokens = 11;
     simulation.requests.push_back(r);
   }
-  workloads::Objectives objectives;
-  objectives.ttft = 3.0 * base::second;
+  const workloads::RequestClasses objectives = {{.objectives = {.ttft = 3.0 * base::second}}};
   const SimulationSummary all = summarise(simulation, 0, objectives);
   CHECK(all.ttft.mean.si() == Approx(2.5));
   CHECK(all.ttft.p50.si() == Approx(2.5));
@@ -362,8 +361,8 @@ TEST_CASE("Percentiles, rates and goodput of a run", "[unit]") {
   CHECK(all.waiting.mean.si() == Approx(0.5));
   CHECK(all.duration.si() == Approx(8.0));
   CHECK(all.output_rate == Approx(44.0 / 8.0));
-  CHECK(all.good_share == Approx(0.75));
-  CHECK(all.good_per_second == Approx(3.0 / 8.0));
+  CHECK(all.attainment == Approx(0.75));
+  CHECK(all.goodput == Approx(3.0 / 8.0));
   CHECK(std::isnan(all.ttft.interval.si()));
   const SimulationSummary later = summarise(simulation, 2, objectives);
   CHECK(later.requests == 2);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace roofcast::workloads {
 namespace {
@@ -13,30 +14,8 @@ constexpr base::Range kCount{1.0, 1e9};
 
 std::int64_t whole(double tokens) { return std::llround(tokens); }
 
-void read(base::Fields& f, Priorities& p) {
-  f.integers("values", p.values, {0.0, 1e6}, base::required);
-  f.integers("weights", p.weights, kCount, base::required);
-  if (f.has("values") && f.has("weights") &&
-      (p.values.empty() || p.values.size() != p.weights.size())) {
-    f.problem("weights", "must be as many as values: how often each is drawn");
-  }
-}
-
-}  // namespace
-
-namespace {
-
-// The keys that also hold with agents: the seed and the objectives.
-void read_rest(base::Fields& f, RequestStream& s) {
+void read_seed(base::Fields& f, RequestStream& s) {
   f.integer("seed", s.seed, base::not_negative, base::optional);
-  f.group(
-      "objectives",
-      [&](base::Fields& g) {
-        g.quantity("ttft", s.objectives.ttft);
-        g.quantity("tpot", s.objectives.tpot);
-        g.quantity("end_to_end", s.objectives.end_to_end);
-      },
-      base::optional);
 }
 
 }  // namespace
@@ -45,7 +24,8 @@ void read(base::Fields& f, RequestStream& s) {
   if (f.has("agents")) {
     f.group("agents", [&](base::Fields& g) { read(g, s.agents.emplace()); });
     s.concurrency = s.agents ? s.agents->concurrent : 0;
-    read_rest(f, s);
+    read_seed(f, s);
+    s.classes = read_objectives(f);
     return;
   }
   read(f, "input_tokens", s.input);
@@ -61,10 +41,8 @@ void read(base::Fields& f, RequestStream& s) {
               "one of concurrency (clients that wait), arrivals and agents is expected");
   }
   f.integer("requests", s.requests, kCount);
-  if (f.has("priorities")) {
-    f.group("priorities", [&](base::Fields& g) { read(g, s.priorities.emplace()); });
-  }
-  read_rest(f, s);
+  read_seed(f, s);
+  s.classes = read_classes(f);
   if (f.has("input_tokens") && s.cached_tokens >= whole(mean(s.input))) {
     f.problem("cached_tokens",
               "must be fewer than input_tokens: the last prompt token is never reused");
@@ -104,7 +82,7 @@ Traffic mean_traffic(const Agents& agents, std::uint64_t seed) {
 Traffic mean_traffic(const RequestStream& s) {
   if (s.agents) {
     Traffic of_turns = mean_traffic(*s.agents, static_cast<std::uint64_t>(s.seed));
-    of_turns.objectives = s.objectives;
+    of_turns.classes = s.classes;
     return of_turns;
   }
   return {whole(mean(s.input)),
@@ -115,7 +93,7 @@ Traffic mean_traffic(const RequestStream& s) {
           s.input,
           s.output,
           s.images,
-          s.objectives};
+          s.classes};
 }
 
 Requests draw_requests(const RequestStream& s) {
@@ -133,12 +111,15 @@ Requests draw_requests(const RequestStream& s) {
   Requests requests =
       draw_requests(s.arrivals.value_or(at_once), s.input, s.output,
                     static_cast<std::size_t>(count), static_cast<std::uint64_t>(s.seed));
-  if (s.priorities) {
-    const std::vector<double> weights(s.priorities->weights.begin(), s.priorities->weights.end());
-    const base::Discrete which(weights);
+  if (!s.classes.empty()) {
+    std::vector<double> shares;
+    for (const RequestClass& each : s.classes) {
+      shares.push_back(each.share);
+    }
+    const base::Discrete which(shares);
     base::Random random(static_cast<std::uint64_t>(s.seed), "priorities");
     for (Request& request : requests.requests) {
-      request.priority = s.priorities->values[which(random)];
+      request.priority = s.classes[which(random)].priority;
     }
   }
   return requests;

@@ -9,34 +9,28 @@
 //     output_tokens: {uniform: [200, 600]}
 //     arrivals: {process: poisson, rate: 3.5 /s}
 //     requests: 5000
-//     priorities: {values: [0, 1], weights: [9, 1]}
 //     seed: 1
 //     objectives: {ttft: 2 s, tpot: 50 ms}
 //
 // `concurrency` is a closed loop: each client waits for its answer and then sends the next request.
 // `arrivals` is an open loop: requests arrive whether or not earlier ones are done. `agents` replaces both
-// and the lengths: clients are agents that work at tasks (workloads/traffic/agents.hpp).
+// and the lengths: clients are agents that work at tasks (workloads/traffic/agents.hpp). Objectives by class are in
+// workloads/traffic/request_classes.hpp.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "base/document/fields.hpp"
 #include "base/units/quantity.hpp"
 #include "workloads/traffic/agents.hpp"
 #include "workloads/traffic/arrivals.hpp"
 #include "workloads/traffic/lengths.hpp"
+#include "workloads/traffic/request_classes.hpp"
 #include "workloads/traffic/requests.hpp"
 #include "workloads/traffic/traffic.hpp"
 
 namespace roofcast::workloads {
-
-// The priorities of requests, drawn for each request with these weights.
-struct Priorities {
-  std::vector<std::int64_t> values;
-  std::vector<std::int64_t> weights;
-};
 
 struct RequestStream {
   Lengths input;
@@ -46,9 +40,8 @@ struct RequestStream {
   std::int64_t concurrency = 0;      // 0 in an open loop
   std::optional<Arrivals> arrivals;  // of an open loop
   std::optional<std::int64_t> requests;
-  std::optional<Priorities> priorities;  // when left out, all requests have priority 0
   std::int64_t seed = 1;
-  Objectives objectives;
+  RequestClasses classes;
   std::optional<Agents> agents;  // replaces everything but seed and objectives
 };
 

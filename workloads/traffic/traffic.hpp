@@ -7,21 +7,13 @@
 #include <memory>
 #include <optional>
 
-#include "base/units/quantity.hpp"
 #include "workloads/traffic/arrivals.hpp"
 #include "workloads/traffic/lengths.hpp"
+#include "workloads/traffic/request_classes.hpp"
 
 namespace roofcast::workloads {
 
 struct SampledAgents;
-
-// The objectives that a good request meets. An absent objective is always met.
-struct Objectives {
-  std::optional<base::Seconds> ttft;
-  std::optional<base::Seconds> tpot;
-  std::optional<base::Seconds> end_to_end;
-  bool any() const { return ttft || tpot || end_to_end; }
-};
 
 // A closed loop of `concurrency` clients over all replicas, or an open loop.
 struct Traffic {
@@ -32,8 +24,8 @@ struct Traffic {
   std::optional<Arrivals> arrivals = {};  // of an open loop
   Lengths input = {};  // variation of lengths; with Shape::fixed, all are the mean
   Lengths output = {};
-  std::int64_t images = 0;  // images of each request; their tokens are part of the input
-  Objectives objectives = {};
+  std::int64_t images = 0;      // images of each request; their tokens are part of the input
+  RequestClasses classes = {};  // and what they are promised
   // The agents; the means above are over their turns.
   std::shared_ptr<const SampledAgents> agents = {};
 };

@@ -54,7 +54,8 @@ struct Simulation {
   double requests_per_s = 0;
   double input_tokens_per_s = 0;
   double output_tokens_per_s = 0;
-  double good_share = 0;  // of the requests that keep every objective of traffic.objectives
+  double attainment = 0;  // share of the requests that meet every objective of their class
+  double goodput = 0;     // 1/s, of these requests
   std::vector<SimulatedRequest> requests;  // in the order of the stream, the warm-up included
 
   bool runs() const { return reason.empty(); }

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A simulation as tables: its requests, and its seconds.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/csv/csv.hpp"
+#include "sim/replay/simulate.hpp"
+#include "workloads/traffic/request_classes.hpp"
+
+namespace roofcast::cli {
+
+std::vector<std::string> request_columns();
+// `meets` is empty where nothing is promised.
+void write_requests(base::CsvWriter& csv, const sim::Simulation& simulation,
+                    const workloads::RequestClasses& classes);
+
+std::vector<std::string> timeline_columns();
+void write_timeline(base::CsvWriter& csv, const sim::Simulation& simulation);
+
+}  // namespace roofcast::cli
