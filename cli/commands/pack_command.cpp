@@ -145,8 +145,7 @@ void add_pack(Command& app, Run& chosen) {
       "padding, and how far from the least possible number of bins. With --scenario it has the "
       "time too: each bin is a batch of prompts. Jobs (--memory): a table of job, memory and "
       "time. The jobs of a GPU are on it at once. Orders: kept (next fit as they come), size "
-      "(first fit, the largest first). What "
-      "is larger than a bin is left out and named.");
+      "(first fit, the largest first). What is larger than a bin is left out and named.");
   auto options = std::make_shared<Options>();
   command->add_option("input", options->input, "the table of sequences or jobs, or a trace")
       ->type_name(kFile);

@@ -102,8 +102,8 @@ PackedJobs pack_jobs(JobQuestion question) {
   const std::size_t there = q.gpus == 0 ? p.gpus.size() : std::min(q.gpus, p.gpus.size());
   for (std::size_t gpu = there; gpu < p.gpus.size(); ++gpu) {
     for (const std::size_t job : p.gpus[gpu].items) {
-      p.left_out.push_back({job, fmt::format("needs {}, {} GPUs are full when its turn comes",
-                                             memory_text(q.jobs[job].memory), q.gpus)});
+      p.left_out.push_back(
+          {job, fmt::format("needs {}, no GPU is left for it", memory_text(q.jobs[job].memory))});
     }
   }
   p.gpus.resize(there);

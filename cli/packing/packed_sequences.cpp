@@ -103,10 +103,10 @@ PackedSequences pack_sequences(SequenceQuestion question) {
   p.left_out = as_count(q.lengths.size()) - p.sequences;
   if (p.left_out > 0) {
     add_reason(
-        fmt::format("{} of {} sequences are longer than a bin of {} tokens and are left out; the "
-                    "longest has {}",
-                    grouped(p.left_out), grouped(as_count(q.lengths.size())), grouped(q.capacity),
-                    grouped(*std::max_element(q.lengths.begin(), q.lengths.end()))),
+        fmt::format(
+            "longer than a bin of {} tokens and left out: {} of {} sequences, the longest has {}",
+            grouped(q.capacity), grouped(p.left_out), grouped(as_count(q.lengths.size())),
+            grouped(*std::max_element(q.lengths.begin(), q.lengths.end()))),
         p);
   }
   if (p.sequences == 0) {
