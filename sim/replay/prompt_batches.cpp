@@ -65,14 +65,20 @@ PromptBatches::Times PromptBatches::times(std::span<const Iteration> batches) {
   Times times;
   times.batches.reserve(batches.size());
   const auto ranks = static_cast<std::size_t>(view_.mapping->data_parallel);
-  IterationTime last;
+  std::vector<double> ends(static_cast<std::size_t>(view_.mapping->pipeline_parallel), 0.0);
+  double stage_free = 0.0;
+  double end = 0.0;
   for (std::size_t first = 0; first < batches.size(); first += ranks) {
     const std::size_t count = std::min(ranks, batches.size() - first);
-    last = iterations_(batches.subspan(first, count));
-    times.all += base::Seconds::from_si(last.period);
-    times.batches.insert(times.batches.end(), count, base::Seconds::from_si(last.latency));
+    const IterationTime time = iterations_(batches.subspan(first, count));
+    double& own_end = ends[first / ranks % ends.size()];
+    const double start = std::max(stage_free, own_end);
+    own_end = start + time.latency;
+    stage_free = start + time.period;
+    end = std::max(end, own_end);
+    times.batches.insert(times.batches.end(), count, base::Seconds::from_si(time.latency));
   }
-  times.all += base::Seconds::from_si(last.latency - last.period);
+  times.all = base::Seconds::from_si(end);
   return times;
 }
 

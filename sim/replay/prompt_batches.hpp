@@ -3,14 +3,18 @@
 // Time to compute prompts whose batches are given (base/packing.hpp), one batch after the other, with nothing cached
 // and no decodes.
 //
-//   symbol  meaning                                                                    unit
-//   D       attention-DP ranks: an iteration computes D batches at once                –
-//   tᵢ, Tᵢ  period and latency of iteration i: the slowest of its batches              s
-//   T       Σ tᵢ + (Tₙ − tₙ)                                                           s
+//   sᵢ = max(sᵢ₋₁ + pᵢ₋₁, eᵢ₋ₘ)        eᵢ = sᵢ + lᵢ        T = max eᵢ        as in the simulator
 //
-// Linear layers take the tokens of a batch, attention takes each prompt alone: prompts of pᵢ tokens count as S equal
-// ones that attend to as many tokens (Iteration::cached in sim/iteration/iteration_table.hpp, whose errors are those
-// of the result). One replica computes all batches. Of two pools it is a replica of the prefill pool.
+//   symbol  meaning                                                                             unit
+//   m       pipeline stages: so many iterations are on their way at once                        –
+//   pᵢ, lᵢ  period and latency of iteration i: the slowest of its batches, one for each
+//           attention-DP rank                                                                   s
+//   sᵢ, eᵢ  its start and its end                                                               s
+//   T       time of all                                                                         s
+//
+// Linear layers take the tokens of a batch, attention takes each prompt alone: S unequal prompts count as S equal ones
+// that attend to as many tokens (Iteration::cached in sim/iteration/iteration_table.hpp, whose errors are those of the
+// result). One replica computes all batches. Of two pools it is a replica of the prefill pool.
 #pragma once
 
 #include <cstdint>

@@ -47,6 +47,7 @@ TEST_CASE("a length that is none is named with file, line and column", "[bad_inp
           "file:3: error: tokens: a whole number from 1 to 1000000000 is expected, not \"0\""));
   CHECK_THAT(error_of("tokens\n5.5\n"), Catch::Contains("not \"5.5\""));
   CHECK_THAT(error_of("tokens\n"), Catch::Contains("error: a table without a sequence"));
-  CHECK_THAT(error_of("token\n5\n"), Catch::Contains("did you mean \"tokens\"?"));
+  CHECK_THAT(error_of("token\n5\n"),
+             Catch::Contains("no column \"tokens\"; did you mean \"token\"?"));
   CHECK_THAT(error_of("arrival_s,input_tokens\n1,2\n"), Catch::Contains("output_tokens"));
 }
