@@ -206,8 +206,6 @@ void add_pack(Command& app, Run& chosen) {
        "--csv bins.csv",
        "roofcast show example llama-70b > mine.yaml",
        "roofcast pack --lengths '{uniform: [100, 4000]}' --count 500 --scenario mine.yaml",
-       "printf 'job,memory,time\\nranker,12 GB,40\\nchat,60 GB,300\\nembedder,9 GB,20\\n' > "
-       "jobs.csv",
        "roofcast pack jobs.csv --memory '80 GB' --gpus 2"}));
   command->callback([&chosen, options] { chosen = [options] { return run_pack(*options); }; });
 }
