@@ -29,6 +29,7 @@ void add_solve(Command& app, Run& chosen);
 void add_sensitivity(Command& app, Run& chosen);
 void add_pareto(Command& app, Run& chosen);
 void add_compare(Command& app, Run& chosen);
+void add_pack(Command& app, Run& chosen);
 void add_brief(Command& app, Run& chosen);
 void add_report(Command& app, Run& chosen);
 void add_calibrate(Command& app, Run& chosen);

@@ -36,7 +36,7 @@ Tokens drawn_lengths(const PostTraining& rl, std::int64_t count) {
 
 // The micro-batches of one optimizer step.
 //
-//   whole   tokens of each prompt with its response       bins    tokens of each packed sequence
+//   whole   tokens of each prompt with its response       bins    packed sequences
 //   bin     tokens of a packed sequence, at most          count   packed sequences of the whole step
 //   mean    tokens of a packed sequence; of the fullest   each    responses of a packed sequence
 //           one with pipeline stages, because of padding  steps   optimizer steps
@@ -49,11 +49,12 @@ MicroBatches packed_batches(const ScenarioView& s, const Tokens& responses) {
     sum += as_double(whole.back());
   }
   const std::int64_t bin = s.training->sequence_length;
-  const Tokens bins = rl.packing == workloads::Packing::in_order ? base::packed_in_order(whole, bin)
-                                                                 : base::packed_by_size(whole, bin);
+  const base::Bins bins = rl.packing == workloads::Packing::in_order
+                              ? base::packed_in_order(whole, bin)
+                              : base::packed_by_size(whole, bin);
   const auto count = static_cast<double>(bins.size());
   const double mean = s.mapping->pipeline_parallel > 1
-                          ? as_double(*std::max_element(bins.begin(), bins.end()))
+                          ? as_double(std::ranges::max_element(bins, {}, &base::Bin::size)->size)
                           : sum / count;
   const double each = static_cast<double>(whole.size()) / count;
   const auto sequences = std::max<std::int64_t>(1, std::llround(each));

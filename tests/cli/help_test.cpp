@@ -52,6 +52,7 @@ TEST_CASE("Every example in the help of every command runs, in the order of the 
     rows += fmt::format("h200_sxm,vllm,bfloat16,{},4096,4096,{}\n", m, 0.01 + 1e-5 * m);
   }
   roofcast.write("gemm.csv", rows);
+  roofcast.write("jobs.csv", "job,memory,time\nranker,12 GB,40\nchat,60 GB,300\n");
   write_run(roofcast.path("runs/RTX4090_tiny"));
   for (const auto& [name, log] : {std::pair{"bench.json", "vllm_result.json"},
                                   {"nccl.txt", "nccl_all_reduce_16.txt"},

@@ -12,9 +12,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/csv/csv.hpp"
+#include "base/csv/csv_column.hpp"
 #include "base/document/problems.hpp"
-#include "base/nearest.hpp"
 
 namespace roofcast::workloads {
 namespace {
@@ -22,13 +21,6 @@ namespace {
 constexpr std::int64_t kMostTokens = 1'000'000'000;
 constexpr std::int64_t kMostPriority = 1'000'000;
 constexpr std::int64_t kMooncakeBlock = 512;
-
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(value)
-                                                                  : std::nullopt;
-}
 
 void sort_by_arrival(std::vector<Request>& requests) {
   const auto earlier = [](const Request& a, const Request& b) { return a.arrival < b.arrival; };
@@ -39,45 +31,11 @@ void sort_by_arrival(std::vector<Request>& requests) {
 
 // ---- Tables -------------------------------------------------------------------------------------
 
-// One column of a table, with the messages for wrong cells.
-class Column {
- public:
-  Column(const base::CsvTable& table, std::string_view name)
-      : table_(table), index_(table.column(name)) {}
-
-  std::string_view text(std::size_t row) const { return table_.cell(row, index_); }
-  std::int64_t count(std::size_t row, std::int64_t least, std::int64_t most) const {
-    const auto value = whole_number(text(row));
-    if (!value || *value < least || *value > most) {
-      fail(row, fmt::format("a whole number from {} to {} is expected", least, most));
-    }
-    return *value;
-  }
-  // No column of these tables may hold a line end, so a row is a line.
-  [[noreturn]] void fail(std::size_t row, std::string_view expected) const {
-    throw base::InputError(fmt::format("{}:{}: error: {}: {}, not \"{}\"", table_.name(), row + 2,
-                                       table_.columns()[index_], expected, text(row)));
-  }
-
- private:
-  const base::CsvTable& table_;
-  std::size_t index_;
-};
-
-void refuse_other_columns(const base::CsvTable& table, const std::vector<std::string>& known) {
-  for (const std::string& column : table.columns()) {
-    if (std::find(known.begin(), known.end(), column) == known.end()) {
-      const auto near = base::nearest_name(column, known);
-      throw base::InputError(fmt::format(
-          "{}:1: error: unknown column \"{}\"{} (allowed: {})", table.name(), column,
-          near ? fmt::format("; did you mean \"{}\"?", *near) : "", fmt::join(known, ", ")));
-    }
-  }
-}
+using Column = base::CsvColumn;
 
 Requests from_own(const base::CsvTable& table) {
-  refuse_other_columns(table,
-                       {"arrival_s", "input_tokens", "output_tokens", "session", "priority"});
+  base::refuse_other_columns(table,
+                             {"arrival_s", "input_tokens", "output_tokens", "session", "priority"});
   const Column arrival(table, "arrival_s");
   const Column input(table, "input_tokens");
   const Column output(table, "output_tokens");
@@ -160,7 +118,7 @@ std::optional<std::int64_t> azure_ticks(std::string_view text) {
 }
 
 Requests from_azure(const base::CsvTable& table) {
-  refuse_other_columns(table, {"TIMESTAMP", "ContextTokens", "GeneratedTokens"});
+  base::refuse_other_columns(table, {"TIMESTAMP", "ContextTokens", "GeneratedTokens"});
   const Column timestamp(table, "TIMESTAMP");
   const Column input(table, "ContextTokens");
   const Column output(table, "GeneratedTokens");
