@@ -65,20 +65,18 @@ PromptBatches::Times PromptBatches::times(std::span<const Iteration> batches) {
   Times times;
   times.batches.reserve(batches.size());
   const auto ranks = static_cast<std::size_t>(view_.mapping->data_parallel);
-  std::vector<double> ends(static_cast<std::size_t>(view_.mapping->pipeline_parallel), 0.0);
-  double stage_free = 0.0;
-  double end = 0.0;
+  std::vector<base::Seconds> ends(static_cast<std::size_t>(view_.mapping->pipeline_parallel));
+  base::Seconds stage_free;
   for (std::size_t first = 0; first < batches.size(); first += ranks) {
     const std::size_t count = std::min(ranks, batches.size() - first);
     const IterationTime time = iterations_(batches.subspan(first, count));
-    double& own_end = ends[first / ranks % ends.size()];
-    const double start = std::max(stage_free, own_end);
+    base::Seconds& own_end = ends[first / ranks % ends.size()];
+    const base::Seconds start = base::max(stage_free, own_end);
     own_end = start + time.latency;
     stage_free = start + time.period;
-    end = std::max(end, own_end);
-    times.batches.insert(times.batches.end(), count, base::Seconds::from_si(time.latency));
+    times.all = base::max(times.all, own_end);
+    times.batches.insert(times.batches.end(), count, time.latency);
   }
-  times.all = base::Seconds::from_si(end);
   return times;
 }
 
