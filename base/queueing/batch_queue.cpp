@@ -8,6 +8,7 @@ namespace roofcast::base::queueing {
 namespace {
 
 constexpr double kNegligible = 1e-7;   // probability
+constexpr double kRare = 1e-6;         // share of the requests
 constexpr double kNearPoisson = 0.01;  // of a dispersion to 1
 constexpr int kSweeps = 60;
 
@@ -231,7 +232,8 @@ void BatchQueueStates::gaps(const std::vector<double>& chain) {
   }
 }
 
-BatchQueueStates::Stay BatchQueueStates::stay(const std::vector<SizedRequest>& requests) const {
+BatchQueueStates::Stay BatchQueueStates::stay(const std::vector<SizedRequest>& requests,
+                                              bool rough) const {
   constexpr double kPlaces[] = {0.1127016653792583, 0.5, 0.8872983346207417};  // Gauss–Legendre
   constexpr double kWeights[] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
   const std::size_t most = std::min(k_, states_ - 1);
@@ -243,7 +245,7 @@ BatchQueueStates::Stay BatchQueueStates::stay(const std::vector<SizedRequest>& r
     const std::size_t s = std::min(m, most);
     const bool idle = s == 0 && q_.times[0] <= 0.0;
     const double chance = p_[m] * (idle ? 1.0 : arrivals(s));
-    if (chance < kNegligible * (1.0 + sum)) {
+    if (chance < kRare * (1.0 + sum)) {
       continue;
     }
     const std::vector<double> palm = bursts && !idle ? arriving(s, true) : std::vector<double>();
@@ -253,10 +255,10 @@ BatchQueueStates::Stay BatchQueueStates::stay(const std::vector<SizedRequest>& r
     const double elapsed = q_.elapsed.empty() ? -1.0 : q_.elapsed[s];
     for (std::size_t a = 0; a < (idle ? 1 : states_); ++a) {
       const double both = chance * (idle ? 1.0 : others[a]);
-      if (both < kNegligible * (1.0 + sum)) {
+      if (both < kRare * (1.0 + sum)) {
         continue;
       }
-      for (int u = 0; u < 3; ++u) {
+      for (int u = rough ? 1 : 0; u < (rough ? 2 : 3); ++u) {
         const double place = kPlaces[u];
         const double rest = elapsed >= 0.0 ? std::max(0.0, time - elapsed) : (1.0 - place) * time;
         const double before = left + place * static_cast<double>(a);

@@ -76,7 +76,8 @@ class BatchQueueStates {
     double square = 0;  // s²
     double waits = 0;   // s, the part of the mean before its first batch
   };
-  Stay stay(const std::vector<SizedRequest>& requests) const;
+  // With `rough`, half of a batch has passed when requests arrive.
+  Stay stay(const std::vector<SizedRequest>& requests, bool rough = false) const;
 
  private:
   double batch(double units) const;  // s, T of a fraction, linear between whole units

@@ -43,6 +43,7 @@ class Solver : Server {
           now.stable ? guess - lacks * guess / std::max(now.clients, guess) : 0.0;
       guess = next > least && next < most ? next : 0.5 * (least + most);
     }
+    best = at(best.decodes, Detail::all);
     Solution found;
     found.rate = best.rate;
     found.present = best.decodes;
@@ -74,7 +75,7 @@ class Solver : Server {
     ServerState state;
   };
 
-  Attempt at(double decodes) {
+  Attempt at(double decodes, Detail detail = Detail::means) {
     Attempt a;
     a.decodes = decodes;
     const double interval = costs_.decode(micro(decodes)).latency.si();
@@ -84,7 +85,8 @@ class Solver : Server {
     const double others = std::max(0.0, (running_ - 1.0) / running_);
     a.state = state(decodes, {.rate = std::max(1e-9, others * decodes / decodes_ / stages_),
                               .closed = true,
-                              .delay = delay});
+                              .delay = delay},
+                    detail);
     if (!a.state.stable) {
       return a;
     }

@@ -65,6 +65,18 @@ double LatencyMixture::share_within(double time) const {
 }
 
 base::Seconds LatencyMixture::quantile(double share) const {
+  if (std::all_of(parts_.begin(), parts_.end(), [](const Part& p) { return p.variance == 0.0; })) {
+    std::vector<Part> sorted = parts_;
+    std::sort(sorted.begin(), sorted.end(),
+              [](const Part& a, const Part& b) { return a.mean < b.mean; });
+    double sum = 0.0;
+    for (const Part& part : sorted) {
+      sum += part.weight;
+      if (sum >= share * weight_) {
+        return base::Seconds::from_si(part.mean);
+      }
+    }
+  }
   double least = 0.0;
   double most = 0.0;
   for (const Part& part : parts_) {

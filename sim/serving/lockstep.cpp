@@ -14,10 +14,10 @@ namespace {
 
 using base::Seconds;
 
-constexpr double kWarmUp = 4.0;     // answers of each client that are not counted
-constexpr double kCounted = 4.0;    // answers of each client that are
+constexpr double kWarmUp = 3.0;     // answers of each client that are not counted
+constexpr double kCounted = 1.0;    // answers of each client that are
 constexpr double kMostGroups = 48;  // of one round of all clients; beyond, iterations are taken together
-constexpr int kMostEvents = 20000;
+constexpr int kMostEvents = 4000;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // A time as a function of a number, linear between the places where it was calculated.
@@ -70,12 +70,11 @@ class Solver : Server {
   }
 
  private:
-  // Prompts that wait, the last one `spacing` · (count − 1) after the first.
+  // Prompts that wait. The front end takes them in one after the other; a few count as one bundle.
   struct Waiting {
     double count = 0;
-    double sent = 0;      // s, the clients sent them
-    double first = 0;     // s, the scheduler has the first one
-    double spacing = 0;   // s
+    double sent = 0;   // s, the clients sent them
+    double first = 0;  // s, the scheduler has them, on average
   };
   // Sequences that decode together.
   struct Group {
@@ -115,6 +114,10 @@ class Solver : Server {
       }
     }
     together_ = std::max(1.0, std::ceil(clients_ / whole_ / kMostGroups));
+    bundle_ = std::max(1.0, std::ceil(clients_ / kMostGroups));
+    intake_ = intake() * front_ends_;
+    message_ = message_time() * front_ends_ * s_.serving->speculation.tokens_per_iteration();
+    overhead_ = s_.serving->stack.request_overhead.si();
   }
 
   // Tokens of a round of all micro-batches and ranks that b decodes leave to prompts.
@@ -128,25 +131,29 @@ class Solver : Server {
 
   // Prompts of clients that have their answers at `now`.
   void arrive(double count, double now) {
-    const double each = intake() * front_ends_;
-    front_ = std::max(front_, now) + each;
-    waiting_.push_back(
-        {count, now, front_ + s_.serving->stack.request_overhead.si(), each});
-    front_ += (count - 1.0) * each;
+    front_ = std::max(front_, now);
+    while (count > 1e-9) {
+      const double taken = std::min(count, bundle_);
+      waiting_.push_back({taken, now, front_ + 0.5 * (taken + 1.0) * intake_ + overhead_});
+      front_ += taken * intake_;
+      count -= taken;
+    }
   }
 
   // Prompts that the scheduler has, as far as there are slots.
   double ready() const {
+    const double free = slots_ - b_;
     double count = 0.0;
     for (const Waiting& w : waiting_) {
       if (w.first > now_) {
         break;
       }
-      const double come =
-          w.spacing > 0.0 ? std::floor((now_ - w.first) / w.spacing + 1e-9) + 1.0 : w.count;
-      count += std::min(w.count, come);
+      count += w.count;
+      if (count >= free) {
+        return free;
+      }
     }
-    return std::min(count, slots_ - b_);
+    return count;
   }
 
   void step() {
@@ -200,7 +207,6 @@ class Solver : Server {
       }
       left -= taken;
       w.count -= taken;
-      w.first += taken * w.spacing;
       if (w.count <= 1e-9) {
         waiting_.pop_front();
       }
@@ -216,8 +222,7 @@ class Solver : Server {
 
   // Messages of iterations that have ended, and of the last of them.
   void messages(double tokens, double last) {
-    const double each = message_time() * front_ends_ * s_.serving->speculation.tokens_per_iteration();
-    front_ = std::max(front_ + (tokens - last) * each, now_) + last * each;
+    front_ = std::max(front_ + (tokens - last) * message_, now_) + last * message_;
   }
 
   void end_groups() {
@@ -292,6 +297,10 @@ class Solver : Server {
   double whole_ = 1;    // prompts that fit in an iteration
   double query_ = 1;
   double together_ = 1;  // iterations with prompts that are taken at once
+  double bundle_ = 1;    // prompts that count as one arrival
+  double intake_ = 0;    // s, of a request
+  double message_ = 0;   // s, of a sequence's tokens of an iteration
+  double overhead_ = 0;  // s, of a request
   bool first_ = false;   // prompts run alone
   Line alone_;           // s, iteration of so many decodes of a micro-batch
   Line extra_;           // s, what so many prompts add

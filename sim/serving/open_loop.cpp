@@ -87,19 +87,12 @@ class Solver : Server {
   // The number of decodes with which Little's law holds for the phase's rate, and states about it.
   void nodes(Phase& phase) {
     const Load load = load_of(phase);
-    const auto at = [&](double d) -> const ServerState& {
-      const auto [entry, added] = phase.at.try_emplace(d);
-      if (added) {
-        entry->second = state(d, load);
-      }
-      return entry->second;
-    };
-    at(0.0);
+    phase.at[0.0] = state(0.0, load);
     if (decodes_ <= 0.0) {
       return;
     }
     const auto wanted = [&](double d) {
-      const ServerState& s = at(d);
+      const ServerState s = state(d, load, Detail::decodes);
       return s.stable ? phase.rate * (decodes_ * s.interval + interference(s)) : 2.0 * held_;
     };
     double least = 0.0;
@@ -114,10 +107,11 @@ class Solver : Server {
       d = next > least && next < most ? next : 0.5 * (least + most);
     }
     const double spread = std::sqrt(std::max(1.0, d));
-    for (const double beyond : {-2.0, 2.0}) {
-      at(std::clamp(d + beyond * spread, 1.0, held_));
+    for (const double beyond : {-2.0, 0.0, 2.0}) {
+      const double place = std::clamp(d + beyond * spread, 1.0, held_);
+      phase.at[place] = state(place, load);
     }
-    at(held_);
+    phase.at.try_emplace(held_, state(held_, load, Detail::means));
   }
 
   // States between those that were calculated. Times between decodes are relative to an iteration without prompts.

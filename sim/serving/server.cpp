@@ -159,7 +159,7 @@ double Server::usual_prompts(const PromptIterations& prompts, const Load& load) 
 //
 //   together   prompts of an iteration, a first guess          period   s, from one decode of a sequence to the next,
 //   alone      s, iteration without prompts                             over that of an iteration: micro-batches in flight
-ServerState Server::state(double decodes, const Load& load) {
+ServerState Server::state(double decodes, const Load& load, Detail detail) {
   const double d = decodes_ > 0.0 ? micro(decodes) : 0.0;
   const IterationTime alone = costs_.decode(d);
   PromptIterations prompts;
@@ -195,8 +195,12 @@ ServerState Server::state(double decodes, const Load& load) {
   if (load.closed) {
     of_clients(load, queue);
   }
-  const queueing::BatchQueueStates states(queue); if (getenv("DBG")) fprintf(stderr, "  d %g rate %g k %zu T0 %g T1 %g Tk %g units %g mean %g gap %g share %g\n", decodes, load.rate, k, prompts.times[0], prompts.times[1], prompts.times[k], prompts.units, states.mean(), states.gap(), states.busy());
-  const queueing::BatchQueueStates::Stay stay = states.stay(prompts.requests);
+  const queueing::BatchQueueStates states(queue);
+  queueing::BatchQueueStates::Stay stay{r.least, 0.0, 0.0};
+  if (detail != Detail::decodes) {
+    const bool rough = detail == Detail::means;
+    stay = rough ? states.stay({{prompts.units, 1.0}}, true) : states.stay(prompts.requests);
+  }
   r.iteration = states.mean();
   r.share = states.busy();
   const double more = r.least - prompts.times[std::min<std::size_t>(1, k)];  // s, other stages
@@ -247,7 +251,7 @@ double Server::saturation(const workloads::Burstiness& bursts) {
     }
     // Share of the slots that decodes need at this rate.
     const auto needs = [&](double rate) {
-      const ServerState at = state(held, {.rate = rate, .bursts = bursts});
+      const ServerState at = state(held, {.rate = rate, .bursts = bursts}, Detail::decodes);
       return at.stable ? rate * (decodes_ * at.interval + interference(at) + at.first - at.waits) / held
                        : std::numeric_limits<double>::infinity();
     };

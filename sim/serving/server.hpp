@@ -67,7 +67,9 @@ class Server {
     double delay = 0;               // s, closed loop: from the end of an iteration to the next prompt
     workloads::Burstiness bursts = {};
   };
-  ServerState state(double decodes, const Load& load);
+  // How much of it is calculated: the decodes, the mean of the first token too, or its variance too.
+  enum class Detail { decodes, means, all };
+  ServerState state(double decodes, const Load& load, Detail detail = Detail::all);
 
   double micro(double decodes) const;  // decodes of a micro-batch of one rank
   double slots_for_decodes(double rate);  // n'
