@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A line on stderr that says how far a sweep is; nothing when stderr is no terminal or --quiet is
+// A line on stderr that says how far a sweep or its replays are; nothing when stderr is no terminal or --quiet is
 // given.
 #pragma once
 
@@ -14,14 +14,16 @@ namespace roofcast::cli {
 
 class Progress {
  public:
-  // Reads `done` a few times a second until destroyed; `done` outlives it.
-  Progress(const std::atomic<std::size_t>& done, std::size_t total, bool quiet);
+  // Reads `done` and `total` a few times a second until destroyed; they outlive it. `what`: "points".
+  Progress(const std::atomic<std::size_t>& done, const std::atomic<std::size_t>& total,
+           const char* what, bool quiet);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
  private:
-  void watch(const std::atomic<std::size_t>& done, std::size_t total);
+  void watch(const std::atomic<std::size_t>& done, const std::atomic<std::size_t>& total,
+             const char* what);
 
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::mutex mutex_;
