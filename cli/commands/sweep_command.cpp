@@ -72,6 +72,9 @@ int run_sweep_command(const Options& options) {
     return sim::run_sweep(points, options.threads, &done);
   }();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  if (!options.simulate) {
+    sim::refuse_without_value(points, table);
+  }
   const sim::ReplayedRows replayed = [&] {
     sim::ReplayProgress rows;
     const Progress progress(rows.done, rows.total, "rows replayed", options.quiet);
@@ -79,6 +82,9 @@ int run_sweep_command(const Options& options) {
     return options.simulate ? sim::replay_all(points, table, how)
                             : sim::replay_recommended(points, table, how);
   }();
+  if (options.simulate) {
+    sim::refuse_without_value(points, table);
+  }
   const std::chrono::duration<double> with_replays = std::chrono::steady_clock::now() - start;
   write_results(table, options.threads, csv);
   const sim::ResultColumn& rank = table.column("pareto_rank");

@@ -170,6 +170,25 @@ void rank_rows(const SweepPoints& points, ResultTable& table, bool front_alone) 
   }
 }
 
+void refuse_without_value(const SweepPoints& points, const ResultTable& table) {
+  for (const Condition& condition : points.sweep().where) {
+    if (condition.metric.empty()) {
+      continue;
+    }
+    const ResultColumn& column = table.column(find_metric(condition.metric)->name);
+    bool fits = false;
+    bool has_value = false;
+    for (std::size_t row = 0; row < table.rows() && !has_value; ++row) {
+      fits = fits || table.fits(row);
+      has_value = table.fits(row) && !std::isnan(column.number(row));
+    }
+    if (fits && !has_value) {
+      throw base::InputError(fmt::format(
+          "error: where: {}\n", without_value(condition, points.scenario(0).training != nullptr)));
+    }
+  }
+}
+
 void set_row(const SweepPoints& points, ResultTable& table, std::size_t row,
              const ServingEstimate& estimate) {
   const auto set = [&](std::string_view name, std::string_view text) {

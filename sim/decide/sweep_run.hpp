@@ -26,6 +26,9 @@ ResultTable run_sweep(const SweepPoints& points, unsigned threads,
 // faster.
 void rank_rows(const SweepPoints& points, ResultTable& table, bool front_alone = false);
 
+// Throws InputError if a condition is on a metric of which no row that fits has a value.
+void refuse_without_value(const SweepPoints& points, const ResultTable& table);
+
 // What a row says of its point, but for point, axes and rank. Not by several threads at once.
 void set_row(const SweepPoints& points, ResultTable& table, std::size_t row,
              const ServingEstimate& estimate);
