@@ -342,7 +342,9 @@ SolveAnswer answer(const Options& options, const Question& q) {
         fmt::format("nothing {} meets the conditions; the nearest",
                     q.objective.metric == nullptr ? "in the range"
                                                   : fmt::format("of {} combinations", a.tried));
-    a.notes.insert(a.notes.begin(), sim::missed(q.conditions, a.shown()));
+    const std::string misses = sim::missed(q.conditions, a.shown());
+    a.notes.insert(a.notes.begin(),
+                   misses.empty() ? "meets them, but not by two standard errors" : misses);
   }
   if (const std::string now = as_it_is(options, q); !now.empty()) {
     a.notes.push_back(now);

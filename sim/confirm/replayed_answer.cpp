@@ -123,6 +123,9 @@ class Places {
 
 // Three digits after the first, towards `inward`.
 double shortened(double number, double inward) {
+  if (number == 0.0) {
+    return number;
+  }
   const double unit = std::pow(10.0, std::floor(std::log10(std::abs(number))) - 3.0);
   return (inward > 0.0 ? std::ceil(number / unit) : std::floor(number / unit)) * unit;
 }
@@ -254,10 +257,12 @@ ReplayedChoice replayed_choice(ChoiceSearch& search, const std::vector<Condition
     nearest.tried = r.choice.tried;
     nearest.met = r.choice.met;
     nearest.unknown = r.choice.unknown;
+    nearest.found = false;
     r.choice = nearest;
-    r.choice.found = false;
-    r.replayed = replay_at(nearest.values, 0);
   }
+  // What comes nearest may meet the conditions after all.
+  r.replayed = replay_at(r.choice.values, 0);
+  r.choice.found = r.replayed.done() && holds_by(conditions, r.replayed, 0.0);
   return r;
 }
 
