@@ -144,7 +144,17 @@ sim::ReplayAt replay_of(const Options& options, const Question& q) {
     sim::ReplayPlan with_seed = plan;
     with_seed.seed = seed;
     sim::ReplaySpace space;
-    return sim::replay(view, s.stream, sim::estimate(view, space.workspace), with_seed, space);
+    sim::Replayed r =
+        sim::replay(view, s.stream, sim::estimate(view, space.workspace), with_seed, space);
+    // `roofcast simulate` has as many requests as the scenario says, and a standard error that is larger.
+    if (s.stream.requests && *s.stream.requests > 0) {
+      const double fewer =
+          static_cast<double>(r.requests) / static_cast<double>(*s.stream.requests);
+      for (auto& [metric, error] : r.errors) {
+        error *= std::sqrt(std::max(1.0, fewer));
+      }
+    }
+    return r;
   };
 }
 
