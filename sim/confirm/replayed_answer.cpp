@@ -17,11 +17,12 @@ constexpr double kSure = 2.0;        // standard errors
 constexpr double kExact = 0.003;     // of a knob that is no whole number
 constexpr double kFirstStep = 0.05;  // by ratio; by share of the range if it reaches 0
 constexpr double kStepBack = 0.01;   // the same
-constexpr std::size_t kSeeds = 4;
+constexpr double kSurer = 2.5;       // standard deviations between seeds
+constexpr std::size_t kSeeds = 8;
 constexpr std::size_t kMostBack = 40;
 constexpr std::size_t kMostTries = 40;  // of several knobs
 
-// Whether the mean of replays holds by kSure standard deviations of one of them.
+// Whether the mean of replays holds by kSurer standard deviations of one of them.
 bool hold_together(const std::vector<Condition>& conditions, const std::vector<Replayed>& all) {
   Replayed mean = all.front();
   mean.errors.clear();
@@ -42,7 +43,7 @@ bool hold_together(const std::vector<Condition>& conditions, const std::vector<R
       const double off = metric->value(each.estimate) - sum;
       squares += off * off / (count - 1.0);
     }
-    const double by = kSure * std::max(error, std::sqrt(squares));
+    const double by = kSurer * std::max(error, std::sqrt(squares));
     using Relation = Condition::Relation;
     const bool at_most =
         condition.relation == Relation::less || condition.relation == Relation::less_equal;

@@ -4,8 +4,8 @@
 //
 // One knob. The closed form says where to look. From its edge, steps that double lead to a value that meets and one
 // that does not; between them the edge is found by bisection, to kExact of the value or to the next whole number. A
-// value meets if every condition holds by kSure standard errors. The answer is then replayed with three more seeds. It
-// stands if the mean of the four holds by kSure standard deviations of one replay; else it moves back by steps.
+// value meets if every condition holds by kSure standard errors. The answer is then replayed with seven more seeds. It
+// stands if the mean of the eight holds by kSurer standard deviations of one replay; else it moves back by steps.
 //
 // Several knobs. The best by the closed form is replayed. If the replay breaks it, its bounds are tightened
 // (ChoiceSearch::reject), and the next best is tried.

@@ -167,7 +167,7 @@ TEST_CASE("More requests are replayed until the standard error of what is asked 
 
 TEST_CASE("The answer of one knob, simulated with other seeds, meets the condition in 95 of 100",
           "[laws]") {
-  const std::vector<Condition> conditions = {condition("ttft_p95_s <= 0.08")};
+  const std::vector<Condition> conditions = {condition("ttft_p95_s <= 0.15")};
   const base::Node document = base::parse_document("drawn.yaml", kDrawn);
   KnobRange range;
   range.path = "traffic.arrivals.rate";
@@ -202,8 +202,8 @@ TEST_CASE("The answer of one knob, simulated with other seeds, meets the conditi
   });
   INFO(answer.boundary.value);
   CHECK(met >= 95);
-  // And it is no more careful than that: a tenth more misses.
-  const std::string more = range.text(1.1 * answer.boundary.number);
+  // And it is no more careful than that: a quarter more misses.
+  const std::string more = range.text(1.25 * answer.boundary.number);
   CHECK(!holds_by(conditions, replay_at({more}, 0), 2.0));
 }
 
