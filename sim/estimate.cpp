@@ -63,20 +63,25 @@ ServingEstimate aggregated_estimate(const ScenarioView& s, Workspace& workspace)
 
 }  // namespace
 
-// Symbols of the last lines, which turn a steady state into cost and energy:
-//
-//   output_rate       tok/s, output tokens of all replicas: requests per second times tokens of an answer. Training and
-//                     post-training set it themselves: the tokens that they train on, or that they generate
-//   joules_per_token  J/tok, GPUs times mean power of a GPU over output_rate
-//   usd_per_mtok      USD/Mtok, dollars per second of all GPUs over output_rate
-//   task.usd          USD, dollars per second over tasks per second; used for agents only
-ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {
+ScenarioView with_samples(const ScenarioView& scenario, workloads::Traffic& sampled) {
   ScenarioView s = scenario;
-  workloads::Traffic sampled;
   if (s.accuracy != nullptr && s.accuracy->samples > 1 && s.serving->policy.prefix_cache) {
     sampled = sampled_traffic(*s.traffic, s.accuracy->samples);
     s.traffic = &sampled;
   }
+  return s;
+}
+
+void add_costs(const ScenarioView& s, ServingEstimate& e, Workspace& workspace) {
+  e.joules_per_token = static_cast<double>(e.gpus) * e.steady.power.si() / e.output_rate;
+  e.economics = economics_of(s, e, workspace);
+  e.usd_per_mtok = e.economics.usd_per_second / e.output_rate * base::mega;
+  e.task.usd = e.economics.usd_per_second / e.task.per_second;
+}
+
+ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {
+  workloads::Traffic sampled;
+  ScenarioView s = with_samples(scenario, sampled);
   const std::unique_ptr<const DraftModel> draft =
       s.pools == nullptr && s.training == nullptr ? draft_model_of(s) : nullptr;
   s.draft = draft.get();
@@ -91,10 +96,7 @@ ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {
     e.score = score_of(s);
     e.output_rate = e.steady.requests_per_second * static_cast<double>(s.traffic->output_tokens);
   }
-  e.joules_per_token = static_cast<double>(e.gpus) * e.steady.power.si() / e.output_rate;
-  e.economics = economics_of(s, e, workspace);
-  e.usd_per_mtok = e.economics.usd_per_second / e.output_rate * base::mega;
-  e.task.usd = e.economics.usd_per_second / e.task.per_second;
+  add_costs(s, e, workspace);
   return e;
 }
 

@@ -16,4 +16,17 @@ namespace roofcast::sim {
 
 ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace);
 
+// The scenario as it is served. If requests are samples of questions, its traffic is sampled_traffic(), which `sampled`
+// keeps.
+ScenarioView with_samples(const ScenarioView& scenario, workloads::Traffic& sampled);
+
+// Sets what follows from a steady state and from task.per_second: cost and energy.
+//
+//   output_rate       tok/s, output tokens of all replicas: requests per second times tokens of an answer. It is set
+//                     before. For training it is the tokens that are trained on; for post-training, those generated
+//   joules_per_token  J/tok, GPUs times mean power of a GPU over output_rate
+//   usd_per_mtok      USD/Mtok, dollars per second of all GPUs over output_rate
+//   task.usd          USD, dollars per second over tasks per second; used for agents only
+void add_costs(const ScenarioView& scenario, ServingEstimate& estimate, Workspace& workspace);
+
 }  // namespace roofcast::sim

@@ -10,9 +10,12 @@
 #include "cli/pages/brief.hpp"
 #include "cli/pages/scenario_brief.hpp"
 #include "cli/program/commands.hpp"
+#include "cli/program/progress.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/tables/result_csv.hpp"
+#include "cli/tables/text_table.hpp"
 #include "cli/text/roadmap_text.hpp"
+#include "sim/confirm/replayed_rows.hpp"
 #include "sim/decide/overridden_scenario.hpp"
 #include "sim/decide/sweep_run.hpp"
 #include "sim/scenario/sections.hpp"
@@ -24,6 +27,7 @@ struct Options {
   std::string document;
   std::string metric;
   std::string output;
+  bool no_replay = false;
 };
 
 // Where the rows go that a page cites: beside it.
@@ -62,13 +66,42 @@ Brief brief_of_sweep(const base::Node& document, const Options& options) {
     metric =
         sim::find_metric(goal.maximize.empty() ? goal.minimize.front() : goal.maximize.front());
   }
-  const sim::ResultTable result = sim::run_sweep(points, 0);
+  sim::ResultTable result = sim::run_sweep(points, 0);
+  sim::refuse_without_value(points, result);
+  {
+    sim::ReplayProgress rows;
+    const Progress progress(rows.done, rows.total, "rows replayed", false);
+    sim::replay_recommended(points, result, {0, !options.no_replay, metric, &rows});
+  }
   if (!options.output.empty()) {
-    base::CsvWriter csv(std::filesystem::path(csv_of(options)),
-                        sim::result_columns(points.sweep()));
+    std::vector<std::string> columns;
+    for (const sim::ResultColumn& column : result.columns()) {
+      columns.push_back(column.name());
+    }
+    base::CsvWriter csv(std::filesystem::path(csv_of(options)), columns);
     write_results(result, 0, csv);
   }
   return brief_of(points, result, *metric);
+}
+
+// What the simulation says of the metric of a scenario.
+std::string replayed_sentence(const base::Node& document, const Options& options,
+                              const sim::ServingEstimate& closed_form, const sim::Metric& metric) {
+  sim::Replayed replayed;
+  replayed.why_not = "--no-replay";
+  if (!options.no_replay) {
+    const sim::StreamedScenario s = sim::read_streamed_scenario(document);
+    sim::ReplayPlan plan;
+    plan.asked = {&metric};
+    sim::ReplaySpace space;
+    replayed = sim::replay(sim::view(s.scenario), s.stream, closed_form, plan, space);
+  }
+  const bool own = sim::is_simulated(metric);
+  return !replayed.done() || !own
+             ? fmt::format("This is estimated only: {}.",
+                           own ? replayed.why_not : "a simulation says the same of it")
+             : fmt::format("Replayed in the simulator ({} requests), {} is {}.", replayed.requests,
+                           metric.label, display(metric.value(replayed.estimate), metric.unit));
 }
 
 Brief brief_of_scenario(const base::Node& document, const Options& options) {
@@ -90,7 +123,10 @@ Brief brief_of_scenario(const base::Node& document, const Options& options) {
     write_findings_csv(findings, rows);
     base::write_text(csv_of(options), rows.str());
   }
-  return brief_of(findings, scenario);
+  Brief brief = brief_of(findings, scenario);
+  brief.answer.push_back(
+      replayed_sentence(document, options, estimate, *findings.sensitivity.metrics.front()));
+  return brief;
 }
 
 int run_brief(const Options& options) {
@@ -115,7 +151,9 @@ void add_brief(Command& app, Run& chosen) {
       "Writes one page about a roadmap, a sweep or a scenario, for decisions\n"
       "The page has the question, the answer, the evidence, the assumptions, the uncertainty, "
       "and what would change the answer. For a roadmap it names the best option or feature, "
-      "for a sweep the best group, for a scenario its limit and what helps. Numbers in "
+      "for a sweep the best group, for a scenario its limit and what helps. The best points of a "
+      "sweep, and a scenario, are replayed in the simulator; those of a roadmap are not. Numbers "
+      "in "
       "[brackets] are rows of the CSV that is written beside the page.");
   auto options = std::make_shared<Options>();
   command->add_option("document", options->document, "the YAML of a roadmap, a sweep or a scenario")
@@ -133,6 +171,8 @@ void add_brief(Command& app, Run& chosen) {
           "the file of the page: HTML if it ends in .html, else Markdown; default: print it")
       ->type_name(kFile)
       ->group("Output");
+  command->add_flag("--no-replay", options->no_replay,
+                    "replay nothing: what the page recommends is estimated only");
   command->footer(
       examples({"roofcast show example roadmap_features > roadmap.yaml",
                 "roofcast brief roadmap.yaml -o roadmap.html",

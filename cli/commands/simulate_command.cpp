@@ -136,7 +136,8 @@ BreachAlarm alarm_of(const Options& options, const SimulationAnswer& a) {
   }
   const std::size_t replications = options.replications.value_or(kReplications);
   std::atomic<std::size_t> done = 0;
-  const Progress progress(done, replications, false, "replications");
+  const std::atomic<std::size_t> total = replications;
+  const Progress progress(done, total, "replications", false);
   alarm.breach = sim::breach_of_draws(sim::view(a.scenario.scenario), a.scenario.stream,
                                       alarm.window, replications, options.threads, &done);
   return alarm;

@@ -10,11 +10,8 @@
 #include "cli/program/usage.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/scenario_text.hpp"
-#include "cli/text/simulated_tasks.hpp"
 #include "cli/text/solve_answer.hpp"
-#include "sim/decide/choice.hpp"
-#include "sim/decide/solve.hpp"
-#include "sim/replay/simulation_summary.hpp"
+#include "sim/confirm/replayed_answer.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/knob.hpp"
 #include "sim/scenario/sections.hpp"
@@ -32,7 +29,8 @@ struct Options {
   std::string maximize;
   std::vector<std::string> set;
   std::string format = "text";
-  bool simulate = false;
+  bool simulate = false;  // what it did is the default now
+  bool no_replay = false;
   bool strict = false;
 };
 
@@ -103,6 +101,71 @@ sim::ServingEstimate estimate_of(const base::Node& document) {
   return sim::estimate(sim::view(s), workspace);
 }
 
+// Whether some estimate has a value of the metric of each condition.
+class Seen {
+ public:
+  explicit Seen(const std::vector<sim::Condition>& conditions)
+      : conditions_(conditions), valued_(conditions.size(), false) {}
+
+  void look(const sim::ServingEstimate& e) {
+    if (!e.fits()) {
+      return;
+    }
+    any_ = true;
+    trains_ = e.workflow != nullptr;
+    for (std::size_t i = 0; i < conditions_.size(); ++i) {
+      const sim::Metric* metric = sim::find_metric(conditions_[i].metric);
+      valued_[i] = valued_[i] || metric == nullptr || !std::isnan(metric->value(e));
+    }
+  }
+  void refuse_without_value() const {
+    for (std::size_t i = 0; i < conditions_.size() && any_; ++i) {
+      if (!valued_[i]) {
+        throw base::InputError(
+            fmt::format("error: --until: {}\n", sim::without_value(conditions_[i], trains_)));
+      }
+    }
+  }
+
+ private:
+  const std::vector<sim::Condition>& conditions_;
+  std::vector<bool> valued_;
+  bool any_ = false;
+  bool trains_ = false;
+};
+
+sim::ReplayAt replay_of(const Options& options, const Question& q) {
+  sim::ReplayPlan plan;
+  plan.asked = sim::simulated_metrics(q.conditions);
+  return [&options, &q, plan](const std::vector<std::string>& values, std::int64_t seed) {
+    const sim::StreamedScenario s =
+        sim::read_streamed_scenario(overridden_document(options, q, values));
+    const sim::ScenarioView view = sim::view(s.scenario);
+    sim::ReplayPlan with_seed = plan;
+    with_seed.seed = seed;
+    sim::ReplaySpace space;
+    sim::Replayed r =
+        sim::replay(view, s.stream, sim::estimate(view, space.workspace), with_seed, space);
+    // `roofcast simulate` has as many requests as the scenario says, and a standard error that is larger.
+    if (s.stream.requests && *s.stream.requests > 0) {
+      const double fewer =
+          static_cast<double>(r.requests) / static_cast<double>(*s.stream.requests);
+      for (auto& [metric, error] : r.errors) {
+        error *= std::sqrt(std::max(1.0, fewer));
+      }
+    }
+    return r;
+  };
+}
+
+// What the answer rests on.
+void set_replayed(SolveAnswer& a, const Question& q, const sim::Replayed& replayed) {
+  a.judgement = sim::judge(q.conditions, replayed);
+  if (replayed.done()) {
+    a.replayed = replayed.estimate;
+  }
+}
+
 // The scenario before anything is varied, in a few words.
 std::string as_it_is(const Options& options, const Question& q) {
   sim::ServingEstimate e;
@@ -128,15 +191,47 @@ std::string as_it_is(const Options& options, const Question& q) {
   return text;
 }
 
+// Replays the edge, and moves it to where the simulation has it. False if nothing was replayed.
+bool replay_edge(const sim::KnobRange& range, const Question& q, const sim::ReplayAt& replay_at,
+                 const sim::Boundary& closed_form, sim::ReplayedBoundary& r, SolveAnswer& a) {
+  if (!closed_form.estimate.fits()) {
+    a.judgement.note = sim::reason(closed_form.estimate);
+    return false;
+  }
+  const sim::Replayed first = replay_at({closed_form.value}, 0);
+  if (!first.done()) {
+    a.judgement.note = first.why_not;
+    return false;
+  }
+  r = sim::replayed_boundary(range, q.conditions, closed_form, replay_at);
+  set_replayed(a, q, r.replayed);
+  if (r.boundary.found) {
+    a.notes.push_back(
+        fmt::format("{} replays; the conditions hold by two standard errors", r.replays));
+  }
+  if (closed_form.found && !closed_form.everywhere && closed_form.value != r.boundary.value) {
+    a.notes.push_back(fmt::format("the closed form says {}", closed_form.value));
+  }
+  return true;
+}
+
 void find_edge(const Options& options, const Question& q, SolveAnswer& a) {
   const sim::KnobRange& range = q.ranges.front();
+  Seen seen(q.conditions);
   const auto estimate_at = [&](const std::string& value) {
-    return estimate_of(overridden_document(options, q, {value}));
+    sim::ServingEstimate e = estimate_of(overridden_document(options, q, {value}));
+    seen.look(e);
+    return e;
   };
-  const sim::Boundary b = sim::boundary_of(range, q.conditions, estimate_at);
+  const sim::Boundary closed_form = sim::boundary_of(range, q.conditions, estimate_at);
+  seen.refuse_without_value();
+  const sim::ReplayAt replay_at = replay_of(options, q);
+  sim::ReplayedBoundary r{closed_form, {}, {}, closed_form.number, 0};
+  const bool replayed = !options.no_replay && replay_edge(range, q, replay_at, closed_form, r, a);
+  const sim::Boundary& b = r.boundary;
   a.found = b.found;
   a.values = {b.value};
-  a.estimate = b.estimate;
+  a.estimate = estimate_at(b.value);
   if (b.everywhere) {
     a.sentence = fmt::format("every {} from {} to {} meets the conditions", range.path,
                              range.text(range.low), range.text(range.high));
@@ -144,7 +239,8 @@ void find_edge(const Options& options, const Question& q, SolveAnswer& a) {
     a.sentence = fmt::format("{} {} {} meets the conditions", range.path,
                              b.upwards ? "from" : "up to", b.value);
     a.notes.push_back(
-        fmt::format("{}: {}", b.beyond, sim::missed(q.conditions, b.estimate_beyond)));
+        fmt::format("{}: {}", b.beyond,
+                    replayed ? r.beyond_misses : sim::missed(q.conditions, b.estimate_beyond)));
   }
   if (b.changes > 1) {
     a.notes.push_back(
@@ -153,13 +249,18 @@ void find_edge(const Options& options, const Question& q, SolveAnswer& a) {
                     b.changes, range.text(range.low), range.text(range.high)));
   }
   for (std::size_t i = 0; i < q.conditions.size(); ++i) {
-    SolvedCondition c{q.conditions[i], sim::slack(q.conditions[i], b.estimate), {}, std::nan("")};
-    if (b.found && !b.everywhere && !sim::holds(c.condition, b.estimate_beyond)) {
+    SolvedCondition c{q.conditions[i], sim::slack(q.conditions[i], a.shown()), {}, std::nan("")};
+    if (b.found && !b.everywhere) {
       std::vector<sim::Condition> conditions = q.conditions;
       conditions[i] = sim::loosened(conditions[i], kLooser);
-      const sim::Boundary looser = sim::boundary_of(range, conditions, estimate_at);
-      if (looser.found && looser.upwards == b.upwards && looser.value != b.value) {
-        c.looser_values = {looser.value};
+      sim::Boundary from = b;
+      from.number = r.edge;
+      const sim::Boundary looser =
+          replayed ? sim::replayed_boundary(range, conditions, from, replay_at, true).boundary
+                   : sim::boundary_of(range, conditions, estimate_at);
+      if (looser.found && looser.upwards == b.upwards &&
+          range.text(looser.number) != range.text(r.edge)) {
+        c.looser_values = {range.text(looser.number * b.number / r.edge)};
       }
     }
     a.conditions.push_back(std::move(c));
@@ -174,8 +275,23 @@ void find_best(const Options& options, const Question& q, SolveAnswer& a) {
   }
   estimate_of(overridden_document(options, q, first));
   const base::Node document = scenario_document(options.scenario, options.set);
-  sim::ChoiceSearch search(q.ranges, q.objective, sim::estimates_by_sweep(document, q.ranges));
-  const sim::Choice best = search.best(q.conditions);
+  Seen seen(q.conditions);
+  const sim::EstimateAll by_sweep = sim::estimates_by_sweep(document, q.ranges);
+  sim::ChoiceSearch search(q.ranges, q.objective, [&](const sim::KnobValues& values) {
+    std::vector<sim::ServingEstimate> all = by_sweep(values);
+    for (const sim::ServingEstimate& e : all) {
+      seen.look(e);
+    }
+    return all;
+  });
+  const sim::ReplayedChoice r =
+      options.no_replay ? sim::ReplayedChoice{search.best(q.conditions), {}, {}, false}
+                        : sim::replayed_choice(search, q.conditions, replay_of(options, q));
+  seen.refuse_without_value();
+  if (!options.no_replay) {
+    set_replayed(a, q, r.replayed);
+  }
+  const sim::Choice& best = r.choice;
   const sim::Metric& metric = *q.objective.metric;
   a.objective = &metric;
   a.found = best.found;
@@ -187,7 +303,7 @@ void find_best(const Options& options, const Question& q, SolveAnswer& a) {
   const char* superlative = q.objective.direction == sim::Direction::maximize ? "most" : "least";
   a.sentence =
       fmt::format("the {} {}: {}, of {} combinations, {} of which meet the conditions", superlative,
-                  metric.name, best.found ? display(metric.value(best.estimate), metric.unit) : "-",
+                  metric.name, best.found ? display(metric.value(a.shown()), metric.unit) : "-",
                   best.tried, best.met);
   if (!best.every) {
     a.notes.emplace_back(
@@ -196,9 +312,19 @@ void find_best(const Options& options, const Question& q, SolveAnswer& a) {
   if (best.unknown > 0) {
     a.notes.push_back(fmt::format("{} of them have no {}: left out", best.unknown, metric.name));
   }
+  for (const sim::ReplayedChoice::Broken& broken : r.broken) {
+    std::vector<std::string> knobs;
+    for (std::size_t i = 0; i < broken.values.size(); ++i) {
+      knobs.push_back(fmt::format("{}={}", q.ranges[i].path, broken.values[i]));
+    }
+    a.broken.push_back({fmt::format("{}", fmt::join(knobs, ", ")), broken.note});
+  }
+  if (r.gave_up) {
+    a.notes.push_back(
+        fmt::format("gave up after {} that the simulation contradicts", r.broken.size()));
+  }
   for (std::size_t i = 0; i < q.conditions.size(); ++i) {
-    SolvedCondition c{
-        q.conditions[i], sim::slack(q.conditions[i], best.estimate), {}, std::nan("")};
+    SolvedCondition c{q.conditions[i], sim::slack(q.conditions[i], a.shown()), {}, std::nan("")};
     if (best.found && !std::isnan(c.slack)) {
       const sim::Choice looser = search.relaxed(q.conditions, i, kLooser);
       const double now = metric.value(best.estimate);
@@ -216,6 +342,7 @@ void find_best(const Options& options, const Question& q, SolveAnswer& a) {
 
 SolveAnswer answer(const Options& options, const Question& q) {
   SolveAnswer a;
+  a.judgement.note = "--no-replay";
   for (const sim::KnobRange& range : q.ranges) {
     a.paths.push_back(range.path);
   }
@@ -225,7 +352,9 @@ SolveAnswer answer(const Options& options, const Question& q) {
         fmt::format("nothing {} meets the conditions; the nearest",
                     q.objective.metric == nullptr ? "in the range"
                                                   : fmt::format("of {} combinations", a.tried));
-    a.notes.insert(a.notes.begin(), sim::missed(q.conditions, a.estimate));
+    const std::string misses = sim::missed(q.conditions, a.shown());
+    a.notes.insert(a.notes.begin(),
+                   misses.empty() ? "meets them, but not by two standard errors" : misses);
   }
   if (const std::string now = as_it_is(options, q); !now.empty()) {
     a.notes.push_back(now);
@@ -233,46 +362,12 @@ SolveAnswer answer(const Options& options, const Question& q) {
   return a;
 }
 
-// Metrics as the simulation reports them.
-std::vector<std::pair<std::string_view, double>> simulated(
-    const sim::SimulationSummary& s, const std::optional<SimulatedTasks>& tasks, double gpus) {
-  const sim::SimulatedTimes task = tasks ? tasks->summary.time : sim::times_of({});
-  return {{"ttft_mean_s", s.ttft.mean.si()},
-          {"ttft_p50_s", s.ttft.p50.si()},
-          {"ttft_p95_s", s.ttft.p95.si()},
-          {"ttft_p99_s", s.ttft.p99.si()},
-          {"tpot_mean_s", s.tpot.mean.si()},
-          {"tpot_p95_s", s.tpot.p95.si()},
-          {"tpot_p99_s", s.tpot.p99.si()},
-          {"e2e_mean_s", s.end_to_end.mean.si()},
-          {"interactivity_tok_per_s_per_user", 1.0 / s.tpot.mean.si()},
-          {"requests_per_s", s.requests_per_second},
-          {"task_mean_s", task.mean.si()},
-          {"task_p50_s", task.p50.si()},
-          {"task_p95_s", task.p95.si()},
-          {"tasks_per_gpu_hour", tasks ? tasks->per_gpu_hour : NAN},
-          {"usd_per_task", tasks ? tasks->usd : NAN},
-          {"prefix_hit_rate", s.prefix_hit_rate},
-          {"tools_share", tasks ? tasks->summary.tools_share : NAN},
-          {"throughput_tok_per_s", s.output_rate},
-          {"throughput_tok_per_s_per_gpu", s.output_rate / gpus}};
-}
-
 int run_solve(const Options& options) {
   const Question q = question_of(options);
   SolveAnswer a = answer(options, q);
-  const sim::StreamedScenario s =
-      sim::read_streamed_scenario(overridden_document(options, q, a.values));
-  a.title = title(s.scenario);
-  if (options.simulate && a.estimate.fits()) {
-    // The start, in which requests find an empty server, is not of the steady state.
-    const workloads::Requests requests = workloads::draw_requests(s.stream);
-    const sim::Simulation simulation =
-        sim::simulate(sim::view(s.scenario), requests, s.stream.concurrency);
-    const std::size_t start = requests.requests.size() / 5;
-    a.simulated = true;
-    a.simulation = simulated(sim::summarise(simulation, start, {}), tasks_of(simulation, s, start),
-                             static_cast<double>(a.estimate.gpus));
+  a.title = title(sim::read_scenario(overridden_document(options, q, a.values)));
+  if (options.simulate) {
+    fmt::print(stderr, "note: --simulate does nothing: answers are replayed without it\n");
   }
   if (options.format == "json") {
     fmt::print("{}\n", solve_json(a).dump(2));
@@ -296,7 +391,9 @@ void add_solve(Command& app, Run& chosen) {
       "ranges in some places and then finer around the best. A condition is fits, or a metric "
       "in SI units and a bound, as in a sweep's where. A range is 8..64 (whole numbers), '1 "
       "/s..50 /s', x0.5..x8 (factors of the present value) or a list a,b. The default range is "
-      "a thousand times up and down. The answer has the slack of each condition, and what one "
+      "a thousand times up and down. The closed form says where to look. The answer is found on "
+      "the simulation, and holds there by two standard errors; what the simulation contradicts "
+      "is listed. The answer has the slack of each condition, and what one "
       "more percent of its bound buys. If nothing meets all conditions, the answer is the "
       "nearest point and by how much it misses.");
   auto options = std::make_shared<Options>();
@@ -322,8 +419,9 @@ void add_solve(Command& app, Run& chosen) {
                    "change a knob: its dotted path, =, a value or a factor (x1.5)")
       ->type_name(kKnobValue)
       ->take_all();
-  command->add_flag("--simulate", options->simulate,
-                    "also simulate the answer; the first fifth of the requests is not counted");
+  command->add_flag("--no-replay", options->no_replay,
+                    "the closed form alone: the answer is estimated only");
+  command->add_flag("--simulate", options->simulate, "does nothing: the answer is replayed");
   command->add_option("--format", options->format, "the format of the output")
       ->one_of({"text", "json", "csv"})
       ->capture_default_str()
@@ -332,7 +430,7 @@ void add_solve(Command& app, Run& chosen) {
   command->footer(examples(
       {"roofcast show example llama-70b_arrivals > mine.yaml",
        "roofcast solve mine.yaml --vary traffic.arrivals.rate --until 'ttft_p95_s <= 0.5' --until "
-       "'tpot_p95_s <= 0.03' --simulate",
+       "'tpot_p95_s <= 0.03'",
        "roofcast solve mine.yaml --set 'traffic.arrivals.rate=40 /s' --vary serving.replicas=1..16 "
        "--vary deployment.tensor_parallel=2,4,8 --until 'ttft_p95_s <= 0.5' --minimize gpus --set "
        "system=h200_cluster_128",

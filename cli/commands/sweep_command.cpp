@@ -10,6 +10,7 @@
 #include "cli/program/usage.hpp"
 #include "cli/tables/front_table.hpp"
 #include "cli/tables/result_csv.hpp"
+#include "sim/confirm/replayed_rows.hpp"
 #include "sim/decide/sweep_run.hpp"
 
 namespace roofcast::cli {
@@ -22,8 +23,27 @@ struct Options {
   std::string csv;
   std::string report;
   unsigned threads = 0;
+  bool simulate = false;
+  bool no_replay = false;
   bool quiet = false;
 };
+
+// What the replays found, in a sentence or two.
+std::string replay_text(const sim::ReplayedRows& r, bool all) {
+  std::vector<std::string> parts;
+  const auto add = [&](std::size_t count, const char* what, const std::string& note) {
+    if (count > 0) {
+      parts.push_back(
+          fmt::format("{} {}{}", count, what, note.empty() ? "" : fmt::format(" ({})", note)));
+    }
+  };
+  add(r.confirmed, "confirmed", "");
+  add(r.broken, all ? "broken" : "broken and left out", r.broken_note);
+  add(r.estimated, "estimated only", r.estimated_note);
+  return parts.empty() ? ""
+                       : fmt::format("{}: {}\n", all ? "replayed" : "recommended rows, replayed",
+                                     fmt::join(parts, ", "));
+}
 
 int run_sweep_command(const Options& options) {
   const base::Node document = base::load_document(options.sweep);
@@ -34,16 +54,38 @@ int run_sweep_command(const Options& options) {
   const sim::SweepPoints points(sim::read_sweep(document));
   const sim::Sweep& sweep = points.sweep();
   // Opened before the sweep runs: a path that cannot be written is reported before the work, not after it.
-  base::CsvWriter csv(std::filesystem::path(options.csv), sim::result_columns(sweep));
+  if (options.simulate && options.no_replay) {
+    throw base::InputError("error: --simulate or --no-replay, not both\n");
+  }
+  std::vector<std::string> columns = sim::result_columns(sweep);
+  for (std::string& column : sim::replay_columns(points, !options.no_replay)) {
+    columns.push_back(std::move(column));
+  }
+  base::CsvWriter csv(std::filesystem::path(options.csv), columns);
   const std::string text = sweep_text(document, sweep);
   base::write_text(sweep_file_beside(options.csv), text);
   std::atomic<std::size_t> done{0};
+  const std::atomic<std::size_t> total{points.size()};
   const auto start = std::chrono::steady_clock::now();
-  const sim::ResultTable table = [&] {
-    const Progress progress(done, points.size(), options.quiet);
+  sim::ResultTable table = [&] {
+    const Progress progress(done, total, "points", options.quiet);
     return sim::run_sweep(points, options.threads, &done);
   }();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  if (!options.simulate) {
+    sim::refuse_without_value(points, table);
+  }
+  const sim::ReplayedRows replayed = [&] {
+    sim::ReplayProgress rows;
+    const Progress progress(rows.done, rows.total, "rows replayed", options.quiet);
+    const sim::ReplayedRowsOptions how{options.threads, !options.no_replay, nullptr, &rows};
+    return options.simulate ? sim::replay_all(points, table, how)
+                            : sim::replay_recommended(points, table, how);
+  }();
+  if (options.simulate) {
+    sim::refuse_without_value(points, table);
+  }
+  const std::chrono::duration<double> with_replays = std::chrono::steady_clock::now() - start;
   write_results(table, options.threads, csv);
   const sim::ResultColumn& rank = table.column("pareto_rank");
   const sim::ResultColumn& reason = table.column("reason");
@@ -61,6 +103,7 @@ int run_sweep_command(const Options& options) {
   }
   fmt::print("{} points, {} meet every constraint, {} on the Pareto front\n", points.size(),
              table.meeting(), front.size());
+  fmt::print("{}", replay_text(replayed, options.simulate));
   if (!left_out.empty()) {
     fmt::print("{} of those that do are left out of the front; the first is {}\n", left_out.size(),
                reason.text(left_out.front()));
@@ -90,7 +133,9 @@ int run_sweep_command(const Options& options) {
     fmt::print("Report  {}\n", options.report);
   }
   if (!options.quiet) {
-    fmt::print(stderr, "{} points in {:.2f} s\n", points.size(), elapsed.count());
+    fmt::print(stderr, "{} points in {:.2f} s, {} replays in {:.2f} s\n", points.size(),
+               elapsed.count(), replayed.confirmed + replayed.broken,
+               with_replays.count() - elapsed.count());
   }
   return kDone;
 }
@@ -102,6 +147,9 @@ void add_sweep(Command& app, Run& chosen) {
       "sweep",
       "Forecasts every combination of the axes of a sweep: CSV, front, report\n"
       "A sweep has a base scenario, axes over any of its figures, constraints and objectives. "
+      "The rows that it recommends, those of the front and the best of each group, are replayed "
+      "in the simulator. A row that misses a constraint there is broken: it is left out, and the "
+      "next is tried. "
       "OUT.sweep.yaml is written beside OUT.csv: the sweep, with its base included.");
   auto options = std::make_shared<Options>();
   command->add_option("sweep", options->sweep, "the YAML file of the sweep")
@@ -116,6 +164,9 @@ void add_sweep(Command& app, Run& chosen) {
   command->add_option("--report", options->report, "write a self-contained HTML report")
       ->type_name(kFile)
       ->group("Output");
+  command->add_flag("--simulate", options->simulate,
+                    "replay every row that fits; its metrics are the simulated ones");
+  command->add_flag("--no-replay", options->no_replay, "replay nothing: rows are estimated only");
   command->add_flag("--quiet", options->quiet, "print no progress and no timing")->group("Output");
   command->add_option("--threads", options->threads, "number of threads; 0: all cores")
       ->type_name(kNumber)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/csv/csv_file.hpp"
 #include "cli/tables/front_table.hpp"
@@ -250,6 +251,27 @@ std::string counts(const sim::ResultComparison& result) {
                      parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ", ")));
 }
 
+// What the replays of the new rows said.
+std::string replays(base::CsvFile& file) {
+  const auto column = file.find_column("replay");
+  std::map<std::string, std::size_t, std::less<>> verdicts;
+  if (column) {
+    file.read({*column}, [&](std::span<const std::string_view> cells) {
+      if (!cells.front().empty()) {
+        ++verdicts[std::string(cells.front())];
+      }
+    });
+  }
+  std::vector<std::string> parts;
+  for (const auto& [verdict, count] : verdicts) {
+    parts.push_back(fmt::format("{} {}", count, verdict));
+  }
+  return parts.empty()
+             ? "new rows: estimated only"
+             : fmt::format("new rows that were replayed: {}; the others are estimated only",
+                           fmt::join(parts, ", "));
+}
+
 }  // namespace
 
 int compare_results(const CompareResultsOptions& options) {
@@ -264,6 +286,7 @@ int compare_results(const CompareResultsOptions& options) {
   fmt::print("{}\n", counts(result));
   fmt::print("matched by {}\n",
              key.empty() ? "nothing: one row in each" : fmt::format("{}", fmt::join(key, ", ")));
+  fmt::print("{}\n", replays(tables.after));
   fmt::print("\n{}", metric_table(result, metrics));
   if (!lost.empty()) {
     fmt::print("\n{}", worst_table(result, lost, tables, key, metrics));

@@ -39,8 +39,9 @@ ordered_json column_json(const std::string& name) {
                        : m->better == sim::Better::lower ? ordered_json("lower")
                                                          : ordered_json()}};
   }
-  std::string label = name;
-  std::string description;
+  const sim::Metric* replayed = sim::replayed_metric(name);
+  std::string label = replayed != nullptr ? fmt::format("{}, replayed", replayed->label) : name;
+  std::string description = replayed != nullptr ? "the value in the simulator" : "";
   for (const sim::TextMetric& text : sim::text_metrics()) {
     if (text.name == name) {
       label = text.label;
@@ -49,7 +50,7 @@ ordered_json column_json(const std::string& name) {
   }
   return {{"name", name},
           {"label", label},
-          {"unit", ""},
+          {"unit", replayed != nullptr ? replayed->unit : ""},
           {"description", description},
           {"kind", kind == ColumnKind::axis ? "axis" : "status"},
           {"better", nullptr}};

@@ -116,9 +116,8 @@ Contest contest_of(const sim::SweepPoints& points, const sim::ResultTable& resul
 
 // Why a group has no best point.
 std::string why_none(const Contest& c, const Group& group) {
-  const std::string reason = sim::missed(c.sweep().where, c.at(group.any));
-  if (!reason.empty()) {
-    return reason;
+  if (!c.result.meets(group.any)) {
+    return c.result.column("reason").text(group.any);
   }
   const std::string price = sim::missing_price(c.points.scenario(group.any), c.at(group.any));
   return price.empty() ? fmt::format("has no {}", c.metric.label)
@@ -140,6 +139,32 @@ std::vector<const sim::Metric*> bounded(const Contest& c) {
 std::size_t with_best(const Contest& c) {
   return static_cast<std::size_t>(std::count_if(c.groups.begin(), c.groups.end(),
                                                 [](const Group& g) { return g.best != kNone; }));
+}
+
+// "" if the result has no replays (sim/confirm/replayed_rows.hpp).
+std::string replay_cell(const Contest& c, std::size_t point, std::string_view column = "replay") {
+  const sim::ResultColumn* of = c.result.find(column);
+  return of == nullptr ? "" : of->cell(point);
+}
+
+// " (replayed: 312 ms)"
+std::string replayed_text(const Contest& c, std::size_t point, const sim::Metric& metric) {
+  const sim::ResultColumn* of = c.result.find(fmt::format("replayed_{}", metric.name));
+  return of == nullptr || of->is_empty(point)
+             ? ""
+             : fmt::format(" (replayed: {})", display(of->number(point), metric.unit));
+}
+
+void say_replay(const Contest& c, std::size_t point, Brief& brief) {
+  const std::string verdict = replay_cell(c, point);
+  const std::string note = replay_cell(c, point, "replay_note");
+  if (verdict == "confirmed") {
+    brief.answer.push_back(fmt::format("The simulator confirms the first: {}{}.", note,
+                                       replayed_text(c, point, c.metric)));
+  } else if (!verdict.empty()) {
+    brief.answer.push_back(
+        fmt::format("The first is {}{}.", verdict, note.empty() ? "" : ": " + note));
+  }
 }
 
 void say_answer(const Contest& c, Brief& brief) {
@@ -167,9 +192,11 @@ void say_answer(const Contest& c, Brief& brief) {
   }
   std::string rest = fmt::format("The first is limited by {}", limit_text(e, c.metric.name));
   for (const sim::Metric* metric : bounded(c)) {
-    rest += fmt::format("; its {} is {}", metric->label, display(metric->value(e), metric->unit));
+    rest += fmt::format("; its {} is {}{}", metric->label, display(metric->value(e), metric->unit),
+                        replayed_text(c, first.best, *metric));
   }
   brief.answer.push_back(rest + ".");
+  say_replay(c, first.best, brief);
 }
 
 void say_evidence(const Contest& c, Brief& brief) {
@@ -182,7 +209,12 @@ void say_evidence(const Contest& c, Brief& brief) {
   for (const sim::Metric* metric : bounded(c)) {
     header.emplace_back(metric->label);
   }
-  header.insert(header.end(), {"with", "limited by", "row"});
+  header.insert(header.end(), {"with", "limited by"});
+  const bool replayed = !replay_cell(c, c.groups.front().best).empty();
+  if (replayed) {
+    header.emplace_back("replay");
+  }
+  header.emplace_back("row");
   TextTable table(header);
   const sim::Outcome first = c.outcome(c.groups.front().best);
   for (std::size_t i = 0; i < std::min(with_best(c), kGroups); ++i) {
@@ -195,7 +227,11 @@ void say_evidence(const Contest& c, Brief& brief) {
     for (const sim::Metric* metric : bounded(c)) {
       cells.push_back(display(metric->value(e), metric->unit));
     }
-    cells.insert(cells.end(), {group.place, limit_text(e, c.metric.name), cite(group.best + 1)});
+    cells.insert(cells.end(), {group.place, limit_text(e, c.metric.name)});
+    if (replayed) {
+      cells.push_back(replay_cell(c, group.best));
+    }
+    cells.push_back(cite(group.best + 1));
     table.add(std::move(cells));
   }
   brief.evidence.push_back(
@@ -229,7 +265,7 @@ void say_bound(const Contest& c, const sim::Condition& condition, Brief& brief) 
     };
     const auto& where = c.sweep().where;
     if (std::isfinite(c.value(i)) && std::isfinite(bounds.number(i)) &&
-        std::all_of(where.begin(), where.end(), others)) {
+        replay_cell(c, i) != "broken" && std::all_of(where.begin(), where.end(), others)) {
       able.push_back(i);
     }
   }

@@ -10,10 +10,10 @@
 
 namespace roofcast::cli {
 
-Progress::Progress(const std::atomic<std::size_t>& done, std::size_t total, bool quiet,
-                   const char* what) {
+Progress::Progress(const std::atomic<std::size_t>& done, const std::atomic<std::size_t>& total,
+                   const char* what, bool quiet) {
   if (!quiet && isatty(STDERR_FILENO) != 0) {
-    thread_ = std::thread([this, &done, total, what] { watch(done, total, what); });
+    thread_ = std::thread([this, &done, &total, what] { watch(done, total, what); });
   }
 }
 
@@ -29,15 +29,17 @@ Progress::~Progress() {
   thread_.join();
 }
 
-void Progress::watch(const std::atomic<std::size_t>& done, std::size_t total, const char* what) {
+void Progress::watch(const std::atomic<std::size_t>& done, const std::atomic<std::size_t>& total,
+                     const char* what) {
   constexpr auto kPeriod = std::chrono::milliseconds(200);
   std::unique_lock lock(mutex_);
   while (!stop_.wait_for(lock, kPeriod, [this] { return stopped_; })) {
     const auto count = static_cast<double>(done.load());
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
-    fmt::print(stderr, "\r\x1b[K{:.0f} % of {} {}, {} a second",
-               100.0 * count / static_cast<double>(total), total, what,
-               display(count / elapsed.count(), ""));
+    const std::size_t all = total.load();
+    fmt::print(stderr, "\r\x1b[K{:.0f} % of {} {}, {:.3g} thousand a second",
+               all > 0 ? 100.0 * count / static_cast<double>(all) : 0.0, all, what,
+               count / elapsed.count() / 1e3);
     std::fflush(stderr);
   }
   fmt::print(stderr, "\r\x1b[K");

@@ -14,15 +14,16 @@ namespace roofcast::cli {
 
 class Progress {
  public:
-  // Reads `done` a few times a second until destroyed; `done` outlives it.
-  Progress(const std::atomic<std::size_t>& done, std::size_t total, bool quiet,
-           const char* what = "points");
+  // Reads `done` and `total` a few times a second until destroyed; they outlive it. `what`: "points".
+  Progress(const std::atomic<std::size_t>& done, const std::atomic<std::size_t>& total,
+           const char* what, bool quiet);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
  private:
-  void watch(const std::atomic<std::size_t>& done, std::size_t total, const char* what);
+  void watch(const std::atomic<std::size_t>& done, const std::atomic<std::size_t>& total,
+             const char* what);
 
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::mutex mutex_;

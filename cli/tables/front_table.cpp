@@ -12,11 +12,12 @@
 namespace roofcast::cli {
 namespace {
 
-constexpr std::string_view kStatus[] = {"point", "fits", "meets", "pareto_rank", "reason"};
+constexpr std::string_view kStatus[] = {"point",  "fits",   "meets",      "pareto_rank",
+                                        "reason", "replay", "replay_note"};
 constexpr std::string_view kUsual[] = {"throughput_tok_per_s_per_gpu",
                                        "interactivity_tok_per_s_per_user", "ttft_p50_s",
                                        "cost_usd_per_mtok", "memory_b_per_gpu"};
-constexpr std::string_view kBounds[] = {"bound_tpot"};
+constexpr std::string_view kBounds[] = {"bound_tpot", "replay"};
 
 }  // namespace
 
@@ -26,6 +27,7 @@ ColumnKind kind_of_column(std::string_view name) {
     return ColumnKind::metric;
   }
   const bool status =
+      sim::replayed_metric(name) != nullptr ||
       std::find(std::begin(kStatus), std::end(kStatus), name) != std::end(kStatus) ||
       std::any_of(texts.begin(), texts.end(),
                   [&](const sim::TextMetric& t) { return t.name == name; });

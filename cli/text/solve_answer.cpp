@@ -16,6 +16,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::size_t kBroken = 5;  // that are listed
+
 Json json_number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 std::vector<const sim::Metric*> shown(const SolveAnswer& a) {
@@ -40,10 +42,8 @@ std::vector<const sim::Metric*> shown(const SolveAnswer& a) {
   return metrics;
 }
 
-double simulated(const SolveAnswer& a, std::string_view metric) {
-  const auto at = std::find_if(a.simulation.begin(), a.simulation.end(),
-                               [&](const auto& m) { return m.first == metric; });
-  return at == a.simulation.end() ? NAN : at->second;
+double simulated(const SolveAnswer& a, const sim::Metric& metric) {
+  return a.replayed && sim::is_simulated(metric) ? metric.value(*a.replayed) : NAN;
 }
 
 std::string share(double part) {
@@ -75,7 +75,7 @@ std::string condition_table(const SolveAnswer& a) {
               : std::vector<std::string>{"condition", "value", "missed by", "limited by"});
   for (const SolvedCondition& c : a.conditions) {
     if (const sim::Metric* metric = sim::find_metric(c.condition.metric)) {
-      const std::string value = display(metric->value(a.estimate), metric->unit);
+      const std::string value = display(metric->value(a.shown()), metric->unit);
       if (a.found) {
         table.add({c.condition.text, value, share(c.slack), looser(a, c)});
       } else {
@@ -97,6 +97,13 @@ std::string solve_text(const SolveAnswer& a) {
   for (const std::string& note : a.notes) {
     text += fmt::format("  {}\n", note);
   }
+  text += fmt::format("  {}: {}\n", sim::name(a.judgement.verdict), a.judgement.note);
+  for (std::size_t i = 0; i < std::min(a.broken.size(), kBroken); ++i) {
+    text += fmt::format("  broken: {}: {}\n", a.broken[i].knobs, a.broken[i].note);
+  }
+  if (a.broken.size() > kBroken) {
+    text += fmt::format("  and {} more are broken\n", a.broken.size() - kBroken);
+  }
   if (!a.estimate.fits()) {
     return text;
   }
@@ -104,7 +111,7 @@ std::string solve_text(const SolveAnswer& a) {
     text += fmt::format("\n{}", conditions);
   }
   std::vector<std::string> header = {"metric", "value", "limited by"};
-  if (a.simulated) {
+  if (a.replayed) {
     header.insert(header.begin() + 2, "simulated");
   }
   TextTable table(header);
@@ -112,8 +119,8 @@ std::string solve_text(const SolveAnswer& a) {
     std::vector<std::string> row = {std::string(metric->label),
                                     display(metric->value(a.estimate), metric->unit),
                                     std::string(limit_of(a.estimate, metric->name))};
-    if (a.simulated) {
-      const double value = simulated(a, metric->name);
+    if (a.replayed) {
+      const double value = simulated(a, *metric);
       row.insert(row.begin() + 2, std::isnan(value) ? "" : display(value, metric->unit));
     }
     table.add(row);
@@ -138,6 +145,10 @@ Json solve_json(const SolveAnswer& a) {
     json["met"] = a.met;
   }
   json["notes"] = a.notes;
+  json["replay"] = {{"verdict", sim::name(a.judgement.verdict)}, {"note", a.judgement.note}};
+  for (const SolveAnswer::Broken& broken : a.broken) {
+    json["replay"]["broken"].push_back({{"knobs", broken.knobs}, {"note", broken.note}});
+  }
   json["conditions"] = Json::array();
   for (const SolvedCondition& c : a.conditions) {
     Json condition = {{"condition", c.condition.text}, {"slack", json_number(c.slack)}};
@@ -154,8 +165,8 @@ Json solve_json(const SolveAnswer& a) {
     const std::string name(metric->name);
     json["metrics"][name] =
         json_number(a.estimate.fits() ? metric->value(a.estimate) : std::nan(""));
-    if (a.simulated) {
-      json["simulated"][name] = json_number(simulated(a, metric->name));
+    if (a.replayed) {
+      json["simulated"][name] = json_number(simulated(a, *metric));
     }
   }
   return json;
@@ -163,7 +174,7 @@ Json solve_json(const SolveAnswer& a) {
 
 void write_solve_csv(const SolveAnswer& a, std::ostream& out) {
   std::vector<std::string> columns = a.paths;
-  columns.insert(columns.end(), {"fits", "meets", "reason"});
+  columns.insert(columns.end(), {"fits", "meets", "reason", "replay", "replay_note"});
   add_metric_columns(columns);
   base::CsvWriter csv(out, columns);
   for (const std::string& value : a.values) {
@@ -175,8 +186,10 @@ void write_solve_csv(const SolveAnswer& a, std::ostream& out) {
   for (const SolvedCondition& c : a.conditions) {
     conditions.push_back(c.condition);
   }
-  csv.append(sim::missed(conditions, a.estimate));
-  append_metrics(csv, a.estimate);
+  csv.append(sim::missed(conditions, a.shown()));
+  csv.append(sim::name(a.judgement.verdict));
+  csv.append(a.judgement.note);
+  append_metrics(csv, a.shown());
   csv.end_row();
   csv.close();
 }

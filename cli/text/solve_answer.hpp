@@ -4,11 +4,12 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
 
-#include "sim/estimate.hpp"
+#include "sim/confirm/verdict.hpp"
 #include "sim/result/condition.hpp"
 #include "sim/result/metrics.hpp"
 
@@ -35,8 +36,15 @@ struct SolveAnswer {
   bool every = false;                      // combination was tried
   std::size_t tried = 0;
   std::size_t met = 0;
-  bool simulated = false;
-  std::vector<std::pair<std::string_view, double>> simulation;  // metrics as requests met them
+  sim::Judgement judgement;
+  std::optional<sim::ServingEstimate> replayed;  // nothing if it is estimated only
+  struct Broken {
+    std::string knobs;
+    std::string note;
+  };
+  std::vector<Broken> broken;  // what came before it, and the simulation contradicts
+
+  const sim::ServingEstimate& shown() const { return replayed ? *replayed : estimate; }
 };
 
 std::string solve_text(const SolveAnswer& answer);

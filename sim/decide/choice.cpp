@@ -27,6 +27,9 @@ constexpr std::size_t kHalfSteps = 2;  // numbers whose half steps are tried, to
 constexpr std::size_t kTogether = 6;   // numbers that are changed together
 constexpr double kShorter = 1e-3;      // of the metric, given for fewer digits
 constexpr std::uint64_t kSeed = 1;
+constexpr double kJustOut = 1e-9;  // shares of a bound, see reject()
+constexpr double kLeastTighter = 0.02;
+constexpr double kMostTighter = 0.2;
 
 }  // namespace
 
@@ -169,19 +172,34 @@ std::vector<ChoiceSearch::Point> ChoiceSearch::winners(
     Score score;
     std::size_t index;
   };
+  // Of each knob, the number of each place among what is listed.
+  std::vector<Index> listed;
+  for (std::size_t i = 0; i < ladders.size(); ++i) {
+    listed.emplace_back(ladders[i].values.size(), 0);
+    const auto& all = ranges_[i].listed;
+    for (std::size_t k = 0; k < ladders[i].values.size() && !all.empty(); ++k) {
+      listed[i][k] = static_cast<std::size_t>(
+          std::find(all.begin(), all.end(), ladders[i].values[k]) - all.begin());
+    }
+  }
+  std::map<std::size_t, Conditions> tighter;
+  for (const auto& [choice, by] : tighter_) {
+    tighter.emplace(choice, tightened(conditions, by));
+  }
   std::map<std::size_t, Winner> winners;  // by choice of what is listed
   for (std::size_t index = 0; index < estimates.size(); ++index) {
-    const Score s = score(estimates[index], conditions);
-    ++counts.tried;
-    counts.met += s.meets || s.unknown ? 1U : 0U;
-    counts.unknown += s.unknown ? 1U : 0U;
     std::size_t choice = 0;
     std::size_t stride = estimates.size();
     for (std::size_t i = 0; i < ladders.size(); ++i) {
       stride /= ladders[i].values.size();
-      const std::size_t size = ranges_[i].listed.empty() ? 1 : ladders[i].values.size();
-      choice = choice * size + index / stride % size;
+      choice = choice * std::max<std::size_t>(1, ranges_[i].listed.size()) +
+               listed[i][index / stride % ladders[i].values.size()];
     }
+    const auto own = tighter.empty() ? tighter.end() : tighter.find(choice);
+    const Score s = score(estimates[index], own == tighter.end() ? conditions : own->second);
+    ++counts.tried;
+    counts.met += s.meets || s.unknown ? 1U : 0U;
+    counts.unknown += s.unknown ? 1U : 0U;
     const auto [at, is_new] = winners.try_emplace(choice, Winner{s, index});
     if (!is_new && better(s, at->second.score)) {
       at->second = {s, index};
@@ -392,6 +410,51 @@ Choice ChoiceSearch::best(const Conditions& conditions) {
     points.push_back(starts[s].first);
   }
   return chosen(std::move(choice), points, conditions);
+}
+
+ChoiceSearch::Conditions ChoiceSearch::tightened(Conditions conditions,
+                                                 const std::vector<double>& by) const {
+  for (std::size_t i = 0; i < conditions.size(); ++i) {
+    conditions[i].bound *= by[i];
+  }
+  return conditions;
+}
+
+std::size_t ChoiceSearch::listed_choice(const std::vector<std::string>& values) const {
+  std::size_t choice = 0;
+  for (std::size_t i = 0; i < ranges_.size(); ++i) {
+    const auto& all = ranges_[i].listed;
+    choice = choice * std::max<std::size_t>(1, all.size()) +
+             (all.empty() ? 0
+                          : static_cast<std::size_t>(std::find(all.begin(), all.end(), values[i]) -
+                                                     all.begin()));
+  }
+  return choice;
+}
+
+bool ChoiceSearch::reject(const Choice& choice, const Conditions& conditions,
+                          const ServingEstimate& simulated) {
+  bool all_listed = true;
+  for (std::size_t i = 0; i < ranges_.size(); ++i) {
+    all_listed = all_listed && lists_all(i);
+  }
+  auto& by =
+      tighter_.try_emplace(listed_choice(choice.values), conditions.size(), 1.0).first->second;
+  bool any = false;
+  for (std::size_t i = 0; i < conditions.size(); ++i) {
+    const Condition& c = conditions[i];
+    const double misses = -slack(c, simulated);
+    const double now = c.metric.empty() ? 0.0 : find_metric(c.metric)->value(choice.estimate);
+    if (!(misses > 0.0) || !(std::abs(now) > 0.0) || c.bound == 0.0) {
+      continue;
+    }
+    const double share = all_listed ? kJustOut : std::clamp(misses, kLeastTighter, kMostTighter);
+    Condition tight = c;
+    tight.bound = now;
+    by[i] = loosened(tight, -share).bound / c.bound;
+    any = true;
+  }
+  return any;
 }
 
 Choice ChoiceSearch::relaxed(Conditions conditions, std::size_t which, double share) {

@@ -13,9 +13,15 @@
 
 namespace roofcast::sim {
 
+const Metric* replayed_metric(std::string_view column) {
+  constexpr std::string_view kReplayed = "replayed_";
+  return column.starts_with(kReplayed) ? find_metric(column.substr(kReplayed.size())) : nullptr;
+}
+
 ResultColumn::ResultColumn(std::string name)
     : name_(std::move(name)),
       metric_(find_metric(name_)),
+      replayed_(replayed_metric(name_) != nullptr),
       whole_(name_ == "point" || name_ == "pareto_rank") {
   code_of("");
 }
@@ -77,6 +83,11 @@ void ResultTable::resize(std::size_t rows) {
   for (ResultColumn& column : columns_) {
     column.resize(rows);
   }
+}
+
+void ResultTable::add_column(const std::string& column) {
+  columns_.emplace_back(column);
+  columns_.back().resize(rows_);
 }
 
 std::size_t ResultTable::index_of(std::string_view column) const {

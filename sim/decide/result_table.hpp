@@ -21,7 +21,11 @@
 
 namespace roofcast::sim {
 
-// A column holds numbers or texts, by its name: metrics, `point` and `pareto_rank` are numbers.
+// The metric whose simulated value a column has: replayed_X (sim/confirm/replayed_rows.hpp). nullptr where it is none.
+const Metric* replayed_metric(std::string_view column);
+
+// A column holds numbers or texts, by its name: metrics, what was replayed of them, `point` and `pareto_rank` are
+// numbers.
 class ResultColumn {
  public:
   explicit ResultColumn(std::string name);
@@ -30,7 +34,7 @@ class ResultColumn {
 
   const std::string& name() const { return name_; }
   const Metric* metric() const { return metric_; }  // nullptr where the column is none
-  bool has_numbers() const { return metric_ != nullptr || whole_; }
+  bool has_numbers() const { return metric_ != nullptr || whole_ || replayed_; }
   bool is_whole() const { return whole_; }  // its numbers count something
 
   // The number of a row, also of a text that is a number; NaN where there is none.
@@ -52,6 +56,7 @@ class ResultColumn {
 
   std::string name_;
   const Metric* metric_;
+  bool replayed_;
   bool whole_;
   std::vector<double> numbers_;       // by row
   std::vector<std::uint32_t> codes_;  // by row, of texts_
@@ -66,6 +71,9 @@ class ResultTable {
 
   std::size_t rows() const { return rows_; }
   void resize(std::size_t rows);
+  void add_column(
+      const std::string&
+          column);  // the last one, empty; what columns were found before is no longer valid
 
   std::vector<ResultColumn>& columns() { return columns_; }
   const std::vector<ResultColumn>& columns() const { return columns_; }

@@ -200,6 +200,7 @@ Boundary boundary_of(const KnobRange& range, const std::vector<Condition>& condi
     const double misses = shortfall(conditions, e);
     if (i == 0 || misses < nearest) {
       nearest = misses;
+      b.number = place;
       b.value = range.text(place);
       b.estimate = e;
     }
@@ -233,6 +234,7 @@ Boundary boundary_of(const KnobRange& range, const std::vector<Condition>& condi
     }
   }
   b.found = true;
+  b.number = edge;
   b.value = range.text(edge);
   b.beyond = range.text(b.upwards ? low : high);
   b.estimate = at(edge);

@@ -57,9 +57,10 @@ struct Boundary {
   bool found = false;
   bool upwards = false;  // from here on, else up to here
   bool everywhere = false;
-  int changes = 0;     // between meeting and not
-  std::string value;   // at the edge; of what comes nearest where none meets
-  std::string beyond;  // the nearest value found that does not meet
+  int changes = 0;      // between meeting and not
+  double number = 0.0;  // at the edge; of what comes nearest where none meets
+  std::string value;    // the same, as it is written
+  std::string beyond;   // the nearest value found that does not meet
   ServingEstimate estimate;
   ServingEstimate estimate_beyond;
 };

@@ -139,6 +139,25 @@ const std::string& SweepPoints::label(std::size_t point, std::size_t axis) const
   return sweep_.axes[axis].values[value_index(point, axis)].label;
 }
 
+workloads::RequestStream SweepPoints::stream(std::size_t point) const {
+  constexpr std::string_view kTraffic = "traffic";
+  std::vector<const Assignment*> assignments;
+  for (std::size_t axis = 0; axis < sweep_.axes.size(); ++axis) {
+    for (const Assignment& a : sweep_.axes[axis].values[value_index(point, axis)].set) {
+      if (decides(sweep_.base, a.path, kTraffic)) {
+        assignments.push_back(&a);
+      }
+    }
+  }
+  base::Node document = section_alone(sweep_.base, kTraffic);
+  Problems problems;
+  set_outer_first(document, std::move(assignments), problems);
+  load_references(document, problems);
+  workloads::RequestStream stream = read_stream(document, problems);
+  problems.throw_if_any();
+  return stream;
+}
+
 base::Node SweepPoints::document(std::size_t point) const {
   std::vector<const Assignment*> assignments;
   for (std::size_t axis = 0; axis < sweep_.axes.size(); ++axis) {

@@ -11,6 +11,7 @@
 
 #include "sim/decide/sweep.hpp"
 #include "sim/scenario/scenario.hpp"
+#include "workloads/traffic/request_stream.hpp"
 
 namespace roofcast::sim {
 
@@ -24,6 +25,7 @@ class SweepPoints {
   std::size_t value_index(std::size_t point, std::size_t axis) const;
   const std::string& label(std::size_t point, std::size_t axis) const;
   ScenarioView scenario(std::size_t point) const;
+  workloads::RequestStream stream(std::size_t point) const;  // to be simulated
   base::Node document(std::size_t point) const;  // as a scenario that is estimated alone
 
  private:

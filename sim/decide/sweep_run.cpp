@@ -127,7 +127,9 @@ class Rows {
   std::mutex turn_;
 };
 
-void rank(const SweepPoints& points, ResultTable& table) {
+}  // namespace
+
+void rank_rows(const SweepPoints& points, ResultTable& table, bool front_alone) {
   const Sweep& sweep = points.sweep();
   std::vector<Direction> directions(sweep.pareto.maximize.size(), Direction::maximize);
   directions.resize(directions.size() + sweep.pareto.minimize.size(), Direction::minimize);
@@ -159,16 +161,51 @@ void rank(const SweepPoints& points, ResultTable& table) {
       }
     }
   }
-  const std::vector<std::uint32_t> ranks = pareto_rank(values, directions, {.groups = groups});
+  ParetoOptions options{.groups = groups};
+  options.max_rank = front_alone ? 1 : options.max_rank;
+  const std::vector<std::uint32_t> ranks = pareto_rank(values, directions, options);
   ResultColumn& column = table.column("pareto_rank");
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (ranks[i] != 0) {
-      column.set(i, static_cast<double>(ranks[i]));
+    column.set(i, ranks[i] != 0 ? static_cast<double>(ranks[i]) : std::nan(""));
+  }
+}
+
+void refuse_without_value(const SweepPoints& points, const ResultTable& table) {
+  for (const Condition& condition : points.sweep().where) {
+    if (condition.metric.empty()) {
+      continue;
+    }
+    const ResultColumn& column = table.column(find_metric(condition.metric)->name);
+    bool fits = false;
+    bool has_value = false;
+    for (std::size_t row = 0; row < table.rows() && !has_value; ++row) {
+      fits = fits || table.fits(row);
+      has_value = table.fits(row) && !std::isnan(column.number(row));
+    }
+    if (fits && !has_value) {
+      throw base::InputError(fmt::format(
+          "error: where: {}\n", without_value(condition, points.scenario(0).training != nullptr)));
     }
   }
 }
 
-}  // namespace
+void set_row(const SweepPoints& points, ResultTable& table, std::size_t row,
+             const ServingEstimate& estimate) {
+  const auto set = [&](std::string_view name, std::string_view text) {
+    ResultColumn& column = table.column(name);
+    column.set_code(row, column.code_of(text));
+  };
+  const auto& where = points.sweep().where;
+  set("fits", estimate.fits() ? "true" : "false");
+  set("meets", missed(where, estimate).empty() ? "true" : "false");
+  set("reason", reason_of(points.sweep(), estimate));
+  for (const Metric& metric : metrics()) {
+    table.column(metric.name).set(row, estimate.fits() ? metric.value(estimate) : std::nan(""));
+  }
+  for (const TextMetric& text : text_metrics()) {
+    set(text.name, estimate.fits() ? text.value(estimate) : "");
+  }
+}
 
 std::vector<std::string> result_columns(const Sweep& sweep) {
   std::vector<std::string> columns = {"point"};
@@ -195,7 +232,7 @@ ResultTable run_sweep(const SweepPoints& points, unsigned threads, std::atomic<s
       *done += estimates.size();
     }
   });
-  rank(points, table);
+  rank_rows(points, table);
   return table;
 }
 

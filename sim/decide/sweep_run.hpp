@@ -22,6 +22,17 @@ std::vector<std::string> result_columns(const Sweep& sweep);
 ResultTable run_sweep(const SweepPoints& points, unsigned threads,
                       std::atomic<std::size_t>* done = nullptr);
 
+// Finds pareto_rank again, of the rows that meet the conditions. With `front_alone`, ranks beyond 1 are 2: that is much
+// faster.
+void rank_rows(const SweepPoints& points, ResultTable& table, bool front_alone = false);
+
+// Throws InputError if a condition is on a metric of which no row that fits has a value.
+void refuse_without_value(const SweepPoints& points, const ResultTable& table);
+
+// What a row says of its point, but for point, axes and rank. Not by several threads at once.
+void set_row(const SweepPoints& points, ResultTable& table, std::size_t row,
+             const ServingEstimate& estimate);
+
 // The whole estimates, by point; they take more memory than the table.
 std::vector<ServingEstimate> sweep_estimates(const SweepPoints& points, unsigned threads);
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -52,6 +53,28 @@ class ReplicaIterations {
 
   ScenarioView scenario_;
   std::vector<std::unique_ptr<IterationTable>> by_groups_;
+};
+
+// The iterations of the last scenario, for simulations of one thread. Scenarios that differ in traffic alone share
+// them. A draft model and images make them depend on more, so then they are not kept.
+class KeptIterations {
+ public:
+  std::shared_ptr<ReplicaIterations> of(const ScenarioView& s) {
+    if (s.draft != nullptr || s.pools != nullptr || !s.model->vision.empty()) {
+      return std::make_shared<ReplicaIterations>(s);
+    }
+    const Key key{s.platform, s.model, s.precision, s.mapping, s.serving};
+    if (!kept_ || key != key_) {
+      kept_ = std::make_shared<ReplicaIterations>(s);
+      key_ = key;
+    }
+    return kept_;
+  }
+
+ private:
+  using Key = std::array<const void*, 5>;
+  Key key_{};
+  std::shared_ptr<ReplicaIterations> kept_;
 };
 
 }  // namespace roofcast::sim

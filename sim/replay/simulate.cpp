@@ -25,14 +25,15 @@ constexpr base::Seconds kNever = base::Seconds::infinity();
 
 // Replicas that do the same work.
 struct Pool {
-  Pool(const ScenarioView& s, base::Bytes cache) : times(s), routing(s.serving->router) {
+  Pool(const ScenarioView& s, base::Bytes cache, std::shared_ptr<ReplicaIterations> iterations)
+      : times(std::move(iterations)), routing(s.serving->router) {
     const auto count = static_cast<std::size_t>(s.serving->replicas);
     replicas.reserve(count);
     for (std::size_t i = 0; i < count; ++i) {
       replicas.emplace_back(s, cache);
     }
   }
-  ReplicaIterations times;
+  std::shared_ptr<ReplicaIterations> times;
   Routing routing;
   std::vector<Replica> replicas;
 };
@@ -41,7 +42,8 @@ class Loop {
  public:
   // `pools` has one pool, or the prefill and the decode pool, each with the KV cache of a rank.
   Loop(const ScenarioView& s, const workloads::Requests& requests, std::int64_t concurrency,
-       std::span<const std::pair<ScenarioView, base::Bytes>> pools, Simulation& result)
+       std::span<const std::pair<ScenarioView, base::Bytes>> pools, KeptIterations& kept,
+       Simulation& result)
       : scenario_(s),
         stream_(requests),
         front_end_(*s.serving),
@@ -51,7 +53,8 @@ class Loop {
         result_(result) {
     pools_.reserve(pools.size());
     for (const auto& [pool, cache] : pools) {
-      pools_.emplace_back(pool, cache);
+      pools_.emplace_back(
+          pool, cache, disaggregated_ ? std::make_shared<ReplicaIterations>(pool) : kept.of(pool));
       replicas_ += pools_.back().replicas.size();
     }
     result_.requests.reserve(requests.requests.size());
@@ -303,7 +306,7 @@ class Loop {
 
   void start(Pool& pool, Replica& replica, std::size_t micro_batch,
              std::span<const Iteration> iterations) {
-    const IterationTime time = pool.times(iterations);
+    const IterationTime time = (*pool.times)(iterations);
     replica.ends[micro_batch] = now_ + time.latency;
     replica.stage_free = now_ + time.period;
     replica.last_micro_batch = micro_batch;
@@ -417,6 +420,12 @@ class Loop {
 
 Simulation simulate(const ScenarioView& scenario, const workloads::Requests& requests,
                     std::int64_t concurrency) {
+  KeptIterations none;
+  return simulate(scenario, requests, concurrency, none);
+}
+
+Simulation simulate(const ScenarioView& scenario, const workloads::Requests& requests,
+                    std::int64_t concurrency, KeptIterations& kept) {
   const std::unique_ptr<const DraftModel> draft = draft_model_of(scenario);
   ScenarioView s = scenario;
   s.draft = draft.get();
@@ -450,7 +459,7 @@ Simulation simulate(const ScenarioView& scenario, const workloads::Requests& req
     }
     cache = fit.footprint.cache;
   }
-  Loop(s, requests, concurrency, pools, result).run();
+  Loop(s, requests, concurrency, pools, kept, result).run();
   return result;
 }
 

@@ -30,6 +30,8 @@
 
 namespace roofcast::sim {
 
+class KeptIterations;  // sim/iteration/replica_iterations.hpp
+
 // One request. Times are since the start of the simulation.
 struct ServedRequest {
   base::Seconds arrival;
@@ -90,5 +92,9 @@ struct Simulation {
 // loop.
 Simulation simulate(const ScenarioView& scenario, const workloads::Requests& requests,
                     std::int64_t concurrency);
+// The same, with the iterations of the simulation before where the scenarios differ in traffic alone. What the scenario
+// points to outlives `kept`.
+Simulation simulate(const ScenarioView& scenario, const workloads::Requests& requests,
+                    std::int64_t concurrency, KeptIterations& kept);
 
 }  // namespace roofcast::sim

@@ -36,6 +36,9 @@ bool holds(const Condition& condition, const ServingEstimate& estimate);
 // Why the estimate does not fit, or the first condition that it misses. Empty if it meets all.
 std::string missed(std::span<const Condition> conditions, const ServingEstimate& estimate);
 
+// The message that no estimate has a value of the metric of a condition, and why. `trains`: the scenarios train.
+std::string without_value(const Condition& condition, bool trains);
+
 // The message that there is no such metric, with the nearest name.
 std::string unknown_metric(const std::string& name);
 

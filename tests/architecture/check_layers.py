@@ -37,7 +37,7 @@ ROOMS = {
     "models": {"": set(), "operators": {""}},
     "sim": {"scenario": set(), "iteration": {"scenario"}, "result": {"iteration"},
             "serving": {"result"}, "training": {"result"}, "replay": {"result"},
-            "": {"serving", "training"}, "decide": {""}, "interface": {"decide", "replay"}},
+            "": {"serving", "training"}, "decide": {""}, "confirm": {"decide", "replay"}, "interface": {"decide", "replay"}},
     "calibrate": {"conventions": set(), "platforms": {"conventions"}, "operators": {"platforms"},
                   "logs": {"conventions"},
                   "fit": {"operators"}, "accuracy": {"fit"}, "servers": {"platforms"},

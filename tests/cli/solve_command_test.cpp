@@ -23,7 +23,8 @@ json estimate(const Program& roofcast, const std::string& setting) {
 
 }  // namespace
 
-TEST_CASE("The answer of solve, put back, meets the condition to a thousandth", "[cli]") {
+TEST_CASE("The answer of solve by the closed form, put back, meets the condition to a thousandth",
+          "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;
@@ -36,8 +37,10 @@ TEST_CASE("The answer of solve, put back, meets the condition to a thousandth", 
                    {"traffic.arrivals.rate", "tpot_p95_s", 0.02},
                    {"system.chip.hbm.bandwidth", "tpot_mean_s", 0.01}};
   for (const auto& q : questions) {
-    const json answer =
-        solve(roofcast, {"--vary", q.knob, "--until", fmt::format("{} <= {}", q.metric, q.bound)});
+    const json answer = solve(
+        roofcast,
+        {"--vary", q.knob, "--until", fmt::format("{} <= {}", q.metric, q.bound), "--no-replay"});
+    CHECK(answer["replay"]["verdict"] == "estimated only");
     INFO(answer.dump(2));
     REQUIRE(answer["found"] == true);
     const std::string value = answer["values"][q.knob].get<std::string>();
@@ -46,6 +49,41 @@ TEST_CASE("The answer of solve, put back, meets the condition to a thousandth", 
     CHECK(met <= q.bound);
     CHECK(met > 0.999 * q.bound);
   }
+}
+
+TEST_CASE(
+    "solve says that its answer is confirmed, what was simulated, and what the closed form says",
+    "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const json answer =
+      solve(roofcast, {"--vary", "traffic.arrivals.rate", "--until", "ttft_p95_s <= 0.3"});
+  INFO(answer.dump(2));
+  REQUIRE(answer["found"] == true);
+  CHECK(answer["replay"]["verdict"] == "confirmed");
+  CHECK(answer["simulated"]["ttft_p95_s"].get<double>() <= 0.3);
+  CHECK(answer["conditions"][0]["slack"].get<double>() >= 0.0);
+  CHECK(contains(answer["notes"].dump(), "the closed form says"));
+}
+
+TEST_CASE("A condition on a metric that nothing has is refused in words", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const Outcome solved = roofcast.run({"solve", example("llama-70b"), "--vary",
+                                       "traffic.concurrency=1..512", "--until", "step_s <= 10"});
+  CHECK(solved.code == 2);
+  CHECK(contains(solved.err, "it is of training, and the scenario serves"));
+  roofcast.write("sweep.yaml", fmt::format("base: {}\naxes: {{traffic.concurrency: [1, 2]}}\n"
+                                           "where: ['task_p95_s <= 1']\n",
+                                           example("llama-70b")));
+  const Outcome swept = roofcast.run(
+      {"sweep", roofcast.path("sweep.yaml"), "--csv", roofcast.path("out.csv"), "--quiet"});
+  CHECK(swept.code == 2);
+  CHECK(contains(swept.err, "it needs traffic.agents"));
 }
 
 TEST_CASE("solve tries every combination of several knobs for the least of a metric", "[cli]") {
@@ -87,10 +125,10 @@ TEST_CASE("solve tells what a hundredth more of a bound buys, and what it is as 
   if (!roofcast.exists()) {
     return;
   }
-  const json answer =
-      solve(roofcast, {"--vary", "deployment.tensor_parallel=2,4,8", "--vary",
-                       "traffic.arrivals.rate=1 /s..40 /s", "--until", "tpot_p95_s <= 0.03",
-                       "--until", "ttft_p95_s <= 2", "--minimize", "cost_usd_per_mtok"});
+  const json answer = solve(
+      roofcast, {"--vary", "deployment.tensor_parallel=2,4,8", "--vary",
+                 "traffic.arrivals.rate=1 /s..40 /s", "--until", "tpot_p95_s <= 0.03", "--until",
+                 "ttft_p95_s <= 2", "--minimize", "cost_usd_per_mtok", "--no-replay"});
   INFO(answer.dump(2));
   REQUIRE(answer["found"] == true);
   CHECK(answer["every_combination"] == false);
@@ -117,8 +155,8 @@ TEST_CASE("solve's row of CSV has the knobs, and every metric as estimate tells 
       roofcast.output({"solve", example("llama-70b_arrivals"), "--vary",
                        "deployment.tensor_parallel=4,8", "--until", "tpot_mean_s <= 0.02",
                        "--maximize", "throughput_tok_per_s_per_gpu", "--format", "csv"});
-  CHECK(contains(rows, "deployment.tensor_parallel,fits,meets,reason,"));
-  CHECK(contains(rows, "\n4,true,true,,"));
+  CHECK(contains(rows, "deployment.tensor_parallel,fits,meets,reason,replay,replay_note,"));
+  CHECK(contains(rows, "\n4,true,true,,confirmed,"));
 }
 
 TEST_CASE("Of combinations that all miss solve shows the nearest, and what limits it", "[cli]") {

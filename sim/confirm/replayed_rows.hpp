@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rows that a sweep recommends, replayed (sim/confirm/replayed_estimate.hpp).
+//
+// Recommended are the rows of the front, and of each group the best in every objective and in cost. They are replayed.
+// A row that the replay breaks no longer meets the conditions, and its `reason` says why. Then the front is found
+// again, and what has come into it is replayed, until no row of it is broken.
+//
+// columns           replay        confirmed, broken, estimated only; empty if the row was not recommended
+//                   replay_note   how many requests, or why
+//                   replayed_X    the simulated value of metric X: of conditions and objectives, TTFT and TPOT p95,
+//                                 attainment
+//
+// The same on any number of threads.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "sim/confirm/verdict.hpp"
+#include "sim/decide/result_table.hpp"
+#include "sim/decide/sweep_points.hpp"
+
+namespace roofcast::sim {
+
+// For a display. Rounds add to `total`.
+struct ReplayProgress {
+  std::atomic<std::size_t> done{0};
+  std::atomic<std::size_t> total{0};
+};
+
+struct ReplayedRowsOptions {
+  unsigned threads = 0;              // 0: all cores
+  bool replay = true;                // else every recommended row is "estimated only"
+  const Metric* decisive = nullptr;  // also an objective, of each group
+  ReplayProgress* progress = nullptr;
+};
+
+struct ReplayedRows {
+  std::size_t confirmed = 0;
+  std::size_t broken = 0;
+  std::size_t estimated = 0;
+  bool gave_up = false;     // the last rows of the front are not replayed
+  std::string broken_note;  // of the first row
+  std::string estimated_note;
+};
+
+std::vector<std::string> replay_columns(const SweepPoints& points, bool replay);
+
+// Adds these columns to the result of run_sweep, and fills them.
+ReplayedRows replay_recommended(const SweepPoints& points, ResultTable& table,
+                                const ReplayedRowsOptions& options);
+
+// Replays every row that fits. Its metrics become the simulated ones, and so do conditions and ranks.
+ReplayedRows replay_all(const SweepPoints& points, ResultTable& table,
+                        const ReplayedRowsOptions& options);
+
+}  // namespace roofcast::sim

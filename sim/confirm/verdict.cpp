@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/confirm/verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace roofcast::sim {
+namespace {
+
+constexpr double kNear = 2.0;  // standard errors
+
+// The value, worse by so many standard errors.
+double worse(const Condition& condition, const Metric& metric, const Replayed& r, double errors) {
+  using Relation = Condition::Relation;
+  const bool at_most =
+      condition.relation == Relation::less || condition.relation == Relation::less_equal;
+  const bool at_least =
+      condition.relation == Relation::greater || condition.relation == Relation::greater_equal;
+  const double by = errors * r.error(metric);
+  return metric.value(r.estimate) + (at_most ? by : at_least ? -by : 0.0);
+}
+
+}  // namespace
+
+std::string_view name(Verdict verdict) {
+  return verdict == Verdict::confirmed ? "confirmed"
+         : verdict == Verdict::broken  ? "broken"
+                                       : "estimated only";
+}
+
+bool holds_by(std::span<const Condition> conditions, const Replayed& replayed, double errors) {
+  return replayed.estimate.fits() &&
+         std::all_of(conditions.begin(), conditions.end(), [&](const Condition& condition) {
+           const Metric* metric = find_metric(condition.metric);
+           return metric == nullptr ||
+                  holds(condition, worse(condition, *metric, replayed, errors));
+         });
+}
+
+Judgement judge(std::span<const Condition> conditions, const Replayed& replayed) {
+  if (!replayed.done()) {
+    return {Verdict::estimated, replayed.why_not};
+  }
+  double widest = 0.0;
+  std::string near;
+  for (const Condition& condition : conditions) {
+    const Metric* metric = find_metric(condition.metric);
+    if (metric == nullptr) {
+      continue;
+    }
+    const double value = metric->value(replayed.estimate);
+    const double error = replayed.error(*metric);
+    const bool is_near = error > 0.0 && std::abs(value - condition.bound) < kNear * error;
+    if (!holds(condition, value)) {
+      const double off = std::abs(value - condition.bound) / std::abs(condition.bound);
+      return {Verdict::broken,
+              fmt::format("{} is {:.4g} in the replay{}{}", condition.text, value,
+                          std::isfinite(off) ? fmt::format(", {:.3g} % off", 100.0 * off) : "",
+                          is_near ? ", within two standard errors of the bound" : "")};
+    }
+    widest = value != 0.0 ? std::max(widest, error / std::abs(value)) : widest;
+    near =
+        is_near ? fmt::format(", {} within two standard errors of its bound", metric->name) : near;
+  }
+  return {Verdict::confirmed,
+          fmt::format("{} requests{}{}", replayed.requests,
+                      widest > 0.0 ? fmt::format(", standard error {:.2g} %", 100.0 * widest) : "",
+                      near)};
+}
+
+std::vector<const Metric*> simulated_metrics(std::span<const Condition> conditions) {
+  std::vector<const Metric*> metrics;
+  for (const Condition& condition : conditions) {
+    const Metric* metric = find_metric(condition.metric);
+    if (metric != nullptr && is_simulated(*metric) &&
+        std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) {
+      metrics.push_back(metric);
+    }
+  }
+  return metrics;
+}
+
+}  // namespace roofcast::sim

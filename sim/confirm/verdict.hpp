@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether a replay keeps what the closed form promised.
+//
+//   confirmed        the replay meets every condition
+//   broken           it misses one; `note` says which, the simulated value, and by how much
+//   estimated only   nothing was replayed; `note` says why
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/confirm/replayed_estimate.hpp"
+#include "sim/result/condition.hpp"
+
+namespace roofcast::sim {
+
+enum class Verdict : std::uint8_t { confirmed, broken, estimated };
+std::string_view name(Verdict verdict);
+
+struct Judgement {
+  Verdict verdict = Verdict::estimated;
+  std::string note;
+};
+// A value within two standard errors of its bound is confirmed or broken like any other; the note says that it is near.
+Judgement judge(std::span<const Condition> conditions, const Replayed& replayed);
+
+// Whether every condition holds with its value worse by so many standard errors.
+bool holds_by(std::span<const Condition> conditions, const Replayed& replayed, double errors);
+
+// The simulated metrics of conditions, each once: what a replay is asked for.
+std::vector<const Metric*> simulated_metrics(std::span<const Condition> conditions);
+
+}  // namespace roofcast::sim
