@@ -102,8 +102,12 @@ std::string sentence(const Infeasible& infeasible) {
           },
           [](const TwoPools&) {
             return std::string(
-                "two pools with arrivals, agents or speculative decoding have no closed form; a "
-                "simulation serves them");
+                "agents on two pools have no closed form; a simulation serves them");
+          },
+          [](const NoNetwork&) {
+            return std::string(
+                "the pools are in two systems, and one of them has no scale_out that could carry "
+                "KV caches");
           },
           [](const TrainedTables&) {
             return std::string(

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The prefill pool of two pools under random arrivals: how long a prompt takes, and how long it waits.
+//
+// An iteration of n prompts takes D + S₁ + … + Sₙ, from one prompt on one rank to K prompts on g ranks. S = τ(K)/K for
+// prompts of the mean length, so that 1/S is the capacity of a replica. A longer prompt has a greater S. Prompts that
+// wait are computed together (base/queueing/gated_batches.hpp). That has no limit to a batch. With the limit K, a
+// prompt is delayed by at most the K − 1 others of its batch, beyond its wait in first come, first served (M/G/c):
+//
+//   wait = min(gated batches, C·(E[S²]/2E[S])·(1 + ρ/((1 − ρ) M)) + C·S·(K − 1)/2)
+//
+//   symbol   meaning                                                                            unit
+//   M        replicas                                                                           –
+//   g        attention-DP ranks of a replica                                                    –
+//   τ(n)     time of an iteration with n prompts                                                s
+//   K        prompts that the ranks of a replica take in one iteration                          –
+//   C        probability that all replicas are busy (Erlang)                                    –
+//   ρ        utilisation of a replica                                                           –
+#pragma once
+
+#include <vector>
+
+#include "sim/iteration/iteration.hpp"
+
+namespace roofcast::sim {
+
+// Prompts of one length.
+struct PromptClass {
+  double tokens = 0;
+  double weight = 0;      // share of the prompts
+  base::Seconds service;  // from its first iteration to its first token, alone
+};
+
+class PrefillPool {
+ public:
+  // `scenario` is that of the pool. Its targets, and `workspace`, must outlive this.
+  PrefillPool(const ScenarioView& scenario, Workspace& workspace);
+
+  const std::vector<PromptClass>& classes() const { return classes_; }
+  base::Seconds service() const { return service_; }  // mean over the classes
+  double capacity() const;                            // 1/s, requests
+
+  struct Wait {
+    base::Seconds mean;
+    double square = 0;    // s², mean square
+    double together = 1;  // prompts of an iteration
+  };
+  // Poisson arrivals, `rate` per second, below the capacity.
+  Wait wait(double rate) const;
+
+  workloads::Batch iteration(double together) const;  // of one rank
+  double iterations() const { return iterations_; }   // of a prompt of the mean length
+
+ private:
+  workloads::Batch batch(std::int64_t prompts, std::int64_t groups, std::int64_t tokens) const;
+  PromptClass timed(double tokens, double weight, base::Seconds& work);
+
+  const ScenarioView& s_;
+  Workspace& workspace_;
+  std::int64_t replicas_;
+  std::int64_t groups_;
+  std::int64_t whole_ = 1;  // prompts of the mean length in one iteration of a rank, at most
+  double most_ = 1.0;       // K
+  double iterations_ = 1.0;
+  std::vector<PromptClass> classes_;
+  base::Seconds service_;
+  base::Seconds each_;   // S
+  double each_scv_ = 0;  // squared coefficient of variation of S
+  base::Seconds fixed_;  // D
+};
+
+}  // namespace roofcast::sim
