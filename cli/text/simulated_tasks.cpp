@@ -25,8 +25,8 @@ std::optional<SimulatedTasks> tasks_of(const sim::Simulation& simulation,
   t.summary =
       sim::summarise_tasks(simulation, skipped, static_cast<std::size_t>(s.stream.concurrency));
   const sim::ScenarioView view = sim::view(s.scenario);
-  t.per_gpu_hour = t.summary.tasks_per_second * base::hour.si() /
-                   static_cast<double>(sim::gpus_of(view));
+  t.per_gpu_hour =
+      t.summary.tasks_per_second * base::hour.si() / static_cast<double>(sim::gpus_of(view));
   t.usd = sim::rent(view).si() / t.summary.tasks_per_second;
   return t;
 }

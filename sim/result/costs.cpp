@@ -100,7 +100,7 @@ std::string missing_price(const ScenarioView& s, const ServingEstimate& e) {
   for (const Gpus& gpus : gpu_kinds(s)) {
     const System& system = gpus.platform->system;
     const bool rented = prices_of(s).pay == Pay::rental;
-    const std::string_view missing = rented            ? (system.price ? "" : "price")
+    const std::string_view missing = rented               ? (system.price ? "" : "price")
                                      : !system.purchase   ? "purchase"
                                      : !system.host_power ? "host_power"
                                      : !system.chip.tdp   ? "chip.power.tdp"
@@ -149,8 +149,7 @@ Economics economics_of(const ScenarioView& s, const ServingEstimate& e, Workspac
     r.reserved = r.reserved + site * (or_none(system.chip.tdp) + host);
     drawn = drawn + site * (e.steady.power + host);
   }
-  r.co2_g_per_mtok =
-      p.co2_g_per_j.value_or(kNone) * drawn.si() / e.output_rate * base::mega;
+  r.co2_g_per_mtok = p.co2_g_per_j.value_or(kNone) * drawn.si() / e.output_rate * base::mega;
   if (p.power_budget && r.reserved.si() > 0.0) {
     const double units = s.pools == nullptr && e.workflow == nullptr
                              ? static_cast<double>(s.serving->replicas)

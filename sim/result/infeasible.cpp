@@ -101,8 +101,7 @@ std::string sentence(const Infeasible& infeasible) {
                 "them");
           },
           [](const TwoPools&) {
-            return std::string(
-                "agents on two pools have no closed form; a simulation serves them");
+            return std::string("agents on two pools have no closed form; a simulation serves them");
           },
           [](const NoNetwork&) {
             return std::string(

@@ -128,9 +128,8 @@ using Infeasible =
                  infeasible::DraftRanks, infeasible::NoDraftModule, infeasible::DraftMapping,
                  infeasible::Weights, infeasible::KvCache, infeasible::Load,
                  infeasible::RoutedAgents, infeasible::TwoPools, infeasible::NoNetwork,
-                 infeasible::TrainedTables,
-                 infeasible::GlobalBatch, infeasible::Colocated, infeasible::Responses,
-                 infeasible::PackedLength, infeasible::TrainingMemory>;
+                 infeasible::TrainedTables, infeasible::GlobalBatch, infeasible::Colocated,
+                 infeasible::Responses, infeasible::PackedLength, infeasible::TrainingMemory>;
 
 // The pool of a disaggregated deployment that cannot run.
 enum class PoolKind : std::uint8_t { none, prefill, decode };

@@ -28,7 +28,8 @@ double holders(const workloads::Mapping& m) {
   return static_cast<double>(m.tensor_parallel * m.context_parallel * m.pipeline_parallel);
 }
 
-const Platform* own_or_shared(const ScenarioView& s, const std::shared_ptr<const Platform> PoolPlatforms::* pool) {
+const Platform* own_or_shared(const ScenarioView& s,
+                              const std::shared_ptr<const Platform> PoolPlatforms::*pool) {
   const Platform* own = s.pool_platforms != nullptr ? (s.pool_platforms->*pool).get() : nullptr;
   return own != nullptr ? own : s.platform;
 }

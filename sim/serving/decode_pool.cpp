@@ -12,9 +12,9 @@ namespace {
 
 using base::Seconds;
 
-constexpr double kStep = 1.2;          // between nodes of many sequences
-constexpr double kNegligible = 1e-9;   // probability of a state, relative to the most probable one
-constexpr double kLeastSpread = 0.1;   // of z and of the exponent of the tail
+constexpr double kStep = 1.2;         // between nodes of many sequences
+constexpr double kNegligible = 1e-9;  // probability of a state, relative to the most probable one
+constexpr double kLeastSpread = 0.1;  // of z and of the exponent of the tail
 constexpr double kMostSpread = 100.0;
 constexpr double kMostRatio = 0.9999;
 
@@ -39,9 +39,7 @@ double held_by(const ScenarioView& s, base::Bytes cache) {
 // Mean over requests of 2 (e^−x − 1 + x) / x²: the share of the variance of a process with correlation e^−s that is
 // left in its mean over x. x is the answer over the mean answer.
 double averaged_over(const workloads::Traffic& t) {
-  const auto left = [](double x) {
-    return x < 1e-3 ? 1.0 : 2.0 * (std::expm1(-x) + x) / (x * x);
-  };
+  const auto left = [](double x) { return x < 1e-3 ? 1.0 : 2.0 * (std::expm1(-x) + x) / (x * x); };
   if (t.output.shape == workloads::Lengths::Shape::fixed) {
     return left(1.0);
   }
@@ -109,9 +107,7 @@ Seconds DecodePool::interval(double present) {
   return Seconds::from_si((1.0 - share) * time(node - 1) + share * time(node));
 }
 
-double DecodePool::rate(double present) {
-  return present / (iterations_ * interval(present).si());
-}
+double DecodePool::rate(double present) { return present / (iterations_ * interval(present).si()); }
 
 double DecodePool::busy(double others) const {
   double term = std::exp(-others);

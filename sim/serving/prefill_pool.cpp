@@ -75,8 +75,7 @@ PromptClass PrefillPool::timed(double tokens, double weight, Seconds& work) {
   const IterationCost cost = iteration_cost(s_, alone, workspace_);
   const std::int64_t fresh =
       std::max<std::int64_t>(1, length - std::min(s_.traffic->cached_tokens, length - 1));
-  const double chunks =
-      count(base::ceil_div(fresh, s_.serving->limits.max_tokens_per_iteration));
+  const double chunks = count(base::ceil_div(fresh, s_.serving->limits.max_tokens_per_iteration));
   work = chunks * cost.period;
   return {tokens, weight, cost.latency + (chunks - 1.0) * cost.period};
 }
@@ -85,14 +84,13 @@ double PrefillPool::capacity() const { return count(replicas_) / each_.si(); }
 
 PrefillPool::Wait PrefillPool::wait(double rate) const {
   using base::queueing::GatedBatches;
-  const GatedBatches gated =
-      base::queueing::gated_batches(base::Hertz::from_si(rate), fixed_, each_, each_scv_, replicas_);
+  const GatedBatches gated = base::queueing::gated_batches(base::Hertz::from_si(rate), fixed_,
+                                                           each_, each_scv_, replicas_);
   const double used = std::min(1.0, rate / capacity());
   const double all_busy = base::queueing::erlang_c(replicas_, count(replicas_) * used);
   const Seconds rest = 0.5 * (1.0 + each_scv_) * each_;
-  const Seconds ordered =
-      all_busy * (rest + used / (1.0 - used) / count(replicas_) * rest +
-                  0.5 * (std::min(most_, 2.0 * gated.together) - 1.0) * each_);
+  const Seconds ordered = all_busy * (rest + used / (1.0 - used) / count(replicas_) * rest +
+                                      0.5 * (std::min(most_, 2.0 * gated.together) - 1.0) * each_);
   Wait wait{gated.queue.wait, gated.wait_square, std::min(gated.together, most_)};
   if (ordered < wait.mean) {
     const double less = ordered / wait.mean;
