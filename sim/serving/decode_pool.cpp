@@ -32,8 +32,13 @@ double held_by(const ScenarioView& s, base::Bytes cache) {
       states_of(s) + keys_of(input + 0.5 * (1.0 + ahead) * answer + drafted, s);
   const base::Bytes next =
       states_of(s) + keys_of(input + ahead * count(t.output_tokens) + drafted, s);
-  return mean.si() > 0.0 ? std::max(1.0, (cache - 0.5 * next) / mean)
-                         : count(s.serving->limits.max_sequences);
+  if (mean.si() <= 0.0) {
+    return count(s.serving->limits.max_sequences);
+  }
+  const bool drawn =
+      workloads::squared_variation(t.input) + workloads::squared_variation(t.output) > 0.0;
+  return std::max(1.0,
+                  drawn ? (cache - 0.5 * next) / mean : std::floor(1.0 + (cache - next) / mean));
 }
 
 // Mean over requests of 2 (e^−x − 1 + x) / x²: the share of the variance of a process with correlation e^−s that is

@@ -21,8 +21,8 @@
 //   scv      squared coefficient of variation of the answers                                    –
 //
 // Places in the KV cache of a rank. A sequence at a random instant holds its mean context, and those that run hold as
-// much together as the cache has, less half of the next one that waits. If the stack reserves a share of the answer
-// ahead, this share counts as held.
+// much together as the cache has, less half of the next one that waits; of equal sequences, as many as leave no room for
+// the next one. If the stack reserves a share of the answer ahead, this share counts as held.
 #pragma once
 
 #include <vector>

@@ -100,11 +100,11 @@ class Solver {
       const Seconds stay = decode_.iterations() * decode_.interval(1.0);
       load = decode_.load(rate, bursts.dispersion(stay));
     }
-    first_ = prefill_wait(rate);
+    first_ = prefill_wait(prefill_.of_random(rate));
     const double spread = bursts.dispersion(base::max(first_.mean, prefill_.service()));
     first_.mean = std::max(0.0, 0.5 * (1.0 + spread)) * first_.mean;
     first_.variance *= square(0.5 * (1.0 + spread));
-    send_ = port_wait(rate, rate);
+    send_ = port_wait(rate);
     join_ = join(load.busy, load.interval);
     slot_ = exponential(load.wait, load.waits);
     const FrontEndLoad front = front_end(rate, load.running);
@@ -142,6 +142,13 @@ class Solver {
     // Each of those before it leaves after 1/rate, more or less.
     const double gaps = random_ ? left.si() / rate : 0.0;
     (slots ? slot_ : first_).add(left, gaps);
+    if (random_) {
+      // The clients elsewhere are as many as a Poisson number, at most, and the others are in the queue.
+      const double queued = std::min(clients_, rate * first_.mean.si());
+      first_.variance =
+          std::min(first_.variance, ((clients_ - queued) + queued * prefill_.spread()) /
+                                        square(prefill_.capacity()));
+    }
     double variance = 0.0;
     if (random_ && decodes_ && !slots) {
       const double share = std::min(1.0, present / clients_);
@@ -187,15 +194,16 @@ class Solver {
     return present / (decode_.iterations() * interval_at(present).si());
   }
 
-  // The part of a client's cycle outside the decodes. Sets the waits. Clients with equal requests keep out of each
-  // other's way: their cycles are equally long.
+  // The part of a client's cycle outside the decodes. Sets the waits. Clients with equal requests come at equal
+  // intervals: their cycles are equally long.
   Seconds outside(double rate, double present) {
     first_ = send_ = front_ = {};
     const FrontEndLoad front = front_end(rate, present);
+    const double met = std::min(others_ * rate, kMostBusy * prefill_.capacity());
+    first_ = prefill_wait(random_ ? prefill_.of_random(met) : prefill_.of_regular(met));
+    send_ = port_wait(0.0);
     if (random_) {
-      const double met = std::min(others_ * rate, kMostBusy * prefill_.capacity());
-      first_ = prefill_wait(met);
-      send_ = port_wait(rate, std::min(others_ * rate, kMostBusy * ports_ / transfer_.si()));
+      send_ = port_wait(std::min(others_ * rate, kMostBusy * ports_ / transfer_.si()));
       front_ = exponential(Seconds::from_si(front.wait_after_messages()), front.load());
     }
     join_ = decodes_ ? join(decode_.busy(others_ * present), interval_at(present)) : Wait{};
@@ -204,16 +212,15 @@ class Solver {
     return own_ + first_.mean + send_.mean + front_.mean + join_.mean + shown_;
   }
 
-  Wait prefill_wait(double rate) {
-    const PrefillPool::Wait wait = prefill_.wait(rate);
+  Wait prefill_wait(const PrefillPool::Wait& wait) {
     together_ = wait.together;
     return {wait.mean, std::max(0.0, wait.square - square(wait.mean.si()))};
   }
 
   // The caches of prompts that were computed together on a rank are sent one after the other. Prompts leave a replica
-  // one service apart, so others queue only if a transfer takes longer.
-  Wait port_wait(double rate, double met) const {
-    if (!decodes_ || rate == 0.0) {
+  // one service apart, so others queue only if a transfer takes longer. `met`: 1/s, arrivals at random times.
+  Wait port_wait(double met) const {
+    if (!decodes_) {
       return {};
     }
     const double groups = count(s_.pools->prefill.mapping.data_parallel);

@@ -15,7 +15,7 @@ using base::Seconds;
 
 double count(std::int64_t n) { return static_cast<double>(n); }
 
-constexpr double kLeastShare = 0.05;  // of S: that of the shortest prompts
+constexpr double kSmall = 0.25;  // D/S below which the order of the prompts matters
 
 }  // namespace
 
@@ -47,7 +47,8 @@ PrefillPool::PrefillPool(const ScenarioView& s, Workspace& workspace)
     const double weight = drawn ? nodes[i].weight : 1.0;
     classes_.push_back(timed(drawn ? nodes[i].tokens : mean, weight, work));
     service_ += weight * classes_.back().service;
-    const Seconds own = base::max(kLeastShare * full, work - fixed_);
+    const double share = whole_ == 1 ? work / alone : classes_.back().tokens / mean;
+    const Seconds own = share * full;
     each_ += weight * own;
     square += weight * own.si() * own.si();
   }
@@ -82,22 +83,39 @@ PromptClass PrefillPool::timed(double tokens, double weight, Seconds& work) {
 
 double PrefillPool::capacity() const { return count(replicas_) / each_.si(); }
 
-PrefillPool::Wait PrefillPool::wait(double rate) const {
+PrefillPool::Wait PrefillPool::of_random(double rate) const {
   using base::queueing::GatedBatches;
   const GatedBatches gated = base::queueing::gated_batches(base::Hertz::from_si(rate), fixed_,
                                                            each_, each_scv_, replicas_);
+  Wait wait{gated.queue.wait, gated.wait_square, std::min(gated.together, most_)};
+  if (fixed_ > kSmall * each_) {
+    return wait;
+  }
   const double used = std::min(1.0, rate / capacity());
   const double all_busy = base::queueing::erlang_c(replicas_, count(replicas_) * used);
   const Seconds rest = 0.5 * (1.0 + each_scv_) * each_;
   const Seconds ordered = all_busy * (rest + used / (1.0 - used) / count(replicas_) * rest +
                                       0.5 * (std::min(most_, 2.0 * gated.together) - 1.0) * each_);
-  Wait wait{gated.queue.wait, gated.wait_square, std::min(gated.together, most_)};
   if (ordered < wait.mean) {
     const double less = ordered / wait.mean;
     wait.mean = ordered;
     wait.square *= less * less;
   }
   return wait;
+}
+
+PrefillPool::Wait PrefillPool::of_regular(double rate) const {
+  const double own = rate / count(replicas_);
+  const Seconds alone = fixed_ + each_;
+  if (own * alone.si() <= 1.0) {
+    return {};
+  }
+  const double idle = 1.0 - own * each_.si();
+  const Seconds longest = fixed_ + most_ * each_;
+  const Seconds iteration = idle > 0.0 ? base::min(longest, fixed_ / idle) : longest;
+  const Seconds mean = base::max(Seconds{}, 1.5 * iteration - alone);
+  return {mean, mean.si() * mean.si() + iteration.si() * iteration.si() / 12.0,
+          std::clamp(own * iteration.si(), 1.0, most_)};
 }
 
 workloads::Batch PrefillPool::iteration(double together) const {

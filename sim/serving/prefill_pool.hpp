@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The prefill pool of two pools under random arrivals: how long a prompt takes, and how long it waits.
+// The prefill pool of two pools: how long a prompt takes, and how long it waits.
 //
 // An iteration of n prompts takes D + S₁ + … + Sₙ, from one prompt on one rank to K prompts on g ranks. S = τ(K)/K for
-// prompts of the mean length, so that 1/S is the capacity of a replica. A longer prompt has a greater S. Prompts that
-// wait are computed together (base/queueing/gated_batches.hpp). That has no limit to a batch. With the limit K, a
-// prompt is delayed by at most the K − 1 others of its batch, beyond its wait in first come, first served (M/G/c):
+// prompts of the mean length, so that 1/S is the capacity of a replica. S of another prompt is in proportion to its
+// tokens, or to its time if an iteration of a rank takes one prompt only.
+//
+// Random arrivals. Prompts that wait are computed together (base/queueing/gated_batches.hpp). That has no limit to a
+// batch. Where D is small (below S/4) the order of the prompts matters more: a prompt is delayed by at most the K − 1
+// others of its batch, beyond its wait in first come, first served (M/G/c):
 //
 //   wait = min(gated batches, C·(E[S²]/2E[S])·(1 + ρ/((1 − ρ) M)) + C·S·(K − 1)/2)
+//
+// Regular arrivals, at a replica 1/λ₁ apart. Nobody waits while λ₁(D + S) ≤ 1. Otherwise iterations follow each other,
+// and each takes those that arrived during the one before:
+//
+//   H = D/(1 − λ₁S), at most D + K·S        wait = 3/2 H − D − S
 //
 //   symbol   meaning                                                                            unit
 //   M        replicas                                                                           –
@@ -15,6 +23,7 @@
 //   τ(n)     time of an iteration with n prompts                                                s
 //   K        prompts that the ranks of a replica take in one iteration                          –
 //   C        probability that all replicas are busy (Erlang)                                    –
+//   H        iteration, while no replica is idle                                                s
 //   ρ        utilisation of a replica                                                           –
 #pragma once
 
@@ -45,8 +54,10 @@ class PrefillPool {
     double square = 0;    // s², mean square
     double together = 1;  // prompts of an iteration
   };
-  // Poisson arrivals, `rate` per second, below the capacity.
-  Wait wait(double rate) const;
+  // `rate` per second, below the capacity.
+  Wait of_random(double rate) const;
+  Wait of_regular(double rate) const;
+  double spread() const { return each_scv_; }  // squared coefficient of variation of S
 
   workloads::Batch iteration(double together) const;  // of one rank
   double iterations() const { return iterations_; }   // of a prompt of the mean length
@@ -64,8 +75,8 @@ class PrefillPool {
   double iterations_ = 1.0;
   std::vector<PromptClass> classes_;
   base::Seconds service_;
-  base::Seconds each_;   // S
-  double each_scv_ = 0;  // squared coefficient of variation of S
+  base::Seconds each_;  // S
+  double each_scv_ = 0;
   base::Seconds fixed_;  // D
 };
 

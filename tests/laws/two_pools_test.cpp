@@ -91,8 +91,7 @@ TEST_CASE("A faster system of one pool speeds up what that pool computes", "[law
 }
 
 TEST_CASE("Pools on unlike systems pay each its own price and have no domain in common", "[laws]") {
-  const std::string text =
-      document(", system: h100_cluster_128", "", poisson(4.0));
+  const std::string text = document(", system: h100_cluster_128", "", poisson(4.0));
   const Scenario unlike = scenario(text);
   const Scenario alike = scenario(document("", "", poisson(4.0)));
   const ServingEstimate e = estimated(unlike);

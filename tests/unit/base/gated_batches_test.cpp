@@ -77,9 +77,9 @@ Waits simulate(const Case& c, std::size_t customers) {
       }
       continue;
     }
-    const auto least = std::min_element(
-        servers.begin(), servers.end(),
-        [](const auto& a, const auto& b) { return a.load() < b.load(); });
+    const auto least =
+        std::min_element(servers.begin(), servers.end(),
+                         [](const auto& a, const auto& b) { return a.load() < b.load(); });
     const double own = c.scv > 0.0 ? random.gamma(1.0 / c.scv, c.each * c.scv) : c.each;
     least->waiting.push_back({next, own});
     if (least->end == kNever) {
@@ -98,10 +98,10 @@ GatedBatches formula(const Case& c) {
 }  // namespace
 
 TEST_CASE("One server that takes all who wait delays them as its simulation does", "[unit]") {
-  for (const Case& c : {Case{0.3, 0.0, 1.0, 0.0, 1}, Case{0.8, 0.0, 1.0, 0.0, 1},
-                        Case{0.6, 0.0, 1.0, 1.0, 1}, Case{0.3, 0.5, 0.5, 0.0, 1},
-                        Case{0.8, 0.5, 0.5, 0.5, 1}, Case{0.5, 0.9, 0.1, 0.0, 1},
-                        Case{0.2, 0.98, 0.02, 0.0, 1}}) {
+  for (const Case& c :
+       {Case{0.3, 0.0, 1.0, 0.0, 1}, Case{0.8, 0.0, 1.0, 0.0, 1}, Case{0.6, 0.0, 1.0, 1.0, 1},
+        Case{0.3, 0.5, 0.5, 0.0, 1}, Case{0.8, 0.5, 0.5, 0.5, 1}, Case{0.5, 0.9, 0.1, 0.0, 1},
+        Case{0.2, 0.98, 0.02, 0.0, 1}}) {
     const Waits measured = simulate(c, 60000);
     const GatedBatches batches = formula(c);
     const double alone = c.fixed + c.each;
