@@ -16,6 +16,7 @@
 #include "sim/serving/front_end_load.hpp"
 #include "sim/serving/percentiles.hpp"
 #include "sim/serving/prefill_pool.hpp"
+#include "sim/serving/time_mixture.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -32,7 +33,8 @@ double square(double x) { return x * x; }
 // A part of TTFT that requests wait for.
 struct Wait {
   Seconds mean;
-  double variance = 0;  // s²
+  double variance = 0;     // s²
+  double probability = 1;  // that a request waits
   void add(Seconds more, double more_variance) {
     mean += more;
     variance += more_variance;
@@ -142,6 +144,7 @@ class Solver {
     // Each of those before it leaves after 1/rate, more or less.
     const double gaps = random_ ? left.si() / rate : 0.0;
     (slots ? slot_ : first_).add(left, gaps);
+    first_.probability = bound ? 1.0 : first_.probability;
     if (random_) {
       // The clients elsewhere are as many as a Poisson number, at most, and the others are in the queue.
       const double queued = std::min(clients_, rate * first_.mean.si());
@@ -214,7 +217,7 @@ class Solver {
 
   Wait prefill_wait(const PrefillPool::Wait& wait) {
     together_ = wait.together;
-    return {wait.mean, std::max(0.0, wait.square - square(wait.mean.si()))};
+    return {wait.mean, std::max(0.0, wait.square - square(wait.mean.si())), wait.waits};
   }
 
   // The caches of prompts that were computed together on a rank are sent one after the other. Prompts leave a replica
@@ -262,10 +265,9 @@ class Solver {
     const Seconds decoding = decode_.iterations() * interval;
     r.requests_per_second = rate;
     r.ttft_mean = own_ + first_.mean + send_.mean + front_.mean + join_.mean + slot_.mean + shown_;
-    const double variance = own_variance_ + first_.variance + send_.variance + front_.variance +
-                            join_.variance + slot_.variance;
-    r.ttft_p50 = percentile(r.ttft_mean, variance, least_, 0.0);
-    r.ttft_tail = tail_of(r.ttft_mean, variance, least_);
+    const TimeMixture ttft = ttft_times(r.ttft_mean);
+    r.ttft_p50 = ttft.percentile(0.50);
+    r.ttft_tail = {ttft.percentile(0.95), ttft.percentile(0.99)};
     r.end_to_end = r.ttft_mean + decoding;
     r.decode_batch = r.running = present / decode_.ranks();
     r.prefill_iteration = prefill_.iteration(together_);
@@ -293,6 +295,22 @@ class Solver {
                             {transfer_ + send_.mean, Limit::network},
                             {own_ - prefill_.service() - transfer_ + front_.mean, Limit::host}});
     r.tpot_limit = decodes_ ? decode.limit() : prompts.limit();
+  }
+
+  // TTFT of requests that wait for a prefill replica, and of those that do not.
+  TimeMixture ttft_times(Seconds mean) const {
+    const double others =
+        own_variance_ + send_.variance + front_.variance + join_.variance + slot_.variance;
+    const double p = std::clamp(first_.probability, 0.0, 1.0);
+    if (p < 1e-6 || first_.mean.si() <= 0.0) {
+      return {{{1.0, mean, others}}, least_};
+    }
+    // E[W²] is p times that of the requests that wait.
+    const Seconds wait = first_.mean / p;
+    const double variance = (first_.variance + square(first_.mean.si())) / p - square(wait.si());
+    const Seconds without = mean - first_.mean;
+    return {{{1.0 - p, without, others}, {p, without + wait, others + std::max(0.0, variance)}},
+            least_};
   }
 
   // The number of accepted drafts varies too: an answer takes n/E[X] iterations, give or take Var X/E[X]² of one.

@@ -87,7 +87,8 @@ PrefillPool::Wait PrefillPool::of_random(double rate) const {
   using base::queueing::GatedBatches;
   const GatedBatches gated = base::queueing::gated_batches(base::Hertz::from_si(rate), fixed_,
                                                            each_, each_scv_, replicas_);
-  Wait wait{gated.queue.wait, gated.wait_square, std::min(gated.together, most_)};
+  Wait wait{gated.queue.wait, gated.wait_square, gated.queue.wait_probability,
+            std::min(gated.together, most_)};
   if (fixed_ > kSmall * each_) {
     return wait;
   }
@@ -114,7 +115,7 @@ PrefillPool::Wait PrefillPool::of_regular(double rate) const {
   const Seconds longest = fixed_ + most_ * each_;
   const Seconds iteration = idle > 0.0 ? base::min(longest, fixed_ / idle) : longest;
   const Seconds mean = base::max(Seconds{}, 1.5 * iteration - alone);
-  return {mean, mean.si() * mean.si() + iteration.si() * iteration.si() / 12.0,
+  return {mean, mean.si() * mean.si() + iteration.si() * iteration.si() / 12.0, 1.0,
           std::clamp(own * iteration.si(), 1.0, most_)};
 }
 

@@ -52,6 +52,7 @@ class PrefillPool {
   struct Wait {
     base::Seconds mean;
     double square = 0;    // s², mean square
+    double waits = 0;     // probability of that wait
     double together = 1;  // prompts of an iteration
   };
   // `rate` per second, below the capacity.
