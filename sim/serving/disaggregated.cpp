@@ -281,8 +281,9 @@ class Solver {
       decode = iteration_cost(pools_.decode(), r.decode_iteration, workspace_);
       r.decode_clock = decode.clock;
       r.tpot_spread = decode.spread(pools_.decode().platform->machine.uncertainty);
-      report_tpot(interval, interval_variance, r);
     }
+    const TimeMixture tpot = report_tpot(interval, interval_variance, r);
+    r.attainment = attainment(ttft, tpot, r);
     r.power = power(rate, prompts, decode, r);
     r.prompt_share = count(s_.pools->prefill.ranks()) / count(s_.pools->ranks());
     const double served = (prefill_.service() + first_.mean) / r.ttft_mean;
@@ -314,7 +315,10 @@ class Solver {
   }
 
   // The number of accepted drafts varies too: an answer takes n/E[X] iterations, give or take Var X/E[X]² of one.
-  void report_tpot(Seconds interval, double interval_variance, SteadyState& r) {
+  TimeMixture report_tpot(Seconds interval, double interval_variance, SteadyState& r) {
+    if (!decodes_) {
+      return {{{}}, {}};
+    }
     const workloads::Speculation& speculation = s_.serving->speculation;
     const double a_token = decode_.iterations() / count(s_.traffic->output_tokens - 1);
     r.tokens_per_iteration = speculation.tokens_per_iteration();
@@ -322,8 +326,29 @@ class Solver {
     const double accepted = speculation.squared_variation() / decode_.iterations();
     const double variance =
         decode_.averaged() * interval_variance + accepted * square(interval.si());
-    const Tail tail = tail_of(interval, variance, base::min(interval, decode_.interval(1.0)));
-    r.tpot_tail = {a_token * tail.p95, a_token * tail.p99};
+    const TimeMixture tpot({{1.0, r.tpot, square(a_token) * variance}},
+                           a_token * base::min(interval, decode_.interval(1.0)));
+    r.tpot_tail = {tpot.percentile(0.95), tpot.percentile(0.99)};
+    return tpot;
+  }
+
+  // Share of the requests that meet every objective. TTFT and TPOT are taken as independent. NaN without objectives.
+  double attainment(const TimeMixture& ttft, const TimeMixture& tpot, const SteadyState& r) const {
+    const workloads::Objectives& objectives = s_.traffic->objectives;
+    if (!objectives.any()) {
+      return std::numeric_limits<double>::quiet_NaN();
+    }
+    const double first = objectives.ttft ? ttft.below(*objectives.ttft) : 1.0;
+    const double next = objectives.tpot ? tpot.below(*objectives.tpot) : 1.0;
+    if (!objectives.end_to_end) {
+      return first * next;
+    }
+    const double answers = count(s_.traffic->output_tokens - 1);
+    const double scv = squared_variation(s_.traffic->output);
+    const double variance = ttft.variance() + square(answers) * tpot.variance() +
+                            scv * square((r.end_to_end - r.ttft_mean).si());
+    const TimeMixture all({{1.0, r.end_to_end, variance}}, least_);
+    return std::min(first * next, all.below(*objectives.end_to_end));
   }
 
   static Limit longest(std::initializer_list<std::pair<Seconds, Limit>> parts) {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "base/units/quantity.hpp"
@@ -36,6 +37,16 @@ class TimeMixture {
       sum += time.weight * below(time, t);
     }
     return sum;
+  }
+
+  double variance() const {  // s²
+    double mean = 0.0;
+    double square = 0.0;
+    for (const PossibleTime& time : times_) {
+      mean += time.weight * time.mean.si();
+      square += time.weight * (time.mean.si() * time.mean.si() + time.variance);
+    }
+    return std::fmax(0.0, square - mean * mean);
   }
 
   // The time that this share of the requests does not exceed. 0 < share < 1.

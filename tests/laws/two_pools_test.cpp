@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Forecasts of two pools: arrivals, percentiles, speculative decoding, and pools on unlike systems.
+#include <cmath>
 #include <string>
 #include <vector>
 
