@@ -63,7 +63,7 @@ class TimeMixture {
       const base::Seconds middle = 0.5 * (low + high);
       (below(middle) < share ? low : high) = middle;
     }
-    return high;
+    return low;
   }
 
  private:
