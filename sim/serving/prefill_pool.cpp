@@ -15,7 +15,9 @@ using base::Seconds;
 
 double count(std::int64_t n) { return static_cast<double>(n); }
 
-constexpr double kSmall = 0.25;  // D/S below which the order of the prompts matters
+constexpr int kRounds = 5;          // of D and S
+constexpr int kRegularRounds = 60;  // of H
+constexpr double kSmall = 0.25;     // D/S below which the order of the prompts matters
 
 }  // namespace
 
@@ -33,12 +35,13 @@ PrefillPool::PrefillPool(const ScenarioView& s, Workspace& workspace)
   iterations_ = count(base::ceil_div(fresh, budget));
   Seconds alone;
   timed(mean, 1.0, alone);
-  const Seconds full =
-      most_ > 1.0
-          ? iterations_ / most_ *
-                iteration_cost(s_, batch(whole_, groups_, t.input_tokens), workspace_).period
-          : alone;
-  fixed_ = base::max(Seconds{}, alone - full);
+  for (double n = 1.0; n < most_; n *= 2.0) {
+    nodes_.push_back(n);
+  }
+  nodes_.push_back(most_);
+  times_.resize(nodes_.size());
+  times_.front() = alone.si();
+  const Seconds full = time(most_) / most_;
   const auto nodes = workloads::nodes_of(t.input);
   const bool drawn = t.input.shape != workloads::Lengths::Shape::fixed;
   double square = 0.0;
@@ -53,6 +56,7 @@ PrefillPool::PrefillPool(const ScenarioView& s, Workspace& workspace)
     square += weight * own.si() * own.si();
   }
   each_scv_ = std::max(0.0, square / (each_.si() * each_.si()) - 1.0);
+  share_ = each_ / full;
 }
 
 // A batch of prompts of equal length on each of some ranks: the mean of the chunks that they are cut into.
@@ -81,15 +85,46 @@ PromptClass PrefillPool::timed(double tokens, double weight, Seconds& work) {
   return {tokens, weight, cost.latency + (chunks - 1.0) * cost.period};
 }
 
+Seconds PrefillPool::time(double prompts) {
+  const auto known = [&](std::size_t node) {
+    if (times_[node] == 0.0) {
+      times_[node] =
+          (iterations_ * iteration_cost(s_, iteration(nodes_[node]), workspace_).period).si();
+    }
+    return times_[node];
+  };
+  const double n = std::clamp(prompts, 1.0, most_);
+  const auto above = std::lower_bound(nodes_.begin(), nodes_.end(), n);
+  const auto node = static_cast<std::size_t>(above - nodes_.begin());
+  if (node == 0) {
+    return Seconds::from_si(known(0));
+  }
+  const double share = (n - nodes_[node - 1]) / (nodes_[node] - nodes_[node - 1]);
+  return Seconds::from_si((1.0 - share) * known(node - 1) + share * known(node));
+}
+
 double PrefillPool::capacity() const { return count(replicas_) / each_.si(); }
 
-PrefillPool::Wait PrefillPool::of_random(double rate) const {
+// m is `many`; D and S are `fixed` and `each`.
+PrefillPool::Wait PrefillPool::of_random(double rate) {
   using base::queueing::GatedBatches;
-  const GatedBatches gated = base::queueing::gated_batches(base::Hertz::from_si(rate), fixed_,
-                                                           each_, each_scv_, replicas_);
+  GatedBatches gated;
+  Seconds fixed;
+  Seconds each = each_;
+  double many = most_;
+  for (int round = 0; round < (most_ > 1.0 ? kRounds : 1); ++round) {
+    if (most_ > 1.0) {
+      const Seconds slope = (time(many) - time(1.0)) / (many - 1.0);
+      fixed = base::max(Seconds{}, time(1.0) - slope);
+      each = base::min(share_ * slope, each_);
+    }
+    gated = base::queueing::gated_batches(base::Hertz::from_si(rate), fixed, each, each_scv_,
+                                          replicas_);
+    many = std::clamp(0.5 * many + gated.together, std::min(2.0, most_), most_);
+  }
   Wait wait{gated.queue.wait, gated.wait_square, gated.queue.wait_probability,
             std::min(gated.together, most_)};
-  if (fixed_ > kSmall * each_) {
+  if (fixed > kSmall * each) {
     return wait;
   }
   const double used = std::min(1.0, rate / capacity());
@@ -105,15 +140,16 @@ PrefillPool::Wait PrefillPool::of_random(double rate) const {
   return wait;
 }
 
-PrefillPool::Wait PrefillPool::of_regular(double rate) const {
+PrefillPool::Wait PrefillPool::of_regular(double rate) {
   const double own = rate / count(replicas_);
-  const Seconds alone = fixed_ + each_;
+  const Seconds alone = time(1.0);
+  Seconds iteration = alone;
+  for (int round = 0; round < kRegularRounds; ++round) {
+    iteration = time(own * iteration.si());
+  }
   if (own * alone.si() <= 1.0) {
     return {};
   }
-  const double idle = 1.0 - own * each_.si();
-  const Seconds longest = fixed_ + most_ * each_;
-  const Seconds iteration = idle > 0.0 ? base::min(longest, fixed_ / idle) : longest;
   const Seconds mean = base::max(Seconds{}, 1.5 * iteration - alone);
   return {mean, mean.si() * mean.si() + iteration.si() * iteration.si() / 12.0, 1.0,
           std::clamp(own * iteration.si(), 1.0, most_)};

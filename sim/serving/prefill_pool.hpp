@@ -2,9 +2,10 @@
 //
 // The prefill pool of two pools: how long a prompt takes, and how long it waits.
 //
-// An iteration of n prompts takes D + S₁ + … + Sₙ, from one prompt on one rank to K prompts on g ranks. S = τ(K)/K for
-// prompts of the mean length, so that 1/S is the capacity of a replica. S of another prompt is in proportion to its
-// tokens, or to its time if an iteration of a rank takes one prompt only.
+// An iteration takes τ(n), from one prompt on one rank to K prompts on g ranks. K/τ(K) is the capacity of a replica.
+// Where the host launches the operators, τ is flat for few prompts. So it is taken as the line D + S·n through τ(1) and
+// τ(m), where m is twice the mean number of prompts in an iteration, which follows from D and S. S of another prompt is
+// in proportion to its tokens, or to its time if an iteration of a rank takes one prompt only.
 //
 // Random arrivals. Prompts that wait are computed together (base/queueing/gated_batches.hpp). That has no limit to a
 // batch. Where D is small (below S/4) the order of the prompts matters more: a prompt is delayed by at most the K − 1
@@ -12,10 +13,10 @@
 //
 //   wait = min(gated batches, C·(E[S²]/2E[S])·(1 + ρ/((1 − ρ) M)) + C·S·(K − 1)/2)
 //
-// Regular arrivals, at a replica 1/λ₁ apart. Nobody waits while λ₁(D + S) ≤ 1. Otherwise iterations follow each other,
+// Regular arrivals, at a replica 1/λ₁ apart. Nobody waits while λ₁·τ(1) ≤ 1. Otherwise iterations follow each other,
 // and each takes those that arrived during the one before:
 //
-//   H = D/(1 − λ₁S), at most D + K·S        wait = 3/2 H − D − S
+//   H = τ(λ₁H), at most τ(K)                wait = 3/2 H − τ(1)
 //
 //   symbol   meaning                                                                            unit
 //   M        replicas                                                                           –
@@ -56,8 +57,8 @@ class PrefillPool {
     double together = 1;  // prompts of an iteration
   };
   // `rate` per second, below the capacity.
-  Wait of_random(double rate) const;
-  Wait of_regular(double rate) const;
+  Wait of_random(double rate);
+  Wait of_regular(double rate);
   double spread() const { return each_scv_; }  // squared coefficient of variation of S
 
   workloads::Batch iteration(double together) const;  // of one rank
@@ -65,6 +66,7 @@ class PrefillPool {
 
  private:
   workloads::Batch batch(std::int64_t prompts, std::int64_t groups, std::int64_t tokens) const;
+  base::Seconds time(double prompts);  // τ
   PromptClass timed(double tokens, double weight, base::Seconds& work);
 
   const ScenarioView& s_;
@@ -76,9 +78,11 @@ class PrefillPool {
   double iterations_ = 1.0;
   std::vector<PromptClass> classes_;
   base::Seconds service_;
-  base::Seconds each_;  // S
+  base::Seconds each_;  // S at full load, mean over the classes
   double each_scv_ = 0;
-  base::Seconds fixed_;  // D
+  double share_ = 1.0;         // mean of S over that of the mean length
+  std::vector<double> nodes_;  // prompts of an iteration
+  std::vector<double> times_;  // s, τ at the nodes; 0: not computed yet
 };
 
 }  // namespace roofcast::sim
