@@ -146,10 +146,11 @@ class Solver {
     (slots ? slot_ : first_).add(left, gaps);
     first_.probability = bound ? 1.0 : first_.probability;
     if (random_) {
-      // The clients elsewhere are as many as a Poisson number, at most, and the others are in the queue.
+      // The number of clients elsewhere is Poisson, at most, and the others are in the queue. A pool that is always busy
+      // sends them on at regular times, which halves the variance (exactly so for exponential answers: D/M/∞).
       const double queued = std::min(clients_, rate * first_.mean.si());
       first_.variance =
-          std::min(first_.variance, ((clients_ - queued) + queued * prefill_.spread()) /
+          std::min(first_.variance, (0.5 * (clients_ - queued) + queued * prefill_.spread()) /
                                         square(prefill_.capacity()));
     }
     double variance = 0.0;

@@ -51,6 +51,9 @@ class TimeMixture {
 
   // The time that this share of the requests does not exceed. 0 < share < 1.
   base::Seconds percentile(double share) const {
+    if (times_.size() == 1 && !(times_.front().variance > 0.0)) {
+      return times_.front().mean;
+    }
     base::Seconds low = least_;
     base::Seconds high = least_;
     for (const PossibleTime& time : times_) {
