@@ -146,7 +146,9 @@ std::string sentence(const Infeasible& infeasible) {
 std::string reason(const Infeasible& infeasible, PoolKind pool) {
   const bool of_one_pool = std::holds_alternative<infeasible::Mapping>(infeasible) ||
                            std::holds_alternative<infeasible::Weights>(infeasible) ||
-                           std::holds_alternative<infeasible::KvCache>(infeasible);
+                           std::holds_alternative<infeasible::KvCache>(infeasible) ||
+                           std::holds_alternative<infeasible::NumberFormat>(infeasible) ||
+                           std::holds_alternative<infeasible::Load>(infeasible);
   const std::string_view which = !of_one_pool || pool == PoolKind::none ? ""
                                  : pool == PoolKind::prefill            ? "prefill: "
                                                                         : "decode: ";
