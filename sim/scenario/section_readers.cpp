@@ -61,9 +61,10 @@ Platform read_platform(const Node& document, Problems& problems) {
   const std::size_t before = problems.size();
   Platform platform;
   platform.system = read_section<hardware::System>(document, "system", problems);
-  if (problems.size() == before) {
+  const Node* node = document.find("system");
+  if (problems.size() == before && node != nullptr) {
     platform.machine = models::machine_of(platform.system);
-    platform.text = base::fnv(base::kFnvStart, base::to_yaml(*document.find("system")));
+    platform.text = base::fnv(base::kFnvStart, base::to_yaml(*node));
   }
   return platform;
 }
