@@ -115,7 +115,7 @@ TEST_CASE("A pool that does not run says which one and why", "[laws]") {
              Catch::Matchers::ContainsSubstring("prefill"));
   CHECK_THAT(why("", ", replicas: 3, system: hgx_h200", kFixed),
              Catch::Matchers::ContainsSubstring("needs 24 GPUs"));
-  CHECK_THAT(why("", ", system: l40s_pcie_x8", kFixed),
+  CHECK_THAT(why("", ", system: h100_pcie_x8", kFixed),
              Catch::Matchers::ContainsSubstring("scale_out"));
   CHECK_THAT(why("", "", poisson(1e4)),
              Catch::Matchers::ContainsSubstring("prefill: 1e+04 requests arrive"));
