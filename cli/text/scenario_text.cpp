@@ -28,11 +28,13 @@ std::string deployment(const sim::Scenario& s) {
   if (!s.deployment.pools) {
     return mapping_text(s.deployment.mapping);
   }
-  const auto pool = [](const workloads::Pool& p) {
-    return fmt::format("{} x {}", p.replicas, mapping_text(p.mapping));
+  const auto pool = [](const workloads::Pool& p, const sim::Platform* own) {
+    return fmt::format("{} x {}{}", p.replicas, mapping_text(p.mapping),
+                       own != nullptr ? " on " + own->system.name : "");
   };
-  return fmt::format("prefill {}, decode {}", pool(s.deployment.pools->prefill),
-                     pool(s.deployment.pools->decode));
+  const sim::PoolPlatforms& own = s.deployment.platforms;
+  return fmt::format("prefill {}, decode {}", pool(s.deployment.pools->prefill, own.prefill.get()),
+                     pool(s.deployment.pools->decode, own.decode.get()));
 }
 
 // Dots in an assignment's path.

@@ -24,9 +24,10 @@ std::optional<SimulatedTasks> tasks_of(const sim::Simulation& simulation,
   SimulatedTasks t;
   t.summary =
       sim::summarise_tasks(simulation, skipped, static_cast<std::size_t>(s.stream.concurrency));
-  t.per_gpu_hour = t.summary.tasks_per_second * base::hour.si() /
-                   static_cast<double>(sim::gpus_of(sim::view(s.scenario)));
-  t.usd = (sim::rent_per_gpu(sim::view(s.scenario)) * base::hour).si() / t.per_gpu_hour;
+  const sim::ScenarioView view = sim::view(s.scenario);
+  t.per_gpu_hour =
+      t.summary.tasks_per_second * base::hour.si() / static_cast<double>(sim::gpus_of(view));
+  t.usd = sim::rent(view).si() / t.summary.tasks_per_second;
   return t;
 }
 

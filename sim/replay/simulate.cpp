@@ -426,25 +426,34 @@ Simulation simulate(const ScenarioView& scenario, const workloads::Requests& req
 
 Simulation simulate(const ScenarioView& scenario, const workloads::Requests& requests,
                     std::int64_t concurrency, KeptIterations& kept) {
-  const std::unique_ptr<const DraftModel> draft = draft_model_of(scenario);
   ScenarioView s = scenario;
-  s.draft = draft.get();
   Simulation result;
+  std::unique_ptr<const DraftModel> draft;
   std::optional<PoolScenarios> two;
   std::vector<std::pair<ScenarioView, base::Bytes>> pools;
   if (s.pools != nullptr) {
     two.emplace(s);
+    draft = draft_model_of(two->decode());
+    two->draft_with(draft.get());
     pools = {{two->prefill(), {}}, {two->decode(), {}}};
   } else {
+    draft = draft_model_of(s);
+    s.draft = draft.get();
     pools = {{s, {}}};
   }
+  if (s.pools != nullptr && !pools_are_connected(s)) {
+    result.reason = reason(infeasible::NoNetwork{});
+    return result;
+  }
+  const GpuKinds kinds = gpu_kinds(s);
   // Checks the smallest request: one token in, one out. Requests that are too long are rejected one by one.
   const workloads::Traffic least{1, 1, 1, 0};
   for (auto& [pool, cache] : pools) {
     ScenarioView smallest = pool;
     smallest.traffic = &least;
     ServingEstimate fit;
-    fit.gpus = gpus_of(s);
+    const std::size_t kind = kinds.size > 1 && &pool == &pools.back().first ? 1 : 0;
+    fit.gpus = kinds.of[kind].count;
     check_runnable(smallest, fit);
     if (fit.fits()) {
       fit.footprint = footprint_of(pool);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/result/costs.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "sim/iteration/iteration.hpp"
+#include "sim/scenario/pools.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -41,48 +44,80 @@ double cached_share(const ScenarioView& scenario, const SteadyState& steady, Wor
   return with > decode ? std::clamp(longer / (with - decode), 0.0, 1.0) : 0.0;
 }
 
-}  // namespace
-
-base::DollarsPerSecond rent_per_gpu(const ScenarioView& s) {
-  const auto& price = s.platform->system.price;
-  return price && prices_of(s).pay == Pay::rental ? price->per_gpu
-                                                  : base::DollarsPerSecond::from_si(kNone);
+// The GPUs of the forecast: a training has its own number of them.
+GpuKinds kinds_of(const ScenarioView& s, const ServingEstimate& e) {
+  GpuKinds kinds = gpu_kinds(s);
+  if (kinds.size == 1) {
+    kinds.of[0].count = e.gpus;
+  }
+  return kinds;
 }
 
-CostParts cost_parts(const ScenarioView& s, const ServingEstimate& e) {
-  const hardware::Prices& p = prices_of(s);
-  const double gpus = static_cast<double>(e.gpus);
+// `power` is the mean over the GPUs of all kinds. The sum of the kinds is then right.
+CostParts parts_of(const hardware::Prices& p, const Gpus& kind, Watts power) {
+  const System& system = kind.platform->system;
+  const double gpus = static_cast<double>(kind.count);
   CostParts parts;
   if (p.pay == Pay::rental) {
-    parts.rent = gpus * rent_per_gpu(s).si();
+    parts.rent = gpus * (system.price ? system.price->per_gpu.si() : kNone);
     return parts;
   }
-  const System& system = s.platform->system;
   const double purchase = gpus * (system.purchase ? system.purchase->si() : kNone);
   const Watts host = or_none(system.host_power);
   parts.capital = purchase / p.depreciation.si() / p.utilisation;
   parts.upkeep = purchase * p.upkeep / p.utilisation;
   parts.hosting = gpus * (p.hosting * (or_none(system.chip.tdp) + host)).si() / p.utilisation;
-  parts.electricity = gpus * (p.electricity * *p.pue * (e.steady.power + host)).si();
+  parts.electricity = gpus * (p.electricity * *p.pue * (power + host)).si();
+  return parts;
+}
+
+}  // namespace
+
+base::DollarsPerSecond rent(const ScenarioView& s) {
+  auto sum = base::DollarsPerSecond::from_si(prices_of(s).pay == Pay::rental ? 0.0 : kNone);
+  for (const Gpus& gpus : gpu_kinds(s)) {
+    const auto& price = gpus.platform->system.price;
+    sum = sum + static_cast<double>(gpus.count) *
+                    (price ? price->per_gpu : base::DollarsPerSecond::from_si(kNone));
+  }
+  return sum;
+}
+
+CostParts cost_parts(const ScenarioView& s, const ServingEstimate& e) {
+  CostParts parts;
+  for (const Gpus& gpus : kinds_of(s, e)) {
+    const CostParts own = parts_of(prices_of(s), gpus, e.steady.power);
+    parts.rent += own.rent;
+    parts.capital += own.capital;
+    parts.upkeep += own.upkeep;
+    parts.hosting += own.hosting;
+    parts.electricity += own.electricity;
+  }
   return parts;
 }
 
 std::string missing_price(const ScenarioView& s, const ServingEstimate& e) {
-  const System& system = s.platform->system;
-  if (prices_of(s).pay == Pay::rental) {
-    return system.price ? "" : "system.price";
+  for (const Gpus& gpus : gpu_kinds(s)) {
+    const System& system = gpus.platform->system;
+    const bool rented = prices_of(s).pay == Pay::rental;
+    const std::string_view missing = rented               ? (system.price ? "" : "price")
+                                     : !system.purchase   ? "purchase"
+                                     : !system.host_power ? "host_power"
+                                     : !system.chip.tdp   ? "chip.power.tdp"
+                                                          : "";
+    if (!missing.empty()) {
+      return fmt::format("{}.{}", gpus.key, missing);
+    }
   }
-  return !system.purchase                  ? "system.purchase"
-         : !system.host_power              ? "system.host_power"
-         : !system.chip.tdp                ? "system.chip.power.tdp"
-         : std::isnan(e.steady.power.si()) ? "the power that it draws"
-                                           : "";
+  return prices_of(s).pay != Pay::rental && std::isnan(e.steady.power.si())
+             ? "the power that it draws"
+             : "";
 }
 
 Economics economics_of(const ScenarioView& s, const ServingEstimate& e, Workspace& workspace) {
   // With the symbols of the header: prompt_share is w, share is c, of_prompts is w·D per request.
   const hardware::Prices& p = prices_of(s);
-  const System& system = s.platform->system;
+  const GpuKinds kinds = kinds_of(s, e);
   Economics r;
   r.usd_per_second = cost_parts(s, e).total();
   if (e.workflow == nullptr) {
@@ -92,7 +127,11 @@ Economics economics_of(const ScenarioView& s, const ServingEstimate& e, Workspac
     const double cached =
         agents ? e.task.prefix_hit_rate * input : static_cast<double>(t.cached_tokens);
     const double usd_per_request = r.usd_per_second / e.steady.requests_per_second * base::mega;
-    const double of_prompts = e.steady.prompt_share * usd_per_request;
+    // With two kinds of GPUs, prompts pay for the first.
+    const double prompt_share =
+        kinds.size == 1 ? e.steady.prompt_share
+                        : parts_of(p, kinds.of[0], e.steady.power).total() / r.usd_per_second;
+    const double of_prompts = prompt_share * usd_per_request;
     const bool split = cached > 0.0 && !agents && s.pools == nullptr;
     const double share = split ? cached_share(s, e.steady, workspace) : 0.0;
     r.input_usd_per_mtok = (1.0 - share) * of_prompts / (input - cached);
@@ -101,11 +140,16 @@ Economics economics_of(const ScenarioView& s, const ServingEstimate& e, Workspac
         t.output_tokens > 1 ? (usd_per_request - of_prompts) / static_cast<double>(t.output_tokens)
                             : kNone;
   }
-  const Watts host = or_none(system.host_power);
-  const double site = static_cast<double>(e.gpus) * p.pue.value_or(kNone);
-  r.reserved = site * (or_none(system.chip.tdp) + host);
-  r.co2_g_per_mtok = p.co2_g_per_j.value_or(kNone) * (site * (e.steady.power + host)).si() /
-                     e.output_rate * base::mega;
+  r.reserved = Watts{};
+  Watts drawn;
+  for (const Gpus& gpus : kinds) {
+    const System& system = gpus.platform->system;
+    const Watts host = or_none(system.host_power);
+    const double site = static_cast<double>(gpus.count) * p.pue.value_or(kNone);
+    r.reserved = r.reserved + site * (or_none(system.chip.tdp) + host);
+    drawn = drawn + site * (e.steady.power + host);
+  }
+  r.co2_g_per_mtok = p.co2_g_per_j.value_or(kNone) * drawn.si() / e.output_rate * base::mega;
   if (p.power_budget && r.reserved.si() > 0.0) {
     const double units = s.pools == nullptr && e.workflow == nullptr
                              ? static_cast<double>(s.serving->replicas)

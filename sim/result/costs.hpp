@@ -16,7 +16,8 @@
 //   Y        new input tokens per second                                                                 tok/s
 //   Z        cached input tokens per second                                                              tok/s
 //   w        prompt_share (sim/serving/uniform_closed_loop.hpp): share of the GPUs' time that prompts
-//            add to iterations; with two pools, share of the GPUs that compute prompts                   –
+//            add to iterations; with two pools, share of the GPUs that compute prompts, and of their
+//            cost if the pools are on unlike systems                                                     –
 //   c        share of a prompt's time that it would not take without the tokens in the prefix cache      –
 //
 // A request pays its input, cached and output tokens at these prices, and nothing else. Idle time is shared like busy
@@ -51,8 +52,8 @@ struct CostParts {
 };
 CostParts cost_parts(const ScenarioView& scenario, const ServingEstimate& estimate);
 
-// USD/s of a rented GPU, whatever it does. NaN if GPUs are bought.
-base::DollarsPerSecond rent_per_gpu(const ScenarioView& scenario);
+// USD/s of all GPUs of the scenario if they are rented, whatever they do. NaN if GPUs are bought.
+base::DollarsPerSecond rent(const ScenarioView& scenario);
 
 // The key that is missing for the cost. Empty if the cost is known.
 std::string missing_price(const ScenarioView& scenario, const ServingEstimate& estimate);

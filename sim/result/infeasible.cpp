@@ -101,9 +101,12 @@ std::string sentence(const Infeasible& infeasible) {
                 "them");
           },
           [](const TwoPools&) {
+            return std::string("agents on two pools have no closed form; a simulation serves them");
+          },
+          [](const NoNetwork&) {
             return std::string(
-                "two pools with arrivals, agents or speculative decoding have no closed form; a "
-                "simulation serves them");
+                "the pools are in two systems, and one of them has no scale_out that could carry "
+                "KV caches");
           },
           [](const TrainedTables&) {
             return std::string(
@@ -143,7 +146,9 @@ std::string sentence(const Infeasible& infeasible) {
 std::string reason(const Infeasible& infeasible, PoolKind pool) {
   const bool of_one_pool = std::holds_alternative<infeasible::Mapping>(infeasible) ||
                            std::holds_alternative<infeasible::Weights>(infeasible) ||
-                           std::holds_alternative<infeasible::KvCache>(infeasible);
+                           std::holds_alternative<infeasible::KvCache>(infeasible) ||
+                           std::holds_alternative<infeasible::NumberFormat>(infeasible) ||
+                           std::holds_alternative<infeasible::Load>(infeasible);
   const std::string_view which = !of_one_pool || pool == PoolKind::none ? ""
                                  : pool == PoolKind::prefill            ? "prefill: "
                                                                         : "decode: ";

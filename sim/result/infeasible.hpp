@@ -83,9 +83,13 @@ struct Load {
 struct RoutedAgents {
   static constexpr std::string_view kind = "no closed form";
 };
-// There is no closed form for two pools with arrivals, agents or speculative decoding.
+// There is no closed form for two pools with agents.
 struct TwoPools {
   static constexpr std::string_view kind = "no closed form";
+};
+// The pools are in two systems, and one of them has no NICs.
+struct NoNetwork {
+  static constexpr std::string_view kind = "no network between the pools";
 };
 struct TrainedTables {
   static constexpr std::string_view kind = "training of embedding tables is not modelled";
@@ -123,9 +127,9 @@ using Infeasible =
                  infeasible::NoDecodes, infeasible::NoVisionEncoder, infeasible::Images,
                  infeasible::DraftRanks, infeasible::NoDraftModule, infeasible::DraftMapping,
                  infeasible::Weights, infeasible::KvCache, infeasible::Load,
-                 infeasible::RoutedAgents, infeasible::TwoPools, infeasible::TrainedTables,
-                 infeasible::GlobalBatch, infeasible::Colocated, infeasible::Responses,
-                 infeasible::PackedLength, infeasible::TrainingMemory>;
+                 infeasible::RoutedAgents, infeasible::TwoPools, infeasible::NoNetwork,
+                 infeasible::TrainedTables, infeasible::GlobalBatch, infeasible::Colocated,
+                 infeasible::Responses, infeasible::PackedLength, infeasible::TrainingMemory>;
 
 // The pool of a disaggregated deployment that cannot run.
 enum class PoolKind : std::uint8_t { none, prefill, decode };

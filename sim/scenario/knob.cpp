@@ -150,7 +150,7 @@ std::string_view stack_of(const Node& document) {
 }
 
 // Without a precision of its own a model runs in the one it was published in.
-bool fill_precision(Node& document, Problems& problems) {
+bool fill_precision(Node& document, std::string_view, Problems& problems) {
   if (document.find("precision") != nullptr) {
     return true;
   }
@@ -168,25 +168,43 @@ bool fill_precision(Node& document, Problems& problems) {
 }
 
 // Without a calibration of its own a system takes the nearest to its chip and the serving stack.
-bool fill_calibration(Node& document, Problems& problems) {
-  const Node* system = document.find("system");
+bool fill_calibration(Node& document, std::string_view path, Problems& problems) {
+  const std::string above(path.substr(0, path.rfind('.')));
+  const Node* system = document.find_path(above);
   if (system == nullptr || !system->is_map() || system->find("calibration") != nullptr) {
     return true;
   }
-  if (!load_at(document, "system.chip", problems)) {
+  const std::string chip_path = below(above, "chip");
+  if (!load_at(document, chip_path, problems)) {
     return false;
   }
-  if (const Node* chip = document.find_path("system.chip"); chip != nullptr && chip->is_map()) {
+  if (const Node* chip = document.find_path(chip_path); chip != nullptr && chip->is_map()) {
     const Node nearest = hardware::nearest_calibration(*chip, stack_of(document));
-    (*document.find("system"))["calibration"] = nearest;
+    (*document.find_path(above))["calibration"] = nearest;
   }
+  return true;
+}
+
+// A knob changes the system of a pool that has none of its own: a copy of the scenario's.
+bool fill_pool_system(Node& document, std::string_view path, Problems& problems) {
+  Node* pool = document.find_path(path.substr(0, path.rfind('.')));
+  if (pool == nullptr || !pool->is_map() || pool->find("system") != nullptr) {
+    return true;
+  }
+  const Node* system = document.find("system");
+  if (system == nullptr) {
+    problems.add(pool->place, path, "name the system of this pool; the axis changes a part of it");
+    return false;
+  }
+  const Node copy = *system;
+  (*pool)["system"] = copy;
   return true;
 }
 
 // False when what is meant there cannot be had.
 bool fill(Node& document, std::string_view path, Problems& problems) {
   const ReferencePoint* point = reference_at(path);
-  return point == nullptr || point->fill == nullptr || point->fill(document, problems);
+  return point == nullptr || point->fill == nullptr || point->fill(document, path, problems);
 }
 
 // `base: id` and dotted changes become the base's document with the changes made.
@@ -266,14 +284,25 @@ std::string_view name_in(const Node& node, std::string_view part, const base::Pl
 }  // namespace
 
 const std::vector<ReferencePoint>& reference_points() {
+  constexpr std::string_view kOfPools = "the scenario's system";
+  constexpr std::string_view kNearest = "the nearest to the chip and the serving stack";
+  constexpr std::string_view kStack = "serving.stack";
+  const auto chip = hardware::chip_catalog();
+  const auto system = hardware::system_catalog();
+  const auto calibration = hardware::calibration_catalog();
   static const std::vector<ReferencePoint> points = {
-      {"system", hardware::system_catalog()},
+      {"system", system},
+      {"deployment.prefill.system", system, kOfPools, fill_pool_system, {}, true},
+      {"deployment.decode.system", system, kOfPools, fill_pool_system, {}, true},
       {"model", workloads::model_catalog()},
       {"precision", workloads::precision_catalog(), "the model's native_precision", fill_precision,
        "model"},
-      {"system.chip", hardware::chip_catalog()},
-      {"system.calibration", hardware::calibration_catalog(),
-       "the nearest to the chip and the serving stack", fill_calibration, "serving.stack"},
+      {"system.chip", chip},
+      {"deployment.prefill.system.chip", chip},
+      {"deployment.decode.system.chip", chip},
+      {"system.calibration", calibration, kNearest, fill_calibration, kStack},
+      {"deployment.prefill.system.calibration", calibration, kNearest, fill_calibration, kStack},
+      {"deployment.decode.system.calibration", calibration, kNearest, fill_calibration, kStack},
       {"serving.stack", workloads::stack_catalog()},
       {"training.trainer", workloads::trainer_catalog()},
       {"serving.speculative.measured", workloads::acceptance_catalog()},
@@ -412,7 +441,9 @@ std::vector<const base::Entry*> numbers_of(const Node& group) {
 
 void load_references(Node& document, Problems& problems) {
   for (const ReferencePoint& point : reference_points()) {
-    fill(document, point.path, problems);
+    if (!point.only_for_knobs) {
+      fill(document, point.path, problems);
+    }
     load_at(document, point.path, problems);
   }
 }

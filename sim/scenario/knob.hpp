@@ -10,6 +10,9 @@
 //
 // system.chip.tensor.* is every number of a group, to be multiplied.
 //
+// deployment.prefill.system.chip.hbm.bandwidth changes the system of one pool. A pool without one of its own gets a copy
+// of the scenario's, where the scenario is at hand.
+//
 // A part (system, chip, model, precision, calibration, stack) may be derived from another of its kind,
 // which may itself be derived:
 //
@@ -36,8 +39,9 @@ struct ReferencePoint {
   base::Catalog catalog;
   std::string_view when_absent = {};  // what is meant then; empty: the key is required
   // Where it is absent: names what is meant, by what is at the path that it follows. False when that cannot be had.
-  bool (*fill)(base::Node& document, base::Problems& problems) = nullptr;
+  bool (*fill)(base::Node& document, std::string_view path, base::Problems& problems) = nullptr;
   std::string_view follows = {};
+  bool only_for_knobs = false;  // `fill` is for a knob that goes below; else it stays absent
 };
 const std::vector<ReferencePoint>& reference_points();      // outer ones first
 const ReferencePoint* reference_at(std::string_view path);  // nullptr when there is none

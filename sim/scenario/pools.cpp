@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/scenario/pools.hpp"
 
+#include <algorithm>
+
 #include "models/footprint.hpp"
 #include "models/operators/collective.hpp"
 
@@ -26,7 +28,42 @@ double holders(const workloads::Mapping& m) {
   return static_cast<double>(m.tensor_parallel * m.context_parallel * m.pipeline_parallel);
 }
 
+const Platform* own_or_shared(const ScenarioView& s,
+                              const std::shared_ptr<const Platform> PoolPlatforms::*pool) {
+  const Platform* own = s.pool_platforms != nullptr ? (s.pool_platforms->*pool).get() : nullptr;
+  return own != nullptr ? own : s.platform;
+}
+
+bool same(const Platform* a, const Platform* b) {
+  return a == b || (a->text != 0 && a->text == b->text);
+}
+
 }  // namespace
+
+GpuKinds gpu_kinds(const ScenarioView& s) {
+  if (s.pools == nullptr) {
+    return {{{{s.platform, gpus_of(s), "system"}, {}}}, 1};
+  }
+  const Platform* prefill = own_or_shared(s, &PoolPlatforms::prefill);
+  const Platform* decode = own_or_shared(s, &PoolPlatforms::decode);
+  const auto key = [&](const Platform* platform, std::string_view own) {
+    return platform == s.platform ? std::string_view("system") : own;
+  };
+  const std::string_view first = key(prefill, "deployment.prefill.system");
+  if (same(prefill, decode)) {
+    return {{{{prefill, gpus_of(s), first}, {}}}, 1};
+  }
+  return {{{{prefill, s.pools->prefill.ranks(), first},
+            {decode, s.pools->decode.ranks(), key(decode, "deployment.decode.system")}}},
+          2};
+}
+
+bool pools_are_connected(const ScenarioView& s) {
+  const GpuKinds kinds = gpu_kinds(s);
+  return kinds.size == 1 || std::all_of(kinds.begin(), kinds.end(), [](const Gpus& gpus) {
+           return gpus.platform->system.scale_out.has_value();
+         });
+}
 
 std::int64_t gpus_of(const ScenarioView& s) {
   return s.pools != nullptr ? s.pools->ranks() : s.serving->replicas * s.mapping->ranks();
@@ -43,7 +80,10 @@ PoolScenarios::PoolScenarios(const ScenarioView& s)
   prefill_.mapping = &s.pools->prefill.mapping;
   prefill_.serving = &prefill_serving_;
   prefill_.pools = nullptr;
-  prefill_.draft = nullptr;  // prefill workers draft nothing
+  prefill_.platform = own_or_shared(s, &PoolPlatforms::prefill);
+  prefill_.draft = nullptr;
+  prefill_serving_.speculation = {};
+  decode_.platform = own_or_shared(s, &PoolPlatforms::decode);
   decode_.mapping = &s.pools->decode.mapping;
   decode_.serving = &decode_serving_;
   decode_.pools = nullptr;
@@ -57,13 +97,16 @@ Transfer kv_transfer(const ScenarioView& s, double prompt_tokens) {
                                           s.serving->stack.kv_block_tokens) +
                       models::state_bytes(*s.model, *s.precision, to);
   transfer.sent = holders(to) / holders(from) * transfer.received;
-  const models::Machine& machine = s.platform->machine;
-  const bool inside = s.pools->ranks() <= machine.scale_up_domain;
-  const double off_rail = inside ? 1.0 : machine.scale_out.off_rail;
-  const workloads::Collective send{workloads::CollectiveKind::send_receive,
-                                   (base::max(transfer.sent, transfer.received) / off_rail).si(), 2,
-                                   inside ? 1 : machine.scale_up_domain};
-  transfer.time = models::collective_cost(send, machine).time;
+  const GpuKinds kinds = gpu_kinds(s);
+  for (const Gpus& gpus : kinds) {
+    const models::Machine& machine = gpus.platform->machine;
+    const bool inside = kinds.size == 1 && s.pools->ranks() <= machine.scale_up_domain;
+    const double off_rail = inside ? 1.0 : machine.scale_out.off_rail;
+    const workloads::Collective send{workloads::CollectiveKind::send_receive,
+                                     (base::max(transfer.sent, transfer.received) / off_rail).si(),
+                                     2, inside ? 1 : machine.scale_up_domain};
+    transfer.time = base::max(transfer.time, models::collective_cost(send, machine).time);
+  }
   return transfer;
 }
 

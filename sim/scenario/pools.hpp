@@ -18,10 +18,15 @@
 //                               scale-up domain where it holds both pools, else over the rank's NICs, off
 //                               their rail
 //
+// Pools on unlike systems have no domain in common. The cache goes over the NICs of both, and the slower time counts.
+//
 // It begins when the prompt is complete and passes beside the work of other requests; a sending rank sends one
 // cache after the other, receivers' ports are taken to be free. Stacks that send layers or chunks while the
 // rest of the prompt is computed hide some of it, which is not modelled.
 #pragma once
+
+#include <array>
+#include <string_view>
 
 #include "base/units/quantity.hpp"
 #include "sim/scenario/scenario.hpp"
@@ -31,8 +36,27 @@ namespace roofcast::sim {
 // GPUs of the scenario: of every replica, or of both pools.
 std::int64_t gpus_of(const ScenarioView& scenario);
 
+// GPUs of one kind in a scenario: all of them, or those of a pool with a system of its own.
+struct Gpus {
+  const Platform* platform = nullptr;
+  std::int64_t count = 0;
+  std::string_view key;  // of the document: "system", "deployment.prefill.system", …
+};
+// One entry, or two: first those that compute prompts. Pools whose systems have the same description are in one system.
+struct GpuKinds {
+  std::array<Gpus, 2> of;
+  std::size_t size = 1;
+  const Gpus* begin() const { return of.data(); }
+  const Gpus* end() const { return of.data() + size; }
+};
+GpuKinds gpu_kinds(const ScenarioView& scenario);
+
+// Whether a cache can get from one pool to the other: they are in one system, or both have NICs.
+bool pools_are_connected(const ScenarioView& disaggregated);
+
 // The pools of a disaggregated scenario, each as an aggregated one of its own: mapping, replicas and limits. Of the
-// decode pool the schedule is mixed and waits for no prompts: what comes has none to compute.
+// decode pool the schedule is mixed and waits for no prompts: what comes has none to compute. The prefill pool drafts
+// nothing.
 class PoolScenarios {
  public:
   // What `scenario` points to outlives it.
@@ -42,6 +66,8 @@ class PoolScenarios {
 
   const ScenarioView& prefill() const { return prefill_; }
   const ScenarioView& decode() const { return decode_; }
+  // The draft model of the decode pool, which outlives this.
+  void draft_with(const DraftModel* draft) { decode_.draft = draft; }
 
  private:
   workloads::Serving prefill_serving_;

@@ -18,6 +18,9 @@
 // sim/scenario/knob.hpp.
 #pragma once
 
+#include <cstdint>
+#include <memory>
+
 #include "hardware/prices.hpp"
 #include "hardware/system.hpp"
 #include "models/machine.hpp"
@@ -36,13 +39,24 @@ namespace roofcast::sim {
 struct Platform {
   hardware::System system;
   models::Machine machine;
+  std::uint64_t text = 0;  // hash of the document that describes the system; 0: read from none
+};
+
+// The systems that pools name for themselves. Null: the scenario's.
+struct PoolPlatforms {
+  std::shared_ptr<const Platform> prefill;
+  std::shared_ptr<const Platform> decode;
+};
+
+struct Deployment : workloads::Deployment {
+  PoolPlatforms platforms;
 };
 
 struct Scenario {
   Platform platform;
   workloads::Architecture model;
   workloads::Precision precision;
-  workloads::Deployment deployment;
+  Deployment deployment;
   workloads::Serving serving;
   workloads::Traffic traffic;
   workloads::Accuracy accuracy;
@@ -69,14 +83,16 @@ struct ScenarioView {
   bool launches_ahead = false;  // the GPU never waits for the host's launches (launch_floor)
   const DraftModel* draft =
       nullptr;  // that serving.speculative runs, once it is derived (sim/iteration/draft_model.hpp)
+  const PoolPlatforms* pool_platforms = nullptr;  // with pools; null: all on `platform`
 
   // A section as it was read.
   void set(const Platform& section) { platform = &section; }
   void set(const workloads::Architecture& section) { model = &section; }
   void set(const workloads::Precision& section) { precision = &section; }
-  void set(const workloads::Deployment& section) {
+  void set(const Deployment& section) {
     mapping = &section.mapping;
     pools = section.pools ? &*section.pools : nullptr;
+    pool_platforms = &section.platforms;
   }
   void set(const workloads::Serving& section) { serving = &section; }
   void set(const workloads::Traffic& section) { traffic = &section; }

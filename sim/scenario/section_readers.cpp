@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/document/fields.hpp"
+#include "base/fnv.hpp"
 #include "sim/scenario/knob.hpp"
 
 namespace roofcast::sim {
@@ -30,6 +31,24 @@ T read_section(const Node& document, std::string_view section, Problems& problem
   return value;
 }
 
+std::shared_ptr<const Platform> read_pool_platform(const Node& document, std::string_view path,
+                                                   Problems& problems) {
+  const Node* node = document.find_path(path);
+  if (node == nullptr || node->is_null()) {
+    return nullptr;
+  }
+  const std::size_t before = problems.size();
+  auto platform = std::make_shared<Platform>();
+  base::Fields fields(*node, std::string(path), problems);
+  read(fields, platform->system);
+  fields.end();
+  if (problems.size() == before) {
+    platform->machine = models::machine_of(platform->system);
+    platform->text = base::fnv(base::kFnvStart, base::to_yaml(*node));
+  }
+  return platform;
+}
+
 // What trains serves nobody but its own rollouts.
 bool need_not_serve(const Node& document, std::string_view section) {
   return document.find("training") != nullptr && document.find(section) == nullptr &&
@@ -42,8 +61,10 @@ Platform read_platform(const Node& document, Problems& problems) {
   const std::size_t before = problems.size();
   Platform platform;
   platform.system = read_section<hardware::System>(document, "system", problems);
-  if (problems.size() == before) {
+  const Node* node = document.find("system");
+  if (problems.size() == before && node != nullptr) {
     platform.machine = models::machine_of(platform.system);
+    platform.text = base::fnv(base::kFnvStart, base::to_yaml(*node));
   }
   return platform;
 }
@@ -60,8 +81,15 @@ workloads::Precision read_precision(const Node& document, Problems& problems) {
   return read_section<workloads::Precision>(document, "precision", problems);
 }
 
-workloads::Deployment read_deployment(const Node& document, Problems& problems) {
-  return read_section<workloads::Deployment>(document, "deployment", problems);
+Deployment read_deployment(const Node& document, Problems& problems) {
+  Deployment deployment;
+  static_cast<workloads::Deployment&>(deployment) =
+      read_section<workloads::Deployment>(document, "deployment", problems);
+  if (deployment.pools) {
+    deployment.platforms = {read_pool_platform(document, "deployment.prefill.system", problems),
+                            read_pool_platform(document, "deployment.decode.system", problems)};
+  }
+  return deployment;
 }
 
 workloads::Serving read_replicas(const Node& document, Problems& problems) {

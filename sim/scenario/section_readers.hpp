@@ -14,7 +14,7 @@ namespace roofcast::sim {
 Platform read_platform(const base::Node& document, base::Problems& problems);
 workloads::Architecture read_model(const base::Node& document, base::Problems& problems);
 workloads::Precision read_precision(const base::Node& document, base::Problems& problems);
-workloads::Deployment read_deployment(const base::Node& document, base::Problems& problems);
+Deployment read_deployment(const base::Node& document, base::Problems& problems);
 workloads::Serving read_replicas(const base::Node& document, base::Problems& problems);
 // Of one pool; blocks in host memory, which only a simulation can have, are a problem.
 workloads::Serving read_serving(const base::Node& document, base::Problems& problems);

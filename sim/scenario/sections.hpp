@@ -29,7 +29,7 @@ inline constexpr std::tuple kSections{
     Section<Platform>{"system", read_platform, &Scenario::platform},
     Section<workloads::Architecture>{"model", read_model, &Scenario::model},
     Section<workloads::Precision>{"precision", read_precision, &Scenario::precision},
-    Section<workloads::Deployment>{"deployment", read_deployment, &Scenario::deployment},
+    Section<Deployment>{"deployment", read_deployment, &Scenario::deployment},
     Section<workloads::Serving>{"serving", read_serving, &Scenario::serving, {"training", "rl"}},
     Section<workloads::Traffic>{"traffic", read_traffic, &Scenario::traffic, {"training", "rl"}},
     Section<workloads::Accuracy>{"accuracy", read_accuracy, &Scenario::accuracy},

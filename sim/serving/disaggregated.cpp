@@ -5,11 +5,17 @@
 #include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <memory>
 #include <utility>
 
+#include "base/queueing/open_queue.hpp"
+#include "sim/iteration/draft_model.hpp"
 #include "sim/result/feasibility.hpp"
 #include "sim/scenario/pools.hpp"
-#include "sim/serving/prompt_chunks.hpp"
+#include "sim/serving/decode_pool.hpp"
+#include "sim/serving/front_end_load.hpp"
+#include "sim/serving/prefill_pool.hpp"
+#include "sim/serving/latency_mixture.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -18,190 +24,166 @@ using base::Seconds;
 
 constexpr int kBisections = 30;
 constexpr double kTolerance = 1e-4;
-constexpr double kMostBusy = 0.98;  // of formulas of waiting; beyond it Little's law decides
+constexpr double kMostBusy = 0.98;  // of a station of a closed loop that is not the bound
 
 double count(std::int64_t n) { return static_cast<double>(n); }
+double square(double x) { return x * x; }
 
-// The prefill pool.
-//
-//   name            symbol of the header              name       meaning
-//   alpha_          α                                 alone      an iteration with one prompt on one rank
-//   fixed_          τ₀ = τ(1) − α                     full       an iteration with K prompts
-//   most_           K                                 service_   s, a prompt that does not wait
-//   arriving        λ'                                used       ρ
-//   busy            λ'α                               shared     Sakasegawa's factor
-//   first, second   φ₀, φ₁                            all        s, wait in the batch queue and service
-class PrefillPool {
- public:
-  PrefillPool(const ScenarioView& s, Workspace& workspace)
-      : s_(s),
-        workspace_(workspace),
-        plan_(plan_of(s, 0)),
-        replicas_(count(s.serving->replicas)),
-        groups_(s.mapping->data_parallel) {
-    whole_ = std::min(plan_.whole, count(s.serving->limits.max_sequences));
-    const IterationCost alone = cost(1, 1);
-    service_ = alone.latency + (plan_.iterations - 1.0) * alone.period;
-    most_ = whole_ * count(groups_);
-    const Seconds full = cost(static_cast<std::int64_t>(whole_), groups_).period;
-    alpha_ = (plan_.iterations * full / most_).si();
-    fixed_ = std::max(0.0, (plan_.iterations * alone.period).si() - alpha_);
-    alpha_ = most_ > 1.0 ? alpha_ : (plan_.iterations * alone.period).si();
+// A part of TTFT that requests wait for.
+struct Wait {
+  Seconds mean;
+  double variance = 0;     // s²
+  double probability = 1;  // that a request waits
+  void add(Seconds more, double more_variance) {
+    mean += more;
+    variance += more_variance;
   }
-
-  double capacity() const { return replicas_ / alpha_; }  // requests per second
-
-  // From the queue to the first token, at `rate` requests per second. An arrival finds a share `others` of the clients.
-  Seconds time(double rate, double others) const {
-    const double arriving = std::min(others * rate / replicas_, kMostBusy / alpha_);
-    const double busy = arriving * alpha_;
-    double all = alpha_ + fixed_;
-    if (most_ > 1.0) {
-      const double first =
-          0.5 * (alpha_ + fixed_) / (1.0 - busy) *
-          (1.0 + 2.0 * arriving * fixed_ + (1.0 - arriving * fixed_) / (1.0 + busy));
-      const double second =
-          1.5 * fixed_ / (1.0 - busy) + 0.5 * alpha_ * (busy + 2.0) / (1.0 - busy * busy);
-      all = std::min(first, second);
-    } else {
-      all += 0.5 * alpha_ * busy / (1.0 - busy);
-    }
-    const double used = std::min(kMostBusy, arriving * (alpha_ + fixed_));
-    const double shared = std::pow(used, std::sqrt(2.0 * (replicas_ + 1.0)) - 2.0) / replicas_;
-    return service_ + std::max(0.0, all - alpha_ - fixed_) * shared * base::second;
-  }
-  Seconds service() const { return service_; }
-
-  // The typical batch at this rate. In a cycle of length τ, each·τ prompts arrive and are served together:
-  // τ = τ₀ + α·each·τ, so together = each·τ₀ / (1 − each·α).
-  workloads::Batch iteration(double rate) const {
-    const double each = rate / replicas_;
-    const double together =
-        std::clamp(each * fixed_ / std::max(1e-3, 1.0 - each * alpha_), 1.0, most_);
-    const auto groups = std::clamp<std::int64_t>(std::llround(together), 1, groups_);
-    return batch(std::clamp<std::int64_t>(std::llround(together / count(groups)), 1,
-                                          static_cast<std::int64_t>(whole_)),
-                 groups);
-  }
-
-  double iterations() const { return plan_.iterations; }
-
- private:
-  workloads::Batch batch(std::int64_t prompts, std::int64_t groups) const {
-    workloads::Batch batch;
-    batch.prefill_sequences = prompts;
-    batch.prefill_tokens = plan_.chunk;
-    batch.cached_tokens = plan_.cached;
-    batch.groups = groups;
-    return batch;
-  }
-  IterationCost cost(std::int64_t prompts, std::int64_t groups) const {
-    return iteration_cost(s_, batch(prompts, groups), workspace_);
-  }
-
-  const ScenarioView& s_;
-  Workspace& workspace_;
-  PromptPlan plan_;
-  double replicas_;
-  std::int64_t groups_;
-  double whole_ = 1.0;  // prompts of one iteration of a rank, at most
-  double most_ = 1.0;   // K, prompts of one iteration of a replica, at most
-  Seconds service_;     // time of a prompt that does not wait
-  double alpha_ = 0.0;  // s, α
-  double fixed_ = 0.0;  // s, τ₀
 };
 
-// The decode pool. b and t(b) are as in the header.
-class DecodePool {
- public:
-  DecodePool(const ScenarioView& s, double slots, Workspace& workspace)
-      : s_(s),
-        workspace_(workspace),
-        iterations_(count(s.traffic->output_tokens - 1)),
-        stages_(count(s.mapping->pipeline_parallel)),
-        groups_(s.mapping->data_parallel),
-        ranks_(count(s.serving->replicas * s.mapping->data_parallel)) {
-    const workloads::SchedulerLimits& limits = s.serving->limits;
-    most_ = std::min({count(s.traffic->concurrency) / ranks_, slots, count(limits.max_sequences),
-                      count(limits.max_tokens_per_iteration)});
-  }
-
-  double most() const { return most_; }  // the largest b: sequences of a rank
-  double ranks() const { return ranks_; }
-  double iterations() const { return iterations_; }
-
-  // Time between tokens with b sequences on a rank. Keeps the cost of the last batch.
-  Seconds tpot(double b) {
-    // If a replica has fewer sequences than ranks, some ranks are idle.
-    const double replica = b * count(groups_);
-    workloads::Batch batch;
-    batch.groups = std::clamp<std::int64_t>(std::llround(replica), 1, groups_);
-    const double each = replica / count(batch.groups);
-    batch.decode_sequences = std::max<std::int64_t>(1, std::llround(each / stages_));
-    batch.context = s_.traffic->input_tokens + s_.traffic->output_tokens / 2;
-    if (!(batch == batch_)) {
-      batch_ = batch;
-      cost_ = iteration_cost(s_, batch, workspace_);
-    }
-    return base::max(cost_.latency, std::min(std::max(each, 1.0), stages_) * cost_.period);
-  }
-  // Requests per second that b sequences on every rank complete.
-  double rate(double b) { return b * ranks_ / (iterations_ * tpot(b)).si(); }
-
-  // Probability that a request finds sequences on its replica: their number is taken as Poisson, with mean b·g·others.
-  double busy(double b, double others) const { return -std::expm1(-b * count(groups_) * others); }
-  const IterationCost& cost() const { return cost_; }
-  const workloads::Batch& batch() const { return batch_; }
-
- private:
-  const ScenarioView& s_;
-  Workspace& workspace_;
-  double iterations_;  // O − 1, iterations of a request
-  double stages_;
-  std::int64_t groups_;
-  double ranks_;  // attention-DP ranks of the pool
-  double most_ = 0.0;
-  workloads::Batch batch_;
-  IterationCost cost_;
-};
+// A wait that happens with a probability and is then exponential.
+Wait exponential(Seconds mean, double probability) {
+  return {mean, probability > 0.0 ? square(mean.si()) * (2.0 / probability - 1.0) : 0.0};
+}
 
 class Solver {
  public:
-  Solver(const ScenarioView& s, const PoolScenarios& pools, double slots, Workspace& workspace)
+  Solver(const ScenarioView& s, const PoolScenarios& pools, base::Bytes cache, Workspace& workspace)
       : s_(s),
         workspace_(workspace),
         pools_(pools),
         prefill_(pools.prefill(), workspace),
-        decode_(pools.decode(), slots, workspace),
-        clients_(count(s.traffic->concurrency)),
-        others_((clients_ - 1.0) / clients_),
-        request_(workloads::request_time(s.serving->stack, s.traffic->input_tokens)),
-        transfer_(kv_transfer(s, count(s.traffic->input_tokens)).time),
-        ports_(count(s.pools->prefill.replicas * s.pools->prefill.mapping.data_parallel)) {}
-
-  SteadyState solve() {
-    const double most = std::min(prefill_.capacity(), ports_ / transfer_.si());
-    if (decode_.iterations() == 0.0) {
-      const double rate = root(0.0, prefill_.capacity(), [&](double r) {
-        return r * (request_ + prefill_.time(r, others_)).si();
-      });
-      return result(rate, 0.0, prefill_.capacity());
+        decode_(pools.decode(), cache, workspace),
+        decodes_(decode_.iterations() > 0.0),
+        random_(s.traffic->arrivals || squared_variation(s.traffic->input) > 0.0 ||
+                squared_variation(s.traffic->output) > 0.0),
+        ports_(count(s.pools->prefill.replicas * s.pools->prefill.mapping.data_parallel)) {
+    const workloads::Stack& stack = s.serving->stack;
+    double squares = 0.0;
+    double own_squares = 0.0;
+    double intake_squares = 0.0;
+    least_ = Seconds::infinity();
+    for (const PromptClass& prompt : prefill_.classes()) {
+      const Seconds intake = workloads::intake_time(stack, prompt.tokens);
+      const Seconds sent = decodes_ ? kv_transfer(s, prompt.tokens).time : Seconds{};
+      const Seconds own = stack.request_overhead + intake + prompt.service + sent;
+      intake_ += prompt.weight * intake;
+      intake_squares += prompt.weight * square(intake.si());
+      transfer_ += prompt.weight * sent;
+      squares += prompt.weight * square(sent.si());
+      own_ += prompt.weight * own;
+      own_squares += prompt.weight * square(own.si());
+      least_ = base::min(least_, own);
     }
-    const double b = root(0.0, decode_.most(), [&](double guess) {
-      const double rate = decode_.rate(guess);
-      return rate >= most ? std::numeric_limits<double>::infinity()
-                          : rate * outside(rate, guess).si() + guess * decode_.ranks();
-    });
-    return result(std::min(decode_.rate(b), most), b, most);
+    own_variance_ = std::max(0.0, own_squares - square(own_.si()));
+    intake_square_ = intake_squares;
+    transfer_scv_ = decodes_ ? std::max(0.0, squares / square(transfer_.si()) - 1.0) : 0.0;
+    message_ = stack.message_overhead / count(s.serving->policy.stream_interval);
+    const double front = 1.0 / (intake_ + count(s.traffic->output_tokens) * message_).si();
+    most_ = std::min({prefill_.capacity(), decodes_ ? ports_ / transfer_.si() : kNoBound,
+                      std::isfinite(front) ? front : kNoBound});
   }
 
+  SteadyState open() {
+    SteadyState r;
+    const double rate = workloads::mean_rate(*s_.traffic->arrivals).si();
+    const double full = decodes_ ? decode_.rate(decode_.places()) : kNoBound;
+    r.saturation = std::min(most_, full);
+    r.utilisation = rate / r.saturation;
+    full_ = full < most_                          ? PoolKind::decode
+            : most_ < prefill_.capacity() * 0.999 ? PoolKind::none
+                                                  : PoolKind::prefill;
+    if (r.utilisation >= 1.0) {
+      return r;
+    }
+    const workloads::Burstiness bursts = workloads::burstiness(*s_.traffic->arrivals);
+    DecodePool::Load load;
+    if (decodes_) {
+      const Seconds stay = decode_.iterations() * decode_.interval(1.0);
+      load = decode_.load(rate, bursts.dispersion(stay));
+    }
+    first_ = prefill_wait(prefill_.of_random(rate));
+    const double spread = bursts.dispersion(base::max(first_.mean, prefill_.service()));
+    first_.mean = std::max(0.0, 0.5 * (1.0 + spread)) * first_.mean;
+    first_.variance *= square(0.5 * (1.0 + spread));
+    send_ = port_wait(rate);
+    join_ = join(load.busy, load.interval);
+    slot_ = exponential(load.wait, load.waits);
+    const FrontEndLoad front = front_end(rate, load.running);
+    front_ = exponential(Seconds::from_si(front.wait()), front.load());
+    shown_ = shown(front);
+    report(rate, load.running, load.interval, load.interval_variance, r);
+    r.throughput_limit = Limit::arrivals;
+    return r;
+  }
+
+  SteadyState closed() {
+    clients_ = count(s_.traffic->concurrency);
+    others_ = (clients_ - 1.0) / clients_;
+    double present = 0.0;
+    double rate = 0.0;
+    if (decodes_) {
+      const double high = std::min(clients_, decode_.places());
+      present = root(high, [&](double guess) {
+        const double completed = rate_at(guess);
+        return completed >= most_ ? kNoBound : completed * outside(completed, guess).si() + guess;
+      });
+      rate = std::min(rate_at(present), most_);
+    } else {
+      rate = root(most_, [&](double guess) { return guess * outside(guess, 0.0).si(); });
+    }
+    const Seconds interval = decodes_ ? interval_at(present) : Seconds{};
+    const Seconds cycle = clients_ / rate * base::second;
+    // Clients that are in no other place wait for the pool that is full.
+    const Seconds left =
+        base::max(Seconds{}, cycle - outside(rate, present) - decode_.iterations() * interval);
+    SteadyState r;
+    const bool bound = rate > kMostBusy * most_;
+    const bool slots = decodes_ && !bound && present >= decode_.places() * (1.0 - kTolerance) &&
+                       left > 0.01 * cycle;
+    // Each of those before it leaves after 1/rate, more or less.
+    const double gaps = random_ ? left.si() / rate : 0.0;
+    (slots ? slot_ : first_).add(left, gaps);
+    first_.probability = bound ? 1.0 : first_.probability;
+    if (random_) {
+      // The number of clients elsewhere is Poisson, at most, and the others are in the queue. A pool that is always busy
+      // sends them on at regular times, which halves the variance (exactly so for exponential answers: D/M/∞).
+      const double queued = std::min(clients_, rate * first_.mean.si());
+      first_.variance =
+          std::min(first_.variance, (0.5 * (clients_ - queued) + queued * prefill_.spread()) /
+                                        square(prefill_.capacity()));
+    }
+    double variance = 0.0;
+    if (random_ && decodes_ && !slots) {
+      const double share = std::min(1.0, present / clients_);
+      const double deviation = std::sqrt(clients_ * share * (1.0 - share));
+      const Seconds reach =
+          decode_.interval(present + deviation) - decode_.interval(present - deviation);
+      variance = square(0.5 * reach.si());
+    }
+    report(rate, present, interval, variance, r);
+    r.throughput_limit = slots                                  ? Limit::slots
+                         : bound && most_ < prefill_.capacity() ? bound_of_most()
+                         : bound                                ? r.ttft_limit
+                                                                : r.tpot_limit;
+    if (bound && most_ >= prefill_.capacity()) {
+      r.throughput_limit =
+          iteration_cost(pools_.prefill(), r.prefill_iteration, workspace_).limit();
+    }
+    return r;
+  }
+
+  PoolKind full() const { return full_; }
+
  private:
-  // The largest x in the range for which Little's law asks for at most the clients. `clients_of` rises with x.
+  static constexpr double kNoBound = std::numeric_limits<double>::infinity();
+
+  // The largest x up to `high` for which Little's law asks for at most the clients. `clients_of` rises with x.
   template <class Clients>
-  double root(double low, double high, Clients clients_of) const {
+  double root(double high, Clients clients_of) const {
     if (clients_of(high) <= clients_) {
       return high;
     }
+    double low = 0.0;
     for (int i = 0; i < kBisections && high - low > kTolerance * high; ++i) {
       const double middle = 0.5 * (low + high);
       (clients_of(middle) > clients_ ? high : low) = middle;
@@ -209,73 +191,176 @@ class Solver {
     return 0.5 * (low + high);
   }
 
-  Seconds sending(double rate) const {
-    const double busy = std::min(kMostBusy, others_ * rate * transfer_.si() / ports_);
-    return transfer_ + 0.5 * busy / (1.0 - busy) * transfer_;
-  }
-  Seconds joining(double b) { return 0.5 * decode_.busy(b, others_) * decode_.tpot(b); }
-  // The part of a client's cycle outside the decodes.
-  Seconds outside(double rate, double b) {
-    return request_ + prefill_.time(rate, others_) + sending(rate) + joining(b);
+  // A sequence of a closed loop decodes beside those of the other clients.
+  Seconds interval_at(double present) { return decode_.interval(1.0 + others_ * present); }
+  double rate_at(double present) {
+    return present / (decode_.iterations() * interval_at(present).si());
   }
 
-  // The steady state. `most` is the rate that the prefill pool and the transfers bound.
-  //
-  //   cycle   s, from one request of a client to the next          left    s, of the cycle, by no formula
-  //   first   s, from the prefill queue to the first token         slot    s, wait for a place on a decode rank
-  //   wait    s, the part of `first` before the prompt's service   typical s, median of that wait
-  SteadyState result(double rate, double b, double most) {
-    const bool decodes = decode_.iterations() > 0.0;
-    SteadyState r;
-    r.tpot = decodes ? decode_.tpot(b) : Seconds{};
-    const Seconds decoding = decode_.iterations() * r.tpot;
-    const Seconds cycle = clients_ / rate * base::second;
-    const Seconds send = decodes ? sending(rate) : Seconds{};
-    const Seconds join = decodes ? joining(b) : Seconds{};
-    Seconds first = prefill_.time(rate, others_);
-    // Clients that are in no other place wait for the pool that is full.
-    const Seconds left = base::max(Seconds{}, cycle - request_ - first - send - join - decoding);
-    const bool prefill_full = rate > kMostBusy * most;
-    const bool slots_full =
-        decodes && !prefill_full && b >= decode_.most() * (1.0 - kTolerance) && left > 0.01 * cycle;
-    first += prefill_full ? left : Seconds{};
-    const Seconds slot = slots_full ? left : Seconds{};
-    r.ttft_mean = request_ + first + send + slot + join;
-    const Seconds wait = first - prefill_.service();
-    const double busy = std::min(1.0, others_ * rate / prefill_.capacity());
-    const bool often = busy > 0.5 && !prefill_full;
-    const Seconds typical = often ? wait / busy * std::log(2.0 * busy) : Seconds{};
-    r.ttft_p50 = prefill_full ? r.ttft_mean : r.ttft_mean - wait + typical;
-    r.end_to_end = r.ttft_mean + decoding;
+  // The part of a client's cycle outside the decodes. Sets the waits. Clients with equal requests come at equal
+  // intervals: their cycles are equally long.
+  Seconds outside(double rate, double present) {
+    first_ = send_ = front_ = {};
+    const FrontEndLoad front = front_end(rate, present);
+    const double met = std::min(others_ * rate, kMostBusy * prefill_.capacity());
+    first_ = prefill_wait(random_ ? prefill_.of_random(met) : prefill_.of_regular(met));
+    send_ = port_wait(0.0);
+    if (random_) {
+      send_ = port_wait(std::min(others_ * rate, kMostBusy * ports_ / transfer_.si()));
+      front_ = exponential(Seconds::from_si(front.wait_after_messages()), front.load());
+    }
+    join_ = decodes_ ? join(decode_.busy(others_ * present), interval_at(present)) : Wait{};
+    slot_ = {};
+    shown_ = shown(front);
+    return own_ + first_.mean + send_.mean + front_.mean + join_.mean + shown_;
+  }
+
+  Wait prefill_wait(const PrefillPool::Wait& wait) {
+    together_ = wait.together;
+    return {wait.mean, std::max(0.0, wait.square - square(wait.mean.si())), wait.waits};
+  }
+
+  // The caches of prompts that were computed together on a rank are sent one after the other. Prompts leave a replica
+  // one service apart, so others queue only if a transfer takes longer. `met`: 1/s, arrivals at random times.
+  Wait port_wait(double met) const {
+    if (!decodes_) {
+      return {};
+    }
+    const double groups = count(s_.pools->prefill.mapping.data_parallel);
+    const double behind = 0.5 * (std::max(1.0, together_ / groups) - 1.0);
+    const double longer = std::min(1.0, transfer_ / prefill_.service());
+    const Seconds queue =
+        longer *
+        base::queueing::mg1(base::Hertz::from_si(met / ports_), transfer_, transfer_scv_).wait;
+    Wait wait = exponential(queue, std::min(1.0, met / ports_ * transfer_.si()));
+    wait.add(behind * transfer_, square(behind * transfer_.si()) / 3.0);
+    return wait;
+  }
+
+  // A request starts with the next iteration, or when the scheduler looks for requests.
+  Wait join(double busy, Seconds interval) const {
+    const Seconds gap = count(pools_.decode().serving->policy.receive_iterations) * interval;
+    const Seconds mean = 0.5 * busy * gap;
+    return {mean, busy * square(gap.si()) / 3.0 - square(mean.si())};
+  }
+
+  FrontEndLoad front_end(double rate, double present) const {
+    return {.rate = rate,
+            .intake = intake_.si(),
+            .intake_square = intake_square_,
+            .messages = rate * (count(s_.traffic->output_tokens) * message_).si(),
+            .burst = present / count(s_.pools->decode.replicas) *
+                     s_.serving->speculation.tokens_per_iteration() * message_.si()};
+  }
+  // From the first decode to the message that the client sees, behind those of the iteration before.
+  Seconds shown(const FrontEndLoad& front) const {
+    return decodes_ ? Seconds::from_si(front.delay(front.burst + message_.si())) : Seconds{};
+  }
+  Limit bound_of_most() const {
+    return decodes_ && most_ >= 0.999 * ports_ / transfer_.si() ? Limit::network : Limit::host;
+  }
+
+  void report(double rate, double present, Seconds interval, double interval_variance,
+              SteadyState& r) {
+    const Seconds decoding = decode_.iterations() * interval;
     r.requests_per_second = rate;
-    r.decode_batch = b;
-    r.running = b;
-    r.decode_iteration = decode_.batch();
-    r.prefill_iteration = prefill_.iteration(rate);
-    const IterationCost iteration =
-        iteration_cost(pools_.prefill(), r.prefill_iteration, workspace_);
-    r.prefill_clock = iteration.clock;
-    r.decode_clock = decodes ? decode_.cost().clock : iteration.clock;
-    r.power = power(rate, b, iteration, r.prefill_iteration);
+    r.ttft_mean = own_ + first_.mean + send_.mean + front_.mean + join_.mean + slot_.mean + shown_;
+    const LatencyMixture ttft = ttft_times(r.ttft_mean);
+    r.ttft_p50 = ttft.quantile(0.5);
+    r.ttft_tail = ttft.tail();
+    r.end_to_end = r.ttft_mean + decoding;
+    r.decode_batch = r.running = present / decode_.ranks();
+    r.prefill_iteration = prefill_.iteration(together_);
+    const IterationCost prompts = iteration_cost(pools_.prefill(), r.prefill_iteration, workspace_);
+    r.prefill_clock = r.decode_clock = prompts.clock;
+    const models::Spread of_prompts =
+        prompts.spread(pools_.prefill().platform->machine.uncertainty);
+    IterationCost decode;
+    if (decodes_) {
+      r.decode_iteration = decode_.iteration(present);
+      decode = iteration_cost(pools_.decode(), r.decode_iteration, workspace_);
+      r.decode_clock = decode.clock;
+      r.tpot_spread = decode.spread(pools_.decode().platform->machine.uncertainty);
+    }
+    const LatencyMixture tpot = report_tpot(interval, interval_variance, r);
+    r.attainment = attainment(ttft, tpot, r);
+    r.power = power(rate, prompts, decode, r);
     r.prompt_share = count(s_.pools->prefill.ranks()) / count(s_.pools->ranks());
-    const models::Uncertainty& u = s_.platform->machine.uncertainty;
-    r.tpot_spread = decodes ? decode_.cost().spread(u) : models::Spread{};
-    const models::Spread prompts = iteration.spread(u);
-    const double served = first / r.ttft_mean;
-    const double queued = slot / r.ttft_mean;
-    r.ttft_spread = {served * prompts.below + queued * r.tpot_spread.below,
-                     served * prompts.above + queued * r.tpot_spread.above};
-    r.ttft_limit = longest({{wait, Limit::waiting},
-                            {prefill_.service(), iteration.limit()},
-                            {slot, Limit::slots},
-                            {send, Limit::network},
-                            {request_, Limit::host}});
-    r.tpot_limit = decodes ? decode_.cost().limit() : iteration.limit();
-    r.throughput_limit = slots_full                                   ? Limit::slots
-                         : prefill_full && most < prefill_.capacity() ? Limit::network
-                         : prefill_full                               ? iteration.limit()
-                                                                      : r.tpot_limit;
-    return r;
+    const double served = (prefill_.service() + first_.mean) / r.ttft_mean;
+    const double queued = slot_.mean / r.ttft_mean;
+    r.ttft_spread = {served * of_prompts.below + queued * r.tpot_spread.below,
+                     served * of_prompts.above + queued * r.tpot_spread.above};
+    r.ttft_limit = longest({{first_.mean, Limit::waiting},
+                            {prefill_.service(), prompts.limit()},
+                            {slot_.mean, Limit::slots},
+                            {transfer_ + send_.mean, Limit::network},
+                            {own_ - prefill_.service() - transfer_ + front_.mean, Limit::host}});
+    r.tpot_limit = decodes_ ? decode.limit() : prompts.limit();
+  }
+
+  // TTFT of requests that wait for a prefill replica, and of those that do not.
+  LatencyMixture ttft_times(Seconds mean) const {
+    const double others =
+        own_variance_ + send_.variance + front_.variance + join_.variance + slot_.variance;
+    const double p = std::clamp(first_.probability, 0.0, 1.0);
+    LatencyMixture ttft;
+    if (p < 1e-6 || first_.mean.si() <= 0.0) {
+      ttft.add(1.0, mean.si(), others, least_.si());
+      return ttft;
+    }
+    // E[W²] is p times that of the requests that wait.
+    const Seconds wait = first_.mean / p;
+    const double variance = (first_.variance + square(first_.mean.si())) / p - square(wait.si());
+    const Seconds without = mean - first_.mean;
+    ttft.add(1.0 - p, without.si(), others, least_.si());
+    ttft.add(p, (without + wait).si(), others + std::max(0.0, variance), least_.si());
+    return ttft;
+  }
+
+  // The number of accepted drafts varies too: an answer takes n/E[X] iterations, give or take Var X/E[X]² of one.
+  LatencyMixture report_tpot(Seconds interval, double interval_variance, SteadyState& r) {
+    LatencyMixture tpot;
+    if (!decodes_) {
+      return tpot;
+    }
+    const workloads::Speculation& speculation = s_.serving->speculation;
+    const double a_token = decode_.iterations() / count(s_.traffic->output_tokens - 1);
+    r.tokens_per_iteration = speculation.tokens_per_iteration();
+    r.tpot = a_token * interval;
+    const double accepted = speculation.squared_variation() / decode_.iterations();
+    const double variance =
+        decode_.averaged() * interval_variance + accepted * square(interval.si());
+    tpot.add(1.0, r.tpot.si(), square(a_token) * variance,
+             (a_token * base::min(interval, decode_.interval(1.0))).si());
+    r.tpot_tail = tpot.tail();
+    return tpot;
+  }
+
+  // Share of the requests that meet every objective of their class. TTFT and TPOT are taken as independent. NaN without
+  // objectives.
+  double attainment(const LatencyMixture& ttft, const LatencyMixture& tpot,
+                    const SteadyState& r) const {
+    if (!any_objective(s_.traffic->classes)) {
+      return std::numeric_limits<double>::quiet_NaN();
+    }
+    double sum = 0.0;
+    for (const workloads::RequestClass& each : s_.traffic->classes) {
+      const workloads::Objectives& o = each.objectives;
+      double share = o.ttft ? ttft.share_within(o.ttft->si()) : 1.0;
+      share *= o.tpot && decodes_ ? tpot.share_within(o.tpot->si()) : 1.0;
+      if (o.end_to_end) {
+        const double answers = count(s_.traffic->output_tokens - 1);
+        const double scv = squared_variation(s_.traffic->output);
+        LatencyMixture all;
+        all.add(1.0, r.end_to_end.si(),
+                ttft.variance() + (decodes_ ? square(answers) * tpot.variance() : 0.0) +
+                    scv * square((r.end_to_end - r.ttft_mean).si()),
+                least_.si());
+        share = std::min(share, all.share_within(o.end_to_end->si()));
+      }
+      sum += each.share * share;
+    }
+    return sum;
   }
 
   static Limit longest(std::initializer_list<std::pair<Seconds, Limit>> parts) {
@@ -284,25 +369,24 @@ class Solver {
         ->second;
   }
 
-  // Mean power of one GPU.
-  base::Watts power(double rate, double b, const IterationCost& iteration,
-                    const workloads::Batch& prompts) {
-    const models::PowerRates& rates = s_.platform->machine.power;
-    const auto mean = [&](const workloads::Pool& pool, double iterations,
-                          const IterationCost& cost) {
-      const double stages = count(pool.mapping.pipeline_parallel);
+  // Mean power of one GPU of both pools.
+  base::Watts power(double rate, const IterationCost& prompts, const IterationCost& decode,
+                    const SteadyState& r) const {
+    const auto mean = [&](const ScenarioView& pool, double iterations, const IterationCost& cost) {
+      const models::PowerRates& rates = pool.platform->machine.power;
+      const double stages = count(pool.mapping->pipeline_parallel);
       const base::Watts watts =
           rates.idle + iterations / stages * cost.energy_above_idle / base::second;
-      return count(pool.ranks()) / count(s_.pools->ranks()) *
+      return count(pool.serving->replicas * pool.mapping->ranks()) / count(s_.pools->ranks()) *
              (watts > rates.limit ? rates.limit : watts);
     };
     const double prompt_iterations =
-        rate / ports_ * prefill_.iterations() / count(prompts.prefill_sequences);
-    const double batch = count(std::max<std::int64_t>(1, decode_.batch().decode_sequences));
-    const double decode_iterations =
-        b > 0.0 ? rate / decode_.ranks() * decode_.iterations() / batch : 0.0;
-    return mean(s_.pools->prefill, prompt_iterations, iteration) +
-           mean(s_.pools->decode, decode_iterations, decode_.cost());
+        rate / ports_ * prefill_.iterations() / count(r.prefill_iteration.prefill_sequences);
+    const double decode_iterations = decodes_ ? rate / decode_.ranks() * decode_.iterations() /
+                                                    count(r.decode_iteration.decode_sequences)
+                                              : 0.0;
+    return mean(pools_.prefill(), prompt_iterations, prompts) +
+           mean(pools_.decode(), decode_iterations, decode);
   }
 
   const ScenarioView& s_;
@@ -310,57 +394,102 @@ class Solver {
   const PoolScenarios& pools_;
   PrefillPool prefill_;
   DecodePool decode_;
-  double clients_;
-  double others_;     // (N−1)/N
-  Seconds request_;   // R, before the scheduler has the request
-  Seconds transfer_;  // of one KV cache, without a wait
-  double ports_;      // that send KV caches
+  bool decodes_;   // false: answers of one token
+  bool random_;    // false: equal requests of a closed loop
+  double ports_;   // that send KV caches
+  Seconds own_;    // TTFT of a request that waits for nothing
+  Seconds least_;  // that of the shortest prompt
+  double own_variance_ = 0;
+  Seconds intake_;
+  double intake_square_ = 0;  // s²
+  Seconds transfer_;          // of one KV cache
+  double transfer_scv_ = 0;
+  Seconds message_;  // of the front end, a token
+  double most_ = 0;  // 1/s, the rate that prefill, transfers and front end bound
+  double clients_ = 0;
+  double others_ = 1.0;  // (N−1)/N
+  PoolKind full_ = PoolKind::none;
+  // State of the solution: waits, and prompts of an iteration.
+  Wait front_;
+  Wait first_;
+  Wait send_;
+  Wait slot_;
+  Wait join_;
+  Seconds shown_;
+  double together_ = 1.0;
 };
+
+// Whether both pools can run, and what memory they have.
+struct PoolMemory {
+  models::Footprint footprint;
+  Cache cache;
+};
+bool check_pool(const ScenarioView& pool, PoolKind kind, std::int64_t gpus, ServingEstimate& e,
+                PoolMemory& memory) {
+  const std::int64_t all = e.gpus;
+  e.gpus = gpus;
+  check_runnable(pool, e);
+  e.gpus = all;
+  if (e.fits()) {
+    e.footprint = memory.footprint = footprint_of(pool);
+    memory.cache = cache_of(pool);
+    check_memory(memory.cache, e);
+  }
+  e.pool = e.fits() ? PoolKind::none : kind;
+  return e.fits();
+}
 
 }  // namespace
 
 ServingEstimate disaggregated_estimate(const ScenarioView& s, Workspace& workspace) {
   ServingEstimate e;
-  e.provenance = s.platform->system.provenance();
+  const GpuKinds kinds = gpu_kinds(s);
+  for (const Gpus& gpus : kinds) {
+    e.provenance = std::max(e.provenance, gpus.platform->system.provenance());
+  }
   e.gpus = gpus_of(s);
-  if (s.traffic->arrivals || s.traffic->agents || s.serving->speculation.drafts()) {
+  if (s.traffic->agents) {
     e.infeasible = infeasible::TwoPools{};
     return e;
   }
-  const PoolScenarios pools(s);
+  if (!pools_are_connected(s)) {
+    e.infeasible = infeasible::NoNetwork{};
+    return e;
+  }
+  PoolScenarios pools(s);
+  const std::unique_ptr<const DraftModel> draft = draft_model_of(pools.decode());
+  pools.draft_with(draft.get());
   workloads::Traffic prompts = *s.traffic;
   prompts.output_tokens = 1;
   ScenarioView prefill = pools.prefill();
   prefill.traffic = &prompts;
-  Cache caches[2];
-  models::Footprint footprints[2];
-  std::size_t pool = 0;
-  for (const ScenarioView* each : {&std::as_const(prefill), &pools.decode()}) {
-    check_runnable(*each, e);
-    if (e.fits()) {
-      e.footprint = footprints[pool] = footprint_of(*each);
-      caches[pool] = cache_of(*each);
-      check_memory(caches[pool], e);
-    }
-    if (!e.fits()) {
-      e.pool = pool == 0 ? PoolKind::prefill : PoolKind::decode;
-      return e;
-    }
-    ++pool;
+  PoolMemory of_prefill;
+  PoolMemory of_decode;
+  if (!check_pool(prefill, PoolKind::prefill, kinds.of[0].count, e, of_prefill) ||
+      !check_pool(pools.decode(), PoolKind::decode, kinds.of[kinds.size - 1].count, e, of_decode)) {
+    return e;
   }
-  e.max_running = footprints[1].cache / caches[1].mean_request;
-  e.steady = Solver(s, pools, std::max(1.0, std::floor(e.max_running)), workspace).solve();
-  e.spreads = spreads_of(s, e.steady);
+  e.max_running = of_decode.footprint.cache / of_decode.cache.mean_request;
+  Solver solver(s, pools, of_decode.footprint.cache, workspace);
+  e.steady = s.traffic->arrivals ? solver.open() : solver.closed();
+  check_load(s, e);
+  if (!e.fits()) {
+    e.pool = solver.full();
+    return e;
+  }
+  e.spreads = spreads_of(pools.decode(), e.steady);
   // Memory of each pool: its fixed part and the KV caches in use. A prefill rank holds its prompts until their caches
   // are sent: Little's law with TTFT.
   const double prompts_held =
       e.steady.requests_per_second * (e.steady.ttft_mean / base::second) /
       count(s.pools->prefill.replicas * s.pools->prefill.mapping.data_parallel);
-  const base::Bytes held = base::min(prompts_held * caches[0].full_request, footprints[0].cache);
-  const base::Bytes memory[2] = {footprints[0].fixed() + held,
-                                 footprints[1].fixed() + e.steady.running * caches[1].mean_request};
-  e.footprint = footprints[footprints[0].weights > footprints[1].weights ? 0 : 1];
-  e.memory = base::max(memory[0], memory[1]);
+  const base::Bytes held =
+      base::min(prompts_held * of_prefill.cache.full_request, of_prefill.footprint.cache);
+  const base::Bytes running =
+      base::min(e.steady.running * of_decode.cache.mean_request, of_decode.footprint.cache);
+  e.footprint = of_prefill.footprint.weights > of_decode.footprint.weights ? of_prefill.footprint
+                                                                           : of_decode.footprint;
+  e.memory = base::max(of_prefill.footprint.fixed() + held, of_decode.footprint.fixed() + running);
   return e;
 }
 

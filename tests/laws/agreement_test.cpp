@@ -94,8 +94,9 @@ std::optional<Draw> draw(base::Random& random, sim::Workspace& workspace) {
   d.stream.output = random_lengths(random, 20, 1000);
   d.stream.seed = random.integer(1, 1'000'000);
   d.stream.arrivals.emplace().rate = 1e-6 * base::hertz;
-  d.scenario = {system, model, precision, {mapping, {}}, serving, workloads::mean_traffic(d.stream),
-                {}};
+  d.scenario = {
+      system, model, precision, {{mapping, {}}, {}}, serving, workloads::mean_traffic(d.stream),
+      {}};
   const workloads::Traffic& t = d.scenario.traffic;
   if (!natural(model, precision) || mapping.data_parallel > 1 || mapping.pipeline_parallel > 1 ||
       5 * (t.input_tokens + t.output_tokens) > model.max_context) {

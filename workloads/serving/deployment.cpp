@@ -5,6 +5,7 @@ namespace roofcast::workloads {
 namespace {
 
 void read_pool(base::Fields& f, Pool& pool) {
+  f.take("system");  // sim/scenario reads it
   f.integer("replicas", pool.replicas, {1.0, 1e6}, base::optional);
   read(f, pool.mapping);
   read_limits(f, pool.limits, base::optional);

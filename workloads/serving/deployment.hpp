@@ -5,7 +5,7 @@
 //
 //   deployment: {tensor_parallel: 8}                        # aggregated
 //   deployment:                                             # disaggregated
-//     prefill: {replicas: 2, tensor_parallel: 4}
+//     prefill: {replicas: 2, tensor_parallel: 4}           # `system:` too, read by sim/scenario
 //     decode: {replicas: 1, data_parallel: 32, expert_parallel: 32, max_sequences: 64}
 #pragma once
 

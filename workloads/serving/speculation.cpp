@@ -68,18 +68,23 @@ double Speculation::tokens_per_iteration() const {
   return mean;
 }
 
-double Speculation::steps(std::int64_t tokens) const {
-  if (tokens == 0) {
-    return 0.0;
-  }
-  const double mean = tokens_per_iteration();
+double Speculation::squared_variation() const {
   double square = 1.0;  // E[X²] = Σ (2k + 1)·P(X > k)
   double reached = 1.0;
   for (std::size_t k = 0; k < acceptance.size(); ++k) {
     reached *= acceptance[k];
     square += static_cast<double>(2 * k + 3) * reached;
   }
-  const double excess = 0.5 * (square / mean - 1.0);
+  const double mean = tokens_per_iteration();
+  return square / (mean * mean) - 1.0;
+}
+
+double Speculation::steps(std::int64_t tokens) const {
+  if (tokens == 0) {
+    return 0.0;
+  }
+  const double mean = tokens_per_iteration();
+  const double excess = 0.5 * ((squared_variation() + 1.0) * mean - 1.0);
   return std::max(1.0, (static_cast<double>(tokens) + excess) / mean);
 }
 

@@ -76,6 +76,7 @@ struct Speculation {
   std::int64_t verified() const { return nodes > 0 ? nodes : draft_tokens; }
   std::int64_t query_tokens() const { return 1 + verified(); }
   double tokens_per_iteration() const;  // E[X]
+  double squared_variation() const;     // Var X / E[X]²
   // The mean number of iterations that make so many tokens.
   double steps(std::int64_t tokens) const;
   // X − 1, the accepted tokens of one draft, by inversion of a uniform number in [0, 1).

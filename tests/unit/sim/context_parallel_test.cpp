@@ -125,7 +125,7 @@ TEST_CASE("A transfer beside attention takes only the time attention does not hi
   sim::Scenario s{laws::platform("hgx_h200"),
                   laws::model("llama-3.1-8b"),
                   laws::precision("bf16"),
-                  {cut(1, 4), {}},
+                  {{cut(1, 4), {}}, {}},
                   laws::servings().front(),
                   {},
                   {}};

@@ -22,7 +22,7 @@ sim::Scenario scenario(double per_second, std::int64_t input = 1500, std::int64_
   return {laws::platform("hgx_h200"),
           laws::model("llama-3.1-70b"),
           laws::precision("fp8"),
-          {{8, 1, 1, 1, false}, {}},
+          {{{8, 1, 1, 1, false}, {}}, {}},
           laws::servings().front(),
           traffic,
           {}};

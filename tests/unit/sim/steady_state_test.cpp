@@ -18,7 +18,7 @@ sim::Scenario scenario(workloads::Traffic traffic) {
   return {laws::platform("hgx_h200"),
           laws::model("llama-3.1-70b"),
           laws::precision("fp8"),
-          {{8, 1, 1, 1, false}, {}},
+          {{{8, 1, 1, 1, false}, {}}, {}},
           laws::servings().front(),
           traffic,
           {}};
