@@ -5,6 +5,7 @@
 
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/units/dimension.hpp"
@@ -35,6 +36,8 @@ struct Condition {
   bool on_presence = false;
   std::vector<KeyPath> required;
   std::vector<KeyPath> unknown;
+  // Keys whose presence must be as said too. They decide whether the reader asks for this key at all.
+  std::vector<std::pair<KeyPath, bool>> also_present = {};
 };
 
 struct Key {

@@ -65,7 +65,8 @@ bool Recorder::is_given(const std::string& path) {
 }
 
 bool Recorder::is_map(const std::string& path) {
-  return ask(path, {Question::Kind::shape, {"a single value", "a map"}}) == 1;
+  // Not at the path itself: whether the key is given may be asked too.
+  return ask(path + "/shape", {Question::Kind::shape, {"a single value", "a map"}}) == 1;
 }
 
 const Key* Recorder::find(const std::string& path) const {

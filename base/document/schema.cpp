@@ -202,6 +202,37 @@ bool through_a_list(Key& root, const std::string& group, const std::string& path
   return false;
 }
 
+// Other keys of the group whose presence decides whether a question is asked: in all runs that ask it they are there,
+// or in none, and not so in another run.
+std::vector<std::pair<std::string, bool>> deciding_presence(const Exploration& all,
+                                                            const std::string& question_path) {
+  std::vector<std::pair<std::string, bool>> deciding;
+  for (const auto& [path, question] : all.questions) {
+    if (question.kind != Question::Kind::presence || path == question_path ||
+        parent_of(path) != parent_of(question_path)) {
+      continue;
+    }
+    std::set<bool> where_asked;
+    std::set<bool> anywhere;
+    bool always = true;
+    for (const Recorder& run : all.runs) {
+      const bool both = run.questions().contains(path);
+      const bool given = !run.answers().contains(path);
+      if (both) {
+        anywhere.insert(given);
+      }
+      if (run.questions().contains(question_path)) {
+        always = always && both;
+        where_asked.insert(given);
+      }
+    }
+    if (always && where_asked.size() == 1 && anywhere.size() == 2) {
+      deciding.emplace_back(path, *where_asked.begin());
+    }
+  }
+  return deciding;
+}
+
 void add_conditions(Key& root, const Exploration& all, const std::string& question_path,
                     std::size_t answer) {
   const Question& question = all.questions.at(question_path);
@@ -233,6 +264,9 @@ void add_conditions(Key& root, const Exploration& all, const std::string& questi
     condition.key = below(question_path, group);
     condition.value = question.answers[answer];
     condition.on_presence = question.kind == Question::Kind::presence;
+    for (const auto& [path, given] : deciding_presence(all, question_path)) {
+      condition.also_present.emplace_back(below(path, group), given);
+    }
     key_at(root, group)->conditions.push_back(std::move(condition));
   }
 }

@@ -59,6 +59,14 @@ Json condition_of(const base::Condition& condition) {
   if (condition.on_presence && condition.value == "absent") {
     test = {{"not", std::move(test)}};
   }
+  if (!condition.also_present.empty()) {
+    test = {{"allOf", Json::array({std::move(test)})}};
+  }
+  for (const auto& [key, given] : condition.also_present) {
+    Json other =
+        test_of({.key = key, .value = {}, .on_presence = true, .required = {}, .unknown = {}});
+    test["allOf"].push_back(given ? std::move(other) : Json{{"not", std::move(other)}});
+  }
   Json then = Json::object();
   const auto group_of = [&then](const base::KeyPath& path) {
     Json* group = &then;

@@ -22,6 +22,7 @@ void print_notes(const base::Node& translated) {
 // Of a scenario with a steady state that fits; others have no step to look at.
 std::string misaligned_text(const base::Node& document) {
   if (document.find_path("traffic.arrivals") != nullptr ||
+      document.find_path("traffic.trace") != nullptr ||
       document.find_path("serving.replicas") != nullptr || document.find("training") != nullptr) {
     return {};
   }

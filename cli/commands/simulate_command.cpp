@@ -16,8 +16,8 @@
 #include "cli/tables/request_rows.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/simulation_answer.hpp"
+#include "cli/text/trace_text.hpp"
 #include "sim/decide/result_comparison.hpp"
-#include "workloads/traffic/request_traces.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -39,8 +39,7 @@ struct Options {
   std::string format = "text";
 };
 
-std::string stream_text(const Options& options, const sim::StreamedScenario& s,
-                        const workloads::Requests& requests) {
+std::string stream_text(const sim::StreamedScenario& s, const workloads::Requests& requests) {
   double input = 0.0;
   double output = 0.0;
   for (const workloads::Request& request : requests.requests) {
@@ -53,30 +52,16 @@ std::string stream_text(const Options& options, const sim::StreamedScenario& s,
                                 ? ""
                                 : fmt::format(" of {} tasks", requests.requests.back().task + 1);
   std::string loop = "at once";
-  if (options.trace.empty() && !s.stream.arrivals) {
+  if (!workloads::is_open(s.stream)) {
     loop = fmt::format("{} {}", s.stream.concurrency,
                        s.stream.agents ? "agents" : "clients that wait");
   } else if (last > 0.0) {
     loop = fmt::format("{:.3g} a second", count / last);
   }
-  return fmt::format("{} requests{}, {}, {} tokens in and {} out on average",
-                     requests.requests.size(),
-                     options.trace.empty() ? tasks : fmt::format(" of {}", options.trace), loop,
-                     display(input / count, ""), display(output / count, ""));
-}
-
-workloads::Requests requests_of(const Options& options, const workloads::RequestStream& stream) {
-  if (options.trace.empty()) {
-    return workloads::draw_requests(stream);
-  }
-  workloads::Requests requests = workloads::read_requests(options.trace);
-  if (stream.requests && *stream.requests < static_cast<std::int64_t>(requests.requests.size())) {
-    requests.requests.resize(static_cast<std::size_t>(*stream.requests));
-  }
-  if (requests.requests.empty()) {
-    throw base::InputError(fmt::format("{}: error: no request\n", options.trace));
-  }
-  return requests;
+  return fmt::format("{}, {}, {} tokens in and {} out on average",
+                     s.stream.trace ? replay_text(s.stream, requests)
+                                    : fmt::format("{} requests{}", requests.requests.size(), tasks),
+                     loop, display(input / count, ""), display(output / count, ""));
 }
 
 // "5%" or "0.05".
@@ -109,20 +94,20 @@ BreachAlarm asked_alarm(const Options& options) {
   return alarm;
 }
 
-void check(const Options& options, const workloads::RequestClasses& classes) {
+void check(const Options& options, const workloads::RequestStream& stream) {
   const bool of_breach =
       !options.window.empty() || !options.share.empty() || options.replications.has_value();
   if (options.breach.empty() && of_breach) {
     throw base::InputError(
         "error: --window, --share and --replications are of --breach, which is missing\n");
   }
-  if (!options.breach.empty() && !any_objective(classes)) {
+  if (!options.breach.empty() && !any_objective(stream.classes)) {
     throw base::InputError(
         "error: --breach: no request has an objective to miss; traffic.objectives is expected\n");
   }
-  if (!options.trace.empty() && options.replications) {
+  if (stream.trace && options.replications) {
     throw base::InputError(
-        "error: --replications draws requests, but --trace has its own: their windows are "
+        "error: --replications draws requests, but a trace has its own: their windows are "
         "counted\n");
   }
 }
@@ -130,7 +115,7 @@ void check(const Options& options, const workloads::RequestClasses& classes) {
 BreachAlarm alarm_of(const Options& options, const SimulationAnswer& a) {
   constexpr std::size_t kReplications = 100;
   BreachAlarm alarm = asked_alarm(options);
-  if (!options.trace.empty()) {
+  if (a.scenario.stream.trace) {
     alarm.breach = sim::breach_of_run(a.simulation, a.scenario.stream.classes, alarm.window);
     return alarm;
   }
@@ -146,7 +131,12 @@ BreachAlarm alarm_of(const Options& options, const SimulationAnswer& a) {
 int run_simulate(const Options& options) {
   SimulationAnswer a;
   a.warm_up = options.warm_up;
-  const base::Node document = scenario_document(options.scenario, options.set);
+  base::Node document = scenario_document(options.scenario, options.set);
+  if (!options.trace.empty()) {
+    if (const std::string note = replace_by_trace(document, options.trace); !note.empty()) {
+      fmt::print(stderr, "{}\n", note);
+    }
+  }
   a.scenario = sim::read_streamed_scenario(document);
   if (a.scenario.scenario.training.trains()) {
     throw base::InputError("error: a scenario that trains is estimated, not simulated\n");
@@ -155,18 +145,17 @@ int run_simulate(const Options& options) {
   if (options.seed) {
     stream.seed = *options.seed;
   }
-  check(options, stream.classes);
-  const workloads::Requests requests = requests_of(options, stream);
-  const bool open = stream.arrivals || !options.trace.empty();
-  a.stream = stream_text(options, a.scenario, requests);
-  a.simulation = sim::simulate(sim::view(a.scenario.scenario), requests,
-                               open ? 0 : a.scenario.stream.concurrency);
+  check(options, stream);
+  a.requests = workloads::draw_requests(stream);
+  a.stream = stream_text(a.scenario, a.requests);
+  a.simulation = sim::simulate(sim::view(a.scenario.scenario), a.requests,
+                               workloads::is_open(stream) ? 0 : stream.concurrency);
   if (!options.breach.empty() && a.simulation.reason.empty()) {
     a.alarm = alarm_of(options, a);
   }
   if (!options.csv.empty()) {
-    base::CsvWriter csv(std::filesystem::path(options.csv), request_columns());
-    write_requests(csv, a.simulation, stream.classes);
+    base::CsvWriter csv(std::filesystem::path(options.csv), request_columns(stream));
+    write_requests(csv, a.simulation, stream, a.requests);
     csv.close();
   }
   if (!options.timeline.empty()) {
@@ -193,8 +182,8 @@ void add_simulate(Command& app, Run& chosen) {
       "simulate",
       "Simulates one scenario request by request: latencies, queues, KV cache\n"
       "The requests come from the scenario's traffic: a closed loop (concurrency) or an open "
-      "loop (arrivals). With --trace they come from a recorded trace, at its own times. In "
-      "every iteration the scheduler decides as the stack does.");
+      "loop (arrivals or trace). With --trace they come from a recorded trace, at its own "
+      "times. In every iteration the scheduler decides as the stack does.");
   auto options = std::make_shared<Options>();
   command->add_option("scenario", options->scenario, "the YAML file of the scenario")
       ->type_name(kFile)
@@ -202,8 +191,9 @@ void add_simulate(Command& app, Run& chosen) {
   command
       ->add_option(
           "--trace", options->trace,
-          "replay these requests: a table of arrival_s, input_tokens and output_tokens, or an "
-          "Azure or Mooncake trace")
+          "replay these requests in place of the scenario's lengths and arrivals, as "
+          "traffic.trace does: a table of arrival_s, input_tokens and output_tokens, or an Azure "
+          "or Mooncake trace")
       ->type_name(kFile);
   command
       ->add_option("--set", options->set,
@@ -235,7 +225,7 @@ void add_simulate(Command& app, Run& chosen) {
       ->group("Alarm");
   command
       ->add_option("--replications", options->replications,
-                   "runs with seeds of their own, each with one window; default: 100. With --trace "
+                   "runs with seeds of their own, each with one window; default: 100. With a trace "
                    "the windows of the trace are counted")
       ->type_name(kNumber)
       ->within(std::size_t{1}, std::size_t{1'000'000})

@@ -80,8 +80,10 @@ ServedReport report_of(const SimulationAnswer& a, const std::string& scenario) {
     }
   }
   run.sides.push_back(simulated_side(ttft, tpot, simulation.seconds));
-  add_file(report, run, "requests.csv", simulation.requests.size(), request_columns(),
-           [&](base::CsvWriter& csv) { write_requests(csv, simulation, classes); });
+  add_file(report, run, "requests.csv", simulation.requests.size(),
+           request_columns(a.scenario.stream), [&](base::CsvWriter& csv) {
+             write_requests(csv, simulation, a.scenario.stream, a.requests);
+           });
   add_file(report, run, "timeline.csv", simulation.seconds.size(), timeline_columns(),
            [&](base::CsvWriter& csv) { write_timeline(csv, simulation); });
   report.runs.push_back(std::move(run));

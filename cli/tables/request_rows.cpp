@@ -7,21 +7,27 @@
 
 namespace roofcast::cli {
 
-std::vector<std::string> request_columns() {
-  return {"request",       "arrival_s",     "queued_s",        "scheduled_s",  "prefilled_s",
-          "transferred_s", "first_token_s", "last_token_s",    "input_tokens", "output_tokens",
-          "priority",      "reused_tokens", "restored_tokens", "preemptions",  "replica",
-          "rejected",      "ttft_s",        "tpot_s",          "e2e_s",        "task",
-          "session",       "tools_s",       "class",           "meets"};
+std::vector<std::string> request_columns(const workloads::RequestStream& stream) {
+  std::vector<std::string> columns = {
+      "request",       "arrival_s",     "queued_s",        "scheduled_s",  "prefilled_s",
+      "transferred_s", "first_token_s", "last_token_s",    "input_tokens", "output_tokens",
+      "priority",      "reused_tokens", "restored_tokens", "preemptions",  "replica",
+      "rejected",      "ttft_s",        "tpot_s",          "e2e_s",        "task",
+      "session",       "tools_s",       "class",           "meets"};
+  if (stream.trace) {
+    columns.insert(columns.end(), {"trace", "trace_arrival_s", "of_requests"});
+  }
+  return columns;
 }
 
 void write_requests(base::CsvWriter& csv, const sim::Simulation& simulation,
-                    const workloads::RequestClasses& classes) {
+                    const workloads::RequestStream& stream, const workloads::Requests& requests) {
+  const workloads::RequestClasses& classes = stream.classes;
   const bool objectives = any_objective(classes);
   std::size_t index = 0;
   for (const sim::ServedRequest& r : simulation.requests) {
     const auto append = [&](double value) { csv.append(r.rejected ? NAN : value); };
-    csv.append(index++);
+    csv.append(index);
     csv.append(r.arrival.si());
     csv.append(r.queued.si());
     append(r.scheduled.si());
@@ -46,7 +52,13 @@ void write_requests(base::CsvWriter& csv, const sim::Simulation& simulation,
     csv.append(of_task ? r.tools.si() : NAN);
     csv.append(classes.empty() ? "" : classes[class_of(classes, r.priority)].name);
     csv.append(!objectives ? "" : sim::meets(r, classes) ? "true" : "false");
+    if (stream.trace) {
+      csv.append(stream.trace->file.string());
+      csv.append(requests.requests[index].recorded.si());
+      csv.append(requests.available);
+    }
     csv.end_row();
+    ++index;
   }
 }
 

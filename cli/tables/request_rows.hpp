@@ -8,14 +8,15 @@
 
 #include "base/csv/csv.hpp"
 #include "sim/replay/simulate.hpp"
-#include "workloads/traffic/request_classes.hpp"
+#include "workloads/traffic/request_stream.hpp"
 
 namespace roofcast::cli {
 
-std::vector<std::string> request_columns();
-// `meets` is empty where nothing is promised.
+// The last three are those of a stream with a trace.
+std::vector<std::string> request_columns(const workloads::RequestStream& stream);
+// `requests` are those of the stream that were simulated. `meets` is empty where nothing is promised.
 void write_requests(base::CsvWriter& csv, const sim::Simulation& simulation,
-                    const workloads::RequestClasses& classes);
+                    const workloads::RequestStream& stream, const workloads::Requests& requests);
 
 std::vector<std::string> timeline_columns();
 void write_timeline(base::CsvWriter& csv, const sim::Simulation& simulation);

@@ -8,6 +8,7 @@
 
 #include "base/units/unit_text.hpp"
 #include "cli/text/scenario_text.hpp"
+#include "cli/text/trace_text.hpp"
 #include "sim/scenario/pools.hpp"
 
 namespace roofcast::cli {
@@ -166,6 +167,9 @@ void print_text(const SimulationAnswer& a) {
 
 Json json_of(const SimulationAnswer& a) {
   Json json = {{"fits", a.simulation.reason.empty()}, {"reason", a.simulation.reason}};
+  if (a.scenario.stream.trace) {
+    json["trace"] = replay_json(a.scenario.stream, a.requests);
+  }
   if (a.simulation.reason.empty()) {
     const workloads::RequestClasses& classes = a.scenario.stream.classes;
     const sim::SimulatedLoad load = sim::load_of(a.simulation);

@@ -27,6 +27,7 @@ struct BreachAlarm {
 
 struct SimulationAnswer {
   sim::StreamedScenario scenario;
+  workloads::Requests requests;
   std::string stream;  // in words
   sim::Simulation simulation;
   std::size_t warm_up = 0;

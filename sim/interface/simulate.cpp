@@ -31,7 +31,7 @@ Simulation simulate(const Scenario& scenario, const SimulationOptions& options) 
     read.stream.seed = options.seed.value_or(read.stream.seed);
     const sim::Simulation simulation =
         sim::simulate(sim::view(read.scenario), workloads::draw_requests(read.stream),
-                      read.stream.arrivals ? 0 : read.stream.concurrency);
+                      workloads::is_open(read.stream) ? 0 : read.stream.concurrency);
     const sim::SimulationSummary s =
         sim::summarise(simulation, options.warm_up, read.stream.classes);
     Simulation result{.reason = simulation.reason,

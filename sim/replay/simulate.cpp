@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/replay/simulate.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 #include <functional>
@@ -22,6 +24,8 @@ namespace roofcast::sim {
 namespace {
 
 constexpr base::Seconds kNever = base::Seconds::infinity();
+constexpr double kMostDays = 100.0;  // every second of a simulation is kept
+constexpr base::Seconds kLongest = kMostDays * 86400.0 * base::second;
 
 // Replicas that do the same work.
 struct Pool {
@@ -90,6 +94,11 @@ class Loop {
       const base::Seconds next = next_event();
       if (next == kNever) {
         break;
+      }
+      if (next > kLongest) {
+        result_.reason = fmt::format(
+            "the requests take more than {} days, the most that is simulated", kMostDays);
+        return;
       }
       advance(next);
       for (Pool& pool : pools_) {

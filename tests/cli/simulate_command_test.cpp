@@ -171,7 +171,7 @@ TEST_CASE("An alarm that cannot be given is an error that says why", "[cli]") {
       {{"--breach", "5%", "--window", "0 s"}, "a time above 0 is expected"},
       {{"--breach", "5%", "--set", "traffic.objectives=null"}, "traffic.objectives is expected"},
       {{"--breach", "5%", "--trace", "trace.csv"}, "no whole window of 5 min after the first"},
-      {{"--breach", "5%", "--trace", "trace.csv", "--replications", "5"}, "--trace has its own"},
+      {{"--breach", "5%", "--trace", "trace.csv", "--replications", "5"}, "a trace has its own"},
       {{"--breach", "5%", "--window", "1000 h"}, "a shorter window has fewer"},
   };
   for (const auto& [options, message] : cases) {

@@ -81,6 +81,29 @@ Burstiness burstiness(const Arrivals& arrivals) {
   return {1.0 + 2.0 * integral / cycle / mean.si(), variance / integral * base::hertz};
 }
 
+Arrivals arrivals_with(base::Hertz rate, const Burstiness& b) {
+  Arrivals arrivals;
+  arrivals.rate = rate;
+  if (b.limit <= 1.0) {
+    arrivals.process = b.limit == 1.0  ? ArrivalProcess::poisson
+                       : b.limit > 0.0 ? ArrivalProcess::gamma
+                                       : ArrivalProcess::constant;
+    arrivals.cv = b.limit > 0.0 ? std::sqrt(b.limit) : 1.0;
+    return arrivals;
+  }
+  // The share of the time in the busy phase, q, and the rates of both phases.
+  const double mean = rate.si();
+  const double variance = b.fading.si() * mean * 0.5 * (b.limit - 1.0);
+  const bool silent = variance > mean * mean;
+  const double q = silent ? mean * mean / (mean * mean + variance) : 0.5;
+  const double busy = silent ? mean / q : mean + std::sqrt(variance);
+  const double calm = silent ? 0.0 : mean - std::sqrt(variance);
+  arrivals.process = ArrivalProcess::mmpp;
+  arrivals.rates = {busy * base::hertz, calm * base::hertz};
+  arrivals.sojourns = {1.0 / ((1.0 - q) * b.fading), 1.0 / (q * b.fading)};
+  return arrivals;
+}
+
 double Burstiness::dispersion(base::Seconds window) const {
   const double x = fading * window;
   return x > 0.0 ? 1.0 + (limit - 1.0) * (1.0 + std::expm1(-x) / x) : 1.0;

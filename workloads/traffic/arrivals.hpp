@@ -65,6 +65,11 @@ struct Burstiness {
 };
 Burstiness burstiness(const Arrivals& arrivals);
 
+// The process with this mean rate and burstiness. I∞ > 1: mmpp with two phases, whose rates have the variance
+// κ·λ·(I∞ − 1)/2 that both imply. The phases are equally long, at λ ± the standard deviation; where that is more than λ,
+// one phase is silent. I∞ ≤ 1: gamma with cv² = I∞, whose κ is its own; at 0 constant, at 1 poisson.
+Arrivals arrivals_with(base::Hertz rate, const Burstiness& burstiness);
+
 // The instants of arrivals, one after another. The first is one gap after 0.
 class ArrivalTimes {
  public:

@@ -17,6 +17,11 @@ double share_up_to(const Lengths& lengths, std::int64_t tokens) {
   if (tokens < lengths.least || tokens >= lengths.most) {
     return tokens < lengths.least ? 0.0 : 1.0;
   }
+  if (lengths.shape == Lengths::Shape::measured) {
+    const std::vector<std::int32_t>& sorted = *lengths.samples;
+    const auto beyond = std::upper_bound(sorted.begin(), sorted.end(), tokens);
+    return static_cast<double>(beyond - sorted.begin()) / static_cast<double>(sorted.size());
+  }
   if (lengths.shape != Lengths::Shape::lognormal) {
     return static_cast<double>(tokens - lengths.least + 1) /
            static_cast<double>(lengths.most - lengths.least + 1);

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
+#include <utility>
 
 namespace roofcast::workloads {
 namespace {
@@ -101,13 +101,43 @@ void read(base::Fields& f, std::string_view key, Lengths& lengths, base::Need ne
   });
 }
 
+Lengths measured_lengths(std::vector<std::int32_t> samples) {
+  std::sort(samples.begin(), samples.end());
+  Lengths lengths;
+  lengths.least = samples.front();
+  lengths.most = samples.back();
+  if (lengths.least == lengths.most) {
+    return lengths;
+  }
+  double sum = 0.0;
+  double squares = 0.0;
+  for (const std::int32_t tokens : samples) {
+    sum += tokens;
+    squares += static_cast<double>(tokens) * tokens;
+  }
+  const auto count = static_cast<double>(samples.size());
+  lengths.shape = Lengths::Shape::measured;
+  lengths.mean = sum / count;
+  lengths.cv = std::sqrt(std::max(0.0, squares / count / (lengths.mean * lengths.mean) - 1.0));
+  lengths.samples = std::make_shared<const std::vector<std::int32_t>>(std::move(samples));
+  return lengths;
+}
+
 double mean(const Lengths& lengths) {
-  return lengths.shape == Lengths::Shape::lognormal
-             ? clamped_moment(lengths, 1)
-             : 0.5 * static_cast<double>(lengths.least + lengths.most);
+  switch (lengths.shape) {
+    case Lengths::Shape::measured:
+      return lengths.mean;
+    case Lengths::Shape::lognormal:
+      return clamped_moment(lengths, 1);
+    default:
+      return 0.5 * static_cast<double>(lengths.least + lengths.most);
+  }
 }
 
 double squared_variation(const Lengths& lengths) {
+  if (lengths.shape == Lengths::Shape::measured) {
+    return lengths.cv * lengths.cv;
+  }
   const double first = mean(lengths);
   double variance = 0.0;
   if (lengths.shape == Lengths::Shape::uniform) {
@@ -119,7 +149,36 @@ double squared_variation(const Lengths& lengths) {
   return variance / (first * first);
 }
 
+namespace {
+
+// Sample i of n covers the shares i/n to (i+1)/n. A node covers shares too, so its ends may cut a sample.
+std::array<WeightedLength, kLengthNodes> nodes_of(const std::vector<std::int32_t>& samples) {
+  const auto count = static_cast<double>(samples.size());
+  std::array<WeightedLength, kLengthNodes> nodes;
+  double end = 0.0;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < kLengthNodes; ++i) {
+    const double begin = end;
+    end = i + 1 == kLengthNodes ? count : begin + kLegendre[i].weight * count;
+    double sum = 0.0;
+    for (; next < samples.size() && static_cast<double>(next) < end; ++next) {
+      const double covered = std::min(end, static_cast<double>(next) + 1.0) -
+                             std::max(begin, static_cast<double>(next));
+      sum += covered * samples[next];
+    }
+    // The next node has the rest of the last sample.
+    next -= static_cast<double>(next) > end ? 1 : 0;
+    nodes[i] = {sum / (end - begin), (end - begin) / count};
+  }
+  return nodes;
+}
+
+}  // namespace
+
 std::array<WeightedLength, kLengthNodes> nodes_of(const Lengths& lengths) {
+  if (lengths.shape == Lengths::Shape::measured) {
+    return nodes_of(*lengths.samples);
+  }
   std::array<WeightedLength, kLengthNodes> nodes;
   nodes.fill({mean(lengths), 1.0 / kLengthNodes});
   const bool lognormal = lengths.shape == Lengths::Shape::lognormal;
@@ -152,6 +211,9 @@ std::int64_t draw(const Lengths& lengths, base::Random& random) {
           static_cast<std::int64_t>(std::llround(std::min(tokens, static_cast<double>(kMost)))),
           lengths.least, lengths.most);
     }
+    case Lengths::Shape::measured:
+      return (*lengths.samples)[static_cast<std::size_t>(
+          random.integer(0, static_cast<std::int64_t>(lengths.samples->size()) - 1))];
   }
   return lengths.least;
 }

@@ -18,9 +18,49 @@ void read_seed(base::Fields& f, RequestStream& s) {
   f.integer("seed", s.seed, base::not_negative, base::optional);
 }
 
+void check_cached(base::Fields& f, const RequestStream& s) {
+  if (s.cached_tokens >= whole(mean(s.input))) {
+    f.problem("cached_tokens",
+              "must be fewer than input_tokens: the last prompt token is never reused");
+  }
+}
+
+// The keys that also hold with a trace.
+void read_common(base::Fields& f, RequestStream& s) {
+  f.integer("cached_tokens", s.cached_tokens, base::not_negative, base::optional);
+  f.integer("images", s.images, {0.0, 1e6}, base::optional);
+  f.integer("requests", s.requests, kCount);
+  read_seed(f, s);
+  s.classes = read_classes(f);
+}
+
+void read_trace(base::Fields& f, RequestStream& s) {
+  for (const std::string_view key : kReplacedByTrace) {
+    if (f.node().find(key) != nullptr) {
+      f.take(key);
+      f.problem(key, "has no effect beside a trace, which has its own; remove it or the trace");
+    }
+  }
+  read(f, "trace", s.trace.emplace());
+  read_common(f, s);
+  if (s.trace->window == nullptr) {
+    return;
+  }
+  s.input = s.trace->window->input;
+  s.output = s.trace->window->output;
+  if (s.trace->window->has_priorities && f.node().find("priorities") != nullptr) {
+    f.problem("priorities", "the trace has priorities of its own; remove these");
+  }
+  check_cached(f, s);
+}
+
 }  // namespace
 
 void read(base::Fields& f, RequestStream& s) {
+  if (f.has("trace")) {
+    read_trace(f, s);
+    return;
+  }
   if (f.has("agents")) {
     f.group("agents", [&](base::Fields& g) { read(g, s.agents.emplace()); });
     s.concurrency = s.agents ? s.agents->concurrent : 0;
@@ -30,22 +70,17 @@ void read(base::Fields& f, RequestStream& s) {
   }
   read(f, "input_tokens", s.input);
   read(f, "output_tokens", s.output);
-  f.integer("cached_tokens", s.cached_tokens, base::not_negative, base::optional);
-  f.integer("images", s.images, {0.0, 1e6}, base::optional);
   if (f.has("arrivals")) {
     f.group("arrivals", [&](base::Fields& g) { read(g, s.arrivals.emplace()); });
   }
   f.integer("concurrency", s.concurrency, kCount, base::optional);
   if (f.has("concurrency") == s.arrivals.has_value()) {
     f.problem("concurrency",
-              "one of concurrency (clients that wait), arrivals and agents is expected");
+              "one of concurrency (clients that wait), arrivals, agents and trace is expected");
   }
-  f.integer("requests", s.requests, kCount);
-  read_seed(f, s);
-  s.classes = read_classes(f);
-  if (f.has("input_tokens") && s.cached_tokens >= whole(mean(s.input))) {
-    f.problem("cached_tokens",
-              "must be fewer than input_tokens: the last prompt token is never reused");
+  read_common(f, s);
+  if (f.has("input_tokens")) {
+    check_cached(f, s);
   }
 }
 
@@ -89,38 +124,50 @@ Traffic mean_traffic(const RequestStream& s) {
           whole(mean(s.output)),
           s.concurrency,
           s.cached_tokens,
-          s.arrivals,
+          s.trace && s.trace->window ? arrivals_of(*s.trace) : s.arrivals,
           s.input,
           s.output,
           s.images,
           s.classes};
 }
 
+namespace {
+
+void draw_priorities(const RequestClasses& classes, std::uint64_t seed, Requests& requests) {
+  std::vector<double> shares;
+  for (const RequestClass& each : classes) {
+    shares.push_back(each.share);
+  }
+  const base::Discrete which(shares);
+  base::Random random(seed, "priorities");
+  for (Request& request : requests.requests) {
+    request.priority = classes[which(random)].priority;
+  }
+}
+
+}  // namespace
+
 Requests draw_requests(const RequestStream& s) {
+  const auto seed = static_cast<std::uint64_t>(s.seed);
   if (s.agents) {
-    const auto seed = static_cast<std::uint64_t>(s.seed);
     const std::int64_t tasks = s.agents->tasks.value_or(kRequestsPerClient * s.concurrency);
     return requests_of(*s.agents, draw_tasks(*s.agents, static_cast<std::size_t>(tasks), seed),
                        seed);
   }
-  const std::int64_t count =
-      s.requests.value_or(s.arrivals ? kOpenRequests : kRequestsPerClient * s.concurrency);
-  Arrivals at_once;
-  at_once.process = ArrivalProcess::constant;
-  at_once.rate = base::Hertz::infinity();
-  Requests requests =
-      draw_requests(s.arrivals.value_or(at_once), s.input, s.output,
-                    static_cast<std::size_t>(count), static_cast<std::uint64_t>(s.seed));
-  if (!s.classes.empty()) {
-    std::vector<double> shares;
-    for (const RequestClass& each : s.classes) {
-      shares.push_back(each.share);
-    }
-    const base::Discrete which(shares);
-    base::Random random(static_cast<std::uint64_t>(s.seed), "priorities");
-    for (Request& request : requests.requests) {
-      request.priority = s.classes[which(random)].priority;
-    }
+  Requests requests;
+  if (s.trace) {
+    requests = replay_of(*s.trace, s.requests, seed);
+  } else {
+    const std::int64_t count =
+        s.requests.value_or(s.arrivals ? kOpenRequests : kRequestsPerClient * s.concurrency);
+    Arrivals at_once;
+    at_once.process = ArrivalProcess::constant;
+    at_once.rate = base::Hertz::infinity();
+    requests = draw_requests(s.arrivals.value_or(at_once), s.input, s.output,
+                             static_cast<std::size_t>(count), seed);
+  }
+  if (!s.classes.empty() && !(s.trace && s.trace->window->has_priorities)) {
+    draw_priorities(s.classes, seed, requests);
   }
   return requests;
 }

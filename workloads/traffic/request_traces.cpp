@@ -22,10 +22,15 @@ constexpr std::int64_t kMostTokens = 1'000'000'000;
 constexpr std::int64_t kMostPriority = 1'000'000;
 constexpr std::int64_t kMooncakeBlock = 512;
 
+// The first arrives at 0.
 void sort_by_arrival(std::vector<Request>& requests) {
   const auto earlier = [](const Request& a, const Request& b) { return a.arrival < b.arrival; };
   if (!std::is_sorted(requests.begin(), requests.end(), earlier)) {
     std::stable_sort(requests.begin(), requests.end(), earlier);
+  }
+  const base::Seconds first = requests.front().arrival;
+  for (Request& request : requests) {
+    request.arrival = request.arrival - first;
   }
 }
 

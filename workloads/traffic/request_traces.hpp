@@ -10,8 +10,8 @@
 //                                                       Mooncake (kvcache-ai/Mooncake): one object a line,
 //                                                       milliseconds, hashes of blocks of 512 tokens
 //
-// The first request of an Azure trace arrives at 0. Requests out of order are put in order. A request has at
-// least one token in and one out. A text that cannot be read is an InputError with file, line and column.
+// The first request arrives at 0, whatever the clock of the trace says. Requests out of order are put in order. A
+// request has at least one token in and one out. A text that cannot be read is an InputError with file, line and column.
 #pragma once
 
 #include <filesystem>

@@ -17,6 +17,7 @@ namespace roofcast::workloads {
 
 struct Request {
   base::Seconds arrival;
+  base::Seconds recorded;  // arrival in the trace that it is from
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
   std::int64_t priority = 0;  // the greater goes first, where the scheduler has priorities
@@ -51,6 +52,7 @@ struct Stage {
 
 struct Requests {
   std::vector<Request> requests;  // by arrival
+  std::int64_t available = 0;     // of a trace: requests with those that a limit leaves out
   // Hashes of the blocks of prompts. Equal hashes mean equal blocks after equal blocks. So two requests can share the
   // blocks whose hashes are equal from the start.
   std::vector<std::uint64_t> blocks;
@@ -69,9 +71,5 @@ struct Requests {
 // Arrivals, inputs and outputs each have their own stream of random numbers, so another rate has the same lengths.
 Requests draw_requests(const Arrivals& arrivals, const Lengths& input, const Lengths& output,
                        std::size_t count, std::uint64_t seed);
-// The same with pairs of input and output from a trace, drawn with replacement, without sessions and blocks. A trace
-// without requests is a std::logic_error.
-Requests draw_requests(const Arrivals& arrivals, const Requests& trace, std::size_t count,
-                       std::uint64_t seed);
 
 }  // namespace roofcast::workloads

@@ -134,6 +134,30 @@ TEST_CASE("what has() is asked about decides like a key", "[unit]") {
   CHECK(absent->unknown == std::vector<KeyPath>{{"short"}});
 }
 
+TEST_CASE("a key that is asked for only where another is absent decides only there", "[unit]") {
+  const Key all = describe([](Fields& f) {
+    std::string text;
+    if (f.has("trace")) {
+      if (f.is_map("trace")) {
+        f.group("trace", [&](Fields& g) { g.text("file", text); });
+      } else {
+        f.text("trace", text);
+      }
+    } else if (f.has("agents")) {
+      f.text("agents", text);
+    } else {
+      f.text("lengths", text);
+    }
+  });
+  const Condition* neither = when(all, {"agents"}, "absent");
+  REQUIRE(neither != nullptr);
+  CHECK(neither->required == std::vector<KeyPath>{{"lengths"}});
+  CHECK(neither->also_present == std::vector<std::pair<KeyPath, bool>>{{{"trace"}, false}});
+  // Whether it is given and which shape it has are two questions.
+  CHECK(at(all, "trace").type == Key::Type::group);
+  CHECK(at(all, "trace").single.size() == 1);
+}
+
 TEST_CASE("keys that a number decides are found and optional", "[unit]") {
   const Key all = describe([](Fields& f) {
     std::int64_t count = 0;

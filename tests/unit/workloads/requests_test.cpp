@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/traffic/requests.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "base/document/problems.hpp"
 #include "base/document/schema.hpp"
 #include "tests/catch.hpp"
+#include "workloads/traffic/length_cells.hpp"
 
 using namespace roofcast;
 using Catch::Matchers::ContainsSubstring;
@@ -201,15 +203,40 @@ TEST_CASE("another rate meets the same lengths", "[unit]") {
   CHECK(in_differs_from_out > 90);
 }
 
-TEST_CASE("lengths drawn from a trace are pairs of the trace", "[unit]") {
-  workloads::Requests trace;
-  trace.requests = {{.arrival = {}, .input_tokens = 10, .output_tokens = 1},
-                    {.arrival = {}, .input_tokens = 20, .output_tokens = 2}};
-  const auto drawn = draw_requests(arrivals_of("{process: poisson, rate: 1 /s}"), trace, 1000, 3);
-  int first = 0;
-  for (const workloads::Request& request : drawn.requests) {
-    CHECK(request.input_tokens == 10 * request.output_tokens);
-    first += request.output_tokens == 1 ? 1 : 0;
+TEST_CASE("measured lengths are their own distribution", "[unit]") {
+  std::vector<std::int32_t> samples;
+  for (int i = 1; i <= 1000; ++i) {
+    samples.push_back(i * i % 1009);
   }
-  CHECK((first > 437 && first < 563));  // four standard errors
+  double sum = 0.0;
+  double squares = 0.0;
+  for (const std::int32_t tokens : samples) {
+    sum += tokens;
+    squares += static_cast<double>(tokens) * tokens;
+  }
+  const Lengths lengths = workloads::measured_lengths(samples);
+  CHECK(mean(lengths) == Approx(sum / 1000.0));
+  CHECK(squared_variation(lengths) == Approx(1000.0 * squares / (sum * sum) - 1.0));
+  double nodes = 0.0;
+  for (const workloads::WeightedLength& node : nodes_of(lengths)) {
+    nodes += node.weight * node.tokens;
+  }
+  CHECK(nodes == Approx(mean(lengths)));
+  for (const std::int64_t tokens : {3, 30, 300, 900}) {
+    const auto short_ones = std::count_if(samples.begin(), samples.end(),
+                                          [&](std::int32_t each) { return each <= tokens; });
+    CHECK(share_up_to(lengths, tokens) == Approx(static_cast<double>(short_ones) / 1000.0));
+  }
+  base::Random random(1);
+  double drawn = 0.0;
+  for (int i = 0; i < kDraws; ++i) {
+    drawn += static_cast<double>(draw(lengths, random));
+  }
+  CHECK(drawn / kDraws == Approx(mean(lengths)).epsilon(0.01));
+  CHECK(workloads::measured_lengths({7, 7}).shape == Lengths::Shape::fixed);
+  double two = 0.0;
+  for (const workloads::WeightedLength& node : nodes_of(workloads::measured_lengths({10, 20}))) {
+    two += node.weight * node.tokens;
+  }
+  CHECK(two == Approx(15.0));
 }
