@@ -56,7 +56,7 @@ constexpr std::string_view kSimulated[] = {"ttft_",
 
 // Whether nothing is drawn: clients whose requests are all alike.
 bool is_equal(const ScenarioView& s, const workloads::RequestStream& stream) {
-  return !stream.arrivals && !stream.agents && s.draft == nullptr &&
+  return !workloads::is_open(stream) && !stream.agents && s.draft == nullptr &&
          s.serving->speculation.query_tokens() == 1 &&
          squared_variation(stream.input) + squared_variation(stream.output) == 0.0;
 }
@@ -76,7 +76,7 @@ std::int64_t replicas_of(const ScenarioView& s) {
 Length length_of(const ScenarioView& s, const workloads::RequestStream& stream,
                  const ServingEstimate& closed_form, const ReplayPlan& plan) {
   const double turns = stream.agents ? std::max(1.0, workloads::mean_turns(*stream.agents)) : 1.0;
-  const std::int64_t clients = stream.arrivals ? 0 : stream.concurrency;
+  const std::int64_t clients = workloads::is_open(stream) ? 0 : stream.concurrency;
   const double looks = static_cast<double>(replicas_of(s)) / kReplicasAtOnce /
                        std::max(1.0, closed_form.steady.decode_batch);
   const double tokens = turns *
@@ -100,7 +100,12 @@ class Run {
   Run(const ScenarioView& s, workloads::RequestStream stream, std::int64_t length,
       ReplaySpace& space)
       : s_(s), stream_(std::move(stream)), space_(space) {
-    clients_ = stream_.arrivals ? 0 : stream_.concurrency;
+    clients_ = workloads::is_open(stream_) ? 0 : stream_.concurrency;
+    if (stream_.trace) {  // all of it, from its first request on
+      simulation_ = simulate(s_, workloads::draw_requests(stream_), clients_, space_.iterations);
+      last_ = simulation_.requests.size();
+      return;
+    }
     (stream_.agents ? stream_.agents->tasks : stream_.requests) = length;
     simulation_ = simulate(s_, workloads::draw_requests(stream_), clients_, space_.iterations);
     const auto skipped = std::max(length / 10, 2 * clients_);
@@ -142,7 +147,8 @@ class Run {
   // Requests that are answered between the arrivals of two, over the time between.
   double completions(std::size_t first, std::size_t last) const {
     const base::Seconds from = simulation_.requests[first].arrival;
-    const base::Seconds to = simulation_.requests[last].arrival;
+    const base::Seconds to =
+        last < simulation_.requests.size() ? simulation_.requests[last].arrival : simulation_.end;
     const auto count = std::count_if(
         simulation_.requests.begin(), simulation_.requests.end(), [&](const ServedRequest& r) {
           return !r.rejected && r.last_token > from && r.last_token <= to;
@@ -279,7 +285,7 @@ Replayed replay(const ScenarioView& scenario, const workloads::RequestStream& st
   workloads::RequestStream drawn = stream;
   drawn.seed += plan.seed;
   const Length length = length_of(s, stream, closed_form, plan);
-  if (length.most < length.least) {
+  if (!stream.trace && length.most < length.least) {
     r.why_not = "too long to replay";
     return r;
   }
@@ -307,7 +313,7 @@ Replayed replay(const ScenarioView& scenario, const workloads::RequestStream& st
       r.errors.emplace_back(metric, equal ? 0.0 : standard_error(batches, *metric));
     }
     const double worst = worst_error(r, plan);
-    if (worst <= 1.0 || count >= length.most || plan.once) {
+    if (worst <= 1.0 || count >= length.most || plan.once || stream.trace) {
       return r;
     }
     const double growth = std::clamp(1.1 * worst * worst, 2.0, kMostGrowth);
