@@ -18,7 +18,8 @@ constexpr double kExact = 0.003;     // of a knob that is no whole number
 constexpr double kFirstStep = 0.05;  // by ratio; by share of the range if it reaches 0
 constexpr double kStepBack = 0.01;   // the same
 constexpr double kSurer = 2.5;       // standard deviations between seeds
-constexpr std::size_t kSeeds = 8;
+constexpr std::size_t kSeeds = 8;        // at most, and 2 at least
+constexpr double kSeedRequests = 2e5;  // of all seeds together
 constexpr std::size_t kMostBack = 40;
 constexpr std::size_t kMostTries = 40;  // of several knobs
 
@@ -72,12 +73,15 @@ class Places {
   }
   // With more seeds.
   bool stands(double number) {
-    std::vector<Replayed> all(kSeeds);
+    const double requests = static_cast<double>(std::max<std::size_t>(1, at(number).requests));
+    const auto seeds = static_cast<std::size_t>(
+        std::clamp(kSeedRequests / requests, 2.0, static_cast<double>(kSeeds)));
+    std::vector<Replayed> all(seeds);
     all.front() = at(number);
-    base::on_threads(kSeeds - 1, [&](unsigned i) {
+    base::on_threads(static_cast<unsigned>(seeds) - 1, [&](unsigned i) {
       all[i + 1] = replay_at_({range_.text(number)}, static_cast<std::int64_t>(i) + 1);
     });
-    more_ += kSeeds - 1;
+    more_ += seeds - 1;
     return std::all_of(all.begin(), all.end(), [](const Replayed& r) { return r.done(); }) &&
            hold_together(conditions_, all);
   }

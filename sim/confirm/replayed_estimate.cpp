@@ -20,6 +20,8 @@ constexpr std::int64_t kFewestOpen = 500;     // below, a run says little
 constexpr std::int64_t kClosed = 400;         // of a closed loop, at least
 constexpr std::int64_t kPerClient = 14;       // 10 that are counted, 3 before them, 1 at the end
 constexpr std::int64_t kFewestPerClient = 6;  // below, there is no steady state to count
+constexpr std::int64_t kPerAgent = 5;  // tasks of an agent: 2 that are counted; a task has many requests
+constexpr std::int64_t kFewestPerAgent = 4;
 constexpr std::int64_t kEqual = 100;          // the same where all requests are alike
 constexpr std::int64_t kEqualPerClient = 8;
 constexpr double kShareError = 0.005;   // standard error of shares, and of goodput as a share of it
@@ -84,9 +86,12 @@ Length length_of(const ScenarioView& s, const workloads::RequestStream& stream,
                         (1.0 + looks);
   Length l;
   l.first = clients == 0          ? kOpen
+            : stream.agents       ? kPerAgent * clients
             : is_equal(s, stream) ? std::max(kEqual, kEqualPerClient * clients)
                                   : std::max(kClosed, kPerClient * clients);
-  l.least = clients > 0 ? kFewestPerClient * clients : kFewestOpen;
+  l.least = stream.agents ? kFewestPerAgent * clients
+            : clients > 0 ? kFewestPerClient * clients
+                          : kFewestOpen;
   const double by_requests =
       std::max(static_cast<double>(plan.most_requests) / turns, static_cast<double>(l.first));
   l.most = static_cast<std::int64_t>(std::min(by_requests, plan.most_tokens / tokens));

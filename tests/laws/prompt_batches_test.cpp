@@ -99,7 +99,7 @@ TEST_CASE("Prompts packed as they come take as long as in the simulator, to a hu
     }
     const Simulation simulation = simulate(view(s.scenario), requests, 0);
     CHECK(simulation.iterations == static_cast<std::int64_t>(bins.size()));
-    CHECK(packed == Approx(simulation.end).epsilon(0.01));
+    CHECK(packed == Approx(simulation.end.si()).epsilon(0.01));
   }
 }
 
