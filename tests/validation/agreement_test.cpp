@@ -77,9 +77,9 @@ TEST_CASE("Every law of a possible estimate is noticed where it is broken", "[va
   contains(broken([](auto& e) { e.steady.decode_batch = 17.0; }), "batch 17 is above clients");
   contains(broken([](auto& e) { e.memory = 2.0 * e.footprint.limit; }), "memory");
   contains(broken([](auto& e) { e.steady.tpot = 2.0 * e.steady.end_to_end; }), "TPOT");
-  contains(broken([](auto& e) { e.steady.ttft_p50 = 2.0 * e.steady.ttft_tail.p95; }), "TTFT p50");
+  contains(broken([](auto& e) { e.steady.ttft_p50 = 2.0 * e.steady.ttft_tail.p95; }), "ttft_p50_s");
   contains(broken([](auto& e) { e.steady.tpot_tail.p95 = 2.0 * e.steady.tpot_tail.p99; }),
-           "TPOT p95");
+           "tpot_p95_s");
   contains(broken([](auto& e) { e.spreads.tpot.below = -0.5; }), "low90_tpot_mean_s");
   contains(broken([](auto& e) { e.steady.requests_per_second = -1.0; }), "requests_per_s is -1");
   contains(broken([](auto& e) { e.joules_per_token = std::numeric_limits<double>::infinity(); }),
