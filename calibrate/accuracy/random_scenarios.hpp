@@ -12,7 +12,8 @@
 //   agents         1 to 128, log-uniform, each with ten tasks of 4 to 16 turns on average
 //   two pools      of replicas that are alike; open or closed, where the estimate has a closed form
 //
-// What the estimate refuses is drawn again; an open loop only when it refuses nearly no traffic.
+// What the estimate refuses is drawn again; an open loop only when it refuses nearly no traffic. So another closed form
+// draws somewhat other scenarios from the same seed.
 #pragma once
 
 #include <cstdint>
