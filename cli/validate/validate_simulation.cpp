@@ -95,8 +95,9 @@ int validate_simulation(const ValidationOptions& options) {
   run.threads = options.threads;
   run.simulates = !options.check_only;
   std::atomic<std::size_t> done = 0;
+  const std::atomic<std::size_t> total = run.scenarios;
   const std::vector<Agreement> rows = [&] {
-    const Progress progress(done, run.scenarios, false, "scenarios");
+    const Progress progress(done, total, "scenarios", false);
     return calibrate::agreements(run, &done);
   }();
   if (!options.out.empty()) {
