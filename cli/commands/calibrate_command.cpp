@@ -91,6 +91,29 @@ void add_accuracy(Command& calibrate, Run& chosen) {
   });
 }
 
+void check(const ValidationOptions& options) {
+  if (!options.report.empty() && options.kind != "requests") {
+    throw base::InputError("error: --report is of requests\n");
+  }
+  const bool of_data = !options.data.empty() || !options.where.empty() ||
+                       !options.calibration.empty() || !options.against.empty() ||
+                       options.chip_parameters != "own";
+  const bool of_simulation =
+      options.scenarios || options.seed || options.threads > 0 || options.check_only;
+  if (options.kind == "simulation" && of_data) {
+    throw base::InputError(
+        "error: validate simulation draws its scenarios; a table and its options are of "
+        "measurements\n");
+  }
+  if (options.kind != "simulation" && of_simulation) {
+    throw base::InputError(
+        "error: --scenarios, --seed, --threads and --check-only are of validate simulation\n");
+  }
+  if (options.kind != "simulation" && options.data.empty()) {
+    throw base::InputError(fmt::format("error: validate {}: data is required\n", options.kind));
+  }
+}
+
 }  // namespace
 
 void add_calibrate(Command& app, Run& chosen) {
@@ -103,18 +126,19 @@ void add_calibrate(Command& app, Run& chosen) {
       "The table has the columns of the tables in ai-dynamo/aiconfigurator. Rows that cannot "
       "be forecast are counted by reason. For `requests`, every run in the directory or below "
       "it is simulated. A run is meta.json, requests.jsonl and timeseries.csv, as "
-      "casys-kaist/LLMServingSim records vLLM.");
+      "casys-kaist/LLMServingSim records vLLM. `simulation` needs no table: it draws random "
+      "scenarios and compares their estimates with their simulations.");
   add_fit(*command, chosen);
   add_accuracy(*command, chosen);
   add_claims(*command, chosen);
   auto options = std::make_shared<ValidationOptions>();
   std::vector<std::string> kinds = calibrate::operator_kinds();
-  kinds.insert(kinds.end(), {"serving", "requests", "training", "rl"});
+  kinds.insert(kinds.end(), {"serving", "requests", "training", "rl", "simulation"});
   validate->add_option("kind", options->kind, "what was measured")->required()->one_of(kinds);
   validate
-      ->add_option("data", options->data, "the table, .csv or .csv.gz; for requests a directory")
-      ->type_name(kFile)
-      ->required();
+      ->add_option("data", options->data,
+                   "the table, .csv or .csv.gz; for requests a directory; for simulation none")
+      ->type_name(kFile);
   validate->add_option("--out", options->out, "write every row with its forecast, as CSV")
       ->type_name(kFile);
   validate->add_option("--where", options->where, "use only rows with this text in this column")
@@ -142,18 +166,36 @@ void add_calibrate(Command& app, Run& chosen) {
           "columns id, predicted_ttft_ms and predicted_tpot_ms that --out writes; for requests "
           "with run, request_id, predicted_ttft_s and predicted_tpot_s")
       ->type_name(kFile);
+  validate
+      ->add_option("--scenarios", options->scenarios, "number of random scenarios; default: 400")
+      ->type_name(kNumber)
+      ->within(std::size_t{1}, std::size_t{1'000'000})
+      ->group("Simulation");
+  validate->add_option("--seed", options->seed, "draw other scenarios; default: 1")
+      ->type_name(kNumber)
+      ->group("Simulation");
+  validate->add_option("--threads", options->threads, "number of threads; 0: all cores")
+      ->type_name(kNumber)
+      ->group("Simulation");
+  validate
+      ->add_flag("--check-only", options->check_only,
+                 "simulate nothing: only count the estimates that are impossible")
+      ->group("Simulation");
   validate->footer(examples({"roofcast calibrate validate gemm gemm.csv --where system=h200_sxm",
                              "roofcast calibrate validate gemm gemm.csv --out errors.csv",
                              "roofcast calibrate validate requests runs --out errors.csv",
                              "roofcast calibrate validate requests runs --report runs.html",
-                             "roofcast calibrate validate requests runs --against errors.csv"}));
+                             "roofcast calibrate validate requests runs --against errors.csv",
+                             "roofcast calibrate validate simulation --scenarios 20",
+                             "roofcast calibrate validate simulation --check-only"}));
   validate->callback([&chosen, options] {
     chosen = [options] {
+      check(*options);
+      if (options->kind == "simulation") {
+        return validate_simulation(*options);
+      }
       if (options->kind == "requests") {
         return validate_requests(*options);
-      }
-      if (!options->report.empty()) {
-        throw base::InputError("error: --report is of requests\n");
       }
       if (options->kind == "training") {
         return validate_training(*options);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What `roofcast calibrate validate KIND DATA` does for each kind of measurement: predicts every row and
-// prints errors by group, skipped rows by reason, and last the summary line a script can read.
+// prints errors by group, skipped rows by reason, and last the summary line a script can read. `simulation` has no data:
+// it draws scenarios, and holds the estimates against simulations (calibrate/accuracy/agreement.hpp).
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +27,11 @@ struct ValidationOptions {
   std::string chip_parameters = "own";  // or "transferred"
   std::string report;                   // HTML, of requests; empty for none
   std::string against;                  // a peer's predictions (cli/validate/peer_comparison.hpp)
+  // Of `simulation`.
+  std::optional<std::uint32_t> scenarios;
+  std::optional<std::uint32_t> seed;
+  unsigned threads = 0;
+  bool check_only = false;
 
   hardware::Measured measured() const {
     return chip_parameters == "own" ? hardware::Measured::own : hardware::Measured::others;
@@ -35,6 +43,7 @@ int validate_operators(const ValidationOptions& options);
 int validate_training(const ValidationOptions& options);
 int validate_post_training(const ValidationOptions& options);
 int validate_requests(const ValidationOptions& options);
+int validate_simulation(const ValidationOptions& options);
 
 // Rows whose cells equal the values asked for. Throws InputError on an unknown column.
 class RowFilter {

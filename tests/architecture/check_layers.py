@@ -43,7 +43,7 @@ ROOMS = {
                   "fit": {"operators"}, "accuracy": {"fit"}, "servers": {"platforms"},
                   "trainings": {"platforms"}, "bench": {"platforms"}},
     "cli": {"assets": set(), "tables": set(), "text": {"tables", "assets"}, "catalog": {"text"}, "pages": {"text"}, "program": {"catalog"},
-            "compare": {"pages"}, "validate": {"pages"}, "packing": {"tables"},
+            "compare": {"pages"}, "validate": {"pages", "program"}, "packing": {"tables"},
             "commands": {"program", "compare", "validate", "packing"}, "": {"commands"}},
 }
 MOST_FLOORS = 8  # of rooms above each other in one folder

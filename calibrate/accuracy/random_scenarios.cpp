@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibrate/accuracy/random_scenarios.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <stdexcept>
+
+#include "base/document/fields.hpp"
+#include "calibrate/accuracy/data.hpp"
+#include "sim/estimate.hpp"
+
+namespace roofcast::calibrate {
+namespace {
+
+constexpr std::int64_t kGpus = 8;
+
+template <class T>
+const T& pick(std::span<const T> all, base::Random& random) {
+  return all[static_cast<std::size_t>(
+      random.integer(0, static_cast<std::int64_t>(all.size()) - 1))];
+}
+double pick(std::initializer_list<double> all, base::Random& random) {
+  return pick(std::span(all.begin(), all.size()), random);
+}
+template <class T>
+const T& pick(const std::vector<T>& all, base::Random& random) {
+  return pick(std::span<const T>(all), random);
+}
+
+double log_uniform(double least, double most, base::Random& random) {
+  return least * std::pow(most / least, random.uniform());
+}
+
+enum class Shape { fixed, uniform, lognormal };
+Shape shape(base::Random& random) { return static_cast<Shape>(random.integer(0, 2)); }
+
+std::string lengths(Shape shape, double mean, std::int64_t least, base::Random& random) {
+  const std::int64_t tokens = std::llround(mean);
+  if (shape == Shape::fixed) {
+    return fmt::format("{}", tokens);
+  }
+  if (shape == Shape::uniform) {
+    const double width = pick({0.2, 0.5, 0.9}, random);
+    return fmt::format("{{uniform: [{}, {}]}}",
+                       std::max(least, static_cast<std::int64_t>(mean * (1.0 - width))),
+                       static_cast<std::int64_t>(mean * (1.0 + width)));
+  }
+  return fmt::format("{{lognormal: {{mean: {}, cv: {}, max: {}}}}}", tokens,
+                     pick({0.3, 0.6, 1.0, 1.3}, random), std::min<std::int64_t>(6 * tokens, 16000));
+}
+
+// `vary`: at least one of the two is drawn.
+std::string both_lengths(bool fixed, bool vary, base::Random& random) {
+  const double input = log_uniform(128.0, 8000.0, random);
+  const double output = log_uniform(16.0, 1024.0, random);
+  const Shape of_input = fixed ? Shape::fixed : shape(random);
+  Shape of_output = fixed ? Shape::fixed : shape(random);
+  if (vary && of_input == Shape::fixed && of_output == Shape::fixed) {
+    of_output = Shape::uniform;
+  }
+  return fmt::format("traffic:\n  input_tokens: {}\n  output_tokens: {}\n",
+                     lengths(of_input, input, 1, random), lengths(of_output, output, 2, random));
+}
+
+struct Drawn {
+  std::string traffic;
+  double warm_up;
+};
+
+constexpr std::int64_t kOpenRequests = 24000;
+constexpr double kOpenWarmUp = 0.1;
+
+Drawn poisson(const std::string& both, double saturation, base::Random& random) {
+  return {fmt::format("{}  arrivals: {{process: poisson, rate: {:.6g} /s}}\n  requests: {}\n", both,
+                      random.uniform(0.1, 0.9) * saturation, kOpenRequests),
+          kOpenWarmUp};
+}
+
+Drawn gamma(const std::string& both, double saturation, base::Random& random) {
+  return {fmt::format("{}  arrivals: {{process: gamma, cv: {}, rate: {:.6g} /s}}\n  requests: {}\n",
+                      both, pick({0.5, 2.0, 3.0}, random), random.uniform(0.1, 0.9) * saturation,
+                      kOpenRequests),
+          kOpenWarmUp};
+}
+
+Drawn two_phases(const std::string& both, double saturation, base::Random& random) {
+  constexpr double kBusiest = 0.92;  // utilisation in the busier phase
+  constexpr double kCycles = 12.0;
+  const double swing = pick({0.3, 0.6, 0.75}, random);
+  const double sojourn = pick({20.0, 60.0}, random);
+  const double rate = std::min(random.uniform(0.1, 0.9), kBusiest / (1.0 + swing)) * saturation;
+  return {fmt::format("{}  arrivals: {{process: mmpp, rates: [{:.6g} /s, {:.6g} /s], sojourns: "
+                      "[{} s, {} s]}}\n  requests: {}\n",
+                      both, rate * (1.0 - swing), rate * (1.0 + swing), sojourn, sojourn,
+                      std::clamp(std::llround(2.0 * sojourn * kCycles * rate),
+                                 static_cast<long long>(kOpenRequests), 40000LL)),
+          kOpenWarmUp};
+}
+
+Drawn clients(const std::string& both, std::int64_t least, base::Random& random) {
+  const std::int64_t count =
+      std::max<std::int64_t>(least, std::llround(log_uniform(1.0, 512.0, random)));
+  const std::int64_t requests = std::min<std::int64_t>(
+      count < 200 ? std::max<std::int64_t>(20 * count, 2000) : 15 * count, 12000);
+  return {fmt::format("{}  concurrency: {}\n  requests: {}\n", both, count, requests),
+          std::max(0.1, 2.0 * static_cast<double>(count) / static_cast<double>(requests))};
+}
+
+Drawn agents(base::Random& random) {
+  const std::int64_t context = std::llround(log_uniform(1000.0, 12000.0, random));
+  return {fmt::format(
+              "traffic:\n  agents:\n    concurrent: {}\n    turns: {{lognormal: {{mean: {}, cv: "
+              "0.5, max: 50}}}}\n    initial_context: {}\n    shared_context: {}\n    "
+              "output_tokens: {{lognormal: {{mean: {}, cv: 1, max: 4000}}}}\n    tool_tokens: "
+              "{{lognormal: {{mean: {}, cv: 1.5, max: 8000}}}}\n    tools: [{{time: {:.3g} s, cv: "
+              "1, timeout: 120 s}}]\n    max_context: 32768\n",
+              std::llround(log_uniform(1.0, 128.0, random)), random.integer(4, 16), context,
+              context / 2, random.integer(50, 500), random.integer(100, 1500),
+              random.uniform(0.5, 20.0)),
+          0.2};
+}
+
+struct Replicas {
+  std::string deployment;
+  std::int64_t count;  // of those that serve, of the larger pool
+};
+Replicas one_pool(std::int64_t tensor_parallel, std::int64_t replicas) {
+  return {fmt::format("deployment: {{tensor_parallel: {}}}\n", tensor_parallel), replicas};
+}
+Replicas two_pools(std::int64_t tensor_parallel, base::Random& random) {
+  const std::int64_t most = kGpus / tensor_parallel;
+  const std::int64_t prefill = random.integer(1, most - 1);
+  const std::int64_t decode = random.integer(1, most - prefill);
+  return {fmt::format("deployment:\n  prefill: {{replicas: {}, tensor_parallel: {}}}\n  decode: "
+                      "{{replicas: {}, tensor_parallel: {}}}\n",
+                      prefill, tensor_parallel, decode, tensor_parallel),
+          std::max(prefill, decode)};
+}
+
+bool is(std::size_t kind, std::string_view name) { return kRandomKinds[kind].name == name; }
+
+}  // namespace
+
+RandomScenarios::RandomScenarios(std::uint64_t seed) : seed_(seed) {
+  const base::Node document =
+      base::parse_document("random_scenarios.yaml", std::string(data_random_scenarios_yaml()));
+  base::Problems problems;
+  base::Fields f(document, "", problems);
+  f.texts("systems", systems_, base::required);
+  f.texts("stacks", stacks_, base::required);
+  f.each("models", [&](base::Fields& each) {
+    Model& model = models_.emplace_back();
+    each.text("model", model.id);
+    each.text("precision", model.precision);
+    each.integers("tensor_parallel", model.tensor_parallel, base::at_least_one);
+    each.end();
+  });
+  f.end();
+  problems.throw_if_any();
+}
+
+sim::StreamedScenario RandomScenarios::read(const std::string& parts,
+                                            const std::string& rest) const {
+  const base::Node document = base::parse_document("random scenario", parts + rest);
+  const sim::Scenario* known = nullptr;
+  {
+    const std::lock_guard lock(reading_);
+    auto& entry = known_[parts];
+    if (entry == nullptr) {
+      entry = std::make_unique<sim::Scenario>(sim::read_streamed_scenario(document).scenario);
+    }
+    known = entry.get();
+  }
+  base::Problems problems;
+  sim::StreamedScenario s;
+  s.scenario = *known;
+  s.scenario.deployment = sim::read_deployment(document, problems);
+  s.stream = sim::read_stream(document, problems);
+  problems.throw_if_any();
+  s.scenario.traffic = workloads::mean_traffic(s.stream);
+  return s;
+}
+
+std::optional<RandomScenario> RandomScenarios::attempt(std::size_t kind, base::Random& random,
+                                                       sim::Workspace& workspace) const {
+  const Model& model = pick(models_, random);
+  const std::int64_t tensor_parallel = pick(model.tensor_parallel, random);
+  const bool pools = is(kind, "two pools");
+  if (pools && 2 * tensor_parallel > kGpus) {
+    return {};
+  }
+  const auto replicas = std::min(static_cast<std::int64_t>(pick({1, 1, 1, 2, 4, 8}, random)),
+                                 kGpus / tensor_parallel);
+  const std::string parts = fmt::format(
+      "system: {}\nmodel: {}\nprecision: {}\nserving: {{stack: {}{}}}\n", pick(systems_, random),
+      model.id, model.precision, pick(stacks_, random),
+      pools || replicas == 1 ? ""
+                             : fmt::format(", replicas: {}{}", replicas,
+                                           is(kind, "agents") ? ", router: session" : ""));
+  const Replicas serving =
+      pools ? two_pools(tensor_parallel, random) : one_pool(tensor_parallel, replicas);
+  const bool open = pools ? random.uniform() < 0.5 : kRandomKinds[kind].name.starts_with("open");
+  const std::string both =
+      both_lengths(is(kind, "closed fixed") || (pools && random.uniform() < 0.5),
+                   is(kind, "closed drawn"), random);
+  double saturation = 0.0;
+  if (open) {
+    const sim::StreamedScenario idle =
+        read(parts, serving.deployment + both + "  arrivals: {process: poisson, rate: 0.01 /s}\n");
+    const sim::ServingEstimate e = sim::estimate(sim::view(idle.scenario), workspace);
+    saturation = e.steady.saturation;
+    if (!e.fits() || !(saturation > 0.0)) {
+      return {};
+    }
+  }
+  const Drawn drawn = is(kind, "agents")           ? agents(random)
+                      : is(kind, "open gamma")     ? gamma(both, saturation, random)
+                      : is(kind, "open two-phase") ? two_phases(both, saturation, random)
+                      : open                       ? poisson(both, saturation, random)
+                                                   : clients(both, serving.count, random);
+  const std::string rest = serving.deployment + drawn.traffic;
+  RandomScenario s{kind, parts + rest, read(parts, rest), drawn.warm_up};
+  if (!open && !sim::estimate(sim::view(s.streamed.scenario), workspace).fits()) {
+    return {};
+  }
+  return s;
+}
+
+RandomScenario RandomScenarios::draw(std::size_t number, sim::Workspace& workspace) const {
+  constexpr int kTries = 1000;
+  base::Random random(seed_, fmt::format("scenario {}", number));
+  std::vector<double> weights;
+  for (const RandomKind& kind : kRandomKinds) {
+    weights.push_back(kind.weight);
+  }
+  const std::size_t kind = base::Discrete(weights)(random);
+  for (int i = 0; i < kTries; ++i) {
+    if (auto drawn = attempt(kind, random, workspace)) {
+      return std::move(*drawn);
+    }
+  }
+  throw std::logic_error(
+      fmt::format("the estimate refuses every scenario of kind {}", kRandomKinds[kind].name));
+}
+
+}  // namespace roofcast::calibrate

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random scenarios of serving, on which closed forms are held against simulations (calibrate/accuracy/agreement.hpp).
+//
+//   parts          a system, a stack, a model with its precision and tensor parallelism: random_scenarios.yaml
+//   replicas       1 to 8, on at most 8 GPUs; half of the draws have one
+//   lengths        means of 128 to 8,000 tokens in and 16 to 1,024 out, log-uniform. Each is fixed, uniform or lognormal
+//   open loops     24,000 requests at 10 to 90 % of the rate at which the estimate saturates; gamma arrivals with a
+//                  variation of 0.5, 2 or 3; two phases of Poisson arrivals, the busier one at most at 92 %, with up to
+//                  40,000 requests
+//   closed loops   1 to 512 clients, log-uniform, each with 15 requests or more where 12,000 suffice for that
+//   agents         1 to 128, log-uniform, each with ten tasks of 4 to 16 turns on average
+//   two pools      of replicas that are alike; open or closed, where the estimate has a closed form
+//
+// What the estimate refuses is drawn again; an open loop only when it refuses nearly no traffic. So another closed form
+// draws somewhat other scenarios from the same seed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/statistics/random.hpp"
+#include "sim/iteration/iteration.hpp"
+#include "sim/scenario/sections.hpp"
+
+namespace roofcast::calibrate {
+
+struct RandomKind {
+  std::string_view name;
+  double weight;
+};
+inline constexpr RandomKind kRandomKinds[] = {
+    {"open Poisson", 3}, {"open gamma", 1}, {"open two-phase", 1}, {"closed fixed", 2},
+    {"closed drawn", 3}, {"agents", 1},     {"two pools", 1}};
+
+struct RandomScenario {
+  std::size_t kind = 0;  // of kRandomKinds
+  std::string yaml;
+  sim::StreamedScenario streamed;
+  double warm_up = 0;  // share of the requests, at the start, that a comparison leaves out
+};
+
+class RandomScenarios {
+ public:
+  explicit RandomScenarios(std::uint64_t seed);
+
+  // The same for the same seed and number, from any thread.
+  RandomScenario draw(std::size_t number, sim::Workspace& workspace) const;
+
+ private:
+  struct Model {
+    std::string id;
+    std::string precision;
+    std::vector<std::int64_t> tensor_parallel;
+  };
+  std::optional<RandomScenario> attempt(std::size_t kind, base::Random& random,
+                                        sim::Workspace& workspace) const;
+  sim::StreamedScenario read(const std::string& parts, const std::string& rest) const;
+
+  std::uint64_t seed_;
+  std::vector<std::string> systems_;
+  std::vector<std::string> stacks_;
+  std::vector<Model> models_;
+  // What was read of system, model, precision and stack: reading these takes longer than an estimate.
+  mutable std::mutex reading_;
+  mutable std::map<std::string, std::unique_ptr<const sim::Scenario>> known_;
+};
+
+}  // namespace roofcast::calibrate

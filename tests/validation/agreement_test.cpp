@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Closed forms beside simulations on random scenarios: a sample of what `calibrate validate simulation` compares.
+#include "calibrate/accuracy/agreement.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "calibrate/accuracy/impossible.hpp"
+#include "sim/estimate.hpp"
+#include "tests/catch.hpp"
+
+namespace roofcast::calibrate {
+
+TEST_CASE("A random scenario depends on the seed and its number alone", "[validation]") {
+  const RandomScenarios all(3);
+  const RandomScenarios again(3);
+  const RandomScenarios others(4);
+  sim::Workspace workspace;
+  const std::string second = again.draw(2, workspace).yaml;
+  CHECK(all.draw(1, workspace).yaml != second);
+  CHECK(all.draw(2, workspace).yaml == second);
+  CHECK(others.draw(2, workspace).yaml != second);
+}
+
+TEST_CASE("Two threads compare as one does", "[validation]") {
+  AgreementRun run{.seed = 5, .scenarios = 40, .simulates = false, .threads = 1};
+  const auto one = agreements(run);
+  run.threads = 2;
+  const auto two = agreements(run);
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    CHECK(one[i].yaml == two[i].yaml);
+    CHECK(one[i].estimated[0] == two[i].estimated[0]);
+  }
+}
+
+TEST_CASE("A random scenario reads back from its YAML", "[validation]") {
+  const RandomScenarios scenarios(6);
+  sim::Workspace workspace;
+  for (std::size_t i = 0; i < 20; ++i) {
+    const RandomScenario drawn = scenarios.draw(i, workspace);
+    INFO(drawn.yaml);
+    const auto read = sim::read_streamed_scenario(base::parse_document("drawn", drawn.yaml));
+    const auto e = sim::estimate(sim::view(read.scenario), workspace);
+    const auto of_drawn = sim::estimate(sim::view(drawn.streamed.scenario), workspace);
+    CHECK(e.gpus == of_drawn.gpus);
+    CHECK(e.fits() == of_drawn.fits());
+    if (e.fits()) {
+      CHECK(e.steady.ttft_mean == of_drawn.steady.ttft_mean);
+      CHECK(e.steady.tpot == of_drawn.steady.tpot);
+    }
+  }
+}
+
+TEST_CASE("Every law of a possible estimate is noticed where it is broken", "[validation]") {
+  const auto streamed = sim::read_streamed_scenario(base::parse_document(
+      "test",
+      "system: hgx_h200\nmodel: llama-3.1-8b\nprecision: fp8\ndeployment: {tensor_parallel: 1}\n"
+      "serving: {stack: vllm}\n"
+      "traffic: {input_tokens: 500, output_tokens: {uniform: [50, 150]}, concurrency: 16}\n"));
+  sim::Workspace workspace;
+  const sim::ScenarioView view = sim::view(streamed.scenario);
+  const sim::ServingEstimate good = sim::estimate(view, workspace);
+  REQUIRE(good.fits());
+  CHECK(impossible(view, good).empty());
+  const auto broken = [&](auto change) {
+    sim::ServingEstimate e = good;
+    change(e);
+    return fmt::format("{}", fmt::join(impossible(view, e), "; "));
+  };
+  const auto contains = [](const std::string& text, const char* part) {
+    INFO(text);
+    CHECK(text.find(part) != std::string::npos);
+  };
+  contains(broken([](auto& e) { e.steady.decode_batch = 17.0; }), "batch 17 is above clients");
+  contains(broken([](auto& e) { e.memory = 2.0 * e.footprint.limit; }), "memory");
+  contains(broken([](auto& e) { e.steady.tpot = 2.0 * e.steady.end_to_end; }), "TPOT");
+  contains(broken([](auto& e) { e.steady.ttft_p50 = 2.0 * e.steady.ttft_tail.p95; }), "ttft_p50_s");
+  contains(broken([](auto& e) { e.steady.tpot_tail.p95 = 2.0 * e.steady.tpot_tail.p99; }),
+           "tpot_p95_s");
+  contains(broken([](auto& e) { e.spreads.tpot.below = -0.5; }), "low90_tpot_mean_s");
+  contains(broken([](auto& e) { e.steady.requests_per_second = -1.0; }), "requests_per_s is -1");
+  contains(broken([](auto& e) { e.joules_per_token = std::numeric_limits<double>::infinity(); }),
+           "energy_j_per_tok is inf");
+  contains(broken([](auto& e) {
+             e.steady.ttft_tail.p99 = std::numeric_limits<double>::quiet_NaN() * base::second;
+           }),
+           "ttft_p99_s is nan");
+}
+
+// Bounds are loose: a few per cent below what the sample has.
+TEST_CASE("Estimates agree with simulations on most of forty random scenarios", "[validation]") {
+  const auto rows = agreements({.seed = 1, .scenarios = 40});
+  for (std::size_t metric = 0; metric < kCompared.size(); ++metric) {
+    const AgreementSummary s = summarise(rows, metric);
+    INFO(kCompared[metric].name << ": " << s.share);
+    CHECK(s.scenarios == rows.size());
+    CHECK(s.share >= 0.65);
+    CHECK(std::abs(s.median) < 0.1);
+  }
+}
+
+TEST_CASE("None of a thousand random estimates is impossible", "[validation]") {
+  for (const Agreement& row : agreements({.seed = 1, .scenarios = 1000, .simulates = false})) {
+    INFO(row.yaml);
+    INFO(fmt::format("{}", fmt::join(row.impossible, "; ")));
+    CHECK(row.impossible.empty());
+  }
+}
+
+}  // namespace roofcast::calibrate
