@@ -16,16 +16,13 @@ namespace roofcast::calibrate {
 namespace {
 
 // Metrics that every server has. Bounds of theirs are numbers too.
-constexpr std::array<std::string_view, 8> kAlways = {
-    "decode_batch", "ttft_mean_s",    "ttft_p50_s",           "tpot_mean_s",
-    "e2e_mean_s",   "requests_per_s", "throughput_tok_per_s", "memory_b_per_gpu"};
-// And those that estimates of two pools leave out.
-constexpr std::array<std::string_view, 4> kTails = {"ttft_p95_s", "ttft_p99_s", "tpot_p95_s",
-                                                    "tpot_p99_s"};
+constexpr std::array<std::string_view, 12> kAlways = {
+    "ttft_mean_s",    "ttft_p50_s",           "ttft_p95_s",   "ttft_p99_s",
+    "tpot_mean_s",    "tpot_p95_s",           "tpot_p99_s",   "e2e_mean_s",
+    "requests_per_s", "throughput_tok_per_s", "decode_batch", "memory_b_per_gpu"};
 
-bool is_needed(std::string_view metric, bool tails) {
-  return std::find(kAlways.begin(), kAlways.end(), metric) != kAlways.end() ||
-         (tails && std::find(kTails.begin(), kTails.end(), metric) != kTails.end());
+bool is_needed(std::string_view metric) {
+  return std::find(kAlways.begin(), kAlways.end(), metric) != kAlways.end();
 }
 
 double value_of(std::string_view metric, const sim::ServingEstimate& e) {
@@ -66,7 +63,6 @@ std::vector<std::string> impossible(const sim::ScenarioView& s, const sim::Servi
     return {};
   }
   const double clients = clients_of_rank(s);
-  const bool tails = s.pools == nullptr;
   laws.ordered("batch", e.steady.decode_batch, "clients of a rank", clients);
   laws.ordered("running", e.steady.running, "clients of a rank", clients);
   laws.ordered("memory", e.memory.si(), "capacity", e.footprint.limit.si());
@@ -79,7 +75,7 @@ std::vector<std::string> impossible(const sim::ScenarioView& s, const sim::Servi
   constexpr double kRounding = 1e-3;
   for (const sim::Metric& metric : sim::metrics()) {
     const double value = metric.value(e);
-    laws.number(metric, value, is_needed(metric.name, tails) || is_needed(metric.bounds, tails));
+    laws.number(metric, value, is_needed(metric.name) || is_needed(metric.bounds));
     if (metric.name.starts_with("low90_")) {
       laws.ordered(metric.name, value, metric.bounds, value_of(metric.bounds, e), kRounding);
     } else if (metric.name.starts_with("high90_")) {

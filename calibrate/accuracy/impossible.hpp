@@ -5,7 +5,7 @@
 //   batch         at most the clients of a replica; its caches at most the KV cache of a rank
 //   times         TPOT at most the time end to end; p50, p95 and p99 in this order
 //   intervals     low90 at most the value, the value at most high90; bounds are rounded to four digits
-//   every metric  neither negative nor infinite; times, rates and memory are numbers, but for p95 and p99 of two pools
+//   every metric  neither negative nor infinite; times, rates, batch and memory are numbers
 #pragma once
 
 #include <string>
