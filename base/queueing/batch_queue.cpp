@@ -239,13 +239,17 @@ BatchQueueStates::Stay BatchQueueStates::stay(const std::vector<SizedRequest>& r
   const std::size_t most = std::min(k_, states_ - 1);
   const auto capacity = static_cast<double>(k_);
   const bool bursts = !q_.bursts.empty() || !q_.later.empty();
+  double all = 0.0;  // requests of a mean batch
+  for (std::size_t m = 0; m < states_; ++m) {
+    all += p_[m] * (m == 0 && q_.times[0] <= 0.0 ? 1.0 : arrivals(std::min(m, most)));
+  }
   Stay stay;
   double sum = 0.0;
   for (std::size_t m = 0; m < states_; ++m) {
     const std::size_t s = std::min(m, most);
     const bool idle = s == 0 && q_.times[0] <= 0.0;
     const double chance = p_[m] * (idle ? 1.0 : arrivals(s));
-    if (chance < kRare * (1.0 + sum)) {
+    if (chance < kRare * all) {
       continue;
     }
     const std::vector<double> palm = bursts && !idle ? arriving(s, true) : std::vector<double>();
@@ -255,27 +259,37 @@ BatchQueueStates::Stay BatchQueueStates::stay(const std::vector<SizedRequest>& r
     const double elapsed = q_.elapsed.empty() ? -1.0 : q_.elapsed[s];
     for (std::size_t a = 0; a < (idle ? 1 : states_); ++a) {
       const double both = chance * (idle ? 1.0 : others[a]);
-      if (both < kRare * (1.0 + sum)) {
+      if (both < kRare * all) {
         continue;
       }
       for (int u = rough ? 1 : 0; u < (rough ? 2 : 3); ++u) {
         const double place = kPlaces[u];
         const double rest = elapsed >= 0.0 ? std::max(0.0, time - elapsed) : (1.0 - place) * time;
-        const double before = left + place * static_cast<double>(a);
+        // A whole number of units is before it: the two nearest, so that their mean is right.
+        const double ahead = left + place * static_cast<double>(a);
+        const double fraction = ahead - std::floor(ahead);
         for (const SizedRequest& request : requests) {
-          const double batches =
-              std::max(1.0, std::ceil((before + request.units) / capacity - 1e-9));
-          const double later = (batches - 1.0) * arrivals(most) * size_;
-          const double content =
-              std::min(capacity, left + static_cast<double>(a) + request.units + later -
-                                     (batches - 1.0) * capacity);
-          const double own = std::max(1.0, std::ceil(request.units / capacity - 1e-9));
-          const double weight = both * kWeights[u] * request.weight;
-          const double total = rest + (batches - 1.0) * q_.times[k_] + batch(std::max(content, 1e-6));
-          sum += weight;
-          stay.mean += weight * total;
-          stay.square += weight * total * total;
-          stay.waits += weight * (rest + (batches - own) * q_.times[k_]);
+          for (const double more : {0.0, 1.0}) {
+            const double part = more > 0.0 ? fraction : 1.0 - fraction;
+            if (part <= 0.0) {
+              continue;
+            }
+            const double before = std::floor(ahead) + more;
+            const double batches =
+                std::max(1.0, std::ceil((before + request.units) / capacity - 1e-9));
+            const double later = (batches - 1.0) * arrivals(most) * size_;
+            const double content = std::min(
+                capacity, left + static_cast<double>(a) + request.units + later -
+                              (batches - 1.0) * capacity);
+            const double own = std::max(1.0, std::ceil(request.units / capacity - 1e-9));
+            const double weight = both * kWeights[u] * request.weight * part;
+            const double total =
+                rest + (batches - 1.0) * q_.times[k_] + batch(std::max(content, 1e-6));
+            sum += weight;
+            stay.mean += weight * total;
+            stay.square += weight * total * total;
+            stay.waits += weight * (rest + (batches - own) * q_.times[k_]);
+          }
         }
       }
     }

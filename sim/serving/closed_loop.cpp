@@ -9,7 +9,7 @@
 namespace roofcast::sim {
 namespace {
 
-constexpr int kBisections = 14;
+constexpr int kBisections = 18;
 constexpr double kTolerance = 0.003;  // relative
 constexpr double kLeast = 0.01;       // sequences that decode
 
@@ -29,6 +29,7 @@ class Solver : Server {
     double most = running_;
     Attempt best = at(least);
     double guess = running_;
+    int misses = 0;  // guesses that were too large, one after the other
     for (int i = 0; i < kBisections && most - least > kTolerance * most; ++i) {
       const Attempt now = at(guess);
       const double lacks =
@@ -36,12 +37,16 @@ class Solver : Server {
                     now.clients * (1.0 - front_limit() / std::max(now.rate, 1e-9))});
       const bool fits = now.stable && lacks <= kTolerance * clients_;
       (fits ? least : most) = guess;
+      misses = fits ? 0 : misses + 1;
       if (fits) {
         best = now;
       }
       const double next =
           now.stable ? guess - lacks * guess / std::max(now.clients, guess) : 0.0;
-      guess = next > least && next < most ? next : 0.5 * (least + most);
+      // Guesses that come nearer from above alone would never be enough.
+      const bool inside = next > least && next < most && misses < 3;
+      misses = inside ? misses : 0;
+      guess = inside ? next : 0.5 * (least + most);
     }
     best = at(best.decodes, Detail::all);
     Solution found;
@@ -56,6 +61,7 @@ class Solver : Server {
     add_blocking(found, best.blocking);
     SteadyState r;
     report(found, r);
+    r.end_to_end = clients_ / found.rate * base::second;  // Little's law
     r.throughput_limit = host                   ? Limit::host
                          : clients_ > running_ ? Limit::slots
                                                : r.tpot_limit;

@@ -96,11 +96,12 @@ TEST_CASE("Twice the replicas serve twice the arrivals as well, on twice the GPU
   const ServingEstimate single = run(one);
   const ServingEstimate pair = run(two);
   CHECK(pair.gpus == 2 * single.gpus);
-  CHECK(pair.steady.ttft_mean.si() == Approx(single.steady.ttft_mean.si()));
-  CHECK(pair.steady.tpot.si() == Approx(single.steady.tpot.si()));
-  CHECK(pair.steady.saturation == Approx(2.0 * single.steady.saturation));
+  // Each replica gets every second arrival: these are more regular.
+  CHECK(pair.steady.ttft_mean.si() == Approx(single.steady.ttft_mean.si()).epsilon(0.03));
+  CHECK(pair.steady.tpot.si() == Approx(single.steady.tpot.si()).epsilon(0.03));
+  CHECK(pair.steady.saturation == Approx(2.0 * single.steady.saturation).epsilon(0.05));
   CHECK(pair.output_rate == Approx(2.0 * single.output_rate));
-  CHECK(pair.joules_per_token == Approx(single.joules_per_token));
+  CHECK(pair.joules_per_token == Approx(single.joules_per_token).epsilon(0.02));
 }
 
 TEST_CASE("Clients of two replicas are served as half of them by one", "[unit]") {
@@ -113,20 +114,22 @@ TEST_CASE("Clients of two replicas are served as half of them by one", "[unit]")
   two.traffic.concurrency = 64;
   const ServingEstimate single = run(one);
   const ServingEstimate pair = run(two);
-  CHECK(pair.steady.tpot == single.steady.tpot);
-  CHECK(pair.output_rate == Approx(2.0 * single.output_rate));
+  // One front end serves both.
+  CHECK(pair.steady.tpot.si() == Approx(single.steady.tpot.si()).epsilon(0.02));
+  CHECK(pair.output_rate == Approx(2.0 * single.output_rate).epsilon(0.02));
   CHECK(pair.gpus == 16);
 }
 
-TEST_CASE("Bursty arrivals decode in larger batches, even ones in smaller", "[unit]") {
+TEST_CASE("Bursty arrivals have longer tails, regular ones shorter waits", "[unit]") {
   auto s = scenario(10.0);
-  s.serving.stack.eager_operator = {};  // else a pass takes as long however many prompts meet in it
-  const base::Seconds poisson = run(s).steady.tpot;
+  const ServingEstimate poisson = run(s);
   s.traffic.arrivals->process = ArrivalProcess::gamma;
   s.traffic.arrivals->cv = 3.0;
-  CHECK(run(s).steady.tpot > poisson);
+  const ServingEstimate bursty = run(s);
+  CHECK(bursty.steady.ttft_tail.p95 > poisson.steady.ttft_tail.p95);
+  CHECK(bursty.steady.tpot_tail.p95 > poisson.steady.tpot_tail.p95);
   s.traffic.arrivals->process = ArrivalProcess::constant;
-  CHECK(run(s).steady.tpot < poisson);
+  CHECK(run(s).steady.ttft_tail.p95 < poisson.steady.ttft_tail.p95);
 }
 
 TEST_CASE("Answers of one token have no TPOT and still wait for each other", "[unit]") {

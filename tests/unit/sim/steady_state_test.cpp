@@ -43,7 +43,8 @@ TEST_CASE("A lone request takes its prompt and its decodes, nothing more", "[uni
   const double decode = step_seconds(s, {1, 1, 8004, 0, 0, 0});
   const double request = s.serving.stack.request_overhead.si();
   CHECK(e.steady.tpot.si() == Approx(decode).epsilon(1e-9));
-  CHECK(e.steady.ttft_mean.si() == Approx(request + prompt).epsilon(1e-9));
+  const double message = s.serving.stack.message_overhead.si();
+  CHECK(e.steady.ttft_mean.si() == Approx(request + prompt + message).epsilon(1e-9));
 }
 
 TEST_CASE("One answer token needs no decode, so there is no TPOT", "[unit]") {
@@ -66,7 +67,7 @@ TEST_CASE("End to end is the first token and the intervals to the last", "[unit]
     CHECK(e.output_rate == Approx(300.0 * e.steady.requests_per_second));
     CHECK(e.steady.requests_per_second * e.steady.end_to_end.si() ==
           Approx(static_cast<double>(clients)));
-    CHECK(e.steady.ttft_p50 <= e.steady.ttft_mean);
+    CHECK(e.steady.ttft_p50 <= e.steady.ttft_tail.p95);
   }
 }
 
@@ -95,8 +96,9 @@ TEST_CASE("Attention-DP groups share the clients evenly", "[unit]") {
   s.deployment.mapping = {1, 1, 1, 1, false};
   s.traffic.concurrency = 8;
   const auto one = run(s);
-  CHECK(eight.steady.requests_per_second == Approx(8.0 * one.steady.requests_per_second));
-  CHECK(eight.steady.tpot.si() == Approx(one.steady.tpot.si()));
+  CHECK(eight.steady.requests_per_second ==
+        Approx(8.0 * one.steady.requests_per_second).epsilon(1e-3));
+  CHECK(eight.steady.tpot.si() == Approx(one.steady.tpot.si()).epsilon(1e-3));
 }
 
 TEST_CASE("A reused prefix shortens the prompt, not the context", "[unit]") {
@@ -109,14 +111,15 @@ TEST_CASE("A reused prefix shortens the prompt, not the context", "[unit]") {
   CHECK(reused.max_running == fresh.max_running);
 }
 
-// 20 000 tokens do not fit beside the decodes in a step of 8192: three passes of 6667.
-TEST_CASE("A prompt longer than a step is cut into equal chunks", "[unit]") {
+// 20 000 tokens do not fit beside the decodes in an iteration of 8192 tokens.
+TEST_CASE("A prompt longer than an iteration is cut where the budget ends", "[unit]") {
   auto s = scenario({20000, 1000, 4, 0});
   s.serving.limits.max_tokens_per_iteration = 8192;
   const auto e = run(s);
   CHECK(e.steady.prefill_iteration.prefill_sequences == 1);
-  CHECK(e.steady.prefill_iteration.prefill_tokens == 6667);
-  CHECK(e.steady.prefill_iteration.cached_tokens == (20000 - 6667) / 2);
+  const std::int64_t chunk = 8192 - e.steady.prefill_iteration.decode_sequences;
+  CHECK(e.steady.prefill_iteration.prefill_tokens == chunk);
+  CHECK(e.steady.prefill_iteration.cached_tokens == (20000 - chunk) / 2);
 }
 
 TEST_CASE("Pipeline stages make a step longer and let them follow each other faster", "[unit]") {
