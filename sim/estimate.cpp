@@ -48,10 +48,10 @@ ServingEstimate aggregated_estimate(const ScenarioView& s, Workspace& workspace)
   e.max_running = held > base::Bytes{} ? e.footprint.cache / held
                                        : static_cast<double>(s.serving->limits.max_sequences);
   const double slots = std::max(1.0, std::floor(e.max_running));
-  e.steady = s.traffic->agents           ? agents_steady_state(s, cache.mean_request, e, workspace)
-             : s.traffic->arrivals       ? open_loop(s, slots, workspace)
-             : answers_vary(s)      ? closed_loop(s, slots, workspace)
-                                    : lockstep(s, slots, workspace);
+  e.steady = s.traffic->agents     ? agents_steady_state(s, cache.mean_request, e, workspace)
+             : s.traffic->arrivals ? open_loop(s, slots, workspace)
+             : answers_vary(s)     ? closed_loop(s, slots, workspace)
+                                   : lockstep(s, slots, workspace);
   check_load(s, e);
   if (!e.fits()) {
     return e;

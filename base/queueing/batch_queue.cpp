@@ -23,9 +23,10 @@ BatchQueueStates::BatchQueueStates(const BatchQueue& queue)
   const double most = *std::max_element(q_.arrivals.begin(), q_.arrivals.end()) * size_;
   const double wanted = 12.0 + static_cast<double>(q_.sizes.size()) + 6.0 * most;
   const double full = arrivals(k_) * size_ / static_cast<double>(k_);
-  states_ = full > 0.5 ? kMostUnits
-                       : static_cast<std::size_t>(
-                             std::clamp(wanted, 12.0, static_cast<double>(kMostUnits)));
+  states_ =
+      full > 0.5
+          ? kMostUnits
+          : static_cast<std::size_t>(std::clamp(wanted, 12.0, static_cast<double>(kMostUnits)));
   solve();
 }
 
@@ -34,7 +35,8 @@ double BatchQueueStates::batch(double units) const {
   const auto below = std::min(static_cast<std::size_t>(at), k_ - 1);
   // Between none and one unit, the first token of a unit costs as much as all: its fixed part.
   if (below == 0 && at > 0.0) {
-    return q_.times[1] - (1.0 - at) * std::max(0.0, q_.times[std::min<std::size_t>(2, k_)] - q_.times[1]);
+    return q_.times[1] -
+           (1.0 - at) * std::max(0.0, q_.times[std::min<std::size_t>(2, k_)] - q_.times[1]);
   }
   const double beyond = at - static_cast<double>(below);
   return q_.times[below] + beyond * (q_.times[below + 1] - q_.times[below]);
@@ -278,9 +280,9 @@ BatchQueueStates::Stay BatchQueueStates::stay(const std::vector<SizedRequest>& r
             const double batches =
                 std::max(1.0, std::ceil((before + request.units) / capacity - 1e-9));
             const double later = (batches - 1.0) * arrivals(most) * size_;
-            const double content = std::min(
-                capacity, left + static_cast<double>(a) + request.units + later -
-                              (batches - 1.0) * capacity);
+            const double content =
+                std::min(capacity, left + static_cast<double>(a) + request.units + later -
+                                       (batches - 1.0) * capacity);
             const double own = std::max(1.0, std::ceil(request.units / capacity - 1e-9));
             const double weight = both * kWeights[u] * request.weight * part;
             const double total =

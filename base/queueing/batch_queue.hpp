@@ -39,7 +39,7 @@ struct BatchQueue {
   // Where not empty: with probability 1 − `first`, the arrivals in a batch have this mean instead.
   std::vector<double> later;
   double first = 1.0;
-  std::vector<double> sizes;     // probability that a request has 0, 1, 2, … units
+  std::vector<double> sizes;  // probability that a request has 0, 1, 2, … units
   // s, elapsed time of a batch with s units when its requests arrive. Empty or negative: evenly distributed.
   std::vector<double> elapsed;
   // Whether the other work runs only in batches without units.

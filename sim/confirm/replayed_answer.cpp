@@ -13,12 +13,12 @@
 namespace roofcast::sim {
 namespace {
 
-constexpr double kSure = 2.0;        // standard errors
-constexpr double kExact = 0.003;     // of a knob that is no whole number
-constexpr double kFirstStep = 0.05;  // by ratio; by share of the range if it reaches 0
-constexpr double kStepBack = 0.01;   // the same
-constexpr double kSurer = 2.5;       // standard deviations between seeds
-constexpr std::size_t kSeeds = 8;        // at most, and 2 at least
+constexpr double kSure = 2.0;          // standard errors
+constexpr double kExact = 0.003;       // of a knob that is no whole number
+constexpr double kFirstStep = 0.05;    // by ratio; by share of the range if it reaches 0
+constexpr double kStepBack = 0.01;     // the same
+constexpr double kSurer = 2.5;         // standard deviations between seeds
+constexpr std::size_t kSeeds = 8;      // at most, and 2 at least
 constexpr double kSeedRequests = 2e5;  // of all seeds together
 constexpr std::size_t kMostBack = 40;
 constexpr std::size_t kMostTries = 40;  // of several knobs

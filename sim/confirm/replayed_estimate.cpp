@@ -20,9 +20,10 @@ constexpr std::int64_t kFewestOpen = 500;     // below, a run says little
 constexpr std::int64_t kClosed = 400;         // of a closed loop, at least
 constexpr std::int64_t kPerClient = 14;       // 10 that are counted, 3 before them, 1 at the end
 constexpr std::int64_t kFewestPerClient = 6;  // below, there is no steady state to count
-constexpr std::int64_t kPerAgent = 5;  // tasks of an agent: 2 that are counted; a task has many requests
+constexpr std::int64_t kPerAgent =
+    5;  // tasks of an agent: 2 that are counted; a task has many requests
 constexpr std::int64_t kFewestPerAgent = 4;
-constexpr std::int64_t kEqual = 100;          // the same where all requests are alike
+constexpr std::int64_t kEqual = 100;  // the same where all requests are alike
 constexpr std::int64_t kEqualPerClient = 8;
 constexpr double kShareError = 0.005;   // standard error of shares, and of goodput as a share of it
 constexpr double kMostGrowth = 8.0;     // from run to run

@@ -41,8 +41,7 @@ class Solver : Server {
       if (fits) {
         best = now;
       }
-      const double next =
-          now.stable ? guess - lacks * guess / std::max(now.clients, guess) : 0.0;
+      const double next = now.stable ? guess - lacks * guess / std::max(now.clients, guess) : 0.0;
       // Guesses that come nearer from above alone would never be enough.
       const bool inside = next > least && next < most && misses < 3;
       misses = inside ? misses : 0;
@@ -62,9 +61,7 @@ class Solver : Server {
     SteadyState r;
     report(found, r);
     r.end_to_end = clients_ / found.rate * base::second;  // Little's law
-    r.throughput_limit = host                   ? Limit::host
-                         : clients_ > running_ ? Limit::slots
-                                               : r.tpot_limit;
+    r.throughput_limit = host ? Limit::host : clients_ > running_ ? Limit::slots : r.tpot_limit;
     return r;
   }
 
@@ -89,9 +86,10 @@ class Solver : Server {
     const FrontEndLoad load = front_end(std::min(guess, front_limit()), decodes);
     const double delay = load.burst + s_.serving->stack.request_overhead.si() + intake();
     const double others = std::max(0.0, (running_ - 1.0) / running_);
-    a.state = state(decodes, {.rate = std::max(1e-9, others * decodes / decodes_ / stages_),
-                              .closed = true,
-                              .delay = delay},
+    a.state = state(decodes,
+                    {.rate = std::max(1e-9, others * decodes / decodes_ / stages_),
+                     .closed = true,
+                     .delay = delay},
                     detail);
     if (!a.state.stable) {
       return a;
@@ -103,8 +101,8 @@ class Solver : Server {
     a.inside = a.rate * (a.state.first - 0.0) + decodes;
     const double shown = now.delay((costs_.prompts_first() ? 0.0 : now.burst) + message_time());
     a.blocking = blocking(a.rate, decodes, decodes_ * a.state.interval, true);
-    a.clients = a.rate * (a.blocking.wait + s_.serving->stack.request_overhead.si() + intake() + a.front + shown +
-                          a.state.first) +
+    a.clients = a.rate * (a.blocking.wait + s_.serving->stack.request_overhead.si() + intake() +
+                          a.front + shown + a.state.first) +
                 decodes;
     return a;
   }

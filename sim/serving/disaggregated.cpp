@@ -14,8 +14,8 @@
 #include "sim/scenario/pools.hpp"
 #include "sim/serving/decode_pool.hpp"
 #include "sim/serving/front_end_load.hpp"
-#include "sim/serving/prefill_pool.hpp"
 #include "sim/serving/latency_mixture.hpp"
+#include "sim/serving/prefill_pool.hpp"
 
 namespace roofcast::sim {
 namespace {

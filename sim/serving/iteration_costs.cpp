@@ -107,7 +107,9 @@ workloads::Batch IterationCosts::batch(std::int64_t decodes, double tokens) cons
 workloads::Batch IterationCosts::prompt_batch(std::int64_t decodes, std::int64_t count) const {
   const double each = std::min(prompt_, budget(decodes));
   workloads::Batch batch = this->batch(decodes, each);
-  batch.prefill_sequences = each < prompt_ ? 1 : count;
+  const auto most = static_cast<std::int64_t>(budget(decodes) / each);
+  batch.prefill_sequences =
+      each < prompt_ ? 1 : std::clamp<std::int64_t>(count, 1, std::max<std::int64_t>(1, most));
   return batch;
 }
 
@@ -116,10 +118,10 @@ IterationTime IterationCosts::time(const workloads::Batch& batch) {
   if (batch.prefill_sequences == 0) {
     return {cost.latency, cost.period};
   }
-  const std::int64_t tokens = batch.prefill_sequences * batch.prefill_tokens +
-                              batch.decode_sequences * batch.query_tokens;
-  const std::size_t which = (batch.decode_sequences > 0 ? 2u : 0u) +
-                            (tokens <= s_.serving->stack.graph_tokens ? 0u : 1u);
+  const std::int64_t tokens =
+      batch.prefill_sequences * batch.prefill_tokens + batch.decode_sequences * batch.query_tokens;
+  const std::size_t which =
+      (batch.decode_sequences > 0 ? 2u : 0u) + (tokens <= s_.serving->stack.graph_tokens ? 0u : 1u);
   return {base::max(cost.latency, floors_[which].latency),
           base::max(cost.period, floors_[which].period)};
 }
@@ -149,22 +151,23 @@ IterationTime IterationCosts::decode(double decodes) {
 //   unit       u, tokens          whole    u of one prompt, or of its chunk       together   prompts of an iteration
 //   most       k                  share    of a length between two whole numbers of units
 PromptIterations IterationCosts::with_prompts(double decodes, double together) {
-  const auto d = static_cast<std::int64_t>(decodes > 0.0 ? std::max(1.0, std::round(decodes)) : 0.0);
+  const auto d =
+      static_cast<std::int64_t>(decodes > 0.0 ? std::max(1.0, std::round(decodes)) : 0.0);
   const auto ranks = static_cast<double>(s_.mapping->data_parallel);
   const double tokens = budget(d);
   double whole = std::min(prompt_, tokens) * (input_count_ > 1 || prompt_ > tokens ? 0.5 : 1.0);
   if (s_.serving->policy.chunked_prompts) {
     // Parts of a prompt, so that whole units nearly fill the budget.
     const double least = whole;
-    for (double parts = 2.0;
-         parts <= 4.0 && std::floor(tokens / whole) * whole < kFilled * tokens; ++parts) {
+    for (double parts = 2.0; parts <= 4.0 && std::floor(tokens / whole) * whole < kFilled * tokens;
+         ++parts) {
       whole = least / parts;
     }
   }
   const double larger = std::max(1.0, std::ceil(together * prompt_ / whole / kUsual));
   const double unit =
-      whole * (input_count_ > 1 ? larger
-                                : std::min(larger, std::max(1.0, std::floor(tokens / whole))));
+      whole *
+      (input_count_ > 1 ? larger : std::min(larger, std::max(1.0, std::floor(tokens / whole))));
   const double all = ranks * std::max(1.0, std::floor(tokens / unit + 1e-9));
   const double most = std::min(all, kMostUnits);
   PromptIterations r;

@@ -14,9 +14,10 @@ namespace {
 
 using base::Seconds;
 
-constexpr double kWarmUp = 3.0;     // answers of each client that are not counted
-constexpr double kCounted = 1.0;    // answers of each client that are
-constexpr double kMostGroups = 48;  // of one round of all clients; beyond, iterations are taken together
+constexpr double kWarmUp = 3.0;   // answers of each client that are not counted
+constexpr double kCounted = 1.0;  // answers of each client that are
+constexpr double kMostGroups =
+    48;  // of one round of all clients; beyond, iterations are taken together
 constexpr int kMostEvents = 4000;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -64,7 +65,7 @@ class Solver : Server {
       const double begun = served_;
       step();
       left -= served_ - begun;
-      counting_ = left <= counted;
+      counting_ = left <= counted || event > kMostEvents / 2;
     }
     return result();
   }
@@ -173,6 +174,7 @@ class Solver : Server {
     const double count = std::max(1.0, std::min(until, groups_.front().ends - iteration_));
     now_ += count * t;
     iteration_ += count;
+    iterations_ += counting_ ? count : 0.0;
     messages(count * b_, b_);
     end_groups();
   }
@@ -182,7 +184,8 @@ class Solver : Server {
     const double tokens = budget(b_);
     const bool cut = s_.serving->policy.chunked_prompts || prompt_ > tokens;
     const double fit = cut ? tokens / prompt_ : std::floor(tokens / prompt_);
-    double iterations = std::max(1.0, std::ceil((std::min(n, std::max(fit, 1.0)) - done_) / fit - 1e-9));
+    double iterations =
+        std::max(1.0, std::ceil((std::min(n, std::max(fit, 1.0)) - done_) / fit - 1e-9));
     if (fit >= 1.0) {
       iterations = std::clamp(std::floor(n / fit), 1.0, together_);
     }
@@ -193,6 +196,8 @@ class Solver : Server {
     done_ = n > whole && cut ? std::clamp(done_ + share - whole, 0.0, 0.999) : 0.0;
     const double t = (first_ ? 0.0 : alone(b_)) + extra_(std::max(share / iterations, 0.01));
     now_ += iterations * t;
+    mixed_ += counting_ ? iterations : 0.0;
+    iterations_ += counting_ ? iterations : 0.0;
     if (!first_) {
       iteration_ += iterations;
     }
@@ -251,6 +256,12 @@ class Solver : Server {
   }
 
   SteadyState result() {
+    if (tpot_.empty() && decodes_ > 0.0) {  // no answer ended: prompts without end
+      tpot_.push_back({alone(std::max(1.0, b_)) + extra_(whole_), 1.0});
+    }
+    if (ttft_.empty()) {
+      ttft_.push_back({std::max(now_, extra_(1.0)), 1.0});
+    }
     Solution found;
     SteadyState r;
     for (const Sample& s : ttft_) {
@@ -274,19 +285,20 @@ class Solver : Server {
     }
     const double first = mean_of(ttft_);
     const double stay = decodes_ > 0.0 ? mean_of(tpot_) * decodes_ : 0.0;
-    found.rate = clients_ / (first + stay);
+    // No more than the slots decode at a time: what is left is a wait.
+    found.rate = std::min(clients_ / (first + stay), stay > 0.0 ? running_ / stay : kNever);
+    found.first.shift(clients_ / found.rate - first - stay, 0.0, 0.0);
     found.present = std::min(running_, found.rate * stay);
     found.running = running_;
     found.mean.interval = decodes_ > 0.0 ? mean_of(tpot_) : 0.0;
     found.mean.first = extra_(1.0) + alone(found.present);
-    const double waited =
-        std::max(0.0, first - found.mean.first - s_.serving->stack.request_overhead.si() - intake());
+    const double waited = std::max(
+        0.0, first - found.mean.first - s_.serving->stack.request_overhead.si() - intake());
     (clients_ > slots_ ? found.slot : found.mean.waits) = waited;
     found.mean.first += found.mean.waits;
-    const double prompts = std::min(whole_, std::max(1.0, found.rate * alone(found.present)));
-    found.mean.share =
-        decodes_ > 0.0 ? std::min(1.0, found.rate * found.mean.interval / prompts) : 1.0;
+    found.mean.share = decodes_ > 0.0 ? mixed_ / std::max(1.0, iterations_) : 1.0;
     report(found, found.first, tpot, r);
+    r.end_to_end = clients_ / found.rate * base::second;  // Little's law
     r.throughput_limit = clients_ > running_ ? Limit::slots : r.tpot_limit;
     return r;
   }
@@ -312,6 +324,8 @@ class Solver : Server {
   double done_ = 0;
   double served_ = 0;  // prompts
   bool counting_ = false;
+  double iterations_ = 0;  // that were counted
+  double mixed_ = 0;       // of these, with prompts
   std::deque<Waiting> waiting_;
   std::deque<Group> groups_;
   std::vector<Sample> ttft_;

@@ -76,9 +76,9 @@ class Solver : Server {
 
  private:
   struct Phase {
-    double rate = 0;     // 1/s, of a replica
-    double sojourn = 0;  // s
-    double share = 1;    // of the arrivals
+    double rate = 0;                   // 1/s, of a replica
+    double sojourn = 0;                // s
+    double share = 1;                  // of the arrivals
     std::map<double, ServerState> at;  // by decodes
   };
 
@@ -132,11 +132,9 @@ class Solver : Server {
     const auto mix = [&](double ServerState::*of) {
       s.*of += share * (above->second.*of - below->second.*of);
     };
-    for (const auto of :
-         {&ServerState::interval, &ServerState::variance, &ServerState::persistence,
-          &ServerState::iteration, &ServerState::share,
-          &ServerState::first, &ServerState::first_square, &ServerState::waits,
-          &ServerState::least}) {
+    for (const auto of : {&ServerState::interval, &ServerState::variance, &ServerState::persistence,
+                          &ServerState::iteration, &ServerState::share, &ServerState::first,
+                          &ServerState::first_square, &ServerState::waits, &ServerState::least}) {
       mix(of);
     }
     for (std::size_t i = 0; i < s.interference.size(); ++i) {
@@ -148,7 +146,8 @@ class Solver : Server {
   // p_[i][n] for every phase i.
   bool probabilities() {
     std::vector<std::vector<double>> deaths(phases_.size());
-    const double tail = std::max(1.0, 2.0 * bursts_.limit);  // of clusters: how much slower it falls
+    const double tail =
+        std::max(1.0, 2.0 * bursts_.limit);  // of clusters: how much slower it falls
     for (std::size_t i = 0; i < phases_.size(); ++i) {
       Phase& phase = phases_[i];
       double p = 0.0;
@@ -255,7 +254,8 @@ class Solver : Server {
           continue;
         }
         const double d = std::min(static_cast<double>(n), held_);
-        const ServerState s = n > 0 || decodes_ <= 0.0 ? between(phase, d) : phase.at.begin()->second;
+        const ServerState s =
+            n > 0 || decodes_ <= 0.0 ? between(phase, d) : phase.at.begin()->second;
         const double seen = p * phase.rate;
         arrivals += seen;
         if (n > 0) {
@@ -272,7 +272,8 @@ class Solver : Server {
         for (std::size_t j = 0; j < s.interference.size(); ++j) {
           found.mean.interference[j] += seen * s.interference[j];
         }
-        for (const auto of : {&ServerState::iteration, &ServerState::share, &ServerState::first, &ServerState::waits}) {
+        for (const auto of : {&ServerState::iteration, &ServerState::share, &ServerState::first,
+                              &ServerState::waits}) {
           add(of, seen);
         }
         if (queue >= 0.0 && decodes_ > 0.0) {
@@ -293,15 +294,16 @@ class Solver : Server {
         const double each = decodes_ * s.interval / held_;  // s, between the ends of answers
         const double mean = behind / waiting * each;
         const double square = behind_square / waiting * each * each;
-        const double variance = s.first_square - s.first * s.first +
-                                std::max(0.0, square - mean * mean) + mean * each;
+        const double variance =
+            s.first_square - s.first * s.first + std::max(0.0, square - mean * mean) + mean * each;
         found.first.add(waiting, s.first + mean, variance, s.least);
       }
     }
     for (double& each : found.mean.interference) {
       each /= arrivals;
     }
-    for (double* of : {&found.slot, &found.mean.iteration, &found.mean.share, &found.mean.first, &found.mean.waits}) {
+    for (double* of : {&found.slot, &found.mean.iteration, &found.mean.share, &found.mean.first,
+                       &found.mean.waits}) {
       *of /= arrivals;
     }
     if (sequences > 0.0) {

@@ -17,7 +17,7 @@ constexpr double kMostLoad = 0.98;  // of prompts alone, with a steady state
 constexpr double kUsualUnits = 12.0;
 constexpr int kRounds = 10;
 constexpr double kExact = 0.003;  // of a saturation
-constexpr double kMany = 64.0;   // prompts of an iteration
+constexpr double kMany = 64.0;    // prompts of an iteration
 
 double square(double x) { return x * x; }
 
@@ -32,9 +32,9 @@ double held_tokens(const ScenarioView& s) {
   const double f = s.serving->policy.reserves == workloads::Reservation::request
                        ? std::min(1.0, s.serving->policy.reserved_output)
                        : 0.0;
-  return static_cast<double>(t.input_tokens) +
-         0.5 * (1.0 + f * f) * static_cast<double>(t.output_tokens) *
-             (1.0 + workloads::squared_variation(t.output));
+  return static_cast<double>(t.input_tokens) + 0.5 * (1.0 + f * f) *
+                                                   static_cast<double>(t.output_tokens) *
+                                                   (1.0 + workloads::squared_variation(t.output));
 }
 
 Server::Server(const ScenarioView& s, double slots, Workspace& workspace)
@@ -47,11 +47,11 @@ Server::Server(const ScenarioView& s, double slots, Workspace& workspace)
       stages_(static_cast<double>(s.mapping->pipeline_parallel)),
       decodes_(s.serving->speculation.steps(s.traffic->output_tokens - 1)) {
   const workloads::SchedulerLimits& limits = s.serving->limits;
-  slots_ = ranks_ *
-           std::min({slots, static_cast<double>(limits.max_sequences),
-                     static_cast<double>(std::max<std::int64_t>(
-                         1, limits.max_tokens_per_iteration /
-                                s.serving->speculation.query_tokens()))});
+  slots_ =
+      ranks_ *
+      std::min({slots, static_cast<double>(limits.max_sequences),
+                static_cast<double>(std::max<std::int64_t>(
+                    1, limits.max_tokens_per_iteration / s.serving->speculation.query_tokens()))});
   double all = 0.0;
   const auto add = [&](double tokens, double weight) {
     if (const double decodes = s.serving->speculation.steps(std::llround(tokens) - 1);
@@ -107,8 +107,8 @@ FrontEndLoad Server::front_end(double rate, double present) const {
   const double tokenising = intake() - s_.serving->stack.intake_overhead.si();
   return {.rate = rate * front_ends_,
           .intake = intake(),
-          .intake_square =
-              square(intake()) + workloads::squared_variation(s_.traffic->input) * square(tokenising),
+          .intake_square = square(intake()) +
+                           workloads::squared_variation(s_.traffic->input) * square(tokenising),
           .messages = rate * front_ends_ * messages(),
           .burst = present * s_.serving->speculation.tokens_per_iteration() * message_time()};
 }
@@ -209,12 +209,13 @@ ServerState Server::state(double decodes, const Load& load, Detail detail) {
   r.waits = stay.waits;
   if (d > 0.0) {
     const double in_flight = std::min(std::max(decodes, 1.0), stages_);
-    r.interval = std::max(states.gap() + (alone.latency - alone.period).si(), in_flight * states.gap());
+    r.interval =
+        std::max(states.gap() + (alone.latency - alone.period).si(), in_flight * states.gap());
     r.variance = std::max(0.0, states.gap_square() - square(states.gap()));
     r.persistence = load.closed || first ? 0.0
-                                : std::min(0.9, load.rate * prompts.units *
-                                                    (prompts.times[k] - prompts.times[0]) /
-                                                    static_cast<double>(k));
+                                         : std::min(0.9, load.rate * prompts.units *
+                                                             (prompts.times[k] - prompts.times[0]) /
+                                                             static_cast<double>(k));
     r.interference = states.interference();
     for (double& each : r.interference) {
       each *= in_flight;
@@ -230,9 +231,7 @@ double Server::own(double decodes) {
   return batches * prompts.times[1] * prompts.latency;
 }
 
-double Server::slots_for_decodes(double rate) {
-  return std::max(1.0, slots_ - rate * own(slots_));
-}
+double Server::slots_for_decodes(double rate) { return std::max(1.0, slots_ - rate * own(slots_)); }
 
 // The largest rate at which decodes keep up, by the method of false position, with all slots taken. If prompts are the
 // bottleneck there, fewer decodes leave them more of an iteration.
@@ -252,12 +251,14 @@ double Server::saturation(const workloads::Burstiness& bursts) {
     // Share of the slots that decodes need at this rate.
     const auto needs = [&](double rate) {
       const ServerState at = state(held, {.rate = rate, .bursts = bursts}, Detail::decodes);
-      return at.stable ? rate * (decodes_ * at.interval + interference(at) + at.first - at.waits) / held
-                       : std::numeric_limits<double>::infinity();
+      return at.stable
+                 ? rate * (decodes_ * at.interval + interference(at) + at.first - at.waits) / held
+                 : std::numeric_limits<double>::infinity();
     };
     double least = 0.0;
     double most = prompts;
-    double rate = std::min(0.7 * prompts, held / (decodes_ * costs_.decode(micro(held)).latency.si()));
+    double rate =
+        std::min(0.7 * prompts, held / (decodes_ * costs_.decode(micro(held)).latency.si()));
     for (int i = 0; i < kRounds && most - least > kExact * most; ++i) {
       const double share = needs(rate);
       (share < 1.0 ? least : most) = rate;
@@ -289,7 +290,7 @@ double Server::saturation(const workloads::Burstiness& bursts) {
 //   rest       E[S²]/2E[S], mean rest of a stay; its mean square is E[S³]/3E[S]            s
 //   behind     wait of those that arrive during the rest: λ·E[S³]/6E[S]                    s
 Server::Blocking Server::blocking(double rate, double present, double decoding,
-                                                bool clients) const {
+                                  bool clients) const {
   const workloads::Traffic& t = *s_.traffic;
   const std::int64_t budget = s_.serving->limits.max_tokens_per_iteration;
   const double rows =
@@ -341,8 +342,7 @@ void Server::report(Solution& found, SteadyState& r) {
   const workloads::Stack& stack = s_.serving->stack;
   const FrontEndLoad load = front_end(found.rate, found.present);
   const double tokenising = intake() - stack.intake_overhead.si();
-  const double shown =
-      load.delay((costs_.prompts_first() ? 0.0 : load.burst) + message_time());
+  const double shown = load.delay((costs_.prompts_first() ? 0.0 : load.burst) + message_time());
   const double ahead = stack.request_overhead.si() + intake() + shown;
   const double busy = load.load();
   const double variance = workloads::squared_variation(s_.traffic->input) * square(tokenising) +
@@ -427,18 +427,22 @@ double Server::attainment(const Solution& found, const LatencyMixture& ttft,
 void Server::report_iterations(const Solution& found, SteadyState& r) {
   const auto d = static_cast<std::int64_t>(std::llround(std::max(1.0, micro(found.present))));
   r.decode_iteration = costs_.decode_batch(decodes_ > 0.0 ? d : 0);
-  r.prefill_iteration = costs_.prompt_batch(d, 1);
+  // As many prompts as an iteration with some has on average. Its share is the one that computes all prompt tokens.
+  const double prompt = static_cast<double>(s_.traffic->input_tokens - s_.traffic->cached_tokens);
+  const double begin = decodes_ > 0.0 ? found.present / ranks_ / stages_ / decodes_
+                                      : 1.0;  // prompts of an iteration
+  const double together = decodes_ > 0.0 ? begin / std::max(found.mean.share, 1e-9) : 1.0;
+  r.prefill_iteration = costs_.prompt_batch(d, std::max<std::int64_t>(1, std::llround(together)));
   const IterationCost mixed = iteration_cost(s_, r.prefill_iteration, workspace_);
   const IterationCost decode =
       decodes_ > 0.0 ? iteration_cost(s_, r.decode_iteration, workspace_) : mixed;
-  r.prefill_share = decodes_ > 0.0 ? found.mean.share : 1.0;
+  const double batches =  // iterations with prompts, of a request
+      prompt / static_cast<double>(r.prefill_iteration.prefill_sequences *
+                                   r.prefill_iteration.prefill_tokens);
+  r.prefill_share = decodes_ > 0.0 ? std::min(1.0, begin * batches) : 1.0;
   r.decode_clock = decode.clock;
   r.prefill_clock = mixed.clock;
   const IterationMix mix{decode, mixed};
-  const double prompt = static_cast<double>(s_.traffic->input_tokens - s_.traffic->cached_tokens);
-  const double batches =
-      std::max(1.0, prompt / static_cast<double>(std::max<std::int64_t>(
-                                 1, r.prefill_iteration.prefill_tokens)));
   const double mixed_rate = found.rate / ranks_ * batches;
   const double all_rate = found.rate / ranks_ * decodes_ / std::max(1.0, micro(found.present));
   r.power = mix.power(std::max(0.0, all_rate - mixed_rate), mixed_rate, stages_,

@@ -41,14 +41,14 @@ double held_tokens(const ScenarioView& scenario);
 
 // Iterations with a given number of decodes.
 struct ServerState {
-  double interval = 0;      // s, C(D)
-  double variance = 0;      // s², of the time between two decodes
-  double persistence = 0;   // correlation of an iteration with the next
+  double interval = 0;     // s, C(D)
+  double variance = 0;     // s², of the time between two decodes
+  double persistence = 0;  // correlation of an iteration with the next
   // s, by which prompts behind its own slow the first decodes of a request: the first, the first two, …
   std::array<double, base::queueing::BatchQueueStates::kGaps> interference{};
-  double iteration = 0;     // s, mean
-  double share = 0;         // of the iterations, with prompts
-  double first = 0;         // s, from the scheduler's queue to the end of the first token's iteration
+  double iteration = 0;  // s, mean
+  double share = 0;      // of the iterations, with prompts
+  double first = 0;      // s, from the scheduler's queue to the end of the first token's iteration
   double first_square = 0;  // s²
   double waits = 0;         // s, the part of it before the prompt's first iteration
   double least = 0;         // s, of a prompt alone
@@ -62,17 +62,17 @@ class Server {
 
   // What arrives at a replica.
   struct Load {
-    double rate = 0;                // 1/s; in a closed loop: requests per iteration with decodes
+    double rate = 0;  // 1/s; in a closed loop: requests per iteration with decodes
     bool closed = false;
-    double delay = 0;               // s, closed loop: from the end of an iteration to the next prompt
+    double delay = 0;  // s, closed loop: from the end of an iteration to the next prompt
     workloads::Burstiness bursts = {};
   };
   // How much of it is calculated: the decodes, the mean of the first token too, or its variance too.
   enum class Detail { decodes, means, all };
   ServerState state(double decodes, const Load& load, Detail detail = Detail::all);
 
-  double micro(double decodes) const;  // decodes of a micro-batch of one rank
-  double slots_for_decodes(double rate);  // n'
+  double micro(double decodes) const;                      // decodes of a micro-batch of one rank
+  double slots_for_decodes(double rate);                   // n'
   double saturation(const workloads::Burstiness& bursts);  // 1/s, of a replica
   // s, mean over answers.
   double interference(const ServerState& state) const;
@@ -87,13 +87,14 @@ class Server {
 
   // The solution of a replica.
   struct Solution {
-    double rate = 0;      // 1/s
-    double present = 0;   // D, mean
-    double running = 0;   // sequences with a slot
-    double slot = 0;      // s, mean wait for a slot
-    double front = 0;     // s, wait for the front end
-    ServerState mean;     // iterations, means over requests
-    LatencyMixture first;  // s, from the scheduler's queue to the first token, with the wait for a slot
+    double rate = 0;     // 1/s
+    double present = 0;  // D, mean
+    double running = 0;  // sequences with a slot
+    double slot = 0;     // s, mean wait for a slot
+    double front = 0;    // s, wait for the front end
+    ServerState mean;    // iterations, means over requests
+    LatencyMixture
+        first;  // s, from the scheduler's queue to the first token, with the wait for a slot
     double interval_variance = 0;  // s², of C(D) over requests
   };
   static void add_blocking(Solution& found, const Blocking& blocking);
@@ -103,8 +104,8 @@ class Server {
               SteadyState& r);
 
   FrontEndLoad front_end(double rate, double present) const;
-  double intake() const;     // s, of a request
-  double messages() const;   // s, of the tokens of one answer
+  double intake() const;    // s, of a request
+  double messages() const;  // s, of the tokens of one answer
   double message_time() const;
 
   const ScenarioView& s_;

@@ -47,6 +47,12 @@ TEST_CASE("The columns of a sweep's CSV are point, axes, verdict, metrics, texts
   for (const sim::TextMetric& text : sim::text_metrics()) {
     expected.emplace_back(text.name);
   }
+  for (const char* of_replays :
+       {"replay", "replay_note", "replayed_ttft_p50_s", "replayed_throughput_tok_per_s_per_gpu",
+        "replayed_interactivity_tok_per_s_per_user", "replayed_ttft_p95_s", "replayed_tpot_p95_s",
+        "replayed_attainment"}) {
+    expected.emplace_back(of_replays);
+  }
   CHECK(table.columns() == expected);
 
   // One row a point, the last axis fastest.

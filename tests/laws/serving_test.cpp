@@ -38,7 +38,8 @@ TEST_CASE("Requests in the house are the rate times their stay", "[laws][long]")
     bounds.add(s.decode_batch / s.running - 1.0, where);
     bounds.add(e.memory / e.footprint.limit - 1.0, where);
     bounds.add(s.prefill_share - 1.0, where);
-    bounds.add(s.ttft_p50 / s.ttft_mean - 1.0, where);
+    bounds.add(s.ttft_p50 / s.ttft_tail.p95 - 1.0, where);
+    bounds.add(s.ttft_tail.p95 / s.ttft_tail.p99 - 1.0, where);
     bounds.add(std::isfinite(s.end_to_end.si()) && s.ttft_p50.si() > 0.0 ? 0.0 : 1.0, where);
   });
   ROOFCAST_CHECK_LAW(house);

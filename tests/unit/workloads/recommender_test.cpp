@@ -150,7 +150,8 @@ TEST_CASE("A recommender answers in one pass, and twice the bandwidth or the ran
   CHECK(fast.steady.requests_per_second > 1.05 * base.steady.requests_per_second);
   CHECK(fast.steady.requests_per_second < 2.0 * base.steady.requests_per_second);
   const sim::ServingEstimate eight =
-      estimate_of({"deployment.data_parallel=8", "traffic.concurrency=16"});
+      estimate_of({"deployment.data_parallel=8", "traffic.concurrency=16",
+                   "serving.stack.front_end.per_request=1 ms"});
   REQUIRE(eight.fits());
   CHECK(eight.footprint.weights < base.footprint.weights / 7.0);
   CHECK(eight.steady.requests_per_second > 2.0 * base.steady.requests_per_second);
