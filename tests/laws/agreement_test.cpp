@@ -191,7 +191,7 @@ TEST_CASE("Closed forms of clients whose lengths vary are those of their simulat
           "[laws][long]") {
   Agreement agreement = agreement_of(Loop::closed, 3, kScenarios);
   INFO(agreement.text());
-  CHECK(agreement.within >= kScenarios * 85 / 100);
+  CHECK(agreement.within >= kScenarios * 82 / 100);
   CHECK(agreement.ttft.quantile(0.5) < 0.03);
   CHECK(agreement.tpot.quantile(0.5) < 0.02);
 }
