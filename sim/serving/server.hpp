@@ -112,7 +112,8 @@ class Server {
   Workspace& workspace_;
   IterationCosts costs_;
   double replicas_;
-  double front_ends_;  // replicas that share a front end
+  // Replicas that share a front end. Each attention-DP rank is taken to have its own; a simulation has one for all.
+  double front_ends_;
   double ranks_;
   double stages_;
   double slots_;    // n
