@@ -19,7 +19,7 @@ const roofcast = (...words) => execFileSync(process.env.ROOFCAST_BINARY, words, 
 // [{column: text}]
 function readCsv(name) {
   const [head, ...lines] = fs.readFileSync(file(name), 'utf8').trimEnd().split('\n').map((line) =>
-    [...line.matchAll(/("(?:[^"]|"")*"|[^,]*)(?:,|$)/g)].slice(0, line === '' ? 1 : undefined)
+    [...`${line},`.matchAll(/("(?:[^"]|"")*"|[^,]*),/g)]
       .map(([, cell]) => (cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell)));
   return lines.map((cells) => Object.fromEntries(head.map((column, i) => [column, cells[i]])));
 }
