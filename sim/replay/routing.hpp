@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sim/replay/front_end.hpp"
 #include "sim/replay/scheduler.hpp"
 
 namespace roofcast::sim {
@@ -16,11 +17,13 @@ namespace roofcast::sim {
 struct Replica {
   Replica(const ScenarioView& s, base::Bytes cache)
       : scheduler(s, cache),
+        front_end(*s.serving),
         ends(scheduler.micro_batches(), base::Seconds::infinity()),
         tokens(scheduler.micro_batches(), 0),
         link_free(static_cast<std::size_t>(s.mapping->data_parallel)) {}
 
   Scheduler scheduler;
+  FrontEnd front_end;
   std::vector<base::Seconds>
       ends;  // end of the iteration of each micro-batch; infinite if it is not in flight
   std::vector<std::int64_t> tokens;  // prompt tokens of these iterations
@@ -28,7 +31,7 @@ struct Replica {
   std::size_t last_micro_batch = 0;
   bool micro_batch_waits = false;        // a micro-batch waits for the first stage
   std::vector<base::Seconds> link_free;  // time at which a rank has sent its KV caches
-  std::size_t incoming = 0;              // requests whose KV caches are on their way
+  std::size_t incoming = 0;  // requests in the front end, or whose KV caches are on their way
 
   std::size_t load() const { return incoming + scheduler.waiting() + scheduler.running(); }
   double cache_share() const {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -14,7 +13,6 @@
 
 #include "sim/iteration/draft_model.hpp"
 #include "sim/iteration/replica_iterations.hpp"
-#include "sim/replay/front_end.hpp"
 #include "sim/replay/front_stages.hpp"
 #include "sim/replay/routing.hpp"
 #include "sim/result/feasibility.hpp"
@@ -50,7 +48,6 @@ class Loop {
        Simulation& result)
       : scenario_(s),
         stream_(requests),
-        front_end_(*s.serving),
         stages_(requests),
         closed_(concurrency > 0),
         disaggregated_(pools.size() > 1),
@@ -110,7 +107,7 @@ class Loop {
       deliver_caches();
       deliver();
     }
-    result_.end = std::max(now_, shown_);
+    result_.end = std::max(now_, last_shown_);
   }
 
  private:
@@ -134,7 +131,7 @@ class Loop {
       next = std::min(next, std::get<base::Seconds>(sent_.top()));
     }
     if (!taken_.empty()) {
-      next = std::min(next, request_of(taken_.front()).queued);
+      next = std::min(next, std::get<base::Seconds>(taken_.top()));
     }
     return next;
   }
@@ -170,32 +167,34 @@ class Loop {
         sent_.emplace(stages_.pass(index, time), id);
         continue;
       }
-      taken_.push_back(id);
       ServedRequest& request = request_of(id);
-      request.queued = front_end_.take(time, request.input_tokens);
+      Pool& pool = pools_.front();
+      const std::size_t to = pool.routing(pool.replicas, job_of(index));
+      request.replica = static_cast<std::int32_t>(to);
+      ++pool.replicas[to].incoming;
+      request.queued = pool.replicas[to].front_end.take(time, request.input_tokens);
+      taken_.emplace(request.queued, id);
     }
   }
 
-  // Requests that the front end has taken in join the queue of a replica.
+  // Requests that a front end has taken in join the queue of its replica.
   void deliver() {
-    for (; !taken_.empty(); taken_.pop_front()) {
-      ServedRequest& request = request_of(taken_.front());
-      if (request.queued > now_) {
-        break;
-      }
-      const Job job = job_of(static_cast<std::size_t>(taken_.front()));
+    while (!taken_.empty() && std::get<base::Seconds>(taken_.top()) <= now_) {
+      const auto id = std::get<std::int32_t>(taken_.top());
+      taken_.pop();
+      ServedRequest& request = request_of(id);
+      Replica& replica = pools_.front().replicas[static_cast<std::size_t>(request.replica)];
+      --replica.incoming;
+      const Job job = job_of(static_cast<std::size_t>(id));
       const Job first = disaggregated_ ? prompt_of(job) : job;
       if (request.input_tokens + request.output_tokens > scenario_.model->max_context ||
           !pools_.front().replicas.front().scheduler.can_ever_run(first) ||
           !pools_.back().replicas.front().scheduler.can_ever_run(job)) {
         request.rejected = true;
-        answered(taken_.front(), now_);
+        answered(id, now_);
         continue;
       }
-      Pool& pool = pools_.front();
-      const std::size_t replica = pool.routing(pool.replicas, first);
-      request.replica = static_cast<std::int32_t>(replica);
-      pool.replicas[replica].scheduler.enqueue(first);
+      replica.scheduler.enqueue(first);
     }
   }
 
@@ -297,7 +296,7 @@ class Loop {
       for (const Scheduler::Start& start : replica.scheduler.started()) {
         ServedRequest& request = result_.requests[static_cast<std::size_t>(start.id)];
         if (answers(pool)) {
-          request.first_token = shown_ = front_end_.show(now_, 1);
+          request.first_token = show(replica, 1);
           prefill_replica_of(request).scheduler.release(start.id);
         } else {
           request.scheduled = now_;
@@ -307,6 +306,13 @@ class Loop {
       }
       start(pool, replica, micro_batch, iterations);
     }
+  }
+
+  // When clients have the tokens of an iteration that ends now.
+  base::Seconds show(Replica& replica, std::int64_t tokens) {
+    const base::Seconds shown = replica.front_end.show(now_, tokens);
+    last_shown_ = std::max(last_shown_, shown);
+    return shown;
   }
 
   Replica& prefill_replica_of(const ServedRequest& request) {
@@ -337,11 +343,10 @@ class Loop {
       replica.ends[micro_batch] = kNever;
       replica.scheduler.complete(micro_batch);
       // A prefill pool sends no tokens to clients. The decode pool sends the first token later.
-      shown_ = disaggregated_ && prompts(pool) ? now_
-                                               : front_end_.show(now_, replica.scheduler.tokens());
+      const base::Seconds shown = prompts(pool) ? now_ : show(replica, replica.scheduler.tokens());
       for (const std::int32_t id : replica.scheduler.first_tokens()) {
         ServedRequest& request = result_.requests[static_cast<std::size_t>(id)];
-        request.first_token = shown_;
+        request.first_token = shown;
         request.prefilled = disaggregated_ ? now_ : base::Seconds{};
       }
       for (const std::int32_t id : replica.scheduler.finished()) {
@@ -350,8 +355,8 @@ class Loop {
           send_cache(replica, id);
           continue;
         }
-        request.last_token = shown_;
-        answered(id, shown_);
+        request.last_token = shown;
+        answered(id, shown);
       }
       SimulatedSecond& second = second_of(now_);
       second.prompt_tokens += replica.tokens[micro_batch];
@@ -406,14 +411,13 @@ class Loop {
 
   ScenarioView scenario_;
   const workloads::Requests& stream_;
-  FrontEnd front_end_;
   Stages stages_;
-  base::Seconds shown_;  // when clients have the tokens of the last iteration
+  base::Seconds last_shown_;  // when clients have the tokens of all iterations so far
   bool closed_;
   bool disaggregated_;
   std::vector<Pool> pools_;
   std::size_t replicas_ = 0;  // of all pools
-  // (time at which a KV cache or a request arrives, its request); the earliest is on top.
+  // (time at which a KV cache or a request arrives, or a front end is done with it, its request); the earliest on top.
   using Coming = std::tuple<base::Seconds, std::int32_t>;
   std::priority_queue<Coming, std::vector<Coming>, std::greater<>> transfers_;
   base::Seconds now_;
@@ -421,7 +425,7 @@ class Loop {
   // Number of answers for which each request waits; kSent after the last. Empty if no request follows another.
   std::vector<std::int32_t> follows_;
   std::priority_queue<Coming, std::vector<Coming>, std::greater<>> sent_;
-  std::deque<std::int32_t> taken_;  // requests that the front end has taken in
+  std::priority_queue<Coming, std::vector<Coming>, std::greater<>> taken_;  // by a front end
   Simulation& result_;
 };
 

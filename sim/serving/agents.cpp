@@ -146,7 +146,7 @@ class Fleet {
         workloads::intake_time(stack, static_cast<double>(traffic_.input_tokens)) +
         static_cast<double>(traffic_.output_tokens) /
             static_cast<double>(s.serving->policy.stream_interval) * stack.message_overhead;
-    front_end_ = front_end.si();
+    front_end_ = front_end.si() / (replicas_ * static_cast<double>(s.serving->front_ends));
   }
 
   SteadyState solve(TaskEstimate& task) {
@@ -367,7 +367,7 @@ class Fleet {
   double byte_per_token_ = 0;
   double slots_ = 1;
   double replicas_ = 1;
-  double front_end_ = 0;            // s, of a turn; one front end for all replicas
+  double front_end_ = 0;            // s, of a turn, over the processes of all front ends
   std::map<double, double> rates_;  // X(n) by n
   double prefix_hits_ = 0;          // tokens of a turn's input in the prefix cache, mean
   double sessions_ = 0;             // M, sessions that are alive

@@ -15,14 +15,7 @@ constexpr double kLeast = 0.01;       // sequences that decode
 
 class Solver : Server {
  public:
-  Solver(const ScenarioView& s, double slots, Workspace& workspace) : Server(s, slots, workspace) {
-    const std::int64_t clients = s.traffic->concurrency;
-    const double used = std::min(replicas_, static_cast<double>(clients));
-    front_ends_ *= used / replicas_;
-    replicas_ = used;
-    clients_ = static_cast<double>(clients) / replicas_;
-    running_ = std::min(clients_, slots_);
-  }
+  Solver(const ScenarioView& s, double slots, Workspace& workspace) : Server(s, slots, workspace) {}
 
   SteadyState solve() {
     double least = std::min(kLeast, running_);
@@ -98,7 +91,7 @@ class Solver : Server {
     a.rate = decodes / (decodes_ * a.state.interval + interference(a.state));
     const FrontEndLoad now = front_end(std::min(a.rate, front_limit()), decodes);
     a.front = now.wait_after_messages();
-    a.inside = a.rate * (a.state.first - 0.0) + decodes;
+    a.inside = a.rate * (a.state.first) + decodes;
     const double shown = now.delay((costs_.prompts_first() ? 0.0 : now.burst) + message_time());
     a.blocking = blocking(a.rate, decodes, decodes_ * a.state.interval, true);
     a.clients = a.rate * (a.blocking.wait + s_.serving->stack.request_overhead.si() + intake() +
@@ -108,7 +101,7 @@ class Solver : Server {
   }
 
   double front_limit() const {
-    const double each = (intake() + messages()) * front_ends_;
+    const double each = (intake() + messages()) * front_share_;
     return each > 0.0 ? kFrontEndFull / each : 1e30;
   }
 
@@ -131,9 +124,6 @@ class Solver : Server {
   static constexpr double kNegligible = 1e-3;
   static constexpr double kHostScv = 0.01;  // of the wait where the front end is the bound
   static constexpr double kSlotScv = 0.1;   // of the wait for a slot
-
-  double clients_ = 1;  // C, clients of one replica
-  double running_ = 1;  // the most of them that have a slot
 };
 
 }  // namespace

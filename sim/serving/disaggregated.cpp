@@ -78,9 +78,13 @@ class Solver {
     intake_square_ = intake_squares;
     transfer_scv_ = decodes_ ? std::max(0.0, squares / square(transfer_.si()) - 1.0) : 0.0;
     message_ = stack.message_overhead / count(s.serving->policy.stream_interval);
-    const double front = 1.0 / (intake_ + count(s.traffic->output_tokens) * message_).si();
+    const double processes = count(s.serving->front_ends);
+    takers_ = count(s.pools->prefill.replicas) * processes;
+    senders_ = count(s.pools->decode.replicas) * processes;
+    const Seconds answer = count(s.traffic->output_tokens) * message_;
     most_ = std::min({prefill_.capacity(), decodes_ ? ports_ / transfer_.si() : kNoBound,
-                      std::isfinite(front) ? front : kNoBound});
+                      intake_ > Seconds{} ? takers_ / intake_.si() : kNoBound,
+                      answer > Seconds{} ? senders_ / answer.si() : kNoBound});
   }
 
   SteadyState open() {
@@ -108,9 +112,8 @@ class Solver {
     send_ = port_wait(rate);
     join_ = join(load.busy, load.interval);
     slot_ = exponential(load.wait, load.waits);
-    const FrontEndLoad front = front_end(rate, load.running);
-    front_ = exponential(Seconds::from_si(front.wait()), front.load());
-    shown_ = shown(front);
+    front_ = front_wait(rate);
+    shown_ = shown(load.running);
     report(rate, load.running, load.interval, load.interval_variance, r);
     r.throughput_limit = Limit::arrivals;
     return r;
@@ -201,17 +204,16 @@ class Solver {
   // intervals: their cycles are equally long.
   Seconds outside(double rate, double present) {
     first_ = send_ = front_ = {};
-    const FrontEndLoad front = front_end(rate, present);
     const double met = std::min(others_ * rate, kMostBusy * prefill_.capacity());
     first_ = prefill_wait(random_ ? prefill_.of_random(met) : prefill_.of_regular(met));
     send_ = port_wait(0.0);
     if (random_) {
       send_ = port_wait(std::min(others_ * rate, kMostBusy * ports_ / transfer_.si()));
-      front_ = exponential(Seconds::from_si(front.wait_after_messages()), front.load());
+      front_ = front_wait(rate);
     }
     join_ = decodes_ ? join(decode_.busy(others_ * present), interval_at(present)) : Wait{};
     slot_ = {};
-    shown_ = shown(front);
+    shown_ = shown(present);
     return own_ + first_.mean + send_.mean + front_.mean + join_.mean + shown_;
   }
 
@@ -244,17 +246,16 @@ class Solver {
     return {mean, busy * square(gap.si()) / 3.0 - square(mean.si())};
   }
 
-  FrontEndLoad front_end(double rate, double present) const {
-    return {.rate = rate,
-            .intake = intake_.si(),
-            .intake_square = intake_square_,
-            .messages = rate * (count(s_.traffic->output_tokens) * message_).si(),
-            .burst = present / count(s_.pools->decode.replicas) *
-                     s_.serving->speculation.tokens_per_iteration() * message_.si()};
+  // Prefill replicas take requests in. Decode replicas send tokens.
+  Wait front_wait(double rate) const {
+    const FrontEndLoad load{
+        .rate = rate / takers_, .intake = intake_.si(), .intake_square = intake_square_};
+    return exponential(Seconds::from_si(load.wait()), load.load());
   }
   // From the first decode to the message that the client sees, behind those of the iteration before.
-  Seconds shown(const FrontEndLoad& front) const {
-    return decodes_ ? Seconds::from_si(front.delay(front.burst + message_.si())) : Seconds{};
+  Seconds shown(double present) const {
+    const double burst = present / senders_ * s_.serving->speculation.tokens_per_iteration();
+    return decodes_ ? (burst + 1.0) * message_ : Seconds{};
   }
   Limit bound_of_most() const {
     return decodes_ && most_ >= 0.999 * ports_ / transfer_.si() ? Limit::network : Limit::host;
@@ -404,8 +405,10 @@ class Solver {
   double intake_square_ = 0;  // s²
   Seconds transfer_;          // of one KV cache
   double transfer_scv_ = 0;
-  Seconds message_;  // of the front end, a token
-  double most_ = 0;  // 1/s, the rate that prefill, transfers and front end bound
+  Seconds message_;     // of the front end, a token
+  double takers_ = 1;   // processes of front ends that take requests in
+  double senders_ = 1;  // and of those that send tokens
+  double most_ = 0;     // 1/s, the rate that prefill, transfers and front end bound
   double clients_ = 0;
   double others_ = 1.0;  // (N−1)/N
   PoolKind full_ = PoolKind::none;

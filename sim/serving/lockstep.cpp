@@ -2,7 +2,6 @@
 #include "sim/serving/lockstep.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <deque>
 #include <limits>
@@ -45,12 +44,6 @@ class Line {
 class Solver : Server {
  public:
   Solver(const ScenarioView& s, double slots, Workspace& workspace) : Server(s, slots, workspace) {
-    const std::int64_t clients = s.traffic->concurrency;
-    const double used = std::min(replicas_, static_cast<double>(clients));
-    front_ends_ *= used / replicas_;
-    replicas_ = used;
-    clients_ = static_cast<double>(clients) / replicas_;
-    running_ = std::min(clients_, slots_);
     prompt_ = static_cast<double>(s.traffic->input_tokens - s.traffic->cached_tokens);
     first_ = costs_.prompts_first();
     query_ = static_cast<double>(s.serving->speculation.query_tokens());
@@ -116,8 +109,8 @@ class Solver : Server {
     }
     together_ = std::max(1.0, std::ceil(clients_ / whole_ / kMostGroups));
     bundle_ = std::max(1.0, std::ceil(clients_ / kMostGroups));
-    intake_ = intake() * front_ends_;
-    message_ = message_time() * front_ends_ * s_.serving->speculation.tokens_per_iteration();
+    intake_ = intake() * front_share_;
+    message_ = message_time() * front_share_ * s_.serving->speculation.tokens_per_iteration();
     overhead_ = s_.serving->stack.request_overhead.si();
   }
 
@@ -303,10 +296,8 @@ class Solver : Server {
     return r;
   }
 
-  double clients_ = 1;  // C, clients of one replica
-  double running_ = 1;  // the most of them that have a slot
-  double prompt_ = 1;   // tokens of a prompt
-  double whole_ = 1;    // prompts that fit in an iteration
+  double prompt_ = 1;  // tokens of a prompt
+  double whole_ = 1;   // prompts that fit in an iteration
   double query_ = 1;
   double together_ = 1;  // iterations with prompts that are taken at once
   double bundle_ = 1;    // prompts that count as one arrival

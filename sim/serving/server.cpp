@@ -42,7 +42,7 @@ Server::Server(const ScenarioView& s, double slots, Workspace& workspace)
       workspace_(workspace),
       costs_(s, workspace),
       replicas_(static_cast<double>(s.serving->replicas)),
-      front_ends_(replicas_ / static_cast<double>(s.mapping->data_parallel)),
+      front_share_(1.0 / static_cast<double>(s.serving->front_ends)),
       ranks_(static_cast<double>(s.mapping->data_parallel)),
       stages_(static_cast<double>(s.mapping->pipeline_parallel)),
       decodes_(s.serving->speculation.steps(s.traffic->output_tokens - 1)) {
@@ -52,6 +52,11 @@ Server::Server(const ScenarioView& s, double slots, Workspace& workspace)
       std::min({slots, static_cast<double>(limits.max_sequences),
                 static_cast<double>(std::max<std::int64_t>(
                     1, limits.max_tokens_per_iteration / s.serving->speculation.query_tokens()))});
+  if (const auto clients = static_cast<double>(s.traffic->concurrency); clients > 0.0) {
+    replicas_ = std::min(replicas_, clients);
+    clients_ = clients / replicas_;
+    running_ = std::min(clients_, slots_);
+  }
   double all = 0.0;
   const auto add = [&](double tokens, double weight) {
     if (const double decodes = s.serving->speculation.steps(std::llround(tokens) - 1);
@@ -105,12 +110,13 @@ double Server::messages() const {
 
 FrontEndLoad Server::front_end(double rate, double present) const {
   const double tokenising = intake() - s_.serving->stack.intake_overhead.si();
-  return {.rate = rate * front_ends_,
+  return {.rate = rate * front_share_,
           .intake = intake(),
           .intake_square = square(intake()) +
                            workloads::squared_variation(s_.traffic->input) * square(tokenising),
-          .messages = rate * front_ends_ * messages(),
-          .burst = present * s_.serving->speculation.tokens_per_iteration() * message_time()};
+          .messages = rate * front_share_ * messages(),
+          .burst = front_share_ * present * s_.serving->speculation.tokens_per_iteration() *
+                   message_time()};
 }
 
 // What clients send while a batch runs. Each iteration with decodes lets r send, whose prompts come a delay d later.
@@ -236,7 +242,7 @@ double Server::slots_for_decodes(double rate) { return std::max(1.0, slots_ - ra
 // The largest rate at which decodes keep up, by the method of false position, with all slots taken. If prompts are the
 // bottleneck there, fewer decodes leave them more of an iteration.
 double Server::saturation(const workloads::Burstiness& bursts) {
-  const double front = (intake() + messages()) * front_ends_;
+  const double front = (intake() + messages()) * front_share_;
   const double ceiling = front > 0.0 ? 1.0 / front : std::numeric_limits<double>::infinity();
   double best = 0.0;
   double held = decodes_ > 0.0 ? slots_ : 0.0;

@@ -111,13 +111,15 @@ class Server {
   const ScenarioView& s_;
   Workspace& workspace_;
   IterationCosts costs_;
-  double replicas_;
-  // Replicas that share a front end. Each attention-DP rank is taken to have its own; a simulation has one for all.
-  double front_ends_;
+  double replicas_;     // that clients use
+  double front_share_;  // of a replica's requests and tokens, that one process of its front end has
   double ranks_;
   double stages_;
   double slots_;    // n
   double decodes_;  // O
+  // In a closed loop:
+  double clients_ = 0;  // C, clients of one replica
+  double running_ = 0;  // the most of them that have a slot
 
  private:
   // An answer of so many decodes, and its probability.

@@ -125,6 +125,7 @@ void read(base::Fields& f, Serving& serving) {
                      {"two batches", Overlap::two_batches}},
                     base::optional);
   f.integer("replicas", serving.replicas, {1.0, 1e6}, base::optional);
+  f.integer("front_ends", serving.front_ends, {1.0, 1e4}, base::optional);
   f.choice<Router>("router", serving.router,
                    {{"round robin", Router::round_robin},
                     {"least loaded", Router::least_loaded},

@@ -152,7 +152,8 @@ struct Serving {
   KvOffload kv_offload;
   Speculation speculation;
   Overlap overlap = Overlap::none;
-  std::int64_t replicas = 1;  // each has the ranks of the mapping
+  std::int64_t replicas = 1;    // each has the ranks of the mapping
+  std::int64_t front_ends = 1;  // processes of each replica that take requests in and send tokens
   Router router = Router::least_loaded;
 };
 

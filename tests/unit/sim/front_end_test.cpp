@@ -45,4 +45,15 @@ TEST_CASE("A message of ten tokens costs what one of one does", "[unit]") {
   CHECK(each.show({}, 1000).si() == Approx(10.0 * tenth.show({}, 1000).si()));
 }
 
+TEST_CASE("Two processes take requests in turn, and each sends half of the tokens", "[unit]") {
+  workloads::Serving s = serving();
+  s.front_ends = 2;
+  FrontEnd two(s);
+  const auto second = 1.0 * base::second;
+  CHECK(two.take(second, 1000).si() == Approx(1.0 + 0.005 + 0.020));
+  CHECK(two.take(second, 1000).si() == Approx(1.0 + 0.005 + 0.020));
+  CHECK(two.take(second, 1000).si() == Approx(1.0 + 0.010 + 0.020));
+  CHECK(two.show(2.0 * second, 1000).si() == Approx(2.0 + 500 * 50e-6));
+}
+
 }  // namespace roofcast::sim

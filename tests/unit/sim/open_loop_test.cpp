@@ -87,12 +87,6 @@ TEST_CASE("Twice the replicas serve twice the arrivals as well, on twice the GPU
   auto two = one;
   two.serving.replicas = 2;
   two.traffic.arrivals->rate *= 2.0;
-  for (workloads::Stack* stack :
-       {&one.serving.stack, &two.serving.stack}) {  // one front end for all
-    stack->intake_overhead = {};
-    stack->token_overhead = {};
-    stack->message_overhead = {};
-  }
   const ServingEstimate single = run(one);
   const ServingEstimate pair = run(two);
   CHECK(pair.gpus == 2 * single.gpus);
@@ -114,7 +108,6 @@ TEST_CASE("Clients of two replicas are served as half of them by one", "[unit]")
   two.traffic.concurrency = 64;
   const ServingEstimate single = run(one);
   const ServingEstimate pair = run(two);
-  // One front end serves both.
   CHECK(pair.steady.tpot.si() == Approx(single.steady.tpot.si()).epsilon(0.02));
   CHECK(pair.output_rate == Approx(2.0 * single.output_rate).epsilon(0.02));
   CHECK(pair.gpus == 16);
