@@ -30,8 +30,8 @@ Agreement agreement(const RandomScenario& s, bool simulates, sim::Workspace& wor
   const sim::ServingEstimate e = sim::estimate(view, workspace);
   Agreement a{
       .kind = s.kind, .yaml = s.yaml, .reason = sim::reason(e), .impossible = impossible(view, e)};
-  for (std::size_t metric = 0; e.fits() && metric < kCompared.size(); ++metric) {
-    a.estimated[metric] = sim::find_metric(kCompared[metric].name)->value(e);
+  for (std::size_t metric = 0; e.fits() && metric < sim::kChecked.size(); ++metric) {
+    a.estimated[metric] = sim::find_metric(sim::kChecked[metric].name)->value(e);
   }
   if (simulates) {
     a.simulated = simulated(s);

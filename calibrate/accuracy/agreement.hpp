@@ -3,7 +3,7 @@
 // Closed forms (sim/estimate.hpp) beside the simulation (sim/replay) of the same scenario.
 //
 //   error  estimate / simulation − 1, of a mean or a percentile over all requests after the warm-up
-//   agree  |error| at most the tolerance of the metric (kCompared). What the estimate leaves out, or refuses after it
+//   agree  |error| at most the tolerance of the metric (sim/confirm/verdict.hpp). What the estimate leaves out, or refuses after it
 //          was drawn, does not agree
 //   far    one is more than twice the other
 //
@@ -16,33 +16,26 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "calibrate/accuracy/random_scenarios.hpp"
+#include "sim/confirm/verdict.hpp"
 
 namespace roofcast::calibrate {
-
-struct ComparedMetric {
-  std::string_view name;  // of sim/result/metrics.hpp
-  double tolerance;
-};
-inline constexpr std::array<ComparedMetric, 4> kCompared = {
-    {{"ttft_mean_s", 0.10}, {"tpot_mean_s", 0.10}, {"ttft_p95_s", 0.15}, {"tpot_p95_s", 0.15}}};
 
 struct Agreement {
   std::size_t kind = 0;  // of kRandomKinds
   std::string yaml;
   std::string reason;  // why the estimate refuses it; empty if it fits
   std::vector<std::string> impossible;
-  using Values = std::array<double, kCompared.size()>;
+  using Values = std::array<double, sim::kChecked.size()>;
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   Values estimated = {kNone, kNone, kNone, kNone};
   Values simulated = {kNone, kNone, kNone, kNone};  // NaN if it was not simulated
 
   double error(std::size_t metric) const { return estimated[metric] / simulated[metric] - 1.0; }
   bool agrees(std::size_t metric) const {
-    return std::abs(error(metric)) <= kCompared[metric].tolerance;
+    return std::abs(error(metric)) <= sim::kChecked[metric].tolerance;
   }
   bool is_far(std::size_t metric) const { return std::abs(std::log2(1.0 + error(metric))) > 1.0; }
 };

@@ -15,6 +15,7 @@
 #include "cli/text/explain.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/training_text.hpp"
+#include "sim/confirm/verdict.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/sections.hpp"
 #include "sim/serving/speculation_gain.hpp"
@@ -22,12 +23,15 @@
 namespace roofcast::cli {
 namespace {
 
+constexpr double kMostTokens = 2e7;  // of the answers of a replay; less than half a second
+
 struct Options {
   std::string scenario;
   std::vector<std::string> set;
   std::string format = "text";
   bool explain = false;
   bool strict = false;
+  bool no_replay = false;
 };
 
 std::string bound_of(const sim::ServingEstimate& e, std::string_view metric) {
@@ -37,7 +41,41 @@ std::string bound_of(const sim::ServingEstimate& e, std::string_view metric) {
   return limit.empty() ? std::string() : fmt::format("limited by {}", limit);
 }
 
-void print_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
+// One replay of the scenario, for the values that it has of its own.
+sim::Replayed replay(const Options& options, const sim::StreamedScenario& s,
+                     const sim::ServingEstimate& e) {
+  if (options.no_replay) {
+    sim::Replayed none;
+    none.why_not = "--no-replay";
+    return none;
+  }
+  sim::ReplayPlan plan;
+  plan.most_tokens = kMostTokens;
+  for (const sim::CheckedMetric& compared : sim::kChecked) {
+    plan.asked.push_back(sim::find_metric(compared.name));
+  }
+  sim::ReplaySpace space;
+  return sim::replay(sim::view(s.scenario), s.stream, e, plan, space);
+}
+
+void print_replay(const sim::ServingEstimate& e, const sim::Replayed& replayed) {
+  if (!replayed.done()) {
+    fmt::print("Estimated only, not replayed: {}\n", replayed.why_not);
+    return;
+  }
+  std::string off;
+  for (const sim::Disagreement& d : sim::disagreements(e, replayed)) {
+    off += fmt::format("{}{} is {:.3g} times the estimate", off.empty() ? "" : ", ",
+                       d.metric->label, d.ratio);
+  }
+  fmt::print("Replayed in the simulator: {} requests, {}\n",
+             display(static_cast<double>(replayed.requests), ""),
+             off.empty() ? "which agree with the estimate"
+                         : fmt::format("where {}. Take the replayed values", off));
+}
+
+void print_text(const sim::Scenario& s, const sim::ServingEstimate& e,
+                const sim::Replayed& replayed) {
   fmt::print("{}{}\n{}\n\n", title(s),
              s.serving.replicas > 1 ? fmt::format(" · {} replicas", s.serving.replicas) : "",
              load_text(s));
@@ -45,7 +83,7 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
     fmt::print("does not run: {}\n", sim::reason(e));
     return;
   }
-  TextTable table({"metric", "value", "90 % interval", ""});
+  TextTable table({"metric", "estimate", replayed.done() ? "replayed" : "", "90 % interval", ""});
   for (const sim::Metric& metric : sim::metrics()) {
     const bool unknown = (metric.of_answers || metric.of_agents || metric.of_prices ||
                           metric.of_objectives || s.training.trains() || metric.of_training) &&
@@ -53,6 +91,9 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
     if (metric.bounds.empty() && !unknown) {
       const auto [low, high] = sim::interval90(metric, e);
       table.add({std::string(metric.label), display(metric.value(e), metric.unit),
+                 replayed.done() && sim::is_simulated(metric)
+                     ? display(metric.value(replayed.estimate), metric.unit)
+                     : std::string(),
                  std::isnan(low) ? std::string()
                                  : fmt::format("{} to {}", display(low, metric.unit),
                                                display(high, metric.unit)),
@@ -61,6 +102,9 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
   }
   fmt::print("{}{}{}\nParameters: {} ({})\n", table.text(), training_text(s, e), cost_text(s, e),
              s.platform.system.calibration.name, hardware::name(e.provenance));
+  if (!s.training.trains()) {
+    print_replay(e, replayed);
+  }
   if (const std::string_view gap = sim::reason(e.score.gap); !gap.empty()) {
     fmt::print("No score: {}\n", gap);
   }
@@ -117,6 +161,23 @@ nlohmann::ordered_json json_of(const sim::ServingEstimate& e) {
   return json;
 }
 
+nlohmann::ordered_json json_of(const sim::ServingEstimate& e, const sim::Replayed& replayed) {
+  if (!replayed.done()) {
+    return {{"why_not", replayed.why_not}};
+  }
+  nlohmann::ordered_json json = {{"requests", replayed.requests},
+                                 {"disagrees", nlohmann::ordered_json::array()}};
+  for (const sim::Disagreement& d : sim::disagreements(e, replayed)) {
+    json["disagrees"].push_back(std::string(d.metric->name));
+  }
+  for (const sim::Metric& metric : sim::metrics()) {
+    if (metric.bounds.empty() && sim::is_simulated(metric)) {
+      json[std::string(metric.name)] = metric.value(replayed.estimate);
+    }
+  }
+  return json;
+}
+
 void print_csv(const sim::ServingEstimate& e) {
   std::vector<std::string> columns = {"fits", "reason"};
   add_metric_columns(columns);
@@ -129,8 +190,9 @@ void print_csv(const sim::ServingEstimate& e) {
 }
 
 int run_estimate(const Options& options) {
-  const sim::Scenario scenario =
-      sim::read_scenario(scenario_document(options.scenario, options.set));
+  const sim::StreamedScenario streamed =
+      sim::read_streamed_scenario(scenario_document(options.scenario, options.set));
+  const sim::Scenario& scenario = streamed.scenario;
   sim::Workspace workspace;
   const sim::ScenarioView view = sim::view(scenario);
   const sim::ServingEstimate e = sim::estimate(view, workspace);
@@ -138,6 +200,9 @@ int run_estimate(const Options& options) {
       options.format == "csv" ? std::nullopt : speculation(view, e);
   if (options.format == "json") {
     nlohmann::ordered_json json = json_of(e);
+    if (e.fits() && !scenario.training.trains()) {
+      json["replay"] = json_of(e, replay(options, streamed, e));
+    }
     if (gain) {
       json["speculation"] = {
           {"interactivity_ratio", gain->tpot},
@@ -152,7 +217,7 @@ int run_estimate(const Options& options) {
   } else if (options.format == "csv") {
     options.explain&& e.fits() ? print_operators_csv(view, e) : print_csv(e);
   } else {
-    print_text(scenario, e);
+    print_text(scenario, e, replay(options, streamed, e));
     if (gain) {
       print_speculation(scenario.serving.speculation, *gain);
     }
@@ -190,6 +255,8 @@ void add_estimate(Command& app, Run& chosen) {
           "--explain", options->explain,
           "also print the time of each operator, with FLOP, bytes, arithmetic intensity and bound")
       ->group("Output");
+  command->add_flag("--no-replay", options->no_replay,
+                    "replay nothing: every value is estimated only");
   command->add_flag("--strict", options->strict, "exit with 3 if the scenario does not fit");
   command->footer(examples(
       {"roofcast show example llama-70b > mine.yaml", "roofcast estimate mine.yaml --explain",

@@ -12,8 +12,9 @@ namespace roofcast::cli {
 namespace {
 
 bool numeric(const std::string& cell) {
-  return !cell.empty() && (cell == "-" || (cell[0] >= '0' && cell[0] <= '9') ||
-                           (cell.size() > 1 && (cell[0] == '-' || cell[0] == '+')));
+  return cell.find(" to ") == std::string::npos &&
+         (cell == "-" || (cell[0] >= '0' && cell[0] <= '9') ||
+          (cell.size() > 1 && (cell[0] == '-' || cell[0] == '+')));
 }
 
 // Three significant digits, thousands grouped.
@@ -42,7 +43,7 @@ std::string TextTable::text() const {
   for (std::size_t r = 0; r < rows_.size(); ++r) {
     for (std::size_t c = 0; c < columns; ++c) {
       width[c] = std::max(width[c], rows_[r][c].size());
-      right[c] = right[c] && (r == 0 || numeric(rows_[r][c]));
+      right[c] = right[c] && (r == 0 || rows_[r][c].empty() || numeric(rows_[r][c]));
     }
   }
   std::string out;

@@ -17,12 +17,12 @@ namespace roofcast::cli {
 namespace {
 
 using calibrate::Agreement;
-using calibrate::kCompared;
 using calibrate::kRandomKinds;
+using sim::kChecked;
 
 void write_rows(const std::string& file, const std::vector<Agreement>& rows) {
   std::vector<std::string> columns = {"number", "kind"};
-  for (const auto& [metric, tolerance] : kCompared) {
+  for (const auto& [metric, tolerance] : kChecked) {
     columns.push_back(fmt::format("estimated_{}", metric));
     columns.push_back(fmt::format("simulated_{}", metric));
   }
@@ -31,7 +31,7 @@ void write_rows(const std::string& file, const std::vector<Agreement>& rows) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     csv.append(i);
     csv.append(kRandomKinds[rows[i].kind].name);
-    for (std::size_t metric = 0; metric < kCompared.size(); ++metric) {
+    for (std::size_t metric = 0; metric < kChecked.size(); ++metric) {
       csv.append(rows[i].estimated[metric]);
       csv.append(rows[i].simulated[metric]);
     }
@@ -49,13 +49,13 @@ std::string agreement_table(const std::vector<Agreement>& rows) {
   const auto percent = [](double share, int digits) {
     return std::isnan(share) ? "-" : fmt::format("{:.{}f} %", 100.0 * share, digits);
   };
-  for (std::size_t metric = 0; metric < kCompared.size(); ++metric) {
+  for (std::size_t metric = 0; metric < kChecked.size(); ++metric) {
     const auto add = [&](std::string_view name, std::optional<std::size_t> kind) {
       const calibrate::AgreementSummary s = calibrate::summarise(rows, metric, kind);
       if (s.scenarios == 0) {
         return;
       }
-      table.add({std::string(kCompared[metric].name), percent(kCompared[metric].tolerance, 0),
+      table.add({std::string(kChecked[metric].name), percent(kChecked[metric].tolerance, 0),
                  std::string(name), fmt::format("{}", s.scenarios), percent(s.share, 0),
                  percent(s.median, 1), percent(s.low, 1), percent(s.high, 1),
                  fmt::format("{}", s.far)});

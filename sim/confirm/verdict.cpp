@@ -24,6 +24,21 @@ double worse(const Condition& condition, const Metric& metric, const Replayed& r
 
 }  // namespace
 
+std::vector<Disagreement> disagreements(const ServingEstimate& closed_form,
+                                        const Replayed& replayed) {
+  std::vector<Disagreement> found;
+  for (const CheckedMetric& compared : kChecked) {
+    const Metric* metric = find_metric(compared.name);
+    const double estimated = metric->value(closed_form);
+    const double value = metric->value(replayed.estimate);
+    const double off = std::abs(estimated - value) - kNear * replayed.error(*metric);
+    if (replayed.done() && off > compared.tolerance * value) {
+      found.push_back({metric, value / estimated});
+    }
+  }
+  return found;
+}
+
 std::string_view name(Verdict verdict) {
   return verdict == Verdict::confirmed ? "confirmed"
          : verdict == Verdict::broken  ? "broken"

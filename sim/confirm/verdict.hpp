@@ -7,6 +7,7 @@
 //   estimated only   nothing was replayed; `note` says why
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -17,6 +18,22 @@
 #include "sim/result/condition.hpp"
 
 namespace roofcast::sim {
+
+// How far from its replay a closed form may be.
+struct CheckedMetric {
+  std::string_view name;  // of sim/result/metrics.hpp
+  double tolerance;       // of closed form / replay - 1
+};
+inline constexpr std::array<CheckedMetric, 4> kChecked = {
+    {{"ttft_mean_s", 0.10}, {"tpot_mean_s", 0.10}, {"ttft_p95_s", 0.15}, {"tpot_p95_s", 0.15}}};
+
+// A metric whose closed form is farther off, by more than two standard errors of the replay.
+struct Disagreement {
+  const Metric* metric = nullptr;
+  double ratio = 1.0;  // replay over closed form
+};
+std::vector<Disagreement> disagreements(const ServingEstimate& closed_form,
+                                        const Replayed& replayed);
 
 enum class Verdict : std::uint8_t { confirmed, broken, estimated };
 std::string_view name(Verdict verdict);

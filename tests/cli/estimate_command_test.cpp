@@ -43,6 +43,36 @@ TEST_CASE("estimate prints every metric's label, once with its interval, and not
   CHECK(contains(outcome.out, "90 % interval"));
 }
 
+TEST_CASE("estimate replays what it estimates, and names the metrics that the replay contradicts",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const json agrees = estimate(roofcast, {});
+  CHECK(agrees["replay"]["requests"] > 100);
+  CHECK(agrees["replay"]["disagrees"].empty());
+  CHECK(agrees["replay"]["tpot_mean_s"].get<double>() ==
+        Approx(agrees["tpot_mean_s"].get<double>()).epsilon(0.1));
+  CHECK(!agrees["replay"].contains("weights_b_per_gpu"));  // a replay says nothing of it
+  // Clusters of arrivals that are as long as an answer: the closed form takes each answer to see the mean of them.
+  const std::vector<std::string> clusters = {
+      "traffic={input_tokens: 1000, output_tokens: 20, requests: 8000, arrivals: {process: gamma, "
+      "cv: 4, rate: 14 /s}}"};
+  const json contradicted = estimate(roofcast, clusters);
+  CHECK(!contradicted["replay"]["disagrees"].empty());
+  for (const json& name : contradicted["replay"]["disagrees"]) {
+    const auto metric = name.get<std::string>();
+    const double ratio =
+        contradicted["replay"][metric].get<double>() / contradicted[metric].get<double>();
+    CHECK(std::abs(1.0 / ratio - 1.0) > 0.1);
+  }
+  const std::string text =
+      roofcast.output({"estimate", example("llama-70b"), "--set", clusters.front()});
+  CHECK(contains(text, "times the estimate. Take the replayed values"));
+  CHECK(estimate(roofcast, {}, {"--no-replay"})["replay"]["why_not"] == "--no-replay");
+}
+
 TEST_CASE("The formats of estimate say the same", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {

@@ -93,9 +93,9 @@ TEST_CASE("Every law of a possible estimate is noticed where it is broken", "[va
 // Bounds are loose: a few per cent below what the sample has.
 TEST_CASE("Estimates agree with simulations on most of forty random scenarios", "[validation]") {
   const auto rows = agreements({.seed = 1, .scenarios = 40});
-  for (std::size_t metric = 0; metric < kCompared.size(); ++metric) {
+  for (std::size_t metric = 0; metric < sim::kChecked.size(); ++metric) {
     const AgreementSummary s = summarise(rows, metric);
-    INFO(kCompared[metric].name << ": " << s.share);
+    INFO(sim::kChecked[metric].name << ": " << s.share);
     CHECK(s.scenarios == rows.size());
     CHECK(s.share >= 0.65);
     CHECK(std::abs(s.median) < 0.1);
