@@ -23,13 +23,15 @@ class Solver : Server {
   Solver(const ScenarioView& s, double slots, Workspace& workspace) : Server(s, slots, workspace) {
     const workloads::Arrivals& arrivals = *s.traffic->arrivals;
     rate_ = workloads::mean_rate(arrivals).si() / replicas_;
-    bursts_ = workloads::burstiness(arrivals);
-    if (replicas_ > 1.0) {
-      // Each of r replicas gets about every r-th arrival: the dispersion of a sum of r gaps.
-      bursts_.limit /= replicas_;
-      bursts_.fading = base::Hertz::from_si(2.0 * rate_ * std::max(1.0, std::sqrt(bursts_.limit)));
-    }
-    if (arrivals.process == workloads::ArrivalProcess::mmpp) {
+    // Each of r replicas gets about every r-th arrival, after r gaps. Within a phase gaps are exponential.
+    const bool phases = arrivals.process == workloads::ArrivalProcess::mmpp;
+    const double squared_cv = phases ? 1.0 : workloads::burstiness(arrivals).limit;
+    workloads::Arrivals each;
+    each.process = workloads::ArrivalProcess::gamma;
+    each.rate = base::Hertz::from_si(rate_);
+    each.cv = std::sqrt(squared_cv / replicas_);
+    bursts_ = workloads::burstiness(each);
+    if (phases) {
       for (std::size_t i = 0; i < arrivals.rates.size(); ++i) {
         phases_.push_back({arrivals.rates[i].si() / replicas_, arrivals.sojourns[i].si(), 1.0, {}});
       }
@@ -40,7 +42,6 @@ class Solver : Server {
       for (Phase& phase : phases_) {
         phase.share = phase.sojourn / time * phase.rate / rate_;
       }
-      bursts_ = {.limit = 1.0 / replicas_, .fading = base::Hertz::from_si(2.0 * rate_)};
     } else {
       phases_.push_back({rate_, 1.0, 1.0, {}});
     }

@@ -17,7 +17,9 @@ constexpr double kMostLoad = 0.98;  // of prompts alone, with a steady state
 constexpr double kUsualUnits = 12.0;
 constexpr int kRounds = 10;
 constexpr double kExact = 0.003;  // of a saturation
-constexpr double kMany = 64.0;    // prompts of an iteration
+// Clusters outlast an iteration. Those that meet in the queue come within the time of so many prompts.
+constexpr double kClusterPrompts = 2.0;
+constexpr double kMany = 64.0;  // prompts of an iteration
 
 double square(double x) { return x * x; }
 
@@ -194,8 +196,10 @@ ServerState Server::state(double decodes, const Load& load, Detail detail) {
   for (std::size_t s = 0; s <= k && !load.closed; ++s) {
     queue.arrivals.push_back(load.rate * prompts.times[s]);
     if (load.bursts.limit != 1.0) {
-      queue.bursts.push_back(
-          std::max(0.02, load.bursts.dispersion(Seconds::from_si(prompts.times[s]))));
+      const double window = load.bursts.clusters
+                                ? std::max(prompts.times[s], kClusterPrompts * r.least)
+                                : prompts.times[s];
+      queue.bursts.push_back(std::max(0.02, load.bursts.dispersion(Seconds::from_si(window))));
     }
   }
   if (load.closed) {

@@ -51,7 +51,7 @@ Burstiness burstiness(const Arrivals& arrivals) {
     case ArrivalProcess::poisson:
       return {1.0, mean};
     case ArrivalProcess::gamma:
-      return {arrivals.cv * arrivals.cv, 2.0 * std::max(1.0, arrivals.cv) * mean};
+      return {arrivals.cv * arrivals.cv, arrivals.cv > 1.0 ? mean : 2.0 * mean, arrivals.cv > 1.0};
     case ArrivalProcess::mmpp:
       break;
   }
@@ -106,11 +106,11 @@ Arrivals arrivals_with(base::Hertz rate, const Burstiness& b) {
 
 double Burstiness::dispersion(base::Seconds window) const {
   const double x = fading * window;
+  if (clusters) {
+    const double h = 6.0 * x / (limit + 1.0) + 0.64 * std::pow(x, 0.62 / std::sqrt(limit));
+    return 1.0 + (limit - 1.0) * h / (1.0 + h);
+  }
   return x > 0.0 ? 1.0 + (limit - 1.0) * (1.0 + std::expm1(-x) / x) : 1.0;
-}
-
-double Burstiness::beyond(base::Seconds window) const {
-  return -0.5 * (limit - 1.0) * std::expm1(-(fading * window));
 }
 
 ArrivalTimes::ArrivalTimes(Arrivals arrivals, const base::Random& random)

@@ -38,30 +38,31 @@ base::Hertz mean_rate(const Arrivals& arrivals);
 
 // How arrivals cluster:
 //
-//   I(w)      = 1 + (I∞ − 1)(1 − (1 − e^{−κw}) / κw)
-//   beyond(w) = (I∞ − 1)/2 · (1 − e^{−κw})
+//   I(w) = 1 + (I∞ − 1) g(w)
 //
-//   w          s        length of a window
-//   I(w)       –        index of dispersion: variance over mean of the number of arrivals in a window
-//   beyond(w)  –        arrivals in the window before or after an arrival, beyond the mean number
-//   I∞         –        the limit of I in long windows
-//   κ          1/s      how fast I reaches its limit
-//   λ          1/s      mean rate
-//   π, r       –, 1/s   stationary probability and rate of a phase
-//   V          1/s      ∫ cov(r(0), r(t)) dt
+//   constant, gamma of cv ≤ 1   I∞ = cv²          g = 1 − (1 − e^{−κw}) / κw,  κ = 2 λ, which fits windows of a gap
+//   poisson                     I∞ = 1
+//   gamma of cv > 1             I∞ = cv²          g = h / (1 + h),  h = 6λw / (I∞ + 1) + 0.64 (λw)^{0.62/cv}:
+//                                                 within 0.09 of the renewal function's, in any window; exact in long
+//                                                 ones. Short gaps are of all sizes, so no κ would do
+//   mmpp                        I∞ = 1 + 2V/λ     g with κ = Σ π(r − λ)² / V: exact for two phases, else in long windows
 //
-//   constant   I∞ = 0,           κ = 2 λ
-//   poisson    I∞ = 1
-//   gamma      I∞ = cv²,         κ = 2 λ max(1, cv), which fits windows of a gap
-//   mmpp       I∞ = 1 + 2V/λ,    κ = Σ π(r − λ)² / V: exact for two phases, else in long windows
+//   w      s        length of a window
+//   I(w)   –        index of dispersion: variance over mean of the number of arrivals in a window
+//   I∞     –        the limit of I in long windows
+//   κ      1/s      how fast I reaches its limit
+//   λ      1/s      mean rate
+//   π, r   –, 1/s   stationary probability and rate of a phase
+//   V      1/s      ∫ cov(r(0), r(t)) dt
 //
-// Sources: Cox, Lewis: The Statistical Analysis of Series of Events (1966), 4.5; Fischer, Meier-Hellstern: The
-// Markov-modulated Poisson process (MMPP) cookbook, Performance Evaluation 18, 1993.
+// Sources: Cox, Lewis: The Statistical Analysis of Series of Events (1966), 4.5; Cox: Renewal Theory (1962), 4.5 for
+// long windows; Fischer, Meier-Hellstern: The Markov-modulated Poisson process (MMPP) cookbook, Performance
+// Evaluation 18, 1993.
 struct Burstiness {
-  double limit = 1.0;  // I∞
-  base::Hertz fading;  // κ
+  double limit = 1.0;     // I∞
+  base::Hertz fading;     // κ; λ of clusters
+  bool clusters = false;  // gamma of cv > 1
   double dispersion(base::Seconds window) const;
-  double beyond(base::Seconds window) const;
 };
 Burstiness burstiness(const Arrivals& arrivals);
 
