@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <ostream>
 #include <stdexcept>
 #include <system_error>
@@ -18,6 +19,7 @@
 
 #include "base/csv/csv_row.hpp"
 #include "base/csv/gz_file.hpp"
+#include "base/document/output_file.hpp"
 #include "base/document/renamed.hpp"
 #include "base/nearest.hpp"
 
@@ -268,14 +270,15 @@ std::optional<double> parse_number(std::string_view cell) {
 class CsvWriter::Sink {
  public:
   explicit Sink(std::ostream& out) : target_(&out) {}
-  explicit Sink(const std::filesystem::path& file) : file_(file) {
+  explicit Sink(const std::filesystem::path& file) : file_(file), output_(std::in_place, file) {
+    const std::filesystem::path& part = output_->path();
     errno = 0;
     if (file.extension() == ".gz") {
       // 1: little larger, far faster.
-      if (target_.emplace<GzHandle>(gzopen(file.c_str(), "wb1")) == nullptr) {
+      if (target_.emplace<GzHandle>(gzopen(part.c_str(), "wb1")) == nullptr) {
         fail("open");
       }
-    } else if (!target_.emplace<std::ofstream>(file, std::ios::binary).is_open()) {
+    } else if (!target_.emplace<std::ofstream>(part, std::ios::binary).is_open()) {
       fail("open");
     }
   }
@@ -312,6 +315,10 @@ class CsvWriter::Sink {
     } else {
       flush();
     }
+    if (const std::error_code error = output_ ? output_->commit() : std::error_code{}) {
+      errno = error.value();
+      fail("write");
+    }
   }
 
  private:
@@ -325,6 +332,7 @@ class CsvWriter::Sink {
   }
 
   std::filesystem::path file_;
+  std::optional<OutputFile> output_;  // of a file
   std::variant<std::ostream*, std::ofstream, GzHandle> target_;
 };
 
@@ -352,7 +360,7 @@ void CsvWriter::add_rows(std::string_view rows) {
 }
 
 CsvWriter::~CsvWriter() {
-  if (sink_ != nullptr) {
+  if (sink_ != nullptr && std::uncaught_exceptions() == exceptions_) {
     try {
       close();
     } catch (...) {  // close() by hand to hear of it

@@ -11,6 +11,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <iosfwd>
 #include <memory>
@@ -71,13 +72,13 @@ std::optional<double> parse_number(std::string_view cell);
 //   csv.close();
 //
 // A row with too few or too many cells is a bug in the caller: std::logic_error. A write that fails
-// (a full disk) is a CsvError, at the latest from close(); the destructor closes too, but cannot
-// report.
+// (a full disk) is a CsvError, at the latest from close(). The destructor closes too, but cannot
+// report; while an exception is on its way it leaves the old file as it was.
 class CsvWriter {
  public:
   // `out` outlives the writer.
   CsvWriter(std::ostream& out, const std::vector<std::string>& columns);
-  // Replaces the file; compresses when the name ends in ".gz".
+  // Replaces the file at close() (base/document/output_file.hpp); compresses when the name ends in ".gz".
   CsvWriter(const std::filesystem::path& file, const std::vector<std::string>& columns);
   CsvWriter(const CsvWriter&) = delete;
   CsvWriter& operator=(const CsvWriter&) = delete;
@@ -115,6 +116,7 @@ class CsvWriter {
   std::size_t whole_rows_ = 0;  // bytes of the buffer up to the last end of a row
   std::size_t width_;
   std::size_t cells_in_row_ = 0;
+  int exceptions_ = std::uncaught_exceptions();  // on their way at construction
 };
 
 }  // namespace roofcast::base

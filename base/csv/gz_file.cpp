@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/csv/csv_error.hpp"
+#include "base/document/output_file.hpp"
 
 namespace roofcast::base {
 
@@ -29,6 +30,7 @@ GzFile::GzFile(const std::filesystem::path& file, unsigned buffer) : name_(file.
   if (in_ == nullptr) {
     refuse_file(name_, "open", nullptr);
   }
+  note_read(file);
   gzbuffer(in_.get(), buffer);
 }
 

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <unordered_set>
 
+#include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
 #include "base/document/utf8.hpp"
 
@@ -431,6 +432,7 @@ Node load_document(const std::filesystem::path& file) {
   if (!stream) {
     throw InputError(fmt::format("error: cannot read {}\n", file.string()));
   }
+  note_read(file);
   std::string text;
   char block[1 << 14];
   while (text.size() <= kMaxBytes && (stream.read(block, sizeof block) || stream.gcount() > 0)) {

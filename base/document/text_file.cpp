@@ -5,15 +5,17 @@
 
 #include <fstream>
 
+#include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
 
 namespace roofcast::base {
 
 void write_text(const std::filesystem::path& file, std::string_view text) {
-  std::ofstream out(file, std::ios::binary);
+  OutputFile output(file);
+  std::ofstream out(output.path(), std::ios::binary);
   out << text;
   out.close();
-  if (!out) {
+  if (!out || output.commit()) {
     throw InputError(fmt::format("error: cannot write {}\n", file.string()));
   }
 }

@@ -23,8 +23,8 @@ Cells cells_of(const Spread& spread, double unit) {
 Table::Table(const std::filesystem::path& directory, const Layout& layout, Subject subject)
     : layout_(layout),
       subject_(std::move(subject)),
-      csv_(std::make_unique<base::CsvWriter>(directory / (std::string(layout.name) + ".csv"),
-                                             layout.columns())) {
+      file_(directory / (std::string(layout.name) + ".csv"), std::ios::binary),
+      csv_(std::make_unique<base::CsvWriter>(file_, layout.columns())) {
   csv_->flush();
 }
 

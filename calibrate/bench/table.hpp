@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -56,6 +57,7 @@ class Table {
 
   const Layout& layout_;
   Subject subject_;
+  std::ofstream file_;
   std::unique_ptr<base::CsvWriter> csv_;
 };
 

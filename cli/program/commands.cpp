@@ -4,12 +4,16 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
+#include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
 #include "base/document/renamed.hpp"
 #include "base/nearest.hpp"
@@ -112,6 +116,9 @@ int parse_and_run(int argc, char** argv) {
     const std::string_view text(error.what());
     fmt::print(stderr, "{}{}", text, text.ends_with('\n') ? "" : "\n");
     return kBadInput;
+  } catch (const std::system_error& error) {  // a full disk behind stdout, no memory for a thread
+    fmt::print(stderr, "error: the system refuses: {}\n", error.what());
+    return kBadInput;
   } catch (const std::exception& error) {
     fmt::print(stderr, "roofcast: internal error, please report it: {}\n", error.what());
     return kBug;
@@ -121,7 +128,14 @@ int parse_and_run(int argc, char** argv) {
 }  // namespace
 
 int run(int argc, char** argv) {
-  const int code = parse_and_run(argc, argv);
+  base::protect_inputs();
+  int code = parse_and_run(argc, argv);
+  errno = 0;
+  if (!std::cout.flush() || std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    fmt::print(stderr, "error: cannot write the output: {}\n",
+               errno != 0 ? std::generic_category().message(errno) : "the stream failed");
+    code = code == kBug ? kBug : kBadInput;
+  }
   for (const std::string& note : base::take_notes()) {
     fmt::print(stderr, "{}\n", note);
   }

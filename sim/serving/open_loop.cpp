@@ -184,41 +184,33 @@ class Solver : Server {
       phases.push_back({phases_[i].rate, 1.0 / phases_[i].sojourn, deaths[i]});
     }
     p_ = base::queueing::modulated_birth_death(phases);
-    if (phases_.size() == 1 && bursts_.limit != 1.0 && states > 0) {
-      spread(p_[0], phases_[0].rate, deaths[0]);
+    for (std::size_t i = 0; i < phases_.size() && bursts_.limit != 1.0 && states > 0; ++i) {
+      spread(p_[i], phases_[i].rate, deaths[i]);
     }
     return true;
   }
 
   // Arrivals that are not Poisson. If they cluster, clusters of a geometric number arrive at random, with the dispersion
   // of the arrivals in a stay: F(n) = q F(n − 1) + λ(1 − q) p(n) is the flow over level n, and p(n + 1) = F(n)/death(n + 1).
-  // If they are regular, p(n)^(1/z).
+  // If they are regular, p(n)^(1/z), where z is the variance of n over its mean. Replicas that are equally loaded each
+  // have their part of all requests, whose variance is a part of the mean too. In any other case random stays make
+  // z more even than the arrivals. The probability of the phase stays.
   void spread(std::vector<double>& p, double births, const std::vector<double>& deaths) {
     double mean = 0.0;
+    double all = 0.0;
     for (std::size_t n = 0; n < p.size(); ++n) {
+      all += p[n];
       mean += p[n] * static_cast<double>(n);
     }
-    const double dispersion = bursts_.dispersion(Seconds::from_si(mean / rate_));
+    const double dispersion = bursts_.dispersion(Seconds::from_si(mean / all / births));
     if (dispersion > 1.0) {
-      const double q = (dispersion - 1.0) / (dispersion + 1.0);
-      double flow = 0.0;
-      p[0] = 1.0;
-      double top = 1.0;
-      for (std::size_t n = 0; n + 1 < p.size(); ++n) {
-        flow = q * flow + births * (1.0 - q) * p[n];
-        p[n + 1] = flow / deaths[n];
-        top = std::max(top, p[n + 1]);
-        if (top > 1e200) {
-          for (std::size_t m = 0; m <= n + 1; ++m) {
-            p[m] *= 1e-200;
-          }
-          flow *= 1e-200;
-          top *= 1e-200;
-        }
-      }
+      cluster(p, births, deaths, dispersion);
     } else {
+      const bool balanced =
+          s_.serving->router == workloads::Router::least_loaded && replicas_ > 1.0;
       const double scv = workloads::squared_variation(s_.traffic->output);
-      const double z = std::max(0.1, 1.0 + (dispersion - 1.0) / (1.0 + scv));
+      const double z =
+          std::max(0.1, balanced ? bursts_.limit : 1.0 + (dispersion - 1.0) / (1.0 + scv));
       const double top = *std::max_element(p.begin(), p.end());
       for (double& x : p) {
         x = x > 0.0 ? std::pow(x / top, 1.0 / z) : 0.0;
@@ -229,7 +221,27 @@ class Solver : Server {
       sum += x;
     }
     for (double& x : p) {
-      x /= sum;
+      x *= all / sum;
+    }
+  }
+
+  static void cluster(std::vector<double>& p, double births, const std::vector<double>& deaths,
+                      double dispersion) {
+    const double q = (dispersion - 1.0) / (dispersion + 1.0);
+    double flow = 0.0;
+    p[0] = 1.0;
+    double top = 1.0;
+    for (std::size_t n = 0; n + 1 < p.size(); ++n) {
+      flow = q * flow + births * (1.0 - q) * p[n];
+      p[n + 1] = flow / deaths[n];
+      top = std::max(top, p[n + 1]);
+      if (top > 1e200) {
+        for (std::size_t m = 0; m <= n + 1; ++m) {
+          p[m] *= 1e-200;
+        }
+        flow *= 1e-200;
+        top *= 1e-200;
+      }
     }
   }
 

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/document/output_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <mutex>
+#include <vector>
+
+#include "base/document/problems.hpp"
+
+namespace roofcast::base {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Kept {
+  std::mutex mutex;
+  bool protects = false;
+  std::vector<fs::path> files;
+};
+Kept& kept() {
+  static Kept files;
+  return files;
+}
+
+bool is_regular_or_new(const fs::path& file) {
+  std::error_code error;
+  const fs::file_type type = fs::status(file, error).type();
+  return type == fs::file_type::regular || type == fs::file_type::not_found;
+}
+
+void refuse_kept(const fs::path& target) {
+  const std::scoped_lock lock(kept().mutex);
+  const bool is_kept =
+      std::any_of(kept().files.begin(), kept().files.end(), [&](const fs::path& f) {
+        std::error_code error;
+        return fs::equivalent(f, target, error);
+      });
+  if (is_kept) {
+    throw InputError(
+        fmt::format("error: {} is an input or another output of this command, and would be lost: "
+                    "choose another "
+                    "name\n",
+                    target.string()));
+  }
+}
+
+}  // namespace
+
+void protect_inputs() {
+  const std::scoped_lock lock(kept().mutex);
+  kept().protects = true;
+}
+
+void note_read(const fs::path& file) {
+  const std::scoped_lock lock(kept().mutex);
+  if (kept().protects &&
+      std::find(kept().files.begin(), kept().files.end(), file) == kept().files.end()) {
+    kept().files.push_back(file);
+  }
+}
+
+OutputFile::OutputFile(const fs::path& target) : target_(target) {
+  if (!is_regular_or_new(target)) {
+    part_ = target;
+    committed_ = true;
+    return;
+  }
+  refuse_kept(target);
+  std::error_code error;
+  if (fs::is_symlink(target, error)) {
+    target_ = fs::canonical(target, error);
+  }
+  part_ = target_;
+  part_ += fmt::format(".{}.part", getpid());
+}
+
+OutputFile::~OutputFile() {
+  if (!committed_) {
+    std::error_code error;
+    fs::remove(part_, error);
+  }
+}
+
+std::error_code OutputFile::commit() {
+  if (committed_) {
+    return {};
+  }
+  std::error_code none;
+  if (const fs::file_status old = fs::status(target_, none); fs::exists(old)) {
+    fs::permissions(part_, old.permissions(), none);
+  }
+  std::error_code error;
+  const int file = open(part_.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0 || fsync(file) != 0) {
+    error = {errno, std::generic_category()};
+  }
+  if (file >= 0) {
+    close(file);
+  }
+  if (!error) {
+    fs::rename(part_, target_, error);
+  }
+  committed_ = !error;
+  if (committed_) {
+    note_read(target_);
+  }
+  return error;
+}
+
+}  // namespace roofcast::base

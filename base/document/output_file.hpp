@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A file that is written whole or not at all.
+//
+//   OutputFile out("results.csv");
+//   write to out.path(), and close it
+//   out.commit();
+//
+// What is written lies beside the target until commit(), as `results.csv.PID.part`. commit() hands it to the disk and
+// gives it the target's name in one step, so that a reader finds the old file or the new one. Without commit() the old
+// file stays as it was. A killed program leaves its part behind. A target that is no regular file (a device, a pipe) is
+// written directly.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+namespace roofcast::base {
+
+class OutputFile {
+ public:
+  // Throws InputError if protect_inputs() was called and the target was read or written before.
+  explicit OutputFile(const std::filesystem::path& target);
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  ~OutputFile();
+
+  const std::filesystem::path& path() const { return part_; }
+  std::error_code commit();
+
+ private:
+  std::filesystem::path target_;  // links are followed
+  std::filesystem::path part_;
+  bool committed_ = false;
+};
+
+// From now on a file that this process has read or written is no target. A program with one command calls it once.
+void protect_inputs();
+// Readers of files call it. Does nothing before protect_inputs().
+void note_read(const std::filesystem::path& file);
+
+}  // namespace roofcast::base

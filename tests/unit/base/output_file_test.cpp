@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/document/output_file.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "base/csv/csv.hpp"
+#include "base/document/text_file.hpp"
+#include "tests/catch.hpp"
+#include "tests/scratch_file.hpp"
+
+namespace roofcast::base {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+std::size_t files_in(const fs::path& folder) {
+  return static_cast<std::size_t>(
+      std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
+
+}  // namespace
+
+TEST_CASE("Until it is committed the old file stays, and afterwards no part is left", "[unit]") {
+  const Scratch old("old");
+  const fs::path file = old.file();
+  fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
+  {
+    OutputFile out(file);
+    std::ofstream(out.path()) << "new";
+    CHECK(text_of(file) == "old");
+    CHECK(files_in(file.parent_path()) == 2);
+    CHECK(!out.commit());
+    CHECK(text_of(file) == "new");
+  }
+  CHECK(files_in(file.parent_path()) == 1);
+  CHECK(fs::status(file).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+}
+
+TEST_CASE("What is not committed leaves nothing", "[unit]") {
+  const Scratch old("old");
+  const fs::path file = old.file();
+  {
+    OutputFile out(file);
+    std::ofstream(out.path()) << "half";
+  }
+  CHECK(text_of(file) == "old");
+  CHECK(files_in(file.parent_path()) == 1);
+}
+
+TEST_CASE("A link keeps its place, and the file that it names is replaced", "[unit]") {
+  const Scratch old("old");
+  const fs::path file = old.file();
+  const fs::path link = file.parent_path() / "latest.txt";
+  fs::create_symlink(file, link);
+  write_text(link, "new");
+  CHECK(fs::is_symlink(link));
+  CHECK(text_of(file) == "new");
+}
+
+TEST_CASE("A table whose writer is given up by an exception leaves the old file", "[unit]") {
+  const Scratch old("old");
+  const fs::path file = old.file();
+  const auto fail = [&] {
+    CsvWriter csv(file, {"x"});
+    csv.append(1.0);
+    csv.end_row();
+    throw std::runtime_error("half way");
+  };
+  CHECK_THROWS(fail());
+  CHECK(text_of(file) == "old");
+  CHECK(files_in(file.parent_path()) == 1);
+}
+
+}  // namespace roofcast::base
