@@ -33,22 +33,6 @@ bool is_regular_or_new(const fs::path& file) {
   return type == fs::file_type::regular || type == fs::file_type::not_found;
 }
 
-void refuse_kept(const fs::path& target) {
-  const std::scoped_lock lock(kept().mutex);
-  const bool is_kept =
-      std::any_of(kept().files.begin(), kept().files.end(), [&](const fs::path& f) {
-        std::error_code error;
-        return fs::equivalent(f, target, error);
-      });
-  if (is_kept) {
-    throw InputError(
-        fmt::format("error: {} is an input or another output of this command, and would be lost: "
-                    "choose another "
-                    "name\n",
-                    target.string()));
-  }
-}
-
 }  // namespace
 
 void protect_inputs() {
@@ -64,13 +48,29 @@ void note_read(const fs::path& file) {
   }
 }
 
+void check_output(const fs::path& target) {
+  const std::scoped_lock lock(kept().mutex);
+  const bool is_kept =
+      std::any_of(kept().files.begin(), kept().files.end(), [&](const fs::path& f) {
+        std::error_code error;
+        return fs::equivalent(f, target, error);
+      });
+  if (is_kept) {
+    throw InputError(
+        fmt::format("error: {} is an input or another output of this command, and would be lost: "
+                    "choose another "
+                    "name\n",
+                    target.string()));
+  }
+}
+
 OutputFile::OutputFile(const fs::path& target) : target_(target) {
   if (!is_regular_or_new(target)) {
     part_ = target;
     committed_ = true;
     return;
   }
-  refuse_kept(target);
+  check_output(target);
   std::error_code error;
   if (fs::is_symlink(target, error)) {
     target_ = fs::canonical(target, error);

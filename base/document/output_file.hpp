@@ -20,7 +20,7 @@ namespace roofcast::base {
 
 class OutputFile {
  public:
-  // Throws InputError if protect_inputs() was called and the target was read or written before.
+  // Throws as check_output does.
   explicit OutputFile(const std::filesystem::path& target);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -34,6 +34,9 @@ class OutputFile {
   std::filesystem::path part_;
   bool committed_ = false;
 };
+
+// Throws InputError if protect_inputs() was called and the target was read or written before.
+void check_output(const std::filesystem::path& target);
 
 // From now on a file that this process has read or written is no target. A program with one command calls it once.
 void protect_inputs();

@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "base/document/output_file.hpp"
 #include "base/document/text_file.hpp"
 #include "cli/pages/report.hpp"
 #include "cli/program/commands.hpp"
@@ -62,8 +63,7 @@ int run_sweep_command(const Options& options) {
     columns.push_back(std::move(column));
   }
   base::CsvWriter csv(std::filesystem::path(options.csv), columns);
-  const std::string text = sweep_text(document, sweep);
-  base::write_text(sweep_file_beside(options.csv), text);
+  base::check_output(sweep_file_beside(options.csv));
   std::atomic<std::size_t> done{0};
   const std::atomic<std::size_t> total{points.size()};
   const auto start = std::chrono::steady_clock::now();
@@ -87,6 +87,8 @@ int run_sweep_command(const Options& options) {
   }
   const std::chrono::duration<double> with_replays = std::chrono::steady_clock::now() - start;
   write_results(table, options.threads, csv);
+  const std::string text = sweep_text(document, sweep);
+  base::write_text(sweep_file_beside(options.csv), text);
   const sim::ResultColumn& rank = table.column("pareto_rank");
   const sim::ResultColumn& reason = table.column("reason");
   std::vector<std::size_t> front;

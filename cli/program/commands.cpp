@@ -131,10 +131,11 @@ int run(int argc, char** argv) {
   base::protect_inputs();
   int code = parse_and_run(argc, argv);
   errno = 0;
-  if (!std::cout.flush() || std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+  if (code != kBadInput &&
+      (!std::cout.flush() || std::fflush(stdout) != 0 || std::ferror(stdout) != 0)) {
     fmt::print(stderr, "error: cannot write the output: {}\n",
                errno != 0 ? std::generic_category().message(errno) : "the stream failed");
-    code = code == kBug ? kBug : kBadInput;
+    code = kBadInput;
   }
   for (const std::string& note : base::take_notes()) {
     fmt::print(stderr, "{}\n", note);

@@ -66,11 +66,14 @@ double LatencyMixture::share_within(double time) const {
 
 base::Seconds LatencyMixture::quantile(double share) const {
   if (std::all_of(parts_.begin(), parts_.end(), [](const Part& p) { return p.variance == 0.0; })) {
-    std::vector<Part> sorted = parts_;
-    std::sort(sorted.begin(), sorted.end(),
-              [](const Part& a, const Part& b) { return a.mean < b.mean; });
+    const auto before = [](const Part& a, const Part& b) { return a.mean < b.mean; };
+    std::vector<Part> sorted;
+    if (!std::is_sorted(parts_.begin(), parts_.end(), before)) {
+      sorted = parts_;
+      std::sort(sorted.begin(), sorted.end(), before);
+    }
     double sum = 0.0;
-    for (const Part& part : sorted) {
+    for (const Part& part : sorted.empty() ? parts_ : sorted) {
       sum += part.weight;
       if (sum >= share * weight_) {
         return base::Seconds::from_si(part.mean);

@@ -13,8 +13,9 @@ namespace {
 
 using base::Seconds;
 
-constexpr double kWarmUp = 3.0;   // answers of each client that are not counted
-constexpr double kCounted = 1.0;  // answers of each client that are
+constexpr int kWarmUp = 3;         // answers of each client that are not counted, at most; one is
+constexpr double kSteady = 0.001;  // difference of two rounds that are alike
+constexpr double kAlike = 0.001;   // of two times
 constexpr double kMostGroups =
     48;  // of one round of all clients; beyond, iterations are taken together
 constexpr int kMostEvents = 4000;
@@ -52,13 +53,24 @@ class Solver : Server {
 
   SteadyState solve() {
     arrive(clients_, 0.0);
-    const double counted = kCounted * clients_;
-    double left = kWarmUp * clients_ + counted;
-    for (int event = 0; event < kMostEvents && left > 0.0; ++event) {
-      const double begun = served_;
+    double ends = clients_;  // prompts served at the end of a round
+    double began = 0.0;      // s, of the round
+    double before = 0.0;     // s, that the round before took
+    int rounds = 0;
+    for (int event = 0; event < kMostEvents; ++event) {
       step();
-      left -= served_ - begun;
-      counting_ = left <= counted || event > kMostEvents / 2;
+      if (served_ < ends) {
+        counting_ = counting_ || event > kMostEvents / 2;
+        continue;
+      }
+      if (counting_) {
+        break;
+      }
+      const double took = now_ - began;
+      counting_ = ++rounds >= kWarmUp || std::abs(took - before) < kSteady * took;
+      ends = served_ + clients_;
+      began = now_;
+      before = took;
     }
     return result();
   }
@@ -238,6 +250,24 @@ class Solver : Server {
     }
   }
 
+  // Sorts samples, and makes one of those that are alike.
+  static void merge(std::vector<Sample>& samples) {
+    std::sort(samples.begin(), samples.end(),
+              [](const Sample& a, const Sample& b) { return a.value < b.value; });
+    std::size_t last = 0;
+    for (std::size_t i = 1; i < samples.size(); ++i) {
+      Sample& into = samples[last];
+      if (samples[i].value - into.value > kAlike * into.value) {
+        samples[++last] = samples[i];
+        continue;
+      }
+      const double weight = into.weight + samples[i].weight;
+      into.value += samples[i].weight / weight * (samples[i].value - into.value);
+      into.weight = weight;
+    }
+    samples.resize(std::min(samples.size(), last + 1));
+  }
+
   static double mean_of(const std::vector<Sample>& samples) {
     double sum = 0.0;
     double weight = 0.0;
@@ -257,6 +287,8 @@ class Solver : Server {
     }
     Solution found;
     SteadyState r;
+    merge(ttft_);
+    merge(tpot_);
     for (const Sample& s : ttft_) {
       found.first.add(s.weight, s.value, prompt_variance(), 0.0);
     }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+
+namespace roofcast::cli {
+
+TEST_CASE("A sweep that is killed leaves the old file as it was", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("r.csv", "the old result\n");
+  roofcast.write("r.sweep.yaml", "# the old sweep\n");
+  const Outcome killed = roofcast.shell("timeout -s KILL 0.3 roofcast sweep '" +
+                                        example("llama70b_million") + "' --csv r.csv --quiet");
+  CHECK(killed.code != 0);
+  CHECK(roofcast.read("r.csv") == "the old result\n");
+  CHECK(roofcast.read("r.sweep.yaml") == "# the old sweep\n");
+}
+
+TEST_CASE("No command writes over its input, nor over another of its outputs", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::string scenario = roofcast.output({"show", "example", "llama-70b"});
+  const std::string sweep = roofcast.output({"show", "example", "llama70b_h200_hbm"});
+  roofcast.write("llama-70b.yaml", scenario);
+  roofcast.write("r.sweep.yaml", sweep);
+  for (const char* line : {"roofcast simulate llama-70b.yaml --csv llama-70b.yaml",
+                           "roofcast brief llama-70b.yaml -o llama-70b.yaml --no-replay",
+                           "roofcast sweep r.sweep.yaml --csv r.sweep.yaml",
+                           "roofcast sweep r.sweep.yaml --csv llama-70b.yaml",
+                           "roofcast sweep r.sweep.yaml --csv r.csv",
+                           "roofcast sweep r.sweep.yaml --csv ./../$(basename $PWD)/r.csv",
+                           "roofcast sweep r.sweep.yaml --csv x.csv --report x.csv --no-replay"}) {
+    INFO(line);
+    const Outcome outcome = roofcast.shell(line);
+    CHECK(outcome.code == 2);
+    CHECK(contains(outcome.err, "would be lost"));
+    CHECK(roofcast.read("llama-70b.yaml") == scenario);
+    CHECK(roofcast.read("r.sweep.yaml") == sweep);
+  }
+  CHECK(contains(roofcast.read("x.csv"), "point,"));  // the first output is whole
+}
+
+TEST_CASE("A full disk behind stdout is an error", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists() || !std::filesystem::exists("/dev/full")) {
+    return;
+  }
+  roofcast.write("llama-70b.yaml", roofcast.output({"show", "example", "llama-70b"}));
+  for (const char* command : {"estimate llama-70b.yaml", "estimate llama-70b.yaml --format csv",
+                              "list systems", "--help", "man", "check llama-70b.yaml"}) {
+    INFO(command);
+    const Outcome outcome = roofcast.shell("roofcast " + std::string(command) + " > /dev/full");
+    CHECK(outcome.code == 2);
+    CHECK(contains(outcome.err, "cannot write"));
+  }
+}
+
+}  // namespace roofcast::cli
