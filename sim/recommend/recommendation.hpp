@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which deployment of a budget of GPUs is best: the scan's best rows (sim/recommend/scan.hpp), replayed.
+//
+// Each system with one pool, and each with two, is a group. Its rows that meet the conditions are tried from the best
+// on, by the closed form. What the replay confirms is an answer, until there are two of unlike deployments. A row that
+// is broken is out. So are the rows of its deployment whose closed form is not better than that row's, in the metric
+// that broke it, by what the replay is over the bound: at least 2 %, at most 30 %. A group is given up after kMostTries.
+//
+// Answers are ranked by the objective as it was replayed. Of equals the one with the lower TPOT is first.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "sim/confirm/replayed_rows.hpp"
+#include "sim/recommend/scan.hpp"
+
+namespace roofcast::sim {
+
+inline constexpr std::size_t kMostTries = 24;  // of a group
+
+struct RankedRow {
+  std::size_t scan = 0;
+  std::size_t row = 0;
+  Judgement judgement;
+  ServingEstimate estimate;  // the replayed one where there is one
+  double value = 0.0;        // of the objective, in it
+};
+
+struct Group {
+  std::size_t scan = 0;
+  std::size_t system = 0;
+  std::vector<RankedRow> best;  // of unlike deployments, the best first
+  std::size_t met = 0;          // rows that meet the conditions by the closed form
+  std::size_t broken = 0;       // of them, by a replay
+  std::string broken_note;      // of the first
+  bool gave_up = false;
+  // Where there is no answer: the row that comes nearest by the closed form, unless none fits; then `reason` is that
+  // of most rows.
+  bool has_nearest = false;
+  std::size_t nearest = 0;
+  std::string reason;
+};
+
+struct Recommendation {
+  std::vector<Scan> scans;
+  std::vector<Group> groups;              // those with an answer first, by it
+  std::vector<const RankedRow*> answers;  // of all groups, the best first
+  std::size_t rows = 0;                   // that were estimated and are legal
+  std::size_t replays = 0;
+
+  bool found() const { return !answers.empty(); }
+};
+
+struct RecommendOptions {
+  unsigned threads = 0;  // 0: all cores
+  bool replay = true;    // else answers are estimated only
+  ReplayProgress* progress = nullptr;
+};
+
+// Throws InputError. The same on any number of threads.
+Recommendation recommend(const Question& question, const RecommendOptions& options);
+
+}  // namespace roofcast::sim
