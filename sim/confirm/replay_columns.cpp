@@ -92,6 +92,11 @@ void ReplayColumns::break_row(std::size_t row, const Judgement& judgement) {
   set_text("reason", row, fmt::format("broken: {}", judgement.note));
 }
 
+void ReplayColumns::keep_row(std::size_t row) {
+  set_text("meets", row, "true");
+  set_text("reason", row, "");
+}
+
 void ReplayColumns::set_text(std::string_view name, std::size_t row, std::string_view text) {
   ResultColumn& column = table_.column(name);
   column.set_code(row, column.code_of(text));

@@ -3,9 +3,12 @@
 // Which deployment of a budget of GPUs is best: the scan's best rows (sim/recommend/scan.hpp), replayed.
 //
 // Each system with one pool, and each with two, is a group. Its rows that meet the conditions are tried from the best
-// on, by the closed form. What the replay confirms is an answer, until there are two of unlike deployments. A row that
-// is broken is out. So are the rows of its deployment whose closed form is not better than that row's, in the metric
-// that broke it, by what the replay is over the bound: at least 2 %, at most 30 %. A group is given up after kMostTries.
+// on, by the closed form, until no row that is left is better than the best answer, and there are two answers, or after
+// kMostTries replays.
+//
+// A row that the replay breaks is out, and so are those of its deployment with more clients. Of the others, those with a
+// few clients less are passed over, as far as the row is from its bounds. Once a row with fewer clients is confirmed,
+// bisection finds the most clients that the replay confirms. It looks half an octave beyond what the closed form allows.
 //
 // Answers are ranked by the objective as it was replayed. Of equals the one with the lower TPOT is first.
 #pragma once
@@ -20,7 +23,7 @@
 
 namespace roofcast::sim {
 
-inline constexpr std::size_t kMostTries = 24;  // of a group
+inline constexpr std::size_t kMostTries = 32;  // of a group
 
 struct RankedRow {
   std::size_t scan = 0;
@@ -35,9 +38,9 @@ struct Group {
   std::size_t system = 0;
   std::vector<RankedRow> best;  // of unlike deployments, the best first
   std::size_t met = 0;          // rows that meet the conditions by the closed form
-  std::size_t broken = 0;       // of them, by a replay
+  std::size_t tries = 0;        // replays
+  std::size_t broken = 0;       // of them
   std::string broken_note;      // of the first
-  bool gave_up = false;
   // Where there is no answer: the row that comes nearest by the closed form, unless none fits; then `reason` is that
   // of most rows.
   bool has_nearest = false;

@@ -268,10 +268,12 @@ Shapes best_shapes(const Question& q, const Scan& scan) {
 
 }  // namespace
 
-std::size_t Scan::choice_of(std::size_t row) const {
+std::size_t Scan::clients() const {
   const std::vector<Axis>& axes = points->sweep().axes;
-  return axes.size() == shape_axis + 1 ? row : row / axes.back().values.size();
+  return axes.size() == shape_axis + 1 ? 1 : axes.back().values.size();
 }
+
+std::size_t Scan::choice_of(std::size_t row) const { return row / clients(); }
 
 double shortfall(const std::vector<Condition>& where, const ResultTable& table, std::size_t row) {
   if (!table.fits(row)) {

@@ -51,6 +51,7 @@ struct Scan {
   std::size_t system_of(std::size_t row) const { return points->value_index(row, 0); }
   std::size_t shape_of(std::size_t row) const { return points->value_index(row, shape_axis); }
   bool is_legal(std::size_t row) const { return legal[system_of(row)][shape_of(row)]; }
+  std::size_t clients() const;  // numbers of them, the last axis; 1 of a fixed load
   // The number of what a row shares with those that differ in clients alone.
   std::size_t choice_of(std::size_t row) const;
 };
