@@ -161,6 +161,37 @@ sim::Objective objective_of(const Options& options, base::Problems& problems) {
   return {metric, maximizes ? sim::Direction::maximize : sim::Direction::minimize};
 }
 
+// A knob of the scenario; one of its system, of each system that is listed.
+void set_everywhere(sim::Question& q, Node& document, const std::string& assignment,
+                    base::Problems& problems) {
+  const std::string path = assignment.substr(0, assignment.find('='));
+  const auto is_below = [&](const std::string& above) {
+    return path == above || path.starts_with(above + ".");
+  };
+  const base::Source source{"--set", assignment, {}};
+  const bool kept =
+      std::any_of(std::begin(sim::kKeptOfDeployment), std::end(sim::kKeptOfDeployment),
+                  [&](const char* key) { return is_below(fmt::format("deployment.{}", key)); });
+  const bool searched = (is_below("deployment") && !kept) || is_below("serving.replicas") ||
+                        is_below("traffic.concurrency") || path == "system" ||
+                        (is_below("precision") && !q.precisions.empty()) ||
+                        (is_below("serving.stack") && !q.stacks.empty());
+  if (searched) {
+    problems.add({std::make_shared<const base::Source>(source), {}}, path,
+                 "is searched, or has an option of its own (--system, --precision, --stack, "
+                 "--clients, --gpus)");
+  } else if (!is_below("system") || q.systems.empty()) {
+    sim::set_knob(document, source, problems);
+  } else {
+    for (Node& system : q.systems) {
+      Node with = document;
+      with["system"] = system;
+      sim::set_knob(with, source, problems);
+      system = with["system"];
+    }
+  }
+}
+
 sim::Question question_of(const Options& options, AskedFor& asked) {
   base::Problems problems;
   sim::Question q;
@@ -191,13 +222,15 @@ sim::Question question_of(const Options& options, AskedFor& asked) {
     }
     return false;
   };
-  missing("deployment", "tensor_parallel", "1");
+  if (!missing("deployment", "tensor_parallel", "1")) {
+    asked.notes.emplace_back("the deployment of the scenario is replaced");
+  }
   if (missing("serving", "stack", kUsualStack) && q.stacks.empty()) {
     asked.notes.push_back(
         fmt::format("the serving stack is {} (no --stack was given)", kUsualStack));
   }
   for (const std::string& assignment : options.set) {
-    sim::set_knob(document, {"--set", assignment, {}}, problems);
+    set_everywhere(q, document, assignment, problems);
   }
   if (q.precisions.empty() && document.find("precision") == nullptr) {
     asked.notes.emplace_back("the precision is the model's own (no --precision was given)");
@@ -222,7 +255,7 @@ std::string title_of(const sim::Question& q, const sim::Recommendation& r) {
     load = load.substr(0, load.rfind(',')) + ", clients searched";
   }
   parts.push_back(load);
-  parts.push_back(fmt::format("at most {} GPUs", q.gpus));
+  parts.push_back(fmt::format("at most {} GPU{}", q.gpus, q.gpus == 1 ? "" : "s"));
   for (const sim::Condition& c : q.where) {
     parts.push_back(c.text);
   }

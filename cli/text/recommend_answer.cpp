@@ -182,7 +182,7 @@ std::string missing_text(const sim::Question& q, const Recommendation& r, const 
   labels.erase(labels.begin());
   const std::string load =
       q.load == sim::Load::free
-          ? fmt::format(", {} clients", load_of(scan.points->scenario(group.nearest)))
+          ? fmt::format(", clients {}", load_of(scan.points->scenario(group.nearest)))
           : "";
   return fmt::format("nearest is {}{}, which {}", fmt::join(labels, ", "), load,
                      misses.empty() ? group.reason : fmt::format("{}", fmt::join(misses, " and ")));

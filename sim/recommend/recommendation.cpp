@@ -16,16 +16,21 @@
 namespace roofcast::sim {
 namespace {
 
-constexpr std::size_t kWanted = 2;  // answers of a group
-constexpr std::size_t kBeyond = 4;  // steps of clients beyond what the closed form allows
+constexpr std::size_t kWanted = 2;     // answers of a group
+constexpr std::size_t kBeyond = 4;     // steps of clients beyond what the closed form allows
+constexpr double kMostTokens = 1.2e8;  // of a replay; about two seconds of one core
+constexpr double kGain = 0.01;         // of the objective, that more clients must bring to be tried
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+constexpr std::size_t kStepsBack = 8;  // of clients, at most
 
 // The steps of clients to pass over, by how much a condition is missed.
 std::size_t steps_back(double misses) {
-  return misses < 0.03 ? 1 : misses < 0.1 ? 2 : misses < 0.4 ? 4 : 8;
+  return misses < 0.03 ? 1 : misses < 0.1 ? 2 : misses < 0.4 ? 4 : kStepsBack;
 }
 
-// Which row of a group is next.
+// Which row of a group is next. `cost` is the objective, less being better.
 class Candidates {
  public:
   Candidates(const Question& question, const Scan& scan, std::size_t system)
@@ -34,72 +39,113 @@ class Candidates {
         clients_(scan.clients()),
         value_(scan.table.column(question.objective.metric->name)),
         sign_(question.objective.direction == Direction::maximize ? -1.0 : 1.0) {
-    const ResultColumn& tpot = scan.table.column("tpot_mean_s");
     for (std::size_t row = 0; row < scan.table.rows(); ++row) {
-      if (scan.system_of(row) == system && scan.is_legal(row) && scan.table.meets(row) &&
-          !std::isnan(cost(row))) {
-        rows_.push_back(row);
+      if (scan.system_of(row) != system || !scan.is_legal(row) || !scan.table.meets(row) ||
+          std::isnan(cost(row))) {
+        continue;
+      }
+      ++met_;
+      if (choices_.empty() || choices_.back().first != row - row % clients_) {
+        choices_.push_back({row - row % clients_, clients_, family_of(row), {row}});
+      } else if (const double before = cost(choices_.back().rows.back());
+                 cost(row) < before - kGain * std::abs(before)) {
+        choices_.back().rows.push_back(row);
       }
     }
-    std::stable_sort(rows_.begin(), rows_.end(), [&](std::size_t a, std::size_t b) {
-      return cost(a) != cost(b) ? cost(a) < cost(b) : tpot.number(a) < tpot.number(b);
-    });
   }
 
-  std::size_t size() const { return rows_.size(); }
+  std::size_t met() const { return met_; }
 
-  // kNone where nothing is left. `best` is the cost of the best answer, infinite before there are enough.
+  // kNone where nothing is left that could be better than `best`.
   std::size_t next(double best) {
-    if (refined_ != kNone) {
-      const State& s = states_[refined_];
-      for (std::size_t at = (s.low + s.high) / 2; at > s.low; --at) {
-        const std::size_t row = refined_ * clients_ + at;
-        if (scan_.table.fits(row) && cost(row) < cost(refined_ * clients_ + s.low)) {
+    if (refined_ != nullptr) {
+      for (std::size_t at = (refined_->low + refined_->high) / 2; at > refined_->low; --at) {
+        const std::size_t row = refined_->first + at;
+        if (scan_.table.fits(row) && cost(row) < cost(refined_->first + refined_->low)) {
           return row;
         }
       }
-      refined_ = kNone;
+      refined_ = nullptr;
     }
-    while (at_ < rows_.size() && is_out(rows_[at_])) {
-      ++at_;
+    const Choice* next = nullptr;
+    double least = best;
+    for (const Choice& choice : choices_) {
+      if (!choice.rows.empty() &&
+          (hope(choice) < least || (least == kInfinity && next == nullptr))) {
+        next = &choice;
+        least = hope(choice);
+      }
     }
-    return at_ == rows_.size() || cost(rows_[at_]) >= best ? kNone : rows_[at_];
+    return next == nullptr ? kNone : next->rows.back();
   }
 
-  // Nothing of this deployment is to be tried again.
-  void leave(std::size_t row) { states_[scan_.choice_of(row)] = State{0, 0, 0, false}; }
+  // It cannot be replayed. With fewer clients it may be.
+  void pass_over(std::size_t row) {
+    Choice& choice = choice_of(row);
+    while (!choice.rows.empty() && choice.rows.back() + kStepsBack > row) {
+      choice.rows.pop_back();
+    }
+    choice.high = std::min(choice.high, row - choice.first);
+    refined_ = nullptr;
+  }
+
+  // Nothing of this deployment and of these clients is to be tried again.
+  void leave(std::size_t row) { choice_of(row).rows.clear(); }
 
   void take(std::size_t row, bool confirmed, const ServingEstimate& replayed) {
-    const std::size_t choice = scan_.choice_of(row);
-    const std::size_t at = row - choice * clients_;
-    State& s = states_.try_emplace(choice, State{0, clients_, clients_, false}).first->second;
+    Choice& choice = choice_of(row);
+    const std::size_t at = row - choice.first;
     if (confirmed) {
-      s.low = at;
-      s.high = s.is_broken ? s.high : std::min({clients_, at + kBeyond, s.high});
-      s.cap = 0;
-      refined_ = choice;
-    } else {
-      s.high = at;
-      s.is_broken = true;
-      s.cap =
-          std::min(s.cap, at - std::min(at, steps_back(shortfall(question_.where, replayed))) + 1);
+      choice.rows.clear();
+      choice.low = at;
+      choice.high = choice.is_broken ? choice.high : std::min(choice.high, at + kBeyond);
+      refined_ = &choice;
+      return;
+    }
+    choice.high = at;
+    choice.is_broken = true;
+    const std::size_t back = steps_back(shortfall(question_.where, replayed));
+    while (!choice.rows.empty() && choice.rows.back() - choice.first + back > at) {
+      choice.rows.pop_back();
+    }
+    const double reached = sign_ * question_.objective.metric->value(replayed);
+    if (!std::isnan(reached) && refined_ == nullptr) {
+      choice.floor = std::max(choice.floor, reached);
+      const auto [family, is_new] = floors_.try_emplace(choice.family, reached);
+      family->second = std::min(family->second, reached);
     }
   }
 
  private:
-  // Places on the ladder of clients: the most that is confirmed, the least that is broken or not tried, and where
-  // candidates end.
-  struct State {
-    std::size_t low;
-    std::size_t high;
-    std::size_t cap;
-    bool is_broken;
+  // Rows that differ in clients alone.
+  struct Choice {
+    std::size_t first;  // its row with the fewest clients; the others follow
+    std::size_t high;   // the least place that is broken or not to be tried
+    std::pair<std::size_t, std::int64_t> family;
+    std::vector<std::size_t> rows;  // candidates: more clients, less cost
+    std::size_t low = 0;            // the most that is confirmed
+    bool is_broken = false;
+    double floor = -kInfinity;  // cost of a broken replay: with fewer clients it is no less
   };
 
   double cost(std::size_t row) const { return sign_ * value_.number(row); }
-  bool is_out(std::size_t row) const {
-    const auto known = states_.find(scan_.choice_of(row));
-    return known != states_.end() && row - known->first * clients_ >= known->second.cap;
+  // Closed forms of deployments with equal attention DP, precision and stack are alike too hopeful.
+  std::pair<std::size_t, std::int64_t> family_of(std::size_t row) const {
+    return {row / (clients_ * scan_.shapes.size()),
+            scan_.shapes[scan_.shape_of(row)].main.mapping.data_parallel};
+  }
+  // What the best candidate of a choice may cost.
+  double hope(const Choice& choice) const {
+    const auto family = floors_.find(choice.family);
+    const double floor = choice.floor > -kInfinity ? choice.floor
+                         : family == floors_.end() ? -kInfinity
+                                                   : family->second;
+    return std::max(cost(choice.rows.back()), floor);
+  }
+  Choice& choice_of(std::size_t row) {
+    return *std::find_if(choices_.begin(), choices_.end(), [&](const Choice& choice) {
+      return choice.first == row - row % clients_;
+    });
   }
 
   const Question& question_;
@@ -107,10 +153,10 @@ class Candidates {
   std::size_t clients_;  // places of the ladder; 1 of a fixed load
   const ResultColumn& value_;
   double sign_;
-  std::vector<std::size_t> rows_;
-  std::size_t at_ = 0;
-  std::map<std::size_t, State> states_;  // by choice
-  std::size_t refined_ = kNone;          // a choice
+  std::size_t met_ = 0;
+  std::vector<Choice> choices_;
+  std::map<std::pair<std::size_t, std::int64_t>, double> floors_;  // by family, the least
+  Choice* refined_ = nullptr;
 };
 
 // What a row is like by the closed form.
@@ -149,19 +195,22 @@ class ScanReplays {
   ScanReplays(const Question& q, Scan& scan, std::size_t number, const RecommendOptions& options)
       : question_(q),
         scan_(scan),
+        number_(number),
         options_(options),
+        unconfirmed_(scan.systems()),
         columns_(*scan.points, scan.table, options.replay) {
     for (std::size_t system = 0; system < scan.systems(); ++system) {
       candidates_.emplace_back(q, scan, system);
       Group& group = groups_.emplace_back();
       group.scan = number;
       group.system = system;
-      group.met = candidates_.back().size();
+      group.met = candidates_.back().met();
     }
   }
 
   std::vector<Group> run(std::size_t& replays) {
-    const ReplayPlan plan = plan_of(scan_.points->sweep());
+    ReplayPlan plan = plan_of(scan_.points->sweep());
+    plan.most_tokens = kMostTokens;
     for (;;) {
       std::map<std::size_t, std::size_t> group_of;  // by row
       for (std::size_t i = 0; i < groups_.size(); ++i) {
@@ -178,7 +227,11 @@ class ScanReplays {
       replays += options_.replay ? group_of.size() : 0;
     }
     rank_rows(*scan_.points, scan_.table);
-    for (Group& group : groups_) {
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      Group& group = groups_[i];
+      if (group.best.empty()) {
+        group.best = std::move(unconfirmed_[i]);
+      }
       keep_unlike(group);
       if (group.best.empty()) {
         find_nearest(question_, scan_, group);
@@ -216,15 +269,17 @@ class ScanReplays {
     });
   }
 
-  void add_answer(Group& group, std::size_t row, Judgement judgement, ServingEstimate estimate) {
+  void add_answer(std::vector<RankedRow>& answers, std::size_t row, Judgement judgement,
+                  ServingEstimate estimate) {
     const double value = question_.objective.metric->value(estimate);
-    group.best.push_back({group.scan, row, std::move(judgement), std::move(estimate), value});
+    answers.push_back({number_, row, std::move(judgement), std::move(estimate), value});
   }
 
   void estimate_only(const std::map<std::size_t, std::size_t>& group_of) {
     for (const auto& [row, group] : group_of) {
       columns_.set_text("replay", row, name(Verdict::estimated));
-      add_answer(groups_[group], row, {Verdict::estimated, "--no-replay"}, estimate_of(scan_, row));
+      add_answer(groups_[group].best, row, {Verdict::estimated, "--no-replay"},
+                 estimate_of(scan_, row));
       candidates_[group].leave(row);
     }
   }
@@ -242,15 +297,17 @@ class ScanReplays {
       const Judgement judgement = columns_.set(rows[i], replayed[i]);
       ++group.tries;
       if (judgement.verdict == Verdict::estimated) {
-        add_answer(group, rows[i], judgement, replayed[i].estimate);
-        candidates_[at].leave(rows[i]);
+        candidates_[at].pass_over(rows[i]);
+        if (unconfirmed_[at].empty()) {
+          add_answer(unconfirmed_[at], rows[i], judgement, replayed[i].estimate);
+        }
         continue;
       }
       const bool confirmed = judgement.verdict == Verdict::confirmed;
       candidates_[at].take(rows[i], confirmed, replayed[i].estimate);
       if (confirmed) {
         columns_.keep_row(rows[i]);
-        add_answer(group, rows[i], judgement, replayed[i].estimate);
+        add_answer(group.best, rows[i], judgement, replayed[i].estimate);
       } else {
         group.broken_note = group.broken == 0 ? judgement.note : group.broken_note;
         ++group.broken;
@@ -261,7 +318,9 @@ class ScanReplays {
 
   const Question& question_;
   Scan& scan_;
+  std::size_t number_;
   const RecommendOptions& options_;
+  std::vector<std::vector<RankedRow>> unconfirmed_;  // the first of each group
   ReplayColumns columns_;
   std::vector<Candidates> candidates_;
   std::vector<Group> groups_;
@@ -272,6 +331,10 @@ class ScanReplays {
 Recommendation recommend(const Question& q, const RecommendOptions& options) {
   Recommendation r;
   r.scans = scan_deployments(q, options.threads);
+  if (r.scans.empty()) {
+    throw base::InputError("error: no deployment of this kind is possible on these GPUs\n");
+  }
+  refuse_without_value(*r.scans.front().points, r.scans.front().table);
   for (std::size_t i = 0; i < r.scans.size(); ++i) {
     Scan& scan = r.scans[i];
     for (std::size_t row = 0; row < scan.table.rows(); ++row) {

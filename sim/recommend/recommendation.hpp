@@ -2,9 +2,16 @@
 //
 // Which deployment of a budget of GPUs is best: the scan's best rows (sim/recommend/scan.hpp), replayed.
 //
-// Each system with one pool, and each with two, is a group. Its rows that meet the conditions are tried from the best
-// on, by the closed form, until no row that is left is better than the best answer, and there are two answers, or after
-// kMostTries replays.
+// Each system with one pool, and each with two, is a group. Its rows that meet the conditions are tried, of those that
+// differ in clients alone the best one first, and more clients only where they make it better by 1 %. The next row is the
+// one that promises most. It promises what the closed form says, but no more than
+//
+//   - a broken replay of the same deployment has reached with more clients
+//   - until there is one: the best of the broken replays with equal attention DP, precision and stack have reached
+//
+// This ends when there are two answers and no row promises more than the best of them, or after kMostTries replays.
+//
+// A row that cannot be replayed is an answer only where a group has no other.
 //
 // A row that the replay breaks is out, and so are those of its deployment with more clients. Of the others, those with a
 // few clients less are passed over, as far as the row is from its bounds. Once a row with fewer clients is confirmed,
@@ -23,7 +30,7 @@
 
 namespace roofcast::sim {
 
-inline constexpr std::size_t kMostTries = 32;  // of a group
+inline constexpr std::size_t kMostTries = 40;  // of a group
 
 struct RankedRow {
   std::size_t scan = 0;

@@ -59,13 +59,13 @@ AxisValue setting(std::string label, std::string path, const Node& value) {
 }
 
 std::string label_of(const Node& node) {
-  const Node* name = node.find("name");
   const Node* base = node.find("base");
+  const Node* name = node.find("name");
   return node.is_scalar()                       ? node.text
+         : !node.reference.empty()              ? node.reference
          : base != nullptr && base->is_scalar() ? base->text
          : name != nullptr && name->is_scalar() ? name->text
-         : node.reference.empty()               ? "own"
-                                                : node.reference;
+                                                : "own";
 }
 
 Candidate candidate_of(const Question& q, const Node& system) {
@@ -88,11 +88,11 @@ Candidate candidate_of(const Question& q, const Node& system) {
   return c;
 }
 
-// The `deployment:` of a shape. What balances the scenario's experts stays.
+// The `deployment:` of a shape.
 Node deployment_node(const Shape& shape, const Node* written, const base::Place& place) {
   const auto fill = [&](Node& node, const workloads::Mapping& m) {
     node.place = place;
-    for (const char* key : {"expert_balancing", "redundant_experts", "sequence_parallel"}) {
+    for (const char* key : kKeptOfDeployment) {
       if (const Node* kept = written == nullptr ? nullptr : written->find(key)) {
         node[key] = *kept;
       }

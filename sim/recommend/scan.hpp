@@ -25,8 +25,12 @@
 
 namespace roofcast::sim {
 
+// What stays of the scenario's `deployment:`.
+inline constexpr const char* kKeptOfDeployment[] = {"expert_balancing", "redundant_experts",
+                                                    "sequence_parallel"};
+
 struct Question {
-  base::Node base;  // a scenario; its deployment is replaced, but for the balancing of experts
+  base::Node base;  // a scenario; its deployment is replaced
   std::vector<base::Node>
       systems;  // ids, paths or descriptions; the scenario's where there is none
   std::vector<base::Node> precisions;
