@@ -161,35 +161,39 @@ sim::Objective objective_of(const Options& options, base::Problems& problems) {
   return {metric, maximizes ? sim::Direction::maximize : sim::Direction::minimize};
 }
 
-// A knob of the scenario; one of its system, of each system that is listed.
+// A knob of the scenario. One of a part that is listed (systems, precisions, stacks) is changed in each of the list.
 void set_everywhere(sim::Question& q, Node& document, const std::string& assignment,
                     base::Problems& problems) {
   const std::string path = assignment.substr(0, assignment.find('='));
-  const auto is_below = [&](const std::string& above) {
-    return path == above || path.starts_with(above + ".");
-  };
+  const auto is_below = [&](const std::string& above) { return path.starts_with(above + "."); };
   const base::Source source{"--set", assignment, {}};
   const bool kept =
       std::any_of(std::begin(sim::kKeptOfDeployment), std::end(sim::kKeptOfDeployment),
-                  [&](const char* key) { return is_below(fmt::format("deployment.{}", key)); });
-  const bool searched = (is_below("deployment") && !kept) || is_below("serving.replicas") ||
-                        is_below("traffic.concurrency") || path == "system" ||
-                        (is_below("precision") && !q.precisions.empty()) ||
-                        (is_below("serving.stack") && !q.stacks.empty());
-  if (searched) {
+                  [&](const char* key) { return path == fmt::format("deployment.{}", key); });
+  const std::pair<const char*, std::vector<Node>*> lists[] = {
+      {"system", &q.systems}, {"precision", &q.precisions}, {"serving.stack", &q.stacks}};
+  const auto listed_at = [&](const auto& list) {
+    return path == list.first && !list.second->empty();
+  };
+  if ((path.starts_with("deployment") && !kept) || path == "serving.replicas" ||
+      path == "traffic.concurrency" || std::any_of(std::begin(lists), std::end(lists), listed_at)) {
     problems.add({std::make_shared<const base::Source>(source), {}}, path,
                  "is searched, or has an option of its own (--system, --precision, --stack, "
                  "--clients, --gpus)");
-  } else if (!is_below("system") || q.systems.empty()) {
-    sim::set_knob(document, source, problems);
-  } else {
-    for (Node& system : q.systems) {
-      Node with = document;
-      with["system"] = system;
-      sim::set_knob(with, source, problems);
-      system = with["system"];
+    return;
+  }
+  for (const auto& [above, nodes] : lists) {
+    if (is_below(above) && !nodes->empty()) {
+      for (Node& node : *nodes) {
+        Node with = document;
+        sim::set_knob(with, above, node.place, node, problems);
+        sim::set_knob(with, source, problems);
+        node = *with.find_path(above);
+      }
+      return;
     }
   }
+  sim::set_knob(document, source, problems);
 }
 
 sim::Question question_of(const Options& options, AskedFor& asked) {
@@ -262,6 +266,13 @@ std::string title_of(const sim::Question& q, const sim::Recommendation& r) {
   return fmt::format("{}", fmt::join(parts, " · "));
 }
 
+// Clients whose requests have all one length send them together.
+bool is_in_step(const sim::SweepPoints& points) {
+  const workloads::RequestStream stream = points.stream(0);
+  return !workloads::is_open(stream) && !stream.agents &&
+         squared_variation(stream.input) + squared_variation(stream.output) == 0.0;
+}
+
 // References that are paths lead on from where the scenario was written.
 Node with_whole_paths(Node document) {
   for (const sim::ReferencePoint& point : sim::reference_points()) {
@@ -320,6 +331,11 @@ int run_recommend(const Options& options) {
   }();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   asked.title = title_of(q, r);
+  if (is_in_step(*r.scans.front().points)) {
+    asked.notes.emplace_back(
+        "all requests are alike, so clients stay in step and prompts come together; lengths that "
+        "are drawn come apart: --output '{uniform: [800, 1200]}'");
+  }
   if (!options.csv.empty()) {
     write_rows(r, options.csv);
   }
