@@ -19,6 +19,7 @@ struct Server {
   workloads::SchedulerLimits limits;
   std::int64_t replicas = 1;
   sim::PoolKind pool = sim::PoolKind::none;
+  std::int64_t front_ends = 1;
   bool fp8_cache = false;
   bool chunked = true;
 
@@ -58,7 +59,8 @@ std::string vllm(const Server& s) {
   Line line("vllm serve MODEL");
   line.add("--tensor-parallel-size", s.mapping.tensor_parallel)
       .ways("--pipeline-parallel-size", s.mapping.pipeline_parallel)
-      .ways("--data-parallel-size", s.mapping.data_parallel);
+      .ways("--data-parallel-size", s.mapping.data_parallel)
+      .ways("--api-server-count", s.front_ends);
   if (s.mapping.expert_parallel > 1) {
     line.add("--enable-expert-parallel");
   }
@@ -87,7 +89,8 @@ std::string sglang(const Server& s) {
   line.ways("--ep-size", s.mapping.expert_parallel)
       .add("--max-running-requests", s.limits.max_sequences * groups)
       .add("--chunked-prefill-size", s.limits.max_tokens_per_iteration * groups)
-      .add("--mem-fraction-static", s.limits.memory_fraction);
+      .add("--mem-fraction-static", s.limits.memory_fraction)
+      .ways("--tokenizer-worker-num", s.front_ends);
   if (s.fp8_cache) {
     line.add("--kv-cache-dtype fp8_e4m3");
   }
@@ -180,6 +183,7 @@ std::string launch_commands(const sim::Scenario& s) {
   Server server;
   server.fp8_cache = base::facts(s.precision.kv_cache).math == base::MathType::fp8;
   server.chunked = s.serving.policy.chunked_prompts;
+  server.front_ends = s.serving.front_ends;
   const auto of = [&](const Mapping& mapping, std::int64_t replicas, workloads::SchedulerLimits own,
                       sim::PoolKind pool) {
     const workloads::SchedulerLimits& all = s.serving.limits;

@@ -6,12 +6,12 @@
 //
 //   vllm     --tensor-parallel-size --pipeline-parallel-size --max-num-batched-tokens --gpu-memory-utilization
 //            --kv-cache-dtype              Engine Arguments of docs.vllm.ai; vllm/engine/arg_utils.py
-//            --data-parallel-size, --max-num-seqs of each DP rank
+//            --data-parallel-size, --api-server-count, --max-num-seqs of each DP rank
 //                                          vllm-project/vllm@01e4fce docs/serving/data_parallel_deployment.md
 //            --enable-expert-parallel      the same page, and docs/serving/expert_parallel_deployment.md: EP = TP x DP
 //            --kv-transfer-config          vllm-project/vllm@026c83f docs/features/nixl_connector_usage.md
 //   sglang   --model-path --tp-size --pp-size --dp-size --ep-size --max-running-requests --chunked-prefill-size
-//            --mem-fraction-static --kv-cache-dtype
+//            --mem-fraction-static --kv-cache-dtype --tokenizer-worker-num
 //                                          sgl-project/sglang@004813e docs/advanced_features/server_arguments.md
 //            --enable-dp-attention         divides TP, chunk and requests by --dp-size: the values here are of all groups
 //                                          (python/sglang/srt/server_args.py)

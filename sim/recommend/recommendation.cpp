@@ -16,8 +16,8 @@
 namespace roofcast::sim {
 namespace {
 
-constexpr std::size_t kWanted = 3;     // answers of a group
-constexpr std::size_t kBeyond = 4;     // steps of clients beyond what the closed form allows
+constexpr std::size_t kWanted = 2;     // answers of a group
+constexpr std::size_t kBeyond = 3;     // steps of clients beyond what the closed form allows
 constexpr double kMostTokens = 1.2e8;  // of a replay; about two seconds of one core
 constexpr double kGain = 0.01;         // of the objective, that more clients must bring to be tried
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();

@@ -33,12 +33,12 @@ constexpr Place kPlaces[] = {
 constexpr std::int64_t kBudgets[] = {1, 2, 3, 8, 12, 64, 72};
 
 Question question(const std::string& model, const std::string& systems, std::int64_t gpus,
-                  const std::string& traffic, const std::string& stack = "vllm") {
+                  const std::string& traffic) {
   Question q;
   q.base = base::parse_document(
       "question", fmt::format("{{model: {}, precision: fp8, deployment: {{tensor_parallel: 1}}, "
-                              "serving: {{stack: {}}}, traffic: {}}}",
-                              model, stack, traffic));
+                              "serving: {{stack: vllm}}, traffic: {}}}",
+                              model, traffic));
   q.systems = {base::scalar_node(systems, q.base.place)};
   q.gpus = gpus;
   q.load = traffic.find("concurrency: 1}") != std::string::npos ? Load::free : Load::fixed;
@@ -166,14 +166,11 @@ TEST_CASE("More GPUs never cost more for the same arrivals, by the closed form",
   CHECK(std::isfinite(before));
 }
 
-// With front ends that cost no time: one passes on the requests of all replicas.
 TEST_CASE("Twice the GPUs of a free load cost no more a token, by the closed form", "[unit]") {
-  const std::string stack =
-      "{base: vllm, front_end: {per_request: 0 us, per_prompt_token: 0 us, per_message: 0 us}}";
   double before = std::numeric_limits<double>::infinity();
   for (const std::int64_t gpus : {4, 8, 16}) {
     const Recommendation r =
-        recommend(question("llama-3.1-70b", "hgx_h200", gpus, kFree, stack), estimated());
+        recommend(question("llama-3.1-70b", "hgx_h200", gpus, kFree), estimated());
     REQUIRE(r.found());
     CHECK(r.answers.front()->value <= 1.01 * before);  // one step of clients apart
     before = r.answers.front()->value;
