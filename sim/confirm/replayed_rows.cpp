@@ -20,33 +20,11 @@ constexpr std::size_t kMostRounds = 40;
 constexpr std::size_t kMostRows = 4000;   // replayed of one sweep
 constexpr std::size_t kMostGroups = 256;  // whose best rows are recommended beside the front
 constexpr std::size_t kChunk = 16;        // rows that a thread takes at once
-constexpr std::string_view kAlways[] = {"ttft_p95_s", "tpot_p95_s", "attainment"};
-
-std::vector<const Metric*> goals_of(const Sweep& sweep) {
-  std::vector<const Metric*> goals;
-  for (const auto* names : {&sweep.pareto.maximize, &sweep.pareto.minimize}) {
-    for (const std::string& name : *names) {
-      goals.push_back(find_metric(name));
-    }
-  }
-  return goals;
-}
 
 void add(std::vector<const Metric*>& metrics, const Metric* metric) {
   if (metric != nullptr && std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) {
     metrics.push_back(metric);
   }
-}
-
-std::vector<const Metric*> shown_metrics(const Sweep& sweep) {
-  std::vector<const Metric*> shown = simulated_metrics(sweep.where);
-  for (const Metric* goal : goals_of(sweep)) {
-    add(shown, is_simulated(*goal) ? goal : nullptr);
-  }
-  for (const std::string_view name : kAlways) {
-    add(shown, find_metric(name));
-  }
-  return shown;
 }
 
 // Points that share the tables of their iterations, side by side.
@@ -148,43 +126,6 @@ std::set<std::size_t> recommended(const SweepPoints& points, const ResultTable& 
   return rows;
 }
 
-// The columns of replays.
-class Columns {
- public:
-  Columns(const SweepPoints& points, ResultTable& table, bool replay)
-      : where_(points.sweep().where), table_(table) {
-    for (const std::string& name : replay_columns(points, replay)) {
-      table_.add_column(name);
-    }
-    for (const Metric* metric : shown_metrics(points.sweep())) {
-      const std::string name = fmt::format("replayed_{}", metric->name);
-      if (table_.find(name) != nullptr) {
-        shown_.emplace_back(metric, &table_.column(name));
-      }
-    }
-  }
-
-  Judgement set(std::size_t row, const Replayed& replayed) {
-    const Judgement judgement = judge(where_, replayed);
-    set_text("replay", row, name(judgement.verdict));
-    set_text("replay_note", row, judgement.note);
-    for (const auto& [metric, column] : shown_) {
-      column->set(row, replayed.done() ? metric->value(replayed.estimate) : NAN);
-    }
-    return judgement;
-  }
-  void set_text(std::string_view name, std::size_t row, std::string_view text) {
-    ResultColumn& column = table_.column(name);
-    column.set_code(row, column.code_of(text));
-  }
-  bool is_set(std::size_t row) const { return !table_.column("replay").is_empty(row); }
-
- private:
-  const std::vector<Condition>& where_;
-  ResultTable& table_;
-  std::vector<std::pair<const Metric*, ResultColumn*>> shown_;
-};
-
 void count(const Judgement& judgement, ReplayedRows& result) {
   const auto first = [](std::string& kept, const std::string& note) {
     kept = kept.empty() ? note : kept;
@@ -204,35 +145,21 @@ void count(const Judgement& judgement, ReplayedRows& result) {
   }
 }
 
-ReplayPlan plan_of(const Sweep& sweep, const Metric* decisive) {
-  ReplayPlan plan;
-  plan.asked = simulated_metrics(sweep.where);
-  for (const Metric* goal : goals_of(sweep)) {
-    add(plan.asked, is_simulated(*goal) ? goal : nullptr);
-  }
-  add(plan.asked, decisive != nullptr && is_simulated(*decisive) ? decisive : nullptr);
-  return plan;
-}
-
 }  // namespace
 
-std::vector<std::string> replay_columns(const SweepPoints& points, bool replay) {
-  std::vector<std::string> columns = {"replay"};
-  if (!replay) {
-    return columns;
-  }
-  columns.emplace_back("replay_note");
-  for (const Metric* metric : shown_metrics(points.sweep())) {
-    if (points.scenario(0).training == nullptr) {
-      columns.push_back(fmt::format("replayed_{}", metric->name));
-    }
-  }
-  return columns;
+std::vector<Replayed> replays_of(const SweepPoints& points, const std::vector<std::size_t>& rows,
+                                 const ReplayPlan& plan, const ReplayedRowsOptions& options) {
+  std::vector<Replayed> by_row(rows.size());
+  replay_rows(points, rows, plan, options, [&](std::size_t row, const Replayed& r) {
+    by_row[static_cast<std::size_t>(std::lower_bound(rows.begin(), rows.end(), row) -
+                                    rows.begin())] = r;
+  });
+  return by_row;
 }
 
 ReplayedRows replay_recommended(const SweepPoints& points, ResultTable& table,
                                 const ReplayedRowsOptions& options) {
-  Columns columns(points, table, options.replay);
+  ReplayColumns columns(points, table, options.replay);
   ReplayedRows result;
   if (!options.replay) {
     for (const std::size_t row : recommended(points, table, options.decisive)) {
@@ -266,19 +193,14 @@ ReplayedRows replay_recommended(const SweepPoints& points, ResultTable& table,
       break;
     }
     replayed += rows.size();
-    std::vector<Replayed> by_row(rows.size());
-    replay_rows(points, rows, plan, options, [&](std::size_t row, const Replayed& r) {
-      by_row[static_cast<std::size_t>(std::lower_bound(rows.begin(), rows.end(), row) -
-                                      rows.begin())] = r;
-    });
+    const std::vector<Replayed> by_row = replays_of(points, rows, plan, options);
     bool any_broken = false;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const Judgement judgement = columns.set(rows[i], by_row[i]);
       count(judgement, result);
       if (judgement.verdict == Verdict::broken) {
         any_broken = true;
-        columns.set_text("meets", rows[i], "false");
-        columns.set_text("reason", rows[i], fmt::format("broken: {}", judgement.note));
+        columns.break_row(rows[i], judgement);
       }
     }
     if (any_broken) {
@@ -293,7 +215,7 @@ ReplayedRows replay_recommended(const SweepPoints& points, ResultTable& table,
 
 ReplayedRows replay_all(const SweepPoints& points, ResultTable& table,
                         const ReplayedRowsOptions& options) {
-  Columns columns(points, table, true);
+  ReplayColumns columns(points, table, true);
   ReplayedRows result;
   std::vector<std::size_t> rows;
   for (std::size_t row = 0; row < table.rows(); ++row) {

@@ -6,11 +6,6 @@
 // A row that the replay breaks no longer meets the conditions, and its `reason` says why. Then the front is found
 // again, and what has come into it is replayed, until no row of it is broken.
 //
-// columns           replay        confirmed, broken, estimated only; empty if the row was not recommended
-//                   replay_note   how many requests, or why
-//                   replayed_X    the simulated value of metric X: of conditions and objectives, TTFT and TPOT p95,
-//                                 attainment
-//
 // The same on any number of threads.
 #pragma once
 
@@ -18,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/confirm/verdict.hpp"
+#include "sim/confirm/replay_columns.hpp"
 #include "sim/decide/result_table.hpp"
 #include "sim/decide/sweep_points.hpp"
 
@@ -46,9 +41,11 @@ struct ReplayedRows {
   std::string estimated_note;
 };
 
-std::vector<std::string> replay_columns(const SweepPoints& points, bool replay);
+// Replays of rows, which ascend. The same on any number of threads.
+std::vector<Replayed> replays_of(const SweepPoints& points, const std::vector<std::size_t>& rows,
+                                 const ReplayPlan& plan, const ReplayedRowsOptions& options);
 
-// Adds these columns to the result of run_sweep, and fills them.
+// Adds the columns of replays (sim/confirm/replay_columns.hpp) to the result of run_sweep, and fills them.
 ReplayedRows replay_recommended(const SweepPoints& points, ResultTable& table,
                                 const ReplayedRowsOptions& options);
 

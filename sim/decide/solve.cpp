@@ -148,16 +148,16 @@ KnobRange parse_knob_range(const base::Source& written, const base::Node& docume
   return range;
 }
 
-double slack(const Condition& c, const ServingEstimate& e) {
-  if (c.metric.empty() || !e.fits()) {
-    return std::nan("");
-  }
+double slack(const Condition& c, double value) {
   using Relation = Condition::Relation;
-  const double over =
-      (find_metric(c.metric)->value(e) - c.bound) / std::max(std::abs(c.bound), 1e-300);
+  const double over = (value - c.bound) / std::max(std::abs(c.bound), 1e-300);
   return c.relation == Relation::equal                                        ? -std::abs(over)
          : c.relation == Relation::less || c.relation == Relation::less_equal ? -over
                                                                               : over;
+}
+
+double slack(const Condition& c, const ServingEstimate& e) {
+  return c.metric.empty() || !e.fits() ? std::nan("") : slack(c, find_metric(c.metric)->value(e));
 }
 
 Condition loosened(Condition c, double share) {

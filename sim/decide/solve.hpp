@@ -44,7 +44,9 @@ KnobRange parse_knob_range(const base::Source& written, const base::Node& docume
 // The estimate with the knob at this value.
 using EstimateAt = std::function<ServingEstimate(const std::string& value)>;
 
-// How far an estimate is from a condition's bound, relative to it: negative where it misses it, NaN of "fits".
+// How far a value or an estimate is from a condition's bound, relative to it: negative where it misses it. The first one
+// is not for "fits", of which the second is NaN.
+double slack(const Condition& condition, double value);
 double slack(const Condition& condition, const ServingEstimate& estimate);
 // The condition with its bound looser by a share of it.
 Condition loosened(Condition condition, double share);

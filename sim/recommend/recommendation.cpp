@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/recommend/recommendation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "sim/decide/solve.hpp"
+#include "sim/decide/sweep_run.hpp"
+#include "sim/estimate.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+constexpr std::size_t kWanted = 2;     // answers of a group
+constexpr std::size_t kBeyond = 3;     // steps of clients beyond what the closed form allows
+constexpr double kMostTokens = 1.2e8;  // of a replay; about two seconds of one core
+constexpr double kGain = 0.01;         // of the objective, that more clients must bring to be tried
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+constexpr std::size_t kStepsBack = 8;  // of clients, at most
+
+// The steps of clients to pass over, by how much a condition is missed.
+std::size_t steps_back(double misses) {
+  return misses < 0.03 ? 1 : misses < 0.1 ? 2 : misses < 0.4 ? 4 : kStepsBack;
+}
+
+// Which row of a group is next. `cost` is the objective, less being better.
+class Candidates {
+ public:
+  Candidates(const Question& question, const Scan& scan, std::size_t system)
+      : question_(question),
+        scan_(scan),
+        clients_(scan.clients()),
+        value_(scan.table.column(question.objective.metric->name)),
+        sign_(question.objective.direction == Direction::maximize ? -1.0 : 1.0) {
+    for (std::size_t row = 0; row < scan.table.rows(); ++row) {
+      if (scan.system_of(row) != system || !scan.is_legal(row) || !scan.table.meets(row) ||
+          std::isnan(cost(row))) {
+        continue;
+      }
+      ++met_;
+      if (choices_.empty() || choices_.back().first != row - row % clients_) {
+        choices_.push_back({row - row % clients_, clients_, family_of(row), {row}});
+      } else if (const double before = cost(choices_.back().rows.back());
+                 cost(row) < before - kGain * std::abs(before)) {
+        choices_.back().rows.push_back(row);
+      }
+    }
+  }
+
+  std::size_t met() const { return met_; }
+
+  // kNone where nothing is left that could be better than `best`.
+  std::size_t next(double best) {
+    if (refined_ != nullptr) {
+      for (std::size_t at = (refined_->low + refined_->high) / 2; at > refined_->low; --at) {
+        const std::size_t row = refined_->first + at;
+        if (scan_.table.fits(row) && cost(row) < cost(refined_->first + refined_->low)) {
+          return row;
+        }
+      }
+      refined_ = nullptr;
+    }
+    const Choice* next = nullptr;
+    double least = best;
+    for (const Choice& choice : choices_) {
+      if (!choice.rows.empty() &&
+          (hope(choice) < least || (least == kInfinity && next == nullptr))) {
+        next = &choice;
+        least = hope(choice);
+      }
+    }
+    return next == nullptr ? kNone : next->rows.back();
+  }
+
+  // It cannot be replayed. With fewer clients it may be.
+  void pass_over(std::size_t row) {
+    Choice& choice = choice_of(row);
+    while (!choice.rows.empty() && choice.rows.back() + kStepsBack > row) {
+      choice.rows.pop_back();
+    }
+    choice.high = std::min(choice.high, row - choice.first);
+    refined_ = nullptr;
+  }
+
+  // Nothing of this deployment and of these clients is to be tried again.
+  void leave(std::size_t row) { choice_of(row).rows.clear(); }
+
+  void take(std::size_t row, bool confirmed, const ServingEstimate& replayed) {
+    Choice& choice = choice_of(row);
+    const std::size_t at = row - choice.first;
+    if (confirmed) {
+      choice.rows.clear();
+      choice.low = at;
+      choice.high = choice.is_broken ? choice.high : std::min(choice.high, at + kBeyond);
+      refined_ = &choice;
+      return;
+    }
+    choice.high = at;
+    choice.is_broken = true;
+    const std::size_t back = steps_back(shortfall(question_.where, replayed));
+    while (!choice.rows.empty() && choice.rows.back() - choice.first + back > at) {
+      choice.rows.pop_back();
+    }
+    const double reached = sign_ * question_.objective.metric->value(replayed);
+    if (!std::isnan(reached) && refined_ == nullptr) {
+      choice.floor = std::max(choice.floor, reached);
+      const auto [family, is_new] = floors_.try_emplace(choice.family, reached);
+      family->second = std::min(family->second, reached);
+    }
+  }
+
+ private:
+  // Rows that differ in clients alone.
+  struct Choice {
+    std::size_t first;  // its row with the fewest clients; the others follow
+    std::size_t high;   // the least place that is broken or not to be tried
+    std::pair<std::size_t, std::int64_t> family;
+    std::vector<std::size_t> rows;  // candidates: more clients, less cost
+    std::size_t low = 0;            // the most that is confirmed
+    bool is_broken = false;
+    double floor = -kInfinity;  // cost of a broken replay: with fewer clients it is no less
+  };
+
+  double cost(std::size_t row) const { return sign_ * value_.number(row); }
+  // Closed forms of deployments with equal attention DP, precision and stack are alike too hopeful.
+  std::pair<std::size_t, std::int64_t> family_of(std::size_t row) const {
+    return {row / (clients_ * scan_.shapes.size()),
+            scan_.shapes[scan_.shape_of(row)].main.mapping.data_parallel};
+  }
+  // What the best candidate of a choice may cost.
+  double hope(const Choice& choice) const {
+    const auto family = floors_.find(choice.family);
+    const double floor = choice.floor > -kInfinity ? choice.floor
+                         : family == floors_.end() ? -kInfinity
+                                                   : family->second;
+    return std::max(cost(choice.rows.back()), floor);
+  }
+  Choice& choice_of(std::size_t row) {
+    return *std::find_if(choices_.begin(), choices_.end(), [&](const Choice& choice) {
+      return choice.first == row - row % clients_;
+    });
+  }
+
+  const Question& question_;
+  const Scan& scan_;
+  std::size_t clients_;  // places of the ladder; 1 of a fixed load
+  const ResultColumn& value_;
+  double sign_;
+  std::size_t met_ = 0;
+  std::vector<Choice> choices_;
+  std::map<std::pair<std::size_t, std::int64_t>, double> floors_;  // by family, the least
+  Choice* refined_ = nullptr;
+};
+
+// What a row is like by the closed form.
+ServingEstimate estimate_of(const Scan& scan, std::size_t row) {
+  Workspace workspace;
+  return estimate(scan.points->scenario(row), workspace);
+}
+
+// The row that misses the conditions least, or why most rows do not fit.
+void find_nearest(const Question& q, const Scan& scan, Group& group) {
+  double least = std::numeric_limits<double>::infinity();
+  std::map<std::string, std::size_t> reasons;
+  for (std::size_t row = 0; row < scan.table.rows(); ++row) {
+    if (scan.system_of(row) != group.system || !scan.is_legal(row)) {
+      continue;
+    }
+    const double misses = shortfall(q.where, scan.table, row);
+    if (misses < least) {
+      least = misses;
+      group.nearest = row;
+      group.has_nearest = true;
+    }
+    ++reasons[scan.table.column("reason").text(row)];
+  }
+  const auto most =
+      std::max_element(reasons.begin(), reasons.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  group.reason = group.has_nearest       ? scan.table.column("reason").text(group.nearest)
+                 : most == reasons.end() ? "no mapping divides the model on these GPUs"
+                                         : most->first;
+}
+
+// The groups of one scan.
+class ScanReplays {
+ public:
+  ScanReplays(const Question& q, Scan& scan, std::size_t number, const RecommendOptions& options)
+      : question_(q),
+        scan_(scan),
+        number_(number),
+        options_(options),
+        unconfirmed_(scan.systems()),
+        columns_(*scan.points, scan.table, options.replay) {
+    for (std::size_t system = 0; system < scan.systems(); ++system) {
+      candidates_.emplace_back(q, scan, system);
+      Group& group = groups_.emplace_back();
+      group.scan = number;
+      group.system = system;
+      group.met = candidates_.back().met();
+    }
+  }
+
+  std::vector<Group> run(std::size_t& replays) {
+    ReplayPlan plan = plan_of(scan_.points->sweep());
+    plan.most_tokens = kMostTokens;
+    for (;;) {
+      std::map<std::size_t, std::size_t> group_of;  // by row
+      for (std::size_t i = 0; i < groups_.size(); ++i) {
+        const std::size_t row =
+            groups_[i].tries < kMostTries ? candidates_[i].next(enough(groups_[i])) : kNone;
+        if (row != kNone) {
+          group_of[row] = i;
+        }
+      }
+      if (group_of.empty()) {
+        break;
+      }
+      options_.replay ? replay(group_of, plan) : estimate_only(group_of);
+      replays += options_.replay ? group_of.size() : 0;
+    }
+    rank_rows(*scan_.points, scan_.table);
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      Group& group = groups_[i];
+      if (group.best.empty()) {
+        group.best = std::move(unconfirmed_[i]);
+      }
+      keep_unlike(group);
+      if (group.best.empty()) {
+        find_nearest(question_, scan_, group);
+      }
+    }
+    return std::move(groups_);
+  }
+
+ private:
+  double cost(const RankedRow& row) const {
+    return question_.objective.direction == Direction::maximize ? -row.value : row.value;
+  }
+  bool better(const RankedRow& a, const RankedRow& b) const {
+    return cost(a) != cost(b) ? cost(a) < cost(b) : a.estimate.steady.tpot < b.estimate.steady.tpot;
+  }
+
+  // What a further answer must be better than.
+  double enough(const Group& group) const {
+    std::set<std::size_t> shapes;
+    double best = std::numeric_limits<double>::infinity();
+    for (const RankedRow& row : group.best) {
+      shapes.insert(scan_.shape_of(row.row));
+      best = std::min(best, cost(row));
+    }
+    return shapes.size() < kWanted ? std::numeric_limits<double>::infinity() : best;
+  }
+
+  // Of each deployment the best answer, the best first.
+  void keep_unlike(Group& group) const {
+    std::stable_sort(group.best.begin(), group.best.end(),
+                     [&](const RankedRow& a, const RankedRow& b) { return better(a, b); });
+    std::set<std::size_t> shapes;
+    std::erase_if(group.best, [&](const RankedRow& row) {
+      return !shapes.insert(scan_.shape_of(row.row)).second;
+    });
+  }
+
+  void add_answer(std::vector<RankedRow>& answers, std::size_t row, Judgement judgement,
+                  ServingEstimate estimate) {
+    const double value = question_.objective.metric->value(estimate);
+    answers.push_back({number_, row, std::move(judgement), std::move(estimate), value});
+  }
+
+  void estimate_only(const std::map<std::size_t, std::size_t>& group_of) {
+    for (const auto& [row, group] : group_of) {
+      columns_.set_text("replay", row, name(Verdict::estimated));
+      add_answer(groups_[group].best, row, {Verdict::estimated, "--no-replay"},
+                 estimate_of(scan_, row));
+      candidates_[group].leave(row);
+    }
+  }
+
+  void replay(const std::map<std::size_t, std::size_t>& group_of, const ReplayPlan& plan) {
+    std::vector<std::size_t> rows;
+    for (const auto& [row, group] : group_of) {
+      rows.push_back(row);
+    }
+    const ReplayedRowsOptions how{options_.threads, true, nullptr, options_.progress};
+    const std::vector<Replayed> replayed = replays_of(*scan_.points, rows, plan, how);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::size_t at = group_of.at(rows[i]);
+      Group& group = groups_[at];
+      const Judgement judgement = columns_.set(rows[i], replayed[i]);
+      ++group.tries;
+      if (judgement.verdict == Verdict::estimated) {
+        candidates_[at].pass_over(rows[i]);
+        if (unconfirmed_[at].empty()) {
+          add_answer(unconfirmed_[at], rows[i], judgement, replayed[i].estimate);
+        }
+        continue;
+      }
+      const bool confirmed = judgement.verdict == Verdict::confirmed;
+      candidates_[at].take(rows[i], confirmed, replayed[i].estimate);
+      if (confirmed) {
+        columns_.keep_row(rows[i]);
+        add_answer(group.best, rows[i], judgement, replayed[i].estimate);
+      } else {
+        group.broken_note = group.broken == 0 ? judgement.note : group.broken_note;
+        ++group.broken;
+        columns_.break_row(rows[i], judgement);
+      }
+    }
+  }
+
+  const Question& question_;
+  Scan& scan_;
+  std::size_t number_;
+  const RecommendOptions& options_;
+  std::vector<std::vector<RankedRow>> unconfirmed_;  // the first of each group
+  ReplayColumns columns_;
+  std::vector<Candidates> candidates_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace
+
+Recommendation recommend(const Question& q, const RecommendOptions& options) {
+  Recommendation r;
+  r.scans = scan_deployments(q, options.threads);
+  if (r.scans.empty()) {
+    throw base::InputError("error: no deployment of this kind is possible on these GPUs\n");
+  }
+  refuse_without_value(*r.scans.front().points, r.scans.front().table);
+  for (std::size_t i = 0; i < r.scans.size(); ++i) {
+    Scan& scan = r.scans[i];
+    for (std::size_t row = 0; row < scan.table.rows(); ++row) {
+      r.rows += scan.is_legal(row) ? 1 : 0;
+    }
+    for (Group& group : ScanReplays(q, scan, i, options).run(r.replays)) {
+      r.groups.push_back(std::move(group));
+    }
+  }
+  const double sign = q.objective.direction == Direction::maximize ? -1.0 : 1.0;
+  const auto better = [&](const RankedRow& a, const RankedRow& b) {
+    return a.value != b.value ? sign * a.value < sign * b.value
+                              : a.estimate.steady.tpot < b.estimate.steady.tpot;
+  };
+  std::stable_sort(r.groups.begin(), r.groups.end(), [&](const Group& a, const Group& b) {
+    return a.best.empty() || b.best.empty() ? b.best.empty() && !a.best.empty()
+                                            : better(a.best.front(), b.best.front());
+  });
+  for (const Group& group : r.groups) {
+    for (const RankedRow& row : group.best) {
+      r.answers.push_back(&row);
+    }
+  }
+  std::stable_sort(r.answers.begin(), r.answers.end(),
+                   [&](const RankedRow* a, const RankedRow* b) { return better(*a, *b); });
+  return r;
+}
+
+}  // namespace roofcast::sim

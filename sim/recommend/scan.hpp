@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// All deployments of a budget of GPUs, estimated: sweeps that are made from a question.
+//
+//   axes   system, precision, serving.stack   as far as the question lists them
+//          deployment                         shapes (sim/recommend/shapes.hpp) of all the systems
+//          traffic.concurrency                with a free load: 1 to 512 clients a GPU, 8 to an octave
+//
+// One pool and two pools are a sweep each. Of two pools with a free load, all shapes are estimated with few numbers of
+// clients. The best of each system are then estimated with all.
+//
+// A system with fewer GPUs than the budget is joined with its like over its NICs, where they are described. Mappings
+// whose weights do not fit are left out, unless there is no other.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/document/node.hpp"
+#include "sim/decide/choice.hpp"
+#include "sim/decide/result_table.hpp"
+#include "sim/decide/sweep_points.hpp"
+#include "sim/recommend/shapes.hpp"
+
+namespace roofcast::sim {
+
+// What stays of the scenario's `deployment:`.
+inline constexpr const char* kKeptOfDeployment[] = {"expert_balancing", "redundant_experts",
+                                                    "sequence_parallel"};
+
+struct Question {
+  base::Node base;  // a scenario; its deployment is replaced
+  std::vector<base::Node>
+      systems;  // ids, paths or descriptions; the scenario's where there is none
+  std::vector<base::Node> precisions;
+  std::vector<base::Node> stacks;
+  std::int64_t gpus = 1;
+  Load load = Load::free;  // of a fixed one, the scenario says clients, arrivals, trace or agents
+  bool one_pool = true;
+  bool two_pools = true;
+  std::vector<Condition> where;
+  Objective objective;
+};
+
+struct Scan {
+  std::unique_ptr<SweepPoints> points;
+  ResultTable table;
+  std::vector<Shape> shapes;             // by value of the axis "deployment"
+  std::vector<std::vector<bool>> legal;  // by system and shape; the sweep has every combination
+  std::size_t shape_axis = 0;
+  bool of_two_pools = false;
+
+  std::size_t systems() const { return legal.size(); }
+  std::size_t system_of(std::size_t row) const { return points->value_index(row, 0); }
+  std::size_t shape_of(std::size_t row) const { return points->value_index(row, shape_axis); }
+  bool is_legal(std::size_t row) const { return legal[system_of(row)][shape_of(row)]; }
+  std::size_t clients() const;  // numbers of them, the last axis; 1 of a fixed load
+  // The number of what a row shares with those that differ in clients alone.
+  std::size_t choice_of(std::size_t row) const;
+};
+
+// By how much a row misses its worst condition, relative to the bound. Infinity where it does not fit.
+double shortfall(const std::vector<Condition>& where, const ResultTable& table, std::size_t row);
+
+// One pool, two pools; without those that the question or the model leaves out. Throws InputError.
+std::vector<Scan> scan_deployments(const Question& question, unsigned threads);
+
+}  // namespace roofcast::sim

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "sim/estimate.hpp"
+#include "sim/recommend/recommendation.hpp"
+#include "sim/scenario/sections.hpp"
+#include "tests/catch.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+Scenario scenario(const std::string& model, const std::string& system) {
+  return read_scenario(base::parse_document(
+      "scenario", fmt::format("{{system: {}, model: {}, deployment: {{tensor_parallel: 1}}, "
+                              "serving: {{stack: vllm}}, traffic: {{input_tokens: 1000, "
+                              "output_tokens: 100, concurrency: 1}}}}",
+                              system, model)));
+}
+
+struct Place {
+  const char* model;
+  const char* system;
+};
+constexpr Place kPlaces[] = {
+    {"llama-3.1-70b", "hgx_h100"},   {"llama-3.1-8b", "l40s_pcie_x8"},
+    {"qwen3-235b-a22b", "hgx_h200"}, {"deepseek-v3", "gb200_nvl72"},
+    {"gpt-oss-120b", "hgx_b200"},    {"nemotron-3-super-120b-a12b", "hgx_h200"}};
+constexpr std::int64_t kBudgets[] = {1, 2, 3, 8, 12, 64, 72};
+
+Question question(const std::string& model, const std::string& systems, std::int64_t gpus,
+                  const std::string& traffic) {
+  Question q;
+  q.base = base::parse_document(
+      "question", fmt::format("{{model: {}, precision: fp8, deployment: {{tensor_parallel: 1}}, "
+                              "serving: {{stack: vllm}}, traffic: {}}}",
+                              model, traffic));
+  q.systems = {base::scalar_node(systems, q.base.place)};
+  q.gpus = gpus;
+  q.load = traffic.find("concurrency: 1}") != std::string::npos ? Load::free : Load::fixed;
+  q.objective = {find_metric("cost_usd_per_mtok"), Direction::minimize};
+  base::Problems problems;
+  for (const char* text : {"ttft_p95_s <= 1", "tpot_p95_s <= 0.05"}) {
+    q.where.push_back(*parse_condition(text, q.base.place, problems));
+  }
+  return q;
+}
+
+constexpr const char* kFree = "{input_tokens: 1000, output_tokens: 200, concurrency: 1}";
+constexpr const char* kArrivals =
+    "{input_tokens: 1000, output_tokens: 200, arrivals: {process: poisson, rate: 6 /s}}";
+
+RecommendOptions estimated() {
+  RecommendOptions options;
+  options.replay = false;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("Every mapping that is enumerated divides the model and is within the budget", "[unit]") {
+  for (const auto& [model, system] : kPlaces) {
+    const Scenario s = scenario(model, system);
+    for (const std::int64_t gpus : kBudgets) {
+      for (const workloads::Mapping& m : legal_mappings(s.model, s.platform.system, gpus)) {
+        CHECK(workloads::fault_of(s.model, m) == workloads::MappingFault::none);
+        CHECK(m.ranks() <= std::min(gpus, s.platform.system.chips));
+        CHECK(m.tensor_parallel <= s.platform.system.scale_up_domain);
+      }
+    }
+  }
+}
+
+TEST_CASE("A larger budget of GPUs has every mapping of a smaller one", "[unit]") {
+  for (const auto& [model, system] : kPlaces) {
+    const Scenario s = scenario(model, system);
+    std::set<std::string> before;
+    for (const std::int64_t gpus : kBudgets) {
+      std::set<std::string> names;
+      for (const workloads::Mapping& m : legal_mappings(s.model, s.platform.system, gpus)) {
+        names.insert(name(shapes_of_one_pool({m}, m.ranks(), Load::free).front()));
+      }
+      CHECK(std::includes(names.begin(), names.end(), before.begin(), before.end()));
+      before = names;
+    }
+    CHECK_FALSE(before.empty());
+  }
+}
+
+TEST_CASE("No shape has more GPUs than the budget, and no two have one name", "[unit]") {
+  const Scenario s = scenario("qwen3-235b-a22b", "gb200_nvl72");
+  for (const std::int64_t gpus : kBudgets) {
+    const auto mappings = legal_mappings(s.model, s.platform.system, gpus);
+    for (const Load load : {Load::free, Load::fixed}) {
+      std::set<std::string> names;
+      const auto check = [&](const std::vector<Shape>& shapes, bool two) {
+        for (const Shape& shape : shapes) {
+          CHECK(shape.gpus() <= gpus);
+          CHECK(shape.gpus() >= 1);
+          CHECK(shape.prompts.has_value() == two);
+          CHECK(names.insert(name(shape)).second);
+        }
+      };
+      check(shapes_of_one_pool(mappings, gpus, load), false);
+      check(shapes_of_two_pools(mappings, s.platform.system.scale_up_domain, gpus, load), true);
+    }
+  }
+}
+
+TEST_CASE("With a free load one pool fills the budget as far as its mapping allows", "[unit]") {
+  const Scenario s = scenario("llama-3.1-70b", "hgx_h200");
+  const auto mappings = legal_mappings(s.model, s.platform.system, 8);
+  const std::vector<Shape> shapes = shapes_of_one_pool(mappings, 7, Load::free);
+  REQUIRE(shapes.size() == 3);  // TP8 needs more
+  for (const Shape& shape : shapes) {
+    CHECK(7 - shape.gpus() < shape.main.mapping.ranks());
+  }
+}
+
+TEST_CASE("With a fixed load every shape of a budget is one of a larger budget", "[unit]") {
+  const Scenario s = scenario("qwen3-30b-a3b", "hgx_h200");
+  const auto mappings = legal_mappings(s.model, s.platform.system, 4);
+  const auto names = [&](std::int64_t gpus) {
+    std::set<std::string> all;
+    for (const auto& shapes :
+         {shapes_of_one_pool(mappings, gpus, Load::fixed),
+          shapes_of_two_pools(mappings, s.platform.system.scale_up_domain, gpus, Load::fixed)}) {
+      for (const Shape& shape : shapes) {
+        all.insert(name(shape));
+      }
+    }
+    return all;
+  };
+  std::set<std::string> before;
+  for (const std::int64_t gpus : {4, 5, 8, 16, 23, 64}) {
+    const std::set<std::string> now = names(gpus);
+    CHECK(std::includes(now.begin(), now.end(), before.begin(), before.end()));
+    CHECK(now.size() > before.size());
+    before = now;
+  }
+}
+
+TEST_CASE("Numbers go up one by one, then by the same steps in each octave", "[unit]") {
+  CHECK(counts(6, 2) == std::vector<std::int64_t>{1, 2, 3, 4, 6});
+  CHECK(counts(9, 1) == std::vector<std::int64_t>{1, 2, 4, 8});
+  CHECK(counts(0, 8).empty());
+  const auto fine = counts(100, 8);
+  CHECK(std::vector<std::int64_t>(fine.end() - 3, fine.end()) ==
+        std::vector<std::int64_t>{80, 88, 96});
+}
+
+TEST_CASE("More GPUs never cost more for the same arrivals, by the closed form", "[unit]") {
+  double before = std::numeric_limits<double>::infinity();
+  for (const std::int64_t gpus : {2, 4, 8}) {
+    const Recommendation r =
+        recommend(question("llama-3.1-70b", "hgx_h200", gpus, kArrivals), estimated());
+    const double cost = r.found() ? r.answers.front()->value : before;
+    INFO("on " << gpus << " GPUs");
+    CHECK(cost <= before);
+    before = cost;
+  }
+  CHECK(std::isfinite(before));
+}
+
+TEST_CASE("Twice the GPUs of a free load cost no more a token, by the closed form", "[unit]") {
+  double before = std::numeric_limits<double>::infinity();
+  for (const std::int64_t gpus : {4, 8, 16}) {
+    const Recommendation r =
+        recommend(question("llama-3.1-70b", "hgx_h200", gpus, kFree), estimated());
+    REQUIRE(r.found());
+    CHECK(r.answers.front()->value <= 1.01 * before);  // one step of clients apart
+    before = r.answers.front()->value;
+  }
+}
+
+TEST_CASE("What is recommended is confirmed, within the budget, and the best answer is first",
+          "[unit]") {
+  for (const char* traffic : {kFree, kArrivals}) {
+    const Question q = question("llama-3.1-70b", "hgx_h200", 8, traffic);
+    const Recommendation r = recommend(q, {});
+    REQUIRE(r.found());
+    double before = 0.0;
+    for (const RankedRow* row : r.answers) {
+      CHECK(row->judgement.verdict == Verdict::confirmed);
+      CHECK(row->estimate.gpus <= 8);
+      CHECK(missed(q.where, row->estimate).empty());
+      CHECK(row->value >= before);
+      before = row->value;
+    }
+    for (const Scan& scan : r.scans) {
+      for (std::size_t row = 0; row < scan.table.rows(); ++row) {
+        if (scan.table.column("replay").says(row, "broken")) {
+          CHECK_FALSE(scan.table.meets(row));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("The same answers on any number of threads", "[unit]") {
+  const Question q = question("gpt-oss-120b", "hgx_h200", 4, kFree);
+  RecommendOptions alone;
+  alone.threads = 1;
+  RecommendOptions many;
+  many.threads = 3;
+  const Recommendation a = recommend(q, alone);
+  const Recommendation b = recommend(q, many);
+  REQUIRE(a.answers.size() == b.answers.size());
+  for (std::size_t i = 0; i < a.answers.size(); ++i) {
+    CHECK(a.answers[i]->row == b.answers[i]->row);
+    CHECK(a.answers[i]->value == b.answers[i]->value);
+  }
+}
+
+TEST_CASE("A system is joined with its like over its NICs, and without NICs stays as it is",
+          "[unit]") {
+  const auto most = [](const char* system) {
+    const Recommendation r = recommend(question("llama-3.1-8b", system, 16, kFree), estimated());
+    std::int64_t gpus = 0;
+    for (const Shape& shape : r.scans.front().shapes) {
+      gpus = std::max(gpus, shape.gpus());
+    }
+    return gpus;
+  };
+  CHECK(most("hgx_h100") == 16);
+  CHECK(most("l4_pcie_x8") == 8);
+}
+
+TEST_CASE("Where nothing fits, the reason is that of the weights", "[unit]") {
+  const Recommendation r = recommend(question("llama-3.1-405b", "hgx_h100", 2, kFree), estimated());
+  CHECK_FALSE(r.found());
+  REQUIRE_FALSE(r.groups.empty());
+  CHECK(r.groups.front().reason.find("weights") != std::string::npos);
+  CHECK_FALSE(r.groups.front().has_nearest);
+}
+
+}  // namespace roofcast::sim
