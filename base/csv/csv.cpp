@@ -247,7 +247,8 @@ std::string read_text(const std::filesystem::path& file) {
   }
   for (std::size_t got = 1; got > 0; used += got) {
     if (used > kMostOfPipe && !std::filesystem::is_regular_file(file)) {
-      refuse_file(file.string(), "read", "it is no file, and longer than 256 MiB; write it to a file first");
+      refuse_file(file.string(), "read",
+                  "it is no file, and longer than 256 MiB; write it to a file first");
     }
     if (used + kBlock > text.capacity()) {
       text.reserve(2 * text.capacity() + kBlock);

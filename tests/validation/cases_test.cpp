@@ -92,16 +92,15 @@ TEST_CASE("Closed forms of the scenarios that once had wrong answers are those o
     for (const calibrate::ComparedMetric& metric : calibrate::kCompared) {
       plan.asked.push_back(sim::find_metric(metric.name));
     }
-    const sim::Replayed replayed =
-        sim::replay(sim::view(s.scenario), s.stream, e, plan, space);
+    const sim::Replayed replayed = sim::replay(sim::view(s.scenario), s.stream, e, plan, space);
     INFO(replayed.why_not);
     REQUIRE(replayed.done());
     for (const calibrate::ComparedMetric& metric : calibrate::kCompared) {
       const double estimated = sim::find_metric(metric.name)->value(e);
       const double simulated = sim::find_metric(metric.name)->value(replayed.estimate);
       INFO(metric.name << ": " << estimated << ", simulated " << simulated << ", "
-                       << 100.0 * (estimated / simulated - 1.0) << " % off, "
-                       << replayed.requests << " requests");
+                       << 100.0 * (estimated / simulated - 1.0) << " % off, " << replayed.requests
+                       << " requests");
       CHECK(std::abs(estimated / simulated - 1.0) <= limit_of(name, metric));
     }
   }
@@ -110,10 +109,10 @@ TEST_CASE("Closed forms of the scenarios that once had wrong answers are those o
 TEST_CASE("Scenarios that once broke a closed form are possible, also with better hardware",
           "[validation]") {
   for (const char* name : {"short_prompts", "short_answers", "edge_of_memory", "two_clients"}) {
-    for (const char* knob :
-         {"", "system.chip.hbm.bandwidth=x1.5", "system.chip.hbm.capacity=x2"}) {
+    for (const char* knob : {"", "system.chip.hbm.bandwidth=x1.5", "system.chip.hbm.capacity=x2"}) {
       INFO(name << " " << knob);
-      const sim::StreamedScenario s = read(cases() / "attacks" / (std::string(name) + ".yaml"), knob);
+      const sim::StreamedScenario s =
+          read(cases() / "attacks" / (std::string(name) + ".yaml"), knob);
       sim::Workspace workspace;
       check_possible(s, sim::estimate(sim::view(s.scenario), workspace));
     }

@@ -163,8 +163,7 @@ std::vector<double> acceptance_of_tree(const std::vector<double>& branches, std:
 void read(base::Fields& f, MeasuredAcceptance& measured) {
   measured.id = f.node().reference;
   f.text("name", measured.name);
-  f.integers("draft_tokens", measured.draft_tokens,
-             {1.0, static_cast<double>(kMostDraftTokens)});
+  f.integers("draft_tokens", measured.draft_tokens, {1.0, static_cast<double>(kMostDraftTokens)});
   for (std::int64_t& each : measured.draft_tokens) {
     each = std::clamp<std::int64_t>(each, 1, kMostDraftTokens);
   }
