@@ -53,14 +53,14 @@ TEST_CASE("One command says how many GPUs carry the Azure trace at twice its rat
   }
   const std::string file = "traffic.trace.file=" + trace.string();
   const std::string answer =
-      roofcast.output({"solve", example("azure_trace"), "--set", file, "--vary",
+      roofcast.output({"solve", example("traces/azure_trace"), "--set", file, "--vary",
                        "serving.replicas=1..8", "--until", "ttft_p99_s <= 2"});
   CHECK(contains(answer, "--set 'serving.replicas=4'"));
   CHECK(contains(answer, "confirmed: 19366 requests"));
   const auto p99 = [&](const std::string& replicas) {
     const json all =
-        json::parse(roofcast.output({"simulate", example("azure_trace"), "--set", file, "--set",
-                                     "serving.replicas=" + replicas, "--format", "json"}));
+        json::parse(roofcast.output({"simulate", example("traces/azure_trace"), "--set", file,
+                                     "--set", "serving.replicas=" + replicas, "--format", "json"}));
     return all["all"]["ttft_s"]["p99"].get<double>();
   };
   CHECK(p99("4") < 2.0);
