@@ -26,6 +26,9 @@
 namespace roofcast::base {
 namespace {
 
+// Of what is not a regular file, such as a pipe or a device. Some devices have no end.
+constexpr std::size_t kMostOfPipe = std::size_t{256} << 20U;  // B
+
 // The bytes that end a cell without quotes, or must not be in it.
 constexpr auto kEndsPlain = [] {
   std::array<bool, 256> ends{};
@@ -243,6 +246,10 @@ std::string read_text(const std::filesystem::path& file) {
     text.reserve(static_cast<std::size_t>(size) + kBlock + 1);  // no copy later when it is plain
   }
   for (std::size_t got = 1; got > 0; used += got) {
+    if (used > kMostOfPipe && !std::filesystem::is_regular_file(file)) {
+      refuse_file(file.string(), "read",
+                  "it is no file, and longer than 256 MiB; write it to a file first");
+    }
     if (used + kBlock > text.capacity()) {
       text.reserve(2 * text.capacity() + kBlock);
     }

@@ -126,6 +126,10 @@ Node load_reference(const Catalog& catalog, const Node& scalar, std::string_view
       problems.throw_if_any();
     }
     Node node = load_document(file);
+    if (!node.is_map()) {
+      problems.add(node.place, path, fmt::format("a {} is a map of keys", catalog.singular));
+      problems.throw_if_any();
+    }
     node.reference = name;
     return node;
   }

@@ -17,6 +17,7 @@ namespace roofcast::calibrate {
 namespace {
 
 constexpr std::int64_t kRequestsPerClient = 10;
+constexpr std::int64_t kMostClients = 100'000;
 
 }  // namespace
 
@@ -125,6 +126,8 @@ void ServingRows::read_traffic(std::size_t row, const RunSettings& run,
   traffic.cached_tokens = run.cached_prompts ? input - 1 : 0;
   if (traffic.concurrency < 1) {
     server.reason = "the concurrency is not recorded";
+  } else if (traffic.concurrency > kMostClients) {
+    server.reason = fmt::format("more than {} clients are not simulated", kMostClients);
   } else if (traffic.input_tokens < 1 || traffic.output_tokens < 1) {
     server.reason = "the lengths are not recorded";
   }

@@ -56,7 +56,9 @@ std::string stream_text(const sim::StreamedScenario& s, const workloads::Request
     loop = fmt::format("{} {}", s.stream.concurrency,
                        s.stream.agents ? "agents" : "clients that wait");
   } else if (last > 0.0) {
-    loop = fmt::format("{:.3g} a second", count / last);
+    loop = s.stream.agents
+               ? fmt::format("{:.3g} tasks a second", (requests.requests.back().task + 1) / last)
+               : fmt::format("{:.3g} a second", count / last);
   }
   return fmt::format("{}, {}, {} tokens in and {} out on average",
                      s.stream.trace ? replay_text(s.stream, requests)

@@ -182,7 +182,8 @@ std::string as_it_is(const Options& options, const Question& q) {
     }
   }
   const std::string misses = sim::missed(q.conditions, e);
-  std::string text = fmt::format("as it is ({}): {}", fmt::join(knobs, ", "),
+  std::string text = fmt::format("as it is{}: {}",
+                                 knobs.empty() ? "" : fmt::format(" ({})", fmt::join(knobs, ", ")),
                                  misses.empty() ? "meets the conditions" : misses);
   if (q.objective.metric != nullptr && e.fits()) {
     text += fmt::format(", {} {}", q.objective.metric->name,

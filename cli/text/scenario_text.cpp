@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "sim/scenario/knob.hpp"
+#include "workloads/traffic/agents.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -75,7 +76,10 @@ std::string load_text(const sim::Scenario& s) {
   }
   const std::int64_t cached = s.traffic.cached_tokens;
   const std::string load =
-      s.traffic.arrivals
+      s.traffic.agents && s.traffic.arrivals
+          ? fmt::format("{:.4g} tasks a second (means of their turns)",
+                        workloads::mean_rate(*s.traffic.agents->agents.arrivals).si())
+      : s.traffic.arrivals
           ? fmt::format("{:.4g} requests a second", workloads::mean_rate(*s.traffic.arrivals).si())
       : s.traffic.agents ? fmt::format("{} agents (means of their turns)", s.traffic.concurrency)
                          : fmt::format("concurrency {}", s.traffic.concurrency);

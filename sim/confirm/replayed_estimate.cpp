@@ -23,6 +23,9 @@ constexpr std::int64_t kFewestPerClient = 6;  // below, there is no steady state
 constexpr std::int64_t kPerAgent =
     5;  // tasks of an agent: 2 that are counted; a task has many requests
 constexpr std::int64_t kFewestPerAgent = 4;
+constexpr double kBlocksAtOnce = 40.0;    // whose look costs as much as a request
+constexpr std::int64_t kOpenTasks = 200;  // of tasks that arrive by themselves
+constexpr std::int64_t kFewestOpenTasks = 100;
 constexpr std::int64_t kEqual = 100;  // the same where all requests are alike
 constexpr std::int64_t kEqualPerClient = 8;
 constexpr double kShareError = 0.005;   // standard error of shares, and of goodput as a share of it
@@ -86,15 +89,24 @@ Length length_of(const ScenarioView& s, const workloads::RequestStream& stream,
                         static_cast<double>(std::max<std::int64_t>(s.traffic->output_tokens, 8)) *
                         (1.0 + looks);
   Length l;
-  l.first = clients == 0          ? kOpen
-            : stream.agents       ? kPerAgent * clients
-            : is_equal(s, stream) ? std::max(kEqual, kEqualPerClient * clients)
-                                  : std::max(kClosed, kPerClient * clients);
-  l.least = stream.agents ? kFewestPerAgent * clients
-            : clients > 0 ? kFewestPerClient * clients
-                          : kFewestOpen;
+  if (stream.agents) {  // tasks, of at least as many requests as of other traffic
+    const auto requests = static_cast<double>(clients == 0 ? kOpen : kClosed);
+    l.first = std::max(clients == 0 ? kOpenTasks : kPerAgent * clients,
+                       static_cast<std::int64_t>(requests / turns));
+    l.least = clients == 0 ? kFewestOpenTasks : kFewestPerAgent * clients;
+  } else {
+    l.first = clients == 0          ? kOpen
+              : is_equal(s, stream) ? std::max(kEqual, kEqualPerClient * clients)
+                                    : std::max(kClosed, kPerClient * clients);
+    l.least = clients > 0 ? kFewestPerClient * clients : kFewestOpen;
+  }
+  // A prompt of an agent is looked up block by block.
+  const double blocks = stream.agents ? static_cast<double>(s.traffic->input_tokens) /
+                                            static_cast<double>(workloads::kAgentBlockTokens)
+                                      : 0.0;
   const double by_requests =
-      std::max(static_cast<double>(plan.most_requests) / turns, static_cast<double>(l.first));
+      std::max(static_cast<double>(plan.most_requests) / turns / (1.0 + blocks / kBlocksAtOnce),
+               static_cast<double>(l.first));
   l.most = static_cast<std::int64_t>(std::min(by_requests, plan.most_tokens / tokens));
   l.first = std::min(l.first, l.most);
   return l;
@@ -135,8 +147,7 @@ class Run {
     return part(closed_form, first_, last_);
   }
   ServingEstimate batch(const ServingEstimate& closed_form, std::size_t which) const {
-    return part(closed_form, first_ + which * counted() / kBatches,
-                first_ + (which + 1) * counted() / kBatches);
+    return part(closed_form, start_of_batch(which), start_of_batch(which + 1));
   }
 
  private:
@@ -148,6 +159,16 @@ class Run {
     const auto at = std::find_if(simulation_.requests.begin(), simulation_.requests.end(),
                                  [&](const ServedRequest& r) { return r.task >= n; });
     return static_cast<std::size_t>(at - simulation_.requests.begin());
+  }
+
+  // A task is in one batch, with all of its turns.
+  std::size_t start_of_batch(std::size_t which) const {
+    const std::vector<ServedRequest>& all = simulation_.requests;
+    std::size_t at = first_ + which * counted() / kBatches;
+    while (stream_.agents && at > first_ && at < last_ && all[at].task == all[at - 1].task) {
+      ++at;
+    }
+    return at;
   }
 
   // Requests that are answered between the arrivals of two, over the time between.
@@ -207,9 +228,10 @@ class Run {
     }
     e.spreads = spreads_of(s_, r);
     if (tasks_) {
-      e.task.mean = seconds(tasks_->time.mean);
-      e.task.p50 = seconds(tasks_->time.p50);
-      e.task.p95 = seconds(tasks_->time.p95);
+      const SimulatedTimes time = summarise_tasks(of, 0, static_cast<std::size_t>(clients_)).time;
+      e.task.mean = seconds(time.mean);
+      e.task.p50 = seconds(time.p50);
+      e.task.p95 = seconds(time.p95);
       e.task.per_second = tasks_->tasks_per_second;
       e.task.prefix_hit_rate = s.prefix_hit_rate;
       e.task.tools_share = tasks_->tools_share;

@@ -181,8 +181,9 @@ static_assert(static_cast<int>(Limit::network) == static_cast<int>(models::Bound
 }  // namespace
 
 std::string_view name(Limit limit) {
-  constexpr std::string_view kNames[kLimits] = {
-      "latency", "compute", "memory", "l2", "network", "host", "waiting", "slots", "arrivals"};
+  constexpr std::string_view kNames[kLimits] = {"latency",  "compute", "memory",  "l2",
+                                                "network",  "host",    "waiting", "slots",
+                                                "arrivals", "stages"};
   return kNames[static_cast<std::size_t>(limit)];
 }
 

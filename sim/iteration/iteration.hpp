@@ -44,9 +44,10 @@ enum class Limit : std::uint8_t {
   host,
   waiting,
   slots,
-  arrivals
+  arrivals,
+  stages  // that requests pass before they are sent to the model
 };
-inline constexpr int kLimits = 9;
+inline constexpr int kLimits = 10;
 std::string_view name(Limit limit);
 
 struct IterationCost {

@@ -100,6 +100,8 @@ Simulation run_until(base::Seconds end, const ScenarioView& scenario,
     drawn = draw(count *= 2);
   }
   std::erase_if(drawn.requests, [&](const auto& request) { return request.arrival > end; });
+  const auto left = static_cast<std::int32_t>(drawn.requests.size());
+  std::erase_if(drawn.follow_ups, [&](const auto& each) { return each.after >= left; });
   return simulate(scenario, drawn, 0);
 }
 

@@ -36,6 +36,23 @@ std::vector<Task> tasks_of(const Simulation& simulation) {
 
 }  // namespace
 
+namespace {
+
+// 1/s, of tasks that arrive by themselves.
+double rate_of_arrived(const std::vector<Task>& tasks, std::size_t warm_up) {
+  if (warm_up + 1 >= tasks.size()) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  const base::Seconds from = tasks[warm_up].first;
+  const base::Seconds to = tasks.back().first;
+  const auto ended = std::count_if(tasks.begin(), tasks.end(), [&](const Task& task) {
+    return !task.failed && task.last > from && task.last <= to;
+  });
+  return static_cast<double>(ended) / (to - from).si();
+}
+
+}  // namespace
+
 // ends     ends of all tasks, in order
 // begun    tasks that have ended when counting starts        last   tasks that have ended when it stops
 TaskSummary summarise_tasks(const Simulation& simulation, std::size_t warm_up, std::size_t agents) {
@@ -44,6 +61,9 @@ TaskSummary summarise_tasks(const Simulation& simulation, std::size_t warm_up, s
   std::vector<base::Seconds> times;
   std::vector<base::Seconds> ends;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (tasks[i].turns == 0.0) {
+      continue;  // its requests are not in this part of a simulation
+    }
     ends.push_back(tasks[i].last);
     if (i < warm_up) {
       continue;
@@ -60,8 +80,9 @@ TaskSummary summarise_tasks(const Simulation& simulation, std::size_t warm_up, s
   s.time = times_of(std::move(times));
   std::sort(ends.begin(), ends.end());
   const std::size_t begun = std::max(warm_up, agents);
-  s.tasks_per_second = std::numeric_limits<double>::quiet_NaN();
-  if (begun + agents < ends.size()) {
+  s.tasks_per_second =
+      agents == 0 ? rate_of_arrived(tasks, warm_up) : std::numeric_limits<double>::quiet_NaN();
+  if (agents > 0 && begun + agents < ends.size()) {
     const std::size_t last = ends.size() - agents;
     s.tasks_per_second =
         static_cast<double>(last - begun) / (ends[last - 1] - ends[begun - 1]).si();

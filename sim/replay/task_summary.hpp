@@ -4,7 +4,8 @@
 //
 // Tasks per second are counted while every agent has work. All agents begin together, so counting starts when as many
 // tasks have ended as there are agents. It ends when no task is left to begin. With at most two tasks per agent,
-// nothing is counted. Shares are shares of the time that agents and sub-agents spend. A session that waits for its
+// nothing is counted. Where tasks arrive by themselves, those are counted that end between the first arrival and the
+// last. Shares are shares of the time that agents and sub-agents spend. A session that waits for its
 // sub-agents spends none.
 #pragma once
 
@@ -24,8 +25,8 @@ struct TaskSummary {
   double decode_share = 0;
 };
 
-// Leaves out the first `warm_up` tasks. There are no tasks if the simulation has no agents. `agents` is the number that
-// work at a time.
+// Leaves out the first `warm_up` tasks, and those without requests in it. There are no tasks if the simulation has no agents. `agents` is the number that
+// work at a time; 0: tasks arrive by themselves.
 TaskSummary summarise_tasks(const Simulation& simulation, std::size_t warm_up, std::size_t agents);
 
 }  // namespace roofcast::sim

@@ -6,6 +6,7 @@
 
 #include "models/operators/operator_cost.hpp"
 #include "sim/iteration/draft_model.hpp"
+#include "workloads/traffic/agents.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -85,7 +86,8 @@ void check_runnable(const ScenarioView& s, ServingEstimate& e) {
     e.infeasible = infeasible::NoDraftModule{};
   } else if (draft_fault != MappingFault::none) {
     e.infeasible = infeasible::DraftMapping{draft_fault};
-  } else if (traffic.agents && !returns_to_context(s)) {
+  } else if (traffic.agents && workloads::mean_turns(traffic.agents->agents) > 1.0 &&
+             !returns_to_context(s)) {
     e.infeasible = infeasible::RoutedAgents{};
   } else if (const auto math = missing_math(s)) {
     e.infeasible = infeasible::NumberFormat{*math};

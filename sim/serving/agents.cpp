@@ -8,6 +8,7 @@
 
 #include "base/queueing/birth_death.hpp"
 #include "base/queueing/closed_network.hpp"
+#include "base/queueing/open_queue.hpp"
 #include "base/statistics/random.hpp"
 #include "sim/iteration/memory.hpp"
 #include "sim/serving/closed_loop.hpp"
@@ -28,6 +29,7 @@ constexpr double kTolerance = 1e-3;  // relative to the time of a turn
 constexpr double kDamping = 0.5;
 constexpr double kFinest = 1.2;  // X(n) is interpolated between n that differ by this ratio
 constexpr int kBisections = 50;
+constexpr std::size_t kMostLengths = 4096;  // of the turns' prompts
 constexpr double kForever = std::numeric_limits<double>::infinity();
 
 // The context of a turn after its answer, until the next turn of the session.
@@ -151,19 +153,30 @@ class Fleet {
 
   SteadyState solve(TaskEstimate& task) {
     prefix_hits_ = prefix_hit_tokens({}, kForever);
+    const bool open = sample_.agents.arrivals.has_value();
     double time = 0.0;
     Walk walk;
     for (int i = 0; i < kRounds; ++i) {
       traffic_.cached_tokens = static_cast<std::int64_t>(
           std::min(std::floor(prefix_hits_), static_cast<double>(traffic_.input_tokens - 1)));
+      traffic_.input = prompts();
       rates_.clear();
-      if (i == 0) {
+      if (i == 0 && !open) {
         time = 1.0 / rate(1.0);
-        walk = walker_.walk(stay(time, 1.0));
+        walk = walker_.walk(stay(time, engine(1.0)));
       }
       const double before = time;
-      time = turn_time(walk);
-      walk = walker_.walk(stay(time, present_));
+      if (open) {
+        const SteadyState arriving = open_network();
+        if (arriving.utilisation >= 1.0) {
+          return arriving;
+        }
+        time = arriving.end_to_end.si();
+        walk = walker_.walk(stay(time, arriving));
+      } else {
+        time = turn_time(walk);
+        walk = walker_.walk(stay(time, engine(present_)));
+      }
       const double found = prefix_hit_tokens(walk.pauses, age(walk));
       const bool same =
           std::abs(found - prefix_hits_) < kTolerance * static_cast<double>(traffic_.input_tokens);
@@ -217,7 +230,7 @@ class Fleet {
   //
   //   thinking   s, of all agents after the sampled tasks        sessions_     M
   //   away       s, Z                                            present_      E[n]
-  //   staged_    s, of a turn in stages                          throughput_   1/s, E[X(n)]
+  //   staged_    of a turn in stages                             throughput_   1/s, E[X(n)]
   double turn_time(const Walk& walk) {
     const double thinking = sample_.agents.think.time.si() * static_cast<double>(walk.times.size());
     sessions_ = static_cast<double>(sample_.agents.concurrent) * (walk.alive + thinking) /
@@ -257,12 +270,54 @@ class Fleet {
     const auto all = base::queueing::closed_network(stations, Seconds::from_si(away), clients);
     present_ = all.stations.front().present;
     throughput_ = all.throughput.si();
-    staged_ = (all.time - all.stations.front().time).si();
+    staged_ = {};
+    for (std::size_t i = 0; i < sample_.agents.stages.size(); ++i) {
+      const workloads::Duration& service = sample_.agents.stages[i].service;
+      const Seconds wait = all.stations[i + 1].time - service.time;
+      add_stage(service, wait, 1.0);
+    }
   }
 
-  // The parts of a stay in the engine of mean `time` while `present` turns are there. Stages are added.
-  Stay stay(double time, double present) {
-    const SteadyState at = engine(present);
+  // A request waits with this probability, then exponentially.
+  void add_stage(const workloads::Duration& service, Seconds wait, double probability) {
+    const double deviation = service.cv * service.time.si();
+    staged_.mean += service.time + wait;
+    staged_.variance += deviation * deviation;
+    if (wait > Seconds{}) {
+      staged_.variance += wait.si() * wait.si() * (2.0 / probability - 1.0);
+    }
+  }
+
+  // The engine under the turns of tasks that arrive, and the stages before it. `utilisation` is at least 1 if one of
+  // them has too much to do.
+  SteadyState open_network() {
+    const workloads::Arrivals turns = workloads::arrivals_of_turns(
+        *sample_.agents.arrivals, walker_.turns() / static_cast<double>(sample_.tasks.size()));
+    throughput_ = workloads::mean_rate(turns).si();
+    SteadyState r = arriving(turns);
+    staged_ = {};
+    for (const workloads::Stage& stage : sample_.agents.stages) {
+      const base::queueing::Queue queue =
+          base::queueing::allen_cunneen(workloads::mean_rate(turns), stage.service.time,
+                                        stage.servers, 1.0, stage.service.cv * stage.service.cv);
+      if (queue.utilisation >= std::max(1.0, r.utilisation)) {
+        r.utilisation = queue.utilisation;
+        r.saturation = throughput_ / queue.utilisation;
+      }
+      add_stage(stage.service, queue.wait, queue.wait_probability);
+    }
+    present_ = throughput_ * r.end_to_end.si();
+    return r;
+  }
+
+  SteadyState arriving(const workloads::Arrivals& turns) {
+    traffic_.arrivals = turns;
+    traffic_.concurrency = 0;
+    return open_loop(view_, slots_, workspace_);
+  }
+
+  // The parts of a stay of mean `time` in the engine `at` this load. Stages are added.
+  Stay stay(double time, const SteadyState& at) {
     const double tokens = static_cast<double>(traffic_.output_tokens - 1);
     Stay stay;
     stay.a_token = std::min(at.tpot.si(), tokens > 0.0 ? time / tokens : 0.0);
@@ -274,7 +329,7 @@ class Fleet {
       service += stage.service.time.si();
     }
     stay.first += service;
-    stay.wait += std::max(0.0, staged_ - service);
+    stay.wait += std::max(0.0, staged_.mean.si() - service);
     return stay;
   }
 
@@ -308,27 +363,65 @@ class Fleet {
 
   // Mean tokens of a turn's input in the KV cache, if contexts stay for `age`. If there are no pauses, all contexts
   // stay.
-  double prefix_hit_tokens(const std::vector<Pause>& pauses, double age) const {
+  double prefix_hit_tokens(const std::vector<Pause>& pauses, double age) {
+    computed_.clear();
     double sum = 0.0;
     std::size_t index = 0;
     for (const AgentTask& task : sample_.tasks) {
       for (const auto& session : task.sessions) {
         for (std::size_t i = 0; i < session.size(); ++i, ++index) {
           const bool stays = i > 0 && (pauses.empty() || pauses[index - 1].wait <= age);
-          sum += static_cast<double>(session[i].shared_known + (stays ? session[i].own_known : 0));
+          const std::int64_t found =
+              keeps_ ? session[i].shared_known + (stays ? session[i].own_known : 0) : 0;
+          sum += static_cast<double>(found);
+          computed_.push_back(session[i].input_tokens - found);
         }
       }
     }
-    return keeps_ ? sum / walker_.turns() : 0.0;
+    return sum / walker_.turns();
   }
 
-  SteadyState result(Walk& walk, TaskEstimate& task) {
-    // Turns come at random from many sessions: the tails are those of Poisson arrivals.
+  // Lengths with the mean of the turns' prompts, and the variation of what is computed of them.
+  workloads::Lengths prompts() const {
+    double mean = 0.0;
+    for (const std::int64_t tokens : computed_) {
+      mean += static_cast<double>(tokens);
+    }
+    mean /= walker_.turns();
+    const std::int64_t found = traffic_.input_tokens - std::llround(mean);
+    std::vector<std::int32_t> lengths;
+    const std::size_t step = 1 + computed_.size() / kMostLengths;
+    for (std::size_t i = 0; i < computed_.size(); i += step) {
+      lengths.push_back(
+          static_cast<std::int32_t>(std::max(computed_[i] + found, traffic_.cached_tokens + 1)));
+    }
+    return workloads::measured_lengths(std::move(lengths));
+  }
+
+  // s², of the intake of whole prompts, beyond that of what is computed of them.
+  double intake_variance() const {
+    double squares = 0.0;
+    for (const AgentTask& task : sample_.tasks) {
+      for (const auto& session : task.sessions) {
+        for (const AgentTurn& turn : session) {
+          const auto off = static_cast<double>(turn.input_tokens - traffic_.input_tokens);
+          squares += off * off;
+        }
+      }
+    }
+    const auto mean = static_cast<double>(traffic_.input_tokens);
+    const double more =
+        squares / walker_.turns() - workloads::squared_variation(traffic_.input) * mean * mean;
+    const double a_token = view_.serving->stack.token_overhead.si();
+    return std::max(0.0, more) * a_token * a_token;
+  }
+
+  // Turns come at random from many sessions: the tails are those of Poisson arrivals.
+  SteadyState of_agents() {
     SteadyState r = engine(present_);
-    traffic_.arrivals = workloads::Arrivals{};
-    traffic_.arrivals->rate = base::Hertz::from_si(throughput_);
-    traffic_.concurrency = 0;
-    if (const SteadyState open = open_loop(view_, slots_, workspace_); open.utilisation < 1.0) {
+    workloads::Arrivals turns;
+    turns.rate = base::Hertz::from_si(throughput_);
+    if (const SteadyState open = arriving(turns); open.utilisation < 1.0) {
       r = open;
       r.saturation = r.utilisation = 0.0;
     }
@@ -336,6 +429,13 @@ class Fleet {
     if (throughput_ * front_end_ > kFrontEndFull) {
       r.throughput_limit = Limit::host;
     }
+    return r;
+  }
+
+  SteadyState result(Walk& walk, TaskEstimate& task) {
+    traffic_.stages = staged_;
+    traffic_.stages.variance += intake_variance();
+    SteadyState r = sample_.agents.arrivals ? arriving(*traffic_.arrivals) : of_agents();
     const double mean = walk.total / static_cast<double>(walk.times.size());
     std::sort(walk.times.begin(), walk.times.end());
     const auto at = [&](double share) {
@@ -348,8 +448,9 @@ class Fleet {
     task.mean = Seconds::from_si(mean);
     task.p50 = at(0.5);
     task.p95 = at(0.95);
-    task.per_second =
-        static_cast<double>(sample_.agents.concurrent) / (mean + sample_.agents.think.time.si());
+    task.per_second = sample_.agents.arrivals ? workloads::mean_rate(*sample_.agents.arrivals).si()
+                                              : static_cast<double>(sample_.agents.concurrent) /
+                                                    (mean + sample_.agents.think.time.si());
     task.prefix_hit_rate = prefix_hits_ / static_cast<double>(traffic_.input_tokens);
     task.tools_share = walk.tools / walk.alive;
     task.present = present_;
@@ -367,13 +468,14 @@ class Fleet {
   double byte_per_token_ = 0;
   double slots_ = 1;
   double replicas_ = 1;
-  double front_end_ = 0;            // s, of a turn, over the processes of all front ends
-  std::map<double, double> rates_;  // X(n) by n
-  double prefix_hits_ = 0;          // tokens of a turn's input in the prefix cache, mean
-  double sessions_ = 0;             // M, sessions that are alive
-  double staged_ = 0;               // s, of a turn in stages
-  double present_ = 0;              // E[n], turns in the engine
-  double throughput_ = 0;           // 1/s, turns
+  double front_end_ = 0;                // s, of a turn, over the processes of all front ends
+  std::map<double, double> rates_;      // X(n) by n
+  double prefix_hits_ = 0;              // tokens of a turn's input in the prefix cache, mean
+  double sessions_ = 0;                 // M, sessions that are alive
+  workloads::StageTime staged_;         // of a turn
+  std::vector<std::int64_t> computed_;  // tokens of each turn's prompt that are not found
+  double present_ = 0;                  // E[n], turns in the engine
+  double throughput_ = 0;               // 1/s, turns
 };
 
 }  // namespace

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steady state of agents (workloads/traffic/agents.hpp): a closed network of the engine, stages, and tools, for which
-// no turn waits.
+// Steady state of agents (workloads/traffic/agents.hpp): a network of the engine, stages, and tools, for which no turn
+// waits.
 //
-// By the theorem of Chandy, Herzog and Woo (IBM J. Res. Dev. 19, 1975), the engine is a station that completes X(n)
+// Agents that work at one task after another are a closed network. By the theorem of Chandy, Herzog and Woo (IBM J. Res. Dev. 19, 1975), the engine is a station that completes X(n)
 // turns per second while n are present. X(n) is that of the closed loop of sim/serving/uniform_closed_loop.hpp with n
 // clients that do not think, at most what the front end takes in. With stages, the network is that of
 // base/queueing/closed_network.hpp. Without stages, the number of turns in the engine is a birth-death process: births
 // (M − n)/Z, deaths X(n). The result is the same, and quicker.
+//
+// Tasks that arrive are an open network: λ·(turns of a task) turns arrive a second. The engine is that of open_loop.hpp,
+// and each stage a queue of several servers (base/queueing/open_queue.hpp, Allen and Cunneen). Turns of one task count
+// as independent.
 //
 //   W         E[n] / E[X(n)], the time of a turn in the engine
 //   a task    The turns of the sampled tasks are walked one after the other, with sub-agents side by side. Tools
@@ -15,7 +19,9 @@
 //             token, beyond that of a turn that is alone, is exponential
 //   M         agents · (time of all sessions of a task) / (time of the task). A session that waits for sub-agents is
 //             not alive. A session that thinks between tasks is alive, because Z includes that time
-//   tasks     agents / (mean time of a task + thinking)
+//   tasks     agents / (mean time of a task + thinking), or those that arrive
+//   TTFT      that of Poisson arrivals of as many turns at the engine, with the drawn prompts less what is found, and
+//             the time in stages. The wait in a closed network's stage has the variance of an exponential one
 //
 //   symbol    meaning                                                                           unit
 //   M         sessions that are alive                                                           –

@@ -119,6 +119,10 @@ class Solver : Server {
         last = n;
       }
     }
+    if (!first_) {
+      const IterationTime t = costs_.time(costs_.prompts_of(0, 1.0));
+      empty_ = std::max(0.0, base::max(t.latency, stages_ * t.period).si() - extra_(1.0));
+    }
     together_ = std::max(1.0, std::ceil(clients_ / whole_ / kMostGroups));
     bundle_ = std::max(1.0, std::ceil(clients_ / kMostGroups));
     intake_ = intake() * front_share_;
@@ -133,7 +137,7 @@ class Solver : Server {
     return std::max(1.0, ranks_ * stages_ * tokens - taken);
   }
 
-  double alone(double b) const { return b > 0.0 ? alone_(micro(b)) : 0.0; }
+  double alone(double b) const { return b > 0.0 ? alone_(micro(b)) : empty_; }
 
   // Prompts of clients that have their answers at `now`.
   void arrive(double count, double now) {
@@ -329,6 +333,7 @@ class Solver : Server {
   }
 
   double prompt_ = 1;  // tokens of a prompt
+  double empty_ = 0;   // s, of an iteration without decodes, beyond its prompts' share
   double whole_ = 1;   // prompts that fit in an iteration
   double query_ = 1;
   double together_ = 1;  // iterations with prompts that are taken at once

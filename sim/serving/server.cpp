@@ -357,8 +357,9 @@ void Server::report(Solution& found, SteadyState& r) {
   const double busy = load.load();
   const double variance = workloads::squared_variation(s_.traffic->input) * square(tokenising) +
                           (busy > 0.0 ? square(found.front) * (2.0 / busy - 1.0) : 0.0);
+  const workloads::StageTime& stages = s_.traffic->stages;
   LatencyMixture ttft = found.first;
-  ttft.shift(ahead + found.front, variance, ahead);
+  ttft.shift(ahead + found.front + stages.mean.si(), variance + stages.variance, ahead);
   LatencyMixture tpot;
   if (decodes_ > 0.0) {
     const double a_token = decodes_ / static_cast<double>(s_.traffic->output_tokens - 1);
@@ -462,15 +463,18 @@ void Server::report_iterations(const Solution& found, SteadyState& r) {
   const models::Uncertainty& u = s_.platform->machine.uncertainty;
   const double ttft = r.ttft_mean.si();
   const double own = found.mean.first - found.mean.waits;
+  const double stages = s_.traffic->stages.mean.si();
   r.tpot_spread = mix.tpot_spread(found.mean.share, u);
   r.ttft_spread = mix.ttft_spread(std::min(1.0, found.mean.first / ttft),
                                   std::min(1.0, found.slot / ttft), r.tpot_spread, u);
   r.ttft_limit = mixed.limit();
-  if (found.slot > std::max(found.mean.waits, own)) {
+  if (stages > 0.5 * ttft) {
+    r.ttft_limit = Limit::stages;
+  } else if (found.slot > std::max(found.mean.waits, own)) {
     r.ttft_limit = Limit::slots;
   } else if (found.mean.waits > own) {
     r.ttft_limit = Limit::waiting;
-  } else if (ttft - found.slot - found.mean.first > own) {
+  } else if (ttft - stages - found.slot - found.mean.first > own) {
     r.ttft_limit = Limit::host;
   }
   r.tpot_limit = mix.limit(found.mean.share);

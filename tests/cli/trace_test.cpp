@@ -3,6 +3,7 @@
 // Commands with a recorded trace in the scenario.
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -30,7 +31,41 @@ std::string scenario(const std::string& trace_keys, const std::string& beside) {
       trace_keys, beside);
 }
 
+// The public trace below $ROOFCAST_DATA, or beside the repository.
+std::filesystem::path azure_trace() {
+  const char* data = std::getenv("ROOFCAST_DATA");
+  const auto root = std::filesystem::path(example("any")).parent_path().parent_path();
+  return (data != nullptr ? std::filesystem::path(data) : root / "../shared/data") / "traces" /
+         "AzureLLMInferenceTrace_conv.csv";
+}
+
 }  // namespace
+
+TEST_CASE("One command says how many GPUs carry the Azure trace at twice its rate", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::filesystem::path trace = azure_trace();
+  if (!std::filesystem::exists(trace)) {
+    WARN(trace.lexically_normal().string() << " not found, nothing replayed");
+    return;
+  }
+  const std::string file = "traffic.trace.file=" + trace.string();
+  const std::string answer =
+      roofcast.output({"solve", example("traces/azure_trace"), "--set", file, "--vary",
+                       "serving.replicas=1..8", "--until", "ttft_p99_s <= 2"});
+  CHECK(contains(answer, "--set 'serving.replicas=4'"));
+  CHECK(contains(answer, "confirmed: 19366 requests"));
+  const auto p99 = [&](const std::string& replicas) {
+    const json all =
+        json::parse(roofcast.output({"simulate", example("traces/azure_trace"), "--set", file,
+                                     "--set", "serving.replicas=" + replicas, "--format", "json"}));
+    return all["all"]["ttft_s"]["p99"].get<double>();
+  };
+  CHECK(p99("4") < 2.0);
+  CHECK(p99("3") > 4.0);
+}
 
 TEST_CASE("simulate says how much of a trace it replays, in text, JSON and CSV", "[cli]") {
   const Program roofcast;

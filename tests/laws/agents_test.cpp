@@ -46,6 +46,24 @@ ServingEstimate estimated(const StreamedScenario& s) {
   return estimate(view(s.scenario), workspace);
 }
 
+// Tasks that arrive by themselves. `more` begins with a comma.
+std::string arriving(double rate, int tasks, const std::string& more = "") {
+  std::string text = agents_of(1, tasks, more);
+  const std::string loop = "concurrent: 1";
+  return text.replace(text.find(loop), loop.size(),
+                      fmt::format("arrivals: {{process: poisson, rate: {} /s}}", rate));
+}
+
+// Retrieval: one turn after three stages, at so many a second.
+std::string retrieval(double rate, int tasks) {
+  return fmt::format(
+      "{{arrivals: {{process: poisson, rate: {} /s}}, tasks: {}, turns: 1, initial_context: "
+      "{{lognormal: {{mean: 4000, cv: 0.3, max: 12000}}}}, shared_context: 500, output_tokens: "
+      "{{lognormal: {{mean: 200, cv: 0.6, max: 1500}}}}, stages: [{{time: 10 ms}}, {{time: 60 ms, "
+      "cv: 0.5, servers: 2}}, {{time: 30 ms, cv: 0.3}}]}}",
+      rate, tasks);
+}
+
 std::vector<base::Seconds> task_times(const Simulation& simulation) {
   std::vector<base::Seconds> first;
   std::vector<base::Seconds> last;
@@ -92,6 +110,82 @@ TEST_CASE("A turn is sent when all that it follows is answered and its tools are
       }
     }
   }
+}
+
+TEST_CASE("Tasks that arrive by themselves begin when they arrive, however long others take",
+          "[laws]") {
+  const StreamedScenario s = scenario("", arriving(0.5, 80, kForks));
+  const StreamedScenario slow =
+      scenario(", scheduler: {prefix_cache: false}", arriving(0.5, 80, kForks));
+  const workloads::Requests requests = workloads::draw_requests(s.stream);
+  workloads::ArrivalTimes times(*s.stream.agents->arrivals, base::Random(5, "arrivals"));
+  const Simulation simulation = laws::run(s);
+  const Simulation slower = laws::run(slow);
+  std::int32_t task = -1;
+  for (std::size_t i = 0; i < simulation.requests.size(); ++i) {
+    const ServedRequest& r = simulation.requests[i];
+    CHECK(!r.rejected);
+    CHECK(r.arrival >= requests.requests[i].arrival);
+    if (r.task == task) {
+      continue;
+    }
+    task = r.task;
+    CHECK(r.arrival == times.next());
+    CHECK(slower.requests[i].arrival == r.arrival);
+  }
+  CHECK(task == 79);
+  CHECK(summarise_tasks(slower, 0, 0).time.mean > summarise_tasks(simulation, 0, 0).time.mean);
+}
+
+TEST_CASE("Closed forms of tasks that arrive by themselves are those of their simulation",
+          "[laws]") {
+  for (const double rate : {0.2, 0.7, 1.2}) {
+    INFO(rate << " tasks a second");
+    const StreamedScenario s = scenario("", arriving(rate, 1500, kForks));
+    const ServingEstimate e = estimated(s);
+    REQUIRE(e.fits());
+    const Simulation simulation = laws::run(s);
+    const TaskSummary t = summarise_tasks(simulation, 150, 0);
+    const SimulationSummary turns = summarise(simulation, 2000, {});
+    CHECK(e.task.per_second == Approx(rate));
+    CHECK(t.tasks_per_second == Approx(rate).epsilon(0.06));
+    CHECK(e.steady.requests_per_second == Approx(rate * t.turns).epsilon(0.06));
+    CHECK(e.task.mean.si() == Approx(t.time.mean.si()).epsilon(0.06));
+    CHECK(e.task.p95.si() == Approx(t.time.p95.si()).epsilon(0.1));
+    CHECK(e.steady.ttft_mean.si() == Approx(turns.ttft.mean.si()).epsilon(0.1));
+    CHECK(e.steady.tpot.si() == Approx(turns.tpot.mean.si()).epsilon(0.1));
+  }
+}
+
+TEST_CASE("TTFT of retrieval has its stages, in the mean and in the tail", "[laws]") {
+  for (const double rate : {1.0, 5.0, 10.0}) {
+    INFO(rate << " a second");
+    const StreamedScenario s = scenario("", retrieval(rate, 6000));
+    const ServingEstimate e = estimated(s);
+    REQUIRE(e.fits());
+    const Simulation simulation = laws::run(s);
+    const SimulationSummary turns = summarise(simulation, 300, {});
+    const TaskSummary t = summarise_tasks(simulation, 300, 0);
+    CHECK(e.steady.ttft_mean.si() > 0.1);
+    CHECK(e.steady.ttft_mean.si() == Approx(turns.ttft.mean.si()).epsilon(0.08));
+    CHECK(e.steady.ttft_tail.p95.si() == Approx(turns.ttft.p95.si()).epsilon(0.15));
+    CHECK(e.steady.ttft_p50 < e.steady.ttft_tail.p95);
+    CHECK(e.task.mean.si() == Approx(t.time.mean.si()).epsilon(0.08));
+    CHECK(e.task.p95.si() == Approx(t.time.p95.si()).epsilon(0.15));
+  }
+}
+
+TEST_CASE("Tasks that come faster than a stage or the engine lets through have no steady state",
+          "[laws]") {
+  // One server of 30 ms: 33 a second. The engine is slower than that with a tenth of its bandwidth.
+  const ServingEstimate few = estimated(scenario("", retrieval(30.0, 1)));
+  const ServingEstimate many = estimated(scenario("", retrieval(34.0, 1)));
+  CHECK(!many.fits());
+  CHECK(many.steady.saturation <= 1.0 / 0.03 + 1e-6);
+  CHECK(many.steady.utilisation > few.steady.utilisation);
+  const ServingEstimate agents = estimated(scenario("", arriving(50.0, 1)));
+  CHECK(!agents.fits());
+  CHECK(reason(agents).find("can be served") != std::string::npos);
 }
 
 TEST_CASE("k sub-agents never beat the critical path", "[laws]") {

@@ -163,7 +163,10 @@ std::vector<double> acceptance_of_tree(const std::vector<double>& branches, std:
 void read(base::Fields& f, MeasuredAcceptance& measured) {
   measured.id = f.node().reference;
   f.text("name", measured.name);
-  f.integers("draft_tokens", measured.draft_tokens, {1.0, 64.0});
+  f.integers("draft_tokens", measured.draft_tokens, {1.0, static_cast<double>(kMostDraftTokens)});
+  for (std::int64_t& each : measured.draft_tokens) {
+    each = std::clamp<std::int64_t>(each, 1, kMostDraftTokens);
+  }
   f.numbers("tokens_per_iteration", measured.tokens_per_iteration, {1.0, 65.0});
   if (measured.draft_tokens.size() != measured.tokens_per_iteration.size()) {
     f.problem("tokens_per_iteration", "one mean is expected for each number of draft_tokens");

@@ -14,6 +14,18 @@ constexpr std::uint64_t kMostChildren = 1000;
 constexpr double kMostTurns = 20'000.0;     // turns of a task, on average
 constexpr std::int64_t kLongest = 100'000;  // turns of a session; longer draws are cut
 
+void read_loop(base::Fields& f, Agents& a) {
+  f.integer("concurrent", a.concurrent, kCount, base::optional);
+  if (f.has("arrivals")) {
+    f.group("arrivals", [&](base::Fields& g) { read(g, a.arrivals.emplace()); });
+  }
+  if (f.has("concurrent") == a.arrivals.has_value()) {
+    f.problem("concurrent",
+              "one of concurrent (agents that work at one task after another) and arrivals (of "
+              "tasks) is expected");
+  }
+}
+
 void read(base::Fields& f, Duration& duration) {
   f.quantity("time", duration.time, base::not_negative);
   f.number("cv", duration.cv, base::not_negative, base::optional);
@@ -144,7 +156,8 @@ class Writer {
     requests_.seed = seed;
   }
 
-  void add(const AgentTask& task) {
+  void add(const AgentTask& task, base::Seconds arrival) {
+    arrival_ = arrival;
     std::vector<std::size_t> first;  // index of the first request of each session
     std::size_t next = requests_.requests.size();
     for (const std::vector<AgentTurn>& session : task.sessions) {
@@ -199,6 +212,7 @@ class Writer {
         }
       }
       Request request;
+      request.arrival = arrival_;
       request.input_tokens = turn.input_tokens;
       request.output_tokens = turn.output_tokens;
       request.session = session_;
@@ -219,13 +233,14 @@ class Writer {
   std::size_t first_block_ = 0;
   std::int32_t session_ = 0;
   std::int32_t task_ = 0;
+  base::Seconds arrival_;
   Requests requests_;
 };
 
 }  // namespace
 
 void read(base::Fields& f, Agents& a) {
-  f.integer("concurrent", a.concurrent, kCount);
+  read_loop(f, a);
   f.integer("tasks", a.tasks, kCount);
   read(f, a.sessions);
   f.integer("shared_context", a.shared_context, base::not_negative, base::optional);
@@ -248,6 +263,9 @@ void read(base::Fields& f, Agents& a) {
       base::optional);
   f.group(
       "think", [&](base::Fields& g) { read(g, a.think); }, base::optional);
+  if (a.arrivals && f.has("think")) {
+    f.problem("think", "has no effect beside arrivals: nobody waits to send the next task");
+  }
   f.each(
       "stages",
       [&](base::Fields& g) {
@@ -271,14 +289,27 @@ double mean_turns(const Agents& a) {
   return turns + forks;
 }
 
+Arrivals arrivals_of_turns(const Arrivals& tasks, double turns) {
+  Arrivals of_turns = tasks;
+  of_turns.rate *= turns;
+  for (base::Hertz& rate : of_turns.rates) {
+    rate *= turns;
+  }
+  if (turns > 1.0 && tasks.process != ArrivalProcess::mmpp) {
+    of_turns.process = ArrivalProcess::poisson;
+  }
+  return of_turns;
+}
+
 std::shared_ptr<const SampledAgents> sample(const Agents& agents, std::uint64_t seed) {
+  constexpr double kSampled = 8e3;      // turns
   constexpr double kMostSampled = 1e6;  // turns
   const double turns = mean_turns(agents);
   if (!(turns <= kMostTurns)) {
     return nullptr;
   }
-  const auto count = static_cast<std::size_t>(
-      std::min(static_cast<double>(kSampledTasks), std::ceil(kMostSampled / turns)));
+  const double wanted = std::max(static_cast<double>(kSampledTasks), std::ceil(kSampled / turns));
+  const auto count = static_cast<std::size_t>(std::min(wanted, std::ceil(kMostSampled / turns)));
   return std::make_shared<SampledAgents>(SampledAgents{agents, draw_tasks(agents, count, seed)});
 }
 
@@ -295,8 +326,12 @@ std::vector<AgentTask> draw_tasks(const Agents& agents, std::size_t count, std::
 Requests requests_of(const Agents& agents, const std::vector<AgentTask>& tasks,
                      std::uint64_t seed) {
   Writer writer(agents, seed);
+  std::optional<ArrivalTimes> times;
+  if (agents.arrivals) {
+    times.emplace(*agents.arrivals, base::Random(seed, "arrivals"));
+  }
   for (const AgentTask& task : tasks) {
-    writer.add(task);
+    writer.add(task, times ? times->next() : base::Seconds{});
   }
   return writer.end();
 }

@@ -17,6 +17,7 @@
 //       max_context: 131072                 # a session ends before a turn beyond it
 //       subagents: {probability: 0.02, count: 3, turns: 8, initial_context: 14000}
 //       think: {time: 20 s, cv: 1}          # between two tasks; none when left out
+//       arrivals: {process: poisson, rate: 0.2 /s}   # of tasks, in place of concurrent and think
 //       stages: [{time: 15 ms, servers: 2}, {time: 40 ms, cv: 0.5}]     # before every turn
 //
 // The prompt of a turn is the whole context: the prompt before it, its answer, and the results of tools. So
@@ -24,7 +25,7 @@
 // forks sends `count` sub-agents instead of calling tools. Each sub-agent is a session of its own. The next
 // turn comes when all are done, and reads their last answers. Sub-agents send no sub-agents themselves. The
 // time of a tool is lognormal with mean `time` and coefficient of variation `cv`, and ends at `timeout`; mean
-// and cv are those without the timeout. Stages (embedding, retrieval, reranking) come before the prompt of a
+// and cv are those without the timeout. With `arrivals`, tasks come whether or not earlier ones are done. Stages (embedding, retrieval, reranking) come before the prompt of a
 // turn is sent. Each stage has its servers and a queue.
 #pragma once
 
@@ -35,6 +36,7 @@
 
 #include "base/document/fields.hpp"
 #include "base/units/quantity.hpp"
+#include "workloads/traffic/arrivals.hpp"
 #include "workloads/traffic/lengths.hpp"
 #include "workloads/traffic/requests.hpp"
 
@@ -58,7 +60,8 @@ struct SubAgents {
 };
 
 struct Agents {
-  std::int64_t concurrent = 0;
+  std::int64_t concurrent = 0;       // 0 with arrivals
+  std::optional<Arrivals> arrivals;  // of tasks
   std::optional<std::int64_t> tasks;
   AgentSessions sessions;
   std::int64_t shared_context = 0;
@@ -98,10 +101,14 @@ struct AgentTask {
 std::vector<AgentTask> draw_tasks(const Agents& agents, std::size_t count, std::uint64_t seed);
 
 // The turns of tasks as requests. A turn follows the turn before it and its sub-agents (Requests::follow_ups). Clients
-// send the first turn of each task.
+// send the first turn of each task, or it comes when the task arrives. All turns have the arrival of their task.
 Requests requests_of(const Agents& agents, const std::vector<AgentTask>& tasks, std::uint64_t seed);
 
-// The agents of a scenario as closed forms see them: the first tasks of its seed.
+// Turns as they arrive when tasks do. Those of one task are taken as spread, but for slow phases of the tasks.
+Arrivals arrivals_of_turns(const Arrivals& tasks, double turns);
+
+// The agents of a scenario as closed forms see them: the first tasks of its seed. As many as have 8,000 turns, but at
+// least so many.
 inline constexpr std::size_t kSampledTasks = 400;
 struct SampledAgents {
   Agents agents;

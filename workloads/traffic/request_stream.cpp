@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::int64_t kRequestsPerClient = 10;
 constexpr std::int64_t kOpenRequests = 1000;
+constexpr std::int64_t kOpenTasks = 400;
 constexpr base::Range kCount{1.0, 1e9};
 
 std::int64_t whole(double tokens) { return std::llround(tokens); }
@@ -63,7 +64,10 @@ void read(base::Fields& f, RequestStream& s) {
   }
   if (f.has("agents")) {
     f.group("agents", [&](base::Fields& g) { read(g, s.agents.emplace()); });
-    s.concurrency = s.agents ? s.agents->concurrent : 0;
+    if (s.agents) {
+      s.concurrency = s.agents->concurrent;
+      s.arrivals = s.agents->arrivals;
+    }
     read_seed(f, s);
     s.classes = read_objectives(f);
     return;
@@ -104,6 +108,10 @@ Traffic mean_traffic(const Agents& agents, std::uint64_t seed) {
         output += static_cast<double>(turn.output_tokens);
       }
     }
+  }
+  if (agents.arrivals) {
+    t.arrivals =
+        arrivals_of_turns(*agents.arrivals, turns / static_cast<double>(t.agents->tasks.size()));
   }
   t.input_tokens = whole(input / turns);
   t.output_tokens = whole(output / turns);
@@ -150,7 +158,8 @@ void draw_priorities(const RequestClasses& classes, std::uint64_t seed, Requests
 Requests draw_requests(const RequestStream& s) {
   const auto seed = static_cast<std::uint64_t>(s.seed);
   if (s.agents) {
-    const std::int64_t tasks = s.agents->tasks.value_or(kRequestsPerClient * s.concurrency);
+    const std::int64_t tasks =
+        s.agents->tasks.value_or(s.arrivals ? kOpenTasks : kRequestsPerClient * s.concurrency);
     return requests_of(*s.agents, draw_tasks(*s.agents, static_cast<std::size_t>(tasks), seed),
                        seed);
   }

@@ -41,7 +41,7 @@ struct RequestStream {
   std::int64_t cached_tokens = 0;    // tokens of each input that are already in the KV cache
   std::int64_t images = 0;           // images of each request; their tokens are part of the input
   std::int64_t concurrency = 0;      // 0 in an open loop
-  std::optional<Arrivals> arrivals;  // of an open loop
+  std::optional<Arrivals> arrivals;  // of an open loop; of agents, those of their tasks
   std::optional<std::int64_t> requests;
   std::int64_t seed = 1;
   RequestClasses classes;
@@ -62,7 +62,8 @@ void read(base::Fields& f, RequestStream& stream);
 // of arrivals that stands for it.
 Traffic mean_traffic(const RequestStream& stream);
 
-// As many requests as the stream says, else ten a client, else a thousand. For agents, all turns of as many tasks. Of a
+// As many requests as the stream says, else ten a client, else a thousand. For agents, all turns of as many tasks, else
+// of ten an agent, else of 400. Of a
 // trace, the first so many, else all. Requests of a closed loop arrive at 0. Priorities are drawn, unless a trace has
 // its own.
 Requests draw_requests(const RequestStream& stream);

@@ -15,6 +15,12 @@ namespace roofcast::workloads {
 
 struct SampledAgents;
 
+// Time of a request before it is sent to the model, in stages of its own (workloads/traffic/requests.hpp).
+struct StageTime {
+  base::Seconds mean;
+  double variance = 0;  // s²
+};
+
 // A closed loop of `concurrency` clients over all replicas, or an open loop.
 struct Traffic {
   std::int64_t input_tokens = 0;   // mean
@@ -26,6 +32,7 @@ struct Traffic {
   Lengths output = {};
   std::int64_t images = 0;      // images of each request; their tokens are part of the input
   RequestClasses classes = {};  // and what they are promised
+  StageTime stages = {};
   // The agents; the means above are over their turns.
   std::shared_ptr<const SampledAgents> agents = {};
 };

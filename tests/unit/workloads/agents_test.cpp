@@ -228,3 +228,35 @@ TEST_CASE("Turns of a task by its distributions are those of tasks drawn", "[uni
   CHECK(mean_turns(agents) == Approx(7.0 + 6.0 * 0.3 * 3.0 * 3.0));
   CHECK(turns / 4000.0 == Approx(mean_turns(agents)).epsilon(0.03));
 }
+
+TEST_CASE("Turns have the arrival of their task, and come as often as tasks have turns", "[unit]") {
+  Agents agents = *stream_of(kForks).agents;
+  agents.concurrent = 0;
+  agents.arrivals.emplace().rate = 0.5 * base::hertz;
+  const auto tasks = draw_tasks(agents, 30, 3);
+  const workloads::Requests all = requests_of(agents, tasks, 3);
+  workloads::ArrivalTimes times(*agents.arrivals, base::Random(3, "arrivals"));
+  std::int32_t task = -1;
+  base::Seconds arrival;
+  for (const workloads::Request& request : all.requests) {
+    if (request.task != task) {
+      task = request.task;
+      arrival = times.next();
+    }
+    CHECK(request.arrival == arrival);
+  }
+  CHECK(task == 29);
+  const workloads::Arrivals turns = arrivals_of_turns(*agents.arrivals, 8.0);
+  CHECK(mean_rate(turns).si() == Approx(4.0));
+  CHECK(turns.process == workloads::ArrivalProcess::poisson);
+  // Clusters of tasks are no clusters of turns; slow phases are.
+  agents.arrivals->process = workloads::ArrivalProcess::gamma;
+  agents.arrivals->cv = 3.0;
+  CHECK(arrivals_of_turns(*agents.arrivals, 8.0).process == workloads::ArrivalProcess::poisson);
+  CHECK(arrivals_of_turns(*agents.arrivals, 1.0).process == workloads::ArrivalProcess::gamma);
+  workloads::Arrivals phases;
+  phases.process = workloads::ArrivalProcess::mmpp;
+  phases.rates = {1.0 * base::hertz, 3.0 * base::hertz};
+  phases.sojourns = {60.0 * base::second, 60.0 * base::second};
+  CHECK(mean_rate(arrivals_of_turns(phases, 8.0)).si() == Approx(16.0));
+}
