@@ -128,10 +128,10 @@ TEST_CASE("a table of one column has a row for every line, empty ones too", "[un
 TEST_CASE("a malformed table is refused with its file and line", "[unit]") {
   CHECK(error_of("") == "t.csv: error: the file is empty; a header line is expected");
   CHECK(error_of("\xEF\xBB\xBF") == "t.csv: error: the file is empty; a header line is expected");
-  CHECK(error_of("a,b\n1,2\n3\n") == "t.csv:3: error: 1 cell, but the header has 2");
-  CHECK(error_of("a,b\n1,2,3\n") == "t.csv:2: error: 3 cells, but the header has 2");
-  CHECK(error_of("a,b\n1,2\n\n") == "t.csv:3: error: 1 cell, but the header has 2");
-  CHECK(error_of("a,b\n\"1\n\n\",2\n3\n") == "t.csv:5: error: 1 cell, but the header has 2");
+  CHECK(error_of("a,b\n1,2\n3\n") == "t.csv:3: error: 1 cell, but the first line has 2");
+  CHECK(error_of("a,b\n1,2,3\n") == "t.csv:2: error: 3 cells, but the first line has 2");
+  CHECK(error_of("a,b\n1,2\n\n") == "t.csv:3: error: 1 cell, but the first line has 2");
+  CHECK(error_of("a,b\n\"1\n\n\",2\n3\n") == "t.csv:5: error: 1 cell, but the first line has 2");
   CHECK(error_of("a,b\n1,\"2\n3") == "t.csv:2: error: a quoted cell that is never closed");
   CHECK(error_of("a,b\n1,\"") == "t.csv:2: error: a quoted cell that is never closed");
   CHECK(error_of("a,b\n\"1\"x,2\n") == "t.csv:2: error: text after the closing quote of a cell");
