@@ -16,6 +16,7 @@
 #include "calibrate/operators/predict.hpp"
 #include "calibrate/platforms/chip_platforms.hpp"
 #include "calibrate/platforms/held_back.hpp"
+#include "calibrate/platforms/measurements.hpp"
 
 namespace roofcast::calibrate {
 namespace {
@@ -93,15 +94,11 @@ std::optional<Table> read_table(const std::string& kind, const std::filesystem::
                                 const std::string& chip, const std::string& stack,
                                 const models::Machine& machine) {
   const auto known = operator_kinds();
-  std::filesystem::path file = directory / (kind + ".csv");
-  if (!std::filesystem::exists(file)) {
-    file += ".gz";
-  }
-  if (std::find(known.begin(), known.end(), kind) == known.end() ||
-      !std::filesystem::exists(file)) {
+  const auto file = find_table(directory, kind);
+  if (std::find(known.begin(), known.end(), kind) == known.end() || !file) {
     return std::nullopt;
   }
-  const base::CsvTable csv = base::read_csv(file);
+  const base::CsvTable csv = base::read_csv(*file);
   const OperatorRows rows(kind, csv);
   Table table{kind, {}, {}, {}, {}};
   for (std::size_t i = 0; i < csv.rows(); ++i) {

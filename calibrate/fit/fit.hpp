@@ -48,8 +48,8 @@ struct FittedCalibration {
   std::vector<hardware::KindError> others;  // of kinds without rows: those of generic parameters
 };
 
-// `tables` holds <kind>.csv or .csv.gz for each kind to fit; kinds without a table or rows are left out. Throws
-// InputError when the chip is not of the catalog or no table has rows of it.
+// `tables` holds a table (find_table) of each kind to fit; kinds without a table or rows are left out. Throws InputError
+// when the chip is not of the catalog or no table has rows of it.
 FittedCalibration fit_calibration(const std::string& chip, const std::string& stack,
                                   const std::filesystem::path& tables);
 
