@@ -14,8 +14,8 @@ using calibrate::Pair;
 
 constexpr std::string_view kIntroduction = R"(# Accuracy of the operators
 
-Written by `roofcast calibrate accuracy TABLES -o docs/accuracy.md` over the operators measured in ai-dynamo/aiconfigurator@095f58a on six
-chips and two stacks; do not edit by hand. Errors are |predicted / measured − 1|; *in 90 %* is how many measurements the forecast's 90 %
+Written by `scripts/accuracy` over the tables of `calibrate/measurements/ops`, measured in ai-dynamo/aiconfigurator@095f58a on six chips and
+two stacks; do not edit by hand. Errors are |predicted / measured − 1|; *in 90 %* is how many measurements the forecast's 90 %
 interval held.
 
 - **own**: the chip's own calibration (`hardware/calibrated/<chip>.<stack>.yaml`), on the fifth of the shapes that was held back whole from
