@@ -81,6 +81,9 @@ class OperatorRows {
   MeasuredOperator row(std::size_t row) const;
   std::string shape(
       std::size_t row) const;  // the cells that say neither where nor what was measured
+  // Of these, what a model's layer has whatever it is asked: both widths of a GEMM, heads of attention, sizes of experts.
+  // A text for each that may be drawn by itself; none where there is no layer, as in a collective.
+  std::vector<std::string> layer(std::size_t row) const;
 
  private:
   double number(std::size_t row, std::size_t shape_column) const;
@@ -96,6 +99,7 @@ class OperatorRows {
   mutable ExpertLoads loads_;
   mutable ExpertKernels kernels_;
   std::vector<std::size_t> shape_;  // columns of the kind's shape, in the order of its reader
+  std::vector<std::size_t> layer_;
 };
 
 }  // namespace roofcast::calibrate

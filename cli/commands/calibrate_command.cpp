@@ -24,6 +24,7 @@ constexpr const char* kTables =
 struct FitOptions {
   std::string tables, chip, stack, output;
   std::string source = "fitted to measured operators";
+  std::string hold_back = "shapes";
 };
 
 // The operators among the measured tables, where no folder is named.
@@ -32,8 +33,10 @@ std::filesystem::path tables_in(const std::string& named) {
 }
 
 int fit(const FitOptions& options) {
+  const calibrate::Split split =
+      options.hold_back == "layers" ? calibrate::Split::layers : calibrate::Split::shapes;
   const calibrate::FittedCalibration fitted =
-      calibrate::fit_calibration(options.chip, options.stack, tables_in(options.tables));
+      calibrate::fit_calibration(options.chip, options.stack, tables_in(options.tables), split);
   TextTable table({"kind", "rows", "held back", "generic median", "fitted", "corrected", "mape",
                    "p90", "bias"});
   for (const calibrate::KindErrors& e : fitted.kinds) {
@@ -52,7 +55,7 @@ void add_fit(Command& calibrate, Run& chosen) {
       "fit",
       "Fits the parameters of a chip and stack to measured operators\n"
       "Reads TABLES/<kind>.csv, .csv.gz or .columns.gz, with the columns that `calibrate validate` "
-      "reads. A fifth of the shapes is held back to judge the fit. Writes the parameters that "
+      "reads. A part of the shapes is held back to judge the fit. Writes the parameters that "
       "differ from the generic ones.");
   auto options = std::make_shared<FitOptions>();
   command->add_option("tables", options->tables, kTables)->type_name(kFile);
@@ -67,6 +70,11 @@ void add_fit(Command& calibrate, Run& chosen) {
       ->required();
   command->add_option("--source", options->source, "a text that says where the tables come from")
       ->type_name(kText);
+  command
+      ->add_option("--hold-back", options->hold_back,
+                   "what judges the fit: a fifth of the shapes, or all shapes of a fifth of the "
+                   "layers (widths of GEMMs, heads, sizes of experts), as of a new model")
+      ->one_of({"shapes", "layers"});
   command->footer(examples({"roofcast calibrate fit . --chip h200_sxm --stack vllm -o h200.yaml",
                             "roofcast calibrate fit --chip h200_sxm --stack vllm -o h200.yaml"}));
   command->callback([&chosen, options] { chosen = [options] { return fit(*options); }; });
