@@ -205,6 +205,8 @@ std::vector<std::string> operator_kinds() {
   return names;
 }
 
+bool has_layers(const std::string& kind) { return !columns_of(kind).layer.empty(); }
+
 OperatorRows::OperatorRows(std::string kind, const base::CsvTable& table)
     : kind_(std::move(kind)),
       table_(table),

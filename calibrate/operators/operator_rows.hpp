@@ -73,6 +73,7 @@ struct MeasuredOperator {
 // "mla_generation", "moe", "mamba2", "gdn", "deepep_ll", "deepep_normal", "trtllm_alltoall",
 // "custom_allreduce", "nccl".
 std::vector<std::string> operator_kinds();
+bool has_layers(const std::string& kind);  // whether its rows have a layer() of a model
 
 // Reads rows of one table; the columns are looked up once.
 class OperatorRows {

@@ -97,8 +97,9 @@ void add_accuracy(Command& calibrate, Run& chosen) {
   command->footer(examples({"roofcast calibrate accuracy . -o accuracy.md"}));
   command->callback([&chosen, options] {
     chosen = [options] {
-      const auto kinds = calibrate::accuracy(tables_in(options->tables));
-      base::write_text(options->output, accuracy_page(kinds));
+      const std::filesystem::path tables = tables_in(options->tables);
+      const auto kinds = calibrate::accuracy(tables);
+      base::write_text(options->output, accuracy_page(kinds, calibrate::new_layers(tables)));
       fmt::print("{}", calibrate::transferred_errors(kinds));
       return kDone;
     };
