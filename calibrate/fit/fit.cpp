@@ -100,10 +100,10 @@ std::optional<Table> read_table(const std::string& kind, const std::filesystem::
   const OperatorRows rows(kind, csv);
   Table table{kind, {}, {}, {}, {}};
   for (std::size_t i = 0; i < csv.rows(); ++i) {
-    Row row{rows.row(i), 0};
-    if (row.measured.chip != chip || !has_kernels_of(kind, row.measured.stack, stack)) {
+    if (!has_kernels_of(kind, rows.stack(i), stack) || rows.chip(i) != chip) {
       continue;
     }
+    Row row{rows.row(i), 0};
     if (const std::string reason = reason_against(row.measured, machine); !reason.empty()) {
       ++table.refused[reason];
       continue;

@@ -270,11 +270,15 @@ std::string_view OperatorRows::text(std::size_t row, std::string_view column) co
   return found ? std::string_view(table_.cell(row, *found)) : std::string_view();
 }
 
+std::string OperatorRows::chip(std::size_t row) const {
+  const hardware::Chip* known = chip_called(table_.cell(row, chip_));
+  return known != nullptr ? known->id : std::string(table_.cell(row, chip_));
+}
+
 MeasuredOperator OperatorRows::row(std::size_t row) const {
   MeasuredOperator measured;
-  const hardware::Chip* chip = chip_called(table_.cell(row, chip_));
-  measured.chip = chip != nullptr ? chip->id : std::string(table_.cell(row, chip_));
-  measured.stack = table_.cell(row, stack_);
+  measured.chip = chip(row);
+  measured.stack = stack(row);
   measured.format = table_.cell(row, format_);
   for (const std::size_t column : latencies_) {
     measured.measured_s += base::parse_number(table_.cell(row, column)).value_or(0.0) * unit_s_;

@@ -80,6 +80,9 @@ class OperatorRows {
  public:
   OperatorRows(std::string kind, const base::CsvTable& table);  // CsvError when a column is missing
   MeasuredOperator row(std::size_t row) const;
+  // The same of it alone.
+  std::string chip(std::size_t row) const;
+  std::string_view stack(std::size_t row) const { return table_.cell(row, stack_); }
   std::string shape(
       std::size_t row) const;  // the cells that say neither where nor what was measured
   // Of these, what a model's layer has whatever it is asked: both widths of a GEMM, heads of attention, sizes of experts.
