@@ -4,6 +4,7 @@
 #   bin/roofcast                        the program, its manual page, its completions, licence and examples
 #   include/roofcast/estimate.hpp       the interface: <roofcast/estimate.hpp>, ...
 #   lib/cmake/roofcast                  find_package(roofcast): roofcast::roofcast
+#   share/roofcast/measurements         the measured tables, which `roofcast calibrate` reads
 
 if(NOT PROJECT_IS_TOP_LEVEL)
   return()
@@ -15,6 +16,8 @@ install(TARGETS roofcast RUNTIME)
 install(FILES LICENSE NOTICE README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY docs/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs" FILES_MATCHING PATTERN "*.md")
 install(DIRECTORY examples DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+# Where calibrate/platforms/measurements.hpp looks, whatever CMAKE_INSTALL_DATADIR is.
+install(DIRECTORY calibrate/measurements DESTINATION share/roofcast PATTERN .gitattributes EXCLUDE)
 
 # The program writes its manual and completions itself.
 # roofcast_write(<file> <destination> <argument>...)

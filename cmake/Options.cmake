@@ -7,7 +7,7 @@ option(ROOFCAST_ENABLE_WERROR "Treat compiler warnings as errors" OFF)
 option(ROOFCAST_ENABLE_SANITIZERS "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 option(ROOFCAST_ENABLE_FUZZERS "Build the fuzzers of tests/fuzz where the compiler has libFuzzer" OFF)
 option(ROOFCAST_ENABLE_CUDA "Build roofcast-bench where CUDA is found" ON)
-set(ROOFCAST_DATA "" CACHE PATH "Measured data handed to the tests; empty: they look for it themselves")
+set(ROOFCAST_DATA "" CACHE PATH "Measured tables that the tests read; empty: calibrate/measurements")
 set(ROOFCAST_ECHARTS_JS "" CACHE FILEPATH "A local echarts.min.js; empty: fetched by npm")
 
 get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)

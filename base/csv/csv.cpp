@@ -204,23 +204,34 @@ std::size_t CsvTable::column(std::string_view column) const {
                              near ? fmt::format("; did you mean \"{}\"?", *near) : ""));
 }
 
-CsvTable parse_csv(std::string text, std::string name) {
-  CsvTable table;
-  table.name_ = std::move(name);
-  table.text_ = std::move(text);
-  const std::size_t width = Parser(table.text_, table.name_, table.starts_).run();
-  table.rows_ = (table.starts_.size() - 1) / width - 1;
-  for (std::size_t i = 0; i < width; ++i) {
-    const std::size_t start = table.starts_[i];
-    table.columns_.push_back(table.text_.substr(start, table.starts_[i + 1] - 1 - start));
+CsvTable::CsvTable(std::string text, std::string name, Lines lines)
+    : name_(std::move(name)), text_(std::move(text)) {
+  const std::size_t width = Parser(text_, name_, starts_).run();
+  const std::size_t height = (starts_.size() - 1) / width;
+  const bool of_rows = lines == Lines::rows;
+  row_stride_ = of_rows ? width : 1;
+  column_stride_ = of_rows ? 1 : width;
+  rows_ = (of_rows ? height : width) - 1;
+  const std::size_t count = of_rows ? width : height;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t cell = i * column_stride_;
+    columns_.push_back(text_.substr(starts_[cell], starts_[cell + 1] - 1 - starts_[cell]));
   }
-  std::vector<std::string> sorted = table.columns_;
+  std::vector<std::string> sorted = columns_;
   std::sort(sorted.begin(), sorted.end());
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
   if (twice != sorted.end()) {
-    throw CsvError(fmt::format("{}:1: error: two columns are called \"{}\"", table.name_, *twice));
+    throw CsvError(fmt::format("{}:{}error: two columns are called \"{}\"", name_,
+                               of_rows ? "1: " : " ", *twice));
   }
-  return table;
+}
+
+CsvTable parse_csv(std::string text, std::string name) {
+  return {std::move(text), std::move(name), CsvTable::Lines::rows};
+}
+
+CsvTable parse_columns(std::string text, std::string name) {
+  return {std::move(text), std::move(name), CsvTable::Lines::columns};
 }
 
 void split_csv_row(std::string& row, const std::string& name, std::size_t line,
@@ -231,8 +242,8 @@ void split_csv_row(std::string& row, const std::string& name, std::size_t line,
 
 void refuse_csv_width(const std::string& name, std::size_t line, std::size_t cells,
                       std::size_t width) {
-  throw CsvError(fmt::format("{}:{}: error: {} cell{}, but the header has {}", name, line, cells,
-                             cells == 1 ? "" : "s", width));
+  throw CsvError(fmt::format("{}:{}: error: {} cell{}, but the first line has {}", name, line,
+                             cells, cells == 1 ? "" : "s", width));
 }
 
 std::string read_text(const std::filesystem::path& file) {
@@ -261,7 +272,9 @@ std::string read_text(const std::filesystem::path& file) {
 }
 
 CsvTable read_csv(const std::filesystem::path& file) {
-  return parse_csv(read_text(file), file.string());
+  const std::string name = file.filename().string();
+  const bool of_columns = name.ends_with(".columns") || name.ends_with(".columns.gz");
+  return (of_columns ? parse_columns : parse_csv)(read_text(file), file.string());
 }
 
 std::optional<double> parse_number(std::string_view cell) {

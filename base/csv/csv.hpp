@@ -5,6 +5,9 @@
 // Reading is strict. There is one header line with distinct names, and every row has as many cells as the
 // header. Quotes stand only around whole cells. Lines end with LF or CRLF; the last one may lack it. A UTF-8
 // byte-order mark is skipped. A text that breaks these rules is a CsvError with the file and the line.
+//
+// A file called *.columns or *.columns.gz is such a table transposed: each line is a column, its name first. Equal cells
+// then stand together, and gzip makes half as much of a million rows.
 #pragma once
 
 #include <charconv>
@@ -28,6 +31,7 @@ namespace roofcast::base {
 // Column names and cells. All cells lie in one buffer, 8 bytes of index each; access is O(1).
 class CsvTable {
  public:
+  CsvTable() = default;                              // no columns
   const std::string& name() const { return name_; }  // the file, for messages
   const std::vector<std::string>& columns() const { return columns_; }
   std::size_t rows() const { return rows_; }
@@ -35,7 +39,7 @@ class CsvTable {
   // The unquoted text of a cell; row < rows(), col < columns().size(). Valid while the table lives
   // where it is.
   std::string_view cell(std::size_t row, std::size_t col) const {
-    const std::size_t i = (row + 1) * columns_.size() + col;
+    const std::size_t i = (row + 1) * row_stride_ + col * column_stride_;
     return {text_.data() + starts_[i], starts_[i + 1] - 1 - starts_[i]};
   }
 
@@ -45,16 +49,22 @@ class CsvTable {
 
  private:
   friend CsvTable parse_csv(std::string text, std::string name);
+  friend CsvTable parse_columns(std::string text, std::string name);
+  enum class Lines { rows, columns };
+  CsvTable(std::string text, std::string name, Lines lines);
 
   std::string name_;
   std::string text_;                 // the cells, unquoted, each followed by one separator
-  std::vector<std::size_t> starts_;  // of every cell, the header's first, and one past the last
+  std::vector<std::size_t> starts_;  // of every cell as the text has them, and one past the last
+  std::size_t row_stride_ = 0;       // from a cell to the one below it, in starts_
+  std::size_t column_stride_ = 0;    // to the one right of it
   std::vector<std::string> columns_;
   std::size_t rows_ = 0;
 };
 
 // `name` is what messages call the text.
 CsvTable parse_csv(std::string text, std::string name);
+CsvTable parse_columns(std::string text, std::string name);  // a line is a column
 // A file is decompressed when its first bytes say that it is gzip, whatever its name.
 CsvTable read_csv(const std::filesystem::path& file);
 std::string read_text(const std::filesystem::path& file);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibrate/accuracy/accuracy.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/statistics/quantile.hpp"
@@ -9,6 +11,7 @@
 #include "calibrate/operators/predict.hpp"
 #include "calibrate/platforms/chip_platforms.hpp"
 #include "calibrate/platforms/held_back.hpp"
+#include "calibrate/platforms/measurements.hpp"
 
 namespace roofcast::calibrate {
 namespace {
@@ -71,13 +74,13 @@ std::vector<KindAccuracy> accuracy(const std::filesystem::path& tables) {
   ChipPlatforms transferred("", hardware::Measured::others);
   std::vector<KindAccuracy> kinds;
   for (const std::string& kind : operator_kinds()) {
-    for (const char* ending : {".csv", ".csv.gz"}) {
-      const std::filesystem::path file = tables / (kind + ending);
-      if (std::filesystem::exists(file)) {
-        kinds.push_back(judge(kind, base::read_csv(file), own, transferred));
-        break;
-      }
+    if (const auto file = find_table(tables, kind)) {
+      kinds.push_back(judge(kind, base::read_csv(*file), own, transferred));
     }
+  }
+  if (kinds.empty()) {
+    throw base::InputError(
+        fmt::format("error: {} has no table of measured operators\n", tables.string()));
   }
   return kinds;
 }

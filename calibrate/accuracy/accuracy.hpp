@@ -32,7 +32,7 @@ struct KindAccuracy {
   std::array<std::vector<Pair>, kSizes> own_by_size;
 };
 
-// Kinds without a table in the directory are left out.
+// Kinds without a table in the directory are left out. Throws InputError where all are.
 std::vector<KindAccuracy> accuracy(const std::filesystem::path& tables);
 
 // `errors:` of a calibration whose parameters are another chip's: the transferred errors.

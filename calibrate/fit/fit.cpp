@@ -15,7 +15,7 @@
 #include "calibrate/fit/least_squares.hpp"
 #include "calibrate/operators/predict.hpp"
 #include "calibrate/platforms/chip_platforms.hpp"
-#include "calibrate/platforms/held_back.hpp"
+#include "calibrate/platforms/measurements.hpp"
 
 namespace roofcast::calibrate {
 namespace {
@@ -51,7 +51,6 @@ const std::vector<Stage>& stages() {
 struct Row {
   MeasuredOperator measured;
   std::uint64_t draw = 0;
-  bool held_back() const { return calibrate::held_back(draw); }
 };
 
 struct Table {
@@ -91,30 +90,29 @@ std::vector<const Row*> thinned(const std::vector<Row>& rows) {
 
 std::optional<Table> read_table(const std::string& kind, const std::filesystem::path& directory,
                                 const std::string& chip, const std::string& stack,
-                                const models::Machine& machine) {
+                                const models::Machine& machine, Split split) {
   const auto known = operator_kinds();
-  std::filesystem::path file = directory / (kind + ".csv");
-  if (!std::filesystem::exists(file)) {
-    file += ".gz";
-  }
-  if (std::find(known.begin(), known.end(), kind) == known.end() ||
-      !std::filesystem::exists(file)) {
+  const auto file = find_table(directory, kind);
+  if (std::find(known.begin(), known.end(), kind) == known.end() || !file) {
     return std::nullopt;
   }
-  const base::CsvTable csv = base::read_csv(file);
+  const base::CsvTable csv = base::read_csv(*file);
   const OperatorRows rows(kind, csv);
   Table table{kind, {}, {}, {}, {}};
   for (std::size_t i = 0; i < csv.rows(); ++i) {
-    Row row{rows.row(i), 0};
-    if (row.measured.chip != chip || !has_kernels_of(kind, row.measured.stack, stack)) {
+    if (!has_kernels_of(kind, rows.stack(i), stack) || rows.chip(i) != chip) {
       continue;
     }
+    Row row{rows.row(i), 0};
     if (const std::string reason = reason_against(row.measured, machine); !reason.empty()) {
       ++table.refused[reason];
       continue;
     }
     row.draw = draw_of(rows.shape(i));
-    (row.held_back() ? table.held_back : table.given).push_back(std::move(row));
+    const std::vector<std::string> layer =
+        split == Split::layers ? rows.layer(i) : std::vector<std::string>();
+    const bool judges = layer.empty() ? held_back(row.draw) : held_back_layer(layer);
+    (judges ? table.held_back : table.given).push_back(std::move(row));
   }
   if (table.given.empty() || table.held_back.empty()) {
     return std::nullopt;
@@ -284,13 +282,16 @@ void fit_stage(const Stage& stage, const std::vector<Table>& tables, const base:
 
 KindErrors judged(const Table& table, const models::Machine& generic,
                   const models::Machine& physical, const models::Machine& corrected) {
-  KindErrors errors{table.kind, table.given.size(), {}, {}, {}, 0, 0, table.refused};
+  KindErrors errors;
+  errors.kind = table.kind;
+  errors.given = table.given.size();
+  errors.refused = table.refused;
   errors.before = summarise(pairs(table.held_back, generic));
   errors.physical = summarise(pairs(table.held_back, physical));
-  const std::vector<Pair> after = pairs(table.held_back, corrected);
-  errors.after = summarise(after);
+  errors.pairs = pairs(table.held_back, corrected);
+  errors.after = summarise(errors.pairs);
   std::vector<double> ratios;
-  for (const Pair& pair : after) {
+  for (const Pair& pair : errors.pairs) {
     ratios.push_back(pair.measured / pair.predicted);
   }
   errors.low = base::quantile(ratios, 0.05);
@@ -301,7 +302,7 @@ KindErrors judged(const Table& table, const models::Machine& generic,
 }  // namespace
 
 FittedCalibration fit_calibration(const std::string& name, const std::string& stack,
-                                  const std::filesystem::path& directory) {
+                                  const std::filesystem::path& directory, Split split) {
   ChipPlatforms platforms("generic");
   const sim::Platform* platform = platforms.find(name, stack);
   if (platform == nullptr) {
@@ -317,7 +318,7 @@ FittedCalibration fit_calibration(const std::string& name, const std::string& st
     const auto tables_of = [&](const std::vector<std::string>& kinds) {
       std::vector<Table> tables;
       for (const std::string& kind : kinds) {
-        if (auto table = read_table(kind, directory, chip, stack, generic)) {
+        if (auto table = read_table(kind, directory, chip, stack, generic, split)) {
           tables.push_back(std::move(*table));
         }
       }

@@ -9,8 +9,8 @@
 //
 // Every number of a group of the calibration is a candidate, in stages that own their groups; one that
 // moves no prediction, or that the rows do not place apart from where it was, stays as it is. Rows are drawn by a
-// hash of their shape: a fifth of the shapes is held back whole and only judges; of the rest every number format
-// gives the same number at most to the parameters, and all go to the corrections
+// hash of their shape: a fifth of the shapes is held back whole and only judges (calibrate/platforms/held_back.hpp); of
+// the rest every number format gives the same number at most to the parameters, and all go to the corrections
 // (calibrate/fit/correction_fit.hpp).
 #pragma once
 
@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "calibrate/platforms/error_summary.hpp"
+#include "calibrate/platforms/held_back.hpp"
 #include "hardware/calibration.hpp"
 
 namespace roofcast::calibrate {
@@ -36,6 +37,7 @@ struct KindErrors {
   ErrorSummary before;       // of the rows held back: with generic parameters,
   ErrorSummary physical;     // with fitted ones,
   ErrorSummary after;        // and with the corrections
+  std::vector<Pair> pairs;   // those of `after`
   double low = 0, high = 0;  // 5 % and 95 % quantiles of measured / predicted, held back
   std::map<std::string, std::size_t> refused;  // rows by reason
 };
@@ -48,10 +50,10 @@ struct FittedCalibration {
   std::vector<hardware::KindError> others;  // of kinds without rows: those of generic parameters
 };
 
-// `tables` holds <kind>.csv or .csv.gz for each kind to fit; kinds without a table or rows are left out. Throws
-// InputError when the chip is not of the catalog or no table has rows of it.
+// `tables` holds a table (find_table) of each kind to fit; kinds without a table or rows are left out. Throws InputError
+// when the chip is not of the catalog or no table has rows of it.
 FittedCalibration fit_calibration(const std::string& chip, const std::string& stack,
-                                  const std::filesystem::path& tables);
+                                  const std::filesystem::path& tables, Split split = Split::shapes);
 
 // An item of a calibration's `errors:`.
 std::string error_item(const hardware::KindError& error);

@@ -26,36 +26,51 @@ struct KindColumns {
   std::string_view kind;
   std::string_view format;
   std::vector<std::string_view> shape;
+  std::vector<std::string_view> layer;
   std::vector<std::string_view> latencies = {"latency_ms"};  // their sum is measured
 };
 const std::vector<KindColumns>& kinds() {
   static const std::vector<KindColumns> all = {
-      {"gemm", "gemm_dtype", {"m", "n", "k"}},
-      {"gemm_power", "gemm_dtype", {"m", "n", "k"}},
+      {"gemm", "gemm_dtype", {"m", "n", "k"}, {"n", "k"}},
+      {"gemm_power", "gemm_dtype", {"m", "n", "k"}, {"n", "k"}},
       {"attention_context",
        "kv_cache_dtype",
        {"batch_size", "isl", "prefix_len", "num_heads", "num_key_value_heads", "head_dim",
-        "window_size"}},
+        "window_size"},
+       {"num_heads", "num_key_value_heads", "head_dim", "window_size"}},
       {"attention_generation",
        "kv_cache_dtype",
        {"batch_size", "isl", "kv_len_minus_isl", "num_heads", "num_key_value_heads", "head_dim",
-        "window_size"}},
-      {"mla_context", "kv_cache_dtype", {"batch_size", "isl", "step", "num_heads"}},
-      {"mla_generation", "kv_cache_dtype", {"batch_size", "isl", "step", "num_heads"}},
+        "window_size"},
+       {"num_heads", "num_key_value_heads", "head_dim", "window_size"}},
+      {"mla_context", "kv_cache_dtype", {"batch_size", "isl", "step", "num_heads"}, {"num_heads"}},
+      {"mla_generation",
+       "kv_cache_dtype",
+       {"batch_size", "isl", "step", "num_heads"},
+       {"num_heads"}},
       {"moe",
        "moe_dtype",
        {"num_tokens", "hidden_size", "inter_size", "topk", "num_experts", "moe_tp_size",
-        "moe_ep_size"}},
-      {"mamba2", "kernel_source", {}},
-      {"gdn", "kernel_source", {}},
-      {"deepep_ll", "fw", {}, {"dispatch_avg_t_us", "combine_avg_t_us"}},
+        "moe_ep_size"},
+       {"hidden_size", "inter_size", "topk", "num_experts"}},
+      {"mamba2", "kernel_source", {}, {"d_model", "d_state", "nheads", "head_dim", "n_groups"}},
+      {"gdn",
+       "kernel_source",
+       {},
+       {"d_model", "num_k_heads", "head_k_dim", "num_v_heads", "head_v_dim"}},
+      {"deepep_ll",
+       "fw",
+       {},
+       {"hidden_size", "num_topk", "num_experts"},
+       {"dispatch_avg_t_us", "combine_avg_t_us"}},
       {"deepep_normal",
        "fw",
        {},
+       {"hidden_size", "num_topk", "num_experts"},
        {"dispatch_transmit_us", "dispatch_notify_us", "combine_transmit_us", "combine_notify_us"}},
-      {"trtllm_alltoall", "moe_dtype", {}},
-      {"custom_allreduce", "kernel_source", {"num_gpus", "message_bytes"}},
-      {"nccl", "op_name", {"num_gpus", "message_bytes"}},
+      {"trtllm_alltoall", "moe_dtype", {}, {"hidden_size", "topk", "num_experts"}},
+      {"custom_allreduce", "kernel_source", {"num_gpus", "message_bytes"}, {}},
+      {"nccl", "op_name", {"num_gpus", "message_bytes"}, {}},
   };
   return all;
 }
@@ -190,6 +205,8 @@ std::vector<std::string> operator_kinds() {
   return names;
 }
 
+bool has_layers(const std::string& kind) { return !columns_of(kind).layer.empty(); }
+
 OperatorRows::OperatorRows(std::string kind, const base::CsvTable& table)
     : kind_(std::move(kind)),
       table_(table),
@@ -198,6 +215,11 @@ OperatorRows::OperatorRows(std::string kind, const base::CsvTable& table)
       format_(table.column(columns_of(kind_).format)) {
   for (const std::string_view name : columns_of(kind_).shape) {
     shape_.push_back(table.column(name));
+  }
+  for (const std::string_view name : columns_of(kind_).layer) {
+    if (const auto column = table.find_column(name)) {
+      layer_.push_back(*column);
+    }
   }
   for (const std::string_view name : columns_of(kind_).latencies) {
     latencies_.push_back(table.column(name));
@@ -222,6 +244,17 @@ std::string OperatorRows::shape(std::size_t row) const {
   return text;
 }
 
+std::vector<std::string> OperatorRows::layer(std::size_t row) const {
+  std::vector<std::string> dimensions;
+  for (const std::size_t column : layer_) {
+    dimensions.emplace_back(table_.cell(row, column));
+  }
+  if (kind_.starts_with("gemm") || dimensions.empty()) {
+    return dimensions;
+  }
+  return {fmt::format("{}", fmt::join(dimensions, " "))};
+}
+
 double OperatorRows::number(std::size_t row, std::size_t shape_column) const {
   return base::parse_number(table_.cell(row, shape_[shape_column])).value_or(std::nan(""));
 }
@@ -237,11 +270,15 @@ std::string_view OperatorRows::text(std::size_t row, std::string_view column) co
   return found ? std::string_view(table_.cell(row, *found)) : std::string_view();
 }
 
+std::string OperatorRows::chip(std::size_t row) const {
+  const hardware::Chip* known = chip_called(table_.cell(row, chip_));
+  return known != nullptr ? known->id : std::string(table_.cell(row, chip_));
+}
+
 MeasuredOperator OperatorRows::row(std::size_t row) const {
   MeasuredOperator measured;
-  const hardware::Chip* chip = chip_called(table_.cell(row, chip_));
-  measured.chip = chip != nullptr ? chip->id : std::string(table_.cell(row, chip_));
-  measured.stack = table_.cell(row, stack_);
+  measured.chip = chip(row);
+  measured.stack = stack(row);
   measured.format = table_.cell(row, format_);
   for (const std::size_t column : latencies_) {
     measured.measured_s += base::parse_number(table_.cell(row, column)).value_or(0.0) * unit_s_;

@@ -73,14 +73,21 @@ struct MeasuredOperator {
 // "mla_generation", "moe", "mamba2", "gdn", "deepep_ll", "deepep_normal", "trtllm_alltoall",
 // "custom_allreduce", "nccl".
 std::vector<std::string> operator_kinds();
+bool has_layers(const std::string& kind);  // whether its rows have a layer() of a model
 
 // Reads rows of one table; the columns are looked up once.
 class OperatorRows {
  public:
   OperatorRows(std::string kind, const base::CsvTable& table);  // CsvError when a column is missing
   MeasuredOperator row(std::size_t row) const;
+  // The same of it alone.
+  std::string chip(std::size_t row) const;
+  std::string_view stack(std::size_t row) const { return table_.cell(row, stack_); }
   std::string shape(
       std::size_t row) const;  // the cells that say neither where nor what was measured
+  // Of these, what a model's layer has whatever it is asked: both widths of a GEMM, heads of attention, sizes of experts.
+  // A text for each that may be drawn by itself; none where there is no layer, as in a collective.
+  std::vector<std::string> layer(std::size_t row) const;
 
  private:
   double number(std::size_t row, std::size_t shape_column) const;
@@ -96,6 +103,7 @@ class OperatorRows {
   mutable ExpertLoads loads_;
   mutable ExpertKernels kernels_;
   std::vector<std::size_t> shape_;  // columns of the kind's shape, in the order of its reader
+  std::vector<std::size_t> layer_;
 };
 
 }  // namespace roofcast::calibrate

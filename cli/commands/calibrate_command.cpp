@@ -7,6 +7,7 @@
 #include "calibrate/accuracy/accuracy.hpp"
 #include "calibrate/fit/fit.hpp"
 #include "calibrate/operators/operator_rows.hpp"
+#include "calibrate/platforms/measurements.hpp"
 #include "cli/pages/accuracy_page.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
@@ -17,14 +18,25 @@
 namespace roofcast::cli {
 namespace {
 
+constexpr const char* kTables =
+    "directory of the tables; default: ops/ of the shipped measurements, or of $ROOFCAST_DATA";
+
 struct FitOptions {
   std::string tables, chip, stack, output;
   std::string source = "fitted to measured operators";
+  std::string hold_back = "shapes";
 };
 
+// The operators among the measured tables, where no folder is named.
+std::filesystem::path tables_in(const std::string& named) {
+  return named.empty() ? calibrate::measurements() / "ops" : std::filesystem::path(named);
+}
+
 int fit(const FitOptions& options) {
+  const calibrate::Split split =
+      options.hold_back == "layers" ? calibrate::Split::layers : calibrate::Split::shapes;
   const calibrate::FittedCalibration fitted =
-      calibrate::fit_calibration(options.chip, options.stack, options.tables);
+      calibrate::fit_calibration(options.chip, options.stack, tables_in(options.tables), split);
   TextTable table({"kind", "rows", "held back", "generic median", "fitted", "corrected", "mape",
                    "p90", "bias"});
   for (const calibrate::KindErrors& e : fitted.kinds) {
@@ -42,13 +54,11 @@ void add_fit(Command& calibrate, Run& chosen) {
   auto* command = calibrate.add_subcommand(
       "fit",
       "Fits the parameters of a chip and stack to measured operators\n"
-      "Reads TABLES/<kind>.csv or .csv.gz, with the columns that `calibrate validate` reads. A "
-      "fifth of the shapes is held back to judge the fit. Writes the parameters that differ "
-      "from the generic ones.");
+      "Reads TABLES/<kind>.csv, .csv.gz or .columns.gz, with the columns that `calibrate validate` "
+      "reads. A part of the shapes is held back to judge the fit. Writes the parameters that "
+      "differ from the generic ones.");
   auto options = std::make_shared<FitOptions>();
-  command->add_option("tables", options->tables, "directory of the tables")
-      ->type_name(kFile)
-      ->required();
+  command->add_option("tables", options->tables, kTables)->type_name(kFile);
   command->add_option("--chip", options->chip, "the chip whose rows are fitted")
       ->type_name(kText)
       ->required();
@@ -60,7 +70,13 @@ void add_fit(Command& calibrate, Run& chosen) {
       ->required();
   command->add_option("--source", options->source, "a text that says where the tables come from")
       ->type_name(kText);
-  command->footer(examples({"roofcast calibrate fit . --chip h200_sxm --stack vllm -o h200.yaml"}));
+  command
+      ->add_option("--hold-back", options->hold_back,
+                   "what judges the fit: a fifth of the shapes, or all shapes of a fifth of the "
+                   "layers (widths of GEMMs, heads, sizes of experts), as of a new model")
+      ->one_of({"shapes", "layers"});
+  command->footer(examples({"roofcast calibrate fit . --chip h200_sxm --stack vllm -o h200.yaml",
+                            "roofcast calibrate fit --chip h200_sxm --stack vllm -o h200.yaml"}));
   command->callback([&chosen, options] { chosen = [options] { return fit(*options); }; });
 }
 
@@ -71,20 +87,19 @@ void add_accuracy(Command& calibrate, Run& chosen) {
   auto* command = calibrate.add_subcommand(
       "accuracy",
       "Writes a page with the errors of every built-in calibration\n"
-      "Reads TABLES/<kind>.csv or .csv.gz. Also prints the errors of transferred parameters, "
-      "in the form of a calibration's `errors:`.");
+      "Reads TABLES/<kind>.csv, .csv.gz or .columns.gz. Also prints the errors of transferred "
+      "parameters, in the form of a calibration's `errors:`.");
   auto options = std::make_shared<Options>();
-  command->add_option("tables", options->tables, "directory of the tables")
-      ->type_name(kFile)
-      ->required();
+  command->add_option("tables", options->tables, kTables)->type_name(kFile);
   command->add_option("-o,--output", options->output, "the file of the page, Markdown")
       ->type_name(kFile)
       ->required();
   command->footer(examples({"roofcast calibrate accuracy . -o accuracy.md"}));
   command->callback([&chosen, options] {
     chosen = [options] {
-      const auto kinds = calibrate::accuracy(options->tables);
-      base::write_text(options->output, accuracy_page(kinds));
+      const std::filesystem::path tables = tables_in(options->tables);
+      const auto kinds = calibrate::accuracy(tables);
+      base::write_text(options->output, accuracy_page(kinds, calibrate::new_layers(tables)));
       fmt::print("{}", calibrate::transferred_errors(kinds));
       return kDone;
     };
@@ -109,9 +124,44 @@ void check(const ValidationOptions& options) {
     throw base::InputError(
         "error: --scenarios, --seed, --threads and --check-only are of validate simulation\n");
   }
-  if (options.kind != "simulation" && options.data.empty()) {
-    throw base::InputError(fmt::format("error: validate {}: data is required\n", options.kind));
+}
+
+int validate_one(const ValidationOptions& options) {
+  if (options.kind == "requests") {
+    return validate_requests(options);
   }
+  if (options.kind == "training") {
+    return validate_training(options);
+  }
+  if (options.kind == "rl") {
+    return validate_post_training(options);
+  }
+  return options.kind == "serving" ? validate_serving(options) : validate_operators(options);
+}
+
+int validated(ValidationOptions options) {
+  check(options);
+  if (options.kind == "simulation") {
+    return validate_simulation(options);
+  }
+  if (!options.data.empty()) {
+    return validate_one(options);
+  }
+  const std::vector<std::filesystem::path> tables = calibrate::tables_of(options.kind);
+  if (tables.size() > 1 && !(options.out.empty() && options.where.empty())) {
+    throw base::InputError(fmt::format(
+        "error: {} has {} tables, with columns of their own; --out and --where need one of them: "
+        "{}\n",
+        options.kind, tables.size(), tables.front().string()));
+  }
+  for (const std::filesystem::path& table : tables) {
+    if (tables.size() > 1) {
+      fmt::print("{}\n", table.filename().string());
+    }
+    options.data = table.string();
+    validate_one(options);
+  }
+  return kDone;
 }
 
 }  // namespace
@@ -137,7 +187,9 @@ void add_calibrate(Command& app, Run& chosen) {
   validate->add_option("kind", options->kind, "what was measured")->required()->one_of(kinds);
   validate
       ->add_option("data", options->data,
-                   "the table, .csv or .csv.gz; for requests a directory; for simulation none")
+                   "the table, .csv, .csv.gz or .columns.gz; for requests a directory; for "
+                   "simulation none; default: those of the shipped measurements, or of "
+                   "$ROOFCAST_DATA")
       ->type_name(kFile);
   validate->add_option("--out", options->out, "write every row with its forecast, as CSV")
       ->type_name(kFile);
@@ -181,31 +233,15 @@ void add_calibrate(Command& app, Run& chosen) {
       ->add_flag("--check-only", options->check_only,
                  "simulate nothing: only count the estimates that are impossible")
       ->group("Simulation");
-  validate->footer(examples({"roofcast calibrate validate gemm gemm.csv --where system=h200_sxm",
+  validate->footer(examples({"roofcast calibrate validate nccl",
+                             "roofcast calibrate validate gemm gemm.csv --where system=h200_sxm",
                              "roofcast calibrate validate gemm gemm.csv --out errors.csv",
                              "roofcast calibrate validate requests runs --out errors.csv",
                              "roofcast calibrate validate requests runs --report runs.html",
                              "roofcast calibrate validate requests runs --against errors.csv",
                              "roofcast calibrate validate simulation --scenarios 20",
                              "roofcast calibrate validate simulation --check-only"}));
-  validate->callback([&chosen, options] {
-    chosen = [options] {
-      check(*options);
-      if (options->kind == "simulation") {
-        return validate_simulation(*options);
-      }
-      if (options->kind == "requests") {
-        return validate_requests(*options);
-      }
-      if (options->kind == "training") {
-        return validate_training(*options);
-      }
-      if (options->kind == "rl") {
-        return validate_post_training(*options);
-      }
-      return options->kind == "serving" ? validate_serving(*options) : validate_operators(*options);
-    };
-  });
+  validate->callback([&chosen, options] { chosen = [options] { return validated(*options); }; });
 }
 
 }  // namespace roofcast::cli

@@ -5,10 +5,12 @@
 #include <vector>
 
 #include "calibrate/accuracy/accuracy.hpp"
+#include "calibrate/accuracy/new_layers.hpp"
 
 namespace roofcast::cli {
 
 // The page docs/accuracy.md.
-std::string accuracy_page(const std::vector<calibrate::KindAccuracy>& kinds);
+std::string accuracy_page(const std::vector<calibrate::KindAccuracy>& kinds,
+                          const std::vector<calibrate::NewLayers>& new_layers);
 
 }  // namespace roofcast::cli

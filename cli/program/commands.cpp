@@ -36,6 +36,8 @@ constexpr const char* kSurroundings =
     "  ROOFCAST_CATALOG  a directory with folders chips/, systems/, models/, ...\n"
     "                    Their files <id>.yaml are added to the built-in catalog. An\n"
     "                    entry with the same id as a built-in one replaces it.\n"
+    "  ROOFCAST_DATA     the directory of measured tables that `calibrate` reads\n"
+    "                    where none is named, in place of the shipped ones\n"
     "\n"
     "Files:\n"
     "  OUT.sweep.yaml  the sweep that made OUT.csv, base included. It is written\n"

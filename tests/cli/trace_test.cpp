@@ -164,7 +164,8 @@ TEST_CASE("A key that a trace replaces is an error with its place", "[cli]") {
   const Outcome broken =
       roofcast.run({"estimate", "both.yaml", "--set", "traffic={trace: broken.csv}"});
   CHECK(broken.code == 2);
-  CHECK(contains(broken.err, "traffic.trace: broken.csv:2: error: 2 cells, but the header has 3"));
+  CHECK(contains(broken.err,
+                 "traffic.trace: broken.csv:2: error: 2 cells, but the first line has 3"));
 }
 
 }  // namespace roofcast::cli

@@ -49,7 +49,6 @@ TEST_CASE("validate simulation takes no table, and the tables nothing of it", "[
     return outcome.err;
   };
   CHECK(contains(error({"simulation", "rows.csv"}), "draws its scenarios"));
-  CHECK(contains(error({"gemm"}), "validate gemm: data is required"));
   CHECK(contains(error({"gemm", "gemm.csv", "--seed", "2"}), "are of validate simulation"));
   CHECK(contains(error({"gemm", "gemm.csv", "--report", "a.html"}), "--report is of requests"));
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs ROOFCAST_BUILD into an empty prefix, builds the consumer against it and compares what it says of
-# SCENARIO with what the installed program says. Only the interface's headers are installed.
+# SCENARIO with what the installed program says. Only the interface's headers are installed. The installed program
+# reads the installed measurements.
 #   cmake -D ROOFCAST_BUILD=… -D CONFIG=… -D WORK=… -D SCENARIO=… -D GENERATOR=… -D CXX=… -P run.cmake
 cmake_minimum_required(VERSION 3.22)
 
@@ -39,6 +40,14 @@ run(ignored "${CMAKE_COMMAND}" --build "${WORK}/build" --config "${CONFIG}")
 find_program(consumer consumer PATHS "${WORK}/build" "${WORK}/build/${CONFIG}" NO_DEFAULT_PATH REQUIRED)
 run(from_library "${consumer}" "${SCENARIO}")
 run(csv "${prefix}/bin/roofcast" estimate "${SCENARIO}" --format csv)
+
+set(ENV{ROOFCAST_DATA} "")
+run(validated "${prefix}/bin/roofcast" calibrate validate rl)
+file(GLOB_RECURSE manifests "${prefix}/share/roofcast/measurements/*.yaml")
+list(LENGTH manifests manifests)
+if(NOT validated MATCHES "step: rows=[1-9]" OR manifests LESS 30)
+  message(FATAL_ERROR "${manifests} manifests are installed, and the program says\n${validated}")
+endif()
 
 # The columns and their cells, and what the library said as said_<name>.
 string(REPLACE "," ";" csv "${csv}")

@@ -4,8 +4,8 @@
 //
 //   roofcast_bench [SWEEP.yaml]          default: examples/llama70b_million.yaml
 //
-// A simulation of the Azure conversation trace is timed where ../shared/data (or $ROOFCAST_DATA) has it.
-// Every figure is the median of several repeats. Not a test: machines differ.
+// A simulation of the Azure conversation trace is timed too. Every figure is the median of several repeats. Not a test:
+// machines differ.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -18,6 +18,7 @@
 #include <set>
 
 #include "base/csv/csv.hpp"
+#include "calibrate/platforms/measurements.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "cli/tables/text_table.hpp"
 #include "models/operators/operator_cost.hpp"
@@ -161,22 +162,20 @@ void print_functions(const std::string& title, std::string_view text) {
 }
 
 void print_simulation() {
-  const char* data = std::getenv("ROOFCAST_DATA");
-  const std::filesystem::path file =
-      std::filesystem::path(data == nullptr ? "../shared/data" : data) /
-      "traces/AzureLLMInferenceTrace_conv.csv";
-  if (!std::filesystem::exists(file)) {
-    fmt::print("no {}: no simulation\n\n", file.string());
+  const auto file =
+      calibrate::find_table(calibrate::measurements() / "traces", "AzureLLMInferenceTrace_conv");
+  if (!file) {
+    fmt::print("no trace: no simulation\n\n");
     return;
   }
   const sim::Scenario scenario =
       sim::read_scenario(base::parse_document("dense", std::string(kDense)));
-  const workloads::Requests requests = workloads::read_requests(file);
+  const workloads::Requests requests = workloads::read_requests(*file);
   sim::Simulation simulation;
   const double seconds =
       median_seconds([&] { simulation = sim::simulate(sim::view(scenario), requests, 0); });
   fmt::print("simulation of {}: {:.3f} s, {:.0f} requests/s, {:.0f} iterations/s\n\n",
-             file.filename().string(), seconds,
+             file->filename().string(), seconds,
              static_cast<double>(requests.requests.size()) / seconds,
              static_cast<double>(simulation.iterations) / seconds);
 }

@@ -1,47 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Simulations against measured runs of vLLM 0.19, request by request (casys-kaist/LLMServingSim), found below
-// $ROOFCAST_DATA or beside the repository. Every case prints its error.
+// Simulations against measured runs of vLLM 0.19, request by request (casys-kaist/LLMServingSim). Every case prints its
+// error.
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <optional>
 
 #include "base/statistics/quantile.hpp"
 #include "calibrate/platforms/error_summary.hpp"
+#include "calibrate/platforms/measurements.hpp"
 #include "calibrate/servers/request_runs.hpp"
 #include "tests/catch.hpp"
 
 using namespace roofcast;
 
-namespace {
-
-std::optional<std::filesystem::path> measurements(const std::string& name) {
-  const char* named = std::getenv("ROOFCAST_DATA");
-  const char* root = std::getenv("ROOFCAST_SOURCE_DIR");
-  const std::filesystem::path data =
-      named != nullptr ? std::filesystem::path(named)
-                       : std::filesystem::path(root != nullptr ? root : ".") / "../shared/data";
-  if (!std::filesystem::exists(data / name)) {
-    WARN((data / name).lexically_normal().string() << " not found, nothing validated");
-    return std::nullopt;
-  }
-  return data / name;
-}
-
-}  // namespace
-
 TEST_CASE(
     "A simulated minute of overload on an RTX PRO 6000 is the measured one, up to the 99th "
     "percentile",
     "[validation]") {
-  const auto directory = measurements("requests/RTXPRO6000_Llama-3.1-8B");
-  if (!directory) {
-    return;
-  }
+  const auto run = calibrate::measurements() / "requests" / "RTXPRO6000_Llama-3.1-8B";
   calibrate::ChipPlatforms platforms;
-  const calibrate::Replay replay =
-      calibrate::replay(calibrate::read_request_run(*directory, platforms));
+  const calibrate::Replay replay = calibrate::replay(calibrate::read_request_run(run, platforms));
   REQUIRE(replay.reason.empty());
   std::vector<double> ttft[2];
   std::vector<double> tpot[2];

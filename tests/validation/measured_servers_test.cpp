@@ -1,35 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Forecasts against measured servers (serving_silicon.csv of ai-dynamo/aiconfigurator@095f58a),
-// found below $ROOFCAST_DATA or beside the repository. Every case prints its error.
+// Forecasts against measured servers (calibrate/measurements/e2e/serving_silicon.yaml says whose). Every case prints
+// its error.
 #include <cstdlib>
-#include <filesystem>
 #include <limits>
-#include <optional>
 
 #include "calibrate/platforms/error_summary.hpp"
 #include "calibrate/servers/serving_rows.hpp"
 #include "tests/catch.hpp"
+#include "tests/measurements.hpp"
 
 using namespace roofcast;
 using calibrate::MeasuredServer;
 
 namespace {
 
-std::optional<base::CsvTable> measurements() {
-  const char* named = std::getenv("ROOFCAST_DATA");
-  const char* root = std::getenv("ROOFCAST_SOURCE_DIR");
-  const std::filesystem::path data = named != nullptr ? std::filesystem::path(named)
-                                     : root != nullptr
-                                         ? std::filesystem::path(root) / "../shared/data"
-                                         : std::filesystem::path("../shared/data");
-  const std::filesystem::path file = data / "e2e" / "serving_silicon.csv";
-  if (!std::filesystem::exists(file)) {
-    WARN(file.lexically_normal().string() << " not found, nothing validated");
-    return std::nullopt;
-  }
-  return base::read_csv(file);
-}
+base::CsvTable measurements() { return base::read_csv(measured_table("e2e", "serving_silicon")); }
 
 bool any(const MeasuredServer& server) { return !server.pools; }
 
@@ -59,16 +45,13 @@ bool is_chat_on_eight(const MeasuredServer& server) {
 }
 
 void validate(const Case& c) {
-  const auto table = measurements();
-  if (!table) {
-    return;
-  }
-  calibrate::ServingRows rows(*table);
+  const base::CsvTable table = measurements();
+  calibrate::ServingRows rows(table);
   sim::Workspace workspace;
   std::vector<calibrate::Pair> tpot;
   std::vector<calibrate::Pair> ttft;
   std::size_t skipped = 0;
-  for (std::size_t row = 0; row < table->rows(); ++row) {
+  for (std::size_t row = 0; row < table.rows(); ++row) {
     const MeasuredServer server = rows.row(row);
     if (!is_of(c, server)) {
       continue;
@@ -152,15 +135,12 @@ TEST_CASE("DeepSeek-V3 on two pools of GB200 decodes as fast as TensorRT-LLM was
 // The dumps write one deployment in three ways; a row's id, where it has them, holds the sizes as
 // the benchmark's author gave them.
 TEST_CASE("A row's parallel sizes are those in its id", "[validation]") {
-  const auto table = measurements();
-  if (!table) {
-    return;
-  }
-  calibrate::ServingRows rows(*table);
-  const std::size_t id = table->column("id");
+  const base::CsvTable table = measurements();
+  calibrate::ServingRows rows(table);
+  const std::size_t id = table.column("id");
   std::size_t compared = 0;
-  for (std::size_t row = 0; row < table->rows(); ++row) {
-    const std::string name(table->cell(row, id));
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    const std::string name(table.cell(row, id));
     const auto tp_at = name.rfind("_tp");
     const auto ep_at = name.rfind("_ep");
     const MeasuredServer server = rows.row(row);
@@ -179,13 +159,10 @@ TEST_CASE("A row's parallel sizes are those in its id", "[validation]") {
 }
 
 TEST_CASE("Every row is forecast or has a reason why not", "[validation]") {
-  const auto table = measurements();
-  if (!table) {
-    return;
-  }
-  calibrate::ServingRows rows(*table);
+  const base::CsvTable table = measurements();
+  calibrate::ServingRows rows(table);
   sim::Workspace workspace;
-  for (std::size_t row = 0; row < table->rows(); ++row) {
+  for (std::size_t row = 0; row < table.rows(); ++row) {
     const MeasuredServer server = rows.row(row);
     if (server.pools && server.traffic.concurrency > 64) {
       continue;  // takes long to simulate

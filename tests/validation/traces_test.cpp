@@ -1,33 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The public Azure trace of conversations, found below $ROOFCAST_DATA or beside the repository: what a scenario and its
-// closed form make of it.
+// The public Azure trace of conversations: what a scenario and its closed form make of it.
 #include <fmt/format.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 
 #include "sim/replay/simulation_summary.hpp"
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/cases/simulations.hpp"
+#include "tests/measurements.hpp"
 #include "workloads/traffic/request_stream.hpp"
 
 using namespace roofcast;
 
 TEST_CASE("The Azure trace is replayed whole, at any speed, with its own rate and lengths",
           "[validation]") {
-  const char* named = std::getenv("ROOFCAST_DATA");
-  const char* root = std::getenv("ROOFCAST_SOURCE_DIR");
-  const std::filesystem::path data =
-      named != nullptr ? std::filesystem::path(named)
-                       : std::filesystem::path(root != nullptr ? root : ".") / "../shared/data";
-  const std::filesystem::path file = data / "traces" / "AzureLLMInferenceTrace_conv.csv";
-  if (!std::filesystem::exists(file)) {
-    WARN(file.lexically_normal().string() << " not found, nothing validated");
-    return;
-  }
+  const auto file = measured_table("traces", "AzureLLMInferenceTrace_conv");
   const auto scenario = [&](const std::string& keys) {
     return sim::read_streamed_scenario(base::parse_document(
         "test", fmt::format("system: hgx_h200\nmodel: llama-3.1-70b\nprecision: fp8\n"

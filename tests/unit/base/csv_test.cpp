@@ -128,10 +128,10 @@ TEST_CASE("a table of one column has a row for every line, empty ones too", "[un
 TEST_CASE("a malformed table is refused with its file and line", "[unit]") {
   CHECK(error_of("") == "t.csv: error: the file is empty; a header line is expected");
   CHECK(error_of("\xEF\xBB\xBF") == "t.csv: error: the file is empty; a header line is expected");
-  CHECK(error_of("a,b\n1,2\n3\n") == "t.csv:3: error: 1 cell, but the header has 2");
-  CHECK(error_of("a,b\n1,2,3\n") == "t.csv:2: error: 3 cells, but the header has 2");
-  CHECK(error_of("a,b\n1,2\n\n") == "t.csv:3: error: 1 cell, but the header has 2");
-  CHECK(error_of("a,b\n\"1\n\n\",2\n3\n") == "t.csv:5: error: 1 cell, but the header has 2");
+  CHECK(error_of("a,b\n1,2\n3\n") == "t.csv:3: error: 1 cell, but the first line has 2");
+  CHECK(error_of("a,b\n1,2,3\n") == "t.csv:2: error: 3 cells, but the first line has 2");
+  CHECK(error_of("a,b\n1,2\n\n") == "t.csv:3: error: 1 cell, but the first line has 2");
+  CHECK(error_of("a,b\n\"1\n\n\",2\n3\n") == "t.csv:5: error: 1 cell, but the first line has 2");
   CHECK(error_of("a,b\n1,\"2\n3") == "t.csv:2: error: a quoted cell that is never closed");
   CHECK(error_of("a,b\n1,\"") == "t.csv:2: error: a quoted cell that is never closed");
   CHECK(error_of("a,b\n\"1\"x,2\n") == "t.csv:2: error: text after the closing quote of a cell");
@@ -198,6 +198,42 @@ TEST_CASE("a table keeps its cells when it is moved", "[unit]") {
   auto table = parse_csv("a\n1\n", "t.csv");
   const auto moved = std::move(table);
   CHECK(moved.cell(0, 0) == "1");
+}
+
+TEST_CASE("a table is the same with its columns in lines", "[unit]") {
+  const std::string rows = "a,\"b,c\",d\n1,\"x\ny\",\n,2,3\n4,,\"\"\"\"\n";
+  const std::string columns = "a,1,,4\n\"b,c\",\"x\ny\",2,\r\nd,,3,\"\"\"\"";
+  const auto expected = parse_csv(rows, "t.csv");
+  const auto table = base::parse_columns(columns, "t.columns");
+  CHECK(table.columns() == expected.columns());
+  CHECK(cells_of(table) == cells_of(expected));
+  CHECK(table.column("b,c") == 1);
+  CHECK(base::parse_columns("a\nb\n", "t.columns").rows() == 0);
+  CHECK(base::parse_columns("a,1,2\n", "t.columns").rows() == 2);
+}
+
+TEST_CASE("a file says by its name that a line is a column", "[unit]") {
+  const Scratch scratch;
+  const std::string text = "a,1,2\nb,3,4\n";
+  const Cells of_columns{{"1", "3"}, {"2", "4"}};
+  CHECK(cells_of(base::read_csv(scratch.file("t.columns", text))) == of_columns);
+  CHECK(cells_of(base::read_csv(scratch.file("t.columns.gz", gzipped(scratch, text)))) ==
+        of_columns);
+  CHECK(cells_of(base::read_csv(scratch.file("columns.csv", text))) == Cells{{"b", "3", "4"}});
+}
+
+TEST_CASE("a malformed table with its columns in lines is refused with its file and line",
+          "[unit]") {
+  const auto error = [](const std::string& text) {
+    try {
+      base::parse_columns(text, "t");
+    } catch (const CsvError& wrong) {
+      return std::string(wrong.what());
+    }
+    return std::string();
+  };
+  CHECK(error("a,1,2\nb,3\n") == "t:2: error: 2 cells, but the first line has 3");
+  CHECK(error("a,1\nb,2\na,3\n") == "t: error: two columns are called \"a\"");
 }
 
 TEST_CASE("a compressed file is known by its first bytes and not by its name", "[unit]") {

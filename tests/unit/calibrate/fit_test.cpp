@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 
 // A directory with decode attention of an H200 whose parameters are known, timed without error, in
 // the public tables' layout.
-fs::path planted(double ramp, double clocks, const std::string& name) {
+fs::path planted(double ramp, double clocks, const std::string& name,
+                 const std::vector<int>& key_value_heads = {1, 2, 8}) {
   calibrate::ChipPlatforms platforms("generic");
   models::Machine machine = platforms.find("h200_sxm", "vllm")->machine;
   machine.calibration.decode_ramp_bytes_per_sm = ramp;
@@ -31,7 +32,7 @@ fs::path planted(double ramp, double clocks, const std::string& name) {
          "head_dim,window_size,latency_ms\n";
   for (const int batch : {1, 4, 16, 64, 256}) {
     for (int context = 128; context <= 131072; context *= 2) {
-      for (const int heads : {1, 2, 8}) {
+      for (const int heads : key_value_heads) {
         const workloads::DecodeAttention op{
             {8 * heads, heads, 128, 128, 0, 256 * heads, base::NumberFormat::bf16},
             batch,
@@ -88,6 +89,40 @@ TEST_CASE("A fit finds planted parameters and judges itself on shapes it has not
   CHECK(read.errors[0].low <= 1.0);
   CHECK(read.errors[0].high >= 1.0);
   fs::remove_all(tables);
+}
+
+TEST_CASE("A fit that is judged by layers has seen no shape of them", "[unit]") {
+  const fs::path tables = planted(600000.0, 6000.0, "roofcast_fit_layers_test", {1, 2, 8, 9});
+  const auto by_layers =
+      calibrate::fit_calibration("h200_sxm", "vllm", tables, calibrate::Split::layers);
+  std::size_t held_back = 0;  // 5 batches times 11 contexts of each layer that is drawn
+  for (const std::string layer : {"8 1 128 0", "16 2 128 0", "64 8 128 0", "72 9 128 0"}) {
+    held_back += calibrate::held_back_layer({&layer, 1}) ? 5 * 11 : 0;
+  }
+  REQUIRE(held_back == 5 * 11);
+  REQUIRE(by_layers.kinds.size() == 1);
+  CHECK(by_layers.kinds[0].after.rows == held_back);
+  CHECK(by_layers.kinds[0].pairs.size() == held_back);
+  CHECK(by_layers.kinds[0].given == 3 * held_back);
+  CHECK(by_layers.kinds[0].after.median < 0.02);
+  fs::remove_all(tables);
+}
+
+TEST_CASE("A width of a GEMM is held back wherever it stands, about a fifth of all", "[unit]") {
+  std::size_t drawn = 0;
+  std::size_t all = 0;
+  for (int n = 256; n <= 16384; n += 256) {
+    for (int k = 256; k <= 16384; k += 256) {
+      const std::string layer[] = {std::to_string(n), std::to_string(k)};
+      const std::string swapped[] = {layer[1], layer[0]};
+      CHECK(calibrate::held_back_layer(layer) == calibrate::held_back_layer(swapped));
+      drawn += calibrate::held_back_layer(layer) ? 1 : 0;
+      ++all;
+    }
+  }
+  const double share = static_cast<double>(drawn) / static_cast<double>(all);
+  CHECK(share > 0.1);
+  CHECK(share < 0.3);
 }
 
 TEST_CASE("A fit without tables, or of an unknown chip, is refused with a reason", "[unit]") {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/traffic/request_traces.hpp"
 
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/document/problems.hpp"
+#include "calibrate/platforms/measurements.hpp"
 #include "tests/catch.hpp"
 
 using namespace roofcast;
@@ -114,7 +113,7 @@ TEST_CASE("a trace that cannot be read is told with its place", "[unit]") {
        "t:3: error: input_tokens: a whole number from 1 to 1000000000 is expected, not \"1.5\""},
       {own + "1,1,0\n",
        "t:3: error: output_tokens: a whole number from 1 to 1000000000 is expected, not \"0\""},
-      {own + "1,1\n", "t:3: error: 2 cells, but the header has 3"},
+      {own + "1,1\n", "t:3: error: 2 cells, but the first line has 3"},
       {"arrival_s,input_tokens,output_tokens,sesion\n",
        "t:1: error: unknown column \"sesion\"; did you mean \"session\"? (allowed: arrival_s, "
        "input_tokens, output_tokens, session, priority)"},
@@ -153,26 +152,16 @@ TEST_CASE("a trace that cannot be read is told with its place", "[unit]") {
 }
 
 TEST_CASE("published traces have as many requests and tokens as their papers say", "[validation]") {
-  const char* named = std::getenv("ROOFCAST_DATA");
-  const char* root = std::getenv("ROOFCAST_SOURCE_DIR");
-  const std::filesystem::path data = named != nullptr ? std::filesystem::path(named)
-                                     : root != nullptr
-                                         ? std::filesystem::path(root) / "../shared/data"
-                                         : std::filesystem::path("../shared/data");
   struct Trace {
     std::string file;
     std::size_t requests;
     double input_mean, output_mean, last_arrival_s;
   };
   for (const Trace& trace : {Trace{"mooncake_conversation.jsonl.gz", 12031, 12035, 343, 3537},
-                             Trace{"AzureLLMInferenceTrace_conv.csv", 19366, 1155, 211, 3501},
-                             Trace{"AzureLLMInferenceTrace_code.csv", 8819, 2048, 28, 3435}}) {
-    const std::filesystem::path file = data / "traces" / trace.file;
-    if (!std::filesystem::exists(file)) {
-      WARN(file.lexically_normal().string() << " not found, nothing validated");
-      continue;
-    }
-    const Requests read = workloads::read_requests(file);
+                             Trace{"AzureLLMInferenceTrace_conv.csv.gz", 19366, 1155, 211, 3501},
+                             Trace{"AzureLLMInferenceTrace_code.csv.gz", 8819, 2048, 28, 3435}}) {
+    const Requests read =
+        workloads::read_requests(calibrate::measurements() / "traces" / trace.file);
     double input = 0.0;
     double output = 0.0;
     for (const workloads::Request& request : read.requests) {
