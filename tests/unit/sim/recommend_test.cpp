@@ -166,11 +166,13 @@ TEST_CASE("More GPUs never cost more for the same arrivals, by the closed form",
   CHECK(std::isfinite(before));
 }
 
-TEST_CASE("Twice the GPUs of a free load cost no more a token, by the closed form", "[unit]") {
+TEST_CASE("Twice the GPUs in one pool cost no more a token of a free load, by the closed form",
+          "[unit]") {
   double before = std::numeric_limits<double>::infinity();
   for (const std::int64_t gpus : {4, 8, 16}) {
-    const Recommendation r =
-        recommend(question("llama-3.1-70b", "hgx_h200", gpus, kFree), estimated());
+    Question q = question("llama-3.1-70b", "hgx_h200", gpus, kFree);
+    q.two_pools = false;
+    const Recommendation r = recommend(q, estimated());
     REQUIRE(r.found());
     CHECK(r.answers.front()->value <= 1.01 * before);  // one step of clients apart
     before = r.answers.front()->value;
