@@ -111,18 +111,18 @@ TEST_CASE("A fit that is judged by layers has seen no shape of them", "[unit]") 
 TEST_CASE("A width of a GEMM is held back wherever it stands, about a fifth of all", "[unit]") {
   std::size_t drawn = 0;
   std::size_t all = 0;
-  for (int n = 256; n <= 16384; n += 256) {
-    for (int k = 256; k <= 16384; k += 256) {
+  for (int n = 1; n <= 400; ++n) {
+    for (int k = n; k <= 400; ++k) {
       const std::string layer[] = {std::to_string(n), std::to_string(k)};
       const std::string swapped[] = {layer[1], layer[0]};
-      CHECK(calibrate::held_back_layer(layer) == calibrate::held_back_layer(swapped));
+      REQUIRE(calibrate::held_back_layer(layer) == calibrate::held_back_layer(swapped));
       drawn += calibrate::held_back_layer(layer) ? 1 : 0;
       ++all;
     }
   }
   const double share = static_cast<double>(drawn) / static_cast<double>(all);
-  CHECK(share > 0.1);
-  CHECK(share < 0.3);
+  CHECK(share > 0.15);
+  CHECK(share < 0.25);
 }
 
 TEST_CASE("A fit without tables, or of an unknown chip, is refused with a reason", "[unit]") {
