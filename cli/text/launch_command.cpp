@@ -183,11 +183,11 @@ std::string launch_commands(const sim::Scenario& s) {
   Server server;
   server.fp8_cache = base::facts(s.precision.kv_cache).math == base::MathType::fp8;
   server.chunked = s.serving.policy.chunked_prompts;
-  server.front_ends = s.serving.front_ends;
   const auto of = [&](const Mapping& mapping, std::int64_t replicas, workloads::SchedulerLimits own,
                       sim::PoolKind pool) {
     const workloads::SchedulerLimits& all = s.serving.limits;
     server.mapping = mapping;
+    server.front_ends = s.serving.front_ends_of(mapping);
     server.replicas = replicas;
     server.pool = pool;
     server.limits.max_sequences = own.max_sequences > 0 ? own.max_sequences : all.max_sequences;

@@ -20,12 +20,13 @@ namespace roofcast::sim {
 
 class FrontEnd {
  public:
-  // `serving` must outlive it.
-  explicit FrontEnd(const workloads::Serving& serving)
+  // `serving` must outlive it. `mapping`: of the replica.
+  FrontEnd(const workloads::Serving& serving, const workloads::Mapping& mapping)
       : stack_(serving.stack),
-        per_token_(serving.stack.message_overhead /
-                   static_cast<double>(serving.policy.stream_interval * serving.front_ends)),
-        free_(static_cast<std::size_t>(serving.front_ends)) {}
+        per_token_(
+            serving.stack.message_overhead /
+            static_cast<double>(serving.policy.stream_interval * serving.front_ends_of(mapping))),
+        free_(static_cast<std::size_t>(serving.front_ends_of(mapping))) {}
 
   // When the scheduler gets a request that arrives at `now`.
   base::Seconds take(base::Seconds now, std::int64_t prompt_tokens) {

@@ -148,7 +148,8 @@ class Fleet {
         workloads::intake_time(stack, static_cast<double>(traffic_.input_tokens)) +
         static_cast<double>(traffic_.output_tokens) /
             static_cast<double>(s.serving->policy.stream_interval) * stack.message_overhead;
-    front_end_ = front_end.si() / (replicas_ * static_cast<double>(s.serving->front_ends));
+    front_end_ =
+        front_end.si() / (replicas_ * static_cast<double>(s.serving->front_ends_of(*s.mapping)));
   }
 
   SteadyState solve(TaskEstimate& task) {

@@ -78,9 +78,9 @@ class Solver {
     intake_square_ = intake_squares;
     transfer_scv_ = decodes_ ? std::max(0.0, squares / square(transfer_.si()) - 1.0) : 0.0;
     message_ = stack.message_overhead / count(s.serving->policy.stream_interval);
-    const double processes = count(s.serving->front_ends);
-    takers_ = count(s.pools->prefill.replicas) * processes;
-    senders_ = count(s.pools->decode.replicas) * processes;
+    const auto& [prefill, decode] = *s.pools;
+    takers_ = count(prefill.replicas * s.serving->front_ends_of(prefill.mapping));
+    senders_ = count(decode.replicas * s.serving->front_ends_of(decode.mapping));
     const Seconds answer = count(s.traffic->output_tokens) * message_;
     most_ = std::min({prefill_.capacity(), decodes_ ? ports_ / transfer_.si() : kNoBound,
                       intake_ > Seconds{} ? takers_ / intake_.si() : kNoBound,

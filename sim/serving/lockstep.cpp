@@ -110,9 +110,11 @@ class Solver : Server {
     const auto d = static_cast<std::int64_t>(decodes);
     const double without = d > 0 ? alone_(decodes) : 0.0;
     whole_ = std::max(1.0, std::floor(budget(most) / prompt_));
-    const double fits = std::min(whole_, std::max(1.0, clients_));
+    const double fits = std::min(whole_, std::max(ranks_, clients_));
     double last = 0.0;
-    for (const double n : {1.0, std::round(0.5 * fits), fits}) {
+    // What one rank takes of a long prompt, where there are several.
+    const double part = ranks_ > 1.0 ? std::clamp(budget(most) / ranks_ / prompt_, 0.05, 1.0) : 1.0;
+    for (const double n : {part, 1.0, std::round(0.5 * fits), fits}) {
       if (n > last) {
         const IterationTime t = costs_.time(costs_.prompts_of(d, n));
         extra_.add(n, std::max(0.0, base::max(t.latency, stages_ * t.period).si() - without));
@@ -123,7 +125,7 @@ class Solver : Server {
       const IterationTime t = costs_.time(costs_.prompts_of(0, 1.0));
       empty_ = std::max(0.0, base::max(t.latency, stages_ * t.period).si() - extra_(1.0));
     }
-    together_ = std::max(1.0, std::ceil(clients_ / whole_ / kMostGroups));
+    together_ = std::max(1.0, std::ceil(running_ / whole_ / kMostGroups));
     bundle_ = std::max(1.0, std::ceil(clients_ / kMostGroups));
     intake_ = intake() * front_share_;
     message_ = message_time() * front_share_ * s_.serving->speculation.tokens_per_iteration();
@@ -190,7 +192,9 @@ class Solver : Server {
 
   // One iteration with prompts, or several that follow each other.
   void prompts(double n) {
-    const double tokens = budget(b_);
+    // Each prompt is on one attention-DP rank. Fewer prompts than ranks leave some of them without.
+    const double used = std::min(1.0, std::ceil(n) / ranks_);  // share of the ranks
+    const double tokens = used * budget(b_);
     const bool cut = s_.serving->policy.chunked_prompts || prompt_ > tokens;
     const double fit = cut ? tokens / prompt_ : std::floor(tokens / prompt_);
     double iterations =

@@ -44,7 +44,7 @@ Server::Server(const ScenarioView& s, double slots, Workspace& workspace)
       workspace_(workspace),
       costs_(s, workspace),
       replicas_(static_cast<double>(s.serving->replicas)),
-      front_share_(1.0 / static_cast<double>(s.serving->front_ends)),
+      front_share_(1.0 / static_cast<double>(s.serving->front_ends_of(*s.mapping))),
       ranks_(static_cast<double>(s.mapping->data_parallel)),
       stages_(static_cast<double>(s.mapping->pipeline_parallel)),
       decodes_(s.serving->speculation.steps(s.traffic->output_tokens - 1)) {

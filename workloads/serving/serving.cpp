@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/serving/serving.hpp"
 
+#include <algorithm>
+
+#include "workloads/architecture/mapping.hpp"
+
 namespace roofcast::workloads {
 
 std::span<const base::CatalogEntry> embedded_stacks();
@@ -132,6 +136,12 @@ void read(base::Fields& f, Serving& serving) {
                     {"prefix aware", Router::prefix_aware},
                     {"session", Router::session}},
                    base::optional);
+}
+
+std::int64_t Serving::front_ends_of(const Mapping& mapping) const {
+  constexpr std::int64_t kHost = 8;  // GPUs
+  const std::int64_t hosts = (mapping.ranks() + kHost - 1) / kHost;
+  return front_ends > 0 ? front_ends : hosts == 1 ? 1 : std::max(hosts, mapping.data_parallel);
 }
 
 }  // namespace roofcast::workloads

@@ -15,6 +15,8 @@
 
 namespace roofcast::workloads {
 
+struct Mapping;
+
 // The limits of a scheduler. A stack has defaults; a scenario may override each.
 struct SchedulerLimits {
   // The budget: prompt tokens and decodes of one iteration.
@@ -153,8 +155,12 @@ struct Serving {
   Speculation speculation;
   Overlap overlap = Overlap::none;
   std::int64_t replicas = 1;    // each has the ranks of the mapping
-  std::int64_t front_ends = 1;  // processes of each replica that take requests in and send tokens
+  std::int64_t front_ends = 0;  // processes of each replica that take requests in and send tokens
   Router router = Router::least_loaded;
+
+  // Of a replica with this mapping. Unless the scenario says it: one, and where the GPUs fill more than one host of eight
+  // one for each attention-DP group, as vLLM starts them, and for each host.
+  std::int64_t front_ends_of(const Mapping& mapping) const;
 };
 
 void read_limits(base::Fields& f, SchedulerLimits& limits, base::Need need);

@@ -2,6 +2,7 @@
 #include "sim/replay/front_end.hpp"
 
 #include "tests/catch.hpp"
+#include "workloads/architecture/mapping.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -20,7 +21,7 @@ workloads::Serving serving() {
 TEST_CASE("Requests are taken in one after the other, and pass what is no work side by side",
           "[unit]") {
   const workloads::Serving s = serving();
-  FrontEnd front_end(s);
+  FrontEnd front_end(s, {});
   CHECK(front_end.take(1.0 * base::second, 1000).si() == Approx(1.0 + 0.005 + 0.020));
   CHECK(front_end.take(1.0 * base::second, 2000).si() == Approx(1.0 + 0.005 + 0.008 + 0.020));
   CHECK(front_end.take(2.0 * base::second, 1000).si() == Approx(2.0 + 0.005 + 0.020));
@@ -28,7 +29,7 @@ TEST_CASE("Requests are taken in one after the other, and pass what is no work s
 
 TEST_CASE("Tokens that come faster than they can be sent wait for those before them", "[unit]") {
   const workloads::Serving s = serving();
-  FrontEnd front_end(s);
+  FrontEnd front_end(s, {});
   base::Seconds shown;
   for (int step = 1; step <= 100; ++step) {  // 100 tokens each 4 ms need 5 ms
     shown = front_end.show(0.004 * step * base::second, 100);
@@ -39,21 +40,32 @@ TEST_CASE("Tokens that come faster than they can be sent wait for those before t
 
 TEST_CASE("A message of ten tokens costs what one of one does", "[unit]") {
   workloads::Serving s = serving();
-  FrontEnd each(s);
+  FrontEnd each(s, {});
   s.policy.stream_interval = 10;
-  FrontEnd tenth(s);
+  FrontEnd tenth(s, {});
   CHECK(each.show({}, 1000).si() == Approx(10.0 * tenth.show({}, 1000).si()));
 }
 
 TEST_CASE("Two processes take requests in turn, and each sends half of the tokens", "[unit]") {
   workloads::Serving s = serving();
   s.front_ends = 2;
-  FrontEnd two(s);
+  FrontEnd two(s, {});
   const auto second = 1.0 * base::second;
   CHECK(two.take(second, 1000).si() == Approx(1.0 + 0.005 + 0.020));
   CHECK(two.take(second, 1000).si() == Approx(1.0 + 0.005 + 0.020));
   CHECK(two.take(second, 1000).si() == Approx(1.0 + 0.010 + 0.020));
   CHECK(two.show(2.0 * second, 1000).si() == Approx(2.0 + 500 * 50e-6));
+  workloads::Mapping host;
+  host.data_parallel = 8;
+  workloads::Mapping wide;
+  wide.data_parallel = 32;
+  workloads::Mapping deep;
+  deep.tensor_parallel = 8;
+  deep.pipeline_parallel = 2;
+  CHECK(serving().front_ends_of(host) == 1);
+  CHECK(serving().front_ends_of(wide) == 32);
+  CHECK(serving().front_ends_of(deep) == 2);
+  CHECK(s.front_ends_of(wide) == 2);
 }
 
 }  // namespace roofcast::sim
