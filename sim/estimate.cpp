@@ -57,7 +57,9 @@ ServingEstimate aggregated_estimate(const ScenarioView& s, Workspace& workspace)
     return e;
   }
   e.spreads = spreads_of(s, e.steady);
-  e.memory = e.footprint.fixed() + e.steady.running * cache.mean_request;
+  // Agents share a part of their contexts, which is there once.
+  e.memory =
+      e.footprint.fixed() + base::min(e.steady.running * cache.mean_request, e.footprint.cache);
   return e;
 }
 

@@ -37,16 +37,20 @@ std::vector<std::vector<double>> modulated_birth_death(const std::vector<BirthPh
   std::vector<Eigen::MatrixXd> ratios(levels);  // R(n)
   Eigen::MatrixXd beyond = Eigen::MatrixXd::Zero(count, count);
   for (std::size_t n = levels; n > 0; --n) {
-    Eigen::MatrixXd out = -changes - beyond;
-    out += deaths(n).asDiagonal();
-    if (n < levels) {
-      out += up;
-    }
+    // Rates from phase to phase, with a stay above in between. What leaves a phase is a sum of these: no difference that
+    // rounding could make negative (Grassmann, Taksar, Heyman: Operations Research 33, 1985).
+    Eigen::MatrixXd flow = changes + beyond;
+    flow.diagonal().setZero();
+    Eigen::MatrixXd out = -flow;
+    out.diagonal() = deaths(n) + flow.rowwise().sum();
     ratios[n - 1] = up * out.inverse();
     beyond = ratios[n - 1] * deaths(n).asDiagonal();
   }
-  // Level 0: p(0) (changes − up + R(0)·deaths(1)) = 0, with any scale.
-  Eigen::MatrixXd balance = (changes - up + beyond).transpose();
+  // Level 0: p(0) (changes − up + R(0)·deaths(1)) = 0, with any scale. The rows sum to 0.
+  Eigen::MatrixXd flow = changes + beyond;
+  flow.diagonal().setZero();
+  flow.diagonal() = -flow.rowwise().sum();
+  Eigen::MatrixXd balance = flow.transpose();
   balance.row(0).setOnes();
   Eigen::VectorXd first = Eigen::VectorXd::Zero(count);
   first(0) = 1.0;

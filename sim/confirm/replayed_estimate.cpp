@@ -224,7 +224,8 @@ class Run {
     r.decode_batch = r.requests_per_second * (s.end_to_end.mean - s.ttft.mean).si() / groups;
     if (s_.pools == nullptr) {
       r.running = r.requests_per_second * holding / groups;
-      e.memory = e.footprint.fixed() + r.running * cache_of(s_).mean_request;
+      e.memory =
+          e.footprint.fixed() + base::min(r.running * cache_of(s_).mean_request, e.footprint.cache);
     }
     e.spreads = spreads_of(s_, r);
     if (tasks_) {

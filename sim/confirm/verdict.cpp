@@ -32,7 +32,7 @@ std::vector<Disagreement> disagreements(const ServingEstimate& closed_form,
     const double estimated = metric->value(closed_form);
     const double value = metric->value(replayed.estimate);
     const double off = std::abs(estimated - value) - kNear * replayed.error(*metric);
-    if (replayed.done() && off > compared.tolerance * value) {
+    if (replayed.done() && std::isfinite(value) && !(off <= compared.tolerance * value)) {
       found.push_back({metric, value / estimated});
     }
   }
