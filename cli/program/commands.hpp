@@ -27,6 +27,8 @@ void add_simulate(Command& app, Run& chosen);
 void add_sweep(Command& app, Run& chosen);
 void add_solve(Command& app, Run& chosen);
 void add_recommend(Command& app, Run& chosen);
+void add_kernel(Command& app, Run& chosen);
+void add_collective(Command& app, Run& chosen);
 void add_sensitivity(Command& app, Run& chosen);
 void add_pareto(Command& app, Run& chosen);
 void add_compare(Command& app, Run& chosen);
