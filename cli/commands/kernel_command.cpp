@@ -105,12 +105,11 @@ void add_kinds(Command& app, Run& chosen, const std::string& name, const std::st
     command->add_option("--csv", options->csv, "also write rows as CSV")
         ->type_name(kFile)
         ->group("Output");
-    const std::string line = fmt::format("roofcast {} {} {}", name, kind.name, kind.example);
-    const std::string first = line + (sends ? " --system hgx_h100" : " --chip h100_sxm");
-    const std::string second =
-        fmt::format("roofcast {} {} {} --json --vary {}", name, kind.name, kind.example,
-                    sends ? "system=hgx_h100,hgx_h200" : "chip=h100_sxm,b200_sxm");
-    command->footer(examples({first, second}));
+    command->footer(
+        examples({fmt::format("roofcast {} {} {} {}", name, kind.name, kind.example,
+                              sends ? "--system hgx_h100" : "--chip h100_sxm"),
+                  fmt::format("roofcast {} {} {} --json --vary {}", name, kind.name, kind.example,
+                              sends ? "system=hgx_h100,hgx_h200" : "chip=h100_sxm,b200_sxm")}));
     command->callback([&chosen, options] { chosen = [options] { return run_kernel(*options); }; });
   }
 }

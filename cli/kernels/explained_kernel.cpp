@@ -16,6 +16,8 @@ namespace {
 
 using base::Seconds;
 
+constexpr double kRounding = 1e-9;
+
 std::string reason_against(const workloads::Operator& op, const sim::Platform& platform) {
   if (const auto* o = std::get_if<workloads::Collective>(&op)) {
     if (o->ranks < 2) {
@@ -113,9 +115,12 @@ ExplainedKernel explain_kernel(const workloads::Operator& op, const sim::Platfor
   e.verdict = models::verdict_of(e.shares, e.peak_share);
   e.roofs = models::roofs_of(op, e.cost, e.anatomy, m);
   if (e.cost.dram_bytes.si() > 0.0 && e.anatomy.loading > 0.0) {
-    e.in_flight =
-        std::min(e.anatomy.loading, m.sms) * m.calibration.in_flight_bytes_per_sm * base::byte;
     e.needed_in_flight = m.dram * m.dram_latency;
+    const Seconds stream = e.cost.dram_bytes / m.dram * e.anatomy.correction;
+    e.in_flight = (1.0 + kRounding) * stream < e.cost.dram
+                      ? stream / e.cost.dram * e.needed_in_flight
+                      : std::min(e.anatomy.loading, m.sms) * m.calibration.in_flight_bytes_per_sm *
+                            base::byte;
   }
   e.l2_hits = hits(e.cost, e.anatomy, m);
   if (const auto* o = std::get_if<workloads::Collective>(&op); o != nullptr && e.time.si() > 0.0) {

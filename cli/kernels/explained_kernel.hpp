@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One kernel with all that the models know of it. Every figure comes from the cost that an estimate uses
-// (models/operators/anatomy.hpp).
+// (models/operators/explained_cost.hpp).
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "models/operators/anatomy.hpp"
+#include "models/operators/explained_cost.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace roofcast::cli {

@@ -14,7 +14,8 @@ namespace {
 using base::Seconds;
 using models::Cost;
 
-constexpr int kBar = 24;  // the longest bar of a chart
+constexpr int kBar = 24;                // the longest bar of a chart
+constexpr double kLeastShare = 0.0005;  // that a line names
 
 std::string of(Seconds time) { return base::format_quantity(time); }
 std::string rate(double flop_per_s) {
@@ -50,11 +51,13 @@ std::string platform_text(const sim::Platform& p) {
                      hardware::name(p.system.provenance()));
 }
 
-std::string shares_text(const ExplainedKernel& k, std::size_t most) {
+std::string shares_text(const ExplainedKernel& k) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(most, k.shares.size()); ++i) {
-    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", models::name(k.shares[i].cause),
-                        percent(k.shares[i].share));
+  for (const models::Share& share : k.shares) {
+    if (share.share >= kLeastShare) {
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", models::name(share.cause),
+                          percent(share.share));
+    }
   }
   return text;
 }
@@ -136,6 +139,12 @@ std::string terms_text(const ExplainedKernel& k, double p) {
       }
     }
   }
+  for (const models::Part& part : k.anatomy.parts) {
+    if (part.term == &Cost::time) {
+      table.add({"correction", std::string(part.what), std::string(models::name(part.cause)),
+                 of(part.time), of(part.time), percent(part.time / k.time)});
+    }
+  }
   if (k.host.si() > 0.0) {
     table.add({"host", "launches, beyond the time of the GPU", "host", of(k.host), of(k.host),
                percent(k.host / k.time)});
@@ -186,7 +195,7 @@ std::string point_text(const KernelQuestion& q, const KernelPoint& point) {
   line("time", fmt::format("{}, 90 % interval {} to {}", of(k.time), of(k.low), of(k.high)));
   line("reaches", reaches_text(k, point.platform));
   line("limited by", fmt::format("{}: {}", models::name(k.verdict), models::meaning(k.verdict)));
-  line("shares", shares_text(k, k.shares.size()));
+  line("shares", shares_text(k));
   if (k.cost.algorithm != models::Algorithm::none) {
     line("algorithm",
          fmt::format("{}{}", models::name(k.cost.algorithm),

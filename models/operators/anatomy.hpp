@@ -28,6 +28,10 @@
 //   host          the host launches slower than the GPU runs: only in eager mode        –
 //   link          bytes through the port                                                network
 //   hops          steps of a collective, one after another                              fill
+//   unexplained   what measured kernels of this shape take beyond the model             –
+//
+// A correction (models/operators/correction.hpp) that makes a kernel slower is unexplained: nobody knows which part is
+// longer. One that makes it faster shortens every part alike.
 //
 // Symbols: t, B in seconds; p is overlap_exponent of the calibration.
 #pragma once
@@ -39,7 +43,6 @@
 #include "base/units/quantity.hpp"
 #include "models/cost.hpp"
 #include "models/machine.hpp"
-#include "workloads/graph/operator.hpp"
 
 namespace roofcast::models {
 
@@ -60,8 +63,9 @@ enum class Cause : std::uint8_t {
   host,
   link,
   hops,
+  unexplained,
 };
-inline constexpr int kCauses = 16;
+inline constexpr int kCauses = 17;
 std::string_view name(Cause cause);     // "wave tail"
 std::string_view meaning(Cause cause);  // a sentence without a full stop
 
@@ -96,8 +100,9 @@ struct Anatomy {
   double kernels = 1;        // launched
   double loading = 0;        // thread blocks that load different bytes of device memory
   double correction = 1;     // corrected time / physical time
-  std::vector<Part> parts;   // those of a term add up to the term
-  std::vector<Plan> plans;   // of a collective, fastest first
+  // Those of a term add up to the term, or to the term / correction where that is more than 1.
+  std::vector<Part> parts;
+  std::vector<Plan> plans;  // of a collective, fastest first
 
   void add(base::Seconds Cost::*term, Cause cause, std::string_view what, base::Seconds time) {
     if (time.si() != 0.0) {
@@ -114,11 +119,6 @@ struct Anatomy {
   void add_dram(const Cost& cost, base::Bytes bytes, const Machine& machine);
 };
 
-// The cost of an operator as in an estimate (models/operators/operator_cost.hpp), with its anatomy.
-Cost cost_of(const workloads::Operator& op, const Machine& machine, Anatomy& anatomy);
-// Makes it the cost of a collective that takes another of its plans.
-void force(Cost& cost, Anatomy& anatomy, const Plan& plan, const Machine& machine);
-
 // A cause with its share of the time.
 struct Share {
   Cause cause = Cause::fill;
@@ -127,21 +127,8 @@ struct Share {
 // The shares of all causes that there are, greatest first. They add up to 1.
 std::vector<Share> shares_of(const Cost& cost, const Anatomy& anatomy, double overlap_exponent);
 
-// The share of the dense peak of the datasheet that the FLOP of the operator reach; 0 where its tensor cores do nothing.
-double share_of_peak(const workloads::Operator& op, const Cost& cost, const Machine& machine);
-
 // What a kernel is limited by: the greatest share. It is the tensor cores only where they reach more than half of their
 // dense peak: else it is the greatest share of the others.
 Cause verdict_of(const std::vector<Share>& shares, double share_of_peak);
-
-// A resource that the operator uses, and the least time that it needs at the rate of the datasheet.
-struct Roof {
-  std::string_view name;  // "tensor bf16"
-  double amount = 0.0;    // FLOP, or B
-  double rate = 0.0;      // a second
-  double distance = 0.0;  // time / least time, at least 1
-};
-std::vector<Roof> roofs_of(const workloads::Operator& op, const Cost& cost, const Anatomy& anatomy,
-                           const Machine& machine);
 
 }  // namespace roofcast::models
