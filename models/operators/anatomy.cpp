@@ -42,6 +42,12 @@ constexpr Seconds Cost::*kOverlapped[] = {&Cost::compute, &Cost::dram, &Cost::l2
 std::string_view name(Cause cause) { return kTexts[static_cast<std::size_t>(cause)].name; }
 std::string_view meaning(Cause cause) { return kTexts[static_cast<std::size_t>(cause)].meaning; }
 
+void Anatomy::add(Seconds Cost::*term, Cause cause, std::string_view what, Seconds time) {
+  if (time.si() != 0.0) {
+    parts.push_back({term, cause, what, time});
+  }
+}
+
 void Anatomy::add_products(base::Flops flop, base::FlopsPerSecond peak, base::FlopsPerSecond rate) {
   add(&Cost::compute, Cause::tensor, "products", flop / peak);
   add(&Cost::compute, Cause::kernel, "kernels below the peak", flop / rate - flop / peak);

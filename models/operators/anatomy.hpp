@@ -104,11 +104,8 @@ struct Anatomy {
   std::vector<Part> parts;
   std::vector<Plan> plans;  // of a collective, fastest first
 
-  void add(base::Seconds Cost::*term, Cause cause, std::string_view what, base::Seconds time) {
-    if (time.si() != 0.0) {
-      parts.push_back({term, cause, what, time});
-    }
-  }
+  // Nothing where the time is 0.
+  void add(base::Seconds Cost::*term, Cause cause, std::string_view what, base::Seconds time);
   // Products of tensor cores: at the dense peak, and what the kernels take longer than that at `rate`.
   void add_products(base::Flops flop, base::FlopsPerSecond peak, base::FlopsPerSecond rate);
   // SMs without work: `excess` of a term beyond what all SMs together take.
