@@ -379,10 +379,15 @@ Shape::Shape(const KernelKind& kind, const ShapeTexts& given, base::Problems& pr
   };
   for (const Dimension& d : dimensions) {
     std::string text = text_of(d);
-    if (text.starts_with('=')) {  // of another dimension, which may itself be that of another
-      const auto other = std::find_if(dimensions.begin(), dimensions.end(),
-                                      [&](const Dimension& o) { return o.name == text.substr(1); });
-      text = text_of(*other);
+    if (text.starts_with(
+            '=')) {  // of a dimension before this one, whose problems were reported there
+      const std::string other = text.substr(1);
+      if (const auto number = numbers_.find(other); number != numbers_.end()) {
+        numbers_[d.name] = number->second;
+      } else if (const auto format = formats_.find(other); format != formats_.end()) {
+        formats_[d.name] = format->second;
+      }
+      continue;
     }
     const base::Place place{
         std::make_shared<const base::Source>(base::Source{"--" + d.name, text, {}}), {}};

@@ -78,6 +78,9 @@ void Anatomy::add_plan(const Plan& plan) {
 std::vector<Share> shares_of(const Cost& cost, const Anatomy& anatomy, double p) {
   const double time = cost.time.si();
   const double body = (cost.time - cost.launch - cost.fill).si();
+  if (!(time > 0.0)) {
+    return {};
+  }
   std::array<double, kCauses> seconds{};
   for (const Part& part : anatomy.parts) {
     const bool overlapped = std::find(std::begin(kOverlapped), std::end(kOverlapped), part.term) !=

@@ -53,7 +53,8 @@ KernelQuestion question(const KernelKind& kind, const std::string& chip) {
 }  // namespace
 
 // In an estimate the stack may hide a part of the launch. All else is the same.
-TEST_CASE("The time of a kernel beyond its launch is that of the operator in an estimate", "[cli]") {
+TEST_CASE("The time of a kernel beyond its launch is that of the operator in an estimate",
+          "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;
@@ -205,14 +206,15 @@ TEST_CASE("kernel and collective say what is wrong with a shape, and what was me
       {"kernel gemm --n 1 --k 1 --chip h100_sxm --vary m=8..1", "upside down"},
       {"kernel gemm --n 1 --k 1 --chip h100_sxm --vary m", "expects NAME=A..B"},
       {"kernel gemm --n 1 --k 1 --chip h100_sxm --vary m=1,,2", "without gaps"},
-      {"kernel gemm --m 1 --n 1 --k 1 --chip h100_sxm --vary format=bf16,fp99",
-       "did you mean \"fp8\"?"},
+      {"kernel gemm --m 1 --n 1 --k 1 --chip h100_sxm --vary format=bf16,fp8_blok",
+       "did you mean \"fp8_block\"?"},
       {"kernel attention --queries 8 --heads 32 --kv-heads 5 --chip h100_sxm",
        "--heads 32 must be a multiple of --kv-heads 5"},
       {"kernel moe --tokens 8 --experts 4 --top-k 8 --n 1 --k 1 --chip h100_sxm",
        "--top-k 8 must be at most --experts 4"},
       {"kernel elementwise --read 1KB --written 1kB --chip h100_sxm", "did you mean \"kB\""},
-      {"kernel gem", "gemm"},
+      {"kernel gem", "there is no command \"gem\" of roofcast kernel; did you mean \"gemm\"?"},
+      {"kernel", "decode_attention"},
       {"collective all_reduce --system hgx_h100 --ranks 8 --bytes 1GB --algorithm rings",
        "these ranks have no \"rings\""},
       {"collective all_reduce --ranks 8 --bytes 1GB", "is needed"},
