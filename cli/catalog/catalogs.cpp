@@ -139,7 +139,7 @@ std::string check_score(const Node& document) {
   return fmt::format("{} scores: {}", scores.points.size(), fmt::join(benchmarks, ", "));
 }
 std::string check_convention(const Node& document) {
-  const calibrate::Conventions conventions{Node(document)};
+  const calibrate::Conventions conventions(std::vector{document});
   return fmt::format("convention of {} rules", conventions.rules());
 }
 std::string check_claim(const Node& document) {
