@@ -18,7 +18,7 @@
 #include "hardware/system.hpp"
 #include "sim/decide/roadmap.hpp"
 #include "sim/decide/sweep_run.hpp"
-#include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
 #include "workloads/architecture/scores.hpp"
 

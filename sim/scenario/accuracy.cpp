@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/nearest.hpp"
-#include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/section_readers.hpp"
 
 namespace roofcast::sim {

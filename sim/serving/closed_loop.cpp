@@ -92,10 +92,10 @@ class Solver : Server {
     const FrontEndLoad now = front_end(std::min(a.rate, front_limit()), decodes);
     a.front = now.wait_after_messages();
     a.inside = a.rate * (a.state.first) + decodes;
-    const double shown = now.delay((costs_.prompts_first() ? 0.0 : now.burst) + message_time());
+    const double delivery = now.delay((costs_.prompts_first() ? 0.0 : now.burst) + message_time());
     a.blocking = blocking(a.rate, decodes, decodes_ * a.state.interval, true);
     a.clients = a.rate * (a.blocking.wait + s_.serving->stack.request_overhead.si() + intake() +
-                          a.front + shown + a.state.first) +
+                          a.front + delivery + a.state.first) +
                 decodes;
     return a;
   }

@@ -60,7 +60,7 @@ double averaged_over(const workloads::Traffic& t) {
 DecodePool::DecodePool(const ScenarioView& s, base::Bytes cache, Workspace& workspace)
     : s_(s),
       workspace_(workspace),
-      iterations_(s.serving->speculation.steps(s.traffic->output_tokens - 1)),
+      iterations_(s.serving->speculation.iterations(s.traffic->output_tokens - 1)),
       stages_(count(s.mapping->pipeline_parallel)),
       groups_(count(s.mapping->data_parallel)),
       replicas_(count(s.serving->replicas)),

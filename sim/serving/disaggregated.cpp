@@ -113,7 +113,7 @@ class Solver {
     join_ = join(load.busy, load.interval);
     slot_ = exponential(load.wait, load.waits);
     front_ = front_wait(rate);
-    shown_ = shown(load.running);
+    delivery_ = delivery(load.running);
     report(rate, load.running, load.interval, load.interval_variance, r);
     r.throughput_limit = Limit::arrivals;
     return r;
@@ -213,8 +213,8 @@ class Solver {
     }
     join_ = decodes_ ? join(decode_.busy(others_ * present), interval_at(present)) : Wait{};
     slot_ = {};
-    shown_ = shown(present);
-    return own_ + first_.mean + send_.mean + front_.mean + join_.mean + shown_;
+    delivery_ = delivery(present);
+    return own_ + first_.mean + send_.mean + front_.mean + join_.mean + delivery_;
   }
 
   Wait prefill_wait(const PrefillPool::Wait& wait) {
@@ -253,7 +253,7 @@ class Solver {
     return exponential(Seconds::from_si(load.wait()), load.load());
   }
   // From the first decode to the message that the client sees, behind those of the iteration before.
-  Seconds shown(double present) const {
+  Seconds delivery(double present) const {
     const double burst = present / senders_ * s_.serving->speculation.tokens_per_iteration();
     return decodes_ ? (burst + 1.0) * message_ : Seconds{};
   }
@@ -265,7 +265,8 @@ class Solver {
               SteadyState& r) {
     const Seconds decoding = decode_.iterations() * interval;
     r.requests_per_second = rate;
-    r.ttft_mean = own_ + first_.mean + send_.mean + front_.mean + join_.mean + slot_.mean + shown_;
+    r.ttft_mean =
+        own_ + first_.mean + send_.mean + front_.mean + join_.mean + slot_.mean + delivery_;
     const LatencyMixture ttft = ttft_times(r.ttft_mean);
     r.ttft_p50 = ttft.quantile(0.5);
     r.ttft_tail = ttft.tail();
@@ -418,7 +419,7 @@ class Solver {
   Wait send_;
   Wait slot_;
   Wait join_;
-  Seconds shown_;
+  Seconds delivery_;
   double together_ = 1.0;
 };
 

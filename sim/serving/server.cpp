@@ -47,7 +47,7 @@ Server::Server(const ScenarioView& s, double slots, Workspace& workspace)
       front_share_(1.0 / static_cast<double>(s.serving->front_ends_of(*s.mapping))),
       ranks_(static_cast<double>(s.mapping->data_parallel)),
       stages_(static_cast<double>(s.mapping->pipeline_parallel)),
-      decodes_(s.serving->speculation.steps(s.traffic->output_tokens - 1)) {
+      decodes_(s.serving->speculation.iterations(s.traffic->output_tokens - 1)) {
   const workloads::SchedulerLimits& limits = s.serving->limits;
   slots_ =
       ranks_ *
@@ -61,7 +61,7 @@ Server::Server(const ScenarioView& s, double slots, Workspace& workspace)
   }
   double all = 0.0;
   const auto add = [&](double tokens, double weight) {
-    if (const double decodes = s.serving->speculation.steps(std::llround(tokens) - 1);
+    if (const double decodes = s.serving->speculation.iterations(std::llround(tokens) - 1);
         decodes > 0.0) {
       answers_.push_back({decodes, weight});
       all += weight;
@@ -346,14 +346,14 @@ void Server::add_blocking(Solution& found, const Blocking& blocking) {
 // Means and percentiles of a solution.
 //
 //   ahead     s, before the scheduler has the request: overhead, intake, wait for the front end
-//   shown     s, until the client has the tokens of the first iteration
+//   delivery  s, until the client has the tokens of the first iteration
 //   a_token   iterations per output token
 void Server::report(Solution& found, SteadyState& r) {
   const workloads::Stack& stack = s_.serving->stack;
   const FrontEndLoad load = front_end(found.rate, found.present);
   const double tokenising = intake() - stack.intake_overhead.si();
-  const double shown = load.delay((costs_.prompts_first() ? 0.0 : load.burst) + message_time());
-  const double ahead = stack.request_overhead.si() + intake() + shown;
+  const double delivery = load.delay((costs_.prompts_first() ? 0.0 : load.burst) + message_time());
+  const double ahead = stack.request_overhead.si() + intake() + delivery;
   const double busy = load.load();
   const double variance = workloads::squared_variation(s_.traffic->input) * square(tokenising) +
                           (busy > 0.0 ? square(found.front) * (2.0 / busy - 1.0) : 0.0);
