@@ -14,9 +14,7 @@
 // of the scenario's, where the scenario is at hand.
 #pragma once
 
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/document/node.hpp"
 #include "base/document/problems.hpp"
@@ -31,8 +29,5 @@ void set_knob(base::Node& document, std::string_view path, const base::Place& pa
 
 // "path=value": the text of `assignment`, whose name messages say.
 void set_knob(base::Node& document, const base::Source& assignment, base::Problems& problems);
-
-// What a path that ends in ".*" multiplies: the numbers of a group, not a source that begins with a digit.
-std::vector<const base::Entry*> numbers_of(const base::Node& group);
 
 }  // namespace roofcast::sim

@@ -9,7 +9,7 @@
 #include "hardware/nearest_calibration.hpp"
 #include "hardware/prices.hpp"
 #include "hardware/system.hpp"
-#include "sim/scenario/knob.hpp"
+#include "sim/scenario/dotted_path.hpp"
 #include "workloads/architecture/architecture.hpp"
 #include "workloads/architecture/precision.hpp"
 #include "workloads/serving/serving.hpp"
@@ -32,7 +32,7 @@ void change(Node& document, const std::string& path, const base::Entry& entry, P
     }
     return;
   }
-  set_knob(document, path, entry.key_place, entry.value, problems);
+  set_at(document, path, entry.key_place, entry.value, {load_at, fill_at}, problems);
 }
 
 // The id of the serving stack, which may be derived; empty when there is none.
