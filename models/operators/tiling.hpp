@@ -32,7 +32,7 @@ inline double waves_of(double ctas, const Machine& machine) {
   return waves + machine.calibration.wave_tail * (whole - waves);
 }
 
-// The time of one tiling.
+// The time of one tiling. Plain numbers, because a search raises them to powers for hundreds of tilings.
 struct Terms {
   double compute = 0;  // s
   double dram = 0;     // s

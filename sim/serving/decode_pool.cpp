@@ -90,13 +90,13 @@ workloads::Batch DecodePool::iteration(double present) const {
   return batch;
 }
 
-double DecodePool::time(std::size_t node) {
-  double& known = times_[node];
-  if (known == 0.0) {
+Seconds DecodePool::time(std::size_t node) {
+  Seconds& known = times_[node];
+  if (known == Seconds{}) {
     const workloads::Batch batch = iteration(nodes_[node] * replicas_);
     const IterationCost cost = iteration_cost(s_, batch, workspace_);
     const double each = nodes_[node] / count(batch.groups);
-    known = std::max(cost.latency, std::min(std::max(each, 1.0), stages_) * cost.period).si();
+    known = base::max(cost.latency, std::min(std::max(each, 1.0), stages_) * cost.period);
   }
   return known;
 }
@@ -106,10 +106,10 @@ Seconds DecodePool::interval(double present) {
   const auto above = std::lower_bound(nodes_.begin(), nodes_.end(), replica);
   const auto node = static_cast<std::size_t>(above - nodes_.begin());
   if (node == 0 || *above == replica) {
-    return Seconds::from_si(time(node));
+    return time(node);
   }
   const double share = (replica - nodes_[node - 1]) / (nodes_[node] - nodes_[node - 1]);
-  return Seconds::from_si((1.0 - share) * time(node - 1) + share * time(node));
+  return (1.0 - share) * time(node - 1) + share * time(node);
 }
 
 double DecodePool::rate(double present) { return present / (iterations_ * interval(present).si()); }
@@ -185,7 +185,7 @@ DecodePool::Load DecodePool::load(double rate, double dispersion) {
   r.interval = Seconds::from_si(present / (iterations_ * completed));
   r.running = std::min(places_, rate * iterations_ * r.interval.si());
   const double mean = seen / present;
-  r.interval_variance = std::max(0.0, square / present - mean * mean);
+  r.interval_variance = base::SquareSeconds::from_si(std::max(0.0, square / present - mean * mean));
   r.busy = 1.0 - idle / sum;
   r.wait = Seconds::from_si(queued / sum / rate);
   return r;

@@ -21,6 +21,8 @@ namespace roofcast::sim {
 namespace {
 
 using base::Seconds;
+using base::square;
+using base::SquareSeconds;
 
 constexpr int kBisections = 30;
 constexpr double kTolerance = 1e-4;
@@ -32,9 +34,9 @@ double square(double x) { return x * x; }
 // A part of TTFT that requests wait for.
 struct Wait {
   Seconds mean;
-  double variance = 0;     // s²
+  SquareSeconds variance;
   double probability = 1;  // that a request waits
-  void add(Seconds more, double more_variance) {
+  void add(Seconds more, SquareSeconds more_variance) {
     mean += more;
     variance += more_variance;
   }
@@ -42,7 +44,7 @@ struct Wait {
 
 // A wait that happens with a probability and is then exponential.
 Wait exponential(Seconds mean, double probability) {
-  return {mean, probability > 0.0 ? square(mean.si()) * (2.0 / probability - 1.0) : 0.0};
+  return {mean, probability > 0.0 ? square(mean) * (2.0 / probability - 1.0) : SquareSeconds{}};
 }
 
 class Solver {
@@ -58,25 +60,23 @@ class Solver {
                 squared_variation(s.traffic->output) > 0.0),
         ports_(count(s.pools->prefill.replicas * s.pools->prefill.mapping.data_parallel)) {
     const workloads::Stack& stack = s.serving->stack;
-    double squares = 0.0;
-    double own_squares = 0.0;
-    double intake_squares = 0.0;
+    SquareSeconds squares;
+    SquareSeconds own_squares;
     least_ = Seconds::infinity();
     for (const PromptClass& prompt : prefill_.classes()) {
       const Seconds intake = workloads::intake_time(stack, prompt.tokens);
       const Seconds sent = decodes_ ? kv_transfer(s, prompt.tokens).time : Seconds{};
       const Seconds own = stack.request_overhead + intake + prompt.service + sent;
       intake_ += prompt.weight * intake;
-      intake_squares += prompt.weight * square(intake.si());
+      intake_square_ += prompt.weight * square(intake);
       transfer_ += prompt.weight * sent;
-      squares += prompt.weight * square(sent.si());
+      squares += prompt.weight * square(sent);
       own_ += prompt.weight * own;
-      own_squares += prompt.weight * square(own.si());
+      own_squares += prompt.weight * square(own);
       least_ = base::min(least_, own);
     }
-    own_variance_ = std::max(0.0, own_squares - square(own_.si()));
-    intake_square_ = intake_squares;
-    transfer_scv_ = decodes_ ? std::max(0.0, squares / square(transfer_.si()) - 1.0) : 0.0;
+    own_variance_ = base::max(SquareSeconds{}, own_squares - square(own_));
+    transfer_scv_ = decodes_ ? std::max(0.0, squares / square(transfer_) - 1.0) : 0.0;
     message_ = stack.message_overhead / count(s.serving->policy.stream_interval);
     const auto& [prefill, decode] = *s.pools;
     takers_ = count(prefill.replicas * s.serving->front_ends_of(prefill.mapping));
@@ -144,7 +144,7 @@ class Solver {
     const bool slots = decodes_ && !bound && present >= decode_.places() * (1.0 - kTolerance) &&
                        left > 0.01 * cycle;
     // Each of those before it leaves after 1/rate, more or less.
-    const double gaps = random_ ? left.si() / rate : 0.0;
+    const SquareSeconds gaps = random_ ? left / rate * base::second : SquareSeconds{};
     (slots ? slot_ : first_).add(left, gaps);
     first_.probability = bound ? 1.0 : first_.probability;
     if (random_) {
@@ -152,16 +152,16 @@ class Solver {
       // sends them on at regular times, which halves the variance (exactly so for exponential answers: D/M/∞).
       const double queued = std::min(clients_, rate * first_.mean.si());
       first_.variance =
-          std::min(first_.variance, (0.5 * (clients_ - queued) + queued * prefill_.spread()) /
-                                        square(prefill_.capacity()));
+          base::min(first_.variance, (0.5 * (clients_ - queued) + queued * prefill_.spread()) /
+                                         square(prefill_.capacity()) * square(base::second));
     }
-    double variance = 0.0;
+    SquareSeconds variance;
     if (random_ && decodes_ && !slots) {
       const double share = std::min(1.0, present / clients_);
       const double deviation = std::sqrt(clients_ * share * (1.0 - share));
       const Seconds reach =
           decode_.interval(present + deviation) - decode_.interval(present - deviation);
-      variance = square(0.5 * reach.si());
+      variance = square(0.5 * reach);
     }
     report(rate, present, interval, variance, r);
     r.throughput_limit = slots                                  ? Limit::slots
@@ -219,7 +219,7 @@ class Solver {
 
   Wait prefill_wait(const PrefillPool::Wait& wait) {
     together_ = wait.together;
-    return {wait.mean, std::max(0.0, wait.square - square(wait.mean.si())), wait.waits};
+    return {wait.mean, base::max(SquareSeconds{}, wait.square - square(wait.mean)), wait.waits};
   }
 
   // The caches of prompts that were computed together on a rank are sent one after the other. Prompts leave a replica
@@ -235,7 +235,7 @@ class Solver {
         longer *
         base::queueing::mg1(base::Hertz::from_si(met / ports_), transfer_, transfer_scv_).wait;
     Wait wait = exponential(queue, std::min(1.0, met / ports_ * transfer_.si()));
-    wait.add(behind * transfer_, square(behind * transfer_.si()) / 3.0);
+    wait.add(behind * transfer_, square(behind * transfer_) / 3.0);
     return wait;
   }
 
@@ -243,14 +243,14 @@ class Solver {
   Wait join(double busy, Seconds interval) const {
     const Seconds gap = count(pools_.decode().serving->policy.receive_iterations) * interval;
     const Seconds mean = 0.5 * busy * gap;
-    return {mean, busy * square(gap.si()) / 3.0 - square(mean.si())};
+    return {mean, busy * square(gap) / 3.0 - square(mean)};
   }
 
   // Prefill replicas take requests in. Decode replicas send tokens.
   Wait front_wait(double rate) const {
     const FrontEndLoad load{
-        .rate = rate / takers_, .intake = intake_.si(), .intake_square = intake_square_};
-    return exponential(Seconds::from_si(load.wait()), load.load());
+        .rate = rate / takers_ * base::hertz, .intake = intake_, .intake_square = intake_square_};
+    return exponential(load.wait(), load.load());
   }
   // From the first decode to the message that the client sees, behind those of the iteration before.
   Seconds delivery(double present) const {
@@ -261,7 +261,7 @@ class Solver {
     return decodes_ && most_ >= 0.999 * ports_ / transfer_.si() ? Limit::network : Limit::host;
   }
 
-  void report(double rate, double present, Seconds interval, double interval_variance,
+  void report(double rate, double present, Seconds interval, SquareSeconds interval_variance,
               SteadyState& r) {
     const Seconds decoding = decode_.iterations() * interval;
     r.requests_per_second = rate;
@@ -302,25 +302,25 @@ class Solver {
 
   // TTFT of requests that wait for a prefill replica, and of those that do not.
   LatencyMixture ttft_times(Seconds mean) const {
-    const double others =
+    const SquareSeconds others =
         own_variance_ + send_.variance + front_.variance + join_.variance + slot_.variance;
     const double p = std::clamp(first_.probability, 0.0, 1.0);
     LatencyMixture ttft;
     if (p < 1e-6 || first_.mean.si() <= 0.0) {
-      ttft.add(1.0, mean.si(), others, least_.si());
+      ttft.add(1.0, mean, others, least_);
       return ttft;
     }
     // E[W²] is p times that of the requests that wait.
     const Seconds wait = first_.mean / p;
-    const double variance = (first_.variance + square(first_.mean.si())) / p - square(wait.si());
+    const SquareSeconds variance = (first_.variance + square(first_.mean)) / p - square(wait);
     const Seconds without = mean - first_.mean;
-    ttft.add(1.0 - p, without.si(), others, least_.si());
-    ttft.add(p, (without + wait).si(), others + std::max(0.0, variance), least_.si());
+    ttft.add(1.0 - p, without, others, least_);
+    ttft.add(p, without + wait, others + base::max(SquareSeconds{}, variance), least_);
     return ttft;
   }
 
   // The number of accepted drafts varies too: an answer takes n/E[X] iterations, give or take Var X/E[X]² of one.
-  LatencyMixture report_tpot(Seconds interval, double interval_variance, SteadyState& r) {
+  LatencyMixture report_tpot(Seconds interval, SquareSeconds interval_variance, SteadyState& r) {
     LatencyMixture tpot;
     if (!decodes_) {
       return tpot;
@@ -330,10 +330,10 @@ class Solver {
     r.tokens_per_iteration = speculation.tokens_per_iteration();
     r.tpot = a_token * interval;
     const double accepted = speculation.squared_variation() / decode_.iterations();
-    const double variance =
-        decode_.averaged() * interval_variance + accepted * square(interval.si());
-    tpot.add(1.0, r.tpot.si(), square(a_token) * variance,
-             (a_token * base::min(interval, decode_.interval(1.0))).si());
+    const SquareSeconds variance =
+        decode_.averaged() * interval_variance + accepted * square(interval);
+    tpot.add(1.0, r.tpot, square(a_token) * variance,
+             a_token * base::min(interval, decode_.interval(1.0)));
     r.tpot_tail = tpot.tail();
     return tpot;
   }
@@ -348,17 +348,17 @@ class Solver {
     double sum = 0.0;
     for (const workloads::RequestClass& each : s_.traffic->classes) {
       const workloads::Objectives& o = each.objectives;
-      double share = o.ttft ? ttft.share_within(o.ttft->si()) : 1.0;
-      share *= o.tpot && decodes_ ? tpot.share_within(o.tpot->si()) : 1.0;
+      double share = o.ttft ? ttft.share_within(*o.ttft) : 1.0;
+      share *= o.tpot && decodes_ ? tpot.share_within(*o.tpot) : 1.0;
       if (o.end_to_end) {
         const double answers = count(s_.traffic->output_tokens - 1);
         const double scv = squared_variation(s_.traffic->output);
         LatencyMixture all;
-        all.add(1.0, r.end_to_end.si(),
-                ttft.variance() + (decodes_ ? square(answers) * tpot.variance() : 0.0) +
-                    scv * square((r.end_to_end - r.ttft_mean).si()),
-                least_.si());
-        share = std::min(share, all.share_within(o.end_to_end->si()));
+        all.add(1.0, r.end_to_end,
+                ttft.variance() + (decodes_ ? square(answers) * tpot.variance() : SquareSeconds{}) +
+                    scv * square(r.end_to_end - r.ttft_mean),
+                least_);
+        share = std::min(share, all.share_within(*o.end_to_end));
       }
       sum += each.share * share;
     }
@@ -401,10 +401,10 @@ class Solver {
   double ports_;   // that send KV caches
   Seconds own_;    // TTFT of a request that waits for nothing
   Seconds least_;  // that of the shortest prompt
-  double own_variance_ = 0;
+  SquareSeconds own_variance_;
   Seconds intake_;
-  double intake_square_ = 0;  // s²
-  Seconds transfer_;          // of one KV cache
+  SquareSeconds intake_square_;
+  Seconds transfer_;  // of one KV cache
   double transfer_scv_ = 0;
   Seconds message_;     // of the front end, a token
   double takers_ = 1;   // processes of front ends that take requests in

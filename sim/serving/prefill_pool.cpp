@@ -40,7 +40,7 @@ PrefillPool::PrefillPool(const ScenarioView& s, Workspace& workspace)
   }
   nodes_.push_back(most_);
   times_.resize(nodes_.size());
-  times_.front() = alone.si();
+  times_.front() = alone;
   const Seconds full = time(most_) / most_;
   const auto nodes = workloads::nodes_of(t.input);
   const bool drawn = t.input.shape != workloads::Lengths::Shape::fixed;
@@ -87,9 +87,8 @@ PromptClass PrefillPool::timed(double tokens, double weight, Seconds& work) {
 
 Seconds PrefillPool::time(double prompts) {
   const auto known = [&](std::size_t node) {
-    if (times_[node] == 0.0) {
-      times_[node] =
-          (iterations_ * iteration_cost(s_, iteration(nodes_[node]), workspace_).period).si();
+    if (times_[node] == Seconds{}) {
+      times_[node] = iterations_ * iteration_cost(s_, iteration(nodes_[node]), workspace_).period;
     }
     return times_[node];
   };
@@ -97,10 +96,10 @@ Seconds PrefillPool::time(double prompts) {
   const auto above = std::lower_bound(nodes_.begin(), nodes_.end(), n);
   const auto node = static_cast<std::size_t>(above - nodes_.begin());
   if (node == 0) {
-    return Seconds::from_si(known(0));
+    return known(0);
   }
   const double share = (n - nodes_[node - 1]) / (nodes_[node] - nodes_[node - 1]);
-  return Seconds::from_si((1.0 - share) * known(node - 1) + share * known(node));
+  return (1.0 - share) * known(node - 1) + share * known(node);
 }
 
 double PrefillPool::capacity() const { return count(replicas_) / each_.si(); }
@@ -151,7 +150,7 @@ PrefillPool::Wait PrefillPool::of_regular(double rate) {
     return {};
   }
   const Seconds mean = base::max(Seconds{}, 1.5 * iteration - alone);
-  return {mean, mean.si() * mean.si() + iteration.si() * iteration.si() / 12.0, 1.0,
+  return {mean, square(mean) + square(iteration) / 12.0, 1.0,
           std::clamp(own * iteration.si(), 1.0, most_)};
 }
 
