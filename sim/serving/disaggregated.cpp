@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/integers.hpp"
 #include "base/queueing/open_queue.hpp"
 #include "sim/iteration/draft_model.hpp"
 #include "sim/result/feasibility.hpp"
@@ -20,6 +21,7 @@
 namespace roofcast::sim {
 namespace {
 
+using base::as_double;
 using base::Seconds;
 using base::square;
 using base::SquareSeconds;
@@ -28,7 +30,6 @@ constexpr int kBisections = 30;
 constexpr double kTolerance = 1e-4;
 constexpr double kMostBusy = 0.98;  // of a station of a closed loop that is not the bound
 
-double count(std::int64_t n) { return static_cast<double>(n); }
 double square(double x) { return x * x; }
 
 // A part of TTFT that requests wait for.
@@ -58,7 +59,7 @@ class Solver {
         decodes_(decode_.iterations() > 0.0),
         random_(s.traffic->arrivals || squared_variation(s.traffic->input) > 0.0 ||
                 squared_variation(s.traffic->output) > 0.0),
-        ports_(count(s.pools->prefill.replicas * s.pools->prefill.mapping.data_parallel)) {
+        ports_(as_double(s.pools->prefill.replicas * s.pools->prefill.mapping.data_parallel)) {
     const workloads::Stack& stack = s.serving->stack;
     SquareSeconds squares;
     SquareSeconds own_squares;
@@ -77,11 +78,11 @@ class Solver {
     }
     own_variance_ = base::max(SquareSeconds{}, own_squares - square(own_));
     transfer_scv_ = decodes_ ? std::max(0.0, squares / square(transfer_) - 1.0) : 0.0;
-    message_ = stack.message_overhead / count(s.serving->policy.stream_interval);
+    message_ = stack.message_overhead / as_double(s.serving->policy.stream_interval);
     const auto& [prefill, decode] = *s.pools;
-    takers_ = count(prefill.replicas * s.serving->front_ends_of(prefill.mapping));
-    senders_ = count(decode.replicas * s.serving->front_ends_of(decode.mapping));
-    const Seconds answer = count(s.traffic->output_tokens) * message_;
+    takers_ = as_double(prefill.replicas * s.serving->front_ends_of(prefill.mapping));
+    senders_ = as_double(decode.replicas * s.serving->front_ends_of(decode.mapping));
+    const Seconds answer = as_double(s.traffic->output_tokens) * message_;
     most_ = std::min({prefill_.capacity(), decodes_ ? ports_ / transfer_.si() : kNoBound,
                       intake_ > Seconds{} ? takers_ / intake_.si() : kNoBound,
                       answer > Seconds{} ? senders_ / answer.si() : kNoBound});
@@ -120,7 +121,7 @@ class Solver {
   }
 
   SteadyState closed() {
-    clients_ = count(s_.traffic->concurrency);
+    clients_ = as_double(s_.traffic->concurrency);
     others_ = (clients_ - 1.0) / clients_;
     double present = 0.0;
     double rate = 0.0;
@@ -228,7 +229,7 @@ class Solver {
     if (!decodes_) {
       return {};
     }
-    const double groups = count(s_.pools->prefill.mapping.data_parallel);
+    const double groups = as_double(s_.pools->prefill.mapping.data_parallel);
     const double behind = 0.5 * (std::max(1.0, together_ / groups) - 1.0);
     const double longer = std::min(1.0, transfer_ / prefill_.service());
     const Seconds queue =
@@ -241,7 +242,7 @@ class Solver {
 
   // A request starts with the next iteration, or when the scheduler looks for requests.
   Wait join(double busy, Seconds interval) const {
-    const Seconds gap = count(pools_.decode().serving->policy.receive_iterations) * interval;
+    const Seconds gap = as_double(pools_.decode().serving->policy.receive_iterations) * interval;
     const Seconds mean = 0.5 * busy * gap;
     return {mean, busy * square(gap) / 3.0 - square(mean)};
   }
@@ -287,7 +288,7 @@ class Solver {
     const LatencyMixture tpot = report_tpot(interval, interval_variance, r);
     r.attainment = attainment(ttft, tpot, r);
     r.power = power(rate, prompts, decode, r);
-    r.prompt_share = count(s_.pools->prefill.ranks()) / count(s_.pools->ranks());
+    r.prompt_share = as_double(s_.pools->prefill.ranks()) / as_double(s_.pools->ranks());
     const double served = (prefill_.service() + first_.mean) / r.ttft_mean;
     const double queued = slot_.mean / r.ttft_mean;
     r.ttft_spread = {served * of_prompts.below + queued * r.tpot_spread.below,
@@ -326,7 +327,7 @@ class Solver {
       return tpot;
     }
     const workloads::Speculation& speculation = s_.serving->speculation;
-    const double a_token = decode_.iterations() / count(s_.traffic->output_tokens - 1);
+    const double a_token = decode_.iterations() / as_double(s_.traffic->output_tokens - 1);
     r.tokens_per_iteration = speculation.tokens_per_iteration();
     r.tpot = a_token * interval;
     const double accepted = speculation.squared_variation() / decode_.iterations();
@@ -351,7 +352,7 @@ class Solver {
       double share = o.ttft ? ttft.share_within(*o.ttft) : 1.0;
       share *= o.tpot && decodes_ ? tpot.share_within(*o.tpot) : 1.0;
       if (o.end_to_end) {
-        const double answers = count(s_.traffic->output_tokens - 1);
+        const double answers = as_double(s_.traffic->output_tokens - 1);
         const double scv = squared_variation(s_.traffic->output);
         LatencyMixture all;
         all.add(1.0, r.end_to_end,
@@ -376,16 +377,16 @@ class Solver {
                     const SteadyState& r) const {
     const auto mean = [&](const ScenarioView& pool, double iterations, const IterationCost& cost) {
       const models::PowerRates& rates = pool.platform->machine.power;
-      const double stages = count(pool.mapping->pipeline_parallel);
+      const double stages = as_double(pool.mapping->pipeline_parallel);
       const base::Watts watts =
           rates.idle + iterations / stages * cost.energy_above_idle / base::second;
-      return count(pool.serving->replicas * pool.mapping->ranks()) / count(s_.pools->ranks()) *
-             (watts > rates.limit ? rates.limit : watts);
+      return as_double(pool.serving->replicas * pool.mapping->ranks()) /
+             as_double(s_.pools->ranks()) * (watts > rates.limit ? rates.limit : watts);
     };
     const double prompt_iterations =
-        rate / ports_ * prefill_.iterations() / count(r.prefill_iteration.prefill_sequences);
+        rate / ports_ * prefill_.iterations() / as_double(r.prefill_iteration.prefill_sequences);
     const double decode_iterations = decodes_ ? rate / decode_.ranks() * decode_.iterations() /
-                                                    count(r.decode_iteration.decode_sequences)
+                                                    as_double(r.decode_iteration.decode_sequences)
                                               : 0.0;
     return mean(pools_.prefill(), prompt_iterations, prompts) +
            mean(pools_.decode(), decode_iterations, decode);
@@ -486,7 +487,7 @@ ServingEstimate disaggregated_estimate(const ScenarioView& s, Workspace& workspa
   // are sent: Little's law with TTFT.
   const double prompts_held =
       e.steady.requests_per_second * (e.steady.ttft_mean / base::second) /
-      count(s.pools->prefill.replicas * s.pools->prefill.mapping.data_parallel);
+      as_double(s.pools->prefill.replicas * s.pools->prefill.mapping.data_parallel);
   const base::Bytes held =
       base::min(prompts_held * of_prefill.cache.full_request, of_prefill.footprint.cache);
   const base::Bytes running =
