@@ -11,7 +11,10 @@ namespace roofcast::base {
 
 using SquareSeconds = QuantityOf<2, 0, 0, 0, 0>;
 
-constexpr SquareSeconds square(Seconds t) { return t * t; }
+template <class T>
+constexpr auto square(T x) {  // of a number or a quantity
+  return x * x;
+}
 inline Seconds sqrt(SquareSeconds t) { return Seconds::from_si(std::sqrt(t.si())); }
 
 }  // namespace roofcast::base

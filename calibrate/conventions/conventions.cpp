@@ -15,7 +15,9 @@ namespace roofcast::calibrate {
 
 std::span<const base::CatalogEntry> embedded_conventions();
 
-base::Catalog convention_catalog() { return {"conventions", "convention", embedded_conventions()}; }
+base::Catalog convention_catalog() {
+  return {"conventions", "convention", embedded_conventions(), nullptr, true};
+}
 
 bool fits_pattern(std::string_view pattern, std::string_view text) {
   std::size_t star = pattern.find('*');

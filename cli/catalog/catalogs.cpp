@@ -126,12 +126,7 @@ std::string check_acceptance(const Node& document) {
   return fmt::format("{}: {} draft tokens", measured.name, fmt::join(means, ", "));
 }
 std::string check_score(const Node& document) {
-  base::Problems problems;
-  base::Fields fields(document, "", problems);
-  workloads::Scores scores;
-  read(fields, scores);
-  fields.end();
-  problems.throw_if_any();
+  const workloads::Scores scores = workloads::read_scores(document);
   std::set<std::string> benchmarks;
   for (const workloads::ScorePoint& point : scores.points) {
     benchmarks.insert(point.benchmark);

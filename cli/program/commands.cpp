@@ -13,9 +13,9 @@
 #include <system_error>
 #include <vector>
 
+#include "base/document/notes.hpp"
 #include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
-#include "base/document/renamed.hpp"
 #include "base/nearest.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/text/version.hpp"
@@ -90,7 +90,7 @@ std::unique_ptr<CLI::App> make_program(Run& chosen) {
   app.formatter(std::make_shared<Help>());
   Command root(app);
   for (const auto add :
-       {add_list, add_show, add_check, add_estimate, add_simulate, add_sweep, add_solve,
+       {add_list, add_show, add_check, add_estimate, add_simulate, add_sweep, add_merge, add_solve,
         add_recommend, add_sensitivity, add_compare, add_pareto, add_pack, add_brief, add_report,
         add_calibrate, add_schema, add_completion, add_man}) {
     add(root, chosen);

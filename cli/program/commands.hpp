@@ -25,6 +25,7 @@ void add_check(Command& app, Run& chosen);
 void add_estimate(Command& app, Run& chosen);
 void add_simulate(Command& app, Run& chosen);
 void add_sweep(Command& app, Run& chosen);
+void add_merge(Command& app, Run& chosen);
 void add_solve(Command& app, Run& chosen);
 void add_recommend(Command& app, Run& chosen);
 void add_sensitivity(Command& app, Run& chosen);

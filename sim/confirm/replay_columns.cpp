@@ -11,19 +11,13 @@ namespace {
 
 constexpr std::string_view kAlways[] = {"ttft_p95_s", "tpot_p95_s", "attainment"};
 
-void add(std::vector<const Metric*>& metrics, const Metric* metric) {
-  if (metric != nullptr && std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) {
-    metrics.push_back(metric);
-  }
-}
-
 std::vector<const Metric*> replayed_metrics(const Sweep& sweep) {
   std::vector<const Metric*> metrics = simulated_metrics(sweep.where);
   for (const Metric* goal : goals_of(sweep)) {
-    add(metrics, is_simulated(*goal) ? goal : nullptr);
+    add_metric(metrics, is_simulated(*goal) ? goal : nullptr);
   }
   for (const std::string_view name : kAlways) {
-    add(metrics, find_metric(name));
+    add_metric(metrics, find_metric(name));
   }
   return metrics;
 }
@@ -44,9 +38,9 @@ ReplayPlan plan_of(const Sweep& sweep, const Metric* decisive) {
   ReplayPlan plan;
   plan.targets = simulated_metrics(sweep.where);
   for (const Metric* goal : goals_of(sweep)) {
-    add(plan.targets, is_simulated(*goal) ? goal : nullptr);
+    add_metric(plan.targets, is_simulated(*goal) ? goal : nullptr);
   }
-  add(plan.targets, decisive != nullptr && is_simulated(*decisive) ? decisive : nullptr);
+  add_metric(plan.targets, decisive != nullptr && is_simulated(*decisive) ? decisive : nullptr);
   return plan;
 }
 

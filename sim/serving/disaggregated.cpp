@@ -30,8 +30,6 @@ constexpr int kBisections = 30;
 constexpr double kTolerance = 1e-4;
 constexpr double kMostBusy = 0.98;  // of a station of a closed loop that is not the bound
 
-double square(double x) { return x * x; }
-
 // A part of TTFT that requests wait for.
 struct Wait {
   Seconds mean;

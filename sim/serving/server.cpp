@@ -12,6 +12,7 @@ namespace {
 
 using base::Hertz;
 using base::Seconds;
+using base::square;
 using base::SquareSeconds;
 namespace queueing = base::queueing;
 
@@ -22,9 +23,6 @@ constexpr double kExact = 0.003;  // of a saturation
 // Clusters outlast an iteration. Those that meet in the queue come within the time of so many prompts.
 constexpr double kClusterPrompts = 2.0;
 constexpr double kMany = 64.0;  // prompts of an iteration
-
-double square(double x) { return x * x; }
-using base::square;
 
 // Share of the variance of a slowly changing quantity that its mean over a time x keeps. Its correlation fades as e^(−t),
 // with times relative to the stay of a request.

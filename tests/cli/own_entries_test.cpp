@@ -122,6 +122,9 @@ TEST_CASE("One's own conventions add their rules to those that are shipped", "[c
              "serving.stack.overhead.asynchronous: false}}]}") > shipped + 40.0);
   // The shipped rule of this topic says fp8. It is still there for other rows.
   CHECK(tpot("{precision: [{where: {source: mine}, set: {precision: bf16}}]}") > 1.2 * shipped);
+  CHECK(contains(
+      roofcast.shell("ROOFCAST_CATALOG=mine roofcast calibrate validate serving servers.csv").err,
+      "servers.yaml adds to the built-in entry \"servers\""));
   CHECK(tpot("{precision: [{where: {source: other}, set: {precision: bf16}}]}") == shipped);
 }
 
