@@ -7,9 +7,8 @@
 #include "cli/commands/finished_sweep.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/provenance/sweep_parts.hpp"
 #include "cli/tables/result_csv.hpp"
-#include "cli/tables/sweep_parts.hpp"
-#include "cli/text/version.hpp"
 #include "sim/decide/sweep.hpp"
 #include "sim/decide/sweep_run.hpp"
 
@@ -30,7 +29,7 @@ int run_merge(const Options& options) {
   const sim::SweepPoints points(sim::read_sweep(document));
   const std::string text = sweep_text(document, points.sweep());
   outputs.simulate = simulates(folders.front());
-  const SweepParts parts(points, text, outputs.simulate, version());
+  const SweepParts parts(points, text, outputs.simulate);
   for (const std::filesystem::path& folder : folders) {
     parts.check(folder);
   }

@@ -7,9 +7,8 @@
 #include "cli/program/commands.hpp"
 #include "cli/program/progress.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/provenance/sweep_parts.hpp"
 #include "cli/tables/result_csv.hpp"
-#include "cli/tables/sweep_parts.hpp"
-#include "cli/text/version.hpp"
 #include "sim/confirm/replayed_rows.hpp"
 #include "sim/decide/sweep_run.hpp"
 
@@ -82,7 +81,7 @@ int run_sweep_command(const Options& options) {
   const SweepOutputs outputs{options.csv,      options.report,     options.threads,
                              options.simulate, !options.no_replay, options.quiet};
   const std::filesystem::path folder = parts_folder(options.csv);
-  const SweepParts parts(points, text, options.simulate, version());
+  const SweepParts parts(points, text, options.simulate);
   if (!options.shard.empty()) {
     const Shard shard = parse_shard(options.shard);
     parts.open(folder);

@@ -30,6 +30,7 @@ void add_solve(Command& app, Run& chosen);
 void add_recommend(Command& app, Run& chosen);
 void add_sensitivity(Command& app, Run& chosen);
 void add_pareto(Command& app, Run& chosen);
+void add_reproduce(Command& app, Run& chosen);
 void add_compare(Command& app, Run& chosen);
 void add_pack(Command& app, Run& chosen);
 void add_brief(Command& app, Run& chosen);

@@ -34,9 +34,8 @@ std::filesystem::path parts_folder(const std::filesystem::path& csv);
 
 class SweepParts {
  public:
-  // `sweep_text` is that of result_csv.hpp. With `simulate` every row is replayed. `version` is the program's.
-  SweepParts(const sim::SweepPoints& points, std::string sweep_text, bool simulate,
-             const std::string& version);
+  // `sweep_text` is that of result_csv.hpp. With `simulate` every row is replayed.
+  SweepParts(const sim::SweepPoints& points, std::string sweep_text, bool simulate);
 
   std::size_t count() const { return (points_.size() + most_ - 1) / most_; }
   sim::SweepPoints points(std::size_t part) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/tables/sweep_parts.hpp"
+#include "cli/provenance/sweep_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -16,6 +16,7 @@
 #include "base/document/problems.hpp"
 #include "base/document/text_file.hpp"
 #include "base/document/used_entries.hpp"
+#include "cli/provenance/version.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "sim/confirm/replay_columns.hpp"
 #include "sim/decide/sweep_run.hpp"
@@ -105,8 +106,7 @@ fs::path parts_folder(const fs::path& csv) {
   return folder += ".parts";
 }
 
-SweepParts::SweepParts(const sim::SweepPoints& points, std::string sweep_text, bool simulate,
-                       const std::string& version)
+SweepParts::SweepParts(const sim::SweepPoints& points, std::string sweep_text, bool simulate)
     : points_(points),
       sweep_text_(std::move(sweep_text)),
       simulate_(simulate),
@@ -117,7 +117,7 @@ SweepParts::SweepParts(const sim::SweepPoints& points, std::string sweep_text, b
       columns_.push_back(std::move(column));
     }
   }
-  Json identity = {{"version", version}, {"simulate", simulate}, {"points_of_a_part", most_}};
+  Json identity = {{"version", version()}, {"simulate", simulate}, {"points_of_a_part", most_}};
   Json& catalog = identity["catalog"] = Json::object();
   for (const base::UsedEntry& entry : base::used_entries()) {
     catalog[fmt::format("{}/{}", entry.kind, entry.id)] = fmt::format("{:016x}", entry.hash);
