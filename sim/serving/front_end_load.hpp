@@ -28,11 +28,11 @@ namespace roofcast::sim {
 inline constexpr double kFrontEndFull = 0.98;
 
 struct FrontEndLoad {
-  base::Hertz rate;                   // λ
-  base::Seconds intake;               // E[S]
-  base::SquareSeconds intake_square;  // E[S²]
-  double messages = 0;                // share of the time, ρₘ
-  base::Seconds burst = {};           // m
+  base::Hertz rate = {};                   // λ
+  base::Seconds intake = {};               // E[S]
+  base::SquareSeconds intake_square = {};  // E[S²]
+  double messages = 0;                     // share of the time, ρₘ
+  base::Seconds burst = {};                // m
 
   double load() const { return std::min(rate * intake + messages, 1.0); }
   // Wait of an intake at a random time.
