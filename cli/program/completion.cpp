@@ -9,7 +9,7 @@
 #include "cli/catalog/catalogs.hpp"
 #include "cli/program/usage.hpp"
 #include "sim/result/metrics.hpp"
-#include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 
 namespace roofcast::cli {
 namespace {

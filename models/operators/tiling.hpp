@@ -41,7 +41,7 @@ struct Tiling {
   double parts = 1;  // of the depth
 };
 
-// The time of one tiling.
+// The time of one tiling. Plain numbers, because a search raises them to powers for hundreds of tilings.
 struct Terms {
   double compute = 0;  // s
   double dram = 0;     // s
