@@ -5,6 +5,7 @@
 
 #include "hardware/system.hpp"
 #include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/section_readers.hpp"
 
 namespace roofcast::cli {
