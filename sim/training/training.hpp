@@ -12,8 +12,9 @@
 //   v        chunks of layers of a stage                                                        –
 //   slowdown the trainer's factor                                                               –
 //
-//   f, b       The last stage has the head, so it may have fewer layers. A pass takes at least as long as the host
-//              needs to launch its operators. The clock is what the chip's power allows.
+//   f, b       The last stage has the head, so it may have fewer layers. With a layout, each stage has what the layout
+//              gives it. A pass takes at least as long as the host needs to launch its operators, and as offloaded
+//              activations need on the chip's link to its host. The clock is what the chip's power allows.
 //   bubble     (p−1)/v of a micro-batch: GPipe and 1F1B; interleaved if v > 1 (arXiv 2104.04473).
 //   sends      Activations and their gradients of a micro-batch, v times each. Overlapped with compute if interleaved.
 //   gradients  Gradients are reduce-scattered and parameters gathered over data · context ranks, those of experts over
@@ -41,8 +42,8 @@ base::Seconds forward_passes(const ScenarioView& scenario, const MicroBatches& b
 // The micro-batches of the section `training`.
 MicroBatches micro_batches(const ScenarioView& scenario);
 
-// Sets estimate.infeasible if the mapping does not divide the model, there are too few chips, or memory is too small.
-// It does not check that `batches` divide evenly.
+// Sets estimate.infeasible if the mapping or the layout does not divide the model, the precision is one of inference,
+// there are too few chips, or memory is too small. It does not check that `batches` divide evenly.
 void check_training(const ScenarioView& scenario, const MicroBatches& batches,
                     ServingEstimate& estimate);
 
