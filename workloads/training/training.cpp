@@ -22,9 +22,13 @@ void read_recompute(base::Fields& f, Recompute& recompute) {
     return;
   }
   const bool list = node->is_sequence();
-  std::vector<std::string> names(kModuleNames.begin(), kModuleNames.end());
+  std::vector<std::string> names;
   if (!list) {
-    names.insert(names.begin(), {"none", "full"});
+    names.emplace_back("none");
+    names.emplace_back("full");
+  }
+  for (const std::string_view module : kModuleNames) {
+    names.emplace_back(module);
   }
   const auto add = [&](const base::Node& item) {
     const auto name = std::find(names.begin(), names.end(), item.text);
