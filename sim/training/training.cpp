@@ -29,15 +29,47 @@ struct Pass {
   double operators = 0;
 };
 
-// Times the operators of a pass. `all` is a call's time; `added` is the part that the call before it does not hide.
-Pass timed(const workloads::Graph& graph, const models::Machine& machine) {
+Seconds time_of(const workloads::Operator& op, const models::Machine& machine) {
+  return models::cost_of(op, machine).time;
+}
+
+// Time of the linear layer beside call `at`: the last one before it, or of the tokens gathered the next one, after the
+// last layer the first one.
+Seconds beside(const workloads::Graph& graph, std::size_t at, const models::Machine& machine) {
+  const bool after = graph[at].name == "gather.tokens";
+  for (std::size_t step = 1; step < graph.size(); ++step) {
+    const workloads::Call& call =
+        graph[(after ? at + step : at + graph.size() - step) % graph.size()];
+    if (call.in_layers && std::holds_alternative<workloads::Gemm>(call.op)) {
+      return call.count * time_of(call.op, machine);
+    }
+  }
+  return {};
+}
+
+// The ranks of an exchange of tensor parallelism around a layer's products; 0 for another call.
+std::int64_t exchanging_ranks(const workloads::Call& call) {
+  const auto* collective = std::get_if<workloads::Collective>(&call.op);
+  const bool around = collective != nullptr && call.in_layers &&
+                      (call.name == "gather.tokens" || call.name.ends_with(".all_reduce")) &&
+                      collective->kind != CollectiveKind::all_reduce;
+  return around ? collective->ranks : 0;
+}
+
+// Times the operators of a pass. `all` is a call's time; `added` is the part that the calls beside it do not hide.
+Pass timed(const workloads::Graph& graph, const models::Machine& machine,
+           const workloads::Training& training) {
   Pass pass;
   Seconds last;
   bool before_layers = true;
-  for (const workloads::Call& call : graph) {
+  for (std::size_t at = 0; at < graph.size(); ++at) {
+    const workloads::Call& call = graph[at];
     const models::Cost cost = models::cost_of(call.op, machine);
     const Seconds all = call.count * cost.time;
-    const Seconds added = call.overlapped ? base::max(Seconds{}, all - last) : all;
+    Seconds added = call.overlapped ? base::max(Seconds{}, all - last) : all;
+    if (const std::int64_t ranks = training.tensor_overlap ? exchanging_ranks(call) : 0) {
+      added = base::max(all / as_double(ranks), all - beside(graph, at, machine));
+    }
     last = all;
     before_layers = before_layers && !call.in_layers;
     (call.in_layers ? pass.layers : before_layers ? pass.embedding : pass.head) += added;
@@ -94,10 +126,6 @@ Seconds slowest_stage(const ScenarioView& s, const Pass& pass) {
   }
   const double share = 1.0 / as_double(stages);
   return base::max(time, share * pass.operators * s.training->trainer.operator_time);
-}
-
-Seconds time_of(const workloads::Operator& op, const models::Machine& machine) {
-  return models::cost_of(op, machine).time;
 }
 
 Seconds among(CollectiveKind kind, double bytes, std::int64_t ranks, std::int64_t stride,
@@ -239,13 +267,13 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches) {
   const workloads::Training& t = *s.training;
   const workloads::Mapping mapping = workloads::training_mapping(*s.model, *s.mapping);
   const workloads::Graph graph = forward_graph(s, mapping, batches);
-  const Pass forward = timed(graph, machine);
+  const Pass forward = timed(graph, machine, t);
   const double layers =
       std::ceil(as_double(s.model->layer_count()) / as_double(mapping.pipeline_parallel));
   const double again =
       t.recompute.layers > 0 ? std::min(1.0, as_double(t.recompute.layers) / layers) : 1.0;
   const Pass backward =
-      timed(workloads::backward_graph(graph, t.recompute, again, t.gradient_bytes), machine);
+      timed(workloads::backward_graph(graph, t.recompute, again, t.gradient_bytes), machine, t);
   const models::Drawn draw = drawn(forward, backward, machine);
   const Seconds running = forward.activity.running + backward.activity.running;
   const double slower = draw.time / running;
@@ -291,7 +319,7 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches) {
 
 Seconds forward_passes(const ScenarioView& s, const MicroBatches& batches) {
   const workloads::Mapping mapping = workloads::training_mapping(*s.model, *s.mapping);
-  const Pass pass = timed(forward_graph(s, mapping, batches), s.platform->machine);
+  const Pass pass = timed(forward_graph(s, mapping, batches), s.platform->machine, *s.training);
   const models::Drawn draw = models::drawn(pass.activity, s.platform->machine.power);
   const double slower = draw.time / pass.activity.running;
   const Seconds one = slower * slowest_stage(s, pass) + send_time(s, batches);

@@ -25,7 +25,10 @@
 //   optimizer  Reads the gradient, the fp32 parameter and two moments. Writes all of these except the gradient, and the
 //              bf16 parameter.
 //
-// Collectives of tensor, context and expert parallelism are in f and b, exposed.
+// Collectives of tensor, context and expert parallelism are in f and b, exposed. With tensor_overlap those of tensor
+// parallelism with sequence_parallel are cut into as many pieces as ranks and travel beside a product of a linear layer,
+// the one before the reduce-scatter and the one after the all-gather (NVIDIA/TransformerEngine, userbuffers): one
+// piece, or what is longer than the product, is exposed.
 #pragma once
 
 #include "sim/result/serving_estimate.hpp"

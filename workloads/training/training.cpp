@@ -139,6 +139,7 @@ void read(base::Fields& f, Training& training) {
                  {{"bf16", false}, {"quantised", true}}, base::optional);
   f.flag("fused_loss", training.fused_loss, base::optional);
   f.flag("overlap", training.overlap, base::optional);
+  f.flag("tensor_overlap", training.tensor_overlap, base::optional);
   f.group("trainer", [&](base::Fields& g) { read(g, training.trainer); });
 }
 

@@ -18,6 +18,7 @@
 //     parameters: bf16              # or quantised: linear layers keep them in the format they compute in only
 //     fused_loss: true              # the loss keeps logits in 16 bits only
 //     overlap: true                 # gradients and parameters travel while kernels compute
+//     tensor_overlap: true          # tensor parallelism's exchanges travel while the products beside them compute
 //     trainer: megatron
 //
 // `deployment:` is that of the training. data_parallel ranks are replicas that add up their gradients. What
@@ -72,6 +73,7 @@ struct Training {
   bool quantised_parameters = false;
   bool fused_loss = true;
   bool overlap = true;
+  bool tensor_overlap = false;
   Trainer trainer;
 
   bool trains() const { return global_batch > 0; }
