@@ -250,7 +250,8 @@ class Footprint {
     f.stage = stage;
     f.parameters = Bytes::from_si(
         all ? held.dense_bytes / replicas + held.expert_bytes / expert_replicas : held.bytes());
-    f.gradients = Bytes::from_si(training_.gradient_bytes * (all ? shared : held.elements()));
+    const bool scattered = all || training_.sharding == workloads::Sharding::gradients;
+    f.gradients = Bytes::from_si(training_.gradient_bytes * (scattered ? shared : held.elements()));
     f.optimizer = Bytes::from_si((kMaster + 2.0 * training_.moment_bytes) * shared);
     double activations = 0.0;
     double widest = 0.0;  // layer of the stage
@@ -289,7 +290,8 @@ class Footprint {
       gradient = std::max(gradient, gathered_head_.elements());
       workspace += 2.0 * gathered + training_.gradient_bytes * gradient;
     } else {
-      workspace += kHiddenBytes * (linear + (loss ? vocabulary_.elements() : 0.0));
+      workspace += kHiddenBytes * (linear + (loss ? vocabulary_.elements() : 0.0)) +
+                   (scattered ? training_.gradient_bytes * gradient : 0.0);
     }
     f.activations = Bytes::from_si(rows_ * activations);
     f.workspace = Bytes::from_si(workspace);

@@ -6,7 +6,7 @@
 //   parameters   16 bits: the stage's layers ÷ tensor_parallel, its experts ÷ expert_parallel, its part of embedding or
 //                head. Linear layers that compute in FP8 or NVFP4 keep their weights twice more in that format, by rows
 //                for the forward and by columns for the backward product; with `parameters: quantised` these only
-//   gradients    in their own format
+//   gradients    in their own format; with `gradients` sharded, divided by the ranks that share them
 //   optimizer    Adam: a copy in fp32 and two moments in their format, 12 bytes a parameter in fp32 (arXiv 1910.02054),
 //                ÷ the ranks that share them. With `parameters` sharded, parameters and gradients are divided by those
 //                ranks too, and one copy is kept
@@ -19,6 +19,7 @@
 //                and  an empty 16-bit gradient for each shape of weights whose gradient its kernel adds up itself: one
 //                     layer's, one expert's and the head's (NVIDIA/TransformerEngine get_dummy_wgrad;
 //                     MooreThreads/SimuMax@4dcaae5 docs/b200)
+//                and  with `gradients` sharded, the largest layer's, before they are scattered
 //                or   with `parameters` sharded, the largest layer or head: gathered twice, for itself and the next
 //                     one, and its gradient
 //

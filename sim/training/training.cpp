@@ -291,6 +291,9 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches) {
     const Seconds gathered = exchange.gathered;
     both += exposed(gathered, step.forward, layers, t.overlap) +
             exposed(gathered + exchange.reduced, step.backward, layers, t.overlap);
+  } else if (t.sharding == workloads::Sharding::gradients) {
+    both += exposed(exchange.reduced, step.backward, layers, t.overlap);
+    step.gradients = exposed(exchange.gathered, step.forward, layers, t.overlap);
   } else {
     step.gradients = exposed(exchange.reduced, step.backward, layers, t.overlap) +
                      exposed(exchange.gathered, step.forward, layers, t.overlap);

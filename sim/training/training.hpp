@@ -20,8 +20,8 @@
 //   gradients  Gradients are reduce-scattered and parameters gathered over data · context ranks, those of experts over
 //              their replicas. If nothing is sharded, gradients are all-reduced. With overlap, everything except the
 //              last layer is hidden behind the last backward and the first forward pass, as far as these are long
-//              enough. With `parameters` sharded, both passes of every micro-batch gather them, and the backward pass
-//              scatters gradients.
+//              enough. With `gradients` sharded, the backward pass of every micro-batch scatters them. With
+//              `parameters` sharded, both passes of every micro-batch gather them too.
 //   optimizer  Reads the gradient, the fp32 parameter and two moments. Writes all of these except the gradient, and the
 //              bf16 parameter.
 //

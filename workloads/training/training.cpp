@@ -129,6 +129,7 @@ void read(base::Fields& f, Training& training) {
   f.choice<Sharding>("sharding", training.sharding,
                      {{"none", Sharding::none},
                       {"optimizer", Sharding::optimizer},
+                      {"gradients", Sharding::gradients},
                       {"parameters", Sharding::parameters}},
                      base::optional);
   f.choice<double>("gradients", training.gradient_bytes, {{"fp32", 4.0}, {"bf16", 2.0}},

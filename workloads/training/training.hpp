@@ -12,7 +12,7 @@
 //     recompute_layers: 4           # layers of each stage that `full` takes; all without it
 //     offload: {layers: 10}         # of each stage: their activations wait in the host's memory, reached by the chip's
 //                                   # PCIe port or at `bandwidth` a direction
-//     sharding: optimizer           # or none, parameters (FSDP)
+//     sharding: optimizer           # or none, gradients, parameters (FSDP)
 //     gradients: fp32               # what data-parallel ranks add up; or bf16
 //     moments: fp32                 # Adam's; or bf16, fp8
 //     parameters: bf16              # or quantised: linear layers keep them in the format they compute in only
@@ -38,8 +38,8 @@
 namespace roofcast::workloads {
 
 // Which states data-parallel ranks share instead of holding copies (ZeRO, arXiv 1910.02054): none, those of the
-// optimizer (stage 1), or also gradients and parameters (stage 3, FSDP).
-enum class Sharding : std::uint8_t { none, optimizer, parameters };
+// optimizer (stage 1), also gradients (stage 2), or also parameters (stage 3, FSDP).
+enum class Sharding : std::uint8_t { none, optimizer, gradients, parameters };
 
 // The software around the kernels. Its figures are fitted.
 struct Trainer {

@@ -12,6 +12,7 @@
 #include "tests/catch.hpp"
 #include "workloads/architecture/parameters.hpp"
 #include "workloads/graph/graph.hpp"
+#include "workloads/graph/training_graph.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -120,6 +121,7 @@ TEST_CASE("Adam's states are sixteen bytes a parameter, and shared where they ar
   CHECK(whole[1] == whole[0]);
   CHECK(whole[2] == 6.0 * whole[0]);
   CHECK(bytes("optimizer") == std::array{whole[0], whole[1], whole[2] / 4.0});
+  CHECK(bytes("gradients") == std::array{whole[0], whole[1] / 4.0, whole[2] / 4.0});
   CHECK(bytes("parameters") == std::array{whole[0] / 4.0, whole[1] / 4.0, whole[2] / 4.0});
 }
 
