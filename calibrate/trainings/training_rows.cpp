@@ -228,10 +228,12 @@ MeasuredTraining TrainingRows::simumax_row(std::size_t row) const {
   const std::int64_t layers = size("l");
   Facts known = facts(row);
   known.set("table.model", m.group);
-  const std::int64_t dense = m.group.starts_with("deepseek") ? 1 : layers;
+  const Settings settings = conventions_.settings(known);
+  const base::Node* first = find(settings, "run.dense_layers");  // the others have experts
+  const std::int64_t dense =
+      first == nullptr ? layers : std::llround(base::parse_number(first->text).value_or(0.0));
   read(
-      fmt::format("system: hgx_b200\n"
-                  "model: {{layers: [{{count: {}, mixer: attention, ffn: mlp}}{}]}}\n"
+      fmt::format("model: {{layers: [{{count: {}, mixer: attention, ffn: mlp}}{}]}}\n"
                   "deployment: {{tensor_parallel: {}, pipeline_parallel: {}, context_parallel: {}, "
                   "expert_parallel: {}, data_parallel: {}, sequence_parallel: {}}}\n"
                   "training: {{global_batch: {}, sequence_length: {}}}\n",
@@ -241,7 +243,7 @@ MeasuredTraining TrainingRows::simumax_row(std::size_t row) const {
                       : std::string(),
                   size("tp"), size("pp"), size("cp"), size("ep"), size("dp"), size("tp") > 1,
                   size("mbc") * size("dp"), numbered(name, "seq", 4096)),
-      conventions_.settings(known), m);
+      settings, m);
   return m;
 }
 
