@@ -159,6 +159,7 @@ void read(base::Fields& f, Calibration& c) {
         g.number("high", e.high, base::positive);
       },
       base::optional);
+  read_versions(f, c);
   Corrections corrections;
   f.each(
       "corrections", [&](Fields& g) { read(g, corrections); }, base::optional);

@@ -20,6 +20,7 @@
 #include "base/units/number_format.hpp"
 #include "base/units/quantity.hpp"
 #include "hardware/correction.hpp"
+#include "hardware/kernel_versions.hpp"
 
 namespace roofcast::hardware {
 
@@ -51,6 +52,8 @@ struct Calibration {
   Provenance provenance = Provenance::datasheet;
   std::vector<KindError> errors;                   // only of a fitted calibration
   std::shared_ptr<const Corrections> corrections;  // null where there are none
+  std::string stack, version;                      // whose kernels were measured; empty: not told
+  std::vector<OlderVersion> older_versions;        // newest first
 
   base::Seconds launch;        // one kernel inside a CUDA graph
   base::Seconds eager_launch;  // host time of an operator in eager mode

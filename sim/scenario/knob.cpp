@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <vector>
 
@@ -139,16 +140,6 @@ void change(Node& document, const std::string& path, const base::Entry& entry, P
 
 bool load_at(Node& document, std::string_view path, Problems& problems, int derivations = 0);
 
-// The id of the serving stack, which may be derived; empty when there is none.
-std::string_view stack_of(const Node& document) {
-  const Node* stack = document.find_path("serving.stack");
-  if (stack == nullptr) {
-    return {};
-  }
-  const Node* base = stack->find("base");
-  return stack->is_scalar() ? stack->text : base != nullptr ? base->text : stack->reference;
-}
-
 // Without a precision of its own a model runs in the one it was published in.
 bool fill_precision(Node& document, std::string_view, Problems& problems) {
   if (document.find("precision") != nullptr) {
@@ -283,10 +274,19 @@ std::string_view name_in(const Node& node, std::string_view part, const base::Pl
 
 }  // namespace
 
+std::string_view stack_of(const Node& document) {
+  const Node* stack = document.find_path("serving.stack");
+  if (stack == nullptr) {
+    return {};
+  }
+  const Node* base = stack->find("base");
+  return stack->is_scalar() ? stack->text : base != nullptr ? base->text : stack->reference;
+}
+
 const std::vector<ReferencePoint>& reference_points() {
   constexpr std::string_view kOfPools = "the scenario's system";
   constexpr std::string_view kNearest = "the nearest to the chip and the serving stack";
-  constexpr std::string_view kStack = "serving.stack";
+  constexpr std::array<std::string_view, 2> kStack = {"serving.stack", "serving.version"};
   const auto chip = hardware::chip_catalog();
   const auto system = hardware::system_catalog();
   const auto calibration = hardware::calibration_catalog();
@@ -296,7 +296,7 @@ const std::vector<ReferencePoint>& reference_points() {
       {"deployment.decode.system", system, kOfPools, fill_pool_system, {}, true},
       {"model", workloads::model_catalog()},
       {"precision", workloads::precision_catalog(), "the model's native_precision", fill_precision,
-       "model"},
+       {"model"}},
       {"system.chip", chip},
       {"deployment.prefill.system.chip", chip},
       {"deployment.decode.system.chip", chip},

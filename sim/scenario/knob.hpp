@@ -23,6 +23,7 @@
 //   source: what the changes are based on
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,9 +39,9 @@ struct ReferencePoint {
   std::string_view path;
   base::Catalog catalog;
   std::string_view when_absent = {};  // what is meant then; empty: the key is required
-  // Where it is absent: names what is meant, by what is at the path that it follows. False when that cannot be had.
+  // Where it is absent: names what is meant, by what is at the paths that it follows. False when that cannot be had.
   bool (*fill)(base::Node& document, std::string_view path, base::Problems& problems) = nullptr;
-  std::string_view follows = {};
+  std::array<std::string_view, 2> follows = {};  // empty: no more
   bool only_for_knobs = false;  // `fill` is for a knob that goes below; else it stays absent
 };
 const std::vector<ReferencePoint>& reference_points();      // outer ones first
@@ -57,6 +58,9 @@ void set_knob(base::Node& document, const base::Source& assignment, base::Proble
 
 // What a path that ends in ".*" multiplies: the numbers of a group, not a source that begins with a digit.
 std::vector<const base::Entry*> numbers_of(const base::Node& group);
+
+// The id of the serving stack, which may be derived; empty when there is none.
+std::string_view stack_of(const base::Node& document);
 
 // Replaces every reference by the document it names, and every derived part by the whole it makes.
 void load_references(base::Node& document, base::Problems& problems);

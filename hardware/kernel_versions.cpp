@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/kernel_versions.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/version.hpp"
+#include "hardware/calibration.hpp"
+
+namespace roofcast::hardware {
+
+namespace {
+
+// Reports a text that is no version; an absent one is none either.
+bool is_version(base::Fields& f, const std::string& text) {
+  const bool is = base::parse_version(text).has_value();
+  if (!is && f.has("version")) {
+    f.problem("version", base::kExpectsVersion);
+  }
+  return is;
+}
+
+}  // namespace
+
+void read_versions(base::Fields& f, Calibration& c) {
+  f.text("stack", c.stack, base::optional);
+  f.text("version", c.version, base::optional);
+  is_version(f, c.version);
+  std::string newer = c.version;
+  f.each(
+      "older_versions",
+      [&](base::Fields& g) {
+        OlderVersion older;
+        g.text("version", older.version);
+        g.text("measured", older.measured);
+        g.each(
+            "corrections", [&](base::Fields& h) { read(h, older.corrections); }, base::optional);
+        if (!is_version(g, older.version)) {
+          return;
+        }
+        if (!(base::parse_version(older.version) < base::parse_version(newer))) {
+          g.problem("version", fmt::format("is not older than the one before, {}", newer));
+          return;
+        }
+        newer = older.version;
+        c.older_versions.push_back(std::move(older));
+      },
+      base::optional);
+}
+
+std::vector<std::string> measured_versions(const Calibration& calibration) {
+  std::vector<std::string> all;
+  if (!calibration.version.empty()) {
+    all.push_back(calibration.version);
+  }
+  for (const OlderVersion& older : calibration.older_versions) {
+    all.push_back(older.version);
+  }
+  return all;
+}
+
+void take_version(Calibration& c, std::string_view stack, std::string_view version) {
+  const auto wanted = base::parse_version(version);
+  const std::vector<std::string> known = measured_versions(c);
+  if (!wanted || known.empty() || c.stack != stack) {
+    c.name += fmt::format(" ({} {} was not measured)", stack, version);
+    return;
+  }
+  std::size_t nearest = 0;
+  for (std::size_t i = 1; i < known.size(); ++i) {
+    if (is_nearer(*wanted, *base::parse_version(known[i]), *base::parse_version(known[nearest]))) {
+      nearest = i;
+    }
+  }
+  Corrections corrections = c.corrections ? *c.corrections : Corrections();
+  for (std::size_t i = 0; i < nearest; ++i) {
+    for (const CorrectionGrid& grid : c.older_versions[i].corrections.grids()) {
+      corrections.add(grid);
+    }
+  }
+  if (!corrections.grids().empty()) {
+    c.corrections = std::make_shared<const Corrections>(std::move(corrections));
+  }
+  c.version = known[nearest];
+  c.older_versions.erase(c.older_versions.begin(),
+                         c.older_versions.begin() + static_cast<std::ptrdiff_t>(nearest));
+  const bool exact = base::parse_version(c.version) == wanted;
+  c.name += fmt::format(", kernels of {}{}", c.version,
+                        exact ? "" : fmt::format(", the nearest measured to {}", version));
+}
+
+}  // namespace roofcast::hardware
