@@ -135,7 +135,12 @@ std::optional<Table> read_table(const std::string& kind, const std::filesystem::
       continue;
     }
     Row row{rows.row(i), 0};
-    row.measured.measured_w = 0.0;  // times are fitted
+    if (sustained) {
+      if (row.measured.host.launches > 0.0) {
+        continue;  // a host paces these otherwise than those of gemm
+      }
+      row.measured.measured_w = 0.0;  // times are fitted
+    }
     if (const std::string reason = reason_against(row.measured, machine); !reason.empty()) {
       ++table.refused[reason];
       continue;
