@@ -20,7 +20,6 @@
 #include "base/units/number_format.hpp"
 #include "base/units/quantity.hpp"
 #include "hardware/correction.hpp"
-#include "hardware/kernel_versions.hpp"
 
 namespace roofcast::hardware {
 
@@ -44,6 +43,13 @@ struct KindError {
   std::int64_t rows = 0, refused = 0, held_back = 0;  // measurements
   double median = 0, p90 = 0, bias = 0;  // median of |e|, 90 % quantile of |e|, median of e
   double low = 1, high = 1;              // 5 % and 95 % quantiles of measured / predicted
+};
+
+// What was different from the next newer version (hardware/kernel_versions.hpp).
+struct OlderVersion {
+  std::string version;
+  std::string measured;  // kinds of the tables that have it
+  Corrections corrections;
 };
 
 struct Calibration {

@@ -4,51 +4,16 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "base/version.hpp"
-#include "hardware/calibration.hpp"
 
 namespace roofcast::hardware {
 
 namespace {
 
-// Reports a text that is no version; an absent one is none either.
-bool is_version(base::Fields& f, const std::string& text) {
-  const bool is = base::parse_version(text).has_value();
-  if (!is && f.has("version")) {
-    f.problem("version", base::kExpectsVersion);
-  }
-  return is;
-}
-
-}  // namespace
-
-void read_versions(base::Fields& f, Calibration& c) {
-  f.text("stack", c.stack, base::optional);
-  f.text("version", c.version, base::optional);
-  is_version(f, c.version);
-  std::string newer = c.version;
-  f.each(
-      "older_versions",
-      [&](base::Fields& g) {
-        OlderVersion older;
-        g.text("version", older.version);
-        g.text("measured", older.measured);
-        g.each(
-            "corrections", [&](base::Fields& h) { read(h, older.corrections); }, base::optional);
-        if (!is_version(g, older.version)) {
-          return;
-        }
-        if (!(base::parse_version(older.version) < base::parse_version(newer))) {
-          g.problem("version", fmt::format("is not older than the one before, {}", newer));
-          return;
-        }
-        newer = older.version;
-        c.older_versions.push_back(std::move(older));
-      },
-      base::optional);
-}
-
+// All that were measured, newest first; none where it is of no stack.
 std::vector<std::string> measured_versions(const Calibration& calibration) {
   std::vector<std::string> all;
   if (!calibration.version.empty()) {
@@ -59,6 +24,8 @@ std::vector<std::string> measured_versions(const Calibration& calibration) {
   }
   return all;
 }
+
+}  // namespace
 
 void take_version(Calibration& c, std::string_view stack, std::string_view version) {
   const auto wanted = base::parse_version(version);

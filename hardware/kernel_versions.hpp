@@ -13,28 +13,11 @@
 // that version is as in the next newer one in which it was.
 #pragma once
 
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "base/document/fields.hpp"
-#include "hardware/correction.hpp"
+#include "hardware/calibration.hpp"
 
 namespace roofcast::hardware {
-
-struct Calibration;
-
-struct OlderVersion {
-  std::string version;
-  std::string measured;
-  Corrections corrections;
-};
-
-// `stack`, `version` and `older_versions` of a calibration.
-void read_versions(base::Fields& f, Calibration& calibration);
-
-// All measured versions of a calibration, newest first; none where it is of no stack.
-std::vector<std::string> measured_versions(const Calibration& calibration);
 
 // Turns a calibration into that of a version of a stack. Its name tells which version it is. A calibration of another
 // stack stays as it is, and its name tells so.

@@ -102,9 +102,7 @@ class NewestVersions {
       }
     }
   }
-  const base::Version& of(std::string_view format) const {
-    return by_format_.find(format)->second;
-  }
+  const base::Version& of(std::string_view format) const { return by_format_.find(format)->second; }
 
  private:
   std::map<std::string, base::Version, std::less<>> by_format_;

@@ -22,9 +22,9 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/fit/version_fit.hpp"
 #include "calibrate/platforms/error_summary.hpp"
 #include "calibrate/platforms/held_back.hpp"
-#include "calibrate/fit/version_fit.hpp"
 #include "hardware/calibration.hpp"
 
 namespace roofcast::calibrate {

@@ -24,8 +24,8 @@ std::string grids(const std::vector<hardware::CorrectionGrid>& all, const std::s
   std::string text = all.empty() ? "" : margin + "corrections:\n";
   for (const hardware::CorrectionGrid& grid : all) {
     text += fmt::format(
-        "{0}  - operator: {1}\n{0}    of: {2}\n{0}    axes: {3}\n{0}    log_percent: |\n{4}\n", margin,
-        grid.op, grid.of, hardware::axes_text(grid),
+        "{0}  - operator: {1}\n{0}    of: {2}\n{0}    axes: {3}\n{0}    log_percent: |\n{4}\n",
+        margin, grid.op, grid.of, hardware::axes_text(grid),
         indented(hardware::values_text(grid), margin + "      "));
   }
   return text;

@@ -84,7 +84,9 @@ class OperatorRows {
   // The same of it alone.
   std::string chip(std::size_t row) const;
   std::string_view stack(std::size_t row) const { return table_.cell(row, stack_); }
-  std::string_view version(std::size_t row) const { return text(row, "fw_version"); }  // may be empty
+  std::string_view version(std::size_t row) const {
+    return text(row, "fw_version");
+  }  // may be empty
   std::string_view format(std::size_t row) const { return table_.cell(row, format_); }
   std::string shape(
       std::size_t row) const;  // the cells that say neither where nor what was measured

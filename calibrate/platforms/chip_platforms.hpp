@@ -35,7 +35,8 @@ class ChipPlatforms {
   const sim::Platform* load(const std::string& system, const std::string& chip,
                             std::string_view stack, std::string_view version);
 
-  using Key = std::tuple<std::string, std::string, std::string, std::string>;  // system, chip, stack, version
+  using Key = std::tuple<std::string, std::string, std::string,
+                         std::string>;  // system, chip, stack, version
   std::string calibration_;
   hardware::Measured measured_;
   std::map<Key, sim::Platform> platforms_;

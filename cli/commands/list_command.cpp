@@ -22,7 +22,7 @@ std::string answer_of(const base::Node& document) {
 
 // Of which versions of the stacks each chip's kernels were measured, newest first.
 std::string measured_versions() {
-  TextTable table({"chip", "stack", "measured versions of its kernels"});
+  TextTable table({"chip", "stack and measured versions of its kernels"});
   const base::Catalog catalog = hardware::calibration_catalog();
   for (const std::string& id : base::catalog_ids(catalog)) {
     const base::Node document = base::load_entry(catalog, id);
@@ -36,8 +36,8 @@ std::string measured_versions() {
         versions.push_back(item.find("version")->text);
       }
     }
-    table.add({id.substr(0, id.find('.')), document.find("stack")->text,
-               fmt::format("{}", fmt::join(versions, ", "))});
+    table.add({id.substr(0, id.find('.')),
+               fmt::format("{} {}", document.find("stack")->text, fmt::join(versions, ", "))});
   }
   return table.text();
 }

@@ -6,6 +6,7 @@
 #include "base/document/fields.hpp"
 #include "base/fnv.hpp"
 #include "base/version.hpp"
+#include "hardware/kernel_versions.hpp"
 #include "sim/scenario/knob.hpp"
 
 namespace roofcast::sim {

@@ -17,9 +17,9 @@ base::Version version(std::string_view text) {
 }  // namespace
 
 TEST_CASE("Candidates come before their release, post-releases after it", "[unit]") {
-  const std::vector<std::string_view> rising = {"0.5.6",     "0.5.6.post2",     "0.24.0", "1",
-                                                "1.2.0rc5",  "1.2.0rc6.post2",  "1.2",    "1.2.0.post1",
-                                                "1.3.0rc10", "1.3.0rc10.post1", "1.3.0",  "10.0"};
+  const std::vector<std::string_view> rising = {
+      "0.5.6",       "0.5.6.post2", "0.24.0",          "1",     "1.2.0rc5", "1.2.0rc6.post2", "1.2",
+      "1.2.0.post1", "1.3.0rc10",   "1.3.0rc10.post1", "1.3.0", "10.0"};
   for (std::size_t i = 1; i < rising.size(); ++i) {
     CHECK(version(rising[i - 1]) < version(rising[i]));
   }

@@ -40,11 +40,10 @@ fs::path planted(double slowdown, const std::string& name) {
       for (int context = 128; context <= 131072; context *= 2) {
         for (const auto cache : {base::NumberFormat::bf16, base::NumberFormat::fp8}) {
           const bool other = cache == base::NumberFormat::bf16 && version != std::string("1.2");
-          out << fmt::format("h200_sxm,vllm,{},{},{},{},1,16,2,128,0,{:.9g}\n", version,
-                             cache == base::NumberFormat::fp8 ? "fp8" : "bfloat16", batch,
-                             context - 1,
-                             1e3 * physical_s(decode(batch, context, cache)) *
-                                 (other ? slowdown : 1.0));
+          out << fmt::format(
+              "h200_sxm,vllm,{},{},{},{},1,16,2,128,0,{:.9g}\n", version,
+              cache == base::NumberFormat::fp8 ? "fp8" : "bfloat16", batch, context - 1,
+              1e3 * physical_s(decode(batch, context, cache)) * (other ? slowdown : 1.0));
         }
       }
     }

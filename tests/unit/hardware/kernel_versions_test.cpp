@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/kernel_versions.hpp"
 
-#include "hardware/calibration.hpp"
-#include "sim/decide/sweep.hpp"
+#include <fmt/format.h>
+
+#include <cmath>
+
 #include "sim/scenario/knob.hpp"
 #include "sim/scenario/section_readers.hpp"
 #include "tests/catch.hpp"
@@ -26,8 +28,7 @@ std::string changes() {
          grid("      ", "fp8 fp8", 22) + "  - version: 1.0\n    measured: moe\n";
 }
 
-hardware::Calibration read(const std::string& text,
-                           const std::vector<std::string>& settings = {}) {
+hardware::Calibration read(const std::string& text, const std::vector<std::string>& settings = {}) {
   base::Node document = base::parse_document("test.yaml", "system: hgx_h200\n");
   document["system"] = base::parse_document("system.yaml", "base: hgx_h200\nname: A test\n");
   document["system"]["calibration"] = base::parse_document("calibration.yaml", text);
@@ -81,7 +82,8 @@ TEST_CASE("The number of another stack's version says nothing of this one's kern
   CHECK(c.name == "Test (sglang 2.0 was not measured)");
 }
 
-TEST_CASE("serving.version turns the kernels whichever knob is turned first", "[unit]") {
+TEST_CASE("serving.version decides whose kernels are forecast, whichever knob is set first",
+          "[unit]") {
   const std::vector<std::string> stack = {"serving.stack=trtllm", "serving.version=2.0"};
   CHECK(percents(read(changes(), stack)) == std::vector<long>{11, 22, 30});
   CHECK(percents(read(changes(), {stack[1], stack[0]})) == std::vector<long>{11, 22, 30});
@@ -90,5 +92,6 @@ TEST_CASE("serving.version turns the kernels whichever knob is turned first", "[
 TEST_CASE("Versions that do not go back in time are refused", "[unit]") {
   std::string text = changes();
   text.replace(text.find("version: 1.0"), 12, "version: 2.5");
-  CHECK_THROWS_WITH(read(text), Catch::Matchers::ContainsSubstring("is not older than the one before, 2.0"));
+  CHECK_THROWS_WITH(read(text),
+                    Catch::Matchers::ContainsSubstring("is not older than the one before, 2.0"));
 }
