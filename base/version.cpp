@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/version.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
@@ -40,15 +41,21 @@ std::optional<Version> parse_version(std::string_view text) {
   return text.empty() ? std::optional(v) : std::nullopt;
 }
 
-bool is_nearer(const Version& version, const Version& a, const Version& b) {
-  for (std::size_t i = 0; i < version.numbers.size(); ++i) {
-    const std::int64_t to_a = std::abs(version.numbers[i] - a.numbers[i]);
-    const std::int64_t to_b = std::abs(version.numbers[i] - b.numbers[i]);
-    if (to_a != to_b) {
-      return to_a < to_b;
-    }
+std::size_t nearest_version(const Version& version, std::span<const Version> newest_first) {
+  const auto older = std::partition_point(newest_first.begin(), newest_first.end(),
+                                          [&](const Version& v) { return v > version; });
+  const auto index = static_cast<std::size_t>(older - newest_first.begin());
+  if (index == 0 || index == newest_first.size()) {
+    return index == 0 ? 0 : index - 1;
   }
-  return false;
+  const auto distance = [&](const Version& v) {
+    std::array<std::int64_t, 5> steps{};
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      steps[i] = std::abs(version.numbers[i] - v.numbers[i]);
+    }
+    return steps;
+  };
+  return distance(newest_first[index - 1]) < distance(newest_first[index]) ? index - 1 : index;
 }
 
 }  // namespace roofcast::base

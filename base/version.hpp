@@ -5,8 +5,10 @@
 
 #include <array>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace roofcast::base {
@@ -27,8 +29,8 @@ inline constexpr std::string_view kExpectsVersion =
 // Nothing where the text is no such version.
 std::optional<Version> parse_version(std::string_view text);
 
-// Whether `a` is nearer to the version than `b`: by the first of the numbers whose distances differ. So 1.2 is nearer to
-// 1.2.0rc5 than to 1.3.
-bool is_nearer(const Version& version, const Version& a, const Version& b);
+// The index of the nearest of some versions, newest first; there must be one. Between two of them the first number whose
+// distances differ decides, so 1.2 is nearer to 1.2.0rc5 than to 1.3; where none does, the older one is taken.
+std::size_t nearest_version(const Version& version, std::span<const Version> newest_first);
 
 }  // namespace roofcast::base

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "base/version.hpp"
@@ -13,14 +12,11 @@ namespace roofcast::hardware {
 
 namespace {
 
-// All that were measured, newest first; none where it is of no stack.
-std::vector<std::string> measured_versions(const Calibration& calibration) {
-  std::vector<std::string> all;
-  if (!calibration.version.empty()) {
-    all.push_back(calibration.version);
-  }
+// All that were measured, newest first.
+std::vector<base::Version> measured_versions(const Calibration& calibration) {
+  std::vector<base::Version> all = {*base::parse_version(calibration.version)};
   for (const OlderVersion& older : calibration.older_versions) {
-    all.push_back(older.version);
+    all.push_back(*base::parse_version(older.version));
   }
   return all;
 }
@@ -29,17 +25,11 @@ std::vector<std::string> measured_versions(const Calibration& calibration) {
 
 void take_version(Calibration& c, std::string_view stack, std::string_view version) {
   const auto wanted = base::parse_version(version);
-  const std::vector<std::string> known = measured_versions(c);
-  if (!wanted || known.empty() || c.stack != stack) {
+  if (!wanted || !base::parse_version(c.version) || c.stack != stack) {
     c.name += fmt::format(" ({} {} was not measured)", stack, version);
     return;
   }
-  std::size_t nearest = 0;
-  for (std::size_t i = 1; i < known.size(); ++i) {
-    if (is_nearer(*wanted, *base::parse_version(known[i]), *base::parse_version(known[nearest]))) {
-      nearest = i;
-    }
-  }
+  const std::size_t nearest = base::nearest_version(*wanted, measured_versions(c));
   Corrections corrections = c.corrections ? *c.corrections : Corrections();
   for (std::size_t i = 0; i < nearest; ++i) {
     for (const CorrectionGrid& grid : c.older_versions[i].corrections.grids()) {
@@ -49,7 +39,9 @@ void take_version(Calibration& c, std::string_view stack, std::string_view versi
   if (!corrections.grids().empty()) {
     c.corrections = std::make_shared<const Corrections>(std::move(corrections));
   }
-  c.version = known[nearest];
+  if (nearest > 0) {
+    c.version = c.older_versions[nearest - 1].version;
+  }
   c.older_versions.erase(c.older_versions.begin(),
                          c.older_versions.begin() + static_cast<std::ptrdiff_t>(nearest));
   const bool exact = base::parse_version(c.version) == wanted;

@@ -35,10 +35,24 @@ TEST_CASE("What is no version has no number", "[unit]") {
   }
 }
 
-TEST_CASE("The first number that differs says which version is nearer", "[unit]") {
-  CHECK(base::is_nearer(version("1.2"), version("1.2.0rc5"), version("1.3.0rc10")));
-  CHECK(base::is_nearer(version("1.3.0rc16"), version("1.3.0rc15"), version("1.3.0rc20")));
-  CHECK(base::is_nearer(version("0.23"), version("0.24.0"), version("0.19.0")));
-  CHECK_FALSE(base::is_nearer(version("0.8.1"), version("1.3.0"), version("1.2.0")));
-  CHECK_FALSE(base::is_nearer(version("1.0"), version("2.0"), version("2.0")));
+TEST_CASE("The nearest version is a neighbour, and the first number that differs says which",
+          "[unit]") {
+  const std::vector<base::Version> known = {version("1.3.0rc20"), version("1.3.0rc15"),
+                                            version("1.3.0rc10"), version("1.2.0rc5"),
+                                            version("0.24.0"),    version("0.19.0")};
+  const auto nearest = [&](std::string_view text) {
+    return base::nearest_version(version(text), known);
+  };
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    CHECK(base::nearest_version(known[i], known) == i);
+  }
+  CHECK(nearest("9") == 0);
+  CHECK(nearest("1.3") == 0);
+  CHECK(nearest("1.3.0rc18") == 0);
+  CHECK(nearest("1.3.0rc17") == 1);
+  CHECK(nearest("1.3.0rc1") == 2);
+  CHECK(nearest("1.2") == 3);
+  CHECK(nearest("0.23") == 4);
+  CHECK(nearest("0.20") == 5);
+  CHECK(nearest("0.9") == 5);  // older than all, although its second number is far from theirs
 }
