@@ -10,10 +10,10 @@
 #include "base/csv/csv.hpp"
 #include "cli/assets/asset.hpp"
 #include "cli/pages/html_page.hpp"
+#include "cli/provenance/version.hpp"
 #include "cli/tables/attainment_rows.hpp"
 #include "cli/tables/front_table.hpp"
 #include "cli/text/explain.hpp"
-#include "cli/text/version.hpp"
 #include "sim/result/metrics.hpp"
 
 namespace roofcast::cli {

@@ -13,12 +13,13 @@
 #include <system_error>
 #include <vector>
 
+#include "base/document/notes.hpp"
 #include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
-#include "base/document/renamed.hpp"
 #include "base/nearest.hpp"
 #include "cli/program/usage.hpp"
-#include "cli/text/version.hpp"
+#include "cli/provenance/provenance.hpp"
+#include "cli/provenance/version.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -89,10 +90,10 @@ std::unique_ptr<CLI::App> make_program(Run& chosen) {
   app.set_version_flag("--version", "roofcast " + version(), "print the version");
   app.formatter(std::make_shared<Help>());
   Command root(app);
-  for (const auto add :
-       {add_list, add_show, add_check, add_estimate, add_simulate, add_sweep, add_solve,
-        add_recommend, add_sensitivity, add_compare, add_pareto, add_pack, add_brief, add_report,
-        add_calibrate, add_schema, add_completion, add_man}) {
+  for (const auto add : {add_list,      add_show,      add_check,  add_estimate,   add_simulate,
+                         add_sweep,     add_merge,     add_solve,  add_recommend,  add_sensitivity,
+                         add_compare,   add_pareto,    add_pack,   add_brief,      add_report,
+                         add_reproduce, add_calibrate, add_schema, add_completion, add_man}) {
     add(root, chosen);
   }
   // Last: commands inherit the footer that there is when they are added.
@@ -139,6 +140,14 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "error: cannot write the output: {}\n",
                errno != 0 ? std::generic_category().message(errno) : "the stream failed");
     code = kBadInput;
+  }
+  if (code == kDone || code == kInfeasible) {
+    try {
+      write_provenance({argv + 1, argv + argc});
+    } catch (const base::InputError& error) {
+      fmt::print(stderr, "{}", error.what());
+      code = kBadInput;
+    }
   }
   for (const std::string& note : base::take_notes()) {
     fmt::print(stderr, "{}\n", note);

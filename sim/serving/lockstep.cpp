@@ -19,6 +19,7 @@ constexpr double kAlike = 0.001;   // of two times
 constexpr double kMostGroups =
     48;  // of one round of all clients; beyond, iterations are taken together
 constexpr int kMostEvents = 4000;
+constexpr double kFrontEndBusy = 0.9;  // utilisation from which it is the limit
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // A time as a function of a number, linear between the places where it was calculated.
@@ -186,7 +187,7 @@ class Solver : Server {
     now_ += count * t;
     iteration_ += count;
     iterations_ += counting_ ? count : 0.0;
-    messages(count * b_, b_);
+    send(count * b_, b_);
     end_groups();
   }
 
@@ -214,7 +215,7 @@ class Solver : Server {
     if (!first_) {
       iteration_ += iterations;
     }
-    messages((first_ ? 0.0 : b_) * iterations + whole, (first_ ? 0.0 : b_) + whole);
+    send((first_ ? 0.0 : b_) * iterations + whole, (first_ ? 0.0 : b_) + whole);
     served_ += whole;
     double left = whole;
     while (left > 1e-9) {
@@ -239,7 +240,7 @@ class Solver : Server {
   }
 
   // Messages of iterations that have ended, and of the last of them.
-  void messages(double tokens, double last) {
+  void send(double tokens, double last) {
     front_ = std::max(front_ + (tokens - last) * message_, now_) + last * message_;
   }
 
@@ -332,7 +333,9 @@ class Solver : Server {
     found.mean.share = decodes_ > 0.0 ? mixed_ / std::max(1.0, iterations_) : 1.0;
     report(found, found.first, tpot, r);
     r.end_to_end = clients_ / found.rate * base::second;  // Little's law
-    r.throughput_limit = clients_ > running_ ? Limit::slots : r.tpot_limit;
+    const bool host = found.rate * (intake() + messages()) * front_share_ > kFrontEndBusy;
+    r.tpot_limit = host ? Limit::host : r.tpot_limit;
+    r.throughput_limit = host ? Limit::host : clients_ > running_ ? Limit::slots : r.tpot_limit;
     return r;
   }
 

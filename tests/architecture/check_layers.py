@@ -43,7 +43,8 @@ ROOMS = {
                   "logs": {"conventions"},
                   "fit": {"operators"}, "accuracy": {"fit"}, "servers": {"platforms"},
                   "trainings": {"platforms"}, "bench": {"platforms"}},
-    "cli": {"assets": set(), "tables": set(), "text": {"tables", "assets"}, "catalog": {"text"}, "pages": {"text"}, "program": {"catalog"},
+    "cli": {"assets": set(), "tables": set(), "provenance": {"tables"}, "text": {"provenance", "assets"},
+            "catalog": {"text"}, "pages": {"text"}, "program": {"catalog"},
             "compare": {"pages"}, "validate": {"pages", "program"}, "packing": {"tables"},
             "commands": {"program", "compare", "validate", "packing"}, "": {"commands"}},
 }
