@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "base/document/fields.hpp"
+#include "base/document/notes.hpp"
 #include "base/document/problems.hpp"
 #include "base/document/used_entries.hpp"
 #include "base/nearest.hpp"
@@ -63,8 +64,12 @@ void keep_used(const Catalog& catalog, const std::string& id, const Node& docume
   const bool embedded = std::any_of(catalog.embedded.begin(), catalog.embedded.end(),
                                     [&](const CatalogEntry& entry) { return entry.id == id; });
   const auto file = user_file(catalog, id);
-  note_used(catalog.kind, id, file.empty() ? "built-in" : file.string(), embedded && !file.empty(),
+  const bool both = embedded && !file.empty();
+  note_used(catalog.kind, id, file.empty() ? "built-in" : file.string(), both && !catalog.additive,
             document.place.source->text);
+  if (both && catalog.additive) {
+    add_note(fmt::format("note: {} adds to the built-in entry \"{}\"", file.string(), id));
+  }
 }
 
 // Ids by the names of `known_as`.

@@ -58,4 +58,9 @@ void note_renamed_column(std::string_view file, std::string_view old_name) {
       file, old_name, current_name(old_name)));
 }
 
+void note_renamed_option(std::string_view old_name, std::string_view name) {
+  add_note(fmt::format("note: {} is now called {}; the old name works until the next release",
+                       old_name, name));
+}
+
 }  // namespace roofcast::base

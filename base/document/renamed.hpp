@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys and columns that have a new name. The old name is still read for one release, with a note.
+// Keys, columns and options that have a new name. The old name is still read for one release, with a note.
 #pragma once
 
 #include <string_view>
@@ -17,5 +17,6 @@ std::string_view current_name(std::string_view name);
 // Notes that an old name was used (base/document/notes.hpp).
 void note_renamed(const Place& place, std::string_view old_name);
 void note_renamed_column(std::string_view file, std::string_view old_name);
+void note_renamed_option(std::string_view old_name, std::string_view name);
 
 }  // namespace roofcast::base

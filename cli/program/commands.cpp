@@ -53,24 +53,29 @@ class Help : public CLI::FormatterBase {
 
 // What CLI11 has no good words for: no command at all, and one that there is not.
 int refuse(const CLI::App& app, const CLI::ParseError& error) {
-  if (!app.get_subcommands().empty() || app.remaining_size() == 0) {
-    if (app.get_subcommands().empty() && error.get_name() == "RequiredError") {
-      fmt::print(stderr, "{}", app.help());
+  const CLI::App* last = &app;  // that was named
+  while (last->get_subcommands().size() == 1) {
+    last = last->get_subcommands().front();
+  }
+  if (subcommands(*last).empty() || last->remaining_size() == 0) {
+    if (!subcommands(*last).empty() && error.get_name() == "RequiredError") {
+      fmt::print(stderr, "{}", last->help());
       return kBadInput;
     }
     return app.exit(error) == 0 ? kDone : kBadInput;
   }
-  const std::string wrong = app.remaining().front();
+  const std::string wrong = last->remaining().front();
   std::vector<std::string> names;
-  for (const CLI::App* command : subcommands(app)) {
+  for (const CLI::App* command : subcommands(*last)) {
     names.push_back(command->get_name());
   }
   const auto near = base::nearest_name(wrong, names);
-  fmt::print(
-      stderr,
-      "error: there is no {} \"{}\"{} (commands: {})\nRun with --help for more information.\n",
-      wrong.starts_with('-') ? "option" : "command", wrong,
-      near ? fmt::format("; did you mean \"{}\"?", *near) : "", fmt::join(names, ", "));
+  fmt::print(stderr,
+             "error: there is no {} \"{}\"{}{} (commands: {})\nRun with --help for more "
+             "information.\n",
+             wrong.starts_with('-') ? "option" : "command", wrong,
+             last == &app ? "" : " of " + full_name(*last),
+             near ? fmt::format("; did you mean \"{}\"?", *near) : "", fmt::join(names, ", "));
   return kBadInput;
 }
 
@@ -90,10 +95,11 @@ std::unique_ptr<CLI::App> make_program(Run& chosen) {
   app.set_version_flag("--version", "roofcast " + version(), "print the version");
   app.formatter(std::make_shared<Help>());
   Command root(app);
-  for (const auto add : {add_list,      add_show,      add_check,  add_estimate,   add_simulate,
-                         add_sweep,     add_merge,     add_solve,  add_recommend,  add_sensitivity,
-                         add_compare,   add_pareto,    add_pack,   add_brief,      add_report,
-                         add_reproduce, add_calibrate, add_schema, add_completion, add_man}) {
+  for (const auto add :
+       {add_list,      add_show,   add_check,      add_estimate, add_simulate,   add_sweep,
+        add_merge,     add_solve,  add_recommend,  add_kernel,   add_collective, add_sensitivity,
+        add_compare,   add_pareto, add_pack,       add_brief,    add_report,     add_reproduce,
+        add_calibrate, add_schema, add_completion, add_man}) {
     add(root, chosen);
   }
   // Last: commands inherit the footer that there is when they are added.

@@ -28,6 +28,8 @@ void add_sweep(Command& app, Run& chosen);
 void add_merge(Command& app, Run& chosen);
 void add_solve(Command& app, Run& chosen);
 void add_recommend(Command& app, Run& chosen);
+void add_kernel(Command& app, Run& chosen);
+void add_collective(Command& app, Run& chosen);
 void add_sensitivity(Command& app, Run& chosen);
 void add_pareto(Command& app, Run& chosen);
 void add_reproduce(Command& app, Run& chosen);

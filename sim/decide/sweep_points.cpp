@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
 
 namespace roofcast::sim {

@@ -132,7 +132,7 @@ bool KvCache::admit(Holding& holding, std::int64_t promised_tokens, const Prefix
   }
   used_ += bytes(0);
   committed_ += own_bytes(holding, prefix, promised);
-  make_room();
+  evict_idle();
   return true;
 }
 
@@ -149,7 +149,7 @@ bool KvCache::grow(Holding& holding, std::int64_t tokens) {
   const std::int64_t covered = std::max(holding.blocks, holding.promised);
   committed_ += std::max<std::int64_t>(0, bytes(wanted) - bytes(covered));
   holding.blocks = wanted;
-  make_room();
+  evict_idle();
   return true;
 }
 
@@ -186,7 +186,7 @@ void KvCache::release(Holding& holding, const Prefix& prefix) {
 }
 
 // Evicts idle units until the rest fits.
-void KvCache::make_room() {
+void KvCache::evict_idle() {
   while (used_ + idle_ > capacity_) {
     const UnitTable::Place least = units_.first_idle();
     if (host_) {

@@ -81,7 +81,7 @@ class KvCache {
   std::int64_t unit_bytes(const Prefix& prefix, std::int64_t unit);
   std::int64_t own_bytes(const Holding& holding, const Prefix& prefix, std::int64_t blocks);
   void hold(UnitTable::Place unit);
-  void make_room();
+  void evict_idle();
 
   ScenarioView scenario_;
   std::int64_t block_tokens_;

@@ -7,7 +7,7 @@
 #include "base/fnv.hpp"
 #include "base/version.hpp"
 #include "hardware/kernel_versions.hpp"
-#include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 
 namespace roofcast::sim {
 namespace {
