@@ -7,8 +7,8 @@
 //
 //   Σ rows |residual| (quadratic below 2 %)  +  smooth · Σ neighbours (hₐ − h_b)²  +  small · Σ h²,   h = g − g₀
 //
-// where g₀ is 0, or the grid of the next newer version of the kernels. So nodes far from rows fade to g₀. Then times are made to rise with the work
-// (calibrate/fit/monotone.hpp). Nodes are whole percents, as the document has them.
+// where g₀ is 0, or the grid of the next newer version of the kernels. So nodes far from rows fade to g₀. Then
+// times are made to rise with the work (calibrate/fit/monotone.hpp). Nodes are whole percents, as the document has them.
 #pragma once
 
 #include <vector>
