@@ -15,6 +15,7 @@
 #include "sim/serving/server.hpp"
 #include "sim/training/post_training.hpp"
 #include "sim/training/training.hpp"
+#include "sim/training/training_run.hpp"
 
 namespace roofcast::sim {
 
@@ -99,6 +100,9 @@ ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {
     e.output_rate = e.steady.requests_per_second * static_cast<double>(s.traffic->output_tokens);
   }
   add_costs(s, e, workspace);
+  if (s.run != nullptr && e.workflow != nullptr) {
+    add_run(s, e);
+  }
   return e;
 }
 

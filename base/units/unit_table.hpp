@@ -63,6 +63,7 @@ inline constexpr std::array kSymbols{
     Symbol{"s", kTime, 1.0, "n u m", "second"},
     Symbol{"min", kTime, 60.0, "", "minute"},
     Symbol{"h", kTime, 3600.0, "", "hour"},
+    Symbol{"d", kTime, 86400.0, "", "day"},
     Symbol{"J", kEnergy, 1.0, "n u m k M G T P E", "joule"},
     Symbol{"Wh", kEnergy, 3600.0, "k M G T", "watt-hour"},
     Symbol{"W", kPower, 1.0, "n u m k M G T", "watt"},
@@ -81,7 +82,7 @@ struct DimensionText {
 
 inline constexpr std::array kDimensionTexts{
     DimensionText{kNone, "a bare number", "0.5", ""},
-    DimensionText{kTime, "a time", "1.2 us", "s, ms, us, ns, min, h"},
+    DimensionText{kTime, "a time", "1.2 us", "s, ms, us, ns, min, h, d"},
     DimensionText{kData, "a size", "80 GiB", "B, GB, GiB, b"},
     DimensionText{kWork, "an amount of work", "312 GFLOP", "FLOP, GFLOP, TFLOP, OP"},
     DimensionText{kEnergy, "an energy", "1.5 kWh", "J, kJ, Wh, kWh"},

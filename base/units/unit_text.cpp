@@ -320,6 +320,7 @@ constexpr std::array kScales{
     Scale{kTime, "s", 1.0, "n u m"},
     Scale{kTime, "min", 60.0, "", 2.0},
     Scale{kTime, "h", 3600.0, "", 2.0},
+    Scale{kTime, "d", 86400.0, "", 3.0},
     Scale{kData, "B", 1.0, kLarge},
     Scale{kWork, "FLOP", 1.0, kLarge},
     Scale{kEnergy, "J", 1.0, "n u m k M"},

@@ -115,6 +115,10 @@ std::string check_stack(const Node& document) {
 std::string check_trainer(const Node& document) {
   return read_part<workloads::Trainer>(document, "training.trainer").name;
 }
+std::string check_failures(const Node& document) {
+  const auto failures = read_part<workloads::FailureRates>(document, "run.failures");
+  return fmt::format("{:.4g} failures per 1,000 GPU-days", failures.total());
+}
 std::string check_acceptance(const Node& document) {
   const auto measured =
       read_part<workloads::MeasuredAcceptance>(document, "serving.speculative.measured");
@@ -164,6 +168,8 @@ constexpr DocumentKind kKinds[] = {
      base::describe<workloads::Stack>},
     {"trainer", "pace", "training.trainer", workloads::trainer_catalog, check_trainer,
      base::describe<workloads::Trainer>},
+    {"failure", "per_thousand_gpu_days", "run.failures", workloads::failure_catalog, check_failures,
+     base::describe<workloads::FailureRates>},
     {"acceptance", "tokens_per_iteration", "serving.speculative.measured",
      workloads::acceptance_catalog, check_acceptance,
      base::describe<workloads::MeasuredAcceptance>},

@@ -71,7 +71,8 @@ void add_check(Command& app, Run& chosen) {
       ->add_option(
           "--kind", *kind,
           "the kind of the documents: chip, system, price, calibration, model, precision, stack, "
-          "trainer, acceptance, score, claim or example (a scenario, a sweep or a roadmap); "
+          "trainer, failure, acceptance, score, claim or example (a scenario, a sweep or a "
+          "roadmap); "
           "default: the keys decide")
       ->type_name(kKind);
   command->footer(examples({"roofcast check llama-70b.yaml what_if.yaml",

@@ -66,10 +66,10 @@ void add_list(Command& app, Run& chosen) {
   auto kind = std::make_shared<std::string>();
   auto csv = std::make_shared<bool>(false);
   command
-      ->add_option(
-          "kind", *kind,
-          "chips, systems, prices, calibrated, models, precisions, stacks, trainers, acceptance, "
-          "scores, claims or examples; default: all")
+      ->add_option("kind", *kind,
+                   "chips, systems, prices, calibrated, models, precisions, stacks, trainers, "
+                   "failures, acceptance, "
+                   "scores, claims or examples; default: all")
       ->type_name(kKinds);
   command->add_flag("--csv", *csv, "print the models as CSV, in SI units");
   command->footer(

@@ -32,10 +32,10 @@ void add_schema(Command& app, Run& chosen) {
       app.add_subcommand("schema", "Prints the JSON Schema of a kind of document, for editors");
   auto kind = std::make_shared<std::string>();
   command
-      ->add_option(
-          "kind", *kind,
-          "chip, system, price, calibration, model, precision, stack, trainer, acceptance, score, "
-          "scenario, sweep or roadmap")
+      ->add_option("kind", *kind,
+                   "chip, system, price, calibration, model, precision, stack, trainer, failure, "
+                   "acceptance, score, "
+                   "scenario, sweep or roadmap")
       ->required()
       ->type_name(kKind);
   command->footer(

@@ -14,6 +14,7 @@
 #include "cli/program/progress.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/tables/request_rows.hpp"
+#include "cli/text/drawn_runs.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/simulation_answer.hpp"
 #include "cli/text/trace_text.hpp"
@@ -130,6 +131,25 @@ BreachAlarm alarm_of(const Options& options, const SimulationAnswer& a) {
   return alarm;
 }
 
+// Whole runs of a scenario that trains.
+int run_training(const Options& options, const base::Node& document) {
+  constexpr std::size_t kRuns = 1000;
+  const sim::Scenario scenario = sim::read_scenario(document);
+  if (!scenario.run.enabled()) {
+    throw base::InputError(
+        "error: a scenario that trains is estimated; simulated is its whole run, which the section "
+        "run describes\n");
+  }
+  const DrawnRuns answer =
+      draw_runs(scenario, options.replications.value_or(kRuns), options.seed.value_or(1));
+  if (options.format == "json") {
+    fmt::print("{}\n", json_of(answer).dump(2));
+  } else {
+    fmt::print("{}", text_of(answer));
+  }
+  return kDone;
+}
+
 int run_simulate(const Options& options) {
   SimulationAnswer a;
   a.warm_up = options.warm_up;
@@ -139,10 +159,10 @@ int run_simulate(const Options& options) {
       fmt::print(stderr, "{}\n", note);
     }
   }
-  a.scenario = sim::read_streamed_scenario(document);
-  if (a.scenario.scenario.training.trains()) {
-    throw base::InputError("error: a scenario that trains is estimated, not simulated\n");
+  if (document.find("training") != nullptr) {
+    return run_training(options, document);
   }
+  a.scenario = sim::read_streamed_scenario(document);
   workloads::RequestStream& stream = a.scenario.stream;
   if (options.seed) {
     stream.seed = *options.seed;
@@ -185,7 +205,8 @@ void add_simulate(Command& app, Run& chosen) {
       "Simulates one scenario request by request: latencies, queues, KV cache\n"
       "The requests come from the scenario's traffic: a closed loop (concurrency) or an open "
       "loop (arrivals or trace). With --trace they come from a recorded trace, at its own "
-      "times. In every iteration the scheduler decides as the stack does.");
+      "times. In every iteration the scheduler decides as the stack does. A scenario with run is "
+      "a training run: its failures are drawn.");
   auto options = std::make_shared<Options>();
   command->add_option("scenario", options->scenario, "the YAML file of the scenario")
       ->type_name(kFile)
@@ -227,8 +248,8 @@ void add_simulate(Command& app, Run& chosen) {
       ->group("Alarm");
   command
       ->add_option("--replications", options->replications,
-                   "runs with seeds of their own, each with one window; default: 100. With a trace "
-                   "the windows of the trace are counted")
+                   "runs with seeds of their own, each with one window; default: 100, of training "
+                   "runs 1000. With a trace the windows of the trace are counted")
       ->type_name(kNumber)
       ->within(std::size_t{1}, std::size_t{1'000'000})
       ->group("Alarm");

@@ -69,6 +69,9 @@ std::string display(double value, std::string_view unit) {
   if (unit == "B") {
     return base::format_quantity(base::Bytes::from_si(value));
   }
+  if (unit == "J") {
+    return base::format_quantity(base::Joules::from_si(value));
+  }
   if (unit == "FLOP/s") {
     return base::format_quantity(base::FlopsPerSecond::from_si(value));
   }

@@ -33,6 +33,28 @@ std::string post_training(const std::optional<sim::PostTrainingStep>& step) {
   return times.text() + "\n";
 }
 
+// Where the time of a run goes.
+std::string run(const std::optional<sim::TrainingRunEstimate>& run) {
+  if (!run) {
+    return {};
+  }
+  TextTable times({"run", "time", "share"});
+  const sim::RunShares& shares = run->shares;
+  const auto add = [&](const char* part, double share) {
+    add_time(times, part, share * run->time, run->time);
+  };
+  add("steps", shares.useful);
+  add("stragglers", shares.stragglers);
+  add("stalls for checkpoints", shares.stalls);
+  add("computed again", shares.lost);
+  add("detection and restarts", shares.down);
+  add("waits for a spare host", shares.spares);
+  add("maintenance", shares.maintenance);
+  add("start-up", shares.start_up);
+  add("all", 1.0);
+  return "\n" + times.text();
+}
+
 }  // namespace
 
 std::string training_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
@@ -59,12 +81,12 @@ std::string training_text(const sim::Scenario& s, const sim::ServingEstimate& e)
   memory.add({"optimizer", display(t.footprint.optimizer.si(), "B")});
   memory.add({"activations", display(t.footprint.activations.si(), "B")});
   memory.add({"workspace", display(t.footprint.workspace.si(), "B")});
-  return fmt::format("\n{}{}\n{}{}\n{}", post_training(e.workflow->post_training), times.text(),
+  return fmt::format("\n{}{}\n{}{}\n{}{}", post_training(e.workflow->post_training), times.text(),
                      passes.text(),
                      t.clock < 1.0 ? fmt::format("(at {:.0f}% of the clock, trainer {})\n",
                                                  100.0 * t.clock, s.training.trainer.name)
                                    : std::string(),
-                     memory.text());
+                     memory.text(), run(e.workflow->run));
 }
 
 }  // namespace roofcast::cli

@@ -109,11 +109,12 @@ std::string missed(std::span<const Condition> conditions, const ServingEstimate&
 
 std::string without_value(const Condition& condition, bool trains) {
   const Metric& metric = *find_metric(condition.metric);
-  const char* why = metric.of_training     ? "it is of training, and the scenario serves"
-                    : trains               ? "it is of serving, and the scenario trains"
-                    : metric.of_answers    ? "it needs the section accuracy"
-                    : metric.of_agents     ? "it needs traffic.agents"
-                    : metric.of_objectives ? "it needs traffic.objectives"
+  const char* why = metric.of_run && trains ? "it needs the section run"
+                    : metric.of_training    ? "it is of training, and the scenario serves"
+                    : trains                ? "it is of serving, and the scenario trains"
+                    : metric.of_answers     ? "it needs the section accuracy"
+                    : metric.of_agents      ? "it needs traffic.agents"
+                    : metric.of_objectives  ? "it needs traffic.objectives"
                     : metric.of_prices || metric.unit.starts_with("USD")
                         ? "it needs prices"
                         : "the closed form of this traffic and deployment has none";

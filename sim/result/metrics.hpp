@@ -31,6 +31,7 @@ struct Metric {
   std::string_view bounds = {};
   bool of_answers = false;     // needs the section accuracy
   bool of_training = false;    // needs the section training
+  bool of_run = false;         // needs the section run
   bool of_agents = false;      // needs traffic.agents
   bool of_prices = false;      // needs the section prices, or a price of the system
   bool of_objectives = false;  // needs traffic.objectives

@@ -52,10 +52,42 @@ struct PostTrainingStep {
   base::Seconds trained() const { return logprobs + training; }
 };
 
+// Shares of the time of a run.
+struct RunShares {
+  double useful = 0;
+  double stragglers = 0;
+  double stalls = 0;       // for checkpoints
+  double lost = 0;         // computed again
+  double down = 0;         // detection and restarts
+  double spares = 0;       // waiting for a host
+  double maintenance = 0;  // planned
+  double start_up = 0;
+};
+
+// A whole training run (sim/training/training_run.hpp).
+struct TrainingRunEstimate {
+  double steps = 0;
+  base::Seconds ideal;  // if nothing stopped it
+  base::Seconds time;   // mean, from the first to the last step
+  base::Seconds p50;
+  base::Seconds p95;
+  double effective = 0;      // ideal over time
+  double interruptions = 0;  // unplanned
+  base::Seconds between;     // mean time between failures of the job; infinite without any
+  base::Seconds interval;    // useful time between checkpoints
+  base::Bytes checkpoint;
+  base::Seconds stall;  // for one checkpoint
+  RunShares shares;
+  double gpu_hours = 0;  // spare hosts included
+  double usd = 0;        // NaN if the price is not known
+  base::Joules energy;   // of the GPUs; NaN if the TDP is not known
+};
+
 // The result of a scenario that trains.
 struct Workflow {
   TrainingStep training;  // one optimizer step
   std::optional<PostTrainingStep> post_training;
+  std::optional<TrainingRunEstimate> run;
   base::Seconds step() const { return post_training ? post_training->time : training.time; }
 };
 

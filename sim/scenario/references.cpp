@@ -183,6 +183,7 @@ const std::vector<ReferencePoint>& reference_points() {
       {"deployment.decode.system.calibration", calibration, kNearest, fill_calibration, kStack},
       {"serving.stack", workloads::stack_catalog()},
       {"training.trainer", workloads::trainer_catalog()},
+      {"run.failures", workloads::failure_catalog()},
       {"serving.speculative.measured", workloads::acceptance_catalog()},
       {"serving.speculative.model", workloads::model_catalog()},
       {"serving.speculative.precision", workloads::precision_catalog(), "the model's own"},

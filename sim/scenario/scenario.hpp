@@ -13,6 +13,7 @@
 //
 // With a section `training` (workloads/training/training.hpp) it is a training step; nothing is served, and `serving` and `traffic`
 // may be left out. With `rl` too (workloads/training/post_training.hpp) it is a step of RL post-training, whose rollouts `serving` generates.
+// With `run` (workloads/training/training_run.hpp) it is a whole run of such steps.
 //
 // Its sections and how they are read: sim/scenario/sections.hpp. Knobs: knob.hpp. References and
 // derived parts: references.hpp.
@@ -32,6 +33,7 @@
 #include "workloads/traffic/traffic.hpp"
 #include "workloads/training/post_training.hpp"
 #include "workloads/training/training.hpp"
+#include "workloads/training/training_run.hpp"
 
 namespace roofcast::sim {
 
@@ -62,6 +64,7 @@ struct Scenario {
   workloads::Accuracy accuracy;
   workloads::Training training = {};
   workloads::PostTraining post_training = {};
+  workloads::TrainingRun run = {};
   hardware::Prices prices = {};
 };
 
@@ -79,6 +82,7 @@ struct ScenarioView {
   const workloads::Pools* pools = nullptr;                 // of a disaggregated deployment
   const workloads::Training* training = nullptr;           // of a scenario that trains
   const workloads::PostTraining* post_training = nullptr;  // with training
+  const workloads::TrainingRun* run = nullptr;             // with training
   const hardware::Prices* prices = nullptr;                // rented when there are none
   bool launches_ahead = false;  // the GPU never waits for the host's launches (launch_floor)
   const DraftModel* draft =
@@ -101,6 +105,7 @@ struct ScenarioView {
   void set(const workloads::PostTraining& section) {
     post_training = section.enabled() ? &section : nullptr;
   }
+  void set(const workloads::TrainingRun& section) { run = section.enabled() ? &section : nullptr; }
   void set(const hardware::Prices& section) { prices = &section; }
   template <class Section>
   void set(const Section&& temporary) = delete;

@@ -154,6 +154,17 @@ workloads::PostTraining read_post_training(const Node& document, Problems& probl
   return read_section<workloads::PostTraining>(document, "rl", problems);
 }
 
+workloads::TrainingRun read_training_run(const Node& document, Problems& problems) {
+  const Node* node = document.find("run");
+  if (node == nullptr) {
+    return {};
+  }
+  if (document.find("training") == nullptr) {
+    problems.add(node->place, "run", "needs the section \"training\"");
+  }
+  return read_section<workloads::TrainingRun>(document, "run", problems);
+}
+
 hardware::Prices read_prices(const Node& document, Problems& problems) {
   const Node* node = document.find("prices");
   if (node == nullptr || node->is_null()) {

@@ -22,6 +22,7 @@ workloads::RequestStream read_stream(const base::Node& document, base::Problems&
 workloads::Traffic read_traffic(const base::Node& document, base::Problems& problems);
 workloads::Training read_training(const base::Node& document, base::Problems& problems);
 workloads::PostTraining read_post_training(const base::Node& document, base::Problems& problems);
+workloads::TrainingRun read_training_run(const base::Node& document, base::Problems& problems);
 hardware::Prices read_prices(const base::Node& document, base::Problems& problems);
 
 }  // namespace roofcast::sim

@@ -36,6 +36,7 @@ inline constexpr std::tuple kSections{
     Section<workloads::Training>{"training", read_training, &Scenario::training},
     Section<workloads::PostTraining>{
         "rl", read_post_training, &Scenario::post_training, {"training"}},
+    Section<workloads::TrainingRun>{"run", read_training_run, &Scenario::run, {"training"}},
     Section<hardware::Prices>{"prices", read_prices, &Scenario::prices},
 };
 

@@ -236,4 +236,28 @@ TEST_CASE("estimate takes the stream that simulate serves", "[cli]") {
   CHECK(contains(text, "Utilisation"));
 }
 
+TEST_CASE("simulate draws training runs, and their mean is that of the closed form", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::vector<std::string> command = {
+      "simulate", example("llama-405b_run"), "--replications", "200", "--format", "json"};
+  const json drawn = json::parse(roofcast.output(command));
+  CHECK(drawn["runs"] == 200);
+  for (const char* metric : {"run_s", "interruptions", "useful_share"}) {
+    INFO(metric);
+    CHECK(drawn[metric]["mean"].get<double>() ==
+          Approx(drawn[metric]["closed_form"].get<double>()).epsilon(0.02));
+    CHECK(drawn[metric]["p5"] < drawn[metric]["p95"]);
+  }
+  const json estimated =
+      json::parse(roofcast.output({"estimate", example("llama-405b_run"), "--format", "json"}));
+  CHECK(estimated["run_s"].get<double>() ==
+        Approx(drawn["run_s"]["closed_form"].get<double>()).epsilon(1e-9));
+  const Outcome without = roofcast.run({"simulate", example("llama-8b_training")});
+  CHECK(without.code == 2);
+  CHECK(contains(without.err, "which the section run describes"));
+}
+
 }  // namespace roofcast::cli

@@ -36,6 +36,7 @@ FOLDERS = {
     "precision": "workloads/precisions",
     "stack": "workloads/stacks",
     "trainer": "workloads/trainers",
+    "failure": "workloads/failures",
     "acceptance": "workloads/acceptance",
     "score": "workloads/scores",
 }

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whole training runs, drawn failure by failure, beside the closed form: `roofcast simulate` of a scenario with `run`.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/scenario/scenario.hpp"
+#include "sim/training/run_model.hpp"
+
+namespace roofcast::cli {
+
+struct DrawnRuns {
+  std::string reason;  // why it cannot run; empty if it can
+  std::string title;
+  sim::RunForecast closed;              // closed form
+  std::vector<sim::RunForecast> drawn;  // sorted by their time
+  std::size_t seed = 1;
+};
+
+DrawnRuns draw_runs(const sim::Scenario& scenario, std::size_t runs, std::size_t seed);
+
+std::string text_of(const DrawnRuns& answer);
+nlohmann::ordered_json json_of(const DrawnRuns& answer);
+
+}  // namespace roofcast::cli

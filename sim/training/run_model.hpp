@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A training run that failures interrupt: how long it takes, in closed form and drawn.
+//
+// Failures are a Poisson process. Each one stops all ranks. After a downtime R the job goes on from its newest checkpoint
+// that is complete. A failure during a downtime starts it again. A cycle of checkpoints is τ of useful time and a stall c.
+// A checkpoint is complete s after its stall.
+//
+//   progress   v = λ τ q e^(−λs) / (e^(λ(τ+c)) − 1)         useful time per time, q = E[e^(−λR)]
+//   best τ     Where v is largest: λτ = 1 − e^(−λ(τ+c)). For λ(τ+c) ≪ 1 it is Young's √(2c/λ); never below s − c.
+//   memory     A share of the failures goes on from copies in the memory of other hosts. Between the others, such failures
+//              slow progress by a factor v₁ of the same form, so that a cycle of checkpoints takes τ/v₁ + c.
+//   spares     Hosts that wait for repair are a loss system: with S spares the job stands still for the share B(S+1, a)
+//              of the time, Erlang's formula, a = failures of hosts · repair.
+//   in all     time = start-up + useful · (1 + stragglers) / (v · (1 − B) · every/(every + maintenance))
+//   variance   (time/failures) · Σ rate · E[(R + lost/v)²]; quantiles are those of a lognormal time
+//
+//   symbol     meaning                                                                         unit
+//   λ          failures of the job: rate of a GPU times GPUs                                   1/s
+//   R          detection + restart + reading the checkpoint                                    s
+//   τ, c       useful time between checkpoints; time that ranks stand still for one            s
+//   s          from the end of the stall until the checkpoint can be used                      s
+//   B          probability that all spares are in repair                                       –
+//
+// With s = 0 and one R, v is Daly's (Future Generation Computer Systems 22, 2006). Erlang's formula holds for repairs of any
+// distribution. Errors: memory and storage failures in one downtime; drawn runs differ by less than 1 % (tests/laws).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/statistics/random.hpp"
+#include "base/units/quantity.hpp"
+#include "sim/result/training_step.hpp"
+
+namespace roofcast::sim {
+
+struct RunModel {
+  struct Failures {
+    base::Hertz rate;    // of the job
+    base::Seconds down;  // R, without the read of a checkpoint
+    bool takes_host = false;
+  };
+  std::vector<Failures> failures;
+  base::Seconds work;  // useful time of the run, stragglers included
+  base::Seconds interval;
+  base::Seconds stall;
+  base::Seconds save;
+  base::Seconds read;  // of a checkpoint from storage; copies in memory are read in no time
+  base::Seconds memory_interval;
+  base::Seconds memory_stall;
+  double memory_recovers = 0;  // share of the failures; 0: no copies in memory
+  std::optional<std::int64_t> spares;
+  base::Seconds repair;
+  base::Seconds maintenance_every;  // 0: never
+  base::Seconds maintenance_time;
+  base::Seconds start_up;
+
+  base::Hertz rate() const;  // of all failures
+};
+
+struct RunForecast {
+  base::Seconds time;  // mean
+  base::Seconds p50;
+  base::Seconds p95;
+  double interruptions = 0;  // unplanned
+  RunShares shares;
+};
+
+RunForecast forecast(const RunModel& run);
+
+// The interval with the most progress.
+base::Seconds best_interval(const RunModel& run);
+
+// One run, event by event.
+RunForecast draw(const RunModel& run, base::Random& random);
+
+// Probability that all of `servers` are busy with a load of `load` (Erlang's B).
+double erlang_b(std::int64_t servers, double load);
+
+}  // namespace roofcast::sim

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/training/training_run.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "workloads/architecture/parameters.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+using base::Bytes;
+using base::Seconds;
+using workloads::TrainingRun;
+
+constexpr double kThousandGpuDays = 1000.0 * 86400.0;  // in GPU-seconds
+constexpr std::int64_t kMostGpusOfHost = 8;
+
+Bytes checkpoint_of(const ScenarioView& s) {
+  const double each =
+      s.run->checkpoint.bytes_per_parameter.value_or(2.0 + 4.0 + 2.0 * s.training->moment_bytes);
+  const workloads::ParameterCount count = workloads::parameters(*s.model);
+  return (count.total() + count.mtp) * each * base::byte;
+}
+
+double steps_of(const TrainingRun& run, double step_tokens) {
+  return run.steps > 0.0 ? run.steps : std::ceil(run.tokens / step_tokens);
+}
+
+double spare_gpus(const ScenarioView& s) {
+  return static_cast<double>(s.run->spare_hosts.value_or(0) *
+                             std::min(s.platform->system.scale_up_domain, kMostGpusOfHost));
+}
+
+}  // namespace
+
+RunModel run_model(const ScenarioView& s, Seconds step, double step_tokens, std::int64_t gpus) {
+  const TrainingRun& run = *s.run;
+  const workloads::Checkpoints& checkpoint = run.checkpoint;
+  const auto all = static_cast<double>(gpus);
+  const Bytes bytes = checkpoint_of(s);
+  RunModel m;
+  m.work = steps_of(run, step_tokens) * (1.0 + run.stragglers) * step;
+  const Seconds restart = run.restart + all / 1000.0 * run.restart_per_thousand_gpus;
+  for (std::size_t i = 0; i < workloads::kFailureCauses.size(); ++i) {
+    const double rate = run.failures.per_thousand_gpu_days[i] * all / kThousandGpuDays;
+    if (rate > 0.0) {
+      const bool silent = workloads::kFailureCauses[i].name == "silent";
+      m.failures.push_back(
+          {rate * base::hertz,
+           restart + (silent ? run.silent_detection.value_or(run.detection) : run.detection),
+           workloads::kFailureCauses[i].takes_host});
+    }
+  }
+  const base::BytesPerSecond port = checkpoint.snapshot.value_or(
+      s.platform->system.chip.pcie.value_or(base::BytesPerSecond::infinity()));
+  const Seconds snapshot = bytes / all / port;
+  m.stall = checkpoint.asynchronous ? snapshot : bytes / checkpoint.write;
+  m.save = checkpoint.asynchronous ? bytes / checkpoint.write : Seconds{};
+  m.read = bytes / checkpoint.read.value_or(checkpoint.write);
+  if (checkpoint.memory && checkpoint.memory->recovers > 0.0) {
+    m.memory_recovers = checkpoint.memory->recovers;
+    m.memory_interval = checkpoint.memory->interval;
+    m.memory_stall = snapshot;
+  }
+  m.spares = run.spare_hosts;
+  m.repair = run.repair;
+  if (run.maintenance) {
+    m.maintenance_every = run.maintenance->every;
+    m.maintenance_time = run.maintenance->time;
+  }
+  m.start_up = run.start_up;
+  const Seconds interval =
+      checkpoint.interval ? base::max(*checkpoint.interval, m.save - m.stall) : best_interval(m);
+  const Seconds whole = (1.0 + run.stragglers) * step;
+  m.interval = std::max(1.0, std::ceil(interval / whole - 1e-9)) * whole;  // between steps
+  m.memory_interval = base::min(m.memory_interval, m.interval);
+  return m;
+}
+
+void add_run(const ScenarioView& s, ServingEstimate& e) {
+  auto workflow = std::make_shared<Workflow>(*e.workflow);
+  const Seconds step = workflow->step();
+  const double tokens = workflow->training.tokens;
+  const RunModel model = run_model(s, step, tokens, e.gpus);
+  const RunForecast f = forecast(model);
+  TrainingRunEstimate& r = workflow->run.emplace();
+  r.steps = steps_of(*s.run, tokens);
+  r.ideal = r.steps * step;
+  r.time = f.time;
+  r.p50 = f.p50;
+  r.p95 = f.p95;
+  r.effective = r.ideal / f.time;
+  r.interruptions = f.interruptions;
+  r.between = 1.0 / model.rate();
+  r.interval = model.interval;
+  r.checkpoint = checkpoint_of(s);
+  r.stall = model.stall;
+  r.shares = f.shares;
+  r.shares.stragglers = f.shares.useful * s.run->stragglers / (1.0 + s.run->stragglers);
+  r.shares.useful -= r.shares.stragglers;
+  const double gpus = static_cast<double>(e.gpus) + spare_gpus(s);
+  r.gpu_hours = gpus * f.time.si() / 3600.0;
+  r.usd = e.economics.usd_per_second * gpus / static_cast<double>(e.gpus) * f.time.si();
+  const double computes = r.shares.useful + r.shares.stragglers + r.shares.lost + r.shares.stalls;
+  const base::Watts idle = s.platform->machine.power.idle;
+  r.energy = f.time *
+             (static_cast<double>(e.gpus) * (computes * e.steady.power + (1.0 - computes) * idle) +
+              spare_gpus(s) * idle);
+  e.workflow = workflow;
+}
+
+}  // namespace roofcast::sim

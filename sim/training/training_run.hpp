@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The run around the optimizer step: how often failures stop it, how long it takes, what it costs.
+//
+//   useful time       steps · (1 + stragglers) · time of a step
+//   failures          rate of a cause per GPU · GPUs of the job (sim/training/run_model.hpp has the process)
+//   checkpoint        parameters · bytes of a parameter: 2 + 4 + 2·moments of Adam
+//     stall           asynchronous: bytes of a GPU / snapshot; otherwise bytes / write
+//     save            asynchronous: bytes / write; otherwise 0
+//     read            bytes / read
+//   interval          whole steps, and no shorter than a save; the best one where none is given
+//   restart           time + per_thousand_gpus · GPUs / 1000
+//   GPU-hours         time · (GPUs + GPUs of the spare hosts)
+//   dollars           dollars per second of the forecast · time · GPUs with spares / GPUs
+//   energy            GPUs: mean power of a step while the job computes, idle power otherwise; spares idle
+//
+// GPUs of a host: those of a scale-up domain, at most 8.
+#pragma once
+
+#include "sim/result/serving_estimate.hpp"
+#include "sim/result/training_step.hpp"
+#include "sim/training/run_model.hpp"
+
+namespace roofcast::sim {
+
+// The process of the scenario's run, with its own interval of checkpoints or the best one. `step` is the time of a step.
+RunModel run_model(const ScenarioView& scenario, base::Seconds step, double step_tokens,
+                   std::int64_t gpus);
+
+// Sets the run of a forecast whose steps and costs are known.
+void add_run(const ScenarioView& scenario, ServingEstimate& estimate);
+
+}  // namespace roofcast::sim

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <vector>
+
+#include "base/statistics/random.hpp"
+#include "sim/training/run_model.hpp"
+#include "tests/catch.hpp"
+
+namespace roofcast::laws {
+namespace {
+
+using base::second;
+using base::Seconds;
+using sim::RunModel;
+
+RunModel plain(double between, double down, double stall, double interval, double work) {
+  RunModel m;
+  m.failures = {{1.0 / between * base::hertz, down * second, true}};
+  m.stall = stall * second;
+  m.interval = interval * second;
+  m.work = work * second;
+  return m;
+}
+
+// Between 20 minutes and 3 days between failures, some fifty failures in a run.
+RunModel random_run(base::Random& random) {
+  const auto between = [&](double least, double most) {
+    return least * std::pow(most / least, random.uniform());
+  };
+  RunModel m;
+  const double mtbf = between(1200.0, 250'000.0);
+  const auto kinds = random.integer(1, 4);
+  for (std::int64_t i = 0; i < kinds; ++i) {
+    m.failures.push_back({1.0 / (mtbf * static_cast<double>(kinds)) * base::hertz,
+                          between(0.002, 0.2) * mtbf * second, random.uniform() < 0.5});
+  }
+  m.stall = between(1e-4, 0.01) * mtbf * second;
+  m.save = random.uniform() < 0.5 ? Seconds{} : between(1.0, 10.0) * m.stall;
+  m.read = random.uniform() < 0.5 ? Seconds{} : between(1e-3, 0.02) * mtbf * second;
+  m.work = 50.0 * mtbf * second;
+  if (random.uniform() < 0.4) {
+    m.memory_recovers = random.uniform(0.3, 0.95);
+    m.memory_interval = between(0.005, 0.03) * mtbf * second;
+    m.memory_stall = between(1e-3, 0.02) * m.memory_interval;
+  }
+  m.interval = random.uniform() < 0.5 ? best_interval(m)
+                                      : base::max(m.save, between(0.01, 0.3) * mtbf * second);
+  m.memory_interval = base::min(m.memory_interval, m.interval);
+  if (random.uniform() < 0.4) {
+    m.repair = between(0.2, 3.0) * mtbf * second;
+    m.spares = random.integer(0, 6);
+  }
+  if (random.uniform() < 0.3) {
+    m.maintenance_every = 10.0 * mtbf * second;
+    m.maintenance_time = 0.2 * mtbf * second;
+  }
+  m.start_up = random.uniform(0.0, 0.5) * mtbf * second;
+  return m;
+}
+
+}  // namespace
+
+TEST_CASE("A drawn training run takes as long as the closed form says", "[laws]") {
+  base::Random random(1, "runs");
+  int far = 0;
+  int all_beyond = 0;
+  constexpr int kRuns = 200;
+  constexpr int kDraws = 200;
+  for (int i = 0; i < kRuns; ++i) {
+    const RunModel m = random_run(random);
+    const sim::RunForecast closed = forecast(m);
+    Seconds mean;
+    Seconds below;
+    double interruptions = 0.0;
+    int beyond = 0;
+    for (int draw = 0; draw < kDraws; ++draw) {
+      const sim::RunForecast drawn = sim::draw(m, random);
+      mean += drawn.time / static_cast<double>(kDraws);
+      interruptions += drawn.interruptions / kDraws;
+      beyond += drawn.time > 1.002 * closed.p95 ? 1 : 0;
+    }
+    INFO(i << " of " << kRuns << ": " << closed.time.si() << " s, drawn " << mean.si() << " s; "
+           << m.memory_recovers << " from memory, spares " << m.spares.value_or(-1)
+           << ", beyond p95 " << beyond);
+    // 50 failures a run and 200 runs leave a standard error of at most 0.3 %.
+    CHECK(std::abs(mean / closed.time - 1.0) < 0.03);
+    CHECK(std::abs(interruptions / closed.interruptions - 1.0) < 0.05);
+    CHECK(beyond <= kDraws / 6);
+    all_beyond += beyond;
+    far += std::abs(mean / closed.time - 1.0) > 0.01 ? 1 : 0;
+  }
+  CHECK(far <= kRuns / 20);
+  CHECK(all_beyond / static_cast<double>(kRuns * kDraws) == Approx(0.05).margin(0.015));
+}
+
+TEST_CASE("Without a save and with one downtime, a run takes what Daly's formula says", "[laws]") {
+  for (const double between : {3600.0, 20'000.0, 300'000.0}) {
+    const double down = 400.0;
+    const double stall = 30.0;
+    const double interval = 900.0;
+    const double work = 1e6;
+    const double daly = between * std::exp(down / between) *
+                        std::expm1((interval + stall) / between) * work / interval;
+    CHECK(forecast(plain(between, down, stall, interval, work)).time.si() ==
+          Approx(daly).epsilon(1e-9));
+  }
+}
+
+TEST_CASE(
+    "The best interval of checkpoints is Young's where failures are rare, and no other is better",
+    "[laws]") {
+  RunModel m = plain(1e6, 600.0, 10.0, 1.0, 1e8);
+  CHECK(best_interval(m).si() == Approx(std::sqrt(2.0 * 10.0 * 1e6)).epsilon(0.002));
+  // The availability optimum of arXiv 2410.18124, stall included, where repairs are short.
+  CHECK(best_interval(m).si() + 10.0 ==
+        Approx(10.0 + std::sqrt(2.0 * (1e6 + 600.0) * 10.0 + 100.0)).epsilon(0.002));
+  base::Random random(2, "intervals");
+  for (int i = 0; i < 100; ++i) {
+    m = random_run(random);
+    m.interval = best_interval(m);
+    const Seconds best = forecast(m).time;
+    const Seconds least = m.save - m.stall;
+    for (const double factor : {0.5, 0.9, 1.1, 2.0}) {
+      RunModel other = m;
+      other.interval = base::max(least, factor * m.interval);
+      CHECK(best <= forecast(other).time * (1.0 + 1e-9));
+    }
+  }
+}
+
+// changlan.org/posts/optimal-checkpointing: 6,000 s between failures, 600 s of repair, a stall of 10 s and steps of 15 s
+// make 24 steps, by a formula that counts stalls during repairs too.
+TEST_CASE("A published example's interval of checkpoints is the best one within a step", "[laws]") {
+  RunModel m = plain(6000.0, 600.0, 10.0, 24.0 * 15.0, 1e7);
+  CHECK(best_interval(m).si() / 15.0 == Approx(23.0).margin(1.0));
+  const Seconds published = forecast(m).time;
+  m.interval = best_interval(m);
+  CHECK(published / forecast(m).time < 1.0001);
+}
+
+TEST_CASE("The shares of a run's time add up to one, closed and drawn", "[laws]") {
+  base::Random random(3, "shares");
+  for (int i = 0; i < 50; ++i) {
+    const RunModel m = random_run(random);
+    for (const sim::RunForecast& f : {forecast(m), sim::draw(m, random)}) {
+      const sim::RunShares& s = f.shares;
+      CHECK(s.useful + s.stalls + s.lost + s.down + s.spares + s.maintenance + s.start_up ==
+            Approx(1.0).epsilon(1e-9));
+      for (const double share : {s.useful, s.stalls, s.lost, s.down, s.spares, s.maintenance}) {
+        CHECK(share >= -1e-9);
+      }
+    }
+  }
+}
+
+TEST_CASE("More of what helps a run makes it no longer", "[laws]") {
+  base::Random random(4, "better");
+  for (int i = 0; i < 200; ++i) {
+    const RunModel m = random_run(random);
+    std::vector<RunModel> better(5, m);
+    better[0].failures[0].rate = 0.5 * m.failures[0].rate;
+    better[1].failures[0].down = 0.5 * m.failures[0].down;
+    better[2].stall = 0.5 * m.stall;
+    better[3].spares = m.spares ? std::optional(*m.spares + 1) : m.spares;
+    better[4].read = 0.5 * m.read;
+    for (const RunModel& each : better) {
+      CHECK(forecast(each).time <= forecast(m).time * (1.0 + 1e-9));
+    }
+  }
+}
+
+TEST_CASE("Erlang's formula has the values of its tables", "[laws]") {
+  CHECK(sim::erlang_b(0, 3.0) == 1.0);
+  CHECK(sim::erlang_b(1, 1.0) == Approx(0.5));
+  CHECK(sim::erlang_b(2, 1.0) == Approx(0.2));
+  CHECK(sim::erlang_b(10, 4.4612) == Approx(0.01).epsilon(1e-3));  // 1 % of 10 servers
+  CHECK(sim::erlang_b(100, 0.0) == 0.0);
+}
+
+}  // namespace roofcast::laws

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/training/training_run.hpp"
+
+#include <numeric>
+
+namespace roofcast::workloads {
+
+std::span<const base::CatalogEntry> embedded_failures();
+
+base::Catalog failure_catalog() { return {"failures", "failure", embedded_failures()}; }
+
+double FailureRates::total() const {
+  return std::accumulate(per_thousand_gpu_days.begin(), per_thousand_gpu_days.end(), 0.0);
+}
+
+void read(base::Fields& f, FailureRates& failures) {
+  failures.id = f.node().reference;
+  f.text("name", failures.name, base::optional);
+  f.group("per_thousand_gpu_days", [&](base::Fields& g) {
+    for (std::size_t i = 0; i < kFailureCauses.size(); ++i) {
+      g.number(kFailureCauses[i].name, failures.per_thousand_gpu_days[i], {0.0, 1e3},
+               base::optional);
+    }
+    g.source();
+  });
+}
+
+namespace {
+
+void read_checkpoint(base::Fields& f, Checkpoints& checkpoint) {
+  f.quantity("interval", checkpoint.interval);
+  if (f.has("bytes_per_parameter")) {
+    f.number("bytes_per_parameter", checkpoint.bytes_per_parameter.emplace(), {0.1, 100.0});
+  }
+  f.quantity("write", checkpoint.write);
+  f.quantity("read", checkpoint.read);
+  f.flag("asynchronous", checkpoint.asynchronous, base::optional);
+  f.quantity("snapshot", checkpoint.snapshot);
+  f.group(
+      "memory",
+      [&](base::Fields& g) {
+        checkpoint.memory.emplace();
+        g.quantity("interval", checkpoint.memory->interval);
+        g.number("recovers", checkpoint.memory->recovers, {0.0, 1.0});
+      },
+      base::optional);
+}
+
+}  // namespace
+
+void read(base::Fields& f, TrainingRun& run) {
+  if (f.has("tokens") == f.has("steps")) {
+    f.problem(f.has("steps") ? "steps" : "tokens", "a run has either tokens or steps");
+  }
+  if (f.has("tokens")) {
+    f.number("tokens", run.tokens, {1.0, 1e18});
+  }
+  if (f.has("steps")) {
+    f.number("steps", run.steps, {1.0, 1e12});
+  }
+  f.group("failures", [&](base::Fields& g) { read(g, run.failures); });
+  f.quantity("detection", run.detection, base::not_negative, base::optional);
+  f.quantity("silent_detection", run.silent_detection);
+  f.group("restart", [&](base::Fields& g) {
+    g.quantity("time", run.restart, base::not_negative);
+    g.quantity("per_thousand_gpus", run.restart_per_thousand_gpus, base::not_negative,
+               base::optional);
+  });
+  f.quantity("repair", run.repair, base::not_negative, base::optional);
+  f.integer("spare_hosts", run.spare_hosts, {0.0, 1e6});
+  if (run.spare_hosts && !(run.repair > base::Seconds{})) {
+    f.problem("spare_hosts", "spares come back from repair, whose time is missing: repair");
+  }
+  f.group("checkpoint", [&](base::Fields& g) { read_checkpoint(g, run.checkpoint); });
+  f.group(
+      "maintenance",
+      [&](base::Fields& g) {
+        run.maintenance.emplace();
+        g.quantity("every", run.maintenance->every);
+        g.quantity("time", run.maintenance->time, base::not_negative);
+      },
+      base::optional);
+  f.quantity("start_up", run.start_up, base::not_negative, base::optional);
+  f.number("stragglers", run.stragglers, {0.0, 10.0}, base::optional);
+}
+
+}  // namespace roofcast::workloads
