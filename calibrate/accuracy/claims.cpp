@@ -24,10 +24,10 @@ using base::Problems;
 
 // What claims are published in.
 constexpr std::pair<std::string_view, double> kUnits[] = {
-    {"x", 1.0},   {"%", 0.01},         {"us", 1e-6},   {"ms", 1e-3},
-    {"s", 1.0},   {"tok/s/GPU", 1.0},  {"tok/s", 1.0}, {"tok/s/user", 1.0},
-    {"tok", 1.0}, {"requests/s", 1.0}, {"GB/s", 1e9},  {"TFLOPS", 1e12},
-    {"KB", 1e3},  {"MB", 1e6},         {"GB", 1e9},    {"B", 1e9}};
+    {"x", 1.0},         {"%", 0.01},      {"us", 1e-6},        {"ms", 1e-3},  {"s", 1.0},
+    {"tok/s/GPU", 1.0}, {"tok/s", 1.0},   {"tok/s/user", 1.0}, {"tok", 1.0},  {"requests/s", 1.0},
+    {"GB/s", 1e9},      {"TFLOPS", 1e12}, {"KB", 1e3},         {"MB", 1e6},   {"GB", 1e9},
+    {"B", 1e9},         {"h", 3600.0},    {"M GPU-h", 1e6},    {"stops", 1.0}};
 
 const base::Choices<Count>& counts() {
   static const base::Choices<Count> all = {
