@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/calibration.hpp"
 
+#include <fmt/format.h>
+
 namespace roofcast::hardware {
 
 std::span<const base::CatalogEntry> embedded_calibrations();
@@ -25,6 +27,13 @@ std::string_view name(Provenance provenance) {
   return "";
 }
 
+std::string provenance_text(Provenance provenance, const Calibration& c) {
+  return c.distance.empty()
+             ? std::string(name(provenance))
+             : fmt::format("{}: {}; {:.0f} % of the error's variance is from that distance",
+                           name(provenance), c.distance, 100.0 * c.distance_share);
+}
+
 void read(base::Fields& f, Calibration& c) {
   using base::Fields;
   const base::Range share{0.0, 1.0, true};
@@ -35,6 +44,9 @@ void read(base::Fields& f, Calibration& c) {
                         {"calibrated", Provenance::calibrated},
                         {"transferred", Provenance::transferred},
                         {"datasheet", Provenance::datasheet}});
+  f.text("distance", c.distance, base::optional);
+  f.number("distance_share", c.distance_share, base::fraction, base::optional);
+  f.number("corrections_share", c.corrections_share, base::fraction, base::optional);
   f.group("launch", [&](Fields& g) {
     g.quantity("kernel", c.launch, base::not_negative);
     g.quantity("eager", c.eager_launch, base::not_negative);

@@ -51,6 +51,11 @@ struct Calibration {
   Provenance provenance = Provenance::datasheet;
   std::vector<KindError> errors;                   // only of a fitted calibration
   std::shared_ptr<const Corrections> corrections;  // null where there are none
+  double corrections_share = 1.0;                  // of their logarithm that is used
+
+  // Of parameters that are another chip's (hardware/nearest_calibration.hpp).
+  std::string distance;         // how far that chip is, in words
+  double distance_share = 1.0;  // of the square of the errors: what comes from the distance
 
   base::Seconds launch;        // one kernel inside a CUDA graph
   base::Seconds eager_launch;  // host time of an operator in eager mode
@@ -136,6 +141,9 @@ struct Calibration {
   base::JoulesPerByte dram_energy;                    // from memory to the SMs
   base::JoulesPerByte link_energy;                    // sent, with the memory at this end
 };
+
+// "transferred: 1 generation later from NVIDIA H100 SXM; 84 % of the error's variance is from that distance"
+std::string provenance_text(Provenance provenance, const Calibration& calibration);
 
 void read(base::Fields& f, Calibration& calibration);
 

@@ -91,8 +91,9 @@ Uncertainty uncertainty_of(const hardware::Calibration& calibration) {
   }
   const bool own = calibration.provenance == hardware::Provenance::calibrated ||
                    calibration.provenance == hardware::Provenance::measured_corrected;
-  u.chip_share = own ? 0.0 : kTransferredChipShare;
-  u.kind_share = own ? kOwnKindShare : kTransferredKindShare;
+  const double transferred = own ? 0.0 : calibration.distance_share;
+  u.chip_share = transferred * kTransferredChipShare;
+  u.kind_share = kOwnKindShare + transferred * (kTransferredKindShare - kOwnKindShare);
   return u;
 }
 

@@ -21,6 +21,9 @@
 //   transferred parameters      GEMMs of one chip, stack and format have 55 % in common, collectives 30–44 %,
 //                               attention 6–33 %
 //
+// In between, by the share that the distance of the chips has in the errors (`distance_share` of the calibration), the
+// shares in common are in between.
+//
 // A100 and L40S have no twin among the six chips. They are slower than forecast in nearly all kinds together
 // (GEMM 15 and 22 %, NCCL 24 and 32 %, prefill 4 and 11 %). Kernels that were not measured apart (norms,
 // activations) are assumed to err as GEMMs do.

@@ -27,6 +27,7 @@ struct Options {
   bool simulate = false;
   bool no_replay = false;
   bool quiet = false;
+  std::string as_if_unmeasured;
 };
 
 // What the replays found, in a sentence or two.
@@ -47,10 +48,18 @@ std::string replay_text(const sim::ReplayedRows& r, bool all) {
 }
 
 int run_sweep_command(const Options& options) {
-  const base::Node document = base::load_document(options.sweep);
+  base::Node document = base::load_document(options.sweep);
   if (document.find("axes") == nullptr && document.find("traffic") != nullptr) {
     throw base::InputError(
         fmt::format("error: {0} is one scenario: roofcast estimate {0}\n", options.sweep));
+  }
+  // An axis of one value: it is set after an axis that chooses the system.
+  if (base::Node* axes = document.find("axes");
+      axes != nullptr && !options.as_if_unmeasured.empty()) {
+    base::Node& values = (*axes)["system.as_if_unmeasured"];
+    values.kind = base::Node::Kind::sequence;
+    values.place = axes->place;
+    values.items = {base::scalar_node(options.as_if_unmeasured, axes->place)};
   }
   const sim::SweepPoints points(sim::read_sweep(document));
   const sim::Sweep& sweep = points.sweep();
@@ -169,6 +178,11 @@ void add_sweep(Command& app, Run& chosen) {
   command->add_flag("--simulate", options->simulate,
                     "replay every row that fits; its metrics are the simulated ones");
   command->add_flag("--no-replay", options->no_replay, "replay nothing: rows are estimated only");
+  command
+      ->add_option(
+          "--as-if-unmeasured", options->as_if_unmeasured,
+          "forecast as if the chips, or their whole architectures, had never been measured")
+      ->one_of({"chip", "architecture"});
   command->add_flag("--quiet", options->quiet, "print no progress and no timing")->group("Output");
   command->add_option("--threads", options->threads, "number of threads; 0: all cores")
       ->type_name(kNumber)
