@@ -30,7 +30,7 @@ std::string_view name(Provenance provenance) {
 std::string provenance_text(Provenance provenance, const Calibration& c) {
   return c.distance.empty()
              ? std::string(name(provenance))
-             : fmt::format("{}: {}; {:.0f} % of the error's variance is from that distance",
+             : fmt::format("{}: {}; {:.0f} % of the error's variance is from the distance",
                            name(provenance), c.distance, 100.0 * c.distance_share);
 }
 

@@ -142,7 +142,7 @@ struct Calibration {
   base::JoulesPerByte link_energy;                    // sent, with the memory at this end
 };
 
-// "transferred: 1 generation later from NVIDIA H100 SXM; 84 % of the error's variance is from that distance"
+// "transferred: 1 generation later than NVIDIA H100 SXM; 84 % of the error's variance is from the distance"
 std::string provenance_text(Provenance provenance, const Calibration& calibration);
 
 void read(base::Fields& f, Calibration& calibration);

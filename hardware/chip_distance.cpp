@@ -89,16 +89,14 @@ double distance(const ChipKind& a, const ChipKind& b) {
 }
 
 std::string distance_text(const ChipKind& chip, const ChipKind& from) {
-  std::string text;
-  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  const double generations = chip.generation - from.generation;
-  if (chip.architecture != from.architecture) {
-    add(generations == 0.0 ? "a sister architecture"
-                           : fmt::format("{:.2g} generations {}", std::abs(generations),
-                                         generations > 0.0 ? "later" : "earlier"));
-  }
+  const double generations = std::abs(chip.generation - from.generation);
+  std::string text =
+      generations > 0.0
+          ? fmt::format("{:.2g} generation{} {} than {}", generations, generations == 1.0 ? "" : "s",
+                        chip.generation > from.generation ? "later" : "earlier", from.name)
+          : fmt::format("of the generation of {}", from.name);
   if (chip.hbm != from.hbm) {
-    add(chip.hbm ? "HBM for GDDR" : "GDDR for HBM");
+    text += chip.hbm ? ", HBM for GDDR" : ", GDDR for HBM";
   }
   std::size_t most = 0;
   for (std::size_t i = 1; i < chip.figures.size(); ++i) {
@@ -107,10 +105,10 @@ std::string distance_text(const ChipKind& chip, const ChipKind& from) {
   const bool tensor = tensor_apart(chip, from) > figure_apart(chip, from, most);
   const double apart = tensor ? tensor_apart(chip, from) : figure_apart(chip, from, most);
   if (apart > kWorthTelling) {
-    add(fmt::format("{} up to {:.2g} times apart", tensor ? "tensor rates" : kFigures[most],
-                    std::exp(apart)));
+    text += fmt::format(", {} {:.2g} times apart", tensor ? "tensor rates" : kFigures[most],
+                        std::exp(apart));
   }
-  return fmt::format("{}{}", text.empty() ? "almost " : text + " from ", from.name);
+  return text;
 }
 
 }  // namespace roofcast::hardware

@@ -35,7 +35,7 @@ std::optional<ChipKind> kind_of(const base::Node& chip);
 
 double distance(const ChipKind& a, const ChipKind& b);
 
-// "another generation than NVIDIA H100 SXM (1 later)"
+// "1 generation later than NVIDIA H100 SXM, bandwidth 2.3 times apart": what counts most.
 std::string distance_text(const ChipKind& chip, const ChipKind& from);
 
 }  // namespace roofcast::hardware

@@ -254,6 +254,7 @@ struct Sources {
   bool same_stack = false;
   double distance = std::numeric_limits<double>::infinity();
   bool is_measured = false;  // the nearest is the chip itself, under its stack
+  bool is_changed = false;   // the nearest is the chip before it was changed
 
   std::vector<const Measured*> members;  // not of a chip that is measured
   const Measured* from = nullptr;        // that of the nearest
@@ -270,9 +271,12 @@ struct Sources {
     }
     for (const ReferenceChip& other : chips()) {
       const double far = hardware::distance(*kind, other.kind);
-      if (is_known(other.id, other.kind) && far < distance) {
+      const bool own = other.id == chip.reference && other.kind.hbm == kind->hbm &&
+                       other.kind.generation == kind->generation;
+      if (is_known(other.id, other.kind) && !is_changed && (own || far < distance)) {
         distance = far;
         nearest = &other;
+        is_changed = own;
       }
     }
     if (nearest == nullptr) {
@@ -286,9 +290,10 @@ struct Sources {
       return;
     }
     for (const Measured& m : measurements()) {
-      if (is_known(m.chip, m.kind)) {
+      const bool is_nearest = m.chip == nearest->id && m.stack == stack;
+      if (is_known(m.chip, m.kind) && (is_nearest || !is_changed)) {
         members.push_back(&m);
-        from = m.chip == nearest->id && m.stack == stack ? &m : from;
+        from = is_nearest ? &m : from;
       }
     }
   }
@@ -305,7 +310,7 @@ std::vector<TransferredError> sources_of_error(const Sources& sources, Transfer&
   return all;
 }
 
-// The errors of the transferred parameters, and the mean share that the distance has in them. `unmeasured`: the
+// The errors of the transferred parameters, and the mean share of the distance in those of kinds that were measured. `unmeasured`: the
 // architecture that the spreads must not know.
 void add_errors(Node& node, const Sources& sources, Transfer& transfer,
                 const std::string& unmeasured) {
@@ -313,6 +318,7 @@ void add_errors(Node& node, const Sources& sources, Transfer& transfer,
   errors.kind = Node::Kind::sequence;
   errors.place = node.place;
   double shares = 0.0;
+  int measured = 0;
   for (const TransferredError& e : sources_of_error(sources, transfer)) {
     const auto far =
         std::find_if(spreads().begin(), spreads().end(), [&](const ArchitectureSpread& s) {
@@ -322,7 +328,6 @@ void add_errors(Node& node, const Sources& sources, Transfer& transfer,
         far != spreads().end();  // else the kind has not been measured on any other architecture
     const Side below = side(e.own_below, known ? far->below : e.own_below, e.variance);
     const Side above = side(e.own_above, known ? far->above : e.own_above, e.variance);
-    shares += (below.share + above.share) / 2.0;
     const auto& own = sources.from->errors;
     const auto stated =
         std::find_if(own.begin(), own.end(), [&](const KindError& k) { return k.kind == e.kind; });
@@ -342,8 +347,7 @@ void add_errors(Node& node, const Sources& sources, Transfer& transfer,
     }
     errors.items.push_back(std::move(item));
   }
-  node["distance_share"] = number_node(
-      errors.items.empty() ? 1.0 : shares / static_cast<double>(errors.items.size()), node.place);
+  node["distance_share"] = number_node(measured == 0 ? 1.0 : shares / measured, node.place);
   node["errors"] = std::move(errors);
 }
 
@@ -377,10 +381,13 @@ Node nearest_calibration(const Node& chip, std::string_view stack, Unmeasured un
   node.place = chip.place;
   node["base"] = id;
   node["provenance"] = base::scalar_node("transferred", chip.place);
-  node["distance"] = base::scalar_node(distance_text(*kind, sources.nearest->kind), chip.place);
+  node["distance"] =
+      base::scalar_node(distance_text(*kind, sources.nearest->kind) +
+                            (sources.same_stack ? "" : ", a stack that was not measured"),
+                        chip.place);
   node["distance"].quoted = true;
   node["corrections_share"] =
-      number_node(std::exp(-sources.distance / kCorrectionReach), chip.place);
+      number_node(sources.is_changed ? 1.0 : std::exp(-sources.distance / kCorrectionReach), chip.place);
   for (const auto& [path, own] : sources.from->parameters) {
     const auto mean = transfer.mean(path);
     if (mean && std::abs(*mean / own.value - 1.0) > 1e-12) {

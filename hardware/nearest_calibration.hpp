@@ -4,12 +4,14 @@
 // (<chip>.<stack>).
 //
 //   1. A measured chip of the catalog, unchanged and under a measured stack, has its own calibration.
-//   2. Any other chip of a vendor with measured chips has transferred parameters. Each is the nearest measured chip's,
+//   2. A measured chip that was changed, but for its generation and kind of memory, keeps its parameters and corrections,
+//      so that a sweep of its figures shows these figures alone.
+//   3. Any other chip of a vendor with measured chips has transferred parameters. Each is the nearest measured chip's,
 //      moved to the weighted mean over all measured chips and stacks (hardware/pooling.hpp). The nearest under the same
 //      stack gives its corrections too, by exp(−d / 1.5) of their logarithm, d the distance in generations.
-//   3. Chips of other vendors have the generic parameters.
+//   4. Chips of other vendors have the generic parameters.
 //
-// Parameters are shares of datasheet figures, DRAM latencies, clocks and bytes of an SM. So they act on the rates of the
+// Both 2 and 3 are `transferred`. Parameters are shares of datasheet figures, DRAM latencies, clocks and bytes of an SM. So they act on the rates of the
 // chip at hand. What is left in seconds is of hosts and drivers.
 //
 // The interval of a kind of operators widens with the distance. Its half-widths in the logarithm are

@@ -153,7 +153,13 @@ int validate_one(const ValidationOptions& options) {
   return options.kind == "serving" ? validate_serving(options) : validate_operators(options);
 }
 
-int validated(ValidationOptions options) {
+int validated(ValidationOptions options, const std::string& chip_parameters) {
+  if (chip_parameters == "transferred") {
+    fmt::print(stderr,
+               "note: \"--chip-parameters transferred\" is now \"--as-if-unmeasured chip\"; the old "
+               "name works until the next release\n");
+    options.as_if_unmeasured = "chip";
+  }
   check(options);
   if (options.kind == "simulation") {
     return validate_simulation(options);
@@ -219,6 +225,11 @@ void add_calibrate(Command& app, Run& chosen) {
       ->add_option("--as-if-unmeasured", options->as_if_unmeasured,
                    "forecast as if the chip, or its whole architecture, had never been measured")
       ->one_of({"chip", "architecture"});
+  auto chip_parameters = std::make_shared<std::string>("own");
+  validate
+      ->add_option("--chip-parameters", *chip_parameters,
+                   "the old name: transferred is --as-if-unmeasured chip")
+      ->one_of({"own", "transferred"});
   validate
       ->add_option(
           "--report", options->report,
@@ -255,7 +266,9 @@ void add_calibrate(Command& app, Run& chosen) {
                              "roofcast calibrate validate requests runs --against errors.csv",
                              "roofcast calibrate validate simulation --scenarios 20",
                              "roofcast calibrate validate simulation --check-only"}));
-  validate->callback([&chosen, options] { chosen = [options] { return validated(*options); }; });
+  validate->callback([&chosen, options, chip_parameters] {
+    chosen = [options, chip_parameters] { return validated(*options, *chip_parameters); };
+  });
 }
 
 }  // namespace roofcast::cli
