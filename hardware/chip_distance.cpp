@@ -92,7 +92,8 @@ std::string distance_text(const ChipKind& chip, const ChipKind& from) {
   const double generations = std::abs(chip.generation - from.generation);
   std::string text =
       generations > 0.0
-          ? fmt::format("{:.2g} generation{} {} than {}", generations, generations == 1.0 ? "" : "s",
+          ? fmt::format("{:.2g} generation{} {} than {}", generations,
+                        generations == 1.0 ? "" : "s",
                         chip.generation > from.generation ? "later" : "earlier", from.name)
           : fmt::format("of the generation of {}", from.name);
   if (chip.hbm != from.hbm) {

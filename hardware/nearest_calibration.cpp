@@ -310,8 +310,8 @@ std::vector<TransferredError> sources_of_error(const Sources& sources, Transfer&
   return all;
 }
 
-// The errors of the transferred parameters, and the mean share of the distance in those of kinds that were measured. `unmeasured`: the
-// architecture that the spreads must not know.
+// The errors of the transferred parameters, and the mean share of the distance in those of the kinds that were measured.
+// `unmeasured`: the architecture that the spreads must not know.
 void add_errors(Node& node, const Sources& sources, Transfer& transfer,
                 const std::string& unmeasured) {
   Node errors;
@@ -319,7 +319,10 @@ void add_errors(Node& node, const Sources& sources, Transfer& transfer,
   errors.place = node.place;
   double shares = 0.0;
   int measured = 0;
-  for (const TransferredError& e : sources_of_error(sources, transfer)) {
+  const std::vector<TransferredError> transferred = sources_of_error(sources, transfer);
+  for (std::size_t i = 0; i < transferred.size(); ++i) {
+    const TransferredError& e = transferred[i];
+    const KindError& stated = sources.from->errors[i];
     const auto far =
         std::find_if(spreads().begin(), spreads().end(), [&](const ArchitectureSpread& s) {
           return s.unmeasured == unmeasured && s.kind == e.kind;
@@ -328,19 +331,20 @@ void add_errors(Node& node, const Sources& sources, Transfer& transfer,
         far != spreads().end();  // else the kind has not been measured on any other architecture
     const Side below = side(e.own_below, known ? far->below : e.own_below, e.variance);
     const Side above = side(e.own_above, known ? far->above : e.own_above, e.variance);
-    const auto& own = sources.from->errors;
-    const auto stated =
-        std::find_if(own.begin(), own.end(), [&](const KindError& k) { return k.kind == e.kind; });
+    if (stated.rows > 0) {
+      shares += (below.share + above.share) / 2.0;
+      ++measured;
+    }
     Node item;
     item.kind = Node::Kind::map;
     item.place = node.place;
     item["kind"] = base::scalar_node(e.kind, node.place);
     for (const auto& [key, value] : {std::pair{"rows", 0.0},
                                      {"refused", 0.0},
-                                     {"held_back", static_cast<double>(stated->held_back)},
-                                     {"median", stated->median},
-                                     {"p90", stated->p90},
-                                     {"bias", stated->bias},
+                                     {"held_back", static_cast<double>(stated.held_back)},
+                                     {"median", stated.median},
+                                     {"p90", stated.p90},
+                                     {"bias", stated.bias},
                                      {"low", std::exp(-below.half_width)},
                                      {"high", std::exp(above.half_width)}}) {
       item[key] = number_node(value, node.place);
@@ -386,8 +390,8 @@ Node nearest_calibration(const Node& chip, std::string_view stack, Unmeasured un
                             (sources.same_stack ? "" : ", a stack that was not measured"),
                         chip.place);
   node["distance"].quoted = true;
-  node["corrections_share"] =
-      number_node(sources.is_changed ? 1.0 : std::exp(-sources.distance / kCorrectionReach), chip.place);
+  node["corrections_share"] = number_node(
+      sources.is_changed ? 1.0 : std::exp(-sources.distance / kCorrectionReach), chip.place);
   for (const auto& [path, own] : sources.from->parameters) {
     const auto mean = transfer.mean(path);
     if (mean && std::abs(*mean / own.value - 1.0) > 1e-12) {

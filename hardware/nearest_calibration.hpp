@@ -11,8 +11,8 @@
 //      stack gives its corrections too, by exp(−d / 1.5) of their logarithm, d the distance in generations.
 //   4. Chips of other vendors have the generic parameters.
 //
-// Both 2 and 3 are `transferred`. Parameters are shares of datasheet figures, DRAM latencies, clocks and bytes of an SM. So they act on the rates of the
-// chip at hand. What is left in seconds is of hosts and drivers.
+// Both 2 and 3 are `transferred`. Parameters are shares of datasheet figures, DRAM latencies, clocks and bytes of an SM. So
+// they act on the rates of the chip at hand. What is left in seconds is of hosts and drivers.
 //
 // The interval of a kind of operators widens with the distance. Its half-widths in the logarithm are
 //
@@ -22,7 +22,8 @@
 //   far  –  half-width between unrelated architectures: hardware/spreads/architectures.yaml
 //   v    –  variance of the weighted mean, in shares of that between unrelated architectures
 //
-// A kind of operators that was not measured under the nearest calibration has v = 1. Else v grows continuously from 0 for a measured chip. An unmeasured stack counts as half of what an unrelated architecture
+// A kind of operators that was not measured under the nearest calibration has v = 1. Else v grows continuously from 0 for a
+// measured chip. An unmeasured stack counts as half of what an unrelated architecture
 // would.
 #pragma once
 

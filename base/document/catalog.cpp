@@ -10,7 +10,9 @@
 #include <mutex>
 
 #include "base/document/fields.hpp"
+#include "base/document/notes.hpp"
 #include "base/document/problems.hpp"
+#include "base/document/used_entries.hpp"
 #include "base/nearest.hpp"
 
 namespace roofcast::base {
@@ -56,6 +58,18 @@ Node find(const Catalog& catalog, const std::string& id) {
                    .emplace(it->text.data(),
                             parse_document(std::string(it->file), std::string(it->text)))
                    .first->second;
+}
+
+void keep_used(const Catalog& catalog, const std::string& id, const Node& document) {
+  const bool embedded = std::any_of(catalog.embedded.begin(), catalog.embedded.end(),
+                                    [&](const CatalogEntry& entry) { return entry.id == id; });
+  const auto file = user_file(catalog, id);
+  const bool both = embedded && !file.empty();
+  note_used(catalog.kind, id, file.empty() ? "built-in" : file.string(), both && !catalog.additive,
+            document.place.source->text);
+  if (both && catalog.additive) {
+    add_note(fmt::format("note: {} adds to the built-in entry \"{}\"", file.string(), id));
+  }
 }
 
 // Ids by the names of `known_as`.
@@ -144,6 +158,7 @@ Node load_reference(const Catalog& catalog, const Node& scalar, std::string_view
     problems.throw_if_any();
   }
   Node node = find(catalog, name);
+  keep_used(catalog, name, node);
   node.reference = name;
   return node;
 }

@@ -33,6 +33,8 @@ struct Catalog {
   std::string_view singular;  // "chip"
   std::span<const CatalogEntry> embedded;
   const ForeignSchema* foreign = nullptr;
+  bool additive =
+      false;  // the user's entry adds to the built-in one of its id, which it hides in other catalogs
 
   bool is_foreign(const Node& document) const {
     return foreign != nullptr && foreign->recognises(document);

@@ -20,11 +20,19 @@ namespace fs = std::filesystem;
 struct Kept {
   std::mutex mutex;
   bool protects = false;
-  std::vector<fs::path> files;
+  std::vector<fs::path> read;
+  std::vector<fs::path> written;
 };
 Kept& kept() {
   static Kept files;
   return files;
+}
+
+void keep(std::vector<fs::path>& files, const fs::path& file) {
+  const std::scoped_lock lock(kept().mutex);
+  if (kept().protects && std::find(files.begin(), files.end(), file) == files.end()) {
+    files.push_back(file);
+  }
 }
 
 bool is_regular_or_new(const fs::path& file) {
@@ -40,22 +48,26 @@ void protect_inputs() {
   kept().protects = true;
 }
 
-void note_read(const fs::path& file) {
+void note_read(const fs::path& file) { keep(kept().read, file); }
+
+std::vector<fs::path> files_read() {
   const std::scoped_lock lock(kept().mutex);
-  if (kept().protects &&
-      std::find(kept().files.begin(), kept().files.end(), file) == kept().files.end()) {
-    kept().files.push_back(file);
-  }
+  return kept().read;
+}
+
+std::vector<fs::path> files_written() {
+  const std::scoped_lock lock(kept().mutex);
+  return kept().written;
 }
 
 void check_output(const fs::path& target) {
   const std::scoped_lock lock(kept().mutex);
-  const bool is_kept =
-      std::any_of(kept().files.begin(), kept().files.end(), [&](const fs::path& f) {
-        std::error_code error;
-        return fs::equivalent(f, target, error);
-      });
-  if (is_kept) {
+  const auto is_target = [&](const fs::path& f) {
+    std::error_code error;
+    return fs::equivalent(f, target, error);
+  };
+  if (std::any_of(kept().read.begin(), kept().read.end(), is_target) ||
+      std::any_of(kept().written.begin(), kept().written.end(), is_target)) {
     throw InputError(
         fmt::format("error: {} is an input or another output of this command, and would be lost: "
                     "choose another "
@@ -107,7 +119,7 @@ std::error_code OutputFile::commit() {
   }
   committed_ = !error;
   if (committed_) {
-    note_read(target_);
+    keep(kept().written, target_);
   }
   return error;
 }

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <vector>
 
 namespace roofcast::base {
 
@@ -42,5 +43,10 @@ void check_output(const std::filesystem::path& target);
 void protect_inputs();
 // Readers of files call it. Does nothing before protect_inputs().
 void note_read(const std::filesystem::path& file);
+
+// The files that this process has read so far, in order, without those that it wrote; and those that it wrote. Only
+// after protect_inputs().
+std::vector<std::filesystem::path> files_read();
+std::vector<std::filesystem::path> files_written();
 
 }  // namespace roofcast::base

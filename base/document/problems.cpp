@@ -23,12 +23,12 @@ bool is_harmful(std::string_view character) {
 }
 
 // The text as it may reach a terminal, one column a character, cut when long.
-struct Shown {
+struct Printable {
   std::string text;
   std::size_t columns = 0;
 };
-Shown shown(std::string_view text, std::size_t longest) {
-  Shown result;
+Printable printable(std::string_view text, std::size_t longest) {
+  Printable result;
   for (; !text.empty() && result.columns < longest; ++result.columns) {
     const std::size_t size = std::max<std::size_t>(character_size(text), 1);
     const std::string_view character = text.substr(0, size);
@@ -70,9 +70,9 @@ std::string excerpt(const Place& place) {
       ++begin;  // not inside a character
     }
   }
-  const std::size_t before = shown(line.substr(begin, column - begin), line.size()).columns;
+  const std::size_t before = printable(line.substr(begin, column - begin), line.size()).columns;
   return fmt::format("  {}{}\n  {}^\n", far ? "…" : "",
-                     shown(line.substr(begin), kExcerptColumns).text,
+                     printable(line.substr(begin), kExcerptColumns).text,
                      std::string(before + (far ? 1 : 0), ' '));
 }
 
@@ -80,7 +80,8 @@ std::string excerpt(const Place& place) {
 std::size_t column_of(const Place& place) {
   const std::string_view line = line_of(place.source->text, place.mark.line);
   const auto column = static_cast<std::size_t>(place.mark.column);
-  return column > line.size() ? column + 1 : shown(line.substr(0, column), line.size()).columns + 1;
+  return column > line.size() ? column + 1
+                              : printable(line.substr(0, column), line.size()).columns + 1;
 }
 
 }  // namespace
@@ -92,11 +93,11 @@ void Problems::add(const Place& place, std::string_view path, std::string_view m
   }
   std::string text;
   if (place.source) {
-    text = fmt::format("{}:{}:{}: ", shown(place.source->name, kLongestPath).text,
+    text = fmt::format("{}:{}:{}: ", printable(place.source->name, kLongestPath).text,
                        place.mark.line + 1, column_of(place));
   }
-  text += fmt::format("error: {}{}{}\n", shown(path, kLongestPath).text, path.empty() ? "" : ": ",
-                      shown(message, kLongestMessage).text);
+  text += fmt::format("error: {}{}{}\n", printable(path, kLongestPath).text,
+                      path.empty() ? "" : ": ", printable(message, kLongestMessage).text);
   if (place.source) {
     text += excerpt(place);
   }

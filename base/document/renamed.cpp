@@ -3,9 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <mutex>
+#include <string>
 #include <utility>
+
+#include "base/document/notes.hpp"
 
 namespace roofcast::base {
 namespace {
@@ -20,16 +21,6 @@ constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {
     {"stretch", "slowdown"},
     {"found_share", "prefix_hit_rate"},
 };
-
-std::mutex notes_mutex;
-std::vector<std::string> notes;
-
-void add_note(std::string note) {
-  const std::lock_guard lock(notes_mutex);
-  if (std::find(notes.begin(), notes.end(), note) == notes.end()) {
-    notes.push_back(std::move(note));
-  }
-}
 
 }  // namespace
 
@@ -67,9 +58,9 @@ void note_renamed_column(std::string_view file, std::string_view old_name) {
       file, old_name, current_name(old_name)));
 }
 
-std::vector<std::string> take_notes() {
-  const std::lock_guard lock(notes_mutex);
-  return std::exchange(notes, {});
+void note_renamed_option(std::string_view old_name, std::string_view name) {
+  add_note(fmt::format("note: {} is now called {}; the old name works until the next release",
+                       old_name, name));
 }
 
 }  // namespace roofcast::base

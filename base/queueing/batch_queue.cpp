@@ -30,13 +30,13 @@ BatchQueueStates::BatchQueueStates(const BatchQueue& queue)
   solve();
 }
 
-double BatchQueueStates::batch(double units) const {
+Seconds BatchQueueStates::batch(double units) const {
   const double at = std::clamp(units, 0.0, static_cast<double>(k_));
   const auto below = std::min(static_cast<std::size_t>(at), k_ - 1);
   // Between none and one unit, the first token of a unit costs as much as all: its fixed part.
   if (below == 0 && at > 0.0) {
     return q_.times[1] -
-           (1.0 - at) * std::max(0.0, q_.times[std::min<std::size_t>(2, k_)] - q_.times[1]);
+           (1.0 - at) * max(Seconds{}, q_.times[std::min<std::size_t>(2, k_)] - q_.times[1]);
   }
   const double beyond = at - static_cast<double>(below);
   return q_.times[below] + beyond * (q_.times[below + 1] - q_.times[below]);
@@ -108,7 +108,7 @@ void BatchQueueStates::solve() {
   for (std::size_t s = 0; s <= most; ++s) {
     units_.push_back(arriving(s, false));
   }
-  if (q_.times[0] <= 0.0) {  // an idle server waits for one request
+  if (q_.times[0] <= Seconds{}) {  // an idle server waits for one request
     units_[0].assign(n, 0.0);
     for (std::size_t i = 0; i < q_.sizes.size(); ++i) {
       units_[0][std::clamp<std::size_t>(i, 1, n - 1)] += q_.sizes[i];
@@ -152,7 +152,7 @@ void BatchQueueStates::solve() {
   }
   for (std::size_t m = 0; m < n; ++m) {
     p_[m] /= sum;
-    const double time = q_.times[std::min(m, most)];
+    const Seconds time = q_.times[std::min(m, most)];
     mean_ += p_[m] * time;
     square_ += p_[m] * time * time;
     busy_ += m > 0 ? p_[m] : 0.0;
@@ -182,32 +182,32 @@ void BatchQueueStates::gaps(const std::vector<double>& chain) {
     x /= std::max(weight, 1e-300);
   }
   if (q_.alone) {
-    std::vector<double> h(n, 0.0);
-    std::vector<double> h2(n, 0.0);
-    const auto expect = [&](std::size_t m, const std::vector<double>& of) {
-      double sum = 0.0;
+    std::vector<Seconds> h(n);
+    std::vector<SquareSeconds> h2(n);
+    const auto expect = [&]<class T>(std::size_t m, const std::vector<T>& of) {
+      T sum;
       for (std::size_t a = 1; a < n; ++a) {
         sum += chain[m * n + a] * of[a];
       }
       return sum;
     };
     for (int sweep = 0; sweep < kSweeps; ++sweep) {
-      double moved = 0.0;
+      Seconds moved;
       for (std::size_t m = 1; m < n; ++m) {
-        const double before = h[m];
-        const double rest = expect(m, h);
+        const Seconds before = h[m];
+        const Seconds rest = expect(m, h);
         h[m] = time(m) + rest;
         h2[m] = time(m) * (time(m) + 2.0 * rest) + expect(m, h2);
-        moved = std::max(moved, std::abs(h[m] - before));
+        moved = max(moved, max(h[m] - before, before - h[m]));
       }
       if (moved < 1e-3 * h[1]) {
         break;
       }
     }
-    const double wait = expect(0, h);
+    const Seconds wait = expect(0, h);
     gap_ = q_.times[0] + wait;
     gap_square_ = q_.times[0] * (q_.times[0] + 2.0 * wait) + expect(0, h2);
-    double behind = 0.0;
+    Seconds behind;
     for (std::size_t m = 1; m < n; ++m) {
       behind += after[m] * h[m];
     }
@@ -216,10 +216,10 @@ void BatchQueueStates::gaps(const std::vector<double>& chain) {
   }
   gap_ = mean_;
   gap_square_ = square_;
-  double sum = 0.0;
-  for (double& each : interference_) {
+  Seconds sum;
+  for (Seconds& each : interference_) {
     std::vector<double> next(n, 0.0);
-    double now = 0.0;
+    Seconds now;
     for (std::size_t m = 0; m < n; ++m) {
       if (after[m] > kNegligible) {
         now += after[m] * time(m);
@@ -243,13 +243,13 @@ BatchQueueStates::Stay BatchQueueStates::stay(const std::vector<SizedRequest>& r
   const bool bursts = !q_.bursts.empty() || !q_.later.empty();
   double all = 0.0;  // requests of a mean batch
   for (std::size_t m = 0; m < states_; ++m) {
-    all += p_[m] * (m == 0 && q_.times[0] <= 0.0 ? 1.0 : arrivals(std::min(m, most)));
+    all += p_[m] * (m == 0 && q_.times[0] <= Seconds{} ? 1.0 : arrivals(std::min(m, most)));
   }
   Stay stay;
   double sum = 0.0;
   for (std::size_t m = 0; m < states_; ++m) {
     const std::size_t s = std::min(m, most);
-    const bool idle = s == 0 && q_.times[0] <= 0.0;
+    const bool idle = s == 0 && q_.times[0] <= Seconds{};
     const double chance = p_[m] * (idle ? 1.0 : arrivals(s));
     if (chance < kRare * all) {
       continue;
@@ -257,8 +257,8 @@ BatchQueueStates::Stay BatchQueueStates::stay(const std::vector<SizedRequest>& r
     const std::vector<double> palm = bursts && !idle ? arriving(s, true) : std::vector<double>();
     const std::vector<double>& others = bursts && !idle ? palm : units_[s];
     const double left = static_cast<double>(m - s);
-    const double time = q_.times[s];
-    const double elapsed = q_.elapsed.empty() ? -1.0 : q_.elapsed[s];
+    const Seconds time = q_.times[s];
+    const Seconds elapsed = q_.elapsed.empty() ? -1.0 * second : q_.elapsed[s];
     for (std::size_t a = 0; a < (idle ? 1 : states_); ++a) {
       const double both = chance * (idle ? 1.0 : others[a]);
       if (both < kRare * all) {
@@ -266,7 +266,8 @@ BatchQueueStates::Stay BatchQueueStates::stay(const std::vector<SizedRequest>& r
       }
       for (int u = rough ? 1 : 0; u < (rough ? 2 : 3); ++u) {
         const double place = kPlaces[u];
-        const double rest = elapsed >= 0.0 ? std::max(0.0, time - elapsed) : (1.0 - place) * time;
+        const Seconds rest =
+            elapsed >= Seconds{} ? max(Seconds{}, time - elapsed) : (1.0 - place) * time;
         // A whole number of units is before it: the two nearest, so that their mean is right.
         const double ahead = left + place * static_cast<double>(a);
         const double fraction = ahead - std::floor(ahead);
@@ -285,7 +286,7 @@ BatchQueueStates::Stay BatchQueueStates::stay(const std::vector<SizedRequest>& r
                                        (batches - 1.0) * capacity);
             const double own = std::max(1.0, std::ceil(request.units / capacity - 1e-9));
             const double weight = both * kWeights[u] * request.weight * part;
-            const double total =
+            const Seconds total =
                 rest + (batches - 1.0) * q_.times[k_] + batch(std::max(content, 1e-6));
             sum += weight;
             stay.mean += weight * total;

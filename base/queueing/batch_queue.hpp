@@ -30,18 +30,20 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/units/square_seconds.hpp"
+
 namespace roofcast::base::queueing {
 
 struct BatchQueue {
-  std::vector<double> times;     // s, T(0) to T(k)
+  std::vector<Seconds> times;    // T(0) to T(k)
   std::vector<double> arrivals;  // a(0) to a(k), requests
   std::vector<double> bursts;    // I(0) to I(k); empty: 1
   // Where not empty: with probability 1 − `first`, the arrivals in a batch have this mean instead.
   std::vector<double> later;
   double first = 1.0;
   std::vector<double> sizes;  // probability that a request has 0, 1, 2, … units
-  // s, elapsed time of a batch with s units when its requests arrive. Empty or negative: evenly distributed.
-  std::vector<double> elapsed;
+  // Elapsed time of a batch with s units when its requests arrive. Empty or negative: evenly distributed.
+  std::vector<Seconds> elapsed;
   // Whether the other work runs only in batches without units.
   bool alone = false;
 };
@@ -59,28 +61,28 @@ class BatchQueueStates {
   // `queue` must outlive it.
   explicit BatchQueueStates(const BatchQueue& queue);
 
-  double mean() const { return mean_; }      // s, E[T]; without the time of an idle server
-  double square() const { return square_; }  // s², E[T²]
-  double busy() const { return busy_; }      // share of the batches that have units
+  Seconds mean() const { return mean_; }            // E[T]; without the time of an idle server
+  SquareSeconds square() const { return square_; }  // E[T²]
+  double busy() const { return busy_; }             // share of the batches that have units
   // Time between the ends of batches that do the other work: T, or with `alone` the time from one T(0) to the next.
-  double gap() const { return gap_; }                // s, mean
-  double gap_square() const { return gap_square_; }  // s², mean square
+  Seconds gap() const { return gap_; }                      // mean
+  SquareSeconds gap_square() const { return gap_square_; }  // mean square
   // By how much the first gaps after the last batch of a request are longer than the mean, added up: the first one, the
   // first two, … The last holds for all more.
   static constexpr std::size_t kGaps = 8;
-  const std::array<double, kGaps>& interference() const { return interference_; }
+  const std::array<Seconds, kGaps>& interference() const { return interference_; }
 
   // Mean and mean square of the time from arrival to the end of the batch with the last unit.
   struct Stay {
-    double mean = 0;    // s
-    double square = 0;  // s²
-    double waits = 0;   // s, the part of the mean before its first batch
+    Seconds mean;
+    SquareSeconds square;
+    Seconds waits;  // the part of the mean before its first batch
   };
   // With `rough`, half of a batch has passed when requests arrive.
   Stay stay(const std::vector<SizedRequest>& requests, bool rough = false) const;
 
  private:
-  double batch(double units) const;  // s, T of a fraction, linear between whole units
+  Seconds batch(double units) const;  // T of a fraction, linear between whole units
   std::vector<double> arriving(std::size_t s, bool of_arrival) const;
   std::vector<double> arriving(double mean, double dispersion, bool of_arrival) const;
   double arrivals(std::size_t s) const;  // mean
@@ -93,12 +95,12 @@ class BatchQueueStates {
   std::vector<std::vector<double>> units_;  // probabilities of A(s)
   std::vector<double> p_;                   // π(m)
   double size_ = 0;                         // mean units of a request
-  double mean_ = 0;
-  double square_ = 0;
+  Seconds mean_;
+  SquareSeconds square_;
   double busy_ = 0;
-  double gap_ = 0;
-  double gap_square_ = 0;
-  std::array<double, kGaps> interference_{};
+  Seconds gap_;
+  SquareSeconds gap_square_;
+  std::array<Seconds, kGaps> interference_{};
 };
 
 }  // namespace roofcast::base::queueing

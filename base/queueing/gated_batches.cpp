@@ -38,7 +38,7 @@ GatedBatches gated_batches(Hertz arrivals, Seconds fixed, Seconds each, double e
   const double s = each.si();
   const Seconds alone = fixed + each;
   if (own * s >= 1.0 || own == 0.0) {
-    return {queue_of(own * s, 0.0, arrivals, {}, alone), 0.0, 1.0};
+    return {queue_of(own * s, 0.0, arrivals, {}, alone), {}, 1.0};
   }
   const double spread = s * s * each_scv / std::sqrt(c);
   const double regular = std::pow(c, -0.7);
@@ -81,7 +81,7 @@ GatedBatches gated_batches(Hertz arrivals, Seconds fixed, Seconds each, double e
       all_busy * (biased_square * ((rest + r) * (rest + r) + left * left / 3.0) +
                   rate * (spread + regular * s * s) * biased);
   GatedBatches result{queue_of(own * s, all_busy, arrivals, Seconds::from_si(wait), alone),
-                      std::max(wait * wait, wait_square), together};
+                      SquareSeconds::from_si(std::max(wait * wait, wait_square)), together};
   return result;
 }
 

@@ -32,13 +32,14 @@
 #include <cstdint>
 
 #include "base/queueing/queue.hpp"
+#include "base/units/square_seconds.hpp"
 
 namespace roofcast::base::queueing {
 
 struct GatedBatches {
-  Queue queue;               // `time` is that of a lone service and the wait
-  double wait_square = 0.0;  // s², mean square of the wait
-  double together = 1.0;     // E[n]
+  Queue queue;                // `time` is that of a lone service and the wait
+  SquareSeconds wait_square;  // mean square of the wait
+  double together = 1.0;      // E[n]
 };
 GatedBatches gated_batches(Hertz arrivals, Seconds fixed, Seconds each, double each_scv,
                            std::int64_t servers);

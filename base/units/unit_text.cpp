@@ -121,11 +121,11 @@ std::string in_quotes(std::string_view text) {
     }
     text = text.substr(0, end);
   }
-  std::string shown(text);
+  std::string printable(text);
   std::replace_if(
-      shown.begin(), shown.end(),
+      printable.begin(), printable.end(),
       [](char c) { return static_cast<unsigned char>(c) < 0x20U || c == 0x7F; }, '?');
-  return fmt::format("\"{}{}\"", shown, cut ? "…" : "");
+  return fmt::format("\"{}{}\"", printable, cut ? "…" : "");
 }
 
 bool equal_but_for_case(std::string_view a, std::string_view b) {
@@ -375,8 +375,8 @@ std::string format_quantity(double si, Dimension dimension) {
     for (const Prefix& prefix : kPrefixes) {
       const bool fits = rounded(std::abs(si) / (prefix.factor * scale.factor)) >= scale.least;
       // Zero is best shown without a prefix, a value below the smallest scale in that scale.
-      const bool shown = si == 0.0 ? first && prefix.name.empty() : first || fits;
-      if (allows(scale.prefixes, prefix.name) && shown) {
+      const bool chosen = si == 0.0 ? first && prefix.name.empty() : first || fits;
+      if (allows(scale.prefixes, prefix.name) && chosen) {
         unit = fmt::format("{}{}", prefix.name, scale.unit);
         factor = prefix.factor * scale.factor;
         first = false;

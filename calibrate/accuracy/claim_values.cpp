@@ -14,7 +14,7 @@
 #include "sim/decide/sweep_run.hpp"
 #include "sim/iteration/iteration.hpp"
 #include "sim/result/metrics.hpp"
-#include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
 #include "workloads/architecture/parameters.hpp"
 

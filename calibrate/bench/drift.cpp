@@ -5,7 +5,7 @@
 
 #include "base/document/fields.hpp"
 #include "base/document/problems.hpp"
-#include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 
 namespace roofcast::bench {
 

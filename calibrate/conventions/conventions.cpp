@@ -15,7 +15,9 @@ namespace roofcast::calibrate {
 
 std::span<const base::CatalogEntry> embedded_conventions();
 
-base::Catalog convention_catalog() { return {"conventions", "convention", embedded_conventions()}; }
+base::Catalog convention_catalog() {
+  return {"conventions", "convention", embedded_conventions(), nullptr, true};
+}
 
 bool fits_pattern(std::string_view pattern, std::string_view text) {
   std::size_t star = pattern.find('*');
@@ -95,19 +97,43 @@ bool is_text_or_list(const Node& node) {
                                             [](const Node& item) { return item.is_scalar(); }));
 }
 
+// The entry of the catalog. Below the user's own one, the shipped one.
+std::vector<Node> documents_of(const std::string& id) {
+  const base::Catalog catalog = convention_catalog();
+  std::vector<Node> documents = {base::load_entry(catalog, id)};
+  const std::string& file = documents.front().place.source->name;
+  const auto shipped =
+      std::find_if(catalog.embedded.begin(), catalog.embedded.end(),
+                   [&](const base::CatalogEntry& entry) { return entry.id == id; });
+  if (shipped != catalog.embedded.end() && shipped->file != file) {
+    documents.push_back(
+        base::parse_document(std::string(shipped->file), std::string(shipped->text)));
+  }
+  return documents;
+}
+
 }  // namespace
 
-Conventions::Conventions(Node document) : document_(std::move(document)) {
+Conventions::Conventions(std::vector<Node> documents) : documents_(std::move(documents)) {
   base::Problems problems;
-  read(problems);
+  // The last one has the order of the topics.
+  for (auto document = documents_.rbegin(); document != documents_.rend(); ++document) {
+    read(*document, problems);
+  }
   problems.throw_if_any();
 }
 
-Conventions::Conventions(const std::string& id)
-    : Conventions(base::load_entry(convention_catalog(), id)) {}
+Conventions::Conventions(const std::string& id) : Conventions(documents_of(id)) {}
 
-void Conventions::read(base::Problems& problems) {
-  base::Fields file(document_, "", problems);
+std::vector<Conventions::Rule>& Conventions::rules_of(const std::string& topic) {
+  const auto known = std::find_if(topics_.begin(), topics_.end(),
+                                  [&](const auto& each) { return each.first == topic; });
+  return known != topics_.end() ? known->second
+                                : topics_.emplace_back(topic, std::vector<Rule>{}).second;
+}
+
+void Conventions::read(const Node& document, base::Problems& problems) {
+  base::Fields file(document, "", problems);
   std::string title;
   std::string source;
   file.text("title", title);
@@ -115,7 +141,8 @@ void Conventions::read(base::Problems& problems) {
   const Node* topics = file.take("rules", base::required);
   file.end();
   for (const base::Entry& topic : entries_of(topics)) {
-    std::vector<Rule>& rules = topics_.emplace_back(topic.key, std::vector<Rule>{}).second;
+    std::vector<Rule>& below = rules_of(topic.key);
+    std::vector<Rule> rules;
     const std::string path = "rules." + topic.key;
     if (!topic.value.is_sequence()) {
       problems.add(topic.value.place, path, "expects a list of rules");
@@ -138,6 +165,7 @@ void Conventions::read(base::Problems& problems) {
       }
       rules.push_back(rule);
     }
+    below.insert(below.begin(), rules.begin(), rules.end());
   }
 }
 

@@ -18,7 +18,9 @@
 //           reader of the rows knows it
 //   source  of a rule, or of the file for all its rules
 //
-// A file is an entry of the catalog `conventions`: ROOFCAST_CATALOG may have one of its own in its place.
+// A file is an entry of the catalog `conventions`. One of ROOFCAST_CATALOG adds its rules to the shipped ones of the same
+// id: in a topic its rules come first, and a topic that only it has comes last. So it changes what it names, and no more.
+// To take a shipped rule away, it has a rule with the same `where` and no `set`.
 #pragma once
 
 #include <cstdint>
@@ -55,10 +57,11 @@ using Settings = std::vector<const base::Entry*>;
 
 class Conventions {
  public:
-  // InputError with every problem of the document.
-  explicit Conventions(base::Node document);
+  // Rules of one topic are those of the first document, then those of the next one. InputError with every problem.
+  explicit Conventions(std::vector<base::Node> documents);
+  // The user's entry of the catalog, and the shipped one.
   explicit Conventions(const std::string& id);
-  Conventions(const Conventions&) = delete;  // rules point into the document
+  Conventions(const Conventions&) = delete;  // rules point into the documents
   Conventions& operator=(const Conventions&) = delete;
 
   // Of a run. InputError where a rule asks for what is no fact.
@@ -70,9 +73,10 @@ class Conventions {
     const base::Node* where = nullptr;  // null: always
     const base::Node* set = nullptr;    // null: nothing
   };
-  void read(base::Problems& problems);
+  void read(const base::Node& document, base::Problems& problems);
+  std::vector<Rule>& rules_of(const std::string& topic);
 
-  base::Node document_;
+  std::vector<base::Node> documents_;
   std::vector<std::pair<std::string, std::vector<Rule>>> topics_;
 };
 

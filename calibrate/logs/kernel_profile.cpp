@@ -87,7 +87,7 @@ class TraceReader : public nlohmann::json_sax<Json> {
       profile.kernels.push_back({name, time.runs, time.seconds});
     }
     finish(profile);
-    profile.steps = static_cast<std::int64_t>(steps_.size());
+    profile.iterations = static_cast<std::int64_t>(iterations_.size());
     profile.gpus = static_cast<std::int64_t>(intervals_.size());
     profile.span = 0.0;
     profile.busy = 0.0;
@@ -204,7 +204,7 @@ class TraceReader : public nlohmann::json_sax<Json> {
       return;
     }
     if (std::string_view(event_.name).starts_with(kStep)) {
-      steps_.insert(event_.name);  // once by the host, once by each GPU
+      iterations_.insert(event_.name);  // once by the host, once by each GPU
       return;
     }
     if (!on_gpu(event_.category)) {
@@ -227,7 +227,7 @@ class TraceReader : public nlohmann::json_sax<Json> {
   Event event_;
   std::unordered_map<std::string, Time> kernels_;
   std::unordered_map<double, std::vector<std::pair<double, double>>> intervals_;  // by GPU
-  std::set<std::string> steps_;
+  std::set<std::string> iterations_;
 };
 
 KernelProfile read_trace(const std::filesystem::path& file) {

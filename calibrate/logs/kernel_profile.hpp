@@ -28,7 +28,7 @@ struct KernelTime {
 struct KernelProfile {
   std::string name;
   std::vector<KernelTime> kernels;  // by time, the longest first; at least one
-  std::int64_t steps = 0;           // 0 where the log tells none
+  std::int64_t iterations = 0;      // 0 where the log tells none
   std::int64_t gpus = 1;
   // Of all GPUs, from the first kernel's start to the last one's end, and the part of it in which any runs; NaN where
   // the log does not tell when kernels ran.

@@ -6,6 +6,7 @@
 
 #include "base/document/problems.hpp"
 #include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 
 namespace roofcast::calibrate {
 namespace {

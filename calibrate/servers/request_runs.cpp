@@ -12,7 +12,7 @@
 #include "base/document/fields.hpp"
 #include "models/footprint.hpp"
 #include "sim/replay/kv_cache.hpp"
-#include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
 
 namespace roofcast::calibrate {

@@ -6,7 +6,7 @@
 
 #include "base/document/fields.hpp"
 #include "base/integers.hpp"
-#include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/scenario/section_readers.hpp"
 

@@ -10,7 +10,6 @@
 #include "calibrate/platforms/held_back.hpp"
 #include "calibrate/platforms/named_parts.hpp"
 #include "sim/replay/simulation_summary.hpp"
-#include "sim/scenario/knob.hpp"
 #include "sim/scenario/section_readers.hpp"
 
 namespace roofcast::calibrate {

@@ -10,6 +10,7 @@
 #include "base/document/fields.hpp"
 #include "calibrate/conventions/conventions.hpp"
 #include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
 #include "workloads/traffic/lengths.hpp"
 

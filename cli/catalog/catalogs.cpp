@@ -18,7 +18,7 @@
 #include "hardware/system.hpp"
 #include "sim/decide/roadmap.hpp"
 #include "sim/decide/sweep_run.hpp"
-#include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
 #include "workloads/architecture/scores.hpp"
 
@@ -126,12 +126,7 @@ std::string check_acceptance(const Node& document) {
   return fmt::format("{}: {} draft tokens", measured.name, fmt::join(means, ", "));
 }
 std::string check_score(const Node& document) {
-  base::Problems problems;
-  base::Fields fields(document, "", problems);
-  workloads::Scores scores;
-  read(fields, scores);
-  fields.end();
-  problems.throw_if_any();
+  const workloads::Scores scores = workloads::read_scores(document);
   std::set<std::string> benchmarks;
   for (const workloads::ScorePoint& point : scores.points) {
     benchmarks.insert(point.benchmark);
@@ -139,7 +134,7 @@ std::string check_score(const Node& document) {
   return fmt::format("{} scores: {}", scores.points.size(), fmt::join(benchmarks, ", "));
 }
 std::string check_convention(const Node& document) {
-  const calibrate::Conventions conventions{Node(document)};
+  const calibrate::Conventions conventions(std::vector{document});
   return fmt::format("convention of {} rules", conventions.rules());
 }
 std::string check_claim(const Node& document) {

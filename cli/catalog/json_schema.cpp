@@ -15,7 +15,7 @@
 #include "sim/decide/roadmap.hpp"
 #include "sim/decide/sweep.hpp"
 #include "sim/result/metrics.hpp"
-#include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "workloads/traffic/request_stream.hpp"
 

@@ -11,7 +11,7 @@
 #include "cli/tables/text_table.hpp"
 #include "models/footprint.hpp"
 #include "models/work.hpp"
-#include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/section_readers.hpp"
 #include "workloads/architecture/parameters.hpp"
 #include "workloads/graph/graph.hpp"

@@ -92,7 +92,7 @@ std::string replayed_sentence(const base::Node& document, const Options& options
   if (!options.no_replay) {
     const sim::StreamedScenario s = sim::read_streamed_scenario(document);
     sim::ReplayPlan plan;
-    plan.asked = {&metric};
+    plan.targets = {&metric};
     sim::ReplaySpace space;
     replayed = sim::replay(sim::view(s.scenario), s.stream, closed_form, plan, space);
   }

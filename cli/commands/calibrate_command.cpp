@@ -155,9 +155,10 @@ int validate_one(const ValidationOptions& options) {
 
 int validated(ValidationOptions options, const std::string& chip_parameters) {
   if (chip_parameters == "transferred") {
-    fmt::print(stderr,
-               "note: \"--chip-parameters transferred\" is now \"--as-if-unmeasured chip\"; the old "
-               "name works until the next release\n");
+    fmt::print(
+        stderr,
+        "note: \"--chip-parameters transferred\" is now \"--as-if-unmeasured chip\"; the old "
+        "name works until the next release\n");
     options.as_if_unmeasured = "chip";
   }
   check(options);

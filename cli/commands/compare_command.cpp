@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
+#include <optional>
 
 #include "base/document/problems.hpp"
+#include "base/document/renamed.hpp"
 #include "cli/compare/compare_measured.hpp"
 #include "cli/compare/compare_results.hpp"
 #include "cli/compare/compare_roadmap.hpp"
@@ -16,6 +18,9 @@ struct Options {
   CompareResultsOptions results;
   std::string report;
   CompareMeasuredOptions measured;
+  // Of `measured`, by their names before.
+  std::optional<std::int64_t> steps;
+  std::optional<std::string> step;
 };
 
 bool is_document(const std::string& file) {
@@ -33,8 +38,20 @@ void refuse_options_of_results(const CompareResultsOptions& results) {
   }
 }
 
+// The value of an option by its name before.
+template <class T>
+void rename(const std::optional<T>& before, std::string_view old_name, T& value,
+            std::string_view name) {
+  if (before) {
+    value = *before;
+    base::note_renamed_option(old_name, name);
+  }
+}
+
 // One file is a roadmap; a scenario and others, measured logs; two others, results.
 int run_compare(Options& options) {
+  rename(options.steps, "--steps", options.measured.iterations, "--iterations");
+  rename(options.step, "--step", options.measured.iteration, "--iteration");
   CompareResultsOptions& results = options.results;
   if (options.files.size() > 1 && !options.report.empty()) {
     throw base::InputError("error: --report is of a roadmap\n");
@@ -42,8 +59,8 @@ int run_compare(Options& options) {
   if (options.files.size() > 1 && is_document(options.files.front())) {
     refuse_options_of_results(results);
     CompareMeasuredOptions& measured = options.measured;
-    if (measured.steps < 0) {
-      throw base::InputError("error: --steps expects a number of steps\n");
+    if (measured.iterations < 0) {
+      throw base::InputError("error: --iterations expects a number of iterations\n");
     }
     measured.scenario = options.files.front();
     measured.logs.assign(options.files.begin() + 1, options.files.end());
@@ -51,11 +68,13 @@ int run_compare(Options& options) {
     measured.strict = results.strict;
     return compare_measured(measured);
   }
-  if (const CompareMeasuredOptions none;
-      !options.measured.set.empty() || options.measured.format != none.format ||
-      options.measured.steps != none.steps || options.measured.step != none.step) {
+  if (const CompareMeasuredOptions none; !options.measured.set.empty() ||
+                                         options.measured.format != none.format ||
+                                         options.measured.iterations != none.iterations ||
+                                         options.measured.iteration != none.iteration) {
     throw base::InputError(
-        "error: --set, --format, --steps and --step are of a scenario (.yaml) and measured logs\n");
+        "error: --set, --format, --iterations and --iteration are of a scenario (.yaml) and "
+        "measured logs\n");
   }
   if (options.files.size() == 2) {
     results.old_results = options.files[0];
@@ -137,12 +156,15 @@ void add_compare(Command& app, Run& chosen) {
       ->type_name(kKnobValue)
       ->take_all();
   command
-      ->add_option("--steps", measured.steps,
+      ->add_option("--iterations", measured.iterations,
                    "how many iterations a profile holds; default: what the log says")
       ->type_name(kNumber);
-  command->add_option("--step", measured.step, "the kind of iteration that a profile shows")
+  command
+      ->add_option("--iteration", measured.iteration, "the kind of iteration that a profile shows")
       ->one_of({"decode", "prompts"})
       ->capture_default_str();
+  command->add_option("--steps", options->steps, "")->group("");
+  command->add_option("--step", options->step, "")->one_of({"decode", "prompts"})->group("");
   command->add_option("--format", measured.format, "the format of a comparison with logs")
       ->one_of({"text", "json"})
       ->capture_default_str()

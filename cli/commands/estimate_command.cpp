@@ -53,7 +53,7 @@ sim::Replayed replay(const Options& options, const sim::StreamedScenario& s,
   sim::ReplayPlan plan;
   plan.most_tokens = kMostTokens;
   for (const sim::CheckedMetric& compared : sim::kChecked) {
-    plan.asked.push_back(sim::find_metric(compared.name));
+    plan.targets.push_back(sim::find_metric(compared.name));
   }
   sim::ReplaySpace space;
   return sim::replay(sim::view(s.scenario), s.stream, e, plan, space);

@@ -5,7 +5,7 @@
 
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
-#include "cli/text/version.hpp"
+#include "cli/provenance/version.hpp"
 
 namespace roofcast::cli {
 namespace {

@@ -17,6 +17,7 @@
 #include "cli/text/scenario_text.hpp"
 #include "sim/recommend/recommendation.hpp"
 #include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
@@ -196,7 +197,7 @@ void set_everywhere(sim::Question& q, Node& document, const std::string& assignm
   sim::set_knob(document, source, problems);
 }
 
-sim::Question question_of(const Options& options, AskedFor& asked) {
+sim::Question question_of(const Options& options, Heading& heading) {
   base::Problems problems;
   sim::Question q;
   Node document = written(options, problems);
@@ -227,17 +228,17 @@ sim::Question question_of(const Options& options, AskedFor& asked) {
     return false;
   };
   if (!missing("deployment", "tensor_parallel", "1")) {
-    asked.notes.emplace_back("the deployment of the scenario is replaced");
+    heading.notes.emplace_back("the deployment of the scenario is replaced");
   }
   if (missing("serving", "stack", kUsualStack) && q.stacks.empty()) {
-    asked.notes.push_back(
+    heading.notes.push_back(
         fmt::format("the serving stack is {} (no --stack was given)", kUsualStack));
   }
   for (const std::string& assignment : options.set) {
     set_everywhere(q, document, assignment, problems);
   }
   if (q.precisions.empty() && document.find("precision") == nullptr) {
-    asked.notes.emplace_back("the precision is the model's own (no --precision was given)");
+    heading.notes.emplace_back("the precision is the model's own (no --precision was given)");
   }
   problems.throw_if_any();
   q.base = std::move(document);
@@ -321,8 +322,8 @@ void write_rows(const sim::Recommendation& r, const std::string& file) {
 }
 
 int run_recommend(const Options& options) {
-  AskedFor asked;
-  const sim::Question q = question_of(options, asked);
+  Heading heading;
+  const sim::Question q = question_of(options, heading);
   const auto start = std::chrono::steady_clock::now();
   const sim::Recommendation r = [&] {
     sim::ReplayProgress rows;
@@ -330,9 +331,9 @@ int run_recommend(const Options& options) {
     return sim::recommend(q, {0, !options.no_replay, &rows});
   }();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  asked.title = title_of(q, r);
+  heading.title = title_of(q, r);
   if (is_in_step(*r.scans.front().points)) {
-    asked.notes.emplace_back(
+    heading.notes.emplace_back(
         "all requests are alike, so clients stay in step and prompts come together; lengths that "
         "are drawn come apart: --output '{uniform: [800, 1200]}'");
   }
@@ -340,14 +341,14 @@ int run_recommend(const Options& options) {
     write_rows(r, options.csv);
   }
   if (options.format == "json") {
-    fmt::print("{}\n", recommend_json(q, asked, r).dump(2));
+    fmt::print("{}\n", recommend_json(q, heading, r).dump(2));
   } else {
-    fmt::print("{}", recommend_text(q, asked, r));
+    fmt::print("{}", recommend_text(q, heading, r));
   }
   if (!options.save.empty() && r.found()) {
     base::write_text(
         options.save,
-        fmt::format("# {}\n# Found by roofcast recommend.\n{}", asked.title,
+        fmt::format("# {}\n# Found by roofcast recommend.\n{}", heading.title,
                     base::to_yaml(with_whole_paths(scenario_of(r, *r.answers.front())))));
   }
   if (!options.quiet) {

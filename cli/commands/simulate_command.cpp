@@ -77,7 +77,7 @@ double share_of(const std::string& option, const std::string& text) {
   return share->value;
 }
 
-BreachAlarm asked_alarm(const Options& options) {
+BreachAlarm chosen_alarm(const Options& options) {
   BreachAlarm alarm;
   alarm.limit = share_of("--breach", options.breach);
   if (!options.share.empty()) {
@@ -116,7 +116,7 @@ void check(const Options& options, const workloads::RequestStream& stream) {
 
 BreachAlarm alarm_of(const Options& options, const SimulationAnswer& a) {
   constexpr std::size_t kReplications = 100;
-  BreachAlarm alarm = asked_alarm(options);
+  BreachAlarm alarm = chosen_alarm(options);
   if (a.scenario.stream.trace) {
     alarm.breach = sim::breach_of_run(a.simulation, a.scenario.stream.classes, alarm.window);
     return alarm;

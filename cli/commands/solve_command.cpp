@@ -13,7 +13,7 @@
 #include "cli/text/solve_answer.hpp"
 #include "sim/confirm/replayed_answer.hpp"
 #include "sim/result/metrics.hpp"
-#include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
@@ -136,7 +136,7 @@ class Seen {
 
 sim::ReplayAt replay_of(const Options& options, const Question& q) {
   sim::ReplayPlan plan;
-  plan.asked = sim::simulated_metrics(q.conditions);
+  plan.targets = sim::simulated_metrics(q.conditions);
   return [&options, &q, plan](const std::vector<std::string>& values, std::int64_t seed) {
     const sim::StreamedScenario s =
         sim::read_streamed_scenario(overridden_document(options, q, values));
@@ -250,7 +250,7 @@ void find_edge(const Options& options, const Question& q, SolveAnswer& a) {
                     b.changes, range.text(range.low), range.text(range.high)));
   }
   for (std::size_t i = 0; i < q.conditions.size(); ++i) {
-    SolvedCondition c{q.conditions[i], sim::slack(q.conditions[i], a.shown()), {}, std::nan("")};
+    SolvedCondition c{q.conditions[i], sim::slack(q.conditions[i], a.result()), {}, std::nan("")};
     if (b.found && !b.everywhere) {
       std::vector<sim::Condition> conditions = q.conditions;
       conditions[i] = sim::loosened(conditions[i], kLooser);
@@ -304,7 +304,7 @@ void find_best(const Options& options, const Question& q, SolveAnswer& a) {
   const char* superlative = q.objective.direction == sim::Direction::maximize ? "most" : "least";
   a.sentence =
       fmt::format("the {} {}: {}, of {} combinations, {} of which meet the conditions", superlative,
-                  metric.name, best.found ? display(metric.value(a.shown()), metric.unit) : "-",
+                  metric.name, best.found ? display(metric.value(a.result()), metric.unit) : "-",
                   best.tried, best.met);
   if (!best.every) {
     a.notes.emplace_back(
@@ -325,7 +325,7 @@ void find_best(const Options& options, const Question& q, SolveAnswer& a) {
         fmt::format("gave up after {} that the simulation contradicts", r.broken.size()));
   }
   for (std::size_t i = 0; i < q.conditions.size(); ++i) {
-    SolvedCondition c{q.conditions[i], sim::slack(q.conditions[i], a.shown()), {}, std::nan("")};
+    SolvedCondition c{q.conditions[i], sim::slack(q.conditions[i], a.result()), {}, std::nan("")};
     if (best.found && !std::isnan(c.slack)) {
       const sim::Choice looser = search.relaxed(q.conditions, i, kLooser);
       const double now = metric.value(best.estimate);
@@ -353,7 +353,7 @@ SolveAnswer answer(const Options& options, const Question& q) {
         fmt::format("nothing {} meets the conditions; the nearest",
                     q.objective.metric == nullptr ? "in the range"
                                                   : fmt::format("of {} combinations", a.tried));
-    const std::string misses = sim::missed(q.conditions, a.shown());
+    const std::string misses = sim::missed(q.conditions, a.result());
     a.notes.insert(a.notes.begin(),
                    misses.empty() ? "meets them, but not by two standard errors" : misses);
   }

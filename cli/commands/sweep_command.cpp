@@ -3,21 +3,17 @@
 
 #include <chrono>
 
-#include "base/document/output_file.hpp"
-#include "base/document/text_file.hpp"
-#include "cli/pages/report.hpp"
+#include "cli/commands/finished_sweep.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/progress.hpp"
 #include "cli/program/usage.hpp"
-#include "cli/tables/front_table.hpp"
+#include "cli/provenance/sweep_parts.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "sim/confirm/replayed_rows.hpp"
 #include "sim/decide/sweep_run.hpp"
 
 namespace roofcast::cli {
 namespace {
-
-constexpr std::size_t kTableRows = 24;
 
 struct Options {
   std::string sweep;
@@ -28,23 +24,48 @@ struct Options {
   bool no_replay = false;
   bool quiet = false;
   std::string as_if_unmeasured;
+  bool resume = false;
+  std::string shard;
 };
 
-// What the replays found, in a sentence or two.
-std::string replay_text(const sim::ReplayedRows& r, bool all) {
-  std::vector<std::string> parts;
-  const auto add = [&](std::size_t count, const char* what, const std::string& note) {
-    if (count > 0) {
-      parts.push_back(
-          fmt::format("{} {}{}", count, what, note.empty() ? "" : fmt::format(" ({})", note)));
+// Does the parts that lack, and says whether all are there.
+bool run_parts(const SweepParts& parts, const std::filesystem::path& folder, const Shard& shard,
+               const Options& options) {
+  std::vector<std::size_t> todo;
+  std::size_t known = 0;
+  std::size_t points = 0;
+  for (std::size_t part = 0; part < parts.count(); ++part) {
+    const bool is_there = SweepParts::has(folder, part);
+    if (shard.has(part)) {
+      points += parts.points(part).size();
+      known += is_there ? parts.points(part).size() : 0;
+      if (!is_there) {
+        todo.push_back(part);
+      }
     }
-  };
-  add(r.confirmed, "confirmed", "");
-  add(r.broken, all ? "broken" : "broken and left out", r.broken_note);
-  add(r.estimated, "estimated only", r.estimated_note);
-  return parts.empty() ? ""
-                       : fmt::format("{}: {}\n", all ? "replayed" : "recommended rows, replayed",
-                                     fmt::join(parts, ", "));
+  }
+  if (known > 0 && !options.quiet) {
+    fmt::print(stderr, "{} of {} points are in {} already\n", known, points, folder.string());
+  }
+  std::atomic<std::size_t> done{known};
+  const std::atomic<std::size_t> total{points};
+  const Progress progress(done, total, "points", options.quiet);
+  for (const std::size_t part : todo) {
+    const sim::SweepPoints some = parts.points(part);
+    sim::ResultTable rows =
+        sim::run_sweep(some, options.threads, options.simulate ? nullptr : &done);
+    if (options.simulate) {
+      sim::replay_all(some, rows, {.threads = options.threads});
+      done += some.size();
+    }
+    parts.write(folder, part, rows);
+  }
+  for (std::size_t part = 0; part < parts.count(); ++part) {
+    if (!SweepParts::has(folder, part)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 int run_sweep_command(const Options& options) {
@@ -61,92 +82,48 @@ int run_sweep_command(const Options& options) {
     values.place = axes->place;
     values.items = {base::scalar_node(options.as_if_unmeasured, axes->place)};
   }
-  const sim::SweepPoints points(sim::read_sweep(document));
-  const sim::Sweep& sweep = points.sweep();
-  // Opened before the sweep runs: a path that cannot be written is reported before the work, not after it.
   if (options.simulate && options.no_replay) {
     throw base::InputError("error: --simulate or --no-replay, not both\n");
   }
-  std::vector<std::string> columns = sim::result_columns(sweep);
-  for (std::string& column : sim::replay_columns(points, !options.no_replay)) {
-    columns.push_back(std::move(column));
+  const sim::SweepPoints points(sim::read_sweep(document));
+  const std::string text = sweep_text(document, points.sweep());
+  const SweepOutputs outputs{options.csv,      options.report,     options.threads,
+                             options.simulate, !options.no_replay, options.quiet};
+  const std::filesystem::path folder = parts_folder(options.csv);
+  const SweepParts parts(points, text, options.simulate);
+  if (!options.shard.empty()) {
+    const Shard shard = parse_shard(options.shard);
+    parts.open(folder);
+    const bool all = run_parts(parts, folder, shard, options);
+    fmt::print("Shard {} of {} is done; {}\n", shard.index, shard.of,
+               all ? fmt::format("all parts are there: roofcast merge {} --csv {}", folder.string(),
+                                 options.csv)
+                   : "others lack");
+    return kDone;
   }
-  base::CsvWriter csv(std::filesystem::path(options.csv), columns);
-  base::check_output(sweep_file_beside(options.csv));
-  std::atomic<std::size_t> done{0};
-  const std::atomic<std::size_t> total{points.size()};
+  base::CsvWriter csv = open_result(points, outputs);
   const auto start = std::chrono::steady_clock::now();
   sim::ResultTable table = [&] {
+    if (options.resume) {
+      parts.open(folder);
+      run_parts(parts, folder, {}, options);
+      return parts.read({folder});
+    }
+    std::atomic<std::size_t> done{0};
+    const std::atomic<std::size_t> total{points.size()};
     const Progress progress(done, total, "points", options.quiet);
     return sim::run_sweep(points, options.threads, &done);
   }();
+  if (options.resume) {
+    sim::rank_rows(points, table);
+  }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  if (!options.simulate) {
-    sim::refuse_without_value(points, table);
-  }
-  const sim::ReplayedRows replayed = [&] {
-    sim::ReplayProgress rows;
-    const Progress progress(rows.done, rows.total, "rows replayed", options.quiet);
-    const sim::ReplayedRowsOptions how{options.threads, !options.no_replay, nullptr, &rows};
-    return options.simulate ? sim::replay_all(points, table, how)
-                            : sim::replay_recommended(points, table, how);
-  }();
-  if (options.simulate) {
-    sim::refuse_without_value(points, table);
-  }
-  const std::chrono::duration<double> with_replays = std::chrono::steady_clock::now() - start;
-  write_results(table, options.threads, csv);
-  const std::string text = sweep_text(document, sweep);
-  base::write_text(sweep_file_beside(options.csv), text);
-  const sim::ResultColumn& rank = table.column("pareto_rank");
-  const sim::ResultColumn& reason = table.column("reason");
-  std::vector<std::size_t> front;
-  std::vector<std::size_t> left_out;
-  for (std::size_t i = 0; i < table.rows(); ++i) {
-    if (table.is_on_front(i)) {
-      front.push_back(i);
-    } else if (table.meets(i) && rank.is_empty(i)) {
-      left_out.push_back(i);
-    }
-  }
-  if (!sweep.question.empty()) {
-    fmt::print("{}\n\n", sweep.question);
-  }
-  fmt::print("{} points, {} meet every constraint, {} on the Pareto front\n", points.size(),
-             table.meeting(), front.size());
-  fmt::print("{}", replay_text(replayed, options.simulate));
-  if (!left_out.empty()) {
-    fmt::print("{} of those that do are left out of the front; the first is {}\n", left_out.size(),
-               reason.text(left_out.front()));
-  }
-  std::vector<std::string> objectives = sweep.pareto.maximize;
-  objectives.insert(objectives.end(), sweep.pareto.minimize.begin(), sweep.pareto.minimize.end());
-  if (front.empty()) {
-    fmt::print("No point meets every constraint; the first row says: {}\n", reason.text(0));
-  } else {
-    fmt::print("\n{}", front_table(table, front, objectives, kTableRows));
-    if (front.size() > kTableRows) {
-      fmt::print("({} of {} shown, spread over the front)\n", kTableRows, front.size());
-    }
-    std::vector<std::string> axes;
-    std::size_t groups = 1;
-    for (const std::size_t axis : sweep.group_axes()) {
-      axes.push_back(sweep.axes[axis].name);
-      groups *= sweep.axes[axis].values.size();
-    }
-    if (groups > 1 && groups <= kTableRows) {
-      fmt::print("\n{}", best_table(table, axes, objectives));
-    }
-  }
-  fmt::print("\nCSV     {}\n", options.csv);
-  if (!options.report.empty()) {
-    write_report(table, &points, text, options.report);
-    fmt::print("Report  {}\n", options.report);
-  }
   if (!options.quiet) {
-    fmt::print(stderr, "{} points in {:.2f} s, {} replays in {:.2f} s\n", points.size(),
-               elapsed.count(), replayed.confirmed + replayed.broken,
-               with_replays.count() - elapsed.count());
+    fmt::print(stderr, "{} points in {:.2f} s\n", points.size(), elapsed.count());
+  }
+  finish_sweep(points, table, text, outputs, csv);
+  if (options.resume) {
+    parts.remove(folder);
   }
   return kDone;
 }
@@ -183,6 +160,14 @@ void add_sweep(Command& app, Run& chosen) {
           "--as-if-unmeasured", options->as_if_unmeasured,
           "forecast as if the chips, or their whole architectures, had never been measured")
       ->one_of({"chip", "architecture"});
+  command->add_flag("--resume", options->resume,
+                    "keep finished parts in OUT.csv.parts, and go on from those that are there");
+  command
+      ->add_option(
+          "--shard", options->shard,
+          "do only the I-th of N shards, \"3/8\", into OUT.csv.parts; slurm: the task of a "
+          "Slurm array. roofcast merge joins them")
+      ->type_name(kText);
   command->add_flag("--quiet", options->quiet, "print no progress and no timing")->group("Output");
   command->add_option("--threads", options->threads, "number of threads; 0: all cores")
       ->type_name(kNumber)
@@ -190,7 +175,9 @@ void add_sweep(Command& app, Run& chosen) {
   command->footer(examples({"roofcast show example llama-70b > llama-70b.yaml",
                             "roofcast show example llama70b_h200_hbm > hbm.yaml",
                             "roofcast sweep hbm.yaml --csv hbm.csv --report hbm.html",
-                            "roofcast sweep hbm.yaml --csv hbm.csv.gz --threads 1 --quiet"}));
+                            "roofcast sweep hbm.yaml --csv hbm.csv.gz --threads 1 --quiet",
+                            "roofcast sweep hbm.yaml --csv hbm.csv --resume",
+                            "roofcast sweep hbm.yaml --csv shards.csv --shard 1/1"}));
   command->callback(
       [&chosen, options] { chosen = [options] { return run_sweep_command(*options); }; });
 }

@@ -22,8 +22,8 @@ struct CompareMeasuredOptions {
   std::vector<std::string> set;  // PATH=VALUE, also in place of what a log says
   std::string csv;
   std::string format = "text";
-  std::int64_t steps = 0;       // of a profile; 0: as the log says
-  std::string step = "decode";  // that a profile shows: decode, prompts
+  std::int64_t iterations = 0;       // of a profile; 0: as the log says
+  std::string iteration = "decode";  // that a profile shows: decode, prompts
   bool strict = false;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/compare/compare_results.hpp"
+#include "cli/provenance/provenance.hpp"
 
 #include <fmt/format.h>
 
@@ -283,6 +284,7 @@ int compare_results(const CompareResultsOptions& options) {
       sim::compare_results(tables.before, tables.after, key, metrics);
   const std::vector<sim::ComparedRow> lost = lost_rows(result);
 
+  fmt::print("{}", difference_of_makers(options.old_results, options.new_results));
   fmt::print("{}\n", counts(result));
   fmt::print("matched by {}\n",
              key.empty() ? "nothing: one row in each" : fmt::format("{}", fmt::join(key, ", ")));

@@ -19,21 +19,21 @@ constexpr std::size_t kNamed = 5;  // kernels that nothing maps
 constexpr std::size_t kLongName = 90;
 
 struct KindTime {
-  double measured = 0.0;  // s of one step and GPU; NaN where the log cannot tell
+  double measured = 0.0;  // s of one iteration and GPU; NaN where the log cannot tell
   double forecast = 0.0;
   double low = 0.0;
   double high = 0.0;
   double light = 0.0;
-  std::int64_t kernels = 0;  // of one step and GPU, measured
+  std::int64_t kernels = 0;  // of one iteration and GPU, measured
   std::string longest;
   double lost() const { return measured - light; }
 };
 
-// The passes of one step: of decodes alone, or with prompts; with those of its draft.
+// The phases of one iteration: of decodes alone, or with prompts; with those of its draft model.
 std::vector<PhaseRows> phases_of(const CompareMeasuredOptions& options,
                                  const std::vector<PhaseRows>& all) {
   const std::string_view wanted =
-      options.step == "decode" ? "decode iteration" : "iteration with prompts";
+      options.iteration == "decode" ? "decode iteration" : "iteration with prompts";
   std::vector<PhaseRows> phases;
   std::copy_if(all.begin(), all.end(), std::back_inserter(phases),
                [&](const PhaseRows& phase) { return phase.name.starts_with(wanted); });
@@ -74,14 +74,15 @@ MeasuredComparison compare_kernels(const CompareMeasuredOptions& options,
   comparison.log = profile.name;
   comparison.scenario = title(scenario);
   comparison.runs = e.fits();
-  const std::int64_t counted = options.steps > 0 ? options.steps : profile.steps;
+  const std::int64_t counted = options.iterations > 0 ? options.iterations : profile.iterations;
   if (counted < 1) {
-    throw base::InputError(fmt::format(
-        "{}: error: tells no steps; --steps says how many it holds (of a summary of several GPUs, "
-        "times the GPUs)\n",
-        profile.name));
+    throw base::InputError(
+        fmt::format("{}: error: tells no iterations; --iterations says how many it holds (of a "
+                    "summary of several GPUs, "
+                    "times the GPUs)\n",
+                    profile.name));
   }
-  const double steps = static_cast<double>(counted) * static_cast<double>(profile.gpus);
+  const double iterations = static_cast<double>(counted) * static_cast<double>(profile.gpus);
   std::map<std::string, KindTime> kinds;
   double measured = 0.0;
   double other = 0.0;
@@ -89,29 +90,30 @@ MeasuredComparison compare_kernels(const CompareMeasuredOptions& options,
   for (const calibrate::KernelTime& kernel : profile.kernels) {
     const std::string_view name = calibrate::kernel_kind(kernel.name);
     KindTime& kind = kinds[std::string(name)];
-    kind.measured += kernel.seconds / steps;
+    kind.measured += kernel.seconds / iterations;
     kind.kernels += kernel.runs;
     kind.longest = kind.longest.empty() ? kernel.name : kind.longest;
-    measured += kernel.seconds / steps;
+    measured += kernel.seconds / iterations;
     if (name == "other") {
-      other += kernel.seconds / steps;
+      other += kernel.seconds / iterations;
       unmatched.push_back(kernel.name);
     }
   }
-  const double idle = (profile.span - profile.busy) / steps;
+  const double idle = (profile.span - profile.busy) / iterations;
   const std::vector<PhaseRows> phases =
       e.fits() ? phases_of(options, explain(view, e)) : std::vector<PhaseRows>();
   add_forecast(kinds, phases);
   kinds["host"].measured = idle;
 
   comparison.said.push_back(fmt::format(
-      "{} {} on {} {}: {} in kernels of a step{}", counted, counted == 1 ? "step" : "steps",
-      profile.gpus, profile.gpus == 1 ? "GPU" : "GPUs", display(measured, "s"),
+      "{} {} on {} {}: {} in kernels of an iteration{}", counted,
+      counted == 1 ? "iteration" : "iterations", profile.gpus, profile.gpus == 1 ? "GPU" : "GPUs",
+      display(measured, "s"),
       std::isfinite(idle) ? fmt::format(", {} in which none runs", display(idle, "s")) : ""));
   if (!e.fits()) {
     comparison.said.push_back(fmt::format("does not run: {}", sim::reason(e)));
   } else if (phases.empty()) {
-    comparison.said.push_back("the scenario has no such step");
+    comparison.said.push_back("the scenario has no such iteration");
   } else {
     comparison.said.push_back(
         fmt::format("beside one {}: {}", phases.front().name, phases.front().batch));
@@ -131,7 +133,7 @@ MeasuredComparison compare_kernels(const CompareMeasuredOptions& options,
   TextTable table({"kind", "kernels", "measured", "forecast", "90 % interval",
                    "forecast / measured", "roofline", "measured / roofline", "lost"});
   for (const auto& [name, kind] : order) {
-    const double kernels = static_cast<double>(kind.kernels) / steps;
+    const double kernels = static_cast<double>(kind.kernels) / iterations;
     table.add({name == "host" ? "no kernel (host)" : name,
                kind.kernels > 0 ? fmt::format("{:.4g}", kernels) : "-", display(kind.measured, "s"),
                kind.forecast > 0.0 ? display(kind.forecast, "s") : "-",
@@ -149,7 +151,8 @@ MeasuredComparison compare_kernels(const CompareMeasuredOptions& options,
   }
   comparison.table = table.text();
   comparison.notes.emplace_back(
-      "(of one step and GPU; roofline: the forecast's work at the datasheet's FLOP/s, memory and "
+      "(of one iteration and GPU; roofline: the forecast's work at the datasheet's FLOP/s, memory "
+      "and "
       "link "
       "bandwidth; lost: measured beyond that)");
   if (!unmatched.empty()) {

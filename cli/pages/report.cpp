@@ -10,10 +10,10 @@
 #include "base/csv/csv.hpp"
 #include "cli/assets/asset.hpp"
 #include "cli/pages/html_page.hpp"
+#include "cli/provenance/version.hpp"
 #include "cli/tables/attainment_rows.hpp"
 #include "cli/tables/front_table.hpp"
 #include "cli/text/explain.hpp"
-#include "cli/text/version.hpp"
 #include "sim/result/metrics.hpp"
 
 namespace roofcast::cli {
@@ -110,15 +110,15 @@ std::vector<std::size_t> rows_to_show(const sim::ResultTable& table, const std::
                                    : 3]
         .push_back(row);
   }
-  std::vector<std::size_t> shown;
+  std::vector<std::size_t> chosen;
   for (const std::vector<std::size_t>& rows : classes) {
-    const std::size_t count = std::min(most - shown.size(), rows.size());
+    const std::size_t count = std::min(most - chosen.size(), rows.size());
     for (std::size_t i = 0; i < count; ++i) {
-      shown.push_back(rows[i * rows.size() / count]);
+      chosen.push_back(rows[i * rows.size() / count]);
     }
   }
-  std::sort(shown.begin(), shown.end());
-  return shown;
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
 }
 
 std::string label_of(const sim::SweepPoints& points, std::size_t point) {
@@ -134,7 +134,7 @@ std::string label_of(const sim::SweepPoints& points, std::size_t point) {
   return label;
 }
 
-ordered_json point_json(const sim::SweepPoints& points, std::size_t point, std::size_t shown_row) {
+ordered_json point_json(const sim::SweepPoints& points, std::size_t point, std::size_t row) {
   const sim::ScenarioView scenario = points.scenario(point);
   sim::Workspace workspace;
   const sim::ServingEstimate estimate = sim::estimate(scenario, workspace);
@@ -153,24 +153,27 @@ ordered_json point_json(const sim::SweepPoints& points, std::size_t point, std::
       peaks.push_back({{"format", base::name(type)}, {"flop_per_s", chip.peak(type).si()}});
     }
   }
-  return {{"row", shown_row},          {"label", label_of(points, point)},
-          {"chip", chip.id},           {"hbm_bandwidth_bytes_per_s", chip.bandwidth.si()},
-          {"peaks", std::move(peaks)}, {"phases", std::move(steps)}};
+  return {{"row", row},
+          {"label", label_of(points, point)},
+          {"chip", chip.id},
+          {"hbm_bandwidth_bytes_per_s", chip.bandwidth.si()},
+          {"peaks", std::move(peaks)},
+          {"phases", std::move(steps)}};
 }
 
 ordered_json points_json(const sim::ResultTable& table, const sim::SweepPoints& points,
-                         const std::vector<std::size_t>& shown, const std::string& objective) {
+                         const std::vector<std::size_t>& chosen, const std::string& objective) {
   std::vector<std::size_t> front;
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    if (table.is_on_front(shown[i])) {
-      front.push_back(shown[i]);
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (table.is_on_front(chosen[i])) {
+      front.push_back(chosen[i]);
     }
   }
   ordered_json json = ordered_json::array();
   const sim::ResultColumn& index = table.column("point");
   for (const std::size_t row : spread(table, front, objective, kMaxPoints)) {
     const auto point = static_cast<std::size_t>(index.is_empty(row) ? 0.0 : index.number(row));
-    const auto at = std::lower_bound(shown.begin(), shown.end(), row) - shown.begin();
+    const auto at = std::lower_bound(chosen.begin(), chosen.end(), row) - chosen.begin();
     ordered_json detail = point_json(points, point, static_cast<std::size_t>(at));
     if (!detail["phases"].empty()) {  // a step of training or RL is reported by its metrics
       json.push_back(std::move(detail));
@@ -219,9 +222,9 @@ ordered_json report_json(const sim::ResultTable& table, const sim::SweepPoints* 
   if (table.find("system") != nullptr) {
     series = "system";
   }
-  const std::vector<std::size_t> shown = rows_to_show(table, series);
+  const std::vector<std::size_t> chosen = rows_to_show(table, series);
   ordered_json rows = ordered_json::array();
-  for (const std::size_t row : shown) {
+  for (const std::size_t row : chosen) {
     ordered_json cells = ordered_json::array();
     for (const sim::ResultColumn& column : table.columns()) {
       cells.push_back(cell_json(column, row));
@@ -231,14 +234,14 @@ ordered_json report_json(const sim::ResultTable& table, const sim::SweepPoints* 
   data["rows"] = std::move(rows);
   data["total_rows"] = table.rows();
   data["feasible_rows"] = table.meeting();
-  data["shown_rows"] = shown.size();
+  data["shown_rows"] = chosen.size();
   const sim::ParetoGoal goal = points != nullptr ? points->sweep().pareto : sim::default_goal();
   data["pareto"] = {{"maximize", goal.maximize}, {"minimize", goal.minimize}};
   data["series_column"] = series;
   const std::string objective =
       goal.maximize.empty() ? goal.minimize.front() : goal.maximize.front();
   data["points"] =
-      points != nullptr ? points_json(table, *points, shown, objective) : ordered_json::array();
+      points != nullptr ? points_json(table, *points, chosen, objective) : ordered_json::array();
   data["notes"] = notes_json(table);
   return data;
 }

@@ -5,8 +5,8 @@
 
 #include "cli/assets/asset.hpp"
 #include "cli/pages/html_page.hpp"
+#include "cli/provenance/version.hpp"
 #include "cli/tables/metric_cells.hpp"
-#include "cli/text/version.hpp"
 
 namespace roofcast::cli {
 

@@ -9,7 +9,7 @@
 
 #include "cli/assets/asset.hpp"
 #include "cli/pages/html_page.hpp"
-#include "cli/text/version.hpp"
+#include "cli/provenance/version.hpp"
 #include "sim/replay/simulation_summary.hpp"
 
 namespace roofcast::cli {

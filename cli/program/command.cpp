@@ -65,6 +65,10 @@ template Argument* Command::add_option(const std::string&, std::vector<double>&,
 template Argument* Command::add_option(const std::string&, std::int64_t&, const std::string&);
 template Argument* Command::add_option(const std::string&, std::uint32_t&, const std::string&);
 template Argument* Command::add_option(const std::string&, std::size_t&, const std::string&);
+template Argument* Command::add_option(const std::string&, std::optional<std::string>&,
+                                       const std::string&);
+template Argument* Command::add_option(const std::string&, std::optional<std::int64_t>&,
+                                       const std::string&);
 template Argument* Command::add_option(const std::string&, std::optional<std::uint32_t>&,
                                        const std::string&);
 

@@ -13,12 +13,13 @@
 #include <system_error>
 #include <vector>
 
+#include "base/document/notes.hpp"
 #include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
-#include "base/document/renamed.hpp"
 #include "base/nearest.hpp"
 #include "cli/program/usage.hpp"
-#include "cli/text/version.hpp"
+#include "cli/provenance/provenance.hpp"
+#include "cli/provenance/version.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -52,24 +53,29 @@ class Help : public CLI::FormatterBase {
 
 // What CLI11 has no good words for: no command at all, and one that there is not.
 int refuse(const CLI::App& app, const CLI::ParseError& error) {
-  if (!app.get_subcommands().empty() || app.remaining_size() == 0) {
-    if (app.get_subcommands().empty() && error.get_name() == "RequiredError") {
-      fmt::print(stderr, "{}", app.help());
+  const CLI::App* last = &app;  // that was named
+  while (last->get_subcommands().size() == 1) {
+    last = last->get_subcommands().front();
+  }
+  if (subcommands(*last).empty() || last->remaining_size() == 0) {
+    if (!subcommands(*last).empty() && error.get_name() == "RequiredError") {
+      fmt::print(stderr, "{}", last->help());
       return kBadInput;
     }
     return app.exit(error) == 0 ? kDone : kBadInput;
   }
-  const std::string wrong = app.remaining().front();
+  const std::string wrong = last->remaining().front();
   std::vector<std::string> names;
-  for (const CLI::App* command : subcommands(app)) {
+  for (const CLI::App* command : subcommands(*last)) {
     names.push_back(command->get_name());
   }
   const auto near = base::nearest_name(wrong, names);
-  fmt::print(
-      stderr,
-      "error: there is no {} \"{}\"{} (commands: {})\nRun with --help for more information.\n",
-      wrong.starts_with('-') ? "option" : "command", wrong,
-      near ? fmt::format("; did you mean \"{}\"?", *near) : "", fmt::join(names, ", "));
+  fmt::print(stderr,
+             "error: there is no {} \"{}\"{}{} (commands: {})\nRun with --help for more "
+             "information.\n",
+             wrong.starts_with('-') ? "option" : "command", wrong,
+             last == &app ? "" : " of " + full_name(*last),
+             near ? fmt::format("; did you mean \"{}\"?", *near) : "", fmt::join(names, ", "));
   return kBadInput;
 }
 
@@ -90,8 +96,9 @@ std::unique_ptr<CLI::App> make_program(Run& chosen) {
   app.formatter(std::make_shared<Help>());
   Command root(app);
   for (const auto add :
-       {add_list, add_show, add_check, add_estimate, add_simulate, add_sweep, add_solve,
-        add_recommend, add_sensitivity, add_compare, add_pareto, add_pack, add_brief, add_report,
+       {add_list,      add_show,   add_check,      add_estimate, add_simulate,   add_sweep,
+        add_merge,     add_solve,  add_recommend,  add_kernel,   add_collective, add_sensitivity,
+        add_compare,   add_pareto, add_pack,       add_brief,    add_report,     add_reproduce,
         add_calibrate, add_schema, add_completion, add_man}) {
     add(root, chosen);
   }
@@ -139,6 +146,14 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "error: cannot write the output: {}\n",
                errno != 0 ? std::generic_category().message(errno) : "the stream failed");
     code = kBadInput;
+  }
+  if (code == kDone || code == kInfeasible) {
+    try {
+      write_provenance({argv + 1, argv + argc});
+    } catch (const base::InputError& error) {
+      fmt::print(stderr, "{}", error.what());
+      code = kBadInput;
+    }
   }
   for (const std::string& note : base::take_notes()) {
     fmt::print(stderr, "{}\n", note);

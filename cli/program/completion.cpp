@@ -9,7 +9,7 @@
 #include "cli/catalog/catalogs.hpp"
 #include "cli/program/usage.hpp"
 #include "sim/result/metrics.hpp"
-#include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -100,6 +100,14 @@ Proposals ids(const std::vector<std::string>& arguments, const std::string&) {
              : without_notes(base::catalog_ids(kind_named(arguments.back()).catalog()));
 }
 
+// Ids of one catalog, or files of the same kind.
+template <base::Catalog (*catalog)()>
+Proposals entries(const std::vector<std::string>&, const std::string&) {
+  Proposals out = without_notes(base::catalog_ids(catalog()));
+  out.files = true;
+  return out;
+}
+
 // Only the first line is read: the table may be long. Compressed tables have the usual columns.
 std::vector<std::string> columns_of(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
@@ -182,12 +190,21 @@ Proposals knobs(const std::vector<std::string>& arguments, const std::string& ty
 
 const std::map<std::string_view, Values>& values_by_type() {
   static const std::map<std::string_view, Values> table = {
-      {kFile, files},          {kKind, kinds},
-      {kKinds, plural_kinds},  {kId, ids},
-      {kColumn, columns},      {kColumnValue, column_values},
-      {kKnobValue, knobs},     {kKnobRange, knobs},
-      {kMetric, metric_names}, {kCondition, metric_names},
-      {kNumber, nothing},      {kText, nothing}};
+      {kFile, files},
+      {kKind, kinds},
+      {kKinds, plural_kinds},
+      {kId, ids},
+      {kColumn, columns},
+      {kColumnValue, column_values},
+      {kKnobValue, knobs},
+      {kKnobRange, knobs},
+      {kMetric, metric_names},
+      {kCondition, metric_names},
+      {kChip, entries<hardware::chip_catalog>},
+      {kSystem, entries<hardware::system_catalog>},
+      {kStack, entries<workloads::stack_catalog>},
+      {kNumber, nothing},
+      {kText, nothing}};
   return table;
 }
 

@@ -29,6 +29,9 @@ inline constexpr const char* kKnobValue = "PATH=VALUE";      // of the scenario 
 inline constexpr const char* kKnobRange = "PATH=RANGE";      // the same
 inline constexpr const char* kMetric = "METRIC";             // of an estimate
 inline constexpr const char* kCondition = "CONDITION";       // on one
+inline constexpr const char* kChip = "CHIP";                 // an id, or a file
+inline constexpr const char* kSystem = "SYSTEM";
+inline constexpr const char* kStack = "STACK";
 inline constexpr const char* kNumber = "NUMBER";
 inline constexpr const char* kText = "TEXT";
 

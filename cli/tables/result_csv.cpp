@@ -30,15 +30,15 @@ void write_rows(const sim::ResultTable& table, std::size_t from, std::size_t to,
   }
 }
 
-void set(sim::ResultColumn& column, std::size_t row, std::string_view cell) {
+}  // namespace
+
+void set_cell(sim::ResultColumn& column, std::size_t row, std::string_view cell) {
   if (column.has_numbers()) {
     column.set(row, base::parse_number(cell).value_or(std::nan("")));
   } else {
     column.set_code(row, column.code_of(cell));
   }
 }
-
-}  // namespace
 
 void write_results(const sim::ResultTable& table, unsigned threads, base::CsvWriter& csv) {
   const unsigned count = base::thread_count(threads);
@@ -65,7 +65,7 @@ sim::ResultTable read_results(base::CsvFile& file) {
     const std::size_t row = table.rows();
     table.resize(row + 1);
     for (std::size_t c = 0; c < cells.size(); ++c) {
-      set(table.columns()[c], row, cells[c]);
+      set_cell(table.columns()[c], row, cells[c]);
     }
   });
   return table;
@@ -76,7 +76,7 @@ sim::ResultTable read_results(const base::CsvTable& rows) {
   table.resize(rows.rows());
   for (std::size_t row = 0; row < rows.rows(); ++row) {
     for (std::size_t c = 0; c < rows.columns().size(); ++c) {
-      set(table.columns()[c], row, rows.cell(row, c));
+      set_cell(table.columns()[c], row, rows.cell(row, c));
     }
   }
   return table;

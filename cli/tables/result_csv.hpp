@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "base/csv/csv_file.hpp"
 #include "sim/decide/result_table.hpp"
@@ -20,6 +21,7 @@ void write_results(const sim::ResultTable& table, unsigned threads, base::CsvWri
 // All rows of a file, or some by growing number. What is no number in a column of numbers is left out.
 sim::ResultTable read_results(base::CsvFile& file);
 sim::ResultTable read_results(const base::CsvTable& rows);
+void set_cell(sim::ResultColumn& column, std::size_t row, std::string_view cell);
 
 // The sweep as one document: its base scenario inline.
 std::string sweep_text(const base::Node& document, const sim::Sweep& sweep);

@@ -12,12 +12,15 @@
 #include "base/units/unit_text.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/alignment_text.hpp"
+#include "models/operators/explained_cost.hpp"
 #include "models/operators/operator_cost.hpp"
 #include "sim/iteration/draft_model.hpp"
 #include "sim/scenario/pools.hpp"
 
 namespace roofcast::cli {
 namespace {
+
+constexpr double kLeastShare = 0.005;  // of a cause that a line names
 
 std::string words(const workloads::Batch& batch) {
   std::string text =
@@ -41,6 +44,39 @@ double at_the_speed_of_light(const sim::ScenarioView& scenario, const OperatorRo
   return std::max({row.format.empty() ? 0.0 : seconds(row.flop, peak.si()),
                    seconds(row.bytes, system.chip.bandwidth.si()),
                    seconds(row.message_bytes, system.scale_up.bandwidth.si())});
+}
+
+// What limits one run of an operator in an iteration, where a part of its launch is hidden.
+void set_limit(OperatorRow& row, const sim::OperatorLine& line, const models::Machine& machine) {
+  models::Anatomy anatomy;
+  const models::Cost alone = models::cost_of(line.call.op, machine, anatomy);
+  anatomy.add(&models::Cost::launch, models::Cause::launch, "hidden",
+              line.cost.launch - alone.launch);
+  row.shares = models::shares_of(line.cost, anatomy, machine.calibration.overlap_exponent);
+  row.limited_by =
+      models::verdict_of(row.shares, models::share_of_peak(line.call.op, line.cost, machine));
+}
+
+double share_of(const std::vector<models::Share>& shares, models::Cause cause) {
+  const auto found = std::find_if(shares.begin(), shares.end(),
+                                  [&](const models::Share& s) { return s.cause == cause; });
+  return found != shares.end() ? found->share : 0.0;
+}
+
+// The causes of all operators, each as long as its operator.
+void sum_shares(PhaseRows& rows) {
+  rows.shares.clear();
+  for (int c = 0; c < models::kCauses; ++c) {
+    models::Share sum{static_cast<models::Cause>(c), 0.0};
+    for (const OperatorRow& row : rows.operators) {
+      sum.share += share_of(row.shares, sum.cause) * row.time_s / rows.time_s;
+    }
+    if (sum.share > 0.0) {
+      rows.shares.push_back(sum);
+    }
+  }
+  std::stable_sort(rows.shares.begin(), rows.shares.end(),
+                   [](const auto& a, const auto& b) { return a.share > b.share; });
 }
 
 PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch,
@@ -67,6 +103,7 @@ PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch
     row.bytes = line.call.count * line.cost.dram_bytes.si();
     row.message_bytes = line.call.count * line.cost.message_bytes.si();
     row.bound = models::name(line.cost.bound);
+    set_limit(row, line, machine);
     row.algorithm = models::name(line.cost.algorithm);
     row.runner_up = models::name(line.cost.runner_up);
     row.runner_up_time_s = line.call.count * line.cost.runner_up_time.si();
@@ -77,6 +114,7 @@ PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch
     rows.time_s += row.time_s;
     rows.operators.push_back(std::move(row));
   }
+  sum_shares(rows);
   return rows;
 }
 
@@ -90,8 +128,11 @@ void add_host(PhaseRows& rows, const sim::ScenarioView& scenario, const workload
   host.time_s = host.low_s = host.high_s =
       step.by_limit[static_cast<std::size_t>(sim::Limit::host)].si();
   host.bound = "host";
+  host.limited_by = models::Cause::host;
+  host.shares = {{models::Cause::host, 1.0}};
   rows.time_s += host.time_s;
   rows.operators.push_back(std::move(host));
+  sum_shares(rows);
 }
 
 // A step and the passes of the draft that follow it.
@@ -181,15 +222,26 @@ std::string explain_text(const sim::ScenarioView& scenario, const sim::ServingEs
         rows.clock < 1.0 ? fmt::format(" at {:.0f}% of the clock", 100.0 * rows.clock) : "",
         rows.batch);
     TextTable table({"operator", "runs", "time", "90 %", "share", "FLOP", "bytes", "sent", "FLOP/B",
-                     "format", "bound", "by"});
+                     "format", "limited by", "by"});
     for (const OperatorRow& row : rows.operators) {
       table.add({row.name, fmt::format("{}", row.count), scaled(row.time_s, "s"), interval(row),
                  fmt::format("{:.1f}%", 100.0 * row.time_s / rows.time_s), scaled(row.flop, "FLOP"),
                  scaled(row.bytes, "B"), scaled(row.message_bytes, "B"),
                  row.bytes > 0.0 ? fmt::format("{:.3g}", row.intensity()) : "-", row.format,
-                 row.bound, row.algorithm});
+                 row.time_s > 0.0 ? fmt::format("{} {:.0f}%", models::name(row.limited_by),
+                                                100.0 * share_of(row.shares, row.limited_by))
+                                  : "",
+                 row.algorithm});
     }
     out += table.text();
+    std::string causes;
+    for (const models::Share& share : rows.shares) {
+      if (share.share >= kLeastShare) {
+        causes += fmt::format("{}{} {:.1f}%", causes.empty() ? "" : ", ", models::name(share.cause),
+                              100.0 * share.share);
+      }
+    }
+    out += fmt::format("what the time is for: {}\n", causes);
     for (const OperatorRow& row : rows.operators) {
       out += row.algorithm.empty() ? "" : choice(row);
     }
@@ -218,12 +270,19 @@ nlohmann::ordered_json explain_json(const sim::ScenarioView& scenario,
                            {"intensity", row.intensity()},
                            {"achieved_flop_per_s", row.time_s > 0.0 ? row.flop / row.time_s : 0.0},
                            {"bound", row.bound},
+                           {"limited_by", models::name(row.limited_by)},
+                           {"limited_share", share_of(row.shares, row.limited_by)},
                            {"algorithm", row.algorithm},
                            {"runner_up", row.runner_up},
                            {"runner_up_time_s", row.runner_up_time_s}});
     }
+    nlohmann::ordered_json shares;
+    for (const models::Share& share : rows.shares) {
+      shares[std::string(models::name(share.cause))] = share.share;
+    }
     phases.push_back({{"name", rows.name},
                       {"time_s", rows.time_s},
+                      {"shares", std::move(shares)},
                       {"runs", rows.runs},
                       {"operators", std::move(operators)}});
   }
@@ -234,7 +293,7 @@ void print_operators_csv(const sim::ScenarioView& scenario, const sim::ServingEs
   base::CsvWriter csv(
       std::cout, {"iteration", "operator", "category", "format", "count", "time_s", "low90_time_s",
                   "high90_time_s", "flop", "bytes_b", "message_b", "intensity_flop_per_b", "bound",
-                  "algorithm", "runner_up", "runner_up_time_s"});
+                  "limited_by", "limited_share", "algorithm", "runner_up", "runner_up_time_s"});
   for (const PhaseRows& rows : explain(scenario, estimate)) {
     for (const OperatorRow& row : rows.operators) {
       csv.append(rows.name);
@@ -250,6 +309,8 @@ void print_operators_csv(const sim::ScenarioView& scenario, const sim::ServingEs
       csv.append(row.message_bytes);
       csv.append(row.intensity());
       csv.append(row.bound);
+      csv.append(models::name(row.limited_by));
+      csv.append(share_of(row.shares, row.limited_by));
       csv.append(row.algorithm);
       csv.append(row.runner_up);
       csv.append(row.runner_up_time_s);

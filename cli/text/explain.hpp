@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "models/operators/anatomy.hpp"
 #include "sim/estimate.hpp"
 
 namespace roofcast::cli {
@@ -25,6 +26,8 @@ struct OperatorRow {
   double bytes = 0;          // device memory
   double message_bytes = 0;  // sent to other ranks
   std::string bound;
+  std::vector<models::Share> shares;  // the causes of one run, greatest first
+  models::Cause limited_by = models::Cause::launch;
   std::string algorithm;
   std::string runner_up;  // of a collective: the next best algorithm
   double runner_up_time_s = 0;
@@ -42,6 +45,7 @@ struct PhaseRows {
   double time_s = 0;  // of one run
   std::int64_t runs = 1;
   double clock = 1;                    // of the full one
+  std::vector<models::Share> shares;   // the causes of its time, greatest first
   std::vector<OperatorRow> operators;  // in the order they run; host time last
 };
 

@@ -12,7 +12,7 @@
 #include "cli/tables/text_table.hpp"
 #include "cli/text/launch_command.hpp"
 #include "sim/decide/solve.hpp"
-#include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
@@ -253,8 +253,9 @@ base::Node scenario_of(const Recommendation& r, const RankedRow& row) {
   return points_of(r, row).document(row.row);
 }
 
-std::string recommend_text(const sim::Question& q, const AskedFor& asked, const Recommendation& r) {
-  std::string text = fmt::format("{}\n\n", asked.title);
+std::string recommend_text(const sim::Question& q, const Heading& heading,
+                           const Recommendation& r) {
+  std::string text = fmt::format("{}\n\n", heading.title);
   if (!r.found()) {
     text += "Nothing meets the conditions.\n\n" + missing_groups(q, r);
   } else {
@@ -272,14 +273,14 @@ std::string recommend_text(const sim::Question& q, const AskedFor& asked, const 
                         launch_commands(sim::read_scenario(scenario_of(r, best))));
   }
   text += "\n" + prices_text(r);
-  for (const std::string& note : asked.notes) {
+  for (const std::string& note : heading.notes) {
     text += note + "\n";
   }
   return text;
 }
 
-Json recommend_json(const sim::Question& q, const AskedFor& asked, const Recommendation& r) {
-  Json json = {{"question", asked.title}, {"found", r.found()}};
+Json recommend_json(const sim::Question& q, const Heading& heading, const Recommendation& r) {
+  Json json = {{"question", heading.title}, {"found", r.found()}};
   json["objective"] = q.objective.metric->name;
   json["rows"] = r.rows;
   json["replays"] = r.replays;
@@ -297,7 +298,7 @@ Json recommend_json(const sim::Question& q, const AskedFor& asked, const Recomme
   if (r.found()) {
     json["launch"] = launch_commands(sim::read_scenario(scenario_of(r, *r.answers.front())));
   }
-  json["notes"] = asked.notes;
+  json["notes"] = heading.notes;
   return json;
 }
 

@@ -13,14 +13,14 @@ namespace roofcast::cli {
 
 // What the question was, in words: the model and its load, the budget, the conditions; then what nobody asked for and
 // was assumed.
-struct AskedFor {
+struct Heading {
   std::string title;
   std::vector<std::string> notes;
 };
 
-std::string recommend_text(const sim::Question& question, const AskedFor& asked,
+std::string recommend_text(const sim::Question& question, const Heading& heading,
                            const sim::Recommendation& recommendation);
-nlohmann::ordered_json recommend_json(const sim::Question& question, const AskedFor& asked,
+nlohmann::ordered_json recommend_json(const sim::Question& question, const Heading& heading,
                                       const sim::Recommendation& recommendation);
 
 // The scenario of an answer.

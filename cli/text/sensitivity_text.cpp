@@ -89,14 +89,14 @@ std::string freed(const SensitivityAnswer& a, std::size_t m) {
   }
   const sim::Metric& metric = *a.metrics[m];
   // What is left of what is free is nothing.
-  const auto shown = [&](double value) {
+  const auto text = [&](double value) {
     return display(value > 1e-6 * w.now ? value : 0.0, metric.unit);
   };
   TextTable table({"if free", "alone", "saves", "and all above", "saves more"});
   double before = w.now;
   for (const sim::FreedResource& step : w.steps) {
-    table.add({std::string(sim::name(step.resource)), shown(step.alone),
-               fmt::format("{:.1f} %", 100.0 * (1.0 - step.alone / w.now)), shown(step.in_order),
+    table.add({std::string(sim::name(step.resource)), text(step.alone),
+               fmt::format("{:.1f} %", 100.0 * (1.0 - step.alone / w.now)), text(step.in_order),
                fmt::format("{:.1f} %", 100.0 * (before - step.in_order) / w.now)});
     before = step.in_order;
   }

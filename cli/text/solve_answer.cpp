@@ -20,7 +20,7 @@ constexpr std::size_t kBroken = 5;  // that are listed
 
 Json json_number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
-std::vector<const sim::Metric*> shown(const SolveAnswer& a) {
+std::vector<const sim::Metric*> printed_metrics(const SolveAnswer& a) {
   std::vector<const sim::Metric*> metrics;
   const auto add = [&](const sim::Metric* metric) {
     if (metric != nullptr && std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) {
@@ -75,7 +75,7 @@ std::string condition_table(const SolveAnswer& a) {
               : std::vector<std::string>{"condition", "value", "missed by", "limited by"});
   for (const SolvedCondition& c : a.conditions) {
     if (const sim::Metric* metric = sim::find_metric(c.condition.metric)) {
-      const std::string value = display(metric->value(a.shown()), metric->unit);
+      const std::string value = display(metric->value(a.result()), metric->unit);
       if (a.found) {
         table.add({c.condition.text, value, share(c.slack), looser(a, c)});
       } else {
@@ -115,7 +115,7 @@ std::string solve_text(const SolveAnswer& a) {
     header.insert(header.begin() + 2, "simulated");
   }
   TextTable table(header);
-  for (const sim::Metric* metric : shown(a)) {
+  for (const sim::Metric* metric : printed_metrics(a)) {
     std::vector<std::string> row = {std::string(metric->label),
                                     display(metric->value(a.estimate), metric->unit),
                                     std::string(limit_of(a.estimate, metric->name))};
@@ -161,7 +161,7 @@ Json solve_json(const SolveAnswer& a) {
     }
     json["conditions"].push_back(std::move(condition));
   }
-  for (const sim::Metric* metric : shown(a)) {
+  for (const sim::Metric* metric : printed_metrics(a)) {
     const std::string name(metric->name);
     json["metrics"][name] =
         json_number(a.estimate.fits() ? metric->value(a.estimate) : std::nan(""));
@@ -186,10 +186,10 @@ void write_solve_csv(const SolveAnswer& a, std::ostream& out) {
   for (const SolvedCondition& c : a.conditions) {
     conditions.push_back(c.condition);
   }
-  csv.append(sim::missed(conditions, a.shown()));
+  csv.append(sim::missed(conditions, a.result()));
   csv.append(sim::name(a.judgement.verdict));
   csv.append(a.judgement.note);
-  append_metrics(csv, a.shown());
+  append_metrics(csv, a.result());
   csv.end_row();
   csv.close();
 }

@@ -44,7 +44,7 @@ struct SolveAnswer {
   };
   std::vector<Broken> broken;  // what came before it, and the simulation contradicts
 
-  const sim::ServingEstimate& shown() const { return replayed ? *replayed : estimate; }
+  const sim::ServingEstimate& result() const { return replayed ? *replayed : estimate; }
 };
 
 std::string solve_text(const SolveAnswer& answer);

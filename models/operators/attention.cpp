@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/operators/anatomy.hpp"
 #include "models/work.hpp"
 
 namespace roofcast::models {
@@ -32,6 +33,21 @@ base::Bytes found_in_l2(base::Bytes bytes, const Machine& machine) {
   return bytes <= kept ? bytes : base::max(base::Bytes{}, kept - kWarmEviction * (bytes - kept));
 }
 
+// FLOP of one block of keys.
+double block_flop(const workloads::AttentionHeads& h) {
+  return 2.0 * static_cast<double>(h.qk_dim + h.value_dim) * kQueryTile * kKeyBlock;
+}
+
+// Thread blocks of which an SM runs `per_sm` at once.
+void describe(Anatomy& a, double blocks, double per_sm, const Machine& machine) {
+  a.tile_rows = kQueryTile;
+  a.tile_columns = kKeyBlock;
+  a.blocks = blocks;
+  a.blocks_per_sm = per_sm;
+  a.waves = std::max(1.0, blocks / (per_sm * machine.sms));
+  a.busy = std::min(1.0, blocks / machine.sms);
+}
+
 void finish(Cost& cost, const Work& work, const Machine& machine) {
   cost.flop = work.flop;
   cost.dram_bytes = work.bytes;
@@ -47,7 +63,8 @@ void finish(Cost& cost, const Work& work, const Machine& machine) {
 // products      s       one block of keys with all tensor cores of the chip
 // exponentials  s       the same with all exponential units
 // block, ends   s       on one SM
-Cost prefill_attention_cost(const workloads::PrefillAttention& op, const Machine& machine) {
+Cost prefill_attention_cost(const workloads::PrefillAttention& op, const Machine& machine,
+                            Anatomy* anatomy) {
   const Work work = prefill_attention_work(op);
   const hardware::Calibration& c = machine.calibration;
   const auto& h = op.heads;
@@ -58,9 +75,8 @@ Cost prefill_attention_cost(const workloads::PrefillAttention& op, const Machine
   const double reach = (h.bidirectional ? 2.0 : 1.0) * static_cast<double>(h.window);
   const double longest = std::min(static_cast<double>(op.new_tokens + op.cached_tokens),
                                   h.window > 0 ? reach + kKeyBlock : 1e18);
-  const double products =
-      2.0 * static_cast<double>(h.qk_dim + h.value_dim) * kQueryTile * kKeyBlock /
-      tensor_rate(machine, workloads::multiplied(op), c.attention_tensor_efficiency);
+  const double products = block_flop(h) / tensor_rate(machine, workloads::multiplied(op),
+                                                      c.attention_tensor_efficiency);
   const double exponentials = kQueryTile * kKeyBlock / machine.exponential.si();
   const double block = machine.sms * (std::max(products, exponentials) +
                                       c.exposed_softmax * std::min(products, exponentials));
@@ -72,8 +88,32 @@ Cost prefill_attention_cost(const workloads::PrefillAttention& op, const Machine
       Seconds::from_si(ctas / machine.sms * ((visible / kKeyBlock + 0.5) * block + ends) +
                        longest / kKeyBlock * block + ends);
   // Padded queries load nothing, so tiles that are not full keep fewer SMs busy.
-  cost.dram = work.bytes / machine.dram_rate(heads * std::max(1.0, queries / kQueryTile));
+  const double loading = heads * std::max(1.0, queries / kQueryTile);
+  cost.dram = work.bytes / machine.dram_rate(loading);
   finish(cost, work, machine);
+  if (anatomy != nullptr) {
+    Anatomy& a = *anatomy;
+    // Of products and exponentials the shorter one is seen as far as it is exposed.
+    const bool longer = products >= exponentials;
+    const double seen = products * (longer ? 1.0 : c.exposed_softmax);
+    const double steps = ctas * (visible / kKeyBlock + 0.5);  // of all SMs together
+    const double useful = visible * queries * heads / (kQueryTile * kKeyBlock);
+    const base::FlopsPerSecond peak =
+        machine.peak[static_cast<std::size_t>(machine.attention_math(workloads::multiplied(op)))];
+    describe(a, ctas, 1.0, machine);
+    a.add_products(useful * block_flop(h) * base::flop, peak / (longer ? 1.0 : c.exposed_softmax),
+                   base::FlopsPerSecond::from_si(block_flop(h) / seen));
+    a.add(&Cost::compute, Cause::exponential, "exponentials",
+          Seconds::from_si(useful * (block / machine.sms - seen)));
+    a.add(&Cost::compute, Cause::padding, "masked keys and padded queries",
+          Seconds::from_si((steps - useful) * block / machine.sms));
+    a.add_idle(&Cost::compute, Seconds::from_si(longest / kKeyBlock * block), machine);
+    a.add(&Cost::compute, Cause::fill, "thread blocks that start and end",
+          Seconds::from_si((ctas / machine.sms + 1.0) * ends));
+    a.add(&Cost::fill, Cause::fill, "kernel that starts and ends", cost.fill);
+    a.loading = loading;
+    a.add_dram(cost, work.bytes, machine);
+  }
   return cost;
 }
 
@@ -86,7 +126,8 @@ Cost prefill_attention_cost(const workloads::PrefillAttention& op, const Machine
 // products      s  all products with all tensor cores of the chip
 // exponentials  s  all exponentials with all exponential units
 // ends          clocks  of one CTA
-Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& machine) {
+Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& machine,
+                           Anatomy* anatomy) {
   Work work = decode_attention_work(op);
   const hardware::Calibration& c = machine.calibration;
   const auto& h = op.heads;
@@ -121,6 +162,28 @@ Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& 
     work.bytes *= missed;
   }
   finish(cost, work, machine);
+  if (anatomy != nullptr) {
+    Anatomy& a = *anatomy;
+    const base::FlopsPerSecond peak =
+        machine.peak[static_cast<std::size_t>(machine.attention_math(h.cache))];
+    const double rate = tensor_rate(machine, h.cache, c.decode_tensor_efficiency);
+    describe(a, groups * splits, kCtasPerSm, machine);
+    a.split = splits;
+    a.kernels = 2.0;
+    a.add_products(work.flop, peak, base::FlopsPerSecond::from_si(rate));
+    a.add(&Cost::compute, Cause::padding, "rows that only fill up tiles",
+          Seconds::from_si(products - work.flop.si() / rate));
+    a.add(&Cost::compute, Cause::exponential, "exponentials", Seconds::from_si(exponentials));
+    a.add_idle(&Cost::compute,
+               Seconds::from_si((products + exponentials) * (1.0 / std::min(1.0, per_sm) - 1.0)),
+               machine);
+    a.add(&Cost::compute, Cause::fill, "thread blocks that start and end",
+          std::max(1.0, per_sm * tiles) * ends / machine.clock);
+    a.add(&Cost::fill, Cause::fill, "kernels that start and end", cost.fill);
+    a.add(&Cost::l2, Cause::l2, "keys and values", cost.l2);
+    a.loading = groups * splits;
+    a.add_dram(cost, work.bytes, machine);
+  }
   return cost;
 }
 

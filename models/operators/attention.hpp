@@ -45,7 +45,11 @@
 
 namespace roofcast::models {
 
-Cost prefill_attention_cost(const workloads::PrefillAttention& op, const Machine& machine);
-Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& machine);
+struct Anatomy;  // filled where there is one
+
+Cost prefill_attention_cost(const workloads::PrefillAttention& op, const Machine& machine,
+                            Anatomy* anatomy = nullptr);
+Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& machine,
+                           Anatomy* anatomy = nullptr);
 
 }  // namespace roofcast::models

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/integers.hpp"
+#include "models/operators/anatomy.hpp"
 #include "models/work.hpp"
 
 namespace roofcast::models {
@@ -32,20 +33,15 @@ constexpr Protocols kDirect = {Algorithm::direct_ll, Algorithm::none, Algorithm:
 constexpr std::size_t kLl128 = 1;
 constexpr std::size_t kSimple = 2;
 
-// The time of one algorithm in three parts. The rest of a Cost follows from them.
-struct Plan {
-  Algorithm algorithm = Algorithm::none;
-  Seconds overhead;  // L·l + L': beyond the launch
-  Seconds hops;
-  Seconds transfer;
-  Seconds total() const { return overhead + hops + transfer; }
-};
-
-// Keeps the fastest of the plans that are added, and the second fastest.
+// Keeps the fastest of the plans that are added, and the second fastest. With `all` it keeps each.
 class Offers {
  public:
+  explicit Offers(std::vector<Plan>* all) : all_(all) {}
   void add(const Plan& plan) {
     const Seconds total = plan.total();
+    if (all_ != nullptr) {
+      all_->push_back(plan);
+    }
     if (total < least) {
       runner_up = best.algorithm;
       runner_up_total = least;
@@ -60,6 +56,9 @@ class Offers {
   Algorithm runner_up = Algorithm::none;
   Seconds runner_up_total = Seconds::infinity();
   Seconds least = Seconds::infinity();
+
+ private:
+  std::vector<Plan>* all_;
 };
 
 // Hops, and bytes through the port of one rank, inside a domain (up) and across domains (out). Posts are hops that no
@@ -133,8 +132,17 @@ void add_custom_all_reduce(Offers& offers, AllReduceKernels kernels, double n, B
   }
   // The bytes of one peer arrive no faster than the loads in flight allow (Little's law).
   const Seconds peer = size / m.calibration.custom_in_flight * alpha;
-  offers.add({Algorithm::one_shot, {}, 4.0 * alpha, base::max((n - 1.0) * shot, peer)});
-  offers.add({Algorithm::two_shot, {}, 8.0 * alpha, 2.0 * (n - 1.0) / n * base::max(shot, peer)});
+  const Seconds waiting = base::max(Seconds{}, peer - shot);
+  offers.add({Algorithm::one_shot,
+              {},
+              4.0 * alpha,
+              base::max((n - 1.0) * shot, peer),
+              base::max(Seconds{}, peer - (n - 1.0) * shot)});
+  offers.add({Algorithm::two_shot,
+              {},
+              8.0 * alpha,
+              2.0 * (n - 1.0) / n * base::max(shot, peer),
+              2.0 * (n - 1.0) / n * waiting});
   if (m.scale_up.in_network_reduction) {
     offers.add({Algorithm::multimem, {}, 8.0 * alpha, shot / m.calibration.in_network_efficiency});
   }
@@ -239,11 +247,13 @@ void deduplicated(Offers& offers, const Group& g, const Collective& op, const Ma
       op.rows * c.deduplicated_row_clocks + moved.si() / c.deduplicated_bytes_per_sm_clock;
   const double sms = std::min(static_cast<double>(op.sms), m.sms);
   const Seconds kernel = clocks / (sms * m.clock);
-  offers.add(
-      {Algorithm::deduplicated, library(m) + (1.0 + log2_up(g.domains)) * c.deduplication_overhead,
-       m.scale_up.latency + (g.leaves() ? m.scale_out.latency : Seconds{}),
-       base::max(kernel,
-                 base::max(over(up, m.scale_up.bandwidth), over(out, m.scale_out.bandwidth)))});
+  const Seconds links = base::max(over(up, m.scale_up.bandwidth), over(out, m.scale_out.bandwidth));
+  offers.add({Algorithm::deduplicated,
+              library(m) + (1.0 + log2_up(g.domains)) * c.deduplication_overhead,
+              m.scale_up.latency + (g.leaves() ? m.scale_out.latency : Seconds{}),
+              base::max(kernel, links),
+              {},
+              base::max(Seconds{}, kernel - links)});
 }
 
 // kept    –  i−1 + c
@@ -283,9 +293,9 @@ Machine with_links_among(const Group& g, const Machine& machine) {
   return m;
 }
 
-Offers offers_for(const Collective& op, const Group& g, const Machine& m) {
+Offers offers_for(const Collective& op, const Group& g, const Machine& m, std::vector<Plan>* all) {
   const Bytes size = Bytes::from_si(op.bytes);
-  Offers offers;
+  Offers offers(all);
   switch (op.kind) {
     case CollectiveKind::all_reduce:
       all_reduce(offers, g, size, op.custom, m);
@@ -310,7 +320,7 @@ Offers offers_for(const Collective& op, const Group& g, const Machine& m) {
 
 }  // namespace
 
-Cost collective_cost(const Collective& op, const Machine& machine) {
+Cost collective_cost(const Collective& op, const Machine& machine, Anatomy* anatomy) {
   Cost cost;
   if (op.ranks <= 1) {
     return cost;
@@ -318,9 +328,10 @@ Cost collective_cost(const Collective& op, const Machine& machine) {
   const std::int64_t reach = machine.scale_up_domain / op.stride;  // ranks that fit into a domain
   const std::int64_t inside = std::clamp<std::int64_t>(reach, 1, op.ranks);
   const Group group{inside, base::ceil_div(op.ranks, inside)};
+  std::vector<Plan>* all = anatomy != nullptr ? &anatomy->plans : nullptr;
   const Offers offers = machine.scale_up.mesh_peers > 0.0
-                            ? offers_for(op, group, with_links_among(group, machine))
-                            : offers_for(op, group, machine);
+                            ? offers_for(op, group, with_links_among(group, machine), all)
+                            : offers_for(op, group, machine, all);
   const base::Seconds launch = machine.calibration.launch;
   cost.launch = launch + offers.best.overhead;
   cost.fill = offers.best.hops;
@@ -331,6 +342,11 @@ Cost collective_cost(const Collective& op, const Machine& machine) {
   cost.runner_up_time =
       offers.runner_up == Algorithm::none ? launch : launch + offers.runner_up_total;
   combine(cost, machine.calibration.overlap_exponent);
+  if (anatomy != nullptr) {
+    std::stable_sort(anatomy->plans.begin(), anatomy->plans.end(),
+                     [](const Plan& a, const Plan& b) { return a.total() < b.total(); });
+    anatomy->add_plan(offers.best);
+  }
   return cost;
 }
 

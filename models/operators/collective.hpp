@@ -71,7 +71,10 @@
 
 namespace roofcast::models {
 
+struct Anatomy;  // filled where there is one
+
 // Ranks that span domains need a scale-out level; sim/estimate checks the size of the system first.
-Cost collective_cost(const workloads::Collective& op, const Machine& machine);
+Cost collective_cost(const workloads::Collective& op, const Machine& machine,
+                     Anatomy* anatomy = nullptr);
 
 }  // namespace roofcast::models

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/operators/elementwise.hpp"
 
+#include "models/operators/anatomy.hpp"
 #include "models/work.hpp"
 
 namespace roofcast::models {
@@ -11,7 +12,7 @@ constexpr double kSortKernels = 6.0;
 constexpr double kSortClocks = 11.0;  // clocks of an SM for one score
 
 // `kernels` kernels in a row that together do `work`.
-Cost streaming_cost(const Work& work, double kernels, const Machine& machine) {
+Cost streaming_cost(const Work& work, double kernels, const Machine& machine, Anatomy* anatomy) {
   Cost cost;
   cost.flop = work.flop;
   cost.dram_bytes = work.bytes;
@@ -28,20 +29,33 @@ Cost streaming_cost(const Work& work, double kernels, const Machine& machine) {
     cost.compute = work.flop / (machine.calibration.vector_efficiency * vector);
   }
   combine(cost, machine.calibration.overlap_exponent);
+  if (anatomy != nullptr) {
+    anatomy->kernels = kernels;
+    anatomy->blocks = work.bytes.si() / kBytesPerCta;
+    anatomy->loading = cost.dram.si() > 0.0 ? anatomy->blocks : 0.0;
+    anatomy->add(&Cost::fill, Cause::fill, "kernels that start and end", cost.fill);
+    anatomy->add(&Cost::l2, Cause::l2, "bytes that the kernel before left in the L2", cost.l2);
+    anatomy->add_dram(cost, cost.dram_bytes, machine);
+  }
   return cost;
 }
 
 }  // namespace
 
-Cost elementwise_cost(const workloads::Elementwise& op, const Machine& machine) {
-  return streaming_cost(elementwise_work(op), 1.0, machine);
+Cost elementwise_cost(const workloads::Elementwise& op, const Machine& machine, Anatomy* anatomy) {
+  const Cost cost = streaming_cost(elementwise_work(op), 1.0, machine, anatomy);
+  if (anatomy != nullptr) {
+    anatomy->add(&Cost::compute, Cause::vector, "FLOP", cost.compute);
+  }
+  return cost;
 }
 
-Cost expert_routing_cost(const workloads::ExpertRouting& op, const Machine& machine) {
+Cost expert_routing_cost(const workloads::ExpertRouting& op, const Machine& machine,
+                         Anatomy* anatomy) {
   const hardware::Calibration& c = machine.calibration;
   const bool sorts = op.top_k > kMostChoices;
   Cost cost = streaming_cost(expert_routing_work(op), c.moe_kernels + (sorts ? kSortKernels : 0.0),
-                             machine);
+                             machine, anatomy);
   const auto tokens = static_cast<double>(op.tokens);
   const double moved = (4.0 * op.pairs + 2.0 * tokens) * static_cast<double>(op.hidden);
   const double scores = sorts ? tokens * static_cast<double>(op.experts) : 0.0;
@@ -49,6 +63,9 @@ Cost expert_routing_cost(const workloads::ExpertRouting& op, const Machine& mach
       base::max(cost.compute, base::Seconds::from_si((moved * c.row_clocks + scores * kSortClocks) /
                                                      (machine.sms * machine.clock.si())));
   combine(cost, c.overlap_exponent);
+  if (anatomy != nullptr) {
+    anatomy->add(&Cost::compute, Cause::vector, "addresses of rows, and their sort", cost.compute);
+  }
   return cost;
 }
 

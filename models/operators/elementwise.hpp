@@ -31,10 +31,14 @@
 
 namespace roofcast::models {
 
+struct Anatomy;  // filled where there is one
+
 inline constexpr double kResidentShare = 0.5;  // share of the L2 in which a kernel finds its input
 inline constexpr double kBytesPerCta = 65536.0;  // bytes that one CTA of a streaming kernel moves
 
-Cost elementwise_cost(const workloads::Elementwise& op, const Machine& machine);
-Cost expert_routing_cost(const workloads::ExpertRouting& op, const Machine& machine);
+Cost elementwise_cost(const workloads::Elementwise& op, const Machine& machine,
+                      Anatomy* anatomy = nullptr);
+Cost expert_routing_cost(const workloads::ExpertRouting& op, const Machine& machine,
+                         Anatomy* anatomy = nullptr);
 
 }  // namespace roofcast::models

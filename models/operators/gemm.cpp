@@ -2,6 +2,7 @@
 #include "models/operators/gemm.hpp"
 
 #include "base/integers.hpp"
+#include "models/operators/anatomy.hpp"
 #include "models/operators/tiling.hpp"
 
 namespace roofcast::models {
@@ -113,6 +114,43 @@ class Search {
     return best_.terms();
   }
 
+  // How the fastest tiling runs.
+  void explain(Anatomy& a, const Work& work, base::FlopsPerSecond peak) const {
+    using base::Seconds;
+    const Tiling& t = best_.tiling();
+    const auto height = as_double(t.rows);
+    const auto width = as_double(t.columns);
+    const double loaded = as_double(std::min(t.rows, m_));
+    const double waves = waves_of(t.tiles * t.parts, machine_);
+    const double depth = depth_ / t.parts;
+    const double sms = machine_.sms;
+    const double products = 2.0 * height * width * sms * flop_time_;
+    explain_tiles(a, t, work, machine_, peak, base::FlopsPerSecond::from_si(1.0 / flop_time_),
+                  2.0 * t.tiles * height * width * depth_,
+                  depth * (loaded * l2_a_ + width * l2_w_) * sms);
+    a.add(&Cost::compute, Cause::serial_depth, "steps along k that wait for each other",
+          Seconds::from_si(waves * depth * std::max(0.0, step_time_ - products)));
+    a.add(&Cost::fill, Cause::fill, "pipeline that fills and drains",
+          machine_.calibration.gemm_fill_trips * machine_.dram_latency);
+    a.add(&Cost::fill, Cause::fill, "one tile drains, the next one fills",
+          Seconds::from_si((waves - 1.0) * wave_time_));
+    a.add(&Cost::fill, Cause::l2, "outputs of tiles, not overlapped",
+          Seconds::from_si(waves * epilogue_ * sms * loaded * width));
+    if (t.parts > 1.0) {
+      a.kernels += 1.0;
+      a.add(&Cost::fill, Cause::launch, "kernel that adds up the parts of k",
+            Seconds::from_si(split_time_));
+      a.add(&Cost::l2, Cause::l2, "partial sums", Seconds::from_si(t.parts * partial_time_));
+    }
+    const double wide = std::min(1.0, width / as_double(n_)) / batch_ / t.parts;
+    const double tall = loaded / as_double(m_) / t.parts;
+    const double waiting =
+        weights_.full * wide + rows_in_.full * tall + rows_out_.full * wide * tall * t.parts;
+    if (waiting > 0.0) {
+      a.loading = (weights_.full + rows_in_.full + rows_out_.full) / waiting;
+    }
+  }
+
  private:
   // Tries tiles of bm rows in every width. `least` is less than any of them can take: the widest tiles in whole waves,
   // and DRAM at its streaming rate. If even that is too slow, all are skipped.
@@ -151,7 +189,7 @@ class Search {
                             rows_out_.by(wide * tall * share);
         return Terms{depths * compute, dram, depths * l2, (waves - 1.0) * wave_time_ + waves * end};
       };
-      best_.consider(terms(tiles, 1.0));
+      best_.consider(terms(tiles, 1.0), {bm, bn, tiles, 1.0});
       if (most_parts_ <= 1.0) {
         continue;
       }
@@ -165,7 +203,7 @@ class Search {
         Terms cut = terms(tiles * parts, 1.0 / parts);
         cut.l2 += parts * partial_time_;
         cut.added += split_time_;
-        best_.consider(cut);
+        best_.consider(cut, {bm, bn, tiles, parts});
       }
     }
   }
@@ -182,12 +220,19 @@ class Search {
 
 }  // namespace
 
-Cost gemm_cost(const Gemm& op, const Machine& machine) {
+Cost gemm_cost(const Gemm& op, const Machine& machine, Anatomy* anatomy) {
   Work work = gemm_work(op);
   if (resident(op, work, machine)) {
     work.bytes = {};
   }
-  return tiled_cost(Search(op, work.bytes.si(), machine).fastest(), work, machine);
+  Search search(op, work.bytes.si(), machine);
+  const Cost cost = tiled_cost(search.fastest(), work, machine);
+  if (anatomy != nullptr) {
+    const base::MathType math = base::math_of(op.activations, op.weights);
+    search.explain(*anatomy, work, machine.peak[static_cast<std::size_t>(math)]);
+    anatomy->add_dram(cost, work.bytes, machine);
+  }
+  return cost;
 }
 
 }  // namespace roofcast::models

@@ -38,6 +38,8 @@
 
 namespace roofcast::models {
 
-Cost gemm_cost(const workloads::Gemm& op, const Machine& machine);
+struct Anatomy;  // filled where there is one
+
+Cost gemm_cost(const workloads::Gemm& op, const Machine& machine, Anatomy* anatomy = nullptr);
 
 }  // namespace roofcast::models

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/integers.hpp"
+#include "models/operators/anatomy.hpp"
 #include "models/operators/tiling.hpp"
 
 namespace roofcast::models {
@@ -17,12 +18,12 @@ namespace roofcast::models {
 // tiles_m      –       tiles along m of all experts
 // products     –       multiply-adds with the padding of tiles
 // depths       –       elements of depth that an SM works through
-Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine) {
+Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine, Anatomy* anatomy) {
   const Work work = grouped_gemm_work(op);
   const hardware::Calibration& c = machine.calibration;
   const double bytes = work.bytes.si();
-  const double rate = machine.tensor_rate(base::math_of(op.activations, op.weights)).si() *
-                      c.grouped_gemm_efficiency;
+  const base::MathType math = base::math_of(op.activations, op.weights);
+  const double rate = machine.tensor_rate(math).si() * c.grouped_gemm_efficiency;
   const base::BytesPerSecond stream = c.expert_stream_efficiency * machine.dram;
   const double a_bytes = base::bits(op.activations) / 8.0;
   const double w_bytes = base::bits(op.weights) / 8.0;
@@ -54,10 +55,23 @@ Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine)
       const double depths = waves_of(ctas, machine) * depth;
       best.consider({depths * 2.0 * bm * bn * per_sm_flop,
                      bytes / base::min(stream, machine.dram_rate(ctas)).si(),
-                     depths * (bm * a_bytes + bn * w_bytes) * per_sm_byte});
+                     depths * (bm * a_bytes + bn * w_bytes) * per_sm_byte},
+                    {kTokenTiles[i - 1], width, ctas, 1.0});
     }
   }
-  return tiled_cost(best.terms(), work, machine);
+  const Cost cost = tiled_cost(best.terms(), work, machine);
+  if (anatomy != nullptr) {
+    const Tiling& t = best.tiling();
+    const auto bm = static_cast<double>(t.rows);
+    const auto bn = static_cast<double>(t.columns);
+    explain_tiles(*anatomy, t, work, machine, machine.peak[static_cast<std::size_t>(math)],
+                  base::FlopsPerSecond::from_si(rate), 2.0 * t.tiles * bm * bn * depth,
+                  depth * (bm * a_bytes + bn * w_bytes) * per_sm_byte);
+    anatomy->loading = t.tiles;
+    anatomy->add(&Cost::fill, Cause::fill, "pipeline that fills and drains", cost.fill);
+    anatomy->add_dram(cost, work.bytes, machine);
+  }
+  return cost;
 }
 
 }  // namespace roofcast::models

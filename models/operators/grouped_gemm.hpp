@@ -18,6 +18,9 @@
 
 namespace roofcast::models {
 
-Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine);
+struct Anatomy;  // filled where there is one
+
+Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine,
+                       Anatomy* anatomy = nullptr);
 
 }  // namespace roofcast::models

@@ -14,20 +14,20 @@
 
 namespace roofcast::models {
 
-Cost physical_cost_of(const workloads::Operator& op, const Machine& m) {
+Cost physical_cost_of(const workloads::Operator& op, const Machine& m, Anatomy* a) {
   return std::visit(
       base::overloaded{
-          [&](const workloads::Gemm& o) { return gemm_cost(o, m); },
-          [&](const workloads::GroupedGemm& o) { return grouped_gemm_cost(o, m); },
-          [&](const workloads::PrefillAttention& o) { return prefill_attention_cost(o, m); },
-          [&](const workloads::DecodeAttention& o) { return decode_attention_cost(o, m); },
-          [&](const workloads::IndexScores& o) { return index_scores_cost(o, m); },
-          [&](const workloads::StateScan& o) { return state_scan_cost(o, m); },
-          [&](const workloads::StateUpdate& o) { return state_update_cost(o, m); },
-          [&](const workloads::Elementwise& o) { return elementwise_cost(o, m); },
-          [&](const workloads::TableLookup& o) { return table_lookup_cost(o, m); },
-          [&](const workloads::ExpertRouting& o) { return expert_routing_cost(o, m); },
-          [&](const workloads::Collective& o) { return collective_cost(o, m); },
+          [&](const workloads::Gemm& o) { return gemm_cost(o, m, a); },
+          [&](const workloads::GroupedGemm& o) { return grouped_gemm_cost(o, m, a); },
+          [&](const workloads::PrefillAttention& o) { return prefill_attention_cost(o, m, a); },
+          [&](const workloads::DecodeAttention& o) { return decode_attention_cost(o, m, a); },
+          [&](const workloads::IndexScores& o) { return index_scores_cost(o, m, a); },
+          [&](const workloads::StateScan& o) { return state_scan_cost(o, m, a); },
+          [&](const workloads::StateUpdate& o) { return state_update_cost(o, m, a); },
+          [&](const workloads::Elementwise& o) { return elementwise_cost(o, m, a); },
+          [&](const workloads::TableLookup& o) { return table_lookup_cost(o, m, a); },
+          [&](const workloads::ExpertRouting& o) { return expert_routing_cost(o, m, a); },
+          [&](const workloads::Collective& o) { return collective_cost(o, m, a); },
       },
       op);
 }

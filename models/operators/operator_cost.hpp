@@ -10,8 +10,11 @@
 
 namespace roofcast::models {
 
+struct Anatomy;  // models/operators/anatomy.hpp, filled where there is one
+
 // The cost of the physical model alone.
-Cost physical_cost_of(const workloads::Operator& op, const Machine& machine);
+Cost physical_cost_of(const workloads::Operator& op, const Machine& machine,
+                      Anatomy* anatomy = nullptr);
 // The same with the correction of the calibration (models/operators/correction.hpp).
 Cost cost_of(const workloads::Operator& op, const Machine& machine);
 

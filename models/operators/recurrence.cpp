@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/integers.hpp"
+#include "models/operators/anatomy.hpp"
 #include "models/work.hpp"
 
 namespace roofcast::models {
@@ -13,7 +14,7 @@ using workloads::Recurrence;
 
 // padded    the same scan with its last chunk full
 // lanes  –  (sequence, head) pairs
-Cost state_scan_cost(const workloads::StateScan& op, const Machine& machine) {
+Cost state_scan_cost(const workloads::StateScan& op, const Machine& machine, Anatomy* anatomy) {
   const Work work = state_scan_work(op);
   const hardware::Calibration& c = machine.calibration;
   const bool ssm = op.heads.kind == Recurrence::ssm;
@@ -39,20 +40,48 @@ Cost state_scan_cost(const workloads::StateScan& op, const Machine& machine) {
   cost.flop = work.flop;
   cost.dram_bytes = work.bytes;
   combine(cost, c.overlap_exponent);
+  if (anatomy != nullptr) {
+    Anatomy& a = *anatomy;
+    const base::Flops all = state_scan_work(padded).flop;
+    const base::MathType math = machine.attention_math(base::NumberFormat::bf16);
+    a.kernels = kernels;
+    a.blocks = ctas;
+    a.loading = ctas;
+    a.waves = waves;
+    a.busy = ctas / (waves * machine.sms);
+    if (products < machine.tensor_rate(math)) {
+      a.add(&Cost::compute, Cause::vector, "products of chunks, at the pace of the vector units",
+            work.flop / products);
+    } else {
+      a.add_products(work.flop, machine.peak[static_cast<std::size_t>(math)], products);
+    }
+    a.add(&Cost::compute, Cause::padding, "padding of the last chunk",
+          (all - work.flop) / products);
+    a.add_idle(&Cost::compute, cost.compute - all / products, machine);
+    a.add(&Cost::fill, Cause::fill, "kernels that start and end", cost.fill);
+    a.add_dram(cost, work.bytes, machine);
+  }
   return cost;
 }
 
-Cost state_update_cost(const workloads::StateUpdate& op, const Machine& machine) {
+Cost state_update_cost(const workloads::StateUpdate& op, const Machine& machine, Anatomy* anatomy) {
   const Work work = state_update_work(op);
   const hardware::Calibration& c = machine.calibration;
   Cost cost;
   cost.launch = c.launch;
   cost.fill = c.update_fill_trips * machine.dram_latency;
   cost.compute = work.flop / machine.peak[static_cast<std::size_t>(base::MathType::fp32)];
-  cost.dram = work.bytes / machine.dram_rate(static_cast<double>(op.sequences * op.heads.heads));
+  const auto lanes = static_cast<double>(op.sequences * op.heads.heads);
+  cost.dram = work.bytes / machine.dram_rate(lanes);
   cost.flop = work.flop;
   cost.dram_bytes = work.bytes;
   combine(cost, c.overlap_exponent);
+  if (anatomy != nullptr) {
+    anatomy->blocks = anatomy->loading = lanes;
+    anatomy->add(&Cost::fill, Cause::fill, "kernel that starts and ends", cost.fill);
+    anatomy->add(&Cost::compute, Cause::vector, "FLOP", cost.compute);
+    anatomy->add_dram(cost, work.bytes, machine);
+  }
   return cost;
 }
 

@@ -30,7 +30,11 @@
 
 namespace roofcast::models {
 
-Cost state_scan_cost(const workloads::StateScan& op, const Machine& machine);
-Cost state_update_cost(const workloads::StateUpdate& op, const Machine& machine);
+struct Anatomy;  // filled where there is one
+
+Cost state_scan_cost(const workloads::StateScan& op, const Machine& machine,
+                     Anatomy* anatomy = nullptr);
+Cost state_update_cost(const workloads::StateUpdate& op, const Machine& machine,
+                       Anatomy* anatomy = nullptr);
 
 }  // namespace roofcast::models

@@ -3,11 +3,12 @@
 
 #include <algorithm>
 
+#include "models/operators/anatomy.hpp"
 #include "models/work.hpp"
 
 namespace roofcast::models {
 
-Cost index_scores_cost(const workloads::IndexScores& op, const Machine& machine) {
+Cost index_scores_cost(const workloads::IndexScores& op, const Machine& machine, Anatomy* anatomy) {
   constexpr double kRowTile = 64.0;
   constexpr double kKeysPerCta = 256.0;
   const Work work = index_scores_work(op);
@@ -20,11 +21,22 @@ Cost index_scores_cost(const workloads::IndexScores& op, const Machine& machine)
   Cost cost;
   cost.launch = 2.0 * c.launch;
   cost.fill = 2.0 * c.elementwise_fill_trips * machine.dram_latency;
-  cost.compute = padding * work.flop / (c.attention_tensor_efficiency * machine.peak[type]);
-  cost.dram = work.bytes / machine.dram_rate(ctas * static_cast<double>(op.queries));
+  const base::FlopsPerSecond rate = c.attention_tensor_efficiency * machine.peak[type];
+  cost.compute = padding * work.flop / rate;
+  const double loading = ctas * static_cast<double>(op.queries);
+  cost.dram = work.bytes / machine.dram_rate(loading);
   cost.flop = work.flop;
   cost.dram_bytes = work.bytes;
   combine(cost, c.overlap_exponent);
+  if (anatomy != nullptr) {
+    anatomy->kernels = 2.0;
+    anatomy->blocks = anatomy->loading = loading;
+    anatomy->add_products(work.flop, machine.peak[type], rate);
+    anatomy->add(&Cost::compute, Cause::padding, "heads that only fill up tiles",
+                 (padding - 1.0) * work.flop / rate);
+    anatomy->add(&Cost::fill, Cause::fill, "kernels that start and end", cost.fill);
+    anatomy->add_dram(cost, work.bytes, machine);
+  }
   return cost;
 }
 

@@ -17,6 +17,9 @@
 
 namespace roofcast::models {
 
-Cost index_scores_cost(const workloads::IndexScores& op, const Machine& machine);
+struct Anatomy;  // filled where there is one
+
+Cost index_scores_cost(const workloads::IndexScores& op, const Machine& machine,
+                       Anatomy* anatomy = nullptr);
 
 }  // namespace roofcast::models

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "models/operators/anatomy.hpp"
 #include "models/operators/elementwise.hpp"
 #include "models/work.hpp"
 
@@ -11,7 +12,7 @@ namespace roofcast::models {
 // row, sectors   B  one row, and what is read of memory for it
 // distinct, all  B  the distinct rows and all rows, in sectors
 // rest           B  indices, offsets and sums
-Cost table_lookup_cost(const workloads::TableLookup& op, const Machine& machine) {
+Cost table_lookup_cost(const workloads::TableLookup& op, const Machine& machine, Anatomy* anatomy) {
   constexpr double kSectorBytes = 32.0;
   const hardware::Calibration& c = machine.calibration;
   const Work work = table_lookup_work(op);
@@ -29,6 +30,12 @@ Cost table_lookup_cost(const workloads::TableLookup& op, const Machine& machine)
               (c.lookup_efficiency * machine.dram_rate(cost.dram_bytes.si() / kBytesPerCta));
   cost.l2 = (rest + all) / machine.l2;
   combine(cost, c.overlap_exponent);
+  if (anatomy != nullptr) {
+    anatomy->blocks = anatomy->loading = cost.dram_bytes.si() / kBytesPerCta;
+    anatomy->add(&Cost::fill, Cause::fill, "kernel that starts and ends", cost.fill);
+    anatomy->add(&Cost::l2, Cause::l2, "sectors of all rows", cost.l2);
+    anatomy->add_dram(cost, cost.dram_bytes, machine);
+  }
   return cost;
 }
 

@@ -19,6 +19,9 @@
 
 namespace roofcast::models {
 
-Cost table_lookup_cost(const workloads::TableLookup& op, const Machine& machine);
+struct Anatomy;  // filled where there is one
+
+Cost table_lookup_cost(const workloads::TableLookup& op, const Machine& machine,
+                       Anatomy* anatomy = nullptr);
 
 }  // namespace roofcast::models

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/operators/tiling.hpp"
 
+#include "models/operators/anatomy.hpp"
+
 namespace roofcast::models {
 
 Cost tiled_cost(const Terms& terms, const Work& work, const Machine& machine) {
@@ -16,6 +18,24 @@ Cost tiled_cost(const Terms& terms, const Work& work, const Machine& machine) {
   cost.dram_bytes = work.bytes;
   combine(cost, c.overlap_exponent);
   return cost;
+}
+
+void explain_tiles(Anatomy& a, const Tiling& tiling, const Work& work, const Machine& machine,
+                   base::FlopsPerSecond peak, base::FlopsPerSecond rate, double padded, double l2) {
+  using base::Seconds;
+  a.tile_rows = static_cast<double>(tiling.rows);
+  a.tile_columns = static_cast<double>(tiling.columns);
+  a.split = tiling.parts;
+  a.blocks = tiling.tiles * tiling.parts;
+  a.waves = waves_of(a.blocks, machine);
+  const double least = a.blocks / machine.sms;
+  a.busy = least / a.waves;
+  a.add_products(work.flop, peak, rate);
+  const Seconds products = base::Flops::from_si(padded) / rate;
+  a.add(&Cost::compute, Cause::padding, "padding of tiles", products - work.flop / rate);
+  a.add_idle(&Cost::compute, (a.waves / least - 1.0) * products, machine);
+  a.add(&Cost::l2, Cause::l2, "operands of tiles", Seconds::from_si(least * l2));
+  a.add_idle(&Cost::l2, Seconds::from_si((a.waves - least) * l2), machine);
 }
 
 }  // namespace roofcast::models

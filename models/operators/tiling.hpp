@@ -16,6 +16,8 @@
 
 namespace roofcast::models {
 
+struct Anatomy;
+
 inline constexpr std::array<std::int64_t, 7> kTokenTiles = {16, 24, 32, 48, 64, 128, 256};
 inline constexpr std::array<std::int64_t, 3> kWeightTiles = {64, 128, 256};
 // The main loop takes the depth in steps of one shared-memory stage.
@@ -32,7 +34,14 @@ inline double waves_of(double ctas, const Machine& machine) {
   return waves + machine.calibration.wave_tail * (whole - waves);
 }
 
-// The time of one tiling.
+// How the output and the depth are cut.
+struct Tiling {
+  std::int64_t rows = 0, columns = 0;  // of a tile
+  double tiles = 0;
+  double parts = 1;  // of the depth
+};
+
+// The time of one tiling. Plain numbers, because a search raises them to powers for hundreds of tilings.
 struct Terms {
   double compute = 0;  // s
   double dram = 0;     // s
@@ -46,10 +55,11 @@ class Fastest {
  public:
   explicit Fastest(double overlap_exponent) : exponent_(overlap_exponent) {}
 
-  void consider(const Terms& terms) {
+  void consider(const Terms& terms, const Tiling& tiling) {
     if (beatable(terms)) {
       time_ = smooth_maximum(terms.compute, terms.dram, terms.l2, exponent_) + terms.added;
       best_ = terms;
+      tiling_ = tiling;
     }
   }
   // Whether a tiling that takes at least these terms could still be the fastest. Comparing fourth powers needs no root.
@@ -62,14 +72,24 @@ class Fastest {
            fourth_power(t.compute) + fourth_power(t.dram) + fourth_power(t.l2) < fourth_power(room);
   }
   const Terms& terms() const { return best_; }
+  const Tiling& tiling() const { return tiling_; }
 
  private:
   double exponent_;
   double time_ = std::numeric_limits<double>::infinity();
   Terms best_;
+  Tiling tiling_;
 };
 
 // The cost of one kernel with these terms.
 Cost tiled_cost(const Terms& terms, const Work& work, const Machine& machine);
+
+// What the parts of the compute and L2 terms of both kinds of GEMM have in common.
+//
+//   peak, rate  FLOP/s  of the tensor cores: dense, and what the kernel reaches
+//   padded      FLOP    with the padding of tiles
+//   l2          s       the L2 term of one wave
+void explain_tiles(Anatomy& anatomy, const Tiling& tiling, const Work& work, const Machine& machine,
+                   base::FlopsPerSecond peak, base::FlopsPerSecond rate, double padded, double l2);
 
 }  // namespace roofcast::models

@@ -11,21 +11,15 @@ namespace {
 
 constexpr std::string_view kAlways[] = {"ttft_p95_s", "tpot_p95_s", "attainment"};
 
-void add(std::vector<const Metric*>& metrics, const Metric* metric) {
-  if (metric != nullptr && std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) {
-    metrics.push_back(metric);
-  }
-}
-
-std::vector<const Metric*> shown_metrics(const Sweep& sweep) {
-  std::vector<const Metric*> shown = simulated_metrics(sweep.where);
+std::vector<const Metric*> replayed_metrics(const Sweep& sweep) {
+  std::vector<const Metric*> metrics = simulated_metrics(sweep.where);
   for (const Metric* goal : goals_of(sweep)) {
-    add(shown, is_simulated(*goal) ? goal : nullptr);
+    add_metric(metrics, is_simulated(*goal) ? goal : nullptr);
   }
   for (const std::string_view name : kAlways) {
-    add(shown, find_metric(name));
+    add_metric(metrics, find_metric(name));
   }
-  return shown;
+  return metrics;
 }
 
 }  // namespace
@@ -42,11 +36,11 @@ std::vector<const Metric*> goals_of(const Sweep& sweep) {
 
 ReplayPlan plan_of(const Sweep& sweep, const Metric* decisive) {
   ReplayPlan plan;
-  plan.asked = simulated_metrics(sweep.where);
+  plan.targets = simulated_metrics(sweep.where);
   for (const Metric* goal : goals_of(sweep)) {
-    add(plan.asked, is_simulated(*goal) ? goal : nullptr);
+    add_metric(plan.targets, is_simulated(*goal) ? goal : nullptr);
   }
-  add(plan.asked, decisive != nullptr && is_simulated(*decisive) ? decisive : nullptr);
+  add_metric(plan.targets, decisive != nullptr && is_simulated(*decisive) ? decisive : nullptr);
   return plan;
 }
 
@@ -56,7 +50,7 @@ std::vector<std::string> replay_columns(const SweepPoints& points, bool replay) 
     return columns;
   }
   columns.emplace_back("replay_note");
-  for (const Metric* metric : shown_metrics(points.sweep())) {
+  for (const Metric* metric : replayed_metrics(points.sweep())) {
     if (points.scenario(0).training == nullptr) {
       columns.push_back(fmt::format("replayed_{}", metric->name));
     }
@@ -69,10 +63,10 @@ ReplayColumns::ReplayColumns(const SweepPoints& points, ResultTable& table, bool
   for (const std::string& name : replay_columns(points, replay)) {
     table_.add_column(name);
   }
-  for (const Metric* metric : shown_metrics(points.sweep())) {
+  for (const Metric* metric : replayed_metrics(points.sweep())) {
     const std::string name = fmt::format("replayed_{}", metric->name);
     if (table_.find(name) != nullptr) {
-      shown_.emplace_back(metric, &table_.column(name));
+      metric_columns_.emplace_back(metric, &table_.column(name));
     }
   }
 }
@@ -81,7 +75,7 @@ Judgement ReplayColumns::set(std::size_t row, const Replayed& replayed) {
   const Judgement judgement = judge(where_, replayed);
   set_text("replay", row, name(judgement.verdict));
   set_text("replay_note", row, judgement.note);
-  for (const auto& [metric, column] : shown_) {
+  for (const auto& [metric, column] : metric_columns_) {
     column->set(row, replayed.done() ? metric->value(replayed.estimate) : NAN);
   }
   return judgement;

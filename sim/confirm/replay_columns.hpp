@@ -43,7 +43,7 @@ class ReplayColumns {
  private:
   const std::vector<Condition>& where_;
   ResultTable& table_;
-  std::vector<std::pair<const Metric*, ResultColumn*>> shown_;
+  std::vector<std::pair<const Metric*, ResultColumn*>> metric_columns_;
 };
 
 }  // namespace roofcast::sim

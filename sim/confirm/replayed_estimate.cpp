@@ -281,8 +281,8 @@ double worst_error(const Replayed& r, const ReplayPlan& plan) {
 }  // namespace
 
 double Replayed::error(const Metric& metric) const {
-  for (const auto& [asked, error] : errors) {
-    if (asked == &metric && std::isfinite(error)) {
+  for (const auto& [target, error] : errors) {
+    if (target == &metric && std::isfinite(error)) {
       return error;
     }
   }
@@ -334,11 +334,11 @@ Replayed replay(const ScenarioView& scenario, const workloads::RequestStream& st
     r.requests = run.counted();
     std::vector<ServingEstimate> batches;
     const bool equal = is_equal(s, stream);
-    for (std::size_t i = 0; i < kBatches && !plan.asked.empty() && !equal; ++i) {
+    for (std::size_t i = 0; i < kBatches && !plan.targets.empty() && !equal; ++i) {
       batches.push_back(run.batch(closed_form, i));
     }
     r.errors.clear();
-    for (const Metric* metric : plan.asked) {
+    for (const Metric* metric : plan.targets) {
       r.errors.emplace_back(metric, equal ? 0.0 : standard_error(batches, *metric));
     }
     const double worst = worst_error(r, plan);

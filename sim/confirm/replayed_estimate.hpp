@@ -31,7 +31,7 @@
 namespace roofcast::sim {
 
 struct ReplayPlan {
-  std::vector<const Metric*> asked;
+  std::vector<const Metric*> targets;
   double error = 0.03;
   std::int64_t most_requests = 50'000;
   double most_tokens = 6e7;  // of the answers of a run; about a second of one core

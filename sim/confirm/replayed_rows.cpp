@@ -21,12 +21,6 @@ constexpr std::size_t kMostRows = 4000;   // replayed of one sweep
 constexpr std::size_t kMostGroups = 256;  // whose best rows are recommended beside the front
 constexpr std::size_t kChunk = 16;        // rows that a thread takes at once
 
-void add(std::vector<const Metric*>& metrics, const Metric* metric) {
-  if (metric != nullptr && std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) {
-    metrics.push_back(metric);
-  }
-}
-
 // Points that share the tables of their iterations, side by side.
 void sort_by_parts(const SweepPoints& points, std::vector<std::size_t>& rows) {
   using Parts = std::array<const void*, 5>;
@@ -110,8 +104,8 @@ void add_best(const SweepPoints& points, const ResultTable& table, const Metric&
 std::set<std::size_t> recommended(const SweepPoints& points, const ResultTable& table,
                                   const Metric* decisive) {
   std::vector<const Metric*> goals = goals_of(points.sweep());
-  add(goals, find_metric("cost_usd_per_mtok"));
-  add(goals, decisive);
+  add_metric(goals, find_metric("cost_usd_per_mtok"));
+  add_metric(goals, decisive);
   std::set<std::size_t> rows;
   for (std::size_t row = 0; row < table.rows(); ++row) {
     if (table.is_on_front(row)) {

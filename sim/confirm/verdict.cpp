@@ -85,14 +85,17 @@ Judgement judge(std::span<const Condition> conditions, const Replayed& replayed)
                       near)};
 }
 
+void add_metric(std::vector<const Metric*>& metrics, const Metric* metric) {
+  if (metric != nullptr && std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) {
+    metrics.push_back(metric);
+  }
+}
+
 std::vector<const Metric*> simulated_metrics(std::span<const Condition> conditions) {
   std::vector<const Metric*> metrics;
   for (const Condition& condition : conditions) {
     const Metric* metric = find_metric(condition.metric);
-    if (metric != nullptr && is_simulated(*metric) &&
-        std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) {
-      metrics.push_back(metric);
-    }
+    add_metric(metrics, metric != nullptr && is_simulated(*metric) ? metric : nullptr);
   }
   return metrics;
 }

@@ -48,6 +48,8 @@ Judgement judge(std::span<const Condition> conditions, const Replayed& replayed)
 // Whether every condition holds with its value worse by so many standard errors.
 bool holds_by(std::span<const Condition> conditions, const Replayed& replayed, double errors);
 
+// Unless it is null, or there already.
+void add_metric(std::vector<const Metric*>& metrics, const Metric* metric);
 // The simulated metrics of conditions, each once: what a replay is asked for.
 std::vector<const Metric*> simulated_metrics(std::span<const Condition> conditions);
 

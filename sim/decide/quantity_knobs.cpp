@@ -8,7 +8,7 @@
 
 #include "base/units/unit_table.hpp"
 #include "sim/decide/solve.hpp"
-#include "sim/scenario/knob.hpp"
+#include "sim/scenario/dotted_path.hpp"
 
 namespace roofcast::sim {
 namespace {

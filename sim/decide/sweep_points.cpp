@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
 
 namespace roofcast::sim {
@@ -111,45 +112,58 @@ auto all_sections() {
 
 }  // namespace
 
-struct SweepPoints::Sections {
-  decltype(all_sections()) values = all_sections();
+struct SweepPoints::Whole {
+  Sweep sweep;
+  std::vector<std::size_t> stride;  // of each axis in a point's index
+  decltype(all_sections()) sections = all_sections();
 };
 
-SweepPoints::SweepPoints(Sweep sweep)
-    : sweep_(std::move(sweep)), size_(sweep_.points()), sections_(std::make_unique<Sections>()) {
-  stride_.resize(sweep_.axes.size());
+SweepPoints::SweepPoints(Sweep sweep) : size_(sweep.points()) {
+  auto whole = std::make_shared<Whole>();
+  whole->sweep = std::move(sweep);
+  const std::vector<Axis>& axes = whole->sweep.axes;
+  whole->stride.resize(axes.size());
   std::size_t stride = 1;
-  for (std::size_t i = sweep_.axes.size(); i-- > 0;) {
-    stride_[i] = stride;
-    stride *= sweep_.axes[i].values.size();
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    whole->stride[i] = stride;
+    stride *= axes[i].values.size();
   }
   Problems problems;
-  check_sections(sweep_.base, problems);
-  std::apply([&](auto&... section) { (section.read(sweep_, problems), ...); }, sections_->values);
+  check_sections(whole->sweep.base, problems);
+  std::apply([&](auto&... section) { (section.read(whole->sweep, problems), ...); },
+             whole->sections);
   problems.throw_if_any();
+  whole_ = std::move(whole);
 }
 
-SweepPoints::~SweepPoints() = default;
+SweepPoints SweepPoints::part(std::size_t first, std::size_t count) const {
+  SweepPoints some = *this;
+  some.first_ = first_ + first;
+  some.size_ = count;
+  return some;
+}
+
+const Sweep& SweepPoints::sweep() const { return whole_->sweep; }
 
 std::size_t SweepPoints::value_index(std::size_t point, std::size_t axis) const {
-  return point / stride_[axis] % sweep_.axes[axis].values.size();
+  return (first_ + point) / whole_->stride[axis] % sweep().axes[axis].values.size();
 }
 
 const std::string& SweepPoints::label(std::size_t point, std::size_t axis) const {
-  return sweep_.axes[axis].values[value_index(point, axis)].label;
+  return sweep().axes[axis].values[value_index(point, axis)].label;
 }
 
 workloads::RequestStream SweepPoints::stream(std::size_t point) const {
   constexpr std::string_view kTraffic = "traffic";
   std::vector<const Assignment*> assignments;
-  for (std::size_t axis = 0; axis < sweep_.axes.size(); ++axis) {
-    for (const Assignment& a : sweep_.axes[axis].values[value_index(point, axis)].set) {
-      if (decides(sweep_.base, a.path, kTraffic)) {
+  for (std::size_t axis = 0; axis < sweep().axes.size(); ++axis) {
+    for (const Assignment& a : sweep().axes[axis].values[value_index(point, axis)].set) {
+      if (decides(sweep().base, a.path, kTraffic)) {
         assignments.push_back(&a);
       }
     }
   }
-  base::Node document = section_alone(sweep_.base, kTraffic);
+  base::Node document = section_alone(sweep().base, kTraffic);
   Problems problems;
   set_outer_first(document, std::move(assignments), problems);
   load_references(document, problems);
@@ -160,12 +174,12 @@ workloads::RequestStream SweepPoints::stream(std::size_t point) const {
 
 base::Node SweepPoints::document(std::size_t point) const {
   std::vector<const Assignment*> assignments;
-  for (std::size_t axis = 0; axis < sweep_.axes.size(); ++axis) {
-    for (const Assignment& a : sweep_.axes[axis].values[value_index(point, axis)].set) {
+  for (std::size_t axis = 0; axis < sweep().axes.size(); ++axis) {
+    for (const Assignment& a : sweep().axes[axis].values[value_index(point, axis)].set) {
       assignments.push_back(&a);
     }
   }
-  base::Node document = sweep_.base;
+  base::Node document = sweep().base;
   Problems problems;
   set_outer_first(document, std::move(assignments), problems);
   problems.throw_if_any();
@@ -175,7 +189,7 @@ base::Node SweepPoints::document(std::size_t point) const {
 ScenarioView SweepPoints::scenario(std::size_t point) const {
   ScenarioView view;
   std::apply([&](const auto&... section) { (view.set(section.at(*this, point)), ...); },
-             sections_->values);
+             whole_->sections);
   return view;
 }
 

@@ -18,9 +18,12 @@ namespace roofcast::sim {
 class SweepPoints {
  public:
   explicit SweepPoints(Sweep sweep);  // throws InputError when any value of any axis is bad input
-  ~SweepPoints();
 
-  const Sweep& sweep() const { return sweep_; }
+  // The points from `first` on, `count` of them: what is said of points below counts from there.
+  SweepPoints part(std::size_t first, std::size_t count) const;
+
+  const Sweep& sweep() const;
+  std::size_t first() const { return first_; }  // of the whole sweep
   std::size_t size() const { return size_; }
   std::size_t value_index(std::size_t point, std::size_t axis) const;
   const std::string& label(std::size_t point, std::size_t axis) const;
@@ -29,11 +32,10 @@ class SweepPoints {
   base::Node document(std::size_t point) const;  // as a scenario that is estimated alone
 
  private:
-  struct Sections;
-  Sweep sweep_;
+  struct Whole;
+  std::shared_ptr<const Whole> whole_;
+  std::size_t first_ = 0;
   std::size_t size_ = 0;
-  std::vector<std::size_t> stride_;  // of each axis in a point's index
-  std::unique_ptr<Sections> sections_;
 };
 
 }  // namespace roofcast::sim

@@ -16,20 +16,22 @@
 namespace roofcast::sim {
 namespace {
 
-constexpr std::size_t kChunk = 256;  // points a thread takes at once
+constexpr std::size_t kMostChunk = 256;  // points a thread takes at once
 
 // Estimates of consecutive points, by the thread that made them; chunks end in any order.
 using Chunk = std::function<void(std::size_t first, std::span<ServingEstimate> estimates)>;
 
 void estimate_points(const SweepPoints& points, unsigned threads, const Chunk& take) {
   std::atomic<std::size_t> next{0};
-  base::on_threads(base::thread_count(threads), [&](unsigned) {
+  const unsigned workers = base::thread_count(threads);
+  const std::size_t chunk = std::clamp<std::size_t>(points.size() / (8 * workers), 16, kMostChunk);
+  base::on_threads(workers, [&](unsigned) {
     Workspace workspace;
     workspace.costs.emplace();
-    std::vector<ServingEstimate> estimates(std::min(kChunk, points.size()));
-    for (std::size_t begin = next.fetch_add(kChunk); begin < points.size();
-         begin = next.fetch_add(kChunk)) {
-      const std::size_t count = std::min(kChunk, points.size() - begin);
+    std::vector<ServingEstimate> estimates(std::min(chunk, points.size()));
+    for (std::size_t begin = next.fetch_add(chunk); begin < points.size();
+         begin = next.fetch_add(chunk)) {
+      const std::size_t count = std::min(chunk, points.size() - begin);
       for (std::size_t i = 0; i < count; ++i) {
         estimates[i] = estimate(points.scenario(begin + i), workspace);
       }
@@ -81,7 +83,7 @@ class Rows {
     std::vector<std::string> reasons;
     for (std::size_t i = 0; i < estimates.size(); ++i) {
       const std::size_t row = first + i;
-      point_.set(row, static_cast<double>(row));
+      point_.set(row, static_cast<double>(points_.first() + row));
       for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
         axes_[axis].column->set_code(row, axes_[axis].codes[points_.value_index(row, axis)]);
       }

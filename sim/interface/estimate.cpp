@@ -61,13 +61,13 @@ const Metric& metric(std::string_view name) {
 }
 
 Number Estimate::operator[](std::string_view name) const {
-  const Metric& asked = metric(name);
+  const Metric& known = metric(name);
   if (!runs()) {
-    return {std::numeric_limits<double>::quiet_NaN(), asked.unit, std::nullopt};
+    return {std::numeric_limits<double>::quiet_NaN(), known.unit, std::nullopt};
   }
-  const auto index = static_cast<std::size_t>(&asked - metrics().data());
+  const auto index = static_cast<std::size_t>(&known - metrics().data());
   const Interval& interval = intervals_[index];
-  return {values_[index], asked.unit,
+  return {values_[index], known.unit,
           std::isnan(interval.low) ? std::nullopt : std::optional(interval)};
 }
 

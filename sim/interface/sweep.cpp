@@ -87,11 +87,11 @@ std::string SweepResult::reason(std::size_t point) const {
 }
 
 std::vector<double> SweepResult::column(std::string_view metric) const {
-  const sim::Metric* asked = sim::find_metric(metric);
-  if (asked == nullptr) {
+  const sim::Metric* known = sim::find_metric(metric);
+  if (known == nullptr) {
     throw InputError("error: " + sim::unknown_metric(std::string(metric)) + "\n");
   }
-  const sim::ResultColumn& numbers = points_->result.column(asked->name);
+  const sim::ResultColumn& numbers = points_->result.column(known->name);
   std::vector<double> values;
   values.reserve(points());
   for (std::size_t point = 0; point < points(); ++point) {

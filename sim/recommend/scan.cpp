@@ -10,7 +10,7 @@
 
 #include "sim/decide/solve.hpp"
 #include "sim/decide/sweep_run.hpp"
-#include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
 
 namespace roofcast::sim {

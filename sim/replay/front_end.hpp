@@ -35,7 +35,7 @@ class FrontEnd {
     return free + stack_.request_overhead;
   }
   // When clients have the tokens of an iteration that ends at `now`.
-  base::Seconds show(base::Seconds now, std::int64_t tokens) {
+  base::Seconds send(base::Seconds now, std::int64_t tokens) {
     for (base::Seconds& free : free_) {
       free = std::max(free, now) + per_token_ * static_cast<double>(tokens);
     }

@@ -60,7 +60,7 @@ std::int64_t KvCache::own_bytes(const Holding& holding, const Prefix& prefix, st
 std::int64_t KvCache::known_tokens(const Prefix& prefix, std::int64_t tokens) const {
   std::int64_t unit = 0;
   while (keeps_prefixes_ && (unit + 1) * prefix.unit_tokens <= tokens &&
-         units_.find(prefix[unit]) != units_.end()) {
+         units_.find(prefix[unit]) != UnitTable::kNone) {
     ++unit;
   }
   return unit * prefix.unit_tokens;
@@ -69,7 +69,7 @@ std::int64_t KvCache::known_tokens(const Prefix& prefix, std::int64_t tokens) co
 std::int64_t KvCache::restorable_tokens(const Prefix& prefix, std::int64_t tokens) const {
   std::int64_t unit = 0;
   while (host_ && (unit + 1) * prefix.unit_tokens <= tokens &&
-         (units_.contains(prefix[unit]) || host_->has(prefix[unit]))) {
+         (units_.find(prefix[unit]) != UnitTable::kNone || host_->has(prefix[unit]))) {
     ++unit;
   }
   return unit * prefix.unit_tokens;
@@ -79,7 +79,7 @@ base::Seconds KvCache::restore(const Prefix& prefix, std::int64_t from, std::int
                                base::Seconds now) {
   std::int64_t sum = 0;
   for (std::int64_t unit = from / prefix.unit_tokens; unit < to / prefix.unit_tokens; ++unit) {
-    if (!units_.contains(prefix[unit])) {
+    if (units_.find(prefix[unit]) == UnitTable::kNone) {
       // Units that admission evicted may have pushed it out of the host in the meantime. It is read before that.
       if (host_->has(prefix[unit])) {
         host_->use(prefix[unit]);
@@ -90,9 +90,10 @@ base::Seconds KvCache::restore(const Prefix& prefix, std::int64_t from, std::int
   return host_->load(sum, now);
 }
 
-void KvCache::hold(Unit& unit) {
+void KvCache::hold(UnitTable::Place place) {
+  UnitTable::Unit& unit = units_[place];
   if (unit.holders++ == 0) {
-    idle_order_.erase(unit.place);
+    units_.remove_idle(place);
     idle_ -= unit.bytes;
     used_ += unit.bytes;
     committed_ += unit.bytes;
@@ -106,25 +107,32 @@ void KvCache::hold(Unit& unit) {
 //   woken      B, of these units, those that are idle            bytes(0)   B, the state
 bool KvCache::admit(Holding& holding, std::int64_t promised_tokens, const Prefix& prefix,
                     std::int64_t reusable) {
-  const std::int64_t units = known_tokens(prefix, reusable) / prefix.unit_tokens;
   std::int64_t held = 0;
   std::int64_t woken = 0;
-  for (std::int64_t unit = 0; unit < units; ++unit) {
-    const Unit& known = units_.find(prefix[unit])->second;
+  found_.clear();
+  for (std::int64_t unit = 0; keeps_prefixes_ && (unit + 1) * prefix.unit_tokens <= reusable;
+       ++unit) {
+    const UnitTable::Place place = units_.find(prefix[unit]);
+    if (place == UnitTable::kNone) {
+      break;
+    }
+    found_.push_back(place);
+    const UnitTable::Unit& known = units_[place];
     (known.holders > 0 ? held : woken) += known.bytes;
   }
+  const auto units = static_cast<std::int64_t>(found_.size());
   const std::int64_t start = blocks(units * prefix.unit_tokens);
   const std::int64_t promised = std::max(start, blocks(promised_tokens));
   if (committed_ + bytes(promised) - held > capacity_ || used_ + woken + bytes(0) > capacity_) {
     return false;
   }
   holding = {start, promised, units};
-  for (std::int64_t unit = 0; unit < units; ++unit) {
-    hold(units_.find(prefix[unit])->second);
+  for (const UnitTable::Place place : found_) {
+    hold(place);
   }
   used_ += bytes(0);
   committed_ += own_bytes(holding, prefix, promised);
-  make_room();
+  evict_idle();
   return true;
 }
 
@@ -141,7 +149,7 @@ bool KvCache::grow(Holding& holding, std::int64_t tokens) {
   const std::int64_t covered = std::max(holding.blocks, holding.promised);
   committed_ += std::max<std::int64_t>(0, bytes(wanted) - bytes(covered));
   holding.blocks = wanted;
-  make_room();
+  evict_idle();
   return true;
 }
 
@@ -151,12 +159,12 @@ void KvCache::publish(Holding& holding, const Prefix& prefix, std::int64_t token
   }
   for (; (holding.units + 1) * prefix.unit_tokens <= tokens; ++holding.units) {
     const std::int64_t size = unit_bytes(prefix, holding.units);
-    const auto [place, fresh] = units_.try_emplace(prefix[holding.units], Unit{size, 1, {}});
+    const auto [place, fresh] = units_.insert(prefix[holding.units], size);
     if (!fresh) {
       // Another sequence published the same unit meanwhile. One copy is enough.
       used_ -= size;
       committed_ -= size;
-      hold(place->second);
+      hold(place);
     }
   }
 }
@@ -165,28 +173,27 @@ void KvCache::release(Holding& holding, const Prefix& prefix) {
   used_ -= own_bytes(holding, prefix, holding.blocks);
   committed_ -= own_bytes(holding, prefix, std::max(holding.blocks, holding.promised));
   while (holding.units > 0) {
-    const std::uint64_t hash = prefix[--holding.units];
-    Unit& unit = units_.find(hash)->second;
+    const UnitTable::Place place = units_.find(prefix[--holding.units]);
+    UnitTable::Unit& unit = units_[place];
     if (--unit.holders == 0) {
       used_ -= unit.bytes;
       committed_ -= unit.bytes;
       idle_ += unit.bytes;
-      unit.place = idle_order_.insert(idle_order_.end(), hash);
+      units_.append_idle(place);
     }
   }
   holding = {};
 }
 
 // Evicts idle units until the rest fits.
-void KvCache::make_room() {
+void KvCache::evict_idle() {
   while (used_ + idle_ > capacity_) {
-    const auto least = units_.find(idle_order_.front());
+    const UnitTable::Place least = units_.first_idle();
     if (host_) {
-      host_->store(least->first, least->second.bytes);
+      host_->store(units_[least].hash, units_[least].bytes);
     }
-    idle_ -= least->second.bytes;
+    idle_ -= units_[least].bytes;
     units_.erase(least);
-    idle_order_.pop_front();
   }
 }
 

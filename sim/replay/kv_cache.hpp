@@ -18,13 +18,12 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "sim/replay/host_cache.hpp"
+#include "sim/replay/unit_table.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace roofcast::sim {
@@ -77,18 +76,12 @@ class KvCache {
   std::int64_t committed() const { return committed_; }
 
  private:
-  struct Unit {
-    std::int64_t bytes = 0;
-    std::int64_t holders = 0;
-    std::list<std::uint64_t>::iterator place;  // in idle_order_, if it has no holder
-  };
-
   std::int64_t blocks(std::int64_t tokens) const;
   std::int64_t bytes(std::int64_t blocks);  // of a sequence with so many blocks, its state included
   std::int64_t unit_bytes(const Prefix& prefix, std::int64_t unit);
   std::int64_t own_bytes(const Holding& holding, const Prefix& prefix, std::int64_t blocks);
-  void hold(Unit& unit);
-  void make_room();
+  void hold(UnitTable::Place unit);
+  void evict_idle();
 
   ScenarioView scenario_;
   std::int64_t block_tokens_;
@@ -99,8 +92,8 @@ class KvCache {
   std::int64_t idle_ = 0;
   std::int64_t committed_ = 0;
   std::vector<std::int64_t> bytes_;  // bytes() by blocks, as far as they were asked for
-  std::unordered_map<std::uint64_t, Unit> units_;
-  std::list<std::uint64_t> idle_order_;  // the next one to be evicted is in front
+  UnitTable units_;
+  std::vector<UnitTable::Place> found_;  // units of the sequence that is admitted
   std::optional<HostCache> host_;
 };
 

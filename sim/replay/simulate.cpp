@@ -107,7 +107,7 @@ class Loop {
       deliver_caches();
       deliver();
     }
-    result_.end = std::max(now_, last_shown_);
+    result_.end = std::max(now_, last_sent_);
   }
 
  private:
@@ -296,7 +296,7 @@ class Loop {
       for (const Scheduler::Start& start : replica.scheduler.started()) {
         ServedRequest& request = result_.requests[static_cast<std::size_t>(start.id)];
         if (answers(pool)) {
-          request.first_token = show(replica, 1);
+          request.first_token = send(replica, 1);
           prefill_replica_of(request).scheduler.release(start.id);
         } else {
           request.scheduled = now_;
@@ -309,10 +309,10 @@ class Loop {
   }
 
   // When clients have the tokens of an iteration that ends now.
-  base::Seconds show(Replica& replica, std::int64_t tokens) {
-    const base::Seconds shown = replica.front_end.show(now_, tokens);
-    last_shown_ = std::max(last_shown_, shown);
-    return shown;
+  base::Seconds send(Replica& replica, std::int64_t tokens) {
+    const base::Seconds sent = replica.front_end.send(now_, tokens);
+    last_sent_ = std::max(last_sent_, sent);
+    return sent;
   }
 
   Replica& prefill_replica_of(const ServedRequest& request) {
@@ -343,10 +343,10 @@ class Loop {
       replica.ends[micro_batch] = kNever;
       replica.scheduler.complete(micro_batch);
       // A prefill pool sends no tokens to clients. The decode pool sends the first token later.
-      const base::Seconds shown = prompts(pool) ? now_ : show(replica, replica.scheduler.tokens());
+      const base::Seconds sent = prompts(pool) ? now_ : send(replica, replica.scheduler.tokens());
       for (const std::int32_t id : replica.scheduler.first_tokens()) {
         ServedRequest& request = result_.requests[static_cast<std::size_t>(id)];
-        request.first_token = shown;
+        request.first_token = sent;
         request.prefilled = disaggregated_ ? now_ : base::Seconds{};
       }
       for (const std::int32_t id : replica.scheduler.finished()) {
@@ -355,8 +355,8 @@ class Loop {
           send_cache(replica, id);
           continue;
         }
-        request.last_token = shown;
-        answered(id, shown);
+        request.last_token = sent;
+        answered(id, sent);
       }
       SimulatedSecond& second = second_of(now_);
       second.prompt_tokens += replica.tokens[micro_batch];
@@ -412,7 +412,7 @@ class Loop {
   ScenarioView scenario_;
   const workloads::Requests& stream_;
   Stages stages_;
-  base::Seconds last_shown_;  // when clients have the tokens of all iterations so far
+  base::Seconds last_sent_;  // when clients have the tokens of all iterations so far
   bool closed_;
   bool disaggregated_;
   std::vector<Pool> pools_;

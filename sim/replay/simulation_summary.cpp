@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/statistics/quantile.hpp"
+#include "base/units/square_seconds.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -39,12 +40,12 @@ base::Seconds interval_of(const std::vector<base::Seconds>& values) {
     means.push_back(mean_of(first, last));
   }
   const base::Seconds mean = mean_of(means.data(), means.data() + kBatches);
-  double squares = 0.0;  // s²
+  base::SquareSeconds squares;
   for (const base::Seconds each : means) {
-    squares += ((each - mean) * (each - mean)).si();
+    squares += square(each - mean);
   }
   constexpr auto kCount = static_cast<double>(kBatches);
-  return kStudent * std::sqrt(squares / (kCount - 1.0) / kCount) * base::second;
+  return kStudent * sqrt(squares / (kCount - 1.0) / kCount);
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ namespace {
 using workloads::ScorePoint;
 using workloads::Selection;
 
-bool matches(const std::string& asked, const std::string& has) {
-  return asked.empty() || asked == has;
+bool matches(const std::string& wanted, const std::string& has) {
+  return wanted.empty() || wanted == has;
 }
 
 // The share of questions that k samples solve, in percent: c(k) = exp(a·k^−b) through two points (arXiv 2407.21787,
@@ -137,7 +137,7 @@ KnownScore own(const workloads::Accuracy& a, double tokens) {
 
 std::string_view reason(ScoreGap gap) {
   switch (gap) {
-    case ScoreGap::not_asked:
+    case ScoreGap::not_requested:
     case ScoreGap::known:
       return {};
     case ScoreGap::model:

@@ -19,7 +19,7 @@ namespace roofcast::sim {
 struct ScenarioView;
 
 enum class ScoreGap : std::uint8_t {
-  not_asked,
+  not_requested,
   known,
   model,      // none for this benchmark, model, checkpoint, effort and number of samples
   precision,  // only in other precisions
@@ -29,7 +29,7 @@ enum class ScoreGap : std::uint8_t {
 std::string_view reason(ScoreGap gap);  // empty if there is a score, or none was asked for
 
 struct KnownScore {
-  ScoreGap gap = ScoreGap::not_asked;
+  ScoreGap gap = ScoreGap::not_requested;
   double percent = std::numeric_limits<double>::quiet_NaN();
   double tokens = std::numeric_limits<double>::quiet_NaN();  // tokens of one sample
   double samples = 1.0;

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/nearest.hpp"
-#include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/section_readers.hpp"
 
 namespace roofcast::sim {
@@ -28,13 +28,8 @@ T section(const std::string& name, const std::string& id,
 ScoreBook load_book() {
   ScoreBook book;
   for (const std::string& id : base::catalog_ids(workloads::score_catalog())) {
-    base::Problems problems;
-    const base::Node document = base::load_entry(workloads::score_catalog(), id);
-    base::Fields fields(document, "", problems);
-    workloads::Scores scores;
-    read(fields, scores);
-    fields.end();
-    problems.throw_if_any();
+    const workloads::Scores scores =
+        workloads::read_scores(base::load_entry(workloads::score_catalog(), id));
     book.models[id] = {section("model", id, read_model), scores.points};
     for (const ScorePoint& point : scores.points) {
       book.benchmarks.insert(point.benchmark);

@@ -12,39 +12,14 @@
 //
 // deployment.prefill.system.chip.hbm.bandwidth changes the system of one pool. A pool without one of its own gets a copy
 // of the scenario's, where the scenario is at hand.
-//
-// A part (system, chip, model, precision, calibration, stack) may be derived from another of its kind,
-// which may itself be derived:
-//
-//   base: h100_sxm                # an id or a path
-//   name: A Hopper that was not built
-//   tensor.bf16: x1.35            # dotted changes below the part; factors multiply what is there
-//   hbm: {bandwidth: 6 TB/s}      # groups change key by key
-//   source: what the changes are based on
 #pragma once
 
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "base/document/catalog.hpp"
 #include "base/document/node.hpp"
 #include "base/document/problems.hpp"
 
 namespace roofcast::sim {
-
-// Where a document may name another one.
-struct ReferencePoint {
-  std::string_view path;
-  base::Catalog catalog;
-  std::string_view when_absent = {};  // what is meant then; empty: the key is required
-  // Where it is absent: names what is meant, by what is at the path that it follows. False when that cannot be had.
-  bool (*fill)(base::Node& document, std::string_view path, base::Problems& problems) = nullptr;
-  std::string_view follows = {};
-  bool only_for_knobs = false;  // `fill` is for a knob that goes below; else it stays absent
-};
-const std::vector<ReferencePoint>& reference_points();      // outer ones first
-const ReferencePoint* reference_at(std::string_view path);  // nullptr when there is none
 
 // Sets a knob: loads the references the path goes through, then replaces the value. A value "x1.35"
 // or "x 0.5" multiplies the number that is there. Problems of the path are reported at
@@ -54,15 +29,5 @@ void set_knob(base::Node& document, std::string_view path, const base::Place& pa
 
 // "path=value": the text of `assignment`, whose name messages say.
 void set_knob(base::Node& document, const base::Source& assignment, base::Problems& problems);
-
-// What a path that ends in ".*" multiplies: the numbers of a group, not a source that begins with a digit.
-std::vector<const base::Entry*> numbers_of(const base::Node& group);
-
-// Replaces every reference by the document it names, and every derived part by the whole it makes.
-void load_references(base::Node& document, base::Problems& problems);
-
-// Whether a section holds a reference that could not be loaded, which has been reported: without it,
-// what else is wrong there cannot be known.
-bool lacks_a_reference(const base::Node& document, std::string_view section);
 
 }  // namespace roofcast::sim

@@ -14,8 +14,8 @@
 // With a section `training` (workloads/training/training.hpp) it is a training step; nothing is served, and `serving` and `traffic`
 // may be left out. With `rl` too (workloads/training/post_training.hpp) it is a step of RL post-training, whose rollouts `serving` generates.
 //
-// Its sections and how they are read: sim/scenario/sections.hpp. Knobs, references and derived parts:
-// sim/scenario/knob.hpp.
+// Its sections and how they are read: sim/scenario/sections.hpp. Knobs: knob.hpp. References and
+// derived parts: references.hpp.
 #pragma once
 
 #include <cstdint>
@@ -99,7 +99,7 @@ struct ScenarioView {
   void set(const workloads::Accuracy& section) { accuracy = &section; }
   void set(const workloads::Training& section) { training = section.trains() ? &section : nullptr; }
   void set(const workloads::PostTraining& section) {
-    post_training = section.asked() ? &section : nullptr;
+    post_training = section.enabled() ? &section : nullptr;
   }
   void set(const hardware::Prices& section) { prices = &section; }
   template <class Section>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Readers of one section of a scenario each, from a document whose references are loaded
-// (sim/scenario/knob.hpp). A reader may look at other sections, which sim/scenario/sections.hpp names.
+// (sim/scenario/references.hpp). A reader may look at other sections, which sim/scenario/sections.hpp names.
 #pragma once
 
 #include "base/document/node.hpp"

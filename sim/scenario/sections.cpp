@@ -8,7 +8,7 @@
 
 #include "base/document/fields.hpp"
 #include "base/nearest.hpp"
-#include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 
 namespace roofcast::sim {
 namespace {

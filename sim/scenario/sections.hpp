@@ -53,7 +53,7 @@ ScenarioView view(const Scenario& scenario);
 void check_sections(const base::Node& document, base::Problems& problems);
 
 // Whether a value at `path` decides how a section is read: of the section itself, or of what its references follow
-// where the document does not name them (sim/scenario/knob.hpp).
+// where the document does not name them (sim/scenario/references.hpp).
 bool decides(const base::Node& document, std::string_view path, std::string_view section);
 
 // A section of the document with those that its reader needs.

@@ -9,6 +9,7 @@
 #include "base/queueing/birth_death.hpp"
 #include "base/queueing/closed_network.hpp"
 #include "base/queueing/open_queue.hpp"
+#include "base/statistics/quantile.hpp"
 #include "base/statistics/random.hpp"
 #include "sim/iteration/memory.hpp"
 #include "sim/serving/closed_loop.hpp"
@@ -20,6 +21,7 @@
 namespace roofcast::sim {
 namespace {
 
+using base::Hertz;
 using base::Seconds;
 using workloads::AgentTask;
 using workloads::AgentTurn;
@@ -30,28 +32,28 @@ constexpr double kDamping = 0.5;
 constexpr double kFinest = 1.2;  // X(n) is interpolated between n that differ by this ratio
 constexpr int kBisections = 50;
 constexpr std::size_t kMostLengths = 4096;  // of the turns' prompts
-constexpr double kForever = std::numeric_limits<double>::infinity();
+constexpr Seconds kForever = Seconds::infinity();
 
 // The context of a turn after its answer, until the next turn of the session.
 struct Pause {
   double tokens = 0;  // tokens of the context, without those that all sessions share
-  double wait = 0;    // s, until it is used; infinite if it is not used again
+  Seconds wait;       // until it is used; infinite if it is not used again
 };
 
 // Times of the sampled tasks.
 struct Walk {
-  std::vector<double> times;  // s, of each task
-  double alive = 0;           // s, of all sessions, without waits for sub-agents
-  double tools = 0;           // s, of all sessions, in tools
-  double total = 0;           // s, sum of `times`
-  std::vector<Pause> pauses;  // of each turn, session by session
+  std::vector<Seconds> times;  // of each task
+  Seconds alive;               // of all sessions, without waits for sub-agents
+  Seconds tools;               // of all sessions, in tools
+  Seconds total;               // sum of `times`
+  std::vector<Pause> pauses;   // of each turn, session by session
 };
 
 // Time of a turn in stages and engine: first + wait · (an exponential number of mean 1) + a_token · (tokens − 1).
 struct Stay {
-  double first = 0;    // s, first token of a turn that is alone, and the service of stages
-  double wait = 0;     // s, mean of the rest before the first token
-  double a_token = 0;  // s, of each further token
+  Seconds first;    // first token of a turn that is alone, and the service of stages
+  Seconds wait;     // mean of the rest before the first token
+  Seconds a_token;  // each further token
 };
 
 // Walks the sampled tasks. The exponential numbers are drawn once, so that each walk has the same ones.
@@ -90,19 +92,19 @@ class Walker {
 
  private:
   // Time of one session. Sub-agents have no sub-agents themselves, so this is at most two deep.
-  double session(const AgentTask& task, std::size_t number, const Stay& stay) {
-    double time = 0.0;
+  Seconds session(const AgentTask& task, std::size_t number, const Stay& stay) {
+    Seconds time;
     const std::vector<AgentTurn>& turns = task.sessions[number];
     for (std::size_t i = 0; i < turns.size(); ++i) {
       const AgentTurn& turn = turns[i];
       const std::size_t index = firsts_[number] + i;
-      const double engine = stay.first + stay.wait * waits_[index] +
-                            stay.a_token * static_cast<double>(turn.output_tokens - 1);
-      double pause = turn.tools.si();
+      const Seconds engine = stay.first + stay.wait * waits_[index] +
+                             stay.a_token * static_cast<double>(turn.output_tokens - 1);
+      Seconds pause = turn.tools;
       walk_.alive += engine + pause;
       walk_.tools += pause;
       for (std::size_t child = turn.child; child < turn.child + turn.children; ++child) {
-        pause = std::max(pause, session(task, child, stay));
+        pause = base::max(pause, session(task, child, stay));
       }
       const bool last = i + 1 == turns.size();
       const bool used = !last && turns[i + 1].own_known > 0;
@@ -149,13 +151,13 @@ class Fleet {
         static_cast<double>(traffic_.output_tokens) /
             static_cast<double>(s.serving->policy.stream_interval) * stack.message_overhead;
     front_end_ =
-        front_end.si() / (replicas_ * static_cast<double>(s.serving->front_ends_of(*s.mapping)));
+        front_end / (replicas_ * static_cast<double>(s.serving->front_ends_of(*s.mapping)));
   }
 
   SteadyState solve(TaskEstimate& task) {
     prefix_hits_ = prefix_hit_tokens({}, kForever);
     const bool open = sample_.agents.arrivals.has_value();
-    double time = 0.0;
+    Seconds time;
     Walk walk;
     for (int i = 0; i < kRounds; ++i) {
       traffic_.cached_tokens = static_cast<std::int64_t>(
@@ -166,13 +168,13 @@ class Fleet {
         time = 1.0 / rate(1.0);
         walk = walker_.walk(stay(time, engine(1.0)));
       }
-      const double before = time;
+      const Seconds before = time;
       if (open) {
         const SteadyState arriving = open_network();
         if (arriving.utilisation >= 1.0) {
           return arriving;
         }
-        time = arriving.end_to_end.si();
+        time = arriving.end_to_end;
         walk = walker_.walk(stay(time, arriving));
       } else {
         time = turn_time(walk);
@@ -182,7 +184,7 @@ class Fleet {
       const bool same =
           std::abs(found - prefix_hits_) < kTolerance * static_cast<double>(traffic_.input_tokens);
       prefix_hits_ += (i == 0 ? 1.0 : kDamping) * (found - prefix_hits_);
-      if (same && std::abs(time - before) < kTolerance * time) {
+      if (same && base::max(time - before, before - time) < kTolerance * time) {
         break;
       }
     }
@@ -208,8 +210,8 @@ class Fleet {
                                       : lockstep(view_, slots_, workspace_);
   }
 
-  // X(n), turns per second with n = `present`; linear between whole numbers that grow by kFinest.
-  double rate(double present) {
+  // X(n), turns with n = `present`; linear between whole numbers that grow by kFinest.
+  Hertz rate(double present) {
     const auto next = [](double clients) { return std::floor(clients * kFinest) + 1.0; };
     double below = 1.0;
     while (next(below) <= present) {
@@ -219,48 +221,48 @@ class Fleet {
     const double share = std::clamp((present - below) / (above - below), 0.0, 1.0);
     return (1.0 - share) * rate_at(below) + share * rate_at(above);
   }
-  double rate_at(double clients) {
-    const auto [at, fresh] = rates_.try_emplace(clients, 0.0);
+  Hertz rate_at(double clients) {
+    const auto [at, fresh] = rates_.try_emplace(clients);
     if (fresh) {
-      at->second = std::min(engine(clients).requests_per_second, 1.0 / front_end_);
+      at->second = base::min(engine(clients).requests_per_second * base::hertz, 1.0 / front_end_);
     }
     return at->second;
   }
 
   // W, from the sessions that are alive.
   //
-  //   thinking   s, of all agents after the sampled tasks        sessions_     M
-  //   away       s, Z                                            present_      E[n]
-  //   staged_    of a turn in stages                             throughput_   1/s, E[X(n)]
-  double turn_time(const Walk& walk) {
-    const double thinking = sample_.agents.think.time.si() * static_cast<double>(walk.times.size());
+  //   thinking   of all agents after the sampled tasks           sessions_     M
+  //   away       Z                                               present_      E[n]
+  //   staged_    of a turn in stages                             throughput_   E[X(n)]
+  Seconds turn_time(const Walk& walk) {
+    const Seconds thinking = sample_.agents.think.time * static_cast<double>(walk.times.size());
     sessions_ = static_cast<double>(sample_.agents.concurrent) * (walk.alive + thinking) /
                 (walk.total + thinking);
-    const double away = std::max((walk.tools + thinking) / walker_.turns(), 1e-9);
+    const Seconds away = base::max((walk.tools + thinking) / walker_.turns(), base::nanosecond);
     sample_.agents.stages.empty() ? birth_death(away) : closed_network(away);
     return present_ / throughput_;
   }
 
-  void birth_death(double away) {
+  void birth_death(Seconds away) {
     std::vector<double> births;
     std::vector<double> deaths;
     for (double n = 0.0; n < sessions_; n += 1.0) {
-      births.push_back((sessions_ - n) / away);
-      deaths.push_back(rate(n + 1.0));
+      births.push_back(((sessions_ - n) / away).si());
+      deaths.push_back(rate(n + 1.0).si());
     }
     const std::vector<double> p = base::queueing::birth_death(births, deaths);
     present_ = 0.0;
-    throughput_ = 0.0;
+    throughput_ = {};
     for (std::size_t n = 1; n < p.size(); ++n) {
       present_ += p[n] * std::min(static_cast<double>(n), sessions_);
-      throughput_ += p[n] * deaths[n - 1];
+      throughput_ += p[n] * deaths[n - 1] * base::hertz;
     }
   }
 
-  void closed_network(double away) {
+  void closed_network(Seconds away) {
     using base::queueing::Station;
     const auto clients = static_cast<std::int64_t>(std::ceil(sessions_));
-    Station engine{Seconds::from_si(1.0 / rate(1.0)), {}};
+    Station engine{1.0 / rate(1.0), {}};
     for (std::int64_t n = 1; n <= clients; ++n) {
       engine.speedups.push_back(rate(static_cast<double>(n)) / rate(1.0));
     }
@@ -268,9 +270,9 @@ class Fleet {
     for (const workloads::Stage& stage : sample_.agents.stages) {
       stations.push_back(base::queueing::servers_of(stage.service.time, stage.servers));
     }
-    const auto all = base::queueing::closed_network(stations, Seconds::from_si(away), clients);
+    const auto all = base::queueing::closed_network(stations, away, clients);
     present_ = all.stations.front().present;
-    throughput_ = all.throughput.si();
+    throughput_ = all.throughput;
     staged_ = {};
     for (std::size_t i = 0; i < sample_.agents.stages.size(); ++i) {
       const workloads::Duration& service = sample_.agents.stages[i].service;
@@ -281,11 +283,11 @@ class Fleet {
 
   // A request waits with this probability, then exponentially.
   void add_stage(const workloads::Duration& service, Seconds wait, double probability) {
-    const double deviation = service.cv * service.time.si();
+    const Seconds deviation = service.cv * service.time;
     staged_.mean += service.time + wait;
     staged_.variance += deviation * deviation;
     if (wait > Seconds{}) {
-      staged_.variance += wait.si() * wait.si() * (2.0 / probability - 1.0);
+      staged_.variance += wait * wait * (2.0 / probability - 1.0);
     }
   }
 
@@ -294,7 +296,7 @@ class Fleet {
   SteadyState open_network() {
     const workloads::Arrivals turns = workloads::arrivals_of_turns(
         *sample_.agents.arrivals, walker_.turns() / static_cast<double>(sample_.tasks.size()));
-    throughput_ = workloads::mean_rate(turns).si();
+    throughput_ = workloads::mean_rate(turns);
     SteadyState r = arriving(turns);
     staged_ = {};
     for (const workloads::Stage& stage : sample_.agents.stages) {
@@ -303,11 +305,11 @@ class Fleet {
                                         stage.servers, 1.0, stage.service.cv * stage.service.cv);
       if (queue.utilisation >= std::max(1.0, r.utilisation)) {
         r.utilisation = queue.utilisation;
-        r.saturation = throughput_ / queue.utilisation;
+        r.saturation = throughput_ / queue.utilisation / base::hertz;
       }
       add_stage(stage.service, queue.wait, queue.wait_probability);
     }
-    present_ = throughput_ * r.end_to_end.si();
+    present_ = throughput_ * r.end_to_end;
     return r;
   }
 
@@ -318,45 +320,45 @@ class Fleet {
   }
 
   // The parts of a stay of mean `time` in the engine `at` this load. Stages are added.
-  Stay stay(double time, const SteadyState& at) {
+  Stay stay(Seconds time, const SteadyState& at) {
     const double tokens = static_cast<double>(traffic_.output_tokens - 1);
     Stay stay;
-    stay.a_token = std::min(at.tpot.si(), tokens > 0.0 ? time / tokens : 0.0);
-    const double before = time - stay.a_token * tokens;
-    stay.first = std::min(before, engine(1.0).ttft_mean.si());
+    stay.a_token = base::min(at.tpot, tokens > 0.0 ? time / tokens : Seconds{});
+    const Seconds before = time - stay.a_token * tokens;
+    stay.first = base::min(before, engine(1.0).ttft_mean);
     stay.wait = before - stay.first;
-    double service = 0.0;
+    Seconds service;
     for (const workloads::Stage& stage : sample_.agents.stages) {
-      service += stage.service.time.si();
+      service += stage.service.time;
     }
     stay.first += service;
-    stay.wait += std::max(0.0, staged_.mean.si() - service);
+    stay.wait += base::max(Seconds{}, staged_.mean - service);
     return stay;
   }
 
   // T: how long an unused context stays in the KV cache. `tokens` is the free memory of all replicas, in tokens.
   // `wanted` is free tokens over turns per second, times the sampled turns; held(T) is Σ tokens · min(wait, T) over
   // them.
-  double age(const Walk& walk) const {
+  Seconds age(const Walk& walk) const {
     const double tokens =
         std::max(0.0, replicas_ * room_ - std::min(present_, replicas_ * slots_) * running_) /
         byte_per_token_;
-    const double wanted = tokens * walker_.turns() / throughput_;
-    const auto blocking = [&](double age) {
-      double sum = 0.0;
+    const Seconds wanted = tokens * walker_.turns() / throughput_;
+    const auto blocking = [&](Seconds age) {
+      Seconds sum;
       for (const Pause& pause : walk.pauses) {
-        sum += pause.tokens * std::min(pause.wait, age);
+        sum += pause.tokens * base::min(pause.wait, age);
       }
       return sum;
     };
-    double least = 0.0;
-    double most = 1.0;
+    Seconds least;
+    Seconds most = base::second;
     while (blocking(most) < wanted) {
       least = most;
       most *= 2.0;
     }
     for (int i = 0; i < kBisections && most - least > kTolerance * most; ++i) {
-      const double middle = 0.5 * (least + most);
+      const Seconds middle = 0.5 * (least + most);
       (blocking(middle) < wanted ? least : most) = middle;
     }
     return 0.5 * (least + most);
@@ -364,7 +366,7 @@ class Fleet {
 
   // Mean tokens of a turn's input in the KV cache, if contexts stay for `age`. If there are no pauses, all contexts
   // stay.
-  double prefix_hit_tokens(const std::vector<Pause>& pauses, double age) {
+  double prefix_hit_tokens(const std::vector<Pause>& pauses, Seconds age) {
     computed_.clear();
     double sum = 0.0;
     std::size_t index = 0;
@@ -399,8 +401,8 @@ class Fleet {
     return workloads::measured_lengths(std::move(lengths));
   }
 
-  // s², of the intake of whole prompts, beyond that of what is computed of them.
-  double intake_variance() const {
+  // Of the intake of whole prompts, beyond that of what is computed of them.
+  base::SquareSeconds intake_variance() const {
     double squares = 0.0;
     for (const AgentTask& task : sample_.tasks) {
       for (const auto& session : task.sessions) {
@@ -413,7 +415,7 @@ class Fleet {
     const auto mean = static_cast<double>(traffic_.input_tokens);
     const double more =
         squares / walker_.turns() - workloads::squared_variation(traffic_.input) * mean * mean;
-    const double a_token = view_.serving->stack.token_overhead.si();
+    const Seconds a_token = view_.serving->stack.token_overhead;
     return std::max(0.0, more) * a_token * a_token;
   }
 
@@ -421,12 +423,12 @@ class Fleet {
   SteadyState of_agents() {
     SteadyState r = engine(present_);
     workloads::Arrivals turns;
-    turns.rate = base::Hertz::from_si(throughput_);
+    turns.rate = throughput_;
     if (const SteadyState open = arriving(turns); open.utilisation < 1.0) {
       r = open;
       r.saturation = r.utilisation = 0.0;
     }
-    r.requests_per_second = throughput_;
+    r.requests_per_second = throughput_ / base::hertz;
     if (throughput_ * front_end_ > kFrontEndFull) {
       r.throughput_limit = Limit::host;
     }
@@ -437,21 +439,15 @@ class Fleet {
     traffic_.stages = staged_;
     traffic_.stages.variance += intake_variance();
     SteadyState r = sample_.agents.arrivals ? arriving(*traffic_.arrivals) : of_agents();
-    const double mean = walk.total / static_cast<double>(walk.times.size());
+    const Seconds mean = walk.total / static_cast<double>(walk.times.size());
     std::sort(walk.times.begin(), walk.times.end());
-    const auto at = [&](double share) {
-      const double place = share * static_cast<double>(walk.times.size() - 1);
-      const auto below = static_cast<std::size_t>(place);
-      const std::size_t above = std::min(below + 1, walk.times.size() - 1);
-      return Seconds::from_si(walk.times[below] + (place - static_cast<double>(below)) *
-                                                      (walk.times[above] - walk.times[below]));
-    };
-    task.mean = Seconds::from_si(mean);
-    task.p50 = at(0.5);
-    task.p95 = at(0.95);
-    task.per_second = sample_.agents.arrivals ? workloads::mean_rate(*sample_.agents.arrivals).si()
-                                              : static_cast<double>(sample_.agents.concurrent) /
-                                                    (mean + sample_.agents.think.time.si());
+    task.mean = mean;
+    task.p50 = base::sorted_quantile(walk.times, 0.5);
+    task.p95 = base::sorted_quantile(walk.times, 0.95);
+    task.per_second = sample_.agents.arrivals
+                          ? workloads::mean_rate(*sample_.agents.arrivals).si()
+                          : static_cast<double>(sample_.agents.concurrent) /
+                                ((mean + sample_.agents.think.time) / base::second);
     task.prefix_hit_rate = prefix_hits_ / static_cast<double>(traffic_.input_tokens);
     task.tools_share = walk.tools / walk.alive;
     task.present = present_;
@@ -469,14 +465,14 @@ class Fleet {
   double byte_per_token_ = 0;
   double slots_ = 1;
   double replicas_ = 1;
-  double front_end_ = 0;                // s, of a turn, over the processes of all front ends
-  std::map<double, double> rates_;      // X(n) by n
+  Seconds front_end_;                   // of a turn, over the processes of all front ends
+  std::map<double, Hertz> rates_;       // X(n) by n
   double prefix_hits_ = 0;              // tokens of a turn's input in the prefix cache, mean
   double sessions_ = 0;                 // M, sessions that are alive
   workloads::StageTime staged_;         // of a turn
   std::vector<std::int64_t> computed_;  // tokens of each turn's prompt that are not found
   double present_ = 0;                  // E[n], turns in the engine
-  double throughput_ = 0;               // 1/s, turns
+  Hertz throughput_;                    // turns
 };
 
 }  // namespace

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/integers.hpp"
 #include "sim/iteration/memory.hpp"
 #include "workloads/traffic/length_cells.hpp"
 
 namespace roofcast::sim {
 namespace {
 
+using base::as_double;
 using base::Seconds;
 
 constexpr double kStep = 1.2;         // between nodes of many sequences
@@ -18,22 +20,20 @@ constexpr double kLeastSpread = 0.1;  // of z and of the exponent of the tail
 constexpr double kMostSpread = 100.0;
 constexpr double kMostRatio = 0.9999;
 
-double count(std::int64_t n) { return static_cast<double>(n); }
-
 // Sequences that the KV cache of a rank holds.
 double held_by(const ScenarioView& s, base::Bytes cache) {
   const workloads::Traffic& t = *s.traffic;
-  const auto input = count(t.input_tokens);
-  const double answer = count(t.output_tokens) * (1.0 + workloads::squared_variation(t.output));
+  const auto input = as_double(t.input_tokens);
+  const double answer = as_double(t.output_tokens) * (1.0 + workloads::squared_variation(t.output));
   const bool reserves = s.serving->policy.reserves == workloads::Reservation::request;
   const double ahead = reserves ? s.serving->policy.reserved_output : 0.0;
-  const double drafted = count(s.serving->speculation.verified());
+  const double drafted = as_double(s.serving->speculation.verified());
   const base::Bytes mean =
       states_of(s) + keys_of(input + 0.5 * (1.0 + ahead) * answer + drafted, s);
   const base::Bytes next =
-      states_of(s) + keys_of(input + ahead * count(t.output_tokens) + drafted, s);
+      states_of(s) + keys_of(input + ahead * as_double(t.output_tokens) + drafted, s);
   if (mean.si() <= 0.0) {
-    return count(s.serving->limits.max_sequences);
+    return as_double(s.serving->limits.max_sequences);
   }
   const bool drawn =
       workloads::squared_variation(t.input) + workloads::squared_variation(t.output) > 0.0;
@@ -50,7 +50,7 @@ double averaged_over(const workloads::Traffic& t) {
   }
   double sum = 0.0;
   for (const workloads::WeightedLength& cell : workloads::cells_of(t.output)) {
-    sum += cell.weight * left(cell.tokens / count(t.output_tokens));
+    sum += cell.weight * left(cell.tokens / as_double(t.output_tokens));
   }
   return sum;
 }
@@ -60,17 +60,18 @@ double averaged_over(const workloads::Traffic& t) {
 DecodePool::DecodePool(const ScenarioView& s, base::Bytes cache, Workspace& workspace)
     : s_(s),
       workspace_(workspace),
-      iterations_(s.serving->speculation.steps(s.traffic->output_tokens - 1)),
-      stages_(count(s.mapping->pipeline_parallel)),
-      groups_(count(s.mapping->data_parallel)),
-      replicas_(count(s.serving->replicas)),
+      iterations_(s.serving->speculation.iterations(s.traffic->output_tokens - 1)),
+      stages_(as_double(s.mapping->pipeline_parallel)),
+      groups_(as_double(s.mapping->data_parallel)),
+      replicas_(as_double(s.serving->replicas)),
       ranks_(replicas_ * groups_),
       output_scv_(workloads::squared_variation(s.traffic->output)),
       averaged_(averaged_over(*s.traffic)) {
   const workloads::SchedulerLimits& limits = s.serving->limits;
   const std::int64_t verified = s.serving->speculation.query_tokens();
-  places_ = ranks_ * std::max(1.0, std::min({held_by(s, cache), count(limits.max_sequences),
-                                             count(limits.max_tokens_per_iteration / verified)}));
+  places_ =
+      ranks_ * std::max(1.0, std::min({held_by(s, cache), as_double(limits.max_sequences),
+                                       as_double(limits.max_tokens_per_iteration / verified)}));
   const double most = places_ / replicas_;
   for (double n = 1.0; n < most; n = std::max(n + 1.0, std::floor(kStep * n))) {
     nodes_.push_back(n);
@@ -84,19 +85,19 @@ workloads::Batch DecodePool::iteration(double present) const {
   workloads::Batch batch;
   batch.groups = std::clamp<std::int64_t>(std::llround(replica), 1, std::llround(groups_));
   batch.decode_sequences =
-      std::max<std::int64_t>(1, std::llround(replica / count(batch.groups) / stages_));
+      std::max<std::int64_t>(1, std::llround(replica / as_double(batch.groups) / stages_));
   batch.query_tokens = s_.serving->speculation.query_tokens();
   batch.context = std::llround(workloads::mean_context(*s_.traffic));
   return batch;
 }
 
-double DecodePool::time(std::size_t node) {
-  double& known = times_[node];
-  if (known == 0.0) {
+Seconds DecodePool::time(std::size_t node) {
+  Seconds& known = times_[node];
+  if (known == Seconds{}) {
     const workloads::Batch batch = iteration(nodes_[node] * replicas_);
     const IterationCost cost = iteration_cost(s_, batch, workspace_);
-    const double each = nodes_[node] / count(batch.groups);
-    known = std::max(cost.latency, std::min(std::max(each, 1.0), stages_) * cost.period).si();
+    const double each = nodes_[node] / as_double(batch.groups);
+    known = base::max(cost.latency, std::min(std::max(each, 1.0), stages_) * cost.period);
   }
   return known;
 }
@@ -106,10 +107,10 @@ Seconds DecodePool::interval(double present) {
   const auto above = std::lower_bound(nodes_.begin(), nodes_.end(), replica);
   const auto node = static_cast<std::size_t>(above - nodes_.begin());
   if (node == 0 || *above == replica) {
-    return Seconds::from_si(time(node));
+    return time(node);
   }
   const double share = (replica - nodes_[node - 1]) / (nodes_[node] - nodes_[node - 1]);
-  return Seconds::from_si((1.0 - share) * time(node - 1) + share * time(node));
+  return (1.0 - share) * time(node - 1) + share * time(node);
 }
 
 double DecodePool::rate(double present) { return present / (iterations_ * interval(present).si()); }
@@ -185,7 +186,7 @@ DecodePool::Load DecodePool::load(double rate, double dispersion) {
   r.interval = Seconds::from_si(present / (iterations_ * completed));
   r.running = std::min(places_, rate * iterations_ * r.interval.si());
   const double mean = seen / present;
-  r.interval_variance = std::max(0.0, square / present - mean * mean);
+  r.interval_variance = base::SquareSeconds::from_si(std::max(0.0, square / present - mean * mean));
   r.busy = 1.0 - idle / sum;
   r.wait = Seconds::from_si(queued / sum / rate);
   return r;

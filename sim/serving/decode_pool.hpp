@@ -27,6 +27,7 @@
 
 #include <vector>
 
+#include "base/units/square_seconds.hpp"
 #include "sim/iteration/iteration.hpp"
 
 namespace roofcast::sim {
@@ -44,12 +45,12 @@ class DecodePool {
   double rate(double present);                       // 1/s, requests that they complete
 
   struct Load {
-    double running = 0;            // mean number of sequences with a place
-    base::Seconds interval;        // mean over requests
-    double interval_variance = 0;  // s², over the states that sequences see
-    double busy = 0;               // probability that a request finds no idle replica
-    base::Seconds wait;            // for a place, mean
-    double waits = 0;              // probability of that wait
+    double running = 0;                     // mean number of sequences with a place
+    base::Seconds interval;                 // mean over requests
+    base::SquareSeconds interval_variance;  // over the states that sequences see
+    double busy = 0;                        // probability that a request finds no idle replica
+    base::Seconds wait;                     // for a place, mean
+    double waits = 0;                       // probability of that wait
   };
   // `dispersion` is Δ. `rate` is below rate(places()).
   Load load(double rate, double dispersion);
@@ -61,7 +62,7 @@ class DecodePool {
   workloads::Batch iteration(double present) const;
 
  private:
-  double time(std::size_t node);
+  base::Seconds time(std::size_t node);
 
   const ScenarioView& s_;
   Workspace& workspace_;
@@ -73,8 +74,8 @@ class DecodePool {
   double output_scv_;
   double places_ = 1.0;
   double averaged_ = 1.0;
-  std::vector<double> nodes_;  // sequences of a replica
-  std::vector<double> times_;  // s, t at the nodes; 0: not computed yet
+  std::vector<double> nodes_;         // sequences of a replica
+  std::vector<base::Seconds> times_;  // t at the nodes; 0: not computed yet
 };
 
 }  // namespace roofcast::sim

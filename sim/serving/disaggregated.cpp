@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/integers.hpp"
 #include "base/queueing/open_queue.hpp"
 #include "sim/iteration/draft_model.hpp"
 #include "sim/result/feasibility.hpp"
@@ -20,21 +21,21 @@
 namespace roofcast::sim {
 namespace {
 
+using base::as_double;
 using base::Seconds;
+using base::square;
+using base::SquareSeconds;
 
 constexpr int kBisections = 30;
 constexpr double kTolerance = 1e-4;
 constexpr double kMostBusy = 0.98;  // of a station of a closed loop that is not the bound
 
-double count(std::int64_t n) { return static_cast<double>(n); }
-double square(double x) { return x * x; }
-
 // A part of TTFT that requests wait for.
 struct Wait {
   Seconds mean;
-  double variance = 0;     // s²
+  SquareSeconds variance;
   double probability = 1;  // that a request waits
-  void add(Seconds more, double more_variance) {
+  void add(Seconds more, SquareSeconds more_variance) {
     mean += more;
     variance += more_variance;
   }
@@ -42,7 +43,7 @@ struct Wait {
 
 // A wait that happens with a probability and is then exponential.
 Wait exponential(Seconds mean, double probability) {
-  return {mean, probability > 0.0 ? square(mean.si()) * (2.0 / probability - 1.0) : 0.0};
+  return {mean, probability > 0.0 ? square(mean) * (2.0 / probability - 1.0) : SquareSeconds{}};
 }
 
 class Solver {
@@ -56,32 +57,30 @@ class Solver {
         decodes_(decode_.iterations() > 0.0),
         random_(s.traffic->arrivals || squared_variation(s.traffic->input) > 0.0 ||
                 squared_variation(s.traffic->output) > 0.0),
-        ports_(count(s.pools->prefill.replicas * s.pools->prefill.mapping.data_parallel)) {
+        ports_(as_double(s.pools->prefill.replicas * s.pools->prefill.mapping.data_parallel)) {
     const workloads::Stack& stack = s.serving->stack;
-    double squares = 0.0;
-    double own_squares = 0.0;
-    double intake_squares = 0.0;
+    SquareSeconds squares;
+    SquareSeconds own_squares;
     least_ = Seconds::infinity();
     for (const PromptClass& prompt : prefill_.classes()) {
       const Seconds intake = workloads::intake_time(stack, prompt.tokens);
       const Seconds sent = decodes_ ? kv_transfer(s, prompt.tokens).time : Seconds{};
       const Seconds own = stack.request_overhead + intake + prompt.service + sent;
       intake_ += prompt.weight * intake;
-      intake_squares += prompt.weight * square(intake.si());
+      intake_square_ += prompt.weight * square(intake);
       transfer_ += prompt.weight * sent;
-      squares += prompt.weight * square(sent.si());
+      squares += prompt.weight * square(sent);
       own_ += prompt.weight * own;
-      own_squares += prompt.weight * square(own.si());
+      own_squares += prompt.weight * square(own);
       least_ = base::min(least_, own);
     }
-    own_variance_ = std::max(0.0, own_squares - square(own_.si()));
-    intake_square_ = intake_squares;
-    transfer_scv_ = decodes_ ? std::max(0.0, squares / square(transfer_.si()) - 1.0) : 0.0;
-    message_ = stack.message_overhead / count(s.serving->policy.stream_interval);
+    own_variance_ = base::max(SquareSeconds{}, own_squares - square(own_));
+    transfer_scv_ = decodes_ ? std::max(0.0, squares / square(transfer_) - 1.0) : 0.0;
+    message_ = stack.message_overhead / as_double(s.serving->policy.stream_interval);
     const auto& [prefill, decode] = *s.pools;
-    takers_ = count(prefill.replicas * s.serving->front_ends_of(prefill.mapping));
-    senders_ = count(decode.replicas * s.serving->front_ends_of(decode.mapping));
-    const Seconds answer = count(s.traffic->output_tokens) * message_;
+    takers_ = as_double(prefill.replicas * s.serving->front_ends_of(prefill.mapping));
+    senders_ = as_double(decode.replicas * s.serving->front_ends_of(decode.mapping));
+    const Seconds answer = as_double(s.traffic->output_tokens) * message_;
     most_ = std::min({prefill_.capacity(), decodes_ ? ports_ / transfer_.si() : kNoBound,
                       intake_ > Seconds{} ? takers_ / intake_.si() : kNoBound,
                       answer > Seconds{} ? senders_ / answer.si() : kNoBound});
@@ -113,14 +112,14 @@ class Solver {
     join_ = join(load.busy, load.interval);
     slot_ = exponential(load.wait, load.waits);
     front_ = front_wait(rate);
-    shown_ = shown(load.running);
+    delivery_ = delivery(load.running);
     report(rate, load.running, load.interval, load.interval_variance, r);
     r.throughput_limit = Limit::arrivals;
     return r;
   }
 
   SteadyState closed() {
-    clients_ = count(s_.traffic->concurrency);
+    clients_ = as_double(s_.traffic->concurrency);
     others_ = (clients_ - 1.0) / clients_;
     double present = 0.0;
     double rate = 0.0;
@@ -144,7 +143,7 @@ class Solver {
     const bool slots = decodes_ && !bound && present >= decode_.places() * (1.0 - kTolerance) &&
                        left > 0.01 * cycle;
     // Each of those before it leaves after 1/rate, more or less.
-    const double gaps = random_ ? left.si() / rate : 0.0;
+    const SquareSeconds gaps = random_ ? left / rate * base::second : SquareSeconds{};
     (slots ? slot_ : first_).add(left, gaps);
     first_.probability = bound ? 1.0 : first_.probability;
     if (random_) {
@@ -152,16 +151,16 @@ class Solver {
       // sends them on at regular times, which halves the variance (exactly so for exponential answers: D/M/∞).
       const double queued = std::min(clients_, rate * first_.mean.si());
       first_.variance =
-          std::min(first_.variance, (0.5 * (clients_ - queued) + queued * prefill_.spread()) /
-                                        square(prefill_.capacity()));
+          base::min(first_.variance, (0.5 * (clients_ - queued) + queued * prefill_.spread()) /
+                                         square(prefill_.capacity()) * square(base::second));
     }
-    double variance = 0.0;
+    SquareSeconds variance;
     if (random_ && decodes_ && !slots) {
       const double share = std::min(1.0, present / clients_);
       const double deviation = std::sqrt(clients_ * share * (1.0 - share));
       const Seconds reach =
           decode_.interval(present + deviation) - decode_.interval(present - deviation);
-      variance = square(0.5 * reach.si());
+      variance = square(0.5 * reach);
     }
     report(rate, present, interval, variance, r);
     r.throughput_limit = slots                                  ? Limit::slots
@@ -213,13 +212,13 @@ class Solver {
     }
     join_ = decodes_ ? join(decode_.busy(others_ * present), interval_at(present)) : Wait{};
     slot_ = {};
-    shown_ = shown(present);
-    return own_ + first_.mean + send_.mean + front_.mean + join_.mean + shown_;
+    delivery_ = delivery(present);
+    return own_ + first_.mean + send_.mean + front_.mean + join_.mean + delivery_;
   }
 
   Wait prefill_wait(const PrefillPool::Wait& wait) {
     together_ = wait.together;
-    return {wait.mean, std::max(0.0, wait.square - square(wait.mean.si())), wait.waits};
+    return {wait.mean, base::max(SquareSeconds{}, wait.square - square(wait.mean)), wait.waits};
   }
 
   // The caches of prompts that were computed together on a rank are sent one after the other. Prompts leave a replica
@@ -228,32 +227,32 @@ class Solver {
     if (!decodes_) {
       return {};
     }
-    const double groups = count(s_.pools->prefill.mapping.data_parallel);
+    const double groups = as_double(s_.pools->prefill.mapping.data_parallel);
     const double behind = 0.5 * (std::max(1.0, together_ / groups) - 1.0);
     const double longer = std::min(1.0, transfer_ / prefill_.service());
     const Seconds queue =
         longer *
         base::queueing::mg1(base::Hertz::from_si(met / ports_), transfer_, transfer_scv_).wait;
     Wait wait = exponential(queue, std::min(1.0, met / ports_ * transfer_.si()));
-    wait.add(behind * transfer_, square(behind * transfer_.si()) / 3.0);
+    wait.add(behind * transfer_, square(behind * transfer_) / 3.0);
     return wait;
   }
 
   // A request starts with the next iteration, or when the scheduler looks for requests.
   Wait join(double busy, Seconds interval) const {
-    const Seconds gap = count(pools_.decode().serving->policy.receive_iterations) * interval;
+    const Seconds gap = as_double(pools_.decode().serving->policy.receive_iterations) * interval;
     const Seconds mean = 0.5 * busy * gap;
-    return {mean, busy * square(gap.si()) / 3.0 - square(mean.si())};
+    return {mean, busy * square(gap) / 3.0 - square(mean)};
   }
 
   // Prefill replicas take requests in. Decode replicas send tokens.
   Wait front_wait(double rate) const {
     const FrontEndLoad load{
-        .rate = rate / takers_, .intake = intake_.si(), .intake_square = intake_square_};
-    return exponential(Seconds::from_si(load.wait()), load.load());
+        .rate = rate / takers_ * base::hertz, .intake = intake_, .intake_square = intake_square_};
+    return exponential(load.wait(), load.load());
   }
   // From the first decode to the message that the client sees, behind those of the iteration before.
-  Seconds shown(double present) const {
+  Seconds delivery(double present) const {
     const double burst = present / senders_ * s_.serving->speculation.tokens_per_iteration();
     return decodes_ ? (burst + 1.0) * message_ : Seconds{};
   }
@@ -261,11 +260,12 @@ class Solver {
     return decodes_ && most_ >= 0.999 * ports_ / transfer_.si() ? Limit::network : Limit::host;
   }
 
-  void report(double rate, double present, Seconds interval, double interval_variance,
+  void report(double rate, double present, Seconds interval, SquareSeconds interval_variance,
               SteadyState& r) {
     const Seconds decoding = decode_.iterations() * interval;
     r.requests_per_second = rate;
-    r.ttft_mean = own_ + first_.mean + send_.mean + front_.mean + join_.mean + slot_.mean + shown_;
+    r.ttft_mean =
+        own_ + first_.mean + send_.mean + front_.mean + join_.mean + slot_.mean + delivery_;
     const LatencyMixture ttft = ttft_times(r.ttft_mean);
     r.ttft_p50 = ttft.quantile(0.5);
     r.ttft_tail = ttft.tail();
@@ -286,7 +286,7 @@ class Solver {
     const LatencyMixture tpot = report_tpot(interval, interval_variance, r);
     r.attainment = attainment(ttft, tpot, r);
     r.power = power(rate, prompts, decode, r);
-    r.prompt_share = count(s_.pools->prefill.ranks()) / count(s_.pools->ranks());
+    r.prompt_share = as_double(s_.pools->prefill.ranks()) / as_double(s_.pools->ranks());
     const double served = (prefill_.service() + first_.mean) / r.ttft_mean;
     const double queued = slot_.mean / r.ttft_mean;
     r.ttft_spread = {served * of_prompts.below + queued * r.tpot_spread.below,
@@ -301,38 +301,38 @@ class Solver {
 
   // TTFT of requests that wait for a prefill replica, and of those that do not.
   LatencyMixture ttft_times(Seconds mean) const {
-    const double others =
+    const SquareSeconds others =
         own_variance_ + send_.variance + front_.variance + join_.variance + slot_.variance;
     const double p = std::clamp(first_.probability, 0.0, 1.0);
     LatencyMixture ttft;
     if (p < 1e-6 || first_.mean.si() <= 0.0) {
-      ttft.add(1.0, mean.si(), others, least_.si());
+      ttft.add(1.0, mean, others, least_);
       return ttft;
     }
     // E[W²] is p times that of the requests that wait.
     const Seconds wait = first_.mean / p;
-    const double variance = (first_.variance + square(first_.mean.si())) / p - square(wait.si());
+    const SquareSeconds variance = (first_.variance + square(first_.mean)) / p - square(wait);
     const Seconds without = mean - first_.mean;
-    ttft.add(1.0 - p, without.si(), others, least_.si());
-    ttft.add(p, (without + wait).si(), others + std::max(0.0, variance), least_.si());
+    ttft.add(1.0 - p, without, others, least_);
+    ttft.add(p, without + wait, others + base::max(SquareSeconds{}, variance), least_);
     return ttft;
   }
 
   // The number of accepted drafts varies too: an answer takes n/E[X] iterations, give or take Var X/E[X]² of one.
-  LatencyMixture report_tpot(Seconds interval, double interval_variance, SteadyState& r) {
+  LatencyMixture report_tpot(Seconds interval, SquareSeconds interval_variance, SteadyState& r) {
     LatencyMixture tpot;
     if (!decodes_) {
       return tpot;
     }
     const workloads::Speculation& speculation = s_.serving->speculation;
-    const double a_token = decode_.iterations() / count(s_.traffic->output_tokens - 1);
+    const double a_token = decode_.iterations() / as_double(s_.traffic->output_tokens - 1);
     r.tokens_per_iteration = speculation.tokens_per_iteration();
     r.tpot = a_token * interval;
     const double accepted = speculation.squared_variation() / decode_.iterations();
-    const double variance =
-        decode_.averaged() * interval_variance + accepted * square(interval.si());
-    tpot.add(1.0, r.tpot.si(), square(a_token) * variance,
-             (a_token * base::min(interval, decode_.interval(1.0))).si());
+    const SquareSeconds variance =
+        decode_.averaged() * interval_variance + accepted * square(interval);
+    tpot.add(1.0, r.tpot, square(a_token) * variance,
+             a_token * base::min(interval, decode_.interval(1.0)));
     r.tpot_tail = tpot.tail();
     return tpot;
   }
@@ -347,17 +347,17 @@ class Solver {
     double sum = 0.0;
     for (const workloads::RequestClass& each : s_.traffic->classes) {
       const workloads::Objectives& o = each.objectives;
-      double share = o.ttft ? ttft.share_within(o.ttft->si()) : 1.0;
-      share *= o.tpot && decodes_ ? tpot.share_within(o.tpot->si()) : 1.0;
+      double share = o.ttft ? ttft.share_within(*o.ttft) : 1.0;
+      share *= o.tpot && decodes_ ? tpot.share_within(*o.tpot) : 1.0;
       if (o.end_to_end) {
-        const double answers = count(s_.traffic->output_tokens - 1);
+        const double answers = as_double(s_.traffic->output_tokens - 1);
         const double scv = squared_variation(s_.traffic->output);
         LatencyMixture all;
-        all.add(1.0, r.end_to_end.si(),
-                ttft.variance() + (decodes_ ? square(answers) * tpot.variance() : 0.0) +
-                    scv * square((r.end_to_end - r.ttft_mean).si()),
-                least_.si());
-        share = std::min(share, all.share_within(o.end_to_end->si()));
+        all.add(1.0, r.end_to_end,
+                ttft.variance() + (decodes_ ? square(answers) * tpot.variance() : SquareSeconds{}) +
+                    scv * square(r.end_to_end - r.ttft_mean),
+                least_);
+        share = std::min(share, all.share_within(*o.end_to_end));
       }
       sum += each.share * share;
     }
@@ -375,16 +375,16 @@ class Solver {
                     const SteadyState& r) const {
     const auto mean = [&](const ScenarioView& pool, double iterations, const IterationCost& cost) {
       const models::PowerRates& rates = pool.platform->machine.power;
-      const double stages = count(pool.mapping->pipeline_parallel);
+      const double stages = as_double(pool.mapping->pipeline_parallel);
       const base::Watts watts =
           rates.idle + iterations / stages * cost.energy_above_idle / base::second;
-      return count(pool.serving->replicas * pool.mapping->ranks()) / count(s_.pools->ranks()) *
-             (watts > rates.limit ? rates.limit : watts);
+      return as_double(pool.serving->replicas * pool.mapping->ranks()) /
+             as_double(s_.pools->ranks()) * (watts > rates.limit ? rates.limit : watts);
     };
     const double prompt_iterations =
-        rate / ports_ * prefill_.iterations() / count(r.prefill_iteration.prefill_sequences);
+        rate / ports_ * prefill_.iterations() / as_double(r.prefill_iteration.prefill_sequences);
     const double decode_iterations = decodes_ ? rate / decode_.ranks() * decode_.iterations() /
-                                                    count(r.decode_iteration.decode_sequences)
+                                                    as_double(r.decode_iteration.decode_sequences)
                                               : 0.0;
     return mean(pools_.prefill(), prompt_iterations, prompts) +
            mean(pools_.decode(), decode_iterations, decode);
@@ -400,10 +400,10 @@ class Solver {
   double ports_;   // that send KV caches
   Seconds own_;    // TTFT of a request that waits for nothing
   Seconds least_;  // that of the shortest prompt
-  double own_variance_ = 0;
+  SquareSeconds own_variance_;
   Seconds intake_;
-  double intake_square_ = 0;  // s²
-  Seconds transfer_;          // of one KV cache
+  SquareSeconds intake_square_;
+  Seconds transfer_;  // of one KV cache
   double transfer_scv_ = 0;
   Seconds message_;     // of the front end, a token
   double takers_ = 1;   // processes of front ends that take requests in
@@ -418,7 +418,7 @@ class Solver {
   Wait send_;
   Wait slot_;
   Wait join_;
-  Seconds shown_;
+  Seconds delivery_;
   double together_ = 1.0;
 };
 
@@ -485,7 +485,7 @@ ServingEstimate disaggregated_estimate(const ScenarioView& s, Workspace& workspa
   // are sent: Little's law with TTFT.
   const double prompts_held =
       e.steady.requests_per_second * (e.steady.ttft_mean / base::second) /
-      count(s.pools->prefill.replicas * s.pools->prefill.mapping.data_parallel);
+      as_double(s.pools->prefill.replicas * s.pools->prefill.mapping.data_parallel);
   const base::Bytes held =
       base::min(prompts_held * of_prefill.cache.full_request, of_prefill.footprint.cache);
   const base::Bytes running =

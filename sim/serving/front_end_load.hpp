@@ -20,30 +20,34 @@
 
 #include <algorithm>
 
+#include "base/units/square_seconds.hpp"
+
 namespace roofcast::sim {
 
 // A front end that is busy for this share of the time is the bound.
 inline constexpr double kFrontEndFull = 0.98;
 
 struct FrontEndLoad {
-  double rate = 0;           // 1/s, λ
-  double intake = 0;         // s, E[S]
-  double intake_square = 0;  // s², E[S²]
-  double messages = 0;       // share of the time, ρₘ
-  double burst = 0;          // s, m
+  base::Hertz rate = {};                   // λ
+  base::Seconds intake = {};               // E[S]
+  base::SquareSeconds intake_square = {};  // E[S²]
+  double messages = 0;                     // share of the time, ρₘ
+  base::Seconds burst = {};                // m
 
   double load() const { return std::min(rate * intake + messages, 1.0); }
-  // s, wait of an intake at a random time.
-  double wait() const { return of_intakes() + 0.5 * messages * burst / free(rate * intake); }
-  // s, wait of an intake whose client sends it after the messages are sent.
-  double wait_after_messages() const { return of_intakes(); }
-  // s, until the last message of an iteration is sent. The messages take `sent` seconds.
-  double delay(double sent) const { return of_intakes() + sent / free(rate * intake); }
+  // Wait of an intake at a random time.
+  base::Seconds wait() const { return of_intakes() + 0.5 * messages * burst / free(rate * intake); }
+  // Wait of an intake whose client sends it after the messages are sent.
+  base::Seconds wait_after_messages() const { return of_intakes(); }
+  // Until the last message of an iteration is sent. The messages take `sent`.
+  base::Seconds delay(base::Seconds sent) const {
+    return of_intakes() + sent / free(rate * intake);
+  }
 
  private:
   static constexpr double kLeastFree = 0.02;
   static double free(double busy) { return std::max(kLeastFree, 1.0 - busy); }
-  double of_intakes() const { return 0.5 * rate * intake_square / free(load()); }
+  base::Seconds of_intakes() const { return 0.5 * rate * intake_square / free(load()); }
 };
 
 }  // namespace roofcast::sim

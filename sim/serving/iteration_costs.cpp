@@ -174,19 +174,19 @@ PromptIterations IterationCosts::with_prompts(double decodes, double together) {
   r.whole = most == all;
   const IterationTime alone = decode(decodes);
   const auto at = [&](double units) { return time(batch(d, units * unit)); };
-  r.times = {alone.period.si()};
+  r.times = {alone.period};
   double from = 0.0;
-  double before = alone.period.si();
+  base::Seconds before = alone.period;
   const auto up_to = [&](double units) {
     const IterationTime now = at(units);
     for (double n = from + 1.0; n <= units; n += 1.0) {
       const double beyond = from == 0.0 ? 1.0 : (n - from) / (units - from);
-      r.times.push_back(before + beyond * (now.period.si() - before));
+      r.times.push_back(before + beyond * (now.period - before));
     }
     if (from == 0.0) {
       r.latency = now.latency / now.period;
     }
-    before = now.period.si();
+    before = now.period;
     from = units;
   };
   for (const double units : kTimed) {
@@ -204,9 +204,10 @@ PromptIterations IterationCosts::with_prompts(double decodes, double together) {
     double share = units - static_cast<double>(below);
     if (below == 0 && larger == 1.0) {
       // A short prompt counts as a unit as often as its time says: a part of it does not depend on its length.
-      const double one = r.times[1] - r.times[0];
-      const double more = r.times[std::min<std::size_t>(2, r.times.size() - 1)] - r.times[1];
-      share = std::clamp((one - (1.0 - units) * more) / std::max(one, 1e-12), units, 1.0);
+      const base::Seconds one = r.times[1] - r.times[0];
+      const base::Seconds more = r.times[std::min<std::size_t>(2, r.times.size() - 1)] - r.times[1];
+      share = std::clamp((one - (1.0 - units) * more) / base::max(one, 1e-12 * base::second), units,
+                         1.0);
     }
     if (r.sizes.size() < below + 2) {
       r.sizes.resize(below + 2, 0.0);

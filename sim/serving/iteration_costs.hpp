@@ -26,8 +26,8 @@ namespace roofcast::sim {
 
 // Iterations with D decodes and prompts.
 struct PromptIterations {
-  std::vector<double> times;  // s, T(0) to T(k)
-  std::vector<double> sizes;  // probability that a prompt has 0, 1, 2, … units
+  std::vector<base::Seconds> times;  // T(0) to T(k)
+  std::vector<double> sizes;         // probability that a prompt has 0, 1, 2, … units
   std::vector<base::queueing::SizedRequest> requests;  // prompts in units, unrounded, with weights
   double latency = 0;  // latency over period of an iteration with one prompt: pipeline stages
   double units = 1;    // mean units of a prompt

@@ -6,14 +6,17 @@
 
 namespace roofcast::sim {
 
-void LatencyMixture::add(double weight, double mean, double variance, double least) {
+using base::Seconds;
+using base::SquareSeconds;
+
+void LatencyMixture::add(double weight, Seconds mean, SquareSeconds variance, Seconds least) {
   if (weight > 0.0) {
-    parts_.push_back({weight, mean, std::max(0.0, variance), std::min(least, mean)});
+    parts_.push_back({weight, mean, max(SquareSeconds{}, variance), min(least, mean)});
     weight_ += weight;
   }
 }
 
-void LatencyMixture::shift(double mean, double variance, double least) {
+void LatencyMixture::shift(Seconds mean, SquareSeconds variance, Seconds least) {
   for (Part& part : parts_) {
     part.mean += mean;
     part.variance += variance;
@@ -32,27 +35,27 @@ void LatencyMixture::merge(double share, const LatencyMixture& other) {
   weight_ = 1.0;
 }
 
-double LatencyMixture::variance() const {
-  double squares = 0.0;
+SquareSeconds LatencyMixture::variance() const {
+  SquareSeconds squares;
   for (const Part& part : parts_) {
     squares += part.weight * (part.mean * part.mean + part.variance);
   }
-  return std::max(0.0, squares / weight_ - mean() * mean());
+  return max(SquareSeconds{}, squares / weight_ - mean() * mean());
 }
 
-double LatencyMixture::mean() const {
-  double sum = 0.0;
+Seconds LatencyMixture::mean() const {
+  Seconds sum;
   for (const Part& part : parts_) {
     sum += part.weight * part.mean;
   }
   return sum / weight_;
 }
 
-double LatencyMixture::share_within(double time) const {
+double LatencyMixture::share_within(Seconds time) const {
   double sum = 0.0;
   for (const Part& part : parts_) {
-    const double beyond = part.mean - part.least;
-    const double ninth = beyond > 0.0 ? part.variance / (9.0 * beyond * beyond) : 0.0;
+    const Seconds beyond = part.mean - part.least;
+    const double ninth = beyond > Seconds{} ? part.variance / (9.0 * beyond * beyond) : 0.0;
     if (ninth < 1e-12) {
       sum += time >= part.mean ? part.weight : 0.0;
     } else if (time > part.least) {
@@ -64,8 +67,9 @@ double LatencyMixture::share_within(double time) const {
   return sum / weight_;
 }
 
-base::Seconds LatencyMixture::quantile(double share) const {
-  if (std::all_of(parts_.begin(), parts_.end(), [](const Part& p) { return p.variance == 0.0; })) {
+Seconds LatencyMixture::quantile(double share) const {
+  if (std::all_of(parts_.begin(), parts_.end(),
+                  [](const Part& p) { return p.variance == SquareSeconds{}; })) {
     const auto before = [](const Part& a, const Part& b) { return a.mean < b.mean; };
     std::vector<Part> sorted;
     if (!std::is_sorted(parts_.begin(), parts_.end(), before)) {
@@ -76,21 +80,21 @@ base::Seconds LatencyMixture::quantile(double share) const {
     for (const Part& part : sorted.empty() ? parts_ : sorted) {
       sum += part.weight;
       if (sum >= share * weight_) {
-        return base::Seconds::from_si(part.mean);
+        return part.mean;
       }
     }
   }
-  double least = 0.0;
-  double most = 0.0;
+  Seconds least;
+  Seconds most;
   for (const Part& part : parts_) {
-    most = std::max(most, part.mean + 8.0 * std::sqrt(part.variance));
+    most = max(most, part.mean + 8.0 * sqrt(part.variance));
   }
   constexpr int kBisections = 40;
   for (int i = 0; i < kBisections && most - least > 1e-5 * most; ++i) {
-    const double middle = 0.5 * (least + most);
+    const Seconds middle = 0.5 * (least + most);
     (share_within(middle) < share ? least : most) = middle;
   }
-  return base::Seconds::from_si(most);
+  return most;
 }
 
 }  // namespace roofcast::sim

@@ -15,33 +15,33 @@
 
 #include <vector>
 
+#include "base/units/square_seconds.hpp"
 #include "sim/result/steady_state.hpp"
 
 namespace roofcast::sim {
 
 class LatencyMixture {
  public:
-  // Times in s, variance in s².
-  void add(double weight, double mean, double variance, double least);
+  void add(double weight, base::Seconds mean, base::SquareSeconds variance, base::Seconds least);
 
   // Adds an independent time to every part.
-  void shift(double mean, double variance, double least);
+  void shift(base::Seconds mean, base::SquareSeconds variance, base::Seconds least);
 
   // This with probability `share`, else the other.
   void merge(double share, const LatencyMixture& other);
 
-  double mean() const;                     // s
-  double variance() const;                 // s²
-  double share_within(double time) const;  // P(t ≤ time)
+  base::Seconds mean() const;
+  base::SquareSeconds variance() const;
+  double share_within(base::Seconds time) const;  // P(t ≤ time)
   base::Seconds quantile(double share) const;
   Tail tail() const { return {quantile(0.95), quantile(0.99)}; }
 
  private:
   struct Part {
     double weight;
-    double mean;
-    double variance;
-    double least;
+    base::Seconds mean;
+    base::SquareSeconds variance;
+    base::Seconds least;
   };
   std::vector<Part> parts_;
   double weight_ = 0;

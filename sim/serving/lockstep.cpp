@@ -11,6 +11,7 @@
 namespace roofcast::sim {
 namespace {
 
+using base::Hertz;
 using base::Seconds;
 
 constexpr int kWarmUp = 3;         // answers of each client that are not counted, at most; one is
@@ -19,13 +20,14 @@ constexpr double kAlike = 0.001;   // of two times
 constexpr double kMostGroups =
     48;  // of one round of all clients; beyond, iterations are taken together
 constexpr int kMostEvents = 4000;
-constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kFrontEndBusy = 0.9;  // utilisation from which it is the limit
+constexpr Seconds kNever = Seconds::infinity();
 
 // A time as a function of a number, linear between the places where it was calculated.
 class Line {
  public:
-  void add(double at, double value) { points_.push_back({at, value}); }
-  double operator()(double at) const {
+  void add(double at, Seconds value) { points_.push_back({at, value}); }
+  Seconds operator()(double at) const {
     std::size_t i = 1;
     while (i + 1 < points_.size() && points_[i].first < at) {
       ++i;
@@ -39,8 +41,10 @@ class Line {
   }
 
  private:
-  std::vector<std::pair<double, double>> points_;
+  std::vector<std::pair<double, Seconds>> points_;
 };
+
+Seconds distance(Seconds a, Seconds b) { return base::max(a - b, b - a); }
 
 class Solver : Server {
  public:
@@ -52,10 +56,10 @@ class Solver : Server {
   }
 
   SteadyState solve() {
-    arrive(clients_, 0.0);
+    arrive(clients_, {});
     double ends = clients_;  // prompts served at the end of a round
-    double began = 0.0;      // s, of the round
-    double before = 0.0;     // s, that the round before took
+    Seconds began;           // of the round
+    Seconds before;          // that the round before took
     int rounds = 0;
     for (int event = 0; event < kMostEvents; ++event) {
       step();
@@ -66,8 +70,8 @@ class Solver : Server {
       if (counting_) {
         break;
       }
-      const double took = now_ - began;
-      counting_ = ++rounds >= kWarmUp || std::abs(took - before) < kSteady * took;
+      const Seconds took = now_ - began;
+      counting_ = ++rounds >= kWarmUp || distance(took, before) < kSteady * took;
       ends = served_ + clients_;
       began = now_;
       before = took;
@@ -79,17 +83,17 @@ class Solver : Server {
   // Prompts that wait. The front end takes them in one after the other; a few count as one bundle.
   struct Waiting {
     double count = 0;
-    double sent = 0;   // s, the clients sent them
-    double first = 0;  // s, the scheduler has them, on average
+    Seconds sent;   // the clients sent them
+    Seconds first;  // the scheduler has them, on average
   };
   // Sequences that decode together.
   struct Group {
     double count = 0;
-    double ends = 0;   // iteration of the last token
-    double began = 0;  // s, clients have the first token
+    double ends = 0;  // iteration of the last token
+    Seconds began;    // clients have the first token
   };
   struct Sample {
-    double value = 0;
+    Seconds value;
     double weight = 0;
   };
 
@@ -101,14 +105,14 @@ class Solver : Server {
         const double b = std::max(1.0, std::round(micro(std::max(1.0, share * most))));
         if (b > last) {
           const IterationTime t = costs_.time(costs_.decode_batch(static_cast<std::int64_t>(b)));
-          alone_.add(b, base::max(t.latency, stages_ * t.period).si());
+          alone_.add(b, base::max(t.latency, stages_ * t.period));
           last = b;
         }
       }
     }
     const double decodes = first_ ? 0.0 : std::round(micro(0.9 * most));
     const auto d = static_cast<std::int64_t>(decodes);
-    const double without = d > 0 ? alone_(decodes) : 0.0;
+    const Seconds without = d > 0 ? alone_(decodes) : Seconds{};
     whole_ = std::max(1.0, std::floor(budget(most) / prompt_));
     const double fits = std::min(whole_, std::max(ranks_, clients_));
     double last = 0.0;
@@ -117,19 +121,19 @@ class Solver : Server {
     for (const double n : {part, 1.0, std::round(0.5 * fits), fits}) {
       if (n > last) {
         const IterationTime t = costs_.time(costs_.prompts_of(d, n));
-        extra_.add(n, std::max(0.0, base::max(t.latency, stages_ * t.period).si() - without));
+        extra_.add(n, base::max(Seconds{}, base::max(t.latency, stages_ * t.period) - without));
         last = n;
       }
     }
     if (!first_) {
       const IterationTime t = costs_.time(costs_.prompts_of(0, 1.0));
-      empty_ = std::max(0.0, base::max(t.latency, stages_ * t.period).si() - extra_(1.0));
+      empty_ = base::max(Seconds{}, base::max(t.latency, stages_ * t.period) - extra_(1.0));
     }
     together_ = std::max(1.0, std::ceil(running_ / whole_ / kMostGroups));
     bundle_ = std::max(1.0, std::ceil(clients_ / kMostGroups));
     intake_ = intake() * front_share_;
     message_ = message_time() * front_share_ * s_.serving->speculation.tokens_per_iteration();
-    overhead_ = s_.serving->stack.request_overhead.si();
+    overhead_ = s_.serving->stack.request_overhead;
   }
 
   // Tokens of a round of all micro-batches and ranks that b decodes leave to prompts.
@@ -139,11 +143,11 @@ class Solver : Server {
     return std::max(1.0, ranks_ * stages_ * tokens - taken);
   }
 
-  double alone(double b) const { return b > 0.0 ? alone_(micro(b)) : empty_; }
+  Seconds alone(double b) const { return b > 0.0 ? alone_(micro(b)) : empty_; }
 
   // Prompts of clients that have their answers at `now`.
-  void arrive(double count, double now) {
-    front_ = std::max(front_, now);
+  void arrive(double count, Seconds now) {
+    front_ = base::max(front_, now);
     while (count > 1e-9) {
       const double taken = std::min(count, bundle_);
       waiting_.push_back({taken, now, front_ + 0.5 * (taken + 1.0) * intake_ + overhead_});
@@ -174,19 +178,19 @@ class Solver : Server {
       prompts(n);
       return;
     }
-    const double next = b_ >= slots_ || waiting_.empty() ? kNever : waiting_.front().first;
+    const Seconds next = b_ >= slots_ || waiting_.empty() ? kNever : waiting_.front().first;
     if (b_ <= 0.0) {
-      now_ = std::max(now_, next);
+      now_ = base::max(now_, next);
       return;
     }
     // Iterations without prompts, until one arrives or a group ends.
-    const double t = alone(b_);
+    const Seconds t = alone(b_);
     const double until = next > now_ ? std::ceil((next - now_) / t - 1e-9) : 1.0;
     const double count = std::max(1.0, std::min(until, groups_.front().ends - iteration_));
     now_ += count * t;
     iteration_ += count;
     iterations_ += counting_ ? count : 0.0;
-    messages(count * b_, b_);
+    send(count * b_, b_);
     end_groups();
   }
 
@@ -207,14 +211,14 @@ class Solver : Server {
     whole = std::max(whole, std::min(n, 1.0));
     const double share = std::min(n, iterations * fit);  // prompts' worth of tokens
     done_ = n > whole && cut ? std::clamp(done_ + share - whole, 0.0, 0.999) : 0.0;
-    const double t = (first_ ? 0.0 : alone(b_)) + extra_(std::max(share / iterations, 0.01));
+    const Seconds t = (first_ ? Seconds{} : alone(b_)) + extra_(std::max(share / iterations, 0.01));
     now_ += iterations * t;
     mixed_ += counting_ ? iterations : 0.0;
     iterations_ += counting_ ? iterations : 0.0;
     if (!first_) {
       iteration_ += iterations;
     }
-    messages((first_ ? 0.0 : b_) * iterations + whole, (first_ ? 0.0 : b_) + whole);
+    send((first_ ? 0.0 : b_) * iterations + whole, (first_ ? 0.0 : b_) + whole);
     served_ += whole;
     double left = whole;
     while (left > 1e-9) {
@@ -239,8 +243,8 @@ class Solver : Server {
   }
 
   // Messages of iterations that have ended, and of the last of them.
-  void messages(double tokens, double last) {
-    front_ = std::max(front_ + (tokens - last) * message_, now_) + last * message_;
+  void send(double tokens, double last) {
+    front_ = base::max(front_ + (tokens - last) * message_, now_) + last * message_;
   }
 
   void end_groups() {
@@ -276,8 +280,8 @@ class Solver : Server {
     samples.resize(std::min(samples.size(), last + 1));
   }
 
-  static double mean_of(const std::vector<Sample>& samples) {
-    double sum = 0.0;
+  static Seconds mean_of(const std::vector<Sample>& samples) {
+    Seconds sum;
     double weight = 0.0;
     for (const Sample& s : samples) {
       sum += s.value * s.weight;
@@ -291,21 +295,21 @@ class Solver : Server {
       tpot_.push_back({alone(std::max(1.0, b_)) + extra_(whole_), 1.0});
     }
     if (ttft_.empty()) {
-      ttft_.push_back({std::max(now_, extra_(1.0)), 1.0});
+      ttft_.push_back({base::max(now_, extra_(1.0)), 1.0});
     }
     Solution found;
     SteadyState r;
     merge(ttft_);
     merge(tpot_);
     for (const Sample& s : ttft_) {
-      found.first.add(s.weight, s.value, prompt_variance(), 0.0);
+      found.first.add(s.weight, s.value, prompt_variance(), {});
     }
     return finish(found, r);
   }
 
-  // s², of the time of a prompt by its own length.
-  double prompt_variance() const {
-    const double own = extra_(1.0);
+  // Of the time of a prompt by its own length.
+  base::SquareSeconds prompt_variance() const {
+    const Seconds own = extra_(1.0);
     return workloads::squared_variation(s_.traffic->input) * own * own;
   }
 
@@ -314,43 +318,46 @@ class Solver : Server {
     const double a_token =
         decodes_ > 0.0 ? decodes_ / static_cast<double>(s_.traffic->output_tokens - 1) : 0.0;
     for (const Sample& s : tpot_) {
-      tpot.add(s.weight, a_token * s.value, 0.0, 0.0);
+      tpot.add(s.weight, a_token * s.value, {}, {});
     }
-    const double first = mean_of(ttft_);
-    const double stay = decodes_ > 0.0 ? mean_of(tpot_) * decodes_ : 0.0;
+    const Seconds first = mean_of(ttft_);
+    const Seconds stay = decodes_ > 0.0 ? mean_of(tpot_) * decodes_ : Seconds{};
     // No more than the slots decode at a time: what is left is a wait.
-    found.rate = std::min(clients_ / (first + stay), stay > 0.0 ? running_ / stay : kNever);
-    found.first.shift(clients_ / found.rate - first - stay, 0.0, 0.0);
+    found.rate = base::min(clients_ / (first + stay),
+                           stay > Seconds{} ? running_ / stay : Hertz::infinity());
+    found.first.shift(clients_ / found.rate - first - stay, {}, {});
     found.present = std::min(running_, found.rate * stay);
     found.running = running_;
-    found.mean.interval = decodes_ > 0.0 ? mean_of(tpot_) : 0.0;
+    found.mean.interval = decodes_ > 0.0 ? mean_of(tpot_) : Seconds{};
     found.mean.first = extra_(1.0) + alone(found.present);
-    const double waited = std::max(
-        0.0, first - found.mean.first - s_.serving->stack.request_overhead.si() - intake());
+    const Seconds waited = base::max(
+        Seconds{}, first - found.mean.first - s_.serving->stack.request_overhead - intake());
     (clients_ > slots_ ? found.slot : found.mean.waits) = waited;
     found.mean.first += found.mean.waits;
     found.mean.share = decodes_ > 0.0 ? mixed_ / std::max(1.0, iterations_) : 1.0;
     report(found, found.first, tpot, r);
-    r.end_to_end = clients_ / found.rate * base::second;  // Little's law
-    r.throughput_limit = clients_ > running_ ? Limit::slots : r.tpot_limit;
+    r.end_to_end = clients_ / found.rate;  // Little's law
+    const bool host = found.rate * (intake() + messages()) * front_share_ > kFrontEndBusy;
+    r.tpot_limit = host ? Limit::host : r.tpot_limit;
+    r.throughput_limit = host ? Limit::host : clients_ > running_ ? Limit::slots : r.tpot_limit;
     return r;
   }
 
   double prompt_ = 1;  // tokens of a prompt
-  double empty_ = 0;   // s, of an iteration without decodes, beyond its prompts' share
+  Seconds empty_;      // of an iteration without decodes, beyond its prompts' share
   double whole_ = 1;   // prompts that fit in an iteration
   double query_ = 1;
   double together_ = 1;  // iterations with prompts that are taken at once
   double bundle_ = 1;    // prompts that count as one arrival
-  double intake_ = 0;    // s, of a request
-  double message_ = 0;   // s, of a sequence's tokens of an iteration
-  double overhead_ = 0;  // s, of a request
+  Seconds intake_;       // of a request
+  Seconds message_;      // of a sequence's tokens of an iteration
+  Seconds overhead_;     // of a request
   bool first_ = false;   // prompts run alone
-  Line alone_;           // s, iteration of so many decodes of a micro-batch
-  Line extra_;           // s, what so many prompts add
+  Line alone_;           // iteration of so many decodes of a micro-batch
+  Line extra_;           // what so many prompts add
 
-  double now_ = 0;        // s
-  double front_ = 0;      // s, when the front end is free
+  Seconds now_;
+  Seconds front_;         // when the front end is free
   double iteration_ = 0;  // iterations with decodes so far
   double b_ = 0;          // sequences that decode
   double done_ = 0;

@@ -10,7 +10,9 @@
 namespace roofcast::sim {
 namespace {
 
+using base::Hertz;
 using base::Seconds;
+using base::SquareSeconds;
 
 constexpr int kMostStates = 6000;     // requests in a replica
 constexpr double kFalls = 0.97;       // ratio of states beyond which the tail may end
@@ -22,20 +24,20 @@ class Solver : Server {
  public:
   Solver(const ScenarioView& s, double slots, Workspace& workspace) : Server(s, slots, workspace) {
     const workloads::Arrivals& arrivals = *s.traffic->arrivals;
-    rate_ = workloads::mean_rate(arrivals).si() / replicas_;
+    rate_ = workloads::mean_rate(arrivals) / replicas_;
     // Each of r replicas gets about every r-th arrival, after r gaps. Within a phase gaps are exponential.
     const bool phases = arrivals.process == workloads::ArrivalProcess::mmpp;
     const double squared_cv = phases ? 1.0 : workloads::burstiness(arrivals).limit;
     workloads::Arrivals each;
     each.process = workloads::ArrivalProcess::gamma;
-    each.rate = base::Hertz::from_si(rate_);
+    each.rate = rate_;
     each.cv = std::sqrt(squared_cv / replicas_);
     bursts_ = workloads::burstiness(each);
     if (phases) {
       for (std::size_t i = 0; i < arrivals.rates.size(); ++i) {
-        phases_.push_back({arrivals.rates[i].si() / replicas_, arrivals.sojourns[i].si(), 1.0, {}});
+        phases_.push_back({arrivals.rates[i] / replicas_, arrivals.sojourns[i], 1.0, {}});
       }
-      double time = 0.0;
+      Seconds time;
       for (const Phase& phase : phases_) {
         time += phase.sojourn;
       }
@@ -43,14 +45,14 @@ class Solver : Server {
         phase.share = phase.sojourn / time * phase.rate / rate_;
       }
     } else {
-      phases_.push_back({rate_, 1.0, 1.0, {}});
+      phases_.push_back({rate_, base::second, 1.0, {}});
     }
   }
 
   SteadyState solve() {
     SteadyState r;
-    const double most = saturation(bursts_);
-    r.saturation = most * replicas_;
+    const Hertz most = saturation(bursts_);
+    r.saturation = most * replicas_ / base::hertz;
     r.utilisation = rate_ / most;
     if (r.utilisation >= 1.0) {
       return r;
@@ -77,8 +79,8 @@ class Solver : Server {
 
  private:
   struct Phase {
-    double rate = 0;                   // 1/s, of a replica
-    double sojourn = 0;                // s
+    Hertz rate;  // of a replica
+    Seconds sojourn;
     double share = 1;                  // of the arrivals
     std::map<double, ServerState> at;  // by decodes
   };
@@ -130,14 +132,12 @@ class Solver : Server {
     }
     const double share = (d - below->first) / (above->first - below->first);
     ServerState s = below->second;
-    const auto mix = [&](double ServerState::*of) {
-      s.*of += share * (above->second.*of - below->second.*of);
+    const auto mix = [&](auto... of) {
+      ((s.*of += share * (above->second.*of - below->second.*of)), ...);
     };
-    for (const auto of : {&ServerState::interval, &ServerState::variance, &ServerState::persistence,
-                          &ServerState::iteration, &ServerState::share, &ServerState::first,
-                          &ServerState::first_square, &ServerState::waits, &ServerState::least}) {
-      mix(of);
-    }
+    mix(&ServerState::interval, &ServerState::variance, &ServerState::persistence,
+        &ServerState::iteration, &ServerState::share, &ServerState::first,
+        &ServerState::first_square, &ServerState::waits, &ServerState::least);
     for (std::size_t i = 0; i < s.interference.size(); ++i) {
       s.interference[i] += share * (above->second.interference[i] - below->second.interference[i]);
     }
@@ -156,8 +156,8 @@ class Solver : Server {
       for (int n = 1; n < kMostStates && decodes_ > 0.0; ++n) {
         const double d = std::min<double>(n, held_);
         const ServerState s = between(phase, d);
-        const double death = d / (decodes_ * s.interval + interference(s));
-        deaths[i].push_back(death);
+        const Hertz death = d / (decodes_ * s.interval + interference(s));
+        deaths[i].push_back(death.si());
         p += std::log(phase.rate / death);
         top = std::max(top, p);
         if ((p - top) / tail < std::log(kNegligible) && phase.rate < kFalls * death) {
@@ -170,7 +170,7 @@ class Solver : Server {
       states = std::max(states, d.size());
     }
     if (states + 1 >= kMostStates && decodes_ > 0.0 && phases_.size() == 1 &&
-        phases_[0].rate >= deaths[0].back()) {
+        phases_[0].rate.si() >= deaths[0].back()) {
       return false;
     }
     std::vector<base::queueing::BirthPhase> phases;
@@ -179,13 +179,13 @@ class Solver : Server {
         const double n = static_cast<double>(deaths[i].size() + 1);
         const double d = std::min(n, held_);
         const ServerState s = between(phases_[i], d);
-        deaths[i].push_back(d / (decodes_ * s.interval + interference(s)));
+        deaths[i].push_back((d / (decodes_ * s.interval + interference(s))).si());
       }
-      phases.push_back({phases_[i].rate, 1.0 / phases_[i].sojourn, deaths[i]});
+      phases.push_back({phases_[i].rate.si(), (1.0 / phases_[i].sojourn).si(), deaths[i]});
     }
     p_ = base::queueing::modulated_birth_death(phases);
     for (std::size_t i = 0; i < phases_.size() && bursts_.limit != 1.0 && states > 0; ++i) {
-      spread(p_[i], phases_[i].rate, deaths[i]);
+      spread(p_[i], phases_[i].rate.si(), deaths[i]);
     }
     return true;
   }
@@ -251,9 +251,9 @@ class Solver : Server {
   //   behind      n − n' + 1: answers that a request waits for
   void summarise(Solution& found) {
     double sequences = 0.0;
-    double rate = 0.0;
-    double intervals = 0.0;
-    double squares = 0.0;
+    Hertz rate;
+    Seconds intervals;
+    SquareSeconds squares;
     double arrivals = 0.0;
     for (std::size_t i = 0; i < phases_.size(); ++i) {
       const Phase& phase = phases_[i];
@@ -269,7 +269,7 @@ class Solver : Server {
         const double d = std::min(static_cast<double>(n), held_);
         const ServerState s =
             n > 0 || decodes_ <= 0.0 ? between(phase, d) : phase.at.begin()->second;
-        const double seen = p * phase.rate;
+        const double seen = p * phase.rate.si();
         arrivals += seen;
         if (n > 0) {
           sequences += p * d;
@@ -278,17 +278,13 @@ class Solver : Server {
           squares += p * d * s.interval * s.interval;
         }
         const double queue = static_cast<double>(n) - held_;
-        found.slot += seen * (queue >= 0.0 ? (queue + 1.0) * (decodes_ * s.interval) / d : 0.0);
-        const auto add = [&](double ServerState::*of, double weight) {
-          found.mean.*of += weight * (s.*of);
-        };
+        found.slot +=
+            seen * (queue >= 0.0 ? (queue + 1.0) * (decodes_ * s.interval) / d : Seconds{});
         for (std::size_t j = 0; j < s.interference.size(); ++j) {
           found.mean.interference[j] += seen * s.interference[j];
         }
-        for (const auto of : {&ServerState::iteration, &ServerState::share, &ServerState::first,
-                              &ServerState::waits}) {
-          add(of, seen);
-        }
+        const auto add = [&](auto... of) { ((found.mean.*of += seen * (s.*of)), ...); };
+        add(&ServerState::iteration, &ServerState::share, &ServerState::first, &ServerState::waits);
         if (queue >= 0.0 && decodes_ > 0.0) {
           waiting += seen;
           behind += seen * (queue + 1.0);
@@ -304,27 +300,28 @@ class Solver : Server {
       parts(found, phase, weights);
       if (waiting > 0.0) {
         const ServerState s = between(phase, held_);
-        const double each = decodes_ * s.interval / held_;  // s, between the ends of answers
-        const double mean = behind / waiting * each;
-        const double square = behind_square / waiting * each * each;
-        const double variance =
-            s.first_square - s.first * s.first + std::max(0.0, square - mean * mean) + mean * each;
+        const Seconds each = decodes_ * s.interval / held_;  // between the ends of answers
+        const Seconds mean = behind / waiting * each;
+        const SquareSeconds square = behind_square / waiting * each * each;
+        const SquareSeconds variance = s.first_square - s.first * s.first +
+                                       base::max(SquareSeconds{}, square - mean * mean) +
+                                       mean * each;
         found.first.add(waiting, s.first + mean, variance, s.least);
       }
     }
-    for (double& each : found.mean.interference) {
+    for (Seconds& each : found.mean.interference) {
       each /= arrivals;
     }
-    for (double* of : {&found.slot, &found.mean.iteration, &found.mean.share, &found.mean.first,
-                       &found.mean.waits}) {
+    for (Seconds* of : {&found.slot, &found.mean.iteration, &found.mean.first, &found.mean.waits}) {
       *of /= arrivals;
     }
+    found.mean.share /= arrivals;
     if (sequences > 0.0) {
       found.mean.interval = sequences / rate;
       found.mean.variance /= sequences;
       found.mean.persistence /= sequences;
-      const double mean = intervals / sequences;
-      found.interval_variance = std::max(0.0, squares / sequences - mean * mean);
+      const Seconds mean = intervals / sequences;
+      found.interval_variance = base::max(SquareSeconds{}, squares / sequences - mean * mean);
       found.present = rate_ * (decodes_ * found.mean.interval + interference(found.mean));
     }
     found.present = std::min(found.present, held_);
@@ -356,7 +353,7 @@ class Solver : Server {
   }
 
   workloads::Burstiness bursts_;
-  double rate_ = 0;  // 1/s, of a replica
+  Hertz rate_;       // of a replica
   double held_ = 0;  // n'
   std::vector<Phase> phases_;
   std::vector<std::vector<double>> p_;

@@ -11,9 +11,8 @@
 namespace roofcast::sim {
 namespace {
 
+using base::as_double;
 using base::Seconds;
-
-double count(std::int64_t n) { return static_cast<double>(n); }
 
 constexpr int kRounds = 5;          // of D and S
 constexpr int kRegularRounds = 60;  // of H
@@ -27,12 +26,12 @@ PrefillPool::PrefillPool(const ScenarioView& s, Workspace& workspace)
       replicas_(s.serving->replicas),
       groups_(s.mapping->data_parallel) {
   const workloads::Traffic& t = *s.traffic;
-  const auto mean = count(t.input_tokens);
+  const auto mean = as_double(t.input_tokens);
   const std::int64_t budget = s.serving->limits.max_tokens_per_iteration;
   const std::int64_t fresh = std::max<std::int64_t>(1, t.input_tokens - t.cached_tokens);
   whole_ = std::clamp<std::int64_t>(budget / fresh, 1, s.serving->limits.max_sequences);
-  most_ = count(whole_ * groups_);
-  iterations_ = count(base::ceil_div(fresh, budget));
+  most_ = as_double(whole_ * groups_);
+  iterations_ = as_double(base::ceil_div(fresh, budget));
   Seconds alone;
   timed(mean, 1.0, alone);
   for (double n = 1.0; n < most_; n *= 2.0) {
@@ -40,7 +39,7 @@ PrefillPool::PrefillPool(const ScenarioView& s, Workspace& workspace)
   }
   nodes_.push_back(most_);
   times_.resize(nodes_.size());
-  times_.front() = alone.si();
+  times_.front() = alone;
   const Seconds full = time(most_) / most_;
   const auto nodes = workloads::nodes_of(t.input);
   const bool drawn = t.input.shape != workloads::Lengths::Shape::fixed;
@@ -80,16 +79,16 @@ PromptClass PrefillPool::timed(double tokens, double weight, Seconds& work) {
   const IterationCost cost = iteration_cost(s_, alone, workspace_);
   const std::int64_t fresh =
       std::max<std::int64_t>(1, length - std::min(s_.traffic->cached_tokens, length - 1));
-  const double chunks = count(base::ceil_div(fresh, s_.serving->limits.max_tokens_per_iteration));
+  const double chunks =
+      as_double(base::ceil_div(fresh, s_.serving->limits.max_tokens_per_iteration));
   work = chunks * cost.period;
   return {tokens, weight, cost.latency + (chunks - 1.0) * cost.period};
 }
 
 Seconds PrefillPool::time(double prompts) {
   const auto known = [&](std::size_t node) {
-    if (times_[node] == 0.0) {
-      times_[node] =
-          (iterations_ * iteration_cost(s_, iteration(nodes_[node]), workspace_).period).si();
+    if (times_[node] == Seconds{}) {
+      times_[node] = iterations_ * iteration_cost(s_, iteration(nodes_[node]), workspace_).period;
     }
     return times_[node];
   };
@@ -97,13 +96,13 @@ Seconds PrefillPool::time(double prompts) {
   const auto above = std::lower_bound(nodes_.begin(), nodes_.end(), n);
   const auto node = static_cast<std::size_t>(above - nodes_.begin());
   if (node == 0) {
-    return Seconds::from_si(known(0));
+    return known(0);
   }
   const double share = (n - nodes_[node - 1]) / (nodes_[node] - nodes_[node - 1]);
-  return Seconds::from_si((1.0 - share) * known(node - 1) + share * known(node));
+  return (1.0 - share) * known(node - 1) + share * known(node);
 }
 
-double PrefillPool::capacity() const { return count(replicas_) / each_.si(); }
+double PrefillPool::capacity() const { return as_double(replicas_) / each_.si(); }
 
 // m is `many`; D and S are `fixed` and `each`.
 PrefillPool::Wait PrefillPool::of_random(double rate) {
@@ -128,9 +127,9 @@ PrefillPool::Wait PrefillPool::of_random(double rate) {
     return wait;
   }
   const double used = std::min(1.0, rate / capacity());
-  const double all_busy = base::queueing::erlang_c(replicas_, count(replicas_) * used);
+  const double all_busy = base::queueing::erlang_c(replicas_, as_double(replicas_) * used);
   const Seconds rest = 0.5 * (1.0 + each_scv_) * each_;
-  const Seconds ordered = all_busy * (rest + used / (1.0 - used) / count(replicas_) * rest +
+  const Seconds ordered = all_busy * (rest + used / (1.0 - used) / as_double(replicas_) * rest +
                                       0.5 * (std::min(most_, 2.0 * gated.together) - 1.0) * each_);
   if (ordered < wait.mean) {
     const double less = ordered / wait.mean;
@@ -141,7 +140,7 @@ PrefillPool::Wait PrefillPool::of_random(double rate) {
 }
 
 PrefillPool::Wait PrefillPool::of_regular(double rate) {
-  const double own = rate / count(replicas_);
+  const double own = rate / as_double(replicas_);
   const Seconds alone = time(1.0);
   Seconds iteration = alone;
   for (int round = 0; round < kRegularRounds; ++round) {
@@ -151,13 +150,14 @@ PrefillPool::Wait PrefillPool::of_regular(double rate) {
     return {};
   }
   const Seconds mean = base::max(Seconds{}, 1.5 * iteration - alone);
-  return {mean, mean.si() * mean.si() + iteration.si() * iteration.si() / 12.0, 1.0,
+  return {mean, square(mean) + square(iteration) / 12.0, 1.0,
           std::clamp(own * iteration.si(), 1.0, most_)};
 }
 
 workloads::Batch PrefillPool::iteration(double together) const {
   const auto ranks = std::clamp<std::int64_t>(std::llround(together), 1, groups_);
-  const auto prompts = std::clamp<std::int64_t>(std::llround(together / count(ranks)), 1, whole_);
+  const auto prompts =
+      std::clamp<std::int64_t>(std::llround(together / as_double(ranks)), 1, whole_);
   return batch(prompts, ranks, s_.traffic->input_tokens);
 }
 

@@ -30,6 +30,7 @@
 
 #include <vector>
 
+#include "base/units/square_seconds.hpp"
 #include "sim/iteration/iteration.hpp"
 
 namespace roofcast::sim {
@@ -52,9 +53,9 @@ class PrefillPool {
 
   struct Wait {
     base::Seconds mean;
-    double square = 0;    // s², mean square
-    double waits = 0;     // probability of that wait
-    double together = 1;  // prompts of an iteration
+    base::SquareSeconds square;  // mean square
+    double waits = 0;            // probability of that wait
+    double together = 1;         // prompts of an iteration
   };
   // `rate` per second, below the capacity.
   Wait of_random(double rate);
@@ -80,9 +81,9 @@ class PrefillPool {
   base::Seconds service_;
   base::Seconds each_;  // S at full load, mean over the classes
   double each_scv_ = 0;
-  double share_ = 1.0;         // mean of S over that of the mean length
-  std::vector<double> nodes_;  // prompts of an iteration
-  std::vector<double> times_;  // s, τ at the nodes; 0: not computed yet
+  double share_ = 1.0;                // mean of S over that of the mean length
+  std::vector<double> nodes_;         // prompts of an iteration
+  std::vector<base::Seconds> times_;  // τ at the nodes; 0: not computed yet
 };
 
 }  // namespace roofcast::sim

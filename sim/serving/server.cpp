@@ -10,7 +10,10 @@
 namespace roofcast::sim {
 namespace {
 
+using base::Hertz;
 using base::Seconds;
+using base::square;
+using base::SquareSeconds;
 namespace queueing = base::queueing;
 
 constexpr double kMostLoad = 0.98;  // of prompts alone, with a steady state
@@ -20,8 +23,6 @@ constexpr double kExact = 0.003;  // of a saturation
 // Clusters outlast an iteration. Those that meet in the queue come within the time of so many prompts.
 constexpr double kClusterPrompts = 2.0;
 constexpr double kMany = 64.0;  // prompts of an iteration
-
-double square(double x) { return x * x; }
 
 // Share of the variance of a slowly changing quantity that its mean over a time x keeps. Its correlation fades as e^(−t),
 // with times relative to the stay of a request.
@@ -47,7 +48,7 @@ Server::Server(const ScenarioView& s, double slots, Workspace& workspace)
       front_share_(1.0 / static_cast<double>(s.serving->front_ends_of(*s.mapping))),
       ranks_(static_cast<double>(s.mapping->data_parallel)),
       stages_(static_cast<double>(s.mapping->pipeline_parallel)),
-      decodes_(s.serving->speculation.steps(s.traffic->output_tokens - 1)) {
+      decodes_(s.serving->speculation.iterations(s.traffic->output_tokens - 1)) {
   const workloads::SchedulerLimits& limits = s.serving->limits;
   slots_ =
       ranks_ *
@@ -61,7 +62,7 @@ Server::Server(const ScenarioView& s, double slots, Workspace& workspace)
   }
   double all = 0.0;
   const auto add = [&](double tokens, double weight) {
-    if (const double decodes = s.serving->speculation.steps(std::llround(tokens) - 1);
+    if (const double decodes = s.serving->speculation.iterations(std::llround(tokens) - 1);
         decodes > 0.0) {
       answers_.push_back({decodes, weight});
       all += weight;
@@ -79,13 +80,13 @@ Server::Server(const ScenarioView& s, double slots, Workspace& workspace)
   }
 }
 
-double Server::interference(const ServerState& state, double decodes) {
+Seconds Server::interference(const ServerState& state, double decodes) {
   const double last = static_cast<double>(state.interference.size());
   return state.interference[static_cast<std::size_t>(std::clamp(decodes, 1.0, last)) - 1];
 }
 
-double Server::interference(const ServerState& state) const {
-  double sum = 0.0;
+Seconds Server::interference(const ServerState& state) const {
+  Seconds sum;
   for (const Answer& answer : answers_) {
     sum += answer.weight * interference(state, answer.decodes);
   }
@@ -96,22 +97,21 @@ double Server::micro(double decodes) const {
   return decodes <= 0.0 ? 0.0 : std::max(1.0, decodes / (ranks_ * stages_));
 }
 
-double Server::intake() const {
-  return workloads::intake_time(s_.serving->stack, static_cast<double>(s_.traffic->input_tokens))
-      .si();
+Seconds Server::intake() const {
+  return workloads::intake_time(s_.serving->stack, static_cast<double>(s_.traffic->input_tokens));
 }
 
-double Server::message_time() const {
-  return s_.serving->stack.message_overhead.si() /
+Seconds Server::message_time() const {
+  return s_.serving->stack.message_overhead /
          static_cast<double>(s_.serving->policy.stream_interval);
 }
 
-double Server::messages() const {
+Seconds Server::messages() const {
   return static_cast<double>(s_.traffic->output_tokens) * message_time();
 }
 
-FrontEndLoad Server::front_end(double rate, double present) const {
-  const double tokenising = intake() - s_.serving->stack.intake_overhead.si();
+FrontEndLoad Server::front_end(Hertz rate, double present) const {
+  const Seconds tokenising = intake() - s_.serving->stack.intake_overhead;
   return {.rate = rate * front_share_,
           .intake = intake(),
           .intake_square = square(intake()) +
@@ -131,10 +131,10 @@ FrontEndLoad Server::front_end(double rate, double present) const {
 //   own      requests that a batch with prompts lets send: 0 or r                               –
 //   first    share of the batches with prompts that follow one without                          –
 void Server::of_clients(const Load& load, queueing::BatchQueue& queue) {
-  const double r = load.rate;
-  const double d = load.delay;
-  const double t = queue.times[0];
-  const double longer = d > 0.0 ? std::clamp((queue.times[1] - t) / d, 0.0, 1.0) : 0.0;
+  const double r = load.per_iteration;
+  const Seconds d = load.delay;
+  const Seconds t = queue.times[0];
+  const double longer = d > Seconds{} ? std::clamp((queue.times[1] - t) / d, 0.0, 1.0) : 0.0;
   const double gap = longer * (d / t - 0.5 * std::min(1.0, d / t));
   double a = r / (1.0 + r * gap);
   for (int i = 0; i < kRounds; ++i) {
@@ -146,7 +146,7 @@ void Server::of_clients(const Load& load, queueing::BatchQueue& queue) {
   for (std::size_t s = 0; s < queue.times.size(); ++s) {
     queue.arrivals.push_back(s == 0 ? a : own + r * gap);
     queue.later.push_back(s == 0 ? a : own);
-    queue.elapsed.push_back(s == 0 ? (d < t ? d : -1.0)
+    queue.elapsed.push_back(s == 0 ? (d < t ? d : -1.0 * base::second)
                                    : d * (own + 0.5 * queue.first * r * gap) /
                                          std::max(own + queue.first * r * gap, 1e-9));
   }
@@ -154,9 +154,12 @@ void Server::of_clients(const Load& load, queueing::BatchQueue& queue) {
 
 // Prompts of an iteration if as many arrive in each as it has: a(T(s)) = s.
 double Server::usual_prompts(const PromptIterations& prompts, const Load& load) {
-  double usual = load.rate;
+  if (load.closed) {
+    return load.per_iteration;
+  }
+  double usual = load.rate * base::second;
   const double k = static_cast<double>(prompts.times.size() - 1);
-  for (int i = 0; i < 6 && !load.closed; ++i) {
+  for (int i = 0; i < 6; ++i) {
     const double units = std::min(k, usual * prompts.units);
     usual = load.rate * prompts.times[static_cast<std::size_t>(std::ceil(units))];
   }
@@ -171,7 +174,8 @@ ServerState Server::state(double decodes, const Load& load, Detail detail) {
   const double d = decodes_ > 0.0 ? micro(decodes) : 0.0;
   const IterationTime alone = costs_.decode(d);
   PromptIterations prompts;
-  double together = load.closed ? load.rate : load.rate * std::max(alone.period.si(), 1e-9);
+  double together =
+      load.closed ? load.per_iteration : load.rate * base::max(alone.period, base::nanosecond);
   for (int i = 0; i < 3; ++i) {
     prompts = costs_.with_prompts(d, together);
     const double usual = usual_prompts(prompts, load);
@@ -183,7 +187,8 @@ ServerState Server::state(double decodes, const Load& load, Detail detail) {
   const std::size_t k = prompts.times.size() - 1;
   ServerState r;
   r.least = prompts.times[std::min<std::size_t>(1, k)] * prompts.latency;
-  const double ends = prompts.units * load.rate * (load.closed ? 1.0 : prompts.times[k]);
+  const double ends = load.closed ? prompts.units * load.per_iteration
+                                  : prompts.units * load.rate * prompts.times[k];
   if (ends > kMostLoad * static_cast<double>(k)) {
     r.stable = false;
     return r;
@@ -196,79 +201,77 @@ ServerState Server::state(double decodes, const Load& load, Detail detail) {
   for (std::size_t s = 0; s <= k && !load.closed; ++s) {
     queue.arrivals.push_back(load.rate * prompts.times[s]);
     if (load.bursts.limit != 1.0) {
-      const double window = load.bursts.clusters
-                                ? std::max(prompts.times[s], kClusterPrompts * r.least)
-                                : prompts.times[s];
-      queue.bursts.push_back(std::max(0.02, load.bursts.dispersion(Seconds::from_si(window))));
+      const Seconds window = load.bursts.clusters
+                                 ? base::max(prompts.times[s], kClusterPrompts * r.least)
+                                 : prompts.times[s];
+      queue.bursts.push_back(std::max(0.02, load.bursts.dispersion(window)));
     }
   }
   if (load.closed) {
     of_clients(load, queue);
   }
   const queueing::BatchQueueStates states(queue);
-  queueing::BatchQueueStates::Stay stay{r.least, 0.0, 0.0};
+  queueing::BatchQueueStates::Stay stay{r.least, {}, {}};
   if (detail != Detail::decodes) {
     const bool rough = detail == Detail::means;
     stay = rough ? states.stay({{prompts.units, 1.0}}, true) : states.stay(prompts.requests);
   }
   r.iteration = states.mean();
   r.share = states.busy();
-  const double more = r.least - prompts.times[std::min<std::size_t>(1, k)];  // s, other stages
+  const Seconds more = r.least - prompts.times[std::min<std::size_t>(1, k)];  // other stages
   r.first = stay.mean + more;
   r.first_square = stay.square + 2.0 * more * stay.mean + more * more;
   r.waits = stay.waits;
   if (d > 0.0) {
     const double in_flight = std::min(std::max(decodes, 1.0), stages_);
-    r.interval =
-        std::max(states.gap() + (alone.latency - alone.period).si(), in_flight * states.gap());
-    r.variance = std::max(0.0, states.gap_square() - square(states.gap()));
+    r.interval = base::max(states.gap() + (alone.latency - alone.period), in_flight * states.gap());
+    r.variance = base::max(SquareSeconds{}, states.gap_square() - square(states.gap()));
     r.persistence = load.closed || first ? 0.0
                                          : std::min(0.9, load.rate * prompts.units *
                                                              (prompts.times[k] - prompts.times[0]) /
                                                              static_cast<double>(k));
     r.interference = states.interference();
-    for (double& each : r.interference) {
+    for (Seconds& each : r.interference) {
       each *= in_flight;
     }
   }
   return r;
 }
 
-double Server::own(double decodes) {
+Seconds Server::own(double decodes) {
   const PromptIterations prompts = costs_.with_prompts(micro(decodes), 1.0);
   const auto k = static_cast<double>(prompts.times.size() - 1);
   const double batches = std::max(1.0, prompts.units / k);
   return batches * prompts.times[1] * prompts.latency;
 }
 
-double Server::slots_for_decodes(double rate) { return std::max(1.0, slots_ - rate * own(slots_)); }
+double Server::slots_for_decodes(Hertz rate) { return std::max(1.0, slots_ - rate * own(slots_)); }
 
 // The largest rate at which decodes keep up, by the method of false position, with all slots taken. If prompts are the
 // bottleneck there, fewer decodes leave them more of an iteration.
-double Server::saturation(const workloads::Burstiness& bursts) {
-  const double front = (intake() + messages()) * front_share_;
-  const double ceiling = front > 0.0 ? 1.0 / front : std::numeric_limits<double>::infinity();
-  double best = 0.0;
+Hertz Server::saturation(const workloads::Burstiness& bursts) {
+  const Seconds front = (intake() + messages()) * front_share_;
+  const Hertz ceiling = front > Seconds{} ? 1.0 / front : Hertz::infinity();
+  Hertz best;
   double held = decodes_ > 0.0 ? slots_ : 0.0;
   for (int tries = 0; tries < 3; ++tries, held = std::max(1.0, 0.25 * held)) {
     const PromptIterations p = costs_.with_prompts(micro(held), kMany);
-    const double prompts = kMostLoad * static_cast<double>(p.times.size() - 1) /
-                           (p.units * p.times.back());  // 1/s, prompts without end
+    const Hertz prompts = kMostLoad * static_cast<double>(p.times.size() - 1) /
+                          (p.units * p.times.back());  // prompts without end
     if (decodes_ <= 0.0) {
       best = prompts;
       break;
     }
     // Share of the slots that decodes need at this rate.
-    const auto needs = [&](double rate) {
+    const auto needs = [&](Hertz rate) {
       const ServerState at = state(held, {.rate = rate, .bursts = bursts}, Detail::decodes);
       return at.stable
                  ? rate * (decodes_ * at.interval + interference(at) + at.first - at.waits) / held
                  : std::numeric_limits<double>::infinity();
     };
-    double least = 0.0;
-    double most = prompts;
-    double rate =
-        std::min(0.7 * prompts, held / (decodes_ * costs_.decode(micro(held)).latency.si()));
+    Hertz least;
+    Hertz most = prompts;
+    Hertz rate = base::min(0.7 * prompts, held / (decodes_ * costs_.decode(micro(held)).latency));
     for (int i = 0; i < kRounds && most - least > kExact * most; ++i) {
       const double share = needs(rate);
       (share < 1.0 ? least : most) = rate;
@@ -276,15 +279,15 @@ double Server::saturation(const workloads::Burstiness& bursts) {
         least = rate;
         break;
       }
-      const double next = rate / std::sqrt(share);
+      const Hertz next = rate / std::sqrt(share);
       rate = next > least && next < most ? next : 0.5 * (least + most);
     }
-    best = std::max(best, least);
+    best = base::max(best, least);
     if (least < 0.9 * prompts || held < 8.0) {
       break;
     }
   }
-  return std::min(ceiling, best);
+  return base::min(ceiling, best);
 }
 
 // With D decodes, a prompt waits if its length is among the last D tokens of the budget. It lacks between 0 and D
@@ -299,7 +302,7 @@ double Server::saturation(const workloads::Burstiness& bursts) {
 //   second     E[S²]/E[S]², third  E[S³]/E[S]³                                             –
 //   rest       E[S²]/2E[S], mean rest of a stay; its mean square is E[S³]/3E[S]            s
 //   behind     wait of those that arrive during the rest: λ·E[S³]/6E[S]                    s
-Server::Blocking Server::blocking(double rate, double present, double decoding,
+Server::Blocking Server::blocking(Hertz rate, double present, Seconds decoding,
                                   bool clients) const {
   const workloads::Traffic& t = *s_.traffic;
   const std::int64_t budget = s_.serving->limits.max_tokens_per_iteration;
@@ -325,8 +328,8 @@ Server::Blocking Server::blocking(double rate, double present, double decoding,
       third += cell.weight * times * times * times;
     }
   }
-  const double rest = 0.5 * second * decoding;
-  const double behind = rate / ranks_ * third / 6.0 * decoding * decoding;
+  const Seconds rest = 0.5 * second * decoding;
+  const Seconds behind = rate / ranks_ * third / 6.0 * decoding * decoding;
   return {chance * (rest + (clients ? 0.5 : 1.0) * behind),
           std::min(1.0, chance * (1.0 + rate / ranks_ * rest))};
 }
@@ -336,9 +339,9 @@ void Server::add_blocking(Solution& found, const Blocking& blocking) {
   if (blocking.chance <= 0.0) {
     return;
   }
-  const double wait = blocking.wait / blocking.chance;
+  const Seconds wait = blocking.wait / blocking.chance;
   LatencyMixture waits = found.first;
-  waits.shift(wait, wait * wait, 0.0);
+  waits.shift(wait, wait * wait, {});
   found.first.merge(1.0 - blocking.chance, waits);
   found.slot += blocking.wait;
 }
@@ -346,25 +349,27 @@ void Server::add_blocking(Solution& found, const Blocking& blocking) {
 // Means and percentiles of a solution.
 //
 //   ahead     s, before the scheduler has the request: overhead, intake, wait for the front end
-//   shown     s, until the client has the tokens of the first iteration
+//   delivery  s, until the client has the tokens of the first iteration
 //   a_token   iterations per output token
 void Server::report(Solution& found, SteadyState& r) {
   const workloads::Stack& stack = s_.serving->stack;
   const FrontEndLoad load = front_end(found.rate, found.present);
-  const double tokenising = intake() - stack.intake_overhead.si();
-  const double shown = load.delay((costs_.prompts_first() ? 0.0 : load.burst) + message_time());
-  const double ahead = stack.request_overhead.si() + intake() + shown;
+  const Seconds tokenising = intake() - stack.intake_overhead;
+  const Seconds delivery =
+      load.delay((costs_.prompts_first() ? Seconds{} : load.burst) + message_time());
+  const Seconds ahead = stack.request_overhead + intake() + delivery;
   const double busy = load.load();
-  const double variance = workloads::squared_variation(s_.traffic->input) * square(tokenising) +
-                          (busy > 0.0 ? square(found.front) * (2.0 / busy - 1.0) : 0.0);
+  const SquareSeconds variance =
+      workloads::squared_variation(s_.traffic->input) * square(tokenising) +
+      (busy > 0.0 ? square(found.front) * (2.0 / busy - 1.0) : SquareSeconds{});
   const workloads::StageTime& stages = s_.traffic->stages;
   LatencyMixture ttft = found.first;
-  ttft.shift(ahead + found.front + stages.mean.si(), variance + stages.variance, ahead);
+  ttft.shift(ahead + found.front + stages.mean, variance + stages.variance, ahead);
   LatencyMixture tpot;
   if (decodes_ > 0.0) {
     const double a_token = decodes_ / static_cast<double>(s_.traffic->output_tokens - 1);
     const double persistent = (1.0 + found.mean.persistence) / (1.0 - found.mean.persistence);
-    const double least = a_token * costs_.decode(micro(1.0)).latency.si();
+    const Seconds least = a_token * costs_.decode(micro(1.0)).latency;
     for (const Answer& answer : answers_) {
       const double n = answer.decodes;
       tpot.add(answer.weight, a_token * (found.mean.interval + interference(found.mean, n) / n),
@@ -378,20 +383,19 @@ void Server::report(Solution& found, SteadyState& r) {
 
 void Server::report(const Solution& found, const LatencyMixture& ttft, const LatencyMixture& tpot,
                     SteadyState& r) {
-  r.ttft_mean = Seconds::from_si(ttft.mean());
+  r.ttft_mean = ttft.mean();
   r.ttft_p50 = ttft.quantile(0.5);
   r.ttft_tail = ttft.tail();
   r.tokens_per_iteration = 1.0;
   if (decodes_ > 0.0) {
     r.tokens_per_iteration = s_.serving->speculation.tokens_per_iteration();
-    r.tpot = Seconds::from_si(tpot.mean());
+    r.tpot = tpot.mean();
     r.tpot_tail = tpot.tail();
   }
-  r.requests_per_second = found.rate * replicas_;
+  r.requests_per_second = found.rate * replicas_ / base::hertz;
   r.decode_batch = found.present / ranks_;
   r.running = found.running / ranks_;
-  r.end_to_end =
-      r.ttft_mean + Seconds::from_si(decodes_ * found.mean.interval + interference(found.mean));
+  r.end_to_end = r.ttft_mean + (decodes_ * found.mean.interval + interference(found.mean));
   r.attainment = attainment(found, ttft, tpot);
   report_iterations(found, r);
 }
@@ -408,7 +412,7 @@ double Server::attainment(const Solution& found, const LatencyMixture& ttft,
   for (const Answer& answer : answers_) {
     const double n = answer.decodes;
     whole.add(answer.weight, ttft.mean() + n * found.mean.interval + interference(found.mean, n),
-              ttft.variance() + square(n) * found.interval_variance + n * found.mean.variance, 0.0);
+              ttft.variance() + square(n) * found.interval_variance + n * found.mean.variance, {});
   }
   if (answers_.empty()) {
     whole = ttft;
@@ -418,13 +422,13 @@ double Server::attainment(const Solution& found, const LatencyMixture& ttft,
     const workloads::Objectives& o = each.objectives;
     double share = 1.0;
     if (o.ttft) {
-      share *= ttft.share_within(o.ttft->si());
+      share *= ttft.share_within(*o.ttft);
     }
     if (o.tpot && decodes_ > 0.0) {
-      share *= tpot.share_within(o.tpot->si());
+      share *= tpot.share_within(*o.tpot);
     }
     if (o.end_to_end) {
-      share = std::min(share, whole.share_within(o.end_to_end->si()));
+      share = std::min(share, whole.share_within(*o.end_to_end));
     }
     good += each.share * share;
   }
@@ -454,23 +458,24 @@ void Server::report_iterations(const Solution& found, SteadyState& r) {
   r.decode_clock = decode.clock;
   r.prefill_clock = mixed.clock;
   const IterationMix mix{decode, mixed};
-  const double mixed_rate = found.rate / ranks_ * batches;
-  const double all_rate = found.rate / ranks_ * decodes_ / std::max(1.0, micro(found.present));
+  const double mixed_rate = found.rate / base::hertz / ranks_ * batches;
+  const double all_rate =
+      found.rate / base::hertz / ranks_ * decodes_ / std::max(1.0, micro(found.present));
   r.power = mix.power(std::max(0.0, all_rate - mixed_rate), mixed_rate, stages_,
                       s_.platform->machine.power);
   r.prompt_share =
       mix.prompt_share(std::max(0.0, all_rate - mixed_rate), mixed_rate, decodes_ > 0.0);
   const models::Uncertainty& u = s_.platform->machine.uncertainty;
-  const double ttft = r.ttft_mean.si();
-  const double own = found.mean.first - found.mean.waits;
-  const double stages = s_.traffic->stages.mean.si();
+  const Seconds ttft = r.ttft_mean;
+  const Seconds own = found.mean.first - found.mean.waits;
+  const Seconds stages = s_.traffic->stages.mean;
   r.tpot_spread = mix.tpot_spread(found.mean.share, u);
   r.ttft_spread = mix.ttft_spread(std::min(1.0, found.mean.first / ttft),
                                   std::min(1.0, found.slot / ttft), r.tpot_spread, u);
   r.ttft_limit = mixed.limit();
   if (stages > 0.5 * ttft) {
     r.ttft_limit = Limit::stages;
-  } else if (found.slot > std::max(found.mean.waits, own)) {
+  } else if (found.slot > base::max(found.mean.waits, own)) {
     r.ttft_limit = Limit::slots;
   } else if (found.mean.waits > own) {
     r.ttft_limit = Limit::waiting;

@@ -41,18 +41,18 @@ double held_tokens(const ScenarioView& scenario);
 
 // Iterations with a given number of decodes.
 struct ServerState {
-  double interval = 0;     // s, C(D)
-  double variance = 0;     // s², of the time between two decodes
-  double persistence = 0;  // correlation of an iteration with the next
-  // s, by which prompts behind its own slow the first decodes of a request: the first, the first two, …
-  std::array<double, base::queueing::BatchQueueStates::kGaps> interference{};
-  double iteration = 0;  // s, mean
-  double share = 0;      // of the iterations, with prompts
-  double first = 0;      // s, from the scheduler's queue to the end of the first token's iteration
-  double first_square = 0;  // s²
-  double waits = 0;         // s, the part of it before the prompt's first iteration
-  double least = 0;         // s, of a prompt alone
-  bool stable = true;       // iterations take the prompts that arrive
+  base::Seconds interval;        // C(D)
+  base::SquareSeconds variance;  // of the time between two decodes
+  double persistence = 0;        // correlation of an iteration with the next
+  // By how much prompts behind its own slow the first decodes of a request: the first, the first two, …
+  std::array<base::Seconds, base::queueing::BatchQueueStates::kGaps> interference{};
+  base::Seconds iteration;  // mean
+  double share = 0;         // of the iterations, with prompts
+  base::Seconds first;      // from the scheduler's queue to the end of the first token's iteration
+  base::SquareSeconds first_square;
+  base::Seconds waits;  // the part of it before the prompt's first iteration
+  base::Seconds least;  // of a prompt alone
+  bool stable = true;   // iterations take the prompts that arrive
 };
 
 class Server {
@@ -62,40 +62,42 @@ class Server {
 
   // What arrives at a replica.
   struct Load {
-    double rate = 0;  // 1/s; in a closed loop: requests per iteration with decodes
-    bool closed = false;
-    double delay = 0;  // s, closed loop: from the end of an iteration to the next prompt
+    base::Hertz rate = {};
     workloads::Burstiness bursts = {};
+    // A closed loop, without a rate: requests per iteration with decodes; from its end to the next prompt.
+    bool closed = false;
+    double per_iteration = 0;
+    base::Seconds delay = {};
   };
   // How much of it is calculated: the decodes, the mean of the first token too, or its variance too.
   enum class Detail { decodes, means, all };
   ServerState state(double decodes, const Load& load, Detail detail = Detail::all);
 
-  double micro(double decodes) const;                      // decodes of a micro-batch of one rank
-  double slots_for_decodes(double rate);                   // n'
-  double saturation(const workloads::Burstiness& bursts);  // 1/s, of a replica
-  // s, mean over answers.
-  double interference(const ServerState& state) const;
+  double micro(double decodes) const;          // decodes of a micro-batch of one rank
+  double slots_for_decodes(base::Hertz rate);  // n'
+  base::Hertz saturation(const workloads::Burstiness& bursts);  // of a replica
+  // Mean over answers.
+  base::Seconds interference(const ServerState& state) const;
 
   // A prompt that must not be cut waits for an iteration with enough tokens left, until enough decodes have ended. All
   // requests behind it wait too. `clients`: requests of a closed loop.
   struct Blocking {
-    double wait = 0;    // s, mean over requests
-    double chance = 0;  // probability that a request waits
+    base::Seconds wait;  // mean over requests
+    double chance = 0;   // probability that a request waits
   };
-  Blocking blocking(double rate, double present, double decoding, bool clients) const;
+  Blocking blocking(base::Hertz rate, double present, base::Seconds decoding, bool clients) const;
 
   // The solution of a replica.
   struct Solution {
-    double rate = 0;     // 1/s
-    double present = 0;  // D, mean
-    double running = 0;  // sequences with a slot
-    double slot = 0;     // s, mean wait for a slot
-    double front = 0;    // s, wait for the front end
-    ServerState mean;    // iterations, means over requests
+    base::Hertz rate;
+    double present = 0;   // D, mean
+    double running = 0;   // sequences with a slot
+    base::Seconds slot;   // mean wait for a slot
+    base::Seconds front;  // wait for the front end
+    ServerState mean;     // iterations, means over requests
     LatencyMixture
-        first;  // s, from the scheduler's queue to the first token, with the wait for a slot
-    double interval_variance = 0;  // s², of C(D) over requests
+        first;  // from the scheduler's queue to the first token, with the wait for a slot
+    base::SquareSeconds interval_variance;  // of C(D) over requests
   };
   static void add_blocking(Solution& found, const Blocking& blocking);
   void report(Solution& found, SteadyState& r);
@@ -103,10 +105,10 @@ class Server {
   void report(const Solution& found, const LatencyMixture& ttft, const LatencyMixture& tpot,
               SteadyState& r);
 
-  FrontEndLoad front_end(double rate, double present) const;
-  double intake() const;    // s, of a request
-  double messages() const;  // s, of the tokens of one answer
-  double message_time() const;
+  FrontEndLoad front_end(base::Hertz rate, double present) const;
+  base::Seconds intake() const;    // of a request
+  base::Seconds messages() const;  // of the tokens of one answer
+  base::Seconds message_time() const;
 
   const ScenarioView& s_;
   Workspace& workspace_;
@@ -127,10 +129,10 @@ class Server {
     double decodes = 0;
     double weight = 1;
   };
-  static double interference(const ServerState& state, double decodes);
+  static base::Seconds interference(const ServerState& state, double decodes);
   static void of_clients(const Load& load, base::queueing::BatchQueue& queue);
   static double usual_prompts(const PromptIterations& prompts, const Load& load);
-  double own(double decodes);
+  base::Seconds own(double decodes);
   void report_iterations(const Solution& found, SteadyState& r);
   double attainment(const Solution& found, const LatencyMixture& ttft,
                     const LatencyMixture& tpot) const;

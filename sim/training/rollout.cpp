@@ -38,9 +38,9 @@ struct Answer {
 Rollout::Rollout(const ScenarioView& scenario, double capacity, Workspace& workspace)
     : scenario_(scenario), capacity_(capacity), workspace_(workspace) {}
 
-Seconds Rollout::decode_step(std::int64_t sequences, double context) {
+Seconds Rollout::decode_iteration(std::int64_t sequences, double context) {
   const std::int64_t place = place_of(context);
-  const auto [found, is_new] = steps_.try_emplace({sequences, place});
+  const auto [found, is_new] = decodes_.try_emplace({sequences, place});
   if (is_new) {
     workloads::Batch batch;
     batch.decode_sequences = sequences;
@@ -52,14 +52,14 @@ Seconds Rollout::decode_step(std::int64_t sequences, double context) {
 }
 
 Seconds Rollout::prompts(std::int64_t count, std::int64_t tokens) {
-  const auto [found, is_new] = passes_.try_emplace({count, tokens});
+  const auto [found, is_new] = prompts_.try_emplace({count, tokens});
   if (is_new) {
     const std::int64_t budget = scenario_.serving->limits.max_tokens_per_iteration;
-    const std::int64_t passes = base::ceil_div(count * tokens, budget);
+    const std::int64_t iterations = base::ceil_div(count * tokens, budget);
     workloads::Batch batch;
-    batch.prefill_sequences = base::ceil_div(count, passes);
-    batch.prefill_tokens = base::ceil_div(count * tokens, passes * batch.prefill_sequences);
-    found->second = as_double(passes) * iteration_cost(scenario_, batch, workspace_).latency;
+    batch.prefill_sequences = base::ceil_div(count, iterations);
+    batch.prefill_tokens = base::ceil_div(count * tokens, iterations * batch.prefill_sequences);
+    found->second = as_double(iterations) * iteration_cost(scenario_, batch, workspace_).latency;
   }
   return found->second;
 }
@@ -67,16 +67,16 @@ Seconds Rollout::prompts(std::int64_t count, std::int64_t tokens) {
 // The clock counts tokens: each running answer gains one token per tick.
 //
 //   capacity    tokens that the KV cache of all ranks holds     used         tokens in it
-//   room        slots of all ranks                              held(a)      tokens of answer a in it
-//   per_step    tokens that an iteration adds to an answer      fresh        answers that start now
-//   until_end   ticks until the next answer ends                until_full   ticks until the cache is full
-//   gained      ticks until the next event                      context      mean context until then
+//   slots       slots of all ranks                              held(a)      tokens of answer a in it
+//   until_end   ticks until the next answer ends                fresh        answers that start now
+//   gained      ticks until the next event                      until_full   ticks until the cache is full
+//   context     mean context until then                         per_iteration   tokens that one adds to an answer
 Seconds Rollout::time(std::span<const std::int64_t> lengths, std::int64_t prompt_tokens,
                       std::int64_t samples) {
   const std::int64_t ranks = scenario_.mapping->data_parallel;
   const double capacity = capacity_ * as_double(ranks);
-  const auto room = static_cast<std::size_t>(scenario_.serving->limits.max_sequences * ranks);
-  const double per_step = scenario_.serving->speculation.tokens_per_iteration();
+  const auto slots = static_cast<std::size_t>(scenario_.serving->limits.max_sequences * ranks);
+  const double per_iteration = scenario_.serving->speculation.tokens_per_iteration();
   std::vector<Answer> answers;
   std::deque<std::size_t> waiting;
   for (const std::int64_t length : lengths) {
@@ -90,7 +90,7 @@ Seconds Rollout::time(std::span<const std::int64_t> lengths, std::int64_t prompt
   const auto held = [&](const Answer& a) { return as_double(a.context + clock - a.admitted); };
   const auto admit = [&] {
     std::int64_t fresh = 0;
-    while (!waiting.empty() && running.size() < room) {
+    while (!waiting.empty() && running.size() < slots) {
       Answer& a = answers[waiting.front()];
       if (!running.empty() &&
           used + as_double(a.context) + static_cast<double>(running.size()) > capacity) {
@@ -111,7 +111,7 @@ Seconds Rollout::time(std::span<const std::int64_t> lengths, std::int64_t prompt
     }
   };
   // Preempts the answer that was admitted last; of several, the last one in order.
-  const auto make_way = [&] {
+  const auto preempt = [&] {
     const auto last = std::max_element(running.begin(), running.end(), [&](auto& a, auto& b) {
       return std::pair{answers[a.second].admitted, a.second} <
              std::pair{answers[b.second].admitted, b.second};
@@ -131,7 +131,8 @@ Seconds Rollout::time(std::span<const std::int64_t> lengths, std::int64_t prompt
         static_cast<std::int64_t>(std::max(1.0, (capacity - used) / as_double(count)));
     const std::int64_t gained = count > 1 ? std::min(until_end, until_full) : until_end;
     const double context = used / as_double(count) + 0.5 * as_double(gained);
-    time += (as_double(gained) / per_step) * decode_step(base::ceil_div(count, ranks), context);
+    time += (as_double(gained) / per_iteration) *
+            decode_iteration(base::ceil_div(count, ranks), context);
     clock += gained;
     used += as_double(count * gained);
     while (!running.empty() && running.begin()->first == clock) {
@@ -139,7 +140,7 @@ Seconds Rollout::time(std::span<const std::int64_t> lengths, std::int64_t prompt
       running.erase(running.begin());
     }
     while (running.size() > 1 && used + static_cast<double>(running.size()) > capacity) {
-      make_way();
+      preempt();
     }
   }
   return time;

@@ -34,7 +34,7 @@ class Rollout {
                      std::int64_t samples);
 
  private:
-  base::Seconds decode_step(std::int64_t sequences, double context);
+  base::Seconds decode_iteration(std::int64_t sequences, double context);
   base::Seconds prompts(std::int64_t count, std::int64_t tokens);
 
   const ScenarioView& scenario_;
@@ -42,8 +42,8 @@ class Rollout {
   Workspace& workspace_;
   using Shape = std::pair<std::int64_t,
                           std::int64_t>;  // sequences; tokens of each, or place of their context
-  std::map<Shape, base::Seconds> steps_;
-  std::map<Shape, base::Seconds> passes_;
+  std::map<Shape, base::Seconds> decodes_;
+  std::map<Shape, base::Seconds> prompts_;
 };
 
 }  // namespace roofcast::sim

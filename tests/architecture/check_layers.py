@@ -43,9 +43,10 @@ ROOMS = {
                   "logs": {"conventions"},
                   "fit": {"operators"}, "accuracy": {"fit"}, "servers": {"platforms"},
                   "trainings": {"platforms"}, "bench": {"platforms"}},
-    "cli": {"assets": set(), "tables": set(), "text": {"tables", "assets"}, "catalog": {"text"}, "pages": {"text"}, "program": {"catalog"},
-            "compare": {"pages"}, "validate": {"pages", "program"}, "packing": {"tables"},
-            "commands": {"program", "compare", "validate", "packing"}, "": {"commands"}},
+    "cli": {"assets": set(), "tables": set(), "provenance": {"tables"}, "text": {"provenance", "assets"},
+            "catalog": {"text"}, "pages": {"text"}, "program": {"catalog"},
+            "compare": {"pages"}, "validate": {"pages", "program"}, "packing": {"tables"}, "kernels": {"tables"},
+            "commands": {"program", "compare", "validate", "packing", "kernels"}, "": {"commands"}},
 }
 MOST_FLOORS = 8  # of rooms above each other in one folder
 MOST_FILES = 30  # of a folder's own sources

@@ -28,7 +28,11 @@ RETIRED = [
     (SIM, r"\b(lanes?_?|Lane)\b", "micro-batch"),
     (CODE, r"\b(second_choice|second_experts)\b", "alternative kernel"),
     (CODE, r"\b(frees_late)\b", "delayed release"),
-    (CODE, r"\b(Fate|fate)\b", "change"),
+    (CODE, r"\b(decode_step|prompt_step)\b", "iteration"),
+    (CODE, r"\b(make_room|make_way|lag_of)\b", "evict, preempt, delay"),
+    # A participle or a verb is no name of a value or a function.
+    (CODE, r"\b(?:auto|bool|double|int|int64_t|size_t|string|Seconds)[>*& ]+(shown|asked|serves)_?\b",
+     "a noun of the glossary"),
     # Keys and columns.
     (PROSE, r"\b(max_tokens_per_step|tokens_per_step|second_experts|frees_late|found_share|reused_share)\b",
      "tokens_per_iteration, alternative_experts, delayed_release, prefix_hit_rate"),
@@ -79,11 +83,12 @@ def self_test():
     plants = [
         ("sim/a.cpp", {"sim/a.cpp": "StepCost cost;\n"}, "sim/a.cpp:1"),
         ("sim/a.hpp", {"sim/a.hpp": "// one\nint decode_pass = 0;\n"}, "sim/a.hpp:2"),
+        ("sim/c.cpp", {"sim/c.cpp": "const double shown = 1.0;\n"}, "a noun"),
         ("docs/a.md", {"docs/a.md": "about 3 per cent\n"}, "say %"),
         ("docs/b.md", {"docs/b.md": "the metric TTFT, 95 % is\n"}, "say TTFT p95"),
         ("workloads/stacks/a.yaml", {"workloads/stacks/a.yaml": "limits: {max_tokens_per_step: 1}\n"}, "is retired"),
     ]
-    clean = {"sim/b.cpp": "IterationCost cost; int forward_pass = 1;\n", "docs/c.md": "3 % of TTFT p95\n"}
+    clean = {"sim/b.cpp": "IterationCost cost; int forward_pass = 1;  // as shown\n", "docs/c.md": "3 % of TTFT p95\n"}
     return checking.planted(violations, clean, plants)
 
 

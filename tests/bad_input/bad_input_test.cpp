@@ -21,7 +21,7 @@
 #include "sim/decide/solve.hpp"
 #include "sim/decide/sweep.hpp"
 #include "sim/decide/sweep_run.hpp"
-#include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 #include "workloads/architecture/architecture.hpp"

@@ -135,9 +135,14 @@ TEST_CASE(
   const std::string trace = log("kineto_trace.json");
   const Outcome none = roofcast.run({"compare", "s.yaml", trace});
   CHECK(none.code == 2);
-  CHECK(contains(none.err, "tells no steps; --steps says how many"));
+  CHECK(contains(none.err, "tells no iterations; --iterations says how many"));
   for (const char* step : {"decode", "prompts"}) {
-    roofcast.output({"compare", "s.yaml", trace, "--steps", "2", "--step", step, "--csv", "k.csv"});
+    roofcast.output(
+        {"compare", "s.yaml", trace, "--iterations", "2", "--iteration", step, "--csv", "k.csv"});
+    const Outcome before = roofcast.run(
+        {"compare", "s.yaml", trace, "--steps", "2", "--step", step, "--csv", "before.csv"});
+    CHECK(contains(before.err, "note: --step is now called --iteration"));
+    CHECK(roofcast.read("before.csv") == roofcast.read("k.csv"));
     const base::CsvTable rows = base::read_csv(roofcast.path("k.csv"));
     const Json steps = Json::parse(
         roofcast.output({"estimate", "s.yaml", "--explain", "--format", "json"}))["iterations"];

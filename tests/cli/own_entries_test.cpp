@@ -102,24 +102,30 @@ TEST_CASE("Published steps on one's own system are forecast by the names of one'
   CHECK(number(errors, 0, "predicted_step_s") > 0.0);
 }
 
-TEST_CASE("One's own conventions stand in the place of those that are shipped", "[cli]") {
+TEST_CASE("One's own conventions add their rules to those that are shipped", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;
   }
   write_catalog(roofcast);
   roofcast.write("servers.csv", kServers);
+  const auto tpot = [&](const std::string& rules) {
+    roofcast.write("mine/conventions/servers.yaml",
+                   "title: Mine\nsource: a test\nrules: " + rules + "\n");
+    REQUIRE(roofcast.shell("roofcast check mine/conventions/servers.yaml").code == 0);
+    return number(validated(roofcast, "serving servers.csv"), 0, "predicted_tpot_ms");
+  };
   const double shipped = number(validated(roofcast, "serving servers.csv"), 0, "predicted_tpot_ms");
-  const std::string all = roofcast.output({"show", "convention", "servers"});
-  roofcast.write(
-      "mine/conventions/servers.yaml",
-      all +
-          "\n  mine:\n    - where: {source: mine}\n      set: "
-          "{serving.stack.overhead.per_iteration: 50 ms, serving.stack.overhead.asynchronous: "
-          "false}\n      source: a test\n");
-  REQUIRE(roofcast.shell("roofcast check mine/conventions/servers.yaml").code == 0);
-  CHECK(number(validated(roofcast, "serving servers.csv"), 0, "predicted_tpot_ms") >
-        shipped + 40.0);
+  CHECK(tpot("{mine: [{where: {source: other}, set: {serving.stack.overhead.per_iteration: 50 "
+             "ms}}]}") == shipped);
+  CHECK(tpot("{mine: [{where: {source: mine}, set: {serving.stack.overhead.per_iteration: 50 ms, "
+             "serving.stack.overhead.asynchronous: false}}]}") > shipped + 40.0);
+  // The shipped rule of this topic says fp8. It is still there for other rows.
+  CHECK(tpot("{precision: [{where: {source: mine}, set: {precision: bf16}}]}") > 1.2 * shipped);
+  CHECK(contains(
+      roofcast.shell("ROOFCAST_CATALOG=mine roofcast calibrate validate serving servers.csv").err,
+      "servers.yaml adds to the built-in entry \"servers\""));
+  CHECK(tpot("{precision: [{where: {source: other}, set: {precision: bf16}}]}") == shipped);
 }
 
 TEST_CASE("Two entries of one name are a problem", "[cli]") {

@@ -37,12 +37,12 @@ void check_quantity(const std::string& text, std::size_t index) {
   require(std::isfinite(parsed.si), "a quantity is finite");
   require(parsed.error.find('\n') == std::string::npos, "an error is one line");
   if (parsed.ok()) {
-    const std::string shown = base::format_quantity(parsed.si, dimension);
-    const base::ParsedQuantity again = base::parse_quantity(shown, dimension);
+    const std::string written = base::format_quantity(parsed.si, dimension);
+    const base::ParsedQuantity again = base::parse_quantity(written, dimension);
     const double tolerance = 1e-3 * std::abs(parsed.si);
     require(again.ok() ? std::abs(again.si - parsed.si) <= tolerance
                        : std::abs(parsed.si) < 1e-300 || std::abs(parsed.si) > 1e300,
-            "what is shown can be read: " + shown);
+            "what is shown can be read: " + written);
   }
   if (dimension == base::kNone) {
     return;

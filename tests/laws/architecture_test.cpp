@@ -6,7 +6,7 @@
 
 #include "models/work.hpp"
 #include "sim/decide/sweep_run.hpp"
-#include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/cases/serving_cases.hpp"
 #include "tests/laws/cases/violations.hpp"

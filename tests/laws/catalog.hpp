@@ -13,7 +13,7 @@
 #include "base/document/catalog.hpp"
 #include "base/overloaded.hpp"
 #include "models/operators/operator_cost.hpp"
-#include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/scenario/section_readers.hpp"
 #include "workloads/graph/graph.hpp"

@@ -73,12 +73,12 @@ class CachedCosts {
   CachedCosts(sim::KnobValues values, std::vector<sim::ServingEstimate> estimates)
       : values_(std::move(values)), estimates_(std::move(estimates)) {}
 
-  std::vector<sim::ServingEstimate> operator()(const sim::KnobValues& asked) const {
+  std::vector<sim::ServingEstimate> operator()(const sim::KnobValues& values) const {
     std::vector<std::size_t> found = {0};
-    for (std::size_t k = 0; k < asked.size(); ++k) {
+    for (std::size_t k = 0; k < values.size(); ++k) {
       std::vector<std::size_t> longer;
       for (const std::size_t index : found) {
-        for (const std::string& value : asked[k]) {
+        for (const std::string& value : values[k]) {
           const auto at = std::find(values_[k].begin(), values_[k].end(), value);
           longer.push_back(index * values_[k].size() +
                            static_cast<std::size_t>(at - values_[k].begin()));
@@ -117,7 +117,7 @@ TEST_CASE(
     "all",
     "[laws]") {
   const sim::Objective cost{sim::find_metric("cost_usd_per_mtok"), sim::Direction::minimize};
-  std::size_t asked = 0;
+  std::size_t tried = 0;
   std::size_t reached = 0;
   for (const auto& [system, model] :
        {std::pair<const char*, const char*>{"hgx_h100", "llama-3.1-70b"},
@@ -145,14 +145,14 @@ TEST_CASE(
       CHECK_FALSE(some.every);
       CHECK((all.found || !some.found));
       if (all.found) {
-        ++asked;
+        ++tried;
         reached += some.found && some.estimate.usd_per_mtok <= 1.01 * all.estimate.usd_per_mtok;
       }
     }
   }
-  INFO(reached << " of " << asked);
-  CHECK(asked >= 40);
-  CHECK(20 * reached >= 19 * asked);
+  INFO(reached << " of " << tried);
+  CHECK(tried >= 40);
+  CHECK(20 * reached >= 19 * tried);
 }
 
 TEST_CASE("What is chosen of ranges, put back, is what was chosen and meets the conditions",

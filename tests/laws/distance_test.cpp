@@ -62,8 +62,8 @@ TEST_CASE("The further a chip is from a measured one, the wider its intervals", 
   const hardware::Calibration own = calibration_of("h200_sxm", "vllm", "");
   std::vector<hardware::Calibration> further = {own};
   for (const char* factor : {"x1.01", "x1.3", "x2", "x8"}) {
-    further.push_back(calibration_of("h200_sxm", "vllm",
-                                     std::string("system.chip.power.tdp=") + factor));
+    further.push_back(
+        calibration_of("h200_sxm", "vllm", std::string("system.chip.power.tdp=") + factor));
   }
   for (std::size_t i = 1; i < further.size(); ++i) {
     for (std::size_t kind = 0; kind < own.errors.size(); ++kind) {

@@ -64,10 +64,10 @@ TEST_CASE("Every prompt token is computed once", "[laws][long]") {
     const auto& pass = s.prefill_iteration;
     const double computed =
         s.prefill_share * static_cast<double>(pass.prefill_sequences * pass.prefill_tokens);
-    const double asked = finished * static_cast<double>(t.input_tokens - t.cached_tokens);
+    const double due = finished * static_cast<double>(t.input_tokens - t.cached_tokens);
     const auto where = [&] { return c.text(); };
-    lost.add(asked / computed - 1.0, where);
-    repeated.add(computed / asked - 1.0, where);
+    lost.add(due / computed - 1.0, where);
+    repeated.add(computed / due - 1.0, where);
   });
   // Where every iteration has prompts, its share is 1 whatever their number.
   ROOFCAST_CHECK_MOSTLY(lost, 0.06);

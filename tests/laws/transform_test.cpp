@@ -3,7 +3,7 @@
 // Changes of an architecture, over every model of the catalog.
 #include "models/footprint.hpp"
 #include "models/work.hpp"
-#include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/section_readers.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/cases/violations.hpp"

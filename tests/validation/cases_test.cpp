@@ -100,7 +100,7 @@ TEST_CASE("Closed forms of the scenarios that once had wrong answers are those o
     check_possible(s, e);
     sim::ReplayPlan plan;
     for (const sim::CheckedMetric& metric : sim::kChecked) {
-      plan.asked.push_back(sim::find_metric(metric.name));
+      plan.targets.push_back(sim::find_metric(metric.name));
     }
     const sim::Replayed replayed = sim::replay(sim::view(s.scenario), s.stream, e, plan, space);
     INFO(replayed.why_not);

@@ -46,6 +46,16 @@ void read(base::Fields& f, Scores& scores) {
   });
 }
 
+Scores read_scores(const base::Node& document) {
+  base::Problems problems;
+  base::Fields fields(document, "", problems);
+  Scores scores;
+  read(fields, scores);
+  fields.end();
+  problems.throw_if_any();
+  return scores;
+}
+
 void read(base::Fields& f, Accuracy& accuracy) {
   const bool own = f.has("curve");
   f.text("benchmark", accuracy.benchmark, own ? base::optional : base::required);

@@ -71,6 +71,7 @@ struct Accuracy {
 };
 
 void read(base::Fields& f, Scores& scores);
+Scores read_scores(const base::Node& document);  // InputError with every problem
 void read(base::Fields& f, Accuracy& accuracy);
 
 base::Catalog score_catalog();

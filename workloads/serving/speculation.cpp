@@ -79,7 +79,7 @@ double Speculation::squared_variation() const {
   return square / (mean * mean) - 1.0;
 }
 
-double Speculation::steps(std::int64_t tokens) const {
+double Speculation::iterations(std::int64_t tokens) const {
   if (tokens == 0) {
     return 0.0;
   }

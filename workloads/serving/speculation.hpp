@@ -78,7 +78,7 @@ struct Speculation {
   double tokens_per_iteration() const;  // E[X]
   double squared_variation() const;     // Var X / E[X]²
   // The mean number of iterations that make so many tokens.
-  double steps(std::int64_t tokens) const;
+  double iterations(std::int64_t tokens) const;
   // X − 1, the accepted tokens of one draft, by inversion of a uniform number in [0, 1).
   std::int64_t accepted(double uniform) const;
 };

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/units/square_seconds.hpp"
 #include "workloads/traffic/arrivals.hpp"
 #include "workloads/traffic/lengths.hpp"
 #include "workloads/traffic/request_classes.hpp"
@@ -18,7 +19,7 @@ struct SampledAgents;
 // Time of a request before it is sent to the model, in stages of its own (workloads/traffic/requests.hpp).
 struct StageTime {
   base::Seconds mean;
-  double variance = 0;  // s²
+  base::SquareSeconds variance;
 };
 
 // A closed loop of `concurrency` clients over all replicas, or an open loop.

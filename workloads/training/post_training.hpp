@@ -42,7 +42,7 @@ struct PostTraining {
   std::int64_t logprob_passes = 1;
   std::int64_t seed = 1;
 
-  bool asked() const { return responses > 0; }
+  bool enabled() const { return responses > 0; }
   std::int64_t rollout_ranks() const { return replicas * rollout.ranks(); }
 };
 

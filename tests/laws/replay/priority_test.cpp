@@ -70,19 +70,19 @@ TEST_CASE(
   const SimulationSummary others = of_priority(priority, 0);
   CHECK(urgent.requests + others.requests == 400);
   CHECK(urgent.requests > 50);
-  CHECK(urgent.requests < 110);  // a fifth was asked for
+  CHECK(urgent.requests < 110);  // a fifth was due for
   CHECK(urgent.waiting.mean < 0.2 * of_priority(arrival, 5).waiting.mean);
   CHECK(others.waiting.mean > of_priority(arrival, 0).waiting.mean);
   CHECK(urgent.end_to_end.mean < others.end_to_end.mean);
   std::int64_t output = 0;
-  std::int64_t asked = 0;
+  std::int64_t due = 0;
   for (const SimulatedSecond& second : priority.seconds) {
     output += second.output_tokens;
   }
   for (const ServedRequest& r : priority.requests) {
-    asked += r.output_tokens;
+    due += r.output_tokens;
   }
-  CHECK(output == asked);
+  CHECK(output == due);
 }
 
 }  // namespace roofcast::sim

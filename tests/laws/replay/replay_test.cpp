@@ -154,7 +154,7 @@ TEST_CASE("More requests are replayed until the standard error of what is asked 
           "[laws]") {
   base::Node document = base::parse_document("drawn.yaml", kDrawn);
   ReplayPlan loose;
-  loose.asked = {find_metric("ttft_p99_s")};
+  loose.targets = {find_metric("ttft_p99_s")};
   loose.once = true;
   ReplayPlan tight = loose;
   tight.once = false;
@@ -162,7 +162,7 @@ TEST_CASE("More requests are replayed until the standard error of what is asked 
   const Replayed a = replayed(document, loose);
   const Replayed b = replayed(document, tight);
   CHECK(b.requests > a.requests);
-  CHECK(b.error(*loose.asked.front()) <= 0.02 * loose.asked.front()->value(b.estimate));
+  CHECK(b.error(*loose.targets.front()) <= 0.02 * loose.targets.front()->value(b.estimate));
 }
 
 TEST_CASE("The answer of one knob, simulated with other seeds, meets the condition in 95 of 100",
@@ -180,7 +180,7 @@ TEST_CASE("The answer of one knob, simulated with other seeds, meets the conditi
     return set;
   };
   ReplayPlan plan;
-  plan.asked = simulated_metrics(conditions);
+  plan.targets = simulated_metrics(conditions);
   const ReplayAt replay_at = [&](const std::vector<std::string>& values, std::int64_t seed) {
     ReplayPlan with_seed = plan;
     with_seed.seed = seed;

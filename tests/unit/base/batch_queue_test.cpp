@@ -15,12 +15,12 @@ using base::queueing::BatchQueueStates;
 
 namespace {
 
-// Batches of up to `k` requests of one unit, that take `alone` and `each` more for each of them.
+// Batches of up to `k` requests of one unit, that take `alone` and `each` more for each of them, in s.
 BatchQueue queue(double rate, std::size_t k, double alone, double each) {
   BatchQueue q;
   for (std::size_t s = 0; s <= k; ++s) {
-    q.times.push_back(alone + each * static_cast<double>(s));
-    q.arrivals.push_back(rate * q.times.back());
+    q.times.push_back((alone + each * static_cast<double>(s)) * base::second);
+    q.arrivals.push_back(rate * q.times.back().si());
   }
   q.sizes = {0.0, 1.0};
   return q;
@@ -42,7 +42,7 @@ Simulated simulate(const BatchQueue& q, double rate, int batches) {
   double served = 0.0;
   for (int i = 0; i < batches; ++i) {
     const std::size_t s = std::min(waiting.size(), q.times.size() - 1);
-    const double end = now + q.times[s];
+    const double end = now + q.times[s].si();
     for (std::size_t j = 0; j < s; ++j) {
       const double stay = end - waiting[j];
       r.stay += stay;
@@ -53,7 +53,7 @@ Simulated simulate(const BatchQueue& q, double rate, int batches) {
     for (; next < end; next += random.exponential(1.0 / rate)) {
       waiting.push_back(next);
     }
-    r.mean += q.times[s];
+    r.mean += q.times[s].si();
     now = end;
   }
   return {r.mean / batches, r.stay / served, r.square / served};
@@ -75,9 +75,9 @@ TEST_CASE("A queue served in batches takes what a simulation of its batches take
     const auto stay = states.stay({{1.0, 1.0}});
     const Simulated simulated = simulate(q, c.rate, 400'000);
     INFO(c.rate << " a second, up to " << c.k);
-    CHECK(states.mean() == Approx(simulated.mean).epsilon(0.01));
-    CHECK(stay.mean == Approx(simulated.stay).epsilon(0.02));
-    CHECK(stay.square == Approx(simulated.square).epsilon(0.05));
+    CHECK(states.mean().si() == Approx(simulated.mean).epsilon(0.01));
+    CHECK(stay.mean.si() == Approx(simulated.stay).epsilon(0.02));
+    CHECK(stay.square.si() == Approx(simulated.square).epsilon(0.05));
   }
 }
 
@@ -86,17 +86,17 @@ TEST_CASE("Arrivals of a queue that is served in batches leave in its batches", 
     const BatchQueue q = queue(rate, 8, 0.05, 0.1);
     const BatchQueueStates states(q);
     // The time of a batch is linear in its units, so its mean says how many it has.
-    const double units = (states.mean() - 0.05) / 0.1;
-    CHECK(units == Approx(rate * states.mean()).epsilon(1e-3));
+    const double units = (states.mean().si() - 0.05) / 0.1;
+    CHECK(units == Approx(rate * states.mean().si()).epsilon(1e-3));
   }
 }
 
 TEST_CASE("A lone request of an idle server takes its own batch", "[unit]") {
   BatchQueue q = queue(1e-9, 4, 0.0, 0.5);
   const BatchQueueStates states(q);
-  CHECK(states.stay({{1.0, 1.0}}).mean == Approx(0.5));
-  CHECK(states.stay({{3.0, 1.0}}).mean == Approx(1.5));
-  CHECK(states.stay({{6.0, 1.0}}).mean == Approx(2.0 + 1.0));  // four units, then two
+  CHECK(states.stay({{1.0, 1.0}}).mean.si() == Approx(0.5));
+  CHECK(states.stay({{3.0, 1.0}}).mean.si() == Approx(1.5));
+  CHECK(states.stay({{6.0, 1.0}}).mean.si() == Approx(2.0 + 1.0));  // four units, then two
 }
 
 TEST_CASE("Clustered arrivals wait longer than random ones, regular ones less", "[unit]") {

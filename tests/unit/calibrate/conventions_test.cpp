@@ -8,7 +8,7 @@ namespace {
 
 std::string value(const std::string& rules, const Facts& facts, std::string_view path) {
   const Conventions conventions(
-      base::parse_document("c.yaml", "title: T\nsource: S\nrules:\n" + rules));
+      std::vector{base::parse_document("c.yaml", "title: T\nsource: S\nrules:\n" + rules)});
   const base::Node* found = find(conventions.settings(facts), path);
   return found == nullptr ? "" : found->text;
 }
@@ -71,6 +71,25 @@ TEST_CASE("What a topic set is a fact of those below it, unless the run tells it
   CHECK(value(rules, told, "b") == "1");
 }
 
+TEST_CASE("One's own rules come first in their topic, and the shipped ones stay below them",
+          "[unit]") {
+  const auto read = [](const std::string& rules) {
+    return base::parse_document("c.yaml", "title: T\nsource: S\nrules: " + rules);
+  };
+  const Conventions both(std::vector{read("{t: [{where: {stack: vllm}, set: {a: mine}}], "
+                                          "new: [{where: {b: 2}, set: {c: 3, b: 4}}]}"),
+                                     read("{t: [{where: {stack: vllm}, set: {a: 0}}, "
+                                          "{set: {a: 1}}], u: [{set: {b: 2}}]}")});
+  const auto text = [&](std::string_view stack, std::string_view path) {
+    return find(both.settings(facts(stack, 1)), path)->text;
+  };
+  CHECK(both.rules() == 5);
+  CHECK(text("vllm", "a") == "mine");
+  CHECK(text("sglang", "a") == "1");
+  CHECK(text("vllm", "c") == "3");  // a new topic knows what the others set, and wins
+  CHECK(text("vllm", "b") == "4");
+}
+
 TEST_CASE("A rule that asks for what is no fact is a problem at its place", "[unit]") {
   CHECK_THROWS_WITH(
       value("  t:\n    - where: {stak: vllm}\n      set: {a: 1}\n", facts("vllm", 1), "a"),
@@ -79,7 +98,7 @@ TEST_CASE("A rule that asks for what is no fact is a problem at its place", "[un
 
 TEST_CASE("Problems of a convention are all reported with their places", "[unit]") {
   const auto read = [](const std::string& text) {
-    return Conventions(base::parse_document("c.yaml", text)).rules();
+    return Conventions(std::vector{base::parse_document("c.yaml", text)}).rules();
   };
   CHECK(read("title: T\nrules: {t: [{set: {a: 1}, source: S}]}\n") == 1);
   CHECK_THROWS_WITH(read("title: T\nrules: {t: [{set: {a: 1}}]}\n"),
@@ -93,11 +112,11 @@ TEST_CASE("Problems of a convention are all reported with their places", "[unit]
 
 TEST_CASE("Assignments reach the scenario as --set does, and those of the run stay apart",
           "[unit]") {
-  const Conventions conventions(
+  const Conventions conventions(std::vector{
       base::parse_document("c.yaml",
                            "title: T\nsource: S\nrules: {t: [{set: {serving.stack: vllm, "
                            "serving.stack.limits.max_sequences: x2, "
-                           "run.step: {more: 64}}}]}\n"));
+                           "run.step: {more: 64}}}]}\n")});
   const Settings chosen = conventions.settings({});
   base::Problems problems;
   base::Node scenario;

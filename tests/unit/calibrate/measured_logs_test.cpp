@@ -225,7 +225,7 @@ TEST_CASE("A summary of Nsight Systems is its kernels, whatever nsys says around
     CHECK(profile.kernels[0].name == "burn(float *, int, int)");
     CHECK(profile.kernels[0].runs == 5);
     CHECK(profile.kernels[0].seconds == Approx(28918591e-9));
-    CHECK(profile.steps == 0);
+    CHECK(profile.iterations == 0);
     CHECK(std::isnan(profile.span));
   }
 }
@@ -239,7 +239,7 @@ TEST_CASE("A trace of the PyTorch profiler is the kernels of its GPU, and the ti
   CHECK(profile.kernels[0].runs == 2);
   CHECK(profile.kernels[0].seconds == Approx(6e-6));
   CHECK(profile.gpus == 1);
-  CHECK(profile.steps == 0);
+  CHECK(profile.iterations == 0);
   CHECK(profile.busy == Approx(12e-6));
   CHECK(profile.span == Approx(3928e-6));
 }
@@ -258,7 +258,7 @@ TEST_CASE("Kernels that run side by side keep a GPU busy once, and steps are cou
       const Scratch scratch(bare ? "[" + step + events + "]" : trace(step + events), compressed);
       const auto profile =
           calibrate::read_kernel_profile(scratch.file(), calibrate::format_of(scratch.file()));
-      CHECK(profile.steps == 2);
+      CHECK(profile.iterations == 2);
       CHECK(profile.gpus == 2);
       CHECK(profile.busy == Approx(45e-6));  // 0 to 25 and 30 to 40; 10 of the other GPU
       CHECK(profile.span == Approx(50e-6));

@@ -174,4 +174,28 @@ TEST_CASE("A step and the passes of its draft take the time the forecast gives t
   }
 }
 
+// With 64 clients a decode reads weights.
+TEST_CASE("An operator of a step is limited by tensor cores only above half of their peak",
+          "[unit]") {
+  const sim::Scenario s = scenario("{tensor_parallel: 8}");
+  Explained e(s);
+  std::size_t tensor = 0;
+  for (const PhaseRows& phase : e.phases) {
+    for (const OperatorRow& row : phase.operators) {
+      INFO(phase.name << " " << row.name << " " << models::name(row.limited_by));
+      if (row.limited_by == models::Cause::tensor) {
+        CHECK(row.light_s > 0.5 * row.time_s);
+        ++tensor;
+      }
+    }
+    double sum = 0.0;
+    for (const models::Share& share : phase.shares) {
+      sum += share.share;
+    }
+    CHECK(sum == Approx(1.0));
+  }
+  CHECK(tensor > 0);  // the GEMMs of prompts
+  CHECK(row_of(e.phases[0], "mlp.up").limited_by == models::Cause::hbm);
+}
+
 }  // namespace roofcast::cli

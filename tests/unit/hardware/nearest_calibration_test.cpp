@@ -4,6 +4,7 @@
 #include "base/csv/csv.hpp"
 #include "hardware/chip.hpp"
 #include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/section_readers.hpp"
 #include "tests/catch.hpp"
 

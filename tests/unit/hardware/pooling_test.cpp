@@ -10,9 +10,7 @@ using namespace roofcast::hardware;
 
 namespace {
 
-ChipKind kind(const char* id) {
-  return *kind_of(roofcast::base::load_entry(chip_catalog(), id));
-}
+ChipKind kind(const char* id) { return *kind_of(roofcast::base::load_entry(chip_catalog(), id)); }
 
 }  // namespace
 
@@ -57,5 +55,6 @@ TEST_CASE("A distance says generations, memory and the figure that differs most"
   CHECK(distance_text(kind("b200_sxm"), kind("h100_sxm"))
             .starts_with("1 generation later than NVIDIA H100 SXM, "));
   CHECK(distance_text(kind("l40s"), kind("a100_sxm")).find("GDDR for HBM") != std::string::npos);
-  CHECK(distance_text(kind("h200_sxm"), kind("h200_sxm")) == "of the generation of NVIDIA H200 SXM");
+  CHECK(distance_text(kind("h200_sxm"), kind("h200_sxm")) ==
+        "of the generation of NVIDIA H200 SXM");
 }

@@ -74,12 +74,14 @@ TEST_CASE("Short answers are told apart one by one", "[unit]") {
 
 // M/D/1 waits ρS/2(1−ρ); a burst of m that fills a share of the time leaves m/2 of it to who meets it.
 TEST_CASE("A front end without messages is M/D/1, without intakes a burst", "[unit]") {
-  const sim::FrontEndLoad intakes{.rate = 50.0, .intake = 0.01, .intake_square = 1e-4};
-  CHECK(intakes.wait() == Approx(0.5 * 0.01 / (2.0 * 0.5)));
-  const sim::FrontEndLoad messages{.messages = 0.4, .burst = 0.002};
-  CHECK(messages.wait() == Approx(0.4 * 0.001));
-  CHECK(messages.wait_after_messages() == 0.0);
-  CHECK(messages.delay(0.002) == Approx(0.002));
+  const sim::FrontEndLoad intakes{.rate = 50.0 * base::hertz,
+                                  .intake = 10.0 * base::millisecond,
+                                  .intake_square = square(10.0 * base::millisecond)};
+  CHECK(intakes.wait().si() == Approx(0.5 * 0.01 / (2.0 * 0.5)));
+  const sim::FrontEndLoad messages{.messages = 0.4, .burst = 2.0 * base::millisecond};
+  CHECK(messages.wait().si() == Approx(0.4 * 0.001));
+  CHECK(messages.wait_after_messages() == base::Seconds{});
+  CHECK(messages.delay(messages.burst).si() == Approx(0.002));
 }
 
 TEST_CASE("More clients of varied requests are served no fewer requests, in no less time each",

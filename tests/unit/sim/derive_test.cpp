@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 
 #include <fmt/format.h>
 

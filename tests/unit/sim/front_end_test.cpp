@@ -30,12 +30,12 @@ TEST_CASE("Requests are taken in one after the other, and pass what is no work s
 TEST_CASE("Tokens that come faster than they can be sent wait for those before them", "[unit]") {
   const workloads::Serving s = serving();
   FrontEnd front_end(s, {});
-  base::Seconds shown;
+  base::Seconds sent;
   for (int step = 1; step <= 100; ++step) {  // 100 tokens each 4 ms need 5 ms
-    shown = front_end.show(0.004 * step * base::second, 100);
+    sent = front_end.send(0.004 * step * base::second, 100);
   }
-  CHECK(shown.si() == Approx(0.004 + 100 * 0.005));
-  CHECK(front_end.take(0.4 * base::second, 1000).si() == Approx(shown.si() + 0.005 + 0.020));
+  CHECK(sent.si() == Approx(0.004 + 100 * 0.005));
+  CHECK(front_end.take(0.4 * base::second, 1000).si() == Approx(sent.si() + 0.005 + 0.020));
 }
 
 TEST_CASE("A message of ten tokens costs what one of one does", "[unit]") {
@@ -43,7 +43,7 @@ TEST_CASE("A message of ten tokens costs what one of one does", "[unit]") {
   FrontEnd each(s, {});
   s.policy.stream_interval = 10;
   FrontEnd tenth(s, {});
-  CHECK(each.show({}, 1000).si() == Approx(10.0 * tenth.show({}, 1000).si()));
+  CHECK(each.send({}, 1000).si() == Approx(10.0 * tenth.send({}, 1000).si()));
 }
 
 TEST_CASE("Two processes take requests in turn, and each sends half of the tokens", "[unit]") {
@@ -54,7 +54,7 @@ TEST_CASE("Two processes take requests in turn, and each sends half of the token
   CHECK(two.take(second, 1000).si() == Approx(1.0 + 0.005 + 0.020));
   CHECK(two.take(second, 1000).si() == Approx(1.0 + 0.005 + 0.020));
   CHECK(two.take(second, 1000).si() == Approx(1.0 + 0.010 + 0.020));
-  CHECK(two.show(2.0 * second, 1000).si() == Approx(2.0 + 500 * 50e-6));
+  CHECK(two.send(2.0 * second, 1000).si() == Approx(2.0 + 500 * 50e-6));
   workloads::Mapping host;
   host.data_parallel = 8;
   workloads::Mapping wide;

@@ -7,6 +7,7 @@
 #include "base/document/node.hpp"
 #include "base/document/problems.hpp"
 #include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "tests/catch.hpp"
 
 using namespace roofcast;

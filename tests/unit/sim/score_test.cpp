@@ -54,10 +54,11 @@ TEST_CASE("Where no score is published there is none, and a reason", "[unit]") {
                       const std::string& accuracy) {
     const sim::KnownScore s = score(model, precision, accuracy);
     CHECK(std::isnan(s.percent) == (s.gap != ScoreGap::known));
-    CHECK(sim::reason(s.gap).empty() == (s.gap == ScoreGap::known || s.gap == ScoreGap::not_asked));
+    CHECK(sim::reason(s.gap).empty() ==
+          (s.gap == ScoreGap::known || s.gap == ScoreGap::not_requested));
     return s.gap;
   };
-  CHECK(gap("gpt-oss-120b", "", "") == ScoreGap::not_asked);
+  CHECK(gap("gpt-oss-120b", "", "") == ScoreGap::not_requested);
   CHECK(gap("llama-3.1-70b", "fp8", "{benchmark: aime_2025}") == ScoreGap::model);
   CHECK(gap("gpt-oss-120b", "", "{benchmark: aime_2025}") == ScoreGap::several);
   CHECK(gap("gpt-oss-120b", "", "{benchmark: aime_2025, effort: utmost}") == ScoreGap::model);
@@ -70,15 +71,15 @@ TEST_CASE("Where no score is published there is none, and a reason", "[unit]") {
 
 TEST_CASE("A precision is known by its formats, a model by its dimensions, not by their names",
           "[unit]") {
-  const std::string asked = "{benchmark: aime_2025, effort: low}";
+  const std::string benchmark = "{benchmark: aime_2025, effort: low}";
   CHECK(score("gpt-oss-120b",
               "{weights: bf16, activations: bf16, kv_cache: bf16, experts: {weights: mxfp4}}",
-              asked)
+              benchmark)
             .percent == 50.4);
-  CHECK(score("{base: gpt-oss-120b, name: another, max_context: 65536}", "", asked).percent ==
+  CHECK(score("{base: gpt-oss-120b, name: another, max_context: 65536}", "", benchmark).percent ==
         50.4);
-  CHECK(score("{base: gpt-oss-120b, moe.top_k: 8}", "", asked).gap == ScoreGap::model);
-  CHECK(score("{base: gpt-oss-120b, expert_granularity: 2}", "", asked).gap == ScoreGap::model);
+  CHECK(score("{base: gpt-oss-120b, moe.top_k: 8}", "", benchmark).gap == ScoreGap::model);
+  CHECK(score("{base: gpt-oss-120b, expert_granularity: 2}", "", benchmark).gap == ScoreGap::model);
 }
 
 TEST_CASE("Many samples of a question are scores of their own and cost as many answers", "[unit]") {
@@ -103,9 +104,10 @@ TEST_CASE("Many samples of a question are scores of their own and cost as many a
 TEST_CASE(
     "A vote and coverage are scores apart, and which is meant must be said where both are known",
     "[unit]") {
-  const auto of = [](const std::string& asked) {
-    return score("llama-3.1-8b", "bf16",
-                 "{benchmark: aime_2024, checkpoint: DeepSeek-R1-Distill-Llama-8B" + asked + "}");
+  const auto of = [](const std::string& benchmark) {
+    return score(
+        "llama-3.1-8b", "bf16",
+        "{benchmark: aime_2024, checkpoint: DeepSeek-R1-Distill-Llama-8B" + benchmark + "}");
   };
   CHECK(of("").percent == 50.4);
   CHECK(of(", select: vote").percent == 50.4);
@@ -190,9 +192,9 @@ TEST_CASE("The first sample of a question computes its prompt, the others find i
 }
 
 TEST_CASE("What a sample takes may be assumed where nobody published it", "[unit]") {
-  const std::string asked = "{benchmark: aime_2024, checkpoint: DeepSeek-R1-Distill-Llama-8B";
-  CHECK(std::isnan(score("llama-3.1-8b", "bf16", asked + "}").tokens));
-  CHECK(score("llama-3.1-8b", "bf16", asked + ", tokens: 8000}").tokens == 8000.0);
+  const std::string benchmark = "{benchmark: aime_2024, checkpoint: DeepSeek-R1-Distill-Llama-8B";
+  CHECK(std::isnan(score("llama-3.1-8b", "bf16", benchmark + "}").tokens));
+  CHECK(score("llama-3.1-8b", "bf16", benchmark + ", tokens: 8000}").tokens == 8000.0);
   CHECK(score("deepseek-v3", "", "{benchmark: aime_2025, checkpoint: DeepSeek-R1, tokens: 1}")
             .tokens == 12000.0);
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/section_readers.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"

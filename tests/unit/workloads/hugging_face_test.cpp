@@ -10,6 +10,7 @@
 #include "sim/decide/sweep.hpp"
 #include "sim/decide/sweep_run.hpp"
 #include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/section_readers.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"

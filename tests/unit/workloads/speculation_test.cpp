@@ -73,13 +73,13 @@ TEST_CASE("Steps of an answer are the mean number of draws that fill it", "[unit
         made += 1 + s.accepted(random.uniform());
       }
     }
-    CHECK(s.steps(kTokens) == Approx(steps / kAnswers).epsilon(0.002));
+    CHECK(s.iterations(kTokens) == Approx(steps / kAnswers).epsilon(0.002));
   }
-  CHECK(chain({}).steps(100) == 100.0);
-  CHECK(chain({1.0, 1.0}).steps(100) ==
+  CHECK(chain({}).iterations(100) == 100.0);
+  CHECK(chain({1.0, 1.0}).iterations(100) ==
         Approx(34.0).margin(0.5));  // equal draws: the mean over all n
-  CHECK(chain({0.9}).steps(0) == 0.0);
-  CHECK(chain({1.0, 1.0, 1.0}).steps(1) == 1.0);
+  CHECK(chain({0.9}).iterations(0) == 0.0);
+  CHECK(chain({1.0, 1.0, 1.0}).iterations(1) == 1.0);
 }
 
 TEST_CASE("Positions behind measured means yield these means", "[unit]") {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/section_readers.hpp"
 #include "tests/catch.hpp"
 #include "workloads/architecture/parameters.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/text/version.hpp"
+#include "cli/provenance/version.hpp"
 
 #include <string_view>
 

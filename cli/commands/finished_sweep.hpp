@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What follows when every row of a sweep is estimated: replays, CSV, report, and the answer on stdout.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "base/csv/csv.hpp"
+#include "sim/decide/result_table.hpp"
+#include "sim/decide/sweep_points.hpp"
+
+namespace roofcast::cli {
+
+struct SweepOutputs {
+  std::string csv;
+  std::string report;  // none if empty
+  unsigned threads = 0;
+  bool simulate = false;  // every row is replayed
+  bool replay = true;     // the recommended ones are
+  bool quiet = false;
+};
+
+// The writer of the CSV. Opened before the sweep runs: a path that cannot be written is reported before the work.
+base::CsvWriter open_result(const sim::SweepPoints& points, const SweepOutputs& outputs);
+
+// `sweep_text` is that of result_csv.hpp. Rows of a simulated sweep that are replayed already have the columns of
+// replays.
+void finish_sweep(const sim::SweepPoints& points, sim::ResultTable& table,
+                  const std::string& sweep_text, const SweepOutputs& outputs, base::CsvWriter& csv);
+
+}  // namespace roofcast::cli

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "base/document/problems.hpp"
+#include "cli/commands/finished_sweep.hpp"
+#include "cli/program/commands.hpp"
+#include "cli/program/usage.hpp"
+#include "cli/provenance/sweep_parts.hpp"
+#include "cli/tables/result_csv.hpp"
+#include "sim/decide/sweep.hpp"
+#include "sim/decide/sweep_run.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> folders;
+  SweepOutputs outputs;
+  bool no_replay = false;
+};
+
+int run_merge(const Options& options) {
+  SweepOutputs outputs = options.outputs;
+  outputs.replay = !options.no_replay;
+  std::vector<std::filesystem::path> folders(options.folders.begin(), options.folders.end());
+  const base::Node document = base::load_document(folders.front() / "sweep.yaml");
+  const sim::SweepPoints points(sim::read_sweep(document));
+  const std::string text = sweep_text(document, points.sweep());
+  outputs.simulate = simulates(folders.front());
+  const SweepParts parts(points, text, outputs.simulate);
+  for (const std::filesystem::path& folder : folders) {
+    parts.check(folder);
+  }
+  base::CsvWriter csv = open_result(points, outputs);
+  sim::ResultTable table = parts.read(folders);
+  sim::rank_rows(points, table);
+  finish_sweep(points, table, text, outputs, csv);
+  return kDone;
+}
+
+}  // namespace
+
+void add_merge(Command& app, Run& chosen) {
+  auto* command = app.add_subcommand(
+      "merge",
+      "Joins the shards of a sweep: CSV, front, report\n"
+      "Folders are those that roofcast sweep --shard has filled, one that all machines share or "
+      "one of each. They must be of one sweep, made by one version with one catalog, and together "
+      "whole. The result is byte for byte that of the sweep without shards: the front is found "
+      "over all rows, and what is recommended is replayed here.");
+  auto options = std::make_shared<Options>();
+  command->add_option("folders", options->folders, "folders of parts, OUT.csv.parts")
+      ->type_name(kFile)
+      ->required();
+  command
+      ->add_option("--csv", options->outputs.csv,
+                   "write the rows to this file; compressed if it ends in .gz")
+      ->type_name(kFile)
+      ->group("Output")
+      ->required();
+  command->add_option("--report", options->outputs.report, "write a self-contained HTML report")
+      ->type_name(kFile)
+      ->group("Output");
+  command->add_flag("--no-replay", options->no_replay, "replay nothing: rows are estimated only");
+  command->add_flag("--quiet", options->outputs.quiet, "print no progress and no timing")
+      ->group("Output");
+  command->add_option("--threads", options->outputs.threads, "number of threads; 0: all cores")
+      ->type_name(kNumber)
+      ->capture_default_str();
+  command->footer(examples({"roofcast show example llama-70b > llama-70b.yaml",
+                            "roofcast show example llama70b_h200_hbm > hbm.yaml",
+                            "roofcast sweep hbm.yaml --csv shards.csv --shard 1/2 --quiet",
+                            "roofcast sweep hbm.yaml --csv shards.csv --shard 2/2 --quiet",
+                            "roofcast merge shards.csv.parts --csv hbm.csv"}));
+  command->callback([&chosen, options] { chosen = [options] { return run_merge(*options); }; });
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/kernels/explained_kernel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/document/problems.hpp"
+#include "base/nearest.hpp"
+#include "calibrate/logs/collective_log.hpp"
+#include "models/operators/operator_cost.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+using base::Seconds;
+
+constexpr double kRounding = 1e-9;
+
+std::string reason_against(const workloads::Operator& op, const sim::Platform& platform) {
+  if (const auto* o = std::get_if<workloads::Collective>(&op)) {
+    if (o->ranks < 2) {
+      return "one rank has nobody to send to";
+    }
+    return o->ranks * o->stride > platform.system.chips
+               ? fmt::format("{} ranks {} apart need {} GPUs, and {} has {}", o->ranks, o->stride,
+                             o->ranks * o->stride, platform.system.name, platform.system.chips)
+               : std::string();
+  }
+  const base::MathType math = models::math_of(op, platform.machine);
+  return platform.machine.supports(math)
+             ? std::string()
+             : fmt::format("{} has no {} tensor rate", platform.system.chip.name, base::name(math));
+}
+
+// "Ring-LL128" and "ring ll128" are one.
+std::string plain(std::string_view name) {
+  std::string text(name);
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) {
+    return c == ' ' || c == '_' ? '-' : static_cast<char>(std::tolower(c));
+  });
+  return text;
+}
+
+// The plan that has the name; else the fastest of those whose name begins with it.
+const models::Plan& plan_called(const std::string& wanted, const std::vector<models::Plan>& plans) {
+  const auto find = [&](bool whole) {
+    return std::find_if(plans.begin(), plans.end(), [&](const models::Plan& plan) {
+      const std::string name = plain(models::name(plan.algorithm));
+      return name == plain(wanted) || (!whole && name.starts_with(plain(wanted) + "-"));
+    });
+  };
+  if (const auto exact = find(true); exact != plans.end()) {
+    return *exact;
+  }
+  if (const auto first = find(false); first != plans.end()) {
+    return *first;
+  }
+  std::vector<std::string> names;
+  for (const models::Plan& plan : plans) {
+    names.push_back(plain(models::name(plan.algorithm)));
+  }
+  const auto near = base::nearest_name(plain(wanted), names);
+  throw base::InputError(fmt::format(
+      "error: --algorithm: these ranks have no \"{}\"{} ({})\n", wanted,
+      near ? fmt::format("; did you mean \"{}\"?", *near) : "", fmt::join(names, ", ")));
+}
+
+// Bytes that the L2 serves, of those that the kernel asks of it.
+std::optional<double> hits(const models::Cost& cost, const models::Anatomy& anatomy,
+                           const models::Machine& machine) {
+  Seconds through;
+  for (const models::Part& part : anatomy.parts) {
+    through +=
+        part.term == &models::Cost::l2 && part.cause == models::Cause::l2 ? part.time : Seconds{};
+  }
+  const base::Bytes asked = through / anatomy.correction * machine.l2;
+  return asked.si() > 0.0 ? std::optional(std::max(0.0, 1.0 - cost.dram_bytes / asked))
+                          : std::nullopt;
+}
+
+}  // namespace
+
+ExplainedKernel explain_kernel(const workloads::Operator& op, const sim::Platform& platform,
+                               const KernelChoices& choices) {
+  const models::Machine& m = platform.machine;
+  ExplainedKernel e;
+  e.reason = reason_against(op, platform);
+  if (!e.reason.empty()) {
+    return e;
+  }
+  e.cost = models::cost_of(op, m, e.anatomy);
+  if (!choices.algorithm.empty() && !e.anatomy.plans.empty()) {
+    models::force(e.cost, e.anatomy, plan_called(choices.algorithm, e.anatomy.plans), m);
+  }
+  const Seconds launches = e.anatomy.kernels * m.calibration.eager_launch;
+  e.host = choices.eager ? base::max(Seconds{}, launches - e.cost.time) : Seconds{};
+  e.time = e.cost.time + e.host;
+  const models::Spread spread =
+      m.uncertainty.kinds[static_cast<std::size_t>(models::error_kind(op))];
+  e.low = (1.0 - spread.below) * e.cost.time + e.host;
+  e.high = (1.0 + spread.above) * e.cost.time + e.host;
+  e.shares = models::shares_of(e.cost, e.anatomy, m.calibration.overlap_exponent);
+  if (e.host.si() > 0.0) {
+    for (models::Share& share : e.shares) {
+      share.share *= e.cost.time / e.time;
+    }
+    e.shares.push_back({models::Cause::host, e.host / e.time});
+    std::stable_sort(e.shares.begin(), e.shares.end(),
+                     [](const auto& a, const auto& b) { return a.share > b.share; });
+  }
+  e.math = models::math_of(op, m);
+  e.peak_share = models::share_of_peak(op, e.cost, m) * (e.cost.time / e.time);
+  e.verdict = models::verdict_of(e.shares, e.peak_share);
+  e.roofs = models::roofs_of(op, e.cost, e.anatomy, m);
+  if (e.cost.dram_bytes.si() > 0.0 && e.anatomy.loading > 0.0) {
+    e.needed_in_flight = m.dram * m.dram_latency;
+    const Seconds stream = e.cost.dram_bytes / m.dram * e.anatomy.correction;
+    e.in_flight = (1.0 + kRounding) * stream < e.cost.dram
+                      ? stream / e.cost.dram * e.needed_in_flight
+                      : std::min(e.anatomy.loading, m.sms) * m.calibration.in_flight_bytes_per_sm *
+                            base::byte;
+  }
+  e.l2_hits = hits(e.cost, e.anatomy, m);
+  if (const auto* o = std::get_if<workloads::Collective>(&op); o != nullptr && e.time.si() > 0.0) {
+    e.algbw = o->bytes / e.time.si();
+    e.busbw = calibrate::bus_factor(o->kind, o->ranks) * e.algbw;
+  }
+  return e;
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One kernel with all that the models know of it. Every figure comes from the cost that an estimate uses
+// (models/operators/explained_cost.hpp).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/operators/explained_cost.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace roofcast::cli {
+
+struct KernelChoices {
+  bool eager = false;     // the host launches it, without a CUDA graph
+  std::string algorithm;  // of a collective: "ring LL128", "ring"; empty: the fastest
+};
+
+struct ExplainedKernel {
+  std::string reason;  // why the system cannot run it; then the rest is empty
+  models::Cost cost;   // on the GPU
+  models::Anatomy anatomy;
+  base::Seconds host;  // the host takes so much longer than the GPU; only in eager mode
+  base::Seconds time;  // with it
+  base::Seconds low;   // 90 % interval of `time`
+  base::Seconds high;
+  std::vector<models::Share> shares;  // of `time`, greatest first; they add up to 1
+  models::Cause verdict = models::Cause::launch;
+  std::vector<models::Roof> roofs;
+  base::MathType math = base::MathType::fp32;  // of the tensor cores, or fp32
+  double peak_share = 0.0;                     // of the dense tensor peak
+  base::Bytes in_flight;          // of all SMs that load; 0 where nothing comes from memory
+  base::Bytes needed_in_flight;   // stream rate · latency
+  std::optional<double> l2_hits;  // share of the bytes that the L2 serves
+  double algbw = 0.0;             // B/s, of a collective
+  double busbw = 0.0;
+};
+
+// Throws InputError where a collective has no such algorithm.
+ExplainedKernel explain_kernel(const workloads::Operator& op, const sim::Platform& platform,
+                               const KernelChoices& choices);
+
+}  // namespace roofcast::cli

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/csv/csv.hpp"
+#include "cli/kernels/kernel_answer.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+// A figure of a kernel, as a column of CSV and a key of JSON. Absent figures are NaN.
+struct Figure {
+  const char* name;
+  double (*value)(const ExplainedKernel& k);
+};
+
+constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
+double known(double value) { return value > 0.0 ? value : kAbsent; }
+
+constexpr Figure kFigures[] = {
+    {"time_s", [](const ExplainedKernel& k) { return k.time.si(); }},
+    {"low90_time_s", [](const ExplainedKernel& k) { return k.low.si(); }},
+    {"high90_time_s", [](const ExplainedKernel& k) { return k.high.si(); }},
+    {"launch_s", [](const ExplainedKernel& k) { return k.cost.launch.si(); }},
+    {"fill_s", [](const ExplainedKernel& k) { return k.cost.fill.si(); }},
+    {"compute_s", [](const ExplainedKernel& k) { return k.cost.compute.si(); }},
+    {"dram_s", [](const ExplainedKernel& k) { return k.cost.dram.si(); }},
+    {"l2_s", [](const ExplainedKernel& k) { return k.cost.l2.si(); }},
+    {"network_s", [](const ExplainedKernel& k) { return k.cost.network.si(); }},
+    {"host_s", [](const ExplainedKernel& k) { return k.host.si(); }},
+    {"flop", [](const ExplainedKernel& k) { return k.cost.flop.si(); }},
+    {"bytes_b", [](const ExplainedKernel& k) { return k.cost.dram_bytes.si(); }},
+    {"achieved_flop_per_s",
+     [](const ExplainedKernel& k) { return k.cost.flop.si() / k.time.si(); }},
+    {"achieved_b_per_s",
+     [](const ExplainedKernel& k) { return k.cost.dram_bytes.si() / k.time.si(); }},
+    {"peak_share", [](const ExplainedKernel& k) { return known(k.peak_share); }},
+    {"tile_rows", [](const ExplainedKernel& k) { return known(k.anatomy.tile_rows); }},
+    {"tile_columns", [](const ExplainedKernel& k) { return known(k.anatomy.tile_columns); }},
+    {"split", [](const ExplainedKernel& k) { return k.anatomy.split; }},
+    {"thread_blocks", [](const ExplainedKernel& k) { return known(k.anatomy.blocks); }},
+    {"waves", [](const ExplainedKernel& k) { return known(k.anatomy.waves); }},
+    {"sm_busy_share",
+     [](const ExplainedKernel& k) { return k.anatomy.waves > 0.0 ? k.anatomy.busy : kAbsent; }},
+    {"in_flight_b", [](const ExplainedKernel& k) { return known(k.in_flight.si()); }},
+    {"needed_in_flight_b", [](const ExplainedKernel& k) { return known(k.needed_in_flight.si()); }},
+    {"l2_hit_share", [](const ExplainedKernel& k) { return k.l2_hits.value_or(kAbsent); }},
+    {"correction", [](const ExplainedKernel& k) { return k.anatomy.correction; }},
+    {"algbw_b_per_s", [](const ExplainedKernel& k) { return known(k.algbw); }},
+    {"busbw_b_per_s", [](const ExplainedKernel& k) { return known(k.busbw); }},
+    {"runner_up_time_s",
+     [](const ExplainedKernel& k) {
+       return k.cost.runner_up == models::Algorithm::none ? kAbsent : k.cost.runner_up_time.si();
+     }},
+};
+
+nlohmann::ordered_json number(double value) {
+  return std::isnan(value) ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
+}
+
+nlohmann::ordered_json point_json(const KernelPoint& point) {
+  const ExplainedKernel& k = point.kernel;
+  nlohmann::ordered_json out = {{"shape", point.shape},
+                                {"system", point.platform.system.id},
+                                {"chip", point.platform.system.chip.id},
+                                {"calibration", point.platform.system.calibration.id},
+                                {"provenance", hardware::name(point.platform.system.provenance())},
+                                {"runs", k.reason.empty()},
+                                {"reason", k.reason}};
+  if (!k.reason.empty()) {
+    return out;
+  }
+  for (const Figure& figure : kFigures) {
+    out[figure.name] = number(figure.value(k));
+  }
+  out["limited_by"] = models::name(k.verdict);
+  for (const models::Share& share : k.shares) {
+    out["shares"][std::string(models::name(share.cause))] = share.share;
+  }
+  for (const models::Roof& roof : k.roofs) {
+    out["roofs"].push_back({{"name", roof.name},
+                            {"work", roof.amount},
+                            {"rate_per_s", roof.rate},
+                            {"distance", roof.distance}});
+  }
+  out["algorithm"] = models::name(k.cost.algorithm);
+  out["runner_up"] = models::name(k.cost.runner_up);
+  return out;
+}
+
+}  // namespace
+
+nlohmann::ordered_json kernel_json(const KernelQuestion& question, const KernelCurve& curve) {
+  if (curve.varied.empty()) {
+    nlohmann::ordered_json out = point_json(curve.points.front());
+    out["kernel"] = question.kind->name;
+    return out;
+  }
+  nlohmann::ordered_json points = nlohmann::ordered_json::array();
+  for (const KernelPoint& point : curve.points) {
+    points.push_back(point_json(point));
+  }
+  return {{"kernel", question.kind->name}, {"varied", curve.varied}, {"points", std::move(points)}};
+}
+
+void write_kernel_csv(const KernelQuestion& question, const KernelCurve& curve,
+                      const std::string& file) {
+  std::vector<std::string> columns = {"kernel", "system", "chip", "calibration"};
+  for (const Dimension& d : question.kind->dimensions) {
+    columns.push_back(d.name);
+  }
+  columns.insert(columns.end(), {"reason", "limited_by", "algorithm", "runner_up"});
+  for (const Figure& figure : kFigures) {
+    columns.emplace_back(figure.name);
+  }
+  base::CsvWriter csv(std::filesystem::path(file), columns);
+  for (const KernelPoint& point : curve.points) {
+    const ExplainedKernel& k = point.kernel;
+    const bool runs = k.reason.empty();
+    csv.append(question.kind->name);
+    csv.append(point.platform.system.id);
+    csv.append(point.platform.system.chip.id);
+    csv.append(point.platform.system.calibration.id);
+    for (const Dimension& d : question.kind->dimensions) {
+      const auto given = point.shape.find(d.name);
+      csv.append(given != point.shape.end() ? given->second : "");
+    }
+    csv.append(k.reason);
+    csv.append(runs ? models::name(k.verdict) : "");
+    csv.append(models::name(k.cost.algorithm));
+    csv.append(models::name(k.cost.runner_up));
+    for (const Figure& figure : kFigures) {
+      csv.append(runs ? figure.value(k) : kAbsent);
+    }
+    csv.end_row();
+  }
+  csv.close();
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/provenance/provenance.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/document/output_file.hpp"
+#include "base/document/problems.hpp"
+#include "base/document/text_file.hpp"
+#include "base/document/used_entries.hpp"
+#include "base/fnv.hpp"
+#include "cli/provenance/version.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::string hexadecimal(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
+
+// Parts of a sweep have an identity of their own (cli/provenance/sweep_parts.hpp).
+bool is_result(const fs::path& file) {
+  return file.parent_path().extension() != ".parts" &&
+         (file.extension() == ".csv" ||
+          (file.extension() == ".gz" && file.stem().extension() == ".csv"));
+}
+
+Json file_json(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::uint64_t hash = base::kFnvStart;
+  std::size_t bytes = 0;
+  std::string block(1 << 16, '\0');
+  while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0) {
+    const auto count = static_cast<std::size_t>(in.gcount());
+    hash = base::fnv(hash, std::string_view(block).substr(0, count));
+    bytes += count;
+  }
+  return {{"path", file.string()}, {"bytes", bytes}, {"fnv1a", hexadecimal(hash)}};
+}
+
+Json files_json(const std::vector<fs::path>& files) {
+  Json all = Json::array();
+  for (const fs::path& file : files) {
+    std::error_code error;
+    if (fs::is_regular_file(file, error)) {
+      all.push_back(file_json(file));
+    }
+  }
+  return all;
+}
+
+Json catalog_json() {
+  Json all = Json::array();
+  for (const base::UsedEntry& entry : base::used_entries()) {
+    Json json = {{"entry", entry.kind + "/" + entry.id},
+                 {"origin", entry.origin},
+                 {"fnv1a", hexadecimal(entry.hash)}};
+    if (entry.hides) {
+      json["hides_built_in"] = true;
+    }
+    all.push_back(json);
+  }
+  return all;
+}
+
+Json machine_json() {
+  utsname name{};
+  uname(&name);
+  return {{"system", fmt::format("{} {} {}", name.sysname, name.release, name.machine)},
+          {"cores", std::thread::hardware_concurrency()}};
+}
+
+Json read_json(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return Json::parse(in, nullptr, false);
+}
+
+std::map<std::string, std::string> catalog_of(const Json& provenance) {
+  std::map<std::string, std::string> hashes;
+  for (const Json& entry : provenance.value("catalog", Json::array())) {
+    hashes[entry.value("entry", "")] = entry.value("fnv1a", "");
+  }
+  return hashes;
+}
+
+}  // namespace
+
+fs::path provenance_beside(const fs::path& result) {
+  fs::path stem = result;
+  if (stem.extension() == ".gz") {
+    stem.replace_extension();
+  }
+  return stem.replace_extension(".provenance.json");
+}
+
+void write_provenance(const std::vector<std::string>& command) {
+  const std::vector<fs::path> outputs = base::files_written();
+  Json json;
+  for (const fs::path& output : outputs) {
+    if (!is_result(output)) {
+      continue;
+    }
+    if (json.empty()) {
+      json = {{"version", version()},
+              {"command", command},
+              {"directory", fs::current_path().string()},
+              {"time", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+              {"machine", machine_json()},
+              {"catalog", catalog_json()},
+              {"inputs", files_json(base::files_read())},
+              {"outputs", files_json(outputs)}};
+    }
+    base::write_text(provenance_beside(output), json.dump(2) + "\n");
+  }
+}
+
+Provenance read_provenance(const fs::path& file) {
+  const Json json = read_json(file);
+  const auto is_text = [&](const char* key) { return json.contains(key) && json[key].is_string(); };
+  const auto is_list = [&](const char* key) { return json.contains(key) && json[key].is_array(); };
+  if (!json.is_object() || !is_text("version") || !is_text("directory") || !is_list("command") ||
+      !is_list("outputs")) {
+    throw base::InputError(
+        fmt::format("error: {} is no provenance that roofcast wrote\n", file.string()));
+  }
+  Provenance p;
+  p.version = json["version"];
+  p.directory = json["directory"].get<std::string>();
+  for (const Json& argument : json["command"]) {
+    p.command.push_back(argument.is_string() ? argument.get<std::string>() : "");
+  }
+  for (const Json& output : json["outputs"]) {
+    p.outputs.emplace_back(output.is_object() ? output.value("path", "") : "");
+  }
+  return p;
+}
+
+std::string difference_of_makers(const fs::path& old_result, const fs::path& new_result) {
+  const Json before = read_json(provenance_beside(old_result));
+  const Json now = read_json(provenance_beside(new_result));
+  if (!before.is_object() || !now.is_object()) {
+    return {};
+  }
+  std::string text;
+  if (before.value("version", "") != now.value("version", "")) {
+    text += fmt::format("made by different versions: {}, then {}\n", before.value("version", ""),
+                        now.value("version", ""));
+  }
+  const auto old_catalog = catalog_of(before);
+  for (const auto& [entry, hash] : catalog_of(now)) {
+    const auto known = old_catalog.find(entry);
+    if (known != old_catalog.end() && known->second != hash) {
+      text += fmt::format("made with different figures: {} of the catalog differs\n", entry);
+    }
+  }
+  return text;
+}
+
+}  // namespace roofcast::cli

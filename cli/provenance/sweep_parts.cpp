@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/provenance/sweep_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+
+#include "base/csv/csv_file.hpp"
+#include "base/document/problems.hpp"
+#include "base/document/text_file.hpp"
+#include "base/document/used_entries.hpp"
+#include "cli/provenance/version.hpp"
+#include "cli/tables/result_csv.hpp"
+#include "sim/confirm/replay_columns.hpp"
+#include "sim/decide/sweep_run.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kLeast = 256;  // points of a part that is estimated
+constexpr std::size_t kMost = 65536;
+constexpr std::size_t kLeastReplayed =
+    16;  // of one that is replayed, which takes longer by a thousand times
+constexpr std::size_t kParts = 256;
+
+std::string read_text(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string name_of(std::size_t part) { return fmt::format("{:05}.csv", part); }
+
+std::optional<std::size_t> number(std::string_view text) {
+  std::size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value)
+                                                                  : std::nullopt;
+}
+
+std::optional<std::size_t> variable(const char* name) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? std::nullopt : number(text);
+}
+
+// What differs between two identities, in words.
+std::string difference(const std::string& theirs, const std::string& ours) {
+  const Json a = Json::parse(theirs, nullptr, false);
+  const Json b = Json::parse(ours, nullptr, false);
+  if (!a.is_object()) {
+    return "its identity.json cannot be read";
+  }
+  if (a.value("version", "") != b.value("version", "")) {
+    return fmt::format("version {} made it, this is {}", a.value("version", "?"),
+                       b.value("version", "?"));
+  }
+  if (a.value("simulate", false) != b.value("simulate", false)) {
+    return "one is with --simulate, the other without";
+  }
+  const Json none = Json::object();
+  const Json& before = a.contains("catalog") ? a["catalog"] : none;
+  for (const auto& [entry, hash] : b["catalog"].items()) {
+    if (!before.contains(entry) || before[entry] != hash) {
+      return fmt::format("the catalog's {} differs", entry);
+    }
+  }
+  return "it is of another sweep";
+}
+
+}  // namespace
+
+Shard parse_shard(const std::string& text) {
+  if (text == "slurm") {
+    const auto id = variable("SLURM_ARRAY_TASK_ID");
+    const auto least = variable("SLURM_ARRAY_TASK_MIN");
+    const auto count = variable("SLURM_ARRAY_TASK_COUNT");
+    if (!id || !least || !count || *id < *least || *id - *least >= *count) {
+      throw base::InputError(
+          "error: --shard slurm: this is no task of a Slurm array with numbers one after the "
+          "other\n");
+    }
+    return {*id - *least + 1, *count};
+  }
+  const std::size_t slash = text.find('/');
+  const auto index = number(std::string_view(text).substr(0, slash));
+  const auto of =
+      slash == std::string::npos ? std::nullopt : number(std::string_view(text).substr(slash + 1));
+  if (!index || !of || *index < 1 || *index > *of) {
+    throw base::InputError(
+        fmt::format("error: --shard {}: expected I/N with 1 <= I <= N, or slurm\n", text));
+  }
+  return {*index, *of};
+}
+
+fs::path parts_folder(const fs::path& csv) {
+  fs::path folder = csv;
+  return folder += ".parts";
+}
+
+SweepParts::SweepParts(const sim::SweepPoints& points, std::string sweep_text, bool simulate)
+    : points_(points),
+      sweep_text_(std::move(sweep_text)),
+      simulate_(simulate),
+      columns_(sim::result_columns(points.sweep())),
+      most_(std::clamp(points.size() / kParts, simulate ? kLeastReplayed : kLeast, kMost)) {
+  if (simulate) {
+    for (std::string& column : sim::replay_columns(points, true)) {
+      columns_.push_back(std::move(column));
+    }
+  }
+  Json identity = {{"version", version()}, {"simulate", simulate}, {"points_of_a_part", most_}};
+  Json& catalog = identity["catalog"] = Json::object();
+  for (const base::UsedEntry& entry : base::used_entries()) {
+    catalog[fmt::format("{}/{}", entry.kind, entry.id)] = fmt::format("{:016x}", entry.hash);
+  }
+  identity_ = identity.dump(2) + "\n";
+}
+
+sim::SweepPoints SweepParts::points(std::size_t part) const {
+  const std::size_t first = part * most_;
+  return points_.part(first, std::min(most_, points_.size() - first));
+}
+
+void SweepParts::open(const fs::path& folder) const {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) {
+    throw base::InputError(
+        fmt::format("error: cannot make {}: {}\n", folder.string(), error.message()));
+  }
+  if (!fs::exists(folder / "identity.json", error)) {
+    base::write_text(folder / "sweep.yaml", sweep_text_);
+    base::write_text(folder / "identity.json", identity_);
+  }
+  check(folder);
+}
+
+void SweepParts::check(const fs::path& folder) const {
+  std::error_code error;
+  const auto refuse = [&](const std::string& why) {
+    throw base::InputError(
+        fmt::format("error: {} has no parts of this sweep: {}\n", folder.string(), why));
+  };
+  if (!fs::exists(folder / "identity.json", error)) {
+    refuse("there is no identity.json in it");
+  }
+  if (const std::string theirs = read_text(folder / "identity.json"); theirs != identity_) {
+    refuse(difference(theirs, identity_));
+  }
+  if (read_text(folder / "sweep.yaml") != sweep_text_) {
+    refuse("its sweep.yaml differs");
+  }
+}
+
+bool SweepParts::has(const fs::path& folder, std::size_t part) {
+  std::error_code error;
+  return fs::exists(folder / name_of(part), error);
+}
+
+void SweepParts::write(const fs::path& folder, std::size_t part,
+                       const sim::ResultTable& rows) const {
+  base::CsvWriter csv(folder / name_of(part), columns_);
+  write_results(rows, 1, csv);
+}
+
+sim::ResultTable SweepParts::read(const std::vector<fs::path>& folders) const {
+  sim::ResultTable table("sweep", columns_);
+  table.resize(points_.size());
+  std::vector<std::size_t> columns(columns_.size());
+  std::iota(columns.begin(), columns.end(), std::size_t{0});
+  std::size_t row = 0;
+  for (std::size_t part = 0; part < count(); ++part) {
+    const auto folder = std::find_if(folders.begin(), folders.end(),
+                                     [&](const fs::path& f) { return has(f, part); });
+    if (folder == folders.end()) {
+      throw base::InputError(
+          fmt::format("error: part {} of {} is not there: {}\n", part, count(), name_of(part)));
+    }
+    const fs::path path = *folder / name_of(part);
+    base::CsvFile file(path);
+    const auto is_part = [&](bool holds) {
+      if (!holds) {
+        throw base::InputError(
+            fmt::format("error: {} is no part of this sweep; remove it\n", path.string()));
+      }
+    };
+    is_part(file.columns() == columns_);
+    const std::size_t end = row + points(part).size();
+    file.read(columns, [&](std::span<const std::string_view> cells) {
+      is_part(row < end && cells.front() == fmt::format("{}", row));
+      for (std::size_t c = 0; c < cells.size(); ++c) {
+        set_cell(table.columns()[c], row, cells[c]);
+      }
+      ++row;
+    });
+    is_part(row == end);
+  }
+  return table;
+}
+
+void SweepParts::remove(const fs::path& folder) const {
+  std::error_code error;
+  for (std::size_t part = 0; part < count(); ++part) {
+    fs::remove(folder / name_of(part), error);
+  }
+  fs::remove(folder / "sweep.yaml", error);
+  fs::remove(folder / "identity.json", error);
+  fs::remove(folder, error);
+}
+
+bool simulates(const fs::path& folder) {
+  return Json::parse(read_text(folder / "identity.json"), nullptr, false).value("simulate", false);
+}
+
+}  // namespace roofcast::cli

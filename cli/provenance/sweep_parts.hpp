@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A sweep in parts: files that a killed sweep leaves behind, and that several machines can share the work by.
+//
+//   OUT.csv.parts/sweep.yaml       the sweep, with its base written out
+//                 identity.json    the version, the catalog entries and their hashes, what is done with a row
+//                 00007.csv        the rows of part 7: the columns of the result, without ranks
+//
+// Parts are consecutive points, as many in each, and depend on the sweep alone: the same on any machine. A part is
+// renamed to its name when it is whole (base/document/output_file.hpp), so a part that is there is a whole one.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "sim/decide/result_table.hpp"
+#include "sim/decide/sweep_points.hpp"
+
+namespace roofcast::cli {
+
+// Some of the parts: number `index` of `of` shards, each with every of-th part. "3/8" is {3, 8}.
+struct Shard {
+  std::size_t index = 1;
+  std::size_t of = 1;
+  bool has(std::size_t part) const { return part % of == index - 1; }
+};
+// Throws InputError. "slurm" is the place in a Slurm array, SLURM_ARRAY_TASK_ID of SLURM_ARRAY_TASK_COUNT.
+Shard parse_shard(const std::string& text);
+
+// OUT.csv → OUT.csv.parts
+std::filesystem::path parts_folder(const std::filesystem::path& csv);
+
+class SweepParts {
+ public:
+  // `sweep_text` is that of result_csv.hpp. With `simulate` every row is replayed.
+  SweepParts(const sim::SweepPoints& points, std::string sweep_text, bool simulate);
+
+  std::size_t count() const { return (points_.size() + most_ - 1) / most_; }
+  sim::SweepPoints points(std::size_t part) const;
+
+  // Makes the folder, or throws InputError if what it has belongs to another sweep.
+  void open(const std::filesystem::path& folder) const;
+  // Throws InputError if the folder is none, or belongs to another sweep.
+  void check(const std::filesystem::path& folder) const;
+  static bool has(const std::filesystem::path& folder, std::size_t part);
+  void write(const std::filesystem::path& folder, std::size_t part,
+             const sim::ResultTable& rows) const;
+  // The rows of all parts, each in one of the folders. Throws InputError if one lacks, or is not what write() wrote.
+  sim::ResultTable read(const std::vector<std::filesystem::path>& folders) const;
+  // Removes the files of this sweep, and the folder if nothing else is in it.
+  void remove(const std::filesystem::path& folder) const;
+
+  bool simulates() const { return simulate_; }
+  const std::vector<std::string>& columns() const { return columns_; }
+
+ private:
+  const sim::SweepPoints& points_;
+  std::string sweep_text_;
+  bool simulate_;
+  std::string identity_;
+  std::vector<std::string> columns_;
+  std::size_t most_;  // points of a part
+};
+
+// What an identity.json says of `simulate`.
+bool simulates(const std::filesystem::path& folder);
+
+}  // namespace roofcast::cli

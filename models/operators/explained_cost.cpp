@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/operators/explained_cost.hpp"
+
+#include <algorithm>
+
+#include "base/overloaded.hpp"
+#include "models/operators/correction.hpp"
+#include "models/operators/operator_cost.hpp"
+#include "models/work.hpp"
+
+namespace roofcast::models {
+namespace {
+
+using base::Seconds;
+
+bool multiplies(const workloads::Operator& op) {
+  return std::visit(base::overloaded{
+                        [](const workloads::Gemm&) { return true; },
+                        [](const workloads::GroupedGemm&) { return true; },
+                        [](const workloads::PrefillAttention&) { return true; },
+                        [](const workloads::DecodeAttention&) { return true; },
+                        [](const workloads::IndexScores&) { return true; },
+                        [](const workloads::StateScan&) { return true; },
+                        [](const auto&) { return false; },
+                    },
+                    op);
+}
+
+// Corrects the parts of a physical cost, which then takes `time`.
+void correct_parts(Anatomy& anatomy, Seconds time) {
+  const double factor = anatomy.correction;
+  for (Part& part : anatomy.parts) {
+    part.time *= std::min(1.0, factor);
+  }
+  if (factor > 1.0) {
+    anatomy.add(&Cost::time, Cause::unexplained, "measured beyond the model",
+                (1.0 - 1.0 / factor) * time);
+  }
+}
+
+}  // namespace
+
+Cost cost_of(const workloads::Operator& op, const Machine& m, Anatomy& anatomy) {
+  anatomy = {};
+  Cost cost = physical_cost_of(op, m, &anatomy);
+  Seconds told;
+  for (const Part& part : anatomy.parts) {
+    told += part.term == &Cost::launch ? part.time : Seconds{};
+  }
+  anatomy.add(&Cost::launch, Cause::launch, "kernels", cost.launch - told);
+  const Seconds physical = cost.time;
+  correct(op, m, cost);
+  if (physical.si() > 0.0) {
+    anatomy.correction = cost.time / physical;
+  }
+  correct_parts(anatomy, cost.time);
+  return cost;
+}
+
+void force(Cost& cost, Anatomy& anatomy, const Plan& plan, const Machine& machine) {
+  const Seconds launch = machine.calibration.launch;
+  const double factor = anatomy.correction;
+  anatomy.parts.clear();
+  anatomy.add(&Cost::launch, Cause::launch, "kernels", launch);
+  anatomy.add_plan(plan);
+  cost.runner_up = cost.algorithm;
+  cost.runner_up_time = cost.time;
+  cost.algorithm = plan.algorithm;
+  cost.launch = factor * (launch + plan.overhead);
+  cost.fill = factor * plan.hops;
+  cost.network = factor * plan.transfer;
+  combine(cost, machine.calibration.overlap_exponent);
+  correct_parts(anatomy, cost.time);
+}
+
+double share_of_peak(const workloads::Operator& op, const Cost& cost, const Machine& m) {
+  const base::FlopsPerSecond peak = m.peak[static_cast<std::size_t>(math_of(op, m))];
+  return multiplies(op) && cost.time.si() > 0.0 && peak.si() > 0.0 ? cost.flop / cost.time / peak
+                                                                   : 0.0;
+}
+
+// A collective within a domain has the scale-up port for a roof, else that of the NIC.
+std::vector<Roof> roofs_of(const workloads::Operator& op, const Cost& cost, const Anatomy& anatomy,
+                           const Machine& m) {
+  std::vector<Roof> roofs;
+  const double time = cost.time.si();
+  const auto add = [&](std::string_view name, double amount, double rate) {
+    if (amount > 0.0 && rate > 0.0) {
+      roofs.push_back({name, amount, rate, time / (amount / rate)});
+    }
+  };
+  const hardware::Calibration& c = m.calibration;
+  const bool products = multiplies(op);
+  const auto math = static_cast<std::size_t>(products ? math_of(op, m) : base::MathType::fp32);
+  add(products ? "tensor" : "vector", cost.flop.si(), m.peak[math].si());
+  add("HBM", cost.dram_bytes.si(), m.dram.si() / c.dram_efficiency);
+  if (cost.dram_bytes.si() == 0.0) {
+    add("L2", work_of(op).bytes.si(), m.l2.si() / c.l2_efficiency);
+  }
+  if (const auto* o = std::get_if<workloads::Collective>(&op)) {
+    const bool leaves = o->ranks * o->stride > m.scale_up_domain;
+    const bool reduces =
+        cost.algorithm == Algorithm::in_switch || cost.algorithm == Algorithm::multimem ||
+        cost.algorithm == Algorithm::in_switch_tree || cost.algorithm == Algorithm::in_network;
+    const double share =
+        (leaves ? std::min(c.link_efficiency, c.nic_efficiency) : c.link_efficiency) *
+        (reduces ? c.in_network_efficiency : 1.0);
+    const double port = leaves ? m.scale_out.bandwidth.si() / c.nic_efficiency
+                               : m.scale_up.bandwidth.si() / c.link_efficiency;
+    add("link", cost.network.si() / anatomy.correction * share * port, port);
+  }
+  return roofs;
+}
+
+}  // namespace roofcast::models

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/scenario/references.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "hardware/nearest_calibration.hpp"
+#include "hardware/prices.hpp"
+#include "hardware/system.hpp"
+#include "sim/scenario/dotted_path.hpp"
+#include "workloads/architecture/architecture.hpp"
+#include "workloads/architecture/precision.hpp"
+#include "workloads/serving/serving.hpp"
+#include "workloads/training/training.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+using base::Node;
+using base::Problems;
+
+constexpr int kMaxDerivations = 16;  // of one part from another; more is a circle
+
+// Applies the changes of a derived document; groups are changed key by key.
+void change(Node& document, const std::string& path, const base::Entry& entry, Problems& problems) {
+  const Node* target = document.find_path(path);
+  if (entry.value.is_map() && target != nullptr && target->is_map()) {
+    for (const base::Entry& below : entry.value.entries) {
+      change(document, path + "." + below.key, below, problems);
+    }
+    return;
+  }
+  set_at(document, path, entry.key_place, entry.value, {load_at, fill_at}, problems);
+}
+
+// The id of the serving stack, which may be derived; empty when there is none.
+std::string_view stack_of(const Node& document) {
+  const Node* stack = document.find_path("serving.stack");
+  if (stack == nullptr) {
+    return {};
+  }
+  const Node* base = stack->find("base");
+  return stack->is_scalar() ? stack->text : base != nullptr ? base->text : stack->reference;
+}
+
+// Without a precision of its own a model runs in the one it was published in.
+bool fill_precision(Node& document, std::string_view, Problems& problems) {
+  if (document.find("precision") != nullptr) {
+    return true;
+  }
+  // One that could not be loaded was reported, and has left an empty text.
+  const Node* model = document.find("model");
+  const bool lost = model != nullptr && model->is_scalar() && model->text.empty() && !model->quoted;
+  if (lost || !load_at(document, "model", problems)) {
+    return false;
+  }
+  const Node* native = document.find_path("model.native_precision");
+  if (native != nullptr && native->is_scalar()) {
+    document["precision"] = Node(*native);
+  }
+  return true;
+}
+
+// Other texts are reported where the system is read.
+hardware::Unmeasured unmeasured_in(const Node& system) {
+  const Node* text = system.find("as_if_unmeasured");
+  return text == nullptr                ? hardware::Unmeasured::nothing
+         : text->text == "architecture" ? hardware::Unmeasured::architecture
+                                        : hardware::Unmeasured::chip;
+}
+
+// Without a calibration of its own a system takes the nearest to its chip and the serving stack.
+bool fill_calibration(Node& document, std::string_view path, Problems& problems) {
+  const std::string above(path.substr(0, path.rfind('.')));
+  const Node* system = document.find_path(above);
+  if (system == nullptr || !system->is_map() || system->find("calibration") != nullptr) {
+    return true;
+  }
+  const std::string chip_path = above + ".chip";
+  if (!load_at(document, chip_path, problems)) {
+    return false;
+  }
+  if (const Node* chip = document.find_path(chip_path); chip != nullptr && chip->is_map()) {
+    const Node nearest = hardware::nearest_calibration(*chip, stack_of(document),
+                                                       unmeasured_in(*document.find_path(above)));
+    (*document.find_path(above))["calibration"] = nearest;
+  }
+  return true;
+}
+
+// A knob changes the system of a pool that has none of its own: a copy of the scenario's.
+bool fill_pool_system(Node& document, std::string_view path, Problems& problems) {
+  Node* pool = document.find_path(path.substr(0, path.rfind('.')));
+  if (pool == nullptr || !pool->is_map() || pool->find("system") != nullptr) {
+    return true;
+  }
+  const Node* system = document.find("system");
+  if (system == nullptr) {
+    problems.add(pool->place, path, "name the system of this pool; the axis changes a part of it");
+    return false;
+  }
+  const Node copy = *system;
+  (*pool)["system"] = copy;
+  return true;
+}
+
+bool load(Node& document, std::string_view path, Problems& problems, int derivations);
+
+// `base: id` and dotted changes become the base's document with the changes made.
+bool derive(Node& document, std::string_view path, const base::Catalog& catalog, Problems& problems,
+            int derivations) {
+  const Node changes = *document.find_path(path);
+  const Node* parent = changes.find("base");
+  const std::string parent_path = fmt::format("{}.base", path);
+  if (!parent->is_scalar() || derivations >= kMaxDerivations) {
+    problems.add(parent->place, parent_path,
+                 parent->is_scalar()
+                     ? "is derived from itself in a circle"
+                     : fmt::format("expects the id or path of a {}", catalog.singular));
+    *document.find_path(path) = base::scalar_node("", parent->place);
+    return false;
+  }
+  *document.find_path(path) = *parent;
+  if (!load(document, path, problems, derivations + 1)) {
+    return false;
+  }
+  Node* derived = document.find_path(path);
+  if (!changes.reference.empty()) {
+    derived->reference = changes.reference;
+  }
+  const bool has_source = derived->find("source") != nullptr;
+  for (const base::Entry& entry : changes.entries) {
+    const bool skipped = entry.key == "base" || (entry.key == "source" && !has_source);
+    if (!skipped) {
+      change(document, fmt::format("{}.{}", path, entry.key), entry, problems);
+    }
+  }
+  return true;
+}
+
+bool load(Node& document, std::string_view path, Problems& problems, int derivations) {
+  const ReferencePoint* point = reference_at(path);
+  Node* node = document.find_path(path);
+  if (point == nullptr || node == nullptr) {
+    return true;
+  }
+  if (node->is_scalar() && node->text.empty() && !node->quoted) {
+    return false;  // it could not be had before, which has been reported
+  }
+  const Node unloaded = node->is_scalar() ? *node : base::scalar_node("", node->place);
+  try {
+    if (node->is_scalar()) {
+      *node = base::load_reference(point->catalog, *node, path);
+    }
+    if (point->catalog.is_foreign(*node)) {
+      *node = point->catalog.foreign->translate(*node);
+    }
+  } catch (const base::InputError& error) {
+    problems.add_text(error.what());
+    *node = unloaded;
+    return false;
+  }
+  return node->find("base") == nullptr ||
+         derive(document, path, point->catalog, problems, derivations);
+}
+
+}  // namespace
+
+const std::vector<ReferencePoint>& reference_points() {
+  constexpr std::string_view kOfPools = "the scenario's system";
+  constexpr std::string_view kNearest = "the nearest to the chip and the serving stack";
+  constexpr std::string_view kStack = "serving.stack";
+  const auto chip = hardware::chip_catalog();
+  const auto system = hardware::system_catalog();
+  const auto calibration = hardware::calibration_catalog();
+  static const std::vector<ReferencePoint> points = {
+      {"system", system},
+      {"deployment.prefill.system", system, kOfPools, fill_pool_system, {}, true},
+      {"deployment.decode.system", system, kOfPools, fill_pool_system, {}, true},
+      {"model", workloads::model_catalog()},
+      {"precision", workloads::precision_catalog(), "the model's native_precision", fill_precision,
+       "model"},
+      {"system.chip", chip},
+      {"deployment.prefill.system.chip", chip},
+      {"deployment.decode.system.chip", chip},
+      {"system.calibration", calibration, kNearest, fill_calibration, kStack},
+      {"deployment.prefill.system.calibration", calibration, kNearest, fill_calibration, kStack},
+      {"deployment.decode.system.calibration", calibration, kNearest, fill_calibration, kStack},
+      {"serving.stack", workloads::stack_catalog()},
+      {"training.trainer", workloads::trainer_catalog()},
+      {"serving.speculative.measured", workloads::acceptance_catalog()},
+      {"serving.speculative.model", workloads::model_catalog()},
+      {"serving.speculative.precision", workloads::precision_catalog(), "the model's own"},
+      {"prices", hardware::price_catalog()},
+  };
+  return points;
+}
+
+const ReferencePoint* reference_at(std::string_view path) {
+  for (const ReferencePoint& point : reference_points()) {
+    if (point.path == path) {
+      return &point;
+    }
+  }
+  return nullptr;
+}
+
+bool lacks_a_reference(const Node& document, std::string_view section) {
+  const auto& points = reference_points();
+  return std::any_of(points.begin(), points.end(), [&](const ReferencePoint& point) {
+    const bool inside = point.path.substr(0, point.path.find('.')) == section;
+    const Node* node = inside ? document.find_path(point.path) : nullptr;
+    return node != nullptr && node->is_scalar();
+  });
+}
+
+bool load_at(Node& document, std::string_view path, Problems& problems) {
+  return load(document, path, problems, 0);
+}
+
+bool fill_at(Node& document, std::string_view path, Problems& problems) {
+  const ReferencePoint* point = reference_at(path);
+  return point == nullptr || point->fill == nullptr || point->fill(document, path, problems);
+}
+
+void load_references(Node& document, Problems& problems) {
+  for (const ReferencePoint& point : reference_points()) {
+    if (!point.only_for_knobs) {
+      fill_at(document, point.path, problems);
+    }
+    load_at(document, point.path, problems);
+  }
+}
+
+}  // namespace roofcast::sim

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a scenario document names instead of saying it, and the parts that are derived from what is named.
+//
+// A part (system, chip, model, precision, calibration, stack) may be derived from another of its kind, which may itself
+// be derived:
+//
+//   base: h100_sxm                # an id or a path
+//   name: A Hopper that was not built
+//   tensor.bf16: x1.35            # dotted changes below the part (knob.hpp); factors multiply what is there
+//   hbm: {bandwidth: 6 TB/s}      # groups change key by key
+//   source: what the changes are based on
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "base/document/catalog.hpp"
+#include "base/document/node.hpp"
+#include "base/document/problems.hpp"
+
+namespace roofcast::sim {
+
+// Where a document may name another one.
+struct ReferencePoint {
+  std::string_view path;
+  base::Catalog catalog;
+  std::string_view when_absent = {};  // what is meant then; empty: the key is required
+  // Where it is absent: names what is meant, by what is at the path that it follows. False when that cannot be had.
+  bool (*fill)(base::Node& document, std::string_view path, base::Problems& problems) = nullptr;
+  std::string_view follows = {};
+  bool only_for_knobs = false;  // `fill` is for a knob that goes below; else it stays absent
+};
+const std::vector<ReferencePoint>& reference_points();      // outer ones first
+const ReferencePoint* reference_at(std::string_view path);  // nullptr when there is none
+
+// Loads what the node at `path` names, if it may name something. If it is written in another schema, translates it. If it
+// has a base, derives it. False when that cannot be had; the node is then a scalar.
+bool load_at(base::Node& document, std::string_view path, base::Problems& problems);
+// Names what is meant at `path`, if nothing is there. False when that cannot be had.
+bool fill_at(base::Node& document, std::string_view path, base::Problems& problems);
+
+// Replaces every reference by the document it names, and every derived part by the whole it makes.
+void load_references(base::Node& document, base::Problems& problems);
+
+// Whether a section holds a reference that could not be loaded, which has been reported: without it,
+// what else is wrong there cannot be known.
+bool lacks_a_reference(const base::Node& document, std::string_view section);
+
+}  // namespace roofcast::sim

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/kernels/kernel_curve.hpp"
+#include "models/operators/operator_cost.hpp"
+#include "sim/iteration/iteration.hpp"
+#include "sim/scenario/knob.hpp"
+#include "sim/scenario/sections.hpp"
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+#include "tests/laws/catalog.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+using nlohmann::json;
+
+std::vector<std::string> words(const std::string& line) {
+  std::vector<std::string> out;
+  for (std::size_t from = 0; from < line.size();) {
+    const std::size_t to = std::min(line.find(' ', from), line.size());
+    out.push_back(line.substr(from, to - from));
+    from = to + 1;
+  }
+  return out;
+}
+
+json answer(const Program& roofcast, const std::string& line) {
+  return json::parse(roofcast.output(words(line + " --json")));
+}
+
+std::string refusal(const Program& roofcast, const std::string& line) {
+  const Outcome outcome = roofcast.run(words(line));
+  CHECK(outcome.code == 2);
+  return outcome.err;
+}
+
+// The shape of a kind's example, and where it runs.
+KernelQuestion question(const KernelKind& kind, const std::string& chip) {
+  KernelQuestion q;
+  q.kind = &kind;
+  const auto options = words(kind.example);
+  for (std::size_t i = 0; i < options.size(); i += 2) {
+    q.shape[options[i].substr(2)] = options[i + 1];
+  }
+  q.platform.chip = chip;
+  return q;
+}
+
+}  // namespace
+
+// In an estimate the stack may hide a part of the launch. All else is the same.
+TEST_CASE("The time of a kernel beyond its launch is that of the operator in an estimate",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const sim::Scenario scenario = sim::read_scenario(
+      base::parse_document("scenario",
+                           "system: hgx_h100\nmodel: llama-3.1-70b\nprecision: fp8\n"
+                           "deployment: {tensor_parallel: 8}\nserving: {stack: vllm}\n"
+                           "traffic: {input_tokens: 2048, output_tokens: 256, concurrency: 32}\n"));
+  const sim::ScenarioView view = sim::view(scenario);
+  std::size_t compared = 0;
+  for (const sim::OperatorLine& line : sim::iteration_operators(view, {32, 1, 2048, 1, 2048, 0})) {
+    std::string command;
+    if (const auto* o = std::get_if<workloads::Gemm>(&line.call.op)) {
+      command = fmt::format(
+          "kernel gemm --chip h100_sxm --m {} --n {} --k {} --batch {} --activations {} --weights "
+          "{}",
+          o->m, o->n, o->k, o->batch, base::name(o->activations), base::name(o->weights));
+    } else if (const auto* d = std::get_if<workloads::DecodeAttention>(&line.call.op)) {
+      command = fmt::format(
+          "kernel decode_attention --chip h100_sxm --sequences {} --queries {} --context {} "
+          "--heads {} --kv-heads {} --head-dim {} --cache {}",
+          d->sequences, d->query_tokens, d->context, d->heads.query_heads, d->heads.kv_heads,
+          d->heads.qk_dim, base::name(d->heads.cache));
+    } else if (const auto* e = std::get_if<workloads::Elementwise>(&line.call.op)) {
+      command = fmt::format(
+          "kernel elementwise --chip h100_sxm --read {:.17g}B --written {:.17g}B "
+          "--flop {:.17g}",
+          e->read_bytes, e->written_bytes, e->flop);
+    } else if (const auto* c = std::get_if<workloads::Collective>(&line.call.op);
+               c != nullptr && c->kind == workloads::CollectiveKind::all_reduce) {
+      command = fmt::format(
+          "collective all_reduce --system hgx_h100 --bytes {:.17g}B --ranks {}{}", c->bytes,
+          c->ranks, c->custom == workloads::AllReduceKernels::barriers ? " --barriers" : "");
+    } else {
+      continue;
+    }
+    INFO(line.call.name << ": " << command);
+    const json kernel = answer(roofcast, command);
+    const double launch = kernel["launch_s"].get<double>();
+    CHECK(kernel["time_s"].get<double>() - launch ==
+          Approx((line.cost.time - line.cost.launch).si()).epsilon(1e-12));
+    CHECK(launch >= line.cost.launch.si());
+    CHECK(kernel["flop"].get<double>() == line.cost.flop.si());
+    CHECK(kernel["bytes_b"].get<double>() == line.cost.dram_bytes.si());
+    ++compared;
+  }
+  CHECK(compared >= 8);
+}
+
+TEST_CASE("Every kernel of the help runs on every chip that a forecast can be made for", "[cli]") {
+  std::size_t run = 0;
+  for (const hardware::Chip& chip : laws::chips()) {
+    for (const KernelKind& kind : kernel_kinds()) {
+      try {
+        const KernelCurve curve = kernel_curve(question(kind, chip.id));
+        const ExplainedKernel& k = curve.points.front().kernel;
+        INFO(chip.id << " " << kind.name << " " << k.reason);
+        CHECK((k.time.si() > 0.0) == k.reason.empty());
+        CHECK(k.low <= k.time);
+        CHECK(k.high >= k.time);
+        run += k.reason.empty() ? 1U : 0U;
+      } catch (const base::InputError& error) {
+        CHECK(contains(error.what(), "is not known of this chip"));
+      }
+    }
+  }
+  CHECK(run > 300);
+}
+
+TEST_CASE("A curve has the points of its range, and each is the kernel of that shape", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::string gemm = "kernel gemm --n 4096 --k 4096 --chip h200_sxm";
+  const json curve = answer(roofcast, gemm + " --vary m=1..1000");
+  REQUIRE(curve["points"].size() == 11);  // 1, 2, … 512, 1000
+  CHECK(curve["points"][10]["shape"]["m"] == "1000");
+  CHECK(curve["points"][10]["time_s"] == answer(roofcast, gemm + " --m 1000")["time_s"]);
+  const std::string text = roofcast.output(words(gemm + " --vary m=1..1000"));
+  CHECK(contains(text, "limited by"));
+  CHECK(contains(text, "########################"));
+  roofcast.output(words(gemm + " --vary format=bf16,fp8 --m 4096 --csv rows.csv"));
+  const base::CsvTable rows = base::read_csv(roofcast.path("rows.csv"));
+  REQUIRE(rows.rows() == 2);
+  CHECK(cell(rows, 1, "format") == "fp8");
+  CHECK(number(rows, 1, "time_s") < number(rows, 0, "time_s"));
+  const json chips = answer(roofcast,
+                            "kernel gemm --m 64 --n 4096 --k 4096 --format fp8 --vary "
+                            "chip=h100_sxm,a100_sxm");
+  CHECK(chips["points"][0]["runs"] == true);
+  CHECK(chips["points"][1]["reason"] == "NVIDIA A100 SXM 80GB has no fp8 tensor rate");
+}
+
+TEST_CASE("A collective takes the algorithm that it is told, and is slower for it", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::string line = "collective all_reduce --system hgx_h100 --ranks 8 --bytes 1GB";
+  const json fastest = answer(roofcast, line);
+  const json ring = answer(roofcast, line + " --algorithm ring");
+  CHECK(ring["algorithm"] == "ring Simple");
+  CHECK(ring["runner_up"] == fastest["algorithm"]);
+  CHECK(ring["time_s"].get<double>() == fastest["runner_up_time_s"].get<double>());
+  CHECK(ring["time_s"].get<double>() > fastest["time_s"].get<double>());
+  CHECK(fastest["busbw_b_per_s"].get<double>() ==
+        Approx(1.75 * fastest["algbw_b_per_s"].get<double>()));
+  CHECK(answer(roofcast, line + " --algorithm ring-LL128")["algorithm"] == "ring LL128");
+  const std::string text = roofcast.output(words(line));
+  CHECK(contains(text, "next best, ring Simple"));
+  CHECK(contains(text, "taken"));
+}
+
+TEST_CASE("In eager mode a short kernel waits for the host", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::string line = "kernel elementwise --read 1MB --written 1MB --chip h100_sxm";
+  const json graph = answer(roofcast, line);
+  const json eager = answer(roofcast, line + " --eager");
+  CHECK(eager["limited_by"] == "host");
+  CHECK(eager["time_s"].get<double>() ==
+        Approx(graph["time_s"].get<double>() + eager["host_s"].get<double>()));
+  double sum = 0.0;
+  for (const auto& [cause, share] : eager["shares"].items()) {
+    sum += share.get<double>();
+  }
+  CHECK(sum == Approx(1.0));
+}
+
+TEST_CASE("kernel and collective say what is wrong with a shape, and what was meant", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::pair<std::string, std::string> cases[] = {
+      {"kernel gemm --m 1 --n 1 --chip h100_sxm", "--k is needed"},
+      {"kernel gemm --m 1 --n 1 --k 1.5 --chip h100_sxm", "expects a whole number, not \"1.5\""},
+      {"kernel gemm --m 0 --n 1 --k 1 --chip h100_sxm", "--m:1:1: error: must be at least 1"},
+      {"kernel gemm --m 1 --n 1 --k 1", "--chip or --system is needed"},
+      {"kernel gemm --m 1 --n 1 --k 1 --chip h100_sxm --system hgx_h100", "not both"},
+      {"kernel gemm --m 1 --n 1 --k 1 --chip h100_sxx", "did you mean \"h100_sxm\"?"},
+      {"kernel gemm --m 1 --n 1 --k 1 --chip h100_sxm --stack vlm", "did you mean \"vllm\"?"},
+      {"kernel gemm --m 1 --n 1 --k 1 --chip h100_sxm --format bf17", "bf16"},
+      {"kernel gemm --n 1 --k 1 --chip h100_sxm --vary mm=1..8", "there is no \"mm\" to vary"},
+      {"kernel gemm --n 1 --k 1 --chip h100_sxm --vary m=8..1", "upside down"},
+      {"kernel gemm --n 1 --k 1 --chip h100_sxm --vary m", "expects NAME=A..B"},
+      {"kernel gemm --n 1 --k 1 --chip h100_sxm --vary m=1,,2", "without gaps"},
+      {"kernel gemm --m 1 --n 1 --k 1 --chip h100_sxm --vary format=bf16,fp8_blok",
+       "did you mean \"fp8_block\"?"},
+      {"kernel attention --queries 8 --heads 32 --kv-heads 5 --chip h100_sxm",
+       "--heads 32 must be a multiple of --kv-heads 5"},
+      {"kernel moe --tokens 8 --experts 4 --top-k 8 --n 1 --k 1 --chip h100_sxm",
+       "--top-k 8 must be at most --experts 4"},
+      {"kernel elementwise --read 1KB --written 1kB --chip h100_sxm", "did you mean \"kB\""},
+      {"kernel gem", "there is no command \"gem\" of roofcast kernel; did you mean \"gemm\"?"},
+      {"kernel", "decode_attention"},
+      {"collective all_reduce --system hgx_h100 --ranks 8 --bytes 1GB --algorithm rings",
+       "these ranks have no \"rings\""},
+      {"collective all_reduce --ranks 8 --bytes 1GB", "is needed"},
+  };
+  for (const auto& [line, message] : cases) {
+    INFO(line);
+    CHECK_THAT(refusal(roofcast, line), Catch::Matchers::ContainsSubstring(message));
+  }
+}
+
+TEST_CASE("More ranks than a system has are no error, but a result with its reason", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const json answered =
+      answer(roofcast, "collective all_reduce --system hgx_h100 --ranks 16 --bytes 1MB");
+  CHECK(answered["runs"] == false);
+  CHECK(contains(answered["reason"].get<std::string>(), "16 GPUs"));
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+// 960 points, four parts.
+void write_sweep(const Program& roofcast) {
+  roofcast.write("s.yaml",
+                 "base:\n"
+                 "  system: hgx_h100\n"
+                 "  model: llama-3.1-8b\n"
+                 "  precision: fp8\n"
+                 "  deployment: {}\n"
+                 "  serving: {stack: vllm}\n"
+                 "  traffic: {input_tokens: 512, output_tokens: 128, concurrency: 8}\n"
+                 "axes:\n"
+                 "  system: [hgx_h100, hgx_h200]\n"
+                 "  traffic.input_tokens: {from: 256, to: 3072, step: 256}\n"
+                 "  traffic.output_tokens: {from: 64, to: 320, step: 64}\n"
+                 "  traffic.concurrency: [1, 2, 4, 8, 16, 32, 64, 128]\n"
+                 "where: [fits, 'ttft_p50_s <= 0.2']\n");
+}
+
+}  // namespace
+
+TEST_CASE("Shards joined in any number and order are byte for byte the sweep without shards",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_sweep(roofcast);
+  roofcast.output({"sweep", "s.yaml", "--csv", "whole.csv", "--quiet"});
+  for (const std::string of : {"1", "3", "8"}) {
+    const std::string csv = "of" + of + ".csv";
+    for (int i = std::stoi(of); i >= 1; --i) {
+      roofcast.output(
+          {"sweep", "s.yaml", "--csv", csv, "--shard", std::to_string(i) + "/" + of, "--quiet"});
+    }
+    roofcast.output({"merge", csv + ".parts", "--csv", csv, "--quiet"});
+    INFO(of);
+    CHECK(roofcast.read(csv) == roofcast.read("whole.csv"));
+  }
+}
+
+TEST_CASE("Shards of two folders join; a part that lacks or is cut is named", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_sweep(roofcast);
+  roofcast.output({"sweep", "s.yaml", "--csv", "whole.csv", "--quiet", "--no-replay"});
+  roofcast.output({"sweep", "s.yaml", "--csv", "a.csv", "--shard", "1/2", "--quiet"});
+  const Outcome lacks = roofcast.run({"merge", "a.csv.parts", "--csv", "m.csv", "--no-replay"});
+  CHECK(lacks.code == 2);
+  CHECK(contains(lacks.err, "part 1 of 4 is not there"));
+  roofcast.output({"sweep", "s.yaml", "--csv", "b.csv", "--shard", "2/2", "--quiet"});
+  roofcast.output({"merge", "a.csv.parts", "b.csv.parts", "--csv", "m.csv", "--no-replay"});
+  CHECK(roofcast.read("m.csv") == roofcast.read("whole.csv"));
+
+  const std::string part = roofcast.read("a.csv.parts/00002.csv");
+  for (const std::string& bad :
+       {std::string("word"), part.substr(0, part.rfind('\n', part.size() - 2) + 1)}) {
+    roofcast.write("a.csv.parts/00002.csv", bad);
+    const Outcome cut =
+        roofcast.run({"merge", "a.csv.parts", "b.csv.parts", "--csv", "n.csv", "--no-replay"});
+    CHECK(cut.code == 2);
+    CHECK(contains(cut.err, "00002.csv"));
+  }
+}
+
+TEST_CASE("A sweep that is killed goes on where it was, to the same bytes", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_sweep(roofcast);
+  const std::vector<std::string> resumed = {"sweep",    "s.yaml",     "--csv",  "r.csv",
+                                            "--resume", "--simulate", "--quiet"};
+  roofcast.output({"sweep", "s.yaml", "--csv", "whole.csv", "--simulate", "--quiet"});
+  roofcast.shell("timeout -s KILL 1 roofcast sweep s.yaml --csv r.csv --resume --simulate --quiet");
+  roofcast.output(resumed);
+  CHECK(roofcast.read("r.csv") == roofcast.read("whole.csv"));
+  CHECK_FALSE(std::filesystem::exists(roofcast.path("r.csv.parts")));
+}
+
+TEST_CASE("Parts of another sweep, or of another catalog, are refused with the difference",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_sweep(roofcast);
+  roofcast.output({"sweep", "s.yaml", "--csv", "a.csv", "--shard", "1/2", "--quiet"});
+  std::filesystem::create_directories(roofcast.path("own/systems"));
+  std::string system = roofcast.output({"show", "system", "hgx_h100"});
+  roofcast.write("own/systems/hgx_h100.yaml", system + "# mine\n");
+  const Outcome other = roofcast.shell(
+      "ROOFCAST_CATALOG=$PWD/own roofcast sweep s.yaml --csv a.csv --shard 2/2 --quiet");
+  CHECK(other.code == 2);
+  CHECK(contains(other.err, "systems/hgx_h100 differs"));
+  CHECK(contains(other.err, "in place of the built-in entry"));
+  roofcast.shell("sed -i 's/<= 0.2/<= 0.3/' s.yaml");
+  const Outcome changed = roofcast.run({"sweep", "s.yaml", "--csv", "a.csv", "--shard", "2/2"});
+  CHECK(changed.code == 2);
+  CHECK(contains(changed.err, "sweep.yaml differs"));
+  for (const char* shard : {"0/2", "3/2", "1", "a/b", "1/2/3", "slurm"}) {
+    CHECK(roofcast.run({"sweep", "s.yaml", "--csv", "b.csv", "--shard", shard}).code == 2);
+  }
+}
+
+TEST_CASE("A result says what made it, and is made again from that", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_sweep(roofcast);
+  roofcast.output({"sweep", "s.yaml", "--csv=a.csv", "--quiet"});
+  const std::string made = roofcast.read("a.provenance.json");
+  for (const char* part : {"\"version\"", "systems/hgx_h200", "built-in", "s.yaml", "a.csv"}) {
+    CHECK(contains(made, part));
+  }
+  CHECK(contains(roofcast.output({"reproduce", "a.csv"}), "a.csv: the same bytes"));
+
+  // One shadowed figure tells two results apart.
+  std::filesystem::create_directories(roofcast.path("own/chips"));
+  roofcast.write("own/chips/h200_sxm.yaml", roofcast.output({"show", "chip", "h200_sxm"}));
+  roofcast.shell("sed -i 's/4.8 TB/20 TB/' own/chips/h200_sxm.yaml");
+  roofcast.shell("ROOFCAST_CATALOG=$PWD/own roofcast sweep s.yaml --csv b.csv --quiet");
+  CHECK(contains(roofcast.output({"compare", "a.csv", "b.csv"}),
+                 "made with different figures: chips/h200_sxm"));
+  CHECK(contains(roofcast.read("b.provenance.json"), "\"hides_built_in\": true"));
+  const Outcome other = roofcast.shell("ROOFCAST_CATALOG=$PWD/own roofcast reproduce a.csv");
+  CHECK(other.code == 3);
+  CHECK(contains(other.out, "chips/h200_sxm"));
+  roofcast.write("word.provenance.json", "word");
+  CHECK(roofcast.run({"reproduce", "word.csv"}).code == 2);
+  CHECK(roofcast.run({"reproduce", "nothing.csv"}).code == 2);
+}
+
+}  // namespace roofcast::cli
