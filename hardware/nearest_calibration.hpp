@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds a calibration for a chip that names none, among those that were fitted to measurements
-// (<chip>.<stack>).
+// Finds a calibration for a chip that names none, among those that were fitted to measurements (<chip>.<stack>).
 //
 //   1. A measured chip of the catalog, unchanged and under a measured stack, has its own calibration.
 //   2. A measured chip that was changed, but for its generation and kind of memory, keeps its parameters and corrections,
@@ -23,8 +22,7 @@
 //   v    –  variance of the weighted mean, in shares of that between unrelated architectures
 //
 // A kind of operators that was not measured under the nearest calibration has v = 1. Else v grows continuously from 0 for a
-// measured chip. An unmeasured stack counts as half of what an unrelated architecture
-// would.
+// measured chip. A stack that was not measured on the nearest chip counts as half of what an unrelated architecture would.
 #pragma once
 
 #include <string>
