@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "hardware/nearest_calibration.hpp"
+#include "sim/scenario/knob.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 
