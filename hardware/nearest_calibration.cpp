@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -42,9 +43,8 @@ struct Parameter {
 using Parameters = std::map<std::string, Parameter>;  // by path
 
 struct Measured {
-  std::string chip;
   std::string stack;
-  ChipKind kind;
+  const ChipKind* chip = nullptr;
   Parameters parameters;
   std::vector<KindError> errors;
 };
@@ -137,23 +137,21 @@ const std::vector<ReferenceChip>& chips() {
   return all;
 }
 
-// Their parameters.
-const std::vector<Measured>& measurements() {
-  static const std::vector<Measured> all = [] {
-    Parameters start;
-    add_parameters(generic(), "", start);
-    std::vector<Measured> measured;
-    for (const ReferenceChip& chip : chips()) {
-      for (const std::string& stack : chip.stacks) {
-        const Node overlay = base::load_entry(calibration_catalog(), chip.id + "." + stack);
-        Measured& m =
-            measured.emplace_back(Measured{chip.id, stack, chip.kind, start, errors_of(overlay)});
-        add_parameters(overlay, "", m.parameters);
-      }
-    }
-    return measured;
-  }();
-  return all;
+// What was measured on one of them; read when it is first asked for.
+const Measured& measurement_of(const ReferenceChip& chip, const std::string& stack) {
+  static std::mutex mutex;
+  static std::map<std::string, Measured> known;
+  const std::lock_guard lock(mutex);
+  const std::string id = chip.id + "." + stack;
+  const auto found = known.find(id);
+  if (found != known.end()) {
+    return found->second;
+  }
+  const Node overlay = base::load_entry(calibration_catalog(), id);
+  Measured m{stack, &chip.kind, {}, errors_of(overlay)};
+  add_parameters(generic(), "", m.parameters);
+  add_parameters(overlay, "", m.parameters);
+  return known.emplace(id, std::move(m)).first->second;
 }
 
 const std::vector<ArchitectureSpread>& spreads() {
@@ -201,7 +199,7 @@ class Transfer {
     }
     std::vector<PoolMember> pool;
     for (const Measured* m : members_) {
-      pool.push_back({&m->kind, m->stack, kernels_of(m->stack, m->kind, group)});
+      pool.push_back({m->chip, m->stack, kernels_of(m->stack, *m->chip, group)});
     }
     Pooled result = pooled({&chip_, stack_, kernels_of(stack_, chip_, group)}, pool);
     if (!known_stack_) {
@@ -289,11 +287,16 @@ struct Sources {
     if (is_measured) {
       return;
     }
-    for (const Measured& m : measurements()) {
-      const bool is_nearest = m.chip == nearest->id && m.stack == stack;
-      if (is_known(m.chip, m.kind) && (is_nearest || !is_changed)) {
-        members.push_back(&m);
-        from = is_nearest ? &m : from;
+    from = &measurement_of(*nearest, stack);
+    if (is_changed) {
+      members = {from};
+      return;
+    }
+    for (const ReferenceChip& other : chips()) {
+      for (const std::string& its : other.stacks) {
+        if (is_known(other.id, other.kind)) {
+          members.push_back(&measurement_of(other, its));
+        }
       }
     }
   }
