@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "base/version.hpp"
+
 namespace roofcast::hardware {
 
 std::span<const base::CatalogEntry> embedded_calibrations();
@@ -33,6 +35,45 @@ std::string provenance_text(Provenance provenance, const Calibration& c) {
              : fmt::format("{}: {}; {:.0f} % of the error's variance is from the distance",
                            name(provenance), c.distance, 100.0 * c.distance_share);
 }
+
+namespace {
+
+// Reports a text that is no version; an absent one is none either.
+bool is_version(base::Fields& f, const std::string& text) {
+  const bool is = base::parse_version(text).has_value();
+  if (!is && f.has("version")) {
+    f.problem("version", base::kExpectsVersion);
+  }
+  return is;
+}
+
+void read_versions(base::Fields& f, Calibration& c) {
+  f.text("stack", c.stack, base::optional);
+  f.text("version", c.version, base::optional);
+  is_version(f, c.version);
+  std::string newer = c.version;
+  f.each(
+      "older_versions",
+      [&](base::Fields& g) {
+        OlderVersion older;
+        g.text("version", older.version);
+        g.text("measured", older.measured);
+        g.each(
+            "corrections", [&](base::Fields& h) { read(h, older.corrections); }, base::optional);
+        if (!is_version(g, older.version)) {
+          return;
+        }
+        if (!(base::parse_version(older.version) < base::parse_version(newer))) {
+          g.problem("version", fmt::format("is not older than the one before, {}", newer));
+          return;
+        }
+        newer = older.version;
+        c.older_versions.push_back(std::move(older));
+      },
+      base::optional);
+}
+
+}  // namespace
 
 void read(base::Fields& f, Calibration& c) {
   using base::Fields;
@@ -171,6 +212,7 @@ void read(base::Fields& f, Calibration& c) {
         g.number("high", e.high, base::positive);
       },
       base::optional);
+  read_versions(f, c);
   Corrections corrections;
   f.each(
       "corrections", [&](Fields& g) { read(g, corrections); }, base::optional);

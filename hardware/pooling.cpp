@@ -9,13 +9,14 @@ namespace roofcast::hardware {
 namespace {
 
 constexpr double kReach = 3.0;  // generations
+constexpr double kRoughness = 0.75;
 constexpr double kSharedByKernels = 0.9;
 
 double correlation(const PoolMember& a, const PoolMember& b) {
   const double shared = a.kernels != b.kernels ? kSharedByStacks
                         : a.stack != b.stack   ? kSharedByKernels
                                                : 1.0;
-  return shared * std::exp(-distance(*a.chip, *b.chip) / kReach);
+  return shared * std::exp(-std::pow(distance(*a.chip, *b.chip) / kReach, kRoughness));
 }
 
 }  // namespace

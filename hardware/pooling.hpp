@@ -4,7 +4,7 @@
 //
 // A parameter of a chip under a stack is taken as a random effect around an unknown mean m,
 //
-//   ln p = m + deviation,   correlation of two deviations = exp(−d / 3) · s
+//   ln p = m + deviation,   correlation of two deviations = exp(−(d / 3)^0.75) · s
 //
 //   d  generations  distance of the two chips (hardware/chip_distance.hpp)
 //   s  –            1 for one stack, 0.9 for two that run the same kernels, else 0.5
@@ -23,7 +23,9 @@
 //
 // in shares of the variance between unrelated architectures. A measured chip has weight 1 and variance 0. Both are
 // continuous in the distance. The reach of 3 generations and the share of stacks were chosen by leaving each architecture
-// out in turn; medians move by less than 2 % between reaches of 1 and 6 and shares of 0.3 and 0.7.
+// out in turn; medians move by less than 2 % between reaches of 1 and 6 and shares of 0.3 and 0.7. The power (the
+// stable family of covariances) makes twins less alike than a plain exponential: it was chosen by leaving each chip out, so
+// that intervals hold H100 by H200 and B200 by GB200.
 #pragma once
 
 #include <string>

@@ -61,12 +61,13 @@ struct Platforms {
   }
 
   // Scores of a row as if its architecture, and one more, had never been measured.
-  void add_scores(const MeasuredOperator& row, const std::string& stack, const std::string& kind,
+  void add_scores(const MeasuredOperator& row, const std::string& kind,
                   ArchitectureScores& scores) {
-    const std::string architecture = own.find(row.chip, stack)->system.chip.architecture;
+    const std::string stack = has_kernels_of(kind, row.stack, "vllm") ? "vllm" : row.stack;
+    const std::string architecture = platform_of(row, kind, own)->system.chip.architecture;
     const auto add = [&](ChipPlatforms& platforms, const std::string& also,
                          const char* unmeasured) {
-      const sim::Platform* platform = platforms.find(row.chip, stack);
+      const sim::Platform* platform = platform_of(row, kind, platforms);
       const auto* error = this->error(*platform, stack, also, kind);
       if (error != nullptr && error->variance > 0.0) {
         scores.add(unmeasured, kind, architecture, row.chip + "." + row.stack,
@@ -90,8 +91,7 @@ KindAccuracy judge(const std::string& kind, const base::CsvTable& table, Platfor
   result.rows = table.rows();
   for (std::size_t i = 0; i < table.rows(); ++i) {
     const MeasuredOperator row = rows.row(i);
-    const std::string stack = has_kernels_of(kind, row.stack, "vllm") ? "vllm" : row.stack;
-    const sim::Platform* platform = platforms.own.find(row.chip, stack);
+    const sim::Platform* platform = platform_of(row, kind, platforms.own);
     const std::string reason = platform == nullptr
                                    ? "no system with " + row.chip + " in the catalog"
                                    : reason_against(row, platform->machine);
@@ -112,13 +112,13 @@ KindAccuracy judge(const std::string& kind, const base::CsvTable& table, Platfor
       group.own.push_back(pair);
       result.own_by_size[size_of(row.measured_s)].push_back(pair);
     }
-    const Pair pair = pair_of(*platforms.transferred.find(row.chip, stack));
+    const Pair pair = pair_of(*platform_of(row, kind, platforms.transferred));
     result.all.transferred.push_back(pair);
     group.transferred.push_back(pair);
     result.unknown[{platform->system.chip.architecture, row.stack}].push_back(
-        pair_of(*platforms.unknown.find(row.chip, stack)));
+        pair_of(*platform_of(row, kind, platforms.unknown)));
     if (!fitted || held_back(draw_of(rows.shape(i)))) {  // enough, and quicker
-      platforms.add_scores(row, stack, kind, scores);
+      platforms.add_scores(row, kind, scores);
     }
   }
   return result;

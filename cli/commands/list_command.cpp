@@ -6,6 +6,7 @@
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/tables/text_table.hpp"
+#include "hardware/calibration.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -17,6 +18,28 @@ std::string answer_of(const base::Node& document) {
   }
   const std::string& text = document.place.source->text;
   return text.starts_with("# ") ? text.substr(2, text.find('\n') - 2) : "scenario";
+}
+
+// Of which versions of the stacks each chip's kernels were measured, newest first.
+std::string measured_versions() {
+  TextTable table({"chip", "stack and measured versions of its kernels"});
+  const base::Catalog catalog = hardware::calibration_catalog();
+  for (const std::string& id : base::catalog_ids(catalog)) {
+    const base::Node document = base::load_entry(catalog, id);
+    const base::Node* newest = document.find("version");
+    if (newest == nullptr) {
+      continue;
+    }
+    std::vector<std::string> versions = {newest->text};
+    if (const base::Node* older = document.find("older_versions")) {
+      for (const base::Node& item : older->items) {
+        versions.push_back(item.find("version")->text);
+      }
+    }
+    table.add({id.substr(0, id.find('.')),
+               fmt::format("{} {}", document.find("stack")->text, fmt::join(versions, ", "))});
+  }
+  return table.text();
 }
 
 void list(const DocumentKind& kind) {
@@ -31,6 +54,9 @@ void list(const DocumentKind& kind) {
     table.add({id, catalog.kind == "examples" ? answer_of(document) : kind.check(document)});
   }
   fmt::print("{}", table.text());
+  if (catalog.kind == "stacks") {
+    fmt::print("\n{}", measured_versions());
+  }
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ interval has the spread between these (`hardware/nearest_calibration.hpp`). What
 - **transferred**: the same rows and the others, as if the chip itself had never been measured (`--as-if-unmeasured chip`). Most rows are of
   chips whose twin was measured, so this is what to expect of a variant of a measured chip.
 
-The same shape measured by two versions of a stack differs by a factor of 1.1 to 1.2 at the median: errors below that are those of one version.
+Each row is forecast with the kernels of its version of the stack (`roofcast list stacks`). The intervals are those of the newest version.
 
 ## By kind
 
