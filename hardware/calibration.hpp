@@ -63,8 +63,8 @@ struct Calibration {
   // Of parameters that are another chip's (hardware/nearest_calibration.hpp).
   std::string distance;         // how far that chip is, in words
   double distance_share = 1.0;  // of the square of the errors: what comes from the distance
-  std::string stack, version;                      // whose kernels were measured; empty: not told
-  std::vector<OlderVersion> older_versions;        // newest first
+  std::string stack, version;   // whose kernels were measured; empty: not told
+  std::vector<OlderVersion> older_versions;  // newest first
 
   base::Seconds launch;        // one kernel inside a CUDA graph
   base::Seconds eager_launch;  // host time of an operator in eager mode

@@ -121,8 +121,8 @@ UncertainSum::Seconds UncertainSum::half_widths(const Uncertainty& u) const {
 
 // a, b     s  T_k and T'_k: time of the kind before and after
 // share    –  w'_k
-// moved    –  error that a changed share of the kind leaves
-// changed  –  error of the change from a to b; a kind that appears or disappears has all of its error
+// moved    –  error that a changed share of the kind leaves; all of it where a kind appears or disappears
+// changed  –  error of the change from a to b
 // `lower`: the end of the ratio where the time after is longer than forecast
 Spread ratio_spread(const UncertainSum& before, base::Seconds whole_before,
                     const Uncertainty& uncertainty_before, const UncertainSum& after,
@@ -136,13 +136,9 @@ Spread ratio_spread(const UncertainSum& before, base::Seconds whole_before,
       const double lost = a / whole_before.si() - share;
       const Spread& in_both = uncertainty_before.kinds[k];
       const double moved = lost * ((lost > 0.0) == lower ? in_both.below : in_both.above);
-      double changed = share * (lower ? uncertainty_after.kinds[k].above
-                                      : uncertainty_after.kinds[k].below);
-      if (a > 0.0 && b > 0.0) {
-        const Spread felt = inverse(uncertainty_after.kinds[k]);
-        changed = share * std::min(1.0, std::abs(std::log(b / a))) *
-                  ((b < a) == lower ? felt.below : felt.above);
-      }
+      const double change = a > 0.0 && b > 0.0 ? std::min(1.0, std::abs(std::log(b / a))) : 0.0;
+      const Spread felt = inverse(uncertainty_after.kinds[k]);
+      const double changed = share * change * ((b < a) == lower ? felt.below : felt.above);
       squares += moved * moved + changed * changed;
     }
     return std::sqrt(squares);
