@@ -29,6 +29,13 @@ std::string_view name(Provenance provenance) {
   return "";
 }
 
+std::string provenance_text(Provenance provenance, const Calibration& c) {
+  return c.distance.empty()
+             ? std::string(name(provenance))
+             : fmt::format("{}: {}; {:.0f} % of the error's variance is from the distance",
+                           name(provenance), c.distance, 100.0 * c.distance_share);
+}
+
 namespace {
 
 // Reports a text that is no version; an absent one is none either.
@@ -78,6 +85,9 @@ void read(base::Fields& f, Calibration& c) {
                         {"calibrated", Provenance::calibrated},
                         {"transferred", Provenance::transferred},
                         {"datasheet", Provenance::datasheet}});
+  f.text("distance", c.distance, base::optional);
+  f.number("distance_share", c.distance_share, base::fraction, base::optional);
+  f.number("corrections_share", c.corrections_share, base::fraction, base::optional);
   f.group("launch", [&](Fields& g) {
     g.quantity("kernel", c.launch, base::not_negative);
     g.quantity("eager", c.eager_launch, base::not_negative);

@@ -32,6 +32,9 @@ void read(Fields& f, Chip& chip) {
   f.group("compute", [&](Fields& g) {
     g.integer("sms", chip.sms, base::at_least_one);
     g.quantity("clock", chip.clock);
+    g.choice<std::string>("tensor_instruction", chip.tensor_instruction,
+                          {{"mma", "mma"}, {"wgmma", "wgmma"}, {"tcgen05", "tcgen05"}},
+                          base::optional);
     g.source();
   });
   f.group("tensor", [&](Fields& g) {

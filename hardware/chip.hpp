@@ -57,8 +57,9 @@ struct Chip {
   std::string vendor;
   std::string architecture;
   std::string status;
-  std::optional<std::int64_t> sms;                              // AMD: compute units
-  std::optional<base::Hertz> clock;                             // the clock of the dense peaks
+  std::optional<std::int64_t> sms;   // AMD: compute units
+  std::optional<base::Hertz> clock;  // the clock of the dense peaks
+  std::string tensor_instruction;    // family that decides which kernels run; empty: not told
   std::array<base::FlopsPerSecond, base::kMathTypes> tensor{};  // 0 = not supported or not known
   std::string memory_type;
   base::Bytes capacity;

@@ -1,79 +1,120 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/nearest_calibration.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "base/csv/csv.hpp"
+#include "base/units/unit_text.hpp"
 #include "hardware/calibration.hpp"
-#include "hardware/chip.hpp"
+#include "hardware/chip_distance.hpp"
+#include "hardware/pooling.hpp"
 
 namespace roofcast::hardware {
+
+std::span<const base::CatalogEntry> embedded_spreads();
+
+base::Catalog spread_catalog() { return {"spreads", "spread", embedded_spreads()}; }
+
+void read(base::Fields& f, ArchitectureSpread& spread) {
+  f.text("unmeasured", spread.unmeasured);
+  f.text("kind", spread.kind);
+  f.number("below", spread.below, base::not_negative);
+  f.number("above", spread.above, base::not_negative);
+}
+
 namespace {
 
 using base::Node;
 
-constexpr double kOtherMemory = 4.0;  // generations that another kind of memory is worth
+constexpr double kCorrectionReach = 1.5;  // generations
 
-struct Generation {
-  std::string_view architecture;
-  double order;
+struct Parameter {
+  double value = 0.0;  // SI
+  bool has_unit = false;
 };
-constexpr Generation kGenerations[] = {
-    {"volta", 0.0},  {"turing", 1.0},    {"ampere", 2.0},          {"ada", 3.0},
-    {"hopper", 3.5}, {"blackwell", 4.5}, {"blackwell_ultra", 4.5}, {"rubin", 5.5},
-};
+using Parameters = std::map<std::string, Parameter>;  // by path
 
-// The figures of a chip that decide its distance to others.
-struct Kind {
-  std::string vendor;
-  double generation = 0.0;
-  bool hbm = false;
-  std::vector<double> logs;  // of bandwidth, bf16 rate and SMs
+struct Measured {
+  std::string stack;
+  const ChipKind* chip = nullptr;
+  Parameters parameters;
+  std::vector<KindError> errors;
 };
 
-std::optional<Kind> kind_of(const Node& document) {
-  base::Problems problems;
-  Chip chip;
-  base::Fields fields(document, "chip", problems);
-  read(fields, chip);
-  const auto* generation =
-      std::find_if(std::begin(kGenerations), std::end(kGenerations),
-                   [&](const Generation& g) { return g.architecture == chip.architecture; });
-  if (problems.size() > 0 || generation == std::end(kGenerations)) {
-    return std::nullopt;
-  }
-  const double sms = static_cast<double>(chip.sms_used().value_or(1));
-  return Kind{chip.vendor,
-              generation->order,
-              chip.memory_type.starts_with("HBM"),
-              {std::log(chip.bandwidth.si()),
-               std::log(std::max(chip.peak(base::MathType::bf16).si(), 1.0)), std::log(sms)}};
+const Node& generic() {
+  static const Node document = base::load_entry(calibration_catalog(), "generic");
+  return document;
 }
 
-// In generations. A factor e in bandwidth, rate or SMs counts as a tenth of a generation.
-double distance(const Kind& a, const Kind& b) {
-  double far = std::abs(a.generation - b.generation) + (a.hbm == b.hbm ? 0.0 : kOtherMemory);
-  for (std::size_t i = 0; i < a.logs.size(); ++i) {
-    far += 0.1 * std::abs(a.logs[i] - b.logs[i]);
+// The units of parameters have these dimensions.
+std::optional<Parameter> parameter(const std::string& text) {
+  if (const auto number = base::parse_number(text)) {
+    return Parameter{*number, false};
   }
-  return far;
+  for (const base::Dimension dimension :
+       {base::dimension_of(base::Seconds{}), base::dimension_of(base::Bytes{}),
+        base::dimension_of(base::JoulesPerByte{})}) {
+    if (const base::ParsedQuantity quantity = base::parse_quantity(text, dimension);
+        quantity.ok()) {
+      return Parameter{quantity.si, true};
+    }
+  }
+  return std::nullopt;
 }
 
-struct Reference {
+void add_parameters(const Node& node, const std::string& path, Parameters& out) {
+  for (const base::Entry& entry : node.entries) {
+    const std::string here = path.empty() ? entry.key : path + "." + entry.key;
+    if (entry.value.is_map()) {
+      add_parameters(entry.value, here, out);
+    } else if (here.find('.') != std::string::npos && entry.value.is_scalar()) {
+      if (const auto value = parameter(entry.value.text)) {
+        out[here] = *value;
+      }
+    }
+  }
+}
+
+std::vector<KindError> errors_of(const Node& calibration) {
+  std::vector<KindError> errors;
+  const Node* list = calibration.find("errors");
+  for (const Node& item : list == nullptr ? std::vector<Node>() : list->items) {
+    const auto value = [&](const char* key) {
+      const Node* found = item.find(key);
+      return found == nullptr ? 0.0 : base::parse_number(found->text).value_or(0.0);
+    };
+    KindError& e = errors.emplace_back();
+    e.kind = item.find("kind")->text;
+    e.rows = static_cast<std::int64_t>(value("rows"));
+    e.held_back = static_cast<std::int64_t>(value("held_back"));
+    e.median = value("median");
+    e.p90 = value("p90");
+    e.bias = value("bias");
+    e.low = value("low");
+    e.high = value("high");
+  }
+  return errors;
+}
+
+struct ReferenceChip {
   std::string id;
-  std::vector<std::string> stacks;
-  Kind kind;
   std::string text;  // its document
+  ChipKind kind;
+  std::vector<std::string> stacks;
 };
 
 // The measured chips of the catalog with the stacks under which they were measured.
-const std::vector<Reference>& references() {
-  static const std::vector<Reference> all = [] {
-    std::vector<Reference> chips;
+const std::vector<ReferenceChip>& chips() {
+  static const std::vector<ReferenceChip> all = [] {
+    std::vector<ReferenceChip> measured;
     const auto known = base::catalog_ids(chip_catalog());
     for (const std::string& id : base::catalog_ids(calibration_catalog())) {
       const auto dot = id.find('.');
@@ -81,64 +122,290 @@ const std::vector<Reference>& references() {
       if (dot == std::string::npos || !std::binary_search(known.begin(), known.end(), chip)) {
         continue;
       }
-      if (chips.empty() || chips.back().id != chip) {
+      if (measured.empty() || measured.back().id != chip) {
         const Node document = base::load_entry(chip_catalog(), chip);
         const auto kind = kind_of(document);
         if (!kind) {
           continue;
         }
-        chips.push_back({chip, {}, *kind, base::to_yaml(document)});
+        measured.push_back({chip, base::to_yaml(document), *kind, {}});
       }
-      chips.back().stacks.push_back(id.substr(dot + 1));
+      measured.back().stacks.push_back(id.substr(dot + 1));
     }
-    return chips;
+    return measured;
   }();
   return all;
 }
 
-}  // namespace
+// What was measured on one of them; read when it is first asked for.
+const Measured& measurement_of(const ReferenceChip& chip, const std::string& stack) {
+  static std::mutex mutex;
+  static std::map<std::string, Measured> known;
+  const std::lock_guard lock(mutex);
+  const std::string id = chip.id + "." + stack;
+  const auto found = known.find(id);
+  if (found != known.end()) {
+    return found->second;
+  }
+  const Node overlay = base::load_entry(calibration_catalog(), id);
+  Measured m{stack, &chip.kind, {}, errors_of(overlay)};
+  add_parameters(generic(), "", m.parameters);
+  add_parameters(overlay, "", m.parameters);
+  return known.emplace(id, std::move(m)).first->second;
+}
 
-Node nearest_calibration(const Node& chip, std::string_view stack, Measured measured) {
-  const auto kind = kind_of(chip);
-  const Reference* nearest = nullptr;
-  double least = std::numeric_limits<double>::infinity();
-  if (kind) {
-    for (const Reference& other : references()) {
-      const bool own = other.id == chip.reference;
-      if (other.kind.vendor != kind->vendor || (own && measured == Measured::others)) {
-        continue;
+const std::vector<ArchitectureSpread>& spreads() {
+  static const std::vector<ArchitectureSpread> all = [] {
+    const Node document = base::load_entry(spread_catalog(), "architectures");
+    base::Problems problems;
+    base::Fields fields(document, "", problems);
+    std::vector<ArchitectureSpread> read_ones;
+    fields.each("spreads", [&](base::Fields& g) { read(g, read_ones.emplace_back()); });
+    problems.throw_if_any();
+    return read_ones;
+  }();
+  return all;
+}
+
+std::string_view group_of(std::string_view path) { return path.substr(0, path.find('.')); }
+
+// The group of parameters that times a kind of operators.
+std::string_view group_of_kind(std::string_view kind) {
+  if (kind == "gemm" || kind == "moe") {
+    return kind;
+  }
+  if (kind == "mamba2" || kind == "gdn") {
+    return "recurrence";
+  }
+  return kind == "gemm_power"                                       ? "power"
+         : kind.starts_with("attention") || kind.starts_with("mla") ? "attention"
+                                                                    : "collective";
+}
+
+// What the pool says of each group of parameters.
+class Transfer {
+ public:
+  Transfer(const ChipKind& chip, std::string stack, bool known_stack,
+           std::vector<const Measured*> members)
+      : chip_(chip),
+        stack_(std::move(stack)),
+        known_stack_(known_stack),
+        members_(std::move(members)) {}
+
+  const Pooled& of(std::string_view group) {
+    const auto found = groups_.find(group);
+    if (found != groups_.end()) {
+      return found->second;
+    }
+    std::vector<PoolMember> pool;
+    for (const Measured* m : members_) {
+      pool.push_back({m->chip, m->stack, kernels_of(m->stack, *m->chip, group)});
+    }
+    Pooled result = pooled({&chip_, stack_, kernels_of(stack_, chip_, group)}, pool);
+    if (!known_stack_) {
+      result.variance = 1.0 - kSharedByStacks * (1.0 - result.variance);
+    }
+    return groups_.emplace(group, std::move(result)).first->second;
+  }
+
+  // exp of the weighted mean of the logarithms; none where a value is 0.
+  std::optional<double> mean(const std::string& path) {
+    const Pooled& pool = of(group_of(path));
+    double sum = 0.0;
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      const double value = members_[i]->parameters.at(path).value;
+      if (!(value > 0.0)) {
+        return std::nullopt;
       }
-      const double far = own ? -1.0 : distance(*kind, other.kind);
-      if (far < least) {
-        least = far;
+      sum += pool.weights[i] * std::log(value);
+    }
+    return std::exp(sum);
+  }
+
+ private:
+  const ChipKind& chip_;
+  std::string stack_;
+  bool known_stack_;
+  std::vector<const Measured*> members_;
+  std::map<std::string, Pooled, std::less<>> groups_;
+};
+
+Node number_node(double value, const base::Place& place) {
+  return base::scalar_node(fmt::format("{:.12g}", value), place);
+}
+
+// What the distance does to one side of the interval of a kind: logarithms.
+struct Side {
+  double half_width = 0.0;
+  double share = 0.0;  // of its square that comes from the distance
+};
+Side side(double own, double far, double variance) {
+  const double apart = variance * far * far;
+  const double square = (1.0 - variance) * own * own + apart;
+  return {std::sqrt(std::max(0.0, square)), square > 0.0 ? apart / square : 0.0};
+}
+
+// The measured chips that a chip takes its parameters from.
+struct Sources {
+  const ReferenceChip* nearest = nullptr;  // null: none
+  std::string stack;                       // of the nearest
+  bool same_stack = false;
+  double distance = std::numeric_limits<double>::infinity();
+  bool is_measured = false;  // the nearest is the chip itself, under its stack
+  bool is_changed = false;   // the nearest is the chip before it was changed
+
+  std::vector<const Measured*> members;  // not of a chip that is measured
+  const Measured* from = nullptr;        // that of the nearest
+
+  Sources(const Node& chip, const std::optional<ChipKind>& kind, std::string_view wanted,
+          Unmeasured unmeasured, std::string_view also) {
+    const auto is_known = [&](const std::string& id, const ChipKind& other) {
+      return other.vendor == kind->vendor && other.architecture != also &&
+             !(unmeasured == Unmeasured::chip && id == chip.reference) &&
+             !(unmeasured == Unmeasured::architecture && other.generation == kind->generation);
+    };
+    if (!kind) {
+      return;
+    }
+    for (const ReferenceChip& other : chips()) {
+      const double far = hardware::distance(*kind, other.kind);
+      const bool own = other.id == chip.reference && other.kind.hbm == kind->hbm &&
+                       other.kind.generation == kind->generation;
+      if (is_known(other.id, other.kind) && !is_changed && (own || far < distance)) {
+        distance = far;
         nearest = &other;
+        is_changed = own;
+      }
+    }
+    if (nearest == nullptr) {
+      return;
+    }
+    same_stack =
+        std::find(nearest->stacks.begin(), nearest->stacks.end(), wanted) != nearest->stacks.end();
+    stack = same_stack ? std::string(wanted) : nearest->stacks.back();
+    is_measured = same_stack && base::to_yaml(chip) == nearest->text;
+    if (is_measured) {
+      return;
+    }
+    from = &measurement_of(*nearest, stack);
+    if (is_changed) {
+      members = {from};
+      return;
+    }
+    for (const ReferenceChip& other : chips()) {
+      for (const std::string& its : other.stacks) {
+        if (is_known(other.id, other.kind)) {
+          members.push_back(&measurement_of(other, its));
+        }
       }
     }
   }
-  if (nearest == nullptr) {
+};
+
+std::vector<TransferredError> sources_of_error(const Sources& sources, Transfer& transfer) {
+  std::vector<TransferredError> all;
+  for (const KindError& e : sources.from->errors) {
+    const bool measured = e.rows > 0;
+    all.push_back({e.kind, measured ? std::max(0.0, -std::log(e.low)) : 0.0,
+                   measured ? std::max(0.0, std::log(e.high)) : 0.0,
+                   measured ? std::min(1.0, transfer.of(group_of_kind(e.kind)).variance) : 1.0});
+  }
+  return all;
+}
+
+// The errors of the transferred parameters, and the mean share of the distance in those of the kinds that were measured.
+// `unmeasured`: the architecture that the spreads must not know.
+void add_errors(Node& node, const Sources& sources, Transfer& transfer,
+                const std::string& unmeasured) {
+  Node errors;
+  errors.kind = Node::Kind::sequence;
+  errors.place = node.place;
+  double shares = 0.0;
+  int measured = 0;
+  const std::vector<TransferredError> transferred = sources_of_error(sources, transfer);
+  for (std::size_t i = 0; i < transferred.size(); ++i) {
+    const TransferredError& e = transferred[i];
+    const KindError& stated = sources.from->errors[i];
+    const auto far =
+        std::find_if(spreads().begin(), spreads().end(), [&](const ArchitectureSpread& s) {
+          return s.unmeasured == unmeasured && s.kind == e.kind;
+        });
+    const bool known =
+        far != spreads().end();  // else the kind has not been measured on any other architecture
+    const Side below = side(e.own_below, known ? far->below : e.own_below, e.variance);
+    const Side above = side(e.own_above, known ? far->above : e.own_above, e.variance);
+    if (stated.rows > 0) {
+      shares += (below.share + above.share) / 2.0;
+      ++measured;
+    }
+    Node item;
+    item.kind = Node::Kind::map;
+    item.place = node.place;
+    item["kind"] = base::scalar_node(e.kind, node.place);
+    for (const auto& [key, value] : {std::pair{"rows", 0.0},
+                                     {"refused", 0.0},
+                                     {"held_back", static_cast<double>(stated.held_back)},
+                                     {"median", stated.median},
+                                     {"p90", stated.p90},
+                                     {"bias", stated.bias},
+                                     {"low", std::exp(-below.half_width)},
+                                     {"high", std::exp(above.half_width)}}) {
+      item[key] = number_node(value, node.place);
+    }
+    errors.items.push_back(std::move(item));
+  }
+  node["distance_share"] = number_node(measured == 0 ? 1.0 : shares / measured, node.place);
+  node["errors"] = std::move(errors);
+}
+
+}  // namespace
+
+std::vector<TransferredError> transferred_errors(const Node& chip, std::string_view stack,
+                                                 Unmeasured unmeasured, std::string_view also) {
+  const auto kind = kind_of(chip);
+  const Sources sources(chip, kind, stack, unmeasured, also);
+  if (sources.from == nullptr) {
+    return {};
+  }
+  Transfer transfer(*kind, sources.stack, sources.same_stack, sources.members);
+  return sources_of_error(sources, transfer);
+}
+
+Node nearest_calibration(const Node& chip, std::string_view stack, Unmeasured unmeasured,
+                         std::string_view also) {
+  const auto kind = kind_of(chip);
+  const Sources sources(chip, kind, stack, unmeasured, also);
+  if (sources.nearest == nullptr) {
     return base::scalar_node("generic", chip.place);
   }
-  const bool same_stack =
-      std::find(nearest->stacks.begin(), nearest->stacks.end(), stack) != nearest->stacks.end();
-  const Node id = base::scalar_node(
-      nearest->id + "." + (same_stack ? std::string(stack) : nearest->stacks.back()), chip.place);
-  if (least < 0.0 && same_stack && base::to_yaml(chip) == nearest->text) {
+  const Node id = base::scalar_node(sources.nearest->id + "." + sources.stack, chip.place);
+  if (sources.is_measured) {
     return id;
   }
-  Node transferred;
-  transferred.kind = Node::Kind::map;
-  transferred.place = chip.place;
-  transferred["base"] = id;
-  transferred["provenance"] = base::scalar_node("transferred", chip.place);
-  static const Node generic = base::load_entry(calibration_catalog(), "generic");
-  if (const Node* errors = generic.find("errors")) {
-    transferred["errors"] = *errors;
+  Transfer transfer(*kind, sources.stack, sources.same_stack, sources.members);
+  Node node;
+  node.kind = Node::Kind::map;
+  node.place = chip.place;
+  node["base"] = id;
+  node["provenance"] = base::scalar_node("transferred", chip.place);
+  node["distance"] =
+      base::scalar_node(distance_text(*kind, sources.nearest->kind) +
+                            (sources.same_stack ? "" : ", a stack that was not measured"),
+                        chip.place);
+  node["distance"].quoted = true;
+  node["corrections_share"] = number_node(
+      sources.is_changed ? 1.0 : std::exp(-sources.distance / kCorrectionReach), chip.place);
+  for (const auto& [path, own] : sources.from->parameters) {
+    const auto mean = transfer.mean(path);
+    if (mean && std::abs(*mean / own.value - 1.0) > 1e-12) {
+      node[path] = own.has_unit
+                       ? base::scalar_node(fmt::format("x{:.12g}", *mean / own.value), chip.place)
+                       : number_node(*mean, chip.place);
+    }
   }
-  if (kind->generation != nearest->kind.generation || kind->hbm != nearest->kind.hbm) {
-    transferred["corrections"].place = chip.place;  // null
-    transferred["older_versions"].place = chip.place;
-  }
-  return transferred;
+  add_errors(node, sources, transfer,
+             unmeasured == Unmeasured::nothing ? "none" : kind->architecture);
+  return node;
 }
 
 }  // namespace roofcast::hardware

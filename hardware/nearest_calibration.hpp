@@ -1,32 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds a calibration for a chip that names none, among those that were fitted to measurements
-// (<chip>.<stack>).
+// Finds a calibration for a chip that names none, among those that were fitted to measurements (<chip>.<stack>).
 //
-// The first of these that exists is used:
+//   1. A measured chip of the catalog, unchanged and under a measured stack, has its own calibration.
+//   2. A measured chip that was changed, but for its generation and kind of memory, keeps its parameters and corrections,
+//      so that a sweep of its figures shows these figures alone.
+//   3. Any other chip of a vendor with measured chips has transferred parameters. Each is the nearest measured chip's,
+//      moved to the weighted mean over all measured chips and stacks (hardware/pooling.hpp). The nearest under the same
+//      stack gives its corrections too, by exp(−d / 1.5) of their logarithm, d the distance in generations.
+//   4. Chips of other vendors have the generic parameters.
 //
-//   1. the chip's own calibration under its serving stack
-//   2. the chip's own under another stack
-//   3. that of the nearest measured chip of the same vendor. Distance counts, most important first: the kind of
-//      memory (HBM or not), generations of architecture, and the logarithms of bandwidth, 16-bit rate and SMs
-//   4. the generic parameters, for chips of vendors without a measured chip
+// Both 2 and 3 are `transferred`. Parameters are shares of datasheet figures, DRAM latencies, clocks and bytes of an SM. So
+// they act on the rates of the chip at hand. What is left in seconds is of hosts and drivers.
 //
-// In case 1 the calibration is used as it is if the chip is the one of the catalog, without changes. In all other cases
-// of 1 to 3 the dimensionless parameters act on the rates of the chip at hand, and the errors are those of transferred
-// parameters (`errors` of the generic calibration). Corrections are used only within a generation and a kind of memory,
-// where kernels are alike.
+// The interval of a kind of operators widens with the distance. Its half-widths in the logarithm are
+//
+//   √(own² + v·(far² − own²))
+//
+//   own  –  half-width of the nearest calibration on the shapes that were held back from its fit
+//   far  –  half-width between unrelated architectures: hardware/spreads/architectures.yaml
+//   v    –  variance of the weighted mean, in shares of that between unrelated architectures
+//
+// A kind of operators that was not measured under the nearest calibration has v = 1. Else v grows continuously from 0 for a
+// measured chip. A stack that was not measured on the nearest chip counts as half of what an unrelated architecture would.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/document/catalog.hpp"
 #include "base/document/node.hpp"
+#include "hardware/system.hpp"
 
 namespace roofcast::hardware {
 
-enum class Measured { own, others };  // others: as if the chip itself had never been measured
-
 // Returns a scalar with the name of a calibration, or {base: …, provenance: transferred}. `chip`: its whole document.
+// `also`: an architecture that counts as unmeasured too.
 base::Node nearest_calibration(const base::Node& chip, std::string_view stack,
-                               Measured measured = Measured::own);
+                               Unmeasured unmeasured = Unmeasured::nothing,
+                               std::string_view also = {});
+
+// The two sources of the error of a kind of operators under transferred parameters.
+struct TransferredError {
+  std::string kind;
+  double own_below = 0.0, own_above = 0.0;  // half-widths of ln(measured / predicted): `own`
+  double variance = 0.0;                    // v
+};
+// Empty where the calibration is not transferred.
+std::vector<TransferredError> transferred_errors(const base::Node& chip, std::string_view stack,
+                                                 Unmeasured unmeasured, std::string_view also = {});
+
+// Half-widths of ln(measured / predicted) between unrelated architectures, by the architecture that they do not know.
+struct ArchitectureSpread {
+  std::string unmeasured;  // "blackwell"; "none" where all that are measured are known
+  std::string kind;        // of operators
+  double below = 0.0;
+  double above = 0.0;
+};
+void read(base::Fields& f, ArchitectureSpread& spread);
+base::Catalog spread_catalog();
 
 }  // namespace roofcast::hardware

@@ -108,6 +108,9 @@ void read(Fields& f, System& system) {
     check_known(g, system.chip);
   });
   f.group("calibration", [&](Fields& g) { read(g, system.calibration); });
+  f.choice<Unmeasured>("as_if_unmeasured", system.as_if_unmeasured,
+                       {{"chip", Unmeasured::chip}, {"architecture", Unmeasured::architecture}},
+                       base::optional);
   system.chips = system.scale_up_domain = 0;  // until they are read
   f.integer("chips", system.chips, base::at_least_one);
   f.group("scale_up", [&](Fields& g) { read_scale_up(g, system); });

@@ -47,11 +47,15 @@ struct Price {
   std::string date;
 };
 
+// What is forecast as if it had never been measured (hardware/nearest_calibration.hpp).
+enum class Unmeasured { nothing, chip, architecture };
+
 struct System {
   std::string id;
   std::string name;
   Chip chip;
   Calibration calibration;
+  Unmeasured as_if_unmeasured = Unmeasured::nothing;  // decides the calibration where none is named
   std::int64_t chips = 1;
   std::int64_t scale_up_domain = 1;
   FabricLevel scale_up;

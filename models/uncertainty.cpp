@@ -91,8 +91,9 @@ Uncertainty uncertainty_of(const hardware::Calibration& calibration) {
   }
   const bool own = calibration.provenance == hardware::Provenance::calibrated ||
                    calibration.provenance == hardware::Provenance::measured_corrected;
-  u.chip_share = own ? 0.0 : kTransferredChipShare;
-  u.kind_share = own ? kOwnKindShare : kTransferredKindShare;
+  const double transferred = own ? 0.0 : calibration.distance_share;
+  u.chip_share = transferred * kTransferredChipShare;
+  u.kind_share = kOwnKindShare + transferred * (kTransferredKindShare - kOwnKindShare);
   return u;
 }
 
@@ -120,26 +121,29 @@ UncertainSum::Seconds UncertainSum::half_widths(const Uncertainty& u) const {
 
 // a, b     s  T_k and T'_k: time of the kind before and after
 // share    –  w'_k
-// moved    –  error that a changed share of the kind leaves
-// changed  –  error of the change from a to b; a kind that appears or disappears has all of its error
+// moved    –  error that a changed share of the kind leaves; all of it where a kind appears or disappears
+// changed  –  error of the change from a to b
+// `lower`: the end of the ratio where the time after is longer than forecast
 Spread ratio_spread(const UncertainSum& before, base::Seconds whole_before,
                     const Uncertainty& uncertainty_before, const UncertainSum& after,
                     base::Seconds whole_after, const Uncertainty& uncertainty_after) {
-  const auto log_half_width = [&](double Spread::*side) {
+  const auto log_half_width = [&](bool lower) {
     double squares = 0.0;
     for (std::size_t k = 0; k < kErrorKinds; ++k) {
       const double a = before.kinds_[k].time;
       const double b = after.kinds_[k].time;
       const double share = b / whole_after.si();
-      const double moved = uncertainty_before.kinds[k].*side * (a / whole_before.si() - share);
-      const double change = a > 0.0 && b > 0.0 ? std::min(1.0, std::abs(std::log(b / a))) : 1.0;
-      const double changed = uncertainty_after.kinds[k].*side * share * change;
+      const double lost = a / whole_before.si() - share;
+      const Spread& in_both = uncertainty_before.kinds[k];
+      const double moved = lost * ((lost > 0.0) == lower ? in_both.below : in_both.above);
+      const double change = a > 0.0 && b > 0.0 ? std::min(1.0, std::abs(std::log(b / a))) : 0.0;
+      const Spread felt = inverse(uncertainty_after.kinds[k]);
+      const double changed = share * change * ((b < a) == lower ? felt.below : felt.above);
       squares += moved * moved + changed * changed;
     }
     return std::sqrt(squares);
   };
-  return {1.0 - std::exp(-log_half_width(&Spread::above)),
-          std::exp(log_half_width(&Spread::below)) - 1.0};
+  return {1.0 - std::exp(-log_half_width(true)), std::exp(log_half_width(false)) - 1.0};
 }
 
 Spread together(Spread a, Spread b) {

@@ -21,6 +21,9 @@
 //   transferred parameters      GEMMs of one chip, stack and format have 55 % in common, collectives 30–44 %,
 //                               attention 6–33 %
 //
+// In between, by the share that the distance of the chips has in the errors (`distance_share` of the calibration), the
+// shares in common are in between.
+//
 // A100 and L40S have no twin among the six chips. They are slower than forecast in nearly all kinds together
 // (GEMM 15 and 22 %, NCCL 24 and 32 %, prefill 4 and 11 %). Kernels that were not measured apart (norms,
 // activations) are assumed to err as GEMMs do.
@@ -109,14 +112,17 @@ Spread together(Spread a, Spread b);
 // The spread of whole_before / whole_after: two times that are forecast with the same parameters. `before` and `after`
 // are the operators in them.
 //
-//   half-width² of ln = Σ_k (s_k·(w_k − w'_k))² + Σ_k (s'_k·w'_k·min(1, |ln T'_k/T_k|))²
+//   half-width² of ln = Σ_k (s_k·(w_k − w'_k))² + Σ_k (r_k·w'_k·min(1, |ln T'_k/T_k|))²
 //
-//   s_k, s'_k  –  half-width of kind k on one side, before and after
+//   s_k        –  half-width of kind k before
+//   r_k        –  half-width of predicted / measured of kind k after
 //   w_k, w'_k  –  share of kind k in the whole time
 //   T_k, T'_k  s  time of kind k
 //
 // The operators of a kind err alike in both times, so their error cancels as far as their share is the same. The
-// second sum is the error of the change itself. It is the smaller, the smaller the change.
+// second sum is the error of the change itself: what a kernel takes beyond its forecast is assumed not to change. A kernel
+// that is 2.5 times as slow as forecast feels 40 % of the change, not less than none of it. This error is the smaller,
+// the smaller the change.
 Spread ratio_spread(const UncertainSum& before, base::Seconds whole_before,
                     const Uncertainty& uncertainty_before, const UncertainSum& after,
                     base::Seconds whole_after, const Uncertainty& uncertainty_after);

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <tuple>
 
 #include "base/statistics/quantile.hpp"
+#include "calibrate/accuracy/architectures.hpp"
 #include "calibrate/fit/fit.hpp"
 #include "calibrate/operators/operator_rows.hpp"
 #include "calibrate/operators/predict.hpp"
@@ -24,15 +27,71 @@ std::size_t size_of(double seconds) {
   return size;
 }
 
-KindAccuracy judge(const std::string& kind, const base::CsvTable& table, ChipPlatforms& own,
-                   ChipPlatforms& transferred) {
+// The platforms of chips with less and less that is known of them.
+struct Platforms {
+  ChipPlatforms own;
+  ChipPlatforms transferred{"", hardware::Unmeasured::chip};
+  ChipPlatforms unknown{"", hardware::Unmeasured::architecture};
+  // By another architecture that is not known either.
+  std::map<std::string, ChipPlatforms> less;
+  std::map<std::tuple<std::string, std::string, std::string>,
+           std::vector<hardware::TransferredError>>
+      errors;  // by chip, stack and that architecture
+
+  Platforms() {
+    for (const std::string& also : measured_architectures()) {
+      less.emplace(also, ChipPlatforms("", hardware::Unmeasured::architecture, also));
+    }
+  }
+
+  const hardware::TransferredError* error(const sim::Platform& platform, const std::string& stack,
+                                          const std::string& also, const std::string& kind) {
+    const auto key = std::tuple(platform.system.chip.id, stack, also);
+    auto known = errors.find(key);
+    if (known == errors.end()) {
+      const base::Node chip = base::load_entry(hardware::chip_catalog(), platform.system.chip.id);
+      known = errors
+                  .emplace(key, hardware::transferred_errors(
+                                    chip, stack, hardware::Unmeasured::architecture, also))
+                  .first;
+    }
+    const auto at = std::find_if(known->second.begin(), known->second.end(),
+                                 [&](const auto& e) { return e.kind == kind; });
+    return at == known->second.end() ? nullptr : &*at;
+  }
+
+  // Scores of a row as if its architecture, and one more, had never been measured.
+  void add_scores(const MeasuredOperator& row, const std::string& kind,
+                  ArchitectureScores& scores) {
+    const std::string stack = has_kernels_of(kind, row.stack, "vllm") ? "vllm" : row.stack;
+    const std::string architecture = platform_of(row, kind, own)->system.chip.architecture;
+    const auto add = [&](ChipPlatforms& platforms, const std::string& also,
+                         const char* unmeasured) {
+      const sim::Platform* platform = platform_of(row, kind, platforms);
+      const auto* error = this->error(*platform, stack, also, kind);
+      if (error != nullptr && error->variance > 0.0) {
+        scores.add(unmeasured, kind, architecture, row.chip + "." + row.stack,
+                   std::log(measured(row) / predicted(row, platform->machine)), *error);
+      }
+    };
+    add(unknown, "", kNone);
+    for (auto& [also, platforms] : less) {
+      if (also != architecture) {
+        add(platforms, also, also.c_str());
+      }
+    }
+  }
+};
+
+KindAccuracy judge(const std::string& kind, const base::CsvTable& table, Platforms& platforms,
+                   ArchitectureScores& scores) {
   const OperatorRows rows(kind, table);
   KindAccuracy result;
   result.kind = kind;
   result.rows = table.rows();
   for (std::size_t i = 0; i < table.rows(); ++i) {
     const MeasuredOperator row = rows.row(i);
-    const sim::Platform* platform = platform_of(row, kind, own);
+    const sim::Platform* platform = platform_of(row, kind, platforms.own);
     const std::string reason = platform == nullptr
                                    ? "no system with " + row.chip + " in the catalog"
                                    : reason_against(row, platform->machine);
@@ -53,9 +112,14 @@ KindAccuracy judge(const std::string& kind, const base::CsvTable& table, ChipPla
       group.own.push_back(pair);
       result.own_by_size[size_of(row.measured_s)].push_back(pair);
     }
-    const Pair pair = pair_of(*platform_of(row, kind, transferred));
+    const Pair pair = pair_of(*platform_of(row, kind, platforms.transferred));
     result.all.transferred.push_back(pair);
     group.transferred.push_back(pair);
+    result.unknown[{platform->system.chip.architecture, row.stack}].push_back(
+        pair_of(*platform_of(row, kind, platforms.unknown)));
+    if (!fitted || held_back(draw_of(rows.shape(i)))) {  // enough, and quicker
+      platforms.add_scores(row, kind, scores);
+    }
   }
   return result;
 }
@@ -68,61 +132,37 @@ std::string_view size_name(std::size_t size) {
   return kNames[size];
 }
 
-std::vector<KindAccuracy> accuracy(const std::filesystem::path& tables) {
-  ChipPlatforms own;
-  ChipPlatforms transferred("", hardware::Measured::others);
+Accuracy accuracy(const std::filesystem::path& tables) {
+  Platforms platforms;
+  ArchitectureScores scores;
   std::vector<KindAccuracy> kinds;
   for (const std::string& kind : operator_kinds()) {
     if (const auto file = find_table(tables, kind)) {
-      kinds.push_back(judge(kind, base::read_csv(*file), own, transferred));
+      kinds.push_back(judge(kind, base::read_csv(*file), platforms, scores));
     }
   }
   if (kinds.empty()) {
     throw base::InputError(
         fmt::format("error: {} has no table of measured operators\n", tables.string()));
   }
-  return kinds;
+  return {std::move(kinds), scores.spreads()};
 }
 
-namespace {
-
-// measured / predicted at 200 quantiles of each chip, so that all chips count alike: most rows are of chips whose
-// nearest relative is their twin.
-std::vector<double> ratios_of_chips(const KindAccuracy& kind) {
-  constexpr int kQuantiles = 200;
-  std::map<std::string, std::vector<double>> by_chip;
-  for (const auto& [key, judged] : kind.by_chip_and_stack) {
-    for (const Pair& pair : judged.transferred) {
-      by_chip[key.first].push_back(pair.measured / pair.predicted);
-    }
-  }
-  std::vector<double> ratios;
-  for (auto& [chip, all] : by_chip) {
-    std::sort(all.begin(), all.end());
-    for (int i = 0; i < kQuantiles; ++i) {
-      const double position = (i + 0.5) / kQuantiles * static_cast<double>(all.size());
-      ratios.push_back(all[static_cast<std::size_t>(position)]);
-    }
-  }
-  return ratios;
-}
-
-}  // namespace
-
-std::string transferred_errors(const std::vector<KindAccuracy>& kinds) {
+std::string generic_errors(const Accuracy& accuracy) {
   std::string text = "errors:\n";
-  for (const KindAccuracy& k : kinds) {
-    const ErrorSummary e = summarise(k.all.transferred);
-    // Nine in ten of all rows, and of the chips' rows with all chips alike.
-    const std::vector<double> ratios = ratios_of_chips(k);
-    std::vector<double> rows;
-    for (const Pair& pair : k.all.transferred) {
-      rows.push_back(pair.measured / pair.predicted);
+  for (const KindAccuracy& k : accuracy.kinds) {
+    std::vector<Pair> pairs;
+    for (const auto& [key, of_one] : k.unknown) {
+      pairs.insert(pairs.end(), of_one.begin(), of_one.end());
     }
-    text += error_item({k.kind, 0, 0, static_cast<std::int64_t>(e.rows), e.median, e.p90, e.bias,
-                        std::min(base::quantile(ratios, 0.05), base::quantile(rows, 0.05)),
-                        std::max(base::quantile(ratios, 0.95), base::quantile(rows, 0.95))}) +
-            "\n";
+    const ErrorSummary e = summarise(pairs);
+    for (const hardware::ArchitectureSpread& s : accuracy.spreads) {
+      if (s.unmeasured == kNone && s.kind == k.kind) {
+        text += error_item({k.kind, 0, 0, static_cast<std::int64_t>(e.rows), e.median, e.p90,
+                            e.bias, std::exp(-s.below), std::exp(s.above)}) +
+                "\n";
+      }
+    }
   }
   return text;
 }

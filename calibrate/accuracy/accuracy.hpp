@@ -3,7 +3,8 @@
 // How right the shipped calibrations are, over every table of measured operators there is.
 //
 // Own: a chip under its own calibration, on the shapes that were held back from the fit (of kinds that are not
-// fitted, on all). Transferred: the same chip as if it had never been measured, on all shapes.
+// fitted, on all). Transferred: the same chip as if it had never been measured, on all shapes. Unknown: as if nothing had
+// been measured on its architecture.
 #pragma once
 
 #include <array>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "calibrate/platforms/error_summary.hpp"
+#include "hardware/nearest_calibration.hpp"
 
 namespace roofcast::calibrate {
 
@@ -29,13 +31,19 @@ struct KindAccuracy {
   std::map<std::string, std::size_t> refused;  // by reason
   Judged all;
   std::map<std::pair<std::string, std::string>, Judged> by_chip_and_stack;
+  std::map<std::pair<std::string, std::string>, std::vector<Pair>>
+      unknown;  // by architecture and stack
   std::array<std::vector<Pair>, kSizes> own_by_size;
+};
+struct Accuracy {
+  std::vector<KindAccuracy> kinds;
+  std::vector<hardware::ArchitectureSpread> spreads;
 };
 
 // Kinds without a table in the directory are left out. Throws InputError where all are.
-std::vector<KindAccuracy> accuracy(const std::filesystem::path& tables);
+Accuracy accuracy(const std::filesystem::path& tables);
 
-// `errors:` of a calibration whose parameters are another chip's: the transferred errors.
-std::string transferred_errors(const std::vector<KindAccuracy>& kinds);
+// `errors:` of generic parameters: those between unrelated architectures.
+std::string generic_errors(const Accuracy& accuracy);
 
 }  // namespace roofcast::calibrate

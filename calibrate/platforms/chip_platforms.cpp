@@ -38,8 +38,8 @@ const sim::Platform* ChipPlatforms::load(const std::string& system, const std::s
   if (!calibration_.empty()) {
     document["system"]["calibration"] = base::scalar_node(calibration_, {});
   } else if (!names_one) {
-    document["system"]["calibration"] =
-        hardware::nearest_calibration(*document.find_path("system.chip"), stack, measured_);
+    document["system"]["calibration"] = hardware::nearest_calibration(
+        *document.find_path("system.chip"), stack, unmeasured_, also_);
   }
   sim::load_references(document, problems);
   if (!version.empty()) {

@@ -16,11 +16,12 @@ namespace roofcast::calibrate {
 
 class ChipPlatforms {
  public:
-  // `calibration`: an id or a path in place of the chips' own; `measured`: whether chips have one of
-  // their own.
+  // `calibration`: an id or a path in place of the chips' own; `unmeasured`: what of a chip is not known, `also`: an
+  // architecture that is not known either.
   explicit ChipPlatforms(std::string calibration = {},
-                         hardware::Measured measured = hardware::Measured::own)
-      : calibration_(std::move(calibration)), measured_(measured) {}
+                         hardware::Unmeasured unmeasured = hardware::Unmeasured::nothing,
+                         std::string also = {})
+      : calibration_(std::move(calibration)), unmeasured_(unmeasured), also_(std::move(also)) {}
 
   // The server of a chip under a serving stack, with kernels of a version of it (empty, or not a version: the newest);
   // nullptr where the catalog knows no such chip or server. Owned here, the
@@ -38,7 +39,8 @@ class ChipPlatforms {
   using Key = std::tuple<std::string, std::string, std::string,
                          std::string>;  // system, chip, stack, version
   std::string calibration_;
-  hardware::Measured measured_;
+  hardware::Unmeasured unmeasured_;
+  std::string also_;
   std::map<Key, sim::Platform> platforms_;
 };
 

@@ -21,7 +21,7 @@ constexpr std::int64_t kMostClients = 100'000;
 }  // namespace
 
 ServingRows::ServingRows(const base::CsvTable& table, const std::string& calibration,
-                         hardware::Measured measured)
+                         hardware::Unmeasured unmeasured)
     : table_(table),
       mode_(table.column("mode")),
       model_(table.column("model_path")),
@@ -42,7 +42,7 @@ ServingRows::ServingRows(const base::CsvTable& table, const std::string& calibra
       batch_(table.column("batch_size")),
       ttft_(table.column("silicon_ttft_ms")),
       tpot_(table.column("silicon_tpot_ms")),
-      platforms_(calibration, measured) {}
+      platforms_(calibration, unmeasured) {}
 
 std::string_view ServingRows::text(std::size_t row, std::size_t column) const {
   return table_.cell(row, column);

@@ -73,9 +73,9 @@ struct MeasuredServer {
 // Reads rows of one table. Sections of the scenarios are loaded once and shared.
 class ServingRows {
  public:
-  // CsvError when a column is missing. `calibration` and `measured` as of ChipPlatforms.
+  // CsvError when a column is missing. `calibration` and `unmeasured` as of ChipPlatforms.
   explicit ServingRows(const base::CsvTable& table, const std::string& calibration = {},
-                       hardware::Measured measured = hardware::Measured::own);
+                       hardware::Unmeasured unmeasured = hardware::Unmeasured::nothing);
   MeasuredServer row(std::size_t row);
 
  private:

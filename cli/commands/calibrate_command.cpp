@@ -5,6 +5,7 @@
 
 #include "base/document/text_file.hpp"
 #include "calibrate/accuracy/accuracy.hpp"
+#include "calibrate/accuracy/architectures.hpp"
 #include "calibrate/fit/fit.hpp"
 #include "calibrate/operators/operator_rows.hpp"
 #include "calibrate/platforms/measurements.hpp"
@@ -82,25 +83,33 @@ void add_fit(Command& calibrate, Run& chosen) {
 
 void add_accuracy(Command& calibrate, Run& chosen) {
   struct Options {
-    std::string tables, output;
+    std::string tables, output, spreads;
   };
   auto* command = calibrate.add_subcommand(
       "accuracy",
       "Writes a page with the errors of every built-in calibration\n"
-      "Reads TABLES/<kind>.csv, .csv.gz or .columns.gz. Also prints the errors of transferred "
+      "Reads TABLES/<kind>.csv, .csv.gz or .columns.gz. Also prints the errors of generic "
       "parameters, in the form of a calibration's `errors:`.");
   auto options = std::make_shared<Options>();
   command->add_option("tables", options->tables, kTables)->type_name(kFile);
   command->add_option("-o,--output", options->output, "the file of the page, Markdown")
       ->type_name(kFile)
       ->required();
+  command
+      ->add_option("--spreads", options->spreads,
+                   "write the spreads between architectures to this file, YAML")
+      ->type_name(kFile);
   command->footer(examples({"roofcast calibrate accuracy . -o accuracy.md"}));
   command->callback([&chosen, options] {
     chosen = [options] {
       const std::filesystem::path tables = tables_in(options->tables);
-      const auto kinds = calibrate::accuracy(tables);
-      base::write_text(options->output, accuracy_page(kinds, calibrate::new_layers(tables)));
-      fmt::print("{}", calibrate::transferred_errors(kinds));
+      const calibrate::Accuracy accuracy = calibrate::accuracy(tables);
+      base::write_text(options->output,
+                       accuracy_page(accuracy.kinds, calibrate::new_layers(tables)));
+      if (!options->spreads.empty()) {
+        base::write_text(options->spreads, calibrate::spreads_document(accuracy.spreads));
+      }
+      fmt::print("{}", calibrate::generic_errors(accuracy));
       return kDone;
     };
   });
@@ -112,9 +121,14 @@ void check(const ValidationOptions& options) {
   }
   const bool of_data = !options.data.empty() || !options.where.empty() ||
                        !options.calibration.empty() || !options.against.empty() ||
-                       options.chip_parameters != "own";
+                       !options.as_if_unmeasured.empty();
   const bool of_simulation =
       options.scenarios || options.seed || options.threads > 0 || options.check_only;
+  if (!options.as_if_unmeasured.empty() && (options.kind == "training" || options.kind == "rl")) {
+    throw base::InputError(
+        "error: --as-if-unmeasured is of operators, serving and requests; in a training scenario "
+        "set system.as_if_unmeasured\n");
+  }
   if (options.kind == "simulation" && of_data) {
     throw base::InputError(
         "error: validate simulation draws its scenarios; a table and its options are of "
@@ -139,7 +153,14 @@ int validate_one(const ValidationOptions& options) {
   return options.kind == "serving" ? validate_serving(options) : validate_operators(options);
 }
 
-int validated(ValidationOptions options) {
+int validated(ValidationOptions options, const std::string& chip_parameters) {
+  if (chip_parameters == "transferred") {
+    fmt::print(
+        stderr,
+        "note: \"--chip-parameters transferred\" is now \"--as-if-unmeasured chip\"; the old "
+        "name works until the next release\n");
+    options.as_if_unmeasured = "chip";
+  }
   check(options);
   if (options.kind == "simulation") {
     return validate_simulation(options);
@@ -202,8 +223,13 @@ void add_calibrate(Command& app, Run& chosen) {
                    "fit` wrote")
       ->type_name(kFile);
   validate
-      ->add_option("--chip-parameters", options->chip_parameters,
-                   "transferred: forecast as if the chip itself had never been measured")
+      ->add_option("--as-if-unmeasured", options->as_if_unmeasured,
+                   "forecast as if the chip, or its whole architecture, had never been measured")
+      ->one_of({"chip", "architecture"});
+  auto chip_parameters = std::make_shared<std::string>("own");
+  validate
+      ->add_option("--chip-parameters", *chip_parameters,
+                   "the old name: transferred is --as-if-unmeasured chip")
       ->one_of({"own", "transferred"});
   validate
       ->add_option(
@@ -241,7 +267,9 @@ void add_calibrate(Command& app, Run& chosen) {
                              "roofcast calibrate validate requests runs --against errors.csv",
                              "roofcast calibrate validate simulation --scenarios 20",
                              "roofcast calibrate validate simulation --check-only"}));
-  validate->callback([&chosen, options] { chosen = [options] { return validated(*options); }; });
+  validate->callback([&chosen, options, chip_parameters] {
+    chosen = [options, chip_parameters] { return validated(*options, *chip_parameters); };
+  });
 }
 
 }  // namespace roofcast::cli

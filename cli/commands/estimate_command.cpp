@@ -32,6 +32,7 @@ struct Options {
   bool explain = false;
   bool strict = false;
   bool no_replay = false;
+  std::string as_if_unmeasured;
 };
 
 std::string bound_of(const sim::ServingEstimate& e, std::string_view metric) {
@@ -101,7 +102,8 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e,
     }
   }
   fmt::print("{}{}{}\nParameters: {} ({})\n", table.text(), training_text(s, e), cost_text(s, e),
-             s.platform.system.calibration.name, hardware::name(e.provenance));
+             s.platform.system.calibration.name,
+             hardware::provenance_text(e.provenance, s.platform.system.calibration));
   if (!s.training.trains()) {
     print_replay(e, replayed);
   }
@@ -190,8 +192,9 @@ void print_csv(const sim::ServingEstimate& e) {
 }
 
 int run_estimate(const Options& options) {
-  const sim::StreamedScenario streamed =
-      sim::read_streamed_scenario(scenario_document(options.scenario, options.set));
+  base::Node document = scenario_document(options.scenario, options.set);
+  set_as_if_unmeasured(document, options.as_if_unmeasured);
+  const sim::StreamedScenario streamed = sim::read_streamed_scenario(document);
   const sim::Scenario& scenario = streamed.scenario;
   sim::Workspace workspace;
   const sim::ScenarioView view = sim::view(scenario);
@@ -257,6 +260,10 @@ void add_estimate(Command& app, Run& chosen) {
       ->group("Output");
   command->add_flag("--no-replay", options->no_replay,
                     "replay nothing: every value is estimated only");
+  command
+      ->add_option("--as-if-unmeasured", options->as_if_unmeasured,
+                   "forecast as if the chip, or its whole architecture, had never been measured")
+      ->one_of({"chip", "architecture"});
   command->add_flag("--strict", options->strict, "exit with 3 if the scenario does not fit");
   command->footer(examples(
       {"roofcast show example llama-70b > mine.yaml", "roofcast estimate mine.yaml --explain",

@@ -23,6 +23,7 @@ struct Options {
   bool simulate = false;
   bool no_replay = false;
   bool quiet = false;
+  std::string as_if_unmeasured;
   bool resume = false;
   std::string shard;
 };
@@ -68,10 +69,18 @@ bool run_parts(const SweepParts& parts, const std::filesystem::path& folder, con
 }
 
 int run_sweep_command(const Options& options) {
-  const base::Node document = base::load_document(options.sweep);
+  base::Node document = base::load_document(options.sweep);
   if (document.find("axes") == nullptr && document.find("traffic") != nullptr) {
     throw base::InputError(
         fmt::format("error: {0} is one scenario: roofcast estimate {0}\n", options.sweep));
+  }
+  // An axis of one value: it is set after an axis that chooses the system.
+  if (base::Node* axes = document.find("axes");
+      axes != nullptr && !options.as_if_unmeasured.empty()) {
+    base::Node& values = (*axes)["system.as_if_unmeasured"];
+    values.kind = base::Node::Kind::sequence;
+    values.place = axes->place;
+    values.items = {base::scalar_node(options.as_if_unmeasured, axes->place)};
   }
   if (options.simulate && options.no_replay) {
     throw base::InputError("error: --simulate or --no-replay, not both\n");
@@ -146,6 +155,11 @@ void add_sweep(Command& app, Run& chosen) {
   command->add_flag("--simulate", options->simulate,
                     "replay every row that fits; its metrics are the simulated ones");
   command->add_flag("--no-replay", options->no_replay, "replay nothing: rows are estimated only");
+  command
+      ->add_option(
+          "--as-if-unmeasured", options->as_if_unmeasured,
+          "forecast as if the chips, or their whole architectures, had never been measured")
+      ->one_of({"chip", "architecture"});
   command->add_flag("--resume", options->resume,
                     "keep finished parts in OUT.csv.parts, and go on from those that are there");
   command

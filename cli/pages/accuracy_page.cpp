@@ -18,16 +18,28 @@ Written by `scripts/accuracy` over the tables of `calibrate/measurements/ops`, m
 two stacks; do not edit by hand. Errors are |predicted / measured − 1|; *in 90 %* is how many measurements the forecast's 90 %
 interval held.
 
+## As if the architecture had never been measured
+
+This is what to expect of a chip that nobody has built. Nothing that was measured on the architecture is used: no parameters, no corrections,
+no errors (`calibrate validate KIND --as-if-unmeasured architecture`). Parameters are the weighted means of the other architectures', and the
+interval has the spread between these (`hardware/nearest_calibration.hpp`). What is shared by construction: the physics, the datasheets, and
+`generic.yaml`, from which the fits of the other architectures start.
+
+@UNKNOWN@
+## Chips that were measured
+
 - **own**: the chip's own calibration (`hardware/calibrated/<chip>.<stack>.yaml`), on the fifth of the shapes that was held back whole from
   its fit. `gemm_power` is not fitted: all its rows, with the generic energies.
-- **transferred**: the same rows and the others, as if the chip itself had never been measured: with the parameters of the nearest other chip
-  (`--chip-parameters transferred`). This is what to expect of a chip that is not built.
+- **transferred**: the same rows and the others, as if the chip itself had never been measured (`--as-if-unmeasured chip`). Most rows are of
+  chips whose twin was measured, so this is what to expect of a variant of a measured chip.
 
 Each row is forecast with the kernels of its version of the stack (`roofcast list stacks`). The intervals are those of the newest version.
 
 ## By kind
 
 )";
+
+constexpr std::string_view kUnknown = "@UNKNOWN@\n";
 
 constexpr std::string_view kNewLayers = R"(
 ## A model that nobody measured
@@ -74,7 +86,21 @@ std::string header(std::string_view first, std::string_view rule) {
 
 std::string accuracy_page(const std::vector<KindAccuracy>& kinds,
                           const std::vector<calibrate::NewLayers>& new_layers) {
-  std::string page(kIntroduction);
+  const std::size_t mark = kIntroduction.find(kUnknown);
+  std::string page(kIntroduction.substr(0, mark));
+  page +=
+      "| kind | architecture | stack | rows | median | mean | p90 | bias | in 90 % "
+      "|\n|---|---|---|---:|---:|---:|---:|---:|---:|\n";
+  for (const KindAccuracy& k : kinds) {
+    for (const auto& [key, pairs] : k.unknown) {
+      const ErrorSummary e = summarise(pairs);
+      page += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", k.kind, key.first,
+                          key.second, e.rows, calibrate::percent(e.median),
+                          calibrate::percent(e.mape), calibrate::percent(e.p90),
+                          calibrate::percent(e.bias), calibrate::percent(e.coverage90));
+    }
+  }
+  page += kIntroduction.substr(mark + kUnknown.size());
   page += header("kind", "---");
   for (const KindAccuracy& k : kinds) {
     page += row(k.kind, k.all);

@@ -202,8 +202,8 @@ void say_confidence(const SensitivityAnswer& a, const sim::Scenario& scenario, c
                                            cite(rows.error(0) + 1), cite(rows.error(0) + 2)));
   }
   brief.confidence.push_back(fmt::format(
-      "Parameters: {}.",
-      parameters_text(scenario.platform.system.calibration.name, a.estimate.provenance)));
+      "Parameters: {} ({}).", scenario.platform.system.calibration.name,
+      hardware::provenance_text(a.estimate.provenance, scenario.platform.system.calibration)));
   brief.confidence.emplace_back(kIntervals);
 }
 

@@ -63,6 +63,19 @@ base::Node scenario_document(const std::string& file, const std::vector<std::str
   return document;
 }
 
+void set_as_if_unmeasured(base::Node& document, const std::string& unmeasured) {
+  base::Problems problems;
+  for (const std::string system :
+       {"system", "deployment.prefill.system", "deployment.decode.system"}) {
+    if (!unmeasured.empty() && document.find_path(system) != nullptr) {
+      sim::set_knob(document,
+                    {"--as-if-unmeasured", system + ".as_if_unmeasured=" + unmeasured, {}},
+                    problems);
+    }
+  }
+  problems.throw_if_any();
+}
+
 std::string title(const sim::Scenario& s) {
   return fmt::format("{} on {} · {} · {} · {}", s.model.name, s.platform.system.name,
                      s.precision.id.empty() ? "custom precision" : s.precision.id, deployment(s),

@@ -14,6 +14,10 @@ namespace roofcast::cli {
 // Throws InputError. `set`: dotted path, =, value; applied shortest path first.
 base::Node scenario_document(const std::string& file, const std::vector<std::string>& set);
 
+// Sets as_if_unmeasured of the systems that the document names: "chip" or "architecture"; empty: nothing. Throws
+// InputError.
+void set_as_if_unmeasured(base::Node& document, const std::string& unmeasured);
+
 // "Llama 3.1 70B on HGX H200 · fp8 · TP8 PP1 EP1 DP1 · vLLM"
 std::string title(const sim::Scenario& scenario);
 

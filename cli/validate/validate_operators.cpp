@@ -19,7 +19,7 @@ int validate_operators(const ValidationOptions& options) {
   const base::CsvTable table = base::read_csv(options.data);
   const RowFilter filter(table, options.where);
   const calibrate::OperatorRows rows(options.kind, table);
-  calibrate::ChipPlatforms platforms(options.calibration, options.measured());
+  calibrate::ChipPlatforms platforms(options.calibration, options.unmeasured());
   const bool power = options.kind == "gemm_power";
   const std::string unit = power ? "power_w" : "latency_ms";
   const double scale = power ? 1.0 : base::second / base::millisecond;

@@ -295,7 +295,7 @@ int validate_requests(const ValidationOptions& options) {
   if (!options.where.empty()) {
     throw base::InputError("error: --where is of tables; requests are simulated together\n");
   }
-  calibrate::ChipPlatforms platforms(options.calibration, options.measured());
+  calibrate::ChipPlatforms platforms(options.calibration, options.unmeasured());
   std::vector<calibrate::RequestRun> runs;
   for (const std::filesystem::path& directory : calibrate::request_runs(options.data)) {
     runs.push_back(calibrate::read_request_run(directory, platforms));

@@ -71,7 +71,7 @@ std::vector<std::string> header(std::vector<std::string> first) {
 int validate_serving(const ValidationOptions& options) {
   const base::CsvTable table = base::read_csv(options.data);
   const RowFilter filter(table, options.where);
-  calibrate::ServingRows rows(table, options.calibration, options.measured());
+  calibrate::ServingRows rows(table, options.calibration, options.unmeasured());
   ErrorsFile out(options.out, table,
                  {"predicted_tpot_ms", "low90_tpot_ms", "high90_tpot_ms", "predicted_ttft_ms",
                   "low90_ttft_ms", "high90_ttft_ms"});

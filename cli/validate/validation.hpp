@@ -21,20 +21,22 @@ namespace roofcast::cli {
 struct ValidationOptions {
   std::string kind;
   std::string data;
-  std::string out;                      // empty for none
-  std::vector<std::string> where;       // COLUMN=VALUE
-  std::string calibration;              // in place of the chips' own; empty for those
-  std::string chip_parameters = "own";  // or "transferred"
-  std::string report;                   // HTML, of requests; empty for none
-  std::string against;                  // a peer's predictions (cli/validate/peer_comparison.hpp)
+  std::string out;                 // empty for none
+  std::vector<std::string> where;  // COLUMN=VALUE
+  std::string calibration;         // in place of the chips' own; empty for those
+  std::string as_if_unmeasured;    // "chip" or "architecture"; empty: nothing
+  std::string report;              // HTML, of requests; empty for none
+  std::string against;             // a peer's predictions (cli/validate/peer_comparison.hpp)
   // Of `simulation`.
   std::optional<std::uint32_t> scenarios;
   std::optional<std::uint32_t> seed;
   unsigned threads = 0;
   bool check_only = false;
 
-  hardware::Measured measured() const {
-    return chip_parameters == "own" ? hardware::Measured::own : hardware::Measured::others;
+  hardware::Unmeasured unmeasured() const {
+    return as_if_unmeasured.empty()     ? hardware::Unmeasured::nothing
+           : as_if_unmeasured == "chip" ? hardware::Unmeasured::chip
+                                        : hardware::Unmeasured::architecture;
   }
 };
 

@@ -162,7 +162,7 @@ void correct(const Operator& op, const Machine& m, Cost& cost) {
   if (grid == nullptr) {
     return;
   }
-  double factor = std::exp(grid->at(site->shape));
+  double factor = std::exp(m.calibration.corrections_share * grid->at(site->shape));
   if (factor < 1.0) {
     const base::FlopsPerSecond peak = m.peak[static_cast<std::size_t>(math_of(op, m))];
     const base::Seconds light = base::max(

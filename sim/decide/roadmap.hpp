@@ -15,8 +15,8 @@
 // A workload is a sweep: what counts is the best of its points that meet its conditions, so that a faster chip may be
 // loaded more. A gain is more than 1 where the metric is better than without, whichever way is better; that of the
 // portfolio is the geometric mean of its workloads', weighted. A workload that the base cannot run is left out of it.
-// The interval of a gain is that of the operators' errors: those that both have cancel (models/uncertainty.hpp), and
-// so does what servers do beside their operators.
+// The interval of a gain has two sources. The errors of operators that both have cancel (models/uncertainty.hpp). What
+// servers do beside their operators changes the gain in proportion: ln of it by −55 % to +50 %, as measured.
 //
 // Of features, with v(S) = ln of the portfolio's gain with those of S: what each brings alone, on top of all others, the
 // order in which each next one brings most, and its Shapley share of v(all) (base/statistics/shapley.hpp); pairs by their
@@ -74,7 +74,7 @@ Outcome outcome_of(const ScenarioView& scenario, const ServingEstimate& estimate
 
 struct Gain {
   double value = 0;       // NaN: one of the two has none
-  Interval90 interval{};  // from the errors of operators that the two do not have in common
+  Interval90 interval{};  // from the errors that the two do not have in common
 };
 // `metric` of `with` over that of `without`, or the other way round where lower is better.
 Gain gain_of(const Metric& metric, const Outcome& with, const Outcome& without);

@@ -53,6 +53,14 @@ bool fill_precision(Node& document, std::string_view, Problems& problems) {
   return true;
 }
 
+// Other texts are reported where the system is read.
+hardware::Unmeasured unmeasured_in(const Node& system) {
+  const Node* text = system.find("as_if_unmeasured");
+  return text == nullptr                ? hardware::Unmeasured::nothing
+         : text->text == "architecture" ? hardware::Unmeasured::architecture
+                                        : hardware::Unmeasured::chip;
+}
+
 // Without a calibration of its own a system takes the nearest to its chip and the serving stack.
 bool fill_calibration(Node& document, std::string_view path, Problems& problems) {
   const std::string above(path.substr(0, path.rfind('.')));
@@ -65,7 +73,8 @@ bool fill_calibration(Node& document, std::string_view path, Problems& problems)
     return false;
   }
   if (const Node* chip = document.find_path(chip_path); chip != nullptr && chip->is_map()) {
-    const Node nearest = hardware::nearest_calibration(*chip, stack_of(document));
+    const Node nearest = hardware::nearest_calibration(*chip, stack_of(document),
+                                                       unmeasured_in(*document.find_path(above)));
     (*document.find_path(above))["calibration"] = nearest;
   }
   return true;

@@ -94,6 +94,25 @@ options:
   CHECK(width("small") < width("large"));
 }
 
+// Of measured servers, one gain in twenty is less than its forecast to the power 0.45, one in twenty more than to 1.50.
+TEST_CASE("A gain is less sure than that of its operators, by what was measured of servers",
+          "[laws]") {
+  const auto result = result_of(kWorkloads + R"(
+options:
+  more: {system.chip.hbm.bandwidth: x1.5}
+  less: {system.chip.hbm.bandwidth: x0.7}
+)");
+  for (const char* name : {"more", "less"}) {
+    const sim::Gain& gain = named(result, name).gains.front();
+    const double less = std::pow(gain.value, 0.45);
+    const double more = std::pow(gain.value, 1.5);
+    INFO(name);
+    REQUIRE(gain.value != 1.0);
+    CHECK(gain.interval.low < std::min(less, more));
+    CHECK(gain.interval.high > std::max(less, more));
+  }
+}
+
 TEST_CASE("The best point of a workload is one that meets its conditions", "[laws]") {
   const auto result = result_of(kWorkloads + "options: {slow: {system.chip.hbm.bandwidth: x0.4}}");
   CHECK(result.base.outcomes[0].place == "concurrency 64");

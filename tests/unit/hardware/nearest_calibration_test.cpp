@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/nearest_calibration.hpp"
 
+#include "base/csv/csv.hpp"
 #include "hardware/chip.hpp"
 #include "sim/scenario/knob.hpp"
 #include "sim/scenario/references.hpp"
@@ -12,9 +13,9 @@ using namespace roofcast;
 namespace {
 
 base::Node nearest(const std::string& chip, const std::string& stack,
-                   hardware::Measured measured = hardware::Measured::own) {
+                   hardware::Unmeasured unmeasured = hardware::Unmeasured::nothing) {
   return hardware::nearest_calibration(base::load_entry(hardware::chip_catalog(), chip), stack,
-                                       measured);
+                                       unmeasured);
 }
 std::string base_of(const base::Node& node) {
   const base::Node* base = node.find("base");
@@ -46,7 +47,7 @@ TEST_CASE("Under a stack nobody measured a chip takes its own parameters as tran
   const base::Node node = nearest("h200_sxm", "sglang");
   CHECK(base_of(node) == "h200_sxm.vllm");
   CHECK(node.find("provenance")->text == "transferred");
-  CHECK(node.find("corrections") == nullptr);  // they stay
+  CHECK(node.find("corrections_share")->text == "1");  // they stay
 }
 
 TEST_CASE("A chip nobody measured takes the parameters of its nearest relative", "[unit]") {
@@ -56,17 +57,41 @@ TEST_CASE("A chip nobody measured takes the parameters of its nearest relative",
   CHECK(base_of(nearest("rubin_r200", "vllm")).starts_with("gb200"));
 }
 
-TEST_CASE("Corrections stay behind where kernels differ: another generation or memory", "[unit]") {
-  const base::Node a10 = nearest("a10", "vllm");
-  CHECK(base_of(a10) == "l40s.vllm");
-  REQUIRE(a10.find("corrections") != nullptr);
-  CHECK(a10.find("corrections")->is_null());
-  CHECK(nearest("h20", "vllm").find("corrections") == nullptr);
+TEST_CASE("The further a chip is, the less of the corrections it takes", "[unit]") {
+  const auto share = [](const char* chip) {
+    return base::parse_number(nearest(chip, "vllm").find("corrections_share")->text).value();
+  };
+  CHECK(base_of(nearest("a10", "vllm")) == "l40s.vllm");
+  CHECK(share("gh200_141gb") > 0.9);
+  CHECK(share("gh200_141gb") > share("a10"));
+  CHECK(share("a10") > share("t4"));
+  CHECK(share("t4") > 0.0);
 }
 
 TEST_CASE("Judged as if it had never been measured, a chip takes another's parameters", "[unit]") {
-  CHECK(base_of(nearest("h200_sxm", "vllm", hardware::Measured::others)) == "h100_sxm.vllm");
-  CHECK(base_of(nearest("gb200", "trtllm", hardware::Measured::others)) == "b200_sxm.trtllm");
+  using enum hardware::Unmeasured;
+  CHECK(base_of(nearest("h200_sxm", "vllm", chip)) == "h100_sxm.vllm");
+  CHECK(base_of(nearest("gb200", "trtllm", chip)) == "b200_sxm.trtllm");
+  CHECK(base_of(nearest("b200_sxm", "vllm", architecture)) == "h200_sxm.vllm");
+  CHECK(base_of(nearest("l40s", "vllm", architecture)).find("l40s") == std::string::npos);
+}
+
+TEST_CASE("Nothing of an architecture that counts as unmeasured is used", "[unit]") {
+  const auto spread = [](hardware::Unmeasured unmeasured, std::string_view also) {
+    const base::Node chip = base::load_entry(hardware::chip_catalog(), "b200_sxm");
+    return hardware::transferred_errors(chip, "vllm", unmeasured, also).front().variance;
+  };
+  using enum hardware::Unmeasured;
+  CHECK(spread(chip, "") < 0.2);  // GB200 is its twin
+  CHECK(spread(architecture, "") > 2.0 * spread(chip, ""));
+  CHECK(spread(architecture, "") == Approx(spread(chip, "blackwell")));
+  CHECK(spread(architecture, "hopper") > spread(architecture, ""));
+  const base::Node own = base::load_entry(hardware::chip_catalog(), "b200_sxm");
+  CHECK(hardware::transferred_errors(own, "vllm", nothing).empty());
+}
+
+TEST_CASE("A chip without any measured relative left takes the generic parameters", "[unit]") {
+  CHECK(nearest("mi355x", "vllm", hardware::Unmeasured::architecture).text == "generic");
 }
 
 TEST_CASE("Chips of a vendor nobody measured take the generic parameters", "[unit]") {
@@ -85,6 +110,16 @@ TEST_CASE("A changed chip keeps its parent's parameters, transferred", "[unit]")
   const hardware::Calibration changed = calibration_of({"system.chip.hbm.bandwidth=x2"});
   CHECK(changed.id == "h200_sxm.vllm");
   CHECK(changed.provenance == hardware::Provenance::transferred);
+}
+
+TEST_CASE("A system may be forecast as if its chip or architecture had never been measured",
+          "[unit]") {
+  CHECK(calibration_of({"system.as_if_unmeasured=chip"}).id == "h100_sxm.vllm");
+  const hardware::Calibration unknown = calibration_of({"system.as_if_unmeasured=architecture"});
+  CHECK(unknown.id.find("h100") == std::string::npos);
+  CHECK(unknown.id.find("h200") == std::string::npos);
+  CHECK(unknown.distance_share > 0.5);
+  CHECK(unknown.distance.find("generation") != std::string::npos);
 }
 
 TEST_CASE("A knob of the calibration turns the one that the system takes", "[unit]") {

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/chip_distance.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace roofcast::hardware {
+namespace {
+
+constexpr double kOtherMemory = 2.0;   // generations
+constexpr double kFigure = 0.1;        // generations of a factor e
+constexpr double kWorthTelling = 0.1;  // |ln| of a figure
+
+struct Generation {
+  std::string_view architecture;
+  double order;
+};
+constexpr Generation kGenerations[] = {
+    {"volta", 0.0},  {"turing", 1.0},    {"ampere", 2.0},          {"ada", 3.0},
+    {"hopper", 3.5}, {"blackwell", 4.5}, {"blackwell_ultra", 4.5}, {"rubin", 5.5},
+};
+constexpr std::string_view kFigures[] = {"bandwidth",     "SMs", "clock", "L2",
+                                         "shared memory", "TDP", "NVLink"};
+
+template <class T>
+double log_of(const std::optional<T>& figure) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return figure ? std::log(static_cast<double>(*figure)) : std::nan("");
+  } else {
+    return figure ? std::log(figure->si()) : std::nan("");
+  }
+}
+
+// |ln| of the tensor rate that differs most, of those that both have.
+double tensor_apart(const ChipKind& a, const ChipKind& b) {
+  double most = 0.0;
+  for (std::size_t i = 0; i < a.tensor.size(); ++i) {
+    const double apart = std::abs(a.tensor[i] - b.tensor[i]);
+    most = std::isnan(apart) ? most : std::max(most, apart);
+  }
+  return most;
+}
+
+double figure_apart(const ChipKind& a, const ChipKind& b, std::size_t i) {
+  const double apart = std::abs(a.figures[i] - b.figures[i]);
+  return std::isnan(apart) ? 0.0 : apart;
+}
+
+}  // namespace
+
+std::optional<ChipKind> kind_of(const base::Node& document) {
+  base::Problems problems;
+  Chip chip;
+  base::Fields fields(document, "chip", problems);
+  read(fields, chip);
+  const auto* generation =
+      std::find_if(std::begin(kGenerations), std::end(kGenerations),
+                   [&](const Generation& g) { return g.architecture == chip.architecture; });
+  if (problems.size() > 0 || generation == std::end(kGenerations)) {
+    return std::nullopt;
+  }
+  ChipKind kind{chip.name,
+                chip.vendor,
+                chip.architecture,
+                chip.tensor_instruction,
+                generation->order,
+                chip.memory_type.starts_with("HBM"),
+                {log_of(std::optional(chip.bandwidth)), log_of(chip.sms_used()),
+                 log_of(chip.clock_used()), log_of(chip.l2_capacity_used()),
+                 log_of(chip.shared_memory_per_sm), log_of(chip.tdp), log_of(chip.nvlink)},
+                {}};
+  for (std::size_t i = 0; i < kind.tensor.size(); ++i) {
+    const double peak = chip.tensor[i].si();
+    kind.tensor[i] = peak > 0.0 ? std::log(peak) : std::nan("");
+  }
+  return kind;
+}
+
+double distance(const ChipKind& a, const ChipKind& b) {
+  double apart = tensor_apart(a, b);
+  for (std::size_t i = 0; i < a.figures.size(); ++i) {
+    apart += figure_apart(a, b, i);
+  }
+  return std::abs(a.generation - b.generation) + (a.hbm == b.hbm ? 0.0 : kOtherMemory) +
+         kFigure * apart;
+}
+
+std::string distance_text(const ChipKind& chip, const ChipKind& from) {
+  const double generations = std::abs(chip.generation - from.generation);
+  std::string text =
+      generations > 0.0
+          ? fmt::format("{:.2g} generation{} {} than {}", generations,
+                        generations == 1.0 ? "" : "s",
+                        chip.generation > from.generation ? "later" : "earlier", from.name)
+          : fmt::format("of the generation of {}", from.name);
+  if (chip.hbm != from.hbm) {
+    text += chip.hbm ? ", HBM for GDDR" : ", GDDR for HBM";
+  }
+  std::size_t most = 0;
+  for (std::size_t i = 1; i < chip.figures.size(); ++i) {
+    most = figure_apart(chip, from, i) > figure_apart(chip, from, most) ? i : most;
+  }
+  const bool tensor = tensor_apart(chip, from) > figure_apart(chip, from, most);
+  const double apart = tensor ? tensor_apart(chip, from) : figure_apart(chip, from, most);
+  if (apart > kWorthTelling) {
+    text += fmt::format(", {} {:.2g} times apart", tensor ? "tensor rates" : kFigures[most],
+                        std::exp(apart));
+  }
+  return text;
+}
+
+}  // namespace roofcast::hardware

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How far one chip stands from another, in generations of architecture.
+//
+//   distance = |generation − generation'| + 2 · (one has HBM, the other not) + 0.1 · Σ |ln (figure / figure')|
+//
+// over the figures that both have: bandwidth, SMs, clock, L2, shared memory, TDP, NVLink, and the tensor rate that differs
+// most. So a factor e in one figure counts as a tenth of a generation, and a chip that differs by 0.01 % is 0.00001
+// generations away. The kind of memory stands for the class: HBM for parts of data centres with NVLink, GDDR for PCIe
+// cards.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "hardware/chip.hpp"
+
+namespace roofcast::hardware {
+
+// What decides the distance of a chip to others.
+struct ChipKind {
+  std::string name;
+  std::string vendor;
+  std::string architecture;
+  std::string tensor_instruction;  // empty: not known
+  double generation = 0.0;
+  bool hbm = false;
+  std::array<double, 7> figures{};                // logarithms; NaN: not known
+  std::array<double, base::kMathTypes> tensor{};  // logarithms; NaN: not supported
+};
+
+// None where the architecture is not one of the generations that are known.
+std::optional<ChipKind> kind_of(const base::Node& chip);
+
+double distance(const ChipKind& a, const ChipKind& b);
+
+// "1 generation later than NVIDIA H100 SXM, bandwidth 2.3 times apart": what counts most.
+std::string distance_text(const ChipKind& chip, const ChipKind& from);
+
+}  // namespace roofcast::hardware

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/pooling.hpp"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+namespace roofcast::hardware {
+namespace {
+
+constexpr double kReach = 3.0;  // generations
+constexpr double kRoughness = 0.75;
+constexpr double kSharedByKernels = 0.9;
+
+double correlation(const PoolMember& a, const PoolMember& b) {
+  const double shared = a.kernels != b.kernels ? kSharedByStacks
+                        : a.stack != b.stack   ? kSharedByKernels
+                                               : 1.0;
+  return shared * std::exp(-std::pow(distance(*a.chip, *b.chip) / kReach, kRoughness));
+}
+
+}  // namespace
+
+Pooled pooled(const PoolMember& target, const std::vector<PoolMember>& members) {
+  const auto n = static_cast<Eigen::Index>(members.size());
+  Eigen::MatrixXd k = Eigen::MatrixXd::Zero(n + 1, n + 1);
+  Eigen::VectorXd right = Eigen::VectorXd::Ones(n + 1);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const PoolMember& member = members[static_cast<std::size_t>(i)];
+    right(i) = correlation(member, target);
+    k(i, n) = k(n, i) = 1.0;
+    for (Eigen::Index j = 0; j < n; ++j) {
+      k(i, j) = correlation(member, members[static_cast<std::size_t>(j)]);
+    }
+  }
+  Eigen::VectorXd w = k.partialPivLu().solve(right).head(n).cwiseMax(0.0);
+  w /= w.sum();
+  const double variance = 1.0 - 2.0 * w.dot(right.head(n)) + w.dot(k.topLeftCorner(n, n) * w);
+  return {{w.begin(), w.end()}, std::max(0.0, variance)};
+}
+
+std::string kernels_of(const std::string& stack, const ChipKind& chip, std::string_view group) {
+  const bool shared = group == "attention" || group == "moe";
+  return shared && chip.tensor_instruction == "tcgen05" ? "trtllm" : stack;
+}
+
+}  // namespace roofcast::hardware

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/pooling.hpp"
+
+#include <cmath>
+
+#include "hardware/chip.hpp"
+#include "tests/catch.hpp"
+
+using namespace roofcast::hardware;
+
+namespace {
+
+ChipKind kind(const char* id) { return *kind_of(roofcast::base::load_entry(chip_catalog(), id)); }
+
+}  // namespace
+
+TEST_CASE("A measured chip has all the weight and no variance", "[unit]") {
+  const ChipKind h100 = kind("h100_sxm");
+  const ChipKind b200 = kind("b200_sxm");
+  const Pooled pool =
+      pooled({&h100, "vllm", "vllm"}, {{&h100, "vllm", "vllm"}, {&b200, "vllm", "vllm"}});
+  CHECK(pool.weights[0] == Approx(1.0));
+  CHECK(pool.weights[1] == Approx(0.0).margin(1e-9));
+  CHECK(pool.variance == Approx(0.0).margin(1e-9));
+}
+
+// One member has weight 1, so the variance is 1 − 2·k + 1 with its correlation k = exp(−(d/3)^0.75).
+TEST_CASE("The variance of one member is twice one minus its correlation", "[unit]") {
+  const ChipKind h100 = kind("h100_sxm");
+  const ChipKind b200 = kind("b200_sxm");
+  const double k = std::exp(-std::pow(distance(b200, h100) / 3.0, 0.75));
+  const Pooled pool = pooled({&b200, "vllm", "vllm"}, {{&h100, "vllm", "vllm"}});
+  CHECK(pool.variance == Approx(2.0 * (1.0 - k)));
+  const Pooled other = pooled({&b200, "vllm", "vllm"}, {{&h100, "trtllm", "trtllm"}});
+  CHECK(other.variance == Approx(2.0 * (1.0 - 0.5 * k)));
+}
+
+TEST_CASE("A nearer architecture has more weight", "[unit]") {
+  const ChipKind b200 = kind("b200_sxm");
+  const ChipKind h100 = kind("h100_sxm");
+  const ChipKind a100 = kind("a100_sxm");
+  const Pooled pool =
+      pooled({&b200, "vllm", "vllm"}, {{&a100, "vllm", "vllm"}, {&h100, "vllm", "vllm"}});
+  CHECK(pool.weights[1] > pool.weights[0]);
+  CHECK(pool.weights[0] + pool.weights[1] == Approx(1.0));
+}
+
+TEST_CASE("Stacks share TensorRT-LLM's attention where a chip has tcgen05", "[unit]") {
+  CHECK(kernels_of("vllm", kind("b200_sxm"), "attention") == "trtllm");
+  CHECK(kernels_of("vllm", kind("b200_sxm"), "gemm") == "vllm");
+  CHECK(kernels_of("vllm", kind("h100_sxm"), "attention") == "vllm");
+  CHECK(kernels_of("vllm", kind("rtx_pro_6000_server"), "attention") == "vllm");
+}
+
+TEST_CASE("A distance says generations, memory and the figure that differs most", "[unit]") {
+  CHECK(distance_text(kind("b200_sxm"), kind("h100_sxm"))
+            .starts_with("1 generation later than NVIDIA H100 SXM, "));
+  CHECK(distance_text(kind("l40s"), kind("a100_sxm")).find("GDDR for HBM") != std::string::npos);
+  CHECK(distance_text(kind("h200_sxm"), kind("h200_sxm")) ==
+        "of the generation of NVIDIA H200 SXM");
+}
