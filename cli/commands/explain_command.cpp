@@ -9,6 +9,7 @@
 #include "cli/tables/text_table.hpp"
 #include "cli/text/json_answer.hpp"
 #include "sim/result/condition.hpp"
+#include "sim/result/metrics.hpp"
 
 namespace roofcast::cli {
 namespace {

@@ -84,7 +84,7 @@ void add_terminal_options(CLI::App& app) {
       ->capture_default_str()
       ->group("Terminal");
   command
-      .add_option("--width", terminal_options.width,
+      .add_option("--columns", terminal_options.width,
                   "leave out the last columns of tables that are wider; default: the terminal")
       ->type_name(kNumber)
       ->within(kNarrowest, kWidest)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How wide tables may be, and whether they may have colour: what every command's --width and --color say, or else the
+// How wide tables may be, and whether they may have colour: what every command's --columns and --color say, or else the
 // terminal behind stdout.
 #pragma once
 

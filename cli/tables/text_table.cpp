@@ -81,22 +81,22 @@ std::string TextTable::text(const Terminal& on) const {
     total += width[c];
   }
   const std::size_t whole = total;
-  std::size_t shown = columns;
-  while (total > on.width && shown > 2) {
-    total -= kGap + width[--shown];
+  std::size_t visible = columns;
+  while (total > on.width && visible > 2) {
+    total -= kGap + width[--visible];
   }
-  const std::size_t others = shown > 0 ? total - width[shown - 1] : 0;
-  if (total > on.width && shown > 0) {
-    width[shown - 1] = std::max(kNarrowest, on.width - std::min(on.width, others));
+  const std::size_t others = visible > 0 ? total - width[visible - 1] : 0;
+  if (total > on.width && visible > 0) {
+    width[visible - 1] = std::max(kNarrowest, on.width - std::min(on.width, others));
   }
   std::string out;
   for (std::size_t r = 0; r < rows_.size(); ++r) {
     const char* style = !on.color ? "" : r == 0 ? kBold : r == marked_ ? kBest : "";
     std::string line;
     std::vector<std::string> last;  // lines of the last cell
-    for (std::size_t c = 0; c < shown; ++c) {
+    for (std::size_t c = 0; c < visible; ++c) {
       const std::string& cell = rows_[r][c];
-      if (c + 1 == shown && width_of(cell) > width[c]) {
+      if (c + 1 == visible && width_of(cell) > width[c]) {
         last = wrapped(cell, width[c]);
       }
       line += std::string(c > 0 ? kGap : 0, ' ') +
@@ -108,14 +108,14 @@ std::string TextTable::text(const Terminal& on) const {
     }
     out += *style != '\0' && !line.empty() ? style + line + kPlain + "\n" : line + "\n";
   }
-  if (shown < columns) {
+  if (visible < columns) {
     std::vector<std::string> names;
-    for (std::size_t c = shown; c < columns; ++c) {
+    for (std::size_t c = visible; c < columns; ++c) {
       if (!rows_.front()[c].empty()) {
         names.push_back(rows_.front()[c]);
       }
     }
-    const std::string note = fmt::format("(left out for {} columns: {}; --width {} shows all)",
+    const std::string note = fmt::format("(left out for {} columns: {}; --columns {} shows all)",
                                          on.width, fmt::join(names, ", "), whole);
     out += fmt::format("{}\n", fmt::join(wrapped(note, on.width), "\n"));
   }

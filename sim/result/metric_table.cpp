@@ -132,7 +132,7 @@ constexpr Metric kMetrics[] = {
      "99 % quantile of the TPOT of the requests", kTails,
      [](const E& e) { return positive(e.steady.tpot_tail.p99.si()); }},
     {"e2e_mean_s", "End to end", "s", Better::lower, "mean time from request to last token",
-     "TTFT + (output tokens - 1) x TPOT, mean over requests", kLatency,
+     "mean over requests of TTFT + (output tokens - 1) x TPOT", kLatency,
      [](const E& e) { return e.steady.end_to_end.si(); }},
     {"interactivity_tok_per_s_per_user", "Interactivity", "tok/s/user", Better::higher,
      "output tokens per second that one user sees, 1/TPOT", "1 / tpot_mean_s", kLatency,
