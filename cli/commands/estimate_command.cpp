@@ -74,6 +74,15 @@ void print_replay(const sim::ServingEstimate& e, const sim::Replayed& replayed) 
                          : fmt::format("where {}. Take the replayed values", off));
 }
 
+// "42 to 43.1 ms": the unit of both stands once.
+std::string interval_text(std::string low, const std::string& high) {
+  const auto unit = high.find(' ');
+  if (unit != std::string::npos && low.ends_with(high.substr(unit))) {
+    low.resize(low.size() - (high.size() - unit));
+  }
+  return fmt::format("{} to {}", low, high);
+}
+
 void print_text(const sim::Scenario& s, const sim::ServingEstimate& e,
                 const sim::Replayed& replayed) {
   fmt::print("{}{}\n{}\n\n", title(s),
@@ -96,9 +105,9 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e,
                  replayed.done() && sim::is_simulated(metric)
                      ? display(metric.value(replayed.estimate), metric.unit)
                      : std::string(),
-                 std::isnan(low) ? std::string()
-                                 : fmt::format("{} to {}", display(low, metric.unit),
-                                               display(high, metric.unit)),
+                 std::isnan(low)
+                     ? std::string()
+                     : interval_text(display(low, metric.unit), display(high, metric.unit)),
                  bound_of(e, metric.name)});
     }
   }

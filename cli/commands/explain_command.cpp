@@ -54,8 +54,7 @@ std::vector<std::pair<std::string, std::string>> facts_of(const std::string& nam
   }
   const sim::Metric* metric = sim::find_metric(name);
   if (metric == nullptr) {
-    throw base::InputError(
-        fmt::format("error: {}; see `roofcast list metrics`\n", sim::unknown_metric(name)));
+    throw base::InputError(fmt::format("error: {}\n", sim::unknown_metric(name)));
   }
   return facts(*metric);
 }

@@ -52,14 +52,15 @@ List catalog_list(const DocumentKind& kind) {
 }
 
 List metric_list() {
-  List list{TextTable({"metrics", "unit", "better", "meaning"}),
-            {"name", "unit", "better", "meaning"}};
+  List list{TextTable({"metrics", "unit", "meaning"}), {"name", "unit", "meaning"}};
   for (const sim::Metric& metric : sim::metrics()) {
-    list.table.add({std::string(metric.name), std::string(metric.unit),
-                    std::string(sim::name(metric.better)), std::string(metric.description)});
+    if (metric.bounds.empty()) {  // `roofcast explain` names the ends of an interval
+      list.table.add(
+          {std::string(metric.name), std::string(metric.unit), std::string(metric.description)});
+    }
   }
   for (const sim::TextMetric& text : sim::text_metrics()) {
-    list.table.add({std::string(text.name), "", "", std::string(text.description)});
+    list.table.add({std::string(text.name), "", std::string(text.description)});
   }
   return list;
 }
@@ -77,19 +78,16 @@ List knob_list() {
   return list;
 }
 
-// The questions that the examples ask, each with the commands that answer it.
+// The questions that the examples ask, each with the command that answers it.
 List question_list() {
-  List list{TextTable({"questions", "answered by"}), {"question", "command"}};
+  List list{TextTable({"questions of", "command", "question"}), {"example", "command", "question"}};
   for (const std::string& id : base::catalog_ids(example_catalog())) {
     const base::Node document = base::load_entry(example_catalog(), id);
     if (const base::Node* question = document.find("question")) {
-      const std::string run = document.find("workloads") != nullptr
-                                  ? fmt::format("roofcast compare {}.yaml", id)
-                              : document.find("axes") != nullptr
-                                  ? fmt::format("roofcast sweep {0}.yaml --csv {0}.csv", id)
-                                  : fmt::format("roofcast estimate {}.yaml", id);
-      list.table.add(
-          {question->text, fmt::format("roofcast show example {0} > {0}.yaml && {1}", id, run)});
+      const char* command = document.find("workloads") != nullptr ? "compare"
+                            : document.find("axes") != nullptr    ? "sweep"
+                                                                  : "estimate";
+      list.table.add({id, command, question->text});
     }
   }
   return list;

@@ -132,7 +132,7 @@ int refuse(const CLI::App& app, const CLI::ParseError& error) {
       fmt::print(stderr, "{}", last->help());
       return kBadInput;
     }
-    if (error.get_name() == "ExtrasError") {
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
       const std::vector<std::string> extras = last->remaining();
       std::string problems;
       for (const std::string& word : extras) {

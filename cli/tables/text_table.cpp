@@ -36,7 +36,8 @@ std::string number(double value) {
 }
 
 constexpr std::size_t kGap = 2;         // blanks between columns
-constexpr std::size_t kNarrowest = 16;  // of a column that is wrapped
+constexpr std::size_t kSentence = 40;   // characters of a column that may be wrapped
+constexpr std::size_t kNarrowest = 24;  // of a column that is wrapped
 constexpr const char* kBold = "\x1b[1m";
 constexpr const char* kBest = "\x1b[1;32m";
 constexpr const char* kPlain = "\x1b[0m";
@@ -82,7 +83,14 @@ std::string TextTable::text(const Terminal& on) const {
   }
   const std::size_t whole = total;
   std::size_t visible = columns;
-  while (total > on.width && visible > 2) {
+  const auto can_shrink = [&](std::size_t c) {  // sentences; and the second of two, whatever it is
+    return visible <= 2 || (!right[c] && width[c] > kSentence);
+  };
+  const auto least = [&] {
+    const std::size_t last = visible - 1;
+    return total - (can_shrink(last) ? width[last] - std::min(width[last], kNarrowest) : 0);
+  };
+  while (visible > 2 && least() > on.width) {
     total -= kGap + width[--visible];
   }
   const std::size_t others = visible > 0 ? total - width[visible - 1] : 0;
