@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/calibration.hpp"
 
+#include <fmt/format.h>
+
+#include "base/version.hpp"
+
 namespace roofcast::hardware {
 
 std::span<const base::CatalogEntry> embedded_calibrations();
@@ -24,6 +28,45 @@ std::string_view name(Provenance provenance) {
   }
   return "";
 }
+
+namespace {
+
+// Reports a text that is no version; an absent one is none either.
+bool is_version(base::Fields& f, const std::string& text) {
+  const bool is = base::parse_version(text).has_value();
+  if (!is && f.has("version")) {
+    f.problem("version", base::kExpectsVersion);
+  }
+  return is;
+}
+
+void read_versions(base::Fields& f, Calibration& c) {
+  f.text("stack", c.stack, base::optional);
+  f.text("version", c.version, base::optional);
+  is_version(f, c.version);
+  std::string newer = c.version;
+  f.each(
+      "older_versions",
+      [&](base::Fields& g) {
+        OlderVersion older;
+        g.text("version", older.version);
+        g.text("measured", older.measured);
+        g.each(
+            "corrections", [&](base::Fields& h) { read(h, older.corrections); }, base::optional);
+        if (!is_version(g, older.version)) {
+          return;
+        }
+        if (!(base::parse_version(older.version) < base::parse_version(newer))) {
+          g.problem("version", fmt::format("is not older than the one before, {}", newer));
+          return;
+        }
+        newer = older.version;
+        c.older_versions.push_back(std::move(older));
+      },
+      base::optional);
+}
+
+}  // namespace
 
 void read(base::Fields& f, Calibration& c) {
   using base::Fields;
@@ -159,6 +202,7 @@ void read(base::Fields& f, Calibration& c) {
         g.number("high", e.high, base::positive);
       },
       base::optional);
+  read_versions(f, c);
   Corrections corrections;
   f.each(
       "corrections", [&](Fields& g) { read(g, corrections); }, base::optional);

@@ -45,12 +45,21 @@ struct KindError {
   double low = 1, high = 1;              // 5 % and 95 % quantiles of measured / predicted
 };
 
+// What was different from the next newer version (hardware/kernel_versions.hpp).
+struct OlderVersion {
+  std::string version;
+  std::string measured;  // kinds of the tables that have it
+  Corrections corrections;
+};
+
 struct Calibration {
   std::string id;
   std::string name;
   Provenance provenance = Provenance::datasheet;
   std::vector<KindError> errors;                   // only of a fitted calibration
   std::shared_ptr<const Corrections> corrections;  // null where there are none
+  std::string stack, version;                      // whose kernels were measured; empty: not told
+  std::vector<OlderVersion> older_versions;        // newest first
 
   base::Seconds launch;        // one kernel inside a CUDA graph
   base::Seconds eager_launch;  // host time of an operator in eager mode

@@ -165,7 +165,12 @@ const CorrectionGrid* Corrections::find(CorrectionKey key) const {
 }
 
 void Corrections::add(CorrectionGrid grid) {
-  index_.emplace_back(key_of(grid).value_or(0), grids_.size());
+  const CorrectionKey key = key_of(grid).value_or(0);
+  if (const CorrectionGrid* same = find(key)) {
+    grids_[static_cast<std::size_t>(same - grids_.data())] = std::move(grid);
+    return;
+  }
+  index_.emplace_back(key, grids_.size());
   std::sort(index_.begin(), index_.end());
   grids_.push_back(std::move(grid));
 }

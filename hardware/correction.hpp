@@ -86,7 +86,7 @@ class Corrections {
   // The grid with this key; nullptr where there is none.
   const CorrectionGrid* find(CorrectionKey key) const;
   const std::vector<CorrectionGrid>& grids() const { return grids_; }
-  void add(CorrectionGrid grid);  // its key must be new
+  void add(CorrectionGrid grid);  // in place of the one with its key
 
  private:
   std::vector<std::pair<CorrectionKey, std::size_t>> index_;  // sorted

@@ -136,6 +136,7 @@ Node nearest_calibration(const Node& chip, std::string_view stack, Measured meas
   }
   if (kind->generation != nearest->kind.generation || kind->hbm != nearest->kind.hbm) {
     transferred["corrections"].place = chip.place;  // null
+    transferred["older_versions"].place = chip.place;
   }
   return transferred;
 }

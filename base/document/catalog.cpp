@@ -117,7 +117,7 @@ std::vector<std::string> catalog_ids(const Catalog& catalog) {
   if (const auto folder = user_folder(catalog); is_there(folder)) {
     std::error_code error;  // an unreadable folder adds nothing
     for (const auto& file : std::filesystem::directory_iterator(folder, error)) {
-      if (file.path().extension() == ".yaml") {
+      if (file.path().extension() == ".yaml" && !file.is_fifo(error)) {
         ids.push_back(file.path().stem().string());
       }
     }

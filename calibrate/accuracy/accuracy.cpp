@@ -32,8 +32,7 @@ KindAccuracy judge(const std::string& kind, const base::CsvTable& table, ChipPla
   result.rows = table.rows();
   for (std::size_t i = 0; i < table.rows(); ++i) {
     const MeasuredOperator row = rows.row(i);
-    const std::string stack = has_kernels_of(kind, row.stack, "vllm") ? "vllm" : row.stack;
-    const sim::Platform* platform = own.find(row.chip, stack);
+    const sim::Platform* platform = platform_of(row, kind, own);
     const std::string reason = platform == nullptr
                                    ? "no system with " + row.chip + " in the catalog"
                                    : reason_against(row, platform->machine);
@@ -54,7 +53,7 @@ KindAccuracy judge(const std::string& kind, const base::CsvTable& table, ChipPla
       group.own.push_back(pair);
       result.own_by_size[size_of(row.measured_s)].push_back(pair);
     }
-    const Pair pair = pair_of(*transferred.find(row.chip, stack));
+    const Pair pair = pair_of(*platform_of(row, kind, transferred));
     result.all.transferred.push_back(pair);
     group.transferred.push_back(pair);
   }

@@ -177,17 +177,24 @@ std::vector<double> known(const Samples& samples) {
   return weights;
 }
 
-void solve(Samples& samples, const models::Machine& machine) {
-  lay_out(samples);
+void solve(Samples& samples, const models::Machine& machine, const CorrectionGrid* newer) {
+  if (newer == nullptr) {
+    lay_out(samples);
+  } else {
+    samples.grid = *newer;
+  }
   const Eigen::SparseMatrix<double> held = penalty(samples.grid);
-  VectorXd g = VectorXd::Zero(held.rows());
+  VectorXd start(held.rows());
+  std::copy(samples.grid.values.begin(), samples.grid.values.end(), start.begin());
+  VectorXd g = start;
   for (int round = 0; round < kRounds; ++round) {
     const Linear at = linearise(samples, g);
     const VectorXd weights =
         at.residual.unaryExpr([](double r) { return kScale / std::max(std::abs(r), kQuadratic); });
     const Eigen::SparseMatrix<double> normal =
         Eigen::SparseMatrix<double>(at.slope.transpose() * weights.asDiagonal() * at.slope) + held;
-    const VectorXd right = at.slope.transpose() * weights.cwiseProduct(at.residual + at.slope * g);
+    const VectorXd right =
+        at.slope.transpose() * weights.cwiseProduct(at.residual + at.slope * g) + held * start;
     Eigen::ConjugateGradient<Eigen::SparseMatrix<double>, Eigen::Lower | Eigen::Upper> solver;
     solver.setTolerance(1e-6);
     solver.compute(normal);
@@ -237,7 +244,8 @@ Split split(const MeasuredOperator& row, const models::Machine& machine) {
 }  // namespace
 
 std::vector<CorrectionGrid> fit_corrections(const std::vector<const MeasuredOperator*>& rows,
-                                            const models::Machine& machine) {
+                                            const models::Machine& machine,
+                                            const hardware::Corrections& newer) {
   std::map<hardware::CorrectionKey, Samples> all;
   for (const MeasuredOperator* row : rows) {
     Split s = split(*row, machine);
@@ -252,7 +260,7 @@ std::vector<CorrectionGrid> fit_corrections(const std::vector<const MeasuredOper
   }
   std::vector<CorrectionGrid> grids;
   for (auto& [key, samples] : all) {
-    solve(samples, machine);
+    solve(samples, machine, newer.find(key));
     grids.push_back(std::move(samples.grid));
   }
   std::sort(grids.begin(), grids.end(), [](const CorrectionGrid& a, const CorrectionGrid& b) {
@@ -263,30 +271,39 @@ std::vector<CorrectionGrid> fit_corrections(const std::vector<const MeasuredOper
 
 std::vector<CorrectionGrid> earned(std::vector<CorrectionGrid> grids,
                                    const std::vector<const MeasuredOperator*>& rows,
-                                   const models::Machine& machine) {
+                                   const models::Machine& machine,
+                                   const hardware::Corrections& newer, double least) {
   hardware::Corrections corrections;
   for (const CorrectionGrid& grid : grids) {
     corrections.add(grid);
   }
-  std::map<const CorrectionGrid*, double> gain;
+  struct Gain {
+    double sum = 0.0;
+    std::size_t rows = 0;
+  };
+  std::map<const CorrectionGrid*, Gain> gains;
   for (const MeasuredOperator* row : rows) {
     const Split s = split(*row, machine);
     const CorrectionGrid* grid = s.corrected == nullptr ? nullptr : corrections.find(s.key);
     if (grid == nullptr) {
       continue;
     }
-    double plain = s.sample.other_s;
-    double with = plain;
-    for (const Part& part : s.sample.parts) {
-      plain += part.physical_s;
-      with += part.physical_s * std::exp(grid->at(part.shape));
-    }
-    gain[grid] +=
-        std::abs(std::log(row->measured_s / plain)) - std::abs(std::log(row->measured_s / with));
+    const auto error = [&](const CorrectionGrid* by) {
+      double seconds = s.sample.other_s;
+      for (const Part& part : s.sample.parts) {
+        seconds += part.physical_s * (by == nullptr ? 1.0 : std::exp(by->at(part.shape)));
+      }
+      return std::abs(std::log(row->measured_s / seconds));
+    };
+    Gain& gain = gains[grid];
+    gain.sum += error(newer.find(s.key)) - error(grid);
+    ++gain.rows;
   }
   std::vector<CorrectionGrid> kept;
   for (const CorrectionGrid& grid : corrections.grids()) {
-    if (const auto found = gain.find(&grid); found != gain.end() && found->second > 0.0) {
+    if (const auto found = gains.find(&grid);
+        found != gains.end() &&
+        found->second.sum > least * static_cast<double>(found->second.rows)) {
       kept.push_back(grid);
     }
   }

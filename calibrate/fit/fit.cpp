@@ -25,6 +25,7 @@ using base::Node;
 constexpr std::size_t kRowsOfAFormat = 600;  // that parameters are fitted to
 constexpr double kHuber = 0.05;
 constexpr std::string_view kNotFitted = "gemm.overlap_exponent";  // trades against all the others
+constexpr std::string_view kSustained = "gemm_power";  // GEMMs that tell of older versions only
 constexpr double kReach = 8.0;  // a parameter stays within this factor of its start
 
 // What is fitted together, by the beginnings of paths: later stages take what earlier ones fitted. The
@@ -88,9 +89,35 @@ std::vector<const Row*> thinned(const std::vector<Row>& rows) {
   return kept;
 }
 
+// Of a table's rows of a chip and stack, by format; rows of another stack, as NCCL's, have no version of this one.
+class NewestVersions {
+ public:
+  NewestVersions(const OperatorRows& rows, std::size_t count, const std::string& chip,
+                 const std::string& stack) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto version = base::parse_version(rows.version(i));
+      if (version && rows.stack(i) == stack && rows.chip(i) == chip) {
+        base::Version& newest = by_format_[std::string(rows.format(i))];
+        newest = std::max(newest, *version);
+      }
+    }
+  }
+  const base::Version& of(std::string_view format) const { return by_format_.find(format)->second; }
+
+ private:
+  std::map<std::string, base::Version, std::less<>> by_format_;
+};
+
+// What is read of all tables.
+struct Versions {
+  base::Version newest{{}};
+  std::string text;  // of the newest
+  OlderRows older;
+};
+
 std::optional<Table> read_table(const std::string& kind, const std::filesystem::path& directory,
                                 const std::string& chip, const std::string& stack,
-                                const models::Machine& machine, Split split) {
+                                const models::Machine& machine, Split split, Versions& versions) {
   const auto known = operator_kinds();
   const auto file = find_table(directory, kind);
   if (std::find(known.begin(), known.end(), kind) == known.end() || !file) {
@@ -98,12 +125,20 @@ std::optional<Table> read_table(const std::string& kind, const std::filesystem::
   }
   const base::CsvTable csv = base::read_csv(*file);
   const OperatorRows rows(kind, csv);
+  const NewestVersions newest(rows, csv.rows(), chip, stack);
+  const bool sustained = kind == kSustained;
   Table table{kind, {}, {}, {}, {}};
   for (std::size_t i = 0; i < csv.rows(); ++i) {
     if (!has_kernels_of(kind, rows.stack(i), stack) || rows.chip(i) != chip) {
       continue;
     }
     Row row{rows.row(i), 0};
+    if (sustained) {
+      if (row.measured.host.launches > 0.0) {
+        continue;  // a host paces these otherwise than those of gemm
+      }
+      row.measured.measured_w = 0.0;  // times are fitted
+    }
     if (const std::string reason = reason_against(row.measured, machine); !reason.empty()) {
       ++table.refused[reason];
       continue;
@@ -112,6 +147,19 @@ std::optional<Table> read_table(const std::string& kind, const std::filesystem::
     const std::vector<std::string> layer =
         split == Split::layers ? rows.layer(i) : std::vector<std::string>();
     const bool judges = layer.empty() ? held_back(row.draw) : held_back_layer(layer);
+    const auto version =
+        rows.stack(i) == stack ? base::parse_version(rows.version(i)) : std::nullopt;
+    if (version && !sustained && *version > versions.newest) {
+      versions.newest = *version;
+      versions.text = rows.version(i);
+    }
+    if (version && *version < (sustained ? versions.newest : newest.of(rows.format(i)))) {
+      VersionRows& older = versions.older[*version];
+      older.version = rows.version(i);
+      older.kinds.insert(kind);
+      (judges ? older.held_back : older.given).push_back(std::move(row.measured));
+      continue;
+    }
     (judges ? table.held_back : table.given).push_back(std::move(row));
   }
   if (table.given.empty() || table.held_back.empty()) {
@@ -309,16 +357,17 @@ FittedCalibration fit_calibration(const std::string& name, const std::string& st
     throw base::InputError(fmt::format("error: no system with the chip \"{}\" is known\n", name));
   }
   const std::string& chip = platform->system.chip.id;
-  FittedCalibration fitted{chip, platform->system.chip.name, stack, {}, {}, {}, {}};
+  FittedCalibration fitted{chip, platform->system.chip.name, stack, {}, {}, {}, {}, {}, {}};
   Workbench bench(*platform, base::load_entry(hardware::calibration_catalog(), "generic"));
   const base::Key schema = base::describe<hardware::Calibration>();
   const models::Machine generic = bench.machine();
   std::vector<Table> used;
+  Versions versions;
   for (const Stage& stage : stages()) {
     const auto tables_of = [&](const std::vector<std::string>& kinds) {
       std::vector<Table> tables;
       for (const std::string& kind : kinds) {
-        if (auto table = read_table(kind, directory, chip, stack, generic, split)) {
+        if (auto table = read_table(kind, directory, chip, stack, generic, split, versions)) {
           tables.push_back(std::move(*table));
         }
       }
@@ -350,6 +399,9 @@ FittedCalibration fit_calibration(const std::string& name, const std::string& st
   for (const hardware::CorrectionGrid& grid : fitted.corrections) {
     corrections.add(grid);
   }
+  read_table(std::string(kSustained), directory, chip, stack, generic, split, versions);
+  fitted.version = versions.text;
+  fitted.older = fit_versions(versions.older, physical, corrections);
   corrected.calibration.corrections =
       std::make_shared<const hardware::Corrections>(std::move(corrections));
   for (const Table& table : used) {

@@ -12,6 +12,9 @@
 // hash of their shape: a fifth of the shapes is held back whole and only judges (calibrate/platforms/held_back.hpp); of
 // the rest every number format gives the same number at most to the parameters, and all go to the corrections
 // (calibrate/fit/correction_fit.hpp).
+//
+// Where a table has several versions of the stack, the newest with rows of a number format gives all of its rows. What was
+// different before is fitted to the older ones (calibrate/fit/version_fit.hpp).
 #pragma once
 
 #include <filesystem>
@@ -19,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/fit/version_fit.hpp"
 #include "calibrate/platforms/error_summary.hpp"
 #include "calibrate/platforms/held_back.hpp"
 #include "hardware/calibration.hpp"
@@ -48,6 +52,8 @@ struct FittedCalibration {
   std::vector<KindErrors> kinds;
   std::vector<hardware::CorrectionGrid> corrections;
   std::vector<hardware::KindError> others;  // of kinds without rows: those of generic parameters
+  std::string version;                      // the newest of the stack; empty: the tables have none
+  std::vector<FittedVersion> older;
 };
 
 // `tables` holds a table (find_table) of each kind to fit; kinds without a table or rows are left out. Throws InputError

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 
@@ -8,15 +9,26 @@
 namespace roofcast::calibrate {
 namespace {
 
-std::string indented(const std::string& text) {
-  std::string out = "      ";
+std::string indented(const std::string& text, const std::string& margin) {
+  std::string out = margin;
   for (const char c : text) {
     out += c;
     if (c == '\n') {
-      out += "      ";
+      out += margin;
     }
   }
   return out;
+}
+
+std::string grids(const std::vector<hardware::CorrectionGrid>& all, const std::string& margin) {
+  std::string text = all.empty() ? "" : margin + "corrections:\n";
+  for (const hardware::CorrectionGrid& grid : all) {
+    text += fmt::format(
+        "{0}  - operator: {1}\n{0}    of: {2}\n{0}    axes: {3}\n{0}    log_percent: |\n{4}\n",
+        margin, grid.op, grid.of, hardware::axes_text(grid),
+        indented(hardware::values_text(grid), margin + "      "));
+  }
+  return text;
 }
 
 }  // namespace
@@ -67,13 +79,17 @@ std::string overlay(const FittedCalibration& fitted, const std::string& source) 
   for (const hardware::KindError& e : fitted.others) {
     text += error_item(e) + "  # generic\n";
   }
-  if (!fitted.corrections.empty()) {
-    text += "corrections:\n";
+  text += grids(fitted.corrections, "");
+  if (!fitted.version.empty()) {
+    text += fmt::format("stack: {}\nversion: {}\n", fitted.stack, fitted.version);
   }
-  for (const hardware::CorrectionGrid& grid : fitted.corrections) {
-    text +=
-        fmt::format("  - operator: {}\n    of: {}\n    axes: {}\n    log_percent: |\n{}\n", grid.op,
-                    grid.of, hardware::axes_text(grid), indented(hardware::values_text(grid)));
+  if (!fitted.older.empty()) {
+    text += "older_versions:  # what was different\n";
+  }
+  for (const FittedVersion& older : fitted.older) {
+    text += fmt::format("  - version: {}\n    measured: {}\n", older.version,
+                        fmt::join(older.kinds, ", "));
+    text += grids(older.corrections, "    ");
   }
   return text;
 }

@@ -279,6 +279,7 @@ MeasuredOperator OperatorRows::row(std::size_t row) const {
   MeasuredOperator measured;
   measured.chip = chip(row);
   measured.stack = stack(row);
+  measured.version = version(row);
   measured.format = table_.cell(row, format_);
   for (const std::size_t column : latencies_) {
     measured.measured_s += base::parse_number(table_.cell(row, column)).value_or(0.0) * unit_s_;

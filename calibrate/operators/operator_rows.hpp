@@ -59,6 +59,7 @@ struct HostLaunches {
 struct MeasuredOperator {
   std::string chip;  // the catalog's id; the table's word where there is none
   std::string stack;
+  std::string version;                         // of the stack; empty where the table has none
   std::string format;                          // as the table names it
   std::vector<workloads::Operator> operators;  // run one after the other
   HostLaunches host;                           // no faster than this
@@ -83,6 +84,10 @@ class OperatorRows {
   // The same of it alone.
   std::string chip(std::size_t row) const;
   std::string_view stack(std::size_t row) const { return table_.cell(row, stack_); }
+  std::string_view version(std::size_t row) const {
+    return text(row, "fw_version");
+  }  // may be empty
+  std::string_view format(std::size_t row) const { return table_.cell(row, format_); }
   std::string shape(
       std::size_t row) const;  // the cells that say neither where nor what was measured
   // Of these, what a model's layer has whatever it is asked: both widths of a GEMM, heads of attention, sizes of experts.

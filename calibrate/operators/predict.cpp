@@ -28,6 +28,14 @@ bool has_kernels_of(std::string_view kind, std::string_view row_stack, std::stri
          (kind.starts_with("deepep") && stack != "trtllm");
 }
 
+const sim::Platform* platform_of(const MeasuredOperator& row, std::string_view kind,
+                                 ChipPlatforms& platforms) {
+  if (has_kernels_of(kind, row.stack, "vllm")) {
+    return platforms.find(row.chip, "vllm", row.stack == "vllm" ? row.version : "");
+  }
+  return platforms.find(row.chip, row.stack, row.version);
+}
+
 Interval interval(double predicted, std::string_view kind,
                   const hardware::Calibration& calibration) {
   for (const hardware::KindError& e : calibration.errors) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "calibrate/operators/operator_rows.hpp"
+#include "calibrate/platforms/chip_platforms.hpp"
 #include "models/machine.hpp"
 
 namespace roofcast::calibrate {
@@ -17,6 +18,11 @@ std::string reason_against(const MeasuredOperator& measured, const models::Machi
 // Whether the kernels of a table's rows are those of a serving stack. NCCL's are the same under every
 // stack; DeepEP's, measured with SGLang, under all but TensorRT-LLM, which has its own.
 bool has_kernels_of(std::string_view kind, std::string_view row_stack, std::string_view stack);
+
+// The platform whose kernels those of a row are, in their version where the stack is the row's. nullptr where the catalog
+// has none.
+const sim::Platform* platform_of(const MeasuredOperator& row, std::string_view kind,
+                                 ChipPlatforms& platforms);
 
 // The 90 % interval of a prediction of this kind, from the errors of the calibration; NaN where it tells none.
 struct Interval {

@@ -7,22 +7,24 @@
 #include "calibrate/platforms/named_parts.hpp"
 
 namespace roofcast::calibrate {
-const sim::Platform* ChipPlatforms::find(std::string_view chip, std::string_view stack) {
+const sim::Platform* ChipPlatforms::find(std::string_view chip, std::string_view stack,
+                                         std::string_view version) {
   const hardware::Chip* known = chip_called(chip);
-  return known == nullptr ? nullptr : load(known->measured_on.server, known->id, stack);
+  return known == nullptr ? nullptr : load(known->measured_on.server, known->id, stack, version);
 }
 
-const sim::Platform* ChipPlatforms::find_cluster(std::string_view chip, std::string_view stack) {
+const sim::Platform* ChipPlatforms::find_cluster(std::string_view chip, std::string_view stack,
+                                                 std::string_view version) {
   const hardware::Chip* known = chip_called(chip);
-  return known == nullptr ? nullptr : load(known->measured_on.cluster, known->id, stack);
+  return known == nullptr ? nullptr : load(known->measured_on.cluster, known->id, stack, version);
 }
 
 const sim::Platform* ChipPlatforms::load(const std::string& system, const std::string& chip,
-                                         std::string_view stack) {
+                                         std::string_view stack, std::string_view version) {
   if (system.empty()) {
     return nullptr;
   }
-  const Key key{system, chip, std::string(stack)};
+  const Key key{system, chip, std::string(stack), std::string(version)};
   if (const auto known = platforms_.find(key); known != platforms_.end()) {
     return &known->second;
   }
@@ -40,6 +42,10 @@ const sim::Platform* ChipPlatforms::load(const std::string& system, const std::s
         hardware::nearest_calibration(*document.find_path("system.chip"), stack, measured_);
   }
   sim::load_references(document, problems);
+  if (!version.empty()) {
+    document["serving"]["stack"] = base::scalar_node(std::string(stack), {});
+    document["serving"]["version"] = base::scalar_node(std::string(version), {});
+  }
   sim::Platform platform = sim::read_platform(document, problems);
   problems.throw_if_any();
   return &platforms_.emplace(key, std::move(platform)).first->second;

@@ -22,17 +22,21 @@ class ChipPlatforms {
                          hardware::Measured measured = hardware::Measured::own)
       : calibration_(std::move(calibration)), measured_(measured) {}
 
-  // The server of a chip under a serving stack; nullptr where the catalog knows no such chip or server. Owned here, the
+  // The server of a chip under a serving stack, with kernels of a version of it (empty, or not a version: the newest);
+  // nullptr where the catalog knows no such chip or server. Owned here, the
   // same on every call.
-  const sim::Platform* find(std::string_view chip, std::string_view stack);
+  const sim::Platform* find(std::string_view chip, std::string_view stack,
+                            std::string_view version = {});
   // The cluster of such servers, or the rack.
-  const sim::Platform* find_cluster(std::string_view chip, std::string_view stack);
+  const sim::Platform* find_cluster(std::string_view chip, std::string_view stack,
+                                    std::string_view version = {});
 
  private:
   const sim::Platform* load(const std::string& system, const std::string& chip,
-                            std::string_view stack);
+                            std::string_view stack, std::string_view version);
 
-  using Key = std::tuple<std::string, std::string, std::string>;  // system, chip, stack
+  using Key = std::tuple<std::string, std::string, std::string,
+                         std::string>;  // system, chip, stack, version
   std::string calibration_;
   hardware::Measured measured_;
   std::map<Key, sim::Platform> platforms_;

@@ -178,6 +178,10 @@ void ServingRows::read_settings(std::size_t row, Facts facts, MeasuredServer& se
     return s.of(server.traffic.concurrency, mapping.data_parallel, server.stream.input.most);
   };
   server.serving = serving_of(settings);
+  if (server.serving.version.empty()) {
+    server.serving.version = text(row, version_);
+  }
+  server.platform = platform_of(row, server);
   if (server.pools) {
     server.pools->prefill.limits.max_tokens_per_iteration = settings.run.prefill_step;
     return;
@@ -189,6 +193,12 @@ void ServingRows::read_settings(std::size_t row, Facts facts, MeasuredServer& se
   }
 }
 
+const sim::Platform* ServingRows::platform_of(std::size_t row, const MeasuredServer& server) {
+  const std::string& version = server.serving.version;
+  return text(row, mode_) == "agg" ? platforms_.find(server.chip, server.stack, version)
+                                   : platforms_.find_cluster(server.chip, server.stack, version);
+}
+
 MeasuredServer ServingRows::row(std::size_t row) {
   MeasuredServer server;
   server.architecture = model_called(text(row, model_));
@@ -198,8 +208,7 @@ MeasuredServer ServingRows::row(std::size_t row) {
       server.architecture != nullptr ? server.architecture->id : std::string(text(row, model_));
   server.chip = chip != nullptr ? chip->id : std::string(text(row, system_));
   server.stack = text(row, backend_);
-  server.platform = disaggregated ? platforms_.find_cluster(server.chip, server.stack)
-                                  : platforms_.find(server.chip, server.stack);
+  server.platform = platform_of(row, server);
   server.ttft_ms = base::parse_number(text(row, ttft_)).value_or(0.0);
   server.tpot_ms = base::parse_number(text(row, tpot_)).value_or(0.0);
   const auto stacks = base::catalog_ids(workloads::stack_catalog());

@@ -83,6 +83,8 @@ class ServingRows {
   std::int64_t count(std::size_t row, std::size_t column) const;  // 0 when empty
   bool is_inferencex(std::size_t row) const;
   Facts facts_of(std::size_t row, const MeasuredServer& server) const;
+  // With kernels of the version that serves.
+  const sim::Platform* platform_of(std::size_t row, const MeasuredServer& server);
   void read_pools(std::size_t row, Facts& facts, MeasuredServer& server);
   void read_mapping(std::size_t row, MeasuredServer& server) const;
   void read_concurrency(std::size_t row, MeasuredServer& server) const;

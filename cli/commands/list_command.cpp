@@ -14,6 +14,7 @@
 #include "cli/program/usage.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/json_answer.hpp"
+#include "hardware/calibration.hpp"
 #include "sim/result/metrics.hpp"
 
 namespace roofcast::cli {
@@ -39,6 +40,28 @@ std::string answer_of(const base::Node& document) {
   }
   const std::string& text = document.place.source->text;
   return text.starts_with("# ") ? text.substr(2, text.find('\n') - 2) : "scenario";
+}
+
+// Of which versions of the stacks each chip's kernels were measured, newest first.
+std::string measured_versions() {
+  TextTable table({"chip", "stack and measured versions of its kernels"});
+  const base::Catalog catalog = hardware::calibration_catalog();
+  for (const std::string& id : base::catalog_ids(catalog)) {
+    const base::Node document = base::load_entry(catalog, id);
+    const base::Node* newest = document.find("version");
+    if (newest == nullptr) {
+      continue;
+    }
+    std::vector<std::string> versions = {newest->text};
+    if (const base::Node* older = document.find("older_versions")) {
+      for (const base::Node& item : older->items) {
+        versions.push_back(item.find("version")->text);
+      }
+    }
+    table.add({id.substr(0, id.find('.')),
+               fmt::format("{} {}", document.find("stack")->text, fmt::join(versions, ", "))});
+  }
+  return table.text();
 }
 
 List catalog_list(const DocumentKind& kind) {
@@ -168,6 +191,9 @@ int run_list(const Options& options) {
     } else if (names.size() == 1 || options.word.empty() || list.table.rows().size() > 1) {
       const bool whole = options.word.empty() && (models || name == "models");
       fmt::print("{}{}", gap, whole ? model_text(model_rows()) : list.table.text());
+      if (options.word.empty() && (name == "stacks" || name == "stack")) {
+        fmt::print("\n{}", measured_versions());
+      }
       gap = "\n";
     }
   }

@@ -142,7 +142,9 @@ std::optional<double> share_of(const Question& q, const sim::Extent& box,
 }
 
 std::string share_text(std::optional<double> share) {
-  return share ? fmt::format("{:.4g}", *share) : "too many points; --epsilon makes fewer";
+  return !share               ? "too many points; --epsilon makes fewer"
+         : std::isnan(*share) ? "-"
+                              : fmt::format("{:.4g}", *share);
 }
 
 // One line for each front: how many rows, its share of the box and its knee.
@@ -296,7 +298,8 @@ void add_pareto(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "pareto",
       "Finds the Pareto front of a result CSV, for any of its columns\n"
-      "A row competes if it meets the sweep's constraints and every --where. The hypervolume "
+      "A row competes if it meets the sweep's constraints and every --where, and has finite "
+      "values. The hypervolume "
       "of a front is the share of a box that the front dominates. The box lies between the "
       "best values and a reference; the default reference is the worst values of the rows that "
       "compete. The knee is the point with the least sum of objectives, each scaled from 0 "

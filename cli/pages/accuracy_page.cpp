@@ -23,7 +23,7 @@ interval held.
 - **transferred**: the same rows and the others, as if the chip itself had never been measured: with the parameters of the nearest other chip
   (`--chip-parameters transferred`). This is what to expect of a chip that is not built.
 
-The same shape measured by two versions of a stack differs by a factor of 1.1 to 1.2 at the median: errors below that are those of one version.
+Each row is forecast with the kernels of its version of the stack (`roofcast list stacks`). The intervals are those of the newest version.
 
 ## By kind
 

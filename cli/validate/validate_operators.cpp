@@ -33,9 +33,7 @@ int validate_operators(const ValidationOptions& options) {
       continue;
     }
     calibrate::MeasuredOperator measured = rows.row(row);
-    const sim::Platform* platform = platforms.find(
-        measured.chip,
-        calibrate::has_kernels_of(options.kind, measured.stack, "vllm") ? "vllm" : measured.stack);
+    const sim::Platform* platform = calibrate::platform_of(measured, options.kind, platforms);
     measured.reason = platform == nullptr ? "no system with " + measured.chip + " in the catalog"
                                           : calibrate::reason_against(measured, platform->machine);
     if (!measured.reason.empty()) {

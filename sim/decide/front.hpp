@@ -18,7 +18,7 @@ namespace roofcast::sim {
 // than the tolerance in any objective (relative ones by the factor 1 + tolerance). Values are
 // divided into boxes of that size, boxes that another dominates go, and of each box that stays the
 // point is kept that is best in the first objective, then the second, ... (Laumanns et al., 2002).
-// A tolerance of 0 tells all values apart. Positions by growing number; points with a NaN have none.
+// A tolerance of 0 tells all values apart. Positions by growing number; points with a NaN or an infinity have none.
 std::vector<std::size_t> epsilon_front(std::span<const double> values,
                                        std::span<const Direction> directions,
                                        std::span<const Tolerance> tolerances,

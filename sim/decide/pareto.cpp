@@ -43,7 +43,7 @@ SortedPoints sorted_points(std::span<const double> values, std::span<const Direc
   entries.reserve(n);
   for (std::size_t i = 0; i < n; ++i) {
     const double* row = values.data() + i * d;
-    if (std::none_of(row, row + d, [](double value) { return std::isnan(value); })) {
+    if (std::all_of(row, row + d, [](double value) { return std::isfinite(value); })) {
       entries.push_back({key(i, 0), groups.empty() ? 0 : groups[i], static_cast<std::uint32_t>(i)});
     }
   }

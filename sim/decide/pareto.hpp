@@ -8,7 +8,7 @@
 // points that dominate p (1 when there are none), which is what is computed here.
 //
 // The rank depends on values only, never on the order of the points: equal points share a rank. A
-// point with a NaN in any objective is not comparable; it gets rank 0 and dominates nothing.
+// point with a NaN or an infinity in any objective is not comparable; it gets rank 0 and dominates nothing.
 // Infinities are values like others, and -0 equals 0. Points are compared within their group only.
 //
 // Complexity for n points with d objectives: a sort, O(n log n), and then per point

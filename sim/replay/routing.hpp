@@ -29,7 +29,6 @@ struct Replica {
   std::vector<std::int64_t> tokens;  // prompt tokens of these iterations
   base::Seconds stage_free;          // time at which the first stage takes the next micro-batch
   std::size_t last_micro_batch = 0;
-  bool micro_batch_waits = false;        // a micro-batch waits for the first stage
   std::vector<base::Seconds> link_free;  // time at which a rank has sent its KV caches
   std::size_t incoming = 0;  // requests in the front end, or whose KV caches are on their way
 
@@ -68,6 +67,9 @@ class Routing {
     for (std::size_t i = 0; i < replicas.size(); ++i) {
       const std::size_t load = replicas[i].load();
       least = load < replicas[least].load() ? i : least;
+      if (load == 0 && router_ != workloads::Router::prefix_aware) {
+        return i;
+      }
       most = load > replicas[most].load() ? i : most;
       if (router_ == workloads::Router::prefix_aware) {
         const std::int64_t tokens = replicas[i].scheduler.known_tokens(job);

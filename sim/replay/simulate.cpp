@@ -13,8 +13,10 @@
 
 #include "sim/iteration/draft_model.hpp"
 #include "sim/iteration/replica_iterations.hpp"
+#include "sim/replay/agenda.hpp"
 #include "sim/replay/front_stages.hpp"
 #include "sim/replay/routing.hpp"
+#include "sim/replay/timeline.hpp"
 #include "sim/result/feasibility.hpp"
 #include "sim/scenario/pools.hpp"
 
@@ -51,12 +53,14 @@ class Loop {
         stages_(requests),
         closed_(concurrency > 0),
         disaggregated_(pools.size() > 1),
+        replicas_(replicas_of(pools)),
+        agenda_(replicas_),
+        timeline_(result.seconds, replicas_),
         result_(result) {
     pools_.reserve(pools.size());
     for (const auto& [pool, cache] : pools) {
       pools_.emplace_back(
           pool, cache, disaggregated_ ? std::make_shared<ReplicaIterations>(pool) : kept.of(pool));
-      replicas_ += pools_.back().replicas.size();
     }
     result_.requests.reserve(requests.requests.size());
     for (const workloads::Request& request : requests.requests) {
@@ -83,10 +87,9 @@ class Loop {
 
   void run() {
     for (;;) {
-      for (Pool& pool : pools_) {
-        for (Replica& replica : pool.replicas) {
-          start_micro_batches(pool, replica);
-        }
+      const std::span<const std::size_t> tried = agenda_.take_touched();
+      for (const std::size_t each : tried) {
+        start_micro_batches(each);
       }
       const base::Seconds next = next_event();
       if (next == kNever) {
@@ -97,11 +100,13 @@ class Loop {
             "the requests take more than {} days, the most that is simulated", kMostDays);
         return;
       }
-      advance(next);
-      for (Pool& pool : pools_) {
-        for (Replica& replica : pool.replicas) {
-          complete_micro_batches(pool, replica);
-        }
+      count(tried);
+      count(agenda_.touched());
+      timeline_.pass(now_, next);
+      now_ = next;
+      for (const std::size_t each : agenda_.due(now_)) {
+        complete_micro_batches(pool_of(each), replica(each));
+        agenda_.touch(each);
       }
       take_arrivals();
       deliver_caches();
@@ -111,19 +116,40 @@ class Loop {
   }
 
  private:
-  base::Seconds next_event() const {
-    base::Seconds next = kNever;
-    for (const Pool& pool : pools_) {
-      for (const Replica& replica : pool.replicas) {
-        next = std::min(next, *std::min_element(replica.ends.begin(), replica.ends.end()));
-        if (replica.micro_batch_waits) {
-          next = std::min(next, replica.stage_free);
-        }
-        if (replica.scheduler.next_load() > now_) {
-          next = std::min(next, replica.scheduler.next_load());
-        }
-      }
+  static std::size_t replicas_of(std::span<const std::pair<ScenarioView, base::Bytes>> pools) {
+    std::size_t sum = 0;
+    for (const auto& [pool, cache] : pools) {
+      sum += static_cast<std::size_t>(pool.serving->replicas);
     }
+    return sum;
+  }
+
+  // Brings the timeline up to date.
+  void count(std::span<const std::size_t> changed) {
+    for (const std::size_t each : changed) {
+      const Scheduler& scheduler = replica(each).scheduler;
+      timeline_.count(each, each < pools_.front().replicas.size() ? 0 : 1,
+                      {scheduler.running(), scheduler.waiting(), scheduler.cache_used(),
+                       scheduler.cache_capacity()});
+    }
+  }
+
+  // A replica by its number: those of the first pool, then those of the second.
+  Pool& pool_of(std::size_t number) {
+    return number < pools_.front().replicas.size() ? pools_.front() : pools_.back();
+  }
+  Replica& replica(std::size_t number) {
+    const std::size_t first = pools_.front().replicas.size();
+    return number < first ? pools_.front().replicas[number]
+                          : pools_.back().replicas[number - first];
+  }
+  std::size_t decode_number(const ServedRequest& request) const {
+    return replicas_ - pools_.back().replicas.size() +
+           static_cast<std::size_t>(request.decode_replica);
+  }
+
+  base::Seconds next_event() const {
+    base::Seconds next = agenda_.next();
     if (!transfers_.empty()) {
       next = std::min(next, std::get<base::Seconds>(transfers_.top()));
     }
@@ -195,6 +221,7 @@ class Loop {
         continue;
       }
       replica.scheduler.enqueue(first);
+      agenda_.touch(static_cast<std::size_t>(request.replica));
     }
   }
 
@@ -230,6 +257,7 @@ class Loop {
       Replica& replica = pools_.back().replicas[static_cast<std::size_t>(request.decode_replica)];
       --replica.incoming;
       replica.scheduler.enqueue(job);
+      agenda_.touch(decode_number(request));
     }
   }
 
@@ -272,8 +300,15 @@ class Loop {
   bool answers(const Pool& pool) const { return disaggregated_ && &pool == &pools_.back(); }
   bool prompts(const Pool& pool) const { return disaggregated_ && &pool == &pools_.front(); }
 
-  void start_micro_batches(Pool& pool, Replica& replica) {
-    replica.micro_batch_waits = false;
+  void start_micro_batches(std::size_t number) {
+    Replica& each = replica(number);
+    start_micro_batches(pool_of(number), each, number);
+    if (const base::Seconds load = each.scheduler.next_load(); load > now_ && load < kNever) {
+      agenda_.at(load, number);
+    }
+  }
+
+  void start_micro_batches(const Pool& pool, Replica& replica, std::size_t number) {
     const std::size_t micro_batches = replica.ends.size();
     const std::size_t first = replica.last_micro_batch + 1;
     for (std::size_t tried = 0; tried < micro_batches; ++tried) {
@@ -282,7 +317,7 @@ class Loop {
         continue;
       }
       if (replica.stage_free > now_) {
-        replica.micro_batch_waits = true;
+        agenda_.at(replica.stage_free, number);
         return;
       }
       const std::span<const Iteration> iterations = replica.scheduler.schedule(micro_batch, now_);
@@ -297,7 +332,9 @@ class Loop {
         ServedRequest& request = result_.requests[static_cast<std::size_t>(start.id)];
         if (answers(pool)) {
           request.first_token = send(replica, 1);
-          prefill_replica_of(request).scheduler.release(start.id);
+          const auto from = static_cast<std::size_t>(request.replica);
+          this->replica(from).scheduler.release(start.id);
+          agenda_.touch(from);
         } else {
           request.scheduled = now_;
           request.reused_tokens = start.reused_tokens;
@@ -305,6 +342,7 @@ class Loop {
         }
       }
       start(pool, replica, micro_batch, iterations);
+      agenda_.at(replica.ends[micro_batch], number);
     }
   }
 
@@ -315,15 +353,12 @@ class Loop {
     return sent;
   }
 
-  Replica& prefill_replica_of(const ServedRequest& request) {
-    return pools_.front().replicas[static_cast<std::size_t>(request.replica)];
-  }
-
-  void start(Pool& pool, Replica& replica, std::size_t micro_batch,
+  void start(const Pool& pool, Replica& replica, std::size_t micro_batch,
              std::span<const Iteration> iterations) {
     const IterationTime time = (*pool.times)(iterations);
     replica.ends[micro_batch] = now_ + time.latency;
     replica.stage_free = now_ + time.period;
+    timeline_.add_busy(now_, std::min(replica.stage_free, kLongest));
     replica.last_micro_batch = micro_batch;
     replica.tokens[micro_batch] = 0;
     for (const Iteration& iteration : iterations) {
@@ -358,51 +393,9 @@ class Loop {
         request.last_token = sent;
         answered(id, sent);
       }
-      SimulatedSecond& second = second_of(now_);
+      SimulatedSecond& second = timeline_.at(now_);
       second.prompt_tokens += replica.tokens[micro_batch];
       second.output_tokens += replica.scheduler.tokens();
-    }
-  }
-
-  static std::size_t whole_seconds(base::Seconds time) {
-    return static_cast<std::size_t>(time / base::second);
-  }
-
-  SimulatedSecond& second_of(base::Seconds time) {
-    const auto index = whole_seconds(time);
-    if (index >= result_.seconds.size()) {
-      result_.seconds.resize(index + 1);
-    }
-    return result_.seconds[index];
-  }
-
-  // Moves the time to `next`. The state until then is added to each second of the result.
-  void advance(base::Seconds next) {
-    double running = 0.0;
-    double waiting = 0.0;
-    double cache = 0.0;
-    const double share = 1.0 / static_cast<double>(replicas_);
-    for (const Pool& pool : pools_) {
-      for (const Replica& replica : pool.replicas) {
-        running += static_cast<double>(replica.scheduler.running());
-        waiting += static_cast<double>(replica.scheduler.waiting());
-        cache += share * replica.cache_share();
-      }
-    }
-    while (now_ < next) {
-      SimulatedSecond& second = second_of(now_);
-      const base::Seconds until =
-          std::min(next, static_cast<double>(whole_seconds(now_) + 1) * base::second);
-      const double span = (until - now_) / base::second;  // share of this second
-      second.running += span * running;
-      second.waiting += span * waiting;
-      second.cache += span * cache;
-      for (const Pool& pool : pools_) {
-        for (const Replica& replica : pool.replicas) {
-          second.busy += share * std::clamp((replica.stage_free - now_) / base::second, 0.0, span);
-        }
-      }
-      now_ = until;
     }
   }
 
@@ -416,7 +409,9 @@ class Loop {
   bool closed_;
   bool disaggregated_;
   std::vector<Pool> pools_;
-  std::size_t replicas_ = 0;  // of all pools
+  std::size_t replicas_;  // of all pools
+  Agenda agenda_;
+  Timeline timeline_;
   // (time at which a KV cache or a request arrives, or a front end is done with it, its request); the earliest on top.
   using Coming = std::tuple<base::Seconds, std::int32_t>;
   std::priority_queue<Coming, std::vector<Coming>, std::greater<>> transfers_;

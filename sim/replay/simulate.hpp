@@ -25,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/replay/timeline.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "workloads/traffic/requests.hpp"
 
@@ -65,16 +66,6 @@ struct ServedRequest {
   base::Seconds tpot() const {
     return (last_token - first_token) / static_cast<double>(output_tokens - 1);
   }
-};
-
-// The state of all replicas together in one second of the simulation.
-struct SimulatedSecond {
-  double running = 0;              // mean number of requests
-  double waiting = 0;              // the same
-  double cache = 0;                // share of the KV caches that is held
-  double busy = 0;                 // share of the time in which a first stage is busy
-  std::int64_t prompt_tokens = 0;  // of iterations that ended in this second
-  std::int64_t output_tokens = 0;
 };
 
 struct Simulation {

@@ -35,16 +35,6 @@ void change(Node& document, const std::string& path, const base::Entry& entry, P
   set_at(document, path, entry.key_place, entry.value, {load_at, fill_at}, problems);
 }
 
-// The id of the serving stack, which may be derived; empty when there is none.
-std::string_view stack_of(const Node& document) {
-  const Node* stack = document.find_path("serving.stack");
-  if (stack == nullptr) {
-    return {};
-  }
-  const Node* base = stack->find("base");
-  return stack->is_scalar() ? stack->text : base != nullptr ? base->text : stack->reference;
-}
-
 // Without a precision of its own a model runs in the one it was published in.
 bool fill_precision(Node& document, std::string_view, Problems& problems) {
   if (document.find("precision") != nullptr) {
@@ -159,10 +149,19 @@ bool load(Node& document, std::string_view path, Problems& problems, int derivat
 
 }  // namespace
 
+std::string_view stack_of(const Node& document) {
+  const Node* stack = document.find_path("serving.stack");
+  if (stack == nullptr) {
+    return {};
+  }
+  const Node* base = stack->find("base");
+  return stack->is_scalar() ? stack->text : base != nullptr ? base->text : stack->reference;
+}
+
 const std::vector<ReferencePoint>& reference_points() {
   constexpr std::string_view kOfPools = "the scenario's system";
   constexpr std::string_view kNearest = "the nearest to the chip and the serving stack";
-  constexpr std::string_view kStack = "serving.stack";
+  constexpr std::array<std::string_view, 2> kStack = {"serving.stack", "serving.version"};
   const auto chip = hardware::chip_catalog();
   const auto system = hardware::system_catalog();
   const auto calibration = hardware::calibration_catalog();
@@ -171,8 +170,11 @@ const std::vector<ReferencePoint>& reference_points() {
       {"deployment.prefill.system", system, kOfPools, fill_pool_system, {}, true},
       {"deployment.decode.system", system, kOfPools, fill_pool_system, {}, true},
       {"model", workloads::model_catalog()},
-      {"precision", workloads::precision_catalog(), "the model's native_precision", fill_precision,
-       "model"},
+      {"precision",
+       workloads::precision_catalog(),
+       "the model's native_precision",
+       fill_precision,
+       {"model"}},
       {"system.chip", chip},
       {"deployment.prefill.system.chip", chip},
       {"deployment.decode.system.chip", chip},

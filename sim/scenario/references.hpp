@@ -12,6 +12,7 @@
 //   source: what the changes are based on
 #pragma once
 
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -26,9 +27,9 @@ struct ReferencePoint {
   std::string_view path;
   base::Catalog catalog;
   std::string_view when_absent = {};  // what is meant then; empty: the key is required
-  // Where it is absent: names what is meant, by what is at the path that it follows. False when that cannot be had.
+  // Where it is absent: names what is meant, by what is at the paths that it follows. False when that cannot be had.
   bool (*fill)(base::Node& document, std::string_view path, base::Problems& problems) = nullptr;
-  std::string_view follows = {};
+  std::array<std::string_view, 2> follows = {};  // empty: no more
   bool only_for_knobs = false;  // `fill` is for a knob that goes below; else it stays absent
 };
 const std::vector<ReferencePoint>& reference_points();      // outer ones first
@@ -39,6 +40,9 @@ const ReferencePoint* reference_at(std::string_view path);  // nullptr when ther
 bool load_at(base::Node& document, std::string_view path, base::Problems& problems);
 // Names what is meant at `path`, if nothing is there. False when that cannot be had.
 bool fill_at(base::Node& document, std::string_view path, base::Problems& problems);
+
+// The id of the serving stack, which may be derived; empty when there is none.
+std::string_view stack_of(const base::Node& document);
 
 // Replaces every reference by the document it names, and every derived part by the whole it makes.
 void load_references(base::Node& document, base::Problems& problems);

@@ -5,6 +5,8 @@
 
 #include "base/document/fields.hpp"
 #include "base/fnv.hpp"
+#include "base/version.hpp"
+#include "hardware/kernel_versions.hpp"
 #include "sim/scenario/references.hpp"
 
 namespace roofcast::sim {
@@ -31,6 +33,17 @@ T read_section(const Node& document, std::string_view section, Problems& problem
   return value;
 }
 
+// The machine of a system, with kernels of the version of the stack that the scenario names.
+void complete(Platform& platform, const Node& system, const Node& document) {
+  platform.text = base::fnv(base::kFnvStart, base::to_yaml(system));
+  const Node* version = document.find_path("serving.version");
+  if (version != nullptr && base::parse_version(version->text)) {
+    hardware::take_version(platform.system.calibration, stack_of(document), version->text);
+    platform.text = base::fnv(platform.text, version->text);
+  }
+  platform.machine = models::machine_of(platform.system);
+}
+
 std::shared_ptr<const Platform> read_pool_platform(const Node& document, std::string_view path,
                                                    Problems& problems) {
   const Node* node = document.find_path(path);
@@ -43,8 +56,7 @@ std::shared_ptr<const Platform> read_pool_platform(const Node& document, std::st
   read(fields, platform->system);
   fields.end();
   if (problems.size() == before) {
-    platform->machine = models::machine_of(platform->system);
-    platform->text = base::fnv(base::kFnvStart, base::to_yaml(*node));
+    complete(*platform, *node, document);
   }
   return platform;
 }
@@ -63,8 +75,7 @@ Platform read_platform(const Node& document, Problems& problems) {
   platform.system = read_section<hardware::System>(document, "system", problems);
   const Node* node = document.find("system");
   if (problems.size() == before && node != nullptr) {
-    platform.machine = models::machine_of(platform.system);
-    platform.text = base::fnv(base::kFnvStart, base::to_yaml(*node));
+    complete(platform, *node, document);
   }
   return platform;
 }

@@ -28,8 +28,10 @@ std::vector<std::string_view> followed(const Node& document, std::string_view se
   std::vector<std::string_view> paths;
   for (const ReferencePoint& point : reference_points()) {
     const bool is_named = point.path == section && document.find(section) != nullptr;
-    if (section_of(point.path) == section && !point.follows.empty() && !is_named) {
-      paths.push_back(point.follows);
+    for (const std::string_view path : point.follows) {
+      if (section_of(point.path) == section && !path.empty() && !is_named) {
+        paths.push_back(path);
+      }
     }
   }
   return paths;

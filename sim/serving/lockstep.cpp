@@ -14,7 +14,7 @@ namespace {
 using base::Hertz;
 using base::Seconds;
 
-constexpr int kWarmUp = 3;         // answers of each client that are not counted, at most; one is
+constexpr int kWarmUp = 2;         // rounds before the one that counts, at most
 constexpr double kSteady = 0.001;  // difference of two rounds that are alike
 constexpr double kAlike = 0.001;   // of two times
 constexpr double kMostGroups =
@@ -26,22 +26,29 @@ constexpr Seconds kNever = Seconds::infinity();
 // A time as a function of a number, linear between the places where it was calculated.
 class Line {
  public:
-  void add(double at, Seconds value) { points_.push_back({at, value}); }
+  void add(double at, Seconds value) {
+    if (!points_.empty()) {
+      Point& before = points_.back();
+      before.slope = (value - before.value) / (at - before.at);
+    }
+    points_.push_back({at, value, points_.empty() ? Seconds{} : points_.back().slope});
+  }
   Seconds operator()(double at) const {
-    std::size_t i = 1;
-    while (i + 1 < points_.size() && points_[i].first < at) {
+    std::size_t i = 0;
+    while (i + 2 < points_.size() && points_[i + 1].at < at) {
       ++i;
     }
-    if (points_.size() < 2) {
-      return points_.front().second;
-    }
-    const auto& [a, from] = points_[i - 1];
-    const auto& [b, to] = points_[i];
-    return from + (std::max(at, points_.front().first) - a) / (b - a) * (to - from);
+    const Point& from = points_[i];
+    return from.value + (std::max(at, points_.front().at) - from.at) * from.slope;
   }
 
  private:
-  std::vector<std::pair<double, Seconds>> points_;
+  struct Point {
+    double at = 0;
+    Seconds value;
+    Seconds slope;  // a unit of `at`, to the next point
+  };
+  std::vector<Point> points_;
 };
 
 Seconds distance(Seconds a, Seconds b) { return base::max(a - b, b - a); }
@@ -50,6 +57,7 @@ class Solver : Server {
  public:
   Solver(const ScenarioView& s, double slots, Workspace& workspace) : Server(s, slots, workspace) {
     prompt_ = static_cast<double>(s.traffic->input_tokens - s.traffic->cached_tokens);
+    per_token_ = 1.0 / prompt_;
     first_ = costs_.prompts_first();
     query_ = static_cast<double>(s.serving->speculation.query_tokens());
     time_iterations();
@@ -64,14 +72,14 @@ class Solver : Server {
     for (int event = 0; event < kMostEvents; ++event) {
       step();
       if (served_ < ends) {
-        counting_ = counting_ || event > kMostEvents / 2;
         continue;
       }
-      if (counting_) {
+      const Seconds took = now_ - began;
+      if (++rounds > kWarmUp || event > kMostEvents / 2 ||
+          distance(took, before) < kSteady * took) {
         break;
       }
-      const Seconds took = now_ - began;
-      counting_ = ++rounds >= kWarmUp || distance(took, before) < kSteady * took;
+      counted_.restart();
       ends = served_ + clients_;
       began = now_;
       before = took;
@@ -95,6 +103,20 @@ class Solver : Server {
   struct Sample {
     Seconds value;
     double weight = 0;
+  };
+
+  // What happened since a round began.
+  struct Round {
+    double iterations = 0;
+    double mixed = 0;  // of these, with prompts
+    std::vector<Sample> ttft;
+    std::vector<Sample> tpot;
+
+    void restart() {
+      iterations = mixed = 0;
+      ttft.clear();
+      tpot.clear();
+    }
   };
 
   void time_iterations() {
@@ -189,7 +211,7 @@ class Solver : Server {
     const double count = std::max(1.0, std::min(until, groups_.front().ends - iteration_));
     now_ += count * t;
     iteration_ += count;
-    iterations_ += counting_ ? count : 0.0;
+    counted_.iterations += count;
     send(count * b_, b_);
     end_groups();
   }
@@ -197,10 +219,11 @@ class Solver : Server {
   // One iteration with prompts, or several that follow each other.
   void prompts(double n) {
     // Each prompt is on one attention-DP rank. Fewer prompts than ranks leave some of them without.
-    const double used = std::min(1.0, std::ceil(n) / ranks_);  // share of the ranks
+    const double used =
+        ranks_ > 1.0 ? std::min(1.0, std::ceil(n) / ranks_) : 1.0;  // share of the ranks
     const double tokens = used * budget(b_);
     const bool cut = s_.serving->policy.chunked_prompts || prompt_ > tokens;
-    const double fit = cut ? tokens / prompt_ : std::floor(tokens / prompt_);
+    const double fit = cut ? tokens * per_token_ : std::floor(tokens * per_token_);
     double iterations =
         std::max(1.0, std::ceil((std::min(n, std::max(fit, 1.0)) - done_) / fit - 1e-9));
     if (fit >= 1.0) {
@@ -211,10 +234,11 @@ class Solver : Server {
     whole = std::max(whole, std::min(n, 1.0));
     const double share = std::min(n, iterations * fit);  // prompts' worth of tokens
     done_ = n > whole && cut ? std::clamp(done_ + share - whole, 0.0, 0.999) : 0.0;
-    const Seconds t = (first_ ? Seconds{} : alone(b_)) + extra_(std::max(share / iterations, 0.01));
+    const Seconds t = (first_ ? Seconds{} : alone(b_)) +
+                      extra_(std::max(iterations > 1.0 ? share / iterations : share, 0.01));
     now_ += iterations * t;
-    mixed_ += counting_ ? iterations : 0.0;
-    iterations_ += counting_ ? iterations : 0.0;
+    counted_.mixed += iterations;
+    counted_.iterations += iterations;
     if (!first_) {
       iteration_ += iterations;
     }
@@ -224,9 +248,7 @@ class Solver : Server {
     while (left > 1e-9) {
       Waiting& w = waiting_.front();
       const double taken = std::min(left, w.count);
-      if (counting_) {
-        ttft_.push_back({front_ - w.sent, taken});
-      }
+      add(counted_.ttft, {front_ - w.sent, taken});
       left -= taken;
       w.count -= taken;
       if (w.count <= 1e-9) {
@@ -252,9 +274,7 @@ class Solver : Server {
       const Group group = groups_.front();
       groups_.pop_front();
       b_ -= group.count;
-      if (counting_) {
-        tpot_.push_back({(front_ - group.began) / decodes_, group.count});
-      }
+      add(counted_.tpot, {(front_ - group.began) / decodes_, group.count});
       arrive(group.count, front_);
     }
     if (b_ < 1e-9) {
@@ -262,22 +282,27 @@ class Solver : Server {
     }
   }
 
-  // Sorts samples, and makes one of those that are alike.
+  // Samples that follow each other and are alike become one.
+  static void add(std::vector<Sample>& samples, Sample sample) {
+    if (samples.empty() ||
+        distance(sample.value, samples.back().value) > kAlike * samples.back().value) {
+      samples.push_back(sample);
+      return;
+    }
+    Sample& into = samples.back();
+    into.weight += sample.weight;
+    into.value += sample.weight / into.weight * (sample.value - into.value);
+  }
+
   static void merge(std::vector<Sample>& samples) {
     std::sort(samples.begin(), samples.end(),
               [](const Sample& a, const Sample& b) { return a.value < b.value; });
-    std::size_t last = 0;
-    for (std::size_t i = 1; i < samples.size(); ++i) {
-      Sample& into = samples[last];
-      if (samples[i].value - into.value > kAlike * into.value) {
-        samples[++last] = samples[i];
-        continue;
-      }
-      const double weight = into.weight + samples[i].weight;
-      into.value += samples[i].weight / weight * (samples[i].value - into.value);
-      into.weight = weight;
+    std::vector<Sample> merged;
+    merged.reserve(samples.size());
+    for (const Sample& sample : samples) {
+      add(merged, sample);
     }
-    samples.resize(std::min(samples.size(), last + 1));
+    samples.swap(merged);
   }
 
   static Seconds mean_of(const std::vector<Sample>& samples) {
@@ -291,17 +316,17 @@ class Solver : Server {
   }
 
   SteadyState result() {
-    if (tpot_.empty() && decodes_ > 0.0) {  // no answer ended: prompts without end
-      tpot_.push_back({alone(std::max(1.0, b_)) + extra_(whole_), 1.0});
+    if (counted_.tpot.empty() && decodes_ > 0.0) {  // no answer ended: prompts without end
+      counted_.tpot.push_back({alone(std::max(1.0, b_)) + extra_(whole_), 1.0});
     }
-    if (ttft_.empty()) {
-      ttft_.push_back({base::max(now_, extra_(1.0)), 1.0});
+    if (counted_.ttft.empty()) {
+      counted_.ttft.push_back({base::max(now_, extra_(1.0)), 1.0});
     }
     Solution found;
     SteadyState r;
-    merge(ttft_);
-    merge(tpot_);
-    for (const Sample& s : ttft_) {
+    merge(counted_.ttft);
+    merge(counted_.tpot);
+    for (const Sample& s : counted_.ttft) {
       found.first.add(s.weight, s.value, prompt_variance(), {});
     }
     return finish(found, r);
@@ -317,24 +342,24 @@ class Solver : Server {
     LatencyMixture tpot;
     const double a_token =
         decodes_ > 0.0 ? decodes_ / static_cast<double>(s_.traffic->output_tokens - 1) : 0.0;
-    for (const Sample& s : tpot_) {
+    for (const Sample& s : counted_.tpot) {
       tpot.add(s.weight, a_token * s.value, {}, {});
     }
-    const Seconds first = mean_of(ttft_);
-    const Seconds stay = decodes_ > 0.0 ? mean_of(tpot_) * decodes_ : Seconds{};
+    const Seconds first = mean_of(counted_.ttft);
+    const Seconds stay = decodes_ > 0.0 ? mean_of(counted_.tpot) * decodes_ : Seconds{};
     // No more than the slots decode at a time: what is left is a wait.
     found.rate = base::min(clients_ / (first + stay),
                            stay > Seconds{} ? running_ / stay : Hertz::infinity());
     found.first.shift(clients_ / found.rate - first - stay, {}, {});
     found.present = std::min(running_, found.rate * stay);
     found.running = running_;
-    found.mean.interval = decodes_ > 0.0 ? mean_of(tpot_) : Seconds{};
+    found.mean.interval = decodes_ > 0.0 ? mean_of(counted_.tpot) : Seconds{};
     found.mean.first = extra_(1.0) + alone(found.present);
     const Seconds waited = base::max(
         Seconds{}, first - found.mean.first - s_.serving->stack.request_overhead - intake());
     (clients_ > slots_ ? found.slot : found.mean.waits) = waited;
     found.mean.first += found.mean.waits;
-    found.mean.share = decodes_ > 0.0 ? mixed_ / std::max(1.0, iterations_) : 1.0;
+    found.mean.share = decodes_ > 0.0 ? counted_.mixed / std::max(1.0, counted_.iterations) : 1.0;
     report(found, found.first, tpot, r);
     r.end_to_end = clients_ / found.rate;  // Little's law
     const bool host = found.rate * (intake() + messages()) * front_share_ > kFrontEndBusy;
@@ -343,9 +368,10 @@ class Solver : Server {
     return r;
   }
 
-  double prompt_ = 1;  // tokens of a prompt
-  Seconds empty_;      // of an iteration without decodes, beyond its prompts' share
-  double whole_ = 1;   // prompts that fit in an iteration
+  double prompt_ = 1;     // tokens of a prompt
+  double per_token_ = 1;  // prompts
+  Seconds empty_;         // of an iteration without decodes, beyond its prompts' share
+  double whole_ = 1;      // prompts that fit in an iteration
   double query_ = 1;
   double together_ = 1;  // iterations with prompts that are taken at once
   double bundle_ = 1;    // prompts that count as one arrival
@@ -362,13 +388,9 @@ class Solver : Server {
   double b_ = 0;          // sequences that decode
   double done_ = 0;
   double served_ = 0;  // prompts
-  bool counting_ = false;
-  double iterations_ = 0;  // that were counted
-  double mixed_ = 0;       // of these, with prompts
+  Round counted_;
   std::deque<Waiting> waiting_;
   std::deque<Group> groups_;
-  std::vector<Sample> ttft_;
-  std::vector<Sample> tpot_;
 };
 
 }  // namespace

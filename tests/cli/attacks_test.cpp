@@ -29,6 +29,7 @@ void provide(const Program& roofcast) {
   fs::create_directory_symlink(root / "tests" / "cases", roofcast.path("cases"));
   fs::create_directory_symlink(root / "examples", roofcast.path("examples"));
   roofcast.write("word.yaml", "fp8\n");
+  roofcast.write("infinite.csv", "a,b\n1,inf\n2,3\n");
   roofcast.write("epoch.csv",
                  "arrival_s,input_tokens,output_tokens\n1700000000,900,9\n1700000001,90,90\n");
   roofcast.write("wrong_year.csv",
@@ -77,6 +78,11 @@ TEST_CASE("What once broke the program is answered or refused in words", "[cli]"
       {"sweep /dev/zero --csv x.csv", 2, "larger than 4 MiB"},
       {"solve" + one + "--vary traffic.concurrency=1..512 --until 'step_s <= 10'", 2,
        "it is of training, and the scenario serves"},
+      {"pareto infinite.csv --maximize a --maximize b", 0, "1 of 2 rows on the front"},
+      {"simulate" + one +
+           "--set system.chips=1000000 --set serving.replicas=125000 "
+           "--set traffic.concurrency=1000000 --set traffic.requests=1000",
+       0, "125000 replicas"},
   };
   static const std::regex no_number(R"(\b-?(nan|inf)\b)");
   for (const Attack& attack : attacks) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "base/csv/csv.hpp"
 #include "cli/catalog/catalogs.hpp"
+#include "hardware/calibration.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 #include "workloads/architecture/architecture.hpp"
@@ -19,7 +22,13 @@ TEST_CASE("list names every entry of every catalog", "[cli]") {
     CHECK(roofcast.output({"list", std::string(kind.name)}) == listed);
     CHECK(contains(everything, listed));
     const auto ids = base::catalog_ids(catalog);
-    const std::size_t notes = kind.name == "model" ? 3 : 0;
+    const auto fitted = base::catalog_ids(hardware::calibration_catalog());
+    const auto versions = static_cast<std::size_t>(
+        std::count_if(fitted.begin(), fitted.end(),
+                      [](const std::string& id) { return id.find('.') != std::string::npos; }));
+    const std::size_t notes = kind.name == "model"   ? 3
+                              : kind.name == "stack" ? 2 + versions  // a row for each
+                                                     : 0;
     CHECK(lines_of(listed).size() == ids.size() + 1 + notes);
     for (const std::string& id : ids) {
       CHECK(contains(listed, id + " "));

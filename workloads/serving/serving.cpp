@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/version.hpp"
 #include "workloads/architecture/mapping.hpp"
 
 namespace roofcast::workloads {
@@ -106,6 +107,10 @@ void read(base::Fields& f, Stack& stack) {
 
 void read(base::Fields& f, Serving& serving) {
   f.group("stack", [&](base::Fields& g) { read(g, serving.stack); });
+  f.text("version", serving.version, base::optional);
+  if (f.has("version") && !base::parse_version(serving.version)) {
+    f.problem("version", base::kExpectsVersion);
+  }
   serving.limits = serving.stack.limits;
   serving.policy = serving.stack.policy;
   read_limits(f, serving.limits, base::optional);

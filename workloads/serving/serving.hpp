@@ -149,6 +149,8 @@ struct KvOffload {
 // The `serving:` section: a stack and what the scenario overrides of it.
 struct Serving {
   Stack stack;
+  std::string
+      version;  // of the stack: of whose kernels the forecast is; empty: the newest measured
   SchedulerLimits limits;
   SchedulerPolicy policy;
   KvOffload kv_offload;

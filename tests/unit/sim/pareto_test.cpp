@@ -32,7 +32,7 @@ struct Points {
   }
   bool comparable(std::size_t point) const {
     for (std::size_t j = 0; j < objectives(); ++j) {
-      if (std::isnan(at(point, j))) {
+      if (!std::isfinite(at(point, j))) {
         return false;
       }
     }

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/kernel_versions.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <vector>
+
+#include "base/version.hpp"
+
+namespace roofcast::hardware {
+
+namespace {
+
+// All that were measured, newest first.
+std::vector<base::Version> measured_versions(const Calibration& calibration) {
+  std::vector<base::Version> all = {*base::parse_version(calibration.version)};
+  for (const OlderVersion& older : calibration.older_versions) {
+    all.push_back(*base::parse_version(older.version));
+  }
+  return all;
+}
+
+}  // namespace
+
+void take_version(Calibration& c, std::string_view stack, std::string_view version) {
+  const auto wanted = base::parse_version(version);
+  if (!wanted || !base::parse_version(c.version) || c.stack != stack) {
+    c.name += fmt::format(" ({} {} was not measured)", stack, version);
+    return;
+  }
+  const std::size_t nearest = base::nearest_version(*wanted, measured_versions(c));
+  Corrections corrections = c.corrections ? *c.corrections : Corrections();
+  for (std::size_t i = 0; i < nearest; ++i) {
+    for (const CorrectionGrid& grid : c.older_versions[i].corrections.grids()) {
+      corrections.add(grid);
+    }
+  }
+  if (!corrections.grids().empty()) {
+    c.corrections = std::make_shared<const Corrections>(std::move(corrections));
+  }
+  if (nearest > 0) {
+    c.version = c.older_versions[nearest - 1].version;
+  }
+  c.older_versions.erase(c.older_versions.begin(),
+                         c.older_versions.begin() + static_cast<std::ptrdiff_t>(nearest));
+  const bool exact = base::parse_version(c.version) == wanted;
+  c.name += fmt::format(", kernels of {}{}", c.version,
+                        exact ? "" : fmt::format(", the nearest measured to {}", version));
+}
+
+}  // namespace roofcast::hardware
