@@ -51,24 +51,6 @@ const HuggingFaceFamily* family_of(const Node& config) {
   return nullptr;
 }
 
-void report_family(const Node& config, base::Problems& problems) {
-  std::vector<std::string> supported;
-  for (const HuggingFaceFamily& family : hugging_face_families()) {
-    supported.emplace_back(family.model_type);
-  }
-  const Node* type = scalar_at(config, "model_type");
-  const Node* named = type != nullptr ? type : architecture_of(config);
-  const std::string name = named != nullptr ? named->text : "";
-  std::string message = fmt::format("models of type \"{}\" are not supported", name);
-  if (const auto near = base::nearest_name(name, supported)) {
-    message += fmt::format("; the nearest that is: \"{}\"", *near);
-  }
-  problems.add(named != nullptr ? named->place : config.place,
-               type != nullptr ? "model_type" : "architectures",
-               fmt::format("{}{} (supported: {})", message, deciding_keys(config),
-                           fmt::join(supported, ", ")));
-}
-
 // Keys that decide what a layer is made of, and the family whose keys they are.
 struct DecidingKey {
   std::string_view key;
@@ -95,6 +77,24 @@ std::string deciding_keys(const Node& config) {
                              "; the keys {} decide what a layer is: if they mean what they mean in "
                              "\"{}\", write that as model_type",
                              fmt::join(found, ", "), family);
+}
+
+void report_family(const Node& config, base::Problems& problems) {
+  std::vector<std::string> supported;
+  for (const HuggingFaceFamily& family : hugging_face_families()) {
+    supported.emplace_back(family.model_type);
+  }
+  const Node* type = scalar_at(config, "model_type");
+  const Node* named = type != nullptr ? type : architecture_of(config);
+  const std::string name = named != nullptr ? named->text : "";
+  std::string message = fmt::format("models of type \"{}\" are not supported", name);
+  if (const auto near = base::nearest_name(name, supported)) {
+    message += fmt::format("; the nearest that is: \"{}\"", *near);
+  }
+  problems.add(named != nullptr ? named->place : config.place,
+               type != nullptr ? "model_type" : "architectures",
+               fmt::format("{}{} (supported: {})", message, deciding_keys(config),
+                           fmt::join(supported, ", ")));
 }
 
 // A class beside another model_type, and keys of parts that the family does not have.
