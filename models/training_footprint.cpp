@@ -2,131 +2,335 @@
 #include "models/training_footprint.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
+#include <vector>
 
 #include "base/integers.hpp"
+#include "models/training_activations.hpp"
 #include "workloads/architecture/parameters.hpp"
+#include "workloads/graph/operator.hpp"
 
 namespace roofcast::models {
 namespace {
 
 using base::as_double;
 using base::Bytes;
+using workloads::Architecture;
 using workloads::kHiddenBytes;
+using workloads::LayerGroup;
+using workloads::LayerParameters;
+using workloads::LinearFormat;
 using workloads::Mapping;
+using workloads::PipelineChunk;
+using workloads::PipelineLayout;
+using workloads::Precision;
+using workloads::Training;
 
-// The share of all layers that the fullest stage has.
-double stage_share(const workloads::Architecture& model, const Mapping& mapping) {
-  const double layers = as_double(model.layer_count());
-  return std::ceil(layers / as_double(mapping.pipeline_parallel)) / layers;
+bool shares_parameters(const Training& training) {
+  return training.sharding == workloads::Sharding::parameters;
 }
 
-// Elements that a mixer keeps for one token, without its inputs. Tensor parallelism cuts all of them.
-double mixer_elements(const workloads::Architecture& model, const workloads::LayerGroup& layer) {
-  const workloads::AttentionShape& a = model.attention;
-  if (!workloads::attends(layer.mixer)) {
-    const workloads::RecurrentShape& r = model.recurrent(layer.mixer);
-    return as_double(r.projected() + r.conv_channels() + 2 * r.inner());
-  }
-  if (a.kind == workloads::AttentionKind::mla) {
-    return as_double(a.query_heads * (2 * (a.nope_dim + a.rope_dim) + 2 * a.value_dim));
-  }
-  return as_double((2 * a.query_heads + 2 * layer.kv_heads) * a.head_dim);
+PipelineLayout layout_of(const Architecture& model, const Mapping& mapping,
+                         const Training& training) {
+  return training.layout.empty()
+             ? workloads::even_layout(model.layer_count(),
+                                      mapping.pipeline_parallel * training.virtual_stages)
+             : training.layout;
 }
 
-double feed_forward_elements(double width, bool gated) { return (gated ? 3.0 : 2.0) * width; }
+// The chunk's layers of each group, each with its group. Groups that alternate through the depth are in each chunk alike.
+std::vector<std::pair<std::size_t, double>> layers_of(const Architecture& model,
+                                                      const PipelineChunk& chunk) {
+  std::vector<std::pair<std::size_t, double>> found;
+  std::int64_t start = 0;
+  for (std::size_t group = 0; group < model.layers.size(); ++group) {
+    const std::int64_t count = model.layers[group].count;
+    const std::int64_t own =
+        std::min(start + count, chunk.first + chunk.layers) - std::max(start, chunk.first);
+    const double layers = model.interleaved
+                              ? as_double(count * chunk.layers) / as_double(model.layer_count())
+                              : as_double(std::max(own, std::int64_t{0}));
+    start += count;
+    if (layers > 0.0) {
+      found.emplace_back(group, layers);
+    }
+  }
+  return found;
+}
+
+// Elements of one rank, and the bytes in which they are kept.
+struct Held {
+  double dense = 0, experts = 0;
+  double dense_bytes = 0, expert_bytes = 0;
+  double elements() const { return dense + experts; }
+  double bytes() const { return dense_bytes + expert_bytes; }
+  void add(const Held& other, double times) {
+    dense += times * other.dense;
+    experts += times * other.experts;
+    dense_bytes += times * other.dense_bytes;
+    expert_bytes += times * other.expert_bytes;
+  }
+};
+
+// Bytes of one weight: 16 bits, and what a narrow format adds to them or has in their place.
+//
+//   copies   by rows and by columns; a shard of a parameter that is gathered is kept once
+double weight_bytes(const LinearFormat& format, const Training& training, bool shard) {
+  if (base::bits(format.weights) >= 16.0) {
+    return kHiddenBytes;
+  }
+  const double one = base::bits(format.weights) / 8.0;
+  const double copies = shard ? (training.quantised_parameters ? 1.0 : 0.0) : 2.0;
+  return (training.quantised_parameters ? 0.0 : kHiddenBytes) + copies * one;
+}
+
+Held layer_weights(const Architecture& model, const LayerGroup& group, const Mapping& mapping,
+                   const Precision& precision, const Training& training, bool shard) {
+  const LayerParameters p = workloads::layer_parameters(model, group);
+  const double tp = as_double(mapping.tensor_parallel);
+  Held held;
+  const auto add = [&](double elements, const LinearFormat& format) {
+    held.dense += elements;
+    held.dense_bytes += elements * weight_bytes(format, training, shard);
+  };
+  add(p.attention / tp, precision.attention);
+  add(p.recurrent / tp, precision.recurrent);
+  add(p.mlp / tp, precision.mlp);
+  add(p.shared / tp, precision.shared);
+  add(p.latent, precision.latent);
+  add(p.index, precision.attention);
+  add(p.router + p.norms, precision.plain);
+  held.experts = p.experts / as_double(mapping.expert_ranks());
+  held.expert_bytes = held.experts * weight_bytes(precision.experts, training, shard);
+  return held;
+}
+
+// Embedding or head.
+Held vocabulary(const Architecture& model, const Mapping& mapping, const Precision& precision,
+                const Training& training, bool shard) {
+  Held held;
+  held.dense = as_double(model.vocab * model.hidden) / as_double(mapping.tensor_parallel);
+  held.dense_bytes = held.dense * weight_bytes(precision.head, training, shard);
+  return held;
+}
+
+std::int64_t stage_layers(const PipelineLayout& layout, std::int64_t stages, std::int64_t stage) {
+  std::int64_t layers = 0;
+  for (std::size_t chunk = static_cast<std::size_t>(stage); chunk < layout.size();
+       chunk += static_cast<std::size_t>(stages)) {
+    layers += layout[chunk].layers;
+  }
+  return layers;
+}
+
+// What is the same on all stages.
+struct Group {
+  Held weights;           // as they are kept
+  Held gathered;          // as they are computed with
+  double kept = 0;        // B a token, with what is computed again taken away
+  double kept_whole = 0;  // B a token
+  double backward = 0;    // B a token
+  double linear = 0;      // elements of the shapes of its weights, with one expert
+};
+
+class Footprint {
+ public:
+  Footprint(const Architecture& model, const Mapping& mapping, const Precision& precision,
+            const Training& training, double tokens, std::int64_t micro_batches)
+      : model_(model),
+        mapping_(mapping),
+        training_(training),
+        rows_(tokens / as_double(mapping.context_parallel)),
+        micro_batches_(micro_batches),
+        layout_(layout_of(model, mapping, training)),
+        vocabulary_(vocabulary(model, mapping, precision, training, shares_parameters(training))),
+        gathered_head_(vocabulary(model, mapping, precision, training, false)) {
+    const double tp = as_double(mapping.tensor_parallel);
+    for (const LayerGroup& layer : model.layers) {
+      Group group;
+      group.weights =
+          layer_weights(model, layer, mapping, precision, training, shares_parameters(training));
+      group.gathered = layer_weights(model, layer, mapping, precision, training, false);
+      group.kept = kept_bytes(model, layer, mapping, precision, training.recompute);
+      group.kept_whole = kept_bytes(model, layer, mapping, precision, {});
+      group.backward = backward_bytes(model, layer, mapping);
+      const LayerParameters p = workloads::layer_parameters(model, layer);
+      group.linear =
+          (p.attention + p.recurrent + p.mlp + p.shared) / tp + p.latent +
+          (layer.ffn == workloads::Ffn::moe ? p.experts / as_double(model.moe.experts) : 0.0);
+      groups_.push_back(group);
+    }
+  }
+
+  TrainingFootprint fullest() const {
+    TrainingFootprint most;
+    for (std::int64_t stage = 0; stage < mapping_.pipeline_parallel; ++stage) {
+      const TrainingFootprint f = of(stage);
+      if (f.total() > most.total()) {
+        most = f;
+      }
+    }
+    return most;
+  }
+
+  Held most_parameters() const {
+    Held most;
+    for (std::int64_t stage = 0; stage < mapping_.pipeline_parallel; ++stage) {
+      const Held held = weights(stage);
+      if (held.elements() > most.elements()) {
+        most = held;
+      }
+    }
+    return most;
+  }
+
+  // B a token, of the offloaded layers of the stage that has most.
+  double offloaded() const {
+    double most = 0.0;
+    for (std::int64_t stage = 0; stage < mapping_.pipeline_parallel; ++stage) {
+      double bytes = 0.0;
+      for (std::int64_t k = 0; k < training_.virtual_stages; ++k) {
+        bytes += kept_of(chunk(stage, k), stage, 1.0);
+      }
+      most = std::max(most, offloaded_share(stage) * bytes);
+    }
+    return most;
+  }
+
+ private:
+  const PipelineChunk& chunk(std::int64_t stage, std::int64_t k) const {
+    return layout_[static_cast<std::size_t>(stage + k * mapping_.pipeline_parallel)];
+  }
+  double share_of_layers(std::int64_t layers, std::int64_t stage) const {
+    const std::int64_t all = stage_layers(layout_, mapping_.pipeline_parallel, stage);
+    return all == 0 ? 0.0 : std::min(1.0, as_double(layers) / as_double(all));
+  }
+  double offloaded_share(std::int64_t stage) const {
+    return share_of_layers(training_.offload.layers, stage);
+  }
+
+  Held weights(std::int64_t stage) const {
+    Held held;
+    for (std::int64_t k = 0; k < training_.virtual_stages; ++k) {
+      const PipelineChunk& own = chunk(stage, k);
+      for (const auto& [group, layers] : layers_of(model_, own)) {
+        held.add(groups_[group].weights, layers);
+      }
+      held.add(vocabulary_, own.embedding ? 1.0 : 0.0);
+      const bool second = own.loss && !(model_.tied_embeddings && mapping_.pipeline_parallel == 1);
+      held.add(vocabulary_, second ? 1.0 : 0.0);
+    }
+    return held;
+  }
+
+  // B a token that a chunk keeps in this share of its layers.
+  double kept_of(const PipelineChunk& own, std::int64_t stage, double share) const {
+    const std::int64_t some = training_.recompute.layers;
+    const double again = some == 0 ? 1.0 : share_of_layers(some, stage);
+    double bytes = 0.0;
+    for (const auto& [group, layers] : layers_of(model_, own)) {
+      bytes += layers * (again * groups_[group].kept + (1.0 - again) * groups_[group].kept_whole);
+    }
+    return share * bytes;
+  }
+  double final_norm() const {
+    const double cut = mapping_.sequence_parallel ? as_double(mapping_.tensor_parallel) : 1.0;
+    return 2.0 * kHiddenBytes * as_double(model_.hidden) / cut;
+  }
+
+  TrainingFootprint of(std::int64_t stage) const {
+    const bool whole = training_.sharding == workloads::Sharding::none;
+    const double replicas =
+        whole ? 1.0 : as_double(mapping_.data_parallel * mapping_.context_parallel);
+    const double expert_replicas = whole ? 1.0 : as_double(mapping_.expert_replicas);
+    const Held held = weights(stage);
+    const double shared = held.dense / replicas + held.experts / expert_replicas;
+    const bool all = shares_parameters(training_);
+    TrainingFootprint f;
+    f.stage = stage;
+    f.parameters = Bytes::from_si(
+        all ? held.dense_bytes / replicas + held.expert_bytes / expert_replicas : held.bytes());
+    const bool scattered = all || training_.sharding == workloads::Sharding::gradients;
+    f.gradients = Bytes::from_si(training_.gradient_bytes * (scattered ? shared : held.elements()));
+    f.optimizer = Bytes::from_si((kMaster + 2.0 * training_.moment_bytes) * shared);
+    double activations = 0.0;
+    double widest = 0.0;  // layer of the stage
+    double backward = 0.0;
+    double linear = 0.0;
+    double gathered = 0.0;
+    double gradient = 0.0;
+    bool loss = false;
+    for (std::int64_t k = 0; k < training_.virtual_stages; ++k) {
+      const PipelineChunk& own = chunk(stage, k);
+      const std::int64_t in_flight = workloads::held_micro_batches(
+          mapping_.pipeline_parallel, training_.virtual_stages, stage, k, micro_batches_);
+      activations += as_double(in_flight) * (kept_of(own, stage, 1.0 - offloaded_share(stage)) +
+                                             (own.loss ? final_norm() : 0.0));
+      for (const auto& [index, layers] : layers_of(model_, own)) {
+        const Group& group = groups_[index];
+        widest = std::max(widest, group.kept_whole);
+        backward = std::max(backward, group.backward);
+        linear = std::max(linear, group.linear);
+        gathered = std::max(gathered, group.gathered.bytes());
+        gradient = std::max(gradient, group.gathered.elements());
+      }
+      loss = loss || own.loss;
+    }
+    if (training_.offload.layers > 0) {
+      activations += widest;
+    }
+    const double layer = backward + (training_.recompute.full ? widest : 0.0);
+    const double logits = as_double(model_.vocab) / as_double(mapping_.tensor_parallel);
+    const double at_loss = !loss ? 0.0
+                                 : logits * (training_.fused_loss ? kHiddenBytes : kUnfusedLogit) +
+                                       2.0 * kHiddenBytes * as_double(model_.hidden);
+    double workspace = rows_ * std::max(layer, at_loss);
+    if (all) {
+      gathered = std::max(gathered, gathered_head_.bytes());
+      gradient = std::max(gradient, gathered_head_.elements());
+      workspace += 2.0 * gathered + training_.gradient_bytes * gradient;
+    } else {
+      workspace += kHiddenBytes * (linear + (loss ? vocabulary_.elements() : 0.0)) +
+                   (scattered ? training_.gradient_bytes * gradient : 0.0);
+    }
+    f.activations = Bytes::from_si(rows_ * activations);
+    f.workspace = Bytes::from_si(workspace);
+    return f;
+  }
+
+  static constexpr double kMaster = 4.0;
+  static constexpr double kUnfusedLogit = kHiddenBytes + 4.0;
+
+  const Architecture& model_;
+  const Mapping& mapping_;
+  const Training& training_;
+  const double rows_;  // tokens of one micro-batch on one rank of context parallelism
+  const std::int64_t micro_batches_;
+  const PipelineLayout layout_;
+  const Held vocabulary_;
+  const Held gathered_head_;
+  std::vector<Group> groups_;
+};
 
 }  // namespace
 
-RankParameters rank_parameters(const workloads::Architecture& model, const Mapping& mapping) {
-  RankParameters rank;
-  const double tp = as_double(mapping.tensor_parallel);
-  const double share = stage_share(model, mapping);
-  for (const workloads::LayerGroup& group : model.layers) {
-    const workloads::LayerParameters p = workloads::layer_parameters(model, group);
-    const double count = share * as_double(group.count);
-    rank.dense += count * ((p.attention + p.recurrent + p.mlp + p.shared) / tp + p.index +
-                           p.latent + p.router + p.norms);
-    rank.experts += count * p.experts / as_double(mapping.expert_ranks());
-  }
-  const bool both = mapping.pipeline_parallel == 1 && !model.tied_embeddings;
-  rank.dense += (both ? 2.0 : 1.0) * as_double(model.vocab) * as_double(model.hidden) / tp;
-  return rank;
+RankParameters rank_parameters(const Architecture& model, const Mapping& mapping,
+                               const Training& training) {
+  const Held most = Footprint(model, mapping, {}, training, 0.0, 1).most_parameters();
+  return {most.dense, most.experts};
 }
 
-double kept_bytes(const workloads::Architecture& model, const workloads::LayerGroup& layer,
-                  const Mapping& mapping, workloads::Recompute recompute) {
-  const double tp = as_double(mapping.tensor_parallel);
-  const double rows = as_double(model.hidden) / (mapping.sequence_parallel ? tp : 1.0);
-  if (recompute == workloads::Recompute::full) {
-    return kHiddenBytes * rows;
-  }
-  double elements = 0.0;
-  if (layer.mixer != workloads::Mixer::none) {
-    elements += 2.0 * rows + mixer_elements(model, layer) / tp;
-  }
-  if (layer.ffn == workloads::Ffn::mlp) {
-    elements +=
-        2.0 * rows + feed_forward_elements(as_double(layer.intermediate), model.mlp.gated) / tp;
-  } else if (layer.ffn == workloads::Ffn::moe) {
-    const workloads::MoeShape& moe = model.moe;
-    const double routed =
-        as_double(moe.top_k) * (as_double(model.expert_hidden()) +
-                                feed_forward_elements(as_double(moe.intermediate), moe.gated));
-    const double shared =
-        feed_forward_elements(as_double(moe.shared_experts * moe.shared_intermediate), moe.gated);
-    elements += 2.0 * rows + (routed + shared) / tp;
-  }
-  return kHiddenBytes * elements;
+TrainingFootprint training_footprint(const Architecture& model, const Mapping& mapping,
+                                     const Precision& precision, const Training& training,
+                                     double tokens, std::int64_t micro_batches) {
+  return Footprint(model, mapping, precision, training, tokens, micro_batches).fullest();
 }
 
-// rank      –      parameters of the fullest rank
-// shared    –      parameters whose optimizer state one rank keeps
-// stage     B      activations of one token in all layers of the stage
-// widest    B      activations of one token in the layer that keeps most; full recompute has one such layer at a time
-// held      –      micro-batches whose activations a first stage holds, if there are so many
-// rows      tokens of one micro-batch on one rank of context parallelism
-// kept      B      activations of the rank
-TrainingFootprint training_footprint(const workloads::Architecture& model, const Mapping& mapping,
-                                     const workloads::Training& training, double tokens,
-                                     std::int64_t micro_batches) {
-  constexpr double kParameterBytes = 2.0;
-  constexpr double kOptimizerBytes = 12.0;
-  constexpr double kLogitBytes = 4.0;
-  const RankParameters rank = rank_parameters(model, mapping);
-  const bool whole = training.sharding == workloads::Sharding::none;
-  const double replicas = whole ? 1.0 : as_double(mapping.data_parallel * mapping.context_parallel);
-  const double expert_replicas = whole ? 1.0 : as_double(mapping.expert_replicas);
-  const double shared = rank.dense / replicas + rank.experts / expert_replicas;
-  const bool all = training.sharding == workloads::Sharding::parameters;
-  TrainingFootprint f;
-  f.parameters = Bytes::from_si(kParameterBytes * (all ? shared : rank.total()));
-  f.gradients = Bytes::from_si(training.gradient_bytes * (all ? shared : rank.total()));
-  f.optimizer = Bytes::from_si(kOptimizerBytes * shared);
-  double stage = 0.0;
-  double widest = 0.0;
-  for (const workloads::LayerGroup& group : model.layers) {
-    stage += stage_share(model, mapping) * as_double(group.count) *
-             kept_bytes(model, group, mapping, training.recompute);
-    widest = std::max(widest, kept_bytes(model, group, mapping, workloads::Recompute::none));
-  }
-  const std::int64_t stages = mapping.pipeline_parallel;
-  const double held =
-      training.virtual_stages > 1
-          ? as_double(stages) *
-                (1.0 + as_double(stages - 1) / as_double(stages * training.virtual_stages))
-          : as_double(stages);
+base::Bytes offloaded_bytes(const Architecture& model, const Mapping& mapping,
+                            const Precision& precision, const Training& training, double tokens) {
   const double rows = tokens / as_double(mapping.context_parallel);
-  double kept = rows * std::min(held, as_double(micro_batches)) * stage;
-  if (training.recompute == workloads::Recompute::full) {
-    kept += rows * widest;
-  }
-  if (stages == 1) {
-    kept += rows * as_double(model.vocab) / as_double(mapping.tensor_parallel) *
-            (kHiddenBytes + kLogitBytes);
-  }
-  f.activations = Bytes::from_si(kept);
-  return f;
+  return Bytes::from_si(rows *
+                        Footprint(model, mapping, precision, training, tokens, 1).offloaded());
 }
 
 }  // namespace roofcast::models

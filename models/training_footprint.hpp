@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device memory of the fullest rank in training (a rank of the first pipeline stage).
+// Device memory of the fullest rank in training. Ranks of one pipeline stage are alike; stages differ by their layers
+// (workloads/training/pipeline_layout.hpp) and by the micro-batches in flight.
 //
-//   parameters   bf16: the rank's layers ÷ tensor_parallel, its experts ÷ expert_parallel, its share of
-//                embedding and head
-//   gradients    in their own format
-//   optimizer    Adam: 12 bytes a parameter (fp32 copy and two moments; arXiv 1910.02054), ÷ the ranks that
-//                share them. With `parameters` sharded, parameters and gradients are divided by those ranks too
-//   activations  what the backward pass reads, 16 bits an element, for each token and layer:
-//                  mixer    its input, the normalised input, queries, keys, values, output
-//                  mlp      its input, the normalised input, the output of the widening layer, the activation
-//                  experts  the same for each of the top_k experts, with their inputs, and for shared experts
+//   parameters   16 bits: the stage's layers ÷ tensor_parallel, its experts ÷ expert_parallel, its part of embedding or
+//                head. Linear layers that compute in FP8 or NVFP4 keep their weights twice more in that format, by rows
+//                for the forward and by columns for the backward product; with `parameters: quantised` these only
+//   gradients    in their own format; with `gradients` sharded, divided by the ranks that share them
+//   optimizer    Adam: a copy in fp32 and two moments in their format, 12 bytes a parameter in fp32 (arXiv 1910.02054),
+//                ÷ the ranks that share them. With `parameters` sharded, parameters and gradients are divided by those
+//                ranks too, and one copy is kept
+//   activations  models/training_activations.hpp, of the micro-batches in flight; behind the last layer 4·h bytes of the
+//                final norm. With full recompute a layer keeps its input. Offloaded layers keep nothing, one on its way
+//                excepted
+//   workspace    the larger of
+//                  a layer's backward pass: its gradients in flight, and with full recompute its activations
+//                  the loss: 2 bytes a logit (6 if it is not fused: 16 bits, and fp32), 4·h bytes of the head's gradients
+//                and  an empty 16-bit gradient for each shape of weights whose gradient its kernel adds up itself: one
+//                     layer's, one expert's and the head's (NVIDIA/TransformerEngine get_dummy_wgrad;
+//                     MooreThreads/SimuMax@4dcaae5 docs/b200)
+//                and  with `gradients` sharded, the largest layer's, before they are scattered
+//                or   with `parameters` sharded, the largest layer or head: gathered twice, for itself and the next
+//                     one, and its gradient
 //
-// Tensor parallelism does not cut the inputs and normalised inputs; sequence_parallel does. A layer as wide
-// as GPT-3's keeps 32·hidden bytes a token: the 34 of arXiv 2205.05198 without two dropout masks. Fused
-// attention kernels keep no scores. With full recompute a layer keeps its input only, and one layer at a time
-// is computed again.
-//
-// A rank of the first stage holds the activations of several micro-batches, at most of all:
-//
-//   1F1B          p micro-batches in its layers
-//   interleaved   p · (1 + (p−1)/(p·v)) micro-batches in its layers      p stages, v virtual stages a rank
-//
-// Logits are kept, in 16 bits and in fp32, where one rank has all stages.
+// The allocator's fragments, NCCL's and the context's memory are not in it.
 #pragma once
 
 #include "base/units/quantity.hpp"
+#include "workloads/architecture/precision.hpp"
 #include "workloads/training/training.hpp"
 
 namespace roofcast::models {
@@ -35,26 +37,31 @@ struct TrainingFootprint {
   base::Bytes gradients;
   base::Bytes optimizer;
   base::Bytes activations;
-  base::Bytes total() const { return parameters + gradients + optimizer + activations; }
+  base::Bytes workspace;
+  std::int64_t stage = 0;  // the fullest, from 0
+  base::Bytes total() const { return parameters + gradients + optimizer + activations + workspace; }
 };
 
-// Parameters of the fullest rank.
+// Parameters of the rank that has most.
 struct RankParameters {
   double dense = 0;    // all ranks of data and context parallelism hold copies of these
   double experts = 0;  // mapping.expert_replicas ranks hold copies of these
   double total() const { return dense + experts; }
 };
 RankParameters rank_parameters(const workloads::Architecture& model,
-                               const workloads::Mapping& mapping);
-
-// Bytes of activations that one rank keeps for one token of a layer.
-double kept_bytes(const workloads::Architecture& model, const workloads::LayerGroup& layer,
-                  const workloads::Mapping& mapping, workloads::Recompute recompute);
+                               const workloads::Mapping& mapping,
+                               const workloads::Training& training);
 
 // `mapping`: training_mapping of the deployment. `tokens`: tokens of one micro-batch.
 TrainingFootprint training_footprint(const workloads::Architecture& model,
                                      const workloads::Mapping& mapping,
+                                     const workloads::Precision& precision,
                                      const workloads::Training& training, double tokens,
                                      std::int64_t micro_batches);
+
+// Bytes that go to the host, and come back, for the offloaded layers of one micro-batch.
+base::Bytes offloaded_bytes(const workloads::Architecture& model, const workloads::Mapping& mapping,
+                            const workloads::Precision& precision,
+                            const workloads::Training& training, double tokens);
 
 }  // namespace roofcast::models

@@ -30,20 +30,20 @@ std::optional<fs::path> above(const fs::path& start) {
   return std::nullopt;
 }
 
-// Tables that are not called as their kind; operators are ops/KIND.
+// Tables that are not called as their kind, as folder/name; operators are ops/KIND.
 struct Named {
   std::string_view kind;
-  std::string_view folder;
-  std::vector<std::string_view> tables;
+  std::vector<std::string> tables;
 };
 const std::vector<Named>& named() {
   static const std::vector<Named> all = {
-      {"serving", "e2e", {"serving_silicon"}},
+      {"serving", {"e2e/serving_silicon"}},
       {"training",
-       "e2e",
-       {"korthikanti2022_iteration_time", "megatron_a100_weak_scaling",
-        "megatron_h100_weak_scaling", "megatron_bridge_summary"}},
-      {"rl", "e2e", {"nemo_rl"}},
+       {"e2e/korthikanti2022_iteration_time", "e2e/megatron_a100_weak_scaling",
+        "e2e/megatron_h100_weak_scaling", "e2e/megatron_bridge_summary",
+        "published/training_validation_megatron_bridge",
+        "published/validation_training_simumax_b200"}},
+      {"rl", {"e2e/nemo_rl"}},
   };
   return all;
 }
@@ -85,16 +85,18 @@ std::vector<fs::path> tables_of(std::string_view kind) {
   if (kind == "requests") {
     return {all / "requests"};
   }
-  Named wanted{kind, "ops", {kind}};
+  Named wanted{kind, {fmt::format("ops/{}", kind)}};
   for (const Named& each : named()) {
     wanted = each.kind == kind ? each : wanted;
   }
   std::vector<fs::path> tables;
-  for (const std::string_view name : wanted.tables) {
-    const auto table = find_table(all / wanted.folder, name);
+  for (const std::string& text : wanted.tables) {
+    const fs::path name = text;
+    const fs::path folder = all / name.parent_path();
+    const auto table = find_table(folder, name.filename().string());
     if (!table) {
       throw base::InputError(
-          fmt::format("error: {} has no table {}\n", (all / wanted.folder).string(), name));
+          fmt::format("error: {} has no table {}\n", folder.string(), name.filename().string()));
     }
     tables.push_back(*table);
   }

@@ -19,11 +19,28 @@ constexpr std::pair<Layout, std::string_view> kLayouts[] = {
     {Layout::model_parallel, "model_parallel"},
     {Layout::weak_scaling, "weak_scaling"},
     {Layout::bridge, "bridge"},
+    {Layout::simumax, "simumax"},
 };
 
 // The cluster that the table names; empty where the catalog knows none.
 std::string system_called(std::string_view name) {
   return base::id_called(hardware::system_catalog(), name).value_or("");
+}
+
+// The number that follows `key` in a name of parts with underscores between them; `missing` without it.
+std::int64_t numbered(std::string_view name, std::string_view key, std::int64_t missing) {
+  std::size_t start = 0;
+  while (start <= name.size()) {
+    const std::size_t end = std::min(name.find('_', start), name.size());
+    const std::string_view part = name.substr(start, end - start);
+    const auto value =
+        part.starts_with(key) ? base::parse_number(part.substr(key.size())) : std::nullopt;
+    if (value) {
+      return std::llround(*value);
+    }
+    start = end + 1;
+  }
+  return missing;
 }
 
 }  // namespace
@@ -38,10 +55,12 @@ TrainingRows::TrainingRows(const base::CsvTable& table, std::string calibration)
     layout_ = Layout::weak_scaling;
   } else if (table.find_column("Tokens / sec / GPU") && table.find_column("GBS")) {
     layout_ = Layout::bridge;
+  } else if (table.find_column("real_step_ms")) {
+    layout_ = Layout::simumax;
   } else {
     throw base::InputError(
         "error: no table of training steps: none of the columns iteration_time_s, "
-        "model_parallel_size, per_gpu_tflops, \"Tokens / sec / GPU\" and GBS\n");
+        "model_parallel_size, per_gpu_tflops, \"Tokens / sec / GPU\" and GBS, real_step_ms\n");
   }
 }
 
@@ -63,7 +82,10 @@ Facts TrainingRows::facts(std::size_t row) const {
               return named.first == layout_;
             })->second);
   facts.set("mode", text(row, "mode"));
-  facts.set("table.Precision", text(row, "Precision"));
+  for (const std::string_view column : {"container", "Model", "System", "Precision", "PP", "VP"}) {
+    facts.set(fmt::format("table.{}", column), text(row, column));
+  }
+  facts.set("table.model", "");
   facts.set("experts", "no");
   facts.set("fsdp", "no");
   return facts;
@@ -195,8 +217,48 @@ MeasuredTraining TrainingRows::gpt_row(std::size_t row) const {
   return m;
 }
 
+MeasuredTraining TrainingRows::simumax_row(std::size_t row) const {
+  MeasuredTraining m;
+  const std::string_view name = text(row, "case");
+  m.chip = "B200";
+  m.group = std::string(name.substr(0, std::min(name.find("_l"), name.find("_tp"))));
+  m.step_s = number(row, "real_step_ms") * 1e-3;
+  m.memory = base::Bytes::from_si(number(row, "real_alloc_gib") * base::gibi);
+  const auto size = [&](std::string_view key) { return numbered(name, key, 1); };
+  const std::int64_t layers = size("l");
+  Facts known = facts(row);
+  known.set("table.model", m.group);
+  const Settings settings = conventions_.settings(known);
+  const base::Node* first = find(settings, "run.dense_layers");  // the others have experts
+  const std::int64_t dense =
+      first == nullptr ? layers : std::llround(base::parse_number(first->text).value_or(0.0));
+  read(
+      fmt::format("model: {{layers: [{{count: {}, mixer: attention, ffn: mlp}}{}]}}\n"
+                  "deployment: {{tensor_parallel: {}, pipeline_parallel: {}, context_parallel: {}, "
+                  "expert_parallel: {}, data_parallel: {}, sequence_parallel: {}}}\n"
+                  "training: {{global_batch: {}, sequence_length: {}}}\n",
+                  dense,
+                  layers > dense
+                      ? fmt::format(", {{count: {}, mixer: attention, ffn: moe}}", layers - dense)
+                      : std::string(),
+                  size("tp"), size("pp"), size("cp"), size("ep"), size("dp"), size("tp") > 1,
+                  size("mbc") * size("dp"), numbered(name, "seq", 4096)),
+      settings, m);
+  return m;
+}
+
 MeasuredTraining TrainingRows::row(std::size_t row) const {
-  return layout_ == Layout::bridge ? bridge_row(row) : gpt_row(row);
+  switch (layout_) {
+    case Layout::bridge:
+      return bridge_row(row);
+    case Layout::simumax:
+      return simumax_row(row);
+    case Layout::iteration_times:
+    case Layout::model_parallel:
+    case Layout::weak_scaling:
+      break;
+  }
+  return gpt_row(row);
 }
 
 }  // namespace roofcast::calibrate

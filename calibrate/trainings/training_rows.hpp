@@ -10,8 +10,10 @@
 //                             and 4 without one; chunks, taken as 2 where they divide the layers
 //   per_gpu_tflops            Megatron-LM's weak scaling on H100: no recompute, micro-batches of 1, TFLOP/s of
 //                             72·B·s·l·h²·(1 + s/6h + V/12lh), whole attention
-//   "Tokens / sec / GPU"      Megatron Bridge's summary: data parallelism is what TP, PP and CP leave. Not told: recomputation
-//                             (taken as none), popularity of experts, layers of each stage, CUDA graphs, host
+//   "Tokens / sec / GPU"      Megatron Bridge's summary: data parallelism is what TP, PP and CP leave. Its recipes tell
+//                             recomputation and layers of each stage. Not told: popularity of experts, CUDA graphs, host
+//   real_step_ms              SimuMax on eight B200: the name of the case tells all, "deepseekv2_tp1_ep4_pp2_dp4_l4_mbc8":
+//                             model, layers l, micro-batches mbc of one sequence of seq tokens, 4096 without it. Memory too
 //
 // A row's model and system are those that the catalog knows by the table's names. How the steps were run otherwise:
 // calibrate/conventions/trainings.yaml.
@@ -23,6 +25,7 @@
 #include <string_view>
 
 #include "base/csv/csv.hpp"
+#include "base/units/quantity.hpp"
 #include "calibrate/conventions/conventions.hpp"
 #include "sim/scenario/scenario.hpp"
 
@@ -31,12 +34,13 @@ namespace roofcast::calibrate {
 struct MeasuredTraining {
   std::string group;  // what errors are told by: the model, or the table
   std::string chip;
-  double step_s = 0.0;  // measured
-  std::string reason;   // why there is no forecast; empty when there may be one
+  double step_s = 0.0;                // measured
+  std::optional<base::Bytes> memory;  // measured, of the fullest GPU
+  std::string reason;                 // why there is no forecast; empty when there may be one
   std::optional<sim::Scenario> scenario;
 };
 
-enum class Layout { iteration_times, model_parallel, weak_scaling, bridge };
+enum class Layout { iteration_times, model_parallel, weak_scaling, bridge, simumax };
 
 class TrainingRows {
  public:
@@ -49,6 +53,7 @@ class TrainingRows {
   double number(std::size_t row, std::string_view column) const;
   MeasuredTraining bridge_row(std::size_t row) const;
   MeasuredTraining gpt_row(std::size_t row) const;
+  MeasuredTraining simumax_row(std::size_t row) const;
   Facts facts(std::size_t row) const;
   void read(const std::string& document, const Settings& settings,
             MeasuredTraining& measured) const;

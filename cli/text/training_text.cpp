@@ -58,6 +58,7 @@ std::string training_text(const sim::Scenario& s, const sim::ServingEstimate& e)
   memory.add({"gradients", display(t.footprint.gradients.si(), "B")});
   memory.add({"optimizer", display(t.footprint.optimizer.si(), "B")});
   memory.add({"activations", display(t.footprint.activations.si(), "B")});
+  memory.add({"workspace", display(t.footprint.workspace.si(), "B")});
   return fmt::format("\n{}{}\n{}{}\n{}", post_training(e.workflow->post_training), times.text(),
                      passes.text(),
                      t.clock < 1.0 ? fmt::format("(at {:.0f}% of the clock, trainer {})\n",

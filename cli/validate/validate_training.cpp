@@ -17,9 +17,12 @@ int validate_training(const ValidationOptions& options) {
   const base::CsvTable table = base::read_csv(options.data);
   const RowFilter filter(table, options.where);
   const calibrate::TrainingRows rows(table, options.calibration);
-  ErrorsFile out(options.out, table, {"measured_step_s", "predicted_step_s"});
+  ErrorsFile out(
+      options.out, table,
+      {"measured_step_s", "predicted_step_s", "measured_memory_b", "predicted_memory_b"});
   sim::Workspace workspace;
   std::vector<calibrate::Pair> all;
+  std::vector<calibrate::Pair> memory;
   std::map<std::pair<std::string, std::string>, std::vector<calibrate::Pair>> groups;
   std::map<std::string, std::size_t> skipped_by_reason;
   std::size_t skipped = 0;
@@ -34,7 +37,7 @@ int validate_training(const ValidationOptions& options) {
       measured.reason = sim::reason(e);
     }
     if (!measured.reason.empty()) {
-      out.add(row, {NAN, NAN}, "", measured.reason);
+      out.add(row, {NAN, NAN, NAN, NAN}, "", measured.reason);
       ++skipped;
       // Amounts of memory differ from row to row.
       ++skipped_by_reason[std::holds_alternative<sim::infeasible::TrainingMemory>(e.infeasible)
@@ -45,7 +48,13 @@ int validate_training(const ValidationOptions& options) {
     const double predicted = e.workflow->step().si();
     all.push_back({measured.step_s, predicted});
     groups[{measured.group, measured.chip}].push_back(all.back());
-    out.add(row, {measured.step_s, predicted}, std::string(hardware::name(e.provenance)), "");
+    if (measured.memory) {
+      memory.push_back({measured.memory->si(), e.memory.si()});
+    }
+    out.add(
+        row,
+        {measured.step_s, predicted, measured.memory ? measured.memory->si() : NAN, e.memory.si()},
+        std::string(hardware::name(e.provenance)), "");
   }
   out.close();
   if (!groups.empty()) {
@@ -61,6 +70,9 @@ int validate_training(const ValidationOptions& options) {
   }
   fmt::print("{}{}\n", skipped_table(skipped_by_reason),
              calibrate::summary_line("step", calibrate::summarise(all), skipped));
+  if (!memory.empty()) {
+    fmt::print("{}\n", calibrate::summary_line("memory", calibrate::summarise(memory), skipped));
+  }
   return kDone;
 }
 

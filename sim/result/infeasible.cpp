@@ -132,6 +132,31 @@ std::string sentence(const Infeasible& infeasible) {
                 "prompt and longest response are {} tokens, training.sequence_length is {}",
                 r.tokens, r.sequence_length);
           },
+          [](const PipelineLayout& r) {
+            const std::string chunks =
+                fmt::format("pipeline_parallel x virtual_stages are {} chunks", r.chunks);
+            if (r.given == 0) {
+              return fmt::format(
+                  "{}, the model has {} layers: lower virtual_stages, or give embedding and loss "
+                  "chunks of their own with training.layout",
+                  chunks, r.layers);
+            }
+            return r.given != r.chunks
+                       ? fmt::format("{}, training.layout has {}", chunks, r.given)
+                       : fmt::format("training.layout has {} layers, the model has {}",
+                                     r.given_layers, r.layers);
+          },
+          [](const TrainingFormat& r) {
+            return fmt::format(
+                "weights in {} with activations in {} are a precision of inference; training "
+                "multiplies weights and activations by gradients, in one format",
+                base::name(r.weights), base::name(r.activations));
+          },
+          [](const NoHostLink&) {
+            return std::string(
+                "the chip has no pcie to offload activations by, and training.offload no "
+                "bandwidth");
+          },
           [](const TrainingMemory& r) {
             return fmt::format(
                 "parameters, gradients, optimizer and activations need {:.1f} GB a GPU, {:.1f} GB "

@@ -112,6 +112,22 @@ struct PackedLength {
   std::int64_t tokens;
   std::int64_t sequence_length;
 };
+// `given` chunks of a layout with its layers; 0: none was given.
+struct PipelineLayout {
+  static constexpr std::string_view kind = "the layers do not divide into the pipeline's chunks";
+  std::int64_t chunks;  // pipeline_parallel x virtual_stages
+  std::int64_t layers;
+  std::int64_t given;
+  std::int64_t given_layers;
+};
+struct TrainingFormat {
+  static constexpr std::string_view kind = "a precision of inference";
+  base::NumberFormat weights;
+  base::NumberFormat activations;
+};
+struct NoHostLink {
+  static constexpr std::string_view kind = "no link to the host";
+};
 struct TrainingMemory {
   static constexpr std::string_view kind = "needs more memory than a GPU has";
   base::Bytes needed;
@@ -129,7 +145,8 @@ using Infeasible =
                  infeasible::Weights, infeasible::KvCache, infeasible::Load,
                  infeasible::RoutedAgents, infeasible::TwoPools, infeasible::NoNetwork,
                  infeasible::TrainedTables, infeasible::GlobalBatch, infeasible::Colocated,
-                 infeasible::Responses, infeasible::PackedLength, infeasible::TrainingMemory>;
+                 infeasible::Responses, infeasible::PackedLength, infeasible::PipelineLayout,
+                 infeasible::TrainingFormat, infeasible::NoHostLink, infeasible::TrainingMemory>;
 
 // The pool of a disaggregated deployment that cannot run.
 enum class PoolKind : std::uint8_t { none, prefill, decode };

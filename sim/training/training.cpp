@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "base/integers.hpp"
 #include "models/operators/operator_cost.hpp"
@@ -12,6 +13,7 @@
 #include "sim/result/feasibility.hpp"
 #include "workloads/architecture/parameters.hpp"
 #include "workloads/graph/graph.hpp"
+#include "workloads/graph/training_graph.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -27,15 +29,47 @@ struct Pass {
   double operators = 0;
 };
 
-// Times the operators of a pass. `all` is a call's time; `added` is the part that the call before it does not hide.
-Pass timed(const workloads::Graph& graph, const models::Machine& machine) {
+Seconds time_of(const workloads::Operator& op, const models::Machine& machine) {
+  return models::cost_of(op, machine).time;
+}
+
+// Time of the linear layer beside call `at`: the last one before it, or of the tokens gathered the next one, after the
+// last layer the first one.
+Seconds beside(const workloads::Graph& graph, std::size_t at, const models::Machine& machine) {
+  const bool after = graph[at].name == "gather.tokens";
+  for (std::size_t step = 1; step < graph.size(); ++step) {
+    const workloads::Call& call =
+        graph[(after ? at + step : at + graph.size() - step) % graph.size()];
+    if (call.in_layers && std::holds_alternative<workloads::Gemm>(call.op)) {
+      return call.count * time_of(call.op, machine);
+    }
+  }
+  return {};
+}
+
+// The ranks of an exchange of tensor parallelism around a layer's products; 0 for another call.
+std::int64_t exchanging_ranks(const workloads::Call& call) {
+  const auto* collective = std::get_if<workloads::Collective>(&call.op);
+  const bool around = collective != nullptr && call.in_layers &&
+                      (call.name == "gather.tokens" || call.name.ends_with(".all_reduce")) &&
+                      collective->kind != CollectiveKind::all_reduce;
+  return around ? collective->ranks : 0;
+}
+
+// Times the operators of a pass. `all` is a call's time; `added` is the part that the calls beside it do not hide.
+Pass timed(const workloads::Graph& graph, const models::Machine& machine,
+           const workloads::Training& training) {
   Pass pass;
   Seconds last;
   bool before_layers = true;
-  for (const workloads::Call& call : graph) {
+  for (std::size_t at = 0; at < graph.size(); ++at) {
+    const workloads::Call& call = graph[at];
     const models::Cost cost = models::cost_of(call.op, machine);
     const Seconds all = call.count * cost.time;
-    const Seconds added = call.overlapped ? base::max(Seconds{}, all - last) : all;
+    Seconds added = call.overlapped ? base::max(Seconds{}, all - last) : all;
+    if (const std::int64_t ranks = training.tensor_overlap ? exchanging_ranks(call) : 0) {
+      added = base::max(all / as_double(ranks), all - beside(graph, at, machine));
+    }
     last = all;
     before_layers = before_layers && !call.in_layers;
     (call.in_layers ? pass.layers : before_layers ? pass.embedding : pass.head) += added;
@@ -52,12 +86,27 @@ workloads::Graph forward_graph(const ScenarioView& s, const workloads::Mapping& 
   batch.prefill_tokens = batches.tokens;
   batch.loss = true;
   workloads::Graph graph;
-  workloads::build_graph(*s.model, *s.precision, mapping, {}, batch, graph);
+  workloads::build_graph(*s.model, workloads::training_precision(*s.precision), mapping, {}, batch,
+                         graph);
   return graph;
 }
 
-// Time of a pass on the slowest stage. The last stage has the head; it has as many layers as make the slowest stage
-// fastest.
+// The stage of a layout that takes longest, of passes over its chunks.
+Seconds slowest_of_layout(const ScenarioView& s, const Pass& pass) {
+  const workloads::PipelineLayout& layout = s.training->layout;
+  const Seconds one = pass.layers / as_double(s.model->layer_count());
+  std::vector<Seconds> stages(static_cast<std::size_t>(s.mapping->pipeline_parallel));
+  for (std::size_t chunk = 0; chunk < layout.size(); ++chunk) {
+    const workloads::PipelineChunk& own = layout[chunk];
+    stages[chunk % stages.size()] += as_double(own.layers) * one +
+                                     (own.embedding ? pass.embedding : Seconds{}) +
+                                     (own.loss ? pass.head : Seconds{});
+  }
+  return *std::max_element(stages.begin(), stages.end());
+}
+
+// Time of a pass on the slowest stage. The last stage has the head; without a layout it has as many layers as make the
+// slowest stage fastest.
 //
 //   one     s, a layer                               last      layers of the last stage
 //   share   of the operators on one stage            others    layers of the fullest other stage
@@ -66,17 +115,17 @@ Seconds slowest_stage(const ScenarioView& s, const Pass& pass) {
   const std::int64_t stages = s.mapping->pipeline_parallel;
   Seconds time = pass.embedding + pass.layers + pass.head;
   const Seconds one = pass.layers / as_double(layers);
-  for (std::int64_t last = 1; stages > 1 && last <= layers - (stages - 1); ++last) {
+  const bool even = s.training->layout.empty();
+  if (!even) {
+    time = slowest_of_layout(s, pass);
+  }
+  for (std::int64_t last = 1; even && stages > 1 && last <= layers - (stages - 1); ++last) {
     const std::int64_t others = base::ceil_div(layers - last, stages - 1);
     time = base::min(time, base::max(as_double(others) * one + pass.embedding,
                                      as_double(last) * one + pass.head));
   }
   const double share = 1.0 / as_double(stages);
   return base::max(time, share * pass.operators * s.training->trainer.operator_time);
-}
-
-Seconds time_of(const workloads::Operator& op, const models::Machine& machine) {
-  return models::cost_of(op, machine).time;
 }
 
 Seconds among(CollectiveKind kind, double bytes, std::int64_t ranks, std::int64_t stride,
@@ -134,17 +183,38 @@ Seconds exposed(Seconds exchange, Seconds pass, double layers, bool overlap) {
 // of that, `clear` the writing of zeros to the gradients.
 Seconds optimizer_time(const ScenarioView& s, const workloads::Mapping& mapping,
                        const models::RankParameters& rank) {
-  constexpr double kStates = 12.0;  // fp32 parameter and moments, read and written
   const workloads::Training& t = *s.training;
+  const double states = 4.0 + 2.0 * t.moment_bytes;  // fp32 parameter and moments, read and written
   const bool whole = t.sharding == workloads::Sharding::none;
   const double shared =
       whole ? rank.total()
             : rank.dense / as_double(mapping.data_parallel * mapping.context_parallel) +
                   rank.experts / as_double(mapping.expert_replicas);
-  const workloads::Elementwise update{shared * (kStates + t.gradient_bytes),
-                                      shared * (kStates + workloads::kHiddenBytes), 10.0 * shared};
+  const workloads::Elementwise update{shared * (states + t.gradient_bytes),
+                                      shared * (states + workloads::kHiddenBytes), 10.0 * shared};
   const workloads::Elementwise clear{0.0, rank.total() * t.gradient_bytes, 0.0};
   return time_of(update, s.platform->machine) + time_of(clear, s.platform->machine);
+}
+
+models::TrainingFootprint footprint_of(const ScenarioView& s, const workloads::Mapping& mapping,
+                                       const MicroBatches& batches) {
+  return models::training_footprint(*s.model, mapping, workloads::training_precision(*s.precision),
+                                    *s.training, as_double(batches.sequences * batches.tokens),
+                                    batches.count);
+}
+
+// Time in which the offloaded activations of a micro-batch leave, or come back.
+Seconds offload_time(const ScenarioView& s, const workloads::Mapping& mapping,
+                     const MicroBatches& batches) {
+  const workloads::Offload& offload = s.training->offload;
+  if (offload.layers == 0) {
+    return {};
+  }
+  const base::BytesPerSecond port =
+      s.platform->system.chip.pcie.value_or(base::BytesPerSecond::infinity());
+  return models::offloaded_bytes(*s.model, mapping, workloads::training_precision(*s.precision),
+                                 *s.training, as_double(batches.sequences * batches.tokens)) /
+         offload.bandwidth.value_or(port);
 }
 
 // FLOP of attention and recurrences, one micro-batch, all ranks.
@@ -197,26 +267,33 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches) {
   const workloads::Training& t = *s.training;
   const workloads::Mapping mapping = workloads::training_mapping(*s.model, *s.mapping);
   const workloads::Graph graph = forward_graph(s, mapping, batches);
-  const Pass forward = timed(graph, machine);
+  const Pass forward = timed(graph, machine, t);
+  const double layers =
+      std::ceil(as_double(s.model->layer_count()) / as_double(mapping.pipeline_parallel));
+  const double again =
+      t.recompute.layers > 0 ? std::min(1.0, as_double(t.recompute.layers) / layers) : 1.0;
   const Pass backward =
-      timed(workloads::backward_graph(graph, t.recompute, t.gradient_bytes), machine);
+      timed(workloads::backward_graph(graph, t.recompute, again, t.gradient_bytes), machine, t);
   const models::Drawn draw = drawn(forward, backward, machine);
   const Seconds running = forward.activity.running + backward.activity.running;
   const double slower = draw.time / running;
   TrainingStep step;
   step.clock = draw.clock;
-  step.forward = slower * slowest_stage(s, forward);
-  step.backward = slower * slowest_stage(s, backward);
-  const models::RankParameters rank = models::rank_parameters(*s.model, mapping);
+  const Seconds offloaded = offload_time(s, mapping, batches);
+  step.forward = base::max(slower * slowest_stage(s, forward), offloaded);
+  step.backward = base::max(slower * slowest_stage(s, backward), offloaded);
+  const models::RankParameters rank = models::rank_parameters(*s.model, mapping, t);
   const Exchange exchange = exchange_of(s, mapping, rank);
   const auto chunks = as_double(t.virtual_stages);
   const std::int64_t stages = mapping.pipeline_parallel;
-  const double layers = std::ceil(as_double(s.model->layer_count()) / as_double(stages));
   Seconds both = step.forward + step.backward;
   if (t.sharding == workloads::Sharding::parameters) {
     const Seconds gathered = exchange.gathered;
     both += exposed(gathered, step.forward, layers, t.overlap) +
             exposed(gathered + exchange.reduced, step.backward, layers, t.overlap);
+  } else if (t.sharding == workloads::Sharding::gradients) {
+    both += exposed(exchange.reduced, step.backward, layers, t.overlap);
+    step.gradients = exposed(exchange.gathered, step.forward, layers, t.overlap);
   } else {
     step.gradients = exposed(exchange.reduced, step.backward, layers, t.overlap) +
                      exposed(exchange.gathered, step.forward, layers, t.overlap);
@@ -239,14 +316,13 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches) {
   step.utilisation = step.model_flop_rate.si() / peak_of(s);
   step.energy_above_idle =
       count / as_double(stages) * (draw.energy - machine.power.idle * draw.time);
-  step.footprint = models::training_footprint(
-      *s.model, mapping, t, as_double(batches.sequences * batches.tokens), batches.count);
+  step.footprint = footprint_of(s, mapping, batches);
   return step;
 }
 
 Seconds forward_passes(const ScenarioView& s, const MicroBatches& batches) {
   const workloads::Mapping mapping = workloads::training_mapping(*s.model, *s.mapping);
-  const Pass pass = timed(forward_graph(s, mapping, batches), s.platform->machine);
+  const Pass pass = timed(forward_graph(s, mapping, batches), s.platform->machine, *s.training);
   const models::Drawn draw = models::drawn(pass.activity, s.platform->machine.power);
   const double slower = draw.time / pass.activity.running;
   const Seconds one = slower * slowest_stage(s, pass) + send_time(s, batches);
@@ -257,24 +333,33 @@ Seconds forward_passes(const ScenarioView& s, const MicroBatches& batches) {
 void check_training(const ScenarioView& s, const MicroBatches& batches, ServingEstimate& e) {
   const workloads::Training& t = *s.training;
   const workloads::Mapping mapping = workloads::training_mapping(*s.model, *s.mapping);
+  const workloads::Precision precision = workloads::training_precision(*s.precision);
   workloads::Traffic traffic;
   traffic.input_tokens = t.sequence_length;
   ScenarioView view = s;
   view.mapping = &mapping;
+  view.precision = &precision;
   view.traffic = &traffic;
   check_runnable(view, e);
   if (!e.fits()) {
     return;
   }
   const std::int64_t chunks = mapping.pipeline_parallel * t.virtual_stages;
-  if (chunks > s.model->layer_count()) {
-    e.infeasible = infeasible::Mapping{workloads::MappingFault::layers};
+  const std::int64_t layers = s.model->layer_count();
+  const auto given = static_cast<std::int64_t>(t.layout.size());
+  if (given == 0 ? chunks > layers : given != chunks || layers_of(t.layout) != layers) {
+    e.infeasible = infeasible::PipelineLayout{chunks, layers, given, layers_of(t.layout)};
     return;
   }
-  const base::Bytes needed =
-      models::training_footprint(*s.model, mapping, t,
-                                 as_double(batches.sequences * batches.tokens), batches.count)
-          .total();
+  if (const workloads::LinearFormat* format = workloads::inference_format(*s.precision)) {
+    e.infeasible = infeasible::TrainingFormat{format->weights, format->activations};
+    return;
+  }
+  if (t.offload.layers > 0 && !t.offload.bandwidth && !s.platform->system.chip.pcie) {
+    e.infeasible = infeasible::NoHostLink{};
+    return;
+  }
+  const base::Bytes needed = footprint_of(s, mapping, batches).total();
   const base::Bytes usable = s.platform->system.chip.usable_capacity();
   if (needed > usable) {
     e.infeasible = infeasible::TrainingMemory{needed, usable};

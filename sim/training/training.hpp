@@ -12,19 +12,23 @@
 //   v        chunks of layers of a stage                                                        –
 //   slowdown the trainer's factor                                                               –
 //
-//   f, b       The last stage has the head, so it may have fewer layers. A pass takes at least as long as the host
-//              needs to launch its operators. The clock is what the chip's power allows.
+//   f, b       The last stage has the head, so it may have fewer layers. With a layout, each stage has what the layout
+//              gives it. A pass takes at least as long as the host needs to launch its operators, and as offloaded
+//              activations need on the chip's link to its host. The clock is what the chip's power allows.
 //   bubble     (p−1)/v of a micro-batch: GPipe and 1F1B; interleaved if v > 1 (arXiv 2104.04473).
 //   sends      Activations and their gradients of a micro-batch, v times each. Overlapped with compute if interleaved.
 //   gradients  Gradients are reduce-scattered and parameters gathered over data · context ranks, those of experts over
 //              their replicas. If nothing is sharded, gradients are all-reduced. With overlap, everything except the
 //              last layer is hidden behind the last backward and the first forward pass, as far as these are long
-//              enough. With `parameters` sharded, both passes of every micro-batch gather them, and the backward pass
-//              scatters gradients.
+//              enough. With `gradients` sharded, the backward pass of every micro-batch scatters them. With
+//              `parameters` sharded, both passes of every micro-batch gather them too.
 //   optimizer  Reads the gradient, the fp32 parameter and two moments. Writes all of these except the gradient, and the
 //              bf16 parameter.
 //
-// Collectives of tensor, context and expert parallelism are in f and b, exposed.
+// Collectives of tensor, context and expert parallelism are in f and b, exposed. With tensor_overlap those of tensor
+// parallelism with sequence_parallel are cut into as many pieces as ranks and travel beside a product of a linear layer,
+// the one before the reduce-scatter and the one after the all-gather (NVIDIA/TransformerEngine, userbuffers): one
+// piece, or what is longer than the product, is exposed.
 #pragma once
 
 #include "sim/result/serving_estimate.hpp"
@@ -41,8 +45,8 @@ base::Seconds forward_passes(const ScenarioView& scenario, const MicroBatches& b
 // The micro-batches of the section `training`.
 MicroBatches micro_batches(const ScenarioView& scenario);
 
-// Sets estimate.infeasible if the mapping does not divide the model, there are too few chips, or memory is too small.
-// It does not check that `batches` divide evenly.
+// Sets estimate.infeasible if the mapping or the layout does not divide the model, the precision is one of inference,
+// there are too few chips, or memory is too small. It does not check that `batches` divide evenly.
 void check_training(const ScenarioView& scenario, const MicroBatches& batches,
                     ServingEstimate& estimate);
 

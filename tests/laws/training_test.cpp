@@ -23,13 +23,18 @@ const Run kRuns[] = {
      "data_parallel: 8"},
 };
 
-TrainingStep step(const Run& run, const std::string& training,
-                  const std::string& system = "h100_cluster_128") {
-  const Scenario s = read_scenario(base::parse_document(
-      "test", "system: " + system + "\nmodel: " + run.model + "\nprecision: bf16\ndeployment: {" +
-                  run.deployment +
+Scenario scenario_of(const Run& run, const std::string& training, const std::string& system,
+                     const std::string& precision) {
+  return read_scenario(base::parse_document(
+      "test", "system: " + system + "\nmodel: " + run.model + "\nprecision: " + precision +
+                  "\ndeployment: {" + run.deployment +
                   "}\ntraining: {sequence_length: 4096, gradients: bf16, trainer: megatron, " +
                   training + "}\n"));
+}
+
+TrainingStep step(const Run& run, const std::string& training,
+                  const std::string& system = "h100_cluster_128") {
+  const Scenario s = scenario_of(run, training, system, "bf16");
   Workspace workspace;
   const ServingEstimate e = estimate(view(s), workspace);
   INFO(run.model << ": " << reason(e));
@@ -66,8 +71,52 @@ TEST_CASE("What is computed again costs time and saves memory, and is no model F
     const TrainingStep full = step(run, "global_batch: 64, recompute: full", system);
     CHECK(none.time < attention.time);
     CHECK(attention.time < full.time);
-    CHECK(full.footprint.activations < none.footprint.activations);
+    CHECK(full.footprint.activations < attention.footprint.activations);
+    CHECK(attention.footprint.activations < none.footprint.activations);
     CHECK(full.model_flop == none.model_flop);
+  }
+}
+
+TEST_CASE("More modules computed again never keep more", "[laws]") {
+  constexpr const char* kSystem =
+      "{base: h100_cluster_128, chip: {base: h100_sxm, hbm.capacity: 1000 GiB}}";
+  for (const Run& run : kRuns) {
+    std::string modules;
+    TrainingStep before = step(run, "global_batch: 64", kSystem);
+    for (const std::string_view module : workloads::kModuleNames) {
+      modules += std::string(modules.empty() ? "" : ", ") + std::string(module);
+      const TrainingStep t = step(run, "global_batch: 64, recompute: [" + modules + "]", kSystem);
+      INFO(run.model << ": " << modules);
+      CHECK(t.footprint.activations <= before.footprint.activations);
+      CHECK(t.time >= before.time);
+      before = t;
+    }
+    const TrainingStep full = step(run, "global_batch: 64, recompute: full", kSystem);
+    CHECK(full.footprint.activations <= before.footprint.activations);
+    CHECK(full.time >= before.time);
+  }
+}
+
+TEST_CASE("The format of a KV cache changes nothing in training", "[laws]") {
+  for (const Run& run : kRuns) {
+    const auto with = [&](const std::string& precision) {
+      Scenario s = scenario_of(run, "global_batch: 64, recompute: full", "h100_cluster_128",
+                               "{base: bf16, kv_cache: " + precision + "}");
+      Workspace workspace;
+      const ServingEstimate e = estimate(view(s), workspace);
+      REQUIRE(e.fits());
+      return std::pair{e.workflow->training.time, e.memory};
+    };
+    CHECK(with("fp8") == with("bf16"));
+  }
+}
+
+TEST_CASE("Weights in fewer bits than activations are refused in training", "[laws]") {
+  for (const char* precision : {"w4a16", "mxfp4_experts_fp8"}) {
+    const Scenario s = scenario_of(kRuns[2], "global_batch: 64", "b200_cluster_128", precision);
+    Workspace workspace;
+    const ServingEstimate e = estimate(view(s), workspace);
+    CHECK(reason_kind(e.infeasible) == infeasible::TrainingFormat::kind);
   }
 }
 
@@ -75,6 +124,8 @@ TEST_CASE("Exchanges behind compute never make a step longer", "[laws]") {
   for (const Run& run : kRuns) {
     CHECK(step(run, "global_batch: 64, recompute: full").time <=
           step(run, "global_batch: 64, recompute: full, overlap: false").time);
+    CHECK(step(run, "global_batch: 64, recompute: full, tensor_overlap: true").time <=
+          step(run, "global_batch: 64, recompute: full").time);
   }
 }
 

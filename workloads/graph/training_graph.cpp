@@ -82,17 +82,36 @@ class Backward {
   const Call* from_ = nullptr;
 };
 
-bool repeats(const Call& call, Recompute recompute) {
-  return (recompute == Recompute::full && call.in_layers) ||
-         (recompute == Recompute::attention && std::holds_alternative<PrefillAttention>(call.op));
+bool is_norm(std::string_view name) {
+  return name.ends_with(".norm") || name.ends_with(".quantise");
+}
+
+bool is_mla_up(std::string_view name) {
+  return name == "attention.query" || name == "attention.expand";
+}
+
+bool repeats(const Call& call, const Recompute& recompute) {
+  const std::string_view name = call.name;
+  const bool norm = is_norm(name);
+  return (recompute.has(Module::norms) && call.in_layers && norm) ||
+         (recompute.has(Module::attention) && std::holds_alternative<PrefillAttention>(call.op)) ||
+         (recompute.has(Module::mla_up) && is_mla_up(name)) ||
+         (recompute.has(Module::mlp) && name.starts_with("mlp.") && !norm) ||
+         (recompute.has(Module::expert_activation) && name == "moe.activation") ||
+         (recompute.has(Module::experts) && name.starts_with("moe.") && !norm) ||
+         (recompute.has(Module::shared_experts) && name.starts_with("moe.shared_"));
 }
 
 }  // namespace
 
-Graph backward_graph(const Graph& forward, Recompute recompute, double gradient_bytes) {
+Graph backward_graph(const Graph& forward, const Recompute& recompute, double share,
+                     double gradient_bytes) {
   Graph graph;
   for (const Call& call : forward) {
-    if (repeats(call, recompute)) {
+    if (recompute.full && call.in_layers) {
+      graph.push_back(call);
+      graph.back().count *= share;
+    } else if (repeats(call, recompute)) {
       graph.push_back(call);
     }
   }

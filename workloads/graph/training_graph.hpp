@@ -11,19 +11,18 @@
 //              recurrence, index              two products for each one of the forward pass
 //              memory-bound kernels           read what the forward pass read and wrote, write what it read
 //              collectives                    the opposite of each: gather and scatter change places
-//   recompute  runs before the backward pass
-//              full                           the forward pass of every layer (arXiv 1604.06174)
-//              attention                      the core of attention alone (selective in arXiv 2205.05198);
-//                                             saves no memory with kernels that keep no scores
+//   recompute  runs before the backward pass: the forward operators of what is computed again
+//              (workloads/graph/recompute.hpp)
 #pragma once
 
 #include "workloads/graph/operator.hpp"
+#include "workloads/graph/recompute.hpp"
 
 namespace roofcast::workloads {
 
-enum class Recompute : std::uint8_t { none, attention, full };
-
-// The operators that are computed again, then the backward pass. `forward` is a graph without decoding sequences.
-Graph backward_graph(const Graph& forward, Recompute recompute, double gradient_bytes);
+// The operators that are computed again, then the backward pass. `forward` is a graph without decoding sequences. `share`:
+// of the layers that full recompute takes.
+Graph backward_graph(const Graph& forward, const Recompute& recompute, double share,
+                     double gradient_bytes);
 
 }  // namespace roofcast::workloads

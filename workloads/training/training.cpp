@@ -1,9 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/training/training.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/nearest.hpp"
+
 namespace roofcast::workloads {
 
 std::span<const base::CatalogEntry> embedded_trainers();
+
+namespace {
+
+// One value or a list of them.
+void read_recompute(base::Fields& f, Recompute& recompute) {
+  constexpr std::string_view kKey = "recompute";
+  const base::Node* node = f.take(kKey);
+  if (node == nullptr) {
+    return;
+  }
+  const bool list = node->is_sequence();
+  std::vector<std::string> names;
+  if (!list) {
+    names.emplace_back("none");
+    names.emplace_back("full");
+  }
+  for (const std::string_view module : kModuleNames) {
+    names.emplace_back(module);
+  }
+  const auto add = [&](const base::Node& item) {
+    const auto name = std::find(names.begin(), names.end(), item.text);
+    if (!item.is_scalar() || name == names.end()) {
+      const auto near = base::nearest_name(item.text, names);
+      f.problem(kKey, fmt::format("unknown value \"{}\"{} (allowed: {})", item.text,
+                                  near ? fmt::format("; did you mean \"{}\"?", *near) : "",
+                                  fmt::join(names, ", ")));
+    } else if (*name == "full") {
+      recompute.full = true;
+    } else if (*name != "none") {
+      recompute.add(static_cast<Module>(std::find(kModuleNames.begin(), kModuleNames.end(), *name) -
+                                        kModuleNames.begin()));
+    }
+  };
+  if (list) {
+    std::for_each(node->items.begin(), node->items.end(), add);
+  } else {
+    add(*node);
+  }
+}
+
+void read_layout(base::Fields& f, PipelineLayout& layout) {
+  std::string text;
+  f.text("layout", text, base::optional);
+  if (text.empty()) {
+    return;
+  }
+  ParsedLayout parsed = parse_layout(text);
+  if (!parsed.problem.empty()) {
+    f.problem("layout", parsed.problem);
+  }
+  layout = std::move(parsed.layout);
+}
+
+}  // namespace
 
 base::Catalog trainer_catalog() { return {"trainers", "trainer", embedded_trainers()}; }
 
@@ -12,6 +73,21 @@ Mapping training_mapping(const Architecture& model, Mapping mapping) {
     mapping.expert_replicas = mapping.stage_ranks() / mapping.expert_parallel;
   }
   return mapping;
+}
+
+Precision training_precision(Precision precision) {
+  precision.kv_cache = precision.plain.activations;
+  return precision;
+}
+
+const LinearFormat* inference_format(const Precision& precision) {
+  const LinearFormat* const formats[] = {&precision.attention, &precision.recurrent,
+                                         &precision.mlp,       &precision.experts,
+                                         &precision.shared,    &precision.latent};
+  const auto* const differs = std::find_if(
+      std::begin(formats), std::end(formats),
+      [](const LinearFormat* format) { return format->weights != format->activations; });
+  return differs == std::end(formats) ? nullptr : *differs;
 }
 
 void read(base::Fields& f, Trainer& trainer) {
@@ -37,18 +113,34 @@ void read(base::Fields& f, Training& training) {
   f.integer("sequence_length", training.sequence_length, {1.0, 1e8});
   f.integer("micro_batch", training.micro_batch, {1.0, 1e6}, base::optional);
   f.integer("virtual_stages", training.virtual_stages, {1.0, 1e3}, base::optional);
-  f.choice<Recompute>(
-      "recompute", training.recompute,
-      {{"none", Recompute::none}, {"attention", Recompute::attention}, {"full", Recompute::full}},
+  read_layout(f, training.layout);
+  read_recompute(f, training.recompute);
+  f.integer("recompute_layers", training.recompute.layers, {1.0, 1e6}, base::optional);
+  if (training.recompute.layers > 0 && !training.recompute.full) {
+    f.problem("recompute_layers", "layers are computed again with recompute: full only");
+  }
+  f.group(
+      "offload",
+      [&](base::Fields& g) {
+        g.integer("layers", training.offload.layers, {0.0, 1e6});
+        g.quantity("bandwidth", training.offload.bandwidth);
+      },
       base::optional);
   f.choice<Sharding>("sharding", training.sharding,
                      {{"none", Sharding::none},
                       {"optimizer", Sharding::optimizer},
+                      {"gradients", Sharding::gradients},
                       {"parameters", Sharding::parameters}},
                      base::optional);
   f.choice<double>("gradients", training.gradient_bytes, {{"fp32", 4.0}, {"bf16", 2.0}},
                    base::optional);
+  f.choice<double>("moments", training.moment_bytes, {{"fp32", 4.0}, {"bf16", 2.0}, {"fp8", 1.0}},
+                   base::optional);
+  f.choice<bool>("parameters", training.quantised_parameters,
+                 {{"bf16", false}, {"quantised", true}}, base::optional);
+  f.flag("fused_loss", training.fused_loss, base::optional);
   f.flag("overlap", training.overlap, base::optional);
+  f.flag("tensor_overlap", training.tensor_overlap, base::optional);
   f.group("trainer", [&](base::Fields& g) { read(g, training.trainer); });
 }
 

@@ -7,27 +7,39 @@
 //     sequence_length: 4096
 //     micro_batch: 1                # sequences a data-parallel rank computes at once
 //     virtual_stages: 2             # chunks of layers a pipeline rank has (interleaved 1F1B)
-//     recompute: none               # or attention, full
-//     sharding: optimizer           # or none, parameters (FSDP)
+//     layout: "E|(t|)*30L"          # layers of each chunk (workloads/training/pipeline_layout.hpp); even without it
+//     recompute: none               # or full, a module, a list of modules (workloads/graph/recompute.hpp)
+//     recompute_layers: 4           # layers of each stage that `full` takes; all without it
+//     offload: {layers: 10}         # of each stage: their activations wait in the host's memory, reached by the chip's
+//                                   # PCIe port or at `bandwidth` a direction
+//     sharding: optimizer           # or none, gradients, parameters (FSDP)
 //     gradients: fp32               # what data-parallel ranks add up; or bf16
+//     moments: fp32                 # Adam's; or bf16, fp8
+//     parameters: bf16              # or quantised: linear layers keep them in the format they compute in only
+//     fused_loss: true              # the loss keeps logits in 16 bits only
 //     overlap: true                 # gradients and parameters travel while kernels compute
+//     tensor_overlap: true          # tensor parallelism's exchanges travel while the products beside them compute
 //     trainer: megatron
 //
 // `deployment:` is that of the training. data_parallel ranks are replicas that add up their gradients. What
 // expert_parallel leaves of tensor × context × data are replicas of the experts.
 #pragma once
 
+#include <optional>
+
 #include "base/document/catalog.hpp"
 #include "base/document/fields.hpp"
 #include "base/units/quantity.hpp"
 #include "workloads/architecture/mapping.hpp"
-#include "workloads/graph/training_graph.hpp"
+#include "workloads/architecture/precision.hpp"
+#include "workloads/graph/recompute.hpp"
+#include "workloads/training/pipeline_layout.hpp"
 
 namespace roofcast::workloads {
 
 // Which states data-parallel ranks share instead of holding copies (ZeRO, arXiv 1910.02054): none, those of the
-// optimizer (stage 1), or also gradients and parameters (stage 3, FSDP).
-enum class Sharding : std::uint8_t { none, optimizer, parameters };
+// optimizer (stage 1), also gradients (stage 2), or also parameters (stage 3, FSDP).
+enum class Sharding : std::uint8_t { none, optimizer, gradients, parameters };
 
 // The software around the kernels. Its figures are fitted.
 struct Trainer {
@@ -41,15 +53,27 @@ struct Trainer {
   base::Seconds switch_overhead;
 };
 
+// Activations that leave for the host in the forward pass and come back in the backward pass.
+struct Offload {
+  std::int64_t layers = 0;                        // of each stage
+  std::optional<base::BytesPerSecond> bandwidth;  // per direction; none: the chip's PCIe port
+};
+
 struct Training {
   std::int64_t global_batch = 0;  // sequences; 0: the scenario does not train
   std::int64_t sequence_length = 0;
   std::int64_t micro_batch = 1;
   std::int64_t virtual_stages = 1;
-  Recompute recompute = Recompute::none;
+  PipelineLayout layout;
+  Recompute recompute;
+  Offload offload;
   Sharding sharding = Sharding::optimizer;
   double gradient_bytes = 4.0;
+  double moment_bytes = 4.0;
+  bool quantised_parameters = false;
+  bool fused_loss = true;
   bool overlap = true;
+  bool tensor_overlap = false;
   Trainer trainer;
 
   bool trains() const { return global_batch > 0; }
@@ -57,6 +81,13 @@ struct Training {
 
 // The mapping of the graph in training: a rank that has an expert has all of it.
 Mapping training_mapping(const Architecture& model, Mapping mapping);
+
+// The precision in training, where there is no cache: its format becomes that of attention, 16 bits.
+Precision training_precision(Precision precision);
+
+// The linear layer whose weights and activations differ in format; null if none does. Training multiplies activations by
+// their gradients and gradients by weights, so that weights alone in few bits serve inference only.
+const LinearFormat* inference_format(const Precision& precision);
 
 void read(base::Fields& f, Trainer& trainer);
 void read(base::Fields& f, Training& training);

@@ -12,6 +12,7 @@
 #include "tests/catch.hpp"
 #include "workloads/architecture/parameters.hpp"
 #include "workloads/graph/graph.hpp"
+#include "workloads/graph/training_graph.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -70,14 +71,19 @@ TEST_CASE("A backward pass multiplies twice as much as the forward, attention tw
     }
   }
   const double once = flop(graph);
-  const auto backward = [&](workloads::Recompute recompute) {
-    return flop(workloads::backward_graph(graph, recompute, 4.0));
+  const auto backward = [&](const std::string& recompute, double share = 1.0) {
+    return flop(workloads::backward_graph(
+        graph, scenario("", "global_batch: 1, recompute: " + recompute).training.recompute, share,
+        4.0));
   };
-  using workloads::Recompute;
-  CHECK(std::abs(backward(Recompute::none) / (2.0 * once + 0.5 * attention) - 1.0) < 1e-9);
-  CHECK(std::abs(backward(Recompute::attention) / (2.0 * once + 1.5 * attention) - 1.0) < 1e-9);
+  CHECK(std::abs(backward("none") / (2.0 * once + 0.5 * attention) - 1.0) < 1e-9);
+  CHECK(std::abs(backward("attention") / (2.0 * once + 1.5 * attention) - 1.0) < 1e-9);
   const double head = 2.0 * 2048 * 4096 * 128256;
-  CHECK(std::abs(backward(Recompute::full) / (3.0 * once + 0.5 * attention - head) - 1.0) < 1e-9);
+  CHECK(std::abs(backward("full") / (3.0 * once + 0.5 * attention - head) - 1.0) < 1e-9);
+  CHECK(std::abs(backward("full", 0.25) / (0.75 * backward("none") + 0.25 * backward("full")) -
+                 1.0) < 1e-9);
+  const double mlp = 2.0 * 3.0 * 2048 * 4096 * 14336 * 32;
+  CHECK(std::abs((backward("mlp") - backward("none")) / mlp - 1.0) < 1e-9);
 }
 
 // 6 FLOP a parameter and token, and 12 · layers · hidden · length / 2 of causal attention.
@@ -102,25 +108,6 @@ TEST_CASE("Interleaving v chunks cuts the bubble v times", "[unit]") {
   CHECK(two.sends / one.sends == Approx(2.0));
 }
 
-// arXiv 2205.05198: 34 bytes a token and hidden unit, of which 2 are dropout's masks; 10 and 24/t without sequence
-// parallelism; 2 where all is computed again. Of arXiv 1910.02054, 16 bytes a parameter with 2 of the gradient.
-TEST_CASE("A layer of GPT-3's shape keeps what was published of it", "[unit]") {
-  const Scenario s = scenario("", "global_batch: 1", "gpt-3-175b");
-  const workloads::LayerGroup& layer = s.model.layers.front();
-  const auto kept = [&](std::int64_t tp, bool sequence, workloads::Recompute recompute) {
-    workloads::Mapping mapping;
-    mapping.tensor_parallel = tp;
-    mapping.sequence_parallel = sequence;
-    return models::kept_bytes(s.model, layer, mapping, recompute) /
-           static_cast<double>(s.model.hidden);
-  };
-  using workloads::Recompute;
-  CHECK(kept(1, false, Recompute::none) == 34.0 - 2.0);
-  CHECK(kept(8, true, Recompute::none) == (34.0 - 2.0) / 8.0);
-  CHECK(kept(8, false, Recompute::none) == 10.0 - 2.0 + 24.0 / 8.0);
-  CHECK(kept(1, false, Recompute::full) == 2.0);
-}
-
 TEST_CASE("Adam's states are sixteen bytes a parameter, and shared where they are sharded",
           "[unit]") {
   const auto bytes = [](const char* sharding) {
@@ -134,6 +121,7 @@ TEST_CASE("Adam's states are sixteen bytes a parameter, and shared where they ar
   CHECK(whole[1] == whole[0]);
   CHECK(whole[2] == 6.0 * whole[0]);
   CHECK(bytes("optimizer") == std::array{whole[0], whole[1], whole[2] / 4.0});
+  CHECK(bytes("gradients") == std::array{whole[0], whole[1] / 4.0, whole[2] / 4.0});
   CHECK(bytes("parameters") == std::array{whole[0] / 4.0, whole[1] / 4.0, whole[2] / 4.0});
 }
 
@@ -146,8 +134,13 @@ TEST_CASE("What a step cannot be made of has a reason", "[unit]") {
   CHECK(why("data_parallel: 256", "global_batch: 256") == "needs 256 GPUs, the system has 128");
   CHECK(
       why("", "global_batch: 64").starts_with("parameters, gradients, optimizer and activations"));
-  CHECK(why("pipeline_parallel: 8", "global_batch: 8, virtual_stages: 5") ==
-        "pipeline_parallel is more than the layers");
+  CHECK(why("pipeline_parallel: 8", "global_batch: 8, virtual_stages: 5")
+            .starts_with("pipeline_parallel x virtual_stages are 40 chunks, the model has 32 "
+                         "layers: lower virtual_stages"));
+  CHECK(why("pipeline_parallel: 2", "global_batch: 8, layout: 'Et*32L'") ==
+        "pipeline_parallel x virtual_stages are 2 chunks, training.layout has 1");
+  CHECK(why("pipeline_parallel: 2", "global_batch: 8, layout: 'Et*16|t*15L'") ==
+        "training.layout has 31 layers, the model has 32");
 }
 
 }  // namespace roofcast::sim
