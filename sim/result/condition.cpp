@@ -69,9 +69,6 @@ std::string set_bound(Condition& condition, double number, std::string_view unit
                        (unit == metric->unit || unit == first_word(metric->unit)))) {
     return {};
   }
-  if (metric == nullptr) {
-    return "is not a number; only metrics have units";
-  }
   if (metric->unit.empty() || metric->unit == "%") {
     condition.bound = metric->unit.empty() && unit == "%" ? number / 100.0 : number;
     return unit == "%" ? "" : fmt::format("has a unit; {} has none", metric->name);
@@ -124,6 +121,10 @@ std::optional<Condition> parse_comparison(const std::string& text, const base::P
     const auto [number, unit] = number_and_unit(bound);
     if (!unit.empty() && find_metric(condition.metric) == nullptr) {
       condition.metric = with_unit(condition.metric);
+    }
+    if (!unit.empty() && !std::isnan(number) && find_metric(condition.metric) == nullptr) {
+      problems.add(place, key, unknown_metric(condition.metric));
+      return std::nullopt;
     }
     const std::string wrong = set_bound(condition, number, unit);
     if (!wrong.empty()) {

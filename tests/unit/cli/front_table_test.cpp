@@ -62,7 +62,7 @@ TEST_CASE("Of many rows both ends are kept and the rest is spread between them",
   CHECK(chosen.front() == 99);
   CHECK(chosen.back() == 0);
   for (std::size_t i = 1; i < chosen.size(); ++i) {
-    CHECK(chosen[i - 1] - chosen[i] == 9);
+    CHECK(chosen[i] - chosen[i - 1] == 9);
   }
 }
 

@@ -45,7 +45,7 @@ TEST_CASE("A table that is too wide leaves out its last columns and names them",
         "third; --columns 28 shows\n"
         "all)\n");
   CHECK(table.text({.width = 19}).starts_with("name   first\na     100 ms\n(left out"));
-  CHECK(table.text({.width = 3}).starts_with("name   first\na     100 ms\n(left out"));
+  CHECK(table.text({.width = 3}).find("second") > table.text({.width = 3}).find("(left"));
 }
 
 TEST_CASE("A last column of sentences is wrapped, and no column is left out for it", "[unit]") {
