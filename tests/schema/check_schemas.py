@@ -57,7 +57,7 @@ MEANING = {
         "prices_unknown", "speculative_acceptance_twice",
         "speculative_measured_too_short", "speculative_measured_unknown", "speculative_too_few_positions", "speculative_tree_too_small", "speculative_too_many_tokens",
         "speculative_without_acceptance", "trace_beside_lengths", "trace_missing", "trace_window", "unknown_chip_in_inline_system", "unknown_model",
-        "unknown_model_without_precision", "unknown_precision", "unknown_system",
+        "unknown_model_without_precision", "unknown_precision", "unknown_system", "version_without_number",
     },
     "roadmap": {"star_without_factor"},
     "acceptance": {"lists_differ", "more_than_drafted", "not_ascending"},
