@@ -54,6 +54,9 @@ std::vector<std::pair<std::string, std::string>> facts_of(const std::string& nam
   }
   const sim::Metric* metric = sim::find_metric(name);
   if (metric == nullptr) {
+    metric = sim::find_metric(sim::with_unit(name));
+  }
+  if (metric == nullptr) {
     throw base::InputError(fmt::format("error: {}\n", sim::unknown_metric(name)));
   }
   return facts(*metric);
@@ -65,7 +68,8 @@ void add_explain(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "explain",
       "Explains a metric: formula, unit, and where it is right\n"
-      "`roofcast list metrics` names all. Kernels have a command of their own, `roofcast "
+      "`roofcast list metrics` names all. The start of a name is enough where only one metric "
+      "has it: ttft_p95. Kernels have a command of their own, `roofcast "
       "kernel`, and `roofcast estimate --explain` shows the operators of a scenario.");
   auto metrics = std::make_shared<std::vector<std::string>>();
   auto json = std::make_shared<bool>(false);

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "base/document/problems.hpp"
-#include "base/nearest.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
 
@@ -13,16 +12,11 @@ const CLI::App& command_at(const CLI::App& program, const std::vector<std::strin
   const CLI::App* at = &program;
   for (const std::string& word : path) {
     const CLI::App* next = nullptr;
-    std::vector<std::string> names;
     for (const CLI::App* each : subcommands(*at)) {
-      names.push_back(name_of(*each));
-      next = names.back() == word ? each : next;
+      next = name_of(*each) == word ? each : next;
     }
     if (next == nullptr) {
-      const auto near = base::nearest_name(word, names);
-      throw base::InputError(fmt::format("error: {} has no command \"{}\"{}\n", full_name(*at),
-                                         word,
-                                         near ? fmt::format("; did you mean \"{}\"?", *near) : ""));
+      throw base::InputError(fmt::format("error: {}\n", unknown_command(*at, word)));
     }
     at = next;
   }

@@ -160,14 +160,22 @@ const OtherList* other_named(const std::string& name) {
   return at == std::end(kOther) ? nullptr : at;
 }
 
+const DocumentKind& catalog_named(const std::string& name) {
+  std::vector<std::string_view> other;
+  for (const OtherList& each : kOther) {
+    other.push_back(each.name);
+  }
+  return kind_named(name, other);
+}
+
 List list_named(const std::string& name) {
   const OtherList* other = other_named(name);
-  return other != nullptr ? other->list() : catalog_list(kind_named(name));
+  return other != nullptr ? other->list() : catalog_list(catalog_named(name));
 }
 
 int run_list(const Options& options) {
   const bool models = !options.kind.empty() && other_named(options.kind) == nullptr &&
-                      kind_named(options.kind).name == "model";
+                      catalog_named(options.kind).name == "model";
   if (options.csv) {
     if (!options.kind.empty() && !models) {
       throw base::InputError("error: --csv lists models only\n");

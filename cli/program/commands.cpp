@@ -147,17 +147,8 @@ int refuse(const CLI::App& app, const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kDone : kBadInput;
   }
   const std::string wrong = last->remaining().front();
-  std::vector<std::string> names;
-  for (const CLI::App* command : subcommands(*last)) {
-    names.push_back(command->get_name());
-  }
-  const auto near = base::nearest_name(wrong, names);
-  fmt::print(stderr,
-             "error: there is no {} \"{}\"{}{} (commands: {})\nRun with --help for more "
-             "information.\n",
-             wrong.starts_with('-') ? "option" : "command", wrong,
-             last == &app ? "" : " of " + full_name(*last),
-             near ? fmt::format("; did you mean \"{}\"?", *near) : "", fmt::join(names, ", "));
+  fmt::print(stderr, "error: {}\nRun with --help for more information.\n",
+             unknown_command(*last, wrong));
   return kBadInput;
 }
 

@@ -49,12 +49,6 @@ std::vector<std::string> begun_by(std::string_view name) {
   return names;
 }
 
-// The name with its unit, where only one metric could be meant.
-std::string with_unit(const std::string& name) {
-  const std::vector<std::string> names = begun_by(name);
-  return names.size() == 1 ? names.front() : name;
-}
-
 // "USD/Mtok" of "USD/Mtok output".
 std::string_view first_word(std::string_view unit) { return unit.substr(0, unit.find(' ')); }
 
@@ -189,6 +183,11 @@ std::string without_value(const Condition& condition, bool trains) {
                         : "the closed form of this traffic and deployment has none";
   return fmt::format("no point has a value of {}, so \"{}\" cannot hold: {}", metric.name,
                      condition.text, why);
+}
+
+std::string with_unit(const std::string& name) {
+  const std::vector<std::string> names = begun_by(name);
+  return names.size() == 1 ? names.front() : name;
 }
 
 std::string unknown_metric(const std::string& name) {

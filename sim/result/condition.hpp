@@ -45,6 +45,9 @@ std::string missed(std::span<const Condition> conditions, const ServingEstimate&
 // The message that no estimate has a value of the metric of a condition, and why. `trains`: the scenarios train.
 std::string without_value(const Condition& condition, bool trains);
 
+// The metric that alone begins with the words of `name`: "ttft_p95" is ttft_p95_s. Else the name as it is.
+std::string with_unit(const std::string& name);
+
 // The message that there is no such metric, with the nearest name.
 std::string unknown_metric(const std::string& name);
 

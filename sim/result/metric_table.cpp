@@ -61,19 +61,20 @@ constexpr std::string_view kLatency =
     "bursts, with preemption and with clients in step, take the replayed value "
     "(docs/concepts/open_loop.md, closed_loop.md)";
 constexpr std::string_view kTails =
-    "as the means, but less certain: the closed form mostly says too little of a tail. Take the "
-    "replayed value (docs/concepts/open_loop.md)";
+    "steady traffic, and less certain than means: the closed form mostly says too little of a "
+    "tail. "
+    "Take the replayed value (docs/concepts/open_loop.md)";
 constexpr std::string_view kRates =
     "a steady state below saturation; preemption and unevenly filled attention-DP ranks are in "
     "`roofcast simulate` only";
 constexpr std::string_view kCosts =
-    "GPUs alone, at the system's price or as the section prices says; idle hours count where "
-    "prices has a utilisation (docs/scenarios/prices.md)";
+    "GPUs alone, at the price of the system or of the section `prices`; idle hours count where "
+    "`prices` has a utilisation (docs/scenarios/prices.md)";
 constexpr std::string_view kPower =
     "GPUs alone, fitted to GEMMs of H200, B200 and GB200; other chips follow from TDP and peaks "
     "(docs/concepts/energy.md)";
 constexpr std::string_view kSite =
-    "needs the section prices; the power that a site must deliver, or draws on average "
+    "the power that a site must deliver, or draws on average, at the PUE of the section `prices` "
     "(docs/scenarios/prices.md)";
 constexpr std::string_view kCounts =
     "counted, not fitted: exact for the shapes, formats and stack of the scenario "
@@ -185,7 +186,7 @@ constexpr Metric kMetrics[] = {
      "the arrival rate at which all slots of all replicas stay busy", kRates,
      [](const E& e) { return positive(e.steady.saturation); }},
     {"cost_usd_per_mtok", "Cost with prompts", "USD/Mtok output", Better::lower,
-     "of the GPUs per million output tokens, prompts included",
+     "cost of the GPUs per million output tokens, prompts included",
      "USD per second of all GPUs / output tokens per second x 10^6", kCosts, cost},
     {"low90_cost_usd_per_mtok", "Cost with prompts, low", "USD/Mtok output", Better::lower, kLow,
      kLowFormula, kInterval, low<cost, &Spreads::end_to_end>, "cost_usd_per_mtok"},
@@ -195,8 +196,8 @@ constexpr Metric kMetrics[] = {
      .label = "Cost of input",
      .unit = "USD/Mtok input",
      .better = Better::lower,
-     .description =
-         "of a million input tokens that are not cached, by the share of time that prompts take",
+     .description = "cost of a million input tokens that are not cached, by the share of time that "
+                    "prompts take",
      .formula = "w (1 - c) D / Y: D USD/s of all GPUs, w share of their time that prompts take, c "
                 "share of that for cached tokens, Y new input tokens/s",
      .validity = kCosts,
@@ -206,7 +207,7 @@ constexpr Metric kMetrics[] = {
      .label = "Cost of cached input",
      .unit = "USD/Mtok cached",
      .better = Better::lower,
-     .description = "of a million input tokens that the prefix cache holds: attention to them",
+     .description = "cost of a million input tokens that the prefix cache holds: attention to them",
      .formula = "w c D / Z: D, w and c as in input_cost_usd_per_mtok, Z cached input tokens/s",
      .validity = kCosts,
      .value = [](const E& e) { return e.economics.cached_usd_per_mtok; },
@@ -215,7 +216,7 @@ constexpr Metric kMetrics[] = {
      .label = "Cost without prompts",
      .unit = "USD/Mtok output",
      .better = Better::lower,
-     .description = "of a million output tokens, without their prompts",
+     .description = "cost of a million output tokens, without their prompts",
      .formula = "(1 - w) D / X: D and w as in input_cost_usd_per_mtok, X output tokens/s",
      .validity = kCosts,
      .value = [](const E& e) { return e.economics.output_usd_per_mtok; },
@@ -249,7 +250,7 @@ constexpr Metric kMetrics[] = {
      .label = "CO2 with prompts",
      .unit = "g/Mtok output",
      .better = Better::lower,
-     .description = "of the electricity of GPUs, hosts and site per million output tokens",
+     .description = "CO2 of the electricity of GPUs, hosts and site per million output tokens",
      .formula =
          "gpus x (power_w_per_gpu + host power) x PUE x CO2 of the grid / throughput_tok_per_s",
      .validity = kSite,
@@ -259,7 +260,7 @@ constexpr Metric kMetrics[] = {
      .label = "GPUs under the power budget",
      .unit = "",
      .better = Better::higher,
-     .description = "of the most replicas that the budget feeds at their limit",
+     .description = "GPUs of the most replicas that the power budget feeds at their limit",
      .formula = "floor(budget / ((TDP + host power) x PUE of one replica)) x GPUs of a replica",
      .validity = kSite,
      .value = [](const E& e) { return e.economics.gpus_in_budget; },
@@ -268,7 +269,7 @@ constexpr Metric kMetrics[] = {
      .label = "Throughput under the power budget",
      .unit = "tok/s",
      .better = Better::higher,
-     .description = "output tokens per second of so many replicas",
+     .description = "output tokens per second of the most replicas that the power budget feeds",
      .formula = "throughput_tok_per_s x gpus_in_power_budget / gpus",
      .validity = kSite,
      .value =
@@ -327,7 +328,8 @@ constexpr Metric kMetrics[] = {
      .label = "Model FLOP/s per GPU",
      .unit = "FLOP/s",
      .better = Better::higher,
-     .description = "of an optimizer step; what is computed again is not counted",
+     .description =
+         "model FLOP per second of an optimizer step; what is computed again is not counted",
      .formula = "FLOP of forward and backward passes of the global batch / (step_s x gpus); "
                 "recompute is not counted",
      .validity = kTraining,
@@ -337,7 +339,7 @@ constexpr Metric kMetrics[] = {
      .label = "Pipeline bubble",
      .unit = "",
      .better = Better::lower,
-     .description = "share of an optimizer step",
+     .description = "share of an optimizer step that is pipeline bubble",
      .formula = "time of the pipeline bubble / step_s",
      .validity = kTraining,
      .value = of_training<[](const TrainingStep& t) { return t.bubble / t.time; }>,
@@ -347,7 +349,7 @@ constexpr Metric kMetrics[] = {
      .unit = "s",
      .better = Better::lower,
      .description =
-         "of RL post-training: from the first prompt to the last token of the longest response",
+         "rollout of RL post-training: first prompt to last token of the longest response",
      .formula = "from the first prompt of a step to the last token of its longest response",
      .validity = kTraining,
      .value = of_post_training<[](const PostTrainingStep& s) { return s.rollout.si(); }>,
@@ -356,7 +358,7 @@ constexpr Metric kMetrics[] = {
      .label = "Log-probabilities and training",
      .unit = "s",
      .better = Better::lower,
-     .description = "of RL post-training: forward passes and optimizer steps",
+     .description = "forward passes and optimizer steps of RL post-training",
      .formula = "forward passes for log-probabilities + optimizer steps",
      .validity = kTraining,
      .value = of_post_training<[](const PostTrainingStep& s) { return s.trained().si(); }>,
@@ -365,7 +367,7 @@ constexpr Metric kMetrics[] = {
      .label = "Refit",
      .unit = "s",
      .better = Better::lower,
-     .description = "of RL post-training: new weights to the rollouts",
+     .description = "new weights to the rollouts of RL post-training",
      .formula = "bytes of the new weights over the links from trainers to rollouts",
      .validity = kTraining,
      .value = of_post_training<[](const PostTrainingStep& s) { return s.refit.si(); }>,
@@ -374,7 +376,7 @@ constexpr Metric kMetrics[] = {
      .label = "Score",
      .unit = "%",
      .better = Better::higher,
-     .description = "of the benchmark in `accuracy`, as published, or of the curve there",
+     .description = "score in the benchmark of `accuracy`, as published, or of the curve there",
      .formula = "as published for this model, precision and effort; or the user's curve at the "
                 "length of the answers",
      .validity = kScores,
@@ -404,7 +406,7 @@ constexpr Metric kMetrics[] = {
      .label = "Cost of an answer",
      .unit = "USD",
      .better = Better::lower,
-     .description = "its tokens at the price of this scenario's output tokens",
+     .description = "tokens of an answer at the price of this scenario's output tokens",
      .formula = "tokens_per_answer x cost_usd_per_mtok / 10^6",
      .validity = kScores,
      .value = [](const E& e) { return answer_tokens(e) * e.usd_per_mtok / base::mega; },
@@ -413,7 +415,7 @@ constexpr Metric kMetrics[] = {
      .label = "GPU time of an answer",
      .unit = "GPU s",
      .better = Better::lower,
-     .description = "its tokens over the throughput of one GPU",
+     .description = "tokens of an answer over the throughput of one GPU",
      .formula = "tokens_per_answer / throughput_tok_per_s_per_gpu",
      .validity = kScores,
      .value = [](const E& e) { return answer_tokens(e) / per_gpu(e); },
@@ -422,7 +424,7 @@ constexpr Metric kMetrics[] = {
      .label = "Task time",
      .unit = "s",
      .better = Better::lower,
-     .description = "of an agent, mean, from its first turn to its last answer",
+     .description = "mean time of an agent's task, from its first turn to its last answer",
      .formula = "turns in the engine + tools + waits for sub-agents, mean over tasks",
      .validity = kAgents,
      .value = [](const E& e) { return positive(e.task.mean.si()); },
@@ -461,7 +463,7 @@ constexpr Metric kMetrics[] = {
      .label = "Cost of a task",
      .unit = "USD",
      .better = Better::lower,
-     .description = "of the GPUs for the time that they take a task",
+     .description = "cost of the GPUs for the time that a task takes them",
      .formula = "USD per second of all GPUs / tasks completed per second",
      .validity = kAgents,
      .value = [](const E& e) { return e.task.per_second > 0.0 ? e.task.usd : kNone; },

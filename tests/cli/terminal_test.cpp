@@ -201,6 +201,9 @@ TEST_CASE("explain knows every column that a result has", "[cli]") {
   for (const char* part : {"USD/Mtok output", "prompts included", "formula", "right for"}) {
     CHECK(contains(cost, part));
   }
+  CHECK(roofcast.output({"explain", "ttft_p95"}) == roofcast.output({"explain", "ttft_p95_s"}));
+  CHECK(contains(roofcast.run({"explain", "throughput"}).err,
+                 "did you mean \"throughput_tok_per_s_per_gpu\" or \"throughput_tok_per_s\"?"));
   const Outcome wrong = roofcast.run({"explain", "ttft_men_s"});
   CHECK(wrong.code == 2);
   CHECK(contains(wrong.err, "did you mean \"ttft_mean_s\"?"));
@@ -219,6 +222,7 @@ TEST_CASE("list finds knobs by a word, and the questions that the examples answe
   CHECK(contains(questions, "Which of H100, H200 and B200"));
   CHECK(contains(questions, "llama70b_what_if"));
   CHECK(lines_of(roofcast.output({"list", "chips", "B200"})).size() < 6);
+  CHECK(contains(roofcast.run({"list", "metrcs"}).err, "did you mean \"metrics\"?"));
 }
 
 TEST_CASE("help CMD is CMD --help, and -V is --version", "[cli]") {
@@ -232,6 +236,7 @@ TEST_CASE("help CMD is CMD --help, and -V is --version", "[cli]") {
         roofcast.output({"calibrate", "validate", "--help"}));
   CHECK(roofcast.output({"-V"}) == roofcast.output({"--version"}));
   CHECK(contains(roofcast.run({"help", "swep"}).err, "did you mean \"sweep\"?"));
+  CHECK(roofcast.run({"swep"}).err.starts_with(roofcast.run({"help", "swep"}).err));
 }
 
 TEST_CASE("Too few GPUs, half a name, a misspelt option: each message says what to write",
