@@ -19,6 +19,7 @@ namespace queueing = base::queueing;
 constexpr double kMostLoad = 0.98;  // of prompts alone, with a steady state
 constexpr double kUsualUnits = 12.0;
 constexpr int kRounds = 10;
+constexpr double kNear = 0.01;    // of two shares
 constexpr double kExact = 0.003;  // of a saturation
 // Clusters outlast an iteration. Those that meet in the queue come within the time of so many prompts.
 constexpr double kClusterPrompts = 2.0;
@@ -129,8 +130,8 @@ FrontEndLoad Server::front_end(Hertz rate, double present) const {
 //   gap      batches without prompts in a delay, as far as prompts take longer                  –
 //   a        arrivals in a batch without prompts: a + r·gap·(1 − e^(−a)) = r                    –
 //   own      requests that a batch with prompts lets send: 0 or r                               –
-//   first    share of the batches with prompts that follow one without                          –
-void Server::of_clients(const Load& load, queueing::BatchQueue& queue) {
+//   first    share of the batches with prompts that follow one without: it follows from the states, and they from it
+queueing::BatchQueueStates Server::of_clients(const Load& load, queueing::BatchQueue& queue) {
   const double r = load.per_iteration;
   const Seconds d = load.delay;
   const Seconds t = queue.times[0];
@@ -142,13 +143,23 @@ void Server::of_clients(const Load& load, queueing::BatchQueue& queue) {
     a -= (a + r * gap * (1.0 - none) - r) / (1.0 + r * gap * none);
   }
   const double own = queue.alone ? 0.0 : r;  // of a batch with prompts
-  queue.first = 1.0 / (1.0 + (1.0 - std::exp(-own - r * gap)) * std::exp(own));
-  for (std::size_t s = 0; s < queue.times.size(); ++s) {
-    queue.arrivals.push_back(s == 0 ? a : own + r * gap);
-    queue.later.push_back(s == 0 ? a : own);
-    queue.elapsed.push_back(s == 0 ? (d < t ? d : -1.0 * base::second)
-                                   : d * (own + 0.5 * queue.first * r * gap) /
-                                         std::max(own + queue.first * r * gap, 1e-9));
+  queue.arrivals.assign(queue.times.size(), own + r * gap);
+  queue.later.assign(queue.times.size(), own);
+  queue.elapsed.resize(queue.times.size());
+  queue.arrivals[0] = queue.later[0] = a;
+  queue.elapsed[0] = d < t ? d : -1.0 * base::second;
+  double first = 1.0 / (1.0 + (1.0 - std::exp(-own - r * gap)) * std::exp(own));
+  for (int round = 0;; ++round) {
+    queue.first = first;
+    std::fill(queue.elapsed.begin() + 1, queue.elapsed.end(),
+              d * (own + 0.5 * first * r * gap) / std::max(own + first * r * gap, 1e-9));
+    queueing::BatchQueueStates states(queue);
+    const double busy = std::max(states.busy(), 1e-12);
+    const double seen = -std::expm1(-a) * (1.0 - busy) / busy;
+    if (round == kRounds || std::abs(seen - first) < kNear * first) {
+      return states;
+    }
+    first = std::min(1.0, std::sqrt(seen * first));
   }
 }
 
@@ -189,11 +200,12 @@ ServerState Server::state(double decodes, const Load& load, Detail detail) {
   r.least = prompts.times[std::min<std::size_t>(1, k)] * prompts.latency;
   const double ends = load.closed ? prompts.units * load.per_iteration
                                   : prompts.units * load.rate * prompts.times[k];
-  if (ends > kMostLoad * static_cast<double>(k)) {
+  const bool first = costs_.prompts_first();
+  // Where decodes wait for prompts, no client sends one meanwhile.
+  if (ends > kMostLoad * static_cast<double>(k) && !(load.closed && first)) {
     r.stable = false;
     return r;
   }
-  const bool first = costs_.prompts_first();
   queueing::BatchQueue queue;
   queue.times = prompts.times;
   queue.sizes = prompts.sizes;
@@ -207,10 +219,8 @@ ServerState Server::state(double decodes, const Load& load, Detail detail) {
       queue.bursts.push_back(std::max(0.02, load.bursts.dispersion(window)));
     }
   }
-  if (load.closed) {
-    of_clients(load, queue);
-  }
-  const queueing::BatchQueueStates states(queue);
+  const queueing::BatchQueueStates states =
+      load.closed ? of_clients(load, queue) : queueing::BatchQueueStates(queue);
   queueing::BatchQueueStates::Stay stay{r.least, {}, {}};
   if (detail != Detail::decodes) {
     const bool rough = detail == Detail::means;

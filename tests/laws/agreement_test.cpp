@@ -175,25 +175,29 @@ Agreement agreement_of(Loop loop, std::uint64_t seed, std::size_t scenarios,
   return agreement;
 }
 
-constexpr std::size_t kScenarios = 200;
+// A new system or model in the catalog draws other scenarios: the limits leave the scatter of so many, two standard
+// deviations, below the shares of thousands of draws (0.875 of open loops, 0.825 of closed ones).
+constexpr std::size_t kScenarios = 500;
 
 }  // namespace
 
 TEST_CASE("Closed forms of an open loop are those of its simulation", "[laws][long]") {
   Agreement agreement = agreement_of(Loop::open, 2, kScenarios);
   INFO(agreement.text());
-  CHECK(agreement.within >= kScenarios * 87 / 100);
+  CHECK(agreement.within >= kScenarios * 84 / 100);
   CHECK(agreement.ttft.quantile(0.5) < 0.015);
-  CHECK(agreement.tpot.quantile(0.5) < 0.025);
+  CHECK(agreement.tpot.quantile(0.5) < 0.03);
 }
 
 TEST_CASE("Closed forms of clients whose lengths vary are those of their simulation",
           "[laws][long]") {
   Agreement agreement = agreement_of(Loop::closed, 3, kScenarios);
   INFO(agreement.text());
-  CHECK(agreement.within >= kScenarios * 82 / 100);
-  CHECK(agreement.ttft.quantile(0.5) < 0.03);
+  CHECK(agreement.within >= kScenarios * 79 / 100);
+  CHECK(agreement.ttft.quantile(0.5) < 0.035);
   CHECK(agreement.tpot.quantile(0.5) < 0.02);
+  CHECK(agreement.ttft.quantile(0.98) < 1.0);
+  CHECK(agreement.tpot.quantile(0.98) < 1.0);
 }
 
 // Which scenarios are far off, for who works on the closed forms.
