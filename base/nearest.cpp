@@ -42,6 +42,25 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+constexpr std::string_view kWordEnds = " -_.";
+constexpr std::size_t kMostNames = 5;  // that are proposed
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  std::string word;
+  for (const char c : text) {
+    if (kWordEnds.find(c) == std::string_view::npos) {
+      word += folded(c);
+    } else if (!word.empty()) {
+      words.push_back(std::exchange(word, {}));
+    }
+  }
+  if (!word.empty()) {
+    words.push_back(word);
+  }
+  return words;
+}
+
 std::size_t case_differences(std::string_view a, std::string_view b) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
@@ -81,6 +100,35 @@ std::optional<std::string> nearest_name(std::string_view wrong,
     }
   }
   return best == nullptr ? std::nullopt : std::optional(*best);
+}
+
+std::vector<std::string> names_with_words(std::string_view wrong,
+                                          std::span<const std::string> candidates) {
+  const std::vector<std::string> wanted = words_of(wrong);
+  std::vector<std::string> found;
+  for (const std::string& candidate : candidates) {
+    const std::vector<std::string> has = words_of(candidate);
+    const bool all = std::all_of(wanted.begin(), wanted.end(), [&](const std::string& word) {
+      return std::any_of(has.begin(), has.end(),
+                         [&](const std::string& own) { return own.starts_with(word); });
+    });
+    if (all && !wanted.empty()) {
+      found.push_back(candidate);
+    }
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const std::string& a, const std::string& b) { return a.size() < b.size(); });
+  found.resize(std::min(found.size(), kMostNames));
+  return found;
+}
+
+std::string did_you_mean(std::span<const std::string> names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += i == 0 ? "; did you mean " : i + 1 < names.size() ? ", " : " or ";
+    text.append("\"").append(names[i]).append("\"");
+  }
+  return names.empty() ? text : text + "?";
 }
 
 }  // namespace roofcast::base

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace roofcast::base {
 
@@ -20,5 +21,13 @@ namespace roofcast::base {
 // earlier one.
 std::optional<std::string> nearest_name(std::string_view wrong,
                                         std::span<const std::string> candidates);
+
+// The candidates that have every word of `wrong`, shortest first, at most five: "llama-70b" finds "llama-3.1-70b". A word
+// ends at a blank or one of - _ . and is found at the start of words, in upper or lower case.
+std::vector<std::string> names_with_words(std::string_view wrong,
+                                          std::span<const std::string> candidates);
+
+// "; did you mean "a", "b" or "c"?", or nothing.
+std::string did_you_mean(std::span<const std::string> names);
 
 }  // namespace roofcast::base

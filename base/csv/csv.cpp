@@ -21,6 +21,7 @@
 #include "base/csv/gz_file.hpp"
 #include "base/document/output_file.hpp"
 #include "base/document/renamed.hpp"
+#include "base/document/standard_streams.hpp"
 #include "base/nearest.hpp"
 
 namespace roofcast::base {
@@ -290,7 +291,12 @@ std::optional<double> parse_number(std::string_view cell) {
 class CsvWriter::Sink {
  public:
   explicit Sink(std::ostream& out) : target_(&out) {}
-  explicit Sink(const std::filesystem::path& file) : file_(file), output_(std::in_place, file) {
+  explicit Sink(const std::filesystem::path& file) : file_(file) {
+    if (is_standard_stream(file)) {
+      target_ = &standard_output();
+      return;
+    }
+    output_.emplace(file);
     const std::filesystem::path& part = output_->path();
     errno = 0;
     if (file.extension() == ".gz") {

@@ -2,12 +2,14 @@
 #include "base/csv/gz_file.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <system_error>
 
 #include "base/csv/csv_error.hpp"
 #include "base/document/output_file.hpp"
+#include "base/document/standard_streams.hpp"
 
 namespace roofcast::base {
 
@@ -26,11 +28,14 @@ void refuse_file(const std::string& name, std::string_view doing, gzFile file) {
 
 GzFile::GzFile(const std::filesystem::path& file, unsigned buffer) : name_(file.string()) {
   errno = 0;
-  in_.reset(gzopen(file.c_str(), "rb"));
+  in_.reset(is_standard_stream(file) ? gzdopen(dup(STDIN_FILENO), "rb")
+                                     : gzopen(file.c_str(), "rb"));
   if (in_ == nullptr) {
     refuse_file(name_, "open", nullptr);
   }
-  note_read(file);
+  if (!is_standard_stream(file)) {
+    note_read(file);
+  }
   gzbuffer(in_.get(), buffer);
 }
 

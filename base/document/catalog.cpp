@@ -149,12 +149,13 @@ Node load_reference(const Catalog& catalog, const Node& scalar, std::string_view
   }
   const auto ids = catalog_ids(catalog);
   if (std::find(ids.begin(), ids.end(), name) == ids.end()) {
-    std::string message = fmt::format("no {} is called \"{}\"", catalog.singular, name);
-    if (const auto near = nearest_name(name, ids)) {
-      message += fmt::format("; did you mean \"{}\"?", *near);
+    std::vector<std::string> meant = names_with_words(name, ids);
+    if (const auto near = nearest_name(name, ids); near && meant.empty()) {
+      meant = {*near};
     }
     problems.add(scalar.place, path,
-                 fmt::format("{} (see `roofcast list {}`)", message, catalog.kind));
+                 fmt::format("no {} is called \"{}\"{} (see `roofcast list {}`)", catalog.singular,
+                             name, did_you_mean(meant), catalog.kind));
     problems.throw_if_any();
   }
   Node node = find(catalog, name);

@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iostream>
 #include <sstream>
 #include <unordered_set>
 
 #include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
+#include "base/document/standard_streams.hpp"
 #include "base/document/utf8.hpp"
 
 namespace roofcast::base {
@@ -428,11 +430,18 @@ Node load_document(const std::filesystem::path& file) {
   if (std::filesystem::is_directory(file, error)) {
     throw InputError(fmt::format("error: {} is a directory, not a document\n", file.string()));
   }
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) {
-    throw InputError(fmt::format("error: cannot read {}\n", file.string()));
+  const bool standard = is_standard_stream(file);
+  std::ifstream opened;
+  if (!standard) {
+    errno = 0;
+    opened.open(file, std::ios::binary);
+    if (!opened) {
+      throw InputError(fmt::format("error: cannot read {}: {}\n", file.string(),
+                                   std::generic_category().message(errno)));
+    }
+    note_read(file);
   }
-  note_read(file);
+  std::istream& stream = standard ? std::cin : opened;
   std::string text;
   char block[1 << 14];
   while (text.size() <= kMaxBytes && (stream.read(block, sizeof block) || stream.gcount() > 0)) {
@@ -442,7 +451,7 @@ Node load_document(const std::filesystem::path& file) {
     text.erase(0, kByteOrderMark.size());
   }
   return parse_document(std::make_shared<const Source>(
-      Source{file.string(), std::move(text), file.parent_path().string()}));
+      Source{standard ? "stdin" : file.string(), std::move(text), file.parent_path().string()}));
 }
 
 std::string to_yaml(const Node& node) {

@@ -4,13 +4,19 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <ostream>
 
 #include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
+#include "base/document/standard_streams.hpp"
 
 namespace roofcast::base {
 
 void write_text(const std::filesystem::path& file, std::string_view text) {
+  if (is_standard_stream(file)) {
+    standard_output() << text << std::flush;
+    return;
+  }
   OutputFile output(file);
   std::ofstream out(output.path(), std::ios::binary);
   out << text;

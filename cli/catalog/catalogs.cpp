@@ -207,15 +207,16 @@ std::vector<std::string> kind_names() {
   return names;
 }
 
-const DocumentKind& kind_named(const std::string& name) {
-  std::vector<std::string> plurals;
+const DocumentKind& kind_named(const std::string& name, std::span<const std::string_view> other) {
+  std::vector<std::string> plurals(other.begin(), other.end());
   for (const DocumentKind& kind : kKinds) {
     if (kind.name == name || kind.catalog().kind == name) {
       return kind;
     }
     plurals.emplace_back(kind.catalog().kind);
   }
-  const std::vector<std::string> names = kind_names();
+  std::vector<std::string> names = kind_names();
+  names.insert(names.end(), other.begin(), other.end());
   std::string message = fmt::format("error: there is no kind \"{}\"", name);
   if (const auto near = base::nearest_name(name, name.ends_with('s') ? plurals : names)) {
     message += fmt::format("; did you mean \"{}\"?", *near);

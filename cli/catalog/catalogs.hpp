@@ -31,8 +31,9 @@ std::vector<std::string> kind_names();
 base::Node resolved(const base::Node& document, std::string_view place);
 base::Catalog example_catalog();
 
-// By its name or its plural; throws InputError with the nearest name.
-const DocumentKind& kind_named(const std::string& name);
+// By its name or its plural; throws InputError with the nearest name. `other`: what could be meant besides kinds.
+const DocumentKind& kind_named(const std::string& name,
+                               std::span<const std::string_view> other = {});
 // By its keys; nullptr when it looks like none.
 const DocumentKind* kind_of(const base::Node& document);
 

@@ -12,12 +12,11 @@
 #include "base/document/schema.hpp"
 #include "base/units/unit_text.hpp"
 #include "cli/catalog/catalogs.hpp"
+#include "cli/catalog/scenario_keys.hpp"
 #include "sim/decide/roadmap.hpp"
 #include "sim/decide/sweep.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/references.hpp"
-#include "sim/scenario/scenario.hpp"
-#include "workloads/traffic/request_stream.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -230,50 +229,16 @@ Json part(const Key& key, const std::string& place, Whole whole) {
   return schema;
 }
 
-template <class T>
-Key section(std::string_view name) {
-  Key key = base::describe<T>();
-  key.name = name;
-  return key;
-}
-
-Key scenario_keys() {
-  Key accuracy = section<workloads::Accuracy>("accuracy");
-  accuracy.need = base::optional;
-  Key training = section<workloads::Training>("training");
-  training.need = base::optional;
-  Key rl = section<workloads::PostTraining>("rl");
-  rl.need = base::optional;
-  Key prices = section<hardware::Prices>("prices");
-  prices.need = base::optional;
-  // What trains serves nobody.
-  Key serving = section<workloads::Serving>("serving");
-  Key traffic = section<workloads::RequestStream>("traffic");
-  serving.need = base::optional;
-  traffic.need = base::optional;
-  return {.type = Key::Type::group,
-          .below = {section<hardware::System>("system"), section<workloads::Architecture>("model"),
-                    section<workloads::Precision>("precision"),
-                    section<workloads::Deployment>("deployment"), serving, traffic, accuracy,
-                    training, rl, prices},
-          .conditions = {{{"training"}, "absent", true, {{"serving"}, {"traffic"}}, {}},
-                         {{"rl"}, "given", true, {{"serving"}, {"training"}}, {}}}};
-}
-
-void add_knobs(const Key& group, const std::string& above, std::vector<std::string>& knobs) {
-  for (const Key& key : group.below) {
-    knobs.push_back(above + key.name);
-    if (key.type == Key::Type::group) {
-      const std::string here = knobs.back();
-      knobs.push_back(here + ".*");
-      add_knobs(key, here + ".", knobs);
-    }
-    for (const Key& below : key.type == Key::Type::list ? key.below : std::vector<Key>()) {
-      for (const std::string& kind : below.choices) {  // layers[attention].kv_heads
-        add_knobs({.below = key.below}, fmt::format("{}{}[{}].", above, key.name, kind), knobs);
-      }
+// Every knob, and "GROUP.*" for all numbers of a group.
+std::vector<std::string> knob_names(const Key& keys) {
+  std::vector<std::string> names;
+  for (const Knob& knob : knobs_of(keys)) {
+    names.push_back(knob.path);
+    if (knob.key.type == Key::Type::group) {
+      names.push_back(knob.path + ".*");
     }
   }
+  return names;
 }
 
 // What the axes of a sweep share: "knob" and "axis".
@@ -307,14 +272,17 @@ Json axes(const std::vector<std::string>& knobs) {
           {"additionalProperties", {{"$ref", "#/$defs/bundles"}}}};
 }
 
+// sim/result/condition.hpp
 std::string condition_pattern() {
+  constexpr const char* kNumber = "-?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?";
   std::vector<std::string_view> names;
   for (const sim::Metric& metric : sim::metrics()) {
     names.push_back(metric.name);
   }
   return fmt::format(
-      "^(fits| *({}) *(<=|>=|==|<|>) *-?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)? *)$",
-      fmt::join(names, "|"));
+      "^(fits| *({}) *(<=|>=|==|<|>) *{} *[a-zA-Z%$/ ]*| *[a-z][a-z0-9_]* *(<=|>=|==|<|>) *{} "
+      "*[a-zA-Z%$/][a-zA-Z%$/ ]*)$",
+      fmt::join(names, "|"), kNumber, kNumber);
 }
 
 // The properties of what sim::read_points reads.
@@ -337,8 +305,7 @@ Json sweep() {
   });
   Json schema = group(key, "", Whole::yes);
   const Key base_keys = scenario_keys();
-  std::vector<std::string> knobs;
-  add_knobs(base_keys, "", knobs);
+  const std::vector<std::string> knobs = knob_names(base_keys);
   schema["$defs"] = definitions(knobs);
   Json& properties = schema["properties"];
   describe_points(base_keys, knobs, properties);
@@ -368,8 +335,7 @@ Json roadmap() {
     sim::read(f, value, problems);
   });
   const Key base_keys = scenario_keys();
-  std::vector<std::string> knobs;
-  add_knobs(base_keys, "", knobs);
+  const std::vector<std::string> knobs = knob_names(base_keys);
   Json metric = {{"enum", Json::array({nullptr})}};
   for (const sim::Metric& each : sim::metrics()) {
     if (each.better != sim::Better::none) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/catalog/catalogs.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/text/alignment_text.hpp"
+#include "cli/text/json_answer.hpp"
 #include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
@@ -32,8 +35,14 @@ std::string misaligned_text(const base::Node& document) {
   return e.fits() ? alignment_text(sim::view(scenario), e) : std::string();
 }
 
-// Prints what the document is; every problem of every file goes to stderr.
-bool check(const std::string& file, const std::string& kind_name) {
+// What JSON says of a file.
+nlohmann::ordered_json checked(const std::string& file, const std::string& what,
+                               const std::string& problems) {
+  return {{"file", file}, {"ok", problems.empty()}, {"document", what}, {"problems", problems}};
+}
+
+// Prints what the document is, or tells `json`; every problem of every file goes to stderr.
+bool check(const std::string& file, const std::string& kind_name, nlohmann::ordered_json* json) {
   try {
     const base::Node document = base::load_document(file);
     const DocumentKind* kind = kind_name.empty() ? kind_of(document) : &kind_named(kind_name);
@@ -41,7 +50,12 @@ bool check(const std::string& file, const std::string& kind_name) {
       throw base::InputError(fmt::format(
           "{}: error: this looks like no document of roofcast; name its kind with --kind\n", file));
     }
-    fmt::print("{}: ok, {}\n", file, kind->check(document));
+    const std::string what = kind->check(document);
+    if (json != nullptr) {
+      json->push_back(checked(file, what, ""));
+      return true;
+    }
+    fmt::print("{}: ok, {}\n", file, what);
     if (kind->name == "example" && document.find("axes") == nullptr &&
         document.find("workloads") == nullptr) {
       fmt::print("{}", misaligned_text(document));
@@ -52,6 +66,9 @@ bool check(const std::string& file, const std::string& kind_name) {
     return true;
   } catch (const base::InputError& error) {
     fmt::print(stderr, "{}", error.what());
+    if (json != nullptr) {
+      json->push_back(checked(file, "", error.what()));
+    }
     return false;
   }
 }
@@ -75,14 +92,22 @@ void add_check(Command& app, Run& chosen) {
           "roadmap); "
           "default: the keys decide")
       ->type_name(kKind);
+  auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "print JSON; problems go to stderr too")->group("Output");
   command->footer(examples({"roofcast check llama-70b.yaml what_if.yaml",
                             "roofcast show chip h200_sxm > my_chip.yaml",
                             "roofcast check --kind chip my_chip.yaml"}));
-  command->callback([&chosen, files, kind] {
-    chosen = [files, kind] {
+  command->callback([&chosen, files, kind, json] {
+    chosen = [files, kind, json] {
       bool good = true;
+      nlohmann::ordered_json answers = nlohmann::ordered_json::array();
       for (const std::string& file : *files) {
-        good = check(file, *kind) && good;
+        good = check(file, *kind, *json ? &answers : nullptr) && good;
+      }
+      if (*json) {
+        nlohmann::ordered_json answer = json_answer();
+        answer["files"] = answers;
+        print_json(answer);
       }
       return good ? kDone : kBadInput;
     };

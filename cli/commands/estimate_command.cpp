@@ -7,12 +7,14 @@
 #include <optional>
 
 #include "base/csv/csv.hpp"
+#include "cli/catalog/larger_systems.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/tables/metric_cells.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/cost_text.hpp"
 #include "cli/text/explain.hpp"
+#include "cli/text/json_answer.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/training_text.hpp"
 #include "sim/confirm/verdict.hpp"
@@ -37,9 +39,7 @@ struct Options {
 
 std::string bound_of(const sim::ServingEstimate& e, std::string_view metric) {
   // Of all replicas it says what that of one GPU says.
-  const std::string_view limit =
-      metric == "throughput_tok_per_s" ? std::string_view() : limit_of(e, metric);
-  return limit.empty() ? std::string() : fmt::format("limited by {}", limit);
+  return std::string(metric == "throughput_tok_per_s" ? std::string_view() : limit_of(e, metric));
 }
 
 // One replay of the scenario, for the values that it has of its own.
@@ -75,16 +75,27 @@ void print_replay(const sim::ServingEstimate& e, const sim::Replayed& replayed) 
                          : fmt::format("where {}. Take the replayed values", off));
 }
 
+// "42 to 43.1 ms": the unit of both stands once.
+std::string interval_text(std::string low, const std::string& high) {
+  const auto unit = high.find(' ');
+  if (unit != std::string::npos && low.ends_with(high.substr(unit))) {
+    low.resize(low.size() - (high.size() - unit));
+  }
+  return fmt::format("{} to {}", low, high);
+}
+
 void print_text(const sim::Scenario& s, const sim::ServingEstimate& e,
                 const sim::Replayed& replayed) {
   fmt::print("{}{}\n{}\n\n", title(s),
              s.serving.replicas > 1 ? fmt::format(" · {} replicas", s.serving.replicas) : "",
              load_text(s));
   if (!e.fits()) {
-    fmt::print("does not run: {}\n", sim::reason(e));
+    const std::string systems = larger_systems(s, e);
+    fmt::print("does not run: {}{}{}\n", sim::reason(e), systems.empty() ? "" : "; ", systems);
     return;
   }
-  TextTable table({"metric", "estimate", replayed.done() ? "replayed" : "", "90 % interval", ""});
+  TextTable table(
+      {"metric", "estimate", replayed.done() ? "replayed" : "", "90 % interval", "limited by"});
   for (const sim::Metric& metric : sim::metrics()) {
     const bool unknown = (metric.of_answers || metric.of_agents || metric.of_prices ||
                           metric.of_objectives || s.training.trains() || metric.of_training) &&
@@ -95,9 +106,9 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e,
                  replayed.done() && sim::is_simulated(metric)
                      ? display(metric.value(replayed.estimate), metric.unit)
                      : std::string(),
-                 std::isnan(low) ? std::string()
-                                 : fmt::format("{} to {}", display(low, metric.unit),
-                                               display(high, metric.unit)),
+                 std::isnan(low)
+                     ? std::string()
+                     : interval_text(display(low, metric.unit), display(high, metric.unit)),
                  bound_of(e, metric.name)});
     }
   }
@@ -150,8 +161,11 @@ void print_speculation(const workloads::Speculation& s, const Speculation& gain)
                  : "none, whatever the batch");
 }
 
-nlohmann::ordered_json json_of(const sim::ServingEstimate& e) {
-  nlohmann::ordered_json json;
+nlohmann::ordered_json json_of(const sim::Scenario& s, const sim::ServingEstimate& e) {
+  nlohmann::ordered_json json = json_answer();
+  json["units"] = metric_units();
+  json["scenario"] = title(s);
+  json["load"] = load_text(s);
   json["fits"] = e.fits();
   json["reason"] = sim::reason(e);
   for (const sim::Metric& metric : sim::metrics()) {
@@ -202,7 +216,7 @@ int run_estimate(const Options& options) {
   const std::optional<Speculation> gain =
       options.format == "csv" ? std::nullopt : speculation(view, e);
   if (options.format == "json") {
-    nlohmann::ordered_json json = json_of(e);
+    nlohmann::ordered_json json = json_of(scenario, e);
     if (e.fits() && !scenario.training.trains()) {
       json["replay"] = json_of(e, replay(options, streamed, e));
     }
@@ -216,7 +230,7 @@ int run_estimate(const Options& options) {
     if (options.explain && e.fits()) {
       json["iterations"] = explain_json(view, e);
     }
-    fmt::print("{}\n", json.dump(2));
+    print_json(json);
   } else if (options.format == "csv") {
     options.explain&& e.fits() ? print_operators_csv(view, e) : print_csv(e);
   } else {

@@ -4,14 +4,17 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "base/document/output_file.hpp"
+#include "base/document/standard_streams.hpp"
 #include "base/document/text_file.hpp"
 #include "cli/pages/report.hpp"
 #include "cli/program/progress.hpp"
 #include "cli/tables/front_table.hpp"
 #include "cli/tables/result_csv.hpp"
+#include "cli/text/json_answer.hpp"
 #include "sim/confirm/replayed_rows.hpp"
 #include "sim/decide/sweep_run.hpp"
 
@@ -54,18 +57,42 @@ sim::ReplayedRows counted(const sim::ResultTable& table) {
   return counts;
 }
 
-void print_answer(const sim::SweepPoints& points, const sim::ResultTable& table,
-                  const sim::ReplayedRows& replayed, const std::string& sweep_text,
-                  const SweepOutputs& outputs) {
-  const sim::Sweep& sweep = points.sweep();
-  const sim::ResultColumn& rank = table.column("pareto_rank");
-  const sim::ResultColumn& reason = table.column("reason");
+std::vector<std::size_t> front_of(const sim::ResultTable& table) {
   std::vector<std::size_t> front;
-  std::vector<std::size_t> left_out;
   for (std::size_t i = 0; i < table.rows(); ++i) {
     if (table.is_on_front(i)) {
       front.push_back(i);
-    } else if (table.meets(i) && rank.is_empty(i)) {
+    }
+  }
+  return front;
+}
+
+nlohmann::ordered_json answer_json(const sim::SweepPoints& points, const sim::ResultTable& table,
+                                   const sim::ReplayedRows& replayed, const SweepOutputs& outputs) {
+  nlohmann::ordered_json json = json_answer();
+  json["question"] = points.sweep().question;
+  json["points"] = points.size();
+  json["meet"] = table.meeting();
+  json["replays"] = {{"confirmed", replayed.confirmed},
+                     {"broken", replayed.broken},
+                     {"estimated_only", replayed.estimated}};
+  json["front"] = front_json(table, front_of(table));
+  json["csv"] = outputs.csv;
+  if (!outputs.report.empty()) {
+    json["report"] = outputs.report;
+  }
+  return json;
+}
+
+void print_answer(const sim::SweepPoints& points, const sim::ResultTable& table,
+                  const sim::ReplayedRows& replayed, const SweepOutputs& outputs) {
+  const sim::Sweep& sweep = points.sweep();
+  const sim::ResultColumn& rank = table.column("pareto_rank");
+  const sim::ResultColumn& reason = table.column("reason");
+  const std::vector<std::size_t> front = front_of(table);
+  std::vector<std::size_t> left_out;
+  for (std::size_t i = 0; i < table.rows(); ++i) {
+    if (!table.is_on_front(i) && table.meets(i) && rank.is_empty(i)) {
       left_out.push_back(i);
     }
   }
@@ -100,7 +127,6 @@ void print_answer(const sim::SweepPoints& points, const sim::ResultTable& table,
   }
   fmt::print("\nCSV     {}\n", outputs.csv);
   if (!outputs.report.empty()) {
-    write_report(table, &points, sweep_text, outputs.report);
     fmt::print("Report  {}\n", outputs.report);
   }
 }
@@ -112,7 +138,9 @@ base::CsvWriter open_result(const sim::SweepPoints& points, const SweepOutputs& 
   for (std::string& column : sim::replay_columns(points, outputs.replay)) {
     columns.push_back(std::move(column));
   }
-  base::check_output(sweep_file_beside(outputs.csv));
+  if (!base::is_standard_stream(outputs.csv)) {
+    base::check_output(sweep_file_beside(outputs.csv));
+  }
   return base::CsvWriter(std::filesystem::path(outputs.csv), columns);
 }
 
@@ -140,8 +168,17 @@ void finish_sweep(const sim::SweepPoints& points, sim::ResultTable& table,
   }
   const std::chrono::duration<double> replays = std::chrono::steady_clock::now() - start;
   write_results(table, outputs.threads, csv);
-  base::write_text(sweep_file_beside(outputs.csv), sweep_text);
-  print_answer(points, table, replayed, sweep_text, outputs);
+  if (!base::is_standard_stream(outputs.csv)) {
+    base::write_text(sweep_file_beside(outputs.csv), sweep_text);
+  }
+  if (!outputs.report.empty()) {
+    write_report(table, &points, sweep_text, outputs.report);
+  }
+  if (outputs.json) {
+    print_json(answer_json(points, table, replayed, outputs));
+  } else if (!outputs.quiet) {
+    print_answer(points, table, replayed, outputs);
+  }
   if (!outputs.quiet && !is_replayed) {
     fmt::print(stderr, "{} replays in {:.2f} s\n", replayed.confirmed + replayed.broken,
                replays.count());

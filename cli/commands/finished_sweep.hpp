@@ -18,7 +18,8 @@ struct SweepOutputs {
   unsigned threads = 0;
   bool simulate = false;  // every row is replayed
   bool replay = true;     // the recommended ones are
-  bool quiet = false;
+  bool quiet = false;     // prints nothing
+  bool json = false;
 };
 
 // The writer of the CSV. Opened before the sweep runs: a path that cannot be written is reported before the work.

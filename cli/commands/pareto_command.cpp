@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/csv/csv_file.hpp"
@@ -13,6 +14,7 @@
 #include "cli/tables/metric_cells.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "cli/tables/text_table.hpp"
+#include "cli/text/json_answer.hpp"
 #include "sim/decide/front.hpp"
 #include "sim/result/condition.hpp"
 #include "sim/result/metrics.hpp"
@@ -32,6 +34,7 @@ struct Options {
   std::vector<std::string> by;
   std::string against;
   std::string csv;
+  bool json = false;
 };
 
 struct Question {
@@ -59,6 +62,9 @@ Question question_of(const Options& options) {
   }
   if (!options.by.empty() && !options.against.empty()) {
     throw base::InputError("error: --against compares one front with one; leave out --by\n");
+  }
+  if (options.json && !options.against.empty()) {
+    throw base::InputError("error: --against is text: leave out --json\n");
   }
   Question q;
   FrontGoal& goal = q.goal;
@@ -219,13 +225,21 @@ void write_rows(const base::CsvTable& table, const std::string& file) {
   csv.close();
 }
 
+std::vector<std::size_t> every_row(std::size_t rows) {
+  std::vector<std::size_t> all(rows);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
 int run_pareto(const Options& options) {
   const Question q = question_of(options);
   base::CsvFile file(options.results);
   const FrontRows rows = read_front_rows(file, q.goal);
   const std::vector<std::size_t> front = front_of(rows, q.goal.directions);
   std::vector<std::size_t> shown_rows = front;
-  fmt::print("{} of {} rows on the front\n", front.size(), rows.size());
+  if (!options.json) {
+    fmt::print("{} of {} rows on the front\n", front.size(), rows.size());
+  }
   if (!q.epsilon.empty()) {
     std::vector<std::uint32_t> groups;
     for (std::size_t i = 0; i < front.size() && !rows.groups.empty(); ++i) {
@@ -236,10 +250,20 @@ int run_pareto(const Options& options) {
          sim::epsilon_front(values_of(rows, front), q.goal.directions, q.epsilon, groups)) {
       shown_rows.push_back(front[i]);
     }
-    fmt::print("{} of them stand for all within --epsilon\n", shown_rows.size());
+    if (!options.json) {
+      fmt::print("{} of them stand for all within --epsilon\n", shown_rows.size());
+    }
   }
   const base::CsvTable table = file.table(shown_rows);
-  if (!front.empty()) {
+  if (options.json) {
+    nlohmann::ordered_json answer = json_answer();
+    const sim::ResultTable shown = read_results(table);
+    answer["rows"] = rows.size();
+    answer["competing"] = rows.competing;
+    answer["on_front"] = front.size();
+    answer["front"] = front_json(shown, every_row(shown.rows()));
+    print_json(answer);
+  } else if (!front.empty()) {
     std::vector<double> competing = rows.values;
     FrontRows old_rows;
     std::vector<double> old_front;
@@ -250,9 +274,8 @@ int run_pareto(const Options& options) {
       competing.insert(competing.end(), old_rows.values.begin(), old_rows.values.end());
     }
     const sim::Extent box = box_of(q, competing);
-    std::vector<std::size_t> all(table.rows());
-    std::iota(all.begin(), all.end(), std::size_t{0});
-    fmt::print("\n{}", front_table(read_results(table), all, q.goal.objectives, kTableRows));
+    fmt::print("\n{}", front_table(read_results(table), every_row(table.rows()), q.goal.objectives,
+                                   kTableRows));
     fmt::print("\n{}", fronts_table(q, rows, shown_rows, box));
     fmt::print("hypervolume: share of the box from the best of each, {}, to {}\n",
                point_text(q.goal, box.best), point_text(q.goal, box.worst));
@@ -262,7 +285,9 @@ int run_pareto(const Options& options) {
   }
   if (!options.csv.empty()) {
     write_rows(table, options.csv);
-    fmt::print("\nCSV     {}\n", options.csv);
+    if (!options.json) {
+      fmt::print("\nCSV     {}\n", options.csv);
+    }
   }
   return kDone;
 }
@@ -316,6 +341,7 @@ void add_pareto(Command& app, Run& chosen) {
   command->add_option("--csv", options->csv, "write the rows of the front to this file")
       ->type_name(kFile)
       ->group("Output");
+  command->add_flag("--json", options->json, "print the front as JSON")->group("Output");
   command->footer(examples(
       {"roofcast pareto out.csv --maximize interactivity_tok_per_s_per_user --minimize gpus",
        "roofcast pareto out.csv --minimize ttft_p50_s cost_usd_per_mtok --by system "

@@ -40,7 +40,7 @@ void write_origins(const base::Node& node, int depth, TextTable& table) {
 std::string with_origins(const base::Node& node) {
   TextTable table({"", "", ""});
   write_origins(node, 0, table);
-  return table.text();
+  return table.text({});
 }
 
 bool has(const base::Catalog& catalog, const std::string& id) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "base/document/standard_streams.hpp"
 #include "cli/commands/finished_sweep.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/progress.hpp"
@@ -24,6 +25,7 @@ struct Options {
   bool no_replay = false;
   bool quiet = false;
   std::string as_if_unmeasured;
+  bool json = false;
   bool resume = false;
   std::string shard;
 };
@@ -82,19 +84,25 @@ int run_sweep_command(const Options& options) {
     values.place = axes->place;
     values.items = {base::scalar_node(options.as_if_unmeasured, axes->place)};
   }
+  if (base::is_standard_stream(options.csv) && (options.resume || !options.shard.empty())) {
+    throw base::InputError("error: --resume and --shard keep parts beside the CSV: name a file\n");
+  }
   if (options.simulate && options.no_replay) {
     throw base::InputError("error: --simulate or --no-replay, not both\n");
   }
   const sim::SweepPoints points(sim::read_sweep(document));
   const std::string text = sweep_text(document, points.sweep());
-  const SweepOutputs outputs{options.csv,      options.report,     options.threads,
-                             options.simulate, !options.no_replay, options.quiet};
+  const SweepOutputs outputs{options.csv,        options.report, options.threads, options.simulate,
+                             !options.no_replay, options.quiet,  options.json};
   const std::filesystem::path folder = parts_folder(options.csv);
   const SweepParts parts(points, text, options.simulate);
   if (!options.shard.empty()) {
     const Shard shard = parse_shard(options.shard);
     parts.open(folder);
     const bool all = run_parts(parts, folder, shard, options);
+    if (options.quiet) {
+      return kDone;
+    }
     fmt::print("Shard {} of {} is done; {}\n", shard.index, shard.of,
                all ? fmt::format("all parts are there: roofcast merge {} --csv {}", folder.string(),
                                  options.csv)
@@ -168,7 +176,9 @@ void add_sweep(Command& app, Run& chosen) {
           "do only the I-th of N shards, \"3/8\", into OUT.csv.parts; slurm: the task of a "
           "Slurm array. roofcast merge joins them")
       ->type_name(kText);
-  command->add_flag("--quiet", options->quiet, "print no progress and no timing")->group("Output");
+  command->add_flag("--quiet", options->quiet, "print nothing")->group("Output");
+  command->add_flag("--json", options->json, "print the answer and its front as JSON")
+      ->group("Output");
   command->add_option("--threads", options->threads, "number of threads; 0: all cores")
       ->type_name(kNumber)
       ->capture_default_str();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <exception>
@@ -16,10 +17,12 @@
 #include "base/document/notes.hpp"
 #include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
+#include "base/document/standard_streams.hpp"
 #include "base/nearest.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/provenance/provenance.hpp"
 #include "cli/provenance/version.hpp"
+#include "cli/tables/terminal.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -39,8 +42,11 @@ constexpr const char* kSurroundings =
     "                    entry with the same id as a built-in one replaces it.\n"
     "  ROOFCAST_DATA     the directory of measured tables that `calibrate` reads\n"
     "                    where none is named, in place of the shipped ones\n"
+    "  NO_COLOR          any value: no colour, unless --color always\n"
     "\n"
     "Files:\n"
+    "  -               as a file that is read: stdin. As one that is written: stdout,\n"
+    "                  and nothing else goes there.\n"
     "  OUT.sweep.yaml  the sweep that made OUT.csv, base included. It is written\n"
     "                  beside OUT.csv, and `roofcast report OUT.csv` reads it.";
 
@@ -51,7 +57,71 @@ class Help : public CLI::FormatterBase {
   }
 };
 
-// What CLI11 has no good words for: no command at all, and one that there is not.
+// Of the command line that the process runs.
+struct TerminalOptions {
+  std::string color = "auto";
+  std::size_t width = 0;
+};
+TerminalOptions terminal_options;
+
+constexpr std::size_t kNarrowest = 20;
+constexpr std::size_t kWidest = 10000;
+
+// Every command prints to the same terminal.
+void add_terminal_options(CLI::App& app) {
+  for (CLI::App* each : app.get_subcommands({})) {
+    add_terminal_options(*each);
+  }
+  if (!app.get_subcommands({}).empty()) {
+    return;
+  }
+  Command command(app);
+  command
+      .add_option("--color", terminal_options.color,
+                  "bold headers, and the best row of a table in green; auto: on a terminal, unless "
+                  "NO_COLOR is set")
+      ->one_of({"auto", "always", "never"})
+      ->capture_default_str()
+      ->group("Terminal");
+  command
+      .add_option("--columns", terminal_options.width,
+                  "leave out the last columns of tables that are wider; default: the terminal")
+      ->type_name(kNumber)
+      ->within(kNarrowest, kWidest)
+      ->group("Terminal");
+}
+
+// Whether a file that the chosen command writes is "-".
+bool writes_standard_output(const CLI::App& program) {
+  const CLI::App* last = &program;
+  while (last->get_subcommands().size() == 1) {
+    last = last->get_subcommands().front();
+  }
+  static constexpr const char* kOutputs[] = {"--csv", "--report", "--output", "--save"};
+  return std::any_of(std::begin(kOutputs), std::end(kOutputs), [&](const char* name) {
+    const CLI::Option* option = last->get_option_no_throw(name);
+    return option != nullptr && value_type(*option) == kFile &&
+           option->results() == std::vector<std::string>{"-"};
+  });
+}
+
+// "the option "--explian"; did you mean "--explain"?"
+std::string unexpected(const CLI::App& command, const std::string& word) {
+  const bool is_option = word.starts_with("-") && word.size() > 1;
+  std::vector<std::string> names;
+  for (const CLI::Option* option : options(command)) {
+    for (const std::string& name : long_names(*option)) {
+      names.push_back("--" + name);
+    }
+  }
+  const auto near =
+      is_option ? base::nearest_name(word.substr(0, word.find('=')), names) : std::nullopt;
+  return fmt::format("{} takes no {} \"{}\"{}", full_name(command),
+                     is_option ? "option" : "argument", word,
+                     near ? fmt::format("; did you mean \"{}\"?", *near) : "");
+}
+
+// What CLI11 has no good words for: no command at all, one that there is not, and arguments too many.
 int refuse(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* last = &app;  // that was named
   while (last->get_subcommands().size() == 1) {
@@ -62,20 +132,23 @@ int refuse(const CLI::App& app, const CLI::ParseError& error) {
       fmt::print(stderr, "{}", last->help());
       return kBadInput;
     }
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+      const std::vector<std::string> extras = last->remaining();
+      std::string problems;
+      for (const std::string& word : extras) {
+        // the value of an option that there is not is no mistake of its own
+        if (problems.empty() || word.starts_with('-')) {
+          problems += fmt::format("error: {}\n", unexpected(*last, word));
+        }
+      }
+      fmt::print(stderr, "{}Run with --help for more information.\n", problems);
+      return kBadInput;
+    }
     return app.exit(error) == 0 ? kDone : kBadInput;
   }
   const std::string wrong = last->remaining().front();
-  std::vector<std::string> names;
-  for (const CLI::App* command : subcommands(*last)) {
-    names.push_back(command->get_name());
-  }
-  const auto near = base::nearest_name(wrong, names);
-  fmt::print(stderr,
-             "error: there is no {} \"{}\"{}{} (commands: {})\nRun with --help for more "
-             "information.\n",
-             wrong.starts_with('-') ? "option" : "command", wrong,
-             last == &app ? "" : " of " + full_name(*last),
-             near ? fmt::format("; did you mean \"{}\"?", *near) : "", fmt::join(names, ", "));
+  fmt::print(stderr, "error: {}\nRun with --help for more information.\n",
+             unknown_command(*last, wrong));
   return kBadInput;
 }
 
@@ -92,16 +165,18 @@ std::unique_ptr<CLI::App> make_program(Run& chosen) {
   CLI::App& app = *program;
   app.require_subcommand(1);
   app.set_help_flag("-h,--help", "print this text");
-  app.set_version_flag("--version", "roofcast " + version(), "print the version");
+  app.set_version_flag("-V,--version", "roofcast " + version(), "print the version");
   app.formatter(std::make_shared<Help>());
   Command root(app);
   for (const auto add :
-       {add_list,      add_show,   add_check,      add_estimate, add_simulate,   add_sweep,
-        add_merge,     add_solve,  add_recommend,  add_kernel,   add_collective, add_sensitivity,
-        add_compare,   add_pareto, add_pack,       add_brief,    add_report,     add_reproduce,
-        add_calibrate, add_schema, add_completion, add_man}) {
+       {add_list,        add_explain,   add_show,   add_check,      add_estimate, add_simulate,
+        add_sweep,       add_merge,     add_solve,  add_recommend,  add_kernel,   add_collective,
+        add_sensitivity, add_compare,   add_pareto, add_pack,       add_brief,    add_report,
+        add_reproduce,   add_calibrate, add_schema, add_completion, add_man}) {
     add(root, chosen);
   }
+  add_help(root, chosen);
+  add_terminal_options(app);
   // Last: commands inherit the footer that there is when they are added.
   app.footer(examples({"roofcast list systems", "roofcast show example llama-70b > llama-70b.yaml",
                        "roofcast estimate llama-70b.yaml --set system.chip.hbm.bandwidth=x1.5",
@@ -119,6 +194,10 @@ int parse_and_run(int argc, char** argv) {
   CLI::App& app = *program;
   try {
     app.parse(argc, argv);
+    if (writes_standard_output(app)) {
+      base::keep_standard_output();
+    }
+    use_terminal(terminal_options.color, terminal_options.width);
     return chosen();
   } catch (const CLI::ParseError& error) {
     return refuse(app, error);

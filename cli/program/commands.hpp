@@ -20,6 +20,7 @@ namespace roofcast::cli {
 using Run = std::function<int()>;
 
 void add_list(Command& app, Run& chosen);
+void add_explain(Command& app, Run& chosen);
 void add_show(Command& app, Run& chosen);
 void add_check(Command& app, Run& chosen);
 void add_estimate(Command& app, Run& chosen);
@@ -42,6 +43,7 @@ void add_claims(Command& calibrate, Run& chosen);  // of calibrate
 void add_schema(Command& app, Run& chosen);
 void add_completion(Command& app, Run& chosen);
 void add_man(Command& app, Run& chosen);
+void add_help(Command& app, Run& chosen);
 
 // Every command, declared; `chosen` outlives it.
 std::unique_ptr<CLI::App> make_program(Run& chosen);

@@ -91,6 +91,7 @@ Proposals plural_kinds(const std::vector<std::string>&, const std::string&) {
   for (const DocumentKind& kind : document_kinds()) {
     names.emplace_back(kind.catalog().kind);
   }
+  names.insert(names.end(), {"metrics", "knobs", "questions"});
   return without_notes(names);
 }
 

@@ -37,9 +37,9 @@ void Progress::watch(const std::atomic<std::size_t>& done, const std::atomic<std
     const auto count = static_cast<double>(done.load());
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
     const std::size_t all = total.load();
-    fmt::print(stderr, "\r\x1b[K{:.0f} % of {} {}, {:.3g} thousand a second",
+    fmt::print(stderr, "\r\x1b[K{:.0f} % of {} {}, {} a second",
                all > 0 ? 100.0 * count / static_cast<double>(all) : 0.0, all, what,
-               count / elapsed.count() / 1e3);
+               display(count / elapsed.count(), ""));
     std::fflush(stderr);
   }
   fmt::print(stderr, "\r\x1b[K");

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/nearest.hpp"
+
 namespace roofcast::cli {
 namespace {
 
@@ -81,6 +83,18 @@ std::vector<Section> footer_sections(const CLI::App& command) {
 
 std::vector<const CLI::App*> subcommands(const CLI::App& command) {
   return command.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); });
+}
+
+std::string unknown_command(const CLI::App& command, const std::string& wrong) {
+  std::vector<std::string> names;
+  for (const CLI::App* each : subcommands(command)) {
+    names.push_back(name_of(*each));
+  }
+  const auto near = base::nearest_name(wrong, names);
+  return fmt::format("there is no {} \"{}\"{}{}{}", wrong.starts_with('-') ? "option" : "command",
+                     wrong, command.get_parent() == nullptr ? "" : " of " + full_name(command),
+                     near ? fmt::format("; did you mean \"{}\"?", *near) : "",
+                     names.empty() ? "" : fmt::format(" (commands: {})", fmt::join(names, ", ")));
 }
 
 std::vector<const CLI::Option*> arguments(const CLI::App& command) {

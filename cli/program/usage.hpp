@@ -58,6 +58,9 @@ std::vector<Section> footer_sections(const CLI::App& command);
 
 // Without the hidden ones.
 std::vector<const CLI::App*> subcommands(const CLI::App& command);
+
+// The message that a command has no subcommand of this name, with the nearest and all of them.
+std::string unknown_command(const CLI::App& command, const std::string& wrong);
 std::vector<const CLI::Option*> arguments(const CLI::App& command);
 std::vector<const CLI::Option*> options(const CLI::App& command);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "cli/tables/text_table.hpp"
 #include "sim/result/metrics.hpp"
@@ -37,8 +38,10 @@ ColumnKind kind_of_column(std::string_view name) {
 std::vector<std::size_t> spread(const sim::ResultTable& table, std::vector<std::size_t> rows,
                                 const std::string& column, std::size_t limit) {
   const sim::ResultColumn& by = table.column(column);
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](std::size_t a, std::size_t b) { return by.number(a) > by.number(b); });
+  const bool lower = by.metric() != nullptr && by.metric()->better == sim::Better::lower;
+  std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
+    return lower ? by.number(a) < by.number(b) : by.number(a) > by.number(b);
+  });
   if (rows.size() <= limit) {
     return rows;
   }
@@ -88,8 +91,27 @@ std::string front_table(const sim::ResultTable& table, const std::vector<std::si
                           : column->cell(row));
     }
     text.add(std::move(cells));
+    if (text.rows().size() == 2) {
+      text.mark_last();
+    }
   }
   return text.text();
+}
+
+nlohmann::ordered_json front_json(const sim::ResultTable& table,
+                                  const std::vector<std::size_t>& rows) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const std::size_t row : rows) {
+    nlohmann::ordered_json object;
+    for (const sim::ResultColumn& column : table.columns()) {
+      if (!column.is_empty(row)) {
+        object[column.name()] = column.has_numbers() ? nlohmann::ordered_json(column.number(row))
+                                                     : nlohmann::ordered_json(column.text(row));
+      }
+    }
+    all.push_back(std::move(object));
+  }
+  return all;
 }
 
 std::string best_table(const sim::ResultTable& table, const std::vector<std::string>& axes,

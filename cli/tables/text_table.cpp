@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "base/units/unit_text.hpp"
 
@@ -34,27 +35,97 @@ std::string number(double value) {
   return fmt::format("{:.3g}", value);
 }
 
+constexpr std::size_t kGap = 2;         // blanks between columns
+constexpr std::size_t kSentence = 40;   // characters of a column that may be wrapped
+constexpr std::size_t kNarrowest = 24;  // of a column that is wrapped
+constexpr const char* kBold = "\x1b[1m";
+constexpr const char* kBest = "\x1b[1;32m";
+constexpr const char* kPlain = "\x1b[0m";
+
+// Characters of UTF-8.
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  }));
+}
+
+std::string padded(const std::string& text, std::size_t width, bool right) {
+  const std::string blanks(width - std::min(width, width_of(text)), ' ');
+  return right ? blanks + text : text + blanks;
+}
+
+// Words in lines of this width; a longer word has a line of its own.
+std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
+  std::vector<std::string> lines(1);
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (!lines.back().empty() && width_of(lines.back()) + 1 + width_of(word) > width) {
+      lines.emplace_back();
+    }
+    lines.back() += (lines.back().empty() ? "" : " ") + word;
+  }
+  return lines;
+}
+
 }  // namespace
 
-std::string TextTable::text() const {
+std::string TextTable::text(const Terminal& on) const {
   const std::size_t columns = rows_.front().size();
   std::vector<std::size_t> width(columns, 0);
   std::vector<bool> right(columns, rows_.size() > 1);
-  for (std::size_t r = 0; r < rows_.size(); ++r) {
-    for (std::size_t c = 0; c < columns; ++c) {
-      width[c] = std::max(width[c], rows_[r][c].size());
+  std::size_t total = columns > 0 ? kGap * (columns - 1) : 0;
+  for (std::size_t c = 0; c < columns; ++c) {
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+      width[c] = std::max(width[c], width_of(rows_[r][c]));
       right[c] = right[c] && (r == 0 || rows_[r][c].empty() || numeric(rows_[r][c]));
     }
+    total += width[c];
+  }
+  const std::size_t whole = total;
+  std::size_t visible = columns;
+  const auto can_shrink = [&](std::size_t c) {  // sentences; and the second of two, whatever it is
+    return visible <= 2 || (!right[c] && width[c] > kSentence);
+  };
+  const auto least = [&] {
+    const std::size_t last = visible - 1;
+    return total - (can_shrink(last) ? width[last] - std::min(width[last], kNarrowest) : 0);
+  };
+  while (visible > 2 && least() > on.width) {
+    total -= kGap + width[--visible];
+  }
+  const std::size_t others = visible > 0 ? total - width[visible - 1] : 0;
+  if (total > on.width && visible > 0) {
+    width[visible - 1] = std::max(kNarrowest, on.width - std::min(on.width, others));
   }
   std::string out;
-  for (const auto& row : rows_) {
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    const char* style = !on.color ? "" : r == 0 ? kBold : r == marked_ ? kBest : "";
     std::string line;
-    for (std::size_t c = 0; c < columns; ++c) {
-      line += right[c] ? fmt::format("{:>{}}  ", row[c], width[c])
-                       : fmt::format("{:<{}}  ", row[c], width[c]);
+    std::vector<std::string> last;  // lines of the last cell
+    for (std::size_t c = 0; c < visible; ++c) {
+      const std::string& cell = rows_[r][c];
+      if (c + 1 == visible && width_of(cell) > width[c]) {
+        last = wrapped(cell, width[c]);
+      }
+      line += std::string(c > 0 ? kGap : 0, ' ') +
+              padded(last.empty() ? cell : last.front(), width[c], right[c]);
     }
     line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
+    for (std::size_t i = 1; i < last.size(); ++i) {
+      line += '\n' + std::string(others, ' ') + last[i];
+    }
+    out += *style != '\0' && !line.empty() ? style + line + kPlain + "\n" : line + "\n";
+  }
+  if (visible < columns) {
+    std::vector<std::string> names;
+    for (std::size_t c = visible; c < columns; ++c) {
+      if (!rows_.front()[c].empty()) {
+        names.push_back(rows_.front()[c]);
+      }
+    }
+    const std::string note = fmt::format("(left out for {} columns: {}; --columns {} shows all)",
+                                         on.width, fmt::join(names, ", "), whole);
+    out += fmt::format("{}\n", fmt::join(wrapped(note, on.width), "\n"));
   }
   return out;
 }

@@ -3,9 +3,12 @@
 // Aligned text for people: tables, and metrics scaled to readable units.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "cli/tables/terminal.hpp"
 
 namespace roofcast::cli {
 
@@ -13,12 +16,16 @@ class TextTable {
  public:
   explicit TextTable(std::vector<std::string> header) : rows_{std::move(header)} {}
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  // Columns whose cells look like numbers are right-aligned.
-  std::string text() const;
+  void mark_last() { marked_ = rows_.size() - 1; }  // the row added last is the best one
+  // Columns whose cells look like numbers are right-aligned. Where the table is wider than the terminal, the last column is
+  // wrapped if it has sentences. Else columns are left out, the last one first, until the table fits or two are left; a
+  // line below names them. If two are still too wide, the second is wrapped. In colour the header is bold, and the best row bold and green.
+  std::string text(const Terminal& on = terminal()) const;
   const std::vector<std::vector<std::string>>& rows() const { return rows_; }  // the header first
 
  private:
   std::vector<std::vector<std::string>> rows_;
+  std::optional<std::size_t> marked_;
 };
 
 // A metric's value in its SI unit, scaled: "15.4 ms", "79.2 GB", "2,354 tok/s/GPU", "-" for NaN.

@@ -54,9 +54,7 @@ double value_of(const RankedRow& row, const char* metric) {
 
 std::string objective_text(const sim::Question& q, double value) {
   const std::string text = display(value, q.objective.metric->unit);
-  return q.objective.metric->unit == "USD/Mtok"
-             ? text + " (million output tokens, prompts included)"
-             : text;
+  return q.objective.metric->name == "cost_usd_per_mtok" ? text + ", prompts included" : text;
 }
 
 // "TPOT p95 is nearest to its limit, 3.1 % below"

@@ -5,10 +5,12 @@
 
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "base/nearest.hpp"
+#include "base/units/unit_text.hpp"
 #include "sim/result/metrics.hpp"
 
 namespace roofcast::sim {
@@ -21,6 +23,64 @@ std::vector<std::string> metric_names() {
     names.emplace_back(metric.name);
   }
   return names;
+}
+
+// "500ms" as 500 and "ms"; without a number the first is NaN.
+std::pair<double, std::string_view> number_and_unit(std::string_view text) {
+  double number = std::numeric_limits<double>::quiet_NaN();
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc() || !std::isfinite(number)) {
+    return {std::numeric_limits<double>::quiet_NaN(), text};
+  }
+  std::string_view unit = text.substr(static_cast<std::size_t>(parsed.ptr - text.data()));
+  unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));
+  return {number, unit};
+}
+
+// The metrics that a name without its unit could mean: "ttft_p95" is ttft_p95_s.
+std::vector<std::string> begun_by(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Metric& metric : metrics()) {
+    if (metric.bounds.empty() && !name.empty() && metric.name.starts_with(name) &&
+        metric.name.substr(name.size()).starts_with('_')) {
+      names.emplace_back(metric.name);
+    }
+  }
+  return names;
+}
+
+// "USD/Mtok" of "USD/Mtok output".
+std::string_view first_word(std::string_view unit) { return unit.substr(0, unit.find(' ')); }
+
+// Sets the bound in SI units. Returns what is wrong with it, or nothing.
+std::string set_bound(Condition& condition, double number, std::string_view unit) {
+  if (std::isnan(number)) {
+    return "is not a number";
+  }
+  condition.bound = number;
+  const Metric* metric = find_metric(condition.metric);
+  if (unit.empty() || (metric != nullptr && !metric->unit.empty() &&
+                       (unit == metric->unit || unit == first_word(metric->unit)))) {
+    return {};
+  }
+  if (metric->unit.empty() || metric->unit == "%") {
+    condition.bound = metric->unit.empty() && unit == "%" ? number / 100.0 : number;
+    return unit == "%" ? "" : fmt::format("has a unit; {} has none", metric->name);
+  }
+  const std::pair<std::string_view, base::Dimension> kDimensions[] = {
+      {"s", base::dimension_of(base::Seconds())},
+      {"B", base::dimension_of(base::Bytes())},
+      {"W", base::dimension_of(base::Watts())},
+      {"FLOP/s", base::dimension_of(base::FlopsPerSecond())},
+      {"1/s", base::dimension_of(base::Hertz())}};
+  for (const auto& [si, dimension] : kDimensions) {
+    if (metric->unit == si) {
+      const auto parsed = base::parse_quantity(fmt::format("{} {}", number, unit), dimension);
+      condition.bound = parsed.si;
+      return parsed.ok() ? "" : "is no value of " + std::string(metric->name) + ": " + parsed.error;
+    }
+  }
+  return fmt::format("is not in {}, the unit of {}", metric->unit, metric->name);
 }
 
 }  // namespace
@@ -51,14 +111,18 @@ std::optional<Condition> parse_comparison(const std::string& text, const base::P
     };
     condition.metric = trim(std::string_view(text).substr(0, at));
     condition.relation = relation;
-    const std::string_view number = trim(std::string_view(text).substr(at + symbol.size()));
-    const auto parsed =
-        std::from_chars(number.data(), number.data() + number.size(), condition.bound);
-    if (parsed.ec != std::errc() || parsed.ptr != number.data() + number.size() ||
-        !std::isfinite(condition.bound)) {
-      problems.add(
-          place, key,
-          fmt::format("\"{}\" is not a number; metrics are in SI units, without a suffix", number));
+    const std::string_view bound = trim(std::string_view(text).substr(at + symbol.size()));
+    const auto [number, unit] = number_and_unit(bound);
+    if (!unit.empty() && find_metric(condition.metric) == nullptr) {
+      condition.metric = with_unit(condition.metric);
+    }
+    if (!unit.empty() && !std::isnan(number) && find_metric(condition.metric) == nullptr) {
+      problems.add(place, key, unknown_metric(condition.metric));
+      return std::nullopt;
+    }
+    const std::string wrong = set_bound(condition, number, unit);
+    if (!wrong.empty()) {
+      problems.add(place, key, fmt::format("\"{}\" {}", bound, wrong));
       return std::nullopt;
     }
     return condition;
@@ -122,19 +186,32 @@ std::string without_value(const Condition& condition, bool trains) {
                      condition.text, why);
 }
 
+std::string with_unit(const std::string& name) {
+  const std::vector<std::string> names = begun_by(name);
+  return names.size() == 1 ? names.front() : name;
+}
+
 std::string unknown_metric(const std::string& name) {
-  std::string message = fmt::format("there is no metric \"{}\"", name);
   const auto names = metric_names();
-  if (const auto near = base::nearest_name(name, names)) {
-    message += fmt::format("; did you mean \"{}\"?", *near);
+  std::vector<std::string> meant = begun_by(name);
+  if (const auto near = base::nearest_name(name, names); near && meant.empty()) {
+    meant = {*near};
   }
-  return message + fmt::format(" (metrics: {})", fmt::join(names, ", "));
+  return fmt::format("there is no metric \"{}\"{} (see `roofcast list metrics`)", name,
+                     base::did_you_mean(meant));
 }
 
 std::optional<Condition> parse_condition(const std::string& text, const base::Place& place,
                                          base::Problems& problems, std::string_view key) {
   auto condition = parse_comparison(text, place, problems, key);
   if (condition && !condition->metric.empty() && find_metric(condition->metric) == nullptr) {
+    if (const std::string full = with_unit(condition->metric); full != condition->metric) {
+      problems.add(place, key,
+                   fmt::format("{0} has no unit, and its bound has none: write {1}, or the bound "
+                               "with its unit, {2}",
+                               condition->metric, full, find_metric(full)->unit));
+      return std::nullopt;
+    }
     problems.add(place, key, unknown_metric(condition->metric));
     return std::nullopt;
   }

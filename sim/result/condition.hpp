@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Conditions on an estimate or on a row of results: "fits", or a name, a relation and a number.
+// Conditions on an estimate or on a row of results: "fits", or a name, a relation and a bound.
+//
+//   ttft_p95_s <= 0.5        the name has the unit, so the bound needs none
+//   ttft_p95 <= 500ms        the bound has the unit, so the name needs none: "cost <= 2 USD/Mtok"
+//   attainment >= 95%        a share
+//
+// A unit is any that base/units/unit_text.hpp has for a time, bytes, power or FLOP/s; else that of the metric.
 #pragma once
 
 #include <optional>
@@ -19,7 +25,7 @@ struct Condition {
   std::string text;
   std::string metric;  // metric or column; empty for "fits"
   Relation relation = Relation::less_equal;
-  double bound = 0.0;
+  double bound = 0.0;  // SI
 };
 
 // A condition on any name. Problems are reported at `place`, with the key path `key`.
@@ -38,6 +44,9 @@ std::string missed(std::span<const Condition> conditions, const ServingEstimate&
 
 // The message that no estimate has a value of the metric of a condition, and why. `trains`: the scenarios train.
 std::string without_value(const Condition& condition, bool trains);
+
+// The metric that alone begins with the words of `name`: "ttft_p95" is ttft_p95_s. Else the name as it is.
+std::string with_unit(const std::string& name);
 
 // The message that there is no such metric, with the nearest name.
 std::string unknown_metric(const std::string& name);

@@ -6,7 +6,7 @@
 // times in ten (sim/result/spreads.hpp). They are metrics like all others: `high90_tpot_mean_s <= 0.02` is a condition
 // that a real server meets with a probability of 95 %.
 //
-// CSV headers, --format json, conditions, Pareto objectives, the report and the documentation all read this list.
+// `roofcast explain`, CSV headers, --format json, conditions, Pareto objectives, the report and the documentation all read this list.
 #pragma once
 
 #include <optional>
@@ -19,6 +19,7 @@
 namespace roofcast::sim {
 
 enum class Better { none, higher, lower };
+std::string_view name(Better better);  // "higher"; empty for none
 
 struct Metric {
   std::string_view name;   // CSV column, unit last
@@ -26,6 +27,8 @@ struct Metric {
   std::string_view unit;   // SI, for people: "s", "tok/s/GPU", "B"
   Better better = Better::none;
   std::string_view description;
+  std::string_view formula;                 // in the names of other metrics where they suffice
+  std::string_view validity;                // where it is right, and the page that says more
   double (*value)(const ServingEstimate&);  // NaN if there is none
   // The metric of which this is a bound of the 90 % interval. Empty if it is no bound.
   std::string_view bounds = {};

@@ -98,8 +98,8 @@ TEST_CASE("Every example says what it answers, and runs", "[cli]") {
       CHECK(outcome.code == 0);
       CHECK(contains(outcome.out, contains(text, "\ntraining: ") ? "MFU" : "TPOT"));
     } else if (points < kManyPoints) {
-      const std::string out = roofcast.output(
-          {"sweep", example(name), "--csv", "o.csv", "--report", "o.html", "--quiet"});
+      const std::string out =
+          roofcast.output({"sweep", example(name), "--csv", "o.csv", "--report", "o.html"});
       CHECK(base::read_csv(roofcast.path("o.csv")).rows() == points);
       CHECK(!contains(out, "No point meets"));
       CHECK(contains(out, " on the Pareto front"));

@@ -63,10 +63,11 @@ TEST_CASE("recommend says its answer, the runner-up, the price and the commands 
   }
   const std::string text = roofcast.output(with({"--ttft-p95", "1s", "--tpot-p95", "30ms"}));
   for (const char* part :
-       {"clients searched", "at most 8 GPUs", "the least Cost", "million output tokens",
-        "confirmed by a replay of", "runner-up: hgx_h200", "is nearest to its limit",
-        "one decode server", "vllm serve MODEL --tensor-parallel-size", "--kv-cache-dtype fp8",
-        "GPU price of hgx_h200: 3.59 USD/h", "the serving stack is vllm (no --stack was given)"}) {
+       {"clients searched", "at most 8 GPUs", "the least Cost with prompts",
+        "USD/Mtok output, prompts included", "confirmed by a replay of", "runner-up: hgx_h200",
+        "is nearest to its limit", "one decode server", "vllm serve MODEL --tensor-parallel-size",
+        "--kv-cache-dtype fp8", "GPU price of hgx_h200: 3.59 USD/h",
+        "the serving stack is vllm (no --stack was given)"}) {
     INFO(text);
     CHECK(contains(text, part));
   }
@@ -207,7 +208,7 @@ TEST_CASE("recommend refuses wrong names, units and options with their place", "
     const char* message;
   } wrong[] = {
       {{"--model", "llama-3.1-7b"}, "no model is called \"llama-3.1-7b\"; did you mean"},
-      {{"--system", "gb200_nvl7"}, "did you mean \"gb200_nvl72\"?"},
+      {{"--system", "gb200_nvl7"}, "did you mean \"gb200_nvl72\""},
       {{"--system", "hgx_h200,,hgx_h100"}, "--system:1:10: error: expects a list without gaps"},
       {{"--ttft-p95", "1"}, "--ttft-p95:1:1: error: \"1\" has no unit"},
       {{"--tpot-p95", "30 GB"}, "is a size, but a time is expected"},

@@ -190,7 +190,7 @@ TEST_CASE("solve refuses what it cannot look for, and says why", "[cli]") {
                  "has no value to start from"));
   CHECK(contains(complaint({"--vary", "traffic.arrivals.rate=9 /s..1 /s", "--until", fits}),
                  "the low end of the range first"));
-  CHECK(contains(complaint({"--vary", "traffic.arrivals.rate", "--until", "ttft_p95 <= 1"}),
+  CHECK(contains(complaint({"--vary", "traffic.arrivals.rate", "--until", "ttft_p9_s <= 1"}),
                  "did you mean \"ttft_p95_s\"?"));
   CHECK(contains(complaint({"--vary", "traffic.arrivals.rate=1..2 parsecs", "--until", fits}),
                  "unknown unit"));

@@ -65,7 +65,7 @@ MEANING = {
     "sweep": {
         "base_is_bad", "factor_makes_a_fraction", "factor_on_text", "missing_base_file", "one_bad_value", "pareto_by_unknown_axis", "range_backwards",
         "range_from_zero_with_factor", "range_of_too_many_values", "too_many_points",
-        "unknown_chip_on_an_axis",
+        "unit_in_where", "unknown_chip_on_an_axis",
     },
 }
 # What the reader then says; a sweep may be wrong in any value that an axis sets.
@@ -86,7 +86,7 @@ OTHER_FORMS = [
       axes: {system.chip: [h100_sxm, {base: h200_sxm, hbm.bandwidth: x2}], deployment.tensor_parallel: {from: 1, to: 2, step: 1},
       serving: {a: {traffic.output_tokens: 9}, b: {traffic: {input_tokens: 8, output_tokens: 9, concurrency: 1}}},
       traffic.concurrency: [1], traffic.output_tokens: {from: 1, to: 4, factor: 2, step: null}},
-      where: [fits, 'tpot_mean_s<=2', ' cost_usd_per_mtok  > 1e-1 '],
+      where: [fits, 'tpot_mean_s<=2', ' cost_usd_per_mtok  > 1e-1 ', 'ttft_p95 <= 500ms'],
       pareto: {minimize: [ttft_p50_s], by: serving}}"""),
 ]
 

@@ -51,6 +51,34 @@ const HuggingFaceFamily* family_of(const Node& config) {
   return nullptr;
 }
 
+// Keys that decide what a layer is made of, and the family whose keys they are.
+struct DecidingKey {
+  std::string_view key;
+  std::string_view family;
+};
+constexpr DecidingKey kDeciding[] = {
+    {"kv_lora_rank", "deepseek_v3"},          {"n_routed_experts", "deepseek_v3"},
+    {"linear_num_value_heads", "qwen3_next"}, {"hybrid_override_pattern", "nemotron_h"},
+    {"num_local_experts", "mixtral"},         {"num_experts", "qwen3_moe"},
+    {"num_key_value_heads", "llama"},         {"intermediate_size", "llama"}};
+
+// "; its keys kv_lora_rank, n_routed_experts decide: they are those of "deepseek_v3", ..."
+std::string deciding_keys(const Node& config) {
+  std::vector<std::string_view> found;
+  std::string_view family;
+  for (const DecidingKey& deciding : kDeciding) {
+    if (scalar_at(config, deciding.key) != nullptr) {
+      found.push_back(deciding.key);
+      family = family.empty() ? deciding.family : family;
+    }
+  }
+  return found.empty() ? ""
+                       : fmt::format(
+                             "; the keys {} decide what a layer is: if they mean what they mean in "
+                             "\"{}\", write that as model_type",
+                             fmt::join(found, ", "), family);
+}
+
 void report_family(const Node& config, base::Problems& problems) {
   std::vector<std::string> supported;
   for (const HuggingFaceFamily& family : hugging_face_families()) {
@@ -65,7 +93,40 @@ void report_family(const Node& config, base::Problems& problems) {
   }
   problems.add(named != nullptr ? named->place : config.place,
                type != nullptr ? "model_type" : "architectures",
-               fmt::format("{} (supported: {})", message, fmt::join(supported, ", ")));
+               fmt::format("{}{} (supported: {})", message, deciding_keys(config),
+                           fmt::join(supported, ", ")));
+}
+
+// A class beside another model_type, and keys of parts that the family does not have.
+void refuse_contradictions(HuggingFaceModel& m, const HuggingFaceFamily& family) {
+  HuggingFaceConfig& c = m.config;
+  const Node* architecture = architecture_of(c.node());
+  for (const HuggingFaceFamily& other : hugging_face_families()) {
+    if (architecture != nullptr && scalar_at(c.node(), "model_type") != nullptr &&
+        architecture->text == other.architecture && other.translate != family.translate) {
+      c.problem(architecture->place, "architectures",
+                fmt::format("{} is the class of \"{}\", but model_type is \"{}\"",
+                            other.architecture, other.model_type, family.model_type));
+      return;
+    }
+  }
+  for (const std::string_view key : {"num_experts", "num_local_experts", "n_routed_experts"}) {
+    if (m.document.find("moe") == nullptr && !c.is_null(key) && c.has(key) &&
+        c.optional(key, 0).value > 1) {
+      c.problem(
+          c.place_of(key), key,
+          fmt::format("no layer has experts as \"{}\" is read: this key or model_type is wrong",
+                      family.model_type));
+    }
+  }
+  const Node* attention = m.document.find("attention");
+  const Node* kind = attention != nullptr ? attention->find("kind") : nullptr;
+  if (kind != nullptr && kind->text != "mla" && c.has("kv_lora_rank") &&
+      !c.is_null("kv_lora_rank")) {
+    c.problem(c.place_of("kv_lora_rank"), "kv_lora_rank",
+              fmt::format("\"{}\" has no latent attention: this key or model_type is wrong",
+                          family.model_type));
+  }
 }
 
 void refuse_encoders(HuggingFaceConfig& c) {
@@ -157,6 +218,7 @@ Node from_hugging_face(const Node& config) {
   m.set("", "tied_embeddings", tied.flag("tie_word_embeddings", false),
         tied.place_of("tie_word_embeddings"));
   family->translate(m);
+  refuse_contradictions(m, *family);
   tail_of(m, config, *family);
   problems.throw_if_any();
   return std::move(m.document);

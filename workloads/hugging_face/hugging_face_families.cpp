@@ -77,6 +77,32 @@ void llama(HuggingFaceModel& m) {
   mlp(m);
 }
 
+// Norms of query and key over all heads at once, and norms behind the layers in place of before them.
+void olmo2(HuggingFaceModel& m) {
+  start_layers(m, "attention", "mlp");
+  gqa(m, {0, false, true});
+  m.set("attention", "joint_qk_norm", true, m.config.node().place);
+  mlp(m);
+}
+
+// Phi-3: every layer slides where the configuration has a window.
+void phi3(HuggingFaceModel& m) {
+  start_layers(m, "attention", "mlp");
+  if (!m.config.is_null("sliding_window") && m.config.has("sliding_window")) {
+    slide_all(m);
+  }
+  layer_types(m);
+  gqa(m, {});
+  window(m);
+  mlp(m);
+}
+
+void seed_oss(HuggingFaceModel& m) {
+  start_layers(m, "attention", "mlp");
+  gqa(m, {128, true});
+  mlp(m);
+}
+
 void mistral(HuggingFaceModel& m) {
   HuggingFaceConfig& c = m.config;
   start_layers(m, "attention", "mlp");
@@ -327,6 +353,11 @@ void glm_moe_dsa(HuggingFaceModel& m) {
 constexpr HuggingFaceFamily kFamilies[] = {
     {"llama", "LlamaForCausalLM", llama},
     {"llama4_text", "Llama4ForCausalLM", llama4},
+    {"granite", "GraniteForCausalLM", llama},
+    {"smollm3", "SmolLM3ForCausalLM", llama},
+    {"seed_oss", "SeedOssForCausalLM", seed_oss},
+    {"olmo2", "Olmo2ForCausalLM", olmo2},
+    {"phi3", "Phi3ForCausalLM", phi3},
     {"mistral", "MistralForCausalLM", mistral},
     {"mixtral", "MixtralForCausalLM", mixtral},
     {"qwen2", "Qwen2ForCausalLM", qwen2},

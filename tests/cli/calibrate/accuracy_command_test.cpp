@@ -40,7 +40,7 @@ TEST_CASE("A sweep says how many points have no score, and each of them says it 
                  "  model: [gpt-oss-120b, {name: more experts, base: gpt-oss-120b, moe.top_k: 8}]\n"
                  "  accuracy.effort: [low, high]\n"
                  "pareto: {maximize: [score, throughput_tok_per_s_per_gpu]}\n");
-  const std::string out = roofcast.output({"sweep", "sweep.yaml", "--csv", "o.csv", "--quiet"});
+  const std::string out = roofcast.output({"sweep", "sweep.yaml", "--csv", "o.csv"});
   CHECK(contains(out,
                  "2 of those that do are left out of the front; the first is not on the front, "
                  "has no score: no score of this benchmark is published for this model"));

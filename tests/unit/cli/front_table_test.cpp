@@ -59,10 +59,10 @@ TEST_CASE("Of many rows both ends are kept and the rest is spread between them",
   const sim::ResultTable table = read_results(base::parse_csv(text, "rows"));
   const auto chosen = spread(table, rows, "gpus", 12);
   REQUIRE(chosen.size() == 12);
-  CHECK(chosen.front() == 99);
-  CHECK(chosen.back() == 0);
+  CHECK(chosen.front() == 0);
+  CHECK(chosen.back() == 99);
   for (std::size_t i = 1; i < chosen.size(); ++i) {
-    CHECK(chosen[i - 1] - chosen[i] == 9);
+    CHECK(chosen[i] - chosen[i - 1] == 9);
   }
 }
 

@@ -64,7 +64,7 @@ TEST_CASE("A sweep's brief tells the least of each group, as it stands in the ro
     const std::size_t row = std::stoul(rows[i].back().substr(1)) - 1;
     CHECK(csv.cell(row, csv.column("system")) == rows[i].front());
     const double value = base::parse_number(csv.cell(row, cost)).value();
-    CHECK(cli::display(value, "USD/Mtok") == rows[i][1]);
+    CHECK(cli::display(value, "USD/Mtok output") == rows[i][1]);
     for (std::size_t other = 0; other < csv.rows(); ++other) {
       if (csv.cell(other, csv.column("system")) == rows[i].front()) {
         CHECK(base::parse_number(csv.cell(other, cost)).value() >= value);

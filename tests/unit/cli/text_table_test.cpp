@@ -34,6 +34,46 @@ TEST_CASE("A table without rows is its header", "[unit]") {
   CHECK(TextTable({"name", "value"}).text() == "name  value\n");
 }
 
+TEST_CASE("A table that is too wide leaves out its last columns and names them", "[unit]") {
+  TextTable table({"name", "first", "second", "third"});
+  table.add({"a", "100 ms", "200 ms", "300 ms"});
+  CHECK(table.text({.width = 28}) == table.text({}));
+  CHECK(table.text({.width = 27}) ==
+        "name   first  second\n"
+        "a     100 ms  200 ms\n"
+        "(left out for 27 columns:\n"
+        "third; --columns 28 shows\n"
+        "all)\n");
+  CHECK(table.text({.width = 19}).starts_with("name   first\na     100 ms\n(left out"));
+  CHECK(table.text({.width = 3}).find("second") > table.text({.width = 3}).find("(left"));
+}
+
+TEST_CASE("A last column of sentences is wrapped, and no column is left out for it", "[unit]") {
+  TextTable table({"name", "unit", "meaning"});
+  table.add({"ttft", "s", "time to first token: request overhead, waiting, prefill"});
+  CHECK(table.text({.width = 40}) ==
+        "name  unit  meaning\n"
+        "ttft  s     time to first token: request\n"
+        "            overhead, waiting, prefill\n");
+}
+
+TEST_CASE("In colour the header is bold and the best row green; without, a table has no escapes",
+          "[unit]") {
+  TextTable table({"name", "value"});
+  table.add({"a", "1"});
+  table.mark_last();
+  table.add({"b", "2"});
+  CHECK(table.text({.color = true}) ==
+        "\x1b[1mname  value\x1b[0m\n\x1b[1;32ma         1\x1b[0m\nb         2\n");
+  CHECK(table.text({}) == "name  value\na         1\nb         2\n");
+}
+
+TEST_CASE("Letters of more than one byte take one column", "[unit]") {
+  TextTable table({"name", "value"});
+  table.add({"µ", "1"});
+  CHECK(table.text() == "name  value\nµ         1\n");
+}
+
 TEST_CASE("A metric is shown in a readable unit with three significant digits", "[unit]") {
   CHECK(display(0.0154, "s") == "15.4 ms");
   CHECK(display(8.5e9, "B") == "8.5 GB");

@@ -15,6 +15,8 @@ TEST_CASE("Every column of a result is named once and documented", "[unit]") {
   for (const sim::Metric& metric : sim::metrics()) {
     CHECK(names.insert(metric.name).second);
     CHECK_FALSE(metric.description.empty());
+    CHECK_FALSE(metric.formula.empty());
+    CHECK_FALSE(metric.validity.empty());
   }
   for (const sim::TextMetric& text : sim::text_metrics()) {
     CHECK(names.insert(text.name).second);
@@ -44,6 +46,24 @@ TEST_CASE("A column's name ends in its SI unit", "[unit]") {
     }
     if (metric.unit.starts_with("tok/s")) {
       CHECK(metric.name.find("tok_per_s") != std::string_view::npos);
+    }
+  }
+}
+
+TEST_CASE("A metric is right where a page of the documentation says more", "[unit]") {
+  const char* root = std::getenv("ROOFCAST_SOURCE_DIR");
+  if (root == nullptr) {
+    return;
+  }
+  for (const sim::Metric& metric : sim::metrics()) {
+    INFO(metric.name << ": " << metric.validity);
+    const auto at = metric.validity.find("docs/");
+    if (at != std::string_view::npos) {
+      const auto end = metric.validity.find(".md", at);
+      REQUIRE(end != std::string_view::npos);
+      CHECK(std::ifstream(std::string(root) + "/" +
+                          std::string(metric.validity.substr(at, end + 3 - at)))
+                .good());
     }
   }
 }

@@ -161,6 +161,44 @@ TEST_CASE("a condition is fits, or a metric, a relation and a number", "[unit]")
   }
 }
 
+TEST_CASE("The bound of a condition may have a unit, and the name then need not", "[unit]") {
+  const std::tuple<const char*, const char*, double> conditions[] = {
+      {"ttft_p95_s <= 500ms", "ttft_p95_s", 0.5},
+      {"ttft_p95 <= 500 ms", "ttft_p95_s", 0.5},
+      {"tpot_mean <= 20000us", "tpot_mean_s", 0.02},
+      {"memory < 80 GB", "memory_b_per_gpu", 80e9},
+      {"power_w_per_gpu < 0.7 kW", "power_w_per_gpu", 700.0},
+      {"cost <= 1.5 USD/Mtok", "cost_usd_per_mtok", 1.5},
+      {"interactivity >= 50 tok/s/user", "interactivity_tok_per_s_per_user", 50.0},
+      {"goodput >= 2/s", "goodput", 2.0},
+      {"attainment >= 95 %", "attainment", 0.95}};
+  for (const auto& [text, metric, bound] : conditions) {
+    INFO(text);
+    base::Problems problems;
+    const auto condition = sim::parse_condition(text, {}, problems);
+    CHECK(problems.empty());
+    REQUIRE(condition);
+    CHECK(condition->metric == metric);
+    CHECK(condition->bound == Approx(bound));
+    CHECK(condition->text == text);
+  }
+}
+
+TEST_CASE("A bound in another unit, or with no unit at all, is refused with the one that it needs",
+          "[unit]") {
+  const std::pair<const char*, const char*> conditions[] = {
+      {"ttft_p95 <= 500", "write ttft_p95_s, or the bound with its unit, s"},
+      {"ttft_p95_s <= 5 GB", "is no value of ttft_p95_s"},
+      {"gpus <= 8 s", "has a unit; gpus has none"},
+      {"cost <= 2 EUR", "is not in USD/Mtok output, the unit of cost_usd_per_mtok"}};
+  for (const auto& [text, part] : conditions) {
+    INFO(text);
+    base::Problems problems;
+    CHECK_FALSE(sim::parse_condition(text, {}, problems));
+    CHECK_THAT(problems.text(), ContainsSubstring(part));
+  }
+}
+
 TEST_CASE("a condition that is none is told with what is allowed", "[unit]") {
   const auto said = [](const std::string& text) {
     base::Problems problems;
@@ -168,11 +206,14 @@ TEST_CASE("a condition that is none is told with what is allowed", "[unit]") {
     CHECK(problems.size() == 1);
     return problems.text();
   };
-  CHECK_THAT(said("ttft_p50 <= 2"), ContainsSubstring("did you mean \"ttft_p50_s\"?"));
-  for (const char* bad : {"ttft_p50_s <= 2 s", "ttft_p50_s <= ", "ttft_p50_s <= nan",
-                          "ttft_p50_s <= inf", "ttft_p50_s <= tpot_mean_s", "ttft_p50_s =< 2 s"}) {
+  CHECK_THAT(said("ttft_p5_s <= 2"), ContainsSubstring("did you mean \"ttft_p50_s\"?"));
+  CHECK_THAT(said("throughput <= 2 tok/s"),
+             ContainsSubstring("did you mean \"throughput_tok_per_s_per_gpu\" or "
+                               "\"throughput_tok_per_s\"?"));
+  for (const char* bad :
+       {"ttft_p50_s <= ", "ttft_p50_s <= nan", "ttft_p50_s <= inf", "ttft_p50_s <= tpot_mean_s"}) {
     INFO(bad);
-    CHECK_THAT(said(bad), ContainsSubstring("is not a number; metrics are in SI units"));
+    CHECK_THAT(said(bad), ContainsSubstring("is not a number"));
   }
   for (const char* bad : {"", "fit", "Fits", "ttft_p50_s = 2", "ttft_p50_s"}) {
     INFO(bad);

@@ -17,6 +17,7 @@
 #include "workloads/architecture/parameters.hpp"
 
 using namespace roofcast;
+using Catch::Matchers::ContainsSubstring;
 using workloads::Architecture;
 
 namespace {
@@ -158,6 +159,36 @@ TEST_CASE("Hybrids have the parameters of their published weights", "[unit]") {
   const auto super = workloads::parameters(imported("nemotron-3-super"));
   CHECK(super.total() == 123'611'012'096.0 - 2'942'324'736.0);
   CHECK(super.mtp == Approx(2'942'324'736.0).epsilon(1e-4));
+}
+
+// The makers' own figures, to their last digit; `_source` of each configuration says where they stand.
+TEST_CASE("Families without a twin in the catalog have their published parameters", "[unit]") {
+  const std::tuple<const char*, double, double> published[] = {{"olmo-2-7b", 7.3e9, 0.1e9},
+                                                               {"phi-3-mini", 3.8e9, 0.1e9},
+                                                               {"seed-oss-36b", 36e9, 1e9},
+                                                               {"granite-3.3-8b", 8.1e9, 0.1e9},
+                                                               {"smollm3-3b", 3e9, 0.1e9}};
+  for (const auto& [name, parameters, digit] : published) {
+    INFO(name);
+    CHECK(std::abs(workloads::parameters(imported(name)).total() - parameters) <= digit);
+  }
+}
+
+TEST_CASE("A configuration that contradicts itself is refused at the key", "[unit]") {
+  const auto said = [](const char* key, const char* json) -> std::string {
+    try {
+      changed("llama-3.1-8b", key, json);
+    } catch (const base::InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK_THAT(said("num_experts", "64"), ContainsSubstring("num_experts: no layer has experts"));
+  CHECK_THAT(said("kv_lora_rank", "512"), ContainsSubstring("has no latent attention"));
+  CHECK_THAT(said("architectures", "[MixtralForCausalLM]"),
+             ContainsSubstring("is the class of \"mixtral\", but model_type is \"llama\""));
+  CHECK(said("num_local_experts", "null").empty());
+  CHECK(said("num_experts", "0").empty());
 }
 
 TEST_CASE("Llama 4 attends in chunks except in every fourth layer, with experts in every second",

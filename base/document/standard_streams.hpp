@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// "-" as the name of a file: stdin where it is read, stdout where it is written.
+#pragma once
+
+#include <filesystem>
+#include <iosfwd>
+
+namespace roofcast::base {
+
+bool is_standard_stream(const std::filesystem::path& file);  // "-"
+
+// What is written to "-" goes here: stdout.
+std::ostream& standard_output();
+
+// From now on stdout is for what is written to "-" alone: everything else that the process prints there goes to stderr.
+void keep_standard_output();
+
+}  // namespace roofcast::base

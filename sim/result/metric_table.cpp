@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of metrics: what `roofcast explain` says of each, and how it is taken from an estimate.
+#include "sim/result/metric_tables.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sim/result/training_step.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+using E = ServingEstimate;
+
+double positive(double value) { return value > 0.0 ? value : kNone; }
+
+double ttft(const E& e) { return e.steady.ttft_mean.si(); }
+double tpot(const E& e) { return positive(e.steady.tpot.si()); }
+double interactivity(const E& e) { return 1.0 / tpot(e); }
+double per_gpu(const E& e) { return e.output_rate / static_cast<double>(e.gpus); }
+double cost(const E& e) { return e.usd_per_mtok; }
+double energy(const E& e) { return e.joules_per_token; }
+double step_time(const E& e) { return e.workflow ? e.workflow->step().si() : kNone; }
+template <auto Value>
+double of_training(const E& e) {
+  return e.workflow ? Value(e.workflow->training) : kNone;
+}
+template <auto Value>
+double of_post_training(const E& e) {
+  return e.workflow && e.workflow->post_training ? Value(*e.workflow->post_training) : kNone;
+}
+double answer_tokens(const E& e) { return e.score.tokens * e.score.samples; }
+
+// Rounds to four digits. The ends of an interval are not known more precisely, and a million rows have twelve million.
+double four_digits(double value) {
+  if (!(std::abs(value) > 0.0) || std::isinf(value)) {
+    return value;
+  }
+  const double places = 3.0 - std::floor(std::log10(std::abs(value)));
+  const double scale = std::pow(10.0, std::abs(places));
+  return places > 0.0 ? std::round(value * scale) / scale : std::round(value / scale) * scale;
+}
+template <auto Value, models::Spread Spreads::*Of>
+double low(const E& e) {
+  return four_digits(Value(e) * (1.0 - (e.spreads.*Of).below));
+}
+template <auto Value, models::Spread Spreads::*Of>
+double high(const E& e) {
+  return four_digits(Value(e) * (1.0 + (e.spreads.*Of).above));
+}
+constexpr std::string_view kLow = "a server is below it one time in twenty";
+constexpr std::string_view kHigh = "a server is above it one time in twenty";
+
+// Where a forecast is right.
+constexpr std::string_view kLatency =
+    "steady traffic, where means are mostly within 10 % of the simulator. Near saturation, with "
+    "bursts, with preemption and with clients in step, take the replayed value "
+    "(docs/concepts/open_loop.md, closed_loop.md)";
+constexpr std::string_view kTails =
+    "steady traffic, and less certain than means: the closed form mostly says too little of a "
+    "tail. "
+    "Take the replayed value (docs/concepts/open_loop.md)";
+constexpr std::string_view kRates =
+    "a steady state below saturation; preemption and unevenly filled attention-DP ranks are in "
+    "`roofcast simulate` only";
+constexpr std::string_view kCosts =
+    "GPUs alone, at the price of the system or of the section `prices`; idle hours count where "
+    "`prices` has a utilisation (docs/scenarios/prices.md)";
+constexpr std::string_view kPower =
+    "GPUs alone, fitted to GEMMs of H200, B200 and GB200; other chips follow from TDP and peaks "
+    "(docs/concepts/energy.md)";
+constexpr std::string_view kSite =
+    "the power that a site must deliver, or draws on average, at the PUE of the section `prices` "
+    "(docs/scenarios/prices.md)";
+constexpr std::string_view kCounts =
+    "counted, not fitted: exact for the shapes, formats and stack of the scenario "
+    "(docs/concepts/memory.md)";
+constexpr std::string_view kDrafts =
+    "acceptance as measured or given, and the same for every request "
+    "(docs/concepts/speculation.md)";
+constexpr std::string_view kTraining =
+    "optimizer steps and rollouts one after another, without checkpoints, failures and data "
+    "loading (docs/concepts/training.md)";
+constexpr std::string_view kScores =
+    "the published benchmark alone; nothing is interpolated between models or precisions "
+    "(docs/scenarios/accuracy.md)";
+constexpr std::string_view kAgents =
+    "agents whose turns return to the replica with their context (docs/scenarios/agents.md)";
+constexpr std::string_view kInterval =
+    "the described traffic, and software like that measured (docs/concepts/uncertainty.md)";
+constexpr std::string_view kLowFormula = "estimate x (1 - share by which it may be too high)";
+constexpr std::string_view kHighFormula = "estimate x (1 + share by which it may be too low)";
+
+constexpr Metric kMetrics[] = {
+    {"ttft_mean_s", "TTFT mean", "s", Better::lower,
+     "time to first token: request overhead, waiting, prefill",
+     "mean of: messages and request overhead + wait for a slot + the iterations of the prompt, up "
+     "to its first token",
+     kLatency, ttft},
+    {"low90_ttft_mean_s", "TTFT, low", "s", Better::lower, kLow, kLowFormula, kInterval,
+     low<ttft, &Spreads::ttft>, "ttft_mean_s"},
+    {"high90_ttft_mean_s", "TTFT, high", "s", Better::lower, kHigh, kHighFormula, kInterval,
+     high<ttft, &Spreads::ttft>, "ttft_mean_s"},
+    {"ttft_p50_s", "TTFT p50", "s", Better::lower, "median time to first token",
+     "half of the requests have a shorter TTFT", kLatency,
+     [](const E& e) { return e.steady.ttft_p50.si(); }},
+    {"ttft_p95_s", "TTFT p95", "s", Better::lower,
+     "time to first token that one request in twenty exceeds",
+     "95 % quantile of the TTFT of the requests", kTails,
+     [](const E& e) { return positive(e.steady.ttft_tail.p95.si()); }},
+    {"ttft_p99_s", "TTFT p99", "s", Better::lower,
+     "time to first token that one request in a hundred exceeds",
+     "99 % quantile of the TTFT of the requests", kTails,
+     [](const E& e) { return positive(e.steady.ttft_tail.p99.si()); }},
+    {"tpot_mean_s", "TPOT", "s", Better::lower,
+     "time per output token after the first, slowed by other requests' prefills",
+     "(time from the first to the last token) / (output tokens - 1), mean over requests", kLatency,
+     tpot},
+    {"low90_tpot_mean_s", "TPOT, low", "s", Better::lower, kLow, kLowFormula, kInterval,
+     low<tpot, &Spreads::tpot>, "tpot_mean_s"},
+    {"high90_tpot_mean_s", "TPOT, high", "s", Better::lower, kHigh, kHighFormula, kInterval,
+     high<tpot, &Spreads::tpot>, "tpot_mean_s"},
+    {"tpot_p95_s", "TPOT p95", "s", Better::lower,
+     "mean time per output token of a request that one in twenty exceeds",
+     "95 % quantile of the TPOT of the requests", kTails,
+     [](const E& e) { return positive(e.steady.tpot_tail.p95.si()); }},
+    {"tpot_p99_s", "TPOT p99", "s", Better::lower,
+     "mean time per output token of a request that one in a hundred exceeds",
+     "99 % quantile of the TPOT of the requests", kTails,
+     [](const E& e) { return positive(e.steady.tpot_tail.p99.si()); }},
+    {"e2e_mean_s", "End to end", "s", Better::lower, "mean time from request to last token",
+     "mean over requests of TTFT + (output tokens - 1) x TPOT", kLatency,
+     [](const E& e) { return e.steady.end_to_end.si(); }},
+    {"interactivity_tok_per_s_per_user", "Interactivity", "tok/s/user", Better::higher,
+     "output tokens per second that one user sees, 1/TPOT", "1 / tpot_mean_s", kLatency,
+     interactivity},
+    {"low90_interactivity_tok_per_s_per_user", "Interactivity, low", "tok/s/user", Better::higher,
+     kLow, kLowFormula, kInterval, low<interactivity, &Spreads::interactivity>,
+     "interactivity_tok_per_s_per_user"},
+    {"high90_interactivity_tok_per_s_per_user", "Interactivity, high", "tok/s/user", Better::higher,
+     kHigh, kHighFormula, kInterval, high<interactivity, &Spreads::interactivity>,
+     "interactivity_tok_per_s_per_user"},
+    {"throughput_tok_per_s_per_gpu", "Throughput per GPU", "tok/s/GPU", Better::higher,
+     "output tokens per second, divided by the GPUs", "throughput_tok_per_s / gpus", kRates,
+     per_gpu},
+    {"low90_throughput_tok_per_s_per_gpu", "Throughput per GPU, low", "tok/s/GPU", Better::higher,
+     kLow, kLowFormula, kInterval, low<per_gpu, &Spreads::rate>, "throughput_tok_per_s_per_gpu"},
+    {"high90_throughput_tok_per_s_per_gpu", "Throughput per GPU, high", "tok/s/GPU", Better::higher,
+     kHigh, kHighFormula, kInterval, high<per_gpu, &Spreads::rate>, "throughput_tok_per_s_per_gpu"},
+    {"throughput_tok_per_s", "Throughput", "tok/s", Better::higher,
+     "output tokens per second of all replicas",
+     "requests_per_s x mean output tokens of a request; in training, tokens trained per second",
+     kRates, [](const E& e) { return e.output_rate; }},
+    {"requests_per_s", "Request rate", "1/s", Better::higher, "requests completed per second",
+     "closed loop: the rate at which every client is somewhere (Little's law); open loop: the "
+     "arrivals",
+     kRates, [](const E& e) { return e.steady.requests_per_second; }},
+    {.name = "attainment",
+     .label = "Attainment",
+     .unit = "",
+     .better = Better::higher,
+     .description = "share of the requests that meet every objective (TTFT, TPOT, end to end)",
+     .formula = "requests with TTFT, TPOT and end to end within traffic.objectives / all requests",
+     .validity = kTails,
+     .value = [](const E& e) { return e.steady.attainment; },
+     .of_objectives = true},
+    {.name = "goodput",
+     .label = "Goodput",
+     .unit = "1/s",
+     .better = Better::higher,
+     .description = "requests per second that meet every objective",
+     .formula = "attainment x requests_per_s",
+     .validity = kTails,
+     .value = [](const E& e) { return e.steady.attainment * e.steady.requests_per_second; },
+     .of_objectives = true},
+    {"utilisation", "Utilisation", "", Better::none,
+     "arrivals over the most that can be served; empty for clients that wait",
+     "arrivals / saturation_requests_per_s", kRates,
+     [](const E& e) { return positive(e.steady.utilisation); }},
+    {"saturation_requests_per_s", "Saturation", "1/s", Better::higher,
+     "arrivals a second beyond which queues grow without end; empty for clients that wait",
+     "the arrival rate at which all slots of all replicas stay busy", kRates,
+     [](const E& e) { return positive(e.steady.saturation); }},
+    {"cost_usd_per_mtok", "Cost with prompts", "USD/Mtok output", Better::lower,
+     "cost of the GPUs per million output tokens, prompts included",
+     "USD per second of all GPUs / output tokens per second x 10^6", kCosts, cost},
+    {"low90_cost_usd_per_mtok", "Cost with prompts, low", "USD/Mtok output", Better::lower, kLow,
+     kLowFormula, kInterval, low<cost, &Spreads::end_to_end>, "cost_usd_per_mtok"},
+    {"high90_cost_usd_per_mtok", "Cost with prompts, high", "USD/Mtok output", Better::lower, kHigh,
+     kHighFormula, kInterval, high<cost, &Spreads::end_to_end>, "cost_usd_per_mtok"},
+    {.name = "input_cost_usd_per_mtok",
+     .label = "Cost of input",
+     .unit = "USD/Mtok input",
+     .better = Better::lower,
+     .description = "cost of a million input tokens that are not cached, by the share of time that "
+                    "prompts take",
+     .formula = "w (1 - c) D / Y: D USD/s of all GPUs, w share of their time that prompts take, c "
+                "share of that for cached tokens, Y new input tokens/s",
+     .validity = kCosts,
+     .value = [](const E& e) { return e.economics.input_usd_per_mtok; },
+     .of_prices = true},
+    {.name = "cached_cost_usd_per_mtok",
+     .label = "Cost of cached input",
+     .unit = "USD/Mtok cached",
+     .better = Better::lower,
+     .description = "cost of a million input tokens that the prefix cache holds: attention to them",
+     .formula = "w c D / Z: D, w and c as in input_cost_usd_per_mtok, Z cached input tokens/s",
+     .validity = kCosts,
+     .value = [](const E& e) { return e.economics.cached_usd_per_mtok; },
+     .of_prices = true},
+    {.name = "output_cost_usd_per_mtok",
+     .label = "Cost without prompts",
+     .unit = "USD/Mtok output",
+     .better = Better::lower,
+     .description = "cost of a million output tokens, without their prompts",
+     .formula = "(1 - w) D / X: D and w as in input_cost_usd_per_mtok, X output tokens/s",
+     .validity = kCosts,
+     .value = [](const E& e) { return e.economics.output_usd_per_mtok; },
+     .of_prices = true},
+    {"power_w_per_gpu", "Power per GPU", "W", Better::lower,
+     "mean power of one GPU, without hosts, switches and cooling",
+     "active or idle draw + FLOP x energy of one + bytes of memory and links x energy of one, over "
+     "time; at most 0.98 TDP",
+     kPower, [](const E& e) { return e.steady.power.si(); }},
+    {"energy_j_per_tok", "Energy with prompts", "J/tok output", Better::lower,
+     "energy of the GPUs per output token, prompts included",
+     "power_w_per_gpu x gpus / throughput_tok_per_s", kPower, energy},
+    {"low90_energy_j_per_tok", "Energy with prompts, low", "J/tok output", Better::lower, kLow,
+     kLowFormula, kInterval, low<energy, &Spreads::energy>, "energy_j_per_tok"},
+    {"high90_energy_j_per_tok", "Energy with prompts, high", "J/tok output", Better::lower, kHigh,
+     kHighFormula, kInterval, high<energy, &Spreads::energy>, "energy_j_per_tok"},
+    {"tok_per_j", "Tokens per joule", "tok/J", Better::higher,
+     "output tokens per joule of the GPUs", "1 / energy_j_per_tok", kPower,
+     [](const E& e) { return 1.0 / e.joules_per_token; }},
+    {.name = "tok_per_s_per_mw",
+     .label = "Throughput per MW",
+     .unit = "tok/s/MW",
+     .better = Better::higher,
+     .description = "output tokens per second and megawatt that the site must deliver: GPUs at "
+                    "their limit, hosts and PUE",
+     .formula = "throughput_tok_per_s / (gpus x (TDP + host power) x PUE)",
+     .validity = kSite,
+     .value = [](const E& e) { return e.output_rate / (e.economics.reserved.si() / base::mega); },
+     .of_prices = true},
+    {.name = "co2_g_per_mtok",
+     .label = "CO2 with prompts",
+     .unit = "g/Mtok output",
+     .better = Better::lower,
+     .description = "CO2 of the electricity of GPUs, hosts and site per million output tokens",
+     .formula =
+         "gpus x (power_w_per_gpu + host power) x PUE x CO2 of the grid / throughput_tok_per_s",
+     .validity = kSite,
+     .value = [](const E& e) { return e.economics.co2_g_per_mtok; },
+     .of_prices = true},
+    {.name = "gpus_in_power_budget",
+     .label = "GPUs under the power budget",
+     .unit = "",
+     .better = Better::higher,
+     .description = "GPUs of the most replicas that the power budget feeds at their limit",
+     .formula = "floor(budget / ((TDP + host power) x PUE of one replica)) x GPUs of a replica",
+     .validity = kSite,
+     .value = [](const E& e) { return e.economics.gpus_in_budget; },
+     .of_prices = true},
+    {.name = "power_budget_tok_per_s",
+     .label = "Throughput under the power budget",
+     .unit = "tok/s",
+     .better = Better::higher,
+     .description = "output tokens per second of the most replicas that the power budget feeds",
+     .formula = "throughput_tok_per_s x gpus_in_power_budget / gpus",
+     .validity = kSite,
+     .value =
+         [](const E& e) {
+           return e.output_rate * e.economics.gpus_in_budget / static_cast<double>(e.gpus);
+         },
+     .of_prices = true},
+    {"gpus", "GPUs", "", Better::lower, "GPUs of all replicas, or of both pools",
+     "tensor x context x data x pipeline parallel sizes x replicas, of both pools where there are "
+     "two",
+     kCounts, [](const E& e) { return static_cast<double>(e.gpus); }},
+    {"decode_batch", "Decode batch", "seq", Better::none,
+     "sequences decoding at once on one attention-DP rank",
+     "mean number of sequences that decode at once on one attention-DP rank", kRates,
+     [](const E& e) { return e.steady.decode_batch; }},
+    {"tokens_per_iteration", "Tokens per iteration", "tok", Better::higher,
+     "output tokens that a decode step yields of a sequence; 1 without speculative decoding",
+     "1 + mean accepted draft tokens", kDrafts,
+     [](const E& e) { return e.steady.tokens_per_iteration; }},
+    {"max_running", "KV cache holds", "seq", Better::higher,
+     "requests of this length the KV cache of one attention-DP rank can hold",
+     "bytes of the KV cache of a rank / bytes of a request at its mean length", kCounts,
+     [](const E& e) { return e.max_running; }},
+    {"prefill_share", "Prefill share", "", Better::none,
+     "share of iterations that carry prompt tokens",
+     "iterations with prompt tokens / all iterations", kRates,
+     [](const E& e) { return e.steady.prefill_share; }},
+    {"memory_b_per_gpu", "Memory per GPU", "B", Better::lower,
+     "weights, activations, reserve and KV cache in use on the fullest GPU",
+     "weights + activations of the largest iteration + reserve + KV cache of the running requests",
+     kCounts, [](const E& e) { return e.memory.si(); }},
+    {"weights_b_per_gpu", "Weights per GPU", "B", Better::lower, "weights on the fullest GPU",
+     "parameters of the rank x bytes of their formats, scales included", kCounts,
+     [](const E& e) { return e.footprint.weights.si(); }},
+    {.name = "step_s",
+     .label = "Step",
+     .unit = "s",
+     .better = Better::lower,
+     .description = "one optimizer step, or one step of RL post-training",
+     .formula =
+         "passes of all micro-batches + pipeline bubble + exposed exchange of gradients + update + "
+         "host; in RL, the steps of rollout, training and refit that do not overlap",
+     .validity = kTraining,
+     .value = step_time,
+     .of_training = true},
+    {.name = "mfu",
+     .label = "MFU",
+     .unit = "",
+     .better = Better::higher,
+     .description = "model FLOP of an optimizer step over the peak of its GPUs",
+     .formula = "model_flop_per_s_per_gpu / dense peak of the GPU",
+     .validity = kTraining,
+     .value = of_training<[](const TrainingStep& t) { return t.utilisation; }>,
+     .of_training = true},
+    {.name = "model_flop_per_s_per_gpu",
+     .label = "Model FLOP/s per GPU",
+     .unit = "FLOP/s",
+     .better = Better::higher,
+     .description =
+         "model FLOP per second of an optimizer step; what is computed again is not counted",
+     .formula = "FLOP of forward and backward passes of the global batch / (step_s x gpus); "
+                "recompute is not counted",
+     .validity = kTraining,
+     .value = of_training<[](const TrainingStep& t) { return t.model_flop_rate.si(); }>,
+     .of_training = true},
+    {.name = "bubble_share",
+     .label = "Pipeline bubble",
+     .unit = "",
+     .better = Better::lower,
+     .description = "share of an optimizer step that is pipeline bubble",
+     .formula = "time of the pipeline bubble / step_s",
+     .validity = kTraining,
+     .value = of_training<[](const TrainingStep& t) { return t.bubble / t.time; }>,
+     .of_training = true},
+    {.name = "rollout_s",
+     .label = "Rollout",
+     .unit = "s",
+     .better = Better::lower,
+     .description =
+         "rollout of RL post-training: first prompt to last token of the longest response",
+     .formula = "from the first prompt of a step to the last token of its longest response",
+     .validity = kTraining,
+     .value = of_post_training<[](const PostTrainingStep& s) { return s.rollout.si(); }>,
+     .of_training = true},
+    {.name = "trained_s",
+     .label = "Log-probabilities and training",
+     .unit = "s",
+     .better = Better::lower,
+     .description = "forward passes and optimizer steps of RL post-training",
+     .formula = "forward passes for log-probabilities + optimizer steps",
+     .validity = kTraining,
+     .value = of_post_training<[](const PostTrainingStep& s) { return s.trained().si(); }>,
+     .of_training = true},
+    {.name = "refit_s",
+     .label = "Refit",
+     .unit = "s",
+     .better = Better::lower,
+     .description = "new weights to the rollouts of RL post-training",
+     .formula = "bytes of the new weights over the links from trainers to rollouts",
+     .validity = kTraining,
+     .value = of_post_training<[](const PostTrainingStep& s) { return s.refit.si(); }>,
+     .of_training = true},
+    {.name = "score",
+     .label = "Score",
+     .unit = "%",
+     .better = Better::higher,
+     .description = "score in the benchmark of `accuracy`, as published, or of the curve there",
+     .formula = "as published for this model, precision and effort; or the user's curve at the "
+                "length of the answers",
+     .validity = kScores,
+     .value = [](const E& e) { return e.score.percent; },
+     .of_answers = true},
+    {.name = "tokens_per_answer",
+     .label = "Tokens per answer",
+     .unit = "tok",
+     .better = Better::lower,
+     .description = "output tokens of an answer in that benchmark, of all its samples",
+     .formula = "output tokens of a sample x samples",
+     .validity = kScores,
+     .value = answer_tokens,
+     .of_answers = true},
+    {.name = "answer_s",
+     .label = "Time to answer",
+     .unit = "s",
+     .better = Better::lower,
+     .description = "TTFT and the tokens of a sample at this TPOT, as many times as the clients "
+                    "take for all its samples",
+     .formula = "rounds of the clients x (TTFT + (tokens of a sample - 1) x TPOT)",
+     .validity = kScores,
+     .value =
+         [](const E& e) { return e.score.rounds * (ttft(e) + (e.score.tokens - 1.0) * tpot(e)); },
+     .of_answers = true},
+    {.name = "usd_per_answer",
+     .label = "Cost of an answer",
+     .unit = "USD",
+     .better = Better::lower,
+     .description = "tokens of an answer at the price of this scenario's output tokens",
+     .formula = "tokens_per_answer x cost_usd_per_mtok / 10^6",
+     .validity = kScores,
+     .value = [](const E& e) { return answer_tokens(e) * e.usd_per_mtok / base::mega; },
+     .of_answers = true},
+    {.name = "gpu_s_per_answer",
+     .label = "GPU time of an answer",
+     .unit = "GPU s",
+     .better = Better::lower,
+     .description = "tokens of an answer over the throughput of one GPU",
+     .formula = "tokens_per_answer / throughput_tok_per_s_per_gpu",
+     .validity = kScores,
+     .value = [](const E& e) { return answer_tokens(e) / per_gpu(e); },
+     .of_answers = true},
+    {.name = "task_mean_s",
+     .label = "Task time",
+     .unit = "s",
+     .better = Better::lower,
+     .description = "mean time of an agent's task, from its first turn to its last answer",
+     .formula = "turns in the engine + tools + waits for sub-agents, mean over tasks",
+     .validity = kAgents,
+     .value = [](const E& e) { return positive(e.task.mean.si()); },
+     .of_agents = true},
+    {.name = "task_p50_s",
+     .label = "Task time p50",
+     .unit = "s",
+     .better = Better::lower,
+     .description = "median time of a task",
+     .formula = "half of the tasks are shorter",
+     .validity = kAgents,
+     .value = [](const E& e) { return positive(e.task.p50.si()); },
+     .of_agents = true},
+    {.name = "task_p95_s",
+     .label = "Task time p95",
+     .unit = "s",
+     .better = Better::lower,
+     .description = "time of a task that one in twenty exceeds",
+     .formula = "95 % quantile of the time of a task",
+     .validity = kAgents,
+     .value = [](const E& e) { return positive(e.task.p95.si()); },
+     .of_agents = true},
+    {.name = "tasks_per_gpu_hour",
+     .label = "Tasks per GPU-hour",
+     .unit = "1/GPU-h",
+     .better = Better::higher,
+     .description = "tasks that agents complete in an hour, divided by the GPUs",
+     .formula = "tasks completed per second x 3600 / gpus",
+     .validity = kAgents,
+     .value =
+         [](const E& e) {
+           return positive(e.task.per_second * base::hour.si() / static_cast<double>(e.gpus));
+         },
+     .of_agents = true},
+    {.name = "usd_per_task",
+     .label = "Cost of a task",
+     .unit = "USD",
+     .better = Better::lower,
+     .description = "cost of the GPUs for the time that a task takes them",
+     .formula = "USD per second of all GPUs / tasks completed per second",
+     .validity = kAgents,
+     .value = [](const E& e) { return e.task.per_second > 0.0 ? e.task.usd : kNone; },
+     .of_agents = true},
+    {.name = "prefix_hit_rate",
+     .label = "Prefix hit rate",
+     .unit = "",
+     .better = Better::higher,
+     .description = "share of agents' input tokens that the prefix cache finds",
+     .formula = "input tokens found in the prefix cache / input tokens, of all turns",
+     .validity = kAgents,
+     .value = [](const E& e) { return e.task.per_second > 0.0 ? e.task.prefix_hit_rate : kNone; },
+     .of_agents = true},
+    {.name = "tools_share",
+     .label = "Time in tools",
+     .unit = "",
+     .better = Better::none,
+     .description =
+         "share of the time of agents and sub-agents, without those that wait for others",
+     .formula = "time in tools / (time in tools + time in the engine), of agents and sub-agents",
+     .validity = kAgents,
+     .value = [](const E& e) { return e.task.per_second > 0.0 ? e.task.tools_share : kNone; },
+     .of_agents = true},
+};
+
+}  // namespace
+
+std::span<const Metric> estimate_metrics() { return kMetrics; }
+
+}  // namespace roofcast::sim
