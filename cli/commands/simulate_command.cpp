@@ -9,12 +9,12 @@
 
 #include "base/csv/csv.hpp"
 #include "base/units/unit_text.hpp"
+#include "cli/commands/drawn_runs.hpp"
 #include "cli/pages/simulated_run.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/progress.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/tables/request_rows.hpp"
-#include "cli/text/drawn_runs.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/simulation_answer.hpp"
 #include "cli/text/trace_text.hpp"

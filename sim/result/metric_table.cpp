@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The table of metrics: what `roofcast explain` says of each, and how it is taken from an estimate.
-#include "sim/result/metric_tables.hpp"
+#include "sim/result/metrics.hpp"
 
 #include <algorithm>
 #include <cmath>

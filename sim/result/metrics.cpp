@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/document/renamed.hpp"
-#include "sim/result/metric_tables.hpp"
 
 namespace roofcast::sim {
 namespace {

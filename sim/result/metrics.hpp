@@ -41,6 +41,8 @@ struct Metric {
 };
 
 std::span<const Metric> metrics();
+std::span<const Metric> estimate_metrics();  // its first part
+std::span<const Metric> run_metrics();       // the rest: of a whole training run
 const Metric* find_metric(std::string_view name);
 
 // The 90 % interval of a metric. NaN if there is none.

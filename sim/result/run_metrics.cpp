@@ -3,7 +3,7 @@
 // The metrics of a whole training run (sim/training/training_run.hpp).
 #include <limits>
 
-#include "sim/result/metric_tables.hpp"
+#include "sim/result/metrics.hpp"
 #include "sim/result/training_step.hpp"
 
 namespace roofcast::sim {
