@@ -33,8 +33,8 @@ TEST_CASE(
     const double first = base::quantile(ttft[0], q) / base::quantile(ttft[1], q);
     const double between = base::quantile(tpot[0], q) / base::quantile(tpot[1], q);
     WARN("p" << 100.0 * q << ", simulated/measured: TTFT " << first << ", TPOT " << between);
-    CHECK(std::abs(first - 1.0) <
-          0.15);  // under overload TTFT has the error of TPOT two to three times
+    // Under overload, TTFT has the error of TPOT two to three times.
+    CHECK(std::abs(first - 1.0) < 0.15);
     CHECK(std::abs(between - 1.0) < 0.1);
   }
 }
