@@ -95,7 +95,7 @@ std::string text_of(const DrawnRuns& answer) {
   TextTable table({"metric", "closed form", "drawn, mean", "p5", "p50", "p95"});
   for (const Row& row : kRows) {
     const Drawn d = summary(answer, row.value);
-    if (row.value(answer.closed) == 0.0 && d.mean == 0.0) {
+    if (row.value(answer.closed) < 1e-6 && d.mean < 1e-6) {
       continue;
     }
     table.add({row.label, display(row.value(answer.closed), row.unit), display(d.mean, row.unit),

@@ -41,7 +41,9 @@ std::string run(const std::optional<sim::TrainingRunEstimate>& run) {
   TextTable times({"run", "time", "share"});
   const sim::RunShares& shares = run->shares;
   const auto add = [&](const char* part, double share) {
-    add_time(times, part, share * run->time, run->time);
+    if (share > 1e-6) {
+      add_time(times, part, share * run->time, run->time);
+    }
   };
   add("steps", shares.useful);
   add("stragglers", shares.stragglers);
