@@ -59,6 +59,8 @@ Key scenario_keys() {
   training.need = base::optional;
   Key rl = section<workloads::PostTraining>("rl");
   rl.need = base::optional;
+  Key run = section<workloads::TrainingRun>("run");
+  run.need = base::optional;
   Key prices = section<hardware::Prices>("prices");
   prices.need = base::optional;
   // What trains serves nobody.
@@ -70,9 +72,10 @@ Key scenario_keys() {
           .below = {section<hardware::System>("system"), section<workloads::Architecture>("model"),
                     section<workloads::Precision>("precision"),
                     section<workloads::Deployment>("deployment"), serving, traffic, accuracy,
-                    training, rl, prices},
+                    training, rl, run, prices},
           .conditions = {{{"training"}, "absent", true, {{"serving"}, {"traffic"}}, {}},
-                         {{"rl"}, "given", true, {{"serving"}, {"training"}}, {}}}};
+                         {{"rl"}, "given", true, {{"serving"}, {"training"}}, {}},
+                         {{"run"}, "given", true, {{"training"}}, {}}}};
 }
 
 std::vector<Knob> knobs_of(const Key& group) {

@@ -96,7 +96,7 @@ TEST_CASE("Every example says what it answers, and runs", "[cli]") {
     } else if (points == 0) {
       const Outcome outcome = roofcast.run({"estimate", example(name), "--explain", "--strict"});
       CHECK(outcome.code == 0);
-      CHECK(contains(outcome.out, contains(text, "\ntraining: ") ? "MFU" : "TPOT"));
+      CHECK(contains(outcome.out, contains(text, "\ntraining:") ? "MFU" : "TPOT"));
     } else if (points < kManyPoints) {
       const std::string out =
           roofcast.output({"sweep", example(name), "--csv", "o.csv", "--report", "o.html"});
