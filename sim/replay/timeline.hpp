@@ -58,7 +58,7 @@ class Timeline {
   // The replicas stay as they are from `from` until `to`.
   void pass(base::Seconds from, base::Seconds to) {
     double cache = 0.0;  // replicas' worth
-    for (const std::size_t pool : {0, 1}) {
+    for (const std::size_t pool : {std::size_t{0}, std::size_t{1}}) {
       cache += static_cast<double>(cache_used_[pool]) / static_cast<double>(cache_capacity_[pool]);
     }
     each_second(from, to, [&](SimulatedSecond& second, double share) {
