@@ -17,6 +17,7 @@ namespace {
 // What a metric needs in the scenario; empty if it needs nothing.
 std::string_view needs(const sim::Metric& metric) {
   return metric.of_answers      ? "the section accuracy"
+         : metric.of_run        ? "the section run"
          : metric.of_training   ? "the section training"
          : metric.of_agents     ? "traffic.agents"
          : metric.of_objectives ? "traffic.objectives"
