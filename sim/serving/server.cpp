@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/serving/client_batches.hpp"
 #include "sim/serving/iteration_mix.hpp"
 #include "workloads/traffic/length_cells.hpp"
 
@@ -28,6 +29,15 @@ constexpr double kMany = 64.0;  // prompts of an iteration
 // Share of the variance of a slowly changing quantity that its mean over a time x keeps. Its correlation fades as e^(−t),
 // with times relative to the stay of a request.
 double kept(double x) { return x < 1e-3 ? 1.0 : 2.0 * (x - 1.0 + std::exp(-x)) / (x * x); }
+
+// Of a prompt that shares no batch.
+Seconds time_alone(const PromptIterations& prompts) {
+  const std::size_t k = prompts.times.size() - 1;
+  const double batches = prompts.units / static_cast<double>(k);
+  return batches > 1.0
+             ? batches * prompts.times[k]
+             : prompts.times[static_cast<std::size_t>(std::ceil(std::max(prompts.units, 1.0)))];
+}
 
 }  // namespace
 
@@ -122,47 +132,6 @@ FrontEndLoad Server::front_end(Hertz rate, double present) const {
                    message_time()};
 }
 
-// What clients send while a batch runs. Each iteration with decodes lets r send, whose prompts come a delay d later.
-// The first long batch with prompts gathers what the `gap` batches before it let send; `gap` batches after it get none.
-//
-//   symbol   meaning                                                                            unit
-//   r        requests that end in an iteration with decodes                                     –
-//   gap      batches without prompts in a delay, as far as prompts take longer                  –
-//   a        arrivals in a batch without prompts: a + r·gap·(1 − e^(−a)) = r                    –
-//   own      requests that a batch with prompts lets send: 0 or r                               –
-//   first    share of the batches with prompts that follow one without: it follows from the states, and they from it
-queueing::BatchQueueStates Server::of_clients(const Load& load, queueing::BatchQueue& queue) {
-  const double r = load.per_iteration;
-  const Seconds d = load.delay;
-  const Seconds t = queue.times[0];
-  const double longer = d > Seconds{} ? std::clamp((queue.times[1] - t) / d, 0.0, 1.0) : 0.0;
-  const double gap = longer * (d / t - 0.5 * std::min(1.0, d / t));
-  double a = r / (1.0 + r * gap);
-  for (int i = 0; i < kRounds; ++i) {
-    const double none = std::exp(-a);
-    a -= (a + r * gap * (1.0 - none) - r) / (1.0 + r * gap * none);
-  }
-  const double own = queue.alone ? 0.0 : r;  // of a batch with prompts
-  queue.arrivals.assign(queue.times.size(), own + r * gap);
-  queue.later.assign(queue.times.size(), own);
-  queue.elapsed.resize(queue.times.size());
-  queue.arrivals[0] = queue.later[0] = a;
-  queue.elapsed[0] = d < t ? d : -1.0 * base::second;
-  double first = 1.0 / (1.0 + (1.0 - std::exp(-own - r * gap)) * std::exp(own));
-  for (int round = 0;; ++round) {
-    queue.first = first;
-    std::fill(queue.elapsed.begin() + 1, queue.elapsed.end(),
-              d * (own + 0.5 * first * r * gap) / std::max(own + first * r * gap, 1e-9));
-    queueing::BatchQueueStates states(queue);
-    const double busy = std::max(states.busy(), 1e-12);
-    const double seen = -std::expm1(-a) * (1.0 - busy) / busy;
-    if (round == kRounds || std::abs(seen - first) < kNear * first) {
-      return states;
-    }
-    first = std::min(1.0, std::sqrt(seen * first));
-  }
-}
-
 // Prompts of an iteration if as many arrive in each as it has: a(T(s)) = s.
 double Server::usual_prompts(const PromptIterations& prompts, const Load& load) {
   if (load.closed) {
@@ -220,7 +189,8 @@ ServerState Server::state(double decodes, const Load& load, Detail detail) {
     }
   }
   const queueing::BatchQueueStates states =
-      load.closed ? of_clients(load, queue) : queueing::BatchQueueStates(queue);
+      load.closed ? states_of_clients(load.per_iteration, load.delay, queue)
+                  : queueing::BatchQueueStates(queue);
   queueing::BatchQueueStates::Stay stay{r.least, {}, {}};
   if (detail != Detail::decodes) {
     const bool rough = detail == Detail::means;
@@ -234,7 +204,12 @@ ServerState Server::state(double decodes, const Load& load, Detail detail) {
   r.waits = stay.waits;
   if (d > 0.0) {
     const double in_flight = std::min(std::max(decodes, 1.0), stages_);
-    r.interval = base::max(states.gap() + (alone.latency - alone.period), in_flight * states.gap());
+    Seconds gap = states.gap();
+    if (load.closed &&
+        first) {  // decodes wait for all prompts that ended ones let send, one by one at most
+      gap = base::min(gap, prompts.times[0] + load.per_iteration * time_alone(prompts));
+    }
+    r.interval = base::max(gap + (alone.latency - alone.period), in_flight * gap);
     r.variance = base::max(SquareSeconds{}, states.gap_square() - square(states.gap()));
     r.persistence = load.closed || first ? 0.0
                                          : std::min(0.9, load.rate * prompts.units *

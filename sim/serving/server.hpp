@@ -130,8 +130,6 @@ class Server {
     double weight = 1;
   };
   static base::Seconds interference(const ServerState& state, double decodes);
-  static base::queueing::BatchQueueStates of_clients(const Load& load,
-                                                     base::queueing::BatchQueue& queue);
   static double usual_prompts(const PromptIterations& prompts, const Load& load);
   base::Seconds own(double decodes);
   void report_iterations(const Solution& found, SteadyState& r);

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/client_batches.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace roofcast::sim {
+namespace {
+
+using base::Seconds;
+using base::queueing::BatchQueue;
+using base::queueing::BatchQueueStates;
+
+constexpr int kRounds = 10;
+constexpr double kNear = 0.01;  // of two shares
+
+}  // namespace
+
+BatchQueueStates states_of_clients(double r, Seconds d, BatchQueue& queue) {
+  const Seconds t = queue.times[0];
+  const double longer = d > Seconds{} ? std::clamp((queue.times[1] - t) / d, 0.0, 1.0) : 0.0;
+  const double gap = longer * (d / t - 0.5 * std::min(1.0, d / t));
+  double a = r / (1.0 + r * gap);
+  for (int i = 0; i < kRounds; ++i) {
+    const double none = std::exp(-a);
+    a -= (a + r * gap * (1.0 - none) - r) / (1.0 + r * gap * none);
+  }
+  const double own = queue.alone ? 0.0 : r;  // of a batch with prompts
+  queue.arrivals.assign(queue.times.size(), own + r * gap);
+  queue.later.assign(queue.times.size(), own);
+  queue.elapsed.resize(queue.times.size());
+  queue.arrivals[0] = queue.later[0] = a;
+  queue.elapsed[0] = d < t ? d : -1.0 * base::second;
+  double first = 1.0 / (1.0 + (1.0 - std::exp(-own - r * gap)) * std::exp(own));
+  double least = 1e-6;  // the share lies between
+  double most = 1.0;
+  for (int round = 0;; ++round) {
+    queue.first = first;
+    std::fill(queue.elapsed.begin() + 1, queue.elapsed.end(),
+              d * (own + 0.5 * first * r * gap) / std::max(own + first * r * gap, 1e-9));
+    BatchQueueStates states(queue);
+    const double busy = std::max(states.busy(), 1e-12);
+    const double seen = -std::expm1(-a) * (1.0 - busy) / busy;
+    if (round == kRounds || std::abs(seen - first) < kNear * first) {
+      return states;
+    }
+    (seen > first ? least : most) = first;
+    const double next = std::sqrt(seen * first);
+    first = next > least && next < most ? next : std::sqrt(least * most);
+  }
+}
+
+}  // namespace roofcast::sim
