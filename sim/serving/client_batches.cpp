@@ -12,7 +12,8 @@ using base::queueing::BatchQueue;
 using base::queueing::BatchQueueStates;
 
 constexpr int kRounds = 10;
-constexpr double kNear = 0.01;  // of two shares
+constexpr double kFew = 0.02;   // requests that two batches hardly ever share
+constexpr double kNear = 0.03;  // of the logarithms of two shares
 
 }  // namespace
 
@@ -34,18 +35,25 @@ BatchQueueStates states_of_clients(double r, Seconds d, BatchQueue& queue) {
   double first = 1.0 / (1.0 + (1.0 - std::exp(-own - r * gap)) * std::exp(own));
   double least = 1e-6;  // the share lies between
   double most = 1.0;
+  double before =
+      0.0;  // the last share that was tried, and by how much it was too small, in logarithms
+  double lacked = 0.0;
+  const int rounds = own + r * gap > kFew ? kRounds : 0;
   for (int round = 0;; ++round) {
     queue.first = first;
     std::fill(queue.elapsed.begin() + 1, queue.elapsed.end(),
               d * (own + 0.5 * first * r * gap) / std::max(own + first * r * gap, 1e-9));
     BatchQueueStates states(queue);
     const double busy = std::max(states.busy(), 1e-12);
-    const double seen = -std::expm1(-a) * (1.0 - busy) / busy;
-    if (round == kRounds || std::abs(seen - first) < kNear * first) {
+    const double lacks = std::log(-std::expm1(-a) * (1.0 - busy) / busy / first);
+    if (round >= rounds || std::abs(lacks) < kNear || most < (1.0 + kNear) * least) {
       return states;
     }
-    (seen > first ? least : most) = first;
-    const double next = std::sqrt(seen * first);
+    (lacks > 0.0 ? least : most) = first;
+    const double slope = round == 0 ? -2.0 : (lacks - lacked) / std::log(first / before);
+    const double next = first * std::exp(-lacks / std::min(slope, -1.0));
+    before = first;
+    lacked = lacks;
     first = next > least && next < most ? next : std::sqrt(least * most);
   }
 }
