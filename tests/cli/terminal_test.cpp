@@ -65,7 +65,7 @@ TEST_CASE("Tables on terminals of 80 and 160 columns, with and without colour, a
       {"estimate", example("llama-70b"), "--no-replay"},
       {"sweep", "sweep.yaml", "--csv", "o.csv"},
       {"pareto", "o.csv", "--minimize", "tpot_mean_s", "--by", "system"}};
-  for (const std::size_t width : {80, 160}) {
+  for (const std::size_t width : {std::size_t{80}, std::size_t{160}}) {
     for (const char* color : {"always", "never"}) {
       std::string now;
       for (std::vector<std::string> arguments : commands) {

@@ -70,7 +70,6 @@ TEST_CASE("A drawn training run takes as long as the closed form says", "[laws]"
     const RunModel m = random_run(random);
     const sim::RunForecast closed = forecast(m);
     Seconds mean;
-    Seconds below;
     double interruptions = 0.0;
     int beyond = 0;
     for (int draw = 0; draw < kDraws; ++draw) {
