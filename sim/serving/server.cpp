@@ -20,7 +20,6 @@ namespace queueing = base::queueing;
 constexpr double kMostLoad = 0.98;  // of prompts alone, with a steady state
 constexpr double kUsualUnits = 12.0;
 constexpr int kRounds = 10;
-constexpr double kNear = 0.01;    // of two shares
 constexpr double kExact = 0.003;  // of a saturation
 // Clusters outlast an iteration. Those that meet in the queue come within the time of so many prompts.
 constexpr double kClusterPrompts = 2.0;

@@ -109,7 +109,7 @@ TEST_CASE("No line of a table is wider than the terminal", "[cli]") {
   if (!roofcast.exists()) {
     return;
   }
-  for (const std::size_t width : {80, 100, 160}) {
+  for (const std::size_t width : {std::size_t{80}, std::size_t{100}, std::size_t{160}}) {
     for (const char* kind : {"metrics", "systems", "questions", "models"}) {
       for (const std::string& line :
            lines_of(roofcast.output({"list", kind, "--columns", fmt::format("{}", width)}))) {
