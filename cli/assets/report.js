@@ -115,10 +115,7 @@ function fillHeader() {
   const front = model.front.filter(Boolean).length;
   const unranked = model.rows.filter((_, row) => model.named.has('pareto_rank')
       && !model.infeasible[row] && isEmpty(model.cell(row, 'pareto_rank'))).length;
-  document.title = model.title || 'roofcast report';
-  byId('title').textContent = model.title || 'roofcast report';
-  byId('question').textContent = model.question || '';
-  byId('question').hidden = !model.question;
+  fillTitle(model);
   const count = (n, what) => `<li><b>${kPlain.format(n)}</b>${what}</li>`;
   byId('counts').innerHTML = count(model.total_rows, 'configurations')
     + count(model.feasible_rows, 'feasible') + (model.named.has('pareto_rank')

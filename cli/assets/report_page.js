@@ -27,6 +27,14 @@ function plainNumber(value, digits) {
   return value.toFixed(Math.max(0, digits - 1 - Math.floor(Math.log10(size))));
 }
 
+// The question is the heading; without one, the file's name.
+function fillTitle({ title, question }) {
+  document.title = question || title || 'roofcast report';
+  byId('title').textContent = document.title;
+  byId('question').textContent = question ? title : '';
+  byId('question').hidden = !question;
+}
+
 // How values of about this size are written: {factor, unit, lead} with value / factor unit.
 function scaleOf(unit, size) {
   const base = unit.split('/')[0];
@@ -44,6 +52,7 @@ function scaleOf(unit, size) {
   if (base === 's') { return prefixed(1e-9, 1, 1); }
   if (['B', 'FLOP', 'W', 'J', 'Hz', 'bit'].includes(base)) { return prefixed(1e-9, 1e18, 1); }
   if (base === 'tok') { return prefixed(1, 1e12, 1e6); }
+  if (unit === 'USD' && size >= 1e7) { return { factor: 1e6, unit: 'M', lead: '$' }; }
   if (base === 'USD') { return { factor: 1, unit: unit.slice(3), lead: '$' }; }
   if (unit === 'fraction') { return { factor: 0.01, unit: '%', lead: '' }; }
   return { factor: 1, unit: unit === '1' ? '' : unit, lead: '' };

@@ -164,10 +164,7 @@ function setUpDownloads(...names) {
 }
 
 function fillHead() {
-  document.title = model.title;
-  byId('title').textContent = model.title;
-  byId('question').textContent = model.question;
-  byId('question').hidden = !model.question;
+  fillTitle(model);
   byId('scenario').textContent = model.scenario;
   byId('footer').textContent = `Made by ${model.generated_by}. One file, nothing loaded from a network. `
     + 'Charts: Apache ECharts.';
