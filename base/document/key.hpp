@@ -16,6 +16,8 @@ struct Range {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
   bool open_below = false;  // least itself is excluded
+
+  friend bool operator==(const Range&, const Range&) = default;
 };
 inline constexpr Range any_value{};
 inline constexpr Range positive{0.0, std::numeric_limits<double>::infinity(), true};
@@ -38,6 +40,8 @@ struct Condition {
   std::vector<KeyPath> unknown;
   // Keys whose presence must be as said too. They decide whether the reader asks for this key at all.
   std::vector<std::pair<KeyPath, bool>> also_present = {};
+
+  friend bool operator==(const Condition&, const Condition&) = default;
 };
 
 struct Key {
@@ -65,6 +69,8 @@ struct Key {
   std::vector<Key> below = {};            // of a group, and of each entry of a list
   std::vector<Key> single = {};  // of a group: the value that may stand instead, if any may
   std::vector<Condition> conditions = {};
+
+  friend bool operator==(const Key&, const Key&) = default;
 };
 
 }  // namespace roofcast::base

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -18,43 +18,74 @@ namespace roofcast::base {
 // The group that holds the key of a dotted path; empty for the outermost.
 std::string parent_of(const std::string& path);
 
-// One run: is told the keys by their dotted paths, and answers what is asked about their values.
-class Recorder {
- public:
-  using Answers = std::map<std::string, std::size_t>;  // by path; 0 when not in it
-
+// What all runs of one reader say, by path. Paths are numbered in the order met; 0 is the outermost group.
+struct RecordedPaths {
   struct Question {
     enum class Kind { choice, flag, presence, shape, number };
     Kind kind = Kind::choice;
     std::vector<std::string> answers = {};
   };
+  struct Path {
+    std::string name;
+    std::size_t parent = 0;
+    std::vector<Key> keys = {};  // the different ones that runs were told
+    std::optional<Question> question = std::nullopt;
+  };
 
-  explicit Recorder(Answers answers) : answers_(std::move(answers)) {}
+  RecordedPaths() { number("", 0); }
+  std::size_t number(const std::string& path);
 
-  void key(const std::string& path, Key key);
+  std::vector<Path> paths;
+
+ private:
+  std::size_t number(const std::string& path, std::size_t parent);
+
+  std::unordered_map<std::string, std::size_t> numbers_;
+};
+
+// One run: is told the keys by their dotted paths, and answers what is asked about their values.
+class Recorder {
+ public:
+  using Question = RecordedPaths::Question;
+  using Answers = std::map<std::size_t, std::size_t>;  // by path; 0 when not in it
+
+  Recorder(RecordedPaths& paths, Answers answers) : paths_(&paths), answers_(std::move(answers)) {
+    seen(0).entered = true;
+  }
+
+  void key(const std::string& path, const Key& key);
   bool flag(const std::string& path, Need need);
-  double number(const std::string& path, Key key, double initial);
-  std::optional<double> quantity(const std::string& path, Key key);
+  double number(const std::string& path, const Key& key, double initial);
+  std::optional<double> quantity(const std::string& path, const Key& key);
   std::size_t choice(const std::string& path, const std::vector<std::string>& names, Need need);
-  bool enter(const std::string& path, Key key);  // whether the group or list is given
+  bool enter(const std::string& path, const Key& key);  // whether the group or list is given
   bool is_given(const std::string& path);
   bool is_map(const std::string& path);
 
   const Answers& answers() const { return answers_; }
-  const std::map<std::string, Question>& questions() const { return questions_; }
-  const std::vector<std::string>& order() const { return order_; }  // of the keys
-  const Key* find(const std::string& path) const;  // nullptr: not named in this run
+  const std::vector<std::size_t>& order() const { return order_; }  // of the keys
+  const std::vector<std::size_t>& questions() const { return questions_; }
+  bool asks(std::size_t path) const { return path < seen_.size() && seen_[path].is_question; }
+  std::size_t answer(std::size_t path) const;
+  const Key* find(std::size_t path) const;  // nullptr: not named in this run
   // The run could name it: its group or list was given.
-  bool reached(const std::string& path) const;
+  bool reached(std::size_t path) const;
 
  private:
-  std::size_t ask(const std::string& path, Question question);
+  struct Seen {
+    std::size_t key = 0;  // of RecordedPaths::Path::keys, from 1; 0: not named
+    bool entered = false;
+    bool is_question = false;
+  };
 
+  Seen& seen(std::size_t path);
+  std::size_t ask(const std::string& path, const Question& question);
+
+  RecordedPaths* paths_;
   Answers answers_;
-  std::map<std::string, Question> questions_;
-  std::vector<std::string> order_;
-  std::map<std::string, Key> keys_;
-  std::set<std::string> entered_ = {""};
+  std::vector<std::size_t> order_;
+  std::vector<std::size_t> questions_;
+  std::vector<Seen> seen_;  // by path
 };
 
 }  // namespace roofcast::base

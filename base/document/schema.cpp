@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,7 +17,7 @@ namespace roofcast::base {
 namespace {
 
 using Answers = Recorder::Answers;
-using Question = Recorder::Question;
+using Question = RecordedPaths::Question;
 
 constexpr std::size_t kMostChanged = 3;  // answers of one run that differ from the first run's
 
@@ -45,33 +47,33 @@ KeyPath below(const std::string& path, const std::string& group) {
   return parts;
 }
 
-Recorder run(const std::function<void(Fields&)>& read, Answers answers) {
-  Recorder recorder(std::move(answers));
-  Fields fields(recorder);
-  read(fields);
-  return recorder;
-}
-
 enum class State { absent, optional, required };
 
-State state_of(const Recorder& run, const std::string& path) {
+State state_of(const Recorder& run, std::size_t path) {
   const Key* key = run.find(path);
   return key == nullptr ? State::absent
                         : (key->need == required ? State::required : State::optional);
 }
 
 struct Exploration {
-  std::vector<Recorder> runs;
-  std::vector<std::string> order;                         // of every key of any run
-  std::map<std::string, Question> questions;              // of any run
-  std::set<std::pair<std::string, std::string>> decides;  // a question, a key
+  RecordedPaths paths;
+  std::deque<Recorder> runs;
+  std::vector<std::size_t> order;                        // of every key of any run
+  std::map<std::size_t, std::set<std::size_t>> decides;  // a question: keys
+
+  const std::string& name(std::size_t path) const { return paths.paths[path].name; }
+  std::vector<std::size_t> by_name(std::vector<std::size_t> some) const {
+    std::sort(some.begin(), some.end(),
+              [&](std::size_t a, std::size_t b) { return name(a) < name(b); });
+    return some;
+  }
 };
 
 // The keys that one run names or requires and another does not, though both could.
-std::vector<std::string> differences(const Recorder& a, const Recorder& b) {
-  std::vector<std::string> found;
+std::vector<std::size_t> differences(const Recorder& a, const Recorder& b) {
+  std::vector<std::size_t> found;
   for (const Recorder* run : {&a, &b}) {
-    for (const std::string& path : run->order()) {
+    for (const std::size_t path : run->order()) {
       if (a.reached(path) && b.reached(path) && state_of(a, path) != state_of(b, path)) {
         found.push_back(path);
       }
@@ -80,50 +82,53 @@ std::vector<std::string> differences(const Recorder& a, const Recorder& b) {
   return found;
 }
 
-Exploration explore(const std::function<void(Fields&)>& read) {
-  Exploration all;
-  std::set<Answers> done = {{}};
-  std::deque<std::size_t> open = {0};  // runs whose answers are yet to be changed
-  all.runs.push_back(run(read, {}));
+void explore(const std::function<void(Fields&)>& read, Exploration& all) {
+  std::map<Answers, const Recorder*> done;
+  const auto run = [&](const Answers& answers) -> const Recorder& {
+    const Recorder*& known = done[answers];
+    if (known == nullptr) {
+      all.runs.emplace_back(all.paths, answers);
+      Fields fields(all.runs.back());
+      read(fields);
+      known = &all.runs.back();
+    }
+    return *known;
+  };
+  std::deque<const Recorder*> open = {&run({})};  // runs whose answers are yet to be changed
   while (!open.empty()) {
-    const Recorder from = all.runs[open.front()];
+    const Recorder& from = *open.front();
     open.pop_front();
-    for (const auto& [path, question] : from.questions()) {
+    for (const std::size_t path : all.by_name(from.questions())) {
       if (from.answers().contains(path)) {
         continue;
       }
-      for (std::size_t i = 1; i < question.answers.size(); ++i) {
+      const std::size_t count = all.paths.paths[path].question->answers.size();
+      for (std::size_t i = 1; i < count; ++i) {
         Answers answers = from.answers();
         answers[path] = i;
-        Recorder changed = run(read, answers);
+        const std::size_t before = all.runs.size();
+        const Recorder& changed = run(answers);
         const auto keys = differences(from, changed);
-        for (const std::string& key : keys) {
-          all.decides.emplace(path, key);
+        all.decides[path].insert(keys.begin(), keys.end());
+        if (all.runs.size() > before && !keys.empty() && answers.size() < kMostChanged) {
+          open.push_back(&changed);
         }
-        if (!done.insert(answers).second) {
-          continue;
-        }
-        if (!keys.empty() && answers.size() < kMostChanged) {
-          open.push_back(all.runs.size());
-        }
-        all.runs.push_back(std::move(changed));
       }
     }
   }
+  std::vector<bool> known(all.paths.paths.size());
   for (const Recorder& one : all.runs) {
-    all.questions.insert(one.questions().begin(), one.questions().end());
-    for (const std::string& path : one.order()) {
-      if (std::find(all.order.begin(), all.order.end(), path) == all.order.end()) {
+    for (const std::size_t path : one.order()) {
+      if (!known[path]) {
+        known[path] = true;
         all.order.push_back(path);
       }
     }
   }
-  return all;
 }
 
 // What all of some runs say about a key; nothing when none could name it or they differ.
-std::optional<State> common_state(const std::vector<const Recorder*>& runs,
-                                  const std::string& path) {
+std::optional<State> common_state(const std::vector<const Recorder*>& runs, std::size_t path) {
   std::optional<State> common;
   for (const Recorder* run : runs) {
     if (!run->reached(path)) {
@@ -139,45 +144,40 @@ std::optional<State> common_state(const std::vector<const Recorder*>& runs,
 }
 
 // One key as all runs together have it.
-Key merged(const Exploration& all, const std::string& path) {
-  Key key;
-  bool first = true;
+Key merged(const Exploration& all, std::size_t path) {
   std::vector<const Recorder*> runs;
   for (const Recorder& run : all.runs) {
     runs.push_back(&run);
-    const Key* found = run.find(path);
-    if (found == nullptr) {
-      continue;
-    }
-    if (first) {
-      key = *found;
-      first = false;
-    }
-    const bool is_group = found->type == Key::Type::group;
+  }
+  const std::vector<Key>& keys = all.paths.paths[path].keys;
+  Key key = keys.front();
+  for (const Key& found : keys) {
+    const bool is_group = found.type == Key::Type::group;
     if (is_group != (key.type == Key::Type::group)) {
       if (key.single.empty()) {
-        const Key other = is_group ? key : *found;
-        key = is_group ? *found : key;
+        const Key other = is_group ? key : found;
+        key = is_group ? found : key;
         key.single.push_back(other);
       }
       continue;
     }
-    if (key.type != found->type || !(key.dimension == found->dimension)) {
+    if (key.type != found.type || !(key.dimension == found.dimension)) {
       key.type = Key::Type::any;
     }
-    if (found->range.least < key.range.least) {
-      key.range.open_below = found->range.open_below;
+    if (found.range.least < key.range.least) {
+      key.range.open_below = found.range.open_below;
     }
-    key.range.least = std::min(key.range.least, found->range.least);
-    key.range.most = std::max(key.range.most, found->range.most);
-    for (const std::string& choice : found->choices) {
+    key.range.least = std::min(key.range.least, found.range.least);
+    key.range.most = std::max(key.range.most, found.range.most);
+    for (const std::string& choice : found.choices) {
       if (std::find(key.choices.begin(), key.choices.end(), choice) == key.choices.end()) {
         key.choices.push_back(choice);
       }
     }
   }
   key.need = common_state(runs, path) == State::required ? required : optional;
-  key.name = path.substr(path.rfind('.') + 1);
+  const std::string& name = all.name(path);
+  key.name = name.substr(name.rfind('.') + 1);
   return key;
 }
 
@@ -204,24 +204,26 @@ bool through_a_list(Key& root, const std::string& group, const std::string& path
 
 // Other keys of the group whose presence decides whether a question is asked: in all runs that ask it they are there,
 // or in none, and not so in another run.
-std::vector<std::pair<std::string, bool>> deciding_presence(const Exploration& all,
-                                                            const std::string& question_path) {
-  std::vector<std::pair<std::string, bool>> deciding;
-  for (const auto& [path, question] : all.questions) {
-    if (question.kind != Question::Kind::presence || path == question_path ||
-        parent_of(path) != parent_of(question_path)) {
+std::vector<std::pair<std::size_t, bool>> deciding_presence(
+    const Exploration& all, const std::vector<std::size_t>& questions,
+    std::size_t question_number) {
+  std::vector<std::pair<std::size_t, bool>> deciding;
+  for (const std::size_t path : questions) {
+    const RecordedPaths::Path& p = all.paths.paths[path];
+    if (p.question->kind != Question::Kind::presence || path == question_number ||
+        p.parent != all.paths.paths[question_number].parent) {
       continue;
     }
     std::set<bool> where_asked;
     std::set<bool> anywhere;
     bool always = true;
     for (const Recorder& run : all.runs) {
-      const bool both = run.questions().contains(path);
+      const bool both = run.asks(path);
       const bool given = !run.answers().contains(path);
       if (both) {
         anywhere.insert(given);
       }
-      if (run.questions().contains(question_path)) {
+      if (run.asks(question_number)) {
         always = always && both;
         where_asked.insert(given);
       }
@@ -233,39 +235,43 @@ std::vector<std::pair<std::string, bool>> deciding_presence(const Exploration& a
   return deciding;
 }
 
-void add_conditions(Key& root, const Exploration& all, const std::string& question_path,
-                    std::size_t answer) {
-  const Question& question = all.questions.at(question_path);
+void add_conditions(Key& root, const Exploration& all, const std::vector<std::size_t>& questions,
+                    std::size_t question_number, std::size_t answer) {
+  const auto decided = all.decides.find(question_number);
+  if (decided == all.decides.end()) {
+    return;
+  }
   std::vector<const Recorder*> runs;
   for (const Recorder& run : all.runs) {
-    const auto given = run.answers().find(question_path);
-    const std::size_t given_answer = given == run.answers().end() ? 0 : given->second;
-    if (run.questions().contains(question_path) && given_answer == answer) {
+    if (run.asks(question_number) && run.answer(question_number) == answer) {
       runs.push_back(&run);
     }
   }
+  const std::string& question_name = all.name(question_number);
   std::map<std::string, Condition> by_group;
-  for (const std::string& path : all.order) {
-    if (!all.decides.contains({question_path, path})) {
+  for (const std::size_t path : all.order) {
+    if (!decided->second.contains(path)) {
       continue;
     }
-    const std::string group = common_group(question_path, path);
-    if (through_a_list(root, group, question_path) || through_a_list(root, group, path)) {
+    const std::string& name = all.name(path);
+    const std::string group = common_group(question_name, name);
+    if (through_a_list(root, group, question_name) || through_a_list(root, group, name)) {
       continue;
     }
     const auto state = common_state(runs, path);
     if (state == State::required) {
-      by_group[group].required.push_back(below(path, group));
+      by_group[group].required.push_back(below(name, group));
     } else if (state == State::absent) {
-      by_group[group].unknown.push_back(below(path, group));
+      by_group[group].unknown.push_back(below(name, group));
     }
   }
+  const Question& question = *all.paths.paths[question_number].question;
   for (auto& [group, condition] : by_group) {
-    condition.key = below(question_path, group);
+    condition.key = below(question_name, group);
     condition.value = question.answers[answer];
     condition.on_presence = question.kind == Question::Kind::presence;
-    for (const auto& [path, given] : deciding_presence(all, question_path)) {
-      condition.also_present.emplace_back(below(path, group), given);
+    for (const auto& [path, given] : deciding_presence(all, questions, question_number)) {
+      condition.also_present.emplace_back(below(all.name(path), group), given);
     }
     key_at(root, group)->conditions.push_back(std::move(condition));
   }
@@ -274,15 +280,24 @@ void add_conditions(Key& root, const Exploration& all, const std::string& questi
 }  // namespace
 
 Key describe(const std::function<void(Fields&)>& read) {
-  const Exploration all = explore(read);
+  Exploration all;
+  explore(read, all);
   Key root{.type = Key::Type::group};
-  for (const std::string& path : all.order) {
-    key_at(root, parent_of(path))->below.push_back(merged(all, path));
+  for (const std::size_t path : all.order) {
+    key_at(root, parent_of(all.name(path)))->below.push_back(merged(all, path));
   }
-  for (const auto& [path, question] : all.questions) {
+  std::vector<std::size_t> questions;
+  for (std::size_t path = 0; path < all.paths.paths.size(); ++path) {
+    if (all.paths.paths[path].question) {
+      questions.push_back(path);
+    }
+  }
+  questions = all.by_name(std::move(questions));
+  for (const std::size_t path : questions) {
+    const Question& question = *all.paths.paths[path].question;
     if (question.kind != Question::Kind::number && question.kind != Question::Kind::shape) {
       for (std::size_t i = 0; i < question.answers.size(); ++i) {
-        add_conditions(root, all, path, i);
+        add_conditions(root, all, questions, path, i);
       }
     }
   }

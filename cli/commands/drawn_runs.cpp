@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/document/problems.hpp"
+#include "base/statistics/quantile.hpp"
 #include "base/units/unit_text.hpp"
 #include "cli/tables/text_table.hpp"
+#include "cli/text/json_answer.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "sim/estimate.hpp"
 #include "sim/scenario/sections.hpp"
@@ -16,7 +19,7 @@
 namespace roofcast::cli {
 namespace {
 
-using Value = double (*)(const sim::RunForecast&);
+using Value = double (*)(const sim::RunOutcome&);
 
 struct Row {
   const char* name;
@@ -26,19 +29,19 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    {"run_s", "Run", "s", [](const sim::RunForecast& f) { return f.time.si(); }},
+    {"run_s", "Run", "s", [](const sim::RunOutcome& f) { return f.time.si(); }},
     {"useful_share", "Useful share of the time", "",
-     [](const sim::RunForecast& f) { return f.shares.useful; }},
+     [](const sim::RunOutcome& f) { return f.shares.useful; }},
     {"interruptions", "Interruptions", "",
-     [](const sim::RunForecast& f) { return f.interruptions; }},
+     [](const sim::RunOutcome& f) { return f.interruptions; }},
     {"computed_again_share", "Computed again", "",
-     [](const sim::RunForecast& f) { return f.shares.lost; }},
+     [](const sim::RunOutcome& f) { return f.shares.lost; }},
     {"stalls_share", "Stalls for checkpoints", "",
-     [](const sim::RunForecast& f) { return f.shares.stalls; }},
+     [](const sim::RunOutcome& f) { return f.shares.stalls; }},
     {"down_share", "Detection and restarts", "",
-     [](const sim::RunForecast& f) { return f.shares.down; }},
+     [](const sim::RunOutcome& f) { return f.shares.down; }},
     {"spares_share", "Waits for a spare host", "",
-     [](const sim::RunForecast& f) { return f.shares.spares; }},
+     [](const sim::RunOutcome& f) { return f.shares.spares; }},
 };
 
 struct Drawn {
@@ -51,17 +54,14 @@ struct Drawn {
 Drawn summary(const DrawnRuns& answer, Value value) {
   std::vector<double> values;
   Drawn d;
-  for (const sim::RunForecast& f : answer.drawn) {
+  for (const sim::RunOutcome& f : answer.drawn) {
     values.push_back(value(f));
     d.mean += values.back() / static_cast<double>(answer.drawn.size());
   }
   std::sort(values.begin(), values.end());
-  const auto at = [&](double share) {
-    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
-  };
-  d.p5 = at(0.05);
-  d.p50 = at(0.5);
-  d.p95 = at(0.95);
+  d.p5 = base::sorted_quantile(values, 0.05);
+  d.p50 = base::sorted_quantile(values, 0.5);
+  d.p95 = base::sorted_quantile(values, 0.95);
   return d;
 }
 
@@ -80,7 +80,14 @@ DrawnRuns draw_runs(const sim::Scenario& scenario, std::size_t runs, std::size_t
   }
   const sim::RunModel model =
       sim::run_model(s, e.workflow->step(), e.workflow->training.tokens, e.gpus);
-  answer.closed = sim::forecast(model);
+  answer.closed = sim::forecast(model).mean;
+  // A failure takes 0.15 µs to draw.
+  constexpr double kMostFailures = 1e9;
+  if (answer.closed.interruptions * static_cast<double>(runs) > kMostFailures) {
+    throw base::InputError(fmt::format(
+        "error: --replications: {} runs of {} failures are too many to draw; ask for fewer runs\n",
+        runs, display(answer.closed.interruptions, "")));
+  }
   base::Random random(seed, "failures");
   for (std::size_t i = 0; i < runs; ++i) {
     answer.drawn.push_back(sim::draw(model, random));
@@ -106,7 +113,7 @@ std::string text_of(const DrawnRuns& answer) {
 }
 
 nlohmann::ordered_json json_of(const DrawnRuns& answer) {
-  nlohmann::ordered_json all;
+  nlohmann::ordered_json all = json_answer();
   if (!answer.reason.empty()) {
     all["reason"] = answer.reason;
     return all;

@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "sim/scenario/scenario.hpp"
-#include "sim/training/run_model.hpp"
+#include "sim/training/drawn_run.hpp"
 
 namespace roofcast::cli {
 
 struct DrawnRuns {
   std::string reason;  // why it cannot run; empty if it can
   std::string title;
-  sim::RunForecast closed;              // closed form
-  std::vector<sim::RunForecast> drawn;  // sorted by their time
+  sim::RunOutcome closed;  // mean of the closed form
+  std::vector<sim::RunOutcome> drawn;
   std::size_t seed = 1;
 };
 

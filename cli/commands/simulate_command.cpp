@@ -15,6 +15,7 @@
 #include "cli/program/progress.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/tables/request_rows.hpp"
+#include "cli/text/json_answer.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/simulation_answer.hpp"
 #include "cli/text/trace_text.hpp"
@@ -131,9 +132,26 @@ BreachAlarm alarm_of(const Options& options, const SimulationAnswer& a) {
   return alarm;
 }
 
+// A training run has no requests, nor seconds of a queue.
+void refuse_options_of_requests(const Options& options) {
+  const std::pair<const char*, bool> given[] = {
+      {"--trace", !options.trace.empty()},   {"--warm-up", options.warm_up > 0},
+      {"--breach", !options.breach.empty()}, {"--window", !options.window.empty()},
+      {"--share", !options.share.empty()},   {"--threads", options.threads > 0},
+      {"--csv", !options.csv.empty()},       {"--timeline", !options.timeline.empty()},
+      {"--report", !options.report.empty()}};
+  for (const auto& [name, is_given] : given) {
+    if (is_given) {
+      throw base::InputError(fmt::format(
+          "error: {} is for requests, but this scenario trains: its runs are drawn\n", name));
+    }
+  }
+}
+
 // Whole runs of a scenario that trains.
 int run_training(const Options& options, const base::Node& document) {
   constexpr std::size_t kRuns = 1000;
+  refuse_options_of_requests(options);
   const sim::Scenario scenario = sim::read_scenario(document);
   if (!scenario.run.enabled()) {
     throw base::InputError(
@@ -143,7 +161,7 @@ int run_training(const Options& options, const base::Node& document) {
   const DrawnRuns answer =
       draw_runs(scenario, options.replications.value_or(kRuns), options.seed.value_or(1));
   if (options.format == "json") {
-    fmt::print("{}\n", json_of(answer).dump(2));
+    print_json(json_of(answer));
   } else {
     fmt::print("{}", text_of(answer));
   }
@@ -154,13 +172,13 @@ int run_simulate(const Options& options) {
   SimulationAnswer a;
   a.warm_up = options.warm_up;
   base::Node document = scenario_document(options.scenario, options.set);
+  if (document.find("training") != nullptr) {
+    return run_training(options, document);
+  }
   if (!options.trace.empty()) {
     if (const std::string note = replace_by_trace(document, options.trace); !note.empty()) {
       fmt::print(stderr, "{}\n", note);
     }
-  }
-  if (document.find("training") != nullptr) {
-    return run_training(options, document);
   }
   a.scenario = sim::read_streamed_scenario(document);
   workloads::RequestStream& stream = a.scenario.stream;
@@ -189,7 +207,7 @@ int run_simulate(const Options& options) {
     write_report(report_of(a, base::to_yaml(document)), options.report);
   }
   if (options.format == "json") {
-    fmt::print("{}\n", json_of(a).dump(2));
+    print_json(json_of(a));
   } else {
     print_text(a);
   }

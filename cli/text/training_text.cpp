@@ -39,10 +39,10 @@ std::string run(const std::optional<sim::TrainingRunEstimate>& run) {
     return {};
   }
   TextTable times({"run", "time", "share"});
-  const sim::RunShares& shares = run->shares;
+  const sim::RunShares& shares = run->mean.shares;
   const auto add = [&](const char* part, double share) {
     if (share > 1e-6) {
-      add_time(times, part, share * run->time, run->time);
+      add_time(times, part, share * run->mean.time, run->mean.time);
     }
   };
   add("steps", shares.useful);

@@ -157,6 +157,12 @@ std::string sentence(const Infeasible& infeasible) {
                 "the chip has no pcie to offload activations by, and training.offload no "
                 "bandwidth");
           },
+          [](const EndlessRun& r) {
+            return fmt::format(
+                "the run takes longer than {}: failures come every {}, before it gets on; see "
+                "run.failures, run.restart and run.spare_hosts",
+                base::format_quantity(r.longest), base::format_quantity(r.between));
+          },
           [](const TrainingMemory& r) {
             return fmt::format(
                 "parameters, gradients, optimizer and activations need {:.1f} GB a GPU, {:.1f} GB "

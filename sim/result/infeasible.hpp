@@ -128,6 +128,12 @@ struct TrainingFormat {
 struct NoHostLink {
   static constexpr std::string_view kind = "no link to the host";
 };
+// Failures stop the run before it gets anywhere.
+struct EndlessRun {
+  static constexpr std::string_view kind = "the training run hardly makes progress";
+  base::Seconds between;  // failures of the job
+  base::Seconds longest;
+};
 struct TrainingMemory {
   static constexpr std::string_view kind = "needs more memory than a GPU has";
   base::Bytes needed;
@@ -146,7 +152,8 @@ using Infeasible =
                  infeasible::RoutedAgents, infeasible::TwoPools, infeasible::NoNetwork,
                  infeasible::TrainedTables, infeasible::GlobalBatch, infeasible::Colocated,
                  infeasible::Responses, infeasible::PackedLength, infeasible::PipelineLayout,
-                 infeasible::TrainingFormat, infeasible::NoHostLink, infeasible::TrainingMemory>;
+                 infeasible::TrainingFormat, infeasible::NoHostLink, infeasible::EndlessRun,
+                 infeasible::TrainingMemory>;
 
 // The pool of a disaggregated deployment that cannot run.
 enum class PoolKind : std::uint8_t { none, prefill, decode };

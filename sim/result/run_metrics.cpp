@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The metrics of a whole training run (sim/training/training_run.hpp).
+#include <cmath>
 #include <limits>
 
 #include "sim/result/metrics.hpp"
@@ -11,10 +12,12 @@ namespace {
 
 using Run = TrainingRunEstimate;
 
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
 template <auto Value>
 double of_run(const ServingEstimate& e) {
-  return e.workflow && e.workflow->run ? Value(*e.workflow->run)
-                                       : std::numeric_limits<double>::quiet_NaN();
+  const double value = e.workflow && e.workflow->run ? Value(*e.workflow->run) : kNone;
+  return std::isfinite(value) ? value : kNone;  // without failures nothing is between them
 }
 
 constexpr std::string_view kValidity =
@@ -31,7 +34,7 @@ constexpr Metric kRunMetrics[] = {
      .formula =
          "start_up + steps x step_s x (1 + stragglers) / progress x (1 + maintenance / every)",
      .validity = kValidity,
-     .value = of_run<[](const Run& r) { return r.time.si(); }>,
+     .value = of_run<[](const Run& r) { return r.mean.time.si(); }>,
      .of_training = true,
      .of_run = true},
     {.name = "run_p50_s",
@@ -62,7 +65,7 @@ constexpr Metric kRunMetrics[] = {
      .description = "steps without interruption over the time of the run (ETTR)",
      .formula = "steps x step_s / run_s",
      .validity = kValidity,
-     .value = of_run<[](const Run& r) { return r.effective; }>,
+     .value = of_run<[](const Run& r) { return r.ideal / r.mean.time; }>,
      .of_training = true,
      .of_run = true},
     {.name = "interruptions",
@@ -72,7 +75,7 @@ constexpr Metric kRunMetrics[] = {
      .description = "unplanned stops of the run",
      .formula = "rate of failures of the job x its time, without waits and maintenance",
      .validity = kValidity,
-     .value = of_run<[](const Run& r) { return r.interruptions; }>,
+     .value = of_run<[](const Run& r) { return r.mean.interruptions; }>,
      .of_training = true,
      .of_run = true},
     {.name = "between_failures_s",

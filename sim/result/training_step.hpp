@@ -64,20 +64,22 @@ struct RunShares {
   double start_up = 0;
 };
 
+// How a training run went, or goes on average.
+struct RunOutcome {
+  base::Seconds time;        // from the first to the last step
+  double interruptions = 0;  // unplanned
+  RunShares shares;
+};
+
 // A whole training run (sim/training/training_run.hpp).
 struct TrainingRunEstimate {
-  double steps = 0;
   base::Seconds ideal;  // if nothing stopped it
-  base::Seconds time;   // mean, from the first to the last step
+  RunOutcome mean;
   base::Seconds p50;
   base::Seconds p95;
-  double effective = 0;      // ideal over time
-  double interruptions = 0;  // unplanned
-  base::Seconds between;     // mean time between failures of the job; infinite without any
-  base::Seconds interval;    // useful time between checkpoints
+  base::Seconds between;   // mean time between failures of the job; infinite without any
+  base::Seconds interval;  // useful time between checkpoints
   base::Bytes checkpoint;
-  base::Seconds stall;  // for one checkpoint
-  RunShares shares;
   double gpu_hours = 0;  // spare hosts included
   double usd = 0;        // NaN if the price is not known
   base::Joules energy;   // of the GPUs; NaN if the TDP is not known

@@ -33,6 +33,19 @@ T read_section(const Node& document, std::string_view section, Problems& problem
   return value;
 }
 
+// A section that only a scenario that trains may have.
+template <class T>
+T read_beside_training(const Node& document, std::string_view section, Problems& problems) {
+  const Node* node = document.find(section);
+  if (node == nullptr) {
+    return {};
+  }
+  if (document.find("training") == nullptr) {
+    problems.add(node->place, std::string(section), "needs the section \"training\"");
+  }
+  return read_section<T>(document, section, problems);
+}
+
 // The machine of a system, with kernels of the version of the stack that the scenario names.
 void complete(Platform& platform, const Node& system, const Node& document) {
   platform.text = base::fnv(base::kFnvStart, base::to_yaml(system));
@@ -144,25 +157,11 @@ workloads::Training read_training(const Node& document, Problems& problems) {
 }
 
 workloads::PostTraining read_post_training(const Node& document, Problems& problems) {
-  const Node* node = document.find("rl");
-  if (node == nullptr) {
-    return {};
-  }
-  if (document.find("training") == nullptr) {
-    problems.add(node->place, "rl", "needs the section \"training\"");
-  }
-  return read_section<workloads::PostTraining>(document, "rl", problems);
+  return read_beside_training<workloads::PostTraining>(document, "rl", problems);
 }
 
 workloads::TrainingRun read_training_run(const Node& document, Problems& problems) {
-  const Node* node = document.find("run");
-  if (node == nullptr) {
-    return {};
-  }
-  if (document.find("training") == nullptr) {
-    problems.add(node->place, "run", "needs the section \"training\"");
-  }
-  return read_section<workloads::TrainingRun>(document, "run", problems);
+  return read_beside_training<workloads::TrainingRun>(document, "run", problems);
 }
 
 hardware::Prices read_prices(const Node& document, Problems& problems) {

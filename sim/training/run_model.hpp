@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A training run that failures interrupt: how long it takes, in closed form and drawn.
+// A training run that failures interrupt: how long it takes, in closed form. sim/training/drawn_run.hpp draws it.
 //
 // Failures are a Poisson process. Each one stops all ranks. After a downtime R the job goes on from its newest checkpoint
 // that is complete. A failure during a downtime starts it again. A cycle of checkpoints is τ of useful time and a stall c.
@@ -30,7 +30,6 @@
 #include <optional>
 #include <vector>
 
-#include "base/statistics/random.hpp"
 #include "base/units/quantity.hpp"
 #include "sim/result/training_step.hpp"
 
@@ -61,20 +60,15 @@ struct RunModel {
 };
 
 struct RunForecast {
-  base::Seconds time;  // mean
-  base::Seconds p50;
+  RunOutcome mean;
+  base::Seconds p50;  // of the time
   base::Seconds p95;
-  double interruptions = 0;  // unplanned
-  RunShares shares;
 };
 
 RunForecast forecast(const RunModel& run);
 
 // The interval with the most progress.
 base::Seconds best_interval(const RunModel& run);
-
-// One run, event by event.
-RunForecast draw(const RunModel& run, base::Random& random);
 
 // Probability that all of `servers` are busy with a load of `load` (Erlang's B).
 double erlang_b(std::int64_t servers, double load);

@@ -15,6 +15,7 @@ using workloads::TrainingRun;
 
 constexpr double kThousandGpuDays = 1000.0 * 86400.0;  // in GPU-seconds
 constexpr std::int64_t kMostGpusOfHost = 8;
+constexpr Seconds kLongestRun = 100.0 * 365.25 * 86400.0 * base::second;
 
 Bytes checkpoint_of(const ScenarioView& s) {
   const double each =
@@ -84,27 +85,28 @@ void add_run(const ScenarioView& s, ServingEstimate& e) {
   const double tokens = workflow->training.tokens;
   const RunModel model = run_model(s, step, tokens, e.gpus);
   const RunForecast f = forecast(model);
+  const Seconds between = 1.0 / model.rate();
+  if (!(f.mean.time < kLongestRun)) {
+    e.infeasible = infeasible::EndlessRun{between, kLongestRun};
+    return;
+  }
   TrainingRunEstimate& r = workflow->run.emplace();
-  r.steps = steps_of(*s.run, tokens);
-  r.ideal = r.steps * step;
-  r.time = f.time;
+  r.ideal = steps_of(*s.run, tokens) * step;
+  r.mean = f.mean;
   r.p50 = f.p50;
   r.p95 = f.p95;
-  r.effective = r.ideal / f.time;
-  r.interruptions = f.interruptions;
-  r.between = 1.0 / model.rate();
+  r.between = between;
   r.interval = model.interval;
   r.checkpoint = checkpoint_of(s);
-  r.stall = model.stall;
-  r.shares = f.shares;
-  r.shares.stragglers = f.shares.useful * s.run->stragglers / (1.0 + s.run->stragglers);
-  r.shares.useful -= r.shares.stragglers;
+  RunShares& shares = r.mean.shares;
+  shares.stragglers = shares.useful * s.run->stragglers / (1.0 + s.run->stragglers);
+  shares.useful -= shares.stragglers;
   const double gpus = static_cast<double>(e.gpus) + spare_gpus(s);
-  r.gpu_hours = gpus * f.time.si() / 3600.0;
-  r.usd = e.economics.usd_per_second * gpus / static_cast<double>(e.gpus) * f.time.si();
-  const double computes = r.shares.useful + r.shares.stragglers + r.shares.lost + r.shares.stalls;
+  r.gpu_hours = gpus * r.mean.time.si() / 3600.0;
+  r.usd = e.economics.usd_per_second * gpus / static_cast<double>(e.gpus) * r.mean.time.si();
+  const double computes = shares.useful + shares.stragglers + shares.lost + shares.stalls;
   const base::Watts idle = s.platform->machine.power.idle;
-  r.energy = f.time *
+  r.energy = r.mean.time *
              (static_cast<double>(e.gpus) * (computes * e.steady.power + (1.0 - computes) * idle) +
               spare_gpus(s) * idle);
   e.workflow = workflow;

@@ -105,7 +105,7 @@ std::string not_printed(const Block& block, const std::string& out) {
 
 }  // namespace
 
-TEST_CASE("Every command line of the documentation that is marked sh runs", "[cli]") {
+TEST_CASE("Every command line of the documentation that is marked sh runs", "[cli][long]") {
   const char* source = std::getenv("ROOFCAST_SOURCE_DIR");
   if (source == nullptr) {
     WARN("ROOFCAST_SOURCE_DIR is not set; the documentation is not looked at");

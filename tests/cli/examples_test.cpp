@@ -35,7 +35,7 @@ std::string run_again(const Program& roofcast, const std::string& transcript) {
 
 }  // namespace
 
-TEST_CASE("Every example that is run prints what is expected of it", "[cli]") {
+TEST_CASE("Every example that is run prints what is expected of it", "[cli][long]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;
@@ -75,7 +75,7 @@ TEST_CASE("A print is the same with one unit more in a last digit, not with two,
   CHECK(!same_print("x1.06", "x1.06 x1.06"));
 }
 
-TEST_CASE("Every example says what it answers, and runs", "[cli]") {
+TEST_CASE("Every example says what it answers, and runs", "[cli][long]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;

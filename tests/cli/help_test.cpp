@@ -47,7 +47,8 @@ std::vector<std::string> examples_of(const CLI::App& command) {
 
 }  // namespace
 
-TEST_CASE("Every example in the help of every command runs, in the order of the help", "[cli]") {
+TEST_CASE("Every example in the help of every command runs, in the order of the help",
+          "[cli][long]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;

@@ -260,4 +260,25 @@ TEST_CASE("simulate draws training runs, and their mean is that of the closed fo
   CHECK(contains(without.err, "which the section run describes"));
 }
 
+TEST_CASE("simulate refuses for a training run what is for requests, and too many runs", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const auto refused = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> command = {"simulate", example("llama-405b_run")};
+    command.insert(command.end(), options.begin(), options.end());
+    const Outcome outcome = roofcast.run(command);
+    CHECK(outcome.code == 2);
+    return outcome.err;
+  };
+  CHECK(contains(refused({"--csv", "requests.csv"}), "--csv is for requests"));
+  CHECK(contains(refused({"--trace", "none.csv"}), "--trace is for requests"));
+  CHECK(contains(refused({"--breach", "5%"}), "--breach is for requests"));
+  CHECK(contains(
+      refused({"--replications", "1000000", "--set", "run.failures.per_thousand_gpu_days.gpu=x10"}),
+      "too many to draw"));
+  CHECK_FALSE(std::filesystem::exists(roofcast.path("requests.csv")));
+}
+
 }  // namespace roofcast::cli

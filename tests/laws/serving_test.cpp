@@ -138,7 +138,7 @@ TEST_CASE("More memory makes nothing infeasible and holds no fewer requests", "[
 // decodes they are cut once more. Where prompts come so fast that every step has one, a few clients
 // more put two into every other step, which read the weights once: 12.3 % of TPOT, the largest gain
 // measured.
-TEST_CASE("More clients lose no throughput and see no better interactivity", "[laws]") {
+TEST_CASE("More clients lose no throughput and see no better interactivity", "[laws][long]") {
   sim::Workspace workspace;
   Violations throughput(0.16);
   Violations interactivity(0.13);

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/statistics/random.hpp"
-#include "sim/training/run_model.hpp"
+#include "sim/training/drawn_run.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::laws {
@@ -73,20 +73,20 @@ TEST_CASE("A drawn training run takes as long as the closed form says", "[laws]"
     double interruptions = 0.0;
     int beyond = 0;
     for (int draw = 0; draw < kDraws; ++draw) {
-      const sim::RunForecast drawn = sim::draw(m, random);
+      const sim::RunOutcome drawn = sim::draw(m, random);
       mean += drawn.time / static_cast<double>(kDraws);
       interruptions += drawn.interruptions / kDraws;
       beyond += drawn.time > 1.002 * closed.p95 ? 1 : 0;
     }
-    INFO(i << " of " << kRuns << ": " << closed.time.si() << " s, drawn " << mean.si() << " s; "
-           << m.memory_recovers << " from memory, spares " << m.spares.value_or(-1)
+    INFO(i << " of " << kRuns << ": " << closed.mean.time.si() << " s, drawn " << mean.si()
+           << " s; " << m.memory_recovers << " from memory, spares " << m.spares.value_or(-1)
            << ", beyond p95 " << beyond);
     // 50 failures a run and 200 runs leave a standard error of at most 0.3 %.
-    CHECK(std::abs(mean / closed.time - 1.0) < 0.03);
-    CHECK(std::abs(interruptions / closed.interruptions - 1.0) < 0.05);
+    CHECK(std::abs(mean / closed.mean.time - 1.0) < 0.03);
+    CHECK(std::abs(interruptions / closed.mean.interruptions - 1.0) < 0.05);
     CHECK(beyond <= kDraws / 6);
     all_beyond += beyond;
-    far += std::abs(mean / closed.time - 1.0) > 0.01 ? 1 : 0;
+    far += std::abs(mean / closed.mean.time - 1.0) > 0.01 ? 1 : 0;
   }
   CHECK(far <= kRuns / 20);
   CHECK(all_beyond / static_cast<double>(kRuns * kDraws) == Approx(0.05).margin(0.015));
@@ -100,7 +100,7 @@ TEST_CASE("Without a save and with one downtime, a run takes what Daly's formula
     const double work = 1e6;
     const double daly = between * std::exp(down / between) *
                         std::expm1((interval + stall) / between) * work / interval;
-    CHECK(forecast(plain(between, down, stall, interval, work)).time.si() ==
+    CHECK(forecast(plain(between, down, stall, interval, work)).mean.time.si() ==
           Approx(daly).epsilon(1e-9));
   }
 }
@@ -117,12 +117,12 @@ TEST_CASE(
   for (int i = 0; i < 100; ++i) {
     m = random_run(random);
     m.interval = best_interval(m);
-    const Seconds best = forecast(m).time;
+    const Seconds best = forecast(m).mean.time;
     const Seconds least = m.save - m.stall;
     for (const double factor : {0.5, 0.9, 1.1, 2.0}) {
       RunModel other = m;
       other.interval = base::max(least, factor * m.interval);
-      CHECK(best <= forecast(other).time * (1.0 + 1e-9));
+      CHECK(best <= forecast(other).mean.time * (1.0 + 1e-9));
     }
   }
 }
@@ -132,16 +132,16 @@ TEST_CASE(
 TEST_CASE("A published example's interval of checkpoints is the best one within a step", "[laws]") {
   RunModel m = plain(6000.0, 600.0, 10.0, 24.0 * 15.0, 1e7);
   CHECK(best_interval(m).si() / 15.0 == Approx(23.0).margin(1.0));
-  const Seconds published = forecast(m).time;
+  const Seconds published = forecast(m).mean.time;
   m.interval = best_interval(m);
-  CHECK(published / forecast(m).time < 1.0001);
+  CHECK(published / forecast(m).mean.time < 1.0001);
 }
 
 TEST_CASE("The shares of a run's time add up to one, closed and drawn", "[laws]") {
   base::Random random(3, "shares");
   for (int i = 0; i < 50; ++i) {
     const RunModel m = random_run(random);
-    for (const sim::RunForecast& f : {forecast(m), sim::draw(m, random)}) {
+    for (const sim::RunOutcome& f : {forecast(m).mean, sim::draw(m, random)}) {
       const sim::RunShares& s = f.shares;
       CHECK(s.useful + s.stalls + s.lost + s.down + s.spares + s.maintenance + s.start_up ==
             Approx(1.0).epsilon(1e-9));
@@ -163,7 +163,7 @@ TEST_CASE("More of what helps a run makes it no longer", "[laws]") {
     better[3].spares = m.spares ? std::optional(*m.spares + 1) : m.spares;
     better[4].read = 0.5 * m.read;
     for (const RunModel& each : better) {
-      CHECK(forecast(each).time <= forecast(m).time * (1.0 + 1e-9));
+      CHECK(forecast(each).mean.time <= forecast(m).mean.time * (1.0 + 1e-9));
     }
   }
 }

@@ -96,6 +96,7 @@ const std::vector<Row> kRows{
     {"s", kTime, 1.0, {"", "n", "u", "m"}},
     {"min", kTime, 60.0, {""}},
     {"h", kTime, 3600.0, {""}},
+    {"d", kTime, 86400.0, {""}},
     {"J", {.energy = 1}, 1.0, {"", "n", "u", "m", "k", "M", "G", "T", "P", "E"}},
     {"Wh", {.energy = 1}, 3600.0, {"", "k", "M", "G", "T"}},
     {"W", {.time = -1, .energy = 1}, 1.0, {"", "n", "u", "m", "k", "M", "G", "T"}},

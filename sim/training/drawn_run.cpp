@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/training/drawn_run.hpp"
+
+#include <cmath>
+#include <functional>
+#include <queue>
+
+namespace roofcast::sim {
+namespace {
+
+using base::Hertz;
+using base::Seconds;
+
+// A run that is drawn: failures one by one, and what they cost.
+class DrawnRun {
+ public:
+  DrawnRun(const RunModel& run, base::Random& random)
+      : run_(run), random_(random), pace_(pace_of(run)) {
+    std::vector<double> rates;
+    for (const RunModel::Failures& f : run.failures) {
+      rates.push_back(f.rate.si());
+    }
+    if (run.rate() > Hertz{}) {
+      cause_.emplace(rates);
+    }
+  }
+
+  RunOutcome run() {
+    while (!works_for(until_failure())) {
+      fails();
+    }
+    RunOutcome f;
+    const Seconds planned = run_.maintenance_every > Seconds{}
+                                ? now_ / run_.maintenance_every * run_.maintenance_time
+                                : Seconds{};
+    f.time = run_.start_up + now_ + planned;
+    f.interruptions = static_cast<double>(failures_);
+    f.shares = {.useful = run_.work / f.time,
+                .stalls = stalled_ / f.time,
+                .lost = (now_ - run_.work - stalled_ - down_ - waited_) / f.time,
+                .down = down_ / f.time,
+                .spares = waited_ / f.time,
+                .maintenance = planned / f.time,
+                .start_up = run_.start_up / f.time};
+    return f;
+  }
+
+ private:
+  static double pace_of(const RunModel& run) {
+    return run.memory_recovers > 0.0 ? 1.0 + run.memory_stall / run.memory_interval : 1.0;
+  }
+  Seconds until_failure() {
+    return cause_ ? random_.exponential(1.0 / run_.rate().si()) * base::second
+                  : Seconds::infinity();
+  }
+
+  // The job runs for so long, unless the run ends before: true.
+  bool works_for(Seconds life) {
+    while (true) {
+      life -= whole_cycles(life);
+      const bool stalls = stall_ > Seconds{};
+      const Seconds useful = base::min(run_.interval - in_cycle_, run_.work - done_);
+      const Seconds milestone = stalls ? stall_ : pace_ * useful;
+      const Seconds saves = saving_ ? saved_after_ : Seconds::infinity();
+      const Seconds step = base::min(life, base::min(milestone, saves));
+      now_ += step;
+      life -= step;
+      saved_after_ -= step;
+      if (stalls) {
+        stalled_ += step;
+        stall_ -= step;
+      } else {
+        const Seconds work = step == milestone ? useful : step / pace_;
+        stalled_ += step - work;
+        done_ += work;
+        in_cycle_ += work;
+        since_restart_ += work;
+      }
+      if (step == saves) {
+        saved_ = *saving_;
+        saving_.reset();
+      }
+      if (done_ >= run_.work) {
+        return true;
+      }
+      if (step == milestone) {
+        reached(stalls);
+      }
+      if (!(life > Seconds{})) {
+        return false;
+      }
+    }
+  }
+
+  // From the start of a cycle, passes as many whole ones as neither a failure nor the end disturbs.
+  Seconds whole_cycles(Seconds life) {
+    const Seconds stalled = run_.stall + (pace_ - 1.0) * run_.interval;
+    const Seconds cycle = run_.interval + stalled;
+    if (in_cycle_ > Seconds{} || stall_ > Seconds{} || run_.save > cycle) {
+      return {};
+    }
+    const double n = std::floor(std::min(life / cycle, (run_.work - done_) / run_.interval)) - 1.0;
+    if (n < 1.0) {
+      return {};
+    }
+    now_ += n * cycle;
+    stalled_ += n * stalled;
+    done_ += n * run_.interval;
+    since_restart_ += n * run_.interval;
+    saved_ = done_ - run_.interval;
+    saving_ = done_;
+    saved_after_ = run_.save;
+    return n * cycle;
+  }
+
+  // The end of a cycle's useful time, or of its stall.
+  void reached(bool stalls) {
+    if (!stalls && run_.stall > Seconds{}) {
+      stall_ = run_.stall;
+      return;
+    }
+    stall_ = {};
+    in_cycle_ = {};
+    saving_ = done_;
+    saved_after_ = run_.save;
+  }
+
+  void fails() {
+    bool storage = false;
+    Seconds next;
+    Seconds down;
+    do {  // a failure during the downtime starts it again
+      ++failures_;
+      const RunModel::Failures& f = run_.failures[(*cause_)(random_)];
+      storage = storage || random_.uniform() >= run_.memory_recovers;
+      const Seconds waits = f.takes_host ? host_taken() : Seconds{};
+      down = f.down + (storage ? run_.read : Seconds{});
+      next = until_failure();
+      const Seconds took = base::min(down, next);
+      waited_ += waits;
+      down_ += took;
+      now_ += waits + took;
+    } while (next < down);
+    if (storage) {
+      done_ = saved_;
+      in_cycle_ = stall_ = {};
+      saving_.reset();
+    } else {
+      const Seconds lost = std::fmod(since_restart_.si(), run_.memory_interval.si()) * base::second;
+      done_ -= base::min(lost, done_ - saved_);
+      in_cycle_ = base::max(Seconds{}, in_cycle_ - lost);
+    }
+    since_restart_ = {};
+  }
+
+  // One host goes to repair. The wait for another where no spare is left.
+  Seconds host_taken() {
+    if (!run_.spares) {
+      return {};
+    }
+    while (!repaired_.empty() && repaired_.top() <= now_) {
+      repaired_.pop();
+    }
+    repaired_.push(now_ + random_.exponential(run_.repair.si()) * base::second);
+    if (static_cast<std::int64_t>(repaired_.size()) <= *run_.spares) {
+      return {};
+    }
+    const Seconds back = repaired_.top();
+    repaired_.pop();
+    return back - now_;
+  }
+
+  const RunModel& run_;
+  base::Random& random_;
+  const double pace_;  // time for useful time, with copies in memory
+  std::optional<base::Discrete> cause_;
+  Seconds now_;
+  Seconds done_;                   // useful time
+  Seconds saved_;                  // of it, in storage
+  Seconds in_cycle_;               // of it, since the last stall
+  Seconds since_restart_;          // of it
+  Seconds stall_;                  // what is left of a stall
+  std::optional<Seconds> saving_;  // useful time that a save under way holds
+  Seconds saved_after_;            // until it can be used
+  Seconds stalled_;
+  Seconds down_;
+  Seconds waited_;
+  std::int64_t failures_ = 0;
+  std::priority_queue<Seconds, std::vector<Seconds>, std::greater<>> repaired_;
+};
+
+}  // namespace
+
+RunOutcome draw(const RunModel& run, base::Random& random) { return DrawnRun(run, random).run(); }
+
+}  // namespace roofcast::sim
