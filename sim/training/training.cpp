@@ -11,6 +11,7 @@
 #include "models/power.hpp"
 #include "models/work.hpp"
 #include "sim/result/feasibility.hpp"
+#include "sim/training/pass.hpp"
 #include "workloads/architecture/parameters.hpp"
 #include "workloads/graph/graph.hpp"
 #include "workloads/graph/training_graph.hpp"
@@ -21,63 +22,6 @@ namespace {
 using base::as_double;
 using base::Seconds;
 using workloads::CollectiveKind;
-
-// One pass of one micro-batch over all layers.
-struct Pass {
-  Seconds embedding, layers, head;
-  models::Activity activity;
-  double operators = 0;
-};
-
-Seconds time_of(const workloads::Operator& op, const models::Machine& machine) {
-  return models::cost_of(op, machine).time;
-}
-
-// Time of the linear layer beside call `at`: the last one before it, or of the tokens gathered the next one, after the
-// last layer the first one.
-Seconds beside(const workloads::Graph& graph, std::size_t at, const models::Machine& machine) {
-  const bool after = graph[at].name == "gather.tokens";
-  for (std::size_t step = 1; step < graph.size(); ++step) {
-    const workloads::Call& call =
-        graph[(after ? at + step : at + graph.size() - step) % graph.size()];
-    if (call.in_layers && std::holds_alternative<workloads::Gemm>(call.op)) {
-      return call.count * time_of(call.op, machine);
-    }
-  }
-  return {};
-}
-
-// The ranks of an exchange of tensor parallelism around a layer's products; 0 for another call.
-std::int64_t exchanging_ranks(const workloads::Call& call) {
-  const auto* collective = std::get_if<workloads::Collective>(&call.op);
-  const bool around = collective != nullptr && call.in_layers &&
-                      (call.name == "gather.tokens" || call.name.ends_with(".all_reduce")) &&
-                      collective->kind != CollectiveKind::all_reduce;
-  return around ? collective->ranks : 0;
-}
-
-// Times the operators of a pass. `all` is a call's time; `added` is the part that the calls beside it do not hide.
-Pass timed(const workloads::Graph& graph, const models::Machine& machine,
-           const workloads::Training& training) {
-  Pass pass;
-  Seconds last;
-  bool before_layers = true;
-  for (std::size_t at = 0; at < graph.size(); ++at) {
-    const workloads::Call& call = graph[at];
-    const models::Cost cost = models::cost_of(call.op, machine);
-    const Seconds all = call.count * cost.time;
-    Seconds added = call.overlapped ? base::max(Seconds{}, all - last) : all;
-    if (const std::int64_t ranks = training.tensor_overlap ? exchanging_ranks(call) : 0) {
-      added = base::max(all / as_double(ranks), all - beside(graph, at, machine));
-    }
-    last = all;
-    before_layers = before_layers && !call.in_layers;
-    (call.in_layers ? pass.layers : before_layers ? pass.embedding : pass.head) += added;
-    pass.activity.add(cost, models::math_of(call.op, machine), call.count, added, machine);
-    pass.operators += call.count;
-  }
-  return pass;
-}
 
 workloads::Graph forward_graph(const ScenarioView& s, const workloads::Mapping& mapping,
                                const MicroBatches& batches) {
@@ -126,6 +70,10 @@ Seconds slowest_stage(const ScenarioView& s, const Pass& pass) {
   }
   const double share = 1.0 / as_double(stages);
   return base::max(time, share * pass.operators * s.training->trainer.operator_time);
+}
+
+Seconds time_of(const workloads::Operator& op, const models::Machine& machine) {
+  return models::cost_of(op, machine).time;
 }
 
 Seconds among(CollectiveKind kind, double bytes, std::int64_t ranks, std::int64_t stride,

@@ -99,6 +99,16 @@ void read(base::Fields& f, Trainer& trainer) {
     g.quantity("per_step", trainer.step_overhead, base::not_negative);
     g.source();
   });
+  f.each(
+      "kernels",
+      [&](base::Fields& g) {
+        TrainerKernels& kernels = trainer.kernels.emplace_back();
+        g.text("chip", kernels.chip);
+        g.number("gemm", kernels.gemm, {1.0, 10.0});
+        g.quantity("expert_launch", kernels.expert_launch, base::positive, base::optional);
+        g.source();
+      },
+      base::optional);
   f.group(
       "post_training",
       [&](base::Fields& g) {

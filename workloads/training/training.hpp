@@ -41,10 +41,20 @@ namespace roofcast::workloads {
 // optimizer (stage 1), also gradients (stage 2), or also parameters (stage 3, FSDP).
 enum class Sharding : std::uint8_t { none, optimizer, gradients, parameters };
 
+// Kernels of a training framework on one chip, as measured.
+struct TrainerKernels {
+  std::string chip;  // a catalog id; chips with its calibration too
+  // Factor on the time of large products, under sustained load, over a server's in a burst.
+  double gemm = 1.0;
+  // Each expert's product is a kernel of its own, which takes the host so long to launch; 0: one kernel for all.
+  base::Seconds expert_launch;
+};
+
 // The software around the kernels. Its figures are fitted.
 struct Trainer {
   std::string id;
   std::string name;
+  std::vector<TrainerKernels> kernels;
   // Factor on the time of kernels: stragglers, jitter, kernels that are not counted.
   double slowdown = 1.0;
   base::Seconds operator_time;  // host time of an operator; counts where its kernels are shorter

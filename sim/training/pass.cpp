@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/training/pass.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/integers.hpp"
+#include "models/operators/operator_cost.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+using base::as_double;
+using base::Seconds;
+
+// What was measured of the trainer's kernels with this calibration.
+const workloads::TrainerKernels& kernels_of(const workloads::Trainer& trainer,
+                                            const models::Machine& machine) {
+  static const workloads::TrainerKernels none;
+  const std::string& calibration = machine.calibration.id;
+  const auto own = std::find_if(trainer.kernels.begin(), trainer.kernels.end(),
+                                [&](const workloads::TrainerKernels& kernels) {
+                                  return calibration.starts_with(kernels.chip) &&
+                                         calibration[kernels.chip.size()] == '.';
+                                });
+  return own == trainer.kernels.end() ? none : *own;
+}
+
+// Time of the linear layer beside call `at`: the last one before it, or of the tokens gathered the next one, after the
+// last layer the first one.
+Seconds beside(const workloads::Graph& graph, std::size_t at, const models::Machine& machine,
+               const workloads::Trainer& trainer) {
+  const bool after = graph[at].name == "gather.tokens";
+  for (std::size_t step = 1; step < graph.size(); ++step) {
+    const workloads::Call& call =
+        graph[(after ? at + step : at + graph.size() - step) % graph.size()];
+    if (call.in_layers && std::holds_alternative<workloads::Gemm>(call.op)) {
+      return call.count * training_kernel(call.op, machine, trainer).time;
+    }
+  }
+  return {};
+}
+
+// The ranks of an exchange of tensor parallelism around a layer's products; 0 for another call.
+std::int64_t exchanging_ranks(const workloads::Call& call) {
+  const auto* collective = std::get_if<workloads::Collective>(&call.op);
+  const bool around = collective != nullptr && call.in_layers &&
+                      (call.name == "gather.tokens" || call.name.ends_with(".all_reduce")) &&
+                      collective->kind != workloads::CollectiveKind::all_reduce;
+  return around ? collective->ranks : 0;
+}
+
+}  // namespace
+
+TrainingKernel training_kernel(const workloads::Operator& op, const models::Machine& machine,
+                               const workloads::Trainer& trainer) {
+  const auto* grouped = std::get_if<workloads::GroupedGemm>(&op);
+  const workloads::TrainerKernels& measured = kernels_of(trainer, machine);
+  TrainingKernel kernel;
+  workloads::Operator each = op;
+  if (grouped != nullptr && measured.expert_launch.si() > 0.0 && grouped->distinct > 0.0) {
+    const auto rows = static_cast<std::int64_t>(std::ceil(grouped->pairs / grouped->distinct));
+    each = workloads::Gemm{rows, grouped->n, grouped->k, 1, grouped->activations, grouped->weights};
+    kernel.count = grouped->distinct;
+  }
+  kernel.cost = models::cost_of(each, machine);
+  kernel.math = models::math_of(each, machine);
+  kernel.time = kernel.cost.time;
+  if (grouped != nullptr || std::holds_alternative<workloads::Gemm>(op)) {
+    kernel.time += (measured.gemm - 1.0) * models::clocked_time(kernel.cost, kernel.math, machine);
+  }
+  if (grouped != nullptr) {
+    kernel.time = base::max(kernel.time, measured.expert_launch);
+  }
+  return kernel;
+}
+
+// `all` is a call's time; `added` is the part that the calls beside it do not hide.
+Pass timed(const workloads::Graph& graph, const models::Machine& machine,
+           const workloads::Training& training) {
+  const workloads::Trainer& trainer = training.trainer;
+  Pass pass;
+  Seconds last;
+  bool before_layers = true;
+  for (std::size_t at = 0; at < graph.size(); ++at) {
+    const workloads::Call& call = graph[at];
+    const TrainingKernel kernel = training_kernel(call.op, machine, trainer);
+    const double count = call.count * kernel.count;
+    const Seconds all = count * kernel.time;
+    Seconds added = call.overlapped ? base::max(Seconds{}, all - last) : all;
+    if (const std::int64_t ranks = training.tensor_overlap ? exchanging_ranks(call) : 0) {
+      added = base::max(all / as_double(ranks), all - beside(graph, at, machine, trainer));
+    }
+    last = all;
+    before_layers = before_layers && !call.in_layers;
+    (call.in_layers ? pass.layers : before_layers ? pass.embedding : pass.head) += added;
+    pass.activity.add(kernel.cost, kernel.math, count, added, machine);
+    pass.operators += call.count;
+  }
+  return pass;
+}
+
+}  // namespace roofcast::sim

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The time of a forward or backward pass of one micro-batch: its operators, as a training framework runs them.
+//
+//   GEMM       t + (g − 1) · c   c: the part of t that the clock sets (models/power.hpp)
+//   experts    Each one's product is a GEMM of its own, which takes at least l.
+//
+// g ≥ 1 and l are trainer.kernels of the chip whose calibration is used. On other chips g is 1, and one kernel multiplies
+// all experts. The energy of a product is that of a burst.
+//
+// GEMMs of PyTorch with Transformer Engine on a B200, half of them not fitted: tests/validation/training_kernels_test.cpp.
+#pragma once
+
+#include "models/machine.hpp"
+#include "models/power.hpp"
+#include "workloads/graph/graph.hpp"
+#include "workloads/training/training.hpp"
+
+namespace roofcast::sim {
+
+struct Pass {
+  base::Seconds embedding, layers, head;
+  models::Activity activity;
+  double operators = 0;
+};
+
+// Times the operators of a pass. What hides behind the call before it counts with the rest.
+Pass timed(const workloads::Graph& graph, const models::Machine& machine,
+           const workloads::Training& training);
+
+// One kernel, or one kernel for each expert.
+struct TrainingKernel {
+  models::Cost cost;
+  base::MathType math;
+  double count = 1;    // kernels
+  base::Seconds time;  // of each
+};
+
+TrainingKernel training_kernel(const workloads::Operator& op, const models::Machine& machine,
+                               const workloads::Trainer& trainer);
+
+}  // namespace roofcast::sim
