@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of training against runs: what eight B200 allocated (published/validation_training_simumax_b200.yaml), and
+// Steps of training against runs: time and memory of eight B200 (published/validation_training_simumax_b200.yaml), and
 // Megatron Bridge's published runs, all of which fitted (published/training_validation_megatron_bridge.yaml).
 #include <string>
 
@@ -46,6 +46,19 @@ TEST_CASE("Memory of training steps is within 1.5 % of what was allocated", "[va
   CHECK(errors.rows == 43);
   CHECK(errors.median < 0.005);
   CHECK(errors.p90 < 0.015);
+}
+
+TEST_CASE("Steps of eight B200, none of them fitted, are within 5 % of the measured time",
+          "[validation]") {
+  std::vector<calibrate::Pair> pairs;
+  each_row("validation_training_simumax_b200",
+           [&](const calibrate::MeasuredTraining& measured, const sim::ServingEstimate& e) {
+             pairs.push_back({measured.step_s, e.workflow->training.time.si()});
+           });
+  const calibrate::ErrorSummary errors = calibrate::summarise(pairs);
+  WARN(calibrate::summary_line("step", errors, 0));
+  CHECK(errors.median < 0.05);
+  CHECK(errors.p90 < 0.115);
 }
 
 TEST_CASE("No run that was published is refused for memory or for its layout", "[validation]") {
