@@ -35,10 +35,9 @@ void read(base::Fields& f, Numerics& numerics) {
                             {{"fp32", WeightUpdate::fp32},
                              {"nearest", WeightUpdate::nearest},
                              {"stochastic", WeightUpdate::stochastic}});
-  read_choice<NumberFormat>(f, "sums", numerics.sums,
-                            {{"fp32", NumberFormat::fp32},
-                             {"bf16", NumberFormat::bf16},
-                             {"fp16", NumberFormat::fp16}});
+  read_choice<NumberFormat>(
+      f, "sums", numerics.sums,
+      {{"fp32", NumberFormat::fp32}, {"bf16", NumberFormat::bf16}, {"fp16", NumberFormat::fp16}});
   read_choice<Fp4Recipe>(f, "fp4_recipe", numerics.fp4_recipe,
                          {{"full", Fp4Recipe::full}, {"plain", Fp4Recipe::plain}});
   read_number(f, "learning_rate", numerics.learning_rate, {1e-9, 1.0});
