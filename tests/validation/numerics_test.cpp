@@ -112,7 +112,7 @@ TEST_CASE("FP8 answers of Llama-3.1 are lossless without promotion, and fp16 sum
 
 TEST_CASE("an FP8 cache of 128,000 tokens is at risk on Hopper unless its sums are promoted",
           "[validation]") {
-  // vLLM, The State of FP8 KV-Cache (2026): needles found fall from 91 % to 13 %; two-level sums give 89 %.
+  // vllm-project.github.io _posts/2026-04-22-fp8-kvcache.md: needles found fall from 91 % to 13 %; two-level sums give 89 %.
   const std::string traffic = "{input_tokens: 127000, output_tokens: 1000, concurrency: 1}";
   const NumericRisk never =
       verdict("attention_products", serving("fp8", traffic, "{promotion: 0}"));
