@@ -39,8 +39,8 @@ void read(Fields& f, NumericFacts& facts) {
     each_name(g, [&](const std::string& architecture, Fields& h) {
       h.group("fp8", [&](Fields& i) {
         Accumulator& accumulator = facts.fp8_accumulators[architecture];
-        i.integer("bits", accumulator.bits, {2.0, 53.0});
-        i.integer("depth", accumulator.depth, {1.0, 1e6});
+        i.number("bits", accumulator.error.bits, {2.0, 53.0});
+        i.number("depth", accumulator.error.depth, {1.0, 1e6});
         i.text("source", accumulator.source);
       });
     });

@@ -8,13 +8,12 @@
 #include <string>
 #include <string_view>
 
+#include "sim/numerics/sum_error.hpp"
+
 namespace roofcast::sim {
 
-// Cuts or rounds the sum of every `depth` elements to so many significant bits.
 struct Accumulator {
-  std::int64_t bits = 24;
-  std::int64_t depth = 16;
-  bool cuts = true;  // false: rounds to nearest
+  SumError error;
   std::string source;
 };
 

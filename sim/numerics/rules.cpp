@@ -39,6 +39,7 @@ NumericRules::NumericRules(const ScenarioView& scenario, const ServingEstimate* 
   platform_ = own ? s_.pool_platforms->decode.get() : s_.platform;
   const bool trains = s_.training != nullptr;
   software_ = &facts_.practice(trains ? s_.training->trainer.id : s_.serving->stack.id);
+  published_ = software_ != &facts_.usual;
   software_name_ = trains ? s_.training->trainer.name : s_.serving->stack.name;
 }
 
@@ -60,80 +61,78 @@ NumericRisk& NumericRules::add(std::string_view rule, std::string what, std::str
   return risks_.emplace_back(std::move(risk));
 }
 
-// How the tensor cores add up products of this type. None: exactly enough.
-std::optional<SumError> NumericRules::accumulator(MathType math) const {
-  SumError error;
+// How the tensor cores add up products of this type. None: in fp32, or as good as that.
+std::optional<Accumulator> NumericRules::accumulator(MathType math) const {
   if (math == MathType::fp8) {
     const auto known = facts_.fp8_accumulators.find(platform_->system.chip.architecture);
-    if (known == facts_.fp8_accumulators.end()) {
-      return error;
-    }
-    error.bits = as_double(known->second.bits);
-    error.depth = as_double(known->second.depth);
-    error.cuts = known->second.cuts;
-    return error;
+    return known == facts_.fp8_accumulators.end() ? Accumulator() : known->second;
   }
   if (math == MathType::fp16 && told_.accumulator == NumberFormat::fp16) {
-    error.bits = significant_bits(NumberFormat::fp16);
-    error.cuts = false;
-    return error;
+    Accumulator half;
+    half.error.bits = significant_bits(NumberFormat::fp16);
+    half.error.cuts = false;
+    return half;
   }
   return std::nullopt;
 }
 
 namespace {
 
-std::string promoted(const SumError& error) {
-  return error.promotion > 0.0
-             ? fmt::format("promoted to fp32 every {:.0f} elements", error.promotion)
-             : "never promoted";
+std::string sums_of(const SumError& error) {
+  return fmt::format("sums of {:.0f} significant bits, {}", error.bits,
+                     error.promotion > 0.0
+                         ? fmt::format("promoted to fp32 every {:.0f} elements", error.promotion)
+                         : "never promoted");
 }
 
-// One product of a linear layer, and the length of its sums.
+// Adds where a fact is from that the verdict rests on.
+void cite(NumericRisk& risk, std::string_view what, const std::string& source) {
+  if (!source.empty()) {
+    risk.source += fmt::format(". {}: {}", what, source);
+  }
+}
+
+// One product of a linear layer.
 struct Product {
   std::string_view name;
   double k = 0.0;
   SumError error;
   MathType math = MathType::fp32;
+  bool usual = false;  // promoted as the software does it
+
+  double loss() const { return error.of(k); }
 };
 
-class Deepest {
- public:
-  void consider(const Product& product) {
-    if (!found_ || product.error.of(product.k) > found_->error.of(found_->k)) {
-      found_ = product;
-    }
+void keep_worse(std::optional<Product>& worst, const Product& product) {
+  if (!worst || product.loss() > worst->loss()) {
+    worst = product;
   }
-  const std::optional<Product>& found() const { return found_; }
-
- private:
-  std::optional<Product> found_;
-};
+}
 
 }  // namespace
 
 // What the tensor cores lose of the deepest products: in the forward pass, and of gradients.
 void NumericRules::products(const workloads::Graph& forward) {
-  Deepest ahead;
-  Deepest back;
+  std::optional<Product> ahead;
+  std::optional<Product> back;
   const auto examine = [&](std::string_view name, const auto& op, double rows) {
     const MathType math = base::math_of(op.activations, op.weights);
-    const std::optional<SumError> error = accumulator(math);
-    if (!error) {
+    const std::optional<Accumulator> sums = accumulator(math);
+    if (!sums) {
       return;
     }
     const bool blocks =
         op.activations == NumberFormat::fp8_block || op.weights == NumberFormat::fp8_block;
-    Product product{name, as_double(op.k), *error, math};
+    Product product{name, as_double(op.k), sums->error, math, !told_.promotion && !blocks};
     const auto promotion = [&](std::int64_t usual) {
       return as_double(told_.promotion.value_or(blocks ? facts_.block_promotion : usual));
     };
     product.error.promotion = promotion(0);
-    ahead.consider(product);
+    keep_worse(ahead, product);
     product.error.promotion = promotion(math == MathType::fp8 ? software_->backward_promotion : 0);
     for (const double k : {as_double(op.n), rows}) {
       product.k = k;
-      back.consider(product);
+      keep_worse(back, product);
     }
   };
   for (const workloads::Call& call : forward) {
@@ -143,30 +142,29 @@ void NumericRules::products(const workloads::Graph& forward) {
       examine(call.name, *grouped, grouped->pairs / std::max(1.0, grouped->distinct));
     }
   }
-  const auto report = [&](std::string_view rule, const std::optional<Product>& product) {
-    if (!product) {
-      return;
-    }
-    const SumError& error = product->error;
+  const auto report = [&](std::string_view rule, const Product& product) -> NumericRisk& {
     NumericRisk& risk = add(
-        rule, fmt::format("{} in {}, k = {:.0f}", product->name, name(product->math), product->k),
-        "largest relative error of a sum", "share", error.of(product->k),
-        facts_.rule(rule).threshold);
-    risk.reason = fmt::format("sums of {:.0f} significant bits, {}", error.bits, promoted(error));
-    if (risk.at_risk) {
-      risk.remedy = product->math == MathType::fp8
-                        ? "kernels that promote: numerics.promotion: 128; or precision: fp8_block"
-                        : "numerics.accumulator: fp32";
-      risk.cost =
-          product->math == MathType::fp8
-              ? "no substantial overhead for promotion every 128 elements (arXiv 2412.19437 "
-                "section 3.3.2), where it hides behind the other products of an SM"
-              : "half the rate of products on chips that multiply faster with fp16 sums, else none";
+        rule, fmt::format("{} in {}, k = {:.0f}", product.name, name(product.math), product.k),
+        "largest relative error of a sum", "share", product.loss(), facts_.rule(rule).threshold);
+    risk.reason = sums_of(product.error);
+    cite(risk, "Accumulator", accumulator(product.math)->source);
+    if (risk.at_risk && product.math == MathType::fp8) {
+      risk.remedy = "kernels that promote (numerics.promotion: 128), or precision: fp8_block";
+      risk.cost = "no substantial overhead every 128 elements (arXiv 2412.19437 section 3.3.2)";
+    } else if (risk.at_risk) {
+      risk.remedy = "numerics.accumulator: fp32";
+      risk.cost = "none: the estimate's tensor rates are those with sums in fp32";
     }
+    return risk;
   };
-  report("forward_products", ahead.found());
-  if (s_.training != nullptr) {
-    report("backward_products", back.found());
+  if (ahead) {
+    report("forward_products", *ahead);
+  }
+  if (back && s_.training != nullptr) {
+    NumericRisk& risk = report("backward_products", *back);
+    if (back->usual && back->math == MathType::fp8 && published_) {
+      cite(risk, software_name_, software_->source);
+    }
   }
 }
 
@@ -183,18 +181,22 @@ void NumericRules::attention(const workloads::Graph& graph, double context) {
   if (keys == 0.0) {
     return;
   }
-  SumError error = *accumulator(MathType::fp8);
+  const std::optional<Accumulator> sums = accumulator(MathType::fp8);
+  SumError error = sums->error;
   error.promotion = as_double(told_.promotion.value_or(software_->attention_promotion));
-  const bool known = facts_.software.count(s_.serving->stack.id) != 0;
   NumericRisk& risk =
       add("attention_products", fmt::format("attention over a cache in 8 bits, {:.0f} keys", keys),
           "largest relative error of a sum", "share", error.of(keys),
           facts_.rule("attention_products").threshold);
-  risk.reason = fmt::format(
-      "sums of {:.0f} significant bits, {}{}", error.bits, promoted(error),
-      known || told_.promotion || error.bits >= 24.0
-          ? std::string()
-          : fmt::format("; that kernels of {} promote is not published", s_.serving->stack.name));
+  risk.reason = sums_of(error);
+  cite(risk, "Accumulator", sums->source);
+  if (!told_.promotion && !sums->source.empty()) {
+    if (published_) {
+      cite(risk, software_name_, software_->source);
+    } else {
+      risk.reason += fmt::format("; that kernels of {} promote is not published", software_name_);
+    }
+  }
   if (risk.at_risk) {
     workloads::Precision wider = *s_.precision;
     wider.kv_cache = wider.plain.activations;

@@ -33,7 +33,7 @@ class NumericRules {
   NumericRisk& add(std::string_view rule, std::string what, std::string quantity,
                    std::string_view unit, double figure, double threshold);
   std::string cost(const ScenarioView& other) const;
-  std::optional<SumError> accumulator(base::MathType math) const;
+  std::optional<Accumulator> accumulator(base::MathType math) const;
   void products(const workloads::Graph& forward);
   void attention(const workloads::Graph& graph, double context);
   void sums(double context);
@@ -52,6 +52,7 @@ class NumericRules {
   const Platform* platform_ = nullptr;
   const Practice* software_ = nullptr;
   std::string software_name_;
+  bool published_ = false;  // what the software does
   std::vector<NumericRisk> risks_;
 };
 

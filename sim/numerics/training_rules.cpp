@@ -56,7 +56,9 @@ void NumericRules::gradient_range() {
   risk.reason = !scaled        ? "the exponent of fp32"
                 : scale == 1.0 ? "no loss scale"
                                : fmt::format("loss scale {:.6g}{}", scale,
-                                             told_.loss_scale ? "" : ", as " + software_name_);
+                                             told_.loss_scale ? ""
+                                             : published_     ? ", as " + software_name_
+                                                              : ", which is usual");
   if (risk.at_risk) {
     risk.remedy =
         "numerics.loss_scale: 65536, lowered where gradients overflow; or precision: bf16";
