@@ -195,6 +195,7 @@ TEST_CASE("one FP8 scale a tensor fails after 200 billion tokens and a scale a b
   const auto run = [](const std::string& precision, const std::string& tokens) {
     std::string document = training("", precision);
     document.replace(document.find("llama-3.1-8b"), 12, "llama-2-7b");
+    document.replace(document.find("8192"), 4, "4096");
     return document + "run: {tokens: " + tokens +
            ", failures: none, restart: {time: 5 min}, checkpoint: {interval: 1 h, write: 1 "
            "TB/s}}\n";
