@@ -14,8 +14,7 @@ std::string value_text(double value, std::string_view unit) {
   if (unit == "share") {
     return fmt::format("{:.3g} %", 100.0 * value);
   }
-  return unit.empty() ? fmt::format("{:.2g}", value)
-                      : fmt::format("{:.3g} billion {}", value / 1e9, unit);
+  return unit.empty() ? fmt::format("{:.2g}", value) : fmt::format("{:.3g} billion", value / 1e9);
 }
 
 std::string figure_text(const NumericRisk& r) {

@@ -179,7 +179,7 @@ void NumericRules::tensor_scales() {
                                   : s_.run->steps * as_double(t.global_batch * t.sequence_length);
   }
   NumericRisk& risk = add("tensor_scales", "linear layers with one FP8 scale a tensor",
-                          s_.run != nullptr ? "tokens of the run" : "tokens, 20 a parameter",
+                          s_.run != nullptr ? "tokens of the run" : "tokens at 20 a parameter",
                           "tokens", tokens, facts_.rule("tensor_scales").threshold);
   const bool gated = has_gated_layers(*s_.model);
   risk.at_risk = risk.at_risk && gated;
