@@ -63,6 +63,8 @@ Key scenario_keys() {
   run.need = base::optional;
   Key prices = section<hardware::Prices>("prices");
   prices.need = base::optional;
+  Key numerics = section<workloads::Numerics>("numerics");
+  numerics.need = base::optional;
   // What trains serves nobody.
   Key serving = section<workloads::Serving>("serving");
   Key traffic = section<workloads::RequestStream>("traffic");
@@ -72,7 +74,7 @@ Key scenario_keys() {
           .below = {section<hardware::System>("system"), section<workloads::Architecture>("model"),
                     section<workloads::Precision>("precision"),
                     section<workloads::Deployment>("deployment"), serving, traffic, accuracy,
-                    training, rl, run, prices},
+                    training, rl, run, prices, numerics},
           .conditions = {{{"training"}, "absent", true, {{"serving"}, {"traffic"}}, {}},
                          {{"rl"}, "given", true, {{"serving"}, {"training"}}, {}},
                          {{"run"}, "given", true, {{"training"}}, {}}}};

@@ -4,10 +4,12 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/catalog/catalogs.hpp"
+#include "cli/check/numerics_text.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/text/alignment_text.hpp"
 #include "cli/text/json_answer.hpp"
+#include "sim/numerics/numerics.hpp"
 #include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
@@ -35,6 +37,26 @@ std::string misaligned_text(const base::Node& document) {
   return e.fits() ? alignment_text(sim::view(scenario), e) : std::string();
 }
 
+struct Options {
+  std::vector<std::string> files;
+  std::string kind;
+  bool json = false;
+  bool numerics = false;
+};
+
+struct Numerics {
+  std::vector<sim::NumericRisk> rules;
+  std::string why_not;  // the scenario does not run
+};
+
+Numerics numerics_of(const base::Node& document) {
+  const sim::StreamedScenario streamed = sim::read_streamed_scenario(document);
+  const sim::ScenarioView view = sim::view(streamed.scenario);
+  sim::Workspace workspace;
+  const sim::ServingEstimate e = sim::estimate(view, workspace);
+  return e.fits() ? Numerics{sim::numerics(view, e), {}} : Numerics{{}, sim::reason(e)};
+}
+
 // What JSON says of a file.
 nlohmann::ordered_json checked(const std::string& file, const std::string& what,
                                const std::string& problems) {
@@ -42,23 +64,36 @@ nlohmann::ordered_json checked(const std::string& file, const std::string& what,
 }
 
 // Prints what the document is, or tells `json`; every problem of every file goes to stderr.
-bool check(const std::string& file, const std::string& kind_name, nlohmann::ordered_json* json) {
+bool check(const std::string& file, const Options& options, nlohmann::ordered_json* json) {
   try {
     const base::Node document = base::load_document(file);
-    const DocumentKind* kind = kind_name.empty() ? kind_of(document) : &kind_named(kind_name);
+    const DocumentKind* kind = options.kind.empty() ? kind_of(document) : &kind_named(options.kind);
     if (kind == nullptr) {
       throw base::InputError(fmt::format(
           "{}: error: this looks like no document of roofcast; name its kind with --kind\n", file));
     }
     const std::string what = kind->check(document);
+    const bool scenario = kind->name == "example" && document.find("axes") == nullptr &&
+                          document.find("workloads") == nullptr;
+    if (options.numerics && !scenario) {
+      throw base::InputError(
+          fmt::format("{}: error: --numerics is for scenarios; this is {}\n", file, what));
+    }
+    const Numerics numerics = options.numerics ? numerics_of(document) : Numerics();
     if (json != nullptr) {
       json->push_back(checked(file, what, ""));
+      if (options.numerics) {
+        json->back()["numerics"] = numerics_json(numerics.rules);
+        json->back()["does_not_run"] = numerics.why_not;
+      }
       return true;
     }
     fmt::print("{}: ok, {}\n", file, what);
-    if (kind->name == "example" && document.find("axes") == nullptr &&
-        document.find("workloads") == nullptr) {
-      fmt::print("{}", misaligned_text(document));
+    if (scenario) {
+      fmt::print("{}{}", misaligned_text(document), numerics_text(numerics.rules));
+      if (!numerics.why_not.empty()) {
+        fmt::print("no verdict on its number formats: it does not run: {}\n", numerics.why_not);
+      }
     }
     if (kind->catalog().is_foreign(document)) {
       print_notes(resolved(document, kind->place));
@@ -81,30 +116,34 @@ void add_check(Command& app, Run& chosen) {
       "Reports every mistake in scenarios, sweeps and catalog files\n"
       "Each mistake has its line, a caret and the nearest name that exists. The exit status is "
       "2 if there is a mistake.");
-  auto files = std::make_shared<std::vector<std::string>>();
-  auto kind = std::make_shared<std::string>();
-  command->add_option("files", *files, "YAML or JSON documents")->type_name(kFile)->required();
+  auto options = std::make_shared<Options>();
+  command->add_option("files", options->files, "YAML or JSON documents")
+      ->type_name(kFile)
+      ->required();
   command
       ->add_option(
-          "--kind", *kind,
+          "--kind", options->kind,
           "the kind of the documents: chip, system, price, calibration, model, precision, stack, "
           "trainer, failure, acceptance, score, claim or example (a scenario, a sweep or a "
           "roadmap); "
           "default: the keys decide")
       ->type_name(kKind);
-  auto json = std::make_shared<bool>(false);
-  command->add_flag("--json", *json, "print JSON; problems go to stderr too")->group("Output");
-  command->footer(examples({"roofcast check llama-70b.yaml what_if.yaml",
-                            "roofcast show chip h200_sxm > my_chip.yaml",
-                            "roofcast check --kind chip my_chip.yaml"}));
-  command->callback([&chosen, files, kind, json] {
-    chosen = [files, kind, json] {
+  command->add_flag("--numerics", options->numerics,
+                    "of scenarios: which number formats risk a run that does not converge or wrong "
+                    "answers, by published rules, with remedies and their costs");
+  command->add_flag("--json", options->json, "print JSON; problems go to stderr too")
+      ->group("Output");
+  command->footer(examples(
+      {"roofcast check llama-70b.yaml what_if.yaml", "roofcast check --numerics llama-70b.yaml",
+       "roofcast show chip h200_sxm > my_chip.yaml", "roofcast check --kind chip my_chip.yaml"}));
+  command->callback([&chosen, options] {
+    chosen = [options] {
       bool good = true;
       nlohmann::ordered_json answers = nlohmann::ordered_json::array();
-      for (const std::string& file : *files) {
-        good = check(file, *kind, *json ? &answers : nullptr) && good;
+      for (const std::string& file : options->files) {
+        good = check(file, *options, options->json ? &answers : nullptr) && good;
       }
-      if (*json) {
+      if (options->json) {
         nlohmann::ordered_json answer = json_answer();
         answer["files"] = answers;
         print_json(answer);

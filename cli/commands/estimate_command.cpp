@@ -8,6 +8,7 @@
 
 #include "base/csv/csv.hpp"
 #include "cli/catalog/larger_systems.hpp"
+#include "cli/check/numerics_text.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/tables/metric_cells.hpp"
@@ -18,6 +19,7 @@
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/training_text.hpp"
 #include "sim/confirm/verdict.hpp"
+#include "sim/numerics/numerics.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/sections.hpp"
 #include "sim/serving/speculation_gain.hpp"
@@ -235,6 +237,9 @@ int run_estimate(const Options& options) {
     options.explain&& e.fits() ? print_operators_csv(view, e) : print_csv(e);
   } else {
     print_text(scenario, e, replay(options, streamed, e));
+    if (e.fits()) {
+      fmt::print("{}", numerics_note(sim::numerics(view)));
+    }
     if (gain) {
       print_speculation(scenario.serving.speculation, *gain);
     }

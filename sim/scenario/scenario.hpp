@@ -10,6 +10,7 @@
 //   traffic: {input_tokens: 2048, output_tokens: 512, concurrency: 64}
 //   accuracy: {benchmark: aime_2025}      # optional (sim/result/score.hpp)
 //   prices: us_colocation                 # optional (hardware/prices.hpp); rented when left out
+//   numerics: {promotion: 128}            # optional (workloads/architecture/numerics.hpp)
 //
 // With a section `training` (workloads/training/training.hpp) it is a training step; nothing is served, and `serving` and `traffic`
 // may be left out. With `rl` too (workloads/training/post_training.hpp) it is a step of RL post-training, whose rollouts `serving` generates.
@@ -26,6 +27,7 @@
 #include "hardware/system.hpp"
 #include "models/machine.hpp"
 #include "workloads/architecture/architecture.hpp"
+#include "workloads/architecture/numerics.hpp"
 #include "workloads/architecture/precision.hpp"
 #include "workloads/architecture/scores.hpp"
 #include "workloads/serving/deployment.hpp"
@@ -66,6 +68,7 @@ struct Scenario {
   workloads::PostTraining post_training = {};
   workloads::TrainingRun run = {};
   hardware::Prices prices = {};
+  workloads::Numerics numerics = {};
 };
 
 struct DraftModel;
@@ -88,6 +91,7 @@ struct ScenarioView {
   const DraftModel* draft =
       nullptr;  // that serving.speculative runs, once it is derived (sim/iteration/draft_model.hpp)
   const PoolPlatforms* pool_platforms = nullptr;  // with pools; null: all on `platform`
+  const workloads::Numerics* numerics = nullptr;  // null: all as the software does it
 
   // A section as it was read.
   void set(const Platform& section) { platform = &section; }
@@ -107,6 +111,7 @@ struct ScenarioView {
   }
   void set(const workloads::TrainingRun& section) { run = section.enabled() ? &section : nullptr; }
   void set(const hardware::Prices& section) { prices = &section; }
+  void set(const workloads::Numerics& section) { numerics = &section; }
   template <class Section>
   void set(const Section&& temporary) = delete;
 };

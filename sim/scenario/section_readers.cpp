@@ -172,4 +172,11 @@ hardware::Prices read_prices(const Node& document, Problems& problems) {
   return read_section<hardware::Prices>(document, "prices", problems);
 }
 
+workloads::Numerics read_numerics(const Node& document, Problems& problems) {
+  if (document.find("numerics") == nullptr) {
+    return {};
+  }
+  return read_section<workloads::Numerics>(document, "numerics", problems);
+}
+
 }  // namespace roofcast::sim

@@ -24,5 +24,6 @@ workloads::Training read_training(const base::Node& document, base::Problems& pr
 workloads::PostTraining read_post_training(const base::Node& document, base::Problems& problems);
 workloads::TrainingRun read_training_run(const base::Node& document, base::Problems& problems);
 hardware::Prices read_prices(const base::Node& document, base::Problems& problems);
+workloads::Numerics read_numerics(const base::Node& document, base::Problems& problems);
 
 }  // namespace roofcast::sim

@@ -38,6 +38,7 @@ inline constexpr std::tuple kSections{
         "rl", read_post_training, &Scenario::post_training, {"training"}},
     Section<workloads::TrainingRun>{"run", read_training_run, &Scenario::run, {"training"}},
     Section<hardware::Prices>{"prices", read_prices, &Scenario::prices},
+    Section<workloads::Numerics>{"numerics", read_numerics, &Scenario::numerics},
 };
 
 template <class Visit>

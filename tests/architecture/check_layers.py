@@ -37,16 +37,16 @@ ROOMS = {
     "models": {"": set(), "operators": {""}},
     "sim": {"scenario": set(), "iteration": {"scenario"}, "result": {"iteration"},
             "serving": {"result"}, "training": {"result"}, "replay": {"result"},
-            "": {"serving", "training"}, "decide": {""}, "confirm": {"decide", "replay"},
+            "": {"serving", "training"}, "numerics": {""}, "decide": {""}, "confirm": {"decide", "replay"},
             "recommend": {"confirm"}, "interface": {"decide", "replay"}},
     "calibrate": {"conventions": set(), "platforms": {"conventions"}, "operators": {"platforms"},
                   "logs": {"conventions"},
                   "fit": {"operators"}, "accuracy": {"fit"}, "servers": {"platforms"},
                   "trainings": {"platforms"}, "bench": {"platforms"}},
     "cli": {"assets": set(), "tables": set(), "provenance": {"tables"}, "text": {"provenance", "assets"},
-            "catalog": {"text"}, "pages": {"text"}, "program": {"catalog"},
+            "catalog": {"text"}, "check": {"text"}, "pages": {"text"}, "program": {"catalog"},
             "compare": {"pages"}, "validate": {"pages", "program"}, "packing": {"tables"}, "kernels": {"tables"},
-            "commands": {"program", "compare", "validate", "packing", "kernels"}, "": {"commands"}},
+            "commands": {"program", "check", "compare", "validate", "packing", "kernels"}, "": {"commands"}},
 }
 MOST_FLOORS = 8  # of rooms above each other in one folder
 MOST_FILES = 30  # of a folder's own sources

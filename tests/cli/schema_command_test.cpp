@@ -29,8 +29,8 @@ TEST_CASE("the schema of a scenario requires its sections but those with a defau
   const auto schema = json_schema("scenario");
   std::set<std::string> sections(sim::kSectionNames.begin(), sim::kSectionNames.end());
   CHECK(schema["properties"].size() == sections.size());
-  for (const char* section :
-       {"precision", "accuracy", "training", "rl", "run", "serving", "traffic", "prices"}) {
+  for (const char* section : {"precision", "accuracy", "training", "rl", "run", "serving",
+                              "traffic", "prices", "numerics"}) {
     sections.erase(section);
   }
   CHECK(schema["required"].get<std::set<std::string>>() == sections);
