@@ -10,6 +10,7 @@ namespace roofcast::workloads {
 namespace {
 
 constexpr base::Range kCount{1.0, 1e9};
+constexpr base::Range kServers{1.0, 1e5};
 constexpr std::uint64_t kMostChildren = 1000;
 constexpr double kMostTurns = 20'000.0;     // turns of a task, on average
 constexpr std::int64_t kLongest = 100'000;  // turns of a session; longer draws are cut
@@ -271,7 +272,7 @@ void read(base::Fields& f, Agents& a) {
       [&](base::Fields& g) {
         Stage& stage = a.stages.emplace_back();
         read(g, stage.service);
-        g.integer("servers", stage.servers, kCount, base::optional);
+        g.integer("servers", stage.servers, kServers, base::optional);
       },
       base::optional);
   if (mean_turns(a) > kMostTurns) {
