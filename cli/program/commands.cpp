@@ -10,6 +10,7 @@
 #include <exception>
 #include <iostream>
 #include <memory>
+#include <new>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -218,6 +219,9 @@ int parse_and_run(int argc, char** argv) {
     return kBadInput;
   } catch (const std::system_error& error) {  // a full disk behind stdout, no memory for a thread
     fmt::print(stderr, "error: the system refuses: {}\n", error.what());
+    return kBadInput;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "error: there is not enough memory for so much\n");
     return kBadInput;
   } catch (const std::exception& error) {
     fmt::print(stderr, "roofcast: internal error, please report it: {}\n", error.what());
