@@ -43,6 +43,11 @@ traffic:
   agents: {concurrent: 4, tasks: 20, turns: 1, initial_context: 900, output_tokens: 9, stages: [{time: 10 ms, servers: 100000}]}
 )");
   roofcast.write(
+      "no_data_ranks.csv",
+      R"(id,backend,backend_version,model_path,system,precision,mode,isl,osl,gemm_quant_mode,moe_quant_mode,batch_size,tp_size,pp_size,attention_dp_size,moe_tp_size,moe_ep_size,prefill_batch_size,prefill_num_workers,prefill_tp_size,prefill_pp_size,prefill_attention_dp_size,prefill_moe_tp_size,prefill_moe_ep_size,decode_batch_size,decode_num_workers,decode_tp_size,decode_pp_size,decode_attention_dp_size,decode_moe_tp_size,decode_moe_ep_size,silicon_ttft_ms,silicon_tpot_ms,concurrency,measured_date,image,source
+m,vllm,0.19.0,MiniMaxAI/MiniMax-M2.5,b200_sxm,fp8,agg,1024,1024,fp8,fp8,64,4,1,4,1,0.9,,,,,,,,,,,,,,,388.043,23.6705,256,2026-04-22,vllm/vllm-openai:v0.19.0-cu130,inferencex 2026-04-27
+)");
+  roofcast.write(
       "no_ranks.csv",
       R"(system,fw,fw_version,kernel_source,moe_dtype,num_tokens,hidden_size,inter_size,topk,num_experts,moe_tp_size,moe_ep_size,distribution,latency_ms
 h200_sxm,vllm,0.24.0,vllm_fused_moe,bfloat16,32,4096,2048,8,256,1,0,balanced,0.1
@@ -126,6 +131,8 @@ TEST_CASE("What the user gave reaches the terminal without control characters", 
   check(roofcast, {"estimate $(printf '\\033[31m').yaml", 2, "?[31m.yaml"});
   check(roofcast, {"list chips --$(printf '\\033[31m')", 2, "takes no option"});
   check(roofcast, {"$(printf '\\033[31m')", 2, "?[31m"});
+  roofcast.write("cells.csv", "name,speed\n\x1b[2Ja,1\n");
+  check(roofcast, {"pareto cells.csv --maximize speed", 0, "?[2Ja"});
   check(roofcast, {"pack red.csv --memory '80 GB'", 2, "unknown column \"?[2Jmemory\""});
 }
 
@@ -162,6 +169,29 @@ TEST_CASE("A measured row whose cells are no shape is left out with its reason",
                    "moe_ep_size is not a whole number from 1 to 100000000"});
 }
 
+TEST_CASE("A measured server whose parallel sizes do not fit is left out with its reason",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  check(roofcast,
+        {"calibrate validate serving no_data_ranks.csv", 0, "parallel sizes do not fit together"});
+}
+
+TEST_CASE("A change from nothing has no share in the CSV of a comparison", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("old.csv", "name,speed\na,0\n");
+  roofcast.write("new.csv", "name,speed\na,5\n");
+  check(roofcast, {"compare old.csv new.csv --key name --maximize speed --csv moved.csv", 0, ""});
+  CHECK(roofcast.read("moved.csv") ==
+        "name,change,metric,moved,old_speed,new_speed\na,gain,speed,,0,5\n");
+}
+
 TEST_CASE("A number that no machine has is refused before anything is made of it", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
@@ -173,6 +203,19 @@ TEST_CASE("A number that no machine has is refused before anything is made of it
            Attack{"simulate stages.yaml", 0, "TTFT"},
            Attack{"sweep examples/llama70b_h200_hbm.yaml --csv x.csv --threads 2147483647", 2,
                   "--threads"},
+           Attack{"simulate" + one + "--set traffic.requests=1000000000", 2,
+                  "traffic.requests: must be at most 10000000, not 1000000000"},
+           Attack{"simulate" + one + "--set traffic.concurrency=1000000000", 2,
+                  "10000000000 requests are more than 10000000, the most that are drawn"},
+           Attack{
+               "simulate" + one + "--set traffic.concurrency=1000000000 --set traffic.requests=9",
+               0, "9 requests"},
+           Attack{"simulate stages.yaml --set traffic.agents.tasks=1000000000", 2,
+                  "set traffic.agents.tasks"},
+           Attack{"estimate stages.yaml --set traffic.agents.concurrent=1000000000", 2,
+                  "traffic.agents.concurrent: must be at most 1000000, not 1000000000"},
+           Attack{"simulate" + one + "--set system.chips=8000000 --set serving.replicas=1000000", 0,
+                  "more than 200000 data-parallel ranks or front ends"},
            Attack{"kernel gemm --m 8192 --n =1+1 --k 8192 --chip h100_sxm", 2,
                   "expects a whole number, not \"=1+1\""},
        }) {
