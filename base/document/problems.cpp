@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/document/harmless.hpp"
 #include "base/document/utf8.hpp"
 
 namespace roofcast::base {
@@ -13,14 +14,6 @@ namespace {
 constexpr std::size_t kExcerptColumns = 160;
 constexpr std::size_t kLongestPath = 200;
 constexpr std::size_t kLongestMessage = 2000;
-
-// Control characters (of ASCII and Latin-1), and those that reverse the direction of writing.
-bool is_harmful(std::string_view character) {
-  const auto c = static_cast<unsigned char>(character[0]);
-  return c < 0x20 || c == 0x7f || (character >= "\u0080" && character <= "\u009f") ||
-         (character >= "\u202a" && character <= "\u202e") ||
-         (character >= "\u2066" && character <= "\u2069");
-}
 
 // The text as it may reach a terminal, one column a character, cut when long.
 struct Printable {

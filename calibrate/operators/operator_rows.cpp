@@ -212,7 +212,8 @@ OperatorRows::OperatorRows(std::string kind, const base::CsvTable& table)
       table_(table),
       chip_(table.column("system")),
       stack_(table.column("fw")),
-      format_(table.column(columns_of(kind_).format)) {
+      format_(table.column(columns_of(kind_).format)),
+      cells_(table) {
   for (const std::string_view name : columns_of(kind_).shape) {
     shape_.push_back(table.column(name));
   }
@@ -295,7 +296,10 @@ MeasuredOperator OperatorRows::row(std::size_t row) const {
       return measured;
     }
   }
-  read_shape(row, measured);
+  measured.reason = cells_.wrong(row);
+  if (measured.reason.empty()) {
+    read_shape(row, measured);
+  }
   return measured;
 }
 

@@ -45,6 +45,7 @@
 #include "base/csv/csv.hpp"
 #include "calibrate/operators/expert_kernels.hpp"
 #include "calibrate/operators/expert_load.hpp"
+#include "calibrate/operators/shape_cells.hpp"
 #include "workloads/architecture/precision.hpp"
 #include "workloads/graph/operator.hpp"
 
@@ -105,6 +106,7 @@ class OperatorRows {
   std::size_t chip_, stack_, format_;
   std::vector<std::size_t> latencies_;
   double unit_s_ = 0.0;
+  ShapeCells cells_;
   mutable ExpertLoads loads_;
   mutable ExpertKernels kernels_;
   std::vector<std::size_t> shape_;  // columns of the kind's shape, in the order of its reader

@@ -18,6 +18,8 @@ namespace {
 constexpr std::int64_t kRequestsPerClient = 10;
 constexpr std::int64_t kMostClients = 100'000;
 
+constexpr const char* kNotTogether = "parallel sizes do not fit together";
+
 }  // namespace
 
 ServingRows::ServingRows(const base::CsvTable& table, const std::string& calibration,
@@ -78,6 +80,11 @@ void ServingRows::read_mapping(std::size_t row, MeasuredServer& server) const {
     server.reason = "parallel sizes are not recorded";
     return;
   }
+  constexpr std::int64_t kMostRanks = 1'000'000;
+  if (std::max({tp, dp, moe_tp, moe_ep}) > kMostRanks) {
+    server.reason = kNotTogether;
+    return;
+  }
   const bool is_moe = server.architecture->moe.experts > 0;
   std::int64_t width = is_moe ? std::max(tp * dp, moe_tp * moe_ep) : tp * dp;
   std::int64_t data = width / tp;
@@ -96,6 +103,10 @@ void ServingRows::read_mapping(std::size_t row, MeasuredServer& server) const {
   }
   if (!std::has_single_bit(static_cast<std::uint64_t>(width))) {
     server.reason = "a disaggregated deployment recorded as one server";
+    return;
+  }
+  if (data < 1 || width < data || (is_moe && experts < 1)) {
+    server.reason = kNotTogether;
     return;
   }
   workloads::Mapping& mapping = server.mapping;

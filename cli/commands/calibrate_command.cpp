@@ -254,6 +254,7 @@ void add_calibrate(Command& app, Run& chosen) {
       ->group("Simulation");
   validate->add_option("--threads", options->threads, "number of threads; 0: all cores")
       ->type_name(kNumber)
+      ->within(std::size_t{0}, kMostThreads)
       ->group("Simulation");
   validate
       ->add_flag("--check-only", options->check_only,

@@ -273,6 +273,7 @@ void add_simulate(Command& app, Run& chosen) {
       ->group("Alarm");
   command->add_option("--threads", options->threads, "number of threads; 0: all cores")
       ->type_name(kNumber)
+      ->within(std::size_t{0}, kMostThreads)
       ->group("Alarm");
   command->add_option("--csv", options->csv, "write the requests, one per row")
       ->type_name(kFile)

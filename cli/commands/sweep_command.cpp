@@ -181,6 +181,7 @@ void add_sweep(Command& app, Run& chosen) {
       ->group("Output");
   command->add_option("--threads", options->threads, "number of threads; 0: all cores")
       ->type_name(kNumber)
+      ->within(std::size_t{0}, kMostThreads)
       ->capture_default_str();
   command->footer(examples({"roofcast show example llama-70b > llama-70b.yaml",
                             "roofcast show example llama70b_h200_hbm > hbm.yaml",

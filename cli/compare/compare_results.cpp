@@ -228,7 +228,8 @@ void write_rows(const sim::ResultComparison& result, Tables& tables,
       const bool moved = row.metric != sim::kNowhere;
       csv.append(sim::name(row.change));
       csv.append(moved ? std::string_view(metrics[row.metric].column) : std::string_view());
-      csv.append(moved ? row.moved : std::nan(""));
+      // From nothing, a share of the old value is not a number.
+      csv.append(moved && std::isfinite(row.moved) ? row.moved : std::nan(""));
       for (std::size_t m = 0; m < metrics.size(); ++m) {
         csv.append(value(result.old_values[m], row.old_row));
         csv.append(value(result.new_values[m], row.new_row));

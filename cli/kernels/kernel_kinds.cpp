@@ -379,8 +379,8 @@ Shape::Shape(const KernelKind& kind, const ShapeTexts& given, base::Problems& pr
   };
   for (const Dimension& d : dimensions) {
     std::string text = text_of(d);
-    if (text.starts_with(
-            '=')) {  // of a dimension before this one, whose problems were reported there
+    // A preset may name a dimension before this one, whose problems were reported there.
+    if (text.starts_with('=') && given.find(d.name) == given.end()) {
       const std::string other = text.substr(1);
       if (const auto number = numbers_.find(other); number != numbers_.end()) {
         numbers_[d.name] = number->second;

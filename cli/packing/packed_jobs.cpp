@@ -23,6 +23,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kTableRows = 40;
 constexpr std::size_t kNamesShown = 5;
 constexpr double kMostBytes = 1e15;
+constexpr double kMostSeconds = 1e9;
 
 // A plain number is in SI units.
 std::optional<double> si_of(std::string_view cell, base::Dimension dimension) {
@@ -67,8 +68,8 @@ std::vector<PackedJob> read_jobs(const std::filesystem::path& file) {
       memory.fail(row, "bytes above 0, such as 12 GB, are expected");
     }
     const auto seconds = si_of(time.text(row), base::dimension_of<base::Seconds>());
-    if (!seconds || !(*seconds >= 0.0 && std::isfinite(*seconds))) {
-      time.fail(row, "seconds from 0 on, such as 90 or 1.5 min, are expected");
+    if (!seconds || !(*seconds >= 0.0 && *seconds <= kMostSeconds)) {
+      time.fail(row, "seconds from 0 to 1e9, such as 90 or 1.5 min, are expected");
     }
     jobs.push_back({std::string(name.text(row)), std::llround(std::ceil(*bytes)),
                     base::Seconds::from_si(*seconds)});

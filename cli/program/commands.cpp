@@ -10,10 +10,14 @@
 #include <exception>
 #include <iostream>
 #include <memory>
+#include <new>
+#include <sstream>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
+#include "base/document/harmless.hpp"
 #include "base/document/notes.hpp"
 #include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
@@ -121,6 +125,12 @@ std::string unexpected(const CLI::App& command, const std::string& word) {
                      near ? fmt::format("; did you mean \"{}\"?", *near) : "");
 }
 
+// What the user gave may stand in it.
+void complain(std::string_view text) {
+  fmt::print(stderr, "{}{}", base::harmless(text),
+             text.empty() || text.ends_with('\n') ? "" : "\n");
+}
+
 // What CLI11 has no good words for: no command at all, one that there is not, and arguments too many.
 int refuse(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* last = &app;  // that was named
@@ -141,14 +151,17 @@ int refuse(const CLI::App& app, const CLI::ParseError& error) {
           problems += fmt::format("error: {}\n", unexpected(*last, word));
         }
       }
-      fmt::print(stderr, "{}Run with --help for more information.\n", problems);
+      complain(problems + "Run with --help for more information.\n");
       return kBadInput;
     }
-    return app.exit(error) == 0 ? kDone : kBadInput;
+    std::ostringstream said;
+    const int code = app.exit(error, std::cout, said);
+    complain(said.str());
+    return code == 0 ? kDone : kBadInput;
   }
   const std::string wrong = last->remaining().front();
-  fmt::print(stderr, "error: {}\nRun with --help for more information.\n",
-             unknown_command(*last, wrong));
+  complain(fmt::format("error: {}\nRun with --help for more information.\n",
+                       unknown_command(*last, wrong)));
   return kBadInput;
 }
 
@@ -202,11 +215,13 @@ int parse_and_run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return refuse(app, error);
   } catch (const base::InputError& error) {
-    const std::string_view text(error.what());
-    fmt::print(stderr, "{}{}", text, text.ends_with('\n') ? "" : "\n");
+    complain(error.what());
     return kBadInput;
   } catch (const std::system_error& error) {  // a full disk behind stdout, no memory for a thread
     fmt::print(stderr, "error: the system refuses: {}\n", error.what());
+    return kBadInput;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "error: there is not enough memory for so much\n");
     return kBadInput;
   } catch (const std::exception& error) {
     fmt::print(stderr, "roofcast: internal error, please report it: {}\n", error.what());
@@ -230,12 +245,12 @@ int run(int argc, char** argv) {
     try {
       write_provenance({argv + 1, argv + argc});
     } catch (const base::InputError& error) {
-      fmt::print(stderr, "{}", error.what());
+      complain(error.what());
       code = kBadInput;
     }
   }
   for (const std::string& note : base::take_notes()) {
-    fmt::print(stderr, "{}\n", note);
+    complain(note);
   }
   return code;
 }

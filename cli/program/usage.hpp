@@ -4,6 +4,7 @@
 // manual page and the shell completions.
 #pragma once
 
+#include <cstddef>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -34,6 +35,8 @@ inline constexpr const char* kSystem = "SYSTEM";
 inline constexpr const char* kStack = "STACK";
 inline constexpr const char* kNumber = "NUMBER";
 inline constexpr const char* kText = "TEXT";
+
+inline constexpr std::size_t kMostThreads = 1024;  // of --threads
 
 // The footer of a command: command lines that work as they stand, in this order.
 std::string examples(std::initializer_list<std::string_view> lines);

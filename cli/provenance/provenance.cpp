@@ -84,10 +84,19 @@ Json read_json(const fs::path& file) {
   return Json::parse(in, nullptr, false);
 }
 
+// A text of an object that may be damaged.
+std::string text_of(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
 std::map<std::string, std::string> catalog_of(const Json& provenance) {
   std::map<std::string, std::string> hashes;
-  for (const Json& entry : provenance.value("catalog", Json::array())) {
-    hashes[entry.value("entry", "")] = entry.value("fnv1a", "");
+  const auto catalog = provenance.find("catalog");
+  if (catalog != provenance.end() && catalog->is_array()) {
+    for (const Json& entry : *catalog) {
+      hashes[text_of(entry, "entry")] = text_of(entry, "fnv1a");
+    }
   }
   return hashes;
 }
@@ -127,8 +136,10 @@ Provenance read_provenance(const fs::path& file) {
   const Json json = read_json(file);
   const auto is_text = [&](const char* key) { return json.contains(key) && json[key].is_string(); };
   const auto is_list = [&](const char* key) { return json.contains(key) && json[key].is_array(); };
-  if (!json.is_object() || !is_text("version") || !is_text("directory") || !is_list("command") ||
-      !is_list("outputs")) {
+  const bool repeats = is_list("command") && !json["command"].empty() &&
+                       json["command"].front() == "reproduce";  // would start itself without end
+  if (repeats || !json.is_object() || !is_text("version") || !is_text("directory") ||
+      !is_list("command") || !is_list("outputs")) {
     throw base::InputError(
         fmt::format("error: {} is no provenance that roofcast wrote\n", file.string()));
   }
@@ -139,7 +150,7 @@ Provenance read_provenance(const fs::path& file) {
     p.command.push_back(argument.is_string() ? argument.get<std::string>() : "");
   }
   for (const Json& output : json["outputs"]) {
-    p.outputs.emplace_back(output.is_object() ? output.value("path", "") : "");
+    p.outputs.emplace_back(text_of(output, "path"));
   }
   return p;
 }
@@ -151,9 +162,9 @@ std::string difference_of_makers(const fs::path& old_result, const fs::path& new
     return {};
   }
   std::string text;
-  if (before.value("version", "") != now.value("version", "")) {
-    text += fmt::format("made by different versions: {}, then {}\n", before.value("version", ""),
-                        now.value("version", ""));
+  if (text_of(before, "version") != text_of(now, "version")) {
+    text += fmt::format("made by different versions: {}, then {}\n", text_of(before, "version"),
+                        text_of(now, "version"));
   }
   const auto old_catalog = catalog_of(before);
   for (const auto& [entry, hash] : catalog_of(now)) {

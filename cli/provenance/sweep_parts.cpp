@@ -52,6 +52,17 @@ std::optional<std::size_t> variable(const char* name) {
   return text == nullptr ? std::nullopt : number(text);
 }
 
+// Of an identity that may be damaged.
+std::string text_of(const Json& identity, const char* key) {
+  const auto found = identity.find(key);
+  return found != identity.end() && found->is_string() ? found->get<std::string>() : "?";
+}
+
+bool says_simulate(const Json& identity) {
+  const auto found = identity.find("simulate");
+  return found != identity.end() && *found == true;
+}
+
 // What differs between two identities, in words.
 std::string difference(const std::string& theirs, const std::string& ours) {
   const Json a = Json::parse(theirs, nullptr, false);
@@ -59,15 +70,15 @@ std::string difference(const std::string& theirs, const std::string& ours) {
   if (!a.is_object()) {
     return "its identity.json cannot be read";
   }
-  if (a.value("version", "") != b.value("version", "")) {
-    return fmt::format("version {} made it, this is {}", a.value("version", "?"),
-                       b.value("version", "?"));
+  if (text_of(a, "version") != text_of(b, "version")) {
+    return fmt::format("version {} made it, this is {}", text_of(a, "version"),
+                       text_of(b, "version"));
   }
-  if (a.value("simulate", false) != b.value("simulate", false)) {
+  if (says_simulate(a) != says_simulate(b)) {
     return "one is with --simulate, the other without";
   }
   const Json none = Json::object();
-  const Json& before = a.contains("catalog") ? a["catalog"] : none;
+  const Json& before = a.contains("catalog") && a["catalog"].is_object() ? a["catalog"] : none;
   for (const auto& [entry, hash] : b["catalog"].items()) {
     if (!before.contains(entry) || before[entry] != hash) {
       return fmt::format("the catalog's {} differs", entry);
@@ -218,7 +229,7 @@ void SweepParts::remove(const fs::path& folder) const {
 }
 
 bool simulates(const fs::path& folder) {
-  return Json::parse(read_text(folder / "identity.json"), nullptr, false).value("simulate", false);
+  return says_simulate(Json::parse(read_text(folder / "identity.json"), nullptr, false));
 }
 
 }  // namespace roofcast::cli

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "base/document/harmless.hpp"
 #include "base/units/unit_text.hpp"
 
 namespace roofcast::cli {
@@ -103,7 +104,7 @@ std::string TextTable::text(const Terminal& on) const {
     std::string line;
     std::vector<std::string> last;  // lines of the last cell
     for (std::size_t c = 0; c < visible; ++c) {
-      const std::string& cell = rows_[r][c];
+      const std::string cell = base::harmless(rows_[r][c]);
       if (c + 1 == visible && width_of(cell) > width[c]) {
         last = wrapped(cell, width[c]);
       }
@@ -120,7 +121,7 @@ std::string TextTable::text(const Terminal& on) const {
     std::vector<std::string> names;
     for (std::size_t c = visible; c < columns; ++c) {
       if (!rows_.front()[c].empty()) {
-        names.push_back(rows_.front()[c]);
+        names.push_back(base::harmless(rows_.front()[c]));
       }
     }
     const std::string note = fmt::format("(left out for {} columns: {}; --columns {} shows all)",

@@ -27,7 +27,8 @@ std::optional<SimulatedTasks> tasks_of(const sim::Simulation& simulation,
   const sim::ScenarioView view = sim::view(s.scenario);
   t.per_gpu_hour =
       t.summary.tasks_per_second * base::hour.si() / static_cast<double>(sim::gpus_of(view));
-  t.usd = sim::rent(view).si() / t.summary.tasks_per_second;
+  t.usd = t.summary.tasks_per_second > 0.0 ? sim::rent(view).si() / t.summary.tasks_per_second
+                                           : std::nan("");
   return t;
 }
 

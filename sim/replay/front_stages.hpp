@@ -25,7 +25,9 @@ class Stages {
   explicit Stages(const workloads::Requests& requests)
       : stages_(requests.stages), seed_(requests.seed) {
     for (const workloads::Stage& stage : stages_) {
-      free_.emplace_back(static_cast<std::size_t>(stage.servers));
+      // Each request takes one at most.
+      free_.emplace_back(std::min(static_cast<std::size_t>(stage.servers),
+                                  std::max<std::size_t>(1, requests.requests.size())));
     }
     passed_.resize(stages_.empty() ? 0 : requests.requests.size());
   }

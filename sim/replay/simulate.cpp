@@ -24,7 +24,8 @@ namespace roofcast::sim {
 namespace {
 
 constexpr base::Seconds kNever = base::Seconds::infinity();
-constexpr double kMostDays = 100.0;  // every second of a simulation is kept
+constexpr double kMostDays = 100.0;       // every second of a simulation is kept
+constexpr double kMostParts = 200'000.0;  // each has queues of its own, some 4 kB
 constexpr base::Seconds kLongest = kMostDays * 86400.0 * base::second;
 
 // Replicas that do the same work.
@@ -79,7 +80,8 @@ class Loop {
       request_of(each.after).tools = each.delay;
     }
     const std::size_t clients =
-        closed_ ? static_cast<std::size_t>(concurrency) : stream_.requests.size();
+        closed_ ? std::min(static_cast<std::size_t>(concurrency), stream_.requests.size())
+                : stream_.requests.size();
     for (std::size_t i = 0; i < clients; ++i) {
       send_next(thinking());
     }
@@ -475,6 +477,19 @@ Simulation simulate(const ScenarioView& scenario, const workloads::Requests& req
       return result;
     }
     cache = fit.footprint.cache;
+  }
+  double parts = 0.0;
+  for (const auto& [pool, cache] : pools) {
+    const std::int64_t of_replica =
+        std::max(pool.mapping->data_parallel, pool.serving->front_ends_of(*pool.mapping));
+    parts += static_cast<double>(pool.serving->replicas) * static_cast<double>(of_replica);
+  }
+  if (parts > kMostParts) {
+    result.reason = fmt::format(
+        "the replicas have more than {} data-parallel ranks or front ends, the most that is "
+        "simulated",
+        kMostParts);
+    return result;
   }
   Loop(s, requests, concurrency, pools, kept, result).run();
   return result;

@@ -268,7 +268,8 @@ class Fleet {
     }
     std::vector<Station> stations = {engine};
     for (const workloads::Stage& stage : sample_.agents.stages) {
-      stations.push_back(base::queueing::servers_of(stage.service.time, stage.servers));
+      stations.push_back(
+          base::queueing::servers_of(stage.service.time, std::min(stage.servers, clients)));
     }
     const auto all = base::queueing::closed_network(stations, away, clients);
     present_ = all.stations.front().present;

@@ -34,6 +34,37 @@ void provide(const Program& roofcast) {
                  "arrival_s,input_tokens,output_tokens\n1700000000,900,9\n1700000001,90,90\n");
   roofcast.write("wrong_year.csv",
                  "arrival_s,input_tokens,output_tokens\n0,900,9\n63800000000,90,90\n");
+  roofcast.write("stages.yaml", R"(system: hgx_h200
+model: llama-3.1-8b
+precision: fp8
+deployment: {tensor_parallel: 1}
+serving: {stack: vllm}
+traffic:
+  agents: {concurrent: 4, tasks: 20, turns: 1, initial_context: 900, output_tokens: 9, stages: [{time: 10 ms, servers: 100000}]}
+)");
+  roofcast.write(
+      "no_data_ranks.csv",
+      R"(id,backend,backend_version,model_path,system,precision,mode,isl,osl,gemm_quant_mode,moe_quant_mode,batch_size,tp_size,pp_size,attention_dp_size,moe_tp_size,moe_ep_size,prefill_batch_size,prefill_num_workers,prefill_tp_size,prefill_pp_size,prefill_attention_dp_size,prefill_moe_tp_size,prefill_moe_ep_size,decode_batch_size,decode_num_workers,decode_tp_size,decode_pp_size,decode_attention_dp_size,decode_moe_tp_size,decode_moe_ep_size,silicon_ttft_ms,silicon_tpot_ms,concurrency,measured_date,image,source
+m,vllm,0.19.0,MiniMaxAI/MiniMax-M2.5,b200_sxm,fp8,agg,1024,1024,fp8,fp8,64,4,1,4,1,0.9,,,,,,,,,,,,,,,388.043,23.6705,256,2026-04-22,vllm/vllm-openai:v0.19.0-cu130,inferencex 2026-04-27
+)");
+  roofcast.write(
+      "no_ranks.csv",
+      R"(system,fw,fw_version,kernel_source,moe_dtype,num_tokens,hidden_size,inter_size,topk,num_experts,moe_tp_size,moe_ep_size,distribution,latency_ms
+h200_sxm,vllm,0.24.0,vllm_fused_moe,bfloat16,32,4096,2048,8,256,1,0,balanced,0.1
+)");
+}
+
+const std::regex kNoNumber(R"(\b-?(nan|inf)\b)");
+
+void check(const Program& roofcast, const Attack& attack) {
+  const Outcome outcome =
+      roofcast.shell(fmt::format("ulimit -t {}; roofcast {}", kMostSeconds, attack.command));
+  INFO(attack.command << "\n" << outcome.out << outcome.err);
+  CHECK(outcome.code == attack.code);
+  CHECK(contains(outcome.out + outcome.err, attack.said));
+  CHECK(!contains(outcome.err, "internal error"));
+  CHECK(!contains(outcome.out + outcome.err, "\x1b"));
+  CHECK(!std::regex_search(outcome.out, kNoNumber));
 }
 
 }  // namespace
@@ -84,15 +115,111 @@ TEST_CASE("What once broke the program is answered or refused in words", "[cli]"
            "--set traffic.concurrency=1000000 --set traffic.requests=1000",
        0, "125000 replicas"},
   };
-  static const std::regex no_number(R"(\b-?(nan|inf)\b)");
   for (const Attack& attack : attacks) {
-    const Outcome outcome =
-        roofcast.shell(fmt::format("ulimit -t {}; roofcast {}", kMostSeconds, attack.command));
-    INFO(attack.command << "\n" << outcome.out << outcome.err);
-    CHECK(outcome.code == attack.code);
-    CHECK(contains(outcome.out + outcome.err, attack.said));
-    CHECK(!contains(outcome.err, "internal error"));
-    CHECK(!std::regex_search(outcome.out, no_number));
+    check(roofcast, attack);
+  }
+}
+
+TEST_CASE("What the user gave reaches the terminal without control characters", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  roofcast.write("red.csv", "job,\x1b[2Jmemory,time\na,20 GB,30 min\n");
+  check(roofcast, {"list chips --color $(printf '\\033[31mred')", 2, "?[31mred"});
+  check(roofcast, {"estimate $(printf '\\033[31m').yaml", 2, "?[31m.yaml"});
+  check(roofcast, {"list chips --$(printf '\\033[31m')", 2, "takes no option"});
+  check(roofcast, {"$(printf '\\033[31m')", 2, "?[31m"});
+  roofcast.write("cells.csv", "name,speed\n\x1b[2Ja,1\n");
+  check(roofcast, {"pareto cells.csv --maximize speed", 0, "?[2Ja"});
+  check(roofcast, {"pack red.csv --memory '80 GB'", 2, "unknown column \"?[2Jmemory\""});
+}
+
+TEST_CASE("A damaged identity or provenance of a result is refused in words", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  check(roofcast, {"show example llama-70b > llama-70b.yaml", 0, ""});
+  check(roofcast, {"show example llama70b_h200_hbm > hbm.yaml", 0, ""});
+  check(roofcast, {"sweep hbm.yaml --csv s.csv --shard 1/1 --quiet", 0, ""});
+  for (const char* identity : {"", "[]", "{simulate", R"({"simulate": 3})", R"({"version": []})",
+                               R"({"simulate": false, "catalog": 7})"}) {
+    roofcast.write("s.csv.parts/identity.json", identity);
+    check(roofcast, {"merge s.csv.parts --csv all.csv", 2, "has no parts of this sweep"});
+  }
+  for (const char* provenance :
+       {"", "[]", "{",
+        R"({"version": "1", "directory": ".", "command": ["reproduce", "r.csv"],)"
+        R"( "outputs": [{"path": "r.csv"}]})"}) {
+    roofcast.write("r.provenance.json", provenance);
+    check(roofcast, {"reproduce r.csv", 2, "is no provenance that roofcast wrote"});
+  }
+}
+
+TEST_CASE("A measured row whose cells are no shape is left out with its reason", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  check(roofcast, {"calibrate validate moe no_ranks.csv", 0,
+                   "moe_ep_size is not a whole number from 1 to 100000000"});
+}
+
+TEST_CASE("A measured server whose parallel sizes do not fit is left out with its reason",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  check(roofcast,
+        {"calibrate validate serving no_data_ranks.csv", 0, "parallel sizes do not fit together"});
+}
+
+TEST_CASE("A change from nothing has no share in the CSV of a comparison", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("old.csv", "name,speed\na,0\n");
+  roofcast.write("new.csv", "name,speed\na,5\n");
+  check(roofcast, {"compare old.csv new.csv --key name --maximize speed --csv moved.csv", 0, ""});
+  CHECK(roofcast.read("moved.csv") ==
+        "name,change,metric,moved,old_speed,new_speed\na,gain,speed,,0,5\n");
+}
+
+TEST_CASE("A number that no machine has is refused before anything is made of it", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  const std::string one = " examples/llama-70b.yaml ";
+  for (const Attack& attack : {
+           Attack{"simulate stages.yaml", 0, "TTFT"},
+           Attack{"sweep examples/llama70b_h200_hbm.yaml --csv x.csv --threads 2147483647", 2,
+                  "--threads"},
+           Attack{"simulate" + one + "--set traffic.requests=1000000000", 2,
+                  "traffic.requests: must be at most 10000000, not 1000000000"},
+           Attack{"simulate" + one + "--set traffic.concurrency=1000000000", 2,
+                  "10000000000 requests are more than 10000000, the most that are drawn"},
+           Attack{
+               "simulate" + one + "--set traffic.concurrency=1000000000 --set traffic.requests=9",
+               0, "9 requests"},
+           Attack{"simulate stages.yaml --set traffic.agents.tasks=1000000000", 2,
+                  "set traffic.agents.tasks"},
+           Attack{"estimate stages.yaml --set traffic.agents.concurrent=1000000000", 2,
+                  "traffic.agents.concurrent: must be at most 1000000, not 1000000000"},
+           Attack{"simulate" + one + "--set system.chips=8000000 --set serving.replicas=1000000", 0,
+                  "more than 200000 data-parallel ranks or front ends"},
+           Attack{"kernel gemm --m 8192 --n =1+1 --k 8192 --chip h100_sxm", 2,
+                  "expects a whole number, not \"=1+1\""},
+       }) {
+    check(roofcast, attack);
   }
 }
 

@@ -206,7 +206,7 @@ TEST_CASE("A question that pack cannot answer is refused in words", "[bad_input]
       {{"unit.csv", "--memory", "80"}, "error: --memory 80: \"80\" has no unit"},
       {{"unit.csv", "--memory", "80 GB"},
        "unit.csv:2: error: memory: bytes above 0, such as 12 GB"},
-      {{"time.csv", "--memory", "80 GB"}, "time.csv:2: error: time: seconds from 0 on"},
+      {{"time.csv", "--memory", "80 GB"}, "time.csv:2: error: time: seconds from 0 to 1e9"},
       {{"column.csv", "--memory", "80 GB"}, "column.csv:1: error: unknown column \"gpu\""},
       {{"none.csv", "--memory", "80 GB"}, "none.csv: error: a table without a job"},
       {{"lengths.csv", "--scenario", example("llama-8b_training")}, "rl.packing"}};

@@ -10,12 +10,15 @@ namespace roofcast::workloads {
 namespace {
 
 constexpr base::Range kCount{1.0, 1e9};
+constexpr base::Range kAgents{1.0,
+                              1e6};  // the closed form asks for the rate of each number of them
+constexpr base::Range kServers{1.0, 1e5};
 constexpr std::uint64_t kMostChildren = 1000;
 constexpr double kMostTurns = 20'000.0;     // turns of a task, on average
 constexpr std::int64_t kLongest = 100'000;  // turns of a session; longer draws are cut
 
 void read_loop(base::Fields& f, Agents& a) {
-  f.integer("concurrent", a.concurrent, kCount, base::optional);
+  f.integer("concurrent", a.concurrent, kAgents, base::optional);
   if (f.has("arrivals")) {
     f.group("arrivals", [&](base::Fields& g) { read(g, a.arrivals.emplace()); });
   }
@@ -271,7 +274,7 @@ void read(base::Fields& f, Agents& a) {
       [&](base::Fields& g) {
         Stage& stage = a.stages.emplace_back();
         read(g, stage.service);
-        g.integer("servers", stage.servers, kCount, base::optional);
+        g.integer("servers", stage.servers, kServers, base::optional);
       },
       base::optional);
   if (mean_turns(a) > kMostTurns) {

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/traffic/request_stream.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <vector>
+
+#include "base/document/problems.hpp"
 
 namespace roofcast::workloads {
 namespace {
@@ -12,6 +17,7 @@ constexpr std::int64_t kRequestsPerClient = 10;
 constexpr std::int64_t kOpenRequests = 1000;
 constexpr std::int64_t kOpenTasks = 400;
 constexpr base::Range kCount{1.0, 1e9};
+constexpr std::int64_t kMostRequests = 10'000'000;  // each takes some 350 bytes of a simulation
 
 std::int64_t whole(double tokens) { return std::llround(tokens); }
 
@@ -30,7 +36,7 @@ void check_cached(base::Fields& f, const RequestStream& s) {
 void read_common(base::Fields& f, RequestStream& s) {
   f.integer("cached_tokens", s.cached_tokens, base::not_negative, base::optional);
   f.integer("images", s.images, {0.0, 1e6}, base::optional);
-  f.integer("requests", s.requests, kCount);
+  f.integer("requests", s.requests, {1.0, static_cast<double>(kMostRequests)});
   read_seed(f, s);
   s.classes = read_classes(f);
 }
@@ -153,6 +159,14 @@ void draw_priorities(const RequestClasses& classes, std::uint64_t seed, Requests
   }
 }
 
+void check_count(double requests, std::string_view key) {
+  if (requests > static_cast<double>(kMostRequests)) {
+    throw base::InputError(
+        fmt::format("error: {:.0f} requests are more than {}, the most that are drawn; set {}\n",
+                    requests, kMostRequests, key));
+  }
+}
+
 }  // namespace
 
 Requests draw_requests(const RequestStream& s) {
@@ -160,6 +174,7 @@ Requests draw_requests(const RequestStream& s) {
   if (s.agents) {
     const std::int64_t tasks =
         s.agents->tasks.value_or(s.arrivals ? kOpenTasks : kRequestsPerClient * s.concurrency);
+    check_count(static_cast<double>(tasks) * mean_turns(*s.agents), "traffic.agents.tasks");
     return requests_of(*s.agents, draw_tasks(*s.agents, static_cast<std::size_t>(tasks), seed),
                        seed);
   }
@@ -169,6 +184,7 @@ Requests draw_requests(const RequestStream& s) {
   } else {
     const std::int64_t count =
         s.requests.value_or(s.arrivals ? kOpenRequests : kRequestsPerClient * s.concurrency);
+    check_count(static_cast<double>(count), "traffic.requests");
     Arrivals at_once;
     at_once.process = ArrivalProcess::constant;
     at_once.rate = base::Hertz::infinity();

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace roofcast::base {
+
+// Whether a character of UTF-8 may not reach a terminal: control characters (of ASCII and Latin-1), and those that reverse
+// the direction of writing.
+bool is_harmful(std::string_view character);
+
+// The text with "?" in place of what is harmful and of what is no UTF-8. Its lines are kept.
+std::string harmless(std::string_view text);
+
+}  // namespace roofcast::base
