@@ -308,7 +308,7 @@ TEST_CASE("what is wrong with a trace is said where it is named", "[unit]") {
   CHECK_THAT(problem_of(trace, ", from: 2 s, to: 2 s"),
              ContainsSubstring("must be later than from"));
   CHECK_THAT(problem_of(trace, ", repeat: 1000001"),
-             ContainsSubstring("1000001 times 100 requests are more than 100000000"));
+             ContainsSubstring("1000001 times 100 requests are more than 10000000"));
   CHECK_THAT(problem_of(trace, ", keep: 0"), ContainsSubstring("must be more than 0, not 0"));
   CHECK_THAT(problem_of(trace, ", sped: 2"), ContainsSubstring("did you mean \"speed\"?"));
   CHECK_THAT(problem_of(trace, ", daily: [1, 2]"), ContainsSubstring("24 rates"));
