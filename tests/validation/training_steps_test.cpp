@@ -7,6 +7,7 @@
 #include "calibrate/platforms/error_summary.hpp"
 #include "calibrate/trainings/training_rows.hpp"
 #include "sim/estimate.hpp"
+#include "sim/result/training_step.hpp"
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 #include "tests/measurements.hpp"
