@@ -79,7 +79,7 @@ void read(base::Fields& f, Stack& stack) {
   f.group("overhead", [&](base::Fields& g) {
     g.quantity("per_iteration", stack.iteration_overhead, base::not_negative);
     g.quantity("per_sequence", stack.sequence_overhead, base::not_negative);
-    g.quantity("per_request", stack.request_overhead, base::not_negative);
+    g.quantity("per_request", stack.request_overhead, {0.0, 60.0});
     g.flag("asynchronous", stack.asynchronous);
     g.number("hidden_launch", stack.hidden_launch, {0.0, 1.0});
     g.quantity("eager_operator", stack.eager_operator, base::not_negative);
@@ -89,7 +89,7 @@ void read(base::Fields& f, Stack& stack) {
     g.source();
   });
   f.group("front_end", [&](base::Fields& g) {
-    g.quantity("per_request", stack.intake_overhead, base::not_negative);
+    g.quantity("per_request", stack.intake_overhead, {0.0, 60.0});
     g.quantity("per_prompt_token", stack.token_overhead, base::not_negative);
     g.quantity("per_message", stack.message_overhead, base::not_negative);
     g.source();
