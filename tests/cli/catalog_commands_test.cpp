@@ -88,7 +88,8 @@ TEST_CASE("show calibration says what every parameter means", "[cli]") {
   CHECK(parameters > 70);
 }
 
-TEST_CASE("show prints every entry of the catalog as a document that check accepts", "[cli]") {
+TEST_CASE("show prints every entry of the catalog as a document that check accepts",
+          "[cli][long]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;

@@ -53,7 +53,7 @@ TEST_CASE("The answer of solve by the closed form, put back, meets the condition
 
 TEST_CASE(
     "solve says that its answer is confirmed, what was simulated, and what the closed form says",
-    "[cli]") {
+    "[cli][long]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;
@@ -120,7 +120,8 @@ TEST_CASE("solve says what comes nearest where nothing meets the conditions", "[
   CHECK(roofcast.run(strict).code == 3);
 }
 
-TEST_CASE("solve tells what a hundredth more of a bound buys, and what it is as it is", "[cli]") {
+TEST_CASE("solve tells what a hundredth more of a bound buys, and what it is as it is",
+          "[cli][long]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;

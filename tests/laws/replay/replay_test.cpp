@@ -166,7 +166,7 @@ TEST_CASE("More requests are replayed until the standard error of what is asked 
 }
 
 TEST_CASE("The answer of one knob, simulated with other seeds, meets the condition in 95 of 100",
-          "[laws]") {
+          "[laws][long]") {
   const std::vector<Condition> conditions = {condition("ttft_p95_s <= 0.15")};
   const base::Node document = base::parse_document("drawn.yaml", kDrawn);
   KnobRange range;
