@@ -144,11 +144,7 @@ std::optional<State> common_state(const std::vector<const Recorder*>& runs, std:
 }
 
 // One key as all runs together have it.
-Key merged(const Exploration& all, std::size_t path) {
-  std::vector<const Recorder*> runs;
-  for (const Recorder& run : all.runs) {
-    runs.push_back(&run);
-  }
+Key merged(const Exploration& all, const std::vector<const Recorder*>& runs, std::size_t path) {
   const std::vector<Key>& keys = all.paths.paths[path].keys;
   Key key = keys.front();
   for (const Key& found : keys) {
@@ -282,9 +278,13 @@ void add_conditions(Key& root, const Exploration& all, const std::vector<std::si
 Key describe(const std::function<void(Fields&)>& read) {
   Exploration all;
   explore(read, all);
+  std::vector<const Recorder*> runs;
+  for (const Recorder& run : all.runs) {
+    runs.push_back(&run);
+  }
   Key root{.type = Key::Type::group};
   for (const std::size_t path : all.order) {
-    key_at(root, parent_of(all.name(path)))->below.push_back(merged(all, path));
+    key_at(root, parent_of(all.name(path)))->below.push_back(merged(all, runs, path));
   }
   std::vector<std::size_t> questions;
   for (std::size_t path = 0; path < all.paths.paths.size(); ++path) {

@@ -11,7 +11,6 @@
 #include "sim/numerics/rules.hpp"
 #include "sim/training/training.hpp"
 #include "workloads/architecture/parameters.hpp"
-#include "workloads/graph/graph.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -106,16 +105,11 @@ void NumericRules::weight_update() {
   if (risk.at_risk) {
     const workloads::Mapping mapping = workloads::training_mapping(*s_.model, *s_.mapping);
     const models::RankParameters rank = models::rank_parameters(*s_.model, mapping, *s_.training);
-    const bool whole = s_.training->sharding == workloads::Sharding::none;
-    const double shared =
-        whole ? rank.total()
-              : rank.dense / as_double(mapping.data_parallel * mapping.context_parallel) +
-                    rank.experts / as_double(mapping.expert_replicas);
     risk.remedy = "numerics.weight_update: fp32, or stochastic";
     risk.cost = fmt::format(
         "fp32: a copy of {:.3g} GB on the fullest rank, which the estimate counts already; "
         "stochastic: random bits for each update",
-        4.0 * shared / 1e9);
+        4.0 * updated_parameters(*s_.training, mapping, rank) / 1e9);
   }
 }
 
@@ -234,14 +228,8 @@ void NumericRules::fp4_share(const workloads::Graph& forward) {
 
 void NumericRules::training() {
   const workloads::Training& t = *s_.training;
-  const MicroBatches batches = micro_batches(s_);
-  workloads::Batch batch;
-  batch.prefill_sequences = batches.sequences;
-  batch.prefill_tokens = batches.tokens;
-  batch.loss = true;
-  workloads::Graph forward;
-  workloads::build_graph(*s_.model, workloads::training_precision(*s_.precision),
-                         workloads::training_mapping(*s_.model, *s_.mapping), {}, batch, forward);
+  const workloads::Graph forward =
+      forward_graph(s_, workloads::training_mapping(*s_.model, *s_.mapping), micro_batches(s_));
   gradient_range();
   activation_range();
   products(forward);

@@ -66,7 +66,7 @@ TrainingKernel training_kernel(const workloads::Operator& op, const models::Mach
   kernel.cost = models::cost_of(each, machine);
   kernel.math = models::math_of(each, machine);
   kernel.time = kernel.cost.time;
-  if (grouped != nullptr || std::holds_alternative<workloads::Gemm>(op)) {
+  if (measured.gemm > 1.0 && (grouped != nullptr || std::holds_alternative<workloads::Gemm>(op))) {
     kernel.time += (measured.gemm - 1.0) * models::clocked_time(kernel.cost, kernel.math, machine);
   }
   if (grouped != nullptr) {

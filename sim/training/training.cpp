@@ -23,18 +23,6 @@ using base::as_double;
 using base::Seconds;
 using workloads::CollectiveKind;
 
-workloads::Graph forward_graph(const ScenarioView& s, const workloads::Mapping& mapping,
-                               const MicroBatches& batches) {
-  workloads::Batch batch;
-  batch.prefill_sequences = batches.sequences;
-  batch.prefill_tokens = batches.tokens;
-  batch.loss = true;
-  workloads::Graph graph;
-  workloads::build_graph(*s.model, workloads::training_precision(*s.precision), mapping, {}, batch,
-                         graph);
-  return graph;
-}
-
 // The stage of a layout that takes longest, of passes over its chunks.
 Seconds slowest_of_layout(const ScenarioView& s, const Pass& pass) {
   const workloads::PipelineLayout& layout = s.training->layout;
@@ -133,11 +121,7 @@ Seconds optimizer_time(const ScenarioView& s, const workloads::Mapping& mapping,
                        const models::RankParameters& rank) {
   const workloads::Training& t = *s.training;
   const double states = 4.0 + 2.0 * t.moment_bytes;  // fp32 parameter and moments, read and written
-  const bool whole = t.sharding == workloads::Sharding::none;
-  const double shared =
-      whole ? rank.total()
-            : rank.dense / as_double(mapping.data_parallel * mapping.context_parallel) +
-                  rank.experts / as_double(mapping.expert_replicas);
+  const double shared = updated_parameters(t, mapping, rank);
   const workloads::Elementwise update{shared * (states + t.gradient_bytes),
                                       shared * (states + workloads::kHiddenBytes), 10.0 * shared};
   const workloads::Elementwise clear{0.0, rank.total() * t.gradient_bytes, 0.0};
@@ -197,6 +181,26 @@ models::Drawn drawn(const Pass& forward, const Pass& backward, const models::Mac
 }
 
 }  // namespace
+
+double updated_parameters(const workloads::Training& training, const workloads::Mapping& mapping,
+                          const models::RankParameters& rank) {
+  return training.sharding == workloads::Sharding::none
+             ? rank.total()
+             : rank.dense / as_double(mapping.data_parallel * mapping.context_parallel) +
+                   rank.experts / as_double(mapping.expert_replicas);
+}
+
+workloads::Graph forward_graph(const ScenarioView& s, const workloads::Mapping& mapping,
+                               const MicroBatches& batches) {
+  workloads::Batch batch;
+  batch.prefill_sequences = batches.sequences;
+  batch.prefill_tokens = batches.tokens;
+  batch.loss = true;
+  workloads::Graph graph;
+  workloads::build_graph(*s.model, workloads::training_precision(*s.precision), mapping, {}, batch,
+                         graph);
+  return graph;
+}
 
 MicroBatches micro_batches(const ScenarioView& s) {
   const workloads::Training& t = *s.training;

@@ -33,8 +33,17 @@
 
 #include "sim/result/serving_estimate.hpp"
 #include "sim/result/training_step.hpp"
+#include "workloads/graph/operator.hpp"
 
 namespace roofcast::sim {
+
+// The forward pass of one micro-batch on one rank, with the loss. `mapping`: workloads::training_mapping.
+workloads::Graph forward_graph(const ScenarioView& scenario, const workloads::Mapping& mapping,
+                               const MicroBatches& batches);
+
+// Parameters whose optimizer states a rank keeps and updates.
+double updated_parameters(const workloads::Training& training, const workloads::Mapping& mapping,
+                          const models::RankParameters& rank);
 
 // The parts of one optimizer step.
 TrainingStep training_step(const ScenarioView& scenario, const MicroBatches& batches);
