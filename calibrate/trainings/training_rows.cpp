@@ -20,6 +20,7 @@ constexpr std::pair<Layout, std::string_view> kLayouts[] = {
     {Layout::weak_scaling, "weak_scaling"},
     {Layout::bridge, "bridge"},
     {Layout::simumax, "simumax"},
+    {Layout::mpt, "mpt"},
 };
 
 // The cluster that the table names; empty where the catalog knows none.
@@ -57,10 +58,13 @@ TrainingRows::TrainingRows(const base::CsvTable& table, std::string calibration)
     layout_ = Layout::bridge;
   } else if (table.find_column("real_step_ms")) {
     layout_ = Layout::simumax;
+  } else if (table.find_column("throughput_t_s_gpu")) {
+    layout_ = Layout::mpt;
   } else {
     throw base::InputError(
         "error: no table of training steps: none of the columns iteration_time_s, "
-        "model_parallel_size, per_gpu_tflops, \"Tokens / sec / GPU\" and GBS, real_step_ms\n");
+        "model_parallel_size, per_gpu_tflops, \"Tokens / sec / GPU\" and GBS, real_step_ms, "
+        "throughput_t_s_gpu\n");
   }
 }
 
@@ -247,12 +251,47 @@ MeasuredTraining TrainingRows::simumax_row(std::size_t row) const {
   return m;
 }
 
+MeasuredTraining TrainingRows::mpt_row(std::size_t row) const {
+  MeasuredTraining m;
+  const std::string model(text(row, "model"));
+  m.chip = std::string(text(row, "gpu"));
+  m.group = fmt::format("MPT {}", model);
+  const std::string system = system_called(m.chip);
+  Facts known = facts(row);
+  known.set("table.model", model);
+  for (const std::string_view column :
+       {"precision", "sharding_strategy", "activation_checkpointing"}) {
+    known.set(fmt::format("table.{}", column), text(row, column));
+  }
+  const Settings settings = conventions_.settings(known);
+  const base::Node* layers = find(settings, "run.layers");
+  if (layers == nullptr || system.empty()) {
+    m.reason = layers == nullptr ? "the model is not in the conventions"
+                                 : "no cluster of the system in the catalog";
+    return m;
+  }
+  const double gpus = number(row, "gpus");
+  const double batch = number(row, "globalbatchsize");
+  const double length = number(row, "seqlen_t");
+  m.step_s = batch * length / (number(row, "throughput_t_s_gpu") * gpus);
+  read(fmt::format("system: {{base: {}, chips: {}}}\n"
+                   "model: {{layers: [{{count: {}, mixer: attention, ffn: mlp}}]}}\n"
+                   "deployment: {{data_parallel: {}}}\n"
+                   "training: {{global_batch: {}, sequence_length: {}, micro_batch: {}}}\n",
+                   system, std::max(8.0, gpus), layers->text, gpus, batch, length,
+                   number(row, "microbatchsize")),
+       settings, m);
+  return m;
+}
+
 MeasuredTraining TrainingRows::row(std::size_t row) const {
   switch (layout_) {
     case Layout::bridge:
       return bridge_row(row);
     case Layout::simumax:
       return simumax_row(row);
+    case Layout::mpt:
+      return mpt_row(row);
     case Layout::iteration_times:
     case Layout::model_parallel:
     case Layout::weak_scaling:

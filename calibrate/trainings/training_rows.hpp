@@ -14,6 +14,7 @@
 //                             recomputation and layers of each stage. Not told: popularity of experts, CUDA graphs, host
 //   real_step_ms              SimuMax on eight B200: the name of the case tells all, "deepseekv2_tp1_ep4_pp2_dp4_l4_mbc8":
 //                             model, layers l, micro-batches mbc of one sequence of seq tokens, 4096 without it. Memory too
+//   throughput_t_s_gpu        MPT with FSDP (PyTorch) by llm-foundry: everything is given but the model's dimensions
 //
 // A row's model and system are those that the catalog knows by the table's names. How the steps were run otherwise:
 // calibrate/conventions/trainings.yaml.
@@ -40,7 +41,7 @@ struct MeasuredTraining {
   std::optional<sim::Scenario> scenario;
 };
 
-enum class Layout { iteration_times, model_parallel, weak_scaling, bridge, simumax };
+enum class Layout { iteration_times, model_parallel, weak_scaling, bridge, simumax, mpt };
 
 class TrainingRows {
  public:
@@ -54,6 +55,7 @@ class TrainingRows {
   MeasuredTraining bridge_row(std::size_t row) const;
   MeasuredTraining gpt_row(std::size_t row) const;
   MeasuredTraining simumax_row(std::size_t row) const;
+  MeasuredTraining mpt_row(std::size_t row) const;
   Facts facts(std::size_t row) const;
   void read(const std::string& document, const Settings& settings,
             MeasuredTraining& measured) const;

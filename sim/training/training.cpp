@@ -89,18 +89,21 @@ struct Exchange {
   Seconds reduced, gathered;
 };
 
+// Gradients or parameters that are sharded travel layer by layer, and each layer's exchange has all the hops.
 Exchange exchange_of(const ScenarioView& s, const workloads::Mapping& mapping,
-                     const models::RankParameters& rank) {
+                     const models::RankParameters& rank, double layers) {
   const workloads::Training& t = *s.training;
   const models::Machine& machine = s.platform->machine;
   const bool whole = t.sharding == workloads::Sharding::none;
   const CollectiveKind kind = whole ? CollectiveKind::all_reduce : CollectiveKind::reduce_scatter;
+  const double pieces = t.sharding >= workloads::Sharding::gradients ? layers : 1.0;
   Exchange exchange;
   const auto add = [&](double parameters, std::int64_t ranks, std::int64_t stride) {
-    exchange.reduced += among(kind, parameters * t.gradient_bytes, ranks, stride, machine);
+    const double piece = parameters / pieces;
+    exchange.reduced += pieces * among(kind, piece * t.gradient_bytes, ranks, stride, machine);
     if (!whole) {
-      exchange.gathered += among(CollectiveKind::all_gather, parameters * workloads::kHiddenBytes,
-                                 ranks, stride, machine);
+      exchange.gathered += pieces * among(CollectiveKind::all_gather,
+                                          piece * workloads::kHiddenBytes, ranks, stride, machine);
     }
   };
   add(rank.dense, mapping.data_parallel * mapping.context_parallel, mapping.tensor_parallel);
@@ -235,7 +238,7 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches) {
   step.forward = base::max(slower * slowest_stage(s, forward), offloaded);
   step.backward = base::max(slower * slowest_stage(s, backward), offloaded);
   const models::RankParameters rank = models::rank_parameters(*s.model, mapping, t);
-  const Exchange exchange = exchange_of(s, mapping, rank);
+  const Exchange exchange = exchange_of(s, mapping, rank, layers);
   const auto chunks = as_double(t.virtual_stages);
   const std::int64_t stages = mapping.pipeline_parallel;
   Seconds both = step.forward + step.backward;

@@ -21,7 +21,7 @@
 //              their replicas. If nothing is sharded, gradients are all-reduced. With overlap, everything except the
 //              last layer is hidden behind the last backward and the first forward pass, as far as these are long
 //              enough. With `gradients` sharded, the backward pass of every micro-batch scatters them. With
-//              `parameters` sharded, both passes of every micro-batch gather them too.
+//              `parameters` sharded, both passes of every micro-batch gather them too. Both travel layer by layer.
 //   optimizer  Reads the gradient, the fp32 parameter and two moments. Writes all of these except the gradient, and the
 //              bf16 parameter.
 //
