@@ -61,6 +61,9 @@ struct Recipe {
   std::vector<base::Entry> set;
 };
 
+const base::Choices<ClaimsPage> kPages = {{"workloads", ClaimsPage::workloads},
+                                          {"runs", ClaimsPage::runs}};
+
 class Reader {
  public:
   Reader(const Node& document, Problems& problems)
@@ -70,6 +73,7 @@ class Reader {
     Claims claims;
     std::string source;
     f_.integer("section", claims.section, base::at_least_one);
+    f_.choice("page", claims.page, kPages, base::optional);
     f_.text("title", claims.title);
     f_.text("source", source, base::optional);
     if (const Node* loads = f_.take("loads")) {
@@ -140,6 +144,7 @@ class Reader {
     claim.unit = unit.first;
     claim.unit_si = unit.second;
     g.text("reason", claim.reason, base::optional);
+    g.text("fitted", claim.fitted, base::optional);
     Recipe ours;
     g.group("ours", [&](base::Fields& h) {
       read_recipe(h, ours);

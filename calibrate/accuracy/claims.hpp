@@ -3,6 +3,7 @@
 // What others published of models and servers, and how roofcast computes the same: data, one file a topic.
 //
 //   section: 2                                   # where on the page
+//   page: runs                                   # docs/runs.md; without it, docs/workloads.md
 //   title: Nemotron 3
 //   source: "NVIDIA-NeMo/Nemotron@e27b371 …"     # of claims that name none
 //   loads:
@@ -90,6 +91,7 @@ struct Claim {
   Figure ours;
   std::optional<Figure> over;
   std::string reason;  // of a difference of more than kExplained
+  std::string fitted;  // what of ours was fitted to the same run; empty: nothing
 };
 inline constexpr double kExplained = 0.2;
 
@@ -100,7 +102,10 @@ struct NotComputed {
   std::string because;
 };
 
+enum class ClaimsPage : std::uint8_t { workloads, runs };  // docs/workloads.md, docs/runs.md
+
 struct Claims {
+  ClaimsPage page = ClaimsPage::workloads;
   std::int64_t section = 0;
   std::string title;
   std::vector<Claim> claims;

@@ -115,7 +115,10 @@ function paretoOption(theme, view) {
   const axis = (side, dimension, vertical) => {
     const [low, high] = paddedExtent(all.map((row) => at(row)[dimension]), side.log);
     const room = vertical ? 9 : Math.max(3, Math.floor(view.width / 75));
-    return axisOption(theme, { ...side, low, high, vertical, room });
+    // Ticks close together, far from 0, need more digits to differ.
+    const close = Math.log10(Math.abs(high) / Math.max(high - low, 1e-4 * Math.abs(high)));
+    const digits = 3 + Math.max(0, Math.ceil(close - 1));
+    return axisOption(theme, { ...side, low, high, vertical, room, label: (value) => side.label(value, digits) });
   };
   const option = baseOption(theme);
   option.tooltip.formatter = (item) => (item.value ? view.tip(item.value[2]) : '');
@@ -270,7 +273,8 @@ function paintPareto() {
   const chart = chartOf('pareto');
   const side = (column, isLog, vertical) => ({ name: axisName(column, vertical), log: isLog,
       sign: column.sign,
-    label: (value) => plainNumber(Number((value / column.scale.factor).toPrecision(6)), 3) });
+    label: (value, digits = 3) =>
+      plainNumber(Number((value / column.scale.factor).toPrecision(6)), digits) });
   const series = names.filter((name) => !state.hidden.has(name))
     .map((name) => ({ name, rows: groups.get(name), index: names.indexOf(name) }));
   const drawn = series.reduce((sum, s) => sum + s.rows.length, 0);

@@ -17,17 +17,23 @@ void add_claims(Command& calibrate, Run& chosen) {
       "The claims of the catalog say what was published and how to compute it (`roofcast list "
       "claims`). Claims in ROOFCAST_CATALOG are on the page too.");
   auto output = std::make_shared<std::string>();
+  auto page = std::make_shared<std::string>("workloads");
   command->add_option("-o,--output", *output, "the file of the page, Markdown; default: print it")
       ->type_name(kFile);
-  command->footer(examples({"roofcast calibrate claims -o workloads.md"}));
-  command->callback([&chosen, output] {
-    chosen = [output] {
-      const std::string page = claims_page();
+  command->add_option("--page", *page, "models and servers, or whole training runs")
+      ->one_of({"workloads", "runs"})
+      ->capture_default_str();
+  command->footer(examples({"roofcast calibrate claims -o workloads.md",
+                            "roofcast calibrate claims --page runs -o runs.md"}));
+  command->callback([&chosen, output, page] {
+    chosen = [output, page] {
+      const std::string text = claims_page(*page == "runs" ? calibrate::ClaimsPage::runs
+                                                           : calibrate::ClaimsPage::workloads);
       if (output->empty()) {
-        fmt::print("{}", page);
+        fmt::print("{}", text);
         return kDone;
       }
-      base::write_text(*output, page);
+      base::write_text(*output, text);
       return kDone;
     };
   });

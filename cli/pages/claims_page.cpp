@@ -29,6 +29,17 @@ wants a reason there and nowhere else. Figures of ai-dynamo/aiconfigurator are a
 
 )";
 
+constexpr std::string_view kRuns = R"(# Training runs that were published
+
+Written by `roofcast calibrate claims --page runs -o docs/runs.md` from `calibrate/claims/training_runs.yaml`; do not edit by hand. Each row is a
+figure of a run that somebody published, the same forecast here, and the difference, ours / published − 1. Where that is more than 20 % the last
+column says why, and a test wants a reason there and nowhere else. *Fitted to it* names what of the forecast was taken from the same run: where it
+is empty nothing was. The trainer's slowdown of 1.1 was fitted to GPT models on A100 (arXiv 2104.04473, 2205.05198); every run below has it, and no
+other figure of a step was fitted to any of them. *From* gives the two numbers behind a ratio, in SI units.
+[scenarios/run.md](scenarios/run.md) has the model, [extending.md](extending.md#a-published-figure) says how a figure is added.
+
+)";
+
 std::string grouped(std::int64_t whole) {
   return whole < 1000 ? fmt::format("{}", whole)
                       : fmt::format("{},{:03}", grouped(whole / 1000), whole % 1000);
@@ -88,18 +99,21 @@ class Sources {
 std::string section(const Claims& claims, std::vector<double>& differences) {
   Sources sources;
   std::string text = fmt::format("\n## {}\n", claims.title);
+  const bool fitted = claims.page == calibrate::ClaimsPage::runs;
   if (!claims.claims.empty()) {
-    text +=
-        "\n| claim | published | ours | difference | from | why |\n|---|---:|---:|---:|---|---|\n";
+    text += fmt::format(
+        "\n| claim | published | ours | difference | {}from | why |\n"
+        "|---|---:|---:|---:|{}---|---|\n",
+        fitted ? "fitted to it | " : "", fitted ? "---|" : "");
   }
   for (const Claim& claim : claims.claims) {
     const Computed ours = calibrate::compute(claim);
     differences.push_back(ours.difference);
-    text += fmt::format("| {}{} [{}] | {} | {} | {} | {} | {} |\n", claim.claim,
+    text += fmt::format("| {}{} [{}] | {} | {} | {} | {}{} | {} |\n", claim.claim,
                         claim.conditions.empty() ? "" : fmt::format("; {}", claim.conditions),
                         sources.number(claim.source), published(claim),
                         with_unit(figure(ours.value), claim.unit), percent_of(ours.difference),
-                        ours.how, claim.reason);
+                        fitted ? claim.fitted + " | " : "", ours.how, claim.reason);
   }
   if (!claims.not_computed.empty()) {
     text += "\n| not computed | published | because |\n|---|---|---|\n";
@@ -113,10 +127,13 @@ std::string section(const Claims& claims, std::vector<double>& differences) {
 
 }  // namespace
 
-std::string claims_page() {
+std::string claims_page(calibrate::ClaimsPage page) {
   std::vector<Claims> all;
   for (const std::string& id : base::catalog_ids(calibrate::claim_catalog())) {
-    all.push_back(calibrate::read_claims(base::load_entry(calibrate::claim_catalog(), id)));
+    Claims claims = calibrate::read_claims(base::load_entry(calibrate::claim_catalog(), id));
+    if (claims.page == page) {
+      all.push_back(std::move(claims));
+    }
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const Claims& a, const Claims& b) { return a.section < b.section; });
@@ -139,8 +156,8 @@ std::string claims_page() {
       "{}{} figures; {} of them are met within 20 %, the median difference is {}. {} more are "
       "listed "
       "that cannot be computed.\n{}",
-      kIntroduction, differences.size(), near, calibrate::percent(base::quantile(sizes, 0.5)),
-      left_out, sections);
+      page == calibrate::ClaimsPage::runs ? kRuns : kIntroduction, differences.size(), near,
+      calibrate::percent(base::quantile(sizes, 0.5)), left_out, sections);
 }
 
 }  // namespace roofcast::cli

@@ -3,9 +3,11 @@
 
 #include <string>
 
+#include "calibrate/accuracy/claims.hpp"
+
 namespace roofcast::cli {
 
-// The page docs/workloads.md: every claim of the catalog, by section.
-std::string claims_page();
+// The page docs/workloads.md or docs/runs.md: every claim of the catalog that is for it, by section.
+std::string claims_page(calibrate::ClaimsPage page);
 
 }  // namespace roofcast::cli

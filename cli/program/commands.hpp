@@ -36,6 +36,8 @@ void add_pareto(Command& app, Run& chosen);
 void add_reproduce(Command& app, Run& chosen);
 void add_compare(Command& app, Run& chosen);
 void add_pack(Command& app, Run& chosen);
+void add_scale(Command& app, Run& chosen);
+void add_blast_radius(Command& app, Run& chosen);
 void add_brief(Command& app, Run& chosen);
 void add_report(Command& app, Run& chosen);
 void add_calibrate(Command& app, Run& chosen);

@@ -18,13 +18,15 @@ struct MicroBatches {
 };
 
 struct TrainingStep {
-  base::Seconds time;       // of the optimizer step
-  base::Seconds forward;    // forward pass of one micro-batch on the slowest stage
-  base::Seconds backward;   // its backward pass, recompute included
-  base::Seconds sends;      // exposed time of its transfers between stages
-  base::Seconds passes;     // of all micro-batches, with the trainer's slowdown
-  base::Seconds bubble;     // pipeline bubble
-  base::Seconds gradients;  // exposed time of the exchange of gradients and parameters
+  base::Seconds time;      // of the optimizer step
+  base::Seconds forward;   // forward pass of one micro-batch on the slowest stage
+  base::Seconds backward;  // its backward pass, recompute included
+  base::Seconds sends;     // exposed time of its transfers between stages
+  base::Seconds passes;    // of all micro-batches, with the trainer's slowdown
+  base::Seconds bubble;    // pipeline bubble
+  base::Seconds
+      gradients;  // exposed time of the exchange of gradients and parameters, after the passes
+  base::Seconds exchange;   // the same, and within them
   base::Seconds optimizer;  // update of the parameters
   base::Seconds host;       // host time
   double clock = 1.0;       // share of the full clock, in the passes

@@ -241,24 +241,26 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches) {
   const Exchange exchange = exchange_of(s, mapping, rank, layers);
   const auto chunks = as_double(t.virtual_stages);
   const std::int64_t stages = mapping.pipeline_parallel;
-  Seconds both = step.forward + step.backward;
+  Seconds within;  // the passes of a micro-batch
   if (t.sharding == workloads::Sharding::parameters) {
     const Seconds gathered = exchange.gathered;
-    both += exposed(gathered, step.forward, layers, t.overlap) +
-            exposed(gathered + exchange.reduced, step.backward, layers, t.overlap);
+    within = exposed(gathered, step.forward, layers, t.overlap) +
+             exposed(gathered + exchange.reduced, step.backward, layers, t.overlap);
   } else if (t.sharding == workloads::Sharding::gradients) {
-    both += exposed(exchange.reduced, step.backward, layers, t.overlap);
+    within = exposed(exchange.reduced, step.backward, layers, t.overlap);
     step.gradients = exposed(exchange.gathered, step.forward, layers, t.overlap);
   } else {
     step.gradients = exposed(exchange.reduced, step.backward, layers, t.overlap) +
                      exposed(exchange.gathered, step.forward, layers, t.overlap);
   }
+  const Seconds both = step.forward + step.backward + within;
   const Seconds sends = 2.0 * chunks * send_time(s, batches);
   step.sends = t.virtual_stages > 1 && t.overlap ? base::max(Seconds{}, sends - both) : sends;
   const double slowdown = t.trainer.slowdown;
   const auto count = as_double(batches.count);
   step.passes = slowdown * count * (both + step.sends);
   step.bubble = slowdown * as_double(stages - 1) / chunks * (both + step.sends);
+  step.exchange = slowdown * count * within + step.gradients;
   step.optimizer = optimizer_time(s, mapping, rank);
   step.host = t.trainer.step_overhead;
   step.time = step.passes + step.bubble + step.gradients + step.optimizer + step.host;

@@ -29,11 +29,14 @@ double steps_of(const TrainingRun& run, double step_tokens) {
 }
 
 double spare_gpus(const ScenarioView& s) {
-  return static_cast<double>(s.run->spare_hosts.value_or(0) *
-                             std::min(s.platform->system.scale_up_domain, kMostGpusOfHost));
+  return static_cast<double>(s.run->spare_hosts.value_or(0) * gpus_of_host(s.platform->system));
 }
 
 }  // namespace
+
+std::int64_t gpus_of_host(const hardware::System& system) {
+  return std::min(system.scale_up_domain, kMostGpusOfHost);
+}
 
 RunModel run_model(const ScenarioView& s, Seconds step, double step_tokens, std::int64_t gpus) {
   const TrainingRun& run = *s.run;

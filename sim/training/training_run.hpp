@@ -27,6 +27,8 @@ namespace roofcast::sim {
 RunModel run_model(const ScenarioView& scenario, base::Seconds step, double step_tokens,
                    std::int64_t gpus);
 
+std::int64_t gpus_of_host(const hardware::System& system);
+
 // Sets the run of a forecast whose steps and costs are known; estimate.infeasible if it takes more than 100 years.
 void add_run(const ScenarioView& scenario, ServingEstimate& estimate);
 

@@ -37,7 +37,7 @@ ROOMS = {
     "models": {"": set(), "operators": {""}},
     "sim": {"scenario": set(), "iteration": {"scenario"}, "result": {"iteration"},
             "serving": {"result"}, "training": {"result"}, "replay": {"result"},
-            "": {"serving", "training"}, "numerics": {""}, "decide": {""}, "confirm": {"decide", "replay"},
+            "": {"serving", "training"}, "numerics": {""}, "cluster": {""}, "decide": {""}, "confirm": {"decide", "replay"},
             "recommend": {"confirm"}, "interface": {"decide", "replay"}},
     "calibrate": {"conventions": set(), "platforms": {"conventions"}, "operators": {"platforms"},
                   "logs": {"conventions"},

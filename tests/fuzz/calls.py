@@ -271,6 +271,9 @@ def calls(results, parts, entries, configs):
     add("compare roadmap.yaml --csv o.csv --report o.html", "roadmap.yaml")
     add("brief roadmap.yaml -o o.md", "roadmap.yaml")
     add("check roadmap.yaml", "roadmap.yaml")
+    for extra in ("", " --gpus 16..1024 --csv o.csv", " --strong --gpus 8,16 --format json", " --gpus 64 --report o.html"):
+        add("scale run.yaml" + extra, "run.yaml")
+    add("blast-radius run.yaml --ports 32 --format json", "run.yaml")
     add("compare old.csv new.csv --csv o.csv", "old.csv", "new.csv")
     add("compare old.csv new.csv --metric tpot_mean_s --tolerance 2% --key point", "old.csv", "new.csv")
     add("compare foreign.csv foreign.csv --key name --maximize speed --minimize price", "foreign.csv")

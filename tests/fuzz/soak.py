@@ -322,7 +322,7 @@ USUAL = ("system.chip.compute", "system.chip.tensor", "system.chip.hbm", "system
 # Commands by the share of inputs that they get: those with the widest input get the most.
 SHARES = {"estimate": 24, "simulate": 12, "sweep": 6, "solve": 6, "sensitivity": 4, "recommend": 3, "compare": 6, "brief": 4,
           "check": 8, "show": 3, "pareto": 5, "pack": 4, "kernel": 8, "collective": 4, "merge": 2, "report": 2, "reproduce": 1,
-          "calibrate validate": 5, "calibrate fit": 1, "calibrate accuracy": 1, "calibrate claims": 2}
+          "calibrate validate": 5, "calibrate fit": 1, "calibrate accuracy": 1, "calibrate claims": 2, "scale": 3, "blast-radius": 2}
 WEIGHTED = []
 
 

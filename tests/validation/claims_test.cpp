@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The published figures of calibrate/claims, and the page that tells how far they are met.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -61,16 +63,19 @@ TEST_CASE("A published figure that is missed by more than 20 % has a reason, and
   CHECK(figures > 100);
 }
 
-TEST_CASE("docs/workloads.md is what calibrate claims writes", "[validation]") {
+TEST_CASE("docs/workloads.md and docs/runs.md are what calibrate claims writes", "[validation]") {
   const char* source = std::getenv("ROOFCAST_SOURCE_DIR");
   if (source == nullptr) {
-    WARN("ROOFCAST_SOURCE_DIR is not set; the page is not looked at");
+    WARN("ROOFCAST_SOURCE_DIR is not set; the pages are not looked at");
     return;
   }
-  std::ifstream in(std::string(source) + "/docs/workloads.md");
-  const std::string page{std::istreambuf_iterator<char>(in), {}};
-  INFO("roofcast calibrate claims -o docs/workloads.md");
-  CHECK((page == cli::claims_page()));
+  for (const auto& [name, page] : {std::pair{"workloads", calibrate::ClaimsPage::workloads},
+                                   std::pair{"runs", calibrate::ClaimsPage::runs}}) {
+    std::ifstream in(fmt::format("{}/docs/{}.md", source, name));
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    INFO("roofcast calibrate claims --page " << name << " -o docs/" << name << ".md");
+    CHECK((text == cli::claims_page(page)));
+  }
 }
 
 TEST_CASE("A figure over the same figure is 1, and twice that over it 2", "[validation]") {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Steps of training against runs: time and memory of eight B200 (published/validation_training_simumax_b200.yaml), and
-// Megatron Bridge's published runs, all of which fitted (published/training_validation_megatron_bridge.yaml).
+// Megatron Bridge's published runs, all of which fitted (published/training_validation_megatron_bridge.yaml), and MPT's with
+// FSDP, to none of which anything was fitted (training/mpt_fsdp.yaml).
+#include <map>
 #include <string>
 
 #include "calibrate/platforms/error_summary.hpp"
@@ -17,8 +19,8 @@ namespace {
 
 // Calls `of` with each row that can be told as a scenario, and its estimate.
 template <class Of>
-std::size_t each_row(const char* name, Of of) {
-  const base::CsvTable table = base::read_csv(measured_table("published", name));
+std::size_t each_row(const char* folder, const char* name, Of of) {
+  const base::CsvTable table = base::read_csv(measured_table(folder, name));
   const calibrate::TrainingRows rows(table, "");
   sim::Workspace workspace;
   std::size_t told = 0;
@@ -36,7 +38,7 @@ std::size_t each_row(const char* name, Of of) {
 
 TEST_CASE("Memory of training steps is within 1.5 % of what was allocated", "[validation]") {
   std::vector<calibrate::Pair> pairs;
-  each_row("validation_training_simumax_b200",
+  each_row("published", "validation_training_simumax_b200",
            [&](const calibrate::MeasuredTraining& measured, const sim::ServingEstimate& e) {
              INFO(sim::reason(e));
              REQUIRE(e.fits());
@@ -52,7 +54,7 @@ TEST_CASE("Memory of training steps is within 1.5 % of what was allocated", "[va
 TEST_CASE("Steps of eight B200, none of them fitted, are within 5 % of the measured time",
           "[validation]") {
   std::vector<calibrate::Pair> pairs;
-  each_row("validation_training_simumax_b200",
+  each_row("published", "validation_training_simumax_b200",
            [&](const calibrate::MeasuredTraining& measured, const sim::ServingEstimate& e) {
              pairs.push_back({measured.step_s, e.workflow->training.time.si()});
            });
@@ -64,12 +66,52 @@ TEST_CASE("Steps of eight B200, none of them fitted, are within 5 % of the measu
 
 TEST_CASE("No run that was published is refused for memory or for its layout", "[validation]") {
   const std::size_t told =
-      each_row("training_validation_megatron_bridge",
+      each_row("published", "training_validation_megatron_bridge",
                [&](const calibrate::MeasuredTraining& measured, const sim::ServingEstimate& e) {
                  INFO(measured.group << " on " << measured.chip);
                  CHECK(sim::reason(e).empty());
                });
   CHECK(told == 244);
+}
+
+TEST_CASE("Steps of MPT, none of them fitted, are within 11 % of the measured time",
+          "[validation]") {
+  std::vector<calibrate::Pair> pairs;
+  each_row("training", "mpt_fsdp",
+           [&](const calibrate::MeasuredTraining& measured, const sim::ServingEstimate& e) {
+             INFO(sim::reason(e));
+             REQUIRE(e.fits());
+             pairs.push_back({measured.step_s, e.workflow->training.time.si()});
+           });
+  const calibrate::ErrorSummary errors = calibrate::summarise(pairs);
+  WARN(calibrate::summary_line("step", errors, 0));
+  CHECK(errors.rows == 154);
+  CHECK(errors.median < 0.11);
+}
+
+TEST_CASE("What weak scaling from 128 to 512 H100 leaves of MPT's throughput is within 2 points",
+          "[validation]") {
+  struct Rates {
+    double measured = 0;  // steps per second
+    double forecast = 0;
+  };
+  std::map<std::string, std::map<std::int64_t, Rates>> models;
+  each_row("training", "mpt_fsdp",
+           [&](const calibrate::MeasuredTraining& measured, const sim::ServingEstimate& e) {
+             if (measured.chip == "h100_80gb" && e.gpus >= 128) {
+               models[measured.group][e.gpus] = {1.0 / measured.step_s,
+                                                 1.0 / e.workflow->training.time.si()};
+             }
+           });
+  REQUIRE(models.size() == 4);
+  for (auto& [model, rates] : models) {
+    INFO(model);
+    const double measured = rates.at(512).measured / rates.at(128).measured;
+    const double forecast = rates.at(512).forecast / rates.at(128).forecast;
+    // The smallest one loses more than the hops of its exchanges.
+    CHECK(forecast - measured == Approx(0.0).margin(model == "MPT 1b" ? 0.05 : 0.02));
+    CHECK(forecast < 1.0);
+  }
 }
 
 }  // namespace roofcast
