@@ -16,6 +16,7 @@
 #include "models/operators/operator_cost.hpp"
 #include "sim/iteration/draft_model.hpp"
 #include "sim/scenario/pools.hpp"
+#include "sim/training/training.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -79,13 +80,13 @@ void sum_shares(PhaseRows& rows) {
                    [](const auto& a, const auto& b) { return a.share > b.share; });
 }
 
-PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch,
-                std::string name) {
+PhaseRows phase_of(const sim::ScenarioView& scenario, const std::vector<sim::OperatorLine>& lines,
+                   std::string name, std::string batch) {
   const models::Machine& machine = scenario.platform->machine;
   PhaseRows rows;
   rows.name = std::move(name);
-  rows.batch = words(batch);
-  for (const sim::OperatorLine& line : sim::iteration_operators(scenario, batch)) {
+  rows.batch = std::move(batch);
+  for (const sim::OperatorLine& line : lines) {
     OperatorRow row;
     row.name = line.call.name;
     row.category = workloads::category(line.call.op);
@@ -116,6 +117,27 @@ PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch
   }
   sum_shares(rows);
   return rows;
+}
+
+PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch,
+                std::string name) {
+  return phase_of(scenario, sim::iteration_operators(scenario, batch), std::move(name),
+                  words(batch));
+}
+
+// The passes of a micro-batch of a scenario that trains; of RL, those of its optimizer steps.
+std::vector<PhaseRows> training_phases(const sim::ScenarioView& scenario) {
+  const sim::MicroBatches batches = sim::micro_batches(scenario);
+  const sim::PassesOfMicroBatch of = sim::training_passes(scenario, batches);
+  std::vector<PhaseRows> phases;
+  for (const sim::PassLines& pass : of.passes) {
+    phases.push_back(
+        phase_of(scenario, pass.operators, fmt::format("{} of a micro-batch", pass.name),
+                 fmt::format("{} sequence(s) of {} tokens, all {} stages", batches.sequences,
+                             batches.tokens, scenario.mapping->pipeline_parallel)));
+    phases.back().clock = of.clock;
+  }
+  return phases;
 }
 
 void add_host(PhaseRows& rows, const sim::ScenarioView& scenario, const workloads::Batch& batch) {
@@ -194,7 +216,8 @@ std::string choice(const OperatorRow& row) {
 std::vector<PhaseRows> explain(const sim::ScenarioView& scenario,
                                const sim::ServingEstimate& estimate) {
   if (estimate.workflow != nullptr) {
-    return {};  // no steady state, whose steps these are
+    // There is no steady state; a step of RL has batches of its own.
+    return scenario.post_training == nullptr ? training_phases(scenario) : std::vector<PhaseRows>();
   }
   const auto pools =
       scenario.pools != nullptr ? std::make_unique<sim::PoolScenarios>(scenario) : nullptr;

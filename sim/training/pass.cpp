@@ -50,6 +50,24 @@ std::int64_t exchanging_ranks(const workloads::Call& call) {
   return around ? collective->ranks : 0;
 }
 
+// Calls `of` with each call, its kernel, and the time that the calls beside it do not hide.
+template <class Of>
+void each_call(const workloads::Graph& graph, const models::Machine& machine,
+               const workloads::Training& training, Of of) {
+  Seconds last;
+  for (std::size_t at = 0; at < graph.size(); ++at) {
+    const workloads::Call& call = graph[at];
+    const TrainingKernel kernel = training_kernel(call.op, machine, training.trainer);
+    const Seconds all = call.count * kernel.count * kernel.time;
+    Seconds added = call.overlapped ? base::max(Seconds{}, all - last) : all;
+    if (const std::int64_t ranks = training.tensor_overlap ? exchanging_ranks(call) : 0) {
+      added = base::max(all / as_double(ranks), all - beside(graph, at, machine, training.trainer));
+    }
+    last = all;
+    of(call, kernel, added);
+  }
+}
+
 }  // namespace
 
 TrainingKernel training_kernel(const workloads::Operator& op, const models::Machine& machine,
@@ -57,14 +75,15 @@ TrainingKernel training_kernel(const workloads::Operator& op, const models::Mach
   const auto* grouped = std::get_if<workloads::GroupedGemm>(&op);
   const workloads::TrainerKernels& measured = kernels_of(trainer, machine);
   TrainingKernel kernel;
-  workloads::Operator each = op;
+  kernel.op = op;
   if (grouped != nullptr && measured.expert_launch.si() > 0.0 && grouped->distinct > 0.0) {
     const auto rows = static_cast<std::int64_t>(std::ceil(grouped->pairs / grouped->distinct));
-    each = workloads::Gemm{rows, grouped->n, grouped->k, 1, grouped->activations, grouped->weights};
+    kernel.op =
+        workloads::Gemm{rows, grouped->n, grouped->k, 1, grouped->activations, grouped->weights};
     kernel.count = grouped->distinct;
   }
-  kernel.cost = models::cost_of(each, machine);
-  kernel.math = models::math_of(each, machine);
+  kernel.cost = models::cost_of(kernel.op, machine);
+  kernel.math = models::math_of(kernel.op, machine);
   kernel.time = kernel.cost.time;
   if (measured.gemm > 1.0 && (grouped != nullptr || std::holds_alternative<workloads::Gemm>(op))) {
     kernel.time += (measured.gemm - 1.0) * models::clocked_time(kernel.cost, kernel.math, machine);
@@ -75,29 +94,32 @@ TrainingKernel training_kernel(const workloads::Operator& op, const models::Mach
   return kernel;
 }
 
-// `all` is a call's time; `added` is the part that the calls beside it do not hide.
 Pass timed(const workloads::Graph& graph, const models::Machine& machine,
            const workloads::Training& training) {
-  const workloads::Trainer& trainer = training.trainer;
   Pass pass;
-  Seconds last;
   bool before_layers = true;
-  for (std::size_t at = 0; at < graph.size(); ++at) {
-    const workloads::Call& call = graph[at];
-    const TrainingKernel kernel = training_kernel(call.op, machine, trainer);
-    const double count = call.count * kernel.count;
-    const Seconds all = count * kernel.time;
-    Seconds added = call.overlapped ? base::max(Seconds{}, all - last) : all;
-    if (const std::int64_t ranks = training.tensor_overlap ? exchanging_ranks(call) : 0) {
-      added = base::max(all / as_double(ranks), all - beside(graph, at, machine, trainer));
-    }
-    last = all;
-    before_layers = before_layers && !call.in_layers;
-    (call.in_layers ? pass.layers : before_layers ? pass.embedding : pass.head) += added;
-    pass.activity.add(kernel.cost, kernel.math, count, added, machine);
-    pass.operators += call.count;
-  }
+  each_call(graph, machine, training,
+            [&](const workloads::Call& call, const TrainingKernel& kernel, Seconds added) {
+              before_layers = before_layers && !call.in_layers;
+              (call.in_layers ? pass.layers : before_layers ? pass.embedding : pass.head) += added;
+              pass.activity.add(kernel.cost, kernel.math, call.count * kernel.count, added,
+                                machine);
+              pass.operators += call.count;
+            });
   return pass;
+}
+
+std::vector<OperatorLine> operators_of(const workloads::Graph& graph,
+                                       const models::Machine& machine,
+                                       const workloads::Training& training) {
+  std::vector<OperatorLine> lines;
+  each_call(graph, machine, training,
+            [&](const workloads::Call& call, const TrainingKernel& kernel, Seconds added) {
+              lines.push_back({call, kernel.cost, added});
+              lines.back().call.op = kernel.op;
+              lines.back().call.count *= kernel.count;
+            });
+  return lines;
 }
 
 }  // namespace roofcast::sim

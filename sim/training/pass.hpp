@@ -11,8 +11,11 @@
 // GEMMs of PyTorch with Transformer Engine on a B200, half of them not fitted: tests/validation/training_kernels_test.cpp.
 #pragma once
 
+#include <vector>
+
 #include "models/machine.hpp"
 #include "models/power.hpp"
+#include "sim/iteration/iteration.hpp"
 #include "workloads/graph/graph.hpp"
 #include "workloads/training/training.hpp"
 
@@ -28,8 +31,15 @@ struct Pass {
 Pass timed(const workloads::Graph& graph, const models::Machine& machine,
            const workloads::Training& training);
 
+// The operators of a pass in their order, at full clock. An operator that is a kernel for each expert is one such kernel,
+// as often as there are experts.
+std::vector<OperatorLine> operators_of(const workloads::Graph& graph,
+                                       const models::Machine& machine,
+                                       const workloads::Training& training);
+
 // One kernel, or one kernel for each expert.
 struct TrainingKernel {
+  workloads::Operator op;
   models::Cost cost;
   base::MathType math;
   double count = 1;    // kernels

@@ -183,6 +183,33 @@ models::Drawn drawn(const Pass& forward, const Pass& backward, const models::Mac
   return models::drawn(both, machine.power);
 }
 
+// Both passes of a micro-batch at full clock, and what power makes of them.
+struct BothPasses {
+  workloads::Graph forward_graph, backward_graph;
+  Pass forward, backward;
+  models::Drawn drawn;
+  double slower = 1.0;  // factor of the power limit on both
+};
+
+BothPasses both_passes(const ScenarioView& s, const workloads::Mapping& mapping,
+                       const MicroBatches& batches) {
+  const models::Machine& machine = s.platform->machine;
+  const workloads::Training& t = *s.training;
+  const double layers =
+      std::ceil(as_double(s.model->layer_count()) / as_double(mapping.pipeline_parallel));
+  const double again =
+      t.recompute.layers > 0 ? std::min(1.0, as_double(t.recompute.layers) / layers) : 1.0;
+  BothPasses both;
+  both.forward_graph = forward_graph(s, mapping, batches);
+  both.backward_graph =
+      workloads::backward_graph(both.forward_graph, t.recompute, again, t.gradient_bytes);
+  both.forward = timed(both.forward_graph, machine, t);
+  both.backward = timed(both.backward_graph, machine, t);
+  both.drawn = drawn(both.forward, both.backward, machine);
+  both.slower = both.drawn.time / (both.forward.activity.running + both.backward.activity.running);
+  return both;
+}
+
 }  // namespace
 
 double updated_parameters(const workloads::Training& training, const workloads::Mapping& mapping,
@@ -213,7 +240,7 @@ MicroBatches micro_batches(const ScenarioView& s) {
 
 // The formula of the header in code.
 //
-//   slower   factor by which the power limit slows compute        chunks   v
+//   slower   factor of the power limit on both passes             chunks   v
 //   both     s, f + b, and exchanges of sharded parameters        stages   p
 //   sends    s, all transfers of a micro-batch                    count    m
 //   replicas micro-batches of all data-parallel ranks             layers   of the fullest stage
@@ -221,22 +248,15 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches) {
   const models::Machine& machine = s.platform->machine;
   const workloads::Training& t = *s.training;
   const workloads::Mapping mapping = workloads::training_mapping(*s.model, *s.mapping);
-  const workloads::Graph graph = forward_graph(s, mapping, batches);
-  const Pass forward = timed(graph, machine, t);
+  const BothPasses passes = both_passes(s, mapping, batches);
+  const models::Drawn& draw = passes.drawn;
   const double layers =
       std::ceil(as_double(s.model->layer_count()) / as_double(mapping.pipeline_parallel));
-  const double again =
-      t.recompute.layers > 0 ? std::min(1.0, as_double(t.recompute.layers) / layers) : 1.0;
-  const Pass backward =
-      timed(workloads::backward_graph(graph, t.recompute, again, t.gradient_bytes), machine, t);
-  const models::Drawn draw = drawn(forward, backward, machine);
-  const Seconds running = forward.activity.running + backward.activity.running;
-  const double slower = draw.time / running;
   TrainingStep step;
   step.clock = draw.clock;
   const Seconds offloaded = offload_time(s, mapping, batches);
-  step.forward = base::max(slower * slowest_stage(s, forward), offloaded);
-  step.backward = base::max(slower * slowest_stage(s, backward), offloaded);
+  step.forward = base::max(passes.slower * slowest_stage(s, passes.forward), offloaded);
+  step.backward = base::max(passes.slower * slowest_stage(s, passes.backward), offloaded);
   const models::RankParameters rank = models::rank_parameters(*s.model, mapping, t);
   const Exchange exchange = exchange_of(s, mapping, rank, layers);
   const auto chunks = as_double(t.virtual_stages);
@@ -267,7 +287,7 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches) {
   const double replicas = as_double(mapping.data_parallel) * count;
   step.tokens = replicas * as_double(batches.sequences * batches.tokens);
   step.model_flop = 3.0 * (2.0 * workloads::active_parameters(*s.model) * step.tokens +
-                           replicas * mixer_flop(graph, mapping));
+                           replicas * mixer_flop(passes.forward_graph, mapping));
   step.model_flop_rate =
       base::Flops::from_si(step.model_flop / as_double(mapping.ranks())) / step.time;
   step.utilisation = step.model_flop_rate.si() / peak_of(s);
@@ -275,6 +295,22 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches) {
       count / as_double(stages) * (draw.energy - machine.power.idle * draw.time);
   step.footprint = footprint_of(s, mapping, batches);
   return step;
+}
+
+PassesOfMicroBatch training_passes(const ScenarioView& s, const MicroBatches& batches) {
+  const workloads::Mapping mapping = workloads::training_mapping(*s.model, *s.mapping);
+  const BothPasses both = both_passes(s, mapping, batches);
+  const models::Machine& machine = s.platform->machine;
+  PassesOfMicroBatch result{
+      {{{"forward pass", operators_of(both.forward_graph, machine, *s.training)},
+        {"backward pass", operators_of(both.backward_graph, machine, *s.training)}}},
+      both.drawn.clock};
+  for (PassLines& pass : result.passes) {
+    for (OperatorLine& line : pass.operators) {
+      line.time *= both.slower;
+    }
+  }
+  return result;
 }
 
 Seconds forward_passes(const ScenarioView& s, const MicroBatches& batches) {

@@ -31,6 +31,10 @@
 // piece, or what is longer than the product, is exposed.
 #pragma once
 
+#include <array>
+#include <vector>
+
+#include "sim/iteration/iteration.hpp"
 #include "sim/result/serving_estimate.hpp"
 #include "sim/result/training_step.hpp"
 #include "workloads/graph/operator.hpp"
@@ -44,6 +48,18 @@ workloads::Graph forward_graph(const ScenarioView& scenario, const workloads::Ma
 // Parameters whose optimizer states a rank keeps and updates.
 double updated_parameters(const workloads::Training& training, const workloads::Mapping& mapping,
                           const models::RankParameters& rank);
+
+// The passes of one micro-batch through all stages, operator by operator, at the clock that power allows: what a rank of
+// each stage runs, added up.
+struct PassLines {
+  const char* name;
+  std::vector<OperatorLine> operators;
+};
+struct PassesOfMicroBatch {
+  std::array<PassLines, 2> passes;  // forward and backward
+  double clock = 1.0;
+};
+PassesOfMicroBatch training_passes(const ScenarioView& scenario, const MicroBatches& batches);
 
 // The parts of one optimizer step.
 TrainingStep training_step(const ScenarioView& scenario, const MicroBatches& batches);
