@@ -2,7 +2,7 @@
 //
 // Steps of training against runs: time and memory of eight B200 (published/validation_training_simumax_b200.yaml), and
 // Megatron Bridge's published runs, all of which fitted (published/training_validation_megatron_bridge.yaml), and MPT's with
-// FSDP, to none of which anything was fitted (training/mpt_fsdp.yaml).
+// FSDP, from which one setting was read: no exchange is hidden (training/mpt_fsdp.yaml).
 #include <map>
 #include <string>
 
@@ -74,8 +74,7 @@ TEST_CASE("No run that was published is refused for memory or for its layout", "
   CHECK(told == 244);
 }
 
-TEST_CASE("Steps of MPT, none of them fitted, are within 11 % of the measured time",
-          "[validation]") {
+TEST_CASE("Steps of MPT are within 11 % of the measured time at the median", "[validation]") {
   std::vector<calibrate::Pair> pairs;
   each_row("training", "mpt_fsdp",
            [&](const calibrate::MeasuredTraining& measured, const sim::ServingEstimate& e) {
