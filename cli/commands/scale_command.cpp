@@ -15,7 +15,7 @@
 #include "cli/text/scenario_text.hpp"
 #include "sim/cluster/scaling.hpp"
 #include "sim/decide/sweep_run.hpp"
-#include "sim/result/training_step.hpp"
+#include "sim/result/metrics.hpp"
 #include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
@@ -31,8 +31,6 @@ struct Options {
   std::string format = "text";
   bool strict = false;
 };
-
-constexpr std::size_t kMostCounts = 1000;
 
 std::int64_t count_of(const std::string& text) {
   const double value = base::parse_number(text).value_or(0.0);
@@ -56,7 +54,7 @@ std::vector<std::int64_t> counts_of(const Options& options, const base::Node& do
       counts.push_back(gpus);
     }
   } else {
-    for (std::size_t from = 0; from <= options.gpus.size() && counts.size() < kMostCounts;) {
+    for (std::size_t from = 0; from <= options.gpus.size();) {
       const std::size_t to = std::min(options.gpus.find(',', from), options.gpus.size());
       counts.push_back(count_of(options.gpus.substr(from, to - from)));
       from = to + 1;
@@ -68,49 +66,37 @@ std::vector<std::int64_t> counts_of(const Options& options, const base::Node& do
   return counts;
 }
 
-// What is told of a count of GPUs: as a column of the CSV, and in the table.
+// What is told of a count of GPUs: a metric, or what scaling adds to those.
 struct Column {
   const char* name;
   const char* label;
-  const char* unit;
-  double (*value)(const sim::ScaledStep&);
+  double (*added)(const sim::ScaledStep&) = nullptr;
+
+  double value(const sim::ScaledStep& s) const {
+    if (added != nullptr) {
+      return added(s);
+    }
+    return s.estimate.fits() ? sim::find_metric(name)->value(s.estimate) : std::nan("");
+  }
+  std::string_view unit() const {
+    return added != nullptr ? std::string_view() : sim::find_metric(name)->unit;
+  }
 };
-
-const sim::TrainingRunEstimate* run_of(const sim::ScaledStep& s) {
-  return s.estimate.workflow && s.estimate.workflow->run ? &*s.estimate.workflow->run : nullptr;
-}
-
-template <auto Value>
-double of_step(const sim::ScaledStep& s) {
-  return s.estimate.fits() ? Value(s.estimate.workflow->training) : std::nan("");
-}
-
-template <auto Value>
-double of_run(const sim::ScaledStep& s) {
-  return s.estimate.fits() && run_of(s) != nullptr ? Value(*run_of(s)) : std::nan("");
-}
-
-using Step = sim::TrainingStep;
-using Whole = sim::TrainingRunEstimate;
 
 // The first ones are those that a narrow terminal shows.
 constexpr Column kColumns[] = {
-    {"step_s", "step", "s", of_step<[](const Step& t) { return t.time.si(); }>},
-    {"efficiency", "efficiency", "", [](const sim::ScaledStep& s) { return s.efficiency; }},
-    {"run_efficiency", "with failures", "",
-     [](const sim::ScaledStep& s) { return s.run_efficiency; }},
-    {"run_s", "run", "s", of_run<[](const Whole& r) { return r.mean.time.si(); }>},
-    {"run_usd", "cost of the run", "USD", of_run<[](const Whole& r) { return r.usd; }>},
-    {"between_failures_s", "between failures", "s",
-     of_run<[](const Whole& r) { return r.between.si(); }>},
-    {"effective_training_time", "effective time", "",
-     of_run<[](const Whole& r) { return r.ideal / r.mean.time; }>},
-    {"exposed_share", "exposed", "", [](const sim::ScaledStep& s) { return s.exposed; }},
-    {"bubble_share", "bubble", "", [](const sim::ScaledStep& s) { return s.bubble; }},
-    {"mfu", "MFU", "", of_step<[](const Step& t) { return t.utilisation; }>},
-    {"throughput_tok_per_s", "throughput", "tok/s",
-     of_step<[](const Step& t) { return t.tokens / t.time.si(); }>},
-    {"run_p95_s", "run p95", "s", of_run<[](const Whole& r) { return r.p95.si(); }>},
+    {"step_s", "step"},
+    {"efficiency", "efficiency", [](const sim::ScaledStep& s) { return s.efficiency; }},
+    {"run_efficiency", "with failures", [](const sim::ScaledStep& s) { return s.run_efficiency; }},
+    {"run_s", "run"},
+    {"run_usd", "cost of the run"},
+    {"between_failures_s", "between failures"},
+    {"effective_training_time", "effective time"},
+    {"exposed_share", "exposed", [](const sim::ScaledStep& s) { return s.exposed; }},
+    {"bubble_share", "bubble"},
+    {"mfu", "MFU"},
+    {"throughput_tok_per_s", "throughput"},
+    {"run_p95_s", "run p95"},
 };
 
 // Of the share that is left in the end: with failures where there is a run.
@@ -138,7 +124,7 @@ std::string text_of(const std::vector<sim::ScaledStep>& steps, const Options& op
   for (const sim::ScaledStep& s : steps) {
     std::vector<std::string> row = {display(static_cast<double>(s.gpus), ""), bar(s)};
     for (const Column* column : shown) {
-      row.push_back(display(column->value(s), column->unit));
+      row.push_back(display(column->value(s), column->unit()));
     }
     table.add(row);
     if (!s.estimate.fits()) {
@@ -214,8 +200,8 @@ void write_page(const std::vector<sim::ScaledStep>& steps, const base::Node& doc
     list.kind = base::Node::Kind::sequence;
     list.items.push_back(base::scalar_node(metric, document.place));
   };
-  const bool has_run =
-      std::any_of(steps.begin(), steps.end(), [](const auto& s) { return run_of(s) != nullptr; });
+  const bool has_run = std::any_of(steps.begin(), steps.end(),
+                                   [](const auto& s) { return std::isfinite(s.run_efficiency); });
   goal(has_run ? "minimize" : "maximize", has_run ? "run_s" : "throughput_tok_per_s");
   goal(has_run ? "minimize" : "maximize", has_run ? "run_usd" : "throughput_tok_per_s_per_gpu");
   const sim::SweepPoints points(sim::read_sweep(sweep));

@@ -125,7 +125,7 @@ PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch
                   words(batch));
 }
 
-// The passes of a micro-batch of a scenario that trains; of RL, those of its optimizer steps.
+// The passes of a micro-batch of a scenario that trains.
 std::vector<PhaseRows> training_phases(const sim::ScenarioView& scenario) {
   const sim::MicroBatches batches = sim::micro_batches(scenario);
   const sim::PassesOfMicroBatch of = sim::training_passes(scenario, batches);

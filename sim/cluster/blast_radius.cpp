@@ -52,8 +52,7 @@ class Cluster {
  private:
   Seconds lost(std::int64_t hosts) const {
     const workloads::TrainingRun& run = s_.run;
-    const Seconds down = run.detection + run.restart +
-                         as_double(result_.estimate.gpus) / 1000.0 * run.restart_per_thousand_gpus;
+    const Seconds down = run.detection + restart_time(run, result_.estimate.gpus);
     if (hosts == 1 && run_.memory_recovers > 0.0) {
       return down + 0.5 * (run_.memory_interval + run_.memory_stall);
     }
@@ -99,7 +98,7 @@ BlastRadius blast_radius(const base::Node& document, std::int64_t ports) {
   const Scenario s = read_scenario(document);
   if (!s.run.enabled()) {
     throw base::InputError(
-        "error: the scenario has no `run`: its failures and restarts are asked\n");
+        "error: the scenario has no `run`, which says how failures and restarts are\n");
   }
   BlastRadius result;
   Workspace workspace;

@@ -11,7 +11,6 @@
 //   efficiency       tokens per second and GPU over those of the first count that runs
 //   run efficiency   efficiency · effective training time: what is left after failures, restarts and checkpoints
 //   exposed          time of the step in which ranks wait for gradients and parameters, over its time
-//   bubble           of the pipeline, over its time
 //
 // What makes weak scaling lose: the hops of collectives, which grow with the ranks, and failures. 12 steps of MPT on 128 to
 // 512 H100 scale as forecast within 2 points from 3 B parameters on, with no jitter between ranks
@@ -37,7 +36,6 @@ struct ScaledStep {
   double efficiency = 0;      // NaN where the step does not run
   double run_efficiency = 0;  // NaN without a run
   double exposed = 0;
-  double bubble = 0;
 };
 
 // The counts of GPUs that double from those of the scenario up to kMostScaledGpus.

@@ -34,6 +34,10 @@ double spare_gpus(const ScenarioView& s) {
 
 }  // namespace
 
+Seconds restart_time(const TrainingRun& run, std::int64_t gpus) {
+  return run.restart + static_cast<double>(gpus) / 1000.0 * run.restart_per_thousand_gpus;
+}
+
 std::int64_t gpus_of_host(const hardware::System& system) {
   return std::min(system.scale_up_domain, kMostGpusOfHost);
 }
@@ -45,7 +49,7 @@ RunModel run_model(const ScenarioView& s, Seconds step, double step_tokens, std:
   const Bytes bytes = checkpoint_of(s);
   RunModel m;
   m.work = steps_of(run, step_tokens) * (1.0 + run.stragglers) * step;
-  const Seconds restart = run.restart + all / 1000.0 * run.restart_per_thousand_gpus;
+  const Seconds restart = restart_time(run, gpus);
   for (std::size_t i = 0; i < workloads::kFailureCauses.size(); ++i) {
     const double rate = run.failures.per_thousand_gpu_days[i] * all / kThousandGpuDays;
     if (rate > 0.0) {
