@@ -225,6 +225,16 @@ void SweepParts::remove(const fs::path& folder) const {
   }
   fs::remove(folder / "sweep.yaml", error);
   fs::remove(folder / "identity.json", error);
+  // A run that was killed while it wrote leaves what it had written (base/document/output_file.hpp).
+  std::vector<fs::path> unfinished;
+  for (const fs::directory_entry& file : fs::directory_iterator(folder, error)) {
+    if (file.path().extension() == ".part") {
+      unfinished.push_back(file.path());
+    }
+  }
+  for (const fs::path& file : unfinished) {
+    fs::remove(file, error);
+  }
   fs::remove(folder, error);
 }
 

@@ -49,7 +49,7 @@ class SweepParts {
              const sim::ResultTable& rows) const;
   // The rows of all parts, each in one of the folders. Throws InputError if one lacks, or is not what write() wrote.
   sim::ResultTable read(const std::vector<std::filesystem::path>& folders) const;
-  // Removes the files of this sweep, and the folder if nothing else is in it.
+  // Removes the files of this sweep, those that a killed run left unfinished too, and the folder if nothing else is in it.
   void remove(const std::filesystem::path& folder) const;
 
   bool simulates() const { return simulate_; }
