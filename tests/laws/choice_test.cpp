@@ -156,7 +156,7 @@ TEST_CASE(
 }
 
 TEST_CASE("What is chosen of ranges, put back, is what was chosen and meets the conditions",
-          "[laws]") {
+          "[laws][long]") {
   const sim::Objective most{sim::find_metric("throughput_tok_per_s_per_gpu"),
                             sim::Direction::maximize};
   for (const char* system : {"hgx_h100", "hgx_h200", "hgx_b200"}) {

@@ -148,7 +148,7 @@ TEST_CASE("No window of an unloaded server breaches, and every one of a saturate
 }
 
 TEST_CASE("A breach is as probable on any number of threads, and less so the more may miss",
-          "[laws]") {
+          "[laws][long]") {
   for (const std::string load : {"arrivals: {process: poisson, rate: 15 /s}", "concurrency: 100"}) {
     INFO(load);
     const StreamedScenario s = scenario(load + ", objectives: {ttft: 100 ms}");

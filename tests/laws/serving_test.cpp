@@ -22,7 +22,7 @@ TEST_CASE("Requests in the house are the rate times their stay", "[laws][long]")
   Violations house(1e-9);
   Violations decoding(0.02);
   Violations bounds(1e-12);
-  for_each_feasible(0, 5, {1, 7, 40, 64, 500}, [&](const ServingCase& c) {
+  for_each_feasible(0, 23, {1, 7, 40, 64, 500}, [&](const ServingCase& c) {
     const auto e = sim::estimate(c.scenario, workspace);
     const auto& s = e.steady;
     const auto& t = *c.scenario.traffic;
@@ -53,7 +53,7 @@ TEST_CASE("Every prompt token is computed once", "[laws][long]") {
   sim::Workspace workspace;
   Violations lost(0.01);
   Violations repeated(0.01);
-  for_each_feasible(5, 5, {1, 7, 40, 64, 200, 500}, [&](const ServingCase& c) {
+  for_each_feasible(5, 23, {1, 7, 40, 64, 200, 500}, [&](const ServingCase& c) {
     const auto s = sim::estimate(c.scenario, workspace).steady;
     const auto& t = *c.scenario.traffic;
     if (t.output_tokens == 1) {
@@ -85,7 +85,7 @@ TEST_CASE("More of any resource makes no service slower", "[laws][long]") {
   Violations first(kBatchStep);
   Violations token(0.175);
   for (const Resource& resource : kResources) {
-    for_each_feasible(1, 67, {1, 7, 64, 500}, [&](const ServingCase& c) {
+    for_each_feasible(1, 131, {1, 7, 64, 500}, [&](const ServingCase& c) {
       sim::Platform better = *c.scenario.platform;
       sim::ScenarioView faster = c.scenario;
       faster.platform = &better;
@@ -115,7 +115,7 @@ TEST_CASE("More of any resource makes no service slower", "[laws][long]") {
 TEST_CASE("More memory makes nothing infeasible and holds no fewer requests", "[laws][long]") {
   sim::Workspace workspace;
   Violations law(kRounding);
-  for_each_feasible(2, 11, {64, 500}, [&](const ServingCase& c) {
+  for_each_feasible(2, 29, {64, 500}, [&](const ServingCase& c) {
     const auto before = sim::estimate(c.scenario, workspace);
     for (const double factor : {1.05, 2.0}) {
       sim::Platform larger = *c.scenario.platform;
@@ -142,7 +142,7 @@ TEST_CASE("More clients lose no throughput and see no better interactivity", "[l
   sim::Workspace workspace;
   Violations throughput(0.16);
   Violations interactivity(0.13);
-  for_each_feasible(3, 97, {1}, [&](const ServingCase& c) {
+  for_each_feasible(3, 197, {1}, [&](const ServingCase& c) {
     auto traffic = *c.scenario.traffic;
     sim::ScenarioView scenario = c.scenario;
     scenario.traffic = &traffic;

@@ -61,7 +61,7 @@ TEST_CASE("Drafts that are never accepted cost time", "[laws]") {
   sim::Workspace workspace;
   // Tilings of more rows may be a little faster, as may be collectives of more bytes.
   Violations faster(0.03);
-  for_each_draft(11, 801, [&](const ServingCase& c, DraftMethod method) {
+  for_each_draft(11, 1601, [&](const ServingCase& c, DraftMethod method) {
     const sim::ScenarioView& plain = c.scenario;
     for (const std::int64_t sequences : {1, 16, 200}) {
       const workloads::Serving serving = speculating(*plain.serving, method, 3, 0.0);
@@ -83,7 +83,7 @@ TEST_CASE("Drafts that are never accepted cost time", "[laws]") {
 TEST_CASE("Drafts that are always accepted yield all their tokens and one", "[laws][long]") {
   sim::Workspace workspace;
   Violations yields(1e-12);
-  for_each_draft(12, 481, [&](const ServingCase& c, DraftMethod method) {
+  for_each_draft(12, 1201, [&](const ServingCase& c, DraftMethod method) {
     for (const std::int64_t draft_tokens : {1, 3}) {
       const auto e = with(c, method, draft_tokens, 1.0, workspace);
       yields.add(std::abs(e.steady.tokens_per_iteration - static_cast<double>(draft_tokens + 1)),
@@ -98,7 +98,7 @@ TEST_CASE("The more is accepted, the less time a token takes", "[laws][long]") {
   // Faster decoding asks for more prompts a step: of a whole number, so that TPOT has small jumps.
   Violations slower(0.01);
   Violations fewer(0.01);
-  for_each_draft(13, 481, [&](const ServingCase& c, DraftMethod method) {
+  for_each_draft(13, 1201, [&](const ServingCase& c, DraftMethod method) {
     double tpot = 1e300;
     double rate = 0.0;
     for (const double acceptance : {0.0, 0.3, 0.6, 0.8, 0.9, 1.0}) {
@@ -117,7 +117,7 @@ TEST_CASE("The more is accepted, the less time a token takes", "[laws][long]") {
 TEST_CASE("A draft of no tokens is none", "[laws][long]") {
   sim::Workspace workspace;
   Violations differs(0.0);
-  for_each_draft(14, 481, [&](const ServingCase& c, DraftMethod method) {
+  for_each_draft(14, 1201, [&](const ServingCase& c, DraftMethod method) {
     const auto none = sim::estimate(c.scenario, workspace);
     const auto e = with(c, method, 0, 0.5, workspace);
     const bool same = e.steady.tpot == none.steady.tpot && e.output_rate == none.output_rate &&

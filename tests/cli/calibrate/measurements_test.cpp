@@ -6,7 +6,7 @@
 
 namespace roofcast::cli {
 
-TEST_CASE("validate reads the shipped tables of a kind where none is named", "[cli]") {
+TEST_CASE("validate reads the shipped tables of a kind where none is named", "[cli][long]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;
