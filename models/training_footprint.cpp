@@ -145,20 +145,20 @@ class Footprint {
         layout_(layout_of(model, mapping, training)),
         vocabulary_(vocabulary(model, mapping, precision, training, shares_parameters(training))),
         gathered_head_(vocabulary(model, mapping, precision, training, false)) {
-    const double tp = as_double(mapping.tensor_parallel);
     for (const LayerGroup& layer : model.layers) {
-      Group group;
-      group.weights =
-          layer_weights(model, layer, mapping, precision, training, shares_parameters(training));
-      group.gathered = layer_weights(model, layer, mapping, precision, training, false);
-      group.kept = kept_bytes(model, layer, mapping, precision, training.recompute);
-      group.kept_whole = kept_bytes(model, layer, mapping, precision, {});
-      group.backward = backward_bytes(model, layer, mapping);
-      const LayerParameters p = workloads::layer_parameters(model, layer);
-      group.linear =
-          (p.attention + p.recurrent + p.mlp + p.shared) / tp + p.latent +
-          (layer.ffn == workloads::Ffn::moe ? p.experts / as_double(model.moe.experts) : 0.0);
-      groups_.push_back(group);
+      groups_.push_back(group_of(layer, precision));
+    }
+    const std::int64_t modules = model.mtp_modules();
+    for (std::int64_t token = 0; token < training.predicted_tokens && modules > 0; ++token) {
+      const Group group = group_of(model.mtp_module(token), precision);
+      mtp_kept_ += group.kept + 2.0 * kHiddenBytes * as_double(model.hidden);
+      if (token < modules) {
+        Held join;
+        join.dense = 2.0 * as_double(model.hidden * model.hidden);
+        join.dense_bytes = join.dense * kHiddenBytes;
+        mtp_.add(group.weights, 1.0);
+        mtp_.add(join, 1.0);
+      }
     }
   }
 
@@ -198,6 +198,22 @@ class Footprint {
   }
 
  private:
+  Group group_of(const LayerGroup& layer, const Precision& precision) const {
+    Group group;
+    group.weights =
+        layer_weights(model_, layer, mapping_, precision, training_, shares_parameters(training_));
+    group.gathered = layer_weights(model_, layer, mapping_, precision, training_, false);
+    group.kept = kept_bytes(model_, layer, mapping_, precision, training_.recompute);
+    group.kept_whole = kept_bytes(model_, layer, mapping_, precision, {});
+    group.backward = backward_bytes(model_, layer, mapping_);
+    const LayerParameters p = workloads::layer_parameters(model_, layer);
+    const double experts =
+        layer.ffn == workloads::Ffn::moe ? p.experts / as_double(model_.moe.experts) : 0.0;
+    group.linear =
+        (p.attention + p.recurrent + p.mlp + p.shared) / as_double(mapping_.tensor_parallel) +
+        p.latent + experts;
+    return group;
+  }
   const PipelineChunk& chunk(std::int64_t stage, std::int64_t k) const {
     return layout_[static_cast<std::size_t>(stage + k * mapping_.pipeline_parallel)];
   }
@@ -219,6 +235,7 @@ class Footprint {
       held.add(vocabulary_, own.embedding ? 1.0 : 0.0);
       const bool second = own.loss && !(model_.tied_embeddings && mapping_.pipeline_parallel == 1);
       held.add(vocabulary_, second ? 1.0 : 0.0);
+      held.add(mtp_, own.loss ? 1.0 : 0.0);
     }
     return held;
   }
@@ -265,7 +282,7 @@ class Footprint {
       const std::int64_t in_flight = workloads::held_micro_batches(
           mapping_.pipeline_parallel, training_.virtual_stages, stage, k, micro_batches_);
       activations += as_double(in_flight) * (kept_of(own, stage, 1.0 - offloaded_share(stage)) +
-                                             (own.loss ? final_norm() : 0.0));
+                                             (own.loss ? final_norm() + mtp_kept_ : 0.0));
       for (const auto& [index, layers] : layers_of(model_, own)) {
         const Group& group = groups_[index];
         widest = std::max(widest, group.kept_whole);
@@ -310,6 +327,8 @@ class Footprint {
   const Held vocabulary_;
   const Held gathered_head_;
   std::vector<Group> groups_;
+  Held mtp_;             // modules for the tokens after the next, on the stage of the loss
+  double mtp_kept_ = 0;  // B a token, of all passes through them
 };
 
 }  // namespace

@@ -152,6 +152,9 @@ std::string sentence(const Infeasible& infeasible) {
                 "multiplies weights and activations by gradients, in one format",
                 base::name(r.weights), base::name(r.activations));
           },
+          [](const NoPrediction&) {
+            return std::string("training.mtp: the model has no modules in `mtp:`");
+          },
           [](const NoHostLink&) {
             return std::string(
                 "the chip has no pcie to offload activations by, and training.offload no "

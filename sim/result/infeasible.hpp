@@ -125,6 +125,9 @@ struct TrainingFormat {
   base::NumberFormat weights;
   base::NumberFormat activations;
 };
+struct NoPrediction {
+  static constexpr std::string_view kind = "no module that predicts further tokens";
+};
 struct NoHostLink {
   static constexpr std::string_view kind = "no link to the host";
 };
@@ -152,8 +155,8 @@ using Infeasible =
                  infeasible::RoutedAgents, infeasible::TwoPools, infeasible::NoNetwork,
                  infeasible::TrainedTables, infeasible::GlobalBatch, infeasible::Colocated,
                  infeasible::Responses, infeasible::PackedLength, infeasible::PipelineLayout,
-                 infeasible::TrainingFormat, infeasible::NoHostLink, infeasible::EndlessRun,
-                 infeasible::TrainingMemory>;
+                 infeasible::TrainingFormat, infeasible::NoHostLink, infeasible::NoPrediction,
+                 infeasible::EndlessRun, infeasible::TrainingMemory>;
 
 // The pool of a disaggregated deployment that cannot run.
 enum class PoolKind : std::uint8_t { none, prefill, decode };

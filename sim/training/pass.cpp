@@ -29,13 +29,13 @@ const workloads::TrainerKernels& kernels_of(const workloads::Trainer& trainer,
 // Time of the linear layer beside call `at`: the last one before it, or of the tokens gathered the next one, after the
 // last layer the first one.
 Seconds beside(const workloads::Graph& graph, std::size_t at, const models::Machine& machine,
-               const workloads::Trainer& trainer) {
+               const workloads::Training& training) {
   const bool after = graph[at].name == "gather.tokens";
   for (std::size_t step = 1; step < graph.size(); ++step) {
     const workloads::Call& call =
         graph[(after ? at + step : at + graph.size() - step) % graph.size()];
     if (call.in_layers && std::holds_alternative<workloads::Gemm>(call.op)) {
-      return call.count * training_kernel(call.op, machine, trainer).time;
+      return call.count * training_kernel(call.op, machine, training).time;
     }
   }
   return {};
@@ -57,11 +57,11 @@ void each_call(const workloads::Graph& graph, const models::Machine& machine,
   Seconds last;
   for (std::size_t at = 0; at < graph.size(); ++at) {
     const workloads::Call& call = graph[at];
-    const TrainingKernel kernel = training_kernel(call.op, machine, training.trainer);
+    const TrainingKernel kernel = training_kernel(call.op, machine, training);
     const Seconds all = call.count * kernel.count * kernel.time;
     Seconds added = call.overlapped ? base::max(Seconds{}, all - last) : all;
     if (const std::int64_t ranks = training.tensor_overlap ? exchanging_ranks(call) : 0) {
-      added = base::max(all / as_double(ranks), all - beside(graph, at, machine, training.trainer));
+      added = base::max(all / as_double(ranks), all - beside(graph, at, machine, training));
     }
     last = all;
     of(call, kernel, added);
@@ -71,12 +71,13 @@ void each_call(const workloads::Graph& graph, const models::Machine& machine,
 }  // namespace
 
 TrainingKernel training_kernel(const workloads::Operator& op, const models::Machine& machine,
-                               const workloads::Trainer& trainer) {
+                               const workloads::Training& training) {
   const auto* grouped = std::get_if<workloads::GroupedGemm>(&op);
-  const workloads::TrainerKernels& measured = kernels_of(trainer, machine);
+  const workloads::TrainerKernels& measured = kernels_of(training.trainer, machine);
+  const Seconds launch = training.grouped_experts ? Seconds{} : measured.expert_launch;
   TrainingKernel kernel;
   kernel.op = op;
-  if (grouped != nullptr && measured.expert_launch.si() > 0.0 && grouped->distinct > 0.0) {
+  if (grouped != nullptr && launch.si() > 0.0 && grouped->distinct > 0.0) {
     const auto rows = static_cast<std::int64_t>(std::ceil(grouped->pairs / grouped->distinct));
     kernel.op =
         workloads::Gemm{rows, grouped->n, grouped->k, 1, grouped->activations, grouped->weights};
@@ -89,7 +90,7 @@ TrainingKernel training_kernel(const workloads::Operator& op, const models::Mach
     kernel.time += (measured.gemm - 1.0) * models::clocked_time(kernel.cost, kernel.math, machine);
   }
   if (grouped != nullptr) {
-    kernel.time = base::max(kernel.time, measured.expert_launch);
+    kernel.time = base::max(kernel.time, launch);
   }
   return kernel;
 }
@@ -102,6 +103,7 @@ Pass timed(const workloads::Graph& graph, const models::Machine& machine,
             [&](const workloads::Call& call, const TrainingKernel& kernel, Seconds added) {
               before_layers = before_layers && !call.in_layers;
               (call.in_layers ? pass.layers : before_layers ? pass.embedding : pass.head) += added;
+              pass.exchanges += call.exchange && call.in_layers ? added : Seconds{};
               pass.activity.add(kernel.cost, kernel.math, call.count * kernel.count, added,
                                 machine);
               pass.operators += call.count;

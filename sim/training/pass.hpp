@@ -6,7 +6,7 @@
 //   experts    Each one's product is a GEMM of its own, which takes at least l.
 //
 // g ≥ 1 and l are trainer.kernels of the chip whose calibration is used. On other chips g is 1, and one kernel multiplies
-// all experts. The energy of a product is that of a burst.
+// all experts; with training.grouped_experts it does everywhere. The energy of a product is that of a burst.
 //
 // GEMMs of PyTorch with Transformer Engine on a B200, half of them not fitted: tests/validation/training_kernels_test.cpp.
 #pragma once
@@ -23,6 +23,7 @@ namespace roofcast::sim {
 
 struct Pass {
   base::Seconds embedding, layers, head;
+  base::Seconds exchanges;  // with experts, a part of layers
   models::Activity activity;
   double operators = 0;
 };
@@ -47,6 +48,6 @@ struct TrainingKernel {
 };
 
 TrainingKernel training_kernel(const workloads::Operator& op, const models::Machine& machine,
-                               const workloads::Trainer& trainer);
+                               const workloads::Training& training);
 
 }  // namespace roofcast::sim

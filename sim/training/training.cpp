@@ -133,9 +133,9 @@ Seconds optimizer_time(const ScenarioView& s, const workloads::Mapping& mapping,
 
 models::TrainingFootprint footprint_of(const ScenarioView& s, const workloads::Mapping& mapping,
                                        const MicroBatches& batches) {
-  return models::training_footprint(*s.model, mapping, workloads::training_precision(*s.precision),
-                                    *s.training, as_double(batches.sequences * batches.tokens),
-                                    batches.count);
+  return models::training_footprint(
+      *s.model, mapping, workloads::training_precision(*s.precision, *s.training), *s.training,
+      as_double(batches.sequences * batches.tokens), batches.count);
 }
 
 // Time in which the offloaded activations of a micro-batch leave, or come back.
@@ -147,7 +147,8 @@ Seconds offload_time(const ScenarioView& s, const workloads::Mapping& mapping,
   }
   const base::BytesPerSecond port =
       s.platform->system.chip.pcie.value_or(base::BytesPerSecond::infinity());
-  return models::offloaded_bytes(*s.model, mapping, workloads::training_precision(*s.precision),
+  return models::offloaded_bytes(*s.model, mapping,
+                                 workloads::training_precision(*s.precision, *s.training),
                                  *s.training, as_double(batches.sequences * batches.tokens)) /
          offload.bandwidth.value_or(port);
 }
@@ -188,8 +189,24 @@ struct BothPasses {
   workloads::Graph forward_graph, backward_graph;
   Pass forward, backward;
   models::Drawn drawn;
-  double slower = 1.0;  // factor of the power limit on both
+  double slower = 1.0;   // factor of the power limit on both
+  double exposed = 1.0;  // share of the exchanges with experts that no other micro-batch hides
 };
+
+// The share of exchanges with experts that is not hidden, where each travels while another micro-batch computes. Their
+// kernels take SMs from it. The first forward and the last backward pass have no other beside them.
+//
+//   taken   of the SMs          sent   s, exchanges of both passes          others   s, the rest of both
+double exposed_share(const BothPasses& both, std::int64_t count, const models::Machine& machine) {
+  const Seconds sent = both.forward.exchanges + both.backward.exchanges;
+  if (sent.si() <= 0.0) {
+    return 1.0;
+  }
+  const Seconds others = both.forward.layers + both.backward.layers - sent;
+  const double taken = as_double(workloads::Collective{}.sms) / machine.sms;
+  const double alone = 1.0 / as_double(count);
+  return alone + (1.0 - alone) * std::clamp(1.0 - others / sent, taken, 1.0);
+}
 
 BothPasses both_passes(const ScenarioView& s, const workloads::Mapping& mapping,
                        const MicroBatches& batches) {
@@ -207,6 +224,11 @@ BothPasses both_passes(const ScenarioView& s, const workloads::Mapping& mapping,
   both.backward = timed(both.backward_graph, machine, t);
   both.drawn = drawn(both.forward, both.backward, machine);
   both.slower = both.drawn.time / (both.forward.activity.running + both.backward.activity.running);
+  if (t.expert_overlap) {
+    both.exposed = exposed_share(both, batches.count, machine);
+    both.forward.layers -= (1.0 - both.exposed) * both.forward.exchanges;
+    both.backward.layers -= (1.0 - both.exposed) * both.backward.exchanges;
+  }
   return both;
 }
 
@@ -226,9 +248,12 @@ workloads::Graph forward_graph(const ScenarioView& s, const workloads::Mapping& 
   batch.prefill_sequences = batches.sequences;
   batch.prefill_tokens = batches.tokens;
   batch.loss = true;
+  batch.predicted_tokens = s.training->predicted_tokens;
+  workloads::Fusion fusion;
+  fusion.sorts_copies = s.training->dispatcher == workloads::Dispatcher::all_to_all;
   workloads::Graph graph;
-  workloads::build_graph(*s.model, workloads::training_precision(*s.precision), mapping, {}, batch,
-                         graph);
+  workloads::build_graph(*s.model, workloads::training_precision(*s.precision, *s.training),
+                         mapping, fusion, batch, graph);
   return graph;
 }
 
@@ -307,7 +332,8 @@ PassesOfMicroBatch training_passes(const ScenarioView& s, const MicroBatches& ba
       both.drawn.clock};
   for (PassLines& pass : result.passes) {
     for (OperatorLine& line : pass.operators) {
-      line.time *= both.slower;
+      const bool hidden = line.call.exchange && line.call.in_layers;
+      line.time *= both.slower * (hidden ? both.exposed : 1.0);
     }
   }
   return result;
@@ -326,7 +352,7 @@ Seconds forward_passes(const ScenarioView& s, const MicroBatches& batches) {
 void check_training(const ScenarioView& s, const MicroBatches& batches, ServingEstimate& e) {
   const workloads::Training& t = *s.training;
   const workloads::Mapping mapping = workloads::training_mapping(*s.model, *s.mapping);
-  const workloads::Precision precision = workloads::training_precision(*s.precision);
+  const workloads::Precision precision = workloads::training_precision(*s.precision, *s.training);
   workloads::Traffic traffic;
   traffic.input_tokens = t.sequence_length;
   ScenarioView view = s;
@@ -346,6 +372,10 @@ void check_training(const ScenarioView& s, const MicroBatches& batches, ServingE
   }
   if (const workloads::LinearFormat* format = workloads::inference_format(*s.precision)) {
     e.infeasible = infeasible::TrainingFormat{format->weights, format->activations};
+    return;
+  }
+  if (t.predicted_tokens > 0 && s.model->mtp.empty()) {
+    e.infeasible = infeasible::NoPrediction{};
     return;
   }
   if (t.offload.layers > 0 && !t.offload.bandwidth && !s.platform->system.chip.pcie) {

@@ -80,7 +80,7 @@ calibrate::ErrorSummary errors_of(const std::vector<Kernel>& kernels, std::size_
   std::vector<calibrate::Pair> pairs;
   for (std::size_t i = first; i < kernels.size(); i += step) {
     const sim::TrainingKernel one =
-        sim::training_kernel(kernels[i].op, sim::view(s).platform->machine, s.training.trainer);
+        sim::training_kernel(kernels[i].op, sim::view(s).platform->machine, s.training);
     pairs.push_back({kernels[i].measured, one.count * one.time.si()});
   }
   return calibrate::summarise(pairs);

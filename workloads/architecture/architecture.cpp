@@ -24,6 +24,22 @@ std::int64_t Architecture::layer_count() const {
   return count;
 }
 
+std::int64_t Architecture::mtp_modules() const {
+  std::int64_t modules = 0;
+  for (const LayerGroup& group : mtp) {
+    modules += group.count;
+  }
+  return modules;
+}
+
+const LayerGroup& Architecture::mtp_module(std::int64_t token) const {
+  std::size_t group = 0;
+  for (; group + 1 < mtp.size() && token >= mtp[group].count; ++group) {
+    token -= mtp[group].count;
+  }
+  return mtp[group];
+}
+
 std::int64_t Architecture::layers_with(Ffn ffn) const {
   std::int64_t count = 0;
   for (const LayerGroup& group : layers) {

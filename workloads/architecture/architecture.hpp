@@ -168,6 +168,9 @@ struct Architecture {
 
   std::int64_t layer_count() const;
   std::int64_t layers_with(Ffn ffn) const;
+  // Modules of `mtp`, and the one for a token, counted from 0: the last one serves all further tokens.
+  std::int64_t mtp_modules() const;
+  const LayerGroup& mtp_module(std::int64_t token) const;
   bool has(Mixer mixer) const;
   // The width at which the routed experts see tokens.
   std::int64_t expert_hidden() const { return projects_latent() ? moe.latent : hidden; }

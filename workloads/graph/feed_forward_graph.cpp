@@ -36,6 +36,8 @@ void GraphBuilder::dense(const LayerGroup& layer, double count) {
 void GraphBuilder::experts(double count) {
   const MoeShape& moe = model_.moe;
   const LinearFormat format = precision_.experts;
+  // A server sends tokens as experts read them. Training sends 16 bits and quantises what has come.
+  const NumberFormat sent = batch_.loss ? precision_.plain.activations : format.activations;
   const std::int64_t hidden = model_.expert_hidden();
   const std::int64_t ranks = mapping_.expert_ranks();
   const std::int64_t groups = batch_.groups > 0 ? batch_.groups : mapping_.data_parallel;
@@ -74,7 +76,7 @@ void GraphBuilder::experts(double count) {
   const auto all_to_all = [&](std::string_view name, double bytes) {
     call(name,
          Collective{CollectiveKind::all_to_all, bytes, ranks, 1, fusion_.custom_all_reduce,
-                    moe.top_k, false, tokens},
+                    fusion_.sorts_copies ? 1 : moe.top_k, false, tokens},
          count);
     graph_.back().exchange = true;
   };
@@ -82,11 +84,18 @@ void GraphBuilder::experts(double count) {
     collective(name, kind, bytes, ranks, count);
     graph_.back().exchange = true;
   };
+  // Copies are made, or sorted, by a kernel of its own.
+  const auto sort = [&](std::string_view name, double read, double written) {
+    if (fusion_.sorts_copies && exchange && by_expert) {
+      elementwise(name, byte_count(read, sent), byte_count(written, sent), count);
+    }
+  };
+  const double whole = tokens * static_cast<double>(hidden);
+  sort("moe.copy", whole, copies);
   if (exchange && by_expert) {
-    all_to_all("moe.dispatch", byte_count(copies, format.activations));
+    all_to_all("moe.dispatch", byte_count(copies, sent));
   } else if (exchange) {
-    between_ranks("moe.gather", CollectiveKind::all_gather,
-                  byte_count(gathered, format.activations));
+    between_ranks("moe.gather", CollectiveKind::all_gather, byte_count(gathered, sent));
   }
   if (overlaps_shared) {
     const std::size_t first = graph_.size();
@@ -100,8 +109,12 @@ void GraphBuilder::experts(double count) {
                    mapping_.expert_placement());
   const std::int64_t width = moe.intermediate / mapping_.expert_tensor_parallel();
   const std::int64_t up = (moe.gated ? 2 : 1) * width;
-  call("moe.routing",
-       ExpertRouting{tokens_, pairs, hidden, moe.experts, moe.top_k, format.activations}, count);
+  const double rows = pairs * static_cast<double>(hidden);
+  sort("moe.sort", rows, rows);
+  call("moe.routing", ExpertRouting{tokens_, pairs, hidden, moe.experts, moe.top_k, sent}, count);
+  if (batch_.loss) {
+    quantise("moe.quantise", rows, format, count);
+  }
   const bool second = fusion_.alternative_experts;
   call("moe.up",
        GroupedGemm{pairs, distinct, up, hidden, format.activations, format.weights, false, second},
@@ -119,12 +132,14 @@ void GraphBuilder::experts(double count) {
   };
   // A rank of a context group combined a part of the decoding rows. It goes on with all of them.
   const auto share_decodes = [&] {
-    const double rows = static_cast<double>(decode_rows_ * hidden_) / static_cast<double>(tp_);
-    collective("moe.gather_decodes", CollectiveKind::all_gather, rows * kHiddenBytes,
+    const double decodes = static_cast<double>(decode_rows_ * hidden_) / static_cast<double>(tp_);
+    collective("moe.gather_decodes", CollectiveKind::all_gather, decodes * kHiddenBytes,
                decode_rows_ > 0 ? cp_ : 1, count, tp_);
   };
   if (exchange && by_expert) {
+    sort("moe.sort", rows, rows);
     all_to_all("moe.combine", copies * kHiddenBytes);
+    sort("moe.sum", copies, whole);
     project_back();
     share_decodes();
     // Each rank combined its share of the tokens. The parts of the shared expert must be summed too.

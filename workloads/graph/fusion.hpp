@@ -24,13 +24,15 @@ struct Fusion {
   bool norm = false;  // all-reduces of at most kFusedNormBytes add the residual and normalise
   bool alternative_experts = false;      // GroupedGemm::alternative_kernel
   bool overlaps_shared_experts = false;  // shared experts run while tokens are dispatched
+  bool sorts_copies = false;  // kernels of their own sort tokens before and after they are exchanged with experts
 };
 
 // The largest all-reduce that InferenceX lets vLLM fuse between 8 ranks (SemiAnalysisAI/InferenceX@bb4c7f9
 // benchmarks/70b_fp8_b200_docker.sh). 2 and 4 ranks may fuse larger ones.
 inline constexpr double kFusedNormBytes = 8e6;
 
-// Reads the group `fusion:`. overlaps_shared_experts is not in it: it comes from serving.overlap of the scenario.
+// Reads the group `fusion:`. Two are not in it: overlaps_shared_experts comes from serving.overlap of the scenario,
+// sorts_copies from training.dispatcher.
 void read(base::Fields& f, Fusion& fusion);
 
 }  // namespace roofcast::workloads

@@ -74,6 +74,23 @@ void GraphBuilder::build() {
   });
   in_layers_ = false;
   head();
+  for (std::int64_t token = 0; token < batch_.predicted_tokens; ++token) {
+    predict(token);
+  }
+}
+
+// The head is the model's own.
+void GraphBuilder::predict(std::int64_t token) {
+  elementwise("mtp.norm", 2.0 * rows_bytes(), 2.0 * rows_bytes(), 1.0);
+  linear("mtp.join", tokens_, hidden_, 2 * hidden_, precision_.plain, 1.0);
+  const LayerGroup& layer = model_.mtp_module(token);
+  mixer(layer, 1.0);
+  if (layer.ffn == Ffn::mlp) {
+    dense(layer, 1.0);
+  } else if (layer.ffn == Ffn::moe) {
+    experts(1.0);
+  }
+  head();
 }
 
 void GraphBuilder::quantise(std::string_view name, double elements, LinearFormat format,

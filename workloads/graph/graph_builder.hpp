@@ -41,6 +41,7 @@ class GraphBuilder {
   void chain(std::string_view name, std::int64_t from, const std::vector<std::int64_t>& widths);
 
   void head();
+  void predict(std::int64_t token);
 
   // The parts of these emitters
   bool trades_heads() const { return cp_ > 1 && mapping_.context_method == ContextMethod::ulysses; }

@@ -54,8 +54,8 @@ class Backward {
 
  private:
   void call(Operator op, double times = 1.0) {
-    graph_.push_back(
-        {std::move(op), from_->name, times * from_->count, from_->in_layers, from_->overlapped});
+    graph_.push_back({std::move(op), from_->name, times * from_->count, from_->in_layers,
+                      from_->overlapped, from_->exchange});
   }
   // Reads and writes the gradients of so many parameters. A product over many tokens hides that, an expert's does not.
   void accumulate(double parameters, bool overlapped) {

@@ -75,8 +75,9 @@ Mapping training_mapping(const Architecture& model, Mapping mapping) {
   return mapping;
 }
 
-Precision training_precision(Precision precision) {
-  precision.kv_cache = precision.plain.activations;
+Precision training_precision(Precision precision, const Training& training) {
+  precision.kv_cache =
+      training.fp8_attention ? base::NumberFormat::fp8 : precision.plain.activations;
   return precision;
 }
 
@@ -151,6 +152,14 @@ void read(base::Fields& f, Training& training) {
   f.flag("fused_loss", training.fused_loss, base::optional);
   f.flag("overlap", training.overlap, base::optional);
   f.flag("tensor_overlap", training.tensor_overlap, base::optional);
+  f.flag("expert_overlap", training.expert_overlap, base::optional);
+  f.choice<Dispatcher>("dispatcher", training.dispatcher,
+                       {{"fused", Dispatcher::fused}, {"all_to_all", Dispatcher::all_to_all}},
+                       base::optional);
+  f.flag("grouped_experts", training.grouped_experts, base::optional);
+  f.choice<bool>("attention", training.fp8_attention, {{"bf16", false}, {"fp8", true}},
+                 base::optional);
+  f.integer("mtp", training.predicted_tokens, {0.0, 100.0}, base::optional);
   f.group("trainer", [&](base::Fields& g) { read(g, training.trainer); });
 }
 

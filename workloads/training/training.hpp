@@ -19,6 +19,11 @@
 //     fused_loss: true              # the loss keeps logits in 16 bits only
 //     overlap: true                 # gradients and parameters travel while kernels compute
 //     tensor_overlap: true          # tensor parallelism's exchanges travel while the products beside them compute
+//     expert_overlap: true          # exchanges with experts travel while another micro-batch computes
+//     dispatcher: fused             # a token is sent once to each rank; or all_to_all, once for each of its experts
+//     grouped_experts: true         # one kernel multiplies all experts of a rank, whatever the trainer's own are
+//     attention: bf16               # what attention's products compute in; or fp8
+//     mtp: 1                        # tokens after the next that are predicted too, by the model's `mtp:` modules
 //     trainer: megatron
 //
 // `deployment:` is that of the training. data_parallel ranks are replicas that add up their gradients. What
@@ -49,6 +54,10 @@ struct TrainerKernels {
   // Each expert's product is a kernel of its own, which takes the host so long to launch; 0: one kernel for all.
   base::Seconds expert_launch;
 };
+
+// How tokens reach the ranks of their experts. `fused`: one kernel sends a token once to each rank and sorts what comes
+// (DeepEP, HybridEP). `all_to_all`: NCCL sends it once for each of its experts, and kernels of their own sort the copies.
+enum class Dispatcher : std::uint8_t { fused, all_to_all };
 
 // The software around the kernels. Its figures are fitted.
 struct Trainer {
@@ -84,6 +93,11 @@ struct Training {
   bool fused_loss = true;
   bool overlap = true;
   bool tensor_overlap = false;
+  bool expert_overlap = false;
+  Dispatcher dispatcher = Dispatcher::fused;
+  bool grouped_experts = false;
+  bool fp8_attention = false;
+  std::int64_t predicted_tokens = 0;
   Trainer trainer;
 
   bool trains() const { return global_batch > 0; }
@@ -92,8 +106,8 @@ struct Training {
 // The mapping of the graph in training: a rank that has an expert has all of it.
 Mapping training_mapping(const Architecture& model, Mapping mapping);
 
-// The precision in training, where there is no cache: its format becomes that of attention, 16 bits.
-Precision training_precision(Precision precision);
+// The precision in training, where there is no cache: its format becomes that of attention.
+Precision training_precision(Precision precision, const Training& training);
 
 // The linear layer whose weights and activations differ in format; null if none does. Training multiplies activations by
 // their gradients and gradients by weights, so that weights alone in few bits serve inference only.
