@@ -61,7 +61,7 @@ hardware::Unmeasured unmeasured_in(const Node& system) {
                                         : hardware::Unmeasured::chip;
 }
 
-// Without a calibration of its own a system takes the nearest to its chip and the serving stack.
+// Without a calibration of its own a system takes the nearest to its chip and the stack.
 bool fill_calibration(Node& document, std::string_view path, Problems& problems) {
   const std::string above(path.substr(0, path.rfind('.')));
   const Node* system = document.find_path(above);
@@ -69,7 +69,9 @@ bool fill_calibration(Node& document, std::string_view path, Problems& problems)
     return true;
   }
   const std::string chip_path = above + ".chip";
-  if (!load_at(document, chip_path, problems)) {
+  const bool trains = document.find_path("training.trainer") != nullptr;
+  if (!load_at(document, chip_path, problems) ||
+      (trains && !load_at(document, "training.trainer", problems))) {
     return false;
   }
   if (const Node* chip = document.find_path(chip_path); chip != nullptr && chip->is_map()) {
@@ -161,6 +163,9 @@ bool load(Node& document, std::string_view path, Problems& problems, int derivat
 std::string_view stack_of(const Node& document) {
   const Node* stack = document.find_path("serving.stack");
   if (stack == nullptr) {
+    stack = document.find_path("training.trainer.stack");
+  }
+  if (stack == nullptr) {
     return {};
   }
   const Node* base = stack->find("base");
@@ -170,7 +175,8 @@ std::string_view stack_of(const Node& document) {
 const std::vector<ReferencePoint>& reference_points() {
   constexpr std::string_view kOfPools = "the scenario's system";
   constexpr std::string_view kNearest = "the nearest to the chip and the serving stack";
-  constexpr std::array<std::string_view, 2> kStack = {"serving.stack", "serving.version"};
+  constexpr std::array<std::string_view, 3> kStack = {"serving.stack", "serving.version",
+                                                      "training.trainer"};
   const auto chip = hardware::chip_catalog();
   const auto system = hardware::system_catalog();
   const auto calibration = hardware::calibration_catalog();

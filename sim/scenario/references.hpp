@@ -29,7 +29,7 @@ struct ReferencePoint {
   std::string_view when_absent = {};  // what is meant then; empty: the key is required
   // Where it is absent: names what is meant, by what is at the paths that it follows. False when that cannot be had.
   bool (*fill)(base::Node& document, std::string_view path, base::Problems& problems) = nullptr;
-  std::array<std::string_view, 2> follows = {};  // empty: no more
+  std::array<std::string_view, 3> follows = {};  // empty: no more
   bool only_for_knobs = false;  // `fill` is for a knob that goes below; else it stays absent
 };
 const std::vector<ReferencePoint>& reference_points();      // outer ones first

@@ -94,6 +94,7 @@ const LinearFormat* inference_format(const Precision& precision) {
 void read(base::Fields& f, Trainer& trainer) {
   trainer.id = f.node().reference;
   f.text("name", trainer.name);
+  f.text("stack", trainer.stack, base::optional);
   f.group("pace", [&](base::Fields& g) {
     g.number("slowdown", trainer.slowdown, {1.0, 10.0});
     g.quantity("operator", trainer.operator_time, base::not_negative);

@@ -63,6 +63,8 @@ enum class Dispatcher : std::uint8_t { fused, all_to_all };
 struct Trainer {
   std::string id;
   std::string name;
+  // The serving stack whose measured kernels are the nearest to the trainer's; a scenario with a stack takes that one's.
+  std::string stack;
   std::vector<TrainerKernels> kernels;
   // Factor on the time of kernels: stragglers, jitter, kernels that are not counted.
   double slowdown = 1.0;
