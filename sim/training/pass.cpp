@@ -86,7 +86,10 @@ TrainingKernel training_kernel(const workloads::Operator& op, const models::Mach
   kernel.cost = models::cost_of(kernel.op, machine);
   kernel.math = models::math_of(kernel.op, machine);
   kernel.time = kernel.cost.time;
-  if (measured.gemm > 1.0 && (grouped != nullptr || std::holds_alternative<workloads::Gemm>(op))) {
+  const bool as_measured =
+      kernel.math == base::MathType::bf16 || kernel.math == base::MathType::fp16;
+  if (measured.gemm > 1.0 && as_measured &&
+      (grouped != nullptr || std::holds_alternative<workloads::Gemm>(op))) {
     kernel.time += (measured.gemm - 1.0) * models::clocked_time(kernel.cost, kernel.math, machine);
   }
   if (grouped != nullptr) {
@@ -103,7 +106,9 @@ Pass timed(const workloads::Graph& graph, const models::Machine& machine,
             [&](const workloads::Call& call, const TrainingKernel& kernel, Seconds added) {
               before_layers = before_layers && !call.in_layers;
               (call.in_layers ? pass.layers : before_layers ? pass.embedding : pass.head) += added;
-              pass.exchanges += call.exchange && call.in_layers ? added : Seconds{};
+              if (call.exchange) {
+                (call.in_layers ? pass.layer_exchanges : pass.head_exchanges) += added;
+              }
               pass.activity.add(kernel.cost, kernel.math, call.count * kernel.count, added,
                                 machine);
               pass.operators += call.count;

@@ -5,8 +5,9 @@
 //   GEMM       t + (g − 1) · c   c: the part of t that the clock sets (models/power.hpp)
 //   experts    Each one's product is a GEMM of its own, which takes at least l.
 //
-// g ≥ 1 and l are trainer.kernels of the chip whose calibration is used. On other chips g is 1, and one kernel multiplies
-// all experts; with training.grouped_experts it does everywhere. The energy of a product is that of a burst.
+// g ≥ 1 and l are trainer.kernels of the chip whose calibration is used. g is 1 on other chips, and in formats of fewer
+// than 16 bits, which were not measured. On other chips, and with training.grouped_experts, one kernel multiplies all
+// experts. The energy of a product is that of a burst.
 //
 // GEMMs of PyTorch with Transformer Engine on a B200, half of them not fitted: tests/validation/training_kernels_test.cpp.
 #pragma once
@@ -23,7 +24,7 @@ namespace roofcast::sim {
 
 struct Pass {
   base::Seconds embedding, layers, head;
-  base::Seconds exchanges;  // with experts, a part of layers
+  base::Seconds layer_exchanges, head_exchanges;  // with experts, parts of these
   models::Activity activity;
   double operators = 0;
 };

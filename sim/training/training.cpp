@@ -198,7 +198,7 @@ struct BothPasses {
 //
 //   taken   of the SMs          sent   s, exchanges of both passes          others   s, the rest of both
 double exposed_share(const BothPasses& both, std::int64_t count, const models::Machine& machine) {
-  const Seconds sent = both.forward.exchanges + both.backward.exchanges;
+  const Seconds sent = both.forward.layer_exchanges + both.backward.layer_exchanges;
   if (sent.si() <= 0.0) {
     return 1.0;
   }
@@ -226,8 +226,10 @@ BothPasses both_passes(const ScenarioView& s, const workloads::Mapping& mapping,
   both.slower = both.drawn.time / (both.forward.activity.running + both.backward.activity.running);
   if (t.expert_overlap) {
     both.exposed = exposed_share(both, batches.count, machine);
-    both.forward.layers -= (1.0 - both.exposed) * both.forward.exchanges;
-    both.backward.layers -= (1.0 - both.exposed) * both.backward.exchanges;
+    for (Pass* pass : {&both.forward, &both.backward}) {
+      pass->layers -= (1.0 - both.exposed) * pass->layer_exchanges;
+      pass->head -= (1.0 - both.exposed) * pass->head_exchanges;
+    }
   }
   return both;
 }
@@ -332,8 +334,7 @@ PassesOfMicroBatch training_passes(const ScenarioView& s, const MicroBatches& ba
       both.drawn.clock};
   for (PassLines& pass : result.passes) {
     for (OperatorLine& line : pass.operators) {
-      const bool hidden = line.call.exchange && line.call.in_layers;
-      line.time *= both.slower * (hidden ? both.exposed : 1.0);
+      line.time *= both.slower * (line.call.exchange ? both.exposed : 1.0);
     }
   }
   return result;

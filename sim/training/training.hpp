@@ -25,10 +25,17 @@
 //   optimizer  Reads the gradient, the fp32 parameter and two moments. Writes all of these except the gradient, and the
 //              bf16 parameter.
 //
-// Collectives of tensor, context and expert parallelism are in f and b, exposed. With tensor_overlap those of tensor
-// parallelism with sequence_parallel are cut into as many pieces as ranks and travel beside a product of a linear layer,
-// the one before the reduce-scatter and the one after the all-gather (NVIDIA/TransformerEngine, userbuffers): one
-// piece, or what is longer than the product, is exposed.
+// Collectives of tensor, context and expert parallelism are in f and b, exposed. With expert_overlap the exchanges with
+// experts of one micro-batch travel while another computes (DualPipe, arXiv 2412.19437; Megatron's combined 1F1B). Of
+// their time x in f + b = x + c is exposed
+//
+//   x/m + (1 − 1/m) · max(x − c, n·x)         n: share of the SMs that the exchange's kernels take
+//
+// With tensor_overlap those of tensor parallelism with sequence_parallel are cut into as many pieces as ranks and travel
+// beside a product of a linear layer, the one before the reduce-scatter and the one after the all-gather
+// (NVIDIA/TransformerEngine, userbuffers): one piece, or what is longer than the product, is exposed.
+//
+// Modules that predict further tokens (training.mtp) run with the head, on the last stage.
 #pragma once
 
 #include <array>
