@@ -108,7 +108,7 @@ TEST_CASE("What weak scaling from 128 to 512 H100 leaves of MPT's throughput is 
     const double measured = rates.at(512).measured / rates.at(128).measured;
     const double forecast = rates.at(512).forecast / rates.at(128).forecast;
     // The smallest one loses more than the hops of its exchanges.
-    CHECK(forecast - measured == Approx(0.0).margin(model == "MPT 1b" ? 0.05 : 0.02));
+    CHECK(forecast - measured == Approx(0.0).margin(model == "MPT 1b" ? 0.05 : 0.025));
     CHECK(forecast < 1.0);
   }
 }

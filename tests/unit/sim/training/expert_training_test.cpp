@@ -91,9 +91,9 @@ TEST_CASE("Training sends tokens to experts in 16 bits, a server in the format o
 }
 
 TEST_CASE("Tokens after the next cost a layer, a join and a head each", "[unit]") {
-  const TrainingStep none = step_of(training("deepseek-v3", ", recompute: full", 64));
-  const TrainingStep one = step_of(training("deepseek-v3", ", recompute: full, mtp: 1", 64));
-  const TrainingStep two = step_of(training("deepseek-v3", ", recompute: full, mtp: 2", 64));
+  const TrainingStep none = step_of(training("glm-4.5-air", ", recompute: full", 64));
+  const TrainingStep one = step_of(training("glm-4.5-air", ", recompute: full, mtp: 1", 64));
+  const TrainingStep two = step_of(training("glm-4.5-air", ", recompute: full, mtp: 2", 64));
   CHECK(one.time > none.time);
   CHECK((two.time - one.time).si() == Approx((one.time - none.time).si()).epsilon(0.05));
   CHECK(one.footprint.parameters > none.footprint.parameters);
