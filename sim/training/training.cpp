@@ -250,7 +250,7 @@ workloads::Graph forward_graph(const ScenarioView& s, const workloads::Mapping& 
   batch.prefill_sequences = batches.sequences;
   batch.prefill_tokens = batches.tokens;
   batch.loss = true;
-  batch.predicted_tokens = s.training->predicted_tokens;
+  batch.predicted_tokens = s.model->mtp.empty() ? 0 : s.training->predicted_tokens;
   workloads::Fusion fusion;
   fusion.sorts_copies = s.training->dispatcher == workloads::Dispatcher::all_to_all;
   workloads::Graph graph;

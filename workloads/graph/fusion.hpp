@@ -24,7 +24,8 @@ struct Fusion {
   bool norm = false;  // all-reduces of at most kFusedNormBytes add the residual and normalise
   bool alternative_experts = false;      // GroupedGemm::alternative_kernel
   bool overlaps_shared_experts = false;  // shared experts run while tokens are dispatched
-  bool sorts_copies = false;  // kernels of their own sort tokens before and after they are exchanged with experts
+  // Kernels of their own sort tokens before and after these are exchanged with experts.
+  bool sorts_copies = false;
 };
 
 // The largest all-reduce that InferenceX lets vLLM fuse between 8 ranks (SemiAnalysisAI/InferenceX@bb4c7f9

@@ -37,7 +37,8 @@ struct Batch {
   // A pass of a draft model, which needs the last token of a sequence only.
   bool last_logits = false;
   bool loss = false;  // training: logits of every token, and their cross entropy
-  std::int64_t predicted_tokens = 0;  // of training: passes through the model's modules for the tokens after the next
+  // Of training: tokens after the next that the model's modules predict.
+  std::int64_t predicted_tokens = 0;
 
   friend bool operator==(const Batch&, const Batch&) = default;
 };
