@@ -261,14 +261,18 @@ class Footprint {
         whole ? 1.0 : as_double(mapping_.data_parallel * mapping_.context_parallel);
     const double expert_replicas = whole ? 1.0 : as_double(mapping_.expert_replicas);
     const Held held = weights(stage);
+    const bool both_ends = training_.schedule == workloads::Schedule::dualpipe;
+    const double copies = both_ends ? 2.0 : 1.0;  // of parameters and their gradients
     const double shared = held.dense / replicas + held.experts / expert_replicas;
     const bool all = shares_parameters(training_);
     TrainingFootprint f;
     f.stage = stage;
     f.parameters = Bytes::from_si(
-        all ? held.dense_bytes / replicas + held.expert_bytes / expert_replicas : held.bytes());
+        copies *
+        (all ? held.dense_bytes / replicas + held.expert_bytes / expert_replicas : held.bytes()));
     const bool scattered = all || training_.sharding == workloads::Sharding::gradients;
-    f.gradients = Bytes::from_si(training_.gradient_bytes * (scattered ? shared : held.elements()));
+    f.gradients =
+        Bytes::from_si(copies * training_.gradient_bytes * (scattered ? shared : held.elements()));
     f.optimizer = Bytes::from_si((kMaster + 2.0 * training_.moment_bytes) * shared);
     double activations = 0.0;
     double widest = 0.0;  // layer of the stage
@@ -279,8 +283,11 @@ class Footprint {
     bool loss = false;
     for (std::int64_t k = 0; k < training_.virtual_stages; ++k) {
       const PipelineChunk& own = chunk(stage, k);
-      const std::int64_t in_flight = workloads::held_micro_batches(
-          mapping_.pipeline_parallel, training_.virtual_stages, stage, k, micro_batches_);
+      const std::int64_t in_flight =
+          both_ends
+              ? std::min(mapping_.pipeline_parallel + 1, micro_batches_)
+              : workloads::held_micro_batches(mapping_.pipeline_parallel, training_.virtual_stages,
+                                              stage, k, micro_batches_);
       activations += as_double(in_flight) * (kept_of(own, stage, 1.0 - offloaded_share(stage)) +
                                              (own.loss ? final_norm() + mtp_kept_ : 0.0));
       for (const auto& [index, layers] : layers_of(model_, own)) {

@@ -152,6 +152,13 @@ std::string sentence(const Infeasible& infeasible) {
                 "multiplies weights and activations by gradients, in one format",
                 base::name(r.weights), base::name(r.activations));
           },
+          [](const DualPipe& r) {
+            return fmt::format(
+                "training.schedule: dualpipe takes an even number of pipeline stages and at least "
+                "as "
+                "many micro-batches, not {} and {}",
+                r.stages, r.micro_batches);
+          },
           [](const NoPrediction&) {
             return std::string("training.mtp: the model has no modules in `mtp:`");
           },

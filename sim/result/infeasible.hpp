@@ -125,6 +125,11 @@ struct TrainingFormat {
   base::NumberFormat weights;
   base::NumberFormat activations;
 };
+struct DualPipe {
+  static constexpr std::string_view kind = "DualPipe does not run that way";
+  std::int64_t stages;
+  std::int64_t micro_batches;
+};
 struct NoPrediction {
   static constexpr std::string_view kind = "no module that predicts further tokens";
 };
@@ -156,7 +161,7 @@ using Infeasible =
                  infeasible::TrainedTables, infeasible::GlobalBatch, infeasible::Colocated,
                  infeasible::Responses, infeasible::PackedLength, infeasible::PipelineLayout,
                  infeasible::TrainingFormat, infeasible::NoHostLink, infeasible::NoPrediction,
-                 infeasible::EndlessRun, infeasible::TrainingMemory>;
+                 infeasible::DualPipe, infeasible::EndlessRun, infeasible::TrainingMemory>;
 
 // The pool of a disaggregated deployment that cannot run.
 enum class PoolKind : std::uint8_t { none, prefill, decode };

@@ -106,6 +106,7 @@ Pass timed(const workloads::Graph& graph, const models::Machine& machine,
             [&](const workloads::Call& call, const TrainingKernel& kernel, Seconds added) {
               before_layers = before_layers && !call.in_layers;
               (call.in_layers ? pass.layers : before_layers ? pass.embedding : pass.head) += added;
+              pass.weight_gradients += call.weight_gradient ? added : Seconds{};
               if (call.exchange) {
                 (call.in_layers ? pass.layer_exchanges : pass.head_exchanges) += added;
               }

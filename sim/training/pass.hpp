@@ -25,6 +25,7 @@ namespace roofcast::sim {
 struct Pass {
   base::Seconds embedding, layers, head;
   base::Seconds layer_exchanges, head_exchanges;  // with experts, parts of these
+  base::Seconds weight_gradients;                 // a part of them all
   models::Activity activity;
   double operators = 0;
 };

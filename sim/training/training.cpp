@@ -60,6 +60,24 @@ Seconds slowest_stage(const ScenarioView& s, const Pass& pass) {
   return base::max(time, share * pass.operators * s.training->trainer.operator_time);
 }
 
+// Time in which a stage waits in all, of a micro-batch that takes it `both`, its backward pass `backward`.
+//
+//   later   s, gradients of weights in a backward pass
+Seconds bubble_of(const ScenarioView& s, Seconds both, Seconds backward, Seconds later) {
+  const workloads::Training& t = *s.training;
+  const double stages = as_double(s.mapping->pipeline_parallel);
+  switch (t.schedule) {
+    case workloads::Schedule::zero_bubble:
+      return (stages - 1.0) * base::max(Seconds{}, both - 2.0 * later);
+    case workloads::Schedule::dualpipe:
+      return std::max(0.0, stages / 2.0 - 1.0) *
+             base::max(Seconds{}, both + backward - 3.0 * later);
+    case workloads::Schedule::one_forward_one_backward:
+      break;
+  }
+  return (stages - 1.0) / as_double(t.virtual_stages) * both;
+}
+
 Seconds time_of(const workloads::Operator& op, const models::Machine& machine) {
   return models::cost_of(op, machine).time;
 }
@@ -306,7 +324,10 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches) {
   const double slowdown = t.trainer.slowdown;
   const auto count = as_double(batches.count);
   step.passes = slowdown * count * (both + step.sends);
-  step.bubble = slowdown * as_double(stages - 1) / chunks * (both + step.sends);
+  const Pass& backward = passes.backward;
+  const Seconds later = step.backward * (backward.weight_gradients /
+                                         (backward.embedding + backward.layers + backward.head));
+  step.bubble = slowdown * bubble_of(s, both + step.sends, step.backward, later);
   step.exchange = slowdown * count * within + step.gradients;
   step.optimizer = optimizer_time(s, mapping, rank);
   step.host = t.trainer.step_overhead;
@@ -373,6 +394,11 @@ void check_training(const ScenarioView& s, const MicroBatches& batches, ServingE
   }
   if (const workloads::LinearFormat* format = workloads::inference_format(*s.precision)) {
     e.infeasible = infeasible::TrainingFormat{format->weights, format->activations};
+    return;
+  }
+  if (t.schedule == workloads::Schedule::dualpipe &&
+      (mapping.pipeline_parallel % 2 != 0 || batches.count < mapping.pipeline_parallel)) {
+    e.infeasible = infeasible::DualPipe{mapping.pipeline_parallel, batches.count};
     return;
   }
   if (t.predicted_tokens > 0 && s.model->mtp.empty()) {

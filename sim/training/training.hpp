@@ -2,7 +2,7 @@
 //
 // One optimizer step: micro-batches go through a pipeline, gradients are added up, parameters are updated.
 //
-//   time = (m + (p−1)/v) · (f + b + sends) · slowdown + exposed gradients and parameters + optimizer + host
+//   time = (m · (f + b + sends) + bubble) · slowdown + exposed gradients and parameters + optimizer + host
 //
 //   symbol   meaning                                                                            unit
 //   f, b     forward and backward pass (workloads/graph/training_graph.hpp) of one micro-batch
@@ -15,7 +15,9 @@
 //   f, b       The last stage has the head, so it may have fewer layers. With a layout, each stage has what the layout
 //              gives it. A pass takes at least as long as the host needs to launch its operators, and as offloaded
 //              activations need on the chip's link to its host. The clock is what the chip's power allows.
-//   bubble     (p−1)/v of a micro-batch: GPipe and 1F1B; interleaved if v > 1 (arXiv 2104.04473).
+//   bubble     1f1b         (p−1)/v · (f + b)        GPipe and 1F1B; interleaved if v > 1 (arXiv 2104.04473)
+//              zero_bubble  (p−1) · (f + b − 2w)     w: gradients of weights in b (H1, arXiv 2401.10241)
+//              dualpipe     (p/2−1) · (f + 2b − 3w)  arXiv 2412.19437 table 2; parameters and gradients twice
 //   sends      Activations and their gradients of a micro-batch, v times each. Overlapped with compute if interleaved.
 //   gradients  Gradients are reduce-scattered and parameters gathered over data · context ranks, those of experts over
 //              their replicas. If nothing is sharded, gradients are all-reduced. With overlap, everything except the

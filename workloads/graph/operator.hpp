@@ -207,6 +207,7 @@ struct Call {
   bool overlapped = false;
   // Exchanges tokens between ranks and experts; another batch may compute meanwhile.
   bool exchange = false;
+  bool weight_gradient = false;  // of a backward pass: what no other stage waits for
 };
 
 using Graph = std::vector<Call>;

@@ -62,10 +62,12 @@ class Backward {
     const double bytes = parameters * gradient_bytes_;
     call(Elementwise{bytes, bytes, parameters});
     graph_.back().overlapped = overlapped;
+    graph_.back().weight_gradient = true;
   }
   void gemm(const Gemm& o) {
     call(Gemm{o.m, o.k, o.n, o.batch, o.activations, o.weights});
     call(Gemm{o.k, o.n, o.m, o.batch, o.activations, o.activations});
+    graph_.back().weight_gradient = true;
     accumulate(static_cast<double>(o.k * o.n * o.batch), true);
   }
   void grouped(const GroupedGemm& o) {
@@ -74,6 +76,7 @@ class Backward {
     // dw moves and multiplies as much as the forward pass.
     call(GroupedGemm{o.pairs, o.distinct, o.n, o.k, o.activations, o.activations, o.even,
                      o.alternative_kernel});
+    graph_.back().weight_gradient = true;
     accumulate(o.distinct * static_cast<double>(o.n * o.k), false);
   }
 

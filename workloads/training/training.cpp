@@ -125,6 +125,14 @@ void read(base::Fields& f, Training& training) {
   f.integer("sequence_length", training.sequence_length, {1.0, 1e8});
   f.integer("micro_batch", training.micro_batch, {1.0, 1e6}, base::optional);
   f.integer("virtual_stages", training.virtual_stages, {1.0, 1e3}, base::optional);
+  f.choice<Schedule>("schedule", training.schedule,
+                     {{"1f1b", Schedule::one_forward_one_backward},
+                      {"zero_bubble", Schedule::zero_bubble},
+                      {"dualpipe", Schedule::dualpipe}},
+                     base::optional);
+  if (training.schedule != Schedule::one_forward_one_backward && training.virtual_stages > 1) {
+    f.problem("schedule", "only 1f1b has several chunks of layers a rank (virtual_stages)");
+  }
   read_layout(f, training.layout);
   read_recompute(f, training.recompute);
   f.integer("recompute_layers", training.recompute.layers, {1.0, 1e6}, base::optional);

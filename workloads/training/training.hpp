@@ -7,6 +7,7 @@
 //     sequence_length: 4096
 //     micro_batch: 1                # sequences a data-parallel rank computes at once
 //     virtual_stages: 2             # chunks of layers a pipeline rank has (interleaved 1F1B)
+//     schedule: 1f1b                # or zero_bubble, dualpipe: of one chunk a rank
 //     layout: "E|(t|)*30L"          # layers of each chunk (workloads/training/pipeline_layout.hpp); even without it
 //     recompute: none               # or full, a module, a list of modules (workloads/graph/recompute.hpp)
 //     recompute_layers: 4           # layers of each stage that `full` takes; all without it
@@ -49,11 +50,16 @@ enum class Sharding : std::uint8_t { none, optimizer, gradients, parameters };
 // Kernels of a training framework on one chip, as measured.
 struct TrainerKernels {
   std::string chip;  // a catalog id; chips with its calibration too
-  // Factor on the time of large products, under sustained load, over a server's in a burst.
+  // Factor on the time of large products in 16 bits, under sustained load, over a server's in a burst.
   double gemm = 1.0;
   // Each expert's product is a kernel of its own, which takes the host so long to launch; 0: one kernel for all.
   base::Seconds expert_launch;
 };
+
+// The order in which a pipeline rank computes. zero_bubble: H1 of arXiv 2401.10241, which computes gradients of weights
+// where it would wait. dualpipe: arXiv 2412.19437 section 3.2.1; micro-batches enter at both ends, so that a rank has the
+// layers of two stages.
+enum class Schedule : std::uint8_t { one_forward_one_backward, zero_bubble, dualpipe };
 
 // How tokens reach the ranks of their experts. `fused`: one kernel sends a token once to each rank and sorts what comes
 // (DeepEP, HybridEP). `all_to_all`: NCCL sends it once for each of its experts, and kernels of their own sort the copies.
@@ -85,6 +91,7 @@ struct Training {
   std::int64_t sequence_length = 0;
   std::int64_t micro_batch = 1;
   std::int64_t virtual_stages = 1;
+  Schedule schedule = Schedule::one_forward_one_backward;
   PipelineLayout layout;
   Recompute recompute;
   Offload offload;
