@@ -260,20 +260,24 @@ class Footprint {
     const double replicas =
         whole ? 1.0 : as_double(mapping_.data_parallel * mapping_.context_parallel);
     const double expert_replicas = whole ? 1.0 : as_double(mapping_.expert_replicas);
-    const Held held = weights(stage);
+    // With DualPipe a rank computes a stage and its mirror image, as another rank does, which shares their states.
     const bool both_ends = training_.schedule == workloads::Schedule::dualpipe;
-    const double copies = both_ends ? 2.0 : 1.0;  // of parameters and their gradients
+    std::vector<std::int64_t> stages = {stage};
+    Held held = weights(stage);
+    if (both_ends) {
+      stages.push_back(mapping_.pipeline_parallel - 1 - stage);
+      held.add(weights(stages.back()), 1.0);
+    }
     const double shared = held.dense / replicas + held.experts / expert_replicas;
     const bool all = shares_parameters(training_);
     TrainingFootprint f;
     f.stage = stage;
     f.parameters = Bytes::from_si(
-        copies *
-        (all ? held.dense_bytes / replicas + held.expert_bytes / expert_replicas : held.bytes()));
+        all ? held.dense_bytes / replicas + held.expert_bytes / expert_replicas : held.bytes());
     const bool scattered = all || training_.sharding == workloads::Sharding::gradients;
-    f.gradients =
-        Bytes::from_si(copies * training_.gradient_bytes * (scattered ? shared : held.elements()));
-    f.optimizer = Bytes::from_si((kMaster + 2.0 * training_.moment_bytes) * shared);
+    f.gradients = Bytes::from_si(training_.gradient_bytes * (scattered ? shared : held.elements()));
+    f.optimizer = Bytes::from_si((kMaster + 2.0 * training_.moment_bytes) * shared /
+                                 as_double(std::ssize(stages)));
     double activations = 0.0;
     double widest = 0.0;  // layer of the stage
     double backward = 0.0;
@@ -281,15 +285,15 @@ class Footprint {
     double gathered = 0.0;
     double gradient = 0.0;
     bool loss = false;
-    for (std::int64_t k = 0; k < training_.virtual_stages; ++k) {
-      const PipelineChunk& own = chunk(stage, k);
-      const std::int64_t in_flight =
-          both_ends
-              ? std::min(mapping_.pipeline_parallel + 1, micro_batches_)
-              : workloads::held_micro_batches(mapping_.pipeline_parallel, training_.virtual_stages,
-                                              stage, k, micro_batches_);
-      activations += as_double(in_flight) * (kept_of(own, stage, 1.0 - offloaded_share(stage)) +
-                                             (own.loss ? final_norm() + mtp_kept_ : 0.0));
+    const auto add = [&](std::int64_t from, std::int64_t k) {
+      const PipelineChunk& own = chunk(from, k);
+      const std::int64_t p = mapping_.pipeline_parallel;
+      const double in_flight = both_ends
+                                   ? std::min(as_double(p + 1), as_double(micro_batches_)) / 2.0
+                                   : as_double(workloads::held_micro_batches(
+                                         p, training_.virtual_stages, from, k, micro_batches_));
+      activations += in_flight * (kept_of(own, from, 1.0 - offloaded_share(from)) +
+                                  (own.loss ? final_norm() + mtp_kept_ : 0.0));
       for (const auto& [index, layers] : layers_of(model_, own)) {
         const Group& group = groups_[index];
         widest = std::max(widest, group.kept_whole);
@@ -299,6 +303,11 @@ class Footprint {
         gradient = std::max(gradient, group.gathered.elements());
       }
       loss = loss || own.loss;
+    };
+    for (const std::int64_t from : stages) {
+      for (std::int64_t k = 0; k < training_.virtual_stages; ++k) {
+        add(from, k);
+      }
     }
     if (training_.offload.layers > 0) {
       activations += widest;

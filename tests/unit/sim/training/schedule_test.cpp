@@ -9,15 +9,15 @@
 namespace roofcast::sim {
 namespace {
 
-// 64 layers on eight stages, none of which waits for another's head.
+// 40 layers on eight stages.
 ServingEstimate trained(const std::string& schedule, int stages = 8, int micro_batches = 16) {
   const Scenario scenario = read_scenario(base::parse_document(
-      "test", "system: {base: h100_cluster_128, chips: " + std::to_string(stages) +
-                  "}\nmodel: qwen3-32b\nprecision: bf16\ndeployment: {pipeline_parallel: " +
-                  std::to_string(stages) +
-                  "}\ntraining: {sequence_length: 2048, recompute: full, global_batch: " +
-                  std::to_string(micro_batches) + ", trainer: megatron, schedule: " + schedule +
-                  "}\n"));
+      "test",
+      "system: hgx_h100\nmodel: llama-2-13b\nprecision: bf16\ndeployment: "
+      "{pipeline_parallel: " +
+          std::to_string(stages) +
+          "}\ntraining: {sequence_length: 2048, recompute: full, global_batch: " +
+          std::to_string(micro_batches) + ", trainer: megatron, schedule: " + schedule + "}\n"));
   Workspace workspace;
   return estimate(view(scenario), workspace);
 }
