@@ -247,6 +247,8 @@ BatchQueueStates::Stay BatchQueueStates::stay(const std::vector<SizedRequest>& r
   }
   Stay stay;
   double sum = 0.0;
+  std::vector<double> palm;  // of the last s: all full batches have the same
+  std::size_t palm_of = states_;
   for (std::size_t m = 0; m < states_; ++m) {
     const std::size_t s = std::min(m, most);
     const bool idle = s == 0 && q_.times[0] <= Seconds{};
@@ -254,7 +256,10 @@ BatchQueueStates::Stay BatchQueueStates::stay(const std::vector<SizedRequest>& r
     if (chance < kRare * all) {
       continue;
     }
-    const std::vector<double> palm = bursts && !idle ? arriving(s, true) : std::vector<double>();
+    if (bursts && !idle && palm_of != s) {
+      palm = arriving(s, true);
+      palm_of = s;
+    }
     const std::vector<double>& others = bursts && !idle ? palm : units_[s];
     const double left = static_cast<double>(m - s);
     const Seconds time = q_.times[s];

@@ -57,13 +57,22 @@ std::int64_t KvCache::own_bytes(const Holding& holding, const Prefix& prefix, st
   return bytes(all) - bytes(blocks(holding.units * prefix.unit_tokens)) + bytes(0);
 }
 
-std::int64_t KvCache::known_tokens(const Prefix& prefix, std::int64_t tokens) const {
-  std::int64_t unit = 0;
-  while (keeps_prefixes_ && (unit + 1) * prefix.unit_tokens <= tokens &&
-         units_.find(prefix[unit]) != UnitTable::kNone) {
-    ++unit;
+void KvCache::find_units(const Prefix& prefix, std::int64_t tokens) {
+  found_.clear();
+  UnitTable::Place last = UnitTable::kNone;
+  for (std::int64_t unit = 0; keeps_prefixes_ && (unit + 1) * prefix.unit_tokens <= tokens;
+       ++unit) {
+    last = units_.find_after(last, prefix[unit]);
+    if (last == UnitTable::kNone) {
+      return;
+    }
+    found_.push_back(last);
   }
-  return unit * prefix.unit_tokens;
+}
+
+std::int64_t KvCache::known_tokens(const Prefix& prefix, std::int64_t tokens) {
+  find_units(prefix, tokens);
+  return static_cast<std::int64_t>(found_.size()) * prefix.unit_tokens;
 }
 
 std::int64_t KvCache::restorable_tokens(const Prefix& prefix, std::int64_t tokens) const {
@@ -109,14 +118,8 @@ bool KvCache::admit(Holding& holding, std::int64_t promised_tokens, const Prefix
                     std::int64_t reusable) {
   std::int64_t held = 0;
   std::int64_t woken = 0;
-  found_.clear();
-  for (std::int64_t unit = 0; keeps_prefixes_ && (unit + 1) * prefix.unit_tokens <= reusable;
-       ++unit) {
-    const UnitTable::Place place = units_.find(prefix[unit]);
-    if (place == UnitTable::kNone) {
-      break;
-    }
-    found_.push_back(place);
+  find_units(prefix, reusable);
+  for (const UnitTable::Place place : found_) {
     const UnitTable::Unit& known = units_[place];
     (known.holders > 0 ? held : woken) += known.bytes;
   }
@@ -172,14 +175,14 @@ void KvCache::publish(Holding& holding, const Prefix& prefix, std::int64_t token
 void KvCache::release(Holding& holding, const Prefix& prefix) {
   used_ -= own_bytes(holding, prefix, holding.blocks);
   committed_ -= own_bytes(holding, prefix, std::max(holding.blocks, holding.promised));
-  while (holding.units > 0) {
-    const UnitTable::Place place = units_.find(prefix[--holding.units]);
-    UnitTable::Unit& unit = units_[place];
+  find_units(prefix, holding.units * prefix.unit_tokens);
+  for (; !found_.empty(); found_.pop_back()) {
+    UnitTable::Unit& unit = units_[found_.back()];
     if (--unit.holders == 0) {
       used_ -= unit.bytes;
       committed_ -= unit.bytes;
       idle_ += unit.bytes;
-      units_.append_idle(place);
+      units_.append_idle(found_.back());
     }
   }
   holding = {};

@@ -51,7 +51,7 @@ class KvCache {
   // Whether this many tokens of one sequence fit if it is alone.
   bool could_hold(std::int64_t tokens) { return bytes(blocks(tokens)) <= capacity_; }
   // Tokens at the start of a sequence of `tokens` that are published, in whole units.
-  std::int64_t known_tokens(const Prefix& prefix, std::int64_t tokens) const;
+  std::int64_t known_tokens(const Prefix& prefix, std::int64_t tokens);
 
   // The same, but units may also be in host memory. 0 without host memory.
   std::int64_t restorable_tokens(const Prefix& prefix, std::int64_t tokens) const;
@@ -80,6 +80,8 @@ class KvCache {
   std::int64_t bytes(std::int64_t blocks);  // of a sequence with so many blocks, its state included
   std::int64_t unit_bytes(const Prefix& prefix, std::int64_t unit);
   std::int64_t own_bytes(const Holding& holding, const Prefix& prefix, std::int64_t blocks);
+  // The published units at the start of a sequence of `tokens`, into found_.
+  void find_units(const Prefix& prefix, std::int64_t tokens);
   void hold(UnitTable::Place unit);
   void evict_idle();
 
@@ -93,7 +95,7 @@ class KvCache {
   std::int64_t committed_ = 0;
   std::vector<std::int64_t> bytes_;  // bytes() by blocks, as far as they were asked for
   UnitTable units_;
-  std::vector<UnitTable::Place> found_;  // units of the sequence that is admitted
+  std::vector<UnitTable::Place> found_;  // by find_units
   std::optional<HostCache> host_;
 };
 

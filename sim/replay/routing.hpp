@@ -44,7 +44,7 @@ class Routing {
  public:
   explicit Routing(workloads::Router router) : router_(router) {}
 
-  std::size_t operator()(const std::vector<Replica>& replicas, const Job& job) {
+  std::size_t operator()(std::vector<Replica>& replicas, const Job& job) {
     if (router_ == workloads::Router::session && job.session >= 0) {
       const auto [place, fresh] = sessions_.try_emplace(job.session, 0);
       if (fresh) {
@@ -56,7 +56,7 @@ class Routing {
   }
 
  private:
-  std::size_t choose(const std::vector<Replica>& replicas, const Job& job) {
+  std::size_t choose(std::vector<Replica>& replicas, const Job& job) {
     if (router_ == workloads::Router::round_robin) {
       return next_++ % replicas.size();
     }

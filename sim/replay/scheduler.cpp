@@ -30,9 +30,9 @@ bool Scheduler::can_ever_run(const Job& job) {
   return caches_.front().could_hold(job.input_tokens + job.output_tokens + speculation_.verified());
 }
 
-std::int64_t Scheduler::known_tokens(const Job& job) const {
+std::int64_t Scheduler::known_tokens(const Job& job) {
   std::int64_t most = 0;
-  for (const KvCache& cache : caches_) {
+  for (KvCache& cache : caches_) {
     most = std::max(most, cache.known_tokens(job.prefix, job.input_tokens - 1));
   }
   return most;

@@ -69,7 +69,7 @@ class Scheduler {
   void release(std::int32_t id);
 
   // Tokens at the start of the job's input that are in a KV cache, on the rank that has most of them.
-  std::int64_t known_tokens(const Job& job) const;
+  std::int64_t known_tokens(const Job& job);
 
   // Results of the last schedule(): sequences that start and sequences that were preempted. reused_tokens are the input
   // tokens in the KV cache, restored_tokens those of them that came from host memory.

@@ -26,6 +26,21 @@ std::size_t UnitTable::slot_of(std::uint64_t hash) const {
 
 UnitTable::Place UnitTable::find(std::uint64_t hash) const { return slots_[slot_of(hash)].place; }
 
+UnitTable::Place UnitTable::find_after(Place before, std::uint64_t hash) {
+  if (before == kNone) {
+    return find(hash);
+  }
+  const Place guess = units_[before].follower;
+  if (guess != kNone && units_[guess].hash == hash && units_[guess].holders >= 0) {
+    return guess;
+  }
+  const Place place = find(hash);
+  if (place != kNone) {
+    units_[before].follower = place;
+  }
+  return place;
+}
+
 std::pair<UnitTable::Place, bool> UnitTable::insert(std::uint64_t hash, std::int64_t bytes) {
   std::size_t at = slot_of(hash);
   if (slots_[at].place != kNone) {
@@ -42,7 +57,7 @@ std::pair<UnitTable::Place, bool> UnitTable::insert(std::uint64_t hash, std::int
     place = unused_.back();
     unused_.pop_back();
   }
-  units_[place] = {hash, bytes, 1, kNone, kNone};
+  units_[place] = {hash, bytes, 1, kNone, kNone, kNone};
   slots_[at] = {hash, place};
   return {place, true};
 }
@@ -60,6 +75,7 @@ void UnitTable::enlarge() {
 
 void UnitTable::erase(Place place) {
   remove_idle(place);
+  units_[place].holders = -1;
   unused_.push_back(place);
   --size_;
   // Those behind it move up, as far as that is not before their home (Knuth, volume 3, 6.4, algorithm R).

@@ -4,7 +4,8 @@
 //
 // A hash table of open addressing, and nodes in one array that name each other by their place: a session of 40,000
 // tokens looks up thousands of units for each request, so a lookup must not follow pointers through the heap. Places
-// stay the same until their unit is erased.
+// stay the same until their unit is erased. Each unit remembers which one was looked up after it: a sequence that is
+// read again is followed without the hash table.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +23,17 @@ class UnitTable {
   struct Unit {
     std::uint64_t hash = 0;
     std::int64_t bytes = 0;
-    std::int32_t holders = 0;
-    Place before = kNone;  // of the idle ones
+    std::int32_t holders = 0;  // -1: the place is free
+    Place follower = kNone;    // where the unit was that was looked up after this one
+    Place before = kNone;      // of the idle ones
     Place after = kNone;
   };
 
   UnitTable();
 
   Place find(std::uint64_t hash) const;  // kNone if there is none
+  // The same, of a unit that is looked up after the one at `before` (or kNone).
+  Place find_after(Place before, std::uint64_t hash);
   // The unit with this hash, and whether it is new. A new one has one holder.
   std::pair<Place, bool> insert(std::uint64_t hash, std::int64_t bytes);
   void erase(Place place);  // an idle unit

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "base/queueing/birth_death.hpp"
 #include "base/queueing/closed_network.hpp"
@@ -28,8 +29,10 @@ using workloads::AgentTurn;
 
 constexpr int kRounds = 30;
 constexpr double kTolerance = 1e-3;  // relative to the time of a turn
-constexpr double kDamping = 0.5;
-constexpr double kFinest = 1.2;  // X(n) is interpolated between n that differ by this ratio
+constexpr double kDamping = 0.5;     // at first
+constexpr double kSwings = 0.7;      // a change of sign that leaves this share of the difference
+constexpr double kSettled = 0.25;    // of the tolerance: what is assumed moves by less
+constexpr double kFinest = 1.2;      // X(n) is interpolated between n that differ by this ratio
 constexpr int kBisections = 50;
 constexpr std::size_t kMostLengths = 4096;  // of the turns' prompts
 constexpr Seconds kForever = Seconds::infinity();
@@ -159,6 +162,8 @@ class Fleet {
     const bool open = sample_.agents.arrivals.has_value();
     Seconds time;
     Walk walk;
+    double damping = 1.0;
+    double missing = 0.0;  // tokens that were found beyond what was assumed
     for (int i = 0; i < kRounds; ++i) {
       traffic_.cached_tokens = static_cast<std::int64_t>(
           std::min(std::floor(prefix_hits_), static_cast<double>(traffic_.input_tokens - 1)));
@@ -180,10 +185,17 @@ class Fleet {
         time = turn_time(walk);
         walk = walker_.walk(stay(time, engine(present_)));
       }
-      const double found = prefix_hit_tokens(walk.pauses, age(walk));
+      // Where more hits let fewer contexts stay, the difference swings: half as much of it then.
+      const double before_that =
+          std::exchange(missing, prefix_hit_tokens(walk.pauses, age(walk)) - prefix_hits_);
+      if (missing * before_that < 0.0 && std::abs(missing) > kSwings * std::abs(before_that)) {
+        damping *= 0.5;
+      }
+      const double tolerance = kTolerance * static_cast<double>(traffic_.input_tokens);
       const bool same =
-          std::abs(found - prefix_hits_) < kTolerance * static_cast<double>(traffic_.input_tokens);
-      prefix_hits_ += (i == 0 ? 1.0 : kDamping) * (found - prefix_hits_);
+          std::abs(missing) < tolerance || damping * std::abs(missing) < kSettled * tolerance;
+      prefix_hits_ += damping * missing;
+      damping = std::min(damping, kDamping);
       if (same && base::max(time - before, before - time) < kTolerance * time) {
         break;
       }
