@@ -84,12 +84,12 @@ TEST_CASE("More of any resource makes no service slower", "[laws][long]") {
   Violations total(0.055);
   Violations first(kBatchStep);
   Violations token(0.175);
-  for (const Resource& resource : kResources) {
-    for_each_feasible(1, 131, {1, 7, 64, 500}, [&](const ServingCase& c) {
-      sim::Platform better = *c.scenario.platform;
-      sim::ScenarioView faster = c.scenario;
-      faster.platform = &better;
-      const auto before = sim::estimate(c.scenario, workspace).steady;
+  for_each_feasible(1, 131, {1, 7, 64, 500}, [&](const ServingCase& c) {
+    sim::Platform better = *c.scenario.platform;
+    sim::ScenarioView faster = c.scenario;
+    faster.platform = &better;
+    const auto before = sim::estimate(c.scenario, workspace).steady;
+    for (const Resource& resource : kResources) {
       for (const double factor : {1.1, 2.0}) {
         better.machine = c.scenario.platform->machine;
         resource.improve(better.machine, factor);
@@ -105,8 +105,8 @@ TEST_CASE("More of any resource makes no service slower", "[laws][long]") {
           token.add(after.tpot / before.tpot - 1.0, where);
         }
       }
-    });
-  }
+    }
+  });
   ROOFCAST_CHECK_MOSTLY(total, 0.001);
   ROOFCAST_CHECK_MOSTLY(first, 0.03);
   ROOFCAST_CHECK_MOSTLY(token, 0.001);
