@@ -32,7 +32,7 @@ class UnitTable {
   UnitTable();
 
   Place find(std::uint64_t hash) const;  // kNone if there is none
-  // The same, of a unit that is looked up after the one at `before` (or kNone).
+  // The same, of a unit that is looked up after the one at `before`: a place in use, or kNone.
   Place find_after(Place before, std::uint64_t hash);
   // The unit with this hash, and whether it is new. A new one has one holder.
   std::pair<Place, bool> insert(std::uint64_t hash, std::int64_t bytes);

@@ -29,10 +29,10 @@ using workloads::AgentTurn;
 
 constexpr int kRounds = 30;
 constexpr double kTolerance = 1e-3;  // relative to the time of a turn
-constexpr double kDamping = 0.5;     // at first
-constexpr double kSwings = 0.7;      // a change of sign that leaves this share of the difference
-constexpr double kSettled = 0.25;    // of the tolerance: what is assumed moves by less
-constexpr double kFinest = 1.2;      // X(n) is interpolated between n that differ by this ratio
+constexpr double kDamping = 0.5;   // share of a difference that is followed, after the first round
+constexpr double kSwings = 0.7;    // what a change of sign leaves of a difference that swings
+constexpr double kSettled = 0.25;  // of the tolerance: a smaller move of the hits is the last
+constexpr double kFinest = 1.2;    // X(n) is interpolated between n that differ by this ratio
 constexpr int kBisections = 50;
 constexpr std::size_t kMostLengths = 4096;  // of the turns' prompts
 constexpr Seconds kForever = Seconds::infinity();
@@ -185,7 +185,7 @@ class Fleet {
         time = turn_time(walk);
         walk = walker_.walk(stay(time, engine(present_)));
       }
-      // Where more hits let fewer contexts stay, the difference swings: half as much of it then.
+      // Where more hits let fewer contexts stay, the difference swings. Half as much is followed then.
       const double before_that =
           std::exchange(missing, prefix_hit_tokens(walk.pauses, age(walk)) - prefix_hits_);
       if (missing * before_that < 0.0 && std::abs(missing) > kSwings * std::abs(before_that)) {
