@@ -68,7 +68,8 @@ void add_features(const sim::RoadmapResult& result, ordered_json& data) {
   data["features"] = ordered_json::array();
   for (const sim::FeatureResult& f : result.features) {
     data["features"].push_back(
-        {{"name", f.name}, {"alone", f.alone}, {"last", f.last}, {"share", f.share}});
+        {{"name", f.name}, {"alone", f.alone}, {"last", f.last}, {"share", f.share},
+         {"takes", f.takes}});
   }
   data["order"] = result.order;
   data["together"] = ordered_json::array();

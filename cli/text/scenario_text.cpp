@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "workloads/traffic/agents.hpp"
 
 namespace roofcast::cli {
@@ -38,11 +39,6 @@ std::string deployment(const sim::Scenario& s) {
                      pool(s.deployment.pools->decode, own.decode.get()));
 }
 
-// Dots in an assignment's path.
-auto depth_of(const std::string& assignment) {
-  return std::count(assignment.begin(), std::find(assignment.begin(), assignment.end(), '='), '.');
-}
-
 }  // namespace
 
 base::Node scenario_document(const std::string& file, const std::vector<std::string>& set) {
@@ -54,7 +50,9 @@ base::Node scenario_document(const std::string& file, const std::vector<std::str
   // As in a sweep: a system is chosen before its chip is changed, in whatever order they were typed.
   std::vector<std::string> assignments = set;
   std::stable_sort(assignments.begin(), assignments.end(),
-                   [](const auto& a, const auto& b) { return depth_of(a) < depth_of(b); });
+                   [](std::string_view a, std::string_view b) {
+                     return sim::is_set_before(a.substr(0, a.find('=')), b.substr(0, b.find('=')));
+                   });
   base::Problems problems;
   for (const std::string& assignment : assignments) {
     sim::set_knob(document, {"--set", assignment, {}}, problems);
@@ -77,7 +75,7 @@ void set_as_if_unmeasured(base::Node& document, const std::string& unmeasured) {
 }
 
 std::string title(const sim::Scenario& s) {
-  return fmt::format("{} on {} · {} · {} · {}", s.model.name, s.platform.system.name,
+  return fmt::format("{} on {} · {} · {} · {}", s.model.name, s.platform.system.title(),
                      s.precision.id.empty() ? "custom precision" : s.precision.id, deployment(s),
                      s.training.trains() ? s.training.trainer.name : s.serving.stack.name);
 }

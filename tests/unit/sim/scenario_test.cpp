@@ -109,9 +109,9 @@ TEST_CASE("a factor needs a number to multiply", "[unit]") {
         "here\n  system.chip.hbm.type=x2\n                       ^\n");
   CHECK_THAT(complaint({"deployment=x2"}), ContainsSubstring("multiplies a number"));
   CHECK_THAT(complaint({"traffic.concurrency=x2y"}), ContainsSubstring("multiplies a number"));
-  CHECK_THAT(complaint({"system.chip.compute.sms=x1.1"}),
-             ContainsSubstring("--set:1:25: error: system.chip.compute.sms: a whole number is "
-                               "expected, not \"145.2\""));
+  CHECK_THAT(complaint({"deployment.tensor_parallel=x1.5"}),
+             ContainsSubstring("--set:1:28: error: deployment.tensor_parallel: a whole number is "
+                               "expected, not \""));
 }
 
 TEST_CASE("a whole section or thing below it is set by id or by its keys", "[unit]") {
