@@ -24,7 +24,8 @@ using base::Node;
 
 constexpr std::size_t kRowsOfAFormat = 600;  // that parameters are fitted to
 constexpr double kHuber = 0.05;
-constexpr std::string_view kNotFitted = "gemm.overlap_exponent";  // trades against all the others
+// They trade against the others: the exponent against all, widening against the efficiency of bf16.
+constexpr std::string_view kNotFitted[] = {"gemm.overlap_exponent", "gemm.widened_per_sm_clock"};
 constexpr std::string_view kSustained = "gemm_power";  // GEMMs that tell of older versions only
 constexpr double kReach = 8.0;  // a parameter stays within this factor of its start
 
@@ -274,7 +275,7 @@ void fit_stage(const Stage& stage, const std::vector<Table>& tables, const base:
     const bool of_stage =
         std::any_of(stage.paths.begin(), stage.paths.end(),
                     [&](const std::string& path) { return c.path.starts_with(path); });
-    return !of_stage || c.path == kNotFitted ||
+    return !of_stage || std::ranges::find(kNotFitted, c.path) != std::end(kNotFitted) ||
            std::any_of(parameters.begin(), parameters.end(),
                        [&](const FittedParameter& p) { return p.path == c.path; });
   });

@@ -30,6 +30,9 @@ struct NumberFormat {
   static constexpr std::string_view kind = "no multiplier for a number format";
   base::MathType math;
 };
+struct NoSparsity {
+  static constexpr std::string_view kind = "no products with 2:4 sparse weights";
+};
 struct Context {
   static constexpr std::string_view kind = "longer than the model's context";
   std::int64_t tokens;
@@ -124,6 +127,7 @@ struct TrainingFormat {
   static constexpr std::string_view kind = "a precision of inference";
   base::NumberFormat weights;
   base::NumberFormat activations;
+  bool sparse;
 };
 struct DualPipe {
   static constexpr std::string_view kind = "DualPipe does not run that way";
@@ -151,17 +155,16 @@ struct TrainingMemory {
 }  // namespace infeasible
 
 // std::monostate: the scenario can run.
-using Infeasible =
-    std::variant<std::monostate, infeasible::Mapping, infeasible::SystemSize,
-                 infeasible::NumberFormat, infeasible::Context, infeasible::WholePrompt,
-                 infeasible::NoDecodes, infeasible::NoVisionEncoder, infeasible::Images,
-                 infeasible::DraftRanks, infeasible::NoDraftModule, infeasible::DraftMapping,
-                 infeasible::Weights, infeasible::KvCache, infeasible::Load,
-                 infeasible::RoutedAgents, infeasible::TwoPools, infeasible::NoNetwork,
-                 infeasible::TrainedTables, infeasible::GlobalBatch, infeasible::Colocated,
-                 infeasible::Responses, infeasible::PackedLength, infeasible::PipelineLayout,
-                 infeasible::TrainingFormat, infeasible::NoHostLink, infeasible::NoPrediction,
-                 infeasible::DualPipe, infeasible::EndlessRun, infeasible::TrainingMemory>;
+using Infeasible = std::variant<
+    std::monostate, infeasible::Mapping, infeasible::SystemSize, infeasible::NumberFormat,
+    infeasible::NoSparsity, infeasible::Context, infeasible::WholePrompt, infeasible::NoDecodes,
+    infeasible::NoVisionEncoder, infeasible::Images, infeasible::DraftRanks,
+    infeasible::NoDraftModule, infeasible::DraftMapping, infeasible::Weights, infeasible::KvCache,
+    infeasible::Load, infeasible::RoutedAgents, infeasible::TwoPools, infeasible::NoNetwork,
+    infeasible::TrainedTables, infeasible::GlobalBatch, infeasible::Colocated,
+    infeasible::Responses, infeasible::PackedLength, infeasible::PipelineLayout,
+    infeasible::TrainingFormat, infeasible::NoHostLink, infeasible::NoPrediction,
+    infeasible::DualPipe, infeasible::EndlessRun, infeasible::TrainingMemory>;
 
 // The pool of a disaggregated deployment that cannot run.
 enum class PoolKind : std::uint8_t { none, prefill, decode };
