@@ -12,6 +12,7 @@
 
 #include "base/threads.hpp"
 #include "sim/decide/pareto.hpp"
+#include "sim/iteration/iteration_cache.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -21,19 +22,37 @@ constexpr std::size_t kMostChunk = 256;  // points a thread takes at once
 // Estimates of consecutive points, by the thread that made them; chunks end in any order.
 using Chunk = std::function<void(std::size_t first, std::span<ServingEstimate> estimates)>;
 
+// Of one thread.
+class SweepWorkspace {
+ public:
+  SweepWorkspace() {
+    staying_.costs.emplace();
+    staying_.iterations = std::make_shared<IterationCache>();
+    passing_.costs.emplace();
+  }
+  // Pools and trainings make sections of their own for each estimate, so no iteration of theirs is kept.
+  Workspace& of(const ScenarioView& s) {
+    return s.pools == nullptr && s.training == nullptr ? staying_ : passing_;
+  }
+
+ private:
+  Workspace staying_;
+  Workspace passing_;
+};
+
 void estimate_points(const SweepPoints& points, unsigned threads, const Chunk& take) {
   std::atomic<std::size_t> next{0};
   const unsigned workers = base::thread_count(threads);
   const std::size_t chunk = std::clamp<std::size_t>(points.size() / (8 * workers), 16, kMostChunk);
   base::on_threads(workers, [&](unsigned) {
-    Workspace workspace;
-    workspace.costs.emplace();
+    SweepWorkspace workspace;
     std::vector<ServingEstimate> estimates(std::min(chunk, points.size()));
     for (std::size_t begin = next.fetch_add(chunk); begin < points.size();
          begin = next.fetch_add(chunk)) {
       const std::size_t count = std::min(chunk, points.size() - begin);
       for (std::size_t i = 0; i < count; ++i) {
-        estimates[i] = estimate(points.scenario(begin + i), workspace);
+        const ScenarioView scenario = points.scenario(begin + i);
+        estimates[i] = estimate(scenario, workspace.of(scenario));
       }
       take(begin, std::span(estimates).first(count));
     }
