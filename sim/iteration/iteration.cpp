@@ -7,8 +7,7 @@
 #include "models/operators/operator_cost.hpp"
 #include "models/power.hpp"
 #include "sim/iteration/batch_overlap.hpp"
-#include "sim/iteration/draft_model.hpp"
-#include "sim/iteration/iteration_cache.hpp"
+#include "sim/iteration/iteration_steps.hpp"
 #include "workloads/graph/vision_graph.hpp"
 
 namespace roofcast::sim {
@@ -206,28 +205,13 @@ Seconds host_wait(const workloads::Serving& serving, const workloads::Batch& bat
   return stack.asynchronous ? base::max(Seconds{}, host - running) : host;
 }
 
-IterationTime launch_floor(const ScenarioView& s, const workloads::Batch& batch,
-                           Workspace& workspace) {
-  if (s.serving->stack.eager_operator <= Seconds{}) {
-    return {};
-  }
-  const auto made = [&] {
-    build(s, batch, workspace.graph);
-    const Seconds launched = eager_launches(s, batch, workspace.graph);
-    const Seconds of_a_stage = longest_stage(s) * launched;
-    return IterationTime{launched + host_wait(*s.serving, batch, launched),
-                         of_a_stage + host_wait(*s.serving, batch, of_a_stage)};
-  };
-  auto key = workspace.iterations ? workspace.iterations->key(s, batch) : std::nullopt;
-  if (!key) {
-    return made();
-  }
-  key->batch.context = 0;  // launches do not depend on it
-  const auto [floor, known] = workspace.iterations->floors().at(*key);
-  if (!known) {
-    floor = made();
-  }
-  return floor;
+IterationTime launches_alone(const ScenarioView& s, const workloads::Batch& batch,
+                             Workspace& workspace) {
+  build(s, batch, workspace.graph);
+  const Seconds launched = eager_launches(s, batch, workspace.graph);
+  const Seconds of_a_stage = longest_stage(s) * launched;
+  return {launched + host_wait(*s.serving, batch, launched),
+          of_a_stage + host_wait(*s.serving, batch, of_a_stage)};
 }
 
 namespace {
@@ -251,6 +235,8 @@ OperatorTerm term_of(const workloads::Call& call, const models::Cost& cost, cons
           .overlapped = call.overlapped,
           .exchange = call.exchange};
 }
+
+}  // namespace
 
 void fill(IterationTerms& terms, const ScenarioView& s, const workloads::Batch& batch,
           Workspace& workspace) {
@@ -279,7 +265,6 @@ void fill(IterationTerms& terms, const ScenarioView& s, const workloads::Batch& 
   }
 }
 
-// The terms of a batch, from those of one that differs in its context.
 void set_context(IterationTerms& terms, const ScenarioView& s, const workloads::Batch& batch,
                  Workspace& workspace) {
   const std::int64_t context = workloads::decode_context(*s.mapping, batch);
@@ -290,23 +275,6 @@ void set_context(IterationTerms& terms, const ScenarioView& s, const workloads::
       terms.operators[of.at] = term_of(of.call, cost_in_iteration(of.call, s, workspace), s);
     }
   }
-}
-
-const IterationTerms& terms_of(const ScenarioView& s, const workloads::Batch& batch,
-                               Workspace& workspace) {
-  auto key = workspace.iterations ? workspace.iterations->key(s, batch) : std::nullopt;
-  if (!key) {
-    fill(workspace.terms, s, batch, workspace);
-    return workspace.terms;
-  }
-  key->batch.context = 0;
-  const auto [terms, known] = workspace.iterations->terms().at(*key);
-  if (known && !terms.keeps_context) {
-    set_context(terms, s, batch, workspace);
-  } else {
-    fill(terms, s, batch, workspace);
-  }
-  return terms;
 }
 
 // The model's own operators and the host time. The host is overlapped with the draft model too, which runs for
@@ -370,72 +338,6 @@ IterationCost added_up(const IterationTerms& terms, const ScenarioView& s,
     iteration.period = period_host + slower * slowest;
   }
   return iteration;
-}
-
-// Adds `count` passes of the draft model. It runs on a share `ranks` of the ranks; the others wait.
-void add(IterationCost& iteration, const IterationCost& pass, double count, double ranks) {
-  const Seconds time = count * pass.latency;
-  if (time > Seconds{}) {
-    iteration.clock =
-        (iteration.clock * iteration.latency + pass.clock * time) / (iteration.latency + time);
-  }
-  iteration.latency += time;
-  iteration.period += count * pass.period;
-  for (std::size_t i = 0; i < iteration.by_limit.size(); ++i) {
-    iteration.by_limit[i] += count * pass.by_limit[i];
-  }
-  iteration.energy_above_idle += ranks * count * pass.energy_above_idle;
-  iteration.operators.add(pass.operators, count);
-}
-
-}  // namespace
-
-IterationCost iteration_cost(const ScenarioView& s, const workloads::Batch& batch,
-                             Workspace& workspace) {
-  if (s.draft == nullptr) {
-    return added_up(terms_of(s, batch, workspace), s, batch, {});
-  }
-  std::array<IterationCost, 2> drafts;
-  std::array<double, 2> counts{};
-  Seconds drafting{};
-  const auto passes = draft_passes(s, batch);
-  for (std::size_t i = 0; i < passes.size(); ++i) {
-    if (passes[i].count > 0) {
-      counts[i] = static_cast<double>(passes[i].count);
-      // The sections of a draft model do not stay: nothing of it is kept.
-      fill(workspace.terms, s.draft->view, passes[i].batch, workspace);
-      drafts[i] = added_up(workspace.terms, s.draft->view, passes[i].batch, {});
-      drafting += counts[i] * drafts[i].latency;
-    }
-  }
-  const double ranks = static_cast<double>(s.draft->mapping.stage_ranks()) /
-                       static_cast<double>(s.mapping->stage_ranks());
-  IterationCost iteration = added_up(terms_of(s, batch, workspace), s, batch, drafting);
-  for (std::size_t i = 0; i < passes.size(); ++i) {
-    add(iteration, drafts[i], counts[i], ranks);
-  }
-  return iteration;
-}
-
-// Kept are batches of decodes alone and of prompts alone: others are hardly asked for twice.
-IterationTime iteration_time(const ScenarioView& s, const workloads::Batch& batch,
-                             Workspace& workspace) {
-  const auto made = [&] {
-    const IterationCost cost = iteration_cost(s, batch, workspace);
-    return IterationTime{cost.latency, cost.period};
-  };
-  const bool alone = batch.decode_sequences == 0 || batch.prefill_sequences == 0;
-  const auto key = workspace.iterations && alone && s.draft == nullptr
-                       ? workspace.iterations->key(s, batch)
-                       : std::nullopt;
-  if (!key) {
-    return made();
-  }
-  const auto [time, known] = workspace.iterations->times().at(*key);
-  if (!known) {
-    time = made();
-  }
-  return time;
 }
 
 std::vector<OperatorLine> iteration_operators(const ScenarioView& s,

@@ -13,8 +13,9 @@ std::size_t IterationCache::place(const Key& key, int bits) {
   constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
   const workloads::Batch& b = key.batch;
   std::uint64_t hash = key.deployment;
-  for (const std::int64_t next : {b.decode_sequences, b.query_tokens, b.context,
-                                  b.prefill_sequences, b.prefill_tokens, b.cached_tokens, b.groups}) {
+  for (const std::int64_t next :
+       {b.decode_sequences, b.query_tokens, b.context, b.prefill_sequences, b.prefill_tokens,
+        b.cached_tokens, b.groups}) {
     hash = hash * kOdd + static_cast<std::uint64_t>(next);
   }
   return static_cast<std::size_t>(hash * kOdd >> (64 - bits));

@@ -64,8 +64,8 @@ class IterationCache {
   Table<IterationTime>& floors() { return floors_; }
 
  private:
-  using Deployment = std::tuple<const void*, const void*, const void*, const void*, const void*,
-                                bool>;
+  using Deployment =
+      std::tuple<const void*, const void*, const void*, const void*, const void*, bool>;
   static std::size_t place(const Key& key, int bits);
 
   std::map<Deployment, std::uint64_t> numbers_;
