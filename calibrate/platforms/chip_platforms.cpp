@@ -19,6 +19,19 @@ const sim::Platform* ChipPlatforms::find_cluster(std::string_view chip, std::str
   return known == nullptr ? nullptr : load(known->measured_on.cluster, known->id, stack, version);
 }
 
+NearestCalibration nearest_of(const std::string& chip, std::string_view stack) {
+  const base::Node reference =
+      hardware::nearest_calibration(base::load_entry(hardware::chip_catalog(), chip), stack);
+  base::Node document;
+  document["system"] = base::load_reference(
+      hardware::system_catalog(), base::scalar_node(chip_called(chip)->measured_on.server, {}), "");
+  document["system"]["calibration"] = reference;
+  base::Problems problems;
+  sim::load_references(document, problems);
+  problems.throw_if_any();
+  return {reference, *document.find_path("system.calibration")};
+}
+
 const sim::Platform* ChipPlatforms::load(const std::string& system, const std::string& chip,
                                          std::string_view stack, std::string_view version) {
   if (system.empty()) {
