@@ -29,10 +29,6 @@ bool graphed(std::string_view name, const workloads::CudaGraphs& graphs) {
                                     : graphs.full;
 }
 
-double host_factor(const workloads::Training& t) {
-  return t.expert_overlap ? t.trainer.overlapped : 1.0;
-}
-
 // Host time for all runs of a call.
 Seconds launches(const workloads::Call& call, const workloads::Training& t) {
   const bool sums_gradients =
@@ -41,9 +37,9 @@ Seconds launches(const workloads::Call& call, const workloads::Training& t) {
     return {};
   }
   const auto* experts = std::get_if<workloads::GroupedGemm>(&call.op);
-  return call.count * host_factor(t) *
-         (experts != nullptr && !t.grouped_experts ? experts->distinct * t.trainer.expert_kernel
-                                                   : t.trainer.operator_time);
+  return call.count * (experts != nullptr && !t.grouped_experts
+                           ? experts->distinct * t.trainer.expert_kernel
+                           : t.trainer.operator_time);
 }
 
 }  // namespace
@@ -56,22 +52,22 @@ void HostTime::add(const workloads::Call& call, Seconds on_gpu, const workloads:
   const bool behind = stops && with_experts(call.name);
   (behind ? gpu_behind_ : gpu_) += on_gpu;
   (behind ? host_behind_ : host_) += launches(call, t);
-  if (stops && std::holds_alternative<workloads::ExpertRouting>(call.op)) {
-    stops_ += call.count;
-  }
+  const bool routes = std::holds_alternative<workloads::ExpertRouting>(call.op);
+  mixes_ = mixes_ || routes;
+  stops_ += stops && routes ? call.count : 0.0;
 }
 
-Seconds HostTime::forward_waits(double slower, Seconds hidden,
-                                const workloads::Training& training) const {
+Seconds HostTime::forward_waits(double slower, Seconds hidden, const workloads::Training& t) const {
   const Seconds before = slower * gpu_;
   const Seconds behind = slower * (gpu_behind_ - base::min(hidden, gpu_behind_));
-  const Seconds host = host_behind_ + stops_ * host_factor(training) * training.trainer.counts;
-  return base::max(before + base::max(behind, host), host_ + host) - before - behind;
+  const Seconds host = factor(t) * (host_behind_ + stops_ * t.trainer.counts);
+  return base::max(before + base::max(behind, host), factor(t) * host_ + host) - before - behind;
 }
 
-Seconds HostTime::backward_waits(double slower, Seconds hidden) const {
+Seconds HostTime::backward_waits(double slower, Seconds hidden,
+                                 const workloads::Training& t) const {
   const Seconds all = slower * (gpu_ + gpu_behind_ - base::min(hidden, gpu_behind_));
-  return base::max(Seconds{}, host_ + host_behind_ - all);
+  return base::max(Seconds{}, factor(t) * (host_ + host_behind_) - all);
 }
 
 }  // namespace roofcast::sim

@@ -35,12 +35,18 @@ class HostTime {
   // beside another micro-batch.
   base::Seconds forward_waits(double slower, base::Seconds hidden,
                               const workloads::Training& training) const;
-  base::Seconds backward_waits(double slower, base::Seconds hidden) const;
+  base::Seconds backward_waits(double slower, base::Seconds hidden,
+                               const workloads::Training& training) const;
 
  private:
   base::Seconds gpu_, gpu_behind_;    // g, G
   base::Seconds host_, host_behind_;  // h, H
+  double factor(const workloads::Training& training) const {
+    return mixes_ && training.expert_overlap ? training.trainer.overlapped : 1.0;
+  }
+
   double stops_ = 0;
+  bool mixes_ = false;  // has experts
 };
 
 }  // namespace roofcast::sim

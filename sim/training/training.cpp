@@ -212,7 +212,7 @@ models::Drawn drawn(const Pass& forward, const Pass& backward, const models::Mac
 struct BothPasses {
   workloads::Graph forward_graph, backward_graph;
   Pass forward, backward;
-  Seconds waits;  // for the host, in both
+  std::array<Seconds, 2> waits{};  // for the host, in each
   models::Drawn drawn;
   double slower = 1.0;   // factor of the power limit, and of the chip, on both
   double exposed = 1.0;  // share of the exchanges with experts that no other micro-batch hides
@@ -274,13 +274,11 @@ BothPasses both_passes(const ScenarioView& s, const workloads::Mapping& mapping,
     }
   }
   const double hidden = 1.0 - both.exposed;
-  const Seconds forward_waits =
-      both.forward.host.forward_waits(both.slower, hidden * both.forward.layer_exchanges, t);
-  const Seconds backward_waits =
-      both.backward.host.backward_waits(both.slower, hidden * both.backward.layer_exchanges);
-  slow_down(both.forward, both.slower, forward_waits);
-  slow_down(both.backward, both.slower, backward_waits);
-  both.waits = forward_waits + backward_waits;
+  both.waits = {
+      both.forward.host.forward_waits(both.slower, hidden * both.forward.layer_exchanges, t),
+      both.backward.host.backward_waits(both.slower, hidden * both.backward.layer_exchanges, t)};
+  slow_down(both.forward, both.slower, both.waits[0]);
+  slow_down(both.backward, both.slower, both.waits[1]);
   return both;
 }
 
@@ -344,7 +342,7 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches, C
   const Seconds offloaded = offload_time(s, mapping, batches);
   step.forward = base::max(slowest_stage(s, passes.forward), offloaded);
   step.backward = base::max(slowest_stage(s, passes.backward), offloaded);
-  step.waits = passes.waits / as_double(mapping.pipeline_parallel);
+  step.waits = (passes.waits[0] + passes.waits[1]) / as_double(mapping.pipeline_parallel);
   const models::RankParameters rank = models::rank_parameters(*s.model, mapping, t);
   const Exchange exchange = exchange_of(s, mapping, rank, layers);
   const auto chunks = as_double(t.virtual_stages);
@@ -394,8 +392,8 @@ PassesOfMicroBatch training_passes(const ScenarioView& s, const MicroBatches& ba
   const BothPasses both = both_passes(s, mapping, batches);
   const models::Machine& machine = s.platform->machine;
   PassesOfMicroBatch result{
-      {{{"forward pass", operators_of(both.forward_graph, machine, *s.training)},
-        {"backward pass", operators_of(both.backward_graph, machine, *s.training)}}},
+      {{{"forward pass", operators_of(both.forward_graph, machine, *s.training), both.waits[0]},
+        {"backward pass", operators_of(both.backward_graph, machine, *s.training), both.waits[1]}}},
       both.drawn.clock};
   for (PassLines& pass : result.passes) {
     for (OperatorLine& line : pass.operators) {

@@ -63,6 +63,7 @@ double updated_parameters(const workloads::Training& training, const workloads::
 struct PassLines {
   const char* name;
   std::vector<OperatorLine> operators;
+  base::Seconds waits;  // for the host
 };
 struct PassesOfMicroBatch {
   std::array<PassLines, 2> passes;  // forward and backward

@@ -54,8 +54,8 @@ TEST_CASE("A forward pass waits for the host behind the routers, as derived by h
 TEST_CASE("A backward pass stops nowhere: it waits where the host takes longer than the GPU",
           "[unit]") {
   const Training t = paced();
-  CHECK(layers(t, 1.0 * ms, 1.0 * ms, 3.0 * ms).backward_waits(1.0, {}).si() == Approx(3e-3));
-  CHECK(layers(t, 5.0 * ms, 1.0 * ms, 3.0 * ms).backward_waits(1.0, {}).si() ==
+  CHECK(layers(t, 1.0 * ms, 1.0 * ms, 3.0 * ms).backward_waits(1.0, {}, t).si() == Approx(3e-3));
+  CHECK(layers(t, 5.0 * ms, 1.0 * ms, 3.0 * ms).backward_waits(1.0, {}, t).si() ==
         Approx(0.0).margin(1e-12));
 }
 
@@ -85,7 +85,7 @@ TEST_CASE("The sum of gradients is no launch of its own, and what is outside the
   Call head{workloads::Gemm{}, "head.logits", 1.0};
   head.in_layers = false;
   host.add(head, {}, t);
-  CHECK(host.backward_waits(1.0, {}).si() == 0.0);
+  CHECK(host.backward_waits(1.0, {}, t).si() == 0.0);
 }
 
 TEST_CASE("Graphs, grouped experts and larger micro-batches make a step of small ones no slower",
