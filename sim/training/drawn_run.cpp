@@ -174,7 +174,8 @@ class DrawnRun {
     }
     take_back();
     repaired_.push(now_ + random_.exponential(run_.repair.si()) * base::second);
-    if (in_repair() <= *run_.spares || replicas_left() > 0.0) {
+    const bool shrinks = run_.replicas > 0 && replicas_left() > 0.0;
+    if (in_repair() <= *run_.spares || shrinks) {
       return {};
     }
     const Seconds back = repaired_.top();

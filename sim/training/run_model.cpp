@@ -87,13 +87,14 @@ double time_below(const RunModel& run) {
   return run.memory_recovers > 0.0 ? memory_level(run).all() : 1.0;
 }
 
-// Progress of a job by its hosts in repair, relative to one with all hosts: mean and variance.
+// Progress of a job by its hosts in repair, relative to one with all hosts, which takes the time `useful`: mean and variance.
 struct Pace {
   double mean = 1.0;
   double variance = 0.0;
+  double waiting = 0.0;  // share of the time in which nothing computes
 };
 
-Pace pace_with_spares(const RunModel& run) {
+Pace pace_with_spares(const RunModel& run, Seconds useful) {
   if (!run.spares) {
     return {};
   }
@@ -103,20 +104,30 @@ Pace pace_with_spares(const RunModel& run) {
   }
   const double load = hosts * run.repair;
   if (run.replicas == 0) {
-    return {1.0 - erlang_b(*run.spares + 1, load), 0.0};
+    const double waiting = erlang_b(*run.spares + 1, load);
+    return {1.0 - waiting, 0.0, waiting};
   }
+  // Hosts in repair while something computes: Poisson, cut where nothing is left. Then the job waits for a host.
+  double all = 0.0;     // of the chances
   double slower = 0.0;  // moments of 1 − pace
   double squares = 0.0;
+  std::int64_t n = 0;
   const auto most = static_cast<std::int64_t>(load + 12.0 * std::sqrt(load) + 30.0);
-  for (std::int64_t n = *run.spares + 1; n <= most; ++n) {
-    const auto hosts_in_repair = static_cast<double>(n);
+  for (; n <= most && run.replicas_left(n) > 0.0; ++n) {
+    const auto in_repair = static_cast<double>(n);
     const double chance =
-        std::exp(hosts_in_repair * std::log(load) - load - std::lgamma(hosts_in_repair + 1.0));
+        std::exp((n > 0 ? in_repair * std::log(load) : 0.0) - load - std::lgamma(in_repair + 1.0));
     const double less = 1.0 - run.replicas_left(n);
+    all += chance;
     slower += chance * less;
     squares += chance * less * less;
   }
-  return {1.0 - slower, squares - slower * slower};
+  const double waiting = n > most ? 0.0 : erlang_b(n, load);
+  slower = waiting + (1.0 - waiting) * slower / all;
+  squares = waiting + (1.0 - waiting) * squares / all;
+  const double repairs = useful / run.repair;  // no host is in repair at the start
+  slower *= 1.0 + std::expm1(-repairs) / repairs;
+  return {1.0 - slower, std::max(0.0, squares - slower * slower), waiting};
 }
 
 }  // namespace
@@ -167,17 +178,17 @@ Seconds best_interval(const RunModel& run) {
 RunForecast forecast(const RunModel& run) {
   const double below = time_below(run);
   const Level storage = storage_level(run, below, run.interval);
-  const Pace pace = pace_with_spares(run);
-  const double waits = 1.0 / pace.mean;
   const double planned =
       run.maintenance_every > Seconds{} ? 1.0 + run.maintenance_time / run.maintenance_every : 1.0;
   const double paced =
       below * storage.all();  // time for useful time, but for spares and maintenance
+  const Pace pace = pace_with_spares(run, paced * run.work);
+  const double waits = 1.0 / pace.mean;
   RunForecast f;
   RunOutcome& mean = f.mean;
   mean.time = run.start_up + paced * waits * planned * run.work;
   // A job that waits has no failures; one that has shrunk has.
-  mean.interruptions = run.rate() * ((run.replicas > 0 ? waits : 1.0) * paced * run.work);
+  mean.interruptions = run.rate() * ((1.0 - pace.waiting) * waits * paced * run.work);
 
   base::SquareSeconds variance =
       (storage.uptime() * below * run.work) * (storage.rate * storage.square_of_cost());

@@ -13,7 +13,8 @@
 //   spares     Hosts that wait for repair are a loss system: with S spares the job stands still for the share B(S+1, a)
 //              of the time, Erlang's formula, a = failures of hosts · repair.
 //   shrinks    Without a spare, the job goes on with the replicas whose hosts are left: time is divided by
-//              E[1 − ⌈(n − S)⁺/h⌉/d], with n hosts in repair, Poisson of mean a. Hosts that come back join without a stop.
+//              E[1 − ⌈(n − S)⁺/h⌉/d], with n hosts in repair, Poisson of mean a, none at the start. Hosts that come back
+//              join without a stop. With nothing left the job waits, as above.
 //   in all     time = start-up + useful · (1 + stragglers) / (v · (1 − B) · every/(every + maintenance))
 //   variance   (time/failures) · Σ rate · E[(R + lost/v)²]; quantiles are those of a lognormal time
 //

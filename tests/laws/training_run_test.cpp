@@ -120,7 +120,8 @@ TEST_CASE("A drawn run that shrinks without a spare takes as long as the closed 
            << " hosts; share " << closed.mean.shares.spares << ", drawn " << shrunk);
     CHECK(std::abs(mean / closed.mean.time - 1.0) < 0.03);
     CHECK(std::abs(interruptions / closed.mean.interruptions - 1.0) < 0.05);
-    CHECK(std::abs(shrunk - closed.mean.shares.spares) < 0.01);
+    // Drawn, downtimes are no longer with fewer replicas.
+    CHECK(std::abs(shrunk - closed.mean.shares.spares) < 0.025);
     far += std::abs(mean / closed.mean.time - 1.0) > 0.01 ? 1 : 0;
     RunModel waiting = m;
     waiting.replicas = 0;
