@@ -89,7 +89,7 @@ ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {
       s.pools == nullptr && s.training == nullptr ? draft_model_of(s) : nullptr;
   s.draft = draft.get();
   ServingEstimate e = s.post_training != nullptr ? post_training_estimate(s, workspace)
-                      : s.training != nullptr    ? training_estimate(s)
+                      : s.training != nullptr    ? training_estimate(s, workspace)
                       : s.pools != nullptr       ? disaggregated_estimate(s, workspace)
                                                  : aggregated_estimate(s, workspace);
   if (!e.fits()) {

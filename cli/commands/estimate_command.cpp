@@ -7,8 +7,10 @@
 #include <optional>
 
 #include "base/csv/csv.hpp"
+#include "base/document/text_file.hpp"
 #include "cli/catalog/larger_systems.hpp"
 #include "cli/check/numerics_text.hpp"
+#include "cli/pages/pipeline_chart.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/tables/metric_cells.hpp"
@@ -20,9 +22,12 @@
 #include "cli/text/training_text.hpp"
 #include "sim/confirm/verdict.hpp"
 #include "sim/numerics/numerics.hpp"
+#include "sim/recommend/training_mappings.hpp"
 #include "sim/result/metrics.hpp"
+#include "sim/result/training_step.hpp"
 #include "sim/scenario/sections.hpp"
 #include "sim/serving/speculation_gain.hpp"
+#include "sim/training/training.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -34,6 +39,7 @@ struct Options {
   std::vector<std::string> set;
   std::string format = "text";
   bool explain = false;
+  std::string timeline;
   bool strict = false;
   bool no_replay = false;
   std::string as_if_unmeasured;
@@ -207,6 +213,29 @@ void print_csv(const sim::ServingEstimate& e) {
   csv.close();
 }
 
+// Of an optimizer step with pipeline stages.
+std::optional<sim::PipelineTimeline> timeline_of(const sim::ScenarioView& view,
+                                                 const sim::ServingEstimate& e) {
+  return view.training == nullptr || view.post_training != nullptr
+             ? std::nullopt
+             : sim::pipeline_of(view, e.workflow->training, sim::micro_batches(view).count);
+}
+
+void write_timeline(const Options& options, const sim::ScenarioView& view,
+                    const sim::ServingEstimate& e) {
+  const auto timeline = timeline_of(view, e);
+  if (!timeline) {
+    throw base::InputError(
+        "error: --timeline: the scenario has no pipeline of an optimizer step that can be drawn: "
+        "it needs two stages; interleaved chunks need micro-batches in multiples of the stages, "
+        "dualpipe an even number of them and two a stage\n");
+  }
+  base::write_text(options.timeline,
+                   pipeline_svg(*timeline, fmt::format("{} on {}, {}", view.model->name,
+                                                       view.platform->system.name,
+                                                       sim::mapping_name(*view.mapping))));
+}
+
 int run_estimate(const Options& options) {
   base::Node document = scenario_document(options.scenario, options.set);
   set_as_if_unmeasured(document, options.as_if_unmeasured);
@@ -245,7 +274,13 @@ int run_estimate(const Options& options) {
     }
     if (options.explain && e.fits()) {
       fmt::print("{}", explain_text(view, e));
+      if (const auto timeline = timeline_of(view, e)) {
+        fmt::print("{}", pipeline_text(*timeline));
+      }
     }
+  }
+  if (!options.timeline.empty() && e.fits()) {
+    write_timeline(options, view, e);
   }
   return options.strict && !e.fits() ? kInfeasible : kDone;
 }
@@ -276,6 +311,11 @@ void add_estimate(Command& app, Run& chosen) {
       ->add_flag(
           "--explain", options->explain,
           "also print the time of each operator, with FLOP, bytes, arithmetic intensity and bound")
+      ->group("Output");
+  command
+      ->add_option("--timeline", options->timeline,
+                   "draw the pipeline of a training step to this file, as SVG")
+      ->type_name(kFile)
       ->group("Output");
   command->add_flag("--no-replay", options->no_replay,
                     "replay nothing: every value is estimated only");

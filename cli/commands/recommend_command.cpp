@@ -6,16 +6,16 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/csv/csv.hpp"
 #include "base/document/text_file.hpp"
 #include "base/units/unit_text.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/progress.hpp"
 #include "cli/program/usage.hpp"
-#include "cli/tables/result_csv.hpp"
-#include "cli/text/recommend_answer.hpp"
+#include "cli/recommend/recommend_answer.hpp"
+#include "cli/recommend/training_search_text.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "sim/recommend/recommendation.hpp"
+#include "sim/recommend/training_search.hpp"
 #include "sim/scenario/knob.hpp"
 #include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
@@ -26,6 +26,7 @@ namespace {
 using base::Node;
 
 constexpr const char* kUsualStack = "vllm";
+constexpr std::int64_t kMostServing = 4096;  // GPUs
 
 struct Options {
   std::string scenario;
@@ -141,15 +142,28 @@ void add_limit(sim::Question& q, const char* option, const char* metric, const s
                                           {source, {}}, problems, ""));
 }
 
-sim::Objective objective_of(const Options& options, base::Problems& problems) {
+std::vector<sim::Condition> conditions_of(const Options& options, base::Problems& problems) {
+  std::vector<sim::Condition> all;
+  for (const std::string& text : options.where) {
+    const auto source = std::make_shared<const base::Source>(base::Source{"--where", text, {}});
+    if (const auto condition = sim::parse_condition(text, {source, {}}, problems, "")) {
+      all.push_back(*condition);
+    }
+  }
+  return all;
+}
+
+// `usual`: the metric to minimize where no option names one.
+sim::Objective objective_of(const Options& options, const char* usual, base::Problems& problems) {
   const bool maximizes = !options.maximize.empty();
   if (maximizes && !options.minimize.empty()) {
     problems.add_text("error: --minimize or --maximize, not both; bound the other with --where\n");
   }
   std::string name = maximizes ? options.maximize : options.minimize;
-  name = name.empty() || name == "cost" ? "cost_usd_per_mtok"
-         : name == "throughput"         ? "throughput_tok_per_s_per_gpu"
-                                        : name;
+  name = name.empty()           ? usual
+         : name == "cost"       ? "cost_usd_per_mtok"
+         : name == "throughput" ? "throughput_tok_per_s_per_gpu"
+                                : name;
   const sim::Metric* metric = sim::find_metric(name);
   if (metric == nullptr) {
     problems.add_text(fmt::format("error: --{}: {}\n", maximizes ? "maximize" : "minimize",
@@ -197,13 +211,21 @@ void set_everywhere(sim::Question& q, Node& document, const std::string& assignm
   sim::set_knob(document, source, problems);
 }
 
+void set_model(Node& document, const Options& options, base::Problems& problems) {
+  if (!options.model.empty()) {
+    sim::set_knob(document, {"--model", fmt::format("model={}", options.model), {}}, problems);
+  }
+}
+
 sim::Question question_of(const Options& options, Heading& heading) {
   base::Problems problems;
   sim::Question q;
   Node document = written(options, problems);
-  if (!options.model.empty()) {
-    sim::set_knob(document, {"--model", fmt::format("model={}", options.model), {}}, problems);
+  if (options.gpus > kMostServing) {
+    problems.add_text(fmt::format(
+        "error: --gpus: at most {} serve; only a scenario that trains takes more\n", kMostServing));
   }
+  set_model(document, options, problems);
   q.systems = listed("--system", options.systems, problems);
   q.precisions = listed("--precision", options.precisions, problems);
   q.stacks = listed("--stack", options.stacks, problems);
@@ -211,15 +233,11 @@ sim::Question question_of(const Options& options, Heading& heading) {
   q.load = set_traffic(document, options, problems) ? sim::Load::fixed : sim::Load::free;
   q.one_pool = options.pools != "two";
   q.two_pools = options.pools != "one";
-  q.objective = objective_of(options, problems);
+  q.objective = objective_of(options, "cost_usd_per_mtok", problems);
   add_limit(q, "--ttft-p95", "ttft_p95_s", options.ttft, problems);
   add_limit(q, "--tpot-p95", "tpot_p95_s", options.tpot, problems);
-  for (const std::string& text : options.where) {
-    const auto source = std::make_shared<const base::Source>(base::Source{"--where", text, {}});
-    if (const auto condition = sim::parse_condition(text, {source, {}}, problems, "")) {
-      q.where.push_back(*condition);
-    }
-  }
+  const std::vector<sim::Condition> more = conditions_of(options, problems);
+  q.where.insert(q.where.end(), more.begin(), more.end());
   const auto missing = [&](const char* section, const char* key, const char* value) {
     if (const Node* node = document.find(section); node == nullptr || node->is_null()) {
       document[section][key] = base::scalar_node(value, document.place);
@@ -290,38 +308,69 @@ Node with_whole_paths(Node document) {
   return document;
 }
 
-// The rows of all scans that are legal, one after another.
-void write_rows(const sim::Recommendation& r, const std::string& file) {
-  std::vector<std::string> columns;
-  for (const sim::ResultColumn& column : r.scans.front().table.columns()) {
-    columns.push_back(column.name());
-  }
-  sim::ResultTable all("recommend", columns);
-  all.resize(r.rows);
-  std::size_t to = 0;
-  for (const sim::Scan& scan : r.scans) {
-    for (std::size_t row = 0; row < scan.table.rows(); ++row) {
-      if (!scan.is_legal(row)) {
-        continue;
-      }
-      for (std::size_t c = 0; c < columns.size(); ++c) {
-        const sim::ResultColumn& from = scan.table.columns()[c];
-        sim::ResultColumn& column = all.columns()[c];
-        if (from.has_numbers()) {
-          column.set(to, from.number(row));
-        } else {
-          column.set_code(to, column.code_of(from.text(row)));
-        }
-      }
-      all.column("point").set(to, static_cast<double>(to));
-      ++to;
+// A scenario that trains. Options of serving are none of its.
+sim::TrainingQuestion training_question_of(const Options& options, Node document) {
+  base::Problems problems;
+  for (const auto& [option, value] : {std::pair{"--input", &options.input},
+                                      {"--output", &options.output},
+                                      {"--clients", &options.clients},
+                                      {"--rate", &options.rate},
+                                      {"--stack", &options.stacks},
+                                      {"--ttft-p95", &options.ttft},
+                                      {"--tpot-p95", &options.tpot}}) {
+    if (!value->empty()) {
+      problems.add_text(fmt::format("error: {} is of serving, and the scenario trains\n", option));
     }
   }
-  base::CsvWriter csv(std::filesystem::path(file), columns);
-  write_results(all, 0, csv);
+  sim::TrainingQuestion q;
+  set_model(document, options, problems);
+  q.systems = listed("--system", options.systems, problems);
+  q.precisions = listed("--precision", options.precisions, problems);
+  q.gpus = options.gpus;
+  q.objective = objective_of(options, "step_s", problems);
+  q.where = conditions_of(options, problems);
+  for (const std::string& assignment : options.set) {
+    sim::set_knob(document, {"--set", assignment, {}}, problems);
+  }
+  problems.throw_if_any();
+  q.base = std::move(document);
+  return q;
+}
+
+void write_answer(const Options& options, const std::string& title, Node document) {
+  base::write_text(options.save, fmt::format("# {}\n# Found by roofcast recommend.\n{}", title,
+                                             base::to_yaml(with_whole_paths(std::move(document)))));
+}
+
+int recommend_training(const Options& options, Node document) {
+  const sim::TrainingQuestion q = training_question_of(options, std::move(document));
+  const auto start = std::chrono::steady_clock::now();
+  const sim::TrainingSearch search = sim::search_trainings(q, 0);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  if (!options.csv.empty()) {
+    write_training_rows(search, options.csv);
+  }
+  fmt::print("{}", options.format == "json" ? training_search_json(q, search).dump(2) + "\n"
+                                            : training_search_text(q, search));
+  if (!options.save.empty() && !search.best.empty()) {
+    const sim::TrainedRow& best = search.best.front();
+    write_answer(options, training_search_title(q, search),
+                 sim::with_choice(search.candidates[best.candidate].document, best.choice));
+  }
+  if (!options.quiet) {
+    fmt::print(stderr, "{} choices in {:.2f} s\n", search.rows, elapsed.count());
+  }
+  return options.strict && search.best.empty() ? kInfeasible : kDone;
 }
 
 int run_recommend(const Options& options) {
+  if (!options.scenario.empty()) {
+    Node document = scenario_document(options.scenario, {});
+    if (const Node* training = document.find("training");
+        training != nullptr && !training->is_null()) {
+      return recommend_training(options, std::move(document));
+    }
+  }
   Heading heading;
   const sim::Question q = question_of(options, heading);
   const auto start = std::chrono::steady_clock::now();
@@ -346,10 +395,7 @@ int run_recommend(const Options& options) {
     fmt::print("{}", recommend_text(q, heading, r));
   }
   if (!options.save.empty() && r.found()) {
-    base::write_text(
-        options.save,
-        fmt::format("# {}\n# Found by roofcast recommend.\n{}", heading.title,
-                    base::to_yaml(with_whole_paths(scenario_of(r, *r.answers.front())))));
+    write_answer(options, heading.title, scenario_of(r, *r.answers.front()));
   }
   if (!options.quiet) {
     fmt::print(stderr, "{} rows and {} replays in {:.2f} s\n", r.rows, r.replays, elapsed.count());
@@ -379,7 +425,7 @@ void add_recommend(Command& app, Run& chosen) {
   command->add_option("--gpus", options->gpus, "the most GPUs of a deployment")
       ->type_name(kNumber)
       ->required()
-      ->within(std::size_t{1}, std::size_t{4096});
+      ->within(std::size_t{1}, std::size_t{1'000'000});
   command->add_option("--input", options->input, "tokens of a prompt, or a distribution as in YAML")
       ->type_name(kText);
   command

@@ -54,6 +54,8 @@ double high(const E& e) {
 }
 constexpr std::string_view kLow = "a server is below it one time in twenty";
 constexpr std::string_view kHigh = "a server is above it one time in twenty";
+constexpr std::string_view kLowStep = "a run's step is below it one time in twenty";
+constexpr std::string_view kHighStep = "a run's step is above it one time in twenty";
 
 // Where a forecast is right.
 constexpr std::string_view kLatency =
@@ -315,6 +317,10 @@ constexpr Metric kMetrics[] = {
      .validity = kTraining,
      .value = step_time,
      .of_training = true},
+    {"low90_step_s", "Step, low", "s", Better::lower, kLowStep, kLowFormula, kInterval,
+     low<step_time, &Spreads::step>, "step_s", false, true},
+    {"high90_step_s", "Step, high", "s", Better::lower, kHighStep, kHighFormula, kInterval,
+     high<step_time, &Spreads::step>, "step_s", false, true},
     {.name = "mfu",
      .label = "MFU",
      .unit = "",
@@ -363,15 +369,17 @@ constexpr Metric kMetrics[] = {
      .validity = kTraining,
      .value = of_post_training<[](const PostTrainingStep& s) { return s.trained().si(); }>,
      .of_training = true},
-    {.name = "refit_s",
-     .label = "Refit",
-     .unit = "s",
-     .better = Better::lower,
-     .description = "new weights to the rollouts of RL post-training",
-     .formula = "bytes of the new weights over the links from trainers to rollouts",
-     .validity = kTraining,
-     .value = of_post_training<[](const PostTrainingStep& s) { return s.refit.si(); }>,
-     .of_training = true},
+    {"refit_s",
+     "Refit",
+     "s",
+     Better::lower,
+     "new weights to the rollouts of RL post-training",
+     "bytes of the new weights over the links from trainers to rollouts",
+     kTraining,
+     of_post_training<[](const PostTrainingStep& t) { return t.refit.si(); }>,
+     {},
+     false,
+     true},
     {.name = "score",
      .label = "Score",
      .unit = "%",

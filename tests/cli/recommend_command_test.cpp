@@ -224,7 +224,8 @@ TEST_CASE("recommend refuses wrong names, units and options with their place", "
       {{"--where", "ttft <= 1"}, "there is no metric \"ttft\""},
       {{"--where", "step_s <= 1"}, "no point has a value of step_s"},
       {{"--set", "deployment.tensor_parallel=2"}, "deployment.tensor_parallel: is searched"},
-      {{"--gpus", "0"}, "not in range 1 to 4096"},
+      {{"--gpus", "0"}, "not in range 1 to 1000000"},
+      {{"--gpus", "4097"}, "--gpus: at most 4096 serve"},
   };
   for (const auto& each : wrong) {
     std::vector<std::string> arguments = kQuestion;
@@ -254,6 +255,81 @@ TEST_CASE("A knob of the system is changed in every system that recommend tries"
         .get<double>();
   };
   CHECK(cost("x1.5") < cost("x1"));
+}
+
+namespace {
+
+constexpr const char* kTrained =
+    "system: hgx_h100\nmodel: llama-3.1-8b\nprecision: bf16\ndeployment: {tensor_parallel: "
+    "1}\ntraining: {global_batch: 64, sequence_length: 4096, gradients: bf16, trainer: megatron}\n";
+
+}  // namespace
+
+TEST_CASE("The best mapping of a training is no slower than any that is tried, and is saved",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("trained.yaml", kTrained);
+  const std::vector<std::string> question = {"recommend", "trained.yaml", "--gpus", "16",
+                                             "--quiet"};
+  std::vector<std::string> as_json = question;
+  as_json.insert(as_json.end(), {"--format", "json", "--save", "best.yaml", "-o", "rows.csv"});
+  const json found = json::parse(roofcast.output(as_json));
+  REQUIRE(found["found"] == true);
+  const json& best = found["answers"][0];
+  const json saved = json::parse(roofcast.output({"estimate", "best.yaml", "--format", "json"}));
+  for (const char* metric : {"step_s", "mfu", "memory_b_per_gpu", "gpus"}) {
+    INFO(metric);
+    CHECK(saved[metric].get<double>() == Approx(best["metrics"][metric].get<double>()));
+  }
+  CHECK(best["metrics"]["gpus"] == 16);
+  for (const json& row : found["answers"]) {
+    CHECK(best["metrics"]["step_s"].get<double>() <= row["metrics"]["step_s"].get<double>());
+    CHECK(found["least_memory"]["metrics"]["memory_b_per_gpu"].get<double>() <=
+          row["metrics"]["memory_b_per_gpu"].get<double>());
+  }
+  for (const char* mapping :
+       {"{data_parallel: 16}", "{tensor_parallel: 2, data_parallel: 8, sequence_parallel: true}",
+        "{pipeline_parallel: 2, data_parallel: 8}"}) {
+    INFO(mapping);
+    const json tried = json::parse(
+        roofcast.output({"estimate", "best.yaml", "--set", std::string("deployment=") + mapping,
+                         "--set", "training.virtual_stages=1", "--format", "json"}));
+    if (tried["fits"] == true) {
+      CHECK(best["metrics"]["step_s"].get<double>() <=
+            tried["step_s"].get<double>() * (1.0 + 1e-9));
+    }
+  }
+  const std::string text = roofcast.output(question);
+  CHECK(contains(text, "the least Step"));
+  CHECK(contains(text, "the least memory"));
+  CHECK(contains(text, "largest loss"));
+}
+
+TEST_CASE("Memory can be bounded in a search for a mapping, and serving's options are refused",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("trained.yaml", kTrained);
+  const auto search = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"recommend", "trained.yaml", "--gpus", "8", "--quiet"});
+    return more;
+  };
+  const json bounded = json::parse(roofcast.output(
+      search({"--where", "memory_b_per_gpu <= 3e10", "--maximize", "mfu", "--format", "json"})));
+  REQUIRE(bounded["found"] == true);
+  CHECK(bounded["missed"].get<int>() > 0);
+  CHECK(bounded["answers"][0]["metrics"]["memory_b_per_gpu"].get<double>() <= 3e10);
+  const std::string none = roofcast.output(search({"--where", "step_s <= 1e-6"}));
+  CHECK(contains(none, "Nothing meets the conditions."));
+  CHECK(contains(refusal(roofcast, search({"--input", "1000"})),
+                 "--input is of serving, and the scenario trains"));
+  CHECK(contains(refusal(roofcast, search({"--minimize", "mfu"})),
+                 "mfu is better when it is higher"));
 }
 
 }  // namespace roofcast::cli

@@ -127,8 +127,9 @@ void GraphBuilder::prefill_attention(const AttentionHeads& heads, double passed_
                           : balanced_before(batch_.cached_tokens, batch_.prefill_tokens, chunk_);
   call("attention.prefill", PrefillAttention{heads, sequences, chunk_, others}, count);
   if (cp_ > 1) {
+    // As slow as the hop that closes the ring, the one between the ranks farthest apart.
     collective("attention.ring", CollectiveKind::send_receive, passed, 2,
-               count * static_cast<double>(cp_ - 1), tp_);
+               count * static_cast<double>(cp_ - 1), tp_ * (cp_ - 1));
     graph_.back().overlapped = true;
   }
 }

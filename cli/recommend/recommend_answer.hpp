@@ -23,6 +23,9 @@ std::string recommend_text(const sim::Question& question, const Heading& heading
 nlohmann::ordered_json recommend_json(const sim::Question& question, const Heading& heading,
                                       const sim::Recommendation& recommendation);
 
+// The rows of all scans that are legal, one after another, with the columns of a sweep.
+void write_rows(const sim::Recommendation& recommendation, const std::string& file);
+
 // The scenario of an answer.
 base::Node scenario_of(const sim::Recommendation& recommendation, const sim::RankedRow& row);
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/text/recommend_answer.hpp"
+#include "cli/recommend/recommend_answer.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/csv/csv.hpp"
 #include "cli/tables/metric_cells.hpp"
+#include "cli/tables/result_csv.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/launch_command.hpp"
 #include "sim/decide/solve.hpp"
@@ -246,6 +249,36 @@ Json row_json(const Recommendation& r, const RankedRow& row) {
 }
 
 }  // namespace
+
+void write_rows(const Recommendation& r, const std::string& file) {
+  std::vector<std::string> columns;
+  for (const sim::ResultColumn& column : r.scans.front().table.columns()) {
+    columns.push_back(column.name());
+  }
+  sim::ResultTable all("recommend", columns);
+  all.resize(r.rows);
+  std::size_t to = 0;
+  for (const sim::Scan& scan : r.scans) {
+    for (std::size_t row = 0; row < scan.table.rows(); ++row) {
+      if (!scan.is_legal(row)) {
+        continue;
+      }
+      for (std::size_t c = 0; c < columns.size(); ++c) {
+        const sim::ResultColumn& from = scan.table.columns()[c];
+        sim::ResultColumn& column = all.columns()[c];
+        if (from.has_numbers()) {
+          column.set(to, from.number(row));
+        } else {
+          column.set_code(to, column.code_of(from.text(row)));
+        }
+      }
+      all.column("point").set(to, static_cast<double>(to));
+      ++to;
+    }
+  }
+  base::CsvWriter csv(std::filesystem::path(file), columns);
+  write_results(all, 0, csv);
+}
 
 base::Node scenario_of(const Recommendation& r, const RankedRow& row) {
   return points_of(r, row).document(row.row);
