@@ -206,8 +206,8 @@ TEST_CASE("A log of another model than the scenario is said, and is no success w
   CHECK(other.code == 3);
   CHECK(contains(other.out, "the log is of another model than the scenario, Llama-3.1-70B"));
   CHECK(contains(other.out, "--set model=gpt-oss-120b"));
-  const Outcome same = roofcast.run(
-      {"compare", scenario, bench, "--strict", "--set", "model=gpt-oss-120b", "--set", "precision=bf16"});
+  const Outcome same = roofcast.run({"compare", scenario, bench, "--strict", "--set",
+                                     "model=gpt-oss-120b", "--set", "precision=bf16"});
   CHECK(!contains(same.out, "another model"));
 }
 
