@@ -221,6 +221,13 @@ function drawGains(options) {
         : `No option runs ${whole ? 'every workload' : short(place)}.` });
 }
 
+function orderFinding(found) {
+  const { order, together } = found;
+  return `${shortOf(order[0])} first, ${gainText(together[0])}` + (order.length > 1
+    ? `, then ${shortOf(order[1])}, ${gainText(together[1])} together; all ${order.length} bring ${gainText(together[together.length - 1])}.`
+    : '.');
+}
+
 function drawOrder(found) {
   const theme = pageTheme();
   const total = found.together[found.together.length - 1];
@@ -236,8 +243,7 @@ function drawOrder(found) {
   drawRows('order', { rows, axis: gainAxis('Gain of the portfolio'),
     table: { columns: ['place_in_order', 'feature', 'gain_in_order'],
         rows: found.order.map((i, place) => [place + 1, nameOf(i), found.together[place]]) },
-    finding: `${shortOf(found.order[0])} first, ${gainText(found.together[0])}`
-      + (found.order.length > 1 ? `, then ${shortOf(found.order[1])}, ${gainText(found.together[1])} together; all ${found.order.length} bring ${gainText(total)}.` : '.') });
+    finding: orderFinding(found) });
 }
 
 function drawAlone(found) {
@@ -354,6 +360,7 @@ function update() {
   const found = judgedFeatures();
   byId('features-found').hidden = !found;
   if (found) { fillFeatures(found); }
+  byId('order-answer').textContent = found ? `Of the features fund ${orderFinding(found)}` : '';
   byId('features-answer').hidden = Boolean(found);
   byId('features-answer').textContent = model.no_features ? `Features cannot be combined: ${model.no_features}.`
     : found ? '' : 'No workload counts: give one a weight.';

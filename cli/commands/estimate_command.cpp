@@ -13,6 +13,7 @@
 #include "cli/pages/pipeline_chart.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/question/scenario_options.hpp"
 #include "cli/tables/metric_cells.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/cost_text.hpp"
@@ -35,8 +36,7 @@ namespace {
 constexpr double kMostTokens = 2e7;  // of the answers of a replay; less than half a second
 
 struct Options {
-  std::string scenario;
-  std::vector<std::string> set;
+  ScenarioOptions said;
   std::string format = "text";
   bool explain = false;
   std::string timeline;
@@ -237,7 +237,7 @@ void write_timeline(const Options& options, const sim::ScenarioView& view,
 }
 
 int run_estimate(const Options& options) {
-  base::Node document = scenario_document(options.scenario, options.set);
+  base::Node document = described_scenario(options.said, "estimate");
   set_as_if_unmeasured(document, options.as_if_unmeasured);
   const sim::StreamedScenario streamed = sim::read_streamed_scenario(document);
   const sim::Scenario& scenario = streamed.scenario;
@@ -293,16 +293,12 @@ void add_estimate(Command& app, Run& chosen) {
       "Forecasts one scenario: latency, throughput, memory, cost and their limits\n"
       "A knob is a dotted path into the scenario and into what it names. A value replaces the "
       "figure; x1.5 multiplies it. Completion in the shell knows the paths (`roofcast "
-      "completion`).");
+      "completion`). A scenario file is not needed: the options say a scenario, or what differs "
+      "from the file.");
   auto options = std::make_shared<Options>();
-  command->add_option("scenario", options->scenario, "the YAML file of the scenario")
-      ->type_name(kFile)
-      ->required();
-  command
-      ->add_option("--set", options->set,
-                   "change a knob: its dotted path, =, a value or a factor (x1.5)")
-      ->type_name(kKnobValue)
-      ->take_all();
+  add_scenario_file(*command, options->said);
+  add_scenario_options(*command, options->said, Lists::no);
+  add_set_and_save(*command, options->said, "write the scenario to this file");
   command->add_option("--format", options->format, "the format of the output")
       ->one_of({"text", "json", "csv"})
       ->capture_default_str()
@@ -325,7 +321,9 @@ void add_estimate(Command& app, Run& chosen) {
       ->one_of({"chip", "architecture"});
   command->add_flag("--strict", options->strict, "exit with 3 if the scenario does not fit");
   command->footer(examples(
-      {"roofcast show example llama-70b > mine.yaml", "roofcast estimate mine.yaml --explain",
+      {"roofcast estimate --model llama-3.1-70b --precision fp8 --system hgx_h200 --gpus 8 "
+       "--input 2000 --output 500 --clients 64",
+       "roofcast show example llama-70b > mine.yaml", "roofcast estimate mine.yaml --explain",
        "roofcast estimate mine.yaml --set deployment.tensor_parallel=4 --format json",
        "roofcast estimate mine.yaml --set system=hgx_b200 --set system.chip.hbm.bandwidth=x1.5"}));
   command->callback([&chosen, options] { chosen = [options] { return run_estimate(*options); }; });

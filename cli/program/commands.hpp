@@ -23,6 +23,7 @@ void add_list(Command& app, Run& chosen);
 void add_explain(Command& app, Run& chosen);
 void add_show(Command& app, Run& chosen);
 void add_check(Command& app, Run& chosen);
+void add_init(Command& app, Run& chosen);
 void add_estimate(Command& app, Run& chosen);
 void add_simulate(Command& app, Run& chosen);
 void add_sweep(Command& app, Run& chosen);

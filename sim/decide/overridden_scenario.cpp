@@ -8,6 +8,7 @@
 #include "sim/scenario/knob.hpp"
 #include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
+#include "sim/scenario/usual_sections.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -28,7 +29,9 @@ bool names_a_part(const std::string& setting) {
 }  // namespace
 
 OverriddenScenario::OverriddenScenario(const base::Node& document, std::string origin)
-    : origin_(std::move(origin)), written_(document), loaded_(document) {
+    : origin_(std::move(origin)), written_(document) {
+  fill_usual_sections(written_);
+  loaded_ = written_;
   base::Problems problems;
   load_references(loaded_, problems);
   problems.throw_if_any();

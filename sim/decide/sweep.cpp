@@ -9,6 +9,7 @@
 
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/sections.hpp"
+#include "sim/scenario/usual_sections.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -210,6 +211,7 @@ void read_points(base::Fields& f, Sweep& sweep, Problems& problems, base::Need a
     } else {
       problems.add(base_node->place, "base", "expects a path or an inline scenario");
     }
+    fill_usual_sections(sweep.base);
   }
   if (const Node* axes = f.take("axes", axes_are)) {
     if (!axes->is_map() || axes->entries.empty()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/drawn_runs.hpp"
+#include "cli/simulate/drawn_runs.hpp"
 
 #include <fmt/format.h>
 
