@@ -45,20 +45,25 @@ auto depth_of(const std::string& assignment) {
 
 }  // namespace
 
+void set_knobs(base::Node& document, const std::vector<std::string>& set,
+               base::Problems& problems) {
+  // As in a sweep: a system is chosen before its chip is changed, in whatever order they were typed.
+  std::vector<std::string> assignments = set;
+  std::stable_sort(assignments.begin(), assignments.end(),
+                   [](const auto& a, const auto& b) { return depth_of(a) < depth_of(b); });
+  for (const std::string& assignment : assignments) {
+    sim::set_knob(document, {"--set", assignment, {}}, problems);
+  }
+}
+
 base::Node scenario_document(const std::string& file, const std::vector<std::string>& set) {
   base::Node document = base::load_document(file);
   if (document.find("axes") != nullptr) {
     throw base::InputError(
         fmt::format("error: {0} is a sweep: roofcast sweep {0} --csv out.csv\n", file));
   }
-  // As in a sweep: a system is chosen before its chip is changed, in whatever order they were typed.
-  std::vector<std::string> assignments = set;
-  std::stable_sort(assignments.begin(), assignments.end(),
-                   [](const auto& a, const auto& b) { return depth_of(a) < depth_of(b); });
   base::Problems problems;
-  for (const std::string& assignment : assignments) {
-    sim::set_knob(document, {"--set", assignment, {}}, problems);
-  }
+  set_knobs(document, set, problems);
   problems.throw_if_any();
   return document;
 }
