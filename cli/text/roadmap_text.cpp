@@ -6,12 +6,46 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/csv/csv.hpp"
 #include "cli/tables/metric_cells.hpp"
 #include "sim/result/metrics.hpp"
 
 namespace roofcast::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void add_gain(Json& json, const sim::Gain& gain) {
+  json["gain"] = gain.value;
+  json["low90_gain"] = gain.interval.low;
+  json["high90_gain"] = gain.interval.high;
+}
+
+Json option_json(const sim::Roadmap& roadmap, const sim::OptionResult& o) {
+  Json json = {{"name", o.name}};
+  add_gain(json, o.portfolio);
+  json["tok_per_j_gain"] = o.tok_per_j;
+  json["tok_per_usd_gain"] = o.tok_per_usd;
+  for (std::size_t w = 0; w < roadmap.workloads.size(); ++w) {
+    const sim::Metric& metric = *sim::find_metric(roadmap.workloads[w].metric);
+    const sim::Outcome& outcome = o.outcomes[w];
+    Json workload = {{"name", roadmap.workloads[w].name},
+                     {"metric", std::string(metric.name)},
+                     {"value", outcome.found ? metric.value(outcome.estimate) : std::nan("")}};
+    add_gain(workload, o.gains[w]);
+    workload["limited_by"] =
+        std::string(outcome.found ? limit_of(outcome.estimate, metric.name) : std::string_view());
+    workload["at"] = outcome.place;
+    workload["reason"] = outcome.reason;
+    json["workloads"].push_back(std::move(workload));
+  }
+  return json;
+}
+
+}  // namespace
 
 std::string gain_text(double gain) { return std::isnan(gain) ? "-" : fmt::format("x{:.3g}", gain); }
 
@@ -94,6 +128,30 @@ void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& re
     csv.end_row();
   }
   csv.close();
+}
+
+nlohmann::ordered_json roadmap_json(const sim::Roadmap& roadmap, const sim::RoadmapResult& result) {
+  Json json = {{"question", roadmap.question},     {"base", option_json(roadmap, result.base)},
+               {"options", Json::array()},         {"features", Json::array()},
+               {"order", Json::array()},           {"pairs", Json::array()},
+               {"no_features", result.no_features}};
+  for (const sim::OptionResult& o : result.options) {
+    json["options"].push_back(option_json(roadmap, o));
+  }
+  for (const sim::FeatureResult& f : result.features) {
+    json["features"].push_back(
+        {{"name", f.name}, {"gain", f.alone}, {"gain_on_top", f.last}, {"share_of_gain", f.share}});
+  }
+  for (std::size_t i = 0; i < result.order.size(); ++i) {
+    json["order"].push_back(
+        {{"name", result.features[result.order[i]].name}, {"gain_together", result.together[i]}});
+  }
+  for (const sim::FeaturePair& pair : result.pairs) {
+    json["pairs"].push_back({{"first", result.features[pair.first].name},
+                             {"second", result.features[pair.second].name},
+                             {"gain", pair.gain}});
+  }
+  return json;
 }
 
 }  // namespace roofcast::cli

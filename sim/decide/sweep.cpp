@@ -206,7 +206,7 @@ void read_points(base::Fields& f, Sweep& sweep, Problems& problems, base::Need a
           sweep.base = base::load_document(file);
         }
       } catch (const base::InputError& error) {
-        problems.add_text(error.what());
+        problems.add(error);
       }
     } else {
       problems.add(base_node->place, "base", "expects a path or an inline scenario");

@@ -35,7 +35,7 @@ void set_knob(Node& document, const base::Source& assignment, Problems& problems
     }
     set_knob(document, path, {source, {}}, value, problems);
   } catch (const base::InputError& error) {
-    problems.add_text(error.what());
+    problems.add(error);
   }
 }
 

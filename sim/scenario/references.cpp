@@ -150,7 +150,7 @@ bool load(Node& document, std::string_view path, Problems& problems, int derivat
       *node = point->catalog.foreign->translate(*node);
     }
   } catch (const base::InputError& error) {
-    problems.add_text(error.what());
+    problems.add(error);
     *node = unloaded;
     return false;
   }
