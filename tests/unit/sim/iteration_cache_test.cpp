@@ -88,7 +88,7 @@ TEST_CASE(
             base("hgx_h200", "gpt-oss-20b", "tensor_parallel: 1", "stack: vllm", "mxfp4_experts"),
             few) == 0);
   CHECK(different_rows(base("gb200_nvl72", "deepseek-v3",
-                            "prefill: {tensor_parallel: 4, expert_parallel: 4, replicas: 2}, "
+                            "prefill: {tensor_parallel: 8, expert_parallel: 8, replicas: 2}, "
                             "decode: {tensor_parallel: 8, expert_parallel: 8}",
                             "stack: sglang"),
                        few) == 0);
