@@ -24,13 +24,11 @@ base::Seconds clocked_time(const Cost& cost, base::MathType math, const Machine&
   return (alone / smooth) * alone;
 }
 
-void Activity::add(const Cost& cost, base::MathType math, double count, base::Seconds time,
-                   const Machine& machine) {
+Draw draw_of(const Cost& cost, base::MathType math, double count, const Machine& machine) {
   const PowerRates& rates = machine.power;
-  running += time;
-  compute += base::min(time, count * clocked_time(cost, math, machine));
-  flop += count * (cost.flop * rates.flop[static_cast<std::size_t>(math)]);
-  bytes += count * (cost.dram_bytes * rates.dram + cost.message_bytes * rates.link);
+  return {count * clocked_time(cost, math, machine),
+          count * (cost.flop * rates.flop[static_cast<std::size_t>(math)]),
+          count * (cost.dram_bytes * rates.dram + cost.message_bytes * rates.link)};
 }
 
 // The equation of the clock, square · clock² + linear · clock = constant:

@@ -39,6 +39,14 @@
 
 namespace roofcast::models {
 
+// What all runs of an operator draw, whatever hides them.
+struct Draw {
+  base::Seconds clocked;  // the part of their time that the clock sets
+  base::Joules flop;      // of FLOP, at full clocks
+  base::Joules bytes;     // of bytes to memory and to other ranks
+};
+Draw draw_of(const Cost& cost, base::MathType math, double count, const Machine& machine);
+
 // The operators that a chip ran one after another, at full clocks.
 struct Activity {
   base::Seconds running;  // kernels
@@ -50,7 +58,15 @@ struct Activity {
   // Adds `count` runs that together lengthen the activity by `time`: less than their own time where they are
   // overlapped with others.
   void add(const Cost& cost, base::MathType math, double count, base::Seconds time,
-           const Machine& machine);
+           const Machine& machine) {
+    add(draw_of(cost, math, count, machine), time);
+  }
+  void add(const Draw& draw, base::Seconds time) {
+    running += time;
+    compute += base::min(time, draw.clocked);
+    flop += draw.flop;
+    bytes += draw.bytes;
+  }
 };
 
 // C²/S above: the part of one run of an operator that the clock sets.

@@ -28,6 +28,7 @@ void add_estimate(Command& app, Run& chosen);
 void add_simulate(Command& app, Run& chosen);
 void add_sweep(Command& app, Run& chosen);
 void add_merge(Command& app, Run& chosen);
+void add_submit(Command& app, Run& chosen);
 void add_solve(Command& app, Run& chosen);
 void add_recommend(Command& app, Run& chosen);
 void add_kernel(Command& app, Run& chosen);

@@ -29,6 +29,10 @@ constexpr RecurrentNames kDeltaNet = {
 
 }  // namespace
 
+std::int64_t decode_context(const Mapping& mapping, const Batch& batch) {
+  return ceil_div(batch.context, mapping.cache_parts());
+}
+
 void GraphBuilder::mixer(const LayerGroup& layer, double count) {
   if (layer.mixer == Mixer::none) {
     return;
@@ -81,7 +85,7 @@ void GraphBuilder::decode_attention(AttentionHeads heads, double count) {
   }
   call("attention.decode",
        DecodeAttention{heads, batch_.decode_sequences, batch_.query_tokens,
-                       ceil_div(batch_.context, parts)},
+                       decode_context(mapping_, batch_)},
        count);
   if (shared > 1) {
     collective("attention.merge", CollectiveKind::reduce_scatter, merged(), shared, count);
@@ -236,7 +240,7 @@ void GraphBuilder::index_scores(double count) {
     }
   };
   scores("index.decode", batch_.decode_sequences, batch_.query_tokens,
-         ceil_div(batch_.context, mapping_.cache_parts()));
+         decode_context(mapping_, batch_));
   scores("index.prefill", batch_.prefill_sequences, chunk_,
          balanced_before(batch_.cached_tokens, batch_.prefill_tokens, chunk_));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/finished_sweep.hpp"
+#include "cli/sweep/finished_sweep.hpp"
 
 #include <fmt/format.h>
 
