@@ -109,7 +109,7 @@ int run_submit(const Options& options) {
 void add_submit(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "submit",
-      "The shards of a sweep as a Slurm job array, a list of commands or a Kubernetes job\n"
+      "Writes the shards of a sweep as jobs: Slurm, a list of commands, or Kubernetes\n"
       "Each task does one shard: roofcast sweep --shard. All tasks write into one folder, "
       "OUT.csv.parts, and roofcast merge joins what they have written. A task that was lost is "
       "started again with the same line, and goes on. Only --slurm without --dry-run starts "
