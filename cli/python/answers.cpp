@@ -15,7 +15,7 @@
 #include "cli/answers/briefs.hpp"
 #include "cli/answers/sensitivities.hpp"
 #include "cli/answers/solved.hpp"
-#include "cli/commands/drawn_runs.hpp"
+#include "cli/simulate/drawn_runs.hpp"
 #include "cli/python/bindings.hpp"
 #include "cli/tables/request_rows.hpp"
 #include "cli/text/roadmap_text.hpp"
