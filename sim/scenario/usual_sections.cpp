@@ -5,7 +5,7 @@ namespace roofcast::sim {
 namespace {
 
 void fill(base::Node& document, const char* section, const char* key, const char* value) {
-  if (document.find(section) == nullptr) {
+  if (const base::Node* said = document.find(section); said == nullptr || said->is_null()) {
     document[section][key] = base::scalar_node(value, document.place);
   }
 }
@@ -17,7 +17,8 @@ void fill_usual_sections(base::Node& document) {
     return;
   }
   fill(document, "deployment", "tensor_parallel", "1");
-  if (document.find("training") == nullptr) {
+  if (const base::Node* training = document.find("training");
+      training == nullptr || training->is_null()) {
     fill(document, "serving", "stack", kUsualStack);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sections that a scenario need not have, and what is meant then:
+// Sections that a scenario need not have, nor fill, and what is meant then:
 //   deployment   one replica on one GPU
 //   serving      the usual stack, with its own settings. What trains need not serve.
 #pragma once
