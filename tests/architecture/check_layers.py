@@ -45,7 +45,8 @@ ROOMS = {
                   "trainings": {"platforms"}, "bench": {"platforms"}},
     "cli": {"assets": set(), "tables": set(), "provenance": {"tables"}, "text": {"provenance", "assets"},
             "catalog": {"text"}, "check": {"text"}, "pages": {"text"}, "program": {"catalog"},
-            "compare": {"pages"}, "validate": {"pages", "program"}, "sweep": {"pages", "program"}, "packing": {"tables"}, "kernels": {"tables"},
+            "compare": {"pages"}, "validate": {"pages", "program"}, "sweep": {"pages", "program"},
+            "packing": {"tables"}, "kernels": {"tables"},
             "commands": {"program", "check", "compare", "validate", "sweep", "packing", "kernels"}, "": {"commands"}},
 }
 MOST_FLOORS = 8  # of rooms above each other in one folder
