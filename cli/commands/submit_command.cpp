@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -49,20 +50,21 @@ void refuse_line_ends(const ShardJobs& jobs) {
 }
 
 // sbatch says the number of the job on stdout.
-int submit(const std::string& script) {
+void submit(const std::string& script) {
   std::fflush(stdout);
   FILE* sbatch = popen("sbatch", "w");
   if (sbatch == nullptr) {
     throw base::InputError("error: cannot start sbatch\n");
   }
+  const auto before = std::signal(SIGPIPE, SIG_IGN);  // sbatch may end before it has read
   std::fwrite(script.data(), 1, script.size(), sbatch);
   const int status = pclose(sbatch);
+  std::signal(SIGPIPE, before);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     throw base::InputError(
         "error: sbatch has not taken the job; --dry-run prints its script, for a machine of the "
         "cluster\n");
   }
-  return kDone;
 }
 
 int run_submit(const Options& options) {
@@ -109,7 +111,7 @@ int run_submit(const Options& options) {
 void add_submit(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "submit",
-      "Writes the shards of a sweep as jobs: Slurm, a list of commands, or Kubernetes\n"
+      "Hands the shards of a sweep to Slurm, GNU parallel or Kubernetes\n"
       "Each task does one shard: roofcast sweep --shard. All tasks write into one folder, "
       "OUT.csv.parts, and roofcast merge joins what they have written. A task that was lost is "
       "started again with the same line, and goes on. Only --slurm without --dry-run starts "

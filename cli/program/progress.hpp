@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A line on stderr that says how far the work is, how fast it goes and how long it takes yet; nothing when stderr is no terminal or --quiet is
-// given.
+// A line on stderr that says how far the work is, how fast it goes and how long it takes yet; nothing when stderr is no
+// terminal or --quiet is given.
 #pragma once
 
 #include <atomic>

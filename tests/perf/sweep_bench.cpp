@@ -183,10 +183,10 @@ void print_million_requests() {
   sim::Simulation simulation;
   const double seconds =
       seconds_of([&] { simulation = sim::simulate(sim::view(s.scenario), requests, 0); });
-  fmt::print("simulation of {} drawn requests: {:.2f} s, {:.0f} requests/s, {:.0f} iterations/s\n\n",
-             requests.requests.size(), seconds,
-             static_cast<double>(requests.requests.size()) / seconds,
-             static_cast<double>(simulation.iterations) / seconds);
+  fmt::print(
+      "simulation of {} drawn requests: {:.2f} s, {:.0f} requests/s, {:.0f} iterations/s\n\n",
+      requests.requests.size(), seconds, static_cast<double>(requests.requests.size()) / seconds,
+      static_cast<double>(simulation.iterations) / seconds);
 }
 
 void print_simulation() {
