@@ -17,7 +17,6 @@
 #include "sim/serving/front_end_load.hpp"
 #include "sim/serving/lockstep.hpp"
 #include "sim/serving/open_loop.hpp"
-#include "sim/serving/sampled_loop.hpp"
 #include "workloads/traffic/agents.hpp"
 
 namespace roofcast::sim {
@@ -327,10 +326,10 @@ class Fleet {
     return r;
   }
 
-  SteadyState arriving(const workloads::Arrivals& turns, bool followed = false) {
+  SteadyState arriving(const workloads::Arrivals& turns) {
     traffic_.arrivals = turns;
     traffic_.concurrency = 0;
-    return (followed && is_followed(view_) ? sampled_loop : open_loop)(view_, slots_, workspace_);
+    return open_loop(view_, slots_, workspace_);
   }
 
   // The parts of a stay of mean `time` in the engine `at` this load. Stages are added.
@@ -438,7 +437,7 @@ class Fleet {
     SteadyState r = engine(present_);
     workloads::Arrivals turns;
     turns.rate = throughput_;
-    if (const SteadyState open = arriving(turns, true); open.utilisation < 1.0) {
+    if (const SteadyState open = arriving(turns); open.utilisation < 1.0) {
       r = open;
       r.saturation = r.utilisation = 0.0;
     }
@@ -452,7 +451,7 @@ class Fleet {
   SteadyState result(Walk& walk, TaskEstimate& task) {
     traffic_.stages = staged_;
     traffic_.stages.variance += intake_variance();
-    SteadyState r = sample_.agents.arrivals ? arriving(*traffic_.arrivals, true) : of_agents();
+    SteadyState r = sample_.agents.arrivals ? arriving(*traffic_.arrivals) : of_agents();
     const Seconds mean = walk.total / static_cast<double>(walk.times.size());
     std::sort(walk.times.begin(), walk.times.end());
     task.mean = mean;

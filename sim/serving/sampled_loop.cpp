@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <numeric>
 
 #include "base/queueing/iteration_servers.hpp"
@@ -21,15 +20,13 @@ using base::Seconds;
 namespace queueing = base::queueing;
 using queueing::IterationRequest;
 
-std::size_t env(const char* n, double d) {
-  const char* v = std::getenv(n);
-  return (std::size_t)(v ? std::atof(v) : d);
-}
 constexpr double kMostServers = 8;
-const std::size_t kOpen = env("RC_OPEN", 5000);      // requests that count
-const std::size_t kClosed = env("RC_CLOSED", 2000);  // of all clients, at least
-const std::size_t kPerClient = env("RC_PER", 14);
-const std::size_t kMostClosed = env("RC_MOST", 8000);
+constexpr std::size_t kOpen = 5000;      // requests that count
+constexpr std::size_t kClosed = 2000;    // of all clients, at least
+constexpr std::size_t kFewClosed = 200;  // the same, of clients with equal requests
+constexpr std::size_t kPerClient = 14;
+constexpr std::size_t kMostClosed = 8000;
+constexpr std::uint64_t kSeed = 1;
 constexpr std::size_t kParts = 250;    // of the distribution of a latency
 constexpr std::size_t kAnswers = 200;  // lengths of those that run
 constexpr int kRounds = 8;
@@ -38,7 +35,7 @@ constexpr double kFrontEndBusy = 0.95;  // utilisation from which it is the limi
 // The servers of one pool, and the times of their iterations.
 class FollowedServers {
  public:
-  FollowedServers(const ScenarioView& s, double count, double slots, Workspace& workspace)
+  FollowedServers(const ScenarioView& s, double count, Workspace& workspace)
       : costs_(s, workspace), coarse_(s, workspace) {
     const workloads::SchedulerPolicy& policy = s.serving->policy;
     const workloads::Stack& stack = s.serving->stack;
@@ -60,11 +57,7 @@ class FollowedServers {
     q.send = stack.message_overhead /
              static_cast<double>(s.serving->policy.stream_interval * q.front_ends);
     q.ahead = stack.request_overhead;
-    if (s.traffic->agents) {  // they share a part of their contexts
-      q.sequences = std::llround(slots);
-    } else {
-      set_cache(s);
-    }
+    set_cache(s);
   }
   FollowedServers(const FollowedServers&) = delete;
   FollowedServers& operator=(const FollowedServers&) = delete;
@@ -113,7 +106,7 @@ class FollowedServers {
 class SampledRequests {
  public:
   explicit SampledRequests(const workloads::Traffic& traffic)
-      : t_(traffic), random_(env("RC_SEED", 1), "estimate") {}
+      : t_(traffic), random_(kSeed, "estimate") {}
 
   std::vector<IterationRequest> all;
 
@@ -264,7 +257,7 @@ Sample closed_sample(const queueing::IterationPools& pools, const workloads::Tra
   SampledRequests requests(t);
   const bool alike = squared_variation(t.input) + squared_variation(t.output) == 0.0;
   const std::size_t n = std::max(
-      4 * clients, std::clamp(kPerClient * clients, alike ? kClosed / 10 : kClosed, kMostClosed));
+      4 * clients, std::clamp(kPerClient * clients, alike ? kFewClosed : kClosed, kMostClosed));
   requests.add(n);
   return sample(pools, requests.all, t, clients, std::max(n / 10, 2 * clients), n - clients);
 }
@@ -275,7 +268,7 @@ class Solver : Server {
   Solver(const ScenarioView& s, double slots, Workspace& workspace)
       : Server(s, slots, workspace),
         share_(std::min(1.0, kMostServers / replicas_)),
-        servers_(s, share_ * replicas_, slots_, workspace) {}
+        servers_(s, share_ * replicas_, workspace) {}
 
   SteadyState open() {
     SteadyState r;
@@ -357,9 +350,9 @@ bool is_followed(const ScenarioView& s) {
                 static_cast<double>(std::max(s.pools->prefill.replicas,
                                              s.pools->decode.replicas)) <= 2.0 * kMostServers;
   const workloads::SchedulerPolicy& policy = s.serving->policy;
-  return env("RC_ON", 1) && plain && s.serving->speculation.verified() == 0 &&
-         s.traffic->images == 0 && policy.queue == workloads::Queue::arrival &&
-         policy.batch_wait_iterations == 0 && policy.receive_iterations <= 1;
+  return plain && s.serving->speculation.verified() == 0 && s.traffic->images == 0 &&
+         policy.queue == workloads::Queue::arrival && policy.batch_wait_iterations == 0 &&
+         policy.receive_iterations <= 1;
 }
 
 SteadyState sampled_loop(const ScenarioView& scenario, double slots, Workspace& workspace) {
@@ -370,10 +363,9 @@ SteadyState sampled_loop(const ScenarioView& scenario, double slots, Workspace& 
 void sample_pools(const ScenarioView& s, const PoolScenarios& pools, Workspace& workspace,
                   SteadyState& r) {
   const workloads::Traffic& t = *s.traffic;
-  FollowedServers prefill(pools.prefill(), static_cast<double>(s.pools->prefill.replicas), 0.0,
+  FollowedServers prefill(pools.prefill(), static_cast<double>(s.pools->prefill.replicas),
                           workspace);
-  FollowedServers decode(pools.decode(), static_cast<double>(s.pools->decode.replicas), 0.0,
-                         workspace);
+  FollowedServers decode(pools.decode(), static_cast<double>(s.pools->decode.replicas), workspace);
   const auto input = static_cast<double>(t.input_tokens);
   const Seconds whole = kv_transfer(s, input).time;
   const Seconds half = kv_transfer(s, 0.5 * input).time;

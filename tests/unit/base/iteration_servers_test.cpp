@@ -37,7 +37,8 @@ double tpot(const IterationOutcome& o, std::int64_t output) {
 
 }  // namespace
 
-TEST_CASE("A client alone waits for the front end, its prompt, and one iteration a token", "[unit]") {
+TEST_CASE("A client alone waits for the front end, its prompt, and one iteration a token",
+          "[unit]") {
   IterationServer s = server();
   s.take = seconds(0.5);
   s.ahead = seconds(0.25);
@@ -83,7 +84,8 @@ TEST_CASE("A prompt that must not be cut waits until enough decodes have ended",
   CHECK(path.outcomes[1].first.si() == Approx(7.0));
 }
 
-TEST_CASE("What is promised to sequences never exceeds the cache, and others wait for it", "[unit]") {
+TEST_CASE("What is promised to sequences never exceeds the cache, and others wait for it",
+          "[unit]") {
   IterationServer s = server();
   s.promised = 1.0;
   s.cache = 2.0 * 21.0;  // 10 tokens in, 11 out
@@ -136,8 +138,10 @@ TEST_CASE("Prompts one by one wait as in M/D/1, and least-loaded servers share t
     }
     return sum / static_cast<double>(requests.size());
   };
-  CHECK(wait(0.5, 1) == Approx(mg1(Hertz::from_si(0.5), seconds(1.0), 0.0).wait.si()).epsilon(0.03));
-  CHECK(wait(0.7, 1) == Approx(mg1(Hertz::from_si(0.7), seconds(1.0), 0.0).wait.si()).epsilon(0.03));
+  CHECK(wait(0.5, 1) ==
+        Approx(mg1(Hertz::from_si(0.5), seconds(1.0), 0.0).wait.si()).epsilon(0.03));
+  CHECK(wait(0.7, 1) ==
+        Approx(mg1(Hertz::from_si(0.7), seconds(1.0), 0.0).wait.si()).epsilon(0.03));
   CHECK(wait(0.7, 4) < 0.5 * wait(0.7, 1));
 }
 

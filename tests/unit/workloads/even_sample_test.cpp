@@ -70,7 +70,8 @@ TEST_CASE("An even sample of phases has each phase for its share of the time", "
   Arrivals arrivals;
   arrivals.process = ArrivalProcess::mmpp;
   arrivals.rates = {1.0 * base::hertz, 9.0 * base::hertz};
-  for (const double sojourn : {10.0, 500.0}) {  // of many cycles, and of fewer requests than a cycle has
+  for (const double sojourn :
+       {10.0, 500.0}) {  // of many cycles, and of fewer requests than a cycle has
     arrivals.sojourns = {sojourn * base::second, sojourn * base::second};
     const auto times = even_arrivals(arrivals, 1.0, 4000, random);
     CHECK(times.back().si() == Approx(800.0));
