@@ -42,7 +42,7 @@ TEST_CASE("Arrivals are in doubt near saturation alone, or where a phase of them
   const auto poisson = [&](double load) {
     return doubt(
         fmt::format("input_tokens: 1000, output_tokens: 100, "
-                    "arrivals: {{process: poisson, rate: {}}}",
+                    "arrivals: {{process: poisson, rate: {} /s}}",
                     load * most));
   };
   CHECK(poisson(0.5).empty());
