@@ -21,6 +21,7 @@
 #include "cli/text/json_answer.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/training_text.hpp"
+#include "sim/confirm/doubt.hpp"
 #include "sim/confirm/verdict.hpp"
 #include "sim/numerics/numerics.hpp"
 #include "sim/recommend/training_mappings.hpp"
@@ -67,9 +68,13 @@ sim::Replayed replay(const Options& options, const sim::StreamedScenario& s,
   return sim::replay(sim::view(s.scenario), s.stream, e, plan, space);
 }
 
-void print_replay(const sim::ServingEstimate& e, const sim::Replayed& replayed) {
+void print_replay(const sim::ServingEstimate& e, std::string_view doubt,
+                  const sim::Replayed& replayed) {
   if (!replayed.done()) {
     fmt::print("Estimated only, not replayed: {}\n", replayed.why_not);
+    if (!doubt.empty()) {
+      fmt::print("The estimate may be off by two times: {}\n", doubt);
+    }
     return;
   }
   std::string off;
@@ -124,7 +129,7 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e,
              s.platform.system.calibration.name,
              hardware::provenance_text(e.provenance, s.platform.system.calibration));
   if (!s.training.trains()) {
-    print_replay(e, replayed);
+    print_replay(e, sim::doubt_of(sim::view(s), e), replayed);
   }
   if (const std::string_view gap = sim::reason(e.score.gap); !gap.empty()) {
     fmt::print("No score: {}\n", gap);
@@ -185,9 +190,10 @@ nlohmann::ordered_json json_of(const sim::Scenario& s, const sim::ServingEstimat
   return json;
 }
 
-nlohmann::ordered_json json_of(const sim::ServingEstimate& e, const sim::Replayed& replayed) {
+nlohmann::ordered_json json_of(const sim::ServingEstimate& e, std::string_view doubt,
+                               const sim::Replayed& replayed) {
   if (!replayed.done()) {
-    return {{"why_not", replayed.why_not}};
+    return {{"why_not", replayed.why_not}, {"doubt", std::string(doubt)}};
   }
   nlohmann::ordered_json json = {{"requests", replayed.requests},
                                  {"disagrees", nlohmann::ordered_json::array()}};
@@ -249,7 +255,7 @@ int run_estimate(const Options& options) {
   if (options.format == "json") {
     nlohmann::ordered_json json = json_of(scenario, e);
     if (e.fits() && !scenario.training.trains()) {
-      json["replay"] = json_of(e, replay(options, streamed, e));
+      json["replay"] = json_of(e, sim::doubt_of(view, e), replay(options, streamed, e));
     }
     if (gain) {
       json["speculation"] = {

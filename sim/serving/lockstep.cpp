@@ -17,8 +17,6 @@ using base::Seconds;
 constexpr int kWarmUp = 2;         // rounds before the one that counts, at most
 constexpr double kSteady = 0.001;  // difference of two rounds that are alike
 constexpr double kAlike = 0.001;   // of two times
-constexpr double kMostGroups =
-    48;  // of one round of all clients; beyond, iterations are taken together
 constexpr int kMostEvents = 4000;
 constexpr double kFrontEndBusy = 0.9;  // utilisation from which it is the limit
 constexpr Seconds kNever = Seconds::infinity();
