@@ -39,7 +39,7 @@ void read_power(Fields& f, Chip& chip) {
 }
 
 void read_parent(Fields& f, ParentChip& parent) {
-  f.text("name", parent.name);
+  f.text("name", parent.name, base::optional);
   f.integer("sms", parent.sms, base::at_least_one);
   f.quantity("clock", parent.clock);
   f.quantity("tdp", parent.tdp);

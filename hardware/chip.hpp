@@ -53,7 +53,7 @@ struct MeasuredOn {
 
 // The chip that this one was changed from (hardware/chip_changes.hpp). Energies are still that chip's.
 struct ParentChip {
-  std::string name;
+  std::string name;  // empty: it is the chip itself
   std::optional<std::int64_t> sms;
   std::optional<base::Hertz> clock;
   std::optional<base::Watts> tdp;

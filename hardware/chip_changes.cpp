@@ -84,20 +84,11 @@ void copy(const Node& from, std::string_view path, Node& to, std::string_view ke
   }
 }
 
-}  // namespace
-
-bool is_of_the_die(std::string_view path) {
-  return path.starts_with("compute") || path.starts_with("assumed") || path == kSlices;
-}
-
-void remember_parent(Node& chip, const Node& before) {
-  if (chip.find("parent") != nullptr) {
-    return;
-  }
+// The figures of the group `parent` but its name.
+Node energies_of(const Node& before) {
   Node parent;
   parent.kind = Node::Kind::map;
   parent.place = before.place;
-  copy(before, "name", parent, "name");
   copy(before, kAssumedSms, parent, "sms");
   copy(before, kSms, parent, "sms");
   copy(before, kAssumedClock, parent, "clock");
@@ -110,7 +101,19 @@ void remember_parent(Node& chip, const Node& before) {
       }
     }
   }
-  chip["parent"] = std::move(parent);
+  return parent;
+}
+
+}  // namespace
+
+bool is_of_the_die(std::string_view path) {
+  return path.starts_with("compute") || path.starts_with("assumed") || path == kSlices;
+}
+
+void state_energies(Node& chip) {
+  if (chip.is_map() && chip.find("parent") == nullptr) {
+    chip["parent"] = energies_of(chip);
+  }
 }
 
 //   sms, clock, slices   –   factors of the change
@@ -125,7 +128,11 @@ void carry_along(Node& chip, const Node& before, std::string_view path, bool by_
   if (base::to_yaml(chip) == base::to_yaml(before)) {
     return;
   }
-  remember_parent(chip, before);
+  if (chip.find("parent") == nullptr) {
+    Node parent = energies_of(before);
+    copy(before, "name", parent, "name");
+    chip["parent"] = std::move(parent);
+  }
   if (by_factor) {
     for (const std::string_view count : {kSms, kAssumedSms, kSlices}) {
       round_count(chip, count);

@@ -26,7 +26,7 @@ bool is_of_the_die(std::string_view path);
 // slices that a factor made a fraction of are rounded, with a note.
 void carry_along(base::Node& chip, const base::Node& before, std::string_view path, bool by_factor);
 
-// Adds the group `parent` as the chip stands, where it has none.
-void remember_parent(base::Node& chip, const base::Node& before);
+// Adds the group `parent` without a name, so that the figures that energies are of are knobs of a chip that is not changed.
+void state_energies(base::Node& chip);
 
 }  // namespace roofcast::hardware

@@ -112,16 +112,18 @@ std::string priced_with(const System& system, const Fields& whole, const base::N
   const base::Node* chip = whole.node().find("chip");
   const bool left = price != nullptr && price->place.source.get() == document && chip != nullptr &&
                     !has_text_of(*chip, document);
-  return !left ? std::string() : system.chip.parent ? system.chip.parent->name : system.replaces;
+  const std::string changed = system.chip.parent ? system.chip.parent->name : "";
+  return !left ? "" : changed.empty() ? system.replaces : changed;
 }
 
 }  // namespace
 
 std::string System::title() const {
-  if (chip.parent && chip.parent->name == chip.name) {
+  const std::string before = chip.parent ? chip.parent->name : "";
+  if (before == chip.name) {
     return fmt::format("{} with a changed {}", name, chip.name);
   }
-  return chip.parent || !replaces.empty() ? fmt::format("{} with {}", name, chip.name) : name;
+  return before.empty() && replaces.empty() ? name : fmt::format("{} with {}", name, chip.name);
 }
 
 void read(Fields& f, System& system) {

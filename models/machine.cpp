@@ -35,8 +35,8 @@ PowerRates power_of(const hardware::Chip& chip, const hardware::Calibration& c) 
   const double voltage = std::max(clock, c.voltage_floor);
   power.limit = c.limit_share * *chip.cap_used();
   power.idle = c.idle_share * sms * *parent.tdp;
-  power.active = power.idle + std::max(0.0, c.active_share - c.idle_share) * sms * clock * voltage *
-                                  *parent.tdp;
+  power.active =
+      power.idle + std::max(0.0, c.active_share - c.idle_share) * sms * clock * *parent.tdp;
   power.voltage_floor = c.voltage_floor / voltage;
   const double bf16 = c.flop_share[static_cast<std::size_t>(base::MathType::bf16)];
   const double own = chip.flop_share().value_or(bf16) / bf16;

@@ -15,7 +15,7 @@ base::Joules running_energy(const Activity& a, const PowerRates& rates, double c
                             base::Seconds time) {
   const double voltage = std::max(c, rates.voltage_floor);
   return voltage * a.flop + a.bytes + rates.idle * time +
-         c * voltage * (rates.active - rates.idle) * time;
+         c * (rates.active - rates.idle) * time;
 }
 
 }  // namespace

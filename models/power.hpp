@@ -2,7 +2,7 @@
 //
 // Energy and power of what a chip runs, and how far its clocks fall where it would draw more than its cap.
 //
-//   running(c) = Σ flop(type) · FLOP · v(c) + bytes + idle · T(c) + clocked · c · v(c) · T(c)   ≤ limit · T(c)
+//   running(c) = Σ flop(type) · FLOP · v(c) + bytes + idle · T(c) + clocked · c · T(c)   ≤ limit · T(c)
 //   T(c)       = rest · max(1, m/c) + compute / c
 //   v(c)       = max(c, f)
 //   energy     = running(c) + idle · gaps
@@ -16,7 +16,8 @@
 //   flop(type)            J/FLOP  at the full clock
 //   bytes                 J       of bytes to and from memory and other ranks, at J/B of the calibration
 //   idle                  W       leakage, memory and links at rest: no clock saves it
-//   clocked               W       what else a running kernel draws, whatever it does, at the full clock
+//   clocked               W       what else a running kernel draws, whatever it does, at the full clock; it goes with
+//                                 the clock, at voltages of its own
 //   limit                 W       share `limit_share` of the cap
 //   T                     s       kernels
 //   compute               s       the part of T that the clock sets, at the full clock
@@ -35,7 +36,7 @@
 // The energies are those of the chip that was measured, as shares of its TDP, and a matter of its process. A chip that
 // was changed from it (hardware/chip_changes.hpp) with s times the SMs at k times the clock has
 //
-//   idle · s        clocked · s · k · v(k)        flop(type) · v(k)        v as above, with the voltage_floor of the parent
+//   idle · s        clocked · s · k        flop(type) · v(k)        v as above, at the clocks of the parent
 //
 // whatever its peaks, its TDP and its cap are.
 //

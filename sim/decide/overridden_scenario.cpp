@@ -29,7 +29,7 @@ OverriddenScenario::OverriddenScenario(const base::Node& document, std::string o
   load_references(loaded_, problems);
   problems.throw_if_any();
   if (base::Node* chip = loaded_.find_path("system.chip")) {
-    hardware::remember_parent(*chip, *chip);  // its figures are knobs like others
+    hardware::state_energies(*chip);
   }
   without_corrections_ = loaded_;
   if (base::Node* corrections = without_corrections_.find_path("system.calibration.corrections")) {

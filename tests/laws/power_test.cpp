@@ -39,7 +39,7 @@ TEST_CASE("An operator draws at least the active power and at most the limit", "
       const auto where = [&] { return p.system.id + ": " + describe(op); };
       least.add(1.0 - drawn.power() / p.machine.power.idle, where);
       most.add(drawn.power() / p.machine.power.limit - 1.0, where);
-      clocks.add(drawn.clock > 1.0 || drawn.clock < 0.5 ? 1.0 : 0.0, where);
+      clocks.add(drawn.clock > 1.0 || drawn.clock < 0.1 ? 1.0 : 0.0, where);
       slower.add(cost.time / drawn.time - 1.0, where);
     }
   }

@@ -26,10 +26,10 @@ using Settings = std::vector<std::string>;
 sim::Platform changed(const std::string& system, const Settings& settings) {
   base::Problems problems;
   base::Node document = base::parse_document("catalog", fmt::format("system: {}", system));
+  sim::load_references(document, problems);  // a changed chip keeps its calibration
   for (const std::string& setting : settings) {
     sim::set_knob(document, {"--set", setting, {}}, problems);
   }
-  sim::load_references(document, problems);
   problems.throw_if_any();
   sim::Platform platform = sim::read_platform(document, problems);
   problems.throw_if_any();

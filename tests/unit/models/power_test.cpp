@@ -39,44 +39,45 @@ TEST_CASE("Below the limit energy is static power, gaps, FLOP and bytes added up
   CHECK(d.power().si() == Approx(500.0 / 1.5));
 }
 
-// 100 W + 200 W · c² + 500 J · c² / 1 s = 700 W, so c² = 6/7.
+// 100 W + 200 W · c + 500 J · c² / 1 s = 700 W, so 5 c² + 2 c = 6.
 TEST_CASE("Compute at the limit is as slow as its falling energy asks for", "[unit]") {
   const auto d = drawn({seconds(1), seconds(1), {}, joules(500), {}}, rates());
-  CHECK(d.clock == Approx(std::sqrt(6.0 / 7.0)));
-  CHECK(d.time.si() == Approx(std::sqrt(7.0 / 6.0)));
+  const double clock = (std::sqrt(31.0) - 1.0) / 5.0;
+  CHECK(d.clock == Approx(clock));
+  CHECK(d.time.si() == Approx(1.0 / clock));
   CHECK(d.power().si() == Approx(700.0));
 }
 
-// At c = 0.8: 0.5 s + 0.625 s. 100 W + 128 W, and 0.8 · 500 J + 131 J in 1.125 s are 472 W.
+// At c = 0.8: 0.5 s + 0.625 s. 100 W + 160 W, and 0.8 · 500 J + 95 J in 1.125 s are 440 W.
 TEST_CASE("Only the time that the clock sets is stretched", "[unit]") {
-  const auto d = drawn({seconds(1), seconds(0.5), {}, joules(500), joules(131)}, rates());
+  const auto d = drawn({seconds(1), seconds(0.5), {}, joules(500), joules(95)}, rates());
   CHECK(d.clock == Approx(0.8));
   CHECK(d.time.si() == Approx(1.125));
   CHECK(d.energy.si() == Approx(700.0 * 1.125));
 }
 
 // The memory gives half of what the L2 passes on at full clocks. At c = 0.4 the bytes take 1.25 s:
-// 100 W + 32 W + 710 J / 1.25 s = 700 W.
+// 100 W + 80 W + 650 J / 1.25 s = 700 W.
 TEST_CASE("Clocks below those at which the L2 keeps up slow the memory down", "[unit]") {
   auto power = rates();
   power.memory_clock = 0.5;
-  const auto d = drawn({seconds(1), {}, {}, {}, joules(710)}, power);
+  const auto d = drawn({seconds(1), {}, {}, {}, joules(650)}, power);
   CHECK(d.clock == Approx(0.4));
   CHECK(d.time.si() == Approx(1.25));
   CHECK(d.power().si() == Approx(700.0));
-  // Above them they save the power of the clock alone: 100 W + 200 W · c² + 550 W = 700 W.
-  const auto lower = drawn({seconds(1), {}, {}, {}, joules(550)}, power);
-  CHECK(lower.clock == Approx(0.5));
+  // Above them they save the power of the clock alone: 100 W + 200 W · c + 450 W = 700 W.
+  const auto lower = drawn({seconds(1), {}, {}, {}, joules(450)}, power);
+  CHECK(lower.clock == Approx(0.75));
   CHECK(lower.time.si() == Approx(1.0));
 }
 
-// Voltage² stays 0.5. 100 W + 200 W · c · 0.5 + 0.5 · 4000 J · c / 1 s = 700 W: c = 600/2100.
+// Voltage² stays 0.5. 100 W + 200 W · c + 0.5 · 4000 J · c / 1 s = 700 W: c = 600/2200.
 TEST_CASE("Below the floor of the voltage a FLOP costs no less, and the clock falls on", "[unit]") {
   auto power = rates();
   power.voltage_floor = 0.5;
   const auto d = drawn({seconds(1), seconds(1), {}, joules(4000), {}}, power);
-  CHECK(d.clock == Approx(2.0 / 7.0));
-  CHECK(d.time.si() == Approx(3.5));
+  CHECK(d.clock == Approx(3.0 / 11.0));
+  CHECK(d.time.si() == Approx(11.0 / 3.0));
   CHECK(d.power().si() == Approx(700.0));
 }
 
