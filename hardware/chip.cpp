@@ -43,7 +43,8 @@ void read_parent(Fields& f, ParentChip& parent) {
   f.integer("sms", parent.sms, base::at_least_one);
   f.quantity("clock", parent.clock);
   f.quantity("tdp", parent.tdp);
-  f.group("tensor", [&](Fields& g) { read_peaks(g, parent.tensor); }, base::optional);
+  f.group(
+      "tensor", [&](Fields& g) { read_peaks(g, parent.tensor); }, base::optional);
 }
 
 }  // namespace

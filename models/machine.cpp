@@ -27,11 +27,10 @@ PowerRates power_of(const hardware::Chip& chip, const hardware::Calibration& c) 
     return power;
   }
   const hardware::ParentChip parent = energies_of(chip);
-  const double sms = chip.sms_used() && parent.sms ? static_cast<double>(*chip.sms_used()) /
-                                                         static_cast<double>(*parent.sms)
-                                                   : 1.0;
-  const double clock =
-      chip.clock_used() && parent.clock ? *chip.clock_used() / *parent.clock : 1.0;
+  const double sms = chip.sms_used() && parent.sms
+                         ? static_cast<double>(*chip.sms_used()) / static_cast<double>(*parent.sms)
+                         : 1.0;
+  const double clock = chip.clock_used() && parent.clock ? *chip.clock_used() / *parent.clock : 1.0;
   const double voltage = std::max(clock, c.voltage_floor);
   power.limit = c.limit_share * *chip.cap_used();
   power.idle = c.idle_share * sms * *parent.tdp;

@@ -14,8 +14,7 @@ constexpr int kHalvings = 60;  // of the clock: far below a double's last digit
 base::Joules running_energy(const Activity& a, const PowerRates& rates, double c,
                             base::Seconds time) {
   const double voltage = std::max(c, rates.voltage_floor);
-  return voltage * a.flop + a.bytes + rates.idle * time +
-         c * (rates.active - rates.idle) * time;
+  return voltage * a.flop + a.bytes + rates.idle * time + c * (rates.active - rates.idle) * time;
 }
 
 }  // namespace

@@ -164,10 +164,10 @@ void say_features(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
     return;
   }
   const std::size_t first = result.order.front();
-  std::string sentence = fmt::format(
-      "Of the features fund {} first, which alone brings {}{} {}", result.features[first].name,
-      gain_text(result.features[first].alone),
-      takes_text(roadmap.by, result.features[first].takes), cite(rows.feature(first)));
+  std::string sentence =
+      fmt::format("Of the features fund {} first, which alone brings {}{} {}",
+                  result.features[first].name, gain_text(result.features[first].alone),
+                  takes_text(roadmap.by, result.features[first].takes), cite(rows.feature(first)));
   if (result.order.size() > 1) {
     sentence +=
         fmt::format("; then {}, with which it is {} {}", result.features[result.order[1]].name,

@@ -2,10 +2,12 @@
 #include "cli/text/roadmap_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 #include "base/csv/csv.hpp"
 #include "cli/tables/metric_cells.hpp"
@@ -51,14 +53,15 @@ std::string takes_text(sim::FundBy by, double takes) {
 std::vector<std::string> price_notes(const sim::RoadmapResult& result) {
   std::vector<std::string> notes;
   for (const sim::OptionResult& option : result.options) {
-    std::string chips;
+    std::set<std::string> chips;
     for (const sim::Outcome& outcome : option.outcomes) {
-      if (!outcome.priced_with.empty() && chips.find(outcome.priced_with) == std::string::npos) {
-        chips += fmt::format("{}{}", chips.empty() ? "" : ", ", outcome.priced_with);
+      if (!outcome.priced_with.empty()) {
+        chips.insert(outcome.priced_with);
       }
     }
     if (!chips.empty()) {
-      notes.push_back(fmt::format("tokens/$ of {} is at the price of {}.", option.name, chips));
+      notes.push_back(fmt::format("tokens/$ of {} is at the price of {}.", option.name,
+                                  fmt::join(chips, ", ")));
     }
   }
   return notes;

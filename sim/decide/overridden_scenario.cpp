@@ -39,10 +39,9 @@ OverriddenScenario::OverriddenScenario(const base::Node& document, std::string o
 }
 
 base::Node OverriddenScenario::overridden(const base::Node& document, Settings settings) const {
-  std::stable_sort(settings.begin(), settings.end(),
-                   [](const auto& a, const auto& b) {
-                     return is_set_before(path_of(a), path_of(b));
-                   });
+  std::stable_sort(settings.begin(), settings.end(), [](const auto& a, const auto& b) {
+    return is_set_before(path_of(a), path_of(b));
+  });
   base::Node result = document;
   base::Problems problems;
   for (const std::string& setting : settings) {

@@ -18,9 +18,9 @@ using base::Node;
 constexpr std::string_view kRoots[] = {"system", "serving.stack", "training.trainer"};
 constexpr std::string_view kTogether[] = {"system.chip.tensor", "system.chip.parent.tensor"};
 // Figures that the clock carries along (hardware/chip_changes.hpp): beside it they are work of one clock.
-constexpr std::string_view kPerClock[] = {
-    "system.chip.tensor", "system.chip.vector", "system.chip.measured.exponential_rate",
-    "system.chip.measured.l2_bandwidth"};
+constexpr std::string_view kPerClock[] = {"system.chip.tensor", "system.chip.vector",
+                                          "system.chip.measured.exponential_rate",
+                                          "system.chip.measured.l2_bandwidth"};
 
 constexpr std::pair<std::string_view, Resource> kResourceOf[] = {
     {"system.chip.tensor", Resource::compute},

@@ -35,7 +35,8 @@ struct QuantityKnob {
   int figures = 1;      // that are multiplied together
   bool whole = false;   // a number without a unit
   double number = 0.0;  // of whole ones
-  int time = 0;         // exponent of time in the unit: −1 a rate, 1 a latency; 0 of rates that the clock carries along
+  int time =
+      0;  // exponent of time in the unit: −1 a rate, 1 a latency; 0 of rates that the clock carries along
   std::optional<Resource> resource;
 
   std::string times(double factor) const;  // a setting

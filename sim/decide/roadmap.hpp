@@ -22,8 +22,8 @@
 // servers do beside their operators changes the gain in proportion: ln of it by −55 % to +50 %, as measured.
 //
 // Of features, with v(S) = ln of the portfolio's gain with those of S: what each brings alone, on top of all others, the
-// order in which each next one brings most (`by`: ln of its gain over what it takes), and its Shapley share of v(all) (base/statistics/shapley.hpp); pairs by their
-// interaction.
+// order in which each next one brings most (`by`: ln of its gain over what it takes), and its Shapley share of v(all)
+// (base/statistics/shapley.hpp); pairs by their interaction.
 #pragma once
 
 #include <optional>

@@ -31,8 +31,8 @@
 //   CO2                    = drawn · grid / X
 //   under a power budget   = ⌊budget / reserved of one replica⌋ replicas, each as in this forecast
 //
-// n is the number of GPUs; cap is the `power.cap` of a chip, or its TDP; grid is grams of CO2 per joule. A figure is NaN if anything that it needs is not known, such
-// as the power of a host.
+// n is the number of GPUs; cap is the `power.cap` of a chip, or its TDP; grid is grams of CO2 per joule. A figure is NaN if
+// anything that it needs is not known, such as the power of a host.
 #pragma once
 
 #include <string>

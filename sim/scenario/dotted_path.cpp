@@ -86,7 +86,8 @@ bool multiply(Node& target, const std::string& factor_text) {
   double factor = 0.0;
   const auto parsed =
       std::from_chars(factor_view.data(), factor_view.data() + factor_view.size(), factor);
-  const bool whole = parsed.ec == std::errc() && parsed.ptr == factor_view.data() + factor_view.size();
+  const bool whole =
+      parsed.ec == std::errc() && parsed.ptr == factor_view.data() + factor_view.size();
   const auto text = whole ? base::multiplied(target.text, factor) : std::nullopt;
   if (text) {
     target.text = *text;

@@ -32,8 +32,8 @@ std::string_view above(std::string_view path) { return path.substr(0, path.rfind
 // Another chip in a system: what it was remains known, because prices and power are still those of a system with it.
 void remember_replaced(Node& system, const Node& before) {
   const Node* name = before.is_map() ? before.find("name") : &before;
-  if (name != nullptr && name->is_scalar() && system.is_map() && system.find("replaces") == nullptr &&
-      name->text != system.find("chip")->text) {
+  if (name != nullptr && name->is_scalar() && system.is_map() &&
+      system.find("replaces") == nullptr && name->text != system.find("chip")->text) {
     system["replaces"] = *name;
   }
 }
@@ -41,8 +41,8 @@ void remember_replaced(Node& system, const Node& before) {
 // The path of the chip that a path leads into; empty where it leads into none.
 std::string_view chip_above(std::string_view path) {
   for (const ReferencePoint& point : reference_points()) {
-    if (is_chip(point) && path.starts_with(point.path) &&
-        path.size() > point.path.size() && path[point.path.size()] == '.') {
+    if (is_chip(point) && path.starts_with(point.path) && path.size() > point.path.size() &&
+        path[point.path.size()] == '.') {
       return point.path;
     }
   }

@@ -53,10 +53,8 @@ TEST_CASE("Twice the SMs at half the clock have the same rates, and half of both
   Violations same(kRounding);
   Violations quarter(kRounding);
   for (const sim::Platform& p : platforms()) {
-    const sim::Platform wide =
-        changed(p.system.id, {sms_of(p) + "=x2", clock_of(p) + "=x0.5"});
-    const sim::Platform small =
-        changed(p.system.id, {sms_of(p) + "=x0.5", clock_of(p) + "=x0.5"});
+    const sim::Platform wide = changed(p.system.id, {sms_of(p) + "=x2", clock_of(p) + "=x0.5"});
+    const sim::Platform small = changed(p.system.id, {sms_of(p) + "=x0.5", clock_of(p) + "=x0.5"});
     const double fewer = small.machine.sms / p.machine.sms / 2.0;  // of an odd number of SMs
     const auto compare = [&](const char* what, auto rate) {
       const auto where = [&] { return fmt::format("{} of {}", what, p.system.id); };
@@ -136,11 +134,8 @@ TEST_CASE("A lower cap is never faster, and its joules fall to a least and rise 
       continue;
     }
     INFO(p.system.id);
-    const models::Activity products{1.0 * base::second,
-                                    1.0 * base::second,
-                                    {},
-                                    rates.limit * base::second,
-                                    {}};
+    const models::Activity products{
+        1.0 * base::second, 1.0 * base::second, {}, rates.limit * base::second, {}};
     const base::Watts full = rates.limit;
     std::vector<double> joules;
     base::Seconds before{};
@@ -202,8 +197,7 @@ TEST_CASE("Better hardware makes no server slower by more than 1 %", "[laws][lon
     auto& better = systems[p.system.id];
     if (better.empty()) {
       for (const Better& b : knobs(p)) {
-        better.push_back(
-            {b, {changed(p.system.id, b.before), changed(p.system.id, b.after)}});
+        better.push_back({b, {changed(p.system.id, b.before), changed(p.system.id, b.after)}});
       }
     }
     for (const auto& [b, both] : better) {

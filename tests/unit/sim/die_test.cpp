@@ -98,8 +98,8 @@ TEST_CASE("A changed chip remembers the first one, a capped one is the same", "[
   CHECK(twice.parent->clock->si() == Approx(1830e6));
   CHECK(twice.parent->tdp->si() == 700.0);
   CHECK(twice.parent->tensor[static_cast<std::size_t>(kBf16)].si() == 989e12);
-  for (const char* same : {"system.chip.power.cap=300 W", "system.chip.hbm.bandwidth=x1",
-                           "system.chip.name=mine"}) {
+  for (const char* same :
+       {"system.chip.power.cap=300 W", "system.chip.hbm.bandwidth=x1", "system.chip.name=mine"}) {
     CHECK_FALSE(system_of("hgx_h200", {same}).chip.parent.has_value());
   }
   CHECK(system_of("hgx_h200", {"system.chip.power.cap=300 W"}).calibration.id ==
@@ -117,9 +117,9 @@ TEST_CASE("The price of a system is told to be of the chip before, until it is g
   const hardware::System swapped = system_of("{base: hgx_h200, chip: b200_sxm}");
   CHECK(swapped.price_of == "h200_sxm");
   CHECK(swapped.title() == name + " with NVIDIA B200 SXM");
-  CHECK(system_of("hgx_h200", {"system.price.per_gpu_hour=5 USD/h",
-                               "system.chip.hbm.bandwidth=x1.5"})
-            .price_of.empty());
+  CHECK(
+      system_of("hgx_h200", {"system.price.per_gpu_hour=5 USD/h", "system.chip.hbm.bandwidth=x1.5"})
+          .price_of.empty());
   CHECK(system_of("{base: hgx_h200, chip.hbm.bandwidth: x1.5, price.per_gpu_hour: x2}")
             .price_of.empty());
   CHECK(system_of("hgx_h200", {"system.chip.power.cap=300 W"}).price_of.empty());
