@@ -10,7 +10,7 @@
 //   options   [{name, portfolio: {gain, low90, high90, tok_per_j, tok_per_usd},
 //               workloads: [OUTCOME with gain, low90, high90, tok_per_j, tok_per_usd]}]      the best first
 //             OUTCOME is {value, limited_by, at, calibration, provenance} or {value: null, reason}
-//   features  [{name, alone, last, share}]
+//   features  [{name, alone, last, share, takes}]   takes: of what the order is by; null by the gain alone
 //   order     [index]        greedy;  together [gain] after each of them
 //   pairs     [[index, index, gain]]  the strongest first
 //   subsets   [[ln gain]]    of each workload, by the bits of the features; empty where nothing runs without them
@@ -62,9 +62,11 @@ function combined(values) {
   const order = [];
   const together = [];
   for (let joined = 0; order.length < n;) {
+    const worth = (i) => (values[joined | 1 << i] - (model.features[i].takes ? values[joined] : 0))
+      / (model.features[i].takes || 1);
     let next = -1;
     for (let i = 0; i < n; ++i) {
-      if (!(joined >> i & 1) && (next < 0 || values[joined | 1 << i] > values[joined | 1 << next])) { next = i; }
+      if (!(joined >> i & 1) && (next < 0 || worth(i) > worth(next))) { next = i; }
     }
     joined |= 1 << next;
     order.push(next);

@@ -2,11 +2,13 @@
 #include "cli/text/roadmap_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "base/csv/csv.hpp"
@@ -61,13 +63,51 @@ std::string gain_text(const sim::Gain& gain) {
              : fmt::format("{} ({})", gain_text(gain.value), interval_text(gain));
 }
 
+std::string order_text(sim::FundBy by) {
+  switch (by) {
+    case sim::FundBy::cost:
+      return "each the next one with the most gain for its cost";
+    case sim::FundBy::area:
+      return "each the next one with the most gain for its area";
+    case sim::FundBy::power:
+      return "each the next one with the most gain for its power";
+    case sim::FundBy::gain:
+      break;
+  }
+  return "each the best next one";
+}
+
+std::string takes_text(sim::FundBy by, double takes) {
+  return by == sim::FundBy::gain    ? ""
+         : by == sim::FundBy::cost  ? fmt::format(", {:g} USD", takes)
+         : by == sim::FundBy::power ? fmt::format(", {:g} W", takes)
+                                    : fmt::format(", {:g} mm2", takes);
+}
+
+std::vector<std::string> price_notes(const sim::RoadmapResult& result) {
+  std::vector<std::string> notes;
+  for (const sim::OptionResult& option : result.options) {
+    std::set<std::string> chips;
+    for (const sim::Outcome& outcome : option.outcomes) {
+      if (!outcome.priced_with.empty()) {
+        chips.insert(outcome.priced_with);
+      }
+    }
+    if (!chips.empty()) {
+      notes.push_back(fmt::format("tokens/$ of {} is at the price of {}.", option.name,
+                                  fmt::join(chips, ", ")));
+    }
+  }
+  return notes;
+}
+
 void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
                        const std::string& file) {
   base::CsvWriter csv(
       std::filesystem::path(file),
       {"part", "name", "workload", "metric", "value", "gain", "low90_gain", "high90_gain",
        "tok_per_j_gain", "tok_per_usd_gain", "gain_on_top", "share_of_gain", "place_in_order",
-       "gain_in_order", "limited_by", "at", "reason"});
+       "gain_in_order", "limited_by", "at", "reason", "takes"});
   const auto option = [&](const sim::OptionResult& o, const char* part) {
     for (std::size_t w = 0; w <= roadmap.workloads.size(); ++w) {
       const bool all = w == roadmap.workloads.size();
@@ -91,6 +131,7 @@ void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& re
       csv.append(found ? limit_of(outcome->estimate, metric->name) : std::string_view());
       csv.append(all ? std::string_view() : outcome->place);
       csv.append(all ? std::string_view() : outcome->reason);
+      csv.append("");
       csv.end_row();
     }
   };
@@ -117,6 +158,7 @@ void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& re
     csv.append("");
     csv.append("");
     csv.append("");
+    csv.append(f.takes);
     csv.end_row();
   }
   if (!result.no_features.empty()) {
@@ -125,6 +167,7 @@ void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& re
       csv.append("");
     }
     csv.append(result.no_features);
+    csv.append("");
     csv.end_row();
   }
   csv.close();

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "sim/decide/roadmap.hpp"
 
@@ -22,5 +23,13 @@ nlohmann::ordered_json roadmap_json(const sim::Roadmap& roadmap, const sim::Road
 std::string gain_text(double gain);
 std::string interval_text(const sim::Gain& gain);  // "x1.15 to x1.22"
 std::string gain_text(const sim::Gain& gain);
+
+// "the next one with the most gain for its area": how the order to fund was made.
+std::string order_text(sim::FundBy by);
+// ", 60 mm2": what a feature takes of it; empty by the gain alone.
+std::string takes_text(sim::FundBy by, double takes);
+
+// For each option whose price is still that of the chip that it replaces or changes: that tokens/$ says so.
+std::vector<std::string> price_notes(const sim::RoadmapResult& result);
 
 }  // namespace roofcast::cli

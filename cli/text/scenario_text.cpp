@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "workloads/traffic/agents.hpp"
 
 namespace roofcast::cli {
@@ -38,11 +40,6 @@ std::string deployment(const sim::Scenario& s) {
                      pool(s.deployment.pools->decode, own.decode.get()));
 }
 
-// Dots in an assignment's path.
-auto depth_of(const std::string& assignment) {
-  return std::count(assignment.begin(), std::find(assignment.begin(), assignment.end(), '='), '.');
-}
-
 }  // namespace
 
 void set_knobs(base::Node& document, const std::vector<std::string>& set,
@@ -50,7 +47,9 @@ void set_knobs(base::Node& document, const std::vector<std::string>& set,
   // As in a sweep: a system is chosen before its chip is changed, in whatever order they were typed.
   std::vector<std::string> assignments = set;
   std::stable_sort(assignments.begin(), assignments.end(),
-                   [](const auto& a, const auto& b) { return depth_of(a) < depth_of(b); });
+                   [](std::string_view a, std::string_view b) {
+                     return sim::is_set_before(a.substr(0, a.find('=')), b.substr(0, b.find('=')));
+                   });
   for (const std::string& assignment : assignments) {
     sim::set_knob(document, {"--set", assignment, {}}, problems);
   }
@@ -82,7 +81,7 @@ void set_as_if_unmeasured(base::Node& document, const std::string& unmeasured) {
 }
 
 std::string title(const sim::Scenario& s) {
-  return fmt::format("{} on {} · {} · {} · {}", s.model.name, s.platform.system.name,
+  return fmt::format("{} on {} · {} · {} · {}", s.model.name, s.platform.system.title(),
                      s.precision.id.empty() ? "custom precision" : s.precision.id, deployment(s),
                      s.training.trains() ? s.training.trainer.name : s.serving.stack.name);
 }

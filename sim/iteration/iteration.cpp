@@ -368,7 +368,7 @@ std::vector<OperatorLine> iteration_operators(const ScenarioView& s,
     const base::MathType math = models::math_of(line.call.op, machine);
     const Seconds compute =
         base::min(line.time, line.call.count * models::clocked_time(line.cost, math, machine));
-    line.time += (1.0 / clock - 1.0) * compute;
+    line.time = models::slowed(line.time, compute, clock, machine.power);
   }
   return lines;
 }
