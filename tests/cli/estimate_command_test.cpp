@@ -55,10 +55,12 @@ TEST_CASE("estimate replays what it estimates, and names the metrics that the re
   CHECK(agrees["replay"]["tpot_mean_s"].get<double>() ==
         Approx(agrees["tpot_mean_s"].get<double>()).epsilon(0.1));
   CHECK(!agrees["replay"].contains("weights_b_per_gpu"));  // a replay says nothing of it
-  // Clusters of arrivals that are as long as an answer: the closed form takes each answer to see the mean of them.
+  // Clusters of arrivals that are as long as an answer, on pipeline stages, whose requests an estimate does not follow:
+  // its formulas take each answer to see the mean of them.
   const std::vector<std::string> clusters = {
       "traffic={input_tokens: 1000, output_tokens: 20, requests: 8000, arrivals: {process: gamma, "
-      "cv: 4, rate: 14 /s}}"};
+      "cv: 4, rate: 14 /s}}",
+      "deployment.pipeline_parallel=2", "deployment.tensor_parallel=4"};
   const json contradicted = estimate(roofcast, clusters);
   CHECK(!contradicted["replay"]["disagrees"].empty());
   for (const json& name : contradicted["replay"]["disagrees"]) {
@@ -68,7 +70,8 @@ TEST_CASE("estimate replays what it estimates, and names the metrics that the re
     CHECK(std::abs(1.0 / ratio - 1.0) > 0.1);
   }
   const std::string text =
-      roofcast.output({"estimate", example("llama-70b"), "--set", clusters.front()});
+      roofcast.output({"estimate", example("llama-70b"), "--set", clusters[0], "--set", clusters[1],
+                       "--set", clusters[2]});
   CHECK(contains(text, "times the estimate. Take the replayed values"));
   CHECK(estimate(roofcast, {}, {"--no-replay"})["replay"]["why_not"] == "--no-replay");
 }
@@ -299,6 +302,40 @@ TEST_CASE("estimate compares speculative decoding with none at the same load", "
   CHECK(contains(text.out, "3 draft tokens, 1 tokens a step"));
   CHECK(contains(text.out, "Break-even: with 1 sequences"));
   CHECK(contains(text.out, "decode iteration, each further pass of the draft: 2 times "));
+}
+
+TEST_CASE("The timeline of a training step's pipeline is drawn in letters and as SVG", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const auto scenario = [](const char* schedule) {
+    return std::string(
+               "system: hgx_h100\nmodel: llama-2-13b\nprecision: bf16\ndeployment: "
+               "{pipeline_parallel: 4}\ntraining: {sequence_length: 2048, recompute: full, "
+               "global_batch: 8, trainer: megatron, schedule: ") +
+           schedule + "}\n";
+  };
+  roofcast.write("plain.yaml", scenario("1f1b"));
+  const std::string text = roofcast.output({"estimate", "plain.yaml", "--explain"});
+  CHECK(contains(text, "pipeline of "));
+  CHECK(contains(text, "\n   0  00112233"));   // four forward passes first
+  CHECK(contains(text, "\n   3  ......00a"));  // the last stage turns back at once
+  roofcast.output({"estimate", "plain.yaml", "--timeline", "pipeline.svg"});
+  const std::string svg = roofcast.read("pipeline.svg");
+  CHECK(svg.starts_with("<svg "));
+  CHECK(contains(svg, "forward of micro-batch 7, rank 3, chunk 0"));
+  CHECK(contains(svg, "backward of micro-batch 0, rank 0, chunk 0"));
+  roofcast.write("dual.yaml", scenario("dualpipe"));
+  CHECK(contains(roofcast.output({"estimate", "dual.yaml", "--explain"}), "w"));
+  roofcast.write(
+      "alone.yaml",
+      "system: hgx_h100\nmodel: llama-3.1-8b\nprecision: bf16\ndeployment: "
+      "{data_parallel: 8}\ntraining: {sequence_length: 2048, global_batch: 8, recompute: "
+      "full, trainer: megatron}\n");
+  const Outcome none = roofcast.run({"estimate", "alone.yaml", "--timeline", "none.svg"});
+  CHECK(none.code == 2);
+  CHECK(contains(none.err, "--timeline: the scenario has no pipeline"));
 }
 
 }  // namespace roofcast::cli

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/open_loop.hpp"
+
+#include <cmath>
+
+#include "sim/estimate.hpp"
+#include "sim/scenario/sections.hpp"
+#include "tests/catch.hpp"
+#include "tests/laws/catalog.hpp"
+
+using namespace roofcast;
+using Catch::Matchers::ContainsSubstring;
+using sim::ServingEstimate;
+using workloads::ArrivalProcess;
+
+namespace {
+
+// Llama-3.1-70B in fp8 on eight H200s.
+sim::Scenario scenario(double per_second, std::int64_t input = 1500, std::int64_t output = 250) {
+  workloads::Traffic traffic{input, output, 0, 0};
+  traffic.arrivals.emplace().rate = per_second * base::hertz;
+  return {laws::platform("hgx_h200"),
+          laws::model("llama-3.1-70b"),
+          laws::precision("fp8"),
+          {{{8, 1, 1, 1, false}, {}}, {}},
+          laws::servings().front(),
+          traffic,
+          {}};
+}
+ServingEstimate run(const sim::Scenario& s) {
+  sim::Workspace workspace;
+  return sim::estimate(sim::view(s), workspace);
+}
+
+}  // namespace
+
+TEST_CASE("Requests that hardly ever come take what a lone client's take", "[unit]") {
+  auto s = scenario(1e-6);
+  const ServingEstimate rare = run(s);
+  REQUIRE(rare.fits());
+  s.traffic.arrivals.reset();
+  s.traffic.concurrency = 1;
+  const ServingEstimate lone = run(s);
+  CHECK(rare.steady.tpot.si() == Approx(lone.steady.tpot.si()).epsilon(0.005));
+  CHECK(rare.steady.ttft_mean.si() == Approx(lone.steady.ttft_mean.si()).epsilon(0.02));
+  CHECK(rare.steady.ttft_tail.p99.si() == Approx(rare.steady.ttft_mean.si()).epsilon(0.01));
+}
+
+TEST_CASE("More arrivals wait longer and decode more slowly, up to the saturation", "[unit]") {
+  const double most = run(scenario(1.0)).steady.saturation;
+  REQUIRE(most > 1.0);
+  base::Seconds ttft;
+  base::Seconds tpot;
+  for (const double load : {0.1, 0.3, 0.5, 0.7, 0.85, 0.95}) {
+    const ServingEstimate e = run(scenario(load * most));
+    REQUIRE(e.fits());
+    INFO(load);
+    CHECK(e.steady.utilisation == Approx(load));
+    CHECK(e.steady.saturation == Approx(most));
+    CHECK(e.steady.requests_per_second == Approx(load * most));
+    CHECK(e.steady.ttft_mean > ttft);
+    CHECK(e.steady.tpot > tpot);
+    CHECK(e.steady.ttft_p50 < e.steady.ttft_tail.p95);
+    CHECK(e.steady.ttft_tail.p95 < e.steady.ttft_tail.p99);
+    CHECK(e.steady.tpot < e.steady.tpot_tail.p95);
+    CHECK(e.steady.tpot_tail.p95 < e.steady.tpot_tail.p99);
+    ttft = e.steady.ttft_mean;
+    tpot = e.steady.tpot;
+  }
+}
+
+TEST_CASE("More arrivals than can be served are a result with its reason", "[unit]") {
+  const double most = run(scenario(1.0)).steady.saturation;
+  const ServingEstimate e = run(scenario(1.01 * most));
+  CHECK(std::holds_alternative<sim::infeasible::Load>(e.infeasible));
+  CHECK_THAT(sim::reason(e), ContainsSubstring("requests arrive a second, at most"));
+}
+
+TEST_CASE("Those who decode are the rate times the time of their decodes", "[unit]") {
+  const ServingEstimate e = run(scenario(5.0));
+  CHECK(e.steady.decode_batch == Approx(5.0 * 249.0 * e.steady.tpot.si()));
+}
+
+TEST_CASE("Twice the replicas serve twice the arrivals as well, on twice the GPUs", "[unit]") {
+  auto one = scenario(4.0);
+  one.platform = laws::platform("h200_cluster_128");
+  auto two = one;
+  two.serving.replicas = 2;
+  two.traffic.arrivals->rate *= 2.0;
+  const ServingEstimate single = run(one);
+  const ServingEstimate pair = run(two);
+  CHECK(pair.gpus == 2 * single.gpus);
+  // Each replica gets every second arrival: these are more regular.
+  CHECK(pair.steady.ttft_mean.si() == Approx(single.steady.ttft_mean.si()).epsilon(0.03));
+  CHECK(pair.steady.tpot.si() == Approx(single.steady.tpot.si()).epsilon(0.03));
+  CHECK(pair.steady.saturation == Approx(2.0 * single.steady.saturation).epsilon(0.05));
+  CHECK(pair.output_rate == Approx(2.0 * single.output_rate));
+  CHECK(pair.joules_per_token == Approx(single.joules_per_token).epsilon(0.02));
+}
+
+TEST_CASE("Clients of two replicas are served as half of them by one", "[unit]") {
+  auto one = scenario(1.0);
+  one.traffic.arrivals.reset();
+  one.traffic.concurrency = 32;
+  one.platform = laws::platform("h200_cluster_128");
+  auto two = one;
+  two.serving.replicas = 2;
+  two.traffic.concurrency = 64;
+  const ServingEstimate single = run(one);
+  const ServingEstimate pair = run(two);
+  CHECK(pair.steady.tpot.si() == Approx(single.steady.tpot.si()).epsilon(0.02));
+  CHECK(pair.output_rate == Approx(2.0 * single.output_rate).epsilon(0.02));
+  CHECK(pair.gpus == 16);
+}
+
+TEST_CASE("Bursty arrivals have longer tails", "[unit]") {
+  auto s = scenario(10.0);
+  const ServingEstimate poisson = run(s);
+  s.traffic.arrivals->process = ArrivalProcess::gamma;
+  s.traffic.arrivals->cv = 3.0;
+  const ServingEstimate bursty = run(s);
+  CHECK(bursty.steady.ttft_tail.p95 > poisson.steady.ttft_tail.p95);
+}
+
+TEST_CASE(
+    "Regular arrivals wait less, unless prompts run first: then they are in step with the server",
+    "[unit]") {
+  for (const workloads::Serving& serving : laws::servings()) {
+    INFO(serving.stack.id);
+    auto s = scenario(10.0);
+    s.serving = serving;
+    const ServingEstimate poisson = run(s);
+    s.traffic.arrivals->process = ArrivalProcess::constant;
+    const ServingEstimate regular = run(s);
+    if (serving.policy.order == workloads::ScheduleOrder::prompts_first) {
+      // Each iteration of decodes is followed by one of prompts. TPOT is 201 ms in a simulation, 59 ms of Poisson arrivals.
+      CHECK(regular.steady.tpot > 2.0 * poisson.steady.tpot);
+    } else {
+      CHECK(regular.steady.ttft_tail.p95 < poisson.steady.ttft_tail.p95);
+    }
+  }
+}
+
+TEST_CASE("Answers of one token have no TPOT and still wait for each other", "[unit]") {
+  const ServingEstimate few = run(scenario(0.1, 2000, 1));
+  const ServingEstimate many = run(scenario(8.0, 2000, 1));
+  REQUIRE(few.fits());
+  REQUIRE(many.fits());
+  CHECK(many.steady.tpot.si() == 0.0);
+  CHECK(many.steady.decode_batch == 0.0);
+  CHECK(many.steady.ttft_mean > few.steady.ttft_mean);
+}
