@@ -41,12 +41,12 @@ ROOMS = {
             "recommend": {"confirm"}, "interface": {"decide", "replay"}},
     "calibrate": {"conventions": set(), "platforms": {"conventions"}, "operators": {"platforms"},
                   "logs": {"conventions"},
-                  "fit": {"operators"}, "accuracy": {"fit"}, "servers": {"platforms"},
+                  "imports": {"operators", "logs"}, "fit": {"operators"}, "accuracy": {"fit"}, "servers": {"platforms"},
                   "trainings": {"platforms"}, "bench": {"platforms"}},
     "cli": {"assets": set(), "tables": set(), "provenance": {"tables"}, "text": {"provenance", "assets"},
             "catalog": {"text"}, "check": {"text"}, "pages": {"text"}, "program": {"catalog"},
-            "compare": {"pages"}, "validate": {"pages", "program"}, "packing": {"tables"}, "kernels": {"tables"},
-            "commands": {"program", "check", "compare", "validate", "packing", "kernels"}, "": {"commands"}},
+            "compare": {"pages"}, "validate": {"pages", "program"}, "calibrate": {"program"}, "packing": {"tables"}, "kernels": {"tables"},
+            "commands": {"program", "check", "compare", "validate", "calibrate", "packing", "kernels"}, "": {"commands"}},
 }
 MOST_FLOORS = 8  # of rooms above each other in one folder
 MOST_FILES = 30  # of a folder's own sources
