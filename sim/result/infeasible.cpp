@@ -55,6 +55,12 @@ std::string sentence(const Infeasible& infeasible) {
             return fmt::format("the chip has no {} {} rate", base::name(r.math),
                                r.math == base::MathType::fp32 ? "vector" : "tensor");
           },
+          [](const PowerCap& r) {
+            return fmt::format(
+                "a power cap of {} is below the {} that leave nothing but the "
+                "chip's idle power",
+                base::format_quantity(r.cap), base::format_quantity(r.least));
+          },
           [](const Context& r) {
             return fmt::format("{} tokens, the model's context is {}", r.tokens, r.longest);
           },

@@ -35,6 +35,12 @@ struct Context {
   std::int64_t tokens;
   std::int64_t longest;
 };
+// The power cap leaves nothing beside what the chip draws at any clock.
+struct PowerCap {
+  static constexpr std::string_view kind = "the power cap is below what the chip draws idle";
+  base::Watts cap;
+  base::Watts least;
+};
 // A model that is not autoregressive takes a prompt whole and has no decodes.
 struct WholePrompt {
   static constexpr std::string_view kind = "the prompt does not fit in one iteration";
@@ -151,17 +157,16 @@ struct TrainingMemory {
 }  // namespace infeasible
 
 // std::monostate: the scenario can run.
-using Infeasible =
-    std::variant<std::monostate, infeasible::Mapping, infeasible::SystemSize,
-                 infeasible::NumberFormat, infeasible::Context, infeasible::WholePrompt,
-                 infeasible::NoDecodes, infeasible::NoVisionEncoder, infeasible::Images,
-                 infeasible::DraftRanks, infeasible::NoDraftModule, infeasible::DraftMapping,
-                 infeasible::Weights, infeasible::KvCache, infeasible::Load,
-                 infeasible::RoutedAgents, infeasible::TwoPools, infeasible::NoNetwork,
-                 infeasible::TrainedTables, infeasible::GlobalBatch, infeasible::Colocated,
-                 infeasible::Responses, infeasible::PackedLength, infeasible::PipelineLayout,
-                 infeasible::TrainingFormat, infeasible::NoHostLink, infeasible::NoPrediction,
-                 infeasible::DualPipe, infeasible::EndlessRun, infeasible::TrainingMemory>;
+using Infeasible = std::variant<
+    std::monostate, infeasible::Mapping, infeasible::SystemSize, infeasible::NumberFormat,
+    infeasible::PowerCap, infeasible::Context, infeasible::WholePrompt, infeasible::NoDecodes,
+    infeasible::NoVisionEncoder, infeasible::Images, infeasible::DraftRanks,
+    infeasible::NoDraftModule, infeasible::DraftMapping, infeasible::Weights, infeasible::KvCache,
+    infeasible::Load, infeasible::RoutedAgents, infeasible::TwoPools, infeasible::NoNetwork,
+    infeasible::TrainedTables, infeasible::GlobalBatch, infeasible::Colocated,
+    infeasible::Responses, infeasible::PackedLength, infeasible::PipelineLayout,
+    infeasible::TrainingFormat, infeasible::NoHostLink, infeasible::NoPrediction,
+    infeasible::DualPipe, infeasible::EndlessRun, infeasible::TrainingMemory>;
 
 // The pool of a disaggregated deployment that cannot run.
 enum class PoolKind : std::uint8_t { none, prefill, decode };
