@@ -100,8 +100,10 @@ FitTables::FitTables(const FitSources& sources, std::string chip, std::string st
         add_source(kind, *file, true);
       }
     }
-    if (const auto file = find_table(sources.shipped, kind); file && !sources.shipped.empty()) {
-      add_source(kind, *file, false);
+    if (!sources.shipped.empty()) {
+      if (const auto file = find_table(sources.shipped, kind)) {
+        add_source(kind, *file, false);
+      }
     }
   }
 }

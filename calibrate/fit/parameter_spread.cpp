@@ -100,6 +100,16 @@ std::string percent_text(double share) {
   return share < 0.1 ? fmt::format("{:.2g}", 100.0 * share) : fmt::format("{:.0f}", 100.0 * share);
 }
 
-std::size_t fitted_calibrations() { return overlays().size(); }
+const std::vector<FittedOn>& fitted_calibrations() {
+  static const std::vector<FittedOn> all = [] {
+    std::vector<FittedOn> found;
+    for (const Overlay& overlay : overlays()) {
+      const Node* rows = overlay.document.find("fitted_on");
+      found.push_back({overlay.id, rows == nullptr ? "" : rows->text});
+    }
+    return found;
+  }();
+  return all;
+}
 
 }  // namespace roofcast::calibrate

@@ -4,7 +4,6 @@
 // well rows place it.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -31,7 +30,11 @@ const std::vector<ParameterSpread>& parameter_spreads();
 // "4.2" and "130", of 0.042 and 1.3.
 std::string percent_text(double share);
 
-// Calibrations that were fitted.
-std::size_t fitted_calibrations();
+struct FittedOn {
+  std::string calibration;
+  std::string rows;  // "33299 rows, FNV-1a 2dae8cb623a21764"
+};
+// All calibrations that were fitted.
+const std::vector<FittedOn>& fitted_calibrations();
 
 }  // namespace roofcast::calibrate

@@ -28,9 +28,10 @@ void print_table() {
       worst =
           fmt::format("± {} % ({})", calibrate::percent_text(high->uncertainty), high->calibration);
     }
-    table.add({spread.path, spread.generic, spread.least, spread.most,
-               fmt::format("{} of {}", spread.placed.size(), calibrate::fitted_calibrations()),
-               std::move(best), std::move(worst), meaning_of(spread.path)});
+    table.add(
+        {spread.path, spread.generic, spread.least, spread.most,
+         fmt::format("{} of {}", spread.placed.size(), calibrate::fitted_calibrations().size()),
+         std::move(best), std::move(worst), meaning_of(spread.path)});
   }
   fmt::print("{}", table.text());
 }

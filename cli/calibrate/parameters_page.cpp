@@ -3,15 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <set>
-
 #include "calibrate/fit/parameter_spread.hpp"
 #include "cli/catalog/calibration_table.hpp"
 
 namespace roofcast::cli {
 namespace {
 
+using calibrate::FittedOn;
 using calibrate::ParameterSpread;
 using calibrate::PlacedParameter;
 
@@ -34,6 +32,16 @@ constexpr std::string_view kUncertainty = R"(
 
 ± of the value with 90 % confidence, were rows independent. A dash: the generic value stays.
 
+)";
+
+constexpr std::string_view kRows = R"(
+## What they were fitted on
+
+Rows of the tables in `calibrate/measurements/ops`, those that judge the fit among them. The hash is of what they say, in any
+order ([calibration.md](calibration.md#rows-of-your-own)).
+
+| calibration | rows |
+|---|---|
 )";
 
 std::string percent(double uncertainty) { return calibrate::percent_text(uncertainty) + " %"; }
@@ -64,37 +72,36 @@ std::string loose() {
 }  // namespace
 
 std::string parameters_page() {
-  std::string page = fmt::format(fmt::runtime(kIntroduction), calibrate::fitted_calibrations());
-  std::set<std::string> calibrations;
+  std::string page =
+      fmt::format(fmt::runtime(kIntroduction), calibrate::fitted_calibrations().size());
   for (const ParameterSpread& spread : calibrate::parameter_spreads()) {
     page += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", spread.path, meaning_of(spread.path),
                         spread.generic, spread.least, spread.most, spread.placed.size());
-    for (const PlacedParameter& placed : spread.placed) {
-      calibrations.insert(placed.calibration);
-    }
   }
   page += kUncertainty;
   page += "| parameter |";
-  for (const std::string& calibration : calibrations) {
-    page += fmt::format(" {} |", calibration);
+  std::string line = "\n|---|";
+  for (const FittedOn& fitted : calibrate::fitted_calibrations()) {
+    page += fmt::format(" {} |", fitted.calibration);
+    line += "---:|";
   }
-  page += "\n|---|";
-  for (std::size_t i = 0; i < calibrations.size(); ++i) {
-    page += "---:|";
-  }
-  page += "\n";
+  page += line + "\n";
   for (const ParameterSpread& spread : calibrate::parameter_spreads()) {
     if (spread.placed.empty()) {
       continue;
     }
     page += fmt::format("| `{}` |", spread.path);
-    for (const std::string& calibration : calibrations) {
-      const PlacedParameter* placed = placed_by(spread, calibration);
+    for (const FittedOn& fitted : calibrate::fitted_calibrations()) {
+      const PlacedParameter* placed = placed_by(spread, fitted.calibration);
       page += fmt::format(" {} |", placed == nullptr ? "–" : percent(placed->uncertainty));
     }
     page += "\n";
   }
   page += fmt::format("\n## Placed to no better than ± {:.0f} %\n\n{}", 100.0 * kLoose, loose());
+  page += kRows;
+  for (const FittedOn& fitted : calibrate::fitted_calibrations()) {
+    page += fmt::format("| `{}` | {} |\n", fitted.calibration, fitted.rows);
+  }
   return page;
 }
 
