@@ -27,7 +27,8 @@ constexpr double element_bits(NumberFormat format) {
 
 constexpr double bits(NumberFormat format, WeightStorage storage) {
   constexpr double kScale = 16.0;
-  constexpr double kIndex = 1.0;  // of a sparse weight: 2 bits for each of two kept elements of four
+  constexpr double kIndex =
+      1.0;  // of a sparse weight: 2 bits for each of two kept elements of four
   const double element = element_bits(format);
   const double scale = storage.group_size > 0 ? kScale / static_cast<double>(storage.group_size)
                                               : bits(format) - element;

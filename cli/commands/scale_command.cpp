@@ -142,9 +142,10 @@ std::string text_of(const std::vector<sim::ScaledStep>& steps, const Options& op
 std::string beyond_text(const std::vector<sim::ScaledStep>& steps, const hardware::System& system) {
   return steps.back().gpus <= system.chips
              ? std::string()
-             : fmt::format("({} describes {} GPUs; more are taken to have the same fabric, without "
-                           "another tier of switches)\n",
-                           system.name, system.chips);
+             : fmt::format(
+                   "({} describes {} GPUs; more are taken to have the same fabric, without "
+                   "another tier of switches)\n",
+                   system.name, system.chips);
 }
 
 nlohmann::ordered_json json_of(const std::vector<sim::ScaledStep>& steps, const Options& options,

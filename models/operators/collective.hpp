@@ -66,8 +66,8 @@
 // NCCL does by its own estimates. The cost names it and the runner-up. One rank has no cost at all. Sources:
 // NVIDIA/nccl@5067397 src/tuning (hops, protocols, which algorithm exists for which collective);
 // NVIDIA/nccl@b647562 src/graph/tuning.cc (what proxies add; trees of two hosts at the rate of one crossing; no NVLS
-// tree where a domain is several hosts). Checked on ten logs of nccl-tests across hosts (tests/measured_logs):
-// median error 13 %; rings of A100 are taken there where this model takes a tree, 18 % faster.
+// tree where a domain is several hosts). Checked on six logs of nccl-tests over two hosts (four in tests/measured_logs):
+// median error 14 %; rings of A100 are taken there where this model takes a tree, 18 % faster.
 // vllm-project/vllm@036bb68 csrc/custom_all_reduce.cuh.
 #pragma once
 
