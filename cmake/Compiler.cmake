@@ -5,6 +5,10 @@ set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# The libraries may become part of a shared object: cli/python, or someone else's.
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 
 # Where there is a ccache it is used. With precompiled headers it finds nothing unless it may overlook the macros of the
 # files in them (its manual, "Precompiled headers"); gcc must name them to it, clang leave the time out of them.

@@ -5,6 +5,7 @@
 #   include/roofcast/estimate.hpp       the interface: <roofcast/estimate.hpp>, ...
 #   lib/cmake/roofcast                  find_package(roofcast): roofcast::roofcast
 #   share/roofcast/measurements         the measured tables, which `roofcast calibrate` reads
+#   lib/python3.x/dist-packages         the Python module, where it is built (cli/python)
 
 if(NOT PROJECT_IS_TOP_LEVEL)
   return()
@@ -37,6 +38,9 @@ get_property(written GLOBAL PROPERTY roofcast_written)
 add_custom_target(roofcast_share ALL DEPENDS ${written})
 
 # A package cannot be found by others that links libraries which only this build tree has.
+if(ROOFCAST_STATIC)
+  return()
+endif()
 foreach(package IN ITEMS yaml-cpp fmt)
   if(package IN_LIST ROOFCAST_FETCHED)
     message(STATUS "${package} was fetched, not found: only the program is installed, no libraries")

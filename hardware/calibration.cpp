@@ -193,6 +193,7 @@ void read(base::Fields& f, Calibration& c) {
     g.number("idle_share", c.idle_share, share);
     g.number("active_share", c.active_share, share);
     g.number("limit_share", c.limit_share, share);
+    g.number("voltage_floor", c.voltage_floor, share);
     g.group("flop_share", [&](Fields& t) {
       for (int i = 0; i < base::kMathTypes; ++i) {
         t.number(base::name(static_cast<base::MathType>(i)),

@@ -150,10 +150,11 @@ struct Calibration {
   double deduplicated_row_clocks = 0;          // to find the ranks of one row
   double deduplicated_bytes_per_sm_clock = 0;  // B, of the copies of rows
 
-  // Power, shares of the TDP
-  double idle_share = 0;                              // between kernels, at high clocks
-  double active_share = 0;                            // while a kernel runs, whatever it does
-  double limit_share = 1;                             // the limit that the power controller keeps
+  // Power, shares of the TDP of the chip that was measured
+  double idle_share = 0;     // between kernels, at high clocks
+  double active_share = 0;   // while a kernel runs, whatever it does
+  double limit_share = 1;    // of the cap: what the power controller keeps
+  double voltage_floor = 0;  // share of the clock below which voltage stays
   std::array<double, base::kMathTypes> flop_share{};  // FLOP alone, at the dense peak
   base::JoulesPerByte dram_energy;                    // from memory to the SMs
   base::JoulesPerByte link_energy;                    // sent, with the memory at this end

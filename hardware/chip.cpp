@@ -11,12 +11,40 @@ using base::Fields;
 
 namespace {
 
-void read_share(base::Fields& f, std::optional<double>& share) {
+void read_share(Fields& f, std::optional<double>& share) {
   double value = 0.0;
   f.number("flop_share", value, base::positive, base::optional);
   if (value > 0.0) {
     share = value;
   }
+}
+
+void read_peaks(Fields& f, std::array<base::FlopsPerSecond, base::kMathTypes>& peaks) {
+  for (int i = 1; i < base::kMathTypes; ++i) {
+    const auto type = static_cast<base::MathType>(i);
+    f.quantity(base::name(type), peaks[static_cast<std::size_t>(i)], base::positive,
+               base::optional);
+  }
+}
+
+void read_power(Fields& f, Chip& chip) {
+  f.quantity("tdp", chip.tdp);
+  f.quantity("cap", chip.cap);
+  f.source();
+  if (chip.cap && !chip.tdp) {
+    f.problem("cap", "needs power.tdp, of which the energies of the chip are shares");
+  } else if (chip.cap && *chip.cap > *chip.tdp) {
+    f.problem("cap", "is more than power.tdp, and the chip never draws more than that");
+  }
+}
+
+void read_parent(Fields& f, ParentChip& parent) {
+  f.text("name", parent.name, base::optional);
+  f.integer("sms", parent.sms, base::at_least_one);
+  f.quantity("clock", parent.clock);
+  f.quantity("tdp", parent.tdp);
+  f.group(
+      "tensor", [&](Fields& g) { read_peaks(g, parent.tensor); }, base::optional);
 }
 
 }  // namespace
@@ -38,11 +66,7 @@ void read(Fields& f, Chip& chip) {
     g.source();
   });
   f.group("tensor", [&](Fields& g) {
-    for (int i = 1; i < base::kMathTypes; ++i) {
-      const auto type = static_cast<base::MathType>(i);
-      g.quantity(base::name(type), chip.tensor[static_cast<std::size_t>(i)], base::positive,
-                 base::optional);
-    }
+    read_peaks(g, chip.tensor);
     g.source();
   });
   f.group(
@@ -65,16 +89,14 @@ void read(Fields& f, Chip& chip) {
   });
   f.group("l2", [&](Fields& g) {
     g.quantity("capacity", chip.l2_capacity);
+    g.integer("slices", chip.l2_slices, base::at_least_one);
     g.source();
   });
   f.group("shared_memory", [&](Fields& g) {
     g.quantity("per_sm", chip.shared_memory_per_sm);
     g.source();
   });
-  f.group("power", [&](Fields& g) {
-    g.quantity("tdp", chip.tdp);
-    g.source();
-  });
+  f.group("power", [&](Fields& g) { read_power(g, chip); });
   f.group(
       "nvlink",
       [&](Fields& g) {
@@ -132,6 +154,11 @@ void read(Fields& f, Chip& chip) {
         g.text("cluster", chip.measured_on.cluster, base::optional);
       },
       base::optional);
+  f.group(
+      "parent", [&](Fields& g) { read_parent(g, chip.parent.emplace()); }, base::optional);
+  if (chip.l2_slices && !chip.measured.l2_bandwidth) {
+    f.problem("l2.slices", "need measured.l2_bandwidth, which they share");
+  }
   std::vector<std::string> known_as;  // base::id_called
   f.texts("known_as", known_as);
   std::vector<std::string> notes;

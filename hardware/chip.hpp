@@ -51,6 +51,15 @@ struct MeasuredOn {
   std::string cluster;  // such servers joined, or the rack
 };
 
+// The chip that this one was changed from (hardware/chip_changes.hpp). Energies are still that chip's.
+struct ParentChip {
+  std::string name;  // empty: it is the chip itself
+  std::optional<std::int64_t> sms;
+  std::optional<base::Hertz> clock;
+  std::optional<base::Watts> tdp;
+  std::array<base::FlopsPerSecond, base::kMathTypes> tensor{};  // 0 = not known
+};
+
 struct Chip {
   std::string id;
   std::string name;
@@ -68,13 +77,16 @@ struct Chip {
   base::BytesPerSecond bandwidth;
   std::optional<base::Bytes> l2_capacity;
   std::optional<base::Bytes> shared_memory_per_sm;
+  std::optional<std::int64_t> l2_slices;
   std::optional<base::Watts> tdp;
+  std::optional<base::Watts> cap;              // at most the TDP
   std::optional<base::BytesPerSecond> nvlink;  // per direction
   std::optional<Links> links;
   std::optional<base::BytesPerSecond> pcie;  // per direction
   MeasuredChip measured;
   AssumedChip assumed;
   MeasuredOn measured_on;
+  std::optional<ParentChip> parent;  // of a chip that was changed
 
   base::FlopsPerSecond peak(base::MathType type) const {
     return tensor[static_cast<std::size_t>(type)];
@@ -87,6 +99,8 @@ struct Chip {
   std::optional<base::Bytes> l2_capacity_used() const {
     return l2_capacity ? l2_capacity : assumed.l2_capacity;
   }
+  // What the power controller holds.
+  std::optional<base::Watts> cap_used() const { return cap ? cap : tdp; }
   // The chip's own share where it is known; else the calibration has one.
   std::optional<double> flop_share() const {
     return measured.flop_share ? measured.flop_share : assumed.flop_share;

@@ -245,6 +245,14 @@ Side side(double own, double far, double variance) {
   return {std::sqrt(std::max(0.0, square)), square > 0.0 ? apart / square : 0.0};
 }
 
+// A cap is a setting of a chip, not another chip.
+Node uncapped(Node chip) {
+  if (Node* power = chip.find("power")) {
+    std::erase_if(power->entries, [](const base::Entry& entry) { return entry.key == "cap"; });
+  }
+  return chip;
+}
+
 // The measured chips that a chip takes its parameters from.
 struct Sources {
   const ReferenceChip* nearest = nullptr;  // null: none
@@ -283,7 +291,7 @@ struct Sources {
     same_stack =
         std::find(nearest->stacks.begin(), nearest->stacks.end(), wanted) != nearest->stacks.end();
     stack = same_stack ? std::string(wanted) : nearest->stacks.back();
-    is_measured = same_stack && base::to_yaml(chip) == nearest->text;
+    is_measured = same_stack && base::to_yaml(uncapped(chip)) == nearest->text;
     if (is_measured) {
       return;
     }

@@ -4,7 +4,7 @@
 //
 //   pay: rental      USD/s = n · rent
 //   pay: ownership   USD/s = n · (purchase · (1/depreciation + upkeep) / u       capital and upkeep
-//                                 + hosting · (TDP + host) / u                   power that was reserved
+//                                 + hosting · (cap + host) / u                   power that was reserved
 //                                 + electricity · PUE · (power + host))          power that is drawn
 //
 //   n             –        GPUs
@@ -14,6 +14,7 @@
 //   upkeep        1/s      share of the purchase a second
 //   u             –        share of the time in which the GPUs serve as the scenario says
 //   hosting       USD/J    for each second and watt that hosts and GPUs may draw
+//   cap           W        `power.cap` of the chip, or its TDP
 //   host          W        `host_power` of the system: a GPU's share of hosts, NICs, switches and fans
 //   electricity   USD/J    at the meter
 //   power         W        drawn by a GPU

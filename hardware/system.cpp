@@ -98,11 +98,38 @@ void read_scale_up(Fields& f, System& system) {
   }
 }
 
+bool has_text_of(const base::Node& node, const base::Source* document) {
+  return (node.is_scalar() && node.place.source.get() == document) ||
+         std::any_of(node.entries.begin(), node.entries.end(), [&](const base::Entry& entry) {
+           return entry.key != "parent" && has_text_of(entry.value, document);
+         });
+}
+
+// The chip before, where a price is as it stood in the system with it: no later document set it, and the chip was changed
+// by a later one.
+std::string priced_with(const System& system, const Fields& whole, const base::Node* price) {
+  const base::Source* document = whole.node().place.source.get();
+  const base::Node* chip = whole.node().find("chip");
+  const bool left = price != nullptr && price->place.source.get() == document && chip != nullptr &&
+                    !has_text_of(*chip, document);
+  const std::string changed = system.chip.parent ? system.chip.parent->name : "";
+  return !left ? "" : changed.empty() ? system.replaces : changed;
+}
+
 }  // namespace
+
+std::string System::title() const {
+  const std::string before = chip.parent ? chip.parent->name : "";
+  if (before == chip.name) {
+    return fmt::format("{} with a changed {}", name, chip.name);
+  }
+  return before.empty() && replaces.empty() ? name : fmt::format("{} with {}", name, chip.name);
+}
 
 void read(Fields& f, System& system) {
   system.id = f.node().reference;
   f.text("name", system.name);
+  f.text("replaces", system.replaces, base::optional);
   f.group("chip", [&](Fields& g) {
     read(g, system.chip);
     check_known(g, system.chip);
@@ -147,6 +174,7 @@ void read(Fields& f, System& system) {
         g.text("date", price.date);
         g.source();
         system.price = price;
+        system.price_of = priced_with(system, f, g.node().find("per_gpu_hour"));
       },
       base::optional);
   f.group(
@@ -160,6 +188,7 @@ void read(Fields& f, System& system) {
         g.text("date", date);
         g.source();
         system.purchase = price / static_cast<double>(gpus);
+        system.purchase_of = priced_with(system, f, g.node().find("price"));
       },
       base::optional);
   f.group(

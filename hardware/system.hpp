@@ -62,10 +62,16 @@ struct System {
   std::optional<FabricLevel> scale_out;  // present when chips > scale_up_domain
   double oversubscription = 1.0;         // of the spine of the scale-out network
   bool rail_optimised = false;
+  std::string replaces;  // the chip that stood in this system before this one; empty: none
   std::optional<Price> price;
   std::optional<base::Dollars> purchase;  // per GPU: the price of a server or rack / its GPUs
+  // The chip before it was changed or replaced, where the price is still that of a system with it; empty: it is not.
+  std::string price_of;
+  std::string purchase_of;
   std::optional<base::Watts> host_power;  // per GPU: its share of hosts, NICs, switches and fans
 
+  // "HGX H200 with a changed NVIDIA H200 SXM": the name, and the chip where it is not the one that belongs there.
+  std::string title() const;
   Provenance provenance() const {
     return chip.rests_on_assumptions() ? Provenance::assumed : calibration.provenance;
   }

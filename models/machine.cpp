@@ -8,20 +8,42 @@ namespace roofcast::models {
 
 namespace {
 
-// A chip whose own bf16 share is known scales the shares of all types by `own`.
+// The chip whose energies a chip has. One without a TDP has none to leave to what is changed from it.
+hardware::ParentChip energies_of(const hardware::Chip& chip) {
+  if (chip.parent && chip.parent->tdp) {
+    return *chip.parent;
+  }
+  return {chip.name, chip.sms_used(), chip.clock_used(), chip.tdp, chip.tensor};
+}
+
+// With the symbols of models/power.hpp. A chip whose own bf16 share is known scales the shares of all types by `own`.
+//
+//   sms, clock       –       s and k, to the parent's
+//   voltage          –       v(k)
+//   peak             FLOP/s  the parent's; of a type that it lacks, the chip's own as if it had the parent's die
 PowerRates power_of(const hardware::Chip& chip, const hardware::Calibration& c) {
   PowerRates power;
   if (!chip.tdp) {
     return power;
   }
-  power.limit = c.limit_share * *chip.tdp;
-  power.active = c.active_share * *chip.tdp;
-  power.idle = c.idle_share * *chip.tdp;
+  const hardware::ParentChip parent = energies_of(chip);
+  const double sms = chip.sms_used() && parent.sms
+                         ? static_cast<double>(*chip.sms_used()) / static_cast<double>(*parent.sms)
+                         : 1.0;
+  const double clock = chip.clock_used() && parent.clock ? *chip.clock_used() / *parent.clock : 1.0;
+  const double voltage = std::max(clock, c.voltage_floor);
+  power.limit = c.limit_share * *chip.cap_used();
+  power.idle = c.idle_share * sms * *parent.tdp;
+  power.active =
+      power.idle + std::max(0.0, c.active_share - c.idle_share) * sms * clock * *parent.tdp;
+  power.voltage_floor = c.voltage_floor / voltage;
   const double bf16 = c.flop_share[static_cast<std::size_t>(base::MathType::bf16)];
   const double own = chip.flop_share().value_or(bf16) / bf16;
   for (std::size_t i = 0; i < power.flop.size(); ++i) {
     if (chip.tensor[i].si() > 0.0) {
-      power.flop[i] = own * c.flop_share[i] * (*chip.tdp / chip.tensor[i]);
+      const base::FlopsPerSecond peak =
+          parent.tensor[i].si() > 0.0 ? parent.tensor[i] : chip.tensor[i] / (sms * clock);
+      power.flop[i] = own * c.flop_share[i] * voltage * (*parent.tdp / peak);
     }
   }
   power.dram = c.dram_energy;
@@ -76,6 +98,7 @@ Machine machine_of(const hardware::System& system) {
   }
   m.scale_up_domain = system.scale_up_domain;
   m.power = power_of(chip, c);
+  m.power.memory_clock = m.l2.si() > 0.0 ? std::min(1.0, m.dram / m.l2) : 0.0;
   m.uncertainty = uncertainty_of(c);
   return m;
 }

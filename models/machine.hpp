@@ -19,8 +19,11 @@ namespace roofcast::models {
 // Power and energy of running. All are zero where the chip's TDP is not known. models/power.hpp has the formula.
 struct PowerRates {
   base::Watts limit;   // the most that the chip draws for long
-  base::Watts active;  // while a kernel runs, whatever it does
-  base::Watts idle;    // between kernels
+  base::Watts active;  // while a kernel runs, whatever it does, at the full clock
+  base::Watts idle;    // between kernels, and at any clock
+  // Shares of the full clock.
+  double voltage_floor = 0.0;  // below it the voltage stays
+  double memory_clock = 0.0;   // below it the L2 is slower than the memory
   std::array<base::JoulesPerFlop, base::kMathTypes> flop{};  // at full clocks, by type
   base::JoulesPerByte dram;                                  // moved to or from device memory
   base::JoulesPerByte link;                                  // sent to other ranks

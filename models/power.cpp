@@ -8,7 +8,14 @@
 namespace roofcast::models {
 namespace {
 
-constexpr double kLeastClock = 0.5;
+constexpr int kHalvings = 60;  // of the clock: far below a double's last digit
+
+// With the symbols of the header, at a clock c.
+base::Joules running_energy(const Activity& a, const PowerRates& rates, double c,
+                            base::Seconds time) {
+  const double voltage = std::max(c, rates.voltage_floor);
+  return voltage * a.flop + a.bytes + rates.idle * time + c * (rates.active - rates.idle) * time;
+}
 
 }  // namespace
 
@@ -24,20 +31,18 @@ base::Seconds clocked_time(const Cost& cost, base::MathType math, const Machine&
   return (alone / smooth) * alone;
 }
 
-void Activity::add(const Cost& cost, base::MathType math, double count, base::Seconds time,
-                   const Machine& machine) {
+Draw draw_of(const Cost& cost, base::MathType math, double count, const Machine& machine) {
   const PowerRates& rates = machine.power;
-  running += time;
-  compute += base::min(time, count * clocked_time(cost, math, machine));
-  flop += count * (cost.flop * rates.flop[static_cast<std::size_t>(math)]);
-  bytes += count * (cost.dram_bytes * rates.dram + cost.message_bytes * rates.link);
+  return {count * clocked_time(cost, math, machine),
+          count * (cost.flop * rates.flop[static_cast<std::size_t>(math)]),
+          count * (cost.dram_bytes * rates.dram + cost.message_bytes * rates.link)};
 }
 
-// The equation of the clock, square · clock² + linear · clock = constant:
-//   room      W    limit − active
-//   square    J    FLOP at full clocks
-//   linear    J    energy of bytes − room · rest
-//   constant  J    room · compute
+base::Seconds slowed(base::Seconds running, base::Seconds compute, double clock,
+                     const PowerRates& rates) {
+  return std::max(1.0, rates.memory_clock / clock) * (running - compute) + compute / clock;
+}
+
 Drawn drawn(const Activity& activity, const PowerRates& rates) {
   Drawn out;
   out.time = activity.running + activity.gaps;
@@ -46,21 +51,17 @@ Drawn drawn(const Activity& activity, const PowerRates& rates) {
     return out;
   }
   base::Seconds running = activity.running;
-  base::Joules energy = rates.active * running + activity.flop + activity.bytes;
+  base::Joules energy = running_energy(activity, rates, 1.0, running);
   if (energy > rates.limit * running) {
-    if (activity.compute.si() > 0.0 && activity.flop.si() > 0.0) {
-      const base::Seconds rest = running - activity.compute;
-      const base::Watts room = base::max(base::Watts{}, rates.limit - rates.active);
-      const double square = activity.flop.si();
-      const double linear = (activity.bytes - room * rest).si();
-      const double constant = (room * activity.compute).si();
-      const double root =
-          (std::sqrt(linear * linear + 4.0 * square * constant) - linear) / (2.0 * square);
-      out.clock = std::clamp(root, kLeastClock, 1.0);
-      running = rest + activity.compute / out.clock;
+    double held = 0.0;  // a clock that the limit allows
+    for (int i = 0; i < kHalvings; ++i) {
+      const double clock = 0.5 * (held + out.clock);
+      const base::Seconds time = slowed(activity.running, activity.compute, clock, rates);
+      const bool within = running_energy(activity, rates, clock, time) <= rates.limit * time;
+      (within ? held : out.clock) = clock;
     }
-    energy = base::min(rates.limit * running,
-                       rates.active * running + out.clock * activity.flop + activity.bytes);
+    running = slowed(activity.running, activity.compute, out.clock, rates);
+    energy = rates.limit * running;
   }
   out.time = running + activity.gaps;
   out.energy = energy + rates.idle * activity.gaps;

@@ -1,33 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Energy and power of what a chip runs, and how far its clocks fall under sustained load.
+// Energy and power of what a chip runs, and how far its clocks fall where it would draw more than its cap.
 //
-//   running = Σ flop(type) · FLOP · clock + dram · bytes + link · bytes sent + active · T   ≤ limit · T
-//   T       = rest + compute / clock
-//   energy  = running + idle · gaps
-//   power   = energy / (T + gaps)
+//   running(c) = Σ flop(type) · FLOP · v(c) + bytes + idle · T(c) + clocked · c · T(c)   ≤ limit · T(c)
+//   T(c)       = rest · max(1, m/c) + compute / c
+//   v(c)       = max(c, f)
+//   energy     = running(c) + idle · gaps
+//   power      = energy / (T(c) + gaps)
 //
-//   clock                 –       share of the full clock, 0.5 to 1
-//   flop(type)            J/FLOP  flop_share(type) · TDP / dense peak: a FLOP at full clocks
-//   dram, link            J/B     PowerRates; hardware/calibration.hpp has the sources
-//   active, idle, limit   W       shares of the TDP
+//   c                     –       clock, a share of the full clock; the highest up to 1 that the limit allows
+//   v                     –       square of the voltage, a share of that at the full clock (scaled to v(1) = 1)
+//   f                     –       voltage_floor: share of the full clock below which the voltage stays
+//   m                     –       memory_clock: share of the full clock below which the L2 passes on fewer bytes than
+//                                 the memory gives, so that everything slows down with the clock
+//   flop(type)            J/FLOP  at the full clock
+//   bytes                 J       of bytes to and from memory and other ranks, at J/B of the calibration
+//   idle                  W       leakage, memory and links at rest: no clock saves it
+//   clocked               W       what else a running kernel draws, whatever it does, at the full clock; it goes with
+//                                 the clock, at voltages of its own
+//   limit                 W       share `limit_share` of the cap
 //   T                     s       kernels
-//   compute               s       the part of T that the clock sets, at full clocks
-//   rest                  s       the part that the clock does not change
+//   compute               s       the part of T that the clock sets, at the full clock
+//   rest                  s       the rest of it
 //   gaps                  s       between kernels
 //
 // `compute` of one operator is C²/S. C is the time of its FLOP at the rate of a large GEMM, and S is the
 // smooth maximum of all its terms. So `compute` is nearly all of a large GEMM and little of a kernel that
 // memory bounds.
 //
-// The energy of a FLOP goes with voltage², and near the top voltage² goes with the clock. A load that would
-// draw more than the limit at full clocks runs at the positive root of
-//
-//   Σ flop · FLOP · clock² + (energy of bytes − (limit − active) · rest) · clock = (limit − active) · compute
-//
-// but not below 0.5. Power that no lower clock can save is cut to the limit without a slowdown. More of any
+// Power falls with c in every term, so c is found by bisection, for every limit above `idle`. Below f a FLOP costs no
+// less, and idle power lasts longer: the cap with the fewest joules is near the one that holds f. More of any
 // term never takes less time. Valid for loads of some 10 ms and longer: shorter bursts end before the
 // controller acts. The energy of bytes that stay in the L2 counts with the FLOP that use them.
+//
+// The energies are those of the chip that was measured, as shares of its TDP, and a matter of its process. A chip that
+// was changed from it (hardware/chip_changes.hpp) with s times the SMs at k times the clock has
+//
+//   idle · s        clocked · s · k        flop(type) · v(k)        v as above, at the clocks of the parent
+//
+// whatever its peaks, its TDP and its cap are.
 //
 // Measured (ai-dynamo/aiconfigurator@095f58a): large bf16 GEMMs held at the limit take 1.19 (H200), 1.15
 // (B200) and 1.22 (GB200) times as long as in bursts. Memory-bound ones take 0.97 to 1.02 times as long.
@@ -38,6 +49,14 @@
 #include "models/machine.hpp"
 
 namespace roofcast::models {
+
+// What all runs of an operator draw, whatever hides them.
+struct Draw {
+  base::Seconds clocked;  // the part of their time that the clock sets
+  base::Joules flop;      // of FLOP, at full clocks
+  base::Joules bytes;     // of bytes to memory and to other ranks
+};
+Draw draw_of(const Cost& cost, base::MathType math, double count, const Machine& machine);
 
 // The operators that a chip ran one after another, at full clocks.
 struct Activity {
@@ -50,11 +69,23 @@ struct Activity {
   // Adds `count` runs that together lengthen the activity by `time`: less than their own time where they are
   // overlapped with others.
   void add(const Cost& cost, base::MathType math, double count, base::Seconds time,
-           const Machine& machine);
+           const Machine& machine) {
+    add(draw_of(cost, math, count, machine), time);
+  }
+  void add(const Draw& draw, base::Seconds time) {
+    running += time;
+    compute += base::min(time, draw.clocked);
+    flop += draw.flop;
+    bytes += draw.bytes;
+  }
 };
 
 // C²/S above: the part of one run of an operator that the clock sets.
 base::Seconds clocked_time(const Cost& cost, base::MathType math, const Machine& machine);
+
+// T(c) of kernels that take `running` at the full clock, of which the clock sets `compute`.
+base::Seconds slowed(base::Seconds running, base::Seconds compute, double clock,
+                     const PowerRates& rates);
 
 struct Drawn {
   double clock = 1.0;   // share of the full clock
@@ -63,6 +94,7 @@ struct Drawn {
   base::Watts power() const { return energy / time; }
 };
 
+// The limit is above `idle`: the scenario was checked (sim/result/feasibility.hpp).
 Drawn drawn(const Activity& activity, const PowerRates& rates);
 
 }  // namespace roofcast::models

@@ -21,12 +21,14 @@ constexpr double kScoreBytes = 4.0;  // sums of softmax, scores of a router
 class Layer {
  public:
   Layer(const Architecture& model, const LayerGroup& layer, const workloads::Mapping& mapping,
-        const workloads::Precision& precision, const workloads::Recompute& recompute)
+        const workloads::Precision& precision, const workloads::Recompute& recompute,
+        NumberFormat widened)
       : model_(model),
         layer_(layer),
         mapping_(mapping),
         precision_(precision),
         recompute_(recompute),
+        widened_(widened),
         tp_(as_double(mapping.tensor_parallel)),
         rows_(as_double(model.hidden) / (mapping.sequence_parallel ? tp_ : 1.0)) {}
 
@@ -134,7 +136,7 @@ class Layer {
     }
     const double width = as_double(moe.intermediate);
     double routed = stored(as_double(model_.expert_hidden()), precision_.experts) +
-                    kHiddenBytes * gates * width;
+                    byte_count(gates * width, widened_);
     if (!again(Module::expert_activation)) {
       routed += stored(width, precision_.experts);
     }
@@ -146,6 +148,7 @@ class Layer {
   const workloads::Mapping& mapping_;
   const workloads::Precision& precision_;
   const workloads::Recompute& recompute_;
+  const NumberFormat widened_;
   const double tp_;
   const double rows_;  // elements of a token in a tensor that tensor parallelism does not cut
 };
@@ -154,12 +157,12 @@ class Layer {
 
 double kept_bytes(const Architecture& model, const LayerGroup& layer,
                   const workloads::Mapping& mapping, const workloads::Precision& precision,
-                  const workloads::Recompute& recompute) {
+                  const workloads::Recompute& recompute, NumberFormat expert_activations) {
   if (recompute.full) {
     const double tp = mapping.sequence_parallel ? as_double(mapping.tensor_parallel) : 1.0;
     return kHiddenBytes * as_double(model.hidden) / tp;
   }
-  return Layer(model, layer, mapping, precision, recompute).kept();
+  return Layer(model, layer, mapping, precision, recompute, expert_activations).kept();
 }
 
 double backward_bytes(const Architecture& model, const LayerGroup& layer,

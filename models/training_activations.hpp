@@ -11,7 +11,7 @@
 //   recurrence  its projections, convolved channels (delta net only), output and gated output; Mamba's kernel
 //               computes the convolution again (state-spaces/mamba, ssd_combined.py)
 //   mlp         output of the widening layers 2·g·w, activation Q(w)
-//   experts     for each of the top_k: Q(h), 2·g·w, Q(w); shared experts 2·g·w, Q(w); 4 bytes a score of the router
+//   experts     for each of the top_k: Q(h), 2·g·w (or g·w in the format of expert_activations), Q(w); shared experts 2·g·w, Q(w); 4 bytes a score of the router
 //
 //   Q(n)   n elements in the format in which the linear layer computes: 16 bits, FP8 with its scales, NVFP4. The copy
 //          that is kept is the one the product of the weights' gradient reads (NVIDIA/TransformerEngine)
@@ -34,7 +34,8 @@ namespace roofcast::models {
 
 double kept_bytes(const workloads::Architecture& model, const workloads::LayerGroup& layer,
                   const workloads::Mapping& mapping, const workloads::Precision& precision,
-                  const workloads::Recompute& recompute);
+                  const workloads::Recompute& recompute,
+                  base::NumberFormat expert_activations = base::NumberFormat::bf16);
 
 // Live besides that while the layer's backward pass runs: the gradient of the widening layer's output, of which the
 // activation is already free, and the gradient that comes in.

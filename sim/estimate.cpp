@@ -12,6 +12,7 @@
 #include "sim/serving/disaggregated.hpp"
 #include "sim/serving/lockstep.hpp"
 #include "sim/serving/open_loop.hpp"
+#include "sim/serving/sampled_loop.hpp"
 #include "sim/serving/server.hpp"
 #include "sim/training/post_training.hpp"
 #include "sim/training/training.hpp"
@@ -21,11 +22,15 @@ namespace roofcast::sim {
 
 namespace {
 
-// Whether answers take different numbers of iterations. Clients whose answers are all alike stay in step: lockstep() has
-// formulas of their own.
-bool answers_vary(const ScenarioView& s) {
-  return s.traffic->output_tokens > 1 &&
-         (squared_variation(s.traffic->output) > 0.0 || s.serving->speculation.verified() > 0);
+// Clients of one replica whose requests are all alike stay in step, and lockstep() follows their groups. So do clients
+// with equal answers, where requests are not followed one by one.
+bool stay_in_step(const ScenarioView& s) {
+  const workloads::Traffic& t = *s.traffic;
+  const bool answers_vary = t.output_tokens > 1 && (squared_variation(t.output) > 0.0 ||
+                                                    s.serving->speculation.verified() > 0);
+  const bool one_by_one =
+      is_followed(s) && (s.serving->replicas > 1 || squared_variation(t.input) > 0.0);
+  return !t.arrivals && !answers_vary && !one_by_one;
 }
 
 // A deployment in which every replica computes both prompts and answers.
@@ -50,9 +55,10 @@ ServingEstimate aggregated_estimate(const ScenarioView& s, Workspace& workspace)
                                        : static_cast<double>(s.serving->limits.max_sequences);
   const double slots = std::max(1.0, std::floor(e.max_running));
   e.steady = s.traffic->agents     ? agents_steady_state(s, cache.mean_request, e, workspace)
+             : stay_in_step(s)     ? lockstep(s, slots, workspace)
+             : is_followed(s)      ? sampled_loop(s, slots, workspace)
              : s.traffic->arrivals ? open_loop(s, slots, workspace)
-             : answers_vary(s)     ? closed_loop(s, slots, workspace)
-                                   : lockstep(s, slots, workspace);
+                                   : closed_loop(s, slots, workspace);
   check_load(s, e);
   if (!e.fits()) {
     return e;
@@ -89,7 +95,7 @@ ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {
       s.pools == nullptr && s.training == nullptr ? draft_model_of(s) : nullptr;
   s.draft = draft.get();
   ServingEstimate e = s.post_training != nullptr ? post_training_estimate(s, workspace)
-                      : s.training != nullptr    ? training_estimate(s)
+                      : s.training != nullptr    ? training_estimate(s, workspace)
                       : s.pools != nullptr       ? disaggregated_estimate(s, workspace)
                                                  : aggregated_estimate(s, workspace);
   if (!e.fits()) {

@@ -77,45 +77,74 @@ std::size_t column_of(const Place& place) {
                               : printable(line.substr(0, column), line.size()).columns + 1;
 }
 
+// Of a text as it is printed.
+Problem without_place(const std::string& text) {
+  constexpr std::string_view kBefore = "error: ";
+  Problem problem;
+  problem.text = text;
+  problem.message = text.substr(text.starts_with(kBefore) ? kBefore.size() : 0);
+  if (problem.message.ends_with('\n')) {
+    problem.message.pop_back();
+  }
+  return problem;
+}
+
 }  // namespace
+
+InputError::InputError(const std::string& text) : InputError(text, {without_place(text)}) {}
+
+InputError::InputError(const std::string& text, std::vector<Problem> problems)
+    : std::runtime_error(text),
+      problems_(std::make_shared<const std::vector<Problem>>(std::move(problems))) {}
 
 void Problems::add(const Place& place, std::string_view path, std::string_view message) {
   if (full()) {
     more_ = true;
     return;
   }
-  std::string text;
+  Problem p;
+  p.path = printable(path, kLongestPath).text;
+  p.message = printable(message, kLongestMessage).text;
   if (place.source) {
-    text = fmt::format("{}:{}:{}: ", printable(place.source->name, kLongestPath).text,
-                       place.mark.line + 1, column_of(place));
+    p.file = printable(place.source->name, kLongestPath).text;
+    p.line = static_cast<std::size_t>(place.mark.line) + 1;
+    p.column = column_of(place);
+    p.excerpt = excerpt(place);
+    p.text = fmt::format("{}:{}:{}: ", p.file, p.line, p.column);
   }
-  text += fmt::format("error: {}{}{}\n", printable(path, kLongestPath).text,
-                      path.empty() ? "" : ": ", printable(message, kLongestMessage).text);
-  if (place.source) {
-    text += excerpt(place);
+  p.text +=
+      fmt::format("error: {}{}{}\n{}", p.path, p.path.empty() ? "" : ": ", p.message, p.excerpt);
+  add(std::move(p));
+}
+
+void Problems::add(const InputError& error) {
+  for (const Problem& problem : error.problems()) {
+    add(problem);
   }
-  add_text(std::move(text));
 }
 
 std::string Problems::text() const {
   std::string all;
-  for (const std::string& text : texts_) {
-    all += text;
+  for (const Problem& problem : problems_) {
+    all += problem.text;
   }
   return all + (more_ ? fmt::format("error: and more; these are the first {}\n", kMost) : "");
 }
 
 void Problems::throw_if_any() const {
   if (!empty()) {
-    throw InputError(text());
+    throw InputError(text(), problems_);
   }
 }
 
-void Problems::add_text(std::string text) {
+void Problems::add_text(const std::string& text) { add(without_place(text)); }
+
+void Problems::add(Problem problem) {
   if (full()) {
     more_ = true;
-  } else if (std::find(texts_.begin(), texts_.end(), text) == texts_.end()) {
-    texts_.push_back(std::move(text));
+  } else if (std::none_of(problems_.begin(), problems_.end(),
+                          [&](const Problem& other) { return other.text == problem.text; })) {
+    problems_.push_back(std::move(problem));
   }
 }
 

@@ -35,15 +35,19 @@ std::vector<double> shapley_shares(std::span<const double> values) {
   return shares;
 }
 
-std::vector<std::size_t> greedy_order(std::span<const double> values) {
+std::vector<std::size_t> greedy_order(std::span<const double> values,
+                                      std::span<const double> takes) {
   std::vector<std::size_t> order;
   std::size_t joined = 0;
+  const auto worth = [&](std::size_t i) {
+    const double with = values[joined | std::size_t{1} << i];
+    return takes.empty() ? with : (with - values[joined]) / takes[i];
+  };
   for (std::size_t step = 0; step < players(values); ++step) {
     std::size_t best = players(values);
     for (std::size_t i = 0; i < players(values); ++i) {
-      const std::size_t with = joined | std::size_t{1} << i;
-      if (with != joined &&
-          (best == players(values) || values[with] > values[joined | std::size_t{1} << best])) {
+      const bool in = (joined >> i & 1U) != 0;
+      if (!in && (best == players(values) || worth(i) > worth(best))) {
         best = i;
       }
     }

@@ -19,8 +19,10 @@ namespace roofcast::base {
 // The shares sum to v(all) - v(none).
 std::vector<double> shapley_shares(std::span<const double> values);
 
-// An order of players: each next one adds most to the players before it. Of equal players the first one comes first.
-std::vector<std::size_t> greedy_order(std::span<const double> values);
+// An order of players: each next one adds most to the players before it, divided by what he takes if `takes` says it.
+// Of equal players the first one comes first.
+std::vector<std::size_t> greedy_order(std::span<const double> values,
+                                      std::span<const double> takes = {});
 
 // The value of two players together beyond the values of each alone: v(ij) - v(i) - v(j) + v(none). It is positive
 // where they help each other, and negative where one makes the other needless.

@@ -6,6 +6,7 @@
 #include "base/statistics/quantile.hpp"
 #include "base/threads.hpp"
 #include "calibrate/accuracy/impossible.hpp"
+#include "sim/confirm/doubt.hpp"
 #include "sim/estimate.hpp"
 #include "sim/replay/simulation_summary.hpp"
 #include "sim/result/metrics.hpp"
@@ -28,8 +29,11 @@ Agreement::Values simulated(const RandomScenario& s) {
 Agreement agreement(const RandomScenario& s, bool simulates, sim::Workspace& workspace) {
   const sim::ScenarioView view = sim::view(s.streamed.scenario);
   const sim::ServingEstimate e = sim::estimate(view, workspace);
-  Agreement a{
-      .kind = s.kind, .yaml = s.yaml, .reason = sim::reason(e), .impossible = impossible(view, e)};
+  Agreement a{.kind = s.kind,
+              .yaml = s.yaml,
+              .reason = sim::reason(e),
+              .doubt = std::string(sim::doubt_of(view, e)),
+              .impossible = impossible(view, e)};
   for (std::size_t metric = 0; e.fits() && metric < sim::kChecked.size(); ++metric) {
     a.estimated[metric] = sim::find_metric(sim::kChecked[metric].name)->value(e);
   }
@@ -67,10 +71,12 @@ AgreementSummary summarise(const std::vector<Agreement>& rows, std::size_t metri
       continue;
     }
     ++summary.scenarios;
+    summary.doubted += row.doubt.empty() ? 0 : 1;
     if (!std::isnan(row.estimated[metric])) {
       errors.push_back(row.error(metric));
       agree += row.agrees(metric) ? 1 : 0;
       summary.far += row.is_far(metric) ? 1 : 0;
+      summary.unmarked += row.is_far(metric) && row.doubt.empty() ? 1 : 0;
     }
   }
   summary.share = static_cast<double>(agree) / static_cast<double>(summary.scenarios);

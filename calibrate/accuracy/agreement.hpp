@@ -6,6 +6,7 @@
 //   agree  |error| at most the tolerance of the metric (sim/confirm/verdict.hpp). What the estimate leaves out, or refuses after it
 //          was drawn, does not agree
 //   far    one is more than twice the other
+//   doubt  the estimate says that it may be far (sim/confirm/doubt.hpp)
 //
 // The simulation itself is a sample: a p95 of 24,000 requests under bursts is some percent off.
 #pragma once
@@ -27,6 +28,7 @@ struct Agreement {
   std::size_t kind = 0;  // of kRandomKinds
   std::string yaml;
   std::string reason;  // why the estimate refuses it; empty if it fits
+  std::string doubt;   // empty: none
   std::vector<std::string> impossible;
   using Values = std::array<double, sim::kChecked.size()>;
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -59,6 +61,8 @@ struct AgreementSummary {
   double low = 0;             // their 10 % quantile
   double high = 0;            // 90 %
   std::size_t far = 0;
+  std::size_t unmarked = 0;  // of these, without a doubt
+  std::size_t doubted = 0;   // scenarios with one
 };
 // Of one metric, over the rows of one kind or, with none, of all.
 AgreementSummary summarise(const std::vector<Agreement>& rows, std::size_t metric,

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/document/problems.hpp"
+#include "calibrate/platforms/held_back.hpp"
 #include "calibrate/platforms/named_parts.hpp"
 #include "sim/scenario/knob.hpp"
 #include "sim/scenario/sections.hpp"
@@ -154,6 +155,8 @@ MeasuredTraining TrainingRows::bridge_row(std::size_t row) const {
     return m;
   }
   m.step_s = batch * length / (tokens * static_cast<double>(gpus));
+  // A setting of several releases is in one half.
+  m.sets_trainer = draw_of(fmt::format("{} {} {}", model, m.chip, text(row, "Precision"))) % 2 == 0;
   read(
       fmt::format("system: {{base: {}, chips: {}}}\n"
                   "model: {{base: {}}}\n"

@@ -11,7 +11,8 @@
 //   per_gpu_tflops            Megatron-LM's weak scaling on H100: no recompute, micro-batches of 1, TFLOP/s of
 //                             72·B·s·l·h²·(1 + s/6h + V/12lh), whole attention
 //   "Tokens / sec / GPU"      Megatron Bridge's summary: data parallelism is what TP, PP and CP leave. Its recipes tell
-//                             recomputation and layers of each stage. Not told: popularity of experts, CUDA graphs, host
+//                             recomputation, layers of each stage, CUDA graphs. Not told: popularity of experts. Half of the models
+//                             on half of the systems set the trainer's host times, the others judge them
 //   real_step_ms              SimuMax on eight B200: the name of the case tells all, "deepseekv2_tp1_ep4_pp2_dp4_l4_mbc8":
 //                             model, layers l, micro-batches mbc of one sequence of seq tokens, 4096 without it. Memory too
 //   throughput_t_s_gpu        MPT with FSDP (PyTorch) by llm-foundry: everything is given but the model's dimensions
@@ -37,7 +38,9 @@ struct MeasuredTraining {
   std::string chip;
   double step_s = 0.0;                // measured
   std::optional<base::Bytes> memory;  // measured, of the fullest GPU
-  std::string reason;                 // why there is no forecast; empty when there may be one
+  // Whether the trainer's host times were fitted to it; nothing where no row of the table was.
+  std::optional<bool> sets_trainer;
+  std::string reason;  // why there is no forecast; empty when there may be one
   std::optional<sim::Scenario> scenario;
 };
 

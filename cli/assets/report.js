@@ -7,6 +7,7 @@
 //
 // Data contract (<script type="application/json" id="data">, every `<` in it written \u003c):
 //   title, generated_by, question, scenario   text; question and scenario may be empty
+//   answer   [sentence], where the rows answer the question; "[12]" in it is the row whose point is 11
 //   columns  [{name, label, unit, description, kind: axis|metric|bound|status,
 //              better: higher|lower|null, bounds}]    a bound is an end of the 90 % interval of the
 //              metric that `bounds` names
@@ -111,11 +112,26 @@ function option(value, text, selected) {
     + `${escapeHtml(text)}</option>`;
 }
 
+// "[12]" becomes a button that selects the row.
+function fillAnswer() {
+  const rowOf = new Map(model.rows.map((_, row) => [Number(model.cell(row, 'point')) + 1, row]));
+  const [first, ...others] = (model.answer || []).map((sentence) => escapeHtml(sentence).replace(
+      /\[(\d+)\]/g, (cite, number) => (rowOf.has(Number(number))
+        ? `<button type="button" class="cite" data-row="${rowOf.get(Number(number))}" title="Select row ${number}">`
+          + `${cite}</button>` : cite)));
+  byId('answer').innerHTML = first ? `<p>${first}</p><p>${others.join(' ')}</p>` : '';
+  byId('answer').hidden = !first;
+  byId('answer').onclick = ({ target }) => {
+    if (target.closest('.cite')) { select(Number(target.closest('.cite').dataset.row)); }
+  };
+}
+
 function fillHeader() {
   const front = model.front.filter(Boolean).length;
   const unranked = model.rows.filter((_, row) => model.named.has('pareto_rank')
       && !model.infeasible[row] && isEmpty(model.cell(row, 'pareto_rank'))).length;
   fillTitle(model);
+  fillAnswer();
   const count = (n, what) => `<li><b>${kPlain.format(n)}</b>${what}</li>`;
   byId('counts').innerHTML = count(model.total_rows, 'configurations')
     + count(model.feasible_rows, 'feasible') + (model.named.has('pareto_rank')

@@ -40,6 +40,20 @@ function pageTheme() {
   };
 }
 
+// Ticks at multiples of 1, 2 or 5 of a power of ten inside [low, high], at most `room` of them; the ends if that leaves
+// fewer than two.
+function evenTicks(low, high, room) {
+  const least = (high - low) / Math.max(room - 1, 1);
+  if (!(least > 0)) { return [low]; }
+  const power = 10 ** Math.floor(Math.log10(least));
+  const step = [1, 2, 5, 10].map((mantissa) => mantissa * power).find((wanted) => wanted >= least * (1 - 1e-9));
+  const ticks = [];
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high * (1 + 1e-9); ++i) {
+    ticks.push(Number((i * step).toPrecision(12)));
+  }
+  return ticks.length >= 2 ? ticks : [low, high];
+}
+
 // Ticks at 1, 2, 5 (or 1, 3, or whole decades) inside [low, high], about `room` of them at most.
 function logTicks(low, high, room) {
   const decades = Math.log10(high / low);

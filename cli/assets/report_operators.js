@@ -113,7 +113,7 @@ function rooflineOption(theme, view) {
 // ---- Operators of one stored configuration ------------------------------------------------
 
 const barStyle = (share, colour) =>
-  `width:${(100 * share).toFixed(3)}%;background:var(--c${colour})`;
+  `width:${(100 * share).toFixed(3)}%;background:var(--c${colour});color:var(--on-c${colour},var(--on-fill))`;
 const operatorTime = (phase) => phase.operators.reduce((sum, op) => sum + op.time_s, 0);
 
 function allCategories() {
@@ -250,7 +250,8 @@ function drawPhaseTables() {
       + `<td>${escapeHtml(op.format)}</td></tr>`).join('');
     return `<div><h3>${escapeHtml(phase.name)}, ${escapeHtml(format(phase.time_s, 's'))}</h3>`
       + `<p class="hint">Bound by: ${escapeHtml(bounds.join(', '))}.${escapeHtml(rest)}</p>`
-      + '<div class="scroll-x"><table class="operators"><thead><tr><th>Operator</th>'
+      + `<div class="scroll-x" tabindex="0" role="region" aria-label="Operators of the ${escapeHtml(phase.name)}">`
+      + '<table class="operators"><thead><tr><th>Operator</th>'
       + '<th class="number">Count</th><th></th>'
       + '<th class="number">Time</th><th class="number">Share</th>'
       + '<th>Bound by</th><th>Format</th></tr></thead>'

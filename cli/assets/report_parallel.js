@@ -57,7 +57,10 @@ function parallelAxis(theme, column, dim, letters) {
     axis.axisTick = { customValues: axis.axisLabel.customValues };
     return { ...axis, type: 'log', min: low, max: high };
   }
-  return { ...axis, type: 'value', scale: true };
+  const ticks = evenTicks(low, high, 6);
+  axis.axisLabel.customValues = ticks;
+  axis.axisTick = { customValues: ticks };
+  return { ...axis, type: 'value', min: Math.min(low, ticks[0]), max: Math.max(high, ticks[ticks.length - 1]) };
 }
 
 // Those of the front and the selected row, then the others evenly.
@@ -90,8 +93,8 @@ function parallelOption(theme, view) {
   const opacity = total > 400 ? 0.25 : total > 60 ? 0.5 : 0.85;
   const selected = state.selected !== null && view.drawable(state.selected) ? [state.selected] : [];
   return Object.assign(option, {
-    parallel: { ...(lying ? { layout: 'vertical', left: 18, right: 26, top: 34, bottom: 14 }
-      : { left: 48, right: 70, top: 62, bottom: 22 }),
+    parallel: { ...(lying ? { layout: 'vertical', left: 18, right: 26, top: 34, bottom: 28 }
+      : { left: 84, right: 84, top: 62, bottom: 22 }),
           parallelAxisDefault: { realtime: false, nameGap: lying ? 14 : 12 } },
     parallelAxis: columns.map((column, dim) => {
       const axis = parallelAxis(theme, column, dim, lying ? 60 : view.letters);

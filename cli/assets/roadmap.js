@@ -10,7 +10,7 @@
 //   options   [{name, portfolio: {gain, low90, high90, tok_per_j, tok_per_usd},
 //               workloads: [OUTCOME with gain, low90, high90, tok_per_j, tok_per_usd]}]      the best first
 //             OUTCOME is {value, limited_by, at, calibration, provenance} or {value: null, reason}
-//   features  [{name, alone, last, share}]
+//   features  [{name, alone, last, share, takes}]   takes: of what the order is by; null by the gain alone
 //   order     [index]        greedy;  together [gain] after each of them
 //   pairs     [[index, index, gain]]  the strongest first
 //   subsets   [[ln gain]]    of each workload, by the bits of the features; empty where nothing runs without them
@@ -62,9 +62,11 @@ function combined(values) {
   const order = [];
   const together = [];
   for (let joined = 0; order.length < n;) {
+    const worth = (i) => (values[joined | 1 << i] - (model.features[i].takes ? values[joined] : 0))
+      / (model.features[i].takes || 1);
     let next = -1;
     for (let i = 0; i < n; ++i) {
-      if (!(joined >> i & 1) && (next < 0 || values[joined | 1 << i] > values[joined | 1 << next])) { next = i; }
+      if (!(joined >> i & 1) && (next < 0 || worth(i) > worth(next))) { next = i; }
     }
     joined |= 1 << next;
     order.push(next);
@@ -221,6 +223,13 @@ function drawGains(options) {
         : `No option runs ${whole ? 'every workload' : short(place)}.` });
 }
 
+function orderFinding(found) {
+  const { order, together } = found;
+  return `${shortOf(order[0])} first, ${gainText(together[0])}` + (order.length > 1
+    ? `, then ${shortOf(order[1])}, ${gainText(together[1])} together; all ${order.length} bring ${gainText(together[together.length - 1])}.`
+    : '.');
+}
+
 function drawOrder(found) {
   const theme = pageTheme();
   const total = found.together[found.together.length - 1];
@@ -236,8 +245,7 @@ function drawOrder(found) {
   drawRows('order', { rows, axis: gainAxis('Gain of the portfolio'),
     table: { columns: ['place_in_order', 'feature', 'gain_in_order'],
         rows: found.order.map((i, place) => [place + 1, nameOf(i), found.together[place]]) },
-    finding: `${shortOf(found.order[0])} first, ${gainText(found.together[0])}`
-      + (found.order.length > 1 ? `, then ${shortOf(found.order[1])}, ${gainText(found.together[1])} together; all ${found.order.length} bring ${gainText(total)}.` : '.') });
+    finding: orderFinding(found) });
 }
 
 function drawAlone(found) {
@@ -354,6 +362,7 @@ function update() {
   const found = judgedFeatures();
   byId('features-found').hidden = !found;
   if (found) { fillFeatures(found); }
+  byId('order-answer').textContent = found ? `Of the features fund ${orderFinding(found)}` : '';
   byId('features-answer').hidden = Boolean(found);
   byId('features-answer').textContent = model.no_features ? `Features cannot be combined: ${model.no_features}.`
     : found ? '' : 'No workload counts: give one a weight.';

@@ -109,8 +109,12 @@ function drawRows(name, view) {
   const chart = sizedChart(name, rows.length * kRow.height + kRow.foot + kRow.head);
   const width = chart.getWidth();
   const ends = rows.flatMap(endsOf).concat(axis.zero, axis.low ?? [], axis.high ?? []);
-  const roomFor = (side) => 9 + 7 * Math.max(0, ...rows.filter((row) => row.text && Boolean(row.leftwards) === side)
-    .map((row) => row.text.length));
+  // A gap, what a bar may reach beyond its axis, and the text.
+  const roomFor = (side) => {
+    const longest = Math.max(0, ...rows.filter((row) => row.text && Boolean(row.leftwards) === side)
+      .map((row) => row.text.length));
+    return longest > 0 ? 22 + 7 * longest : 0;
+  };
   const left = Math.max(kMargin, roomFor(true));
   const option = baseOption(theme);
   option.toolbox.show = false;

@@ -151,15 +151,26 @@ function tableHtml(rows) {
   const [head, ...body] = rows;
   const cells = (row, tag) => row.map((cell, i) =>
     `<${tag}${i > 0 ? ' class="number"' : ''}>${escapeHtml(cell)}</${tag}>`).join('');
-  return '<div class="scroll-x"><table class="operators"><thead><tr>' + cells(head, 'th')
+  return '<div class="scroll-x" tabindex="0" role="region" aria-label="Times"><table class="operators"><thead><tr>' + cells(head, 'th')
     + '</tr></thead><tbody>' + body.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('')
     + '</tbody></table></div>';
+}
+
+// What most requests see, of a run that is beside no other.
+function answerOf({ sides: [side, other], limits }) {
+  if (other || side.ttft.length === 0 || side.tpot.length === 0) { return ''; }
+  const p95 = (key) => format(side.quantiles[key][2], 's', 4);
+  const promised = ['ttft', 'tpot'].filter((key) => limits[key] !== null).map((key) =>
+    `${(100 * shareWithin(side[key], limits[key])).toFixed(1)} % keep the ${key.toUpperCase()} objective of ${format(limits[key], 's')}`);
+  return `95 % of the requests have their first token within ${p95('ttft')}, and 95 % have TPOT of at most ${p95('tpot')}.`
+    + (promised.length > 0 ? ` ${promised.join(', ')}.` : '');
 }
 
 function fillRun() {
   const { name, text, facts, tables, sides, files, seconds_per_point: step } = run();
   byId('run-heading').textContent = name;
   byId('run-text').textContent = text;
+  byId('answer').innerHTML = `<p>${escapeHtml(answerOf(run()))}</p>`;
   byId('counts').innerHTML = facts.map(([label, fact]) => fact.includes(', ')
     ? `<li>${escapeHtml(label)}: <b>${escapeHtml(fact)}</b></li>`
     : `<li><b>${escapeHtml(fact)}</b>${escapeHtml(label)}</li>`).join('');
@@ -183,10 +194,7 @@ function fillRun() {
 }
 
 function fillPage() {
-  document.title = model.title;
-  byId('title').textContent = model.title;
-  byId('question').textContent = model.question;
-  byId('question').hidden = !model.question;
+  fillTitle(model);
   byId('notes').innerHTML = model.notes.map((note) => `<p>${escapeHtml(note)}</p>`).join('');
   byId('notes').hidden = model.notes.length === 0;
   byId('scenario').textContent = model.scenario;

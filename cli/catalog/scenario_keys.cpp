@@ -65,6 +65,8 @@ Key scenario_keys() {
   prices.need = base::optional;
   Key numerics = section<workloads::Numerics>("numerics");
   numerics.need = base::optional;
+  Key deployment = section<workloads::Deployment>("deployment");
+  deployment.need = base::optional;
   // What trains serves nobody.
   Key serving = section<workloads::Serving>("serving");
   Key traffic = section<workloads::RequestStream>("traffic");
@@ -72,10 +74,9 @@ Key scenario_keys() {
   traffic.need = base::optional;
   return {.type = Key::Type::group,
           .below = {section<hardware::System>("system"), section<workloads::Architecture>("model"),
-                    section<workloads::Precision>("precision"),
-                    section<workloads::Deployment>("deployment"), serving, traffic, accuracy,
-                    training, rl, run, prices, numerics},
-          .conditions = {{{"training"}, "absent", true, {{"serving"}, {"traffic"}}, {}},
+                    section<workloads::Precision>("precision"), deployment, serving, traffic,
+                    accuracy, training, rl, run, prices, numerics},
+          .conditions = {{{"training"}, "absent", true, {{"traffic"}}, {}},
                          {{"rl"}, "given", true, {{"serving"}, {"training"}}, {}},
                          {{"run"}, "given", true, {{"training"}}, {}}}};
 }

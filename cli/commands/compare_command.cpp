@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -48,13 +49,16 @@ void rename(const std::optional<T>& before, std::string_view old_name, T& value,
   }
 }
 
-// One file is a roadmap; a scenario and others, measured logs; two others, results.
+// One file is a roadmap; a scenario and others, in any order, measured logs; two others, results.
 int run_compare(Options& options) {
   rename(options.steps, "--steps", options.measured.iterations, "--iterations");
   rename(options.step, "--step", options.measured.iteration, "--iteration");
   CompareResultsOptions& results = options.results;
   if (options.files.size() > 1 && !options.report.empty()) {
     throw base::InputError("error: --report is of a roadmap\n");
+  }
+  if (std::count_if(options.files.begin(), options.files.end(), is_document) == 1) {
+    std::stable_partition(options.files.begin(), options.files.end(), is_document);
   }
   if (options.files.size() > 1 && is_document(options.files.front())) {
     refuse_options_of_results(results);
@@ -172,7 +176,7 @@ void add_compare(Command& app, Run& chosen) {
   command->add_flag(
       "--strict", results.strict,
       "exit with 3 if an option cannot run a workload, if a row is missing, no longer fits or "
-      "meets, or has a loss, or if the scenario does not run");
+      "meets, or has a loss, or if the scenario does not run or is of another model than a log");
   command->footer(examples(
       {"roofcast show example roadmap_features > roadmap.yaml",
        "roofcast compare roadmap.yaml --csv roadmap.csv --report roadmap.html",

@@ -7,10 +7,13 @@
 #include <optional>
 
 #include "base/csv/csv.hpp"
+#include "base/document/text_file.hpp"
 #include "cli/catalog/larger_systems.hpp"
 #include "cli/check/numerics_text.hpp"
+#include "cli/pages/pipeline_chart.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/question/scenario_options.hpp"
 #include "cli/tables/metric_cells.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/cost_text.hpp"
@@ -18,11 +21,15 @@
 #include "cli/text/json_answer.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/training_text.hpp"
+#include "sim/confirm/doubt.hpp"
 #include "sim/confirm/verdict.hpp"
 #include "sim/numerics/numerics.hpp"
+#include "sim/recommend/training_mappings.hpp"
 #include "sim/result/metrics.hpp"
+#include "sim/result/training_step.hpp"
 #include "sim/scenario/sections.hpp"
 #include "sim/serving/speculation_gain.hpp"
+#include "sim/training/training.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -30,10 +37,10 @@ namespace {
 constexpr double kMostTokens = 2e7;  // of the answers of a replay; less than half a second
 
 struct Options {
-  std::string scenario;
-  std::vector<std::string> set;
+  ScenarioOptions said;
   std::string format = "text";
   bool explain = false;
+  std::string timeline;
   bool strict = false;
   bool no_replay = false;
   std::string as_if_unmeasured;
@@ -61,9 +68,13 @@ sim::Replayed replay(const Options& options, const sim::StreamedScenario& s,
   return sim::replay(sim::view(s.scenario), s.stream, e, plan, space);
 }
 
-void print_replay(const sim::ServingEstimate& e, const sim::Replayed& replayed) {
+void print_replay(const sim::ServingEstimate& e, std::string_view doubt,
+                  const sim::Replayed& replayed) {
   if (!replayed.done()) {
     fmt::print("Estimated only, not replayed: {}\n", replayed.why_not);
+    if (!doubt.empty()) {
+      fmt::print("The estimate may be off by two times: {}\n", doubt);
+    }
     return;
   }
   std::string off;
@@ -118,7 +129,7 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e,
              s.platform.system.calibration.name,
              hardware::provenance_text(e.provenance, s.platform.system.calibration));
   if (!s.training.trains()) {
-    print_replay(e, replayed);
+    print_replay(e, sim::doubt_of(sim::view(s), e), replayed);
   }
   if (const std::string_view gap = sim::reason(e.score.gap); !gap.empty()) {
     fmt::print("No score: {}\n", gap);
@@ -179,9 +190,10 @@ nlohmann::ordered_json json_of(const sim::Scenario& s, const sim::ServingEstimat
   return json;
 }
 
-nlohmann::ordered_json json_of(const sim::ServingEstimate& e, const sim::Replayed& replayed) {
+nlohmann::ordered_json json_of(const sim::ServingEstimate& e, std::string_view doubt,
+                               const sim::Replayed& replayed) {
   if (!replayed.done()) {
-    return {{"why_not", replayed.why_not}};
+    return {{"why_not", replayed.why_not}, {"doubt", std::string(doubt)}};
   }
   nlohmann::ordered_json json = {{"requests", replayed.requests},
                                  {"disagrees", nlohmann::ordered_json::array()}};
@@ -207,8 +219,31 @@ void print_csv(const sim::ServingEstimate& e) {
   csv.close();
 }
 
+// Of an optimizer step with pipeline stages.
+std::optional<sim::PipelineTimeline> timeline_of(const sim::ScenarioView& view,
+                                                 const sim::ServingEstimate& e) {
+  return view.training == nullptr || view.post_training != nullptr
+             ? std::nullopt
+             : sim::pipeline_of(view, e.workflow->training, sim::micro_batches(view).count);
+}
+
+void write_timeline(const Options& options, const sim::ScenarioView& view,
+                    const sim::ServingEstimate& e) {
+  const auto timeline = timeline_of(view, e);
+  if (!timeline) {
+    throw base::InputError(
+        "error: --timeline: the scenario has no pipeline of an optimizer step that can be drawn: "
+        "it needs two stages; interleaved chunks need micro-batches in multiples of the stages, "
+        "dualpipe an even number of them and two a stage\n");
+  }
+  base::write_text(options.timeline,
+                   pipeline_svg(*timeline, fmt::format("{} on {}, {}", view.model->name,
+                                                       view.platform->system.name,
+                                                       sim::mapping_name(*view.mapping))));
+}
+
 int run_estimate(const Options& options) {
-  base::Node document = scenario_document(options.scenario, options.set);
+  base::Node document = described_scenario(options.said, "estimate");
   set_as_if_unmeasured(document, options.as_if_unmeasured);
   const sim::StreamedScenario streamed = sim::read_streamed_scenario(document);
   const sim::Scenario& scenario = streamed.scenario;
@@ -222,7 +257,7 @@ int run_estimate(const Options& options) {
   if (options.format == "json") {
     nlohmann::ordered_json json = json_of(scenario, e);
     if (e.fits() && !scenario.training.trains()) {
-      json["replay"] = json_of(e, replay(options, streamed, e));
+      json["replay"] = json_of(e, sim::doubt_of(view, e), replay(options, streamed, e));
     }
     if (gain) {
       json["speculation"] = {
@@ -247,7 +282,13 @@ int run_estimate(const Options& options) {
     }
     if (options.explain && e.fits()) {
       fmt::print("{}", explain_text(view, e));
+      if (const auto timeline = timeline_of(view, e)) {
+        fmt::print("{}", pipeline_text(*timeline));
+      }
     }
+  }
+  if (!options.timeline.empty() && e.fits()) {
+    write_timeline(options, view, e);
   }
   return options.strict && !e.fits() ? kInfeasible : kDone;
 }
@@ -260,16 +301,12 @@ void add_estimate(Command& app, Run& chosen) {
       "Forecasts one scenario: latency, throughput, memory, cost and their limits\n"
       "A knob is a dotted path into the scenario and into what it names. A value replaces the "
       "figure; x1.5 multiplies it. Completion in the shell knows the paths (`roofcast "
-      "completion`).");
+      "completion`). A scenario file is not needed: the options say a scenario, or what differs "
+      "from the file.");
   auto options = std::make_shared<Options>();
-  command->add_option("scenario", options->scenario, "the YAML file of the scenario")
-      ->type_name(kFile)
-      ->required();
-  command
-      ->add_option("--set", options->set,
-                   "change a knob: its dotted path, =, a value or a factor (x1.5)")
-      ->type_name(kKnobValue)
-      ->take_all();
+  add_scenario_file(*command, options->said);
+  add_scenario_options(*command, options->said, Lists::no);
+  add_set_and_save(*command, options->said, "write the scenario to this file");
   command->add_option("--format", options->format, "the format of the output")
       ->one_of({"text", "json", "csv"})
       ->capture_default_str()
@@ -279,6 +316,11 @@ void add_estimate(Command& app, Run& chosen) {
           "--explain", options->explain,
           "also print the time of each operator, with FLOP, bytes, arithmetic intensity and bound")
       ->group("Output");
+  command
+      ->add_option("--timeline", options->timeline,
+                   "draw the pipeline of a training step to this file, as SVG")
+      ->type_name(kFile)
+      ->group("Output");
   command->add_flag("--no-replay", options->no_replay,
                     "replay nothing: every value is estimated only");
   command
@@ -287,7 +329,9 @@ void add_estimate(Command& app, Run& chosen) {
       ->one_of({"chip", "architecture"});
   command->add_flag("--strict", options->strict, "exit with 3 if the scenario does not fit");
   command->footer(examples(
-      {"roofcast show example llama-70b > mine.yaml", "roofcast estimate mine.yaml --explain",
+      {"roofcast estimate --model llama-3.1-70b --precision fp8 --system hgx_h200 --gpus 8 "
+       "--input 2000 --output 500 --clients 64",
+       "roofcast show example llama-70b > mine.yaml", "roofcast estimate mine.yaml --explain",
        "roofcast estimate mine.yaml --set deployment.tensor_parallel=4 --format json",
        "roofcast estimate mine.yaml --set system=hgx_b200 --set system.chip.hbm.bandwidth=x1.5"}));
   command->callback([&chosen, options] { chosen = [options] { return run_estimate(*options); }; });

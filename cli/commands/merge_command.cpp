@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "base/document/problems.hpp"
-#include "cli/commands/finished_sweep.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/provenance/sweep_parts.hpp"
+#include "cli/sweep/finished_sweep.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "sim/decide/sweep.hpp"
 #include "sim/decide/sweep_run.hpp"

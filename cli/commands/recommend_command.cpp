@@ -3,50 +3,38 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/csv/csv.hpp"
-#include "base/document/text_file.hpp"
 #include "base/units/unit_text.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/progress.hpp"
 #include "cli/program/usage.hpp"
-#include "cli/tables/result_csv.hpp"
-#include "cli/text/recommend_answer.hpp"
+#include "cli/question/scenario_options.hpp"
+#include "cli/recommend/recommend_answer.hpp"
+#include "cli/recommend/training_search_text.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "sim/recommend/recommendation.hpp"
+#include "sim/recommend/training_search.hpp"
 #include "sim/scenario/knob.hpp"
-#include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
+#include "sim/scenario/usual_sections.hpp"
 
 namespace roofcast::cli {
 namespace {
 
 using base::Node;
 
-constexpr const char* kUsualStack = "vllm";
+constexpr std::int64_t kMostServing = 4096;  // GPUs
 
 struct Options {
-  std::string scenario;
-  std::string model;
-  std::string systems;
-  std::int64_t gpus = 0;
-  std::string input;
-  std::string output;
-  std::string clients;
-  std::string rate;
-  std::string precisions;
-  std::string stacks;
+  ScenarioOptions said;
   std::string ttft;
   std::string tpot;
   std::vector<std::string> where;
   std::string minimize;
   std::string maximize;
   std::string pools = "both";
-  std::vector<std::string> set;
   std::string csv;
-  std::string save;
   std::string format = "text";
   bool no_replay = false;
   bool strict = false;
@@ -70,61 +58,6 @@ std::vector<Node> listed(const char* option, const std::string& text, base::Prob
   return nodes;
 }
 
-// The scenario of a file, or an empty one.
-Node written(const Options& options, base::Problems& problems) {
-  if (!options.scenario.empty()) {
-    return scenario_document(options.scenario, {});
-  }
-  for (const auto& [option, value] : {std::pair{"--model", &options.model},
-                                      {"--system", &options.systems},
-                                      {"--input", &options.input},
-                                      {"--output", &options.output}}) {
-    if (value->empty()) {
-      problems.add_text(fmt::format("error: {} is needed, or a scenario file\n", option));
-    }
-  }
-  problems.throw_if_any();
-  Node document;
-  document.place = {std::make_shared<const base::Source>(base::Source{"the options", "", {}}), {}};
-  return document;
-}
-
-void erase(Node& map, std::string_view key) {
-  std::erase_if(map.entries, [&](const base::Entry& entry) { return entry.key == key; });
-}
-
-// What the options say about the traffic. True if it is a fixed load.
-bool set_traffic(Node& document, const Options& options, base::Problems& problems) {
-  const auto set = [&](const char* option, const char* path, const std::string& value) {
-    if (!value.empty()) {
-      sim::set_knob(document, {option, fmt::format("{}={}", path, value), {}}, problems);
-    }
-  };
-  if (!options.rate.empty() && !options.clients.empty()) {
-    problems.add_text("error: --rate or --clients, not both\n");
-  }
-  set("--input", "traffic.input_tokens", options.input);
-  set("--output", "traffic.output_tokens", options.output);
-  Node& traffic = document["traffic"];
-  if (!options.rate.empty()) {
-    erase(traffic, "concurrency");
-    if (traffic.find("arrivals") == nullptr) {
-      traffic["arrivals"]["process"] = base::scalar_node("poisson", document.place);
-    }
-    set("--rate", "traffic.arrivals.rate", options.rate);
-  }
-  if (!options.clients.empty()) {
-    erase(traffic, "arrivals");
-    set("--clients", "traffic.concurrency", options.clients);
-  }
-  const bool is_fixed = traffic.find("arrivals") != nullptr || traffic.find("trace") != nullptr ||
-                        !options.clients.empty();
-  if (!is_fixed) {
-    traffic["concurrency"] = base::scalar_node("1", document.place);
-  }
-  return is_fixed;
-}
-
 void add_limit(sim::Question& q, const char* option, const char* metric, const std::string& text,
                base::Problems& problems) {
   if (text.empty()) {
@@ -141,15 +74,28 @@ void add_limit(sim::Question& q, const char* option, const char* metric, const s
                                           {source, {}}, problems, ""));
 }
 
-sim::Objective objective_of(const Options& options, base::Problems& problems) {
+std::vector<sim::Condition> conditions_of(const Options& options, base::Problems& problems) {
+  std::vector<sim::Condition> all;
+  for (const std::string& text : options.where) {
+    const auto source = std::make_shared<const base::Source>(base::Source{"--where", text, {}});
+    if (const auto condition = sim::parse_condition(text, {source, {}}, problems, "")) {
+      all.push_back(*condition);
+    }
+  }
+  return all;
+}
+
+// `usual`: the metric to minimize where no option names one.
+sim::Objective objective_of(const Options& options, const char* usual, base::Problems& problems) {
   const bool maximizes = !options.maximize.empty();
   if (maximizes && !options.minimize.empty()) {
     problems.add_text("error: --minimize or --maximize, not both; bound the other with --where\n");
   }
   std::string name = maximizes ? options.maximize : options.minimize;
-  name = name.empty() || name == "cost" ? "cost_usd_per_mtok"
-         : name == "throughput"         ? "throughput_tok_per_s_per_gpu"
-                                        : name;
+  name = name.empty()           ? usual
+         : name == "cost"       ? "cost_usd_per_mtok"
+         : name == "throughput" ? "throughput_tok_per_s_per_gpu"
+                                : name;
   const sim::Metric* metric = sim::find_metric(name);
   if (metric == nullptr) {
     problems.add_text(fmt::format("error: --{}: {}\n", maximizes ? "maximize" : "minimize",
@@ -197,44 +143,48 @@ void set_everywhere(sim::Question& q, Node& document, const std::string& assignm
   sim::set_knob(document, source, problems);
 }
 
+// Clients of a scenario are searched unless an option says them. A load that is searched begins with one client.
+sim::Load load_of(Node& document, const ScenarioOptions& said) {
+  Node& traffic = document["traffic"];
+  if (traffic.find("arrivals") != nullptr || traffic.find("trace") != nullptr ||
+      !said.clients.empty()) {
+    return sim::Load::fixed;
+  }
+  traffic["concurrency"] = base::scalar_node("1", document.place);
+  return sim::Load::free;
+}
+
 sim::Question question_of(const Options& options, Heading& heading) {
   base::Problems problems;
   sim::Question q;
-  Node document = written(options, problems);
-  if (!options.model.empty()) {
-    sim::set_knob(document, {"--model", fmt::format("model={}", options.model), {}}, problems);
+  const ScenarioOptions& said = options.said;
+  Node document = started_document(said);
+  if (said.gpus > kMostServing) {
+    problems.add_text(fmt::format(
+        "error: --gpus: at most {} serve; only a scenario that trains takes more\n", kMostServing));
   }
-  q.systems = listed("--system", options.systems, problems);
-  q.precisions = listed("--precision", options.precisions, problems);
-  q.stacks = listed("--stack", options.stacks, problems);
-  q.gpus = options.gpus;
-  q.load = set_traffic(document, options, problems) ? sim::Load::fixed : sim::Load::free;
+  set_model_and_traffic(document, said, problems);
+  q.systems = listed("--system", said.system, problems);
+  q.precisions = listed("--precision", said.precision, problems);
+  q.stacks = listed("--stack", said.stack, problems);
+  q.gpus = said.gpus;
+  q.load = load_of(document, said);
   q.one_pool = options.pools != "two";
   q.two_pools = options.pools != "one";
-  q.objective = objective_of(options, problems);
+  q.objective = objective_of(options, "cost_usd_per_mtok", problems);
   add_limit(q, "--ttft-p95", "ttft_p95_s", options.ttft, problems);
   add_limit(q, "--tpot-p95", "tpot_p95_s", options.tpot, problems);
-  for (const std::string& text : options.where) {
-    const auto source = std::make_shared<const base::Source>(base::Source{"--where", text, {}});
-    if (const auto condition = sim::parse_condition(text, {source, {}}, problems, "")) {
-      q.where.push_back(*condition);
-    }
-  }
-  const auto missing = [&](const char* section, const char* key, const char* value) {
-    if (const Node* node = document.find(section); node == nullptr || node->is_null()) {
-      document[section][key] = base::scalar_node(value, document.place);
-      return true;
-    }
-    return false;
-  };
-  if (!missing("deployment", "tensor_parallel", "1")) {
+  const std::vector<sim::Condition> more = conditions_of(options, problems);
+  q.where.insert(q.where.end(), more.begin(), more.end());
+  if (document.find("deployment") != nullptr) {
     heading.notes.emplace_back("the deployment of the scenario is replaced");
   }
-  if (missing("serving", "stack", kUsualStack) && q.stacks.empty()) {
+  if (document.find("serving") == nullptr && q.stacks.empty()) {
     heading.notes.push_back(
-        fmt::format("the serving stack is {} (no --stack was given)", kUsualStack));
+        fmt::format("the serving stack is {} (no --stack was given)", sim::kUsualStack));
   }
-  for (const std::string& assignment : options.set) {
+  sim::fill_usual_sections(document);
+  for (const std::string& assignment : said.set) {
     set_everywhere(q, document, assignment, problems);
   }
   if (q.precisions.empty() && document.find("precision") == nullptr) {
@@ -274,54 +224,65 @@ bool is_in_step(const sim::SweepPoints& points) {
          squared_variation(stream.input) + squared_variation(stream.output) == 0.0;
 }
 
-// References that are paths lead on from where the scenario was written.
-Node with_whole_paths(Node document) {
-  for (const sim::ReferencePoint& point : sim::reference_points()) {
-    Node* node = document.find_path(point.path);
-    Node* base = node == nullptr ? nullptr : node->find("base");
-    for (Node* named : {node, base}) {
-      if (named != nullptr && named->is_scalar() && named->text.find('/') != std::string::npos &&
-          named->place.source != nullptr) {
-        named->text =
-            (std::filesystem::path(named->place.source->directory) / named->text).string();
-      }
+// A scenario that trains. Options of serving are none of its.
+sim::TrainingQuestion training_question_of(const Options& options, Node document) {
+  base::Problems problems;
+  for (const auto& [option, value] : {std::pair{"--input", &options.said.input},
+                                      {"--output", &options.said.output},
+                                      {"--clients", &options.said.clients},
+                                      {"--rate", &options.said.rate},
+                                      {"--stack", &options.said.stack},
+                                      {"--ttft-p95", &options.ttft},
+                                      {"--tpot-p95", &options.tpot}}) {
+    if (!value->empty()) {
+      problems.add_text(fmt::format("error: {} is of serving, and the scenario trains\n", option));
     }
   }
-  return document;
+  sim::TrainingQuestion q;
+  set_model_and_traffic(document, options.said, problems);
+  q.systems = listed("--system", options.said.system, problems);
+  q.precisions = listed("--precision", options.said.precision, problems);
+  q.gpus = options.said.gpus;
+  q.objective = objective_of(options, "step_s", problems);
+  q.where = conditions_of(options, problems);
+  for (const std::string& assignment : options.said.set) {
+    sim::set_knob(document, {"--set", assignment, {}}, problems);
+  }
+  problems.throw_if_any();
+  q.base = std::move(document);
+  return q;
 }
 
-// The rows of all scans that are legal, one after another.
-void write_rows(const sim::Recommendation& r, const std::string& file) {
-  std::vector<std::string> columns;
-  for (const sim::ResultColumn& column : r.scans.front().table.columns()) {
-    columns.push_back(column.name());
+int recommend_training(const Options& options, Node document) {
+  const sim::TrainingQuestion q = training_question_of(options, std::move(document));
+  const auto start = std::chrono::steady_clock::now();
+  const sim::TrainingSearch search = sim::search_trainings(q, 0);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  if (!options.csv.empty()) {
+    write_training_rows(search, options.csv);
   }
-  sim::ResultTable all("recommend", columns);
-  all.resize(r.rows);
-  std::size_t to = 0;
-  for (const sim::Scan& scan : r.scans) {
-    for (std::size_t row = 0; row < scan.table.rows(); ++row) {
-      if (!scan.is_legal(row)) {
-        continue;
-      }
-      for (std::size_t c = 0; c < columns.size(); ++c) {
-        const sim::ResultColumn& from = scan.table.columns()[c];
-        sim::ResultColumn& column = all.columns()[c];
-        if (from.has_numbers()) {
-          column.set(to, from.number(row));
-        } else {
-          column.set_code(to, column.code_of(from.text(row)));
-        }
-      }
-      all.column("point").set(to, static_cast<double>(to));
-      ++to;
-    }
+  fmt::print("{}", options.format == "json" ? training_search_json(q, search).dump(2) + "\n"
+                                            : training_search_text(q, search));
+  if (!options.said.save.empty() && !search.best.empty()) {
+    const sim::TrainedRow& best = search.best.front();
+    save_scenario(options.said.save,
+                  {training_search_title(q, search), "Found by roofcast recommend."},
+                  sim::with_choice(search.candidates[best.candidate].document, best.choice));
   }
-  base::CsvWriter csv(std::filesystem::path(file), columns);
-  write_results(all, 0, csv);
+  if (!options.quiet) {
+    fmt::print(stderr, "{} choices in {:.2f} s\n", search.rows, elapsed.count());
+  }
+  return options.strict && search.best.empty() ? kInfeasible : kDone;
 }
 
 int run_recommend(const Options& options) {
+  if (!options.said.scenario.empty()) {
+    Node document = scenario_document(options.said.scenario, {});
+    if (const Node* training = document.find("training");
+        training != nullptr && !training->is_null()) {
+      return recommend_training(options, std::move(document));
+    }
+  }
   Heading heading;
   const sim::Question q = question_of(options, heading);
   const auto start = std::chrono::steady_clock::now();
@@ -345,11 +306,9 @@ int run_recommend(const Options& options) {
   } else {
     fmt::print("{}", recommend_text(q, heading, r));
   }
-  if (!options.save.empty() && r.found()) {
-    base::write_text(
-        options.save,
-        fmt::format("# {}\n# Found by roofcast recommend.\n{}", heading.title,
-                    base::to_yaml(with_whole_paths(scenario_of(r, *r.answers.front())))));
+  if (!options.said.save.empty() && r.found()) {
+    save_scenario(options.said.save, {heading.title, "Found by roofcast recommend."},
+                  scenario_of(r, *r.answers.front()));
   }
   if (!options.quiet) {
     fmt::print(stderr, "{} rows and {} replays in {:.2f} s\n", r.rows, r.replays, elapsed.count());
@@ -372,31 +331,8 @@ void add_recommend(Command& app, Run& chosen) {
       "deployment must carry that load. Else the number of clients is searched, too. A system "
       "with fewer GPUs than the budget is joined with its like over its NICs.");
   auto options = std::make_shared<Options>();
-  command->add_option("scenario", options->scenario, "the YAML file of a scenario")
-      ->type_name(kFile);
-  command->add_option("--model", options->model, "the model")->type_name(kText);
-  command->add_option("--system", options->systems, "the systems: a,b")->type_name(kText);
-  command->add_option("--gpus", options->gpus, "the most GPUs of a deployment")
-      ->type_name(kNumber)
-      ->required()
-      ->within(std::size_t{1}, std::size_t{4096});
-  command->add_option("--input", options->input, "tokens of a prompt, or a distribution as in YAML")
-      ->type_name(kText);
-  command
-      ->add_option("--output", options->output, "tokens of an answer, or a distribution as in YAML")
-      ->type_name(kText);
-  command->add_option("--rate", options->rate, "requests that arrive, such as '8 /s'")
-      ->type_name(kText);
-  command->add_option("--clients", options->clients, "clients, each of which waits for its answer")
-      ->type_name(kText);
-  command
-      ->add_option("--precision", options->precisions,
-                   "the precisions to try: a,b; default: the scenario's or the model's own")
-      ->type_name(kText);
-  command
-      ->add_option("--stack", options->stacks,
-                   "the serving stacks to try: a,b; default: the scenario's or vllm")
-      ->type_name(kText);
+  add_scenario_file(*command, options->said);
+  add_scenario_options(*command, options->said, Lists::yes)->required();
   command->add_option("--ttft-p95", options->ttft, "the most TTFT p95, such as 1s")
       ->type_name(kText);
   command->add_option("--tpot-p95", options->tpot, "the most TPOT p95, such as 30ms")
@@ -413,18 +349,11 @@ void add_recommend(Command& app, Run& chosen) {
   command->add_option("--pools", options->pools, "the deployments to try")
       ->one_of({"one", "two", "both"})
       ->capture_default_str();
-  command
-      ->add_option("--set", options->set,
-                   "change a knob: its dotted path, =, a value or a factor (x1.5)")
-      ->type_name(kKnobValue)
-      ->take_all();
+  add_set_and_save(*command, options->said, "write the scenario of the answer to this file");
   command->add_flag("--no-replay", options->no_replay,
                     "the closed form alone: the answer is estimated only");
   command->add_flag("--strict", options->strict, "exit with 3 if nothing meets the conditions");
   command->add_option("-o,--csv", options->csv, "write all rows to this file, as a sweep does")
-      ->type_name(kFile)
-      ->group("Output");
-  command->add_option("--save", options->save, "write the scenario of the answer to this file")
       ->type_name(kFile)
       ->group("Output");
   command->add_option("--format", options->format, "the format of the output")

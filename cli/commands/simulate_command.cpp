@@ -9,11 +9,12 @@
 
 #include "base/csv/csv.hpp"
 #include "base/units/unit_text.hpp"
-#include "cli/commands/drawn_runs.hpp"
 #include "cli/pages/simulated_run.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/progress.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/question/scenario_options.hpp"
+#include "cli/simulate/drawn_runs.hpp"
 #include "cli/tables/request_rows.hpp"
 #include "cli/text/json_answer.hpp"
 #include "cli/text/scenario_text.hpp"
@@ -25,9 +26,8 @@ namespace roofcast::cli {
 namespace {
 
 struct Options {
-  std::string scenario;
+  ScenarioOptions said;
   std::string trace;
-  std::vector<std::string> set;
   std::optional<std::uint32_t> seed;
   std::size_t warm_up = 0;
   std::string breach;  // limit on its probability; empty: not asked
@@ -171,7 +171,7 @@ int run_training(const Options& options, const base::Node& document) {
 int run_simulate(const Options& options) {
   SimulationAnswer a;
   a.warm_up = options.warm_up;
-  base::Node document = scenario_document(options.scenario, options.set);
+  base::Node document = described_scenario(options.said, "simulate");
   if (document.find("training") != nullptr) {
     return run_training(options, document);
   }
@@ -224,11 +224,11 @@ void add_simulate(Command& app, Run& chosen) {
       "The requests come from the scenario's traffic: a closed loop (concurrency) or an open "
       "loop (arrivals or trace). With --trace they come from a recorded trace, at its own "
       "times. In every iteration the scheduler decides as the stack does. A scenario with run is "
-      "a training run: its failures are drawn.");
+      "a training run: its failures are drawn. A scenario file is not needed: the options say a "
+      "scenario, or what differs from the file.");
   auto options = std::make_shared<Options>();
-  command->add_option("scenario", options->scenario, "the YAML file of the scenario")
-      ->type_name(kFile)
-      ->required();
+  add_scenario_file(*command, options->said);
+  add_scenario_options(*command, options->said, Lists::no);
   command
       ->add_option(
           "--trace", options->trace,
@@ -236,11 +236,7 @@ void add_simulate(Command& app, Run& chosen) {
           "traffic.trace does: a table of arrival_s, input_tokens and output_tokens, or an Azure "
           "or Mooncake trace")
       ->type_name(kFile);
-  command
-      ->add_option("--set", options->set,
-                   "change a knob: its dotted path, =, a value or a factor (x1.5)")
-      ->type_name(kKnobValue)
-      ->take_all();
+  add_set_and_save(*command, options->said, "write the scenario to this file");
   command
       ->add_option("--seed", options->seed,
                    "draw the requests with this seed instead of traffic.seed")
@@ -291,14 +287,15 @@ void add_simulate(Command& app, Run& chosen) {
       ->one_of({"text", "json"})
       ->capture_default_str()
       ->group("Output");
-  command->footer(
-      examples({"roofcast show example llama-70b > mine.yaml",
-                "roofcast simulate mine.yaml --csv requests.csv --timeline seconds.csv",
-                "roofcast simulate mine.yaml --report requests.html",
-                "roofcast simulate mine.yaml --breach 5% --window '1 min' --replications 20 --set "
-                "'traffic.objectives={ttft: 2 s, tpot: 50 ms}'",
-                "roofcast simulate mine.yaml --set 'traffic={input_tokens: 1000, output_tokens: "
-                "200, arrivals: {process: poisson, rate: 4 /s}, requests: 500}'"}));
+  command->footer(examples(
+      {"roofcast simulate --model llama-3.1-70b --precision fp8 --system hgx_h200 --gpus 8 "
+       "--input 2000 --output '{uniform: [200, 800]}' --rate '4 /s' --save mine.yaml",
+       "roofcast simulate mine.yaml --csv requests.csv --timeline seconds.csv",
+       "roofcast simulate mine.yaml --report requests.html",
+       "roofcast simulate mine.yaml --breach 5% --window '1 min' --replications 20 --set "
+       "'traffic.objectives={ttft: 2 s, tpot: 50 ms}'",
+       "roofcast simulate mine.yaml --set 'traffic={input_tokens: 1000, output_tokens: "
+       "200, arrivals: {process: poisson, rate: 4 /s}, requests: 500}'"}));
   command->callback([&chosen, options] { chosen = [options] { return run_simulate(*options); }; });
 }
 

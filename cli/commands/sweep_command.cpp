@@ -2,13 +2,15 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <optional>
 
 #include "base/document/standard_streams.hpp"
-#include "cli/commands/finished_sweep.hpp"
 #include "cli/program/commands.hpp"
+#include "cli/program/interrupt.hpp"
 #include "cli/program/progress.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/provenance/sweep_parts.hpp"
+#include "cli/sweep/finished_sweep.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "sim/confirm/replayed_rows.hpp"
 #include "sim/decide/sweep_run.hpp"
@@ -30,7 +32,12 @@ struct Options {
   std::string shard;
 };
 
-// Does the parts that lack, and says whether all are there.
+// By Ctrl-C or SIGTERM. What was opened is closed before the program ends.
+struct Stopped {
+  int signal = 0;
+};
+
+// Does the parts that lack, and says whether all are there. Ctrl-C stops it after the part that it does.
 bool run_parts(const SweepParts& parts, const std::filesystem::path& folder, const Shard& shard,
                const Options& options) {
   std::vector<std::size_t> todo;
@@ -51,8 +58,16 @@ bool run_parts(const SweepParts& parts, const std::filesystem::path& folder, con
   }
   std::atomic<std::size_t> done{known};
   const std::atomic<std::size_t> total{points};
-  const Progress progress(done, total, "points", options.quiet);
+  std::optional<Progress> progress;
+  progress.emplace(done, total, "points", options.quiet);
+  const Interrupt interrupt;
   for (const std::size_t part : todo) {
+    if (interrupt.signal() != 0) {
+      progress.reset();
+      fmt::print(stderr, "stopped: {} of {} points are in {}; the same command goes on\n",
+                 done.load(), points, folder.string());
+      throw Stopped{interrupt.signal()};
+    }
     const sim::SweepPoints some = parts.points(part);
     sim::ResultTable rows =
         sim::run_sweep(some, options.threads, options.simulate ? nullptr : &done);
@@ -168,8 +183,10 @@ void add_sweep(Command& app, Run& chosen) {
           "--as-if-unmeasured", options->as_if_unmeasured,
           "forecast as if the chips, or their whole architectures, had never been measured")
       ->one_of({"chip", "architecture"});
-  command->add_flag("--resume", options->resume,
-                    "keep finished parts in OUT.csv.parts, and go on from those that are there");
+  command->add_flag(
+      "--resume", options->resume,
+      "keep finished parts in OUT.csv.parts, and go on from those that are there; Ctrl-C "
+      "keeps what is done");
   command
       ->add_option(
           "--shard", options->shard,
@@ -189,8 +206,15 @@ void add_sweep(Command& app, Run& chosen) {
                             "roofcast sweep hbm.yaml --csv hbm.csv.gz --threads 1 --quiet",
                             "roofcast sweep hbm.yaml --csv hbm.csv --resume",
                             "roofcast sweep hbm.yaml --csv shards.csv --shard 1/1"}));
-  command->callback(
-      [&chosen, options] { chosen = [options] { return run_sweep_command(*options); }; });
+  command->callback([&chosen, options] {
+    chosen = [options] {
+      try {
+        return run_sweep_command(*options);
+      } catch (const Stopped& stopped) {
+        end_by(stopped.signal);
+      }
+    };
+  });
 }
 
 }  // namespace roofcast::cli

@@ -119,9 +119,9 @@ int compare_measured(const CompareMeasuredOptions& options) {
       comparisons.push_back(std::move(comparison));
     }
   }
-  bool runs = true;
+  bool compared = true;
   for (std::size_t i = 0; i < comparisons.size(); ++i) {
-    runs = runs && comparisons[i].runs;
+    compared = compared && comparisons[i].runs && comparisons[i].matches;
     if (options.format == "text") {
       fmt::print("{}", i > 0 ? "\n" : "");
       print_text(comparisons[i]);
@@ -136,7 +136,7 @@ int compare_measured(const CompareMeasuredOptions& options) {
       fmt::print("\nCSV     {}\n", options.csv);
     }
   }
-  return options.strict && !runs ? kInfeasible : kDone;
+  return options.strict && !compared ? kInfeasible : kDone;
 }
 
 }  // namespace roofcast::cli

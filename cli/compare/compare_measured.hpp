@@ -40,7 +40,8 @@ struct MeasuredComparison {
   std::vector<std::string> notes;  // sentences behind it
   std::vector<std::string> columns;
   std::vector<std::vector<Cell>> rows;
-  bool runs = true;  // the scenario
+  bool runs = true;     // the scenario
+  bool matches = true;  // the log is of the scenario's model, as far as its name tells
 };
 
 MeasuredComparison compare_serving(const CompareMeasuredOptions& options,

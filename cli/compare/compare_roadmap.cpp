@@ -38,6 +38,9 @@ void print_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result
              gain_text(o.tok_per_j), gain_text(o.tok_per_usd)});
   }
   fmt::print("{}", all.text());
+  for (const std::string& note : price_notes(result)) {
+    fmt::print("{}\n", note);
+  }
   for (std::size_t w = 0; w < roadmap.workloads.size(); ++w) {
     const sim::Metric& metric = *sim::find_metric(roadmap.workloads[w].metric);
     const auto value = [&](const sim::Outcome& outcome) {
@@ -55,7 +58,7 @@ void print_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result
   }
 }
 
-void print_features(const sim::RoadmapResult& result) {
+void print_features(const sim::Roadmap& roadmap, const sim::RoadmapResult& result) {
   if (!result.no_features.empty()) {
     fmt::print("features cannot be combined: {}\n", result.no_features);
     return;
@@ -73,10 +76,11 @@ void print_features(const sim::RoadmapResult& result) {
     table.add({f.name, gain_text(f.alone), gain_text(f.last),
                std::isfinite(f.share) ? fmt::format("{:.1f}%", 100.0 * f.share) : "-"});
   }
-  fmt::print("{}\nfund in this order, each the best next one:\n", table.text());
+  fmt::print("{}\nfund in this order, {}:\n", table.text(), order_text(roadmap.by));
   for (std::size_t i = 0; i < result.order.size(); ++i) {
-    fmt::print("  {}. {}: {} together\n", i + 1, result.features[result.order[i]].name,
-               gain_text(result.together[i]));
+    const sim::FeatureResult& f = result.features[result.order[i]];
+    fmt::print("  {}. {}: {} together{}\n", i + 1, f.name, gain_text(result.together[i]),
+               takes_text(roadmap.by, f.takes));
   }
   std::size_t said = 0;
   for (const sim::FeaturePair& pair : result.pairs) {
@@ -105,7 +109,7 @@ int compare_roadmap(const base::Node& document, const std::string& csv, const st
   }
   if (!roadmap.features.empty()) {
     fmt::print("{}", result.options.empty() ? "" : "\n");
-    print_features(result);
+    print_features(roadmap, result);
   }
   if (!csv.empty()) {
     write_roadmap_csv(roadmap, result, csv);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -12,6 +13,8 @@
 #include "sim/estimate.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
+#include "sim/scenario/section_readers.hpp"
 #include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
@@ -134,6 +137,37 @@ sim::Interval90 interval_of(const sim::Metric& metric, const sim::ServingEstimat
   return {value * (1.0 - spread->below), value * (1.0 + spread->above)};
 }
 
+// Letters and digits alone: "meta-llama/Llama-3.1-70B" and "llama-3.1-70b" are alike.
+std::string plain(std::string_view name) {
+  std::string letters;
+  for (const char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  return letters;
+}
+
+// The model of the catalog that the log's name of its model has in it; empty where none is.
+std::string catalog_model(const std::string& name) {
+  const std::string log = plain(name);
+  std::string found;
+  for (const std::string& id : base::catalog_ids(workloads::model_catalog())) {
+    if (id.size() > found.size() && log.find(plain(id)) != std::string::npos) {
+      found = id;
+    }
+  }
+  return found;
+}
+
+bool is_model(const workloads::Architecture& model, const std::string& id) {
+  base::Node document;
+  document["model"] = base::scalar_node(id, {});
+  base::Problems problems;
+  sim::load_references(document, problems);
+  return workloads::same_network(model, sim::read_model(document, problems));
+}
+
 }  // namespace
 
 MeasuredComparison compare_serving(const CompareMeasuredOptions& options,
@@ -150,6 +184,14 @@ MeasuredComparison compare_serving(const CompareMeasuredOptions& options,
         fmt::format("{}: error: training: a log of a benchmark is of serving\n", options.scenario));
   }
   comparison.scenario = title(scenario);
+  if (const std::string id = catalog_model(log.model);
+      !id.empty() && !is_model(scenario.model, id)) {
+    comparison.matches = false;
+    comparison.said.push_back(
+        fmt::format("the log is of another model than the scenario, {}: its ratios say nothing; "
+                    "--set model={} forecasts the log's",
+                    scenario.model.name, id));
+  }
   sim::Workspace workspace;
   const sim::ServingEstimate e = sim::estimate(sim::view(scenario), workspace);
   comparison.runs = e.fits();

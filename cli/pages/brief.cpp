@@ -41,7 +41,11 @@ std::string for_markdown(const std::string& text) {
 std::string for_html(const std::string& text) {
   std::string out;
   for (const char c : text) {
-    out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+    out += c == '&'   ? "&amp;"
+           : c == '<' ? "&lt;"
+           : c == '>' ? "&gt;"
+           : c == '"' ? "&quot;"
+                      : std::string(1, c);
   }
   return out;
 }
@@ -96,7 +100,8 @@ std::string html(const Brief& brief) {
   for (const Brief::Evidence& evidence : brief.evidence) {
     const auto& rows = evidence.table.rows();
     body += fmt::format(
-        "<section><h2>{}</h2>\n<div class=\"wide\"><table>\n<thead>{}</thead>\n<tbody>\n",
+        "<section><h2>{0}</h2>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" "
+        "aria-label=\"{0}\"><table>\n<thead>{1}</thead>\n<tbody>\n",
         for_html(evidence.heading), html_row(rows.front(), "th"));
     for (std::size_t i = 1; i < rows.size(); ++i) {
       body += html_row(rows[i], "td");

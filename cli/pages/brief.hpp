@@ -33,6 +33,10 @@ Brief brief_of(const sim::Roadmap& roadmap, const sim::RoadmapResult& result);
 Brief brief_of(const sim::SweepPoints& points, const sim::ResultTable& result,
                const sim::Metric& metric);
 
+// The sentences of that answer, and one with the best of each group: its interval, what limits it, what its replay says.
+std::vector<std::string> answer_of(const sim::SweepPoints& points, const sim::ResultTable& result,
+                                   const sim::Metric& metric);
+
 std::string markdown(const Brief& brief);
 std::string html(const Brief& brief);  // self-contained, without scripts but for the theme
 

@@ -9,6 +9,7 @@
 
 #include "base/csv/csv.hpp"
 #include "cli/assets/asset.hpp"
+#include "cli/pages/brief.hpp"
 #include "cli/pages/html_page.hpp"
 #include "cli/provenance/version.hpp"
 #include "cli/tables/attainment_rows.hpp"
@@ -240,6 +241,12 @@ ordered_json report_json(const sim::ResultTable& table, const sim::SweepPoints* 
   data["series_column"] = series;
   const std::string objective =
       goal.maximize.empty() ? goal.minimize.front() : goal.maximize.front();
+  const sim::Metric* metric = sim::find_metric(objective);
+  // Rows of a part of a sweep, or without its replays, do not answer its question.
+  if (points != nullptr && points->size() == table.rows() && metric != nullptr &&
+      table.find(objective) != nullptr) {
+    data["answer"] = answer_of(*points, table, *metric);
+  }
   data["points"] =
       points != nullptr ? points_json(table, *points, chosen, objective) : ordered_json::array();
   data["notes"] = notes_json(table);

@@ -164,9 +164,10 @@ void say_features(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
     return;
   }
   const std::size_t first = result.order.front();
-  std::string sentence = fmt::format(
-      "Of the features fund {} first, which alone brings {} {}", result.features[first].name,
-      gain_text(result.features[first].alone), cite(rows.feature(first)));
+  std::string sentence =
+      fmt::format("Of the features fund {} first, which alone brings {}{} {}",
+                  result.features[first].name, gain_text(result.features[first].alone),
+                  takes_text(roadmap.by, result.features[first].takes), cite(rows.feature(first)));
   if (result.order.size() > 1) {
     sentence +=
         fmt::format("; then {}, with which it is {} {}", result.features[result.order[1]].name,
@@ -190,6 +191,9 @@ void say_features(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
     alone.emplace_back(f.name, std::size_t{1} << result.order[i]);
   }
   brief.evidence.push_back({"Features in the order to fund them", std::move(table)});
+  if (roadmap.by != sim::FundBy::gain) {
+    brief.assumptions.push_back(fmt::format("The order: {}.", order_text(roadmap.by)));
+  }
   if (alone.size() > 1) {
     const auto changes =
         changes_of(contest_of(roadmap, result, alone, [&](std::size_t subset, std::size_t w) {
@@ -226,6 +230,9 @@ Brief brief_of(const sim::Roadmap& roadmap, const sim::RoadmapResult& result) {
                           display(metric.value(outcome.estimate), metric.unit), cite(rows.base(w)))
             : fmt::format("{} is left out: without any option it does not run ({}).", workload.name,
                           outcome.reason));
+  }
+  for (const std::string& note : price_notes(result)) {
+    brief.assumptions.push_back(note);
   }
   brief.assumptions.push_back(
       "A portfolio's gain is the weighted geometric mean of its workloads'.");

@@ -67,8 +67,11 @@ ordered_json option_json(const sim::Roadmap& roadmap, const sim::OptionResult& o
 void add_features(const sim::RoadmapResult& result, ordered_json& data) {
   data["features"] = ordered_json::array();
   for (const sim::FeatureResult& f : result.features) {
-    data["features"].push_back(
-        {{"name", f.name}, {"alone", f.alone}, {"last", f.last}, {"share", f.share}});
+    data["features"].push_back({{"name", f.name},
+                                {"alone", f.alone},
+                                {"last", f.last},
+                                {"share", f.share},
+                                {"takes", f.takes}});
   }
   data["order"] = result.order;
   data["together"] = ordered_json::array();

@@ -20,7 +20,8 @@ namespace roofcast::cli {
 namespace {
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-constexpr std::size_t kGroups = 24;  // that the table shows
+constexpr std::size_t kGroups = 24;     // that the table shows
+constexpr std::size_t kInSentence = 6;  // that a sentence names
 
 struct Group {
   std::string name;          // "hgx_h100, rented"
@@ -168,6 +169,11 @@ void say_replay(const Contest& c, std::size_t point, Brief& brief) {
 }
 
 void say_answer(const Contest& c, Brief& brief) {
+  if (with_best(c) == 0) {
+    brief.answer.push_back(
+        fmt::format("None of {} points does: {}.", c.points.size(), why_none(c, c.groups.front())));
+    return;
+  }
   const Group& first = c.groups.front();
   const sim::ServingEstimate e = c.at(first.best);
   const sim::Interval90 interval = sim::interval90(c.metric, e);
@@ -246,6 +252,27 @@ void say_evidence(const Contest& c, Brief& brief) {
     brief.confidence.push_back(
         fmt::format("{} of {} groups are shown, the best.", kGroups, with_best(c)));
   }
+}
+
+// "hgx_b200, owned 1.3 USD/Mtok output (1.01 to 1.85), limited by latency, confirmed [225]" of each group, the best first.
+std::string each_best(const Contest& c) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < std::min(with_best(c), kInSentence); ++i) {
+    const Group& group = c.groups[i];
+    const sim::ServingEstimate e = c.at(group.best);
+    const sim::Interval90 interval = sim::interval90(c.metric, e);
+    const std::string verdict = replay_cell(c, group.best);
+    parts.push_back(fmt::format(
+        "{} {}{}, limited by {}, {} {}", group.name, c.value_text(group.best),
+        std::isnan(interval.low) ? ""
+                                 : fmt::format(" ({})", interval_text(interval, c.metric.unit)),
+        limit_text(e, c.metric.name),
+        verdict.empty() || verdict == "estimated only" ? "estimated only" : verdict,
+        cite(group.best + 1)));
+  }
+  const std::size_t more = with_best(c) - parts.size();
+  return fmt::format("The best of each: {}{}.", fmt::join(parts, "; "),
+                     more == 0 ? "" : fmt::format("; and {} more", more));
 }
 
 // At which bound of a condition the first is another: the nearest on either side. Points that meet all other
@@ -360,12 +387,10 @@ Brief brief_of(const sim::SweepPoints& points, const sim::ResultTable& result,
     conditions.push_back(condition.text);
   }
   const std::size_t able = with_best(c);
+  say_answer(c, brief);
   if (able == 0) {
-    brief.answer.push_back(
-        fmt::format("None of {} points does: {}.", points.size(), why_none(c, c.groups.front())));
     return brief;
   }
-  say_answer(c, brief);
   say_evidence(c, brief);
   std::set<std::string> prices;
   std::set<std::string> parameters;
@@ -401,6 +426,17 @@ Brief brief_of(const sim::SweepPoints& points, const sim::ResultTable& result,
   brief.confidence.push_back(fmt::format("Parameters: {}.", fmt::join(parameters, ", ")));
   brief.confidence.emplace_back(kIntervals);
   return brief;
+}
+
+std::vector<std::string> answer_of(const sim::SweepPoints& points, const sim::ResultTable& result,
+                                   const sim::Metric& metric) {
+  const Contest c = contest_of(points, result, metric);
+  Brief brief;
+  say_answer(c, brief);
+  if (with_best(c) > 1) {
+    brief.answer.push_back(each_best(c));
+  }
+  return brief.answer;
 }
 
 }  // namespace roofcast::cli

@@ -182,11 +182,11 @@ std::unique_ptr<CLI::App> make_program(Run& chosen) {
   app.formatter(std::make_shared<Help>());
   Command root(app);
   for (const auto add :
-       {add_list,      add_explain,    add_show,        add_check,      add_estimate,
-        add_simulate,  add_sweep,      add_merge,       add_solve,      add_recommend,
-        add_kernel,    add_collective, add_sensitivity, add_scale,      add_blast_radius,
-        add_compare,   add_pareto,     add_pack,        add_brief,      add_report,
-        add_reproduce, add_calibrate,  add_schema,      add_completion, add_man}) {
+       {add_list,     add_explain,    add_show,        add_check,  add_init,         add_estimate,
+        add_simulate, add_sweep,      add_merge,       add_submit, add_solve,        add_recommend,
+        add_kernel,   add_collective, add_sensitivity, add_scale,  add_blast_radius, add_compare,
+        add_pareto,   add_pack,       add_brief,       add_report, add_reproduce,    add_calibrate,
+        add_schema,   add_completion, add_man}) {
     add(root, chosen);
   }
   add_help(root, chosen);

@@ -11,7 +11,8 @@
 namespace roofcast::cli {
 
 Progress::Progress(const std::atomic<std::size_t>& done, const std::atomic<std::size_t>& total,
-                   const char* what, bool quiet) {
+                   const char* what, bool quiet)
+    : first_(done.load()) {
   if (!quiet && isatty(STDERR_FILENO) != 0) {
     thread_ = std::thread([this, &done, &total, what] { watch(done, total, what); });
   }
@@ -35,11 +36,14 @@ void Progress::watch(const std::atomic<std::size_t>& done, const std::atomic<std
   std::unique_lock lock(mutex_);
   while (!stop_.wait_for(lock, kPeriod, [this] { return stopped_; })) {
     const auto count = static_cast<double>(done.load());
+    const double now = count - static_cast<double>(first_);
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
     const std::size_t all = total.load();
-    fmt::print(stderr, "\r\x1b[K{:.0f} % of {} {}, {} a second",
+    const double left = (static_cast<double>(all) - count) * elapsed.count() / now;
+    fmt::print(stderr, "\r\x1b[K{:.0f} % of {} {}, {} a second{}",
                all > 0 ? 100.0 * count / static_cast<double>(all) : 0.0, all, what,
-               display(count / elapsed.count(), ""));
+               display(now / elapsed.count(), ""),
+               now > 0.0 && left > 0.0 ? ", " + display(left, "s") + " left" : "");
     std::fflush(stderr);
   }
   fmt::print(stderr, "\r\x1b[K");

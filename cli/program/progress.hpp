@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A line on stderr that says how far the work is; nothing when stderr is no terminal or --quiet is
-// given.
+// A line on stderr that says how far the work is, how fast it goes and how long it takes yet; nothing when stderr is no
+// terminal or --quiet is given.
 #pragma once
 
 #include <atomic>
@@ -25,6 +25,7 @@ class Progress {
   void watch(const std::atomic<std::size_t>& done, const std::atomic<std::size_t>& total,
              const char* what);
 
+  std::size_t first_;  // done before it started
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::mutex mutex_;
   std::condition_variable stop_;

@@ -18,7 +18,9 @@ void write_rows(const sim::ResultTable& table, std::size_t from, std::size_t to,
                 base::CsvWriter& csv) {
   for (std::size_t row = from; row < to; ++row) {
     for (const sim::ResultColumn& column : table.columns()) {
-      if (!column.has_numbers()) {
+      if (column.is_blank()) {
+        csv.append(std::string_view());
+      } else if (!column.has_numbers()) {
         csv.append(column.text(row));
       } else if (column.is_whole() && !column.is_empty(row)) {
         csv.append(static_cast<std::uint64_t>(column.number(row)));

@@ -16,8 +16,14 @@ std::string cost_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
   if (const std::string missing = sim::missing_price(view, e); !missing.empty()) {
     return fmt::format("\nNo cost: {} is not known\n", missing);
   }
+  const std::string chip = sim::priced_with(view);
+  const std::string note =
+      chip.empty() ? ""
+                   : fmt::format("\nThe price is that of a system with {}: set system.{}\n", chip,
+                                 s.prices.pay == hardware::Pay::rental ? "price.per_gpu_hour"
+                                                                       : "purchase.price");
   if (s.prices.pay == hardware::Pay::rental) {
-    return {};
+    return note;
   }
   const sim::CostParts parts = sim::cost_parts(view, e);
   TextTable table({"cost", "USD per GPU-hour", "USD per Mtok", "share"});
@@ -29,7 +35,7 @@ std::string cost_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
                fmt::format("{:.4g}", usd / e.output_rate * base::mega),
                fmt::format("{:.1f}%", 100.0 * usd / parts.total())});
   }
-  return fmt::format("\n{}", table.text());
+  return fmt::format("\n{}{}", table.text(), note);
 }
 
 }  // namespace roofcast::cli

@@ -38,7 +38,7 @@ std::string words(const workloads::Batch& batch) {
 
 // How the operators of an iteration are started, where the scenario says something of CUDA graphs.
 std::string started(const sim::ScenarioView& scenario, const workloads::Batch& batch) {
-  const workloads::CudaGraphs& graphs = scenario.serving->cuda_graphs;
+  const workloads::ServingGraphs& graphs = scenario.serving->cuda_graphs;
   const bool eager = batch.prefill_sequences > 0 ? graphs.decode == workloads::DecodeGraphs::none
                                                  : !graphs.cover(batch.decode_sequences);
   if (eager) {
@@ -153,6 +153,20 @@ PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch
                   words(batch) + started(scenario, batch));
 }
 
+void add_host(PhaseRows& rows, base::Seconds waits) {
+  OperatorRow host;
+  host.name = "host";
+  host.category = "host";
+  host.count = 1;
+  host.time_s = host.low_s = host.high_s = waits.si();
+  host.bound = "host";
+  host.limited_by = models::Cause::host;
+  host.shares = {{models::Cause::host, 1.0}};
+  rows.time_s += host.time_s;
+  rows.operators.push_back(std::move(host));
+  sum_shares(rows);
+}
+
 // The passes of a micro-batch of a scenario that trains.
 std::vector<PhaseRows> training_phases(const sim::ScenarioView& scenario) {
   const sim::MicroBatches batches = sim::micro_batches(scenario);
@@ -164,25 +178,11 @@ std::vector<PhaseRows> training_phases(const sim::ScenarioView& scenario) {
                  fmt::format("{} sequence(s) of {} tokens, all {} stages", batches.sequences,
                              batches.tokens, scenario.mapping->pipeline_parallel)));
     phases.back().clock = of.clock;
+    if (pass.waits > base::Seconds{}) {
+      add_host(phases.back(), pass.waits);
+    }
   }
   return phases;
-}
-
-void add_host(PhaseRows& rows, const sim::ScenarioView& scenario, const workloads::Batch& batch) {
-  OperatorRow host;
-  host.name = "host";
-  host.category = "host";
-  host.count = 1;
-  sim::Workspace workspace;
-  const sim::IterationCost step = sim::iteration_cost(scenario, batch, workspace);
-  host.time_s = host.low_s = host.high_s =
-      step.by_limit[static_cast<std::size_t>(sim::Limit::host)].si();
-  host.bound = "host";
-  host.limited_by = models::Cause::host;
-  host.shares = {{models::Cause::host, 1.0}};
-  rows.time_s += host.time_s;
-  rows.operators.push_back(std::move(host));
-  sum_shares(rows);
 }
 
 // A step and the passes of the draft that follow it.
@@ -190,7 +190,9 @@ void add_step(std::vector<PhaseRows>& phases, const sim::ScenarioView& scenario,
               const workloads::Batch& batch, const std::string& name, double clock) {
   phases.push_back(phase(scenario, batch, name));
   phases.back().clock = clock;
-  add_host(phases.back(), scenario, batch);
+  sim::Workspace workspace;
+  const sim::IterationCost step = sim::iteration_cost(scenario, batch, workspace);
+  add_host(phases.back(), step.by_limit[static_cast<std::size_t>(sim::Limit::host)]);
   if (scenario.draft == nullptr) {
     return;
   }

@@ -2,16 +2,52 @@
 #include "cli/text/roadmap_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
 
 #include "base/csv/csv.hpp"
 #include "cli/tables/metric_cells.hpp"
 #include "sim/result/metrics.hpp"
 
 namespace roofcast::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void add_gain(Json& json, const sim::Gain& gain) {
+  json["gain"] = gain.value;
+  json["low90_gain"] = gain.interval.low;
+  json["high90_gain"] = gain.interval.high;
+}
+
+Json option_json(const sim::Roadmap& roadmap, const sim::OptionResult& o) {
+  Json json = {{"name", o.name}};
+  add_gain(json, o.portfolio);
+  json["tok_per_j_gain"] = o.tok_per_j;
+  json["tok_per_usd_gain"] = o.tok_per_usd;
+  for (std::size_t w = 0; w < roadmap.workloads.size(); ++w) {
+    const sim::Metric& metric = *sim::find_metric(roadmap.workloads[w].metric);
+    const sim::Outcome& outcome = o.outcomes[w];
+    Json workload = {{"name", roadmap.workloads[w].name},
+                     {"metric", std::string(metric.name)},
+                     {"value", outcome.found ? metric.value(outcome.estimate) : std::nan("")}};
+    add_gain(workload, o.gains[w]);
+    workload["limited_by"] =
+        std::string(outcome.found ? limit_of(outcome.estimate, metric.name) : std::string_view());
+    workload["at"] = outcome.place;
+    workload["reason"] = outcome.reason;
+    json["workloads"].push_back(std::move(workload));
+  }
+  return json;
+}
+
+}  // namespace
 
 std::string gain_text(double gain) { return std::isnan(gain) ? "-" : fmt::format("x{:.3g}", gain); }
 
@@ -27,13 +63,51 @@ std::string gain_text(const sim::Gain& gain) {
              : fmt::format("{} ({})", gain_text(gain.value), interval_text(gain));
 }
 
+std::string order_text(sim::FundBy by) {
+  switch (by) {
+    case sim::FundBy::cost:
+      return "each the next one with the most gain for its cost";
+    case sim::FundBy::area:
+      return "each the next one with the most gain for its area";
+    case sim::FundBy::power:
+      return "each the next one with the most gain for its power";
+    case sim::FundBy::gain:
+      break;
+  }
+  return "each the best next one";
+}
+
+std::string takes_text(sim::FundBy by, double takes) {
+  return by == sim::FundBy::gain    ? ""
+         : by == sim::FundBy::cost  ? fmt::format(", {:g} USD", takes)
+         : by == sim::FundBy::power ? fmt::format(", {:g} W", takes)
+                                    : fmt::format(", {:g} mm2", takes);
+}
+
+std::vector<std::string> price_notes(const sim::RoadmapResult& result) {
+  std::vector<std::string> notes;
+  for (const sim::OptionResult& option : result.options) {
+    std::set<std::string> chips;
+    for (const sim::Outcome& outcome : option.outcomes) {
+      if (!outcome.priced_with.empty()) {
+        chips.insert(outcome.priced_with);
+      }
+    }
+    if (!chips.empty()) {
+      notes.push_back(fmt::format("tokens/$ of {} is at the price of {}.", option.name,
+                                  fmt::join(chips, ", ")));
+    }
+  }
+  return notes;
+}
+
 void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
                        const std::string& file) {
   base::CsvWriter csv(
       std::filesystem::path(file),
       {"part", "name", "workload", "metric", "value", "gain", "low90_gain", "high90_gain",
        "tok_per_j_gain", "tok_per_usd_gain", "gain_on_top", "share_of_gain", "place_in_order",
-       "gain_in_order", "limited_by", "at", "reason"});
+       "gain_in_order", "limited_by", "at", "reason", "takes"});
   const auto option = [&](const sim::OptionResult& o, const char* part) {
     for (std::size_t w = 0; w <= roadmap.workloads.size(); ++w) {
       const bool all = w == roadmap.workloads.size();
@@ -57,6 +131,7 @@ void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& re
       csv.append(found ? limit_of(outcome->estimate, metric->name) : std::string_view());
       csv.append(all ? std::string_view() : outcome->place);
       csv.append(all ? std::string_view() : outcome->reason);
+      csv.append("");
       csv.end_row();
     }
   };
@@ -83,6 +158,7 @@ void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& re
     csv.append("");
     csv.append("");
     csv.append("");
+    csv.append(f.takes);
     csv.end_row();
   }
   if (!result.no_features.empty()) {
@@ -91,9 +167,34 @@ void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& re
       csv.append("");
     }
     csv.append(result.no_features);
+    csv.append("");
     csv.end_row();
   }
   csv.close();
+}
+
+nlohmann::ordered_json roadmap_json(const sim::Roadmap& roadmap, const sim::RoadmapResult& result) {
+  Json json = {{"question", roadmap.question},     {"base", option_json(roadmap, result.base)},
+               {"options", Json::array()},         {"features", Json::array()},
+               {"order", Json::array()},           {"pairs", Json::array()},
+               {"no_features", result.no_features}};
+  for (const sim::OptionResult& o : result.options) {
+    json["options"].push_back(option_json(roadmap, o));
+  }
+  for (const sim::FeatureResult& f : result.features) {
+    json["features"].push_back(
+        {{"name", f.name}, {"gain", f.alone}, {"gain_on_top", f.last}, {"share_of_gain", f.share}});
+  }
+  for (std::size_t i = 0; i < result.order.size(); ++i) {
+    json["order"].push_back(
+        {{"name", result.features[result.order[i]].name}, {"gain_together", result.together[i]}});
+  }
+  for (const sim::FeaturePair& pair : result.pairs) {
+    json["pairs"].push_back({{"first", result.features[pair.first].name},
+                             {"second", result.features[pair.second].name},
+                             {"gain", pair.gain}});
+  }
+  return json;
 }
 
 }  // namespace roofcast::cli

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
 #include "workloads/traffic/agents.hpp"
 
 namespace roofcast::cli {
@@ -38,12 +40,20 @@ std::string deployment(const sim::Scenario& s) {
                      pool(s.deployment.pools->decode, own.decode.get()));
 }
 
-// Dots in an assignment's path.
-auto depth_of(const std::string& assignment) {
-  return std::count(assignment.begin(), std::find(assignment.begin(), assignment.end(), '='), '.');
-}
-
 }  // namespace
+
+void set_knobs(base::Node& document, const std::vector<std::string>& set,
+               base::Problems& problems) {
+  // As in a sweep: a system is chosen before its chip is changed, in whatever order they were typed.
+  std::vector<std::string> assignments = set;
+  std::stable_sort(assignments.begin(), assignments.end(),
+                   [](std::string_view a, std::string_view b) {
+                     return sim::is_set_before(a.substr(0, a.find('=')), b.substr(0, b.find('=')));
+                   });
+  for (const std::string& assignment : assignments) {
+    sim::set_knob(document, {"--set", assignment, {}}, problems);
+  }
+}
 
 base::Node scenario_document(const std::string& file, const std::vector<std::string>& set) {
   base::Node document = base::load_document(file);
@@ -51,14 +61,8 @@ base::Node scenario_document(const std::string& file, const std::vector<std::str
     throw base::InputError(
         fmt::format("error: {0} is a sweep: roofcast sweep {0} --csv out.csv\n", file));
   }
-  // As in a sweep: a system is chosen before its chip is changed, in whatever order they were typed.
-  std::vector<std::string> assignments = set;
-  std::stable_sort(assignments.begin(), assignments.end(),
-                   [](const auto& a, const auto& b) { return depth_of(a) < depth_of(b); });
   base::Problems problems;
-  for (const std::string& assignment : assignments) {
-    sim::set_knob(document, {"--set", assignment, {}}, problems);
-  }
+  set_knobs(document, set, problems);
   problems.throw_if_any();
   return document;
 }
@@ -77,7 +81,7 @@ void set_as_if_unmeasured(base::Node& document, const std::string& unmeasured) {
 }
 
 std::string title(const sim::Scenario& s) {
-  return fmt::format("{} on {} · {} · {} · {}", s.model.name, s.platform.system.name,
+  return fmt::format("{} on {} · {} · {} · {}", s.model.name, s.platform.system.title(),
                      s.precision.id.empty() ? "custom precision" : s.precision.id, deployment(s),
                      s.training.trains() ? s.training.trainer.name : s.serving.stack.name);
 }

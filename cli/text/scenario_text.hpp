@@ -7,12 +7,16 @@
 #include <vector>
 
 #include "base/document/node.hpp"
+#include "base/document/problems.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace roofcast::cli {
 
 // Throws InputError. `set`: dotted path, =, value; applied shortest path first.
 base::Node scenario_document(const std::string& file, const std::vector<std::string>& set);
+
+// Changes knobs of a document in that order.
+void set_knobs(base::Node& document, const std::vector<std::string>& set, base::Problems& problems);
 
 // Sets as_if_unmeasured of the systems that the document names: "chip" or "architecture"; empty: nothing. Throws
 // InputError.

@@ -34,7 +34,8 @@ std::string post_training(const std::optional<sim::PostTrainingStep>& step) {
 }
 
 // Where the time of a run goes.
-std::string run(const std::optional<sim::TrainingRunEstimate>& run) {
+std::string run(const workloads::TrainingRun& of,
+                const std::optional<sim::TrainingRunEstimate>& run) {
   if (!run) {
     return {};
   }
@@ -47,10 +48,11 @@ std::string run(const std::optional<sim::TrainingRunEstimate>& run) {
   };
   add("steps", shares.useful);
   add("stragglers", shares.stragglers);
+  add("evaluation", shares.evaluation);
   add("stalls for checkpoints", shares.stalls);
   add("computed again", shares.lost);
   add("detection and restarts", shares.down);
-  add("waits for a spare host", shares.spares);
+  add(of.shrinks ? "slower without a spare host" : "waits for a spare host", shares.spares);
   add("maintenance", shares.maintenance);
   add("start-up", shares.start_up);
   add("all", 1.0);
@@ -88,7 +90,7 @@ std::string training_text(const sim::Scenario& s, const sim::ServingEstimate& e)
                      t.clock < 1.0 ? fmt::format("(at {:.0f}% of the clock, trainer {})\n",
                                                  100.0 * t.clock, s.training.trainer.name)
                                    : std::string(),
-                     memory.text(), run(e.workflow->run));
+                     memory.text(), run(s.run, e.workflow->run));
 }
 
 }  // namespace roofcast::cli

@@ -26,7 +26,7 @@ void write_rows(const std::string& file, const std::vector<Agreement>& rows) {
     columns.push_back(fmt::format("estimated_{}", metric));
     columns.push_back(fmt::format("simulated_{}", metric));
   }
-  columns.insert(columns.end(), {"impossible", "reason", "scenario"});
+  columns.insert(columns.end(), {"doubt", "impossible", "reason", "scenario"});
   base::CsvWriter csv(std::filesystem::path(file), columns);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     csv.append(i);
@@ -35,6 +35,7 @@ void write_rows(const std::string& file, const std::vector<Agreement>& rows) {
       csv.append(rows[i].estimated[metric]);
       csv.append(rows[i].simulated[metric]);
     }
+    csv.append(rows[i].doubt);
     csv.append(fmt::format("{}", fmt::join(rows[i].impossible, "; ")));
     csv.append(rows[i].reason);
     csv.append(rows[i].yaml);
@@ -44,8 +45,8 @@ void write_rows(const std::string& file, const std::vector<Agreement>& rows) {
 }
 
 std::string agreement_table(const std::vector<Agreement>& rows) {
-  TextTable table(
-      {"metric", "within", "scenarios", "n", "agree", "median error", "10 %", "90 %", "off by 2"});
+  TextTable table({"metric", "within", "scenarios", "n", "agree", "median error", "10 %", "90 %",
+                   "off by 2", "unmarked", "marked"});
   const auto percent = [](double share, int digits) {
     return std::isnan(share) ? "-" : fmt::format("{:.{}f} %", 100.0 * share, digits);
   };
@@ -58,7 +59,8 @@ std::string agreement_table(const std::vector<Agreement>& rows) {
       table.add({std::string(kChecked[metric].name), percent(kChecked[metric].tolerance, 0),
                  std::string(name), fmt::format("{}", s.scenarios), percent(s.share, 0),
                  percent(s.median, 1), percent(s.low, 1), percent(s.high, 1),
-                 fmt::format("{}", s.far)});
+                 fmt::format("{}", s.far), fmt::format("{}", s.unmarked),
+                 fmt::format("{}", s.doubted)});
     };
     for (std::size_t kind = 0; kind < std::size(kRandomKinds); ++kind) {
       add(kRandomKinds[kind].name, kind);

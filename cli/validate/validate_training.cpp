@@ -8,6 +8,7 @@
 #include "cli/text/exit_code.hpp"
 #include "cli/validate/validation.hpp"
 #include "sim/estimate.hpp"
+#include "sim/result/metrics.hpp"
 #include "sim/result/training_step.hpp"
 #include "sim/scenario/sections.hpp"
 
@@ -17,13 +18,14 @@ int validate_training(const ValidationOptions& options) {
   const base::CsvTable table = base::read_csv(options.data);
   const RowFilter filter(table, options.where);
   const calibrate::TrainingRows rows(table, options.calibration);
-  ErrorsFile out(
-      options.out, table,
-      {"measured_step_s", "predicted_step_s", "measured_memory_b", "predicted_memory_b"});
+  ErrorsFile out(options.out, table,
+                 {"measured_step_s", "predicted_step_s", "low90_step_s", "high90_step_s",
+                  "measured_memory_b", "predicted_memory_b"});
   sim::Workspace workspace;
   std::vector<calibrate::Pair> all;
   std::vector<calibrate::Pair> memory;
   std::map<std::pair<std::string, std::string>, std::vector<calibrate::Pair>> groups;
+  std::map<std::string_view, std::vector<calibrate::Pair>> parts;
   std::map<std::string, std::size_t> skipped_by_reason;
   std::size_t skipped = 0;
   for (std::size_t row = 0; row < table.rows(); ++row) {
@@ -37,7 +39,7 @@ int validate_training(const ValidationOptions& options) {
       measured.reason = sim::reason(e);
     }
     if (!measured.reason.empty()) {
-      out.add(row, {NAN, NAN, NAN, NAN}, "", measured.reason);
+      out.add(row, std::vector<double>(6, NAN), "", measured.reason);
       ++skipped;
       // Amounts of memory differ from row to row.
       ++skipped_by_reason[std::holds_alternative<sim::infeasible::TrainingMemory>(e.infeasible)
@@ -46,15 +48,20 @@ int validate_training(const ValidationOptions& options) {
       continue;
     }
     const double predicted = e.workflow->step().si();
-    all.push_back({measured.step_s, predicted});
+    const sim::Interval90 within = sim::interval90(*sim::find_metric("step_s"), e);
+    all.push_back({measured.step_s, predicted, within.low, within.high});
     groups[{measured.group, measured.chip}].push_back(all.back());
+    if (measured.sets_trainer) {
+      parts[*measured.sets_trainer ? "set the trainer's host times" : "are held back"].push_back(
+          all.back());
+    }
     if (measured.memory) {
       memory.push_back({measured.memory->si(), e.memory.si()});
     }
-    out.add(
-        row,
-        {measured.step_s, predicted, measured.memory ? measured.memory->si() : NAN, e.memory.si()},
-        std::string(hardware::name(e.provenance)), "");
+    out.add(row,
+            {measured.step_s, predicted, within.low, within.high,
+             measured.memory ? measured.memory->si() : NAN, e.memory.si()},
+            std::string(hardware::name(e.provenance)), "");
   }
   out.close();
   if (!groups.empty()) {
@@ -67,6 +74,17 @@ int validate_training(const ValidationOptions& options) {
       by_group.add(cells);
     }
     fmt::print("{}\n", by_group.text());
+  }
+  if (!parts.empty()) {
+    TextTable by_part({"steps that", "rows", "mape", "median", "p90", "bias", "in 90%"});
+    for (const auto& [part, pairs] : parts) {
+      std::vector<std::string> cells = {std::string(part), fmt::format("{}", pairs.size())};
+      for (std::string& cell : error_cells(calibrate::summarise(pairs))) {
+        cells.push_back(std::move(cell));
+      }
+      by_part.add(cells);
+    }
+    fmt::print("{}\n", by_part.text());
   }
   fmt::print("{}{}\n", skipped_table(skipped_by_reason),
              calibrate::summary_line("step", calibrate::summarise(all), skipped));

@@ -5,19 +5,16 @@
 #include <atomic>
 
 #include "base/threads.hpp"
+#include "hardware/chip_changes.hpp"
 #include "sim/scenario/knob.hpp"
 #include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
+#include "sim/scenario/usual_sections.hpp"
 
 namespace roofcast::sim {
 namespace {
 
 std::string_view path_of(std::string_view setting) { return setting.substr(0, setting.find('=')); }
-
-auto depth_of(const std::string& setting) {
-  const std::string_view path = path_of(setting);
-  return std::count(path.begin(), path.end(), '.');
-}
 
 // Whether it names another part, or a section that may.
 bool names_a_part(const std::string& setting) {
@@ -28,10 +25,15 @@ bool names_a_part(const std::string& setting) {
 }  // namespace
 
 OverriddenScenario::OverriddenScenario(const base::Node& document, std::string origin)
-    : origin_(std::move(origin)), written_(document), loaded_(document) {
+    : origin_(std::move(origin)), written_(document) {
+  fill_usual_sections(written_);
+  loaded_ = written_;
   base::Problems problems;
   load_references(loaded_, problems);
   problems.throw_if_any();
+  if (base::Node* chip = loaded_.find_path("system.chip")) {
+    hardware::state_energies(*chip);
+  }
   without_corrections_ = loaded_;
   if (base::Node* corrections = without_corrections_.find_path("system.calibration.corrections")) {
     *corrections = {};
@@ -40,8 +42,9 @@ OverriddenScenario::OverriddenScenario(const base::Node& document, std::string o
 }
 
 base::Node OverriddenScenario::overridden(const base::Node& document, Settings settings) const {
-  std::stable_sort(settings.begin(), settings.end(),
-                   [](const auto& a, const auto& b) { return depth_of(a) < depth_of(b); });
+  std::stable_sort(settings.begin(), settings.end(), [](const auto& a, const auto& b) {
+    return is_set_before(path_of(a), path_of(b));
+  });
   base::Node result = document;
   base::Problems problems;
   for (const std::string& setting : settings) {

@@ -16,7 +16,11 @@ namespace {
 using base::Node;
 
 constexpr std::string_view kRoots[] = {"system", "serving.stack", "training.trainer"};
-constexpr std::string_view kTogether = "system.chip.tensor";
+constexpr std::string_view kTogether[] = {"system.chip.tensor", "system.chip.parent.tensor"};
+// Figures that the clock carries along (hardware/chip_changes.hpp): beside it they are work of one clock.
+constexpr std::string_view kPerClock[] = {"system.chip.tensor", "system.chip.vector",
+                                          "system.chip.measured.exponential_rate",
+                                          "system.chip.measured.l2_bandwidth"};
 
 constexpr std::pair<std::string_view, Resource> kResourceOf[] = {
     {"system.chip.tensor", Resource::compute},
@@ -24,6 +28,9 @@ constexpr std::pair<std::string_view, Resource> kResourceOf[] = {
     {"system.chip.compute", Resource::compute},
     {"system.chip.assumed.clock", Resource::compute},
     {"system.chip.measured.exponential_rate", Resource::compute},
+    {"system.chip.measured.l2_bandwidth", Resource::compute},
+    {"system.chip.parent.tdp", Resource::power},
+    {"system.chip.parent", Resource::compute},
     {"system.chip.hbm", Resource::memory},
     {"system.chip.measured", Resource::memory},
     {"system.calibration.memory", Resource::memory},
@@ -75,6 +82,10 @@ QuantityKnob knob_of(const std::string& path, const Node& node) {
   if (const auto quantity = quantity_of(node)) {
     knob.time = quantity->dimension.money == 0 ? quantity->dimension.time : 0;
     knob.resource = knob.time == 0 ? std::nullopt : resource_of(path);
+    if (std::any_of(std::begin(kPerClock), std::end(kPerClock),
+                    [&](std::string_view figure) { return path.starts_with(figure); })) {
+      knob.time = 0;
+    }
   }
   return knob;
 }
@@ -100,7 +111,7 @@ std::optional<QuantityKnob> together(const std::string& group, const Node& node)
 }
 
 void collect(const std::string& path, const Node& node, std::vector<QuantityKnob>& knobs) {
-  if (path == kTogether) {
+  if (std::find(std::begin(kTogether), std::end(kTogether), path) != std::end(kTogether)) {
     if (auto all = together(path, node)) {
       knobs.push_back(*all);
     }

@@ -19,8 +19,8 @@
 namespace roofcast::sim {
 
 enum class Resource {
-  compute,  // tensor and vector units, SM clocks, exponentials; the L2's rate where it was not measured
-  memory,   // rate and latency of HBM, measured rate of the L2
+  compute,  // the clock of SMs and L2, with all that it carries along (hardware/chip_changes.hpp)
+  memory,   // rate and latency of HBM
   network,  // ports, NICs, hops, what collectives take to start beside kernels
   launch,   // of kernels
   host,     // of the serving stack or trainer: scheduler, front end
@@ -35,7 +35,8 @@ struct QuantityKnob {
   int figures = 1;      // that are multiplied together
   bool whole = false;   // a number without a unit
   double number = 0.0;  // of whole ones
-  int time = 0;         // exponent of time in the unit: −1 a rate, 1 a latency
+  int time =
+      0;  // exponent of time in the unit: −1 a rate, 1 a latency; 0 of rates that the clock carries along
   std::optional<Resource> resource;
 
   std::string times(double factor) const;  // a setting

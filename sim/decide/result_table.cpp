@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/csv/csv.hpp"
 #include "base/document/renamed.hpp"
@@ -31,7 +30,7 @@ double ResultColumn::parsed(std::size_t row) const {
 }
 
 bool ResultColumn::is_empty(std::size_t row) const {
-  return has_numbers() ? std::isnan(numbers_[row]) : codes_[row] == 0;
+  return has_numbers() ? std::isnan(number(row)) : codes_[row] == 0;
 }
 
 std::string ResultColumn::cell(std::size_t row) const {
@@ -44,12 +43,15 @@ std::string ResultColumn::cell(std::size_t row) const {
 }
 
 void ResultColumn::resize(std::size_t rows) {
-  if (has_numbers()) {
-    numbers_.resize(rows, std::numeric_limits<double>::quiet_NaN());
-    return;
+  rows_ = rows;
+  if (!has_numbers()) {
+    codes_.resize(rows);
+  } else if (!numbers_.empty()) {
+    fill();
   }
-  codes_.resize(rows);
 }
+
+void ResultColumn::fill() { numbers_.resize(rows_, kNone); }
 
 std::uint32_t ResultColumn::code_of(std::string_view text) {
   if (const auto known = code_of_.find(text); known != code_of_.end()) {

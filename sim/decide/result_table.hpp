@@ -5,12 +5,14 @@
 //   point, <one column an axis>, fits, meets, pareto_rank, reason, <metrics in SI units>, <bounds>
 //
 // It is filled once, by a sweep (sim/decide/sweep_run.hpp) or from a CSV (cli/tables/result_csv.hpp).
-// Whatever shows a result reads it: CSV, front, report, brief. Memory: 8 bytes a number, 4 bytes a text, and every
-// different text of a column once.
+// Whatever shows a result reads it: CSV, front, report, brief. Memory: 8 bytes a number, none where a whole column is
+// empty; 4 bytes a text, and every different text of a column once.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -38,27 +40,42 @@ class ResultColumn {
   bool is_whole() const { return whole_; }  // its numbers count something
 
   // The number of a row, also of a text that is a number; NaN where there is none.
-  double number(std::size_t row) const { return has_numbers() ? numbers_[row] : parsed(row); }
+  double number(std::size_t row) const {
+    return !has_numbers() ? parsed(row) : numbers_.empty() ? kNone : numbers_[row];
+  }
+  // Whether all its rows are empty, and take no memory.
+  bool is_blank() const { return has_numbers() && numbers_.empty(); }
   // The text of a row; only where the column has texts.
   const std::string& text(std::size_t row) const { return texts_[codes_[row]]; }
   bool says(std::size_t row, std::string_view text) const { return texts_[codes_[row]] == text; }
   bool is_empty(std::size_t row) const;
   std::string cell(std::size_t row) const;  // as a CSV has it
 
-  // Threads may set different rows at the same time. For code_of, which keeps the text, they take turns.
+  // Threads may set different rows at the same time, of a column of numbers once it is filled. For code_of, which keeps
+  // the text, they take turns.
   void resize(std::size_t rows);
-  void set(std::size_t row, double number) { numbers_[row] = number; }
+  void fill();  // makes room for numbers
+  void set(std::size_t row, double number) {
+    if (numbers_.empty() && !std::isnan(number)) {
+      fill();
+    }
+    if (!numbers_.empty()) {
+      numbers_[row] = number;
+    }
+  }
   std::uint32_t code_of(std::string_view text);
   void set_code(std::size_t row, std::uint32_t code) { codes_[row] = code; }
 
  private:
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   double parsed(std::size_t row) const;
 
   std::string name_;
   const Metric* metric_;
   bool replayed_;
   bool whole_;
-  std::vector<double> numbers_;       // by row
+  std::size_t rows_ = 0;
+  std::vector<double> numbers_;       // by row; none while all are empty
   std::vector<std::uint32_t> codes_;  // by row, of texts_
   std::deque<std::string> texts_;     // every different one, the empty one first
   std::unordered_map<std::string_view, std::uint32_t> code_of_;

@@ -10,6 +10,7 @@
 #include "base/statistics/shapley.hpp"
 #include "sim/decide/sweep_run.hpp"
 #include "sim/iteration/iteration.hpp"
+#include "sim/result/costs.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -41,6 +42,58 @@ std::vector<AxisValue> read_bundles(base::Fields& f, const char* key, base::Prob
     }
   }
   return bundles;
+}
+
+double taken(const FeatureTakes& takes, FundBy by) {
+  switch (by) {
+    case FundBy::cost:
+      return takes.cost ? takes.cost->si() : kNone;
+    case FundBy::area:
+      return takes.area_mm2.value_or(kNone);
+    case FundBy::power:
+      return takes.power ? takes.power->si() : kNone;
+    case FundBy::gain:
+      break;
+  }
+  return kNone;
+}
+
+void read(base::Fields& f, FeatureTakes& takes) {
+  double area = 0.0;
+  f.quantity("cost", takes.cost);
+  f.number("area_mm2", area, base::positive, base::optional);
+  f.quantity("power", takes.power);
+  if (area > 0.0) {
+    takes.area_mm2 = area;
+  }
+}
+
+// What the features take, and the figure that the order is by.
+void read_takes(base::Fields& f, Roadmap& roadmap) {
+  roadmap.takes.resize(roadmap.features.size());
+  f.group(
+      "takes",
+      [&](base::Fields& g) {
+        for (std::size_t i = 0; i < roadmap.features.size(); ++i) {
+          g.group(
+              roadmap.features[i].label, [&](base::Fields& h) { read(h, roadmap.takes[i]); },
+              base::optional);
+        }
+      },
+      base::optional);
+  f.choice<FundBy>("by", roadmap.by,
+                   {{"gain", FundBy::gain},
+                    {"cost", FundBy::cost},
+                    {"area", FundBy::area},
+                    {"power", FundBy::power}},
+                   base::optional);
+  for (std::size_t i = 0; roadmap.by != FundBy::gain && i < roadmap.features.size(); ++i) {
+    if (std::isnan(taken(roadmap.takes[i], roadmap.by))) {
+      f.problem("by", fmt::format("needs what each feature takes: takes.{} does not say it",
+                                  roadmap.features[i].label));
+      return;
+    }
+  }
 }
 
 void read_workloads(base::Fields& f, Roadmap& roadmap, base::Problems& problems) {
@@ -96,6 +149,7 @@ void weigh(Outcome& outcome, const ScenarioView& scenario, Workspace& workspace)
   const SteadyState& steady = outcome.estimate.steady;
   outcome.uncertainty = scenario.platform->machine.uncertainty;
   outcome.calibration = scenario.platform->system.calibration.name;
+  outcome.priced_with = priced_with(scenario);
   for (const auto& [batch, share] : {std::pair{steady.decode_iteration, 1.0 - steady.prefill_share},
                                      std::pair{steady.prefill_iteration, steady.prefill_share}}) {
     if (share > 0.0) {
@@ -258,15 +312,20 @@ void combine(const Roadmap& roadmap, RoadmapResult& result) {
   }
   const std::vector<double> shares = base::shapley_shares(values);
   const std::size_t all = values.size() - 1;
+  std::vector<double> takes;
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t bit = std::size_t{1} << i;
     result.features.push_back({roadmap.features[i].label, std::exp(values[bit]),
-                               std::exp(values[all] - values[all ^ bit]), shares[i] / values[all]});
+                               std::exp(values[all] - values[all ^ bit]), shares[i] / values[all],
+                               taken(roadmap.takes[i], roadmap.by)});
+    if (roadmap.by != FundBy::gain) {
+      takes.push_back(result.features.back().takes);
+    }
     for (std::size_t j = i + 1; j < n; ++j) {
       result.pairs.push_back({i, j, std::exp(base::interaction(values, i, j))});
     }
   }
-  result.order = base::greedy_order(values);
+  result.order = base::greedy_order(values, takes);
   std::size_t joined = 0;
   for (const std::size_t i : result.order) {
     joined |= std::size_t{1} << i;
@@ -295,6 +354,7 @@ void read(base::Fields& f, Roadmap& roadmap, base::Problems& problems) {
   read_workloads(f, roadmap, problems);
   roadmap.options = read_bundles(f, "options", problems);
   roadmap.features = read_bundles(f, "features", problems);
+  read_takes(f, roadmap);
   if (roadmap.options.empty() && roadmap.features.empty() && problems.empty()) {
     f.problem("options", "there are neither options nor features");
   }

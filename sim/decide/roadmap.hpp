@@ -11,6 +11,9 @@
 //     HBM4: {system.chip.hbm.bandwidth: x1.67, system.chip.hbm.capacity: x1.5, system.price.usd_per_gpu_hour: x1.1}
 //   features:                                 # in every combination
 //     bandwidth: {system.chip.hbm.bandwidth: x1.2}
+//   takes:                                    # what a feature takes, where known
+//     bandwidth: {cost: 30 USD, area_mm2: 12, power: 25 W}
+//   by: area                                  # the order to fund is by the gain for this; when left out, by the gain alone
 //
 // A workload is a sweep: what counts is the best of its points that meet its conditions, so that a faster chip may be
 // loaded more. A gain is more than 1 where the metric is better than without, whichever way is better; that of the
@@ -19,10 +22,11 @@
 // servers do beside their operators changes the gain in proportion: ln of it by −55 % to +50 %, as measured.
 //
 // Of features, with v(S) = ln of the portfolio's gain with those of S: what each brings alone, on top of all others, the
-// order in which each next one brings most, and its Shapley share of v(all) (base/statistics/shapley.hpp); pairs by their
-// interaction.
+// order in which each next one brings most (`by`: ln of its gain over what it takes), and its Shapley share of v(all)
+// (base/statistics/shapley.hpp); pairs by their interaction.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +45,15 @@ struct PortfolioWorkload {
   Sweep load;
 };
 
+enum class FundBy { gain, cost, area, power };
+
+// What a feature takes: of a chip's price, die and power.
+struct FeatureTakes {
+  std::optional<base::Dollars> cost;
+  std::optional<double> area_mm2;
+  std::optional<base::Watts> power;
+};
+
 struct Roadmap {
   std::string question;
   std::string metric = "throughput_tok_per_s_per_gpu";
@@ -48,6 +61,8 @@ struct Roadmap {
   std::vector<PortfolioWorkload> workloads;
   std::vector<AxisValue> options;
   std::vector<AxisValue> features;
+  std::vector<FeatureTakes> takes;  // of each feature
+  FundBy by = FundBy::gain;
 };
 
 void read(base::Fields& f, PortfolioWorkload& workload, base::Problems& problems);
@@ -66,6 +81,7 @@ struct Outcome {
   base::Seconds iteration;
   models::Uncertainty uncertainty;
   std::string calibration;
+  std::string priced_with;  // another chip, whose price is paid (sim/result/costs.hpp)
 };
 
 // Of an estimate that fits.
@@ -93,6 +109,7 @@ struct FeatureResult {
   double alone = 0;  // gains
   double last = 0;   // on top of all others
   double share = 0;  // Shapley's, of the ln of the gain of all; they sum to 1
+  double takes = 0;  // of what the order is by: USD, mm², W; NaN by the gain alone
 };
 // Of a workload, ln of the gain with each subset of features; empty where the base cannot run it.
 using SubsetGains = std::vector<double>;

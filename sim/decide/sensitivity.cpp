@@ -120,7 +120,8 @@ Waterfall waterfall(const OverriddenScenario& scenario, std::span<const Quantity
     if (added) {
       Settings settings;
       for (const QuantityKnob& knob : knobs) {
-        if (knob.resource && (freed >> static_cast<unsigned>(*knob.resource) & 1U) != 0) {
+        if (knob.resource && knob.time != 0 &&
+            (freed >> static_cast<unsigned>(*knob.resource) & 1U) != 0) {
           settings.push_back(knob.times(knob.time < 0 ? kFree : 1.0 / kFree));
         }
       }

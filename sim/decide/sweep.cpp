@@ -9,6 +9,7 @@
 
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/sections.hpp"
+#include "sim/scenario/usual_sections.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -205,11 +206,12 @@ void read_points(base::Fields& f, Sweep& sweep, Problems& problems, base::Need a
           sweep.base = base::load_document(file);
         }
       } catch (const base::InputError& error) {
-        problems.add_text(error.what());
+        problems.add(error);
       }
     } else {
       problems.add(base_node->place, "base", "expects a path or an inline scenario");
     }
+    fill_usual_sections(sweep.base);
   }
   if (const Node* axes = f.take("axes", axes_are)) {
     if (!axes->is_map() || axes->entries.empty()) {

@@ -18,11 +18,9 @@ using base::Problems;
 
 void set_outer_first(Node& document, std::vector<const Assignment*> assignments,
                      Problems& problems) {
-  std::stable_sort(assignments.begin(), assignments.end(),
-                   [](const Assignment* a, const Assignment* b) {
-                     return std::count(a->path.begin(), a->path.end(), '.') <
-                            std::count(b->path.begin(), b->path.end(), '.');
-                   });
+  std::stable_sort(
+      assignments.begin(), assignments.end(),
+      [](const Assignment* a, const Assignment* b) { return is_set_before(a->path, b->path); });
   for (const Assignment* a : assignments) {
     set_knob(document, a->path, a->path_place, a->value, problems);
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <mutex>
@@ -12,6 +13,7 @@
 
 #include "base/threads.hpp"
 #include "sim/decide/pareto.hpp"
+#include "sim/iteration/iteration_cache.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -21,19 +23,37 @@ constexpr std::size_t kMostChunk = 256;  // points a thread takes at once
 // Estimates of consecutive points, by the thread that made them; chunks end in any order.
 using Chunk = std::function<void(std::size_t first, std::span<ServingEstimate> estimates)>;
 
+// Of one thread.
+class SweepWorkspace {
+ public:
+  SweepWorkspace() {
+    staying_.costs.emplace();
+    staying_.iterations = std::make_shared<IterationCache>();
+    passing_.costs.emplace();
+  }
+  // Pools and trainings make sections of their own for each estimate, so no iteration of theirs is kept.
+  Workspace& of(const ScenarioView& s) {
+    return s.pools == nullptr && s.training == nullptr ? staying_ : passing_;
+  }
+
+ private:
+  Workspace staying_;
+  Workspace passing_;
+};
+
 void estimate_points(const SweepPoints& points, unsigned threads, const Chunk& take) {
   std::atomic<std::size_t> next{0};
   const unsigned workers = base::thread_count(threads);
   const std::size_t chunk = std::clamp<std::size_t>(points.size() / (8 * workers), 16, kMostChunk);
   base::on_threads(workers, [&](unsigned) {
-    Workspace workspace;
-    workspace.costs.emplace();
+    SweepWorkspace workspace;
     std::vector<ServingEstimate> estimates(std::min(chunk, points.size()));
     for (std::size_t begin = next.fetch_add(chunk); begin < points.size();
          begin = next.fetch_add(chunk)) {
       const std::size_t count = std::min(chunk, points.size() - begin);
       for (std::size_t i = 0; i < count; ++i) {
-        estimates[i] = estimate(points.scenario(begin + i), workspace);
+        const ScenarioView scenario = points.scenario(begin + i);
+        estimates[i] = estimate(scenario, workspace.of(scenario));
       }
       take(begin, std::span(estimates).first(count));
     }
@@ -69,13 +89,25 @@ struct TruthColumn {
 // Fills the rows of one sweep, in chunks and from many threads.
 class Rows {
  public:
-  Rows(const SweepPoints& points, ResultTable& table) : points_(points), table_(table) {
+  Rows(const SweepPoints& points, ResultTable& table)
+      : points_(points),
+        point_(table.column("point")),
+        reason_(table.column("reason")),
+        fits_(table.column("fits")),
+        meets_(table.column("meets")) {
+    point_.fill();
     for (const Axis& axis : points.sweep().axes) {
       ResultColumn& column = table.column(axis.name);
       axes_.push_back({&column, {}});
       for (const AxisValue& value : axis.values) {
         axes_.back().codes.push_back(column.code_of(value.label));
       }
+    }
+    for (const Metric& metric : metrics()) {
+      metrics_.emplace_back(metric, table.column(metric.name));
+    }
+    for (const TextMetric& text : text_metrics()) {
+      texts_.push_back({&text, &table.column(text.name)});
     }
   }
 
@@ -94,18 +126,32 @@ class Rows {
                                               [&](const Condition& c) { return holds(c, e); }));
       reasons.push_back(reason_of(points_.sweep(), e));
     }
-    for (const Metric& metric : metrics()) {
-      ResultColumn& column = table_.column(metric.name);
+    for (Numbers& numbers : metrics_) {
       for (std::size_t i = 0; i < estimates.size(); ++i) {
-        column.set(first + i, estimates[i].fits() ? metric.value(estimates[i]) : std::nan(""));
+        const double value =
+            estimates[i].fits() ? numbers.metric->value(estimates[i]) : std::nan("");
+        if (!numbers.filled.load(std::memory_order_acquire)) {
+          if (std::isnan(value)) {
+            continue;
+          }
+          fill(numbers);
+        }
+        numbers.column->set(first + i, value);
       }
     }
     const std::lock_guard<std::mutex> turn(turn_);
-    for (const TextMetric& text : text_metrics()) {
-      ResultColumn& column = table_.column(text.name);
+    for (const Texts& texts : texts_) {
+      // Runs of rows say the same.
+      std::string_view before;
+      std::uint32_t code = texts.column->code_of(before);
       for (std::size_t i = 0; i < estimates.size(); ++i) {
         const ServingEstimate& e = estimates[i];
-        column.set_code(first + i, column.code_of(e.fits() ? text.value(e) : ""));
+        const std::string_view text = e.fits() ? texts.metric->value(e) : "";
+        if (text != before) {
+          code = texts.column->code_of(text);
+          before = text;
+        }
+        texts.column->set_code(first + i, code);
       }
     }
     for (std::size_t i = 0; i < estimates.size(); ++i) {
@@ -118,14 +164,33 @@ class Rows {
     ResultColumn* column;
     std::vector<std::uint32_t> codes;  // by value of the axis
   };
+  struct Numbers {
+    Numbers(const Metric& of, ResultColumn& in) : metric(&of), column(&in) {}
+    const Metric* metric;
+    ResultColumn* column;
+    std::atomic<bool> filled{false};  // the column has room: some row has a value
+  };
+  struct Texts {
+    const TextMetric* metric;
+    ResultColumn* column;
+  };
+
+  void fill(Numbers& numbers) {
+    const std::lock_guard<std::mutex> turn(turn_);
+    if (!numbers.filled.load(std::memory_order_relaxed)) {
+      numbers.column->fill();
+      numbers.filled.store(true, std::memory_order_release);
+    }
+  }
 
   const SweepPoints& points_;
-  ResultTable& table_;
   std::vector<Labels> axes_;
-  ResultColumn& point_ = table_.column("point");
-  ResultColumn& reason_ = table_.column("reason");
-  TruthColumn fits_{table_.column("fits")};
-  TruthColumn meets_{table_.column("meets")};
+  std::deque<Numbers> metrics_;
+  std::vector<Texts> texts_;
+  ResultColumn& point_;
+  ResultColumn& reason_;
+  TruthColumn fits_;
+  TruthColumn meets_;
   std::mutex turn_;
 };
 

@@ -57,7 +57,7 @@ const Metric& metric(std::string_view name) {
       return metric;
     }
   }
-  throw InputError("error: " + sim::unknown_metric(std::string(name)) + "\n");
+  refuse(sim::unknown_metric(std::string(name)));
 }
 
 Number Estimate::operator[](std::string_view name) const {

@@ -26,7 +26,7 @@ Simulation simulate(const Scenario& scenario, const SimulationOptions& options) 
   return with_input_errors([&] {
     sim::StreamedScenario read = sim::read_streamed_scenario(scenario.document().node);
     if (read.scenario.training.trains()) {
-      throw InputError("error: a scenario that trains is estimated, not simulated\n");
+      refuse("a scenario that trains is estimated, not simulated");
     }
     read.stream.seed = options.seed.value_or(read.stream.seed);
     const sim::Simulation simulation =

@@ -89,7 +89,7 @@ std::string SweepResult::reason(std::size_t point) const {
 std::vector<double> SweepResult::column(std::string_view metric) const {
   const sim::Metric* known = sim::find_metric(metric);
   if (known == nullptr) {
-    throw InputError("error: " + sim::unknown_metric(std::string(metric)) + "\n");
+    refuse(sim::unknown_metric(std::string(metric)));
   }
   const sim::ResultColumn& numbers = points_->result.column(known->name);
   std::vector<double> values;

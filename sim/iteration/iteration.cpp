@@ -7,7 +7,7 @@
 #include "models/operators/operator_cost.hpp"
 #include "models/power.hpp"
 #include "sim/iteration/batch_overlap.hpp"
-#include "sim/iteration/draft_model.hpp"
+#include "sim/iteration/iteration_steps.hpp"
 #include "workloads/graph/vision_graph.hpp"
 
 namespace roofcast::sim {
@@ -102,8 +102,9 @@ class Sequence {
  public:
   explicit Sequence(Exposed exposed = {}) : exposed_(exposed) {}
 
-  Seconds add(const workloads::Call& call, const models::Cost& cost) {
-    const Seconds all = call.count * cost.time;
+  // `call` is an OperatorTerm or a workloads::Call; all its runs take `all`.
+  template <class Call>
+  Seconds add(const Call& call, Seconds all) {
     if (!call.overlapped) {
       hideable_ = all;
       return call.in_layers ? (call.exchange ? exposed_.exchange : exposed_.compute) * all : all;
@@ -142,7 +143,7 @@ Exposed exposed_of(const ScenarioView& s, const workloads::Batch& batch,
       continue;
     }
     const models::Cost cost = cost_of(call);
-    const Seconds time = sequence.add(call, cost);
+    const Seconds time = sequence.add(call, call.count * cost.time);
     (call.exchange ? exchange : compute) += time;
     if (call.exchange && cost.algorithm == models::Algorithm::deduplicated) {
       const auto& op = std::get<workloads::Collective>(call.op);
@@ -172,7 +173,7 @@ bool covered(const ScenarioView& s, const workloads::Batch& batch) {
 // launched by the host even where graphs cover the rest.
 Seconds eager_launches(const ScenarioView& s, const workloads::Batch& batch,
                        const workloads::Graph& graph) {
-  const workloads::CudaGraphs& graphs = s.serving->cuda_graphs;
+  const workloads::ServingGraphs& graphs = s.serving->cuda_graphs;
   const bool prompts = batch.prefill_sequences > 0;
   if (prompts ? s.launches_ahead : graphs.usual()) {
     return {};
@@ -236,20 +237,77 @@ Seconds host_wait(const workloads::Serving& serving, const workloads::Batch& bat
   return stack.asynchronous ? base::max(Seconds{}, host - running) : host;
 }
 
-IterationCost launch_floor(const ScenarioView& s, const workloads::Batch& batch,
-                           Workspace& workspace) {
-  IterationCost floor;
-  if (s.serving->stack.eager_operator > Seconds{}) {
-    build(s, batch, workspace.graph);
-    const Seconds launched = eager_launches(s, batch, workspace.graph);
-    const Seconds of_a_stage = longest_stage(s) * launched;
-    floor.latency = launched + host_wait(*s.serving, batch, launched);
-    floor.period = of_a_stage + host_wait(*s.serving, batch, of_a_stage);
-  }
-  return floor;
+IterationTime launches_alone(const ScenarioView& s, const workloads::Batch& batch,
+                             Workspace& workspace) {
+  build(s, batch, workspace.graph);
+  const Seconds launched = eager_launches(s, batch, workspace.graph);
+  const Seconds of_a_stage = longest_stage(s) * launched;
+  return {launched + host_wait(*s.serving, batch, launched),
+          of_a_stage + host_wait(*s.serving, batch, of_a_stage)};
 }
 
 namespace {
+
+models::Cost cost_in_iteration(const workloads::Call& call, const ScenarioView& s,
+                               Workspace& workspace) {
+  const models::Machine& machine = s.platform->machine;
+  return in_iteration(
+      workspace.costs ? workspace.costs->of(call.op, machine) : models::cost_of(call.op, machine),
+      call, s);
+}
+
+OperatorTerm term_of(const workloads::Call& call, const models::Cost& cost, const ScenarioView& s) {
+  const models::Machine& machine = s.platform->machine;
+  return {.time = call.count * cost.time,
+          .draw = models::draw_of(cost, models::math_of(call.op, machine), call.count, machine),
+          .count = call.count,
+          .kind = models::error_kind(call.op, machine.scale_up_domain),
+          .bound = cost.bound,
+          .in_layers = call.in_layers,
+          .overlapped = call.overlapped,
+          .exchange = call.exchange};
+}
+
+}  // namespace
+
+void fill(IterationTerms& terms, const ScenarioView& s, const workloads::Batch& batch,
+          Workspace& workspace) {
+  build(s, batch, workspace.graph);
+  const auto cost_of = [&](const workloads::Call& call) {
+    return cost_in_iteration(call, s, workspace);
+  };
+  terms.operators.clear();
+  terms.of_context.clear();
+  terms.keeps_context = half_of(s, batch).has_value();
+  terms.exposed = exposed_of(s, batch, workspace.graph, cost_of);
+  terms.launched = eager_launches(s, batch, workspace.graph);
+  for (const workloads::Call& call : workspace.graph) {
+    if (std::holds_alternative<workloads::DecodeAttention>(call.op)) {
+      terms.of_context.push_back({terms.operators.size(), call});
+    }
+    terms.keeps_context =
+        terms.keeps_context || std::holds_alternative<workloads::IndexScores>(call.op);
+    terms.operators.push_back(term_of(call, cost_of(call), s));
+  }
+  for (const workloads::Call& call : hand_overs(s, batch)) {
+    if (call.count > 0.0) {
+      terms.operators.push_back(term_of(call, cost_of(call), s));
+      terms.operators.back().hand_over = true;
+    }
+  }
+}
+
+void set_context(IterationTerms& terms, const ScenarioView& s, const workloads::Batch& batch,
+                 Workspace& workspace) {
+  const std::int64_t context = workloads::decode_context(*s.mapping, batch);
+  for (IterationTerms::OfContext& of : terms.of_context) {
+    auto& attention = std::get<workloads::DecodeAttention>(of.call.op);
+    if (attention.context != context) {
+      attention.context = context;
+      terms.operators[of.at] = term_of(of.call, cost_in_iteration(of.call, s, workspace), s);
+    }
+  }
+}
 
 // The model's own operators and the host time. The host is overlapped with the draft model too, which runs for
 // `drafting`.
@@ -264,51 +322,38 @@ namespace {
 //   slowed     kernels at the clock that power allows       still_late   late at that clock
 //
 //   latency = kernels + late + host             period = slowest + host time that nothing hides there
-IterationCost model_cost(const ScenarioView& s, const workloads::Batch& batch, Seconds drafting,
-                         Workspace& workspace) {
+IterationCost added_up(const IterationTerms& terms, const ScenarioView& s,
+                       const workloads::Batch& batch, Seconds drafting) {
   const models::Machine& machine = s.platform->machine;
-  build(s, batch, workspace.graph);
   IterationCost iteration;
   Seconds layers{};
   Seconds ends{};  // embedding and head, on the first and last stage
-  const auto cost_of = [&](const workloads::Call& call) {
-    return in_iteration(
-        workspace.costs ? workspace.costs->of(call.op, machine) : models::cost_of(call.op, machine),
-        call, s);
-  };
-  Sequence sequence(exposed_of(s, batch, workspace.graph, cost_of));
-  models::Activity activity;
-  const auto timed = [&](const workloads::Call& call) {
-    const models::Cost cost = cost_of(call);
-    const Seconds time = sequence.add(call, cost);
-    activity.add(cost, models::math_of(call.op, machine), call.count, time, machine);
-    iteration.by_limit[static_cast<std::size_t>(limit_of(cost.bound))] += time;
-    iteration.operators.add(models::error_kind(call.op, machine.scale_up_domain), time);
-    return time;
-  };
-  for (const workloads::Call& call : workspace.graph) {
-    (call.in_layers ? layers : ends) += timed(call);
-  }
-  const std::int64_t stages = s.mapping->pipeline_parallel;
   Seconds sending{};
   Seconds slowest_send{};
-  for (const workloads::Call& call : hand_overs(s, batch)) {
-    if (call.count > 0.0) {
-      const Seconds time = timed(call);
+  Sequence sequence(terms.exposed);
+  models::Activity activity;
+  for (const OperatorTerm& term : terms.operators) {
+    const Seconds time = sequence.add(term, term.time);
+    activity.add(term.draw, time);
+    iteration.by_limit[static_cast<std::size_t>(limit_of(term.bound))] += time;
+    iteration.operators.add(term.kind, time);
+    if (term.hand_over) {
       sending += time;
-      slowest_send = base::max(slowest_send, time / call.count);
+      slowest_send = base::max(slowest_send, time / term.count);
+    } else {
+      (term.in_layers ? layers : ends) += time;
     }
   }
+  const std::int64_t stages = s.mapping->pipeline_parallel;
   const Seconds kernels = layers + ends + sending;
-  const Seconds launched = eager_launches(s, batch, workspace.graph);
-  const Seconds late = base::max(Seconds{}, launched - kernels);
+  const Seconds late = base::max(Seconds{}, terms.launched - kernels);
   iteration.by_limit[static_cast<std::size_t>(Limit::host)] += late;
   const Seconds host = host_wait(*s.serving, batch, kernels + late + drafting);
   iteration.by_limit[static_cast<std::size_t>(Limit::host)] += host;
   iteration.latency = kernels + late + host;
   const Seconds slowest =
       base::max(stages > 1 ? longest_stage(s) * layers + ends + slowest_send : kernels,
-                longest_stage(s) * launched);
+                longest_stage(s) * terms.launched);
   const Seconds period_host = host_wait(*s.serving, batch, slowest + drafting);
   iteration.period = slowest + period_host;
   const models::Drawn draw = drawn(activity, late + host, machine.power);
@@ -317,55 +362,12 @@ IterationCost model_cost(const ScenarioView& s, const workloads::Batch& batch, S
   if (draw.clock < 1.0) {
     // Slower kernels may hide more of the launches.
     const Seconds slowed = draw.time - late - host;
-    const Seconds still_late = base::max(Seconds{}, launched - slowed);
+    const Seconds still_late = base::max(Seconds{}, terms.launched - slowed);
     const double slower = (slowed + still_late) / (kernels + late);
     iteration.by_limit[static_cast<std::size_t>(Limit::compute)] += slowed - kernels;
     iteration.by_limit[static_cast<std::size_t>(Limit::host)] += still_late - late;
     iteration.latency = slowed + still_late + host;
     iteration.period = period_host + slower * slowest;
-  }
-  return iteration;
-}
-
-// Adds `count` passes of the draft model. It runs on a share `ranks` of the ranks; the others wait.
-void add(IterationCost& iteration, const IterationCost& pass, double count, double ranks) {
-  const Seconds time = count * pass.latency;
-  if (time > Seconds{}) {
-    iteration.clock =
-        (iteration.clock * iteration.latency + pass.clock * time) / (iteration.latency + time);
-  }
-  iteration.latency += time;
-  iteration.period += count * pass.period;
-  for (std::size_t i = 0; i < iteration.by_limit.size(); ++i) {
-    iteration.by_limit[i] += count * pass.by_limit[i];
-  }
-  iteration.energy_above_idle += ranks * count * pass.energy_above_idle;
-  iteration.operators.add(pass.operators, count);
-}
-
-}  // namespace
-
-IterationCost iteration_cost(const ScenarioView& s, const workloads::Batch& batch,
-                             Workspace& workspace) {
-  if (s.draft == nullptr) {
-    return model_cost(s, batch, {}, workspace);
-  }
-  std::array<IterationCost, 2> drafts;
-  std::array<double, 2> counts{};
-  Seconds drafting{};
-  const auto passes = draft_passes(s, batch);
-  for (std::size_t i = 0; i < passes.size(); ++i) {
-    if (passes[i].count > 0) {
-      counts[i] = static_cast<double>(passes[i].count);
-      drafts[i] = model_cost(s.draft->view, passes[i].batch, {}, workspace);
-      drafting += counts[i] * drafts[i].latency;
-    }
-  }
-  const double ranks = static_cast<double>(s.draft->mapping.stage_ranks()) /
-                       static_cast<double>(s.mapping->stage_ranks());
-  IterationCost iteration = model_cost(s, batch, drafting, workspace);
-  for (std::size_t i = 0; i < passes.size(); ++i) {
-    add(iteration, drafts[i], counts[i], ranks);
   }
   return iteration;
 }
@@ -388,7 +390,7 @@ std::vector<OperatorLine> iteration_operators(const ScenarioView& s,
   models::Activity activity;
   for (const workloads::Call& call : graph) {
     const models::Cost cost = cost_of(call);
-    lines.push_back({call, cost, sequence.add(call, cost)});
+    lines.push_back({call, cost, sequence.add(call, call.count * cost.time)});
     activity.add(cost, models::math_of(call.op, machine), call.count, lines.back().time, machine);
   }
   const Seconds late = base::max(Seconds{}, eager_launches(s, batch, graph) - activity.running);
@@ -398,7 +400,7 @@ std::vector<OperatorLine> iteration_operators(const ScenarioView& s,
     const base::MathType math = models::math_of(line.call.op, machine);
     const Seconds compute =
         base::min(line.time, line.call.count * models::clocked_time(line.cost, math, machine));
-    line.time += (1.0 / clock - 1.0) * compute;
+    line.time = models::slowed(line.time, compute, clock, machine.power);
   }
   return lines;
 }

@@ -23,12 +23,14 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "models/cost.hpp"
 #include "models/uncertainty.hpp"
 #include "sim/iteration/cost_cache.hpp"
+#include "sim/iteration/iteration_terms.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "workloads/graph/graph.hpp"
 
@@ -71,10 +73,14 @@ struct IterationTime {
   base::Seconds period;   // until the first stage takes the next micro-batch
 };
 
+class IterationCache;  // sim/iteration/iteration_cache.hpp
+
 // Buffers that one thread uses again from estimate to estimate.
 struct Workspace {
   workloads::Graph graph;
-  std::optional<CostCache> costs;  // set for many estimates of unchanged machines
+  IterationTerms terms;
+  std::optional<CostCache> costs;              // set for many estimates of unchanged machines
+  std::shared_ptr<IterationCache> iterations;  // set for many estimates of sections that stay
 };
 
 // Decoding sequences that an iteration computes, with those that only fill up its CUDA graph.
@@ -82,10 +88,12 @@ std::int64_t sequences_run(const ScenarioView& scenario, const workloads::Batch&
 
 IterationCost iteration_cost(const ScenarioView& scenario, const workloads::Batch& batch,
                              Workspace& workspace);
+// The times of the same.
+IterationTime iteration_time(const ScenarioView& scenario, const workloads::Batch& batch,
+                             Workspace& workspace);
 
-// The least latency and period of an iteration with this batch: its host launches, as if the GPU took no time. Zero
-// without prompts. The other fields are not set.
-IterationCost launch_floor(const ScenarioView& scenario, const workloads::Batch& batch,
+// The least times of an iteration with this batch: its host launches, as if the GPU took no time. Zero without prompts.
+IterationTime launch_floor(const ScenarioView& scenario, const workloads::Batch& batch,
                            Workspace& workspace);
 
 // Host time of one iteration for which the GPU waits. The GPU is busy for `running`.

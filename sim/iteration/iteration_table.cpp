@@ -113,16 +113,14 @@ IterationTable::IterationTable(const ScenarioView& scenario, std::int64_t groups
     batch.prefill_sequences = 1;
     batch.prefill_tokens = which % 2 == 0 ? 1 : by_graph + 1;
     batch.groups = groups;
-    const IterationCost floor = launch_floor(scenario, batch, workspace_);
-    floors_[which] = {floor.latency, floor.period};
+    floors_[which] = launch_floor(scenario, batch, workspace_);
   }
   scenario_.launches_ahead = true;
 }
 
 IterationTime IterationTable::cost(const workloads::Batch& batch) {
   ++costs_;
-  const IterationCost cost = iteration_cost(scenario_, batch, workspace_);
-  return {cost.latency, cost.period};
+  return iteration_time(scenario_, batch, workspace_);
 }
 
 // prompt(T) of the header.

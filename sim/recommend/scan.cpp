@@ -36,52 +36,17 @@ Node number_node(std::int64_t number, const base::Place& place) {
   return base::scalar_node(fmt::format("{}", number), place);
 }
 
-// So many GPUs of a system: as it is, or joined with its like.
-Node joined(const Node& system, const Scenario& s, std::int64_t gpus, bool has_nics) {
-  if (s.platform.system.chips >= gpus || !has_nics) {
-    return system;
-  }
-  const std::int64_t copies = (gpus + s.platform.system.chips - 1) / s.platform.system.chips;
-  Node larger = system;
-  if (system.is_scalar()) {
-    larger = {};
-    larger.place = system.place;
-    larger["base"] = system;
-  }
-  larger["name"] =
-      base::scalar_node(fmt::format("{} x {}", copies, s.platform.system.name), system.place);
-  larger["chips"] = number_node(copies * s.platform.system.chips, system.place);
-  return larger;
-}
-
 AxisValue setting(std::string label, std::string path, const Node& value) {
   return {std::move(label), {{std::move(path), value.place, value}}};
 }
 
-std::string label_of(const Node& node) {
-  const Node* base = node.find("base");
-  const Node* name = node.find("name");
-  return node.is_scalar()                       ? node.text
-         : !node.reference.empty()              ? node.reference
-         : base != nullptr && base->is_scalar() ? base->text
-         : name != nullptr && name->is_scalar() ? name->text
-                                                : "own";
-}
-
 Candidate candidate_of(const Question& q, const Node& system) {
-  Node document = q.base;
-  document["system"] = system;
-  base::Problems problems;
-  load_references(document, problems);
-  problems.throw_if_any();
-  const Node* nics = document.find_path("system.scale_out");
-  const Scenario s = read_scenario(document);
+  const JoinedSystem joined(q.base, system, q.gpus);
+  const Scenario& s = joined.scenario;
   Candidate c;
-  c.value = setting(label_of(system), "system",
-                    joined(system, s, q.gpus, nics != nullptr && !nics->is_null()));
+  c.value = setting(label_of(system), "system", joined.node);
   hardware::System larger = s.platform.system;
-  larger.chips =
-      nics != nullptr && !nics->is_null() ? std::max(q.gpus, larger.chips) : larger.chips;
+  larger.chips = joined.has_nics ? std::max(q.gpus, larger.chips) : larger.chips;
   c.gpus = std::min(q.gpus, larger.chips);
   c.domain = larger.scale_up_domain;
   c.mappings = legal_mappings(s.model, larger, c.gpus);
@@ -267,6 +232,38 @@ Shapes best_shapes(const Question& q, const Scan& scan) {
 }
 
 }  // namespace
+
+std::string label_of(const Node& node) {
+  const Node* base = node.find("base");
+  const Node* name = node.find("name");
+  return node.is_scalar()                       ? node.text
+         : !node.reference.empty()              ? node.reference
+         : base != nullptr && base->is_scalar() ? base->text
+         : name != nullptr && name->is_scalar() ? name->text
+                                                : "own";
+}
+
+JoinedSystem::JoinedSystem(Node document, const Node& system, std::int64_t gpus) : node(system) {
+  document["system"] = system;
+  base::Problems problems;
+  load_references(document, problems);
+  problems.throw_if_any();
+  const Node* nics = document.find_path("system.scale_out");
+  has_nics = nics != nullptr && !nics->is_null();
+  scenario = read_scenario(std::move(document));
+  const hardware::System& own = scenario.platform.system;
+  if (own.chips >= gpus || !has_nics) {
+    return;
+  }
+  const std::int64_t copies = (gpus + own.chips - 1) / own.chips;
+  if (system.is_scalar()) {
+    node = {};
+    node.place = system.place;
+    node["base"] = system;
+  }
+  node["name"] = base::scalar_node(fmt::format("{} x {}", copies, own.name), system.place);
+  node["chips"] = number_node(copies * own.chips, system.place);
+}
 
 std::size_t Scan::clients() const {
   const std::vector<Axis>& axes = points->sweep().axes;

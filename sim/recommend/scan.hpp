@@ -29,6 +29,18 @@ namespace roofcast::sim {
 inline constexpr const char* kKeptOfDeployment[] = {"expert_balancing", "redundant_experts",
                                                     "sequence_parallel"};
 
+// What an axis or a table calls a system, a precision or a stack.
+std::string label_of(const base::Node& node);
+
+// A system, joined with its like where it has fewer GPUs than the budget and NICs are described.
+struct JoinedSystem {
+  JoinedSystem(base::Node document, const base::Node& system, std::int64_t gpus);
+
+  Scenario scenario;  // of `document` on the system as it is
+  bool has_nics = false;
+  base::Node node;  // what a scenario names to have so many GPUs
+};
+
 struct Question {
   base::Node base;  // a scenario; its deployment is replaced
   std::vector<base::Node>

@@ -327,21 +327,22 @@ std::span<const Iteration> Scheduler::schedule(std::size_t index, base::Seconds 
   had_prompts_ = false;
   micro_batch.next_load = kNever;
   for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
-    iterations_[rank] = {};
+    Iteration iteration;  // in registers
     for (Sequence& sequence : micro_batch.ranks[rank]) {
       if (sequence.ready > now_) {
         micro_batch.next_load = std::min(micro_batch.next_load, sequence.ready);
       }
       if (sequence.scheduled > 0) {
-        add(iterations_[rank], sequence);
+        add(iteration, sequence);
         if (!sequence.started) {
           sequence.started = true;
           started_.push_back({sequence.job.id, sequence.computed, sequence.restored});
         }
       }
     }
-    finish(iterations_[rank]);
-    had_prompts_ = had_prompts_ || iterations_[rank].prompts > 0;
+    finish(iteration);
+    iterations_[rank] = iteration;
+    had_prompts_ = had_prompts_ || iteration.prompts > 0;
   }
   if (!micro_batch.in_flight) {
     return {};
@@ -443,7 +444,10 @@ void Scheduler::complete(std::size_t index) {
       if (frees) {
         caches_[rank].release(sequence.holding, sequence.job.prefix);
       } else {
-        sequences[kept++] = sequence;
+        if (&sequences[kept] != &sequence) {  // hardly ever; the copy takes as long as the rest
+          sequences[kept] = sequence;
+        }
+        ++kept;
       }
     }
     sequences.resize(kept);

@@ -66,7 +66,8 @@ CostParts parts_of(const hardware::Prices& p, const Gpus& kind, Watts power) {
   const Watts host = or_none(system.host_power);
   parts.capital = purchase / p.depreciation.si() / p.utilisation;
   parts.upkeep = purchase * p.upkeep / p.utilisation;
-  parts.hosting = gpus * (p.hosting * (or_none(system.chip.tdp) + host)).si() / p.utilisation;
+  parts.hosting =
+      gpus * (p.hosting * (or_none(system.chip.cap_used()) + host)).si() / p.utilisation;
   parts.electricity = gpus * (p.electricity * *p.pue * (power + host)).si();
   return parts;
 }
@@ -114,6 +115,18 @@ std::string missing_price(const ScenarioView& s, const ServingEstimate& e) {
              : "";
 }
 
+std::string priced_with(const ScenarioView& s) {
+  for (const Gpus& gpus : gpu_kinds(s)) {
+    const System& system = gpus.platform->system;
+    const std::string& chip =
+        prices_of(s).pay == Pay::rental ? system.price_of : system.purchase_of;
+    if (!chip.empty()) {
+      return chip;
+    }
+  }
+  return {};
+}
+
 Economics economics_of(const ScenarioView& s, const ServingEstimate& e, Workspace& workspace) {
   // With the symbols of the header: prompt_share is w, share is c, of_prompts is w·D per request.
   const hardware::Prices& p = prices_of(s);
@@ -146,7 +159,7 @@ Economics economics_of(const ScenarioView& s, const ServingEstimate& e, Workspac
     const System& system = gpus.platform->system;
     const Watts host = or_none(system.host_power);
     const double site = static_cast<double>(gpus.count) * p.pue.value_or(kNone);
-    r.reserved = r.reserved + site * (or_none(system.chip.tdp) + host);
+    r.reserved = r.reserved + site * (or_none(system.chip.cap_used()) + host);
     drawn = drawn + site * (e.steady.power + host);
   }
   r.co2_g_per_mtok = p.co2_g_per_j.value_or(kNone) * drawn.si() / e.output_rate * base::mega;

@@ -25,14 +25,14 @@
 //
 // Power. A site must be able to deliver the reserved power. It draws less:
 //
-//   reserved               = n·(TDP + host)·PUE
+//   reserved               = n·(cap + host)·PUE
 //   drawn                  = n·(mean power + host)·PUE
 //   tokens per s and MW    = X / reserved
 //   CO2                    = drawn · grid / X
 //   under a power budget   = ⌊budget / reserved of one replica⌋ replicas, each as in this forecast
 //
-// n is the number of GPUs; grid is grams of CO2 per joule. A figure is NaN if anything that it needs is not known, such
-// as the power of a host.
+// n is the number of GPUs; cap is the `power.cap` of a chip, or its TDP; grid is grams of CO2 per joule. A figure is NaN if
+// anything that it needs is not known, such as the power of a host.
 #pragma once
 
 #include <string>
@@ -57,6 +57,9 @@ base::DollarsPerSecond rent(const ScenarioView& scenario);
 
 // The key that is missing for the cost. Empty if the cost is known.
 std::string missing_price(const ScenarioView& scenario, const ServingEstimate& estimate);
+
+// The chip that the paid price is of, where it was changed or replaced since; empty where the price is that of the system.
+std::string priced_with(const ScenarioView& scenario);
 
 // Prices of tokens, power and CO2 of the forecast.
 Economics economics_of(const ScenarioView& scenario, const ServingEstimate& estimate,

@@ -51,6 +51,16 @@ bool lacks_sparsity(const ScenarioView& s) {
   return s.platform->machine.sparsity == 0.0 && workloads::has_sparse_weights(*s.precision);
 }
 
+// With two pools both are checked: each has a platform of its own in the scenario that is checked for it.
+std::optional<infeasible::PowerCap> cap_too_low(const ScenarioView& s) {
+  const models::PowerRates& rates = s.platform->machine.power;
+  if (!rates.known() || rates.limit > rates.idle) {
+    return std::nullopt;
+  }
+  const double held = s.platform->system.calibration.limit_share;
+  return infeasible::PowerCap{*s.platform->system.chip.cap_used(), rates.idle / held};
+}
+
 }  // namespace
 
 void check_runnable(const ScenarioView& s, ServingEstimate& e) {
@@ -73,6 +83,8 @@ void check_runnable(const ScenarioView& s, ServingEstimate& e) {
     e.infeasible = infeasible::Mapping{fault};
   } else if (e.gpus > s.platform->system.chips) {
     e.infeasible = infeasible::SystemSize{e.gpus, s.platform->system.chips};
+  } else if (const auto cap = cap_too_low(s)) {
+    e.infeasible = *cap;
   } else if (length > s.model->max_context) {
     e.infeasible = infeasible::Context{length, s.model->max_context};
   } else if (!s.model->autoregressive && traffic.input_tokens > iteration_tokens) {

@@ -60,6 +60,12 @@ std::string sentence(const Infeasible& infeasible) {
                 "the chip has no sparsity.tensor: nothing is known of products with 2:4 sparse "
                 "weights on it");
           },
+          [](const PowerCap& r) {
+            return fmt::format(
+                "a power cap of {} is below the {} that leave nothing but the "
+                "chip's idle power",
+                base::format_quantity(r.cap), base::format_quantity(r.least));
+          },
           [](const Context& r) {
             return fmt::format("{} tokens, the model's context is {}", r.tokens, r.longest);
           },

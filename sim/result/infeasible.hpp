@@ -38,6 +38,12 @@ struct Context {
   std::int64_t tokens;
   std::int64_t longest;
 };
+// The power cap leaves nothing beside what the chip draws at any clock.
+struct PowerCap {
+  static constexpr std::string_view kind = "the power cap is below what the chip draws idle";
+  base::Watts cap;
+  base::Watts least;
+};
 // A model that is not autoregressive takes a prompt whole and has no decodes.
 struct WholePrompt {
   static constexpr std::string_view kind = "the prompt does not fit in one iteration";
@@ -157,8 +163,8 @@ struct TrainingMemory {
 // std::monostate: the scenario can run.
 using Infeasible = std::variant<
     std::monostate, infeasible::Mapping, infeasible::SystemSize, infeasible::NumberFormat,
-    infeasible::NoSparsity, infeasible::Context, infeasible::WholePrompt, infeasible::NoDecodes,
-    infeasible::NoVisionEncoder, infeasible::Images, infeasible::DraftRanks,
+    infeasible::NoSparsity, infeasible::PowerCap, infeasible::Context, infeasible::WholePrompt,
+    infeasible::NoDecodes, infeasible::NoVisionEncoder, infeasible::Images, infeasible::DraftRanks,
     infeasible::NoDraftModule, infeasible::DraftMapping, infeasible::Weights, infeasible::KvCache,
     infeasible::Load, infeasible::RoutedAgents, infeasible::TwoPools, infeasible::NoNetwork,
     infeasible::TrainedTables, infeasible::GlobalBatch, infeasible::Colocated,

@@ -21,7 +21,8 @@ double positive(double value) { return value > 0.0 ? value : kNone; }
 double ttft(const E& e) { return e.steady.ttft_mean.si(); }
 double tpot(const E& e) { return positive(e.steady.tpot.si()); }
 double interactivity(const E& e) { return 1.0 / tpot(e); }
-double per_gpu(const E& e) { return e.output_rate / static_cast<double>(e.gpus); }
+double gpus(const E& e) { return static_cast<double>(e.gpus); }
+double per_gpu(const E& e) { return e.output_rate / gpus(e); }
 double cost(const E& e) { return e.usd_per_mtok; }
 double energy(const E& e) { return e.joules_per_token; }
 double step_time(const E& e) { return e.workflow ? e.workflow->step().si() : kNone; }
@@ -272,15 +273,12 @@ constexpr Metric kMetrics[] = {
      .description = "output tokens per second of the most replicas that the power budget feeds",
      .formula = "throughput_tok_per_s x gpus_in_power_budget / gpus",
      .validity = kSite,
-     .value =
-         [](const E& e) {
-           return e.output_rate * e.economics.gpus_in_budget / static_cast<double>(e.gpus);
-         },
+     .value = [](const E& e) { return e.output_rate * e.economics.gpus_in_budget / gpus(e); },
      .of_prices = true},
     {"gpus", "GPUs", "", Better::lower, "GPUs of all replicas, or of both pools",
      "tensor x context x data x pipeline parallel sizes x replicas, of both pools where there are "
      "two",
-     kCounts, [](const E& e) { return static_cast<double>(e.gpus); }},
+     kCounts, gpus},
     {"decode_batch", "Decode batch", "seq", Better::none,
      "sequences decoding at once on one attention-DP rank",
      "mean number of sequences that decode at once on one attention-DP rank", kRates,
@@ -315,6 +313,10 @@ constexpr Metric kMetrics[] = {
      .validity = kTraining,
      .value = step_time,
      .of_training = true},
+    {"low90_step_s", "Step, low", "s", Better::lower, "one run in twenty has a shorter step",
+     kLowFormula, kInterval, low<step_time, &Spreads::step>, "step_s", false, true},
+    {"high90_step_s", "Step, high", "s", Better::lower, "one run in twenty has a longer step",
+     kHighFormula, kInterval, high<step_time, &Spreads::step>, "step_s", false, true},
     {.name = "mfu",
      .label = "MFU",
      .unit = "",
@@ -454,10 +456,7 @@ constexpr Metric kMetrics[] = {
      .description = "tasks that agents complete in an hour, divided by the GPUs",
      .formula = "tasks completed per second x 3600 / gpus",
      .validity = kAgents,
-     .value =
-         [](const E& e) {
-           return positive(e.task.per_second * base::hour.si() / static_cast<double>(e.gpus));
-         },
+     .value = [](const E& e) { return positive(e.task.per_second * base::hour.si() / gpus(e)); },
      .of_agents = true},
     {.name = "usd_per_task",
      .label = "Cost of a task",

@@ -27,7 +27,17 @@ Spreads spreads_of(const ScenarioView& s, const SteadyState& steady) {
 Spreads no_spreads() {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   constexpr models::Spread kUnknown{kNone, kNone};
-  return {kUnknown, kUnknown, kUnknown, kUnknown, kUnknown, kUnknown, kUnknown};
+  return {kUnknown, kUnknown, kUnknown, kUnknown, kUnknown, kUnknown, kUnknown, kUnknown};
+}
+
+Spreads training_spreads(models::Spread operators, const workloads::Trainer& trainer) {
+  Spreads r = no_spreads();
+  if (trainer.errors) {
+    r.step = models::together(operators, {1.0 - trainer.errors->low, trainer.errors->high - 1.0});
+    r.end_to_end = r.step;
+    r.rate = models::inverse(r.step);
+  }
+  return r;
 }
 
 }  // namespace roofcast::sim

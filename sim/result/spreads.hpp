@@ -23,11 +23,16 @@ struct Spreads {
   models::Spread rate;  // requests or tokens per second
   models::Spread power;
   models::Spread energy;  // energy per token
+  models::Spread step;    // of a scenario that trains
 };
 
 Spreads spreads_of(const ScenarioView& scenario, const SteadyState& steady);
 
 // NaN throughout, for a scenario that does not serve.
 Spreads no_spreads();
+
+// Of a scenario that trains: the errors of the operators in a step, and those of the trainer, which are measured steps over
+// their forecasts. NaN where nobody measured the trainer.
+Spreads training_spreads(models::Spread operators, const workloads::Trainer& trainer);
 
 }  // namespace roofcast::sim

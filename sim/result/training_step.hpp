@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "models/training_footprint.hpp"
+#include "models/uncertainty.hpp"
 
 namespace roofcast::sim {
 
@@ -18,12 +19,15 @@ struct MicroBatches {
 };
 
 struct TrainingStep {
-  base::Seconds time;      // of the optimizer step
-  base::Seconds forward;   // forward pass of one micro-batch on the slowest stage
-  base::Seconds backward;  // its backward pass, recompute included
-  base::Seconds sends;     // exposed time of its transfers between stages
-  base::Seconds passes;    // of all micro-batches, with the trainer's slowdown
-  base::Seconds bubble;    // pipeline bubble
+  base::Seconds time;              // of the optimizer step
+  base::Seconds forward;           // forward pass of one micro-batch on the slowest stage
+  base::Seconds backward;          // its backward pass, recompute included
+  base::Seconds waits;             // of both, for the host
+  base::Seconds weight_gradients;  // a part of it, for which no other stage waits
+  base::Seconds sends;             // exposed time of its transfers between stages
+  base::Seconds within;            // exposed time of its exchanges of gradients and parameters
+  base::Seconds passes;            // of all micro-batches, with the trainer's slowdown
+  base::Seconds bubble;            // pipeline bubble
   base::Seconds
       gradients;  // exposed time of the exchange of gradients and parameters, after the passes
   base::Seconds exchange;   // the same, and within them
@@ -38,6 +42,7 @@ struct TrainingStep {
   // Of one rank, over its passes. NaN if the TDP is not known.
   base::Joules energy_above_idle;
   models::TrainingFootprint footprint;
+  models::Spread operators_spread;  // 90 % interval, from the errors of operators
 };
 
 // The parts of one step of RL post-training (sim/training/post_training.hpp).
@@ -58,10 +63,11 @@ struct PostTrainingStep {
 struct RunShares {
   double useful = 0;
   double stragglers = 0;
-  double stalls = 0;       // for checkpoints
-  double lost = 0;         // computed again
-  double down = 0;         // detection and restarts
-  double spares = 0;       // waiting for a host
+  double stalls = 0;  // for checkpoints
+  double lost = 0;    // computed again
+  double down = 0;    // detection and restarts
+  double spares = 0;  // waiting for a host, or slower without it
+  double evaluation = 0;
   double maintenance = 0;  // planned
   double start_up = 0;
 };

@@ -79,7 +79,7 @@ workloads::Accuracy read_accuracy(const base::Node& document, base::Problems& pr
     }
     check("measured_in", accuracy.measured_in, precisions);
   } catch (const base::InputError& error) {
-    problems.add_text(error.what());
+    problems.add(error);
   }
   return accuracy;
 }

@@ -9,6 +9,7 @@
 
 #include "base/document/renamed.hpp"
 #include "base/nearest.hpp"
+#include "base/units/multiplied.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -79,28 +80,19 @@ std::vector<Node*> select(Node* list, const Step& step, std::string_view path,
   return found;
 }
 
-bool is_factor(const std::string& text) {
-  return text.size() > 1 && text[0] == 'x' &&
-         (text[1] == ' ' || text[1] == '.' || (text[1] >= '0' && text[1] <= '9'));
-}
-
-// "3.35 TB/s" × 2 = "6.7 TB/s": the unit stays.
 bool multiply(Node& target, const std::string& factor_text) {
   std::string_view factor_view(factor_text);
   factor_view.remove_prefix(factor_view.find_first_not_of("x "));
   double factor = 0.0;
-  double number = 0.0;
   const auto parsed =
       std::from_chars(factor_view.data(), factor_view.data() + factor_view.size(), factor);
-  const char* begin = target.text.data();
-  const char* end = begin + target.text.size();
-  const auto base = std::from_chars(begin, end, number);
-  if (parsed.ec != std::errc() || parsed.ptr != factor_view.data() + factor_view.size() ||
-      base.ec != std::errc()) {
-    return false;
+  const bool whole =
+      parsed.ec == std::errc() && parsed.ptr == factor_view.data() + factor_view.size();
+  const auto text = whole ? base::multiplied(target.text, factor) : std::nullopt;
+  if (text) {
+    target.text = *text;
   }
-  target.text = fmt::format("{:.15g}{}", number * factor, std::string_view(base.ptr, end));
-  return true;
+  return text.has_value();
 }
 
 void report_no_number(const Node& group, std::string_view key, std::string_view path,
@@ -129,6 +121,12 @@ std::string_view name_in(const Node& node, std::string_view part, const base::Pl
 }
 
 }  // namespace
+
+bool is_factor(const Node& value) {
+  const std::string& text = value.text;
+  return value.is_scalar() && text.size() > 1 && text[0] == 'x' &&
+         (text[1] == ' ' || text[1] == '.' || (text[1] >= '0' && text[1] <= '9'));
+}
 
 void set_at(Node& document, std::string_view path, const base::Place& path_place, const Node& value,
             const Through& through, Problems& problems) {
@@ -164,7 +162,7 @@ void set_at(Node& document, std::string_view path, const base::Place& path_place
         for (const base::Entry* number : numbers) {
           next.push_back(node->find(number->key));
         }
-        if (numbers.empty() || !value.is_scalar() || !is_factor(value.text)) {
+        if (numbers.empty() || !is_factor(value)) {
           problems.add(path_place, path, "\"*\" multiplies every number of a group: x1.35");
           return;
         }
@@ -180,7 +178,7 @@ void set_at(Node& document, std::string_view path, const base::Place& path_place
       }
       name = name_in(*node, part, path_place);
       if (node->find(name) == nullptr) {
-        if (value.is_scalar() && is_factor(value.text)) {
+        if (is_factor(value)) {
           report_no_number(*node, name, path, path_place, problems);
           return;
         }
@@ -194,7 +192,7 @@ void set_at(Node& document, std::string_view path, const base::Place& path_place
     nodes = next;
   }
   for (Node* node : nodes) {
-    if (!value.is_scalar() || !is_factor(value.text)) {
+    if (!is_factor(value)) {
       *node = value;
     } else if (node->is_scalar() && multiply(*node, value.text)) {
       node->place = value.place;

@@ -17,6 +17,8 @@ struct Through {
   bool (*fill)(base::Node& document, std::string_view path, base::Problems& problems);
 };
 
+bool is_factor(const base::Node& value);  // "x1.35", "x 0.5"
+
 // As set_knob (sim/scenario/knob.hpp).
 void set_at(base::Node& document, std::string_view path, const base::Place& path_place,
             const base::Node& value, const Through& through, base::Problems& problems);

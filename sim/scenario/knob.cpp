@@ -5,7 +5,6 @@
 
 #include <memory>
 
-#include "sim/scenario/dotted_path.hpp"
 #include "sim/scenario/references.hpp"
 
 namespace roofcast::sim {
@@ -15,7 +14,7 @@ using base::Problems;
 
 void set_knob(Node& document, std::string_view path, const base::Place& path_place,
               const Node& value, Problems& problems) {
-  set_at(document, path, path_place, value, {load_at, fill_at}, problems);
+  set_through(document, path, path_place, value, problems);
 }
 
 void set_knob(Node& document, const base::Source& assignment, Problems& problems) {
@@ -35,7 +34,7 @@ void set_knob(Node& document, const base::Source& assignment, Problems& problems
     }
     set_knob(document, path, {source, {}}, value, problems);
   } catch (const base::InputError& error) {
-    problems.add_text(error.what());
+    problems.add(error);
   }
 }
 

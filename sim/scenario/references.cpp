@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
+#include "hardware/chip_changes.hpp"
 #include "hardware/nearest_calibration.hpp"
 #include "hardware/prices.hpp"
 #include "hardware/system.hpp"
@@ -23,16 +25,79 @@ using base::Problems;
 
 constexpr int kMaxDerivations = 16;  // of one part from another; more is a circle
 
+bool is_chip(const ReferencePoint& point) { return point.catalog.singular == "chip"; }
+
+std::string_view above(std::string_view path) { return path.substr(0, path.rfind('.')); }
+
+// Another chip in a system: what it was remains known, because prices and power are still those of a system with it.
+void remember_replaced(Node& system, const Node& before) {
+  const Node* name = before.is_map() ? before.find("name") : &before;
+  if (name != nullptr && name->is_scalar() && system.is_map() &&
+      system.find("replaces") == nullptr && name->text != system.find("chip")->text) {
+    system["replaces"] = *name;
+  }
+}
+
+// The path of the chip that a path leads into; empty where it leads into none.
+std::string_view chip_above(std::string_view path) {
+  for (const ReferencePoint& point : reference_points()) {
+    if (is_chip(point) && path.starts_with(point.path) && path.size() > point.path.size() &&
+        path[point.path.size()] == '.') {
+      return point.path;
+    }
+  }
+  return {};
+}
+
+std::string_view below(std::string_view path, std::string_view above) {
+  return path.substr(above.size() + 1);
+}
+
+bool is_of_a_die(std::string_view path) {
+  const std::string_view chip = chip_above(path);
+  return !chip.empty() && hardware::is_of_the_die(below(path, chip));
+}
+
+// Loads everything on the way to `path`.
+bool reach(Node& document, std::string_view path, Problems& problems) {
+  for (std::size_t end = path.find('.');; end = path.find('.', end + 1)) {
+    const std::string_view part = path.substr(0, end);
+    if (!fill_at(document, part, problems) || !load_at(document, part, problems)) {
+      return false;
+    }
+    if (end == std::string_view::npos) {
+      return true;
+    }
+  }
+}
+
+void change(Node& document, const std::string& path, const base::Entry& entry, Problems& problems);
+
+// Applies changes that are made together.
+void change_all(Node& document, std::string_view path,
+                const std::vector<const base::Entry*>& entries, Problems& problems) {
+  for (const bool die : {true, false}) {
+    for (const base::Entry* entry : entries) {
+      const std::string changed = fmt::format("{}.{}", path, entry->key);
+      if (is_of_a_die(changed) == die) {
+        change(document, changed, *entry, problems);
+      }
+    }
+  }
+}
+
 // Applies the changes of a derived document; groups are changed key by key.
 void change(Node& document, const std::string& path, const base::Entry& entry, Problems& problems) {
   const Node* target = document.find_path(path);
   if (entry.value.is_map() && target != nullptr && target->is_map()) {
-    for (const base::Entry& below : entry.value.entries) {
-      change(document, path + "." + below.key, below, problems);
+    std::vector<const base::Entry*> entries;
+    for (const base::Entry& each : entry.value.entries) {
+      entries.push_back(&each);
     }
+    change_all(document, path, entries, problems);
     return;
   }
-  set_at(document, path, entry.key_place, entry.value, {load_at, fill_at}, problems);
+  set_through(document, path, entry.key_place, entry.value, problems);
 }
 
 // Without a precision of its own a model runs in the one it was published in.
@@ -123,12 +188,14 @@ bool derive(Node& document, std::string_view path, const base::Catalog& catalog,
     derived->reference = changes.reference;
   }
   const bool has_source = derived->find("source") != nullptr;
+  std::vector<const base::Entry*> entries;
   for (const base::Entry& entry : changes.entries) {
     const bool skipped = entry.key == "base" || (entry.key == "source" && !has_source);
     if (!skipped) {
-      change(document, fmt::format("{}.{}", path, entry.key), entry, problems);
+      entries.push_back(&entry);
     }
   }
+  change_all(document, path, entries, problems);
   return true;
 }
 
@@ -150,7 +217,7 @@ bool load(Node& document, std::string_view path, Problems& problems, int derivat
       *node = point->catalog.foreign->translate(*node);
     }
   } catch (const base::InputError& error) {
-    problems.add_text(error.what());
+    problems.add(error);
     *node = unloaded;
     return false;
   }
@@ -232,6 +299,31 @@ bool load_at(Node& document, std::string_view path, Problems& problems) {
 bool fill_at(Node& document, std::string_view path, Problems& problems) {
   const ReferencePoint* point = reference_at(path);
   return point == nullptr || point->fill == nullptr || point->fill(document, path, problems);
+}
+
+void set_through(Node& document, std::string_view path, const base::Place& path_place,
+                 const Node& value, Problems& problems) {
+  const ReferencePoint* point = reference_at(path);
+  const bool replaces = point != nullptr && is_chip(*point);
+  const std::string_view chip = replaces ? path : chip_above(path);
+  if (!chip.empty() && !reach(document, replaces ? above(path) : chip, problems)) {
+    return;
+  }
+  const Node* node = chip.empty() ? nullptr : document.find_path(chip);
+  const Node before = node == nullptr ? Node() : *node;
+  set_at(document, path, path_place, value, {load_at, fill_at}, problems);
+  if (replaces) {
+    remember_replaced(*document.find_path(above(path)), before);
+  } else if (before.is_map()) {
+    hardware::carry_along(*document.find_path(chip), before, below(path, chip), is_factor(value));
+  }
+}
+
+bool is_set_before(std::string_view path, std::string_view other) {
+  const auto order = [](std::string_view each) {
+    return std::pair(std::count(each.begin(), each.end(), '.'), !is_of_a_die(each));
+  };
+  return order(path) < order(other);
 }
 
 void load_references(Node& document, Problems& problems) {

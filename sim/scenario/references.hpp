@@ -41,6 +41,13 @@ bool load_at(base::Node& document, std::string_view path, base::Problems& proble
 // Names what is meant at `path`, if nothing is there. False when that cannot be had.
 bool fill_at(base::Node& document, std::string_view path, base::Problems& problems);
 
+// Sets what a path through references leads to, with what a change of a chip carries along (hardware/chip_changes.hpp).
+void set_through(base::Node& document, std::string_view path, const base::Place& path_place,
+                 const base::Node& value, base::Problems& problems);
+// The order of settings that are made together: a part before what is changed in it, and a die before figures of its
+// own.
+bool is_set_before(std::string_view path, std::string_view other);
+
 // The id of the serving stack, which may be derived; empty when there is none.
 std::string_view stack_of(const base::Node& document);
 

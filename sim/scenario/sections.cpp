@@ -9,6 +9,7 @@
 #include "base/document/fields.hpp"
 #include "base/nearest.hpp"
 #include "sim/scenario/references.hpp"
+#include "sim/scenario/usual_sections.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -115,6 +116,7 @@ Node section_alone(const Node& document, std::string_view section) {
 StreamedScenario read_streamed_scenario(Node document) {
   Problems problems;
   check_sections(document, problems);
+  fill_usual_sections(document);
   load_references(document, problems);
   StreamedScenario streamed;
   streamed.stream = read_known(document, "traffic", problems, read_stream);
@@ -137,6 +139,7 @@ StreamedScenario read_streamed_scenario(Node document) {
 Scenario read_scenario(Node document) {
   Problems problems;
   check_sections(document, problems);
+  fill_usual_sections(document);
   load_references(document, problems);
   Scenario scenario = read_sections(document, problems, read_serving);
   scenario.traffic = read_known(document, "traffic", problems, read_traffic);

@@ -17,10 +17,10 @@
 #include "sim/serving/front_end_load.hpp"
 #include "sim/serving/latency_mixture.hpp"
 #include "sim/serving/prefill_pool.hpp"
+#include "sim/serving/sampled_loop.hpp"
 
 namespace roofcast::sim {
 namespace {
-
 using base::as_double;
 using base::Seconds;
 using base::square;
@@ -40,7 +40,6 @@ struct Wait {
     variance += more_variance;
   }
 };
-
 // A wait that happens with a probability and is then exponential.
 Wait exponential(Seconds mean, double probability) {
   return {mean, probability > 0.0 ? square(mean) * (2.0 / probability - 1.0) : SquareSeconds{}};
@@ -178,7 +177,6 @@ class Solver {
 
  private:
   static constexpr double kNoBound = std::numeric_limits<double>::infinity();
-
   // The largest x up to `high` for which Little's law asks for at most the clients. `clients_of` rises with x.
   template <class Clients>
   double root(double high, Clients clients_of) const {
@@ -480,9 +478,11 @@ ServingEstimate disaggregated_estimate(const ScenarioView& s, Workspace& workspa
     e.pool = solver.full();
     return e;
   }
+  if (is_followed(s)) {
+    sample_pools(s, pools, workspace, e.steady);
+  }
   e.spreads = spreads_of(pools.decode(), e.steady);
-  // Memory of each pool: its fixed part and the KV caches in use. A prefill rank holds its prompts until their caches
-  // are sent: Little's law with TTFT.
+  // Memory of a pool: its fixed part and the KV caches in use. A prefill rank holds prompts for TTFT (Little's law).
   const double prompts_held =
       e.steady.requests_per_second * (e.steady.ttft_mean / base::second) /
       as_double(s.pools->prefill.replicas * s.pools->prefill.mapping.data_parallel);

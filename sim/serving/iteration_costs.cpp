@@ -72,8 +72,7 @@ IterationCosts::IterationCosts(const ScenarioView& s, Workspace& workspace)
     workloads::Batch least = decode_batch(which / 2);
     least.prefill_sequences = 1;
     least.prefill_tokens = which % 2 == 0 ? 1 : s.serving->stack.graph_tokens + 1;
-    const IterationCost floor = launch_floor(s, least, workspace);
-    floors_[static_cast<std::size_t>(which)] = {floor.latency, floor.period};
+    floors_[static_cast<std::size_t>(which)] = launch_floor(s, least, workspace);
   }
 }
 
@@ -129,16 +128,16 @@ workloads::Batch IterationCosts::prompt_batch(std::int64_t decodes, std::int64_t
 }
 
 IterationTime IterationCosts::time(const workloads::Batch& batch) {
-  const IterationCost cost = iteration_cost(s_, batch, workspace_);
+  const IterationTime time = iteration_time(s_, batch, workspace_);
   if (batch.prefill_sequences == 0) {
-    return {cost.latency, cost.period};
+    return time;
   }
   const std::int64_t tokens =
       batch.prefill_sequences * batch.prefill_tokens + batch.decode_sequences * batch.query_tokens;
   const std::size_t which =
       (batch.decode_sequences > 0 ? 2u : 0u) + (tokens <= s_.serving->stack.graph_tokens ? 0u : 1u);
-  return {base::max(cost.latency, floors_[which].latency),
-          base::max(cost.period, floors_[which].period)};
+  return {base::max(time.latency, floors_[which].latency),
+          base::max(time.period, floors_[which].period)};
 }
 
 IterationTime IterationCosts::decode(double decodes) {

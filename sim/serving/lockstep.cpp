@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <limits>
+#include <utility>
 
 #include "sim/serving/server.hpp"
 
@@ -17,8 +17,6 @@ using base::Seconds;
 constexpr int kWarmUp = 2;         // rounds before the one that counts, at most
 constexpr double kSteady = 0.001;  // difference of two rounds that are alike
 constexpr double kAlike = 0.001;   // of two times
-constexpr double kMostGroups =
-    48;  // of one round of all clients; beyond, iterations are taken together
 constexpr int kMostEvents = 4000;
 constexpr double kFrontEndBusy = 0.9;  // utilisation from which it is the limit
 constexpr Seconds kNever = Seconds::infinity();
@@ -26,6 +24,7 @@ constexpr Seconds kNever = Seconds::infinity();
 // A time as a function of a number, linear between the places where it was calculated.
 class Line {
  public:
+  Line() { points_.reserve(4); }
   void add(double at, Seconds value) {
     if (!points_.empty()) {
       Point& before = points_.back();
@@ -51,6 +50,30 @@ class Line {
   std::vector<Point> points_;
 };
 
+// First in, first out, without an allocation for each few entries.
+template <class T>
+class Queue {
+ public:
+  Queue() { entries_.reserve(64); }
+  bool empty() const { return first_ == entries_.size(); }
+  T& front() { return entries_[first_]; }
+  const T& front() const { return entries_[first_]; }
+  const T* begin() const { return entries_.data() + first_; }
+  const T* end() const { return entries_.data() + entries_.size(); }
+  void push_back(const T& entry) {
+    if (first_ >= 32 && 2 * first_ >= entries_.size()) {
+      entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(first_));
+      first_ = 0;
+    }
+    entries_.push_back(entry);
+  }
+  void pop_front() { ++first_; }
+
+ private:
+  std::vector<T> entries_;
+  std::size_t first_ = 0;
+};
+
 Seconds distance(Seconds a, Seconds b) { return base::max(a - b, b - a); }
 
 class Solver : Server {
@@ -60,6 +83,7 @@ class Solver : Server {
     per_token_ = 1.0 / prompt_;
     first_ = costs_.prompts_first();
     query_ = static_cast<double>(s.serving->speculation.query_tokens());
+    ways_ = ranks_ * stages_;
     time_iterations();
   }
 
@@ -110,12 +134,17 @@ class Solver : Server {
     double iterations = 0;
     double mixed = 0;  // of these, with prompts
     std::vector<Sample> ttft;
-    std::vector<Sample> tpot;
+    std::vector<Sample> stays;  // from the first token to the last
+
+    Round() {
+      ttft.reserve(128);
+      stays.reserve(128);
+    }
 
     void restart() {
       iterations = mixed = 0;
       ttft.clear();
-      tpot.clear();
+      stays.clear();
     }
   };
 
@@ -152,6 +181,7 @@ class Solver : Server {
       empty_ = base::max(Seconds{}, base::max(t.latency, stages_ * t.period) - extra_(1.0));
     }
     together_ = std::max(1.0, std::ceil(running_ / whole_ / kMostGroups));
+    enough_ = ranks_ + (together_ + 2.0) * std::max(1.0, budget(0.0) * per_token_) + 2.0;
     bundle_ = std::max(1.0, std::ceil(clients_ / kMostGroups));
     intake_ = intake() * front_share_;
     message_ = message_time() * front_share_ * s_.serving->speculation.tokens_per_iteration();
@@ -165,7 +195,10 @@ class Solver : Server {
     return std::max(1.0, ranks_ * stages_ * tokens - taken);
   }
 
-  Seconds alone(double b) const { return b > 0.0 ? alone_(micro(b)) : empty_; }
+  // A division by one is left out.
+  Seconds alone(double b) const {
+    return b > 0.0 ? alone_(ways_ > 1.0 ? micro(b) : std::max(1.0, b)) : empty_;
+  }
 
   // Prompts of clients that have their answers at `now`.
   void arrive(double count, Seconds now) {
@@ -178,12 +211,13 @@ class Solver : Server {
     }
   }
 
-  // Prompts that the scheduler has, as far as there are slots.
+  // Prompts that the scheduler has, as far as there are slots. Only the first of very many are counted: prompts() takes
+  // no more.
   double ready() const {
     const double free = slots_ - b_;
     double count = 0.0;
     for (const Waiting& w : waiting_) {
-      if (w.first > now_) {
+      if (w.first > now_ || count >= enough_) {
         break;
       }
       count += w.count;
@@ -224,13 +258,15 @@ class Solver : Server {
     const double tokens = used * budget(b_);
     const bool cut = s_.serving->policy.chunked_prompts || prompt_ > tokens;
     const double fit = cut ? tokens * per_token_ : std::floor(tokens * per_token_);
-    double iterations =
-        std::max(1.0, std::ceil((std::min(n, std::max(fit, 1.0)) - done_) / fit - 1e-9));
-    if (fit >= 1.0) {
+    double iterations = 1.0;
+    if (fit < 1.0) {
+      iterations = std::max(1.0, std::ceil((std::min(n, 1.0) - done_) / fit - 1e-9));
+    } else if (together_ > 1.0) {
       iterations = std::clamp(std::floor(n / fit), 1.0, together_);
     }
     // `done_` is the share of the next prompt that is computed.
-    double whole = std::min(n, std::floor(done_ + iterations * fit + 1e-9));
+    const double reached = done_ + iterations * fit + 1e-9;
+    double whole = reached >= n + 1.0 ? n : std::min(n, std::floor(reached));
     whole = std::max(whole, std::min(n, 1.0));
     const double share = std::min(n, iterations * fit);  // prompts' worth of tokens
     done_ = n > whole && cut ? std::clamp(done_ + share - whole, 0.0, 0.999) : 0.0;
@@ -248,7 +284,7 @@ class Solver : Server {
     while (left > 1e-9) {
       Waiting& w = waiting_.front();
       const double taken = std::min(left, w.count);
-      add(counted_.ttft, {front_ - w.sent, taken});
+      counted_.ttft.push_back({front_ - w.sent, taken});
       left -= taken;
       w.count -= taken;
       if (w.count <= 1e-9) {
@@ -274,7 +310,7 @@ class Solver : Server {
       const Group group = groups_.front();
       groups_.pop_front();
       b_ -= group.count;
-      add(counted_.tpot, {(front_ - group.began) / decodes_, group.count});
+      counted_.stays.push_back({front_ - group.began, group.count});
       arrive(group.count, front_);
     }
     if (b_ < 1e-9) {
@@ -294,15 +330,21 @@ class Solver : Server {
     into.value += sample.weight / into.weight * (sample.value - into.value);
   }
 
-  static void merge(std::vector<Sample>& samples) {
-    std::sort(samples.begin(), samples.end(),
-              [](const Sample& a, const Sample& b) { return a.value < b.value; });
-    std::vector<Sample> merged;
-    merged.reserve(samples.size());
+  // In the order of their values, alike ones as one.
+  static std::vector<Sample> merged(const std::vector<Sample>& samples) {
+    std::vector<Sample> alike;
+    alike.reserve(samples.size());
     for (const Sample& sample : samples) {
-      add(merged, sample);
+      add(alike, sample);
     }
-    samples.swap(merged);
+    std::sort(alike.begin(), alike.end(),
+              [](const Sample& a, const Sample& b) { return a.value < b.value; });
+    std::vector<Sample> sorted;
+    sorted.reserve(alike.size());
+    for (const Sample& sample : alike) {
+      add(sorted, sample);
+    }
+    return sorted;
   }
 
   static Seconds mean_of(const std::vector<Sample>& samples) {
@@ -316,18 +358,22 @@ class Solver : Server {
   }
 
   SteadyState result() {
-    if (counted_.tpot.empty() && decodes_ > 0.0) {  // no answer ended: prompts without end
-      counted_.tpot.push_back({alone(std::max(1.0, b_)) + extra_(whole_), 1.0});
+    for (Sample& stay : counted_.stays) {
+      stay.value = stay.value / decodes_;
     }
-    if (counted_.ttft.empty()) {
-      counted_.ttft.push_back({base::max(now_, extra_(1.0)), 1.0});
+    ttft_ = merged(counted_.ttft);
+    tpot_ = merged(counted_.stays);
+    if (tpot_.empty() && decodes_ > 0.0) {  // no answer ended: prompts without end
+      tpot_.push_back({alone(std::max(1.0, b_)) + extra_(whole_), 1.0});
+    }
+    if (ttft_.empty()) {
+      ttft_.push_back({base::max(now_, extra_(1.0)), 1.0});
     }
     Solution found;
     SteadyState r;
-    merge(counted_.ttft);
-    merge(counted_.tpot);
-    for (const Sample& s : counted_.ttft) {
-      found.first.add(s.weight, s.value, prompt_variance(), {});
+    const base::SquareSeconds variance = prompt_variance();
+    for (const Sample& s : ttft_) {
+      found.first.add(s.weight, s.value, variance, {});
     }
     return finish(found, r);
   }
@@ -342,18 +388,18 @@ class Solver : Server {
     LatencyMixture tpot;
     const double a_token =
         decodes_ > 0.0 ? decodes_ / static_cast<double>(s_.traffic->output_tokens - 1) : 0.0;
-    for (const Sample& s : counted_.tpot) {
+    for (const Sample& s : tpot_) {
       tpot.add(s.weight, a_token * s.value, {}, {});
     }
-    const Seconds first = mean_of(counted_.ttft);
-    const Seconds stay = decodes_ > 0.0 ? mean_of(counted_.tpot) * decodes_ : Seconds{};
+    const Seconds first = mean_of(ttft_);
+    const Seconds stay = decodes_ > 0.0 ? mean_of(tpot_) * decodes_ : Seconds{};
     // No more than the slots decode at a time: what is left is a wait.
     found.rate = base::min(clients_ / (first + stay),
                            stay > Seconds{} ? running_ / stay : Hertz::infinity());
     found.first.shift(clients_ / found.rate - first - stay, {}, {});
     found.present = std::min(running_, found.rate * stay);
     found.running = running_;
-    found.mean.interval = decodes_ > 0.0 ? mean_of(counted_.tpot) : Seconds{};
+    found.mean.interval = decodes_ > 0.0 ? mean_of(tpot_) : Seconds{};
     found.mean.first = extra_(1.0) + alone(found.present);
     const Seconds waited = base::max(
         Seconds{}, first - found.mean.first - s_.serving->stack.request_overhead - intake());
@@ -373,7 +419,9 @@ class Solver : Server {
   Seconds empty_;         // of an iteration without decodes, beyond its prompts' share
   double whole_ = 1;      // prompts that fit in an iteration
   double query_ = 1;
+  double ways_ = 1;      // ranks and stages that share the decodes
   double together_ = 1;  // iterations with prompts that are taken at once
+  double enough_ = 1;    // prompts: more of them change nothing in the next iterations
   double bundle_ = 1;    // prompts that count as one arrival
   Seconds intake_;       // of a request
   Seconds message_;      // of a sequence's tokens of an iteration
@@ -389,8 +437,10 @@ class Solver : Server {
   double done_ = 0;
   double served_ = 0;  // prompts
   Round counted_;
-  std::deque<Waiting> waiting_;
-  std::deque<Group> groups_;
+  std::vector<Sample> ttft_;  // those of counted_, merged
+  std::vector<Sample> tpot_;
+  Queue<Waiting> waiting_;
+  Queue<Group> groups_;
 };
 
 }  // namespace

@@ -30,6 +30,9 @@
 
 namespace roofcast::sim {
 
+// Of one round of all clients; beyond, iterations with prompts are taken together.
+inline constexpr double kMostGroups = 48;
+
 // `slots` is as in open_loop().
 SteadyState lockstep(const ScenarioView& scenario, double slots, Workspace& workspace);
 

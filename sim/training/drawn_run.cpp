@@ -54,15 +54,28 @@ class DrawnRun {
                   : Seconds::infinity();
   }
 
+  // Hosts that are back from repair join the job.
+  void take_back() {
+    while (!repaired_.empty() && repaired_.top() <= now_) {
+      repaired_.pop();
+    }
+  }
+  std::int64_t in_repair() const { return static_cast<std::int64_t>(repaired_.size()); }
+  // Of a job that shrinks: the share of its replicas that compute.
+  double replicas_left() const { return run_.replicas > 0 ? run_.replicas_left(in_repair()) : 1.0; }
+
   // The job runs for so long, unless the run ends before: true.
   bool works_for(Seconds life) {
     while (true) {
-      life -= whole_cycles(life);
+      take_back();
+      const double left = replicas_left();
+      const Seconds joins = left < 1.0 ? repaired_.top() - now_ : Seconds::infinity();
+      life -= left < 1.0 ? Seconds{} : whole_cycles(life);
       const bool stalls = stall_ > Seconds{};
       const Seconds useful = base::min(run_.interval - in_cycle_, run_.work - done_);
-      const Seconds milestone = stalls ? stall_ : pace_ * useful;
+      const Seconds milestone = stalls ? stall_ : pace_ / left * useful;
       const Seconds saves = saving_ ? saved_after_ : Seconds::infinity();
-      const Seconds step = base::min(life, base::min(milestone, saves));
+      const Seconds step = base::min(base::min(life, joins), base::min(milestone, saves));
       now_ += step;
       life -= step;
       saved_after_ -= step;
@@ -70,8 +83,9 @@ class DrawnRun {
         stalled_ += step;
         stall_ -= step;
       } else {
-        const Seconds work = step == milestone ? useful : step / pace_;
-        stalled_ += step - work;
+        const Seconds work = step == milestone ? useful : step * left / pace_;
+        stalled_ += (pace_ - 1.0) * work;
+        waited_ += step - pace_ * work;
         done_ += work;
         in_cycle_ += work;
         since_restart_ += work;
@@ -158,11 +172,10 @@ class DrawnRun {
     if (!run_.spares) {
       return {};
     }
-    while (!repaired_.empty() && repaired_.top() <= now_) {
-      repaired_.pop();
-    }
+    take_back();
     repaired_.push(now_ + random_.exponential(run_.repair.si()) * base::second);
-    if (static_cast<std::int64_t>(repaired_.size()) <= *run_.spares) {
+    const bool shrinks = run_.replicas > 0 && replicas_left() > 0.0;
+    if (in_repair() <= *run_.spares || shrinks) {
       return {};
     }
     const Seconds back = repaired_.top();

@@ -29,13 +29,13 @@ const workloads::TrainerKernels& kernels_of(const workloads::Trainer& trainer,
 // Time of the linear layer beside call `at`: the last one before it, or of the tokens gathered the next one, after the
 // last layer the first one.
 Seconds beside(const workloads::Graph& graph, std::size_t at, const models::Machine& machine,
-               const workloads::Training& training) {
+               const workloads::Training& training, CostCache* costs) {
   const bool after = graph[at].name == "gather.tokens";
   for (std::size_t step = 1; step < graph.size(); ++step) {
     const workloads::Call& call =
         graph[(after ? at + step : at + graph.size() - step) % graph.size()];
     if (call.in_layers && std::holds_alternative<workloads::Gemm>(call.op)) {
-      return call.count * training_kernel(call.op, machine, training).time;
+      return call.count * training_kernel(call.op, machine, training, costs).time;
     }
   }
   return {};
@@ -53,15 +53,15 @@ std::int64_t exchanging_ranks(const workloads::Call& call) {
 // Calls `of` with each call, its kernel, and the time that the calls beside it do not hide.
 template <class Of>
 void each_call(const workloads::Graph& graph, const models::Machine& machine,
-               const workloads::Training& training, Of of) {
+               const workloads::Training& training, CostCache* costs, Of of) {
   Seconds last;
   for (std::size_t at = 0; at < graph.size(); ++at) {
     const workloads::Call& call = graph[at];
-    const TrainingKernel kernel = training_kernel(call.op, machine, training);
+    const TrainingKernel kernel = training_kernel(call.op, machine, training, costs);
     const Seconds all = call.count * kernel.count * kernel.time;
     Seconds added = call.overlapped ? base::max(Seconds{}, all - last) : all;
     if (const std::int64_t ranks = training.tensor_overlap ? exchanging_ranks(call) : 0) {
-      added = base::max(all / as_double(ranks), all - beside(graph, at, machine, training));
+      added = base::max(all / as_double(ranks), all - beside(graph, at, machine, training, costs));
     }
     last = all;
     of(call, kernel, added);
@@ -71,7 +71,7 @@ void each_call(const workloads::Graph& graph, const models::Machine& machine,
 }  // namespace
 
 TrainingKernel training_kernel(const workloads::Operator& op, const models::Machine& machine,
-                               const workloads::Training& training) {
+                               const workloads::Training& training, CostCache* costs) {
   const auto* grouped = std::get_if<workloads::GroupedGemm>(&op);
   const workloads::TrainerKernels& measured = kernels_of(training.trainer, machine);
   const Seconds launch = training.grouped_experts ? Seconds{} : measured.expert_launch;
@@ -83,7 +83,8 @@ TrainingKernel training_kernel(const workloads::Operator& op, const models::Mach
         workloads::Gemm{rows, grouped->n, grouped->k, 1, grouped->activations, grouped->weights};
     kernel.count = grouped->distinct;
   }
-  kernel.cost = models::cost_of(kernel.op, machine);
+  kernel.cost =
+      costs == nullptr ? models::cost_of(kernel.op, machine) : costs->of(kernel.op, machine);
   kernel.math = models::math_of(kernel.op, machine);
   kernel.time = kernel.cost.time;
   const bool as_measured =
@@ -95,14 +96,19 @@ TrainingKernel training_kernel(const workloads::Operator& op, const models::Mach
   if (grouped != nullptr) {
     kernel.time = base::max(kernel.time, launch);
   }
+  const auto* elementwise = std::get_if<workloads::Elementwise>(&op);
+  if (std::holds_alternative<workloads::StateScan>(op) ||
+      (elementwise != nullptr && elementwise->taps > 0)) {
+    kernel.time *= training.trainer.recurrence;
+  }
   return kernel;
 }
 
 Pass timed(const workloads::Graph& graph, const models::Machine& machine,
-           const workloads::Training& training) {
+           const workloads::Training& training, CostCache* costs) {
   Pass pass;
   bool before_layers = true;
-  each_call(graph, machine, training,
+  each_call(graph, machine, training, costs,
             [&](const workloads::Call& call, const TrainingKernel& kernel, Seconds added) {
               before_layers = before_layers && !call.in_layers;
               (call.in_layers ? pass.layers : before_layers ? pass.embedding : pass.head) += added;
@@ -112,7 +118,8 @@ Pass timed(const workloads::Graph& graph, const models::Machine& machine,
               }
               pass.activity.add(kernel.cost, kernel.math, call.count * kernel.count, added,
                                 machine);
-              pass.operators += call.count;
+              pass.errors.add(models::error_kind(kernel.op, machine.scale_up_domain), added);
+              pass.host.add(call, added, training);
             });
   return pass;
 }
@@ -121,7 +128,7 @@ std::vector<OperatorLine> operators_of(const workloads::Graph& graph,
                                        const models::Machine& machine,
                                        const workloads::Training& training) {
   std::vector<OperatorLine> lines;
-  each_call(graph, machine, training,
+  each_call(graph, machine, training, nullptr,
             [&](const workloads::Call& call, const TrainingKernel& kernel, Seconds added) {
               lines.push_back({call, kernel.cost, added});
               lines.back().call.op = kernel.op;

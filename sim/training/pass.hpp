@@ -4,6 +4,7 @@
 //
 //   GEMM       t + (g − 1) · c   c: the part of t that the clock sets (models/power.hpp)
 //   experts    Each one's product is a GEMM of its own, which takes at least l.
+//   scans      r · t, of recurrent layers, their convolutions too: trainer.recurrence
 //
 // g ≥ 1 and l are trainer.kernels of the chip whose calibration is used. g is 1 on other chips, and in formats of fewer
 // than 16 bits, which were not measured. On other chips, and with training.grouped_experts, one kernel multiplies all
@@ -16,7 +17,9 @@
 
 #include "models/machine.hpp"
 #include "models/power.hpp"
+#include "models/uncertainty.hpp"
 #include "sim/iteration/iteration.hpp"
+#include "sim/training/host_time.hpp"
 #include "workloads/graph/graph.hpp"
 #include "workloads/training/training.hpp"
 
@@ -27,12 +30,15 @@ struct Pass {
   base::Seconds layer_exchanges, head_exchanges;  // with experts, parts of these
   base::Seconds weight_gradients;                 // a part of them all
   models::Activity activity;
-  double operators = 0;
+  models::UncertainSum errors;
+  HostTime host;
+  base::Seconds all() const { return embedding + layers + head; }
 };
 
-// Times the operators of a pass. What hides behind the call before it counts with the rest.
+// Times the operators of a pass. What hides behind the call before it counts with the rest. `costs`: null, or what is known
+// of GEMMs already.
 Pass timed(const workloads::Graph& graph, const models::Machine& machine,
-           const workloads::Training& training);
+           const workloads::Training& training, CostCache* costs);
 
 // The operators of a pass in their order, at full clock. An operator that is a kernel for each expert is one such kernel,
 // as often as there are experts.
@@ -50,6 +56,6 @@ struct TrainingKernel {
 };
 
 TrainingKernel training_kernel(const workloads::Operator& op, const models::Machine& machine,
-                               const workloads::Training& training);
+                               const workloads::Training& training, CostCache* costs = nullptr);
 
 }  // namespace roofcast::sim

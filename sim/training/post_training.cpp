@@ -193,7 +193,7 @@ ServingEstimate post_training_estimate(const ScenarioView& s, Workspace& workspa
     step.response_tokens += as_double(length);
   }
   e.steady = no_steady_state();
-  e.spreads = no_spreads();
+  e.spreads = training_spreads(workflow->training.operators_spread, s.training->trainer);
   e.steady.power = base::Watts::from_si(std::numeric_limits<double>::quiet_NaN());
   e.memory = base::max(workflow->training.footprint.total(), e.footprint.limit);
   e.output_rate = step.response_tokens / step.time.si();

@@ -87,12 +87,47 @@ double time_below(const RunModel& run) {
   return run.memory_recovers > 0.0 ? memory_level(run).all() : 1.0;
 }
 
-double blocked(const RunModel& run) {
+// Progress of a job by its hosts in repair, relative to one with all hosts, which takes the time `useful`: mean and variance.
+struct Pace {
+  double mean = 1.0;
+  double variance = 0.0;
+  double waiting = 0.0;  // share of the time in which nothing computes
+};
+
+Pace pace_with_spares(const RunModel& run, Seconds useful) {
+  if (!run.spares) {
+    return {};
+  }
   Hertz hosts;
   for (const RunModel::Failures& f : run.failures) {
     hosts += (f.takes_host ? 1.0 : 0.0) * f.rate;
   }
-  return run.spares ? erlang_b(*run.spares + 1, hosts * run.repair) : 0.0;
+  const double load = hosts * run.repair;
+  if (run.replicas == 0) {
+    const double waiting = erlang_b(*run.spares + 1, load);
+    return {1.0 - waiting, 0.0, waiting};
+  }
+  // Hosts in repair while something computes: Poisson, cut where nothing is left. Then the job waits for a host.
+  double all = 0.0;     // of the chances
+  double slower = 0.0;  // moments of 1 − pace
+  double squares = 0.0;
+  std::int64_t n = 0;
+  const auto most = static_cast<std::int64_t>(load + 12.0 * std::sqrt(load) + 30.0);
+  for (; n <= most && run.replicas_left(n) > 0.0; ++n) {
+    const auto in_repair = static_cast<double>(n);
+    const double chance =
+        std::exp((n > 0 ? in_repair * std::log(load) : 0.0) - load - std::lgamma(in_repair + 1.0));
+    const double less = 1.0 - run.replicas_left(n);
+    all += chance;
+    slower += chance * less;
+    squares += chance * less * less;
+  }
+  const double waiting = n > most ? 0.0 : erlang_b(n, load);
+  slower = waiting + (1.0 - waiting) * slower / all;
+  squares = waiting + (1.0 - waiting) * squares / all;
+  const double repairs = useful / run.repair;  // no host is in repair at the start
+  slower *= 1.0 + std::expm1(-repairs) / repairs;
+  return {1.0 - slower, std::max(0.0, squares - slower * slower), waiting};
 }
 
 }  // namespace
@@ -103,6 +138,12 @@ Hertz RunModel::rate() const {
     all += f.rate;
   }
   return all;
+}
+
+double RunModel::replicas_left(std::int64_t in_repair) const {
+  const auto missing = static_cast<double>(in_repair - spares.value_or(in_repair));
+  const auto all = static_cast<double>(replicas);
+  return missing > 0.0 ? std::max(0.0, all - std::ceil(missing / hosts_of_replica)) / all : 1.0;
 }
 
 double erlang_b(std::int64_t servers, double load) {
@@ -137,15 +178,17 @@ Seconds best_interval(const RunModel& run) {
 RunForecast forecast(const RunModel& run) {
   const double below = time_below(run);
   const Level storage = storage_level(run, below, run.interval);
-  const double waits = 1.0 / (1.0 - blocked(run));
   const double planned =
       run.maintenance_every > Seconds{} ? 1.0 + run.maintenance_time / run.maintenance_every : 1.0;
   const double paced =
       below * storage.all();  // time for useful time, but for spares and maintenance
+  const Pace pace = pace_with_spares(run, paced * run.work);
+  const double waits = 1.0 / pace.mean;
   RunForecast f;
   RunOutcome& mean = f.mean;
   mean.time = run.start_up + paced * waits * planned * run.work;
-  mean.interruptions = run.rate() * (paced * run.work);
+  // A job that waits has no failures; one that has shrunk has.
+  mean.interruptions = run.rate() * ((1.0 - pace.waiting) * waits * paced * run.work);
 
   base::SquareSeconds variance =
       (storage.uptime() * below * run.work) * (storage.rate * storage.square_of_cost());
@@ -159,7 +202,9 @@ RunForecast forecast(const RunModel& run) {
                 (memory.rate * memory.square_of_cost());
   }
   variance *= (waits * planned) * (waits * planned);
-  if (run.spares) {  // a wait ends with the first of spares + 1 repairs
+  if (run.replicas > 0) {  // the number of hosts in repair is forgotten in the time of a repair
+    variance += 2.0 * pace.variance * waits * waits * (run.repair * mean.time);
+  } else if (run.spares) {  // a wait ends with the first of spares + 1 repairs
     const Seconds waited = paced * (waits - 1.0) * planned * run.work;
     variance += 2.0 * (run.repair / static_cast<double>(*run.spares + 1)) * waited;
   }

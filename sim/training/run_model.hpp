@@ -12,6 +12,9 @@
 //              slow progress by a factor v₁ of the same form, so that a cycle of checkpoints takes τ/v₁ + c.
 //   spares     Hosts that wait for repair are a loss system: with S spares the job stands still for the share B(S+1, a)
 //              of the time, Erlang's formula, a = failures of hosts · repair.
+//   shrinks    Without a spare, the job goes on with the replicas whose hosts are left: time is divided by
+//              E[1 − ⌈(n − S)⁺/h⌉/d], with n hosts in repair, Poisson of mean a, none at the start. Hosts that come back
+//              join without a stop. With nothing left the job waits, as above.
 //   in all     time = start-up + useful · (1 + stragglers) / (v · (1 − B) · every/(every + maintenance))
 //   variance   (time/failures) · Σ rate · E[(R + lost/v)²]; quantiles are those of a lognormal time
 //
@@ -21,6 +24,7 @@
 //   τ, c       useful time between checkpoints; time that ranks stand still for one            s
 //   s          from the end of the stall until the checkpoint can be used                      s
 //   B          probability that all spares are in repair                                       –
+//   h, d       hosts of a replica; replicas                                                    –
 //
 // With s = 0 and one R, v is Daly's (Future Generation Computer Systems 22, 2006). Erlang's formula holds for repairs of any
 // distribution. Errors: memory and storage failures in one downtime; drawn runs differ by less than 1 % (tests/laws).
@@ -51,12 +55,16 @@ struct RunModel {
   base::Seconds memory_stall;
   double memory_recovers = 0;  // share of the failures; 0: no copies in memory
   std::optional<std::int64_t> spares;
+  std::int64_t replicas = 0;  // of a job that shrinks without a spare; 0: it waits
+  double hosts_of_replica = 1;
   base::Seconds repair;
   base::Seconds maintenance_every;  // 0: never
   base::Seconds maintenance_time;
   base::Seconds start_up;
 
   base::Hertz rate() const;  // of all failures
+  // Share of the replicas that compute while so many hosts are in repair.
+  double replicas_left(std::int64_t in_repair) const;
 };
 
 struct RunForecast {

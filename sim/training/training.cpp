@@ -34,30 +34,36 @@ Seconds slowest_of_layout(const ScenarioView& s, const Pass& pass) {
                                      (own.embedding ? pass.embedding : Seconds{}) +
                                      (own.loss ? pass.head : Seconds{});
   }
+  if (s.training->schedule ==
+      workloads::Schedule::dualpipe) {  // a rank has a stage and its mirror image
+    std::transform(stages.begin(), stages.end(), std::vector<Seconds>(stages).rbegin(),
+                   stages.begin(), [](Seconds a, Seconds b) { return 0.5 * (a + b); });
+  }
   return *std::max_element(stages.begin(), stages.end());
 }
 
 // Time of a pass on the slowest stage. The last stage has the head; without a layout it has as many layers as make the
 // slowest stage fastest.
 //
-//   one     s, a layer                               last      layers of the last stage
-//   share   of the operators on one stage            others    layers of the fullest other stage
+//   one     s, a layer    last    layers of the last stage    others   layers of the fullest other stage
 Seconds slowest_stage(const ScenarioView& s, const Pass& pass) {
   const std::int64_t layers = s.model->layer_count();
   const std::int64_t stages = s.mapping->pipeline_parallel;
-  Seconds time = pass.embedding + pass.layers + pass.head;
+  Seconds time = pass.all();
   const Seconds one = pass.layers / as_double(layers);
   const bool even = s.training->layout.empty();
+  const bool mirrored = s.training->schedule == workloads::Schedule::dualpipe;
   if (!even) {
     time = slowest_of_layout(s, pass);
   }
   for (std::int64_t last = 1; even && stages > 1 && last <= layers - (stages - 1); ++last) {
     const std::int64_t others = base::ceil_div(layers - last, stages - 1);
-    time = base::min(time, base::max(as_double(others) * one + pass.embedding,
-                                     as_double(last) * one + pass.head));
+    const Seconds first_time = as_double(others) * one + pass.embedding;
+    const Seconds last_time = as_double(last) * one + pass.head;
+    time = base::min(time,
+                     base::max(first_time, mirrored ? 0.5 * (first_time + last_time) : last_time));
   }
-  const double share = 1.0 / as_double(stages);
-  return base::max(time, share * pass.operators * s.training->trainer.operator_time);
+  return time;
 }
 
 // Time in which a stage waits in all, of a micro-batch that takes it `both`, its backward pass `backward`.
@@ -202,14 +208,31 @@ models::Drawn drawn(const Pass& forward, const Pass& backward, const models::Mac
   return models::drawn(both, machine.power);
 }
 
-// Both passes of a micro-batch at full clock, and what power makes of them.
+// Both passes of a micro-batch, at the clock that power allows.
 struct BothPasses {
   workloads::Graph forward_graph, backward_graph;
   Pass forward, backward;
+  std::array<Seconds, 2> waits{};  // for the host, in each
   models::Drawn drawn;
-  double slower = 1.0;   // factor of the power limit on both
+  double slower = 1.0;   // factor of the power limit, and of the chip, on both
   double exposed = 1.0;  // share of the exchanges with experts that no other micro-batch hides
 };
+
+// Factor on the kernels of a chip that has another one's calibration, as the trainer's measured steps say.
+double chip_factor(const ScenarioView& s) {
+  const auto& kernels = s.training->trainer.kernels;
+  const auto own = std::find_if(
+      kernels.begin(), kernels.end(),
+      [&](const workloads::TrainerKernels& of) { return of.chip == s.platform->system.chip.id; });
+  return own == kernels.end() ? 1.0 : own->all;
+}
+
+void slow_down(Pass& pass, double slower, Seconds waits) {
+  for (Seconds* part : {&pass.embedding, &pass.layers, &pass.head, &pass.weight_gradients}) {
+    *part = slower * *part;
+  }
+  pass.layers += waits;
+}
 
 // The share of exchanges with experts that is not hidden, where each travels while another micro-batch computes. Their
 // kernels take SMs from it. The first forward and the last backward pass have no other beside them.
@@ -227,7 +250,7 @@ double exposed_share(const BothPasses& both, std::int64_t count, const models::M
 }
 
 BothPasses both_passes(const ScenarioView& s, const workloads::Mapping& mapping,
-                       const MicroBatches& batches) {
+                       const MicroBatches& batches, CostCache* costs = nullptr) {
   const models::Machine& machine = s.platform->machine;
   const workloads::Training& t = *s.training;
   const double layers =
@@ -238,10 +261,11 @@ BothPasses both_passes(const ScenarioView& s, const workloads::Mapping& mapping,
   both.forward_graph = forward_graph(s, mapping, batches);
   both.backward_graph =
       workloads::backward_graph(both.forward_graph, t.recompute, again, t.gradient_bytes);
-  both.forward = timed(both.forward_graph, machine, t);
-  both.backward = timed(both.backward_graph, machine, t);
+  both.forward = timed(both.forward_graph, machine, t, costs);
+  both.backward = timed(both.backward_graph, machine, t, costs);
   both.drawn = drawn(both.forward, both.backward, machine);
-  both.slower = both.drawn.time / (both.forward.activity.running + both.backward.activity.running);
+  both.slower = chip_factor(s) * (both.drawn.time /
+                                  (both.forward.activity.running + both.backward.activity.running));
   if (t.expert_overlap) {
     both.exposed = exposed_share(both, batches.count, machine);
     for (Pass* pass : {&both.forward, &both.backward}) {
@@ -249,6 +273,12 @@ BothPasses both_passes(const ScenarioView& s, const workloads::Mapping& mapping,
       pass->head -= (1.0 - both.exposed) * pass->head_exchanges;
     }
   }
+  const double hidden = 1.0 - both.exposed;
+  both.waits = {
+      both.forward.host.forward_waits(both.slower, hidden * both.forward.layer_exchanges, t),
+      both.backward.host.backward_waits(both.slower, hidden * both.backward.layer_exchanges, t)};
+  slow_down(both.forward, both.slower, both.waits[0]);
+  slow_down(both.backward, both.slower, both.waits[1]);
   return both;
 }
 
@@ -283,30 +313,41 @@ MicroBatches micro_batches(const ScenarioView& s) {
           t.sequence_length};
 }
 
+// 90 % interval of a step, from the errors of the operators in its passes, which are the share `share` of it.
+models::Spread operators_spread(const BothPasses& passes, double share,
+                                const models::Uncertainty& uncertainty) {
+  models::UncertainSum errors = passes.forward.errors;
+  errors.add(passes.backward.errors, 1.0);
+  const models::UncertainSum::Seconds widths = errors.half_widths(uncertainty);
+  const Seconds all = passes.forward.activity.running + passes.backward.activity.running;
+  return {std::min(0.99, share * (widths.below / all)), share * (widths.above / all)};
+}
+
 // The formula of the header in code.
 //
 //   slower   factor of the power limit on both passes             chunks   v
 //   both     s, f + b, and exchanges of sharded parameters        stages   p
 //   sends    s, all transfers of a micro-batch                    count    m
 //   replicas micro-batches of all data-parallel ranks             layers   of the fullest stage
-TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches) {
+TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches, CostCache* costs) {
   const models::Machine& machine = s.platform->machine;
   const workloads::Training& t = *s.training;
   const workloads::Mapping mapping = workloads::training_mapping(*s.model, *s.mapping);
-  const BothPasses passes = both_passes(s, mapping, batches);
+  const BothPasses passes = both_passes(s, mapping, batches, costs);
   const models::Drawn& draw = passes.drawn;
   const double layers =
       std::ceil(as_double(s.model->layer_count()) / as_double(mapping.pipeline_parallel));
   TrainingStep step;
   step.clock = draw.clock;
   const Seconds offloaded = offload_time(s, mapping, batches);
-  step.forward = base::max(passes.slower * slowest_stage(s, passes.forward), offloaded);
-  step.backward = base::max(passes.slower * slowest_stage(s, passes.backward), offloaded);
+  step.forward = base::max(slowest_stage(s, passes.forward), offloaded);
+  step.backward = base::max(slowest_stage(s, passes.backward), offloaded);
+  step.waits = (passes.waits[0] + passes.waits[1]) / as_double(mapping.pipeline_parallel);
   const models::RankParameters rank = models::rank_parameters(*s.model, mapping, t);
   const Exchange exchange = exchange_of(s, mapping, rank, layers);
   const auto chunks = as_double(t.virtual_stages);
   const std::int64_t stages = mapping.pipeline_parallel;
-  Seconds within;  // the passes of a micro-batch
+  Seconds& within = step.within;
   if (t.sharding == workloads::Sharding::parameters) {
     const Seconds gathered = exchange.gathered;
     within = exposed(gathered, step.forward, layers, t.overlap) +
@@ -325,9 +366,8 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches) {
   const auto count = as_double(batches.count);
   step.passes = slowdown * count * (both + step.sends);
   const Pass& backward = passes.backward;
-  const Seconds later = step.backward * (backward.weight_gradients /
-                                         (backward.embedding + backward.layers + backward.head));
-  step.bubble = slowdown * bubble_of(s, both + step.sends, step.backward, later);
+  step.weight_gradients = step.backward * (backward.weight_gradients / backward.all());
+  step.bubble = slowdown * bubble_of(s, both + step.sends, step.backward, step.weight_gradients);
   step.exchange = slowdown * count * within + step.gradients;
   step.optimizer = optimizer_time(s, mapping, rank);
   step.host = t.trainer.step_overhead;
@@ -342,6 +382,8 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches) {
   step.energy_above_idle =
       count / as_double(stages) * (draw.energy - machine.power.idle * draw.time);
   step.footprint = footprint_of(s, mapping, batches);
+  step.operators_spread =
+      operators_spread(passes, (step.passes + step.bubble) / step.time, machine.uncertainty);
   return step;
 }
 
@@ -350,8 +392,8 @@ PassesOfMicroBatch training_passes(const ScenarioView& s, const MicroBatches& ba
   const BothPasses both = both_passes(s, mapping, batches);
   const models::Machine& machine = s.platform->machine;
   PassesOfMicroBatch result{
-      {{{"forward pass", operators_of(both.forward_graph, machine, *s.training)},
-        {"backward pass", operators_of(both.backward_graph, machine, *s.training)}}},
+      {{{"forward pass", operators_of(both.forward_graph, machine, *s.training), both.waits[0]},
+        {"backward pass", operators_of(both.backward_graph, machine, *s.training), both.waits[1]}}},
       both.drawn.clock};
   for (PassLines& pass : result.passes) {
     for (OperatorLine& line : pass.operators) {
@@ -363,10 +405,11 @@ PassesOfMicroBatch training_passes(const ScenarioView& s, const MicroBatches& ba
 
 Seconds forward_passes(const ScenarioView& s, const MicroBatches& batches) {
   const workloads::Mapping mapping = workloads::training_mapping(*s.model, *s.mapping);
-  const Pass pass = timed(forward_graph(s, mapping, batches), s.platform->machine, *s.training);
+  Pass pass = timed(forward_graph(s, mapping, batches), s.platform->machine, *s.training, nullptr);
   const models::Drawn draw = models::drawn(pass.activity, s.platform->machine.power);
-  const double slower = draw.time / pass.activity.running;
-  const Seconds one = slower * slowest_stage(s, pass) + send_time(s, batches);
+  const double slower = chip_factor(s) * (draw.time / pass.activity.running);
+  slow_down(pass, slower, pass.host.forward_waits(slower, {}, *s.training));
+  const Seconds one = slowest_stage(s, pass) + send_time(s, batches);
   const std::int64_t slots = batches.count + mapping.pipeline_parallel - 1;
   return s.training->trainer.slowdown * as_double(slots) * one;
 }
@@ -417,7 +460,7 @@ void check_training(const ScenarioView& s, const MicroBatches& batches, ServingE
   }
 }
 
-ServingEstimate training_estimate(const ScenarioView& s) {
+ServingEstimate training_estimate(const ScenarioView& s, Workspace& workspace) {
   ServingEstimate e;
   e.provenance = s.platform->system.provenance();
   e.gpus = s.mapping->ranks();
@@ -437,14 +480,14 @@ ServingEstimate training_estimate(const ScenarioView& s) {
     return e;
   }
   const auto workflow = std::make_shared<Workflow>();
-  workflow->training = training_step(s, batches);
+  workflow->training = training_step(s, batches, workspace.costs ? &*workspace.costs : nullptr);
   const TrainingStep& step = workflow->training;
   e.memory = step.footprint.total();
   e.footprint.weights = step.footprint.parameters;
   e.output_rate = step.tokens / step.time.si();
   e.max_running = std::numeric_limits<double>::quiet_NaN();
   e.steady = no_steady_state();
-  e.spreads = no_spreads();
+  e.spreads = training_spreads(step.operators_spread, t.trainer);
   e.steady.power = s.platform->machine.power.idle + step.energy_above_idle / step.time;
   e.workflow = workflow;
   return e;

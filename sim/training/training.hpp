@@ -63,6 +63,7 @@ double updated_parameters(const workloads::Training& training, const workloads::
 struct PassLines {
   const char* name;
   std::vector<OperatorLine> operators;
+  base::Seconds waits;  // for the host
 };
 struct PassesOfMicroBatch {
   std::array<PassLines, 2> passes;  // forward and backward
@@ -71,7 +72,8 @@ struct PassesOfMicroBatch {
 PassesOfMicroBatch training_passes(const ScenarioView& scenario, const MicroBatches& batches);
 
 // The parts of one optimizer step.
-TrainingStep training_step(const ScenarioView& scenario, const MicroBatches& batches);
+TrainingStep training_step(const ScenarioView& scenario, const MicroBatches& batches,
+                           CostCache* costs = nullptr);
 
 // Time of the forward passes of all micro-batches, without backward passes: log-probabilities need these.
 base::Seconds forward_passes(const ScenarioView& scenario, const MicroBatches& batches);
@@ -85,6 +87,6 @@ void check_training(const ScenarioView& scenario, const MicroBatches& batches,
                     ServingEstimate& estimate);
 
 // The forecast of a scenario that trains.
-ServingEstimate training_estimate(const ScenarioView& scenario);
+ServingEstimate training_estimate(const ScenarioView& scenario, Workspace& workspace);
 
 }  // namespace roofcast::sim

@@ -42,13 +42,22 @@ std::int64_t gpus_of_host(const hardware::System& system) {
   return std::min(system.scale_up_domain, kMostGpusOfHost);
 }
 
+// Time of a step, with its share of an evaluation.
+Seconds paced_step(const TrainingRun& run, Seconds step) {
+  const Seconds evaluation =
+      run.evaluation ? run.evaluation->time / static_cast<double>(run.evaluation->every_steps)
+                     : Seconds{};
+  return (1.0 + run.stragglers) * step + evaluation;
+}
+
 RunModel run_model(const ScenarioView& s, Seconds step, double step_tokens, std::int64_t gpus) {
   const TrainingRun& run = *s.run;
   const workloads::Checkpoints& checkpoint = run.checkpoint;
   const auto all = static_cast<double>(gpus);
   const Bytes bytes = checkpoint_of(s);
   RunModel m;
-  m.work = steps_of(run, step_tokens) * (1.0 + run.stragglers) * step;
+  const Seconds paced = paced_step(run, step);
+  m.work = steps_of(run, step_tokens) * paced;
   const Seconds restart = restart_time(run, gpus);
   for (std::size_t i = 0; i < workloads::kFailureCauses.size(); ++i) {
     const double rate = run.failures.per_thousand_gpu_days[i] * all / kThousandGpuDays;
@@ -73,6 +82,10 @@ RunModel run_model(const ScenarioView& s, Seconds step, double step_tokens, std:
   }
   m.spares = run.spare_hosts;
   m.repair = run.repair;
+  if (run.shrinks) {
+    m.replicas = s.mapping->data_parallel;
+    m.hosts_of_replica = all / static_cast<double>(m.replicas * gpus_of_host(s.platform->system));
+  }
   if (run.maintenance) {
     m.maintenance_every = run.maintenance->every;
     m.maintenance_time = run.maintenance->time;
@@ -80,8 +93,7 @@ RunModel run_model(const ScenarioView& s, Seconds step, double step_tokens, std:
   m.start_up = run.start_up;
   const Seconds interval =
       checkpoint.interval ? base::max(*checkpoint.interval, m.save - m.stall) : best_interval(m);
-  const Seconds whole = (1.0 + run.stragglers) * step;
-  m.interval = std::max(1.0, std::ceil(interval / whole - 1e-9)) * whole;  // between steps
+  m.interval = std::max(1.0, std::ceil(interval / paced - 1e-9)) * paced;  // between steps
   m.memory_interval = base::min(m.memory_interval, m.interval);
   return m;
 }
@@ -106,12 +118,15 @@ void add_run(const ScenarioView& s, ServingEstimate& e) {
   r.interval = model.interval;
   r.checkpoint = checkpoint_of(s);
   RunShares& shares = r.mean.shares;
-  shares.stragglers = shares.useful * s.run->stragglers / (1.0 + s.run->stragglers);
-  shares.useful -= shares.stragglers;
+  const double steps = shares.useful * (step / paced_step(*s.run, step));
+  shares.stragglers = steps * s.run->stragglers;
+  shares.evaluation = shares.useful - steps - shares.stragglers;
+  shares.useful = steps;
   const double gpus = static_cast<double>(e.gpus) + spare_gpus(s);
   r.gpu_hours = gpus * r.mean.time.si() / 3600.0;
   r.usd = e.economics.usd_per_second * gpus / static_cast<double>(e.gpus) * r.mean.time.si();
-  const double computes = shares.useful + shares.stragglers + shares.lost + shares.stalls;
+  const double computes =
+      shares.useful + shares.stragglers + shares.evaluation + shares.lost + shares.stalls;
   const base::Watts idle = s.platform->machine.power.idle;
   r.energy = r.mean.time *
              (static_cast<double>(e.gpus) * (computes * e.steady.power + (1.0 - computes) * idle) +

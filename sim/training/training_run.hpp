@@ -2,7 +2,7 @@
 //
 // The run around the optimizer step: how often failures stop it, how long it takes, what it costs.
 //
-//   useful time       steps · (1 + stragglers) · time of a step
+//   useful time       steps · ((1 + stragglers) · time of a step + time of an evaluation / steps between two)
 //   failures          rate of a cause per GPU · GPUs of the job (sim/training/run_model.hpp has the process)
 //   checkpoint        parameters · bytes of a parameter: 2 + 4 + 2·moments of Adam
 //     stall           asynchronous: bytes of a GPU / snapshot; otherwise bytes / write
@@ -13,6 +13,8 @@
 //   GPU-hours         time · (GPUs + GPUs of the spare hosts)
 //   dollars           dollars per second of the forecast · time · GPUs with spares / GPUs
 //   energy            GPUs: mean power of a step while the job computes, idle power otherwise; spares idle
+//
+// A run that shrinks has as many replicas as the deployment has data-parallel ranks, each on its own hosts.
 //
 // GPUs of a host: those of a scale-up domain, at most 8.
 #pragma once

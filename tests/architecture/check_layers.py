@@ -45,8 +45,10 @@ ROOMS = {
                   "trainings": {"platforms"}, "bench": {"platforms"}},
     "cli": {"assets": set(), "tables": set(), "provenance": {"tables"}, "text": {"provenance", "assets"},
             "catalog": {"text"}, "check": {"text"}, "pages": {"text"}, "program": {"catalog"},
-            "compare": {"pages"}, "validate": {"pages", "program"}, "packing": {"tables"}, "kernels": {"tables"},
-            "commands": {"program", "check", "compare", "validate", "packing", "kernels"}, "": {"commands"}},
+            "compare": {"pages"}, "validate": {"pages", "program"}, "answers": {"pages", "program"}, "sweep": {"pages", "program"},
+            "packing": {"tables"}, "recommend": {"text"}, "kernels": {"tables"}, "question": {"program"}, "simulate": {"text"},
+            "commands": {"check", "compare", "validate", "answers", "sweep", "packing", "recommend", "kernels", "question", "simulate"},
+            "": {"commands"}, "python": {"commands"}},
 }
 MOST_FLOORS = 8  # of rooms above each other in one folder
 MOST_FILES = 30  # of a folder's own sources

@@ -142,13 +142,14 @@ test('An area drawn in the trade-off becomes the filter, and one of an axis join
   // The axis `system`: its upper third is hgx_b200.
   await page.locator('#parallel-chart').scrollIntoViewIfNeeded();
   const box = await page.locator('#parallel-chart').boundingBox();
+  const kFirstAxis = 84;
   const top = 62;
   const length = box.height - top - 22;
-  await changeFilter(page, () => drag(page, [box.x + 48, box.y + top + 2],
-    [box.x + 48, box.y + top + 0.33 * length]));
+  await changeFilter(page, () => drag(page, [box.x + kFirstAxis, box.y + top + 2],
+    [box.x + kFirstAxis, box.y + top + 0.33 * length]));
   assert.match(await page.inputValue('#filter'), /system=hgx_b200$/);
   assert.strictEqual(await rowsShown(page), expected.filter((row) => row.system === 'hgx_b200').length);
-  await changeFilter(page, () => page.mouse.click(box.x + 48, box.y + top + 0.17 * length));
+  await changeFilter(page, () => page.mouse.click(box.x + kFirstAxis, box.y + top + 0.17 * length));
   assert.strictEqual(await rowsShown(page), expected.length);
   assert.deepStrictEqual(errors, []);
   await page.close();

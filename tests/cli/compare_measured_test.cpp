@@ -194,4 +194,21 @@ TEST_CASE("Compare says which options are of which files, and what a log cannot 
   CHECK(roofcast.run(strict).code == 3);
 }
 
+TEST_CASE("A log of another model than the scenario is said, and is no success with --strict",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::string scenario = example("llama-70b");
+  const std::string bench = log("vllm_result.json");  // of gpt-oss-120b
+  const Outcome other = roofcast.run({"compare", scenario, bench, "--strict"});
+  CHECK(other.code == 3);
+  CHECK(contains(other.out, "the log is of another model than the scenario, Llama-3.1-70B"));
+  CHECK(contains(other.out, "--set model=gpt-oss-120b"));
+  const Outcome same = roofcast.run({"compare", scenario, bench, "--strict", "--set",
+                                     "model=gpt-oss-120b", "--set", "precision=bf16"});
+  CHECK(!contains(same.out, "another model"));
+}
+
 }  // namespace roofcast::cli

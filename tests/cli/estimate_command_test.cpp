@@ -301,4 +301,38 @@ TEST_CASE("estimate compares speculative decoding with none at the same load", "
   CHECK(contains(text.out, "decode iteration, each further pass of the draft: 2 times "));
 }
 
+TEST_CASE("The timeline of a training step's pipeline is drawn in letters and as SVG", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const auto scenario = [](const char* schedule) {
+    return std::string(
+               "system: hgx_h100\nmodel: llama-2-13b\nprecision: bf16\ndeployment: "
+               "{pipeline_parallel: 4}\ntraining: {sequence_length: 2048, recompute: full, "
+               "global_batch: 8, trainer: megatron, schedule: ") +
+           schedule + "}\n";
+  };
+  roofcast.write("plain.yaml", scenario("1f1b"));
+  const std::string text = roofcast.output({"estimate", "plain.yaml", "--explain"});
+  CHECK(contains(text, "pipeline of "));
+  CHECK(contains(text, "\n   0  00112233"));   // four forward passes first
+  CHECK(contains(text, "\n   3  ......00a"));  // the last stage turns back at once
+  roofcast.output({"estimate", "plain.yaml", "--timeline", "pipeline.svg"});
+  const std::string svg = roofcast.read("pipeline.svg");
+  CHECK(svg.starts_with("<svg "));
+  CHECK(contains(svg, "forward of micro-batch 7, rank 3, chunk 0"));
+  CHECK(contains(svg, "backward of micro-batch 0, rank 0, chunk 0"));
+  roofcast.write("dual.yaml", scenario("dualpipe"));
+  CHECK(contains(roofcast.output({"estimate", "dual.yaml", "--explain"}), "w"));
+  roofcast.write(
+      "alone.yaml",
+      "system: hgx_h100\nmodel: llama-3.1-8b\nprecision: bf16\ndeployment: "
+      "{data_parallel: 8}\ntraining: {sequence_length: 2048, global_batch: 8, recompute: "
+      "full, trainer: megatron}\n");
+  const Outcome none = roofcast.run({"estimate", "alone.yaml", "--timeline", "none.svg"});
+  CHECK(none.code == 2);
+  CHECK(contains(none.err, "--timeline: the scenario has no pipeline"));
+}
+
 }  // namespace roofcast::cli

@@ -29,15 +29,14 @@ TEST_CASE("the schema of a scenario requires its sections but those with a defau
   const auto schema = json_schema("scenario");
   std::set<std::string> sections(sim::kSectionNames.begin(), sim::kSectionNames.end());
   CHECK(schema["properties"].size() == sections.size());
-  for (const char* section : {"precision", "accuracy", "training", "rl", "run", "serving",
-                              "traffic", "prices", "numerics"}) {
+  for (const char* section : {"precision", "deployment", "accuracy", "training", "rl", "run",
+                              "serving", "traffic", "prices", "numerics"}) {
     sections.erase(section);
   }
   CHECK(schema["required"].get<std::set<std::string>>() == sections);
-  // What does not train serves, and rollouts are served.
+  // What does not train has traffic, and rollouts are served.
   CHECK(schema["allOf"][0]["if"]["not"]["required"][0] == "training");
-  CHECK(schema["allOf"][0]["then"]["required"] ==
-        nlohmann::ordered_json::array({"serving", "traffic"}));
+  CHECK(schema["allOf"][0]["then"]["required"] == nlohmann::ordered_json::array({"traffic"}));
   CHECK(schema["allOf"][1]["then"]["required"] ==
         nlohmann::ordered_json::array({"serving", "training"}));
 }

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs ROOFCAST_BUILD into an empty prefix, builds the consumer against it and compares what it says of
 # SCENARIO with what the installed program says. Only the interface's headers are installed. The installed program
-# reads the installed measurements.
-#   cmake -D ROOFCAST_BUILD=… -D CONFIG=… -D WORK=… -D SCENARIO=… -D GENERATOR=… -D CXX=… -P run.cmake
+# reads the installed measurements. PYTHON, unless it is empty, imports the installed module from PYTHON_DIR.
+#   cmake -D ROOFCAST_BUILD=… -D CONFIG=… -D WORK=… -D SCENARIO=… -D GENERATOR=… -D CXX=… \
+#         -D PYTHON=… -D PYTHON_DIR=… -P run.cmake
 cmake_minimum_required(VERSION 3.22)
 
 set(prefix "${WORK}/prefix")
@@ -78,5 +79,14 @@ if(compared LESS 20)
 endif()
 if(NOT "${said_swept}" STREQUAL "${said_tpot_mean_s};${said_crowded}" OR "${said_simulated}" STREQUAL "")
   message(FATAL_ERROR "A sweep says ${said_swept}, estimates say ${said_tpot_mean_s};${said_crowded}")
+endif()
+if(PYTHON)
+  set(ENV{PYTHONPATH} "${prefix}/${PYTHON_DIR}")
+  set(ENV{PYTHONDONTWRITEBYTECODE} 1)
+  run(by_module "${PYTHON}" -c "import roofcast, sys\nassert roofcast.__file__.startswith(sys.argv[1]), roofcast.__file__\nprint(roofcast.estimate(sys.argv[2]).tpot_mean_s)"
+      "${prefix}" "${SCENARIO}")
+  if(NOT by_module STREQUAL said_tpot_mean_s)
+    message(FATAL_ERROR "TPOT by the module ${by_module}, by the library ${said_tpot_mean_s}")
+  endif()
 endif()
 message(STATUS "${compared} metrics, a sweep and a simulation by the library as by the program")

@@ -72,6 +72,27 @@ TEST_CASE("A dense 16-bit peak is units times width times clock, within 2 %", "[
   CHECK(checked == kWidths.size());
 }
 
+// The file says which clock the peak belongs to, or what was cut.
+TEST_CASE("A peak that is not units times width times clock is explained", "[laws]") {
+  for (const auto& [id, width] : kWidths) {
+    if (width.exact) {
+      continue;
+    }
+    INFO(id);
+    const base::Node chip = base::load_entry(hardware::chip_catalog(), id);
+    std::string words;
+    if (const base::Node* notes = chip.find("notes")) {
+      for (const base::Node& note : notes->items) {
+        words += note.text;
+      }
+    }
+    if (const base::Node* reason = chip.find_path("assumed.source")) {
+      words += reason->text;
+    }
+    CHECK((words.find("MHz") != std::string::npos && words.find("peaks") != std::string::npos));
+  }
+}
+
 TEST_CASE("A narrower format is multiplied no slower, and at most four times as fast", "[laws]") {
   for (const hardware::Chip& chip : chips()) {
     INFO(chip.id);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/statistics/random.hpp"
+#include "sim/iteration/coarse_iterations.hpp"
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
@@ -107,6 +108,34 @@ TEST_CASE("Steps that were asked before cost nothing more", "[laws]") {
   const std::size_t costs = times.costs();
   CHECK(times(iteration).latency == first);
   CHECK(times.costs() == costs);
+}
+
+TEST_CASE("Coarse times of iterations with prompts are those of added-up ones: 90 % within 10 %",
+          "[laws]") {
+  for (const std::size_t which : {0U, 1U, 4U, 5U}) {  // of one rank and one stage
+    INFO(kDeployments[which]);
+    const Scenario s = scenario(kDeployments[which]);
+    Workspace workspace;
+    CoarseIterations times(view(s), workspace);
+    base::Random random(8, "iterations");
+    const auto context = static_cast<std::int64_t>(workloads::mean_context(s.traffic));
+    std::vector<double> errors;
+    for (int i = 0; i < 400; ++i) {
+      workloads::Batch batch;
+      batch.decode_sequences = i % 2 == 0 ? 0 : spread(random, 1.0, 257.0);
+      batch.context = context;
+      batch.prefill_sequences = spread(random, 1.0, 5.0);
+      batch.prefill_tokens =
+          spread(random, 16.0, 8000.0 / static_cast<double>(batch.prefill_sequences));
+      const auto tokens = static_cast<double>(batch.prefill_sequences * batch.prefill_tokens);
+      const base::Seconds time = times(batch.decode_sequences, tokens,
+                                       0.5 * tokens * static_cast<double>(batch.prefill_tokens));
+      errors.push_back(std::abs(time / iteration_cost(view(s), batch, workspace).latency - 1.0));
+    }
+    std::sort(errors.begin(), errors.end());
+    CHECK(errors[errors.size() / 2] < 0.02);
+    CHECK(errors[errors.size() * 9 / 10] < 0.1);
+  }
 }
 
 }  // namespace roofcast::sim

@@ -37,9 +37,9 @@ TEST_CASE("An operator draws at least the active power and at most the limit", "
       activity.add(cost, models::math_of(op, p.machine), 1.0, cost.time, p.machine);
       const models::Drawn drawn = models::drawn(activity, p.machine.power);
       const auto where = [&] { return p.system.id + ": " + describe(op); };
-      least.add(1.0 - drawn.power() / p.machine.power.active, where);
+      least.add(1.0 - drawn.power() / p.machine.power.idle, where);
       most.add(drawn.power() / p.machine.power.limit - 1.0, where);
-      clocks.add(drawn.clock > 1.0 || drawn.clock < 0.5 ? 1.0 : 0.0, where);
+      clocks.add(drawn.clock > 1.0 || drawn.clock < 0.1 ? 1.0 : 0.0, where);
       slower.add(cost.time / drawn.time - 1.0, where);
     }
   }

@@ -174,3 +174,35 @@ TEST_CASE("Only the proportion of weights counts", "[laws]") {
   CHECK(result_of(heavy + options).options[0].portfolio.value ==
         Approx(result_of(kWorkloads + options).options[0].portfolio.value));
 }
+
+// Of the same features: what brings most for its area is not what brings most.
+TEST_CASE("The order to fund is by the gain for what a feature takes, where it is told", "[laws]") {
+  const std::string takes = R"(
+takes:
+  bandwidth: {area_mm2: 1000, power: 10 W}
+  tensor: {area_mm2: 2, power: 20 W}
+  links: {area_mm2: 1000, power: 5 W}
+)";
+  const auto by_gain = result_of(kWorkloads + kFeatures + takes);
+  const auto by_area = result_of(kWorkloads + kFeatures + takes + "by: area\n");
+  CHECK(by_gain.order == result_of(kWorkloads + kFeatures).order);
+  CHECK(by_area.order.front() == 1);
+  CHECK(by_area.features[1].takes == 2.0);
+  CHECK(std::isnan(by_gain.features[1].takes));
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(by_area.features[i].share == Approx(by_gain.features[i].share));
+  }
+  CHECK(by_area.together.back() == Approx(by_gain.together.back()));
+}
+
+TEST_CASE("An option of another chip is told to be at the price of the one before", "[laws]") {
+  const auto result = result_of(kWorkloads + R"(
+options:
+  faster: {system.chip.hbm.bandwidth: x1.5}
+  priced: {system.chip.hbm.bandwidth: x1.5, system.price.per_gpu_hour: x1.2}
+  other: {system: hgx_b200}
+)");
+  CHECK(named(result, "faster").outcomes.front().priced_with == "NVIDIA H200 SXM");
+  CHECK(named(result, "priced").outcomes.front().priced_with.empty());
+  CHECK(named(result, "other").outcomes.front().priced_with.empty());
+}

@@ -92,6 +92,44 @@ TEST_CASE("A drawn training run takes as long as the closed form says", "[laws]"
   CHECK(all_beyond / static_cast<double>(kRuns * kDraws) == Approx(0.05).margin(0.015));
 }
 
+TEST_CASE("A drawn run that shrinks without a spare takes as long as the closed form says",
+          "[laws]") {
+  base::Random random(5, "shrinking");
+  constexpr int kDraws = 200;
+  int far = 0;
+  for (int i = 0; i < 50; ++i) {
+    RunModel m = random_run(random);
+    const Seconds between = 1.0 / m.rate();
+    m.failures.front().takes_host = true;
+    m.repair = random.uniform(0.3, 3.0) * between;
+    m.spares = random.integer(0, 3);
+    m.replicas = random.integer(8, 64);
+    m.hosts_of_replica = std::pow(2.0, static_cast<double>(random.integer(-2, 3)));
+    const sim::RunForecast closed = forecast(m);
+    Seconds mean;
+    double shrunk = 0.0;
+    double interruptions = 0.0;
+    for (int draw = 0; draw < kDraws; ++draw) {
+      const sim::RunOutcome drawn = sim::draw(m, random);
+      mean += drawn.time / static_cast<double>(kDraws);
+      shrunk += drawn.shares.spares / kDraws;
+      interruptions += drawn.interruptions / kDraws;
+    }
+    INFO(i << ": " << closed.mean.time.si() << " s, drawn " << mean.si() << " s; spares "
+           << *m.spares << ", replicas " << m.replicas << " of " << m.hosts_of_replica
+           << " hosts; share " << closed.mean.shares.spares << ", drawn " << shrunk);
+    CHECK(std::abs(mean / closed.mean.time - 1.0) < 0.03);
+    CHECK(std::abs(interruptions / closed.mean.interruptions - 1.0) < 0.05);
+    // Drawn, downtimes are no longer with fewer replicas.
+    CHECK(std::abs(shrunk - closed.mean.shares.spares) < 0.025);
+    far += std::abs(mean / closed.mean.time - 1.0) > 0.01 ? 1 : 0;
+    RunModel waiting = m;
+    waiting.replicas = 0;
+    CHECK(closed.mean.time <= forecast(waiting).mean.time);
+  }
+  CHECK(far <= 4);
+}
+
 TEST_CASE("Without a save and with one downtime, a run takes what Daly's formula says", "[laws]") {
   for (const double between : {3600.0, 20'000.0, 300'000.0}) {
     const double down = 400.0;

@@ -4,8 +4,8 @@
 //
 //   roofcast_bench [SWEEP.yaml]          default: examples/llama70b_million.yaml
 //
-// A simulation of the Azure conversation trace is timed too. Every figure is the median of several repeats. Not a test:
-// machines differ.
+// Simulations of the Azure conversation trace and of a million drawn requests are timed too. Every figure is the median of
+// several repeats. docs/performance.md has figures over time. Not a test: machines differ.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -23,6 +23,7 @@
 #include "cli/tables/text_table.hpp"
 #include "models/operators/operator_cost.hpp"
 #include "sim/decide/sweep_run.hpp"
+#include "sim/iteration/iteration_cache.hpp"
 #include "sim/iteration/iteration_table.hpp"
 #include "sim/replay/simulate.hpp"
 #include "sim/scenario/sections.hpp"
@@ -41,6 +42,20 @@ precision: fp8
 deployment: {tensor_parallel: 8}
 serving: {stack: vllm}
 traffic: {input_tokens: 2048, output_tokens: 512, concurrency: 64}
+)";
+
+// The requests of the Azure conversation trace, about.
+constexpr std::string_view kChat = R"(
+system: hgx_h200
+model: llama-3.1-70b
+precision: fp8
+deployment: {tensor_parallel: 8}
+serving: {stack: vllm}
+traffic:
+  input_tokens: {lognormal: {mean: 1020, cv: 1.2, max: 8192}}
+  output_tokens: {lognormal: {mean: 210, cv: 1, max: 2048}}
+  arrivals: {process: poisson, rate: 6 /s}
+  requests: 1000000
 )";
 
 constexpr std::string_view kExperts = R"(
@@ -161,6 +176,19 @@ void print_functions(const std::string& title, std::string_view text) {
   fmt::print("{}\n", table.text());
 }
 
+void print_million_requests() {
+  const base::Node document = base::parse_document("chat", std::string(kChat));
+  const sim::StreamedScenario s = sim::read_streamed_scenario(document);
+  const workloads::Requests requests = workloads::draw_requests(s.stream);
+  sim::Simulation simulation;
+  const double seconds =
+      seconds_of([&] { simulation = sim::simulate(sim::view(s.scenario), requests, 0); });
+  fmt::print(
+      "simulation of {} drawn requests: {:.2f} s, {:.0f} requests/s, {:.0f} iterations/s\n\n",
+      requests.requests.size(), seconds, static_cast<double>(requests.requests.size()) / seconds,
+      static_cast<double>(simulation.iterations) / seconds);
+}
+
 void print_simulation() {
   const auto file =
       calibrate::find_table(calibrate::measurements() / "traces", "AzureLLMInferenceTrace_conv");
@@ -190,6 +218,7 @@ void print_sweep(const std::filesystem::path& file) {
   const double estimating = median_seconds([&] {
     sim::Workspace workspace;
     workspace.costs.emplace();
+    workspace.iterations = std::make_shared<sim::IterationCache>();
     fitting = 0;
     double sum = 0.0;
     for (std::size_t i = 0; i < points.size(); ++i) {
@@ -239,6 +268,7 @@ int run(int argc, char** argv) {
     print_functions("dense, TP8", kDense);
     print_functions("experts, EP32 DP32", kExperts);
     print_simulation();
+    print_million_requests();
     print_sweep(argc > 1 ? argv[1] : "examples/llama70b_million.yaml");
     return 0;
   } catch (const base::InputError& error) {

@@ -55,7 +55,7 @@ MEANING = {
     },
     "scenario": {
         "agents_too_many_turns", "cached_tokens_too_many", "lengths_of_no_shape", "missing_file", "pool_system_unknown", "pool_system_without_chips",
-        "prices_unknown", "speculative_acceptance_twice",
+        "prices_unknown", "run_shrinks_without_spares", "speculative_acceptance_twice",
         "speculative_measured_too_short", "speculative_measured_unknown", "speculative_too_few_positions", "speculative_tree_too_small", "speculative_too_many_tokens",
         "speculative_without_acceptance", "trace_beside_lengths", "trace_missing", "trace_window", "unknown_chip_in_inline_system", "unknown_model",
         "unknown_model_without_precision", "unknown_precision", "unknown_system", "version_without_number",

@@ -43,6 +43,9 @@ struct Batch {
   friend bool operator==(const Batch&, const Batch&) = default;
 };
 
+// Tokens of a decoding sequence's context that one rank attends to.
+std::int64_t decode_context(const Mapping& mapping, const Batch& batch);
+
 // Replaces the calls of `graph`. Allocates nothing when `graph` has the capacity of an earlier call.
 void build_graph(const Architecture& model, const Precision& precision, const Mapping& mapping,
                  Fusion fusion, const Batch& batch, Graph& graph);

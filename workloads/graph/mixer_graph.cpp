@@ -29,6 +29,10 @@ constexpr RecurrentNames kDeltaNet = {
 
 }  // namespace
 
+std::int64_t decode_context(const Mapping& mapping, const Batch& batch) {
+  return ceil_div(batch.context, mapping.cache_parts());
+}
+
 void GraphBuilder::mixer(const LayerGroup& layer, double count) {
   if (layer.mixer == Mixer::none) {
     return;
@@ -81,7 +85,7 @@ void GraphBuilder::decode_attention(AttentionHeads heads, double count) {
   }
   call("attention.decode",
        DecodeAttention{heads, batch_.decode_sequences, batch_.query_tokens,
-                       ceil_div(batch_.context, parts)},
+                       decode_context(mapping_, batch_)},
        count);
   if (shared > 1) {
     collective("attention.merge", CollectiveKind::reduce_scatter, merged(), shared, count);
@@ -127,8 +131,9 @@ void GraphBuilder::prefill_attention(const AttentionHeads& heads, double passed_
                           : balanced_before(batch_.cached_tokens, batch_.prefill_tokens, chunk_);
   call("attention.prefill", PrefillAttention{heads, sequences, chunk_, others}, count);
   if (cp_ > 1) {
+    // As slow as the hop that closes the ring, the one between the ranks farthest apart.
     collective("attention.ring", CollectiveKind::send_receive, passed, 2,
-               count * static_cast<double>(cp_ - 1), tp_);
+               count * static_cast<double>(cp_ - 1), tp_ * (cp_ - 1));
     graph_.back().overlapped = true;
   }
 }
@@ -235,7 +240,7 @@ void GraphBuilder::index_scores(double count) {
     }
   };
   scores("index.decode", batch_.decode_sequences, batch_.query_tokens,
-         ceil_div(batch_.context, mapping_.cache_parts()));
+         decode_context(mapping_, batch_));
   scores("index.prefill", batch_.prefill_sequences, chunk_,
          balanced_before(batch_.cached_tokens, batch_.prefill_tokens, chunk_));
 }

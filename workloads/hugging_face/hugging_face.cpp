@@ -79,7 +79,26 @@ std::string deciding_keys(const Node& config) {
                              fmt::join(found, ", "), family);
 }
 
+// Of a family whose layers are not modelled: the key that says so.
+bool refused(const Node& config, base::Problems& problems) {
+  const Node* type = scalar_at(config, "model_type");
+  for (const HuggingFaceRefusal& refusal : hugging_face_refusals()) {
+    if (type != nullptr &&
+        (type->text == refusal.model_type || type->text + "_text" == refusal.model_type)) {
+      const Node* key = config.find(refusal.key);
+      problems.add(key != nullptr ? key->place : type->place,
+                   key != nullptr ? refusal.key : "model_type",
+                   fmt::format("\"{}\" has {}, which is not modelled", type->text, refusal.why));
+      return true;
+    }
+  }
+  return false;
+}
+
 void report_family(const Node& config, base::Problems& problems) {
+  if (refused(config, problems)) {
+    return;
+  }
   std::vector<std::string> supported;
   for (const HuggingFaceFamily& family : hugging_face_families()) {
     supported.emplace_back(family.model_type);
@@ -203,7 +222,8 @@ Node from_hugging_face(const Node& config) {
     report_family(named ? text : config, problems);
     problems.throw_if_any();
   }
-  HuggingFaceModel m{HuggingFaceConfig(text, std::string(key), problems), {}, {}, {}, false, {}};
+  HuggingFaceModel m{
+      HuggingFaceConfig(text, std::string(key), problems, family->keys), {}, {}, {}, false, {}};
   m.document.kind = Node::Kind::map;
   m.document.place = config.place;
   m.document.reference = config.reference;
@@ -215,7 +235,7 @@ Node from_hugging_face(const Node& config) {
   refuse_encoders(outer);
   head_of(m, config, *family);
   HuggingFaceConfig& tied = m.config.has("tie_word_embeddings") ? m.config : outer;
-  m.set("", "tied_embeddings", tied.flag("tie_word_embeddings", false),
+  m.set("", "tied_embeddings", tied.flag("tie_word_embeddings", family->tied),
         tied.place_of("tie_word_embeddings"));
   family->translate(m);
   refuse_contradictions(m, *family);

@@ -12,27 +12,58 @@ namespace roofcast::workloads {
 
 using base::Node;
 
-HuggingFaceConfig::HuggingFaceConfig(const Node& node, std::string path, base::Problems& problems)
-    : node_(&node), fields_(node, std::move(path), problems), problems_(&problems) {}
+HuggingFaceConfig::HuggingFaceConfig(const Node& node, std::string path, base::Problems& problems,
+                                     HuggingFaceKeys keys)
+    : node_(&node), fields_(node, std::move(path), problems), problems_(&problems), keys_(keys) {}
+
+std::string_view HuggingFaceConfig::own(std::string_view key) const {
+  std::string_view missing = key;
+  for (const HuggingFaceKey& known : keys_) {
+    if (known.usual == key) {
+      if (node_->find(known.own) != nullptr) {
+        return known.own;
+      }
+      missing = missing == key ? known.own : missing;
+    }
+  }
+  return node_->find(key) != nullptr ? key : missing;
+}
+
+std::int64_t HuggingFaceConfig::fallback_of(std::string_view key) const {
+  const auto it = std::find_if(keys_.begin(), keys_.end(), [&](const HuggingFaceKey& known) {
+    return known.usual == key && known.fallback > 0;
+  });
+  return it != keys_.end() ? it->fallback : 0;
+}
+
+bool HuggingFaceConfig::has(std::string_view key) const {
+  return fields_.has(own(key)) || fallback_of(key) > 0;
+}
 
 bool HuggingFaceConfig::is_null(std::string_view key) const {
-  const Node* found = node_->find(key);
+  const Node* found = find(key);
   return found != nullptr && found->is_null();
 }
 
 base::Place HuggingFaceConfig::place_of(std::string_view key) const {
-  const Node* found = node_->find(key);
+  const Node* found = find(key);
   return found != nullptr ? found->place : node_->place;
 }
 
 std::string_view HuggingFaceConfig::first_of(std::initializer_list<std::string_view> keys) const {
-  const auto* it =
-      std::find_if(keys.begin(), keys.end(), [&](std::string_view key) { return has(key); });
-  return it != keys.end() ? *it : *keys.begin();
+  for (const auto& is_one : {&HuggingFaceConfig::has, &HuggingFaceConfig::is_renamed}) {
+    const auto* it = std::find_if(keys.begin(), keys.end(),
+                                  [&](std::string_view key) { return (this->*is_one)(key); });
+    if (it != keys.end()) {
+      return *it;
+    }
+  }
+  return *keys.begin();
 }
 
 std::string HuggingFaceConfig::path_of(std::string_view key) const {
-  return fields_.path().empty() ? std::string(key) : fmt::format("{}.{}", fields_.path(), key);
+  return fields_.path().empty() ? std::string(own(key))
+                                : fmt::format("{}.{}", fields_.path(), own(key));
 }
 
 void HuggingFaceConfig::problem(const base::Place& place, std::string_view key,
@@ -42,15 +73,16 @@ void HuggingFaceConfig::problem(const base::Place& place, std::string_view key,
 
 Figure HuggingFaceConfig::required(std::string_view key, base::Range range) {
   if (!has(key)) {
-    problem(place_of(key), key, fmt::format("the key \"{}\" is required", key));
+    problem(place_of(key), key, fmt::format("the key \"{}\" is required", own(key)));
     return {0, node_->place};
   }
   return optional(key, 0, range);
 }
 
 Figure HuggingFaceConfig::optional(std::string_view key, std::int64_t fallback, base::Range range) {
+  fallback = fallback_of(key) > 0 ? fallback_of(key) : fallback;
   Figure figure{fallback, place_of(key)};
-  fields_.integer(key, figure.value, range, base::optional);
+  fields_.integer(own(key), figure.value, range, base::optional);
   const auto value = static_cast<double>(figure.value);
   figure.value = value < range.least || value > range.most ? fallback : figure.value;
   return figure;
@@ -59,7 +91,7 @@ Figure HuggingFaceConfig::optional(std::string_view key, std::int64_t fallback, 
 double HuggingFaceConfig::required_number(std::string_view key) {
   double value = 0.0;
   if (has(key)) {
-    fields_.number(key, value, base::positive, base::optional);
+    fields_.number(own(key), value, base::positive, base::optional);
   } else {
     required(key);
   }
@@ -67,13 +99,13 @@ double HuggingFaceConfig::required_number(std::string_view key) {
 }
 
 bool HuggingFaceConfig::flag(std::string_view key, bool fallback) {
-  fields_.flag(key, fallback, base::optional);
+  fields_.flag(own(key), fallback, base::optional);
   return fallback;
 }
 
 std::string HuggingFaceConfig::text(std::string_view key) {
   std::string value;
-  fields_.text(key, value, base::optional);
+  fields_.text(own(key), value, base::optional);
   return value;
 }
 
@@ -81,7 +113,7 @@ const Node* HuggingFaceConfig::list_of_layers(std::string_view key, std::size_t 
   if (!has(key) || layers == 0) {  // a model without layers is already a problem
     return nullptr;
   }
-  const Node* list = node_->find(key);
+  const Node* list = find(key);
   if (!list->is_sequence()) {
     problem(list->place, key, "a list is expected here: [a, b]");
     return nullptr;
@@ -97,7 +129,7 @@ const Node* HuggingFaceConfig::list_of_layers(std::string_view key, std::size_t 
 std::vector<bool> HuggingFaceConfig::chosen_layers(std::string_view key, std::size_t layers) {
   std::vector<bool> chosen(layers, false);
   std::vector<std::string> indices;
-  fields_.texts(key, indices);
+  fields_.texts(own(key), indices);
   for (const std::string& index : indices) {
     const bool digits = !index.empty() && index.size() < 6 &&
                         index.find_first_not_of("0123456789") == std::string::npos;
@@ -111,7 +143,7 @@ std::vector<bool> HuggingFaceConfig::chosen_layers(std::string_view key, std::si
 }
 
 HuggingFaceConfig HuggingFaceConfig::at(const Node& node, std::string_view path) const {
-  return {node, path_of(path), *problems_};
+  return {node, path_of(path), *problems_, {}};
 }
 
 void HuggingFaceConfig::unknown(const Node& value, std::string_view key, std::string_view what,

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,13 +22,25 @@ struct Figure {
   base::Place place;
 };
 
+// A key that a family spells in its own way (attribute_map of its class), and what its class takes where the file has
+// none of it. 0: the file must have it. A usual key may have several spellings.
+struct HuggingFaceKey {
+  std::string_view usual;
+  std::string_view own;
+  std::int64_t fallback = 0;
+};
+using HuggingFaceKeys = std::span<const HuggingFaceKey>;
+
 // Unlike a document of our own, a configuration may hold any other key. null is the same as absent.
+// Functions take usual keys, and read them as `keys` say.
 class HuggingFaceConfig {
  public:
-  HuggingFaceConfig(const base::Node& node, std::string path, base::Problems& problems);
+  HuggingFaceConfig(const base::Node& node, std::string path, base::Problems& problems,
+                    HuggingFaceKeys keys = {});
 
   const base::Node& node() const { return *node_; }
-  bool has(std::string_view key) const { return fields_.has(key); }
+  // Whether the file has it, or the family's class a figure for it.
+  bool has(std::string_view key) const;
   bool is_null(std::string_view key) const;  // written as null
   base::Place place_of(std::string_view key) const;
   // The first of `keys` that is in the configuration, or the first of all: other versions spell keys differently.
@@ -53,10 +66,15 @@ class HuggingFaceConfig {
 
  private:
   std::string path_of(std::string_view key) const;
+  std::string_view own(std::string_view key) const;  // how this file spells it
+  bool is_renamed(std::string_view key) const { return own(key) != key; }
+  std::int64_t fallback_of(std::string_view key) const;
+  const base::Node* find(std::string_view key) const { return node_->find(own(key)); }
 
   const base::Node* node_;
   base::Fields fields_;
   base::Problems* problems_;
+  HuggingFaceKeys keys_;
 };
 
 // The id of the precision in which the weights are published. Empty, with a note, where no precision of the catalog

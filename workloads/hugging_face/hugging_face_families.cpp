@@ -14,14 +14,6 @@ using Layer = HuggingFaceLayer;
 // Tokens of a prompt that the kernels of huggingface/transformers and of fla compute as one block.
 constexpr std::int64_t kDeltaNetChunk = 64;
 
-// All layers have sliding attention.
-void slide_all(HuggingFaceModel& m) {
-  for (Layer& layer : m.layers) {
-    layer.mixer = "sliding_attention";
-    layer.place = m.config.place_of("sliding_window");
-  }
-}
-
 // Qwen2 and Qwen3: with use_sliding_window the layers from max_window_layers on have sliding attention.
 void qwen_window(HuggingFaceModel& m) {
   HuggingFaceConfig& c = m.config;
@@ -193,6 +185,16 @@ void qwen_experts(HuggingFaceModel& m) {
   }
 }
 
+void qwen2_moe(HuggingFaceModel& m) {
+  start_layers(m, "attention", "moe");
+  qwen_window(m);
+  layer_types(m);
+  sparse_step(m);
+  gqa(m, {0, true});
+  window(m);
+  qwen_experts(m);
+}
+
 void qwen3_next(HuggingFaceModel& m) {
   start_layers(m, "attention", "moe");
   sparse_step(m);
@@ -215,17 +217,21 @@ void qwen3_5_moe(HuggingFaceModel& m) {
   mtp(m, "mtp_num_hidden_layers");
 }
 
-void glm4_moe(HuggingFaceModel& m) {
+void dense_and_shared(HuggingFaceModel& m, bool qk_norm) {
   HuggingFaceConfig& c = m.config;
   start_layers(m, "attention", "moe");
   dense_then_experts(m);
-  gqa(m, {});
+  gqa(m, {0, false, qk_norm});
   mlp(m);
   if (moe(m, "moe_intermediate_size")) {
     shared_experts(m, c.optional("n_shared_experts", 1), c.required("moe_intermediate_size"));
   }
   mtp(m, "num_nextn_predict_layers");
 }
+
+void glm4_moe(HuggingFaceModel& m) { dense_and_shared(m, false); }
+
+void dots1(HuggingFaceModel& m) { dense_and_shared(m, true); }
 
 void gpt_oss(HuggingFaceModel& m) {
   HuggingFaceConfig& c = m.config;
@@ -350,6 +356,9 @@ void glm_moe_dsa(HuggingFaceModel& m) {
   sparse_index(m, 32);
 }
 
+constexpr HuggingFaceKey kQwen2Moe[] = {
+    {"shared_expert_intermediate_size", "shared_expert_intermediate_size", 5632}};
+
 constexpr HuggingFaceFamily kFamilies[] = {
     {"llama", "LlamaForCausalLM", llama},
     {"llama4_text", "Llama4ForCausalLM", llama4},
@@ -361,6 +370,7 @@ constexpr HuggingFaceFamily kFamilies[] = {
     {"mistral", "MistralForCausalLM", mistral},
     {"mixtral", "MixtralForCausalLM", mixtral},
     {"qwen2", "Qwen2ForCausalLM", qwen2},
+    {"qwen2_moe", "Qwen2MoeForCausalLM", qwen2_moe, kQwen2Moe},
     {"qwen3", "Qwen3ForCausalLM", qwen3},
     {"qwen3_moe", "Qwen3MoeForCausalLM", qwen3_moe},
     {"qwen3_next", "Qwen3NextForCausalLM", qwen3_next},
@@ -371,6 +381,7 @@ constexpr HuggingFaceFamily kFamilies[] = {
     {"deepseek_v32", "DeepseekV32ForCausalLM", deepseek_v32},
     {"kimi_k2", "DeepseekV3ForCausalLM", deepseek_v3},
     {"glm4_moe", "Glm4MoeForCausalLM", glm4_moe},
+    {"dots1", "Dots1ForCausalLM", dots1},
     {"glm4_moe_lite", "Glm4MoeLiteForCausalLM", deepseek},
     {"glm_moe_dsa", "GlmMoeDsaForCausalLM", glm_moe_dsa},
     {"gpt_oss", "GptOssForCausalLM", gpt_oss},
@@ -381,6 +392,16 @@ constexpr HuggingFaceFamily kFamilies[] = {
 
 }  // namespace
 
-std::span<const HuggingFaceFamily> hugging_face_families() { return kFamilies; }
+const std::vector<HuggingFaceFamily>& hugging_face_families() {
+  static const std::vector<HuggingFaceFamily> all = [] {
+    std::vector<HuggingFaceFamily> families(std::begin(kFamilies), std::end(kFamilies));
+    for (const auto& more :
+         {gated_families(), plain_families(), expert_families(), hybrid_families()}) {
+      families.insert(families.end(), more.begin(), more.end());
+    }
+    return families;
+  }();
+  return all;
+}
 
 }  // namespace roofcast::workloads

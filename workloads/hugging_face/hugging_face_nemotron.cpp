@@ -17,14 +17,6 @@ using base::Node;
 constexpr std::size_t kMostBlocks = 10'000;
 constexpr double kMostWidth = 1e15;
 
-void refuse(HuggingFaceConfig& c, std::initializer_list<std::string_view> keys) {
-  for (const std::string_view key : keys) {
-    if (c.has(key) && c.node().find(key)->text != "false") {
-      c.problem(c.place_of(key), key, "is not modelled");
-    }
-  }
-}
-
 void block_attention(HuggingFaceConfig c, std::int64_t heads, HuggingFaceLayer& layer) {
   refuse(c, {"replace_with_linear", "is_mamba", "mamba", "llama4", "sparsify"});
   if (c.flag("no_op", false)) {
@@ -144,18 +136,6 @@ HuggingFaceLayers joined(const HuggingFaceLayers& layers) {
     }
   }
   return pairs;
-}
-
-void mamba(HuggingFaceModel& m) {
-  HuggingFaceConfig& c = m.config;
-  m.set("mamba", "heads", c.required("mamba_num_heads"));
-  m.set("mamba", "head_dim", c.required("mamba_head_dim"));
-  m.set("mamba", "state", c.required("ssm_state_size"));
-  m.set("mamba", "groups", c.required(c.first_of({"n_groups", "mamba_n_groups"})));
-  m.set("mamba", "conv_kernel",
-        c.optional(c.first_of({"conv_kernel", "mamba_d_conv"}), 4, base::at_least_one));
-  m.set("mamba", "chunk",
-        c.optional(c.first_of({"chunk_size", "mamba_chunk_size"}), 128, base::at_least_one));
 }
 
 }  // namespace

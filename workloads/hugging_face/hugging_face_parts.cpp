@@ -14,6 +14,7 @@ namespace {
 
 constexpr base::Range kLayers{1.0, 10'000.0};
 constexpr base::Range kModules{0.0, 100.0};
+constexpr double kMost = 1e15;  // of a whole number in a document
 
 using Layer = HuggingFaceLayer;
 
@@ -136,6 +137,52 @@ void start_layers(HuggingFaceModel& m, std::string_view mixer, std::string_view 
   m.layers.assign(static_cast<std::size_t>(count.value), layer);
 }
 
+Figure times(const Figure& figure, std::int64_t factor) {
+  const double product = static_cast<double>(figure.value) * static_cast<double>(factor);
+  return {static_cast<std::int64_t>(std::min(product, kMost)), figure.place};
+}
+
+void leave_out(HuggingFaceModel& m, std::string_view note) { m.notes.emplace_back(note); }
+
+void refuse(HuggingFaceConfig& c, std::initializer_list<std::string_view> keys,
+            std::string_view why) {
+  for (const std::string_view key : keys) {
+    const Node* found = c.node().find(key);
+    if (found != nullptr && !found->is_null() && found->text != "false" && found->text != "0") {
+      c.problem(found->place, key, why);
+    }
+  }
+}
+
+void slide_all(HuggingFaceModel& m) {
+  for (Layer& layer : m.layers) {
+    layer.mixer = "sliding_attention";
+    layer.place = m.config.place_of("sliding_window");
+  }
+}
+
+void slide_between(HuggingFaceModel& m, std::string_view pattern_key, std::int64_t pattern) {
+  HuggingFaceConfig& c = m.config;
+  if (c.is_null("sliding_window")) {
+    layer_types(m);
+    return;
+  }
+  const std::int64_t every = c.optional(pattern_key, pattern, base::at_least_one).value;
+  for (std::size_t i = 0; i < m.layers.size(); ++i) {
+    if (static_cast<std::int64_t>(i + 1) % every != 0) {
+      m.layers[i].mixer = "sliding_attention";
+      m.layers[i].place = c.place_of("sliding_window");
+    }
+  }
+  layer_types(m);
+}
+
+void side_by_side(HuggingFaceModel& m) {
+  leave_out(m,
+            "Attention and feed-forward of a layer read the same input; here one follows the "
+            "other.");
+}
+
 void gqa(HuggingFaceModel& m, const GqaDefaults& defaults) {
   HuggingFaceConfig& c = m.config;
   const Figure heads = c.required("num_attention_heads");
@@ -229,6 +276,25 @@ void mtp(HuggingFaceModel& m, std::string_view key) {
   layer.ffn = m.layers.empty() ? "mlp" : m.layers.back().ffn;
   layer.place = modules.place;
   m.mtp.assign(static_cast<std::size_t>(modules.value), layer);
+}
+
+void mamba(HuggingFaceModel& m) {
+  HuggingFaceConfig& c = m.config;
+  const Figure heads = c.required("mamba_num_heads");
+  m.set("mamba", "heads", heads);
+  if (c.text("mamba_head_dim") == "auto" && heads.value > 0) {
+    const Figure inner =
+        times(c.required("hidden_size"), c.optional("mamba_expand", 2, base::at_least_one).value);
+    m.set("mamba", "head_dim", {inner.value / heads.value, heads.place});
+  } else {
+    m.set("mamba", "head_dim", c.required("mamba_head_dim"));
+  }
+  m.set("mamba", "state", c.required("ssm_state_size"));
+  m.set("mamba", "groups", c.required(c.first_of({"n_groups", "mamba_n_groups"})));
+  m.set("mamba", "conv_kernel",
+        c.optional(c.first_of({"conv_kernel", "mamba_d_conv"}), 4, base::at_least_one));
+  m.set("mamba", "chunk",
+        c.optional(c.first_of({"chunk_size", "mamba_chunk_size"}), 128, base::at_least_one));
 }
 
 void mla(HuggingFaceModel& m) {

@@ -59,15 +59,30 @@ struct GqaDefaults {
   bool output_gate = false;
 };
 
+// The product, as far as a document may have such a number.
+Figure times(const Figure& figure, std::int64_t factor);
+// A feature of a layer that changes little, and is not timed.
+void leave_out(HuggingFaceModel& m, std::string_view note);
+// A key whose feature changes what a layer computes: a problem, unless it is null, false or 0.
+void refuse(HuggingFaceConfig& c, std::initializer_list<std::string_view> keys,
+            std::string_view why = "is not modelled");
+
 // num_hidden_layers equal layers.
 void start_layers(HuggingFaceModel& m, std::string_view mixer, std::string_view ffn);
 // Sets the mixer of each layer where layer_types lists them. `linear_attention`: the mixer that this word means.
 void layer_types(HuggingFaceModel& m, std::string_view linear_attention = "");
+// Every `pattern`-th layer has full attention, the others a window, unless layer_types lists them.
+void slide_between(HuggingFaceModel& m, std::string_view pattern_key, std::int64_t pattern);
+// All layers have sliding attention.
+void slide_all(HuggingFaceModel& m);
+// Attention and feed-forward of a layer read the same input.
+void side_by_side(HuggingFaceModel& m);
 void gqa(HuggingFaceModel& m, const GqaDefaults& defaults);
 void mla(HuggingFaceModel& m);
 // Sets the window of the layers that have one.
 void window(HuggingFaceModel& m);
 void mlp(HuggingFaceModel& m, std::string_view key = "intermediate_size", bool gated = true);
+void mamba(HuggingFaceModel& m);
 // Sets the routed experts. Returns false when no layer has experts.
 bool moe(HuggingFaceModel& m, std::string_view intermediate_key, bool gated = true);
 void shared_experts(HuggingFaceModel& m, const Figure& count, const Figure& intermediate);
@@ -79,11 +94,27 @@ struct HuggingFaceFamily {
   std::string_view model_type;
   std::string_view architecture;
   void (*translate)(HuggingFaceModel& m);
+  HuggingFaceKeys keys = {};  // spelled in another way
+  bool tied = false;          // where the file does not say tie_word_embeddings
 };
-std::span<const HuggingFaceFamily> hugging_face_families();
+const std::vector<HuggingFaceFamily>& hugging_face_families();
+
+// The families of each file.
+std::span<const HuggingFaceFamily> gated_families();   // and others of the usual kind
+std::span<const HuggingFaceFamily> plain_families();   // whose MLP is not gated
+std::span<const HuggingFaceFamily> expert_families();  // whose experts have keys of their own
+std::span<const HuggingFaceFamily> hybrid_families();  // with layers of Mamba-2
 
 // Families with many kinds of layers, in hugging_face_nemotron.cpp.
 void nemotron_nas(HuggingFaceModel& m);
 void nemotron_h(HuggingFaceModel& m);
+
+// Families whose layers the models here lack, and the key that says so.
+struct HuggingFaceRefusal {
+  std::string_view model_type;
+  std::string_view key;
+  std::string_view why;
+};
+std::span<const HuggingFaceRefusal> hugging_face_refusals();
 
 }  // namespace roofcast::workloads

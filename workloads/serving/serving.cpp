@@ -51,7 +51,7 @@ void read_policy(base::Fields& f, SchedulerPolicy& policy) {
   f.integer("stream_interval", policy.stream_interval, base::at_least_one, base::optional);
 }
 
-void read_graphs(base::Fields& f, CudaGraphs& graphs) {
+void read_graphs(base::Fields& f, ServingGraphs& graphs) {
   f.choice<DecodeGraphs>("decode", graphs.decode,
                          {{"full", DecodeGraphs::full},
                           {"piecewise", DecodeGraphs::piecewise},
@@ -69,7 +69,7 @@ void read_graphs(base::Fields& f, CudaGraphs& graphs) {
 
 }  // namespace
 
-std::int64_t CudaGraphs::padded(std::int64_t decodes) const {
+std::int64_t ServingGraphs::padded(std::int64_t decodes) const {
   const auto size = std::lower_bound(sizes.begin(), sizes.end(), decodes);
   return size != sizes.end() && decode != DecodeGraphs::none ? *size : decodes;
 }

@@ -151,7 +151,7 @@ struct KvOffload {
 // host launches. `none`: eager mode; the host launches every operator, of prompts too.
 enum class DecodeGraphs : std::uint8_t { full, piecewise, none };
 
-struct CudaGraphs {
+struct ServingGraphs {
   DecodeGraphs decode = DecodeGraphs::full;
   // Decoding sequences of a rank for which there is a graph, ascending. Fewer run in the next larger one, which computes
   // rows that nobody needs; more than the largest run eagerly. Empty: a graph of every size.
@@ -175,7 +175,7 @@ struct Serving {
   KvOffload kv_offload;
   Speculation speculation;
   Overlap overlap = Overlap::none;
-  CudaGraphs cuda_graphs;
+  ServingGraphs cuda_graphs;
   std::int64_t replicas = 1;    // each has the ranks of the mapping
   std::int64_t front_ends = 0;  // processes of each replica that take requests in and send tokens
   Router router = Router::least_loaded;

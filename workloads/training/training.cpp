@@ -14,40 +14,37 @@ std::span<const base::CatalogEntry> embedded_trainers();
 
 namespace {
 
-// One value or a list of them.
-void read_recompute(base::Fields& f, Recompute& recompute) {
-  constexpr std::string_view kKey = "recompute";
-  const base::Node* node = f.take(kKey);
+// One value or a list of them: `none`, `full`, or names of parts. `full` and `add` are called for what is found.
+template <class Full, class Add>
+void read_parts(base::Fields& f, std::string_view key, std::span<const std::string_view> parts,
+                Full full, Add add) {
+  const base::Node* node = f.take(key);
   if (node == nullptr) {
     return;
   }
-  const bool list = node->is_sequence();
   std::vector<std::string> names;
-  if (!list) {
+  if (!node->is_sequence()) {
     names.emplace_back("none");
     names.emplace_back("full");
   }
-  for (const std::string_view module : kModuleNames) {
-    names.emplace_back(module);
-  }
-  const auto add = [&](const base::Node& item) {
+  names.insert(names.end(), parts.begin(), parts.end());
+  const auto take = [&](const base::Node& item) {
     const auto name = std::find(names.begin(), names.end(), item.text);
     if (!item.is_scalar() || name == names.end()) {
       const auto near = base::nearest_name(item.text, names);
-      f.problem(kKey, fmt::format("unknown value \"{}\"{} (allowed: {})", item.text,
-                                  near ? fmt::format("; did you mean \"{}\"?", *near) : "",
-                                  fmt::join(names, ", ")));
+      f.problem(key, fmt::format("unknown value \"{}\"{} (allowed: {})", item.text,
+                                 near ? fmt::format("; did you mean \"{}\"?", *near) : "",
+                                 fmt::join(names, ", ")));
     } else if (*name == "full") {
-      recompute.full = true;
+      full();
     } else if (*name != "none") {
-      recompute.add(static_cast<Module>(std::find(kModuleNames.begin(), kModuleNames.end(), *name) -
-                                        kModuleNames.begin()));
+      add(static_cast<std::size_t>(std::find(parts.begin(), parts.end(), *name) - parts.begin()));
     }
   };
-  if (list) {
-    std::for_each(node->items.begin(), node->items.end(), add);
+  if (node->is_sequence()) {
+    std::for_each(node->items.begin(), node->items.end(), take);
   } else {
-    add(*node);
+    take(*node);
   }
 }
 
@@ -99,6 +96,10 @@ void read(base::Fields& f, Trainer& trainer) {
   f.group("pace", [&](base::Fields& g) {
     g.number("slowdown", trainer.slowdown, {1.0, 10.0});
     g.quantity("operator", trainer.operator_time, base::not_negative);
+    g.quantity("expert_kernel", trainer.expert_kernel, base::not_negative, base::optional);
+    g.quantity("counts", trainer.counts, base::not_negative, base::optional);
+    g.number("recurrence", trainer.recurrence, {0.1, 10.0}, base::optional);
+    g.number("overlapped", trainer.overlapped, {1.0, 10.0}, base::optional);
     g.quantity("per_step", trainer.step_overhead, base::not_negative);
     g.source();
   });
@@ -107,7 +108,8 @@ void read(base::Fields& f, Trainer& trainer) {
       [&](base::Fields& g) {
         TrainerKernels& kernels = trainer.kernels.emplace_back();
         g.text("chip", kernels.chip);
-        g.number("gemm", kernels.gemm, {1.0, 10.0});
+        g.number("gemm", kernels.gemm, {1.0, 10.0}, base::optional);
+        g.number("all", kernels.all, {0.1, 10.0}, base::optional);
         g.quantity("expert_launch", kernels.expert_launch, base::positive, base::optional);
         g.source();
       },
@@ -116,6 +118,15 @@ void read(base::Fields& f, Trainer& trainer) {
       "post_training",
       [&](base::Fields& g) {
         g.quantity("switch", trainer.switch_overhead, base::not_negative);
+        g.source();
+      },
+      base::optional);
+  f.group(
+      "errors",
+      [&](base::Fields& g) {
+        StepErrors& errors = trainer.errors.emplace();
+        g.number("low", errors.low, {0.1, 1.0});
+        g.number("high", errors.high, {1.0, 10.0});
         g.source();
       },
       base::optional);
@@ -135,7 +146,9 @@ void read(base::Fields& f, Training& training) {
     f.problem("schedule", "only 1f1b has several chunks of layers a rank (virtual_stages)");
   }
   read_layout(f, training.layout);
-  read_recompute(f, training.recompute);
+  read_parts(
+      f, "recompute", kModuleNames, [&] { training.recompute.full = true; },
+      [&](std::size_t at) { training.recompute.add(static_cast<Module>(at)); });
   f.integer("recompute_layers", training.recompute.layers, {1.0, 1e6}, base::optional);
   if (training.recompute.layers > 0 && !training.recompute.full) {
     f.problem("recompute_layers", "layers are computed again with recompute: full only");
@@ -167,6 +180,11 @@ void read(base::Fields& f, Training& training) {
                        {{"fused", Dispatcher::fused}, {"all_to_all", Dispatcher::all_to_all}},
                        base::optional);
   f.flag("grouped_experts", training.grouped_experts, base::optional);
+  f.choice<bool>("expert_activations", training.fp8_expert_activations,
+                 {{"bf16", false}, {"fp8", true}}, base::optional);
+  read_parts(
+      f, "cuda_graphs", kGraphedPartNames, [&] { training.cuda_graphs.full = true; },
+      [&](std::size_t at) { training.cuda_graphs.add(static_cast<GraphedPart>(at)); });
   f.choice<bool>("attention", training.fp8_attention, {{"bf16", false}, {"fp8", true}},
                  base::optional);
   f.integer("mtp", training.predicted_tokens, {0.0, 100.0}, base::optional);

@@ -23,6 +23,8 @@
 //     expert_overlap: true          # exchanges with experts travel while another micro-batch computes
 //     dispatcher: fused             # a token is sent once to each rank; or all_to_all, once for each of its experts
 //     grouped_experts: true         # one kernel multiplies all experts of a rank, whatever the trainer's own are
+//     expert_activations: fp8       # what experts' activation functions keep of their input; or bf16
+//     cuda_graphs: [attention]      # what the host launches with one call; or none, full, recurrence, router, mlp
 //     attention: bf16               # what attention's products compute in; or fp8
 //     mtp: 1                        # tokens after the next that are predicted too, by the model's `mtp:` modules
 //     trainer: megatron
@@ -31,7 +33,9 @@
 // expert_parallel leaves of tensor × context × data are replicas of the experts.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <string_view>
 
 #include "base/document/catalog.hpp"
 #include "base/document/fields.hpp"
@@ -52,6 +56,8 @@ struct TrainerKernels {
   std::string chip;  // a catalog id; chips with its calibration too
   // Factor on the time of large products in 16 bits, under sustained load, over a server's in a burst.
   double gemm = 1.0;
+  // Factor on the time of all kernels, of a chip that has the calibration of another one.
+  double all = 1.0;
   // Each expert's product is a kernel of its own, which takes the host so long to launch; 0: one kernel for all.
   base::Seconds expert_launch;
 };
@@ -65,6 +71,29 @@ enum class Schedule : std::uint8_t { one_forward_one_backward, zero_bubble, dual
 // (DeepEP, HybridEP). `all_to_all`: NCCL sends it once for each of its experts, and kernels of their own sort the copies.
 enum class Dispatcher : std::uint8_t { fused, all_to_all };
 
+// Parts of a layer whose kernels a CUDA graph may launch (Megatron's attn, mamba, moe_router with moe_preprocess, mlp).
+enum class GraphedPart : std::uint8_t { attention, recurrence, router, mlp };
+inline constexpr std::array<std::string_view, 4> kGraphedPartNames = {"attention", "recurrence",
+                                                                      "router", "mlp"};
+
+struct CudaGraphs {
+  bool full = false;  // of the whole step; the host then reads no counts of tokens
+  std::uint8_t parts = 0;
+
+  bool has(GraphedPart part) const {
+    return full || (parts >> static_cast<unsigned>(part) & 1U) != 0;
+  }
+  void add(GraphedPart part) {
+    parts = static_cast<std::uint8_t>(parts | 1U << static_cast<unsigned>(part));
+  }
+};
+
+// Quantiles of measured steps over their forecasts: one in twenty is below `low`, one above `high`.
+struct StepErrors {
+  double low = 1.0;
+  double high = 1.0;
+};
+
 // The software around the kernels. Its figures are fitted.
 struct Trainer {
   std::string id;
@@ -74,10 +103,19 @@ struct Trainer {
   std::vector<TrainerKernels> kernels;
   // Factor on the time of kernels: stragglers, jitter, kernels that are not counted.
   double slowdown = 1.0;
-  base::Seconds operator_time;  // host time of an operator; counts where its kernels are shorter
+  // Host times (sim/training/host_time.hpp): of an operator, of one expert's kernel, and from the stop where the host reads
+  // how many tokens experts get until a kernel runs.
+  base::Seconds operator_time;
+  base::Seconds expert_kernel;
+  base::Seconds counts;
+  double recurrence =
+      1.0;  // factor on the time of recurrent layers' scans and convolutions, over a server's
+  double overlapped =
+      1.0;  // factor on these with expert_overlap, where the host goes from one micro-batch to the other
   base::Seconds step_overhead;  // host time of an optimizer step: data, logging, norms
   // In addition in a step of post-training where rollouts and training take turns on the same GPUs.
   base::Seconds switch_overhead;
+  std::optional<StepErrors> errors;  // of everything but operators; none: not measured
 };
 
 // Activations that leave for the host in the forward pass and come back in the backward pass.
@@ -105,6 +143,8 @@ struct Training {
   bool expert_overlap = false;
   Dispatcher dispatcher = Dispatcher::fused;
   bool grouped_experts = false;
+  bool fp8_expert_activations = false;
+  CudaGraphs cuda_graphs;
   bool fp8_attention = false;
   std::int64_t predicted_tokens = 0;
   Trainer trainer;

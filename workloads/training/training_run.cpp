@@ -82,6 +82,18 @@ void read(base::Fields& f, TrainingRun& run) {
       base::optional);
   f.quantity("start_up", run.start_up, base::not_negative, base::optional);
   f.number("stragglers", run.stragglers, {0.0, 10.0}, base::optional);
+  f.group(
+      "evaluation",
+      [&](base::Fields& g) {
+        run.evaluation.emplace();
+        g.integer("every_steps", run.evaluation->every_steps, {1.0, 1e9});
+        g.quantity("time", run.evaluation->time, base::not_negative);
+      },
+      base::optional);
+  f.flag("shrinks", run.shrinks, base::optional);
+  if (run.shrinks && !run.spare_hosts) {
+    f.problem("shrinks", "a run shrinks when no spare is left: spare_hosts is missing, 0 for none");
+  }
 }
 
 }  // namespace roofcast::workloads

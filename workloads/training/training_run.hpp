@@ -21,9 +21,12 @@
 //     maintenance: {every: 30 d, time: 8 h}
 //     start_up: 1 h                 # once
 //     stragglers: 0.02              # by which slow ranks lengthen every step
+//     evaluation: {every_steps: 500, time: 2 min}    # the job stops training for it
+//     shrinks: true                 # without a spare it goes on with the hosts that are left
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -79,6 +82,11 @@ struct Maintenance {
   base::Seconds time;
 };
 
+struct Evaluation {
+  std::int64_t every_steps = 1;
+  base::Seconds time;
+};
+
 struct TrainingRun {
   double tokens = 0;  // 0: by steps
   double steps = 0;   // 0: by tokens
@@ -93,6 +101,8 @@ struct TrainingRun {
   std::optional<Maintenance> maintenance;
   base::Seconds start_up;
   double stragglers = 0;
+  std::optional<Evaluation> evaluation;
+  bool shrinks = false;
 
   bool enabled() const { return tokens > 0.0 || steps > 0.0; }
 };

@@ -9,18 +9,37 @@
 // types are values: a copy shares nothing that changes. Every function may be called from several threads at once.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace roofcast {
+
+// One mistake of the user.
+struct Problem {
+  std::string file;     // or the name of the text; empty where it has no place
+  std::size_t line;     // 1-based; 0 where it has no place
+  std::size_t column;   // 1-based, in characters
+  std::string path;     // the dotted key path; may be empty
+  std::string message;  // one sentence
+  std::string excerpt;  // the line of the file, and a caret below the column
+};
 
 // Bad input. what() is the whole text for the user: every problem that was found, each with its file, line and column.
 class InputError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  InputError(const std::string& text, std::vector<Problem> problems)
+      : std::runtime_error(text), problems_(std::move(problems)) {}
+
+  const std::vector<Problem>& problems() const { return problems_; }
+
+ private:
+  std::vector<Problem> problems_;
 };
 
 class Scenario {

@@ -88,6 +88,28 @@ TEST_CASE("A sweep that is killed goes on where it was, to the same bytes", "[cl
   CHECK_FALSE(std::filesystem::exists(roofcast.path("r.csv.parts")));
 }
 
+TEST_CASE("A sweep that is told to stop keeps its parts, says so, and the same command goes on",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_sweep(roofcast);
+  const std::string resumed = "roofcast sweep s.yaml --csv r.csv --resume --simulate --quiet";
+  roofcast.output({"sweep", "s.yaml", "--csv", "whole.csv", "--simulate", "--quiet"});
+  const Outcome stopped = roofcast.shell(
+      resumed +
+      " & until ls r.csv.parts/0*.csv || ! kill -0 $!; do sleep 0.01; done > /dev/null 2>&1;"
+      " kill -TERM $!; wait $!");
+  if (stopped.code != 0) {  // else it was done before
+    CHECK(stopped.code == 128 + 15);
+    CHECK(contains(stopped.err, "of 960 points are in r.csv.parts; the same command goes on"));
+    CHECK(roofcast.shell("ls -d r.csv*").out == "r.csv.parts\n");
+  }
+  CHECK(roofcast.shell(resumed).code == 0);
+  CHECK(roofcast.read("r.csv") == roofcast.read("whole.csv"));
+}
+
 TEST_CASE("Parts of another sweep, or of another catalog, are refused with the difference",
           "[cli]") {
   const Program roofcast;

@@ -12,7 +12,7 @@ using workloads::DecodeGraphs;
 // Corrections of measured GEMMs are not quite monotone in the rows.
 constexpr double kCorrected = 1.02;
 
-sim::IterationCost with(const ServingCase& c, const workloads::CudaGraphs& graphs,
+sim::IterationCost with(const ServingCase& c, const workloads::ServingGraphs& graphs,
                         const workloads::Batch& batch, sim::Workspace& workspace) {
   workloads::Serving serving = *c.scenario.serving;
   serving.cuda_graphs = graphs;

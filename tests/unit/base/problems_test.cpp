@@ -61,6 +61,36 @@ TEST_CASE("a problem that is found twice is told once", "[unit]") {
   CHECK_THROWS_AS(problems.throw_if_any(), InputError);
 }
 
+TEST_CASE("an error has the parts of its problems, also once it was collected with others",
+          "[unit]") {
+  Problems inner;
+  inner.add(place("a: 1\n    b: wrong\n", 1, 7), "a.b", "is wrong");
+  inner.add_text("error: something else\n");
+  Problems outer;
+  try {
+    inner.throw_if_any();
+  } catch (const InputError& error) {
+    outer.add(error);
+  }
+  try {
+    outer.throw_if_any();
+    FAIL();
+  } catch (const InputError& error) {
+    CHECK(error.what() == inner.text());
+    REQUIRE(error.problems().size() == 2);
+    const Problem& first = error.problems()[0];
+    CHECK(first.file == "test.yaml");
+    CHECK(first.line == 2);
+    CHECK(first.column == 8);
+    CHECK(first.path == "a.b");
+    CHECK(first.message == "is wrong");
+    CHECK(first.excerpt == "  b: wrong\n     ^\n");
+    CHECK(error.problems()[1].line == 0);
+    CHECK(error.problems()[1].message == "something else");
+  }
+  CHECK(InputError("error: at once\n").problems().front().message == "at once");
+}
+
 TEST_CASE("after a hundred problems the rest is counted as more", "[unit]") {
   Problems problems;
   for (int i = 0; i < 100; ++i) {

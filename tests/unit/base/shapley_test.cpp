@@ -57,6 +57,8 @@ TEST_CASE("In a sum every player's share is his own, and nobody helps another", 
     CHECK(base::interaction(values, i, (i + 1) % own.size()) == Approx(0.0).margin(1e-12));
   }
   CHECK(base::greedy_order(values) == std::vector<std::size_t>{0, 3, 2, 1});
+  const std::vector<double> takes = {10.0, 1.0, 1.0, 2.0};  // 0.3, −1, 0 and 1.25 for one
+  CHECK(base::greedy_order(values, takes) == std::vector<std::size_t>{3, 0, 2, 1});
 }
 
 TEST_CASE("Every player stands once in the greedy order, who adds most next", "[unit]") {

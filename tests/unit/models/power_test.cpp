@@ -39,34 +39,45 @@ TEST_CASE("Below the limit energy is static power, gaps, FLOP and bytes added up
   CHECK(d.power().si() == Approx(500.0 / 1.5));
 }
 
-// 500 J · f² = (700 − 300) W · 1 s, so f² = 0.8; 1/f = 1.1180 s at 700 W.
+// 100 W + 200 W · c + 500 J · c² / 1 s = 700 W, so 5 c² + 2 c = 6.
 TEST_CASE("Compute at the limit is as slow as its falling energy asks for", "[unit]") {
   const auto d = drawn({seconds(1), seconds(1), {}, joules(500), {}}, rates());
-  CHECK(d.clock == Approx(std::sqrt(0.8)));
-  CHECK(d.time.si() == Approx(1.0 / std::sqrt(0.8)));
-  CHECK(d.power().si() == Approx(700.0));
-}
-
-// 400 J · f² + (100 J − 400 W · 0.5 s) f − 400 W · 0.5 s = 0: f = (100 + √(100² + 4·400·200)) / 800.
-TEST_CASE("Only the time that the clock sets is stretched", "[unit]") {
-  const auto d = drawn({seconds(1), seconds(0.5), {}, joules(400), joules(100)}, rates());
-  const double clock = (100.0 + std::sqrt(330000.0)) / 800.0;
+  const double clock = (std::sqrt(31.0) - 1.0) / 5.0;
   CHECK(d.clock == Approx(clock));
-  CHECK(d.time.si() == Approx(0.5 + 0.5 / clock));
-  CHECK(d.energy.si() == Approx(700.0 * d.time.si()));
-}
-
-TEST_CASE("Power that no clock can save is cut without slowing anything", "[unit]") {
-  const auto d = drawn({seconds(1), {}, {}, {}, joules(600)}, rates());
-  CHECK(d.clock == 1.0);
-  CHECK(d.time.si() == 1.0);
+  CHECK(d.time.si() == Approx(1.0 / clock));
   CHECK(d.power().si() == Approx(700.0));
 }
 
-TEST_CASE("Clocks do not fall below half", "[unit]") {
-  const auto d = drawn({seconds(1), seconds(1), {}, joules(1e6), {}}, rates());
-  CHECK(d.clock == 0.5);
-  CHECK(d.time.si() == 2.0);
+// At c = 0.8: 0.5 s + 0.625 s. 100 W + 160 W, and 0.8 · 500 J + 95 J in 1.125 s are 440 W.
+TEST_CASE("Only the time that the clock sets is stretched", "[unit]") {
+  const auto d = drawn({seconds(1), seconds(0.5), {}, joules(500), joules(95)}, rates());
+  CHECK(d.clock == Approx(0.8));
+  CHECK(d.time.si() == Approx(1.125));
+  CHECK(d.energy.si() == Approx(700.0 * 1.125));
+}
+
+// The memory gives half of what the L2 passes on at full clocks. At c = 0.4 the bytes take 1.25 s:
+// 100 W + 80 W + 650 J / 1.25 s = 700 W.
+TEST_CASE("Clocks below those at which the L2 keeps up slow the memory down", "[unit]") {
+  auto power = rates();
+  power.memory_clock = 0.5;
+  const auto d = drawn({seconds(1), {}, {}, {}, joules(650)}, power);
+  CHECK(d.clock == Approx(0.4));
+  CHECK(d.time.si() == Approx(1.25));
+  CHECK(d.power().si() == Approx(700.0));
+  // Above them they save the power of the clock alone: 100 W + 200 W · c + 450 W = 700 W.
+  const auto lower = drawn({seconds(1), {}, {}, {}, joules(450)}, power);
+  CHECK(lower.clock == Approx(0.75));
+  CHECK(lower.time.si() == Approx(1.0));
+}
+
+// Voltage² stays 0.5. 100 W + 200 W · c + 0.5 · 4000 J · c / 1 s = 700 W: c = 600/2200.
+TEST_CASE("Below the floor of the voltage a FLOP costs no less, and the clock falls on", "[unit]") {
+  auto power = rates();
+  power.voltage_floor = 0.5;
+  const auto d = drawn({seconds(1), seconds(1), {}, joules(4000), {}}, power);
+  CHECK(d.clock == Approx(3.0 / 11.0));
+  CHECK(d.time.si() == Approx(11.0 / 3.0));
   CHECK(d.power().si() == Approx(700.0));
 }
 
@@ -124,6 +135,13 @@ TEST_CASE("A machine's energies are the calibration's shares of its chip's TDP",
   CHECK(power.idle.si() == Approx(200.0));
   CHECK(power.flop[static_cast<std::size_t>(base::MathType::bf16)].si() == Approx(4e-13));
   CHECK(power.flop[static_cast<std::size_t>(base::MathType::fp8)].si() == 0.0);
+  // Half the cap is half the limit, and nothing else.
+  system.chip.cap = 500.0 * base::watt;
+  const auto capped = models::machine_of(system).power;
+  CHECK(capped.limit.si() == Approx(450.0));
+  CHECK(capped.active == power.active);
+  CHECK(capped.flop == power.flop);
+  system.chip.cap.reset();
   system.chip.tdp.reset();
   CHECK_FALSE(models::machine_of(system).power.known());
 }

@@ -85,6 +85,17 @@ TEST_CASE("What cannot run is a result of the interface, and bad input its error
   CHECK_THROWS_AS(roofcast::estimate(scenario().with("traffic.concurrency", "-1")), InputError);
   CHECK_THROWS_WITH(roofcast::metric("tpot_mean"), ContainsSubstring("tpot_mean_s"));
   CHECK_THROWS_AS(estimate["tpot_mean"], InputError);
+  try {
+    roofcast::estimate(roofcast::Scenario::parse("system: hgx_h2O\n", "mine.yaml"));
+    FAIL();
+  } catch (const InputError& error) {
+    const roofcast::Problem& first = error.problems().front();
+    CHECK(first.file == "mine.yaml");
+    CHECK((first.line == 1 && first.column == 9));
+    CHECK(first.path == "system");
+    CHECK(first.excerpt == "  system: hgx_h2O\n          ^\n");
+    CHECK_THAT(error.what(), ContainsSubstring(first.message));
+  }
 }
 
 TEST_CASE("A simulation of the interface serves the scenario's requests", "[unit]") {

@@ -122,7 +122,7 @@ TEST_CASE(
   const auto operators = [&](Scenario s, std::int64_t tokens) {
     s.serving.stack.iteration_overhead = {};
     s.serving.stack.sequence_overhead = {};
-    const IterationCost floor = launch_floor(view(s), {0, 1, 0, 1, tokens}, workspace);
+    const IterationTime floor = launch_floor(view(s), {0, 1, 0, 1, tokens}, workspace);
     return floor.latency / s.serving.stack.eager_operator;
   };
   Scenario s = scenario("{tensor_parallel: 8}");

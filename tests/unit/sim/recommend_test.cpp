@@ -174,7 +174,8 @@ TEST_CASE("Twice the GPUs in one pool cost no more a token of a free load, by th
     q.two_pools = false;
     const Recommendation r = recommend(q, estimated());
     REQUIRE(r.found());
-    CHECK(r.answers.front()->value <= 1.01 * before);  // one step of clients apart
+    CHECK(r.answers.front()->value <=
+          1.02 * before);  // one step of clients, and the error of a sample
     before = r.answers.front()->value;
   }
 }

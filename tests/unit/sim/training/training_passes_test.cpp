@@ -30,7 +30,7 @@ TEST_CASE("The operators of both passes add up to the passes of the step", "[uni
       const PassesOfMicroBatch both = training_passes(s, micro_batches(s));
       CHECK(both.clock == step.clock);
       const auto sum = [](const PassLines& pass) {
-        base::Seconds time;
+        base::Seconds time = pass.waits;
         for (const OperatorLine& line : pass.operators) {
           time += line.time;
         }

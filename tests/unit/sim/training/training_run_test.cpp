@@ -45,4 +45,34 @@ TEST_CASE("A run without failures has no time between them, and every other metr
   CHECK(e.workflow->run->mean.interruptions == 0.0);
 }
 
+TEST_CASE("Evaluations take their time once in so many steps", "[unit]") {
+  const ServingEstimate without = estimated("failures: none, restart: {time: 5 min}");
+  const ServingEstimate with = estimated(
+      "failures: none, restart: {time: 5 min}, evaluation: {every_steps: 100, time: 30 s}");
+  REQUIRE(with.fits());
+  const RunOutcome& mean = with.workflow->run->mean;
+  // 10,000 steps, 100 evaluations
+  CHECK(mean.shares.evaluation * mean.time.si() == Approx(3000.0));
+  CHECK(mean.time.si() == Approx(without.workflow->run->mean.time.si() + 3000.0).epsilon(2e-3));
+  CHECK(mean.shares.useful * mean.time.si() == Approx(with.workflow->run->ideal.si()));
+}
+
+TEST_CASE("A run that shrinks takes less time than one that waits for a host", "[unit]") {
+  const std::string failing =
+      "failures: {per_thousand_gpu_days: {gpu: 100, source: a poor cluster}}, restart: {time: 5 "
+      "min}, repair: 12 h, spare_hosts: 0, shrinks: ";
+  const ServingEstimate waiting = estimated(failing + "false");
+  const ServingEstimate shrinking = estimated(failing + "true");
+  REQUIRE(waiting.fits());
+  REQUIRE(shrinking.fits());
+  CHECK(shrinking.workflow->run->mean.time < waiting.workflow->run->mean.time);
+  // 16 GPUs on two hosts: without a host half of the replicas go on. At the start no host is in repair.
+  const double load = 16.0 * 100.0 / (1000.0 * 86400.0) * 43200.0;
+  const double nothing_left = 0.5 * load * load / (1.0 + load + 0.5 * load * load);
+  const double steady = nothing_left + (1.0 - nothing_left) * 0.5 * load / (1.0 + load);
+  const double share = shrinking.workflow->run->mean.shares.spares;
+  CHECK(share > 0.0);
+  CHECK(share < steady);
+}
+
 }  // namespace roofcast::sim

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a server is that works in iterations (base/queueing/iteration_servers.hpp).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "base/units/quantity.hpp"
+
+namespace roofcast::base::queueing {
+
+struct IterationServer {
+  std::function<Seconds(std::int64_t decodes, double tokens, double attended, std::int64_t prompts)>
+      time;                  // T
+  std::int64_t servers = 1;  // alike
+  bool in_turn = false;  // requests go to one server after another, not to the one with the fewest
+  bool prompts_first = false;  // iterations with prompts have no decodes
+  bool cuts = true;            // false: a prompt that fits in an iteration is not cut
+  bool delayed_release =
+      false;                   // a sequence keeps its place for one iteration after its last token
+  std::int64_t budget = 1;     // tokens of an iteration
+  std::int64_t sequences = 1;  // the most in a server
+  double cache = 1e18;         // tokens
+  double each = 0;             // tokens' worth that a sequence takes in addition
+  double promised = -1;  // share of the answer; below 0: the tokens of the first iteration alone
+  bool computes_again = false;  // a sequence that lost its place computes all of its tokens again
+  std::int64_t front_ends = 1;  // of a server
+  Seconds take;                 // of a front end for a request
+  Seconds take_token;           // and for each token of it
+  Seconds send;                 // for each token of an iteration
+  Seconds ahead;                // from the front end to the server
+};
+
+}  // namespace roofcast::base::queueing

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/queueing/iteration_station.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace roofcast::base::queueing {
+namespace {
+
+constexpr double kPart = 32.0;  // tokens of a sequence that lost its place and are not found again
+
+}  // namespace
+
+using State = IterationJob::State;
+
+void IterationStation::comes(Id id) {
+  auto place = incoming.end();
+  while (place != incoming.begin() && job(*std::prev(place)).queued > job(id).queued) {
+    --place;
+  }
+  incoming.insert(place, id);
+}
+
+double IterationStation::take(double now, double tokens) {
+  send_until(now);
+  double& process = free[next_free++ % free.size()];
+  process = std::max(process, now) + q->take.si() + q->take_token.si() * tokens;
+  return process;
+}
+
+void IterationStation::send_until(double now) {
+  if (end < kNever) {
+    send_up_to(std::min(static_cast<std::int64_t>((now - began) / each), count - 1));
+  }
+}
+
+void IterationStation::send_up_to(std::int64_t iterations) {
+  if (iterations <= sent) {
+    return;
+  }
+  const double work = q->send.si() * static_cast<double>(decoded ? decodes : 0);
+  const auto n = static_cast<double>(iterations - sent);
+  const double from = began + each * static_cast<double>(sent + 1);
+  const double to = began + each * static_cast<double>(iterations);
+  for (double& process : free) {
+    process = std::max(std::max(process, from) + n * work, to + work);
+  }
+  sent = iterations;
+}
+
+double IterationStation::send(double now, double tokens) {
+  double last = now;
+  for (double& process : free) {
+    process = std::max(process, now) + q->send.si() * tokens;
+    last = std::max(last, process);
+  }
+  return last;
+}
+
+double IterationStation::promise(const IterationJob& job, double known, double computed) const {
+  const auto left = static_cast<double>(hands_over ? 1 : job.left);
+  return q->promised < 0.0 ? computed : known + std::ceil(q->promised * left);
+}
+
+void IterationStation::admit(Id id, double promised) {
+  IterationJob& j = job(id);
+  ++places;
+  admitted.push_back(id);
+  j.state = State::prompt;
+  j.promised = promised;
+  j.held = 0.0;
+  used += q->each;
+  committed += promised + q->each;
+  hold(j, j.cached);
+}
+
+// More tokens of a prompt in the cache.
+void IterationStation::hold(IterationJob& job, double tokens) {
+  const double before = std::max(job.held, job.promised);
+  job.held += tokens;
+  used += tokens;
+  committed += std::max(job.held, job.promised) - before;
+}
+
+void IterationStation::compute(Id id, double tokens, IterationWork& work) {
+  IterationJob& j = job(id);
+  hold(j, tokens);
+  work.tokens += tokens;
+  work.attended += tokens * (j.cached + 0.5 * tokens);
+  ++work.prompts;
+  j.cached += tokens;
+  j.missing -= tokens;
+  partial = j.missing > 0.0 ? id : -1;
+  if (partial < 0) {
+    complete.push_back(id);
+  }
+}
+
+void IterationStation::decode(Id id) {
+  IterationJob& j = job(id);
+  j.state = State::decodes;
+  j.since = iteration;
+  ++decodes;
+  push({iteration + j.left, id, j.turn, true});
+  const double room = j.promised - j.held;
+  j.beyond = room <= 0.0;
+  if (j.beyond) {
+    ++beyond;
+  } else if (room < static_cast<double>(j.left)) {
+    push({iteration + static_cast<std::int64_t>(room), id, j.turn, false});
+  }
+}
+
+void IterationStation::push(Event event) {
+  events_.push_back(event);
+  std::push_heap(events_.begin(), events_.end());
+}
+void IterationStation::pop() {
+  std::pop_heap(events_.begin(), events_.end());
+  events_.pop_back();
+}
+
+std::int64_t IterationStation::next_event() {
+  while (!events_.empty()) {
+    const Event& top = events_.front();
+    const IterationJob& j = job(top.job);
+    if (top.turn == j.turn && j.state == State::decodes) {
+      return top.at;
+    }
+    pop();
+  }
+  return std::numeric_limits<std::int64_t>::max();
+}
+
+void IterationStation::advance(std::vector<Id>& ended) {
+  iteration += count;
+  used += static_cast<double>(count * decodes);
+  committed += static_cast<double>(count * beyond);
+  while (next_event() <= iteration) {
+    const Event event = events_.front();
+    pop();
+    if (event.ends) {
+      stop(job(event.job));
+      ended.push_back(event.job);
+    } else {
+      job(event.job).beyond = true;
+      ++beyond;
+    }
+  }
+}
+
+// Tokens of a sequence in the cache.
+double IterationStation::held(const IterationJob& job) const {
+  return job.held +
+         (job.state == State::decodes ? static_cast<double>(iteration - job.since) : 0.0);
+}
+
+void IterationStation::stop(IterationJob& job) {
+  job.held = held(job);
+  job.left -= iteration - job.since;
+  job.state = State::prompt;
+  beyond -= job.beyond ? 1 : 0;
+  job.beyond = false;
+  --decodes;
+}
+
+void IterationStation::release(Id id) {
+  const IterationJob& j = job(id);
+  used -= j.held + q->each;
+  committed -= std::max(j.held, j.promised) + q->each;
+  --places;
+}
+
+void IterationStation::free_leaving() {
+  for (const Id id : leaving) {
+    release(id);
+  }
+  leaving.clear();
+}
+
+bool IterationStation::preempt_for_decodes() {
+  bool lost = false;
+  while (decodes > 1 && used + static_cast<double>(decodes) > q->cache) {
+    preempt();
+    lost = true;
+  }
+  return lost;
+}
+
+// The sequence that was admitted last loses its place.
+void IterationStation::preempt() {
+  while (!admitted.empty()) {
+    const Id id = admitted.back();
+    admitted.pop_back();
+    IterationJob& j = job(id);
+    if (j.state != State::decodes && j.state != State::prompt) {
+      continue;
+    }
+    if (j.state == State::decodes) {
+      stop(j);
+    }
+    const double known = j.cached + j.missing > j.held ? j.cached + j.missing : j.held;
+    j.missing = q->computes_again ? known : std::max(j.missing, std::min(kPart, known));
+    j.cached = known - j.missing;
+    partial = partial == id ? -1 : partial;
+    release(id);
+    j.state = State::waits;
+    j.held = 0.0;
+    ++j.turn;
+    waiting.push_front(id);
+    return;
+  }
+}
+
+}  // namespace roofcast::base::queueing

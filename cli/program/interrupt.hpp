@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ctrl-C and SIGTERM as a wish to stop at the next good place. A second one ends the program at once. One object at a
+// time.
+#pragma once
+
+#include <csignal>
+
+namespace roofcast::cli {
+
+class Interrupt {
+ public:
+  Interrupt();
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+  ~Interrupt();  // what the signals did before
+
+  int signal() const;  // that came; 0: none
+
+ private:
+  struct sigaction before_[2];
+};
+
+// Ends the program by the signal, so that whoever started it sees that it was stopped.
+[[noreturn]] void end_by(int signal);
+
+}  // namespace roofcast::cli

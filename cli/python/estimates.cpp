@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/python/bindings.hpp"
+#include "cli/tables/metric_cells.hpp"
+#include "cli/text/explain.hpp"
+#include "cli/text/scenario_text.hpp"
+#include "sim/estimate.hpp"
+#include "sim/result/condition.hpp"
+#include "sim/result/metrics.hpp"
+#include "sim/scenario/sections.hpp"
+
+namespace py = pybind11;
+
+namespace roofcast::cli::python {
+namespace {
+
+// An estimate, and what it points to.
+struct Forecast {
+  sim::Scenario scenario;
+  sim::ServingEstimate estimate;
+};
+
+std::shared_ptr<Forecast> forecast(const Document& document) {
+  auto made = std::make_shared<Forecast>(Forecast{sim::read_scenario(document.node), {}});
+  sim::Workspace workspace;
+  made->estimate = sim::estimate(sim::view(made->scenario), workspace);
+  return made;
+}
+
+// Of all metrics, in their order.
+std::vector<double> values(const Forecast& f) {
+  std::vector<double> all;
+  for (const sim::Metric& metric : sim::metrics()) {
+    all.push_back(f.estimate.fits() ? metric.value(f.estimate) : std::nan(""));
+  }
+  return all;
+}
+
+std::vector<std::string> texts(const Forecast& f) {
+  std::vector<std::string> all;
+  for (const sim::TextMetric& text : sim::text_metrics()) {
+    all.emplace_back(f.estimate.fits() ? text.value(f.estimate) : std::string_view());
+  }
+  return all;
+}
+
+py::list metrics() {
+  py::list all;
+  for (const sim::Metric& m : sim::metrics()) {
+    all.append(
+        py::make_tuple(m.name, m.label, m.unit, m.description, sim::name(m.better), m.bounds));
+  }
+  return all;
+}
+
+py::list text_metrics() {
+  py::list all;
+  for (const sim::TextMetric& text : sim::text_metrics()) {
+    all.append(py::str(std::string(text.name)));
+  }
+  return all;
+}
+
+}  // namespace
+
+void bind_estimates(py::module_& module) {
+  py::class_<Forecast, std::shared_ptr<Forecast>>(module, "Forecast")
+      .def_property_readonly("title", [](const Forecast& f) { return title(f.scenario); })
+      .def_property_readonly("reason", [](const Forecast& f) { return sim::reason(f.estimate); })
+      .def("values", values)
+      .def("texts", texts)
+      .def("limited_by",
+           [](const Forecast& f, const std::string& metric) {
+             return std::string(f.estimate.fits() ? limit_of(f.estimate, metric)
+                                                  : std::string_view());
+           })
+      .def("iterations", [](const Forecast& f) {
+        const auto iterations = [&f] {
+          const py::gil_scoped_release unlocked;
+          return explain_json(sim::view(f.scenario), f.estimate);
+        }();
+        return python_of(iterations);
+      });
+  module.def("forecast", forecast, py::call_guard<py::gil_scoped_release>());
+  module.def("metrics", metrics);
+  module.def("text_metrics", text_metrics);
+  module.def("unknown_metric", sim::unknown_metric);
+}
+
+}  // namespace roofcast::cli::python

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Documents in, errors out: scenarios, and dicts or files that become one."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar, Union
+
+from . import _native
+
+Documents = Union["Scenario", Mapping[str, Any], str, "os.PathLike[str]"]
+Changes = Mapping[str, Any]
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Problem(NamedTuple):
+    """One mistake, and where it is."""
+
+    file: str  #: or the name of the text; empty where the mistake has no place
+    line: int  #: from 1 on; 0 where it has no place
+    column: int  #: in characters, from 1 on
+    path: str  #: the dotted key path; may be empty
+    message: str
+    excerpt: str  #: the line, and a caret below the column
+
+
+class Error(ValueError):
+    """Bad input. str() is the whole text that the command line prints; the attributes are those of the first problem."""
+
+    def __init__(self, text: str, problems: Sequence[tuple[str, int, int, str, str, str]]) -> None:
+        super().__init__(text.rstrip("\n"))
+        self.problems = [Problem(*problem) for problem in problems]
+        self.file, self.line, self.column, self.path, self.message, self.excerpt = self.problems[0]
+
+
+def _plain(value: Any) -> Any:
+    """What json does not know: paths, numbers of NumPy, scenarios inside other documents."""
+    if isinstance(value, Scenario):
+        return value.to_dict()
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"roofcast: {type(value).__name__} is no value of a document: {value!r}")
+
+
+def text_of(value: Any) -> str:
+    """A value as YAML has it: texts as they are, so that "x1.5" is a factor and "3 TB/s" a rate."""
+    return value if isinstance(value, str) else json.dumps(value, default=_plain, allow_nan=False)
+
+
+def assignments(values: Changes | None) -> list[str]:
+    return [f"{path}={text_of(value)}" for path, value in (values or {}).items()]
+
+
+def document_of(source: Documents, name: str = "scenario") -> _native.Document:
+    if isinstance(source, Scenario):
+        return source._document
+    if isinstance(source, Mapping):
+        parts = {key: part for key, part in source.items() if isinstance(part, Scenario)}
+        rest = {key: part for key, part in source.items() if key not in parts}
+        document = _native.Document.parse(json.dumps(rest, indent=1, default=_plain, allow_nan=False), name)
+        for key, part in parts.items():
+            document = document.with_part(key, part._document)
+        return document
+    return _native.Document.load(os.fspath(source))
+
+
+class Scenario:
+    """What runs, on what, under which traffic: a dict of sections, or a file.
+
+    Names in it are ids of the catalog or paths; those in a dict start in the working directory. Its keys are checked
+    when it is used.
+    """
+
+    def __init__(self, source: Documents) -> None:
+        self._document = document_of(source)
+
+    @classmethod
+    def parse(cls, text: str, name: str = "scenario") -> Scenario:
+        """A scenario from YAML or JSON text; messages call it `name`."""
+        return cls.of(_native.Document.parse(text, name))
+
+    @classmethod
+    def of(cls, document: _native.Document) -> Scenario:
+        made = cls.__new__(cls)
+        made._document = document
+        return made
+
+    def set(self, path: str, value: Any) -> None:
+        """Overrides a knob: set("system.chip.hbm.bandwidth", "x1.5"). "x1.5" multiplies what is there; a number without
+        a unit is refused where the knob has one: "3.35 TB/s"."""
+        self._document = self._document.overridden(assignments({path: value}))
+
+    __setitem__ = set
+
+    def __getitem__(self, path: str) -> Any:
+        """What is at a dotted path, also inside a part that the scenario names. A quantity is a text with its unit."""
+        return self._document.get(path)
+
+    def changed(self, changes: Changes) -> Scenario:
+        """A copy with knobs overridden, outer ones first."""
+        return Scenario.of(self._document.overridden(assignments(changes)))
+
+    def yaml(self) -> str:
+        """The document as YAML, overrides included."""
+        return self._document.yaml()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document as dicts and lists, overrides included."""
+        result: dict[str, Any] = self._document.python()
+        return result
+
+    def __repr__(self) -> str:
+        return f"Scenario({self.to_dict()!r})"
+
+
+def changed(scenario: Documents, changes: Changes | None) -> _native.Document:
+    document = document_of(scenario)
+    return document.overridden(assignments(changes)) if changes else document
+
+
+def noting(function: Function) -> Function:
+    """Notes of the library (an entry of one's own that hides a built-in one, a key with a new name) become warnings."""
+
+    @functools.wraps(function)
+    def noted(*arguments: Any, **options: Any) -> Any:
+        result = function(*arguments, **options)
+        for note in _native.take_notes():
+            warnings.warn(note.removeprefix("note: "), stacklevel=2)
+        return result
+
+    return noted  # type: ignore[return-value]

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/question/scenario_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "base/document/text_file.hpp"
+#include "cli/program/usage.hpp"
+#include "cli/text/scenario_text.hpp"
+#include "sim/scenario/knob.hpp"
+#include "sim/scenario/references.hpp"
+#include "sim/scenario/sections.hpp"
+#include "sim/scenario/usual_sections.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+using base::Node;
+
+void erase(Node& map, std::string_view key) {
+  std::erase_if(map.entries, [&](const base::Entry& entry) { return entry.key == key; });
+}
+
+void set(Node& document, const char* option, const char* path, const std::string& value,
+         base::Problems& problems) {
+  if (!value.empty()) {
+    sim::set_knob(document, {option, fmt::format("{}={}", path, value), {}}, problems);
+  }
+}
+
+// What is taken because nobody said it.
+std::vector<std::string> unsaid(const Node& document, const ScenarioOptions& options) {
+  std::vector<std::string> notes;
+  const bool no_file = options.scenario.empty();
+  if (options.gpus > 1) {
+    notes.push_back(fmt::format(
+        "the {} GPUs are one tensor-parallel group; roofcast recommend finds the best mapping",
+        options.gpus));
+  } else if (no_file && options.gpus == 0) {
+    notes.emplace_back("the deployment is one GPU (no --gpus was given)");
+  }
+  if (document.find("serving") == nullptr && document.find("training") == nullptr) {
+    notes.push_back(
+        fmt::format("the serving stack is {} (no --stack was given)", sim::kUsualStack));
+  }
+  if (no_file && options.precision.empty()) {
+    notes.emplace_back("the precision is the model's own (no --precision was given)");
+  }
+  if (no_file && !says_load(document)) {
+    notes.emplace_back("one client waits for its answers (no --clients or --rate was given)");
+  }
+  return notes;
+}
+
+}  // namespace
+
+void add_scenario_file(Command& command, ScenarioOptions& options) {
+  command
+      .add_option("scenario", options.scenario,
+                  "the YAML file of a scenario; without one the options say it")
+      ->type_name(kFile);
+}
+
+Argument* add_scenario_options(Command& command, ScenarioOptions& options, Lists lists) {
+  const bool several = lists == Lists::yes;
+  command.add_option("--model", options.model, "the model")->type_name(kText);
+  command.add_option("--system", options.system, several ? "the systems: a,b" : "the system")
+      ->type_name(kText);
+  Argument* gpus =
+      command
+          .add_option("--gpus", options.gpus,
+                      several ? "the most GPUs of a deployment"
+                              : "the GPUs of the deployment, as tensor parallelism; --set "
+                                "deployment.KEY=VALUE says another mapping")
+          ->type_name(kNumber)
+          ->within(std::size_t{1}, several ? std::size_t{1'000'000} : std::size_t{4096});
+  command.add_option("--input", options.input, "tokens of a prompt, or a distribution as in YAML")
+      ->type_name(kText);
+  command
+      .add_option("--output", options.output, "tokens of an answer, or a distribution as in YAML")
+      ->type_name(kText);
+  command.add_option("--rate", options.rate, "requests that arrive, such as '8 /s'")
+      ->type_name(kText);
+  command.add_option("--clients", options.clients, "clients, each of which waits for its answer")
+      ->type_name(kText);
+  command
+      .add_option("--precision", options.precision,
+                  several ? "the precisions to try: a,b; default: the scenario's or the model's own"
+                          : "the precision; default: the model's own")
+      ->type_name(kText);
+  command
+      .add_option("--stack", options.stack,
+                  several ? "the serving stacks to try: a,b; default: the scenario's or vllm"
+                          : "the serving stack; default: vllm")
+      ->type_name(kText);
+  return gpus;
+}
+
+void add_set_and_save(Command& command, ScenarioOptions& options, const std::string& saved) {
+  command
+      .add_option("--set", options.set,
+                  "change a knob: its dotted path, =, a value or a factor (x1.5)")
+      ->type_name(kKnobValue)
+      ->take_all();
+  command.add_option("--save", options.save, saved)->type_name(kFile)->group("Output");
+}
+
+Node started_document(const ScenarioOptions& options) {
+  if (!options.scenario.empty()) {
+    return scenario_document(options.scenario, {});
+  }
+  base::Problems problems;
+  for (const auto& [option, value] : {std::pair{"--model", &options.model},
+                                      {"--system", &options.system},
+                                      {"--input", &options.input},
+                                      {"--output", &options.output}}) {
+    if (value->empty()) {
+      problems.add_text(fmt::format("error: {} is needed, or a scenario file\n", option));
+    }
+  }
+  if (problems.size() > 0) {
+    problems.add_text("Run with --help for more information.\n");
+  }
+  problems.throw_if_any();
+  Node document;
+  document.place = {std::make_shared<const base::Source>(base::Source{"the options", "", {}}), {}};
+  return document;
+}
+
+void set_model_and_traffic(Node& document, const ScenarioOptions& options,
+                           base::Problems& problems) {
+  if (!options.rate.empty() && !options.clients.empty()) {
+    problems.add_text("error: --rate or --clients, not both\n");
+  }
+  set(document, "--model", "model", options.model, problems);
+  set(document, "--input", "traffic.input_tokens", options.input, problems);
+  set(document, "--output", "traffic.output_tokens", options.output, problems);
+  if (!options.rate.empty()) {
+    Node& traffic = document["traffic"];
+    erase(traffic, "concurrency");
+    if (traffic.find("arrivals") == nullptr) {
+      traffic["arrivals"]["process"] = base::scalar_node("poisson", document.place);
+    }
+    set(document, "--rate", "traffic.arrivals.rate", options.rate, problems);
+  }
+  if (!options.clients.empty()) {
+    erase(document["traffic"], "arrivals");
+    set(document, "--clients", "traffic.concurrency", options.clients, problems);
+  }
+}
+
+bool says_load(const Node& document) {
+  const Node* traffic = document.find("traffic");
+  return traffic != nullptr &&
+         (traffic->find("concurrency") != nullptr || traffic->find("arrivals") != nullptr ||
+          traffic->find("trace") != nullptr || traffic->find("agents") != nullptr);
+}
+
+Node described_scenario(const ScenarioOptions& options, std::string_view command) {
+  Node document = started_document(options);
+  base::Problems problems;
+  set_model_and_traffic(document, options, problems);
+  set(document, "--system", "system", options.system, problems);
+  set(document, "--precision", "precision", options.precision, problems);
+  set(document, "--stack", "serving.stack", options.stack, problems);
+  set(document, "--gpus", "deployment",
+      options.gpus > 0 ? fmt::format("{{tensor_parallel: {}}}", options.gpus) : "", problems);
+  const std::vector<std::string> notes = unsaid(document, options);
+  if (options.scenario.empty() && !says_load(document)) {
+    document["traffic"]["concurrency"] = base::scalar_node("1", document.place);
+  }
+  sim::fill_usual_sections(document);
+  set_knobs(document, options.set, problems);
+  problems.throw_if_any();
+  for (const std::string& note : notes) {
+    fmt::print(stderr, "{}\n", note);
+  }
+  if (!options.save.empty()) {
+    const sim::Scenario s =
+        sim::read_streamed_scenario(document).scenario;  // what is wrong is not saved
+    save_scenario(options.save,
+                  {fmt::format("{}, {}", title(s), load_text(s)),
+                   fmt::format("Written by roofcast {}.", command)},
+                  document);
+  }
+  return document;
+}
+
+void save_scenario(const std::string& file, const std::vector<std::string>& head, Node document) {
+  for (const sim::ReferencePoint& point : sim::reference_points()) {
+    Node* node = document.find_path(point.path);
+    Node* base = node == nullptr ? nullptr : node->find("base");
+    for (Node* named : {node, base}) {
+      if (named != nullptr && named->is_scalar() && named->text.find('/') != std::string::npos &&
+          named->place.source != nullptr) {
+        named->text =
+            (std::filesystem::path(named->place.source->directory) / named->text).string();
+      }
+    }
+  }
+  std::string text;
+  for (const std::string& line : head) {
+    text += fmt::format("# {}\n", line);
+  }
+  base::write_text(file, text + base::to_yaml(document));
+}
+
+}  // namespace roofcast::cli

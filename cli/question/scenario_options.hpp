@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Options that say a scenario without YAML, or what differs from a file: model, system, GPUs, lengths, load.
+// recommend, estimate, simulate and init have the same.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/document/node.hpp"
+#include "base/document/problems.hpp"
+#include "cli/program/command.hpp"
+
+namespace roofcast::cli {
+
+struct ScenarioOptions {
+  std::string scenario;  // a file; empty: the options say everything
+  std::string model;
+  std::string system;  // of recommend a list, as are precision and stack
+  std::string precision;
+  std::string stack;
+  std::int64_t gpus = 0;  // 0: not said
+  std::string input;
+  std::string output;
+  std::string rate;
+  std::string clients;
+  std::vector<std::string> set;
+  std::string save;
+};
+
+// Declares those that describe a scenario: all but `scenario`, `set` and `save`. Returns --gpus.
+enum class Lists { no, yes };
+Argument* add_scenario_options(Command& command, ScenarioOptions& options, Lists lists);
+void add_scenario_file(Command& command, ScenarioOptions& options);
+void add_set_and_save(Command& command, ScenarioOptions& options, const std::string& saved);
+
+// The document of the file, or an empty one. Throws InputError, also where neither a file nor the options say enough.
+base::Node started_document(const ScenarioOptions& options);
+
+// Writes what the options say of model and traffic. A load of another kind goes.
+void set_model_and_traffic(base::Node& document, const ScenarioOptions& options,
+                           base::Problems& problems);
+// Whether the document says clients, arrivals or a trace, or the options do.
+bool says_load(const base::Node& document);
+
+// A whole scenario. Prints a note on stderr for everything that nobody said, and saves the scenario if --save asks for
+// it. `command`: who asks. Throws InputError.
+base::Node described_scenario(const ScenarioOptions& options, std::string_view command);
+
+// Writes a scenario: `head` as comments, then the document. References that are paths lead on from the file that they
+// were written in.
+void save_scenario(const std::string& file, const std::vector<std::string>& head,
+                   base::Node document);
+
+}  // namespace roofcast::cli

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/recommend/recommend_answer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/csv/csv.hpp"
+#include "cli/tables/metric_cells.hpp"
+#include "cli/tables/result_csv.hpp"
+#include "cli/tables/text_table.hpp"
+#include "cli/text/launch_command.hpp"
+#include "sim/decide/solve.hpp"
+#include "sim/scenario/references.hpp"
+#include "sim/scenario/sections.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using sim::Group;
+using sim::RankedRow;
+using sim::Recommendation;
+
+constexpr const char* kColumns[] = {"throughput_tok_per_s_per_gpu", "ttft_p95_s", "tpot_p95_s",
+                                    "cost_usd_per_mtok"};
+
+const sim::SweepPoints& points_of(const Recommendation& r, const RankedRow& row) {
+  return *r.scans[row.scan].points;
+}
+
+// What a row is on each axis but the clients: "gb200_nvl72", "fp8", "8 x TP4".
+std::vector<std::string> labels_of(const sim::SweepPoints& points, std::size_t row) {
+  std::vector<std::string> labels;
+  const auto& axes = points.sweep().axes;
+  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+    if (axes[axis].name != "traffic.concurrency") {
+      labels.push_back(points.label(row, axis));
+    }
+  }
+  return labels;
+}
+
+std::string load_of(const sim::ScenarioView& s) {
+  return s.traffic->arrivals
+             ? fmt::format("{:.4g} /s", workloads::mean_rate(*s.traffic->arrivals).si())
+             : fmt::format("{}", s.traffic->concurrency);
+}
+
+double value_of(const RankedRow& row, const char* metric) {
+  return sim::find_metric(metric)->value(row.estimate);
+}
+
+std::string objective_text(const sim::Question& q, double value) {
+  const std::string text = display(value, q.objective.metric->unit);
+  return q.objective.metric->name == "cost_usd_per_mtok" ? text + ", prompts included" : text;
+}
+
+// "TPOT p95 is nearest to its limit, 3.1 % below"
+std::string nearest_limit(const sim::Question& q, const RankedRow& row) {
+  const sim::Condition* nearest = nullptr;
+  double least = 0.0;
+  for (const sim::Condition& c : q.where) {
+    const double slack = sim::slack(c, row.estimate);
+    if (!std::isnan(slack) && (nearest == nullptr || slack < least)) {
+      nearest = &c;
+      least = slack;
+    }
+  }
+  return nearest == nullptr
+             ? ""
+             : fmt::format("{} is nearest to its limit: {}, {:.2g} % of {} left",
+                           sim::find_metric(nearest->metric)->label,
+                           column_value(nearest->metric,
+                                        sim::find_metric(nearest->metric)->value(row.estimate)),
+                           100.0 * least, column_value(nearest->metric, nearest->bound));
+}
+
+std::string sentence(const sim::Question& q, const Recommendation& r) {
+  const RankedRow& best = *r.answers.front();
+  const bool maximizes = q.objective.direction == sim::Direction::maximize;
+  const std::string verdict = best.judgement.verdict == sim::Verdict::confirmed
+                                  ? fmt::format("confirmed by a replay of {}", best.judgement.note)
+                                  : fmt::format("estimated only: {}", best.judgement.note);
+  return fmt::format("{}: the {} {}, {}; {}.\n",
+                     fmt::join(labels_of(points_of(r, best), best.row), ", "),
+                     maximizes ? "most" : "least", q.objective.metric->label,
+                     objective_text(q, best.value), verdict);
+}
+
+std::string runner_up(const sim::Question& q, const Recommendation& r) {
+  if (r.answers.size() < 2) {
+    return "no other deployment is left\n";
+  }
+  const RankedRow& best = *r.answers[0];
+  const RankedRow& next = *r.answers[1];
+  return fmt::format("runner-up: {}: {} ({:+.2g} %)\n",
+                     fmt::join(labels_of(points_of(r, next), next.row), ", "),
+                     display(next.value, q.objective.metric->unit),
+                     100.0 * (next.value - best.value) / std::abs(best.value));
+}
+
+std::string table_of(const sim::Question& q, const Recommendation& r) {
+  const sim::SweepPoints& first = *r.scans.front().points;
+  const bool free = q.load == sim::Load::free;
+  std::vector<std::string> header = {"rank"};
+  for (const sim::Axis& axis : first.sweep().axes) {
+    if (axis.name != "traffic.concurrency") {
+      header.push_back(axis.name == "serving.stack" ? "stack" : axis.name);
+    }
+  }
+  header.insert(header.end(), {"GPUs", free ? "clients" : "load", "tok/s/GPU", "TTFT p95",
+                               "TPOT p95", "USD/Mtok"});
+  const std::string_view objective = q.objective.metric->name;
+  const bool own =
+      std::find(std::begin(kColumns), std::end(kColumns), objective) == std::end(kColumns) &&
+      objective != "gpus";
+  if (own) {
+    header.emplace_back(q.objective.metric->label);
+  }
+  header.insert(header.end(), {"replay", "limited by"});
+  TextTable table(header);
+  std::size_t rank = 0;
+  for (const Group& group : r.groups) {
+    if (group.best.empty()) {
+      continue;
+    }
+    const RankedRow& row = group.best.front();
+    std::vector<std::string> cells = {fmt::format("{}", ++rank)};
+    for (std::string& label : labels_of(points_of(r, row), row.row)) {
+      cells.push_back(std::move(label));
+    }
+    cells.push_back(fmt::format("{}", row.estimate.gpus));
+    cells.push_back(load_of(points_of(r, row).scenario(row.row)));
+    cells.push_back(display(value_of(row, kColumns[0]), ""));
+    cells.push_back(display(value_of(row, kColumns[1]), "s"));
+    cells.push_back(display(value_of(row, kColumns[2]), "s"));
+    cells.push_back(display(value_of(row, kColumns[3]), ""));
+    if (own) {
+      cells.push_back(display(row.value, q.objective.metric->unit));
+    }
+    cells.emplace_back(sim::name(row.judgement.verdict));
+    cells.emplace_back(limit_of(row.estimate, "tpot_mean_s"));
+    table.add(std::move(cells));
+  }
+  return table.text();
+}
+
+std::string group_name(const Recommendation& r, const Group& group) {
+  const sim::Scan& scan = r.scans[group.scan];
+  return fmt::format("{}, {}", scan.points->sweep().axes.front().values[group.system].label,
+                     scan.of_two_pools ? "two pools" : "one pool");
+}
+
+// Why a group has no answer: "misses ttft_p95_s <= 1 by 37 %: 1.37 s".
+std::string missing_text(const sim::Question& q, const Recommendation& r, const Group& group) {
+  const sim::Scan& scan = r.scans[group.scan];
+  if (!group.has_nearest) {
+    return group.reason;
+  }
+  if (group.met > 0 && group.broken > 0) {
+    return fmt::format(
+        "all {} replays of {} rows that meet by the closed form break{}; the first: {}",
+        group.broken, group.met,
+        group.tries == sim::kMostTries ? ", and the rest was given up" : "", group.broken_note);
+  }
+  std::vector<std::string> misses;
+  for (const sim::Condition& c : q.where) {
+    if (!c.metric.empty() && !sim::holds(c, scan.table, group.nearest)) {
+      const double value = scan.table.column(c.metric).number(group.nearest);
+      const double slack = sim::slack(c, value);
+      misses.push_back(std::isnan(value)
+                           ? fmt::format("has no {}", c.metric)
+                           : fmt::format("misses {} by {:.3g} %: {}", c.text, -100.0 * slack,
+                                         column_value(c.metric, value)));
+    }
+  }
+  std::vector<std::string> labels = labels_of(*scan.points, group.nearest);
+  labels.erase(labels.begin());
+  const std::string load =
+      q.load == sim::Load::free
+          ? fmt::format(", clients {}", load_of(scan.points->scenario(group.nearest)))
+          : "";
+  return fmt::format("nearest is {}{}, which {}", fmt::join(labels, ", "), load,
+                     misses.empty() ? group.reason : fmt::format("{}", fmt::join(misses, " and ")));
+}
+
+std::string missing_groups(const sim::Question& q, const Recommendation& r) {
+  std::string text;
+  for (const Group& group : r.groups) {
+    if (group.best.empty()) {
+      text += fmt::format("{}: {}\n", group_name(r, group), missing_text(q, r, group));
+    }
+  }
+  return text;
+}
+
+// What a GPU of each system costs, and who says so.
+std::string prices_text(const Recommendation& r) {
+  std::string text;
+  std::set<std::string> told;
+  const sim::SweepPoints& points = *r.scans.front().points;
+  const auto& systems = points.sweep().axes.front().values;
+  for (const sim::AxisValue& value : systems) {
+    base::Node document = points.sweep().base;
+    document["system"] = value.set.front().value;
+    base::Problems problems;
+    sim::load_references(document, problems);
+    const base::Node* price = document.find_path("system.price");
+    const base::Node* prices = document.find("prices");
+    if (prices != nullptr && !prices->is_null()) {
+      const base::Node* name = prices->find("name");
+      return fmt::format("prices: {}\n", name == nullptr ? "those of the scenario" : name->text);
+    }
+    if (price == nullptr || !price->is_map() || !told.insert(value.label).second) {
+      continue;
+    }
+    const auto text_of = [&](const char* key) {
+      const base::Node* node = price->find(key);
+      return node == nullptr ? std::string("not said") : node->text;
+    };
+    text += fmt::format("GPU price of {}: {} ({}; {})\n", value.label, text_of("per_gpu_hour"),
+                        text_of("date"), text_of("source"));
+  }
+  return text;
+}
+
+Json json_number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+Json row_json(const Recommendation& r, const RankedRow& row) {
+  const sim::SweepPoints& points = points_of(r, row);
+  Json json;
+  const auto& axes = points.sweep().axes;
+  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+    json[axes[axis].name] = points.label(row.row, axis);
+  }
+  json["pools"] = r.scans[row.scan].of_two_pools ? 2 : 1;
+  json["replay"] = {{"verdict", sim::name(row.judgement.verdict)}, {"note", row.judgement.note}};
+  for (const sim::Metric& metric : sim::metrics()) {
+    if (const double value = metric.value(row.estimate); !std::isnan(value)) {
+      json["metrics"][std::string(metric.name)] = json_number(value);
+    }
+  }
+  return json;
+}
+
+}  // namespace
+
+void write_rows(const Recommendation& r, const std::string& file) {
+  std::vector<std::string> columns;
+  for (const sim::ResultColumn& column : r.scans.front().table.columns()) {
+    columns.push_back(column.name());
+  }
+  sim::ResultTable all("recommend", columns);
+  all.resize(r.rows);
+  std::size_t to = 0;
+  for (const sim::Scan& scan : r.scans) {
+    for (std::size_t row = 0; row < scan.table.rows(); ++row) {
+      if (!scan.is_legal(row)) {
+        continue;
+      }
+      for (std::size_t c = 0; c < columns.size(); ++c) {
+        const sim::ResultColumn& from = scan.table.columns()[c];
+        sim::ResultColumn& column = all.columns()[c];
+        if (from.has_numbers()) {
+          column.set(to, from.number(row));
+        } else {
+          column.set_code(to, column.code_of(from.text(row)));
+        }
+      }
+      all.column("point").set(to, static_cast<double>(to));
+      ++to;
+    }
+  }
+  base::CsvWriter csv(std::filesystem::path(file), columns);
+  write_results(all, 0, csv);
+}
+
+base::Node scenario_of(const Recommendation& r, const RankedRow& row) {
+  return points_of(r, row).document(row.row);
+}
+
+std::string recommend_text(const sim::Question& q, const Heading& heading,
+                           const Recommendation& r) {
+  std::string text = fmt::format("{}\n\n", heading.title);
+  if (!r.found()) {
+    text += "Nothing meets the conditions.\n\n" + missing_groups(q, r);
+  } else {
+    const RankedRow& best = *r.answers.front();
+    text += sentence(q, r);
+    if (const std::string limit = nearest_limit(q, best); !limit.empty()) {
+      text += limit + "\n";
+    }
+    text += runner_up(q, r);
+    text += fmt::format("\nBest of each system, with one pool and with two:\n{}", table_of(q, r));
+    if (const std::string missing = missing_groups(q, r); !missing.empty()) {
+      text += "\n" + missing;
+    }
+    text += fmt::format("\nMODEL is a checkpoint in this precision:\n{}",
+                        launch_commands(sim::read_scenario(scenario_of(r, best))));
+  }
+  text += "\n" + prices_text(r);
+  for (const std::string& note : heading.notes) {
+    text += note + "\n";
+  }
+  return text;
+}
+
+Json recommend_json(const sim::Question& q, const Heading& heading, const Recommendation& r) {
+  Json json = {{"question", heading.title}, {"found", r.found()}};
+  json["objective"] = q.objective.metric->name;
+  json["rows"] = r.rows;
+  json["replays"] = r.replays;
+  json["answers"] = Json::array();
+  for (const RankedRow* row : r.answers) {
+    json["answers"].push_back(row_json(r, *row));
+  }
+  json["missing"] = Json::array();
+  for (const Group& group : r.groups) {
+    if (group.best.empty()) {
+      json["missing"].push_back(
+          {{"group", group_name(r, group)}, {"reason", missing_text(q, r, group)}});
+    }
+  }
+  if (r.found()) {
+    json["launch"] = launch_commands(sim::read_scenario(scenario_of(r, *r.answers.front())));
+  }
+  json["notes"] = heading.notes;
+  return json;
+}
+
+}  // namespace roofcast::cli

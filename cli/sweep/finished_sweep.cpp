@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/sweep/finished_sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "base/document/output_file.hpp"
+#include "base/document/standard_streams.hpp"
+#include "base/document/text_file.hpp"
+#include "cli/pages/report.hpp"
+#include "cli/program/progress.hpp"
+#include "cli/tables/front_table.hpp"
+#include "cli/tables/result_csv.hpp"
+#include "cli/text/json_answer.hpp"
+#include "sim/confirm/replayed_rows.hpp"
+#include "sim/decide/sweep_run.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+constexpr std::size_t kTableRows = 24;
+
+// What the replays found, in a sentence or two.
+std::string replay_text(const sim::ReplayedRows& r, bool all) {
+  std::vector<std::string> parts;
+  const auto add = [&](std::size_t count, const char* what, const std::string& note) {
+    if (count > 0) {
+      parts.push_back(
+          fmt::format("{} {}{}", count, what, note.empty() ? "" : fmt::format(" ({})", note)));
+    }
+  };
+  add(r.confirmed, "confirmed", "");
+  add(r.broken, all ? "broken" : "broken and left out", r.broken_note);
+  add(r.estimated, "estimated only", r.estimated_note);
+  return parts.empty() ? ""
+                       : fmt::format("{}: {}\n", all ? "replayed" : "recommended rows, replayed",
+                                     fmt::join(parts, ", "));
+}
+
+// What the columns of replays say.
+sim::ReplayedRows counted(const sim::ResultTable& table) {
+  sim::ReplayedRows counts;
+  const sim::ResultColumn& replay = table.column("replay");
+  const sim::ResultColumn& note = table.column("replay_note");
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    if (replay.says(row, "confirmed")) {
+      ++counts.confirmed;
+    } else if (replay.says(row, "broken")) {
+      counts.broken_note = counts.broken++ == 0 ? note.text(row) : counts.broken_note;
+    } else if (replay.says(row, "estimated only")) {
+      counts.estimated_note = counts.estimated++ == 0 ? note.text(row) : counts.estimated_note;
+    }
+  }
+  return counts;
+}
+
+std::vector<std::size_t> front_of(const sim::ResultTable& table) {
+  std::vector<std::size_t> front;
+  for (std::size_t i = 0; i < table.rows(); ++i) {
+    if (table.is_on_front(i)) {
+      front.push_back(i);
+    }
+  }
+  return front;
+}
+
+nlohmann::ordered_json answer_json(const sim::SweepPoints& points, const sim::ResultTable& table,
+                                   const sim::ReplayedRows& replayed, const SweepOutputs& outputs) {
+  nlohmann::ordered_json json = json_answer();
+  json["question"] = points.sweep().question;
+  json["points"] = points.size();
+  json["meet"] = table.meeting();
+  json["replays"] = {{"confirmed", replayed.confirmed},
+                     {"broken", replayed.broken},
+                     {"estimated_only", replayed.estimated}};
+  json["front"] = front_json(table, front_of(table));
+  json["csv"] = outputs.csv;
+  if (!outputs.report.empty()) {
+    json["report"] = outputs.report;
+  }
+  return json;
+}
+
+void print_answer(const sim::SweepPoints& points, const sim::ResultTable& table,
+                  const sim::ReplayedRows& replayed, const SweepOutputs& outputs) {
+  const sim::Sweep& sweep = points.sweep();
+  const sim::ResultColumn& rank = table.column("pareto_rank");
+  const sim::ResultColumn& reason = table.column("reason");
+  const std::vector<std::size_t> front = front_of(table);
+  std::vector<std::size_t> left_out;
+  for (std::size_t i = 0; i < table.rows(); ++i) {
+    if (!table.is_on_front(i) && table.meets(i) && rank.is_empty(i)) {
+      left_out.push_back(i);
+    }
+  }
+  if (!sweep.question.empty()) {
+    fmt::print("{}\n\n", sweep.question);
+  }
+  fmt::print("{} points, {} meet every constraint, {} on the Pareto front\n", points.size(),
+             table.meeting(), front.size());
+  fmt::print("{}", replay_text(replayed, outputs.simulate));
+  if (!left_out.empty()) {
+    fmt::print("{} of those that do are left out of the front; the first is {}\n", left_out.size(),
+               reason.text(left_out.front()));
+  }
+  std::vector<std::string> objectives = sweep.pareto.maximize;
+  objectives.insert(objectives.end(), sweep.pareto.minimize.begin(), sweep.pareto.minimize.end());
+  if (front.empty()) {
+    fmt::print("No point meets every constraint; the first row says: {}\n", reason.text(0));
+  } else {
+    fmt::print("\n{}", front_table(table, front, objectives, kTableRows));
+    if (front.size() > kTableRows) {
+      fmt::print("({} of {} shown, spread over the front)\n", kTableRows, front.size());
+    }
+    std::vector<std::string> axes;
+    std::size_t groups = 1;
+    for (const std::size_t axis : sweep.group_axes()) {
+      axes.push_back(sweep.axes[axis].name);
+      groups *= sweep.axes[axis].values.size();
+    }
+    if (groups > 1 && groups <= kTableRows) {
+      fmt::print("\n{}", best_table(table, axes, objectives));
+    }
+  }
+  fmt::print("\nCSV     {}\n", outputs.csv);
+  if (!outputs.report.empty()) {
+    fmt::print("Report  {}\n", outputs.report);
+  }
+}
+
+}  // namespace
+
+base::CsvWriter open_result(const sim::SweepPoints& points, const SweepOutputs& outputs) {
+  std::vector<std::string> columns = sim::result_columns(points.sweep());
+  for (std::string& column : sim::replay_columns(points, outputs.replay)) {
+    columns.push_back(std::move(column));
+  }
+  if (!base::is_standard_stream(outputs.csv)) {
+    base::check_output(sweep_file_beside(outputs.csv));
+  }
+  return base::CsvWriter(std::filesystem::path(outputs.csv), columns);
+}
+
+void finish_sweep(const sim::SweepPoints& points, sim::ResultTable& table,
+                  const std::string& sweep_text, const SweepOutputs& outputs,
+                  base::CsvWriter& csv) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto replay = [&] {
+    sim::ReplayProgress rows;
+    const Progress progress(rows.done, rows.total, "rows replayed", outputs.quiet);
+    const sim::ReplayedRowsOptions how{outputs.threads, outputs.replay, nullptr, &rows};
+    return outputs.simulate ? sim::replay_all(points, table, how)
+                            : sim::replay_recommended(points, table, how);
+  };
+  if (!outputs.simulate) {
+    sim::refuse_without_value(points, table);
+  }
+  const bool is_replayed = table.find("replay") != nullptr;
+  const sim::ReplayedRows replayed = is_replayed ? counted(table) : replay();
+  if (is_replayed) {
+    sim::rank_rows(points, table);
+  }
+  if (outputs.simulate) {
+    sim::refuse_without_value(points, table);
+  }
+  const std::chrono::duration<double> replays = std::chrono::steady_clock::now() - start;
+  write_results(table, outputs.threads, csv);
+  if (!base::is_standard_stream(outputs.csv)) {
+    base::write_text(sweep_file_beside(outputs.csv), sweep_text);
+  }
+  if (!outputs.report.empty()) {
+    write_report(table, &points, sweep_text, outputs.report);
+  }
+  if (outputs.json) {
+    print_json(answer_json(points, table, replayed, outputs));
+  } else if (!outputs.quiet) {
+    print_answer(points, table, replayed, outputs);
+  }
+  if (!outputs.quiet && !is_replayed) {
+    fmt::print(stderr, "{} replays in {:.2f} s\n", replayed.confirmed + replayed.broken,
+               replays.count());
+  }
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where an estimate may be off by more than two times, and says so: regimes in which rare events or details that the
+// estimate leaves out decide. tests/validation/agreement_test.cpp and `calibrate validate simulation` count estimates that
+// are off without such a doubt.
+//
+//   near saturation      open loop at a utilisation of more than 0.85: queues depend on every per cent of a time
+//   busy phase           the busiest phase of arrivals has more than 0.85 of the saturation
+//   rare long prompts    a scheduler that does not cut prompts has some that leave less of the budget than decodes take,
+//                        but fewer than one in 50: one delays all others for seconds
+//   front end            clients of equal requests, and the front end is the bound: who is in step with whom depends on
+//                        each message
+//   many groups          clients of equal requests in more groups than lockstep() follows one by one
+#pragma once
+
+#include <string_view>
+
+#include "sim/result/serving_estimate.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace roofcast::sim {
+
+// Why, in some words; empty if there is no doubt.
+std::string_view doubt_of(const ScenarioView& scenario, const ServingEstimate& estimate);
+
+}  // namespace roofcast::sim

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/iteration/coarse_iterations.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+
+namespace roofcast::sim {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr std::int64_t kDecodes[] = {0, 1, 16, 64, 128, 256, 512, 1024, 4096};
+constexpr std::int64_t kBeside[] = {16, 256, 1024, 4096, 16384};  // prompt tokens beside decodes
+constexpr std::int64_t kParts = 4;                                // prompts that a slope compares
+
+// The places of x among ascending nodes: the one at or below, and the share of the way to the next.
+template <class Nodes>
+std::pair<std::size_t, double> place(const Nodes& nodes, double x) {
+  std::size_t above = 1;
+  while (above + 1 < std::size(nodes) && static_cast<double>(nodes[above]) < x) {
+    ++above;
+  }
+  const auto from = static_cast<double>(nodes[above - 1]);
+  const auto to = static_cast<double>(nodes[above]);
+  return {above - 1, std::max(0.0, (x - from) / (to - from))};
+}
+
+}  // namespace
+
+CoarseIterations::CoarseIterations(const ScenarioView& s, Workspace& workspace)
+    : s_(s),
+      workspace_(workspace),
+      context_(static_cast<std::int64_t>(workloads::mean_context(*s.traffic))) {
+  for (std::int64_t n = 16; n < s.serving->limits.max_tokens_per_iteration; n *= 2) {
+    lengths_.push_back(n);
+    if (n >= 64) {
+      lengths_.push_back(n + n / 2);
+    }
+  }
+  lengths_.push_back(std::max<std::int64_t>(32, s.serving->limits.max_tokens_per_iteration));
+  std::sort(lengths_.begin(), lengths_.end());
+  lengths_.erase(std::unique(lengths_.begin(), lengths_.end()), lengths_.end());
+  prompts_.assign(lengths_.size(), {kUnknown, kUnknown, kUnknown});
+  mixed_.assign(std::size(kDecodes) * std::size(kBeside), kUnknown);
+  for (const std::size_t which : {0U, 1U, 2U, 3U}) {
+    workloads::Batch batch;
+    batch.decode_sequences = static_cast<std::int64_t>(which / 2);
+    batch.context = context_;
+    batch.prefill_sequences = 1;
+    batch.prefill_tokens = which % 2 == 0 ? 1 : s.serving->stack.graph_tokens + 1;
+    floors_[which] = launch_floor(s, batch, workspace).latency.si();
+  }
+  s_.launches_ahead = true;
+}
+
+double CoarseIterations::cost(const workloads::Batch& batch) {
+  return iteration_cost(s_, batch, workspace_).latency.si();
+}
+
+const CoarseIterations::Prompt& CoarseIterations::prompt(std::size_t node) {
+  Prompt& p = prompts_[node];
+  if (std::isnan(p.time)) {
+    const std::int64_t n = lengths_[node];
+    p.time = cost({0, 1, 0, 1, n, 0, 1});
+    const auto square = static_cast<double>(n) * static_cast<double>(n);
+    p.less = (p.time - cost({0, 1, 0, kParts, n / kParts, 0, 1})) /
+             (0.5 * square * (1.0 - 1.0 / static_cast<double>(kParts)));
+    p.more = (cost({0, 1, 0, 1, n, n, 1}) - p.time) / square;
+  }
+  return p;
+}
+
+double CoarseIterations::prompts(double tokens, double pairs) {
+  const auto [node, beyond] = place(lengths_, tokens);
+  const Prompt& below = prompt(node);
+  const Prompt& above = prompt(node + 1);
+  const double more = pairs - 0.5 * tokens * tokens;
+  const double a = below.time + beyond * (above.time - below.time);
+  const double slope = more < 0.0 ? below.less + beyond * (above.less - below.less)
+                                  : below.more + beyond * (above.more - below.more);
+  return a + std::max(0.0, slope) * more;
+}
+
+double CoarseIterations::decodes_at(std::size_t d, std::size_t n) {
+  double& entry = mixed_[d * std::size(kBeside) + n];
+  if (std::isnan(entry)) {
+    const std::int64_t tokens = kBeside[n];
+    const std::int64_t all = kDecodes[d] + tokens;
+    entry = kDecodes[d] == 0
+                ? 0.0
+                : cost({kDecodes[d], 1, context_, 1, tokens, 0, 1}) - cost({0, 1, 0, 1, all, 0, 1});
+  }
+  return entry;
+}
+
+double CoarseIterations::decodes(double decodes, double tokens) {
+  const auto [d, over] = place(kDecodes, decodes);
+  const auto [n, beyond] = place(kBeside, tokens);
+  const auto at = [&, n = n, beyond = beyond](std::size_t i) {
+    const double below = decodes_at(i, n);
+    return below + beyond * (decodes_at(i, n + 1) - below);
+  };
+  const double below = at(d);
+  return over == 0.0 ? below : below + over * (at(d + 1) - below);
+}
+
+base::Seconds CoarseIterations::operator()(std::int64_t decodes, double tokens, double attended) {
+  const auto d = static_cast<double>(decodes);
+  const double all = tokens + d;
+  // The pairs of the decodes are in decodes().
+  double time = prompts(all, attended + 0.5 * (all * all - tokens * tokens));
+  if (decodes > 0) {
+    time += this->decodes(d, tokens);
+  }
+  const bool covered = all <= static_cast<double>(s_.serving->stack.graph_tokens);
+  const std::size_t floor = (decodes > 0 ? 2U : 0U) + (covered ? 0U : 1U);
+  return base::Seconds::from_si(std::max(time, floors_[floor]));
+}
+
+}  // namespace roofcast::sim

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Times of iterations with prompts from few costs, for estimates that ask for thousands of iterations of one replica.
+//
+// The parts are those of sim/iteration/iteration_table.hpp. Nodes are few, the context of decodes is the mean, and what
+// several prompts in one iteration, or chunks of long ones, differ in is the number of pairs that they attend to:
+//
+//   t(D, N, A) = prompt(D + N) + slope(N) · (A − N²/2) + decodes(D, N),   at least the time of the host's launches
+//
+//   symbol   meaning                                                                              unit
+//   D        sequences that decode                                                                –
+//   N        prompt tokens                                                                        tokens
+//   A        pairs of prompt tokens, and tokens before them                                       –
+//   slope    (prompt(N) − time of four prompts of N/4 tokens) / (3 N²/8), or below it that of a
+//            chunk after N tokens, above                                                          s
+//
+// For one attention-DP rank and one pipeline stage.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/iteration/iteration.hpp"
+
+namespace roofcast::sim {
+
+class CoarseIterations {
+ public:
+  // The targets of `scenario`, and `workspace`, must outlive it.
+  CoarseIterations(const ScenarioView& scenario, Workspace& workspace);
+
+  base::Seconds operator()(std::int64_t decodes, double tokens, double attended);
+
+ private:
+  // A time at a node, and by how much it changes with pairs. NaN: not computed yet.
+  struct Prompt {
+    double time;
+    double less;  // s a pair, with fewer than N²/2
+    double more;
+  };
+  double cost(const workloads::Batch& batch);
+  const Prompt& prompt(std::size_t node);
+  double prompts(double tokens, double pairs);
+  double decodes(double decodes, double tokens);
+  double decodes_at(std::size_t d, std::size_t n);
+
+  ScenarioView s_;
+  Workspace& workspace_;
+  std::int64_t context_;
+  std::vector<std::int64_t> lengths_;  // nodes of tokens of prompts
+  std::vector<Prompt> prompts_;
+  std::vector<double> mixed_;  // decodes() at its nodes
+  double floors_[4];           // s, as in IterationTable
+};
+
+}  // namespace roofcast::sim

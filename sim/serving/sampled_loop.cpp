@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/sampled_loop.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/queueing/iteration_servers.hpp"
+#include "sim/iteration/coarse_iterations.hpp"
+#include "sim/iteration/memory.hpp"
+#include "sim/scenario/pools.hpp"
+#include "sim/serving/server.hpp"
+#include "workloads/traffic/even_sample.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+using base::Hertz;
+using base::Seconds;
+namespace queueing = base::queueing;
+using queueing::IterationRequest;
+
+constexpr double kMostServers = 8;
+constexpr std::size_t kOpen = 5000;      // requests that count
+constexpr std::size_t kClosed = 2000;    // of all clients, at least
+constexpr std::size_t kFewClosed = 200;  // the same, of clients with equal requests
+constexpr std::size_t kPerClient = 14;
+constexpr std::size_t kMostClosed = 8000;
+constexpr std::uint64_t kSeed = 1;
+constexpr std::size_t kParts = 250;    // of the distribution of a latency
+constexpr std::size_t kAnswers = 200;  // lengths of those that run
+constexpr int kRounds = 8;
+constexpr double kFrontEndBusy = 0.95;  // utilisation from which it is the limit
+
+// The servers of one pool, and the times of their iterations.
+class FollowedServers {
+ public:
+  FollowedServers(const ScenarioView& s, double count, Workspace& workspace)
+      : costs_(s, workspace), coarse_(s, workspace) {
+    const workloads::SchedulerPolicy& policy = s.serving->policy;
+    const workloads::Stack& stack = s.serving->stack;
+    q.time = [this](std::int64_t decodes, double tokens, double pairs, std::int64_t prompts) {
+      return prompts == 0 ? alone(decodes) : coarse_(decodes, tokens, pairs);
+    };
+    q.servers = std::llround(count);
+    q.in_turn = s.serving->router == workloads::Router::round_robin;
+    q.prompts_first = costs_.prompts_first();
+    q.cuts = policy.chunked_prompts;
+    q.delayed_release = policy.delayed_release;
+    q.budget = s.serving->limits.max_tokens_per_iteration;
+    q.sequences = s.serving->limits.max_sequences;
+    q.promised = policy.reserves == workloads::Reservation::request ? policy.reserved_output : -1.0;
+    q.computes_again = !policy.prefix_cache || states_of(s) > base::Bytes{};
+    q.front_ends = s.serving->front_ends_of(*s.mapping);
+    q.take = stack.intake_overhead;
+    q.take_token = stack.token_overhead;
+    q.send = stack.message_overhead /
+             static_cast<double>(s.serving->policy.stream_interval * q.front_ends);
+    q.ahead = stack.request_overhead;
+    set_cache(s);
+  }
+  FollowedServers(const FollowedServers&) = delete;
+  FollowedServers& operator=(const FollowedServers&) = delete;
+
+  Seconds alone(std::int64_t decodes) {
+    const auto index = static_cast<std::size_t>(decodes);
+    if (index >= alone_.size()) {
+      alone_.resize(index + 1);
+    }
+    if (alone_[index] == Seconds{}) {
+      alone_[index] = costs_.decode(static_cast<double>(decodes)).latency;
+    }
+    return alone_[index];
+  }
+  // What a prompt of so many tokens adds to iterations with so many decodes.
+  Seconds adds(double prompt, std::int64_t decodes) {
+    const std::int64_t beside = q.prompts_first ? 0 : decodes;
+    const double tokens =
+        std::min(prompt, static_cast<double>(std::max<std::int64_t>(1, q.budget - beside)));
+    const Seconds with = coarse_(beside, tokens, 0.5 * tokens * prompt);
+    return prompt / tokens *
+           base::max(Seconds{}, with - (q.prompts_first ? Seconds{} : alone(decodes)));
+  }
+
+  queueing::IterationServer q;
+
+ private:
+  // The cache in tokens: a sequence of x tokens takes as much as `each` + x of them.
+  void set_cache(const ScenarioView& s) {
+    const auto input = static_cast<double>(s.traffic->input_tokens);
+    const auto output = static_cast<double>(std::max<std::int64_t>(1, s.traffic->output_tokens));
+    const double token = (keys_of(input + output, s) - keys_of(input, s)).si() / output;
+    if (token > 0.0) {
+      q.each = (states_of(s) + keys_of(input, s)).si() / token - input +
+               0.5 * static_cast<double>(s.serving->stack.kv_block_tokens - 1);
+      q.cache = footprint_of(s).cache.si() / token;
+    }
+  }
+
+  IterationCosts costs_;
+  CoarseIterations coarse_;
+  std::vector<Seconds> alone_;  // by decodes
+};
+
+// The requests of a sample.
+class SampledRequests {
+ public:
+  explicit SampledRequests(const workloads::Traffic& traffic)
+      : t_(traffic), random_(kSeed, "estimate") {}
+
+  std::vector<IterationRequest> all;
+
+  void add(std::size_t n) {
+    const auto inputs = workloads::even_lengths(t_.input, t_.input_tokens, n, random_);
+    const auto outputs = workloads::even_lengths(t_.output, t_.output_tokens, n, random_);
+    for (std::size_t i = 0; i < n; ++i) {
+      all.push_back({{},
+                     static_cast<std::int64_t>(inputs[i]),
+                     t_.cached_tokens,
+                     std::max<std::int64_t>(1, static_cast<std::int64_t>(outputs[i])),
+                     0});
+    }
+  }
+  // Sequences that decode at the start. Their answers weigh by their length.
+  void add_running(std::size_t n) {
+    const auto inputs = workloads::even_lengths(t_.input, t_.input_tokens, n, random_);
+    const auto outputs = t_.output.shape == workloads::Lengths::Shape::fixed
+                             ? std::vector<double>(1, static_cast<double>(t_.output_tokens))
+                             : workloads::quantiles(t_.output, kAnswers);
+    const double sum = std::accumulate(outputs.begin(), outputs.end(), 0.0);
+    std::vector<double> answers;
+    std::size_t which = 0;
+    double upto = outputs[0];
+    while (answers.size() < n) {
+      const double at = (static_cast<double>(answers.size()) + 0.5) / static_cast<double>(n) * sum;
+      while (which + 1 < outputs.size() && upto < at) {
+        upto += outputs[++which];
+      }
+      answers.push_back(std::max(2.0, outputs[which]));
+    }
+    workloads::shuffle(answers, random_);
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto output = static_cast<std::int64_t>(answers[i]);
+      all.push_back(
+          {{}, static_cast<std::int64_t>(inputs[i]), 0, output, random_.integer(1, output - 1)});
+    }
+  }
+  // Adds n requests that arrive.
+  void arrive(const workloads::Arrivals& arrivals, double share, std::size_t n) {
+    const std::size_t from = all.size();
+    add(n);
+    const auto times = workloads::even_arrivals(arrivals, share, n, random_);
+    for (std::size_t i = 0; i < n; ++i) {
+      all[from + i].arrival = times[i];
+    }
+  }
+
+ private:
+  const workloads::Traffic& t_;
+  base::Random random_;
+};
+
+// What became of the requests that count.
+struct Sample {
+  queueing::IterationPath path;
+  LatencyMixture ttft;
+  LatencyMixture tpot;
+  // Means:
+  Seconds stay;
+  Seconds decoding;
+  Seconds holding;  // of a slot
+  Seconds front;
+  Seconds slot;   // wait for it
+  Seconds waits;  // for other prompts
+  Seconds first;  // these waits, and the iterations of the prompt
+  double attainment = std::numeric_limits<double>::quiet_NaN();
+};
+
+LatencyMixture distribution(std::vector<double>& values) {
+  std::sort(values.begin(), values.end());
+  LatencyMixture mixture;
+  const std::size_t parts = std::min(kParts, values.size());
+  for (std::size_t i = 0; i < parts; ++i) {
+    const std::size_t from = i * values.size() / parts;
+    const std::size_t to = (i + 1) * values.size() / parts;
+    const double sum = std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(from),
+                                       values.begin() + static_cast<std::ptrdiff_t>(to), 0.0);
+    const auto count = static_cast<double>(to - from);
+    mixture.add(count, Seconds::from_si(sum / count), {}, {});
+  }
+  return mixture;
+}
+
+bool meets(const workloads::Objectives& o, Seconds first, Seconds token, Seconds stay) {
+  return (!o.ttft || first <= *o.ttft) && (!o.tpot || token <= *o.tpot) &&
+         (!o.end_to_end || stay <= *o.end_to_end);
+}
+
+Sample sample(const queueing::IterationPools& pools, const std::vector<IterationRequest>& requests,
+              const workloads::Traffic& traffic, std::size_t clients, std::size_t from,
+              std::size_t upto) {
+  Sample r;
+  r.path = queueing::follow(pools, requests, static_cast<std::int64_t>(clients), from);
+  std::vector<double> first;
+  std::vector<double> token;
+  double good = 0.0;
+  for (std::size_t i = from; i < upto; ++i) {
+    const queueing::IterationOutcome& o = r.path.outcomes[i];
+    const Seconds decodes = o.last - o.first;
+    const Seconds each =
+        requests[i].output > 1 ? decodes / static_cast<double>(requests[i].output - 1) : Seconds{};
+    first.push_back((o.first - o.arrival).si());
+    if (requests[i].output > 1) {
+      token.push_back(each.si());
+    }
+    for (const workloads::RequestClass& c : traffic.classes) {
+      good += meets(c.objectives, o.first - o.arrival, each, o.last - o.arrival) ? c.share : 0.0;
+    }
+    r.stay += o.last - o.arrival;
+    r.decoding += decodes;
+    r.holding += o.last - o.scheduled;
+    r.front += o.queued - o.arrival;
+    r.slot += o.place;
+    r.waits += o.scheduled - o.queued - o.place;
+    r.first += o.first - o.queued - o.place;
+  }
+  const auto count = static_cast<double>(upto - from);
+  for (Seconds* of : {&r.stay, &r.decoding, &r.holding, &r.front, &r.slot, &r.waits, &r.first}) {
+    *of /= count;
+  }
+  if (any_objective(traffic.classes)) {
+    r.attainment = good / count;
+  }
+  if (token.empty()) {
+    token.push_back(0.0);
+  }
+  r.ttft = distribution(first);
+  r.tpot = distribution(token);
+  return r;
+}
+
+// Requests before and after those that count in an open loop, of which so many run at the start.
+std::size_t margin(std::size_t running) { return std::clamp(running, kOpen / 20, kOpen / 2); }
+
+Sample open_sample(const queueing::IterationPools& pools, const workloads::Traffic& t, double share,
+                   double running) {
+  SampledRequests requests(t);
+  const auto begun = static_cast<std::size_t>(t.output_tokens > 1 ? running : 0.0);
+  requests.add_running(begun);
+  requests.arrive(*t.arrivals, share, kOpen + 2 * margin(begun));
+  const std::size_t from = begun + margin(begun);
+  return sample(pools, requests.all, t, 0, from, from + kOpen);
+}
+
+Sample closed_sample(const queueing::IterationPools& pools, const workloads::Traffic& t,
+                     std::size_t clients) {
+  SampledRequests requests(t);
+  const bool alike = squared_variation(t.input) + squared_variation(t.output) == 0.0;
+  const std::size_t n = std::max(
+      4 * clients, std::clamp(kPerClient * clients, alike ? kFewClosed : kClosed, kMostClosed));
+  requests.add(n);
+  return sample(pools, requests.all, t, clients, std::max(n / 10, 2 * clients), n - clients);
+}
+
+// A deployment of one pool.
+class Solver : Server {
+ public:
+  Solver(const ScenarioView& s, double slots, Workspace& workspace)
+      : Server(s, slots, workspace),
+        share_(std::min(1.0, kMostServers / replicas_)),
+        servers_(s, share_ * replicas_, workspace) {}
+
+  SteadyState open() {
+    SteadyState r;
+    Solution found;
+    found.rate = workloads::mean_rate(*s_.traffic->arrivals) / replicas_;
+    const Hertz most = saturation({});
+    r.saturation = most * replicas_ / base::hertz;
+    r.utilisation = found.rate / most;
+    if (r.utilisation >= 1.0) {
+      return r;
+    }
+    const double running = present_at(found.rate) * static_cast<double>(servers_.q.servers);
+    summarise(open_sample({servers_.q, {}, {}, {}}, *s_.traffic, share_, running), found, r);
+    r.throughput_limit = Limit::arrivals;
+    return r;
+  }
+
+  SteadyState closed() {
+    const double clients = std::max(1.0, std::round(share_ * replicas_ * clients_));
+    const Sample followed =
+        closed_sample({servers_.q, {}, {}, {}}, *s_.traffic, static_cast<std::size_t>(clients));
+    SteadyState r;
+    Solution found;
+    found.rate = clients_ / followed.stay;
+    summarise(followed, found, r);
+    const bool host = found.rate * (intake() + messages()) * front_share_ > kFrontEndBusy;
+    r.throughput_limit = host ? Limit::host : clients_ > running_ ? Limit::slots : r.tpot_limit;
+    return r;
+  }
+
+ private:
+  // D of a replica, about.
+  double present_at(Hertz rate) {
+    const auto prompt = static_cast<double>(s_.traffic->input_tokens - s_.traffic->cached_tokens);
+    double d = 1.0;
+    for (int i = 0; i < kRounds; ++i) {
+      const auto n = static_cast<std::int64_t>(std::max(1.0, std::round(d)));
+      const double busy = std::min(0.9, rate * servers_.adds(prompt, n));
+      d = std::min(rate * decodes_ * servers_.alone(n) / (1.0 - busy), 0.9 * slots_);
+    }
+    return d;
+  }
+
+  void summarise(const Sample& followed, Solution& found, SteadyState& r) {
+    found.present = found.rate * followed.decoding;
+    found.running = std::min(found.rate * followed.holding, clients_ > 0.0 ? running_ : slots_);
+    found.front = followed.front;
+    found.slot = followed.slot;
+    found.mean.waits = followed.waits;
+    found.mean.first = followed.first;
+    found.mean.share = followed.path.mixed;
+    found.mean.iteration = followed.path.iteration;
+    found.mean.interval = decodes_ > 0.0 ? followed.decoding / decodes_ : Seconds{};
+    LatencyMixture ttft = followed.ttft;
+    const workloads::StageTime& stages = s_.traffic->stages;
+    if (stages.mean > Seconds{} || stages.variance > base::SquareSeconds{}) {
+      ttft.shift(stages.mean, stages.variance, {});
+    }
+    report(found, ttft, followed.tpot, r);
+    r.end_to_end = followed.stay + stages.mean;
+    r.attainment = followed.attainment;
+  }
+
+  double share_;  // of the replicas, that are followed
+  FollowedServers servers_;
+};
+
+bool is_plain(const workloads::Mapping& mapping) {
+  return mapping.data_parallel == 1 && mapping.pipeline_parallel == 1;
+}
+
+}  // namespace
+
+bool is_followed(const ScenarioView& s) {
+  const bool plain =
+      s.pools == nullptr
+          ? is_plain(*s.mapping)
+          : is_plain(s.pools->prefill.mapping) && is_plain(s.pools->decode.mapping) &&
+                static_cast<double>(std::max(s.pools->prefill.replicas,
+                                             s.pools->decode.replicas)) <= 2.0 * kMostServers;
+  const workloads::SchedulerPolicy& policy = s.serving->policy;
+  return plain && s.serving->speculation.verified() == 0 && s.traffic->images == 0 &&
+         policy.queue == workloads::Queue::arrival && policy.batch_wait_iterations == 0 &&
+         policy.receive_iterations <= 1;
+}
+
+SteadyState sampled_loop(const ScenarioView& scenario, double slots, Workspace& workspace) {
+  Solver solver(scenario, slots, workspace);
+  return scenario.traffic->arrivals ? solver.open() : solver.closed();
+}
+
+void sample_pools(const ScenarioView& s, const PoolScenarios& pools, Workspace& workspace,
+                  SteadyState& r) {
+  const workloads::Traffic& t = *s.traffic;
+  FollowedServers prefill(pools.prefill(), static_cast<double>(s.pools->prefill.replicas),
+                          workspace);
+  FollowedServers decode(pools.decode(), static_cast<double>(s.pools->decode.replicas), workspace);
+  const auto input = static_cast<double>(t.input_tokens);
+  const Seconds whole = kv_transfer(s, input).time;
+  const Seconds half = kv_transfer(s, 0.5 * input).time;
+  const Seconds token = base::max(Seconds{}, 2.0 / input * (whole - half));
+  const queueing::IterationPools two{prefill.q, decode.q, whole - token * input, token};
+  const auto ranks = static_cast<double>(s.pools->decode.replicas);
+  const Sample followed = t.arrivals
+                              ? open_sample(two, t, 1.0, r.decode_batch * ranks)
+                              : closed_sample(two, t, static_cast<std::size_t>(t.concurrency));
+  if (!t.arrivals) {
+    r.requests_per_second = static_cast<double>(t.concurrency) / followed.stay.si();
+  }
+  r.ttft_mean = followed.ttft.mean();
+  r.ttft_p50 = followed.ttft.quantile(0.5);
+  r.ttft_tail = followed.ttft.tail();
+  if (t.output_tokens > 1) {
+    r.tpot = followed.tpot.mean();
+    r.tpot_tail = followed.tpot.tail();
+  }
+  r.end_to_end = followed.stay;
+  r.decode_batch = r.running = r.requests_per_second * followed.decoding.si() / ranks;
+  r.attainment = followed.attainment;
+}
+
+}  // namespace roofcast::sim

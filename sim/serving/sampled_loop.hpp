@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Steady state of servers under random traffic, from a sample of their path (base/queueing/iteration_servers.hpp).
+//
+// Bursts fill a server for longer than an answer lasts, prompts wait for slots and for memory, and several replicas share
+// what comes. The formulas of open_loop.hpp and closed_loop.hpp take each of these by itself. Here some thousand requests
+// (workloads/traffic/even_sample.hpp) are followed instead. The same scenario gives the same sample.
+//
+//   open loop     n requests are counted. It starts with D sequences that decode, D = λ·O·t(D), whose answers are as
+//                 long as a running one's and partly done. As many requests as D come before and after those that count
+//   closed loop   It starts with all clients at once, as a simulation does. The first two requests of each do not count,
+//                 nor does the last. Rate = clients / end to end (Little's law)
+//
+//   symbol   meaning                                                                            unit
+//   n        requests that are followed and counted                                             –
+//   λ        requests per second                                                                1/s
+//   D        sequences that decode                                                              –
+//   O        decode iterations of an answer                                                     –
+//   t(D)     mean iteration                                                                     s
+//
+// Of more than kMostServers replicas, so many are followed, with their part of the traffic.
+//
+// Errors: those of a sample. Contexts of decodes are the mean one. Not followed: attention-DP ranks, pipeline stages,
+// speculative decoding, images, priorities, schedulers that wait for more prompts.
+#pragma once
+
+#include "sim/result/steady_state.hpp"
+
+namespace roofcast::sim {
+
+class PoolScenarios;
+
+// Whether requests of the scenario can be followed: of an open loop, or of clients whose requests differ.
+bool is_followed(const ScenarioView& scenario);
+
+// `slots` is as in open_loop(). If requests arrive faster than the replicas can serve them, the result has only
+// `saturation` and a `utilisation` of at least 1.
+SteadyState sampled_loop(const ScenarioView& scenario, double slots, Workspace& workspace);
+
+// Of two pools: latencies and rates of a sample in place of those of `steady`, which gives the rest.
+void sample_pools(const ScenarioView& scenario, const PoolScenarios& pools, Workspace& workspace,
+                  SteadyState& steady);
+
+}  // namespace roofcast::sim

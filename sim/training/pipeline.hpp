@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The pipeline of an optimizer step, event by event: when each stage computes which micro-batch, and when it waits.
+//
+//   1f1b          A stage runs p − stage − 1 forward passes, then one forward and one backward pass in turn. With v chunks
+//                 it runs 2·(p − stage − 1) + (v−1)·p of them first, p micro-batches in a chunk before the next chunk
+//                 (arXiv 2104.04473; Megatron-LM, schedules.py).
+//   zero_bubble   As 1f1b; gradients of weights come so many micro-batches after their backward pass as the stage is from
+//                 the first one, and fill the last waits (H1 of arXiv 2401.10241)
+//   dualpipe      Micro-batches enter at both ends; a rank has a stage and its mirror image. The order is that of
+//                 deepseek-ai/DualPipe, dualpipe.py; a forward and a backward pass that run together end together
+//
+// A pass waits for the same micro-batch on the stage before it, a backward pass for its forward pass too. All stages are as
+// slow as the slowest one, as in the closed form (sim/training/training.hpp). Then the time that a stage waits is the
+// closed form's bubble, but for dualpipe whose formula is up to (p/2−1)·(b − w − f) more where that is above 0.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sim/result/training_step.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace roofcast::sim {
+
+enum class PipelineWork : std::uint8_t { forward, backward, weights };
+
+struct PipelineEvent {
+  std::int64_t rank = 0;
+  std::int64_t chunk = 0;        // of the rank; of dualpipe, 1 is its mirrored stage
+  std::int64_t micro_batch = 0;  // of dualpipe, those that enter at the far end are the second half
+  PipelineWork work = PipelineWork::forward;
+  base::Seconds start, end;
+};
+
+struct PipelineTimeline {
+  std::int64_t ranks = 0;
+  std::int64_t chunks = 0;            // of a rank
+  std::vector<PipelineEvent> events;  // of each rank in its order, rank after rank
+  base::Seconds time;                 // of the last end
+  base::Seconds waits(std::int64_t rank) const;
+};
+
+// What a micro-batch takes a rank, all its chunks together.
+struct PipelinePasses {
+  base::Seconds forward;
+  base::Seconds backward;  // without gradients of weights where these are apart
+  base::Seconds weights;   // 0: within the backward pass
+};
+
+PipelineTimeline pipeline_timeline(workloads::Schedule schedule, std::int64_t ranks,
+                                   std::int64_t chunks, std::int64_t micro_batches,
+                                   const PipelinePasses& passes);
+
+// Of a scenario's step. Nothing with one stage; where chunks take turns and micro-batches are no multiple of the stages, or
+// where dualpipe has an odd number or fewer than two for each rank, which the software refuses; and with more than
+// kMostPipelineEvents.
+inline constexpr std::int64_t kMostPipelineEvents = 200'000;
+std::optional<PipelineTimeline> pipeline_of(const ScenarioView& scenario, const TrainingStep& step,
+                                            std::int64_t micro_batches);
+
+}  // namespace roofcast::sim

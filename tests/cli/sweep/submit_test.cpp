@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/document/node.hpp"
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+// 960 points, four parts. The name needs quotes in a shell.
+constexpr const char* kFile = "it's a sweep.yaml";
+
+void write_sweep(const Program& roofcast) {
+  roofcast.write(kFile,
+                 "base:\n"
+                 "  system: hgx_h100\n"
+                 "  model: llama-3.1-8b\n"
+                 "  precision: fp8\n"
+                 "  deployment: {}\n"
+                 "  serving: {stack: vllm}\n"
+                 "  traffic: {input_tokens: 512, output_tokens: 128, concurrency: 8}\n"
+                 "axes:\n"
+                 "  system: [hgx_h100, hgx_h200]\n"
+                 "  traffic.input_tokens: {from: 256, to: 3072, step: 256}\n"
+                 "  traffic.output_tokens: {from: 64, to: 320, step: 64}\n"
+                 "  traffic.concurrency: [1, 2, 4, 8, 16, 32, 64, 128]\n");
+}
+
+std::vector<std::string> submit(const std::vector<std::string>& more) {
+  std::vector<std::string> all = {"submit", kFile, "--csv", "r.csv"};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("The commands of the shards together make the sweep", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_sweep(roofcast);
+  roofcast.output({"sweep", kFile, "--csv", "whole.csv", "--quiet", "--no-replay"});
+  roofcast.write("tasks.sh", roofcast.output(submit({"--shards", "3", "--commands"})));
+  CHECK(lines_of(roofcast.read("tasks.sh")).size() == 3);
+  CHECK(roofcast.shell("bash -e tasks.sh").code == 0);
+  roofcast.output({"merge", "r.csv.parts", "--csv", "r.csv", "--no-replay", "--quiet"});
+  CHECK(roofcast.read("r.csv") == roofcast.read("whole.csv"));
+}
+
+TEST_CASE("A task of the Slurm script does its shard, and sbatch gets the script", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_sweep(roofcast);
+  const std::vector<std::string> more = {"--shards", "4",           "--slurm", "--time",
+                                         "0:30:00",  "--partition", "small"};
+  std::vector<std::string> dry = more;
+  dry.emplace_back("--dry-run");
+  const std::string script = roofcast.output(submit(dry));
+  for (const char* line :
+       {"#SBATCH --array=1-4\n", "#SBATCH --time=0:30:00\n", "#SBATCH --partition=small\n",
+        "#SBATCH --cpus-per-task=1\n", "#SBATCH --job-name=roofcast-it-s-a-sweep\n"}) {
+    CHECK(contains(script, line));
+  }
+  roofcast.write("job.sh", script);
+  CHECK(roofcast
+            .shell(
+                "SLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=4 bash job.sh")
+            .code == 0);
+  CHECK(roofcast.shell("ls r.csv.parts/0*.csv").out == "r.csv.parts/00001.csv\n");
+
+  // In place of Slurm's own: keeps what it is given.
+  std::filesystem::create_directories(roofcast.path("bin"));
+  roofcast.write("bin/sbatch", "#!/bin/bash\ncat > given.sh\necho Submitted batch job 7\n");
+  std::string line = "chmod +x bin/sbatch; PATH=$PWD/bin:$PATH roofcast";
+  for (const std::string& word : submit(more)) {
+    line += " \"" + word + "\"";
+  }
+  const Outcome sent = roofcast.shell(line);
+  CHECK(sent.code == 0);
+  CHECK(contains(sent.out, "Submitted batch job 7"));
+  CHECK(contains(sent.out, "roofcast merge r.csv.parts --csv r.csv"));
+  CHECK(roofcast.read("given.sh") == script);
+  roofcast.write("bin/sbatch", "#!/bin/bash\nexit 1\n");
+  const Outcome refused = roofcast.shell(line);
+  CHECK(refused.code == 2);
+  CHECK(contains(refused.err, "sbatch has not taken the job"));
+}
+
+TEST_CASE("The Kubernetes job has an index for each shard and a shell line that does it", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_sweep(roofcast);
+  const std::string text =
+      roofcast.output(submit({"--shards", "4", "--threads", "2", "--kubernetes", "--image",
+                              "tools/roofcast:1", "--claim", "sweeps"}));
+  const base::Node job = base::parse_document("job.yaml", text);
+  const base::Node* spec = job.find("spec");
+  REQUIRE(spec != nullptr);
+  CHECK(job.find("apiVersion")->text == "batch/v1");
+  CHECK(spec->find("completionMode")->text == "Indexed");
+  CHECK(spec->find("completions")->text == "4");
+  const base::Node& container =
+      spec->find("template")->find("spec")->find("containers")->items.at(0);
+  CHECK(container.find("image")->text == "tools/roofcast:1");
+  const std::string line = container.find("command")->items.at(2).text;
+  roofcast.write("pod.sh", line);
+  CHECK(roofcast.shell("JOB_COMPLETION_INDEX=3 sh pod.sh").code == 0);
+  CHECK(roofcast.shell("ls r.csv.parts/0*.csv").out == "r.csv.parts/00003.csv\n");
+}
+
+TEST_CASE("A submission without an engine, with too many shards or with a bad sweep is refused",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_sweep(roofcast);
+  const auto refusal = [&](const std::vector<std::string>& arguments) {
+    const Outcome outcome = roofcast.run(arguments);
+    CHECK(outcome.code == 2);
+    return outcome.err;
+  };
+  CHECK(contains(refusal(submit({"--shards", "2"})), "one of --slurm"));
+  CHECK(contains(refusal(submit({"--shards", "2", "--slurm", "--commands"})), "one of --slurm"));
+  CHECK(contains(refusal(submit({"--shards", "5", "--commands"})), "4 parts"));
+  CHECK(contains(refusal(submit({"--shards", "2", "--kubernetes"})), "--image"));
+  CHECK(contains(
+      refusal(submit({"--shards", "2", "--slurm", "--dry-run", "--time", "1\n#SBATCH -w x"})),
+      "line end"));
+  CHECK(contains(refusal({"submit", kFile, "--csv", "-", "--shards", "2", "--commands"}),
+                 "name them"));
+  roofcast.write("bad.yaml", "base: nowhere.yaml\naxes: {traffic.concurrency: [1, 2]}\n");
+  CHECK(contains(refusal({"submit", "bad.yaml", "--csv", "r.csv", "--shards", "1", "--commands"}),
+                 "nowhere.yaml"));
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A die that is changed, and power that is capped, over every chip of the catalog.
+#include "hardware/chip_changes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+
+#include "models/power.hpp"
+#include "sim/decide/overridden_scenario.hpp"
+#include "sim/scenario/knob.hpp"
+#include "tests/catch.hpp"
+#include "tests/laws/cases/serving_cases.hpp"
+#include "tests/laws/cases/violations.hpp"
+#include "tests/laws/catalog.hpp"
+
+namespace roofcast::laws {
+namespace {
+
+constexpr double kRounding = 1e-12;
+
+using Settings = std::vector<std::string>;
+
+sim::Platform changed(const std::string& system, const Settings& settings) {
+  base::Problems problems;
+  base::Node document = base::parse_document("catalog", fmt::format("system: {}", system));
+  sim::load_references(document, problems);  // a changed chip keeps its calibration
+  for (const std::string& setting : settings) {
+    sim::set_knob(document, {"--set", setting, {}}, problems);
+  }
+  problems.throw_if_any();
+  sim::Platform platform = sim::read_platform(document, problems);
+  problems.throw_if_any();
+  return platform;
+}
+
+// The knob of a chip's clock and of its SMs: what the datasheet states, or what is assumed for it.
+std::string clock_of(const sim::Platform& p) {
+  return p.system.chip.clock ? "system.chip.compute.clock" : "system.chip.assumed.clock";
+}
+std::string sms_of(const sim::Platform& p) {
+  return p.system.chip.sms ? "system.chip.compute.sms" : "system.chip.assumed.sms";
+}
+
+double apart(double a, double b) { return a == b ? 0.0 : std::abs(a / b - 1.0); }
+
+}  // namespace
+
+TEST_CASE("Twice the SMs at half the clock have the same rates, and half of both a quarter",
+          "[laws]") {
+  Violations same(kRounding);
+  Violations quarter(kRounding);
+  for (const sim::Platform& p : platforms()) {
+    const sim::Platform wide = changed(p.system.id, {sms_of(p) + "=x2", clock_of(p) + "=x0.5"});
+    const sim::Platform small = changed(p.system.id, {sms_of(p) + "=x0.5", clock_of(p) + "=x0.5"});
+    const double fewer = small.machine.sms / p.machine.sms / 2.0;  // of an odd number of SMs
+    const auto compare = [&](const char* what, auto rate) {
+      const auto where = [&] { return fmt::format("{} of {}", what, p.system.id); };
+      same.add(apart(rate(wide), rate(p)), where);
+      quarter.add(apart(rate(small), fewer * rate(p)), where);
+    };
+    CHECK(wide.machine.sms == 2.0 * p.machine.sms);
+    for (std::size_t i = 0; i < base::kMathTypes; ++i) {
+      compare("peak", [&](const sim::Platform& q) { return q.machine.peak[i].si(); });
+    }
+    compare("exponentials", [](const sim::Platform& q) { return q.machine.exponential.si(); });
+    if (!p.system.chip.l2_slices) {
+      compare("L2", [](const sim::Platform& q) { return q.machine.l2.si(); });
+    }
+    CHECK(wide.machine.dram == p.machine.dram);
+  }
+  ROOFCAST_CHECK_LAW(same);
+  ROOFCAST_CHECK_LAW(quarter);
+}
+
+TEST_CASE("Twice the L2 slices have twice the L2's rate and capacity, and SMs leave both",
+          "[laws]") {
+  std::size_t sliced = 0;
+  for (const sim::Platform& p : platforms()) {
+    if (!p.system.chip.l2_slices) {
+      continue;
+    }
+    INFO(p.system.id);
+    ++sliced;
+    const sim::Platform twice = changed(p.system.id, {"system.chip.l2.slices=x2"});
+    CHECK(twice.machine.l2.si() == Approx(2.0 * p.machine.l2.si()));
+    CHECK(twice.machine.l2_capacity.si() == Approx(2.0 * p.machine.l2_capacity.si()));
+    CHECK(changed(p.system.id, {sms_of(p) + "=x2"}).machine.l2 == p.machine.l2);
+  }
+  CHECK(sliced > 0);
+}
+
+TEST_CASE("A changed die keeps its energies: more SMs draw more, a higher clock costs a FLOP more",
+          "[laws]") {
+  for (const sim::Platform& p : platforms()) {
+    const models::PowerRates& power = p.machine.power;
+    if (!power.known()) {
+      continue;
+    }
+    INFO(p.system.id);
+    const auto bf16 = static_cast<std::size_t>(base::MathType::bf16);
+    const auto rates = [&](const Settings& settings) {
+      return changed(p.system.id, settings).machine.power;
+    };
+    const models::PowerRates wide = rates({sms_of(p) + "=x2"});
+    CHECK(wide.flop[bf16].si() == Approx(power.flop[bf16].si()));
+    CHECK(wide.idle.si() == Approx(2.0 * power.idle.si()));
+    CHECK(wide.active.si() == Approx(2.0 * power.active.si()));
+    CHECK(wide.limit == power.limit);
+    const models::PowerRates fast = rates({clock_of(p) + "=x1.25"});
+    CHECK(fast.flop[bf16].si() == Approx(1.25 * power.flop[bf16].si()));
+    CHECK(fast.idle == power.idle);
+    CHECK(fast.active > power.active);
+    const models::PowerRates slow = rates({clock_of(p) + "=x0.25"});
+    CHECK(slow.flop[bf16].si() == Approx(power.voltage_floor * power.flop[bf16].si()));
+    const models::PowerRates stronger = rates({"system.chip.tensor.*=x2"});
+    CHECK(stronger.flop[bf16].si() == Approx(power.flop[bf16].si()));
+    for (const char* knob : {"system.chip.power.tdp=x0.5", "system.chip.power.tdp=x2"}) {
+      const models::PowerRates moved = rates({knob});
+      CHECK(moved.flop[bf16].si() == Approx(power.flop[bf16].si()));
+      CHECK(moved.active.si() == Approx(power.active.si()));
+      CHECK(moved.limit != power.limit);
+    }
+  }
+}
+
+TEST_CASE("A lower cap is never faster, and its joules fall to a least and rise again", "[laws]") {
+  Violations faster(kRounding);
+  for (const sim::Platform& p : platforms()) {
+    models::PowerRates rates = p.machine.power;
+    if (!rates.known()) {
+      continue;
+    }
+    INFO(p.system.id);
+    const models::Activity products{
+        1.0 * base::second, 1.0 * base::second, {}, rates.limit * base::second, {}};
+    const base::Watts full = rates.limit;
+    std::vector<double> joules;
+    base::Seconds before{};
+    for (double share = 1.0; share * full > 1.02 * rates.idle; share -= 0.01) {
+      rates.limit = share * full;
+      const models::Drawn d = models::drawn(products, rates);
+      faster.add(before / d.time - 1.0, [&] { return fmt::format("{} {}", p.system.id, share); });
+      CHECK(d.power() <= rates.limit * (1.0 + kRounding));
+      joules.push_back(d.energy.si());
+      before = d.time;
+    }
+    const auto least = std::min_element(joules.begin(), joules.end());
+    CHECK(least != joules.begin());
+    CHECK(least != joules.end() - 1);
+    CHECK(std::is_sorted(joules.begin(), least + 1, std::greater<>()));
+    CHECK(std::is_sorted(least, joules.end()));
+  }
+  ROOFCAST_CHECK_LAW(faster);
+}
+
+// A cap that binds, and all others without one.
+TEST_CASE("Better hardware makes no server slower by more than 1 %", "[laws][long]") {
+  struct Better {
+    std::string name;
+    Settings before, after;
+  };
+  const auto knobs = [](const sim::Platform& p) {
+    const std::string uncapped = "system.chip.power.tdp=x10";
+    std::vector<Better> all;
+    const auto add = [&](const std::string& knob) {
+      const Settings base = p.machine.power.known() ? Settings{uncapped} : Settings{};
+      Settings better = base;
+      better.push_back(knob + "=x1.25");
+      all.push_back({knob, base, better});
+    };
+    add(sms_of(p));
+    add(clock_of(p));
+    add("system.chip.tensor.*");
+    add("system.chip.hbm.bandwidth");
+    add("system.calibration.memory.l2_efficiency");
+    all.back().before.push_back("system.calibration.memory.l2_efficiency=0.5");
+    all.back().after.back() = "system.calibration.memory.l2_efficiency=0.6";
+    if (p.machine.power.known()) {
+      const double tdp = p.system.chip.tdp->si();
+      const auto cap = [&](double share) {
+        return fmt::format("system.chip.power.cap={} W", share * tdp);
+      };
+      all.push_back({"cap", {cap(0.5)}, {cap(0.8)}});
+    }
+    return all;
+  };
+  Violations law(0.01);
+  std::map<std::string, std::vector<std::pair<Better, std::pair<sim::Platform, sim::Platform>>>>
+      systems;
+  sim::Workspace workspace;
+  std::size_t compared = 0;
+  for_each_feasible(11, 9001, {1, 24, 300}, [&](const ServingCase& c) {
+    const sim::Platform& p = *c.scenario.platform;
+    auto& better = systems[p.system.id];
+    if (better.empty()) {
+      for (const Better& b : knobs(p)) {
+        better.push_back({b, {changed(p.system.id, b.before), changed(p.system.id, b.after)}});
+      }
+    }
+    for (const auto& [b, both] : better) {
+      sim::ScenarioView before = c.scenario;
+      sim::ScenarioView after = c.scenario;
+      before.platform = &both.first;
+      after.platform = &both.second;
+      const auto slow = sim::estimate(before, workspace);
+      const auto fast = sim::estimate(after, workspace);
+      law.add(slow.output_rate / fast.output_rate - 1.0,
+              [&, &name = b.name] { return fmt::format("{}: {}", name, c.text()); });
+      ++compared;
+    }
+  });
+  CHECK(compared > 200);
+  ROOFCAST_CHECK_LAW(law);
+}
+
+}  // namespace roofcast::laws

@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the Python module promises: a test's name states it."""
+
+import ast
+import copy
+import json
+import math
+import os
+import pathlib
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+import numpy
+import pandas
+import yaml
+
+import roofcast
+
+SOURCE = pathlib.Path(os.environ["ROOFCAST_SOURCE_DIR"])
+SCENARIO = {
+    "system": "hgx_h200",
+    "model": "llama-3.1-70b",
+    "precision": "fp8",
+    "deployment": {"tensor_parallel": 8},
+    "serving": {"stack": "vllm"},
+    "traffic": {"input_tokens": 2048, "output_tokens": 512, "concurrency": 64},
+}
+SWEEP = {
+    "base": SCENARIO,
+    "axes": {"deployment.tensor_parallel": [1, 2, 4], "precision": ["bf16", "fp8"], "traffic.concurrency": [1, 64]},
+    "where": ["tpot_mean_s <= 0.03"],
+}
+HBM = "system.chip.hbm.bandwidth"
+
+
+def program(*arguments):
+    """What the command prints."""
+    done = subprocess.run([os.environ["ROOFCAST_BINARY"], *map(str, arguments)], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+class Errors(unittest.TestCase):
+    def refused(self, function, *arguments, **options):
+        with self.assertRaises(roofcast.Error) as raised:
+            function(*arguments, **options)
+        return raised.exception
+
+    def test_a_mistake_has_its_line_column_path_message_and_caret(self):
+        text = yaml.safe_dump(SCENARIO).replace("llama-3.1-70b", "llama-3.1-7b")
+        error = self.refused(roofcast.estimate, roofcast.Scenario.parse(text, "mine.yaml"))
+        line = text.splitlines().index("model: llama-3.1-7b") + 1
+        self.assertEqual((error.file, error.line, error.column, error.path), ("mine.yaml", line, 8, "model"))
+        self.assertIn('did you mean "llama-3.1-70b"?', error.message)
+        self.assertEqual(error.excerpt, "  model: llama-3.1-7b\n  " + " " * 7 + "^\n")
+        self.assertTrue(str(error).startswith(f"mine.yaml:{line}:8: error: model: "))
+
+    def test_every_mistake_is_reported_at_once(self):
+        wrong = copy.deepcopy(SCENARIO)
+        wrong["traffic"]["concurency"] = wrong["traffic"].pop("concurrency")
+        wrong["deployment"]["tensor_parallel"] = "eight"
+        paths = [problem.path for problem in self.refused(roofcast.estimate, wrong).problems]
+        self.assertIn("traffic.concurency", paths)
+        self.assertIn("deployment.tensor_parallel", paths)
+
+    def test_a_mistake_without_a_place_is_an_error_too(self):
+        error = self.refused(roofcast.solve, SCENARIO, [HBM], ["tpot_mean_s <= 0.01"], minimize="cost_usd")
+        self.assertEqual((error.line, error.excerpt), (0, ""))
+        self.assertIn("cost_usd", error.message)
+
+    def test_an_unknown_name_is_refused_with_the_nearest(self):
+        self.assertIn("tpot_mean_s", str(self.refused(roofcast.estimate(SCENARIO).__getitem__, "tpot_men_s")))
+        with self.assertRaisesRegex(AttributeError, "tpot_mean_s"):
+            roofcast.estimate(SCENARIO).tpot_men_s
+        self.assertIn("hbm", str(self.refused(roofcast.estimate, SCENARIO, {"system.chip.hbm.bandwith": "x2"})))
+        self.assertIn("hgx_h200", str(self.refused(roofcast.show, "system", "hgx_h200s")))
+        self.assertIn("chip", str(self.refused(roofcast.list, "chp")))
+        self.assertIn("nothing of this", str(self.refused(roofcast.Scenario(SCENARIO).__getitem__, "traffic.rate")))
+        self.assertIn("tpot_mean_s", str(self.refused(roofcast.sweep(SWEEP).__getitem__, "tpot_men_s")))
+        with self.assertRaisesRegex(ValueError, '"recommended", "all" or "none"'):
+            roofcast.sweep(SWEEP, replay="some")
+
+    def test_a_file_that_is_not_there_is_named(self):
+        self.assertIn("nowhere.yaml", str(self.refused(roofcast.Scenario, "nowhere.yaml")))
+
+    def test_what_is_no_value_of_a_document_is_refused(self):
+        with self.assertRaisesRegex(TypeError, "object"):
+            roofcast.Scenario({"system": object()})
+        with self.assertRaises(ValueError):
+            roofcast.estimate(SCENARIO, {"traffic.concurrency": math.nan})
+
+
+class Scenarios(unittest.TestCase):
+    def test_a_dict_a_text_and_a_file_are_the_same_scenario(self):
+        example = SOURCE / "examples" / "llama-70b.yaml"
+        by_dict = roofcast.estimate(SCENARIO)
+        self.assertTrue(by_dict.fits)
+        numpy.testing.assert_equal(dict(by_dict), dict(roofcast.estimate(example)))
+        numpy.testing.assert_equal(dict(by_dict), dict(roofcast.estimate(str(example))))
+        parsed = roofcast.Scenario.parse(example.read_text(encoding="utf-8"))
+        numpy.testing.assert_equal(dict(by_dict), dict(roofcast.estimate(parsed)))
+        numpy.testing.assert_equal(dict(by_dict), dict(roofcast.estimate(roofcast.Scenario.parse(parsed.yaml()))))
+
+    def test_a_knob_is_read_and_set_by_its_path_through_references(self):
+        scenario = roofcast.Scenario(SCENARIO)
+        self.assertEqual(scenario["traffic.concurrency"], 64)
+        self.assertEqual(scenario["system"], "hgx_h200")
+        self.assertEqual(scenario[HBM], roofcast.show("chip", "h200_sxm")["hbm"]["bandwidth"])
+        scenario.set(HBM, "x1.5")
+        scenario["traffic.concurrency"] = numpy.int64(32)
+        self.assertEqual(scenario["traffic.concurrency"], 32)
+        faster = roofcast.estimate(scenario).tpot_mean_s
+        self.assertEqual(faster, roofcast.estimate(SCENARIO, {HBM: "x1.5", "traffic.concurrency": 32}).tpot_mean_s)
+        self.assertLess(faster, roofcast.estimate(SCENARIO).tpot_mean_s)
+
+    def test_a_changed_copy_leaves_the_scenario_as_it_was(self):
+        scenario = roofcast.Scenario(SCENARIO)
+        changed = scenario.changed({"traffic": {"input_tokens": 9, "output_tokens": 9, "concurrency": 1}})
+        self.assertEqual(scenario.to_dict(), SCENARIO)
+        self.assertEqual(changed["traffic.input_tokens"], 9)
+
+    def test_an_outer_knob_is_set_before_an_inner_one(self):
+        changes = {HBM: "x2", "system": "hgx_b200"}
+        reversed_changes = dict(reversed(list(changes.items())))
+        self.assertEqual(roofcast.estimate(SCENARIO, changes).tpot_mean_s,
+                         roofcast.estimate(SCENARIO, reversed_changes).tpot_mean_s)
+
+    def test_a_text_stays_a_text_and_a_number_a_number(self):
+        parsed = roofcast.Scenario.parse("{a: 010, b: 10, c: 1e3, d: 3 TB/s, e: true, f: null, g: '10', h: -2.5, i: [x, 1]}")
+        self.assertEqual(parsed.to_dict(), {"a": "010", "b": 10, "c": 1000.0, "d": "3 TB/s", "e": True, "f": None,
+                                            "g": "10", "h": -2.5, "i": ["x", 1]})
+
+
+class Estimates(unittest.TestCase):
+    def test_it_has_what_the_command_prints_as_json(self):
+        printed = json.loads(program("estimate", SOURCE / "examples" / "llama-70b.yaml", "--format", "json"))
+        estimate = roofcast.estimate(SCENARIO)
+        self.assertEqual(set(printed) - set(estimate), {"roofcast", "units", "load", "replay"})
+        for name, value in estimate.items():
+            self.assertEqual(printed[name], None if isinstance(value, float) and not math.isfinite(value) else value, name)
+        self.assertEqual(roofcast.estimate(SCENARIO).tpot_mean_s, printed["tpot_mean_s"])
+
+    def test_intervals_limits_and_operators_are_those_of_the_metrics(self):
+        estimate = roofcast.estimate(SCENARIO)
+        low, high = estimate.interval("tpot_mean_s")
+        self.assertTrue(low < estimate.tpot_mean_s < high)
+        self.assertIsNone(estimate.interval("gpus"))
+        self.assertEqual(estimate.limited_by("tpot_mean_s"), estimate.bound_tpot)
+        times = estimate.operators().groupby("iteration").time_s.sum()
+        for iteration in estimate.iterations():
+            self.assertAlmostEqual(times[iteration["name"]] / iteration["time_s"], 1, 9)
+
+    def test_what_cannot_run_is_a_result_with_a_reason(self):
+        estimate = roofcast.estimate(SCENARIO, {"deployment.tensor_parallel": 1, "precision": "bf16"})
+        self.assertFalse(estimate.fits)
+        self.assertIn("GB a GPU", estimate.reason)
+        self.assertTrue(math.isnan(estimate.tpot_mean_s))
+        self.assertEqual((estimate.limited_by("tpot_mean_s"), estimate.iterations()), ("", []))
+        found = roofcast.sensitivity(SCENARIO, changes={"deployment.tensor_parallel": 1, "precision": "bf16"})
+        self.assertFalse(found["fits"])
+
+    def test_every_metric_has_a_unit_that_its_name_ends_in(self):
+        units = {metric.name: metric.unit for metric in roofcast.metrics()}
+        self.assertEqual(units["tpot_mean_s"], "s")
+        self.assertTrue(all(units[name] == "s" for name in units if name.endswith(("mean_s", "p95_s"))))
+
+
+class Sweeps(unittest.TestCase):
+    def test_its_columns_are_the_csv_of_the_command(self):
+        for options, replay in (([], "recommended"), (["--no-replay"], "none"), (["--simulate"], "all")):
+            with self.subTest(replay), tempfile.TemporaryDirectory() as folder:
+                file, csv = pathlib.Path(folder, "sweep.yaml"), pathlib.Path(folder, "out.csv")
+                file.write_text(yaml.safe_dump(SWEEP, sort_keys=False), encoding="utf-8")
+                program("sweep", file, "--quiet", "--csv", csv, *options)
+                written = pandas.read_csv(csv, keep_default_na=False, na_values=[""], float_precision="round_trip")
+                pandas.testing.assert_frame_equal(roofcast.sweep(SWEEP, replay=replay).to_pandas(), written,
+                                                  check_dtype=False, check_exact=True)
+
+    def test_columns_are_arrays_and_axes_are_numbers_where_they_can_be(self):
+        sweep = roofcast.sweep(SWEEP, replay="none")
+        self.assertEqual(sweep.points, 12)
+        self.assertEqual((sweep["tpot_mean_s"].dtype, sweep["fits"].dtype), (numpy.float64, numpy.bool_))
+        self.assertEqual(list(sweep["deployment.tensor_parallel"]), [1] * 4 + [2] * 4 + [4] * 4)
+        self.assertEqual(list(sweep["precision"][:4]), ["bf16", "bf16", "fp8", "fp8"])
+        self.assertTrue(numpy.isnan(sweep["tpot_mean_s"][~sweep["fits"]]).all())
+        self.assertTrue((sweep["pareto_rank"][sweep.front()] == 1).all())
+
+    def test_a_point_is_the_estimate_of_its_scenario_to_the_last_bit(self):
+        sweep = roofcast.sweep(SWEEP, replay="none")
+        for point in range(sweep.points):
+            estimate = roofcast.estimate(sweep.scenario(point))
+            for column in ("tpot_mean_s", "ttft_p95_s", "cost_usd_per_mtok"):
+                numpy.testing.assert_equal(sweep[column][point], estimate[column])
+        with self.assertRaises(IndexError):
+            sweep.scenario(sweep.points)
+
+    def test_the_base_may_be_a_scenario_a_dict_or_a_file(self):
+        expected = roofcast.sweep(SWEEP, replay="none")["tpot_mean_s"]
+        for base in (roofcast.Scenario(SCENARIO), SOURCE / "examples" / "llama-70b.yaml"):
+            numpy.testing.assert_equal(roofcast.sweep({**SWEEP, "base": base}, replay="none")["tpot_mean_s"], expected)
+
+    def test_the_number_of_threads_changes_nothing(self):
+        one, three = (roofcast.sweep(SWEEP, threads=threads).to_pandas() for threads in (1, 3))
+        pandas.testing.assert_frame_equal(one, three, check_exact=True)
+
+
+class Questions(unittest.TestCase):
+    def test_answers_are_those_of_the_commands(self):
+        example = SOURCE / "examples" / "llama-70b.yaml"
+        vary, until = "traffic.concurrency=8..256", "tpot_p95_s <= 0.02"
+        self.assertEqual(roofcast.solve(example, {"traffic.concurrency": "8..256"}, [until]),
+                         json.loads(program("solve", example, "--vary", vary, "--until", until, "--format", "json")))
+        self.assertEqual(roofcast.sensitivity(example, "tpot_mean_s"),
+                         json.loads(program("sensitivity", example, "--metric", "tpot_mean_s", "--format", "json")))
+        self.assertEqual(roofcast.brief(example), program("brief", example))
+
+    def test_a_list_of_values_is_a_range_and_changes_come_before(self):
+        answer = roofcast.solve(SCENARIO, {"deployment.tensor_parallel": [2, 4, 8]}, ["tpot_p95_s <= 0.02"],
+                                changes={"traffic.concurrency": 4}, replay=False)
+        self.assertTrue(answer["found"])
+        self.assertIn(answer["values"]["deployment.tensor_parallel"], ("2", "4", "8"))
+
+    def test_a_roadmap_says_what_its_csv_says(self):
+        roadmap = SOURCE / "examples" / "nemotron-3-super_options.yaml"
+        with tempfile.TemporaryDirectory() as folder:
+            csv = pathlib.Path(folder, "out.csv")
+            program("compare", roadmap, "--csv", csv)
+            rows = pandas.read_csv(csv, float_precision="round_trip")
+        options = roofcast.compare(roadmap)["options"]
+        portfolio = rows[(rows.part == "option") & (rows.workload == "portfolio")]
+        self.assertEqual([option["name"] for option in options], list(portfolio.name))
+        self.assertEqual([option["gain"] for option in options], list(portfolio.gain))
+        self.assertEqual([option["workloads"][0]["value"] for option in options],
+                         list(rows[(rows.part == "option") & (rows.workload != "portfolio")].value))
+        features = roofcast.compare(SOURCE / "examples" / "roadmap_features.yaml")
+        self.assertEqual(len(features["order"]), len(features["features"]))
+        self.assertAlmostEqual(sum(feature["share_of_gain"] for feature in features["features"]), 1)
+
+    def test_a_simulation_has_the_requests_of_the_command(self):
+        example = SOURCE / "examples" / "llama-70b.yaml"
+        simulation = roofcast.simulate(example, seed=7, warm_up=10)
+        with tempfile.TemporaryDirectory() as folder:
+            csv = pathlib.Path(folder, "out.csv")
+            printed = json.loads(
+                program("simulate", example, "--seed", 7, "--warm-up", 10, "--format", "json", "--csv", csv))
+            written = pandas.read_csv(csv, keep_default_na=False, na_values=[""], float_precision="round_trip")
+        self.assertEqual(simulation.summary, printed)
+        pandas.testing.assert_frame_equal(simulation.to_pandas(), written, check_exact=True)
+
+    def test_runs_of_a_training_are_drawn_and_not_simulated(self):
+        example = SOURCE / "examples" / "llama-405b_run.yaml"
+        runs = roofcast.draw_runs(example, runs=20)
+        self.assertEqual(runs["runs"], 20)
+        for function in (lambda: roofcast.simulate(example), lambda: roofcast.draw_runs(SCENARIO)):
+            with self.assertRaises(roofcast.Error):
+                function()
+
+    def test_the_catalog_is_that_of_the_command(self):
+        self.assertIn("hgx_h200", roofcast.list("system"))
+        self.assertEqual(roofcast.list("systems"), roofcast.list("system"))
+        self.assertEqual(roofcast.show("chip", "h200_sxm"), yaml.safe_load(program("show", "chip", "h200_sxm")))
+        self.assertIn("hbm", roofcast.show("system", "hgx_h200", whole=True)["chip"])
+        self.assertIn("model", roofcast.kinds())
+
+
+class Process(unittest.TestCase):
+    def test_threads_compute_the_same_at_the_same_time(self):
+        def work(index):
+            numbers = [roofcast.estimate(SCENARIO, {"traffic.concurrency": load}).tpot_mean_s for load in (1, 16, 64)]
+            results[index] = (numbers, list(roofcast.sweep(SWEEP, threads=1)["ttft_p95_s"]))
+
+        results = [None] * 6
+        threads = [threading.Thread(target=work, args=(index,)) for index in range(len(results))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for result in results[1:]:
+            numpy.testing.assert_equal(result, results[0])
+
+    def test_other_threads_run_while_one_computes(self):
+        ticks, done = [], threading.Event()
+
+        def tick():
+            while not done.is_set():
+                ticks.append(time.perf_counter())
+                time.sleep(0.001)
+
+        ticking = threading.Thread(target=tick)
+        ticking.start()
+        start = time.perf_counter()
+        roofcast.sweep({**SWEEP, "axes": {"traffic.concurrency": {"from": 1, "to": 20000, "step": 1}}}, replay="none", threads=1)
+        end = time.perf_counter()
+        done.set()
+        ticking.join()
+        self.assertGreater(sum(start < tick < end for tick in ticks), 3)
+
+    def test_an_entry_that_hides_a_built_in_one_is_a_warning(self):
+        script = ("import roofcast, sys, warnings\nwith warnings.catch_warnings(record=True) as notes:\n"
+                  "    warnings.simplefilter('always')\n    roofcast.show('chip', 'h200_sxm')\nprint(notes[0].message)")
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "chips").mkdir()
+            entry = (SOURCE / "hardware/chips/h200_sxm.yaml").read_text(encoding="utf-8")
+            pathlib.Path(folder, "chips", "h200_sxm.yaml").write_text(entry, encoding="utf-8")
+            done = subprocess.run([os.sys.executable, "-c", script], env={**os.environ, "ROOFCAST_CATALOG": folder},
+                                  capture_output=True, text=True, check=True)
+        self.assertIn("h200_sxm", done.stdout)
+
+    def test_the_stub_has_every_name_that_is_bound(self):
+        stub = ast.parse((SOURCE / "cli/python/roofcast/_native.pyi").read_text(encoding="utf-8"))
+        bound = {name for name in dir(roofcast._native) if not name.startswith("_")}
+        declared = {node.name: node for node in stub.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+        self.assertEqual(set(declared), bound)
+        for name, node in declared.items():
+            if isinstance(node, ast.ClassDef) and name != "Replays":
+                members = {member.name for member in node.body}
+                self.assertEqual(members, {m for m in dir(getattr(roofcast._native, name)) if not m.startswith("_")})
+
+    def test_every_public_name_says_what_it_is(self):
+        for name in roofcast.__all__:
+            self.assertTrue(getattr(roofcast, name).__doc__, name)
+
+
+if __name__ == "__main__":
+    unittest.main()

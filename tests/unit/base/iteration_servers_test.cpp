@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Servers that work in iterations: paths that can be followed by hand, and queues whose waits are known.
+#include "base/queueing/iteration_servers.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/queueing/open_queue.hpp"
+#include "base/statistics/random.hpp"
+#include "tests/catch.hpp"
+
+namespace roofcast::base::queueing {
+namespace {
+
+Seconds seconds(double value) { return Seconds::from_si(value); }
+
+// An iteration takes 1 s with decodes, and 0.01 s for each token of a prompt.
+IterationServer server() {
+  IterationServer s;
+  s.time = [](std::int64_t decodes, double tokens, double, std::int64_t) {
+    return seconds((decodes > 0 ? 1.0 : 0.0) + 0.01 * tokens);
+  };
+  s.budget = 1000;
+  s.sequences = 100;
+  return s;
+}
+
+std::vector<IterationRequest> alike(std::size_t count, std::int64_t input, std::int64_t output) {
+  return std::vector<IterationRequest>(count, {{}, input, 0, output, 0});
+}
+
+double ttft(const IterationOutcome& o) { return (o.first - o.arrival).si(); }
+double tpot(const IterationOutcome& o, std::int64_t output) {
+  return (o.last - o.first).si() / static_cast<double>(output - 1);
+}
+
+}  // namespace
+
+TEST_CASE("A client alone waits for the front end, its prompt, and one iteration a token",
+          "[unit]") {
+  IterationServer s = server();
+  s.take = seconds(0.5);
+  s.ahead = seconds(0.25);
+  s.send = seconds(0.125);
+  const auto path = follow({s, {}, {}, {}}, alike(3, 200, 11), 1, 0);
+  for (const IterationOutcome& o : path.outcomes) {
+    CHECK(ttft(o) == Approx(0.5 + 0.25 + 2.0 + 0.125));
+    CHECK(tpot(o, 11) == Approx(1.0));
+  }
+  CHECK(path.outcomes[1].arrival == path.outcomes[0].last);
+  CHECK(path.mixed == Approx(1.0 / 11.0));
+}
+
+TEST_CASE("A prompt that is longer than the budget is cut, and slows those that decode", "[unit]") {
+  IterationServer s = server();
+  s.budget = 101;
+  std::vector<IterationRequest> requests = alike(2, 50, 11);
+  requests[1].input = 250;
+  requests[1].arrival = seconds(1.0);  // in the first decode, which ends at 1.5 s
+  const auto path = follow({s, {}, {}, {}}, requests, 0, 0);
+  // 100 + 100 + 50 tokens beside a decode.
+  CHECK(path.outcomes[1].first.si() == Approx(1.5 + 3.0 + 2.5));
+  CHECK(path.outcomes[0].last.si() == Approx(0.5 + 10.0 + 2.5));
+}
+
+TEST_CASE("Where prompts run first, decodes wait for them", "[unit]") {
+  IterationServer s = server();
+  s.prompts_first = true;
+  std::vector<IterationRequest> requests = alike(2, 50, 11);
+  requests[1].arrival = seconds(1.0);
+  const auto path = follow({s, {}, {}, {}}, requests, 0, 0);
+  CHECK(path.outcomes[1].first.si() == Approx(2.0));
+  CHECK(path.outcomes[0].last.si() == Approx(0.5 + 10.0 + 0.5));
+}
+
+TEST_CASE("A prompt that must not be cut waits until enough decodes have ended", "[unit]") {
+  IterationServer s = server();
+  s.budget = 100;
+  s.cuts = false;
+  std::vector<IterationRequest> requests = alike(2, 100, 6);
+  const auto path = follow({s, {}, {}, {}}, requests, 0, 0);
+  CHECK(path.outcomes[0].last.si() == Approx(6.0));
+  CHECK(path.outcomes[1].first.si() == Approx(7.0));
+}
+
+TEST_CASE("What is promised to sequences never exceeds the cache, and others wait for it",
+          "[unit]") {
+  IterationServer s = server();
+  s.promised = 1.0;
+  s.cache = 2.0 * 21.0;  // 10 tokens in, 11 out
+  const auto path = follow({s, {}, {}, {}}, alike(4, 10, 11), 4, 0);
+  CHECK(ttft(path.outcomes[1]) == Approx(0.2));
+  CHECK(ttft(path.outcomes[2]) == Approx(0.2 + 10.0 + 0.2));
+  CHECK(path.outcomes[2].place.si() == Approx(0.2 + 10.0));
+}
+
+TEST_CASE("A sequence that loses its place finishes later, and none is lost", "[unit]") {
+  IterationServer s = server();
+  s.promised = -1.0;
+  s.cache = 30.0;
+  const auto path = follow({s, {}, {}, {}}, alike(2, 10, 11), 2, 0);
+  CHECK(path.outcomes[0].last.si() == Approx(0.2 + 10.0));
+  CHECK(path.outcomes[1].last > path.outcomes[0].last);
+  CHECK(path.outcomes[1].last.si() < 0.2 + 10.0 + 11.0 + 0.5);
+}
+
+TEST_CASE("Two pools add the link to the first token, and take the prompts from the decodes",
+          "[unit]") {
+  const IterationServer s = server();
+  const IterationPools pools{s, s, seconds(0.5), seconds(0.01)};
+  std::vector<IterationRequest> requests = alike(2, 50, 11);
+  requests[1].arrival = seconds(0.2);
+  const auto path = follow(pools, requests, 0, 0);
+  CHECK(path.outcomes[0].first.si() == Approx(0.5 + 0.5 + 0.5));
+  CHECK(tpot(path.outcomes[0], 11) == Approx(1.0));
+  // Its prompt is done at 1 s, the link is free at 1.5 s, and the next iteration begins at 2.5 s.
+  CHECK(path.outcomes[1].first.si() == Approx(2.5));
+  CHECK(tpot(path.outcomes[1], 11) == Approx(1.0));
+}
+
+TEST_CASE("Prompts one by one wait as in M/D/1, and least-loaded servers share them", "[unit]") {
+  IterationServer s = server();
+  s.budget = 100;
+  s.cuts = false;
+  Random random(3, "iteration servers");
+  std::vector<IterationRequest> requests = alike(100'000, 100, 1);
+  const auto wait = [&](double load, std::int64_t servers) {
+    double now = 0.0;
+    for (IterationRequest& r : requests) {
+      r.arrival = seconds(now += random.exponential(1.0 / load / static_cast<double>(servers)));
+    }
+    s.servers = servers;
+    const auto path = follow({s, {}, {}, {}}, requests, 0, 0);
+    double sum = 0.0;
+    for (const IterationOutcome& o : path.outcomes) {
+      sum += ttft(o) - 1.0;
+    }
+    return sum / static_cast<double>(requests.size());
+  };
+  CHECK(wait(0.5, 1) ==
+        Approx(mg1(Hertz::from_si(0.5), seconds(1.0), 0.0).wait.si()).epsilon(0.03));
+  CHECK(wait(0.7, 1) ==
+        Approx(mg1(Hertz::from_si(0.7), seconds(1.0), 0.0).wait.si()).epsilon(0.03));
+  CHECK(wait(0.7, 4) < 0.5 * wait(0.7, 1));
+}
+
+TEST_CASE("Sequences that decode from the start end like the others", "[unit]") {
+  const IterationServer s = server();
+  std::vector<IterationRequest> requests = alike(3, 10, 11);
+  requests[0].begun = 4;
+  requests[1].begun = 9;
+  requests[2].arrival = seconds(100.0);
+  const auto path = follow({s, {}, {}, {}}, requests, 0, 2);
+  CHECK(path.outcomes[0].last.si() == Approx(7.0));
+  CHECK(path.outcomes[1].last.si() == Approx(2.0));
+  CHECK(ttft(path.outcomes[2]) == Approx(0.1));
+}
+
+}  // namespace roofcast::base::queueing

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/confirm/doubt.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "sim/estimate.hpp"
+#include "sim/scenario/sections.hpp"
+#include "tests/catch.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+// The doubt about Llama-3.1-8B on an H200 under this traffic.
+std::string doubt(const std::string& traffic, const std::string& serving = "stack: vllm") {
+  const Scenario s = read_scenario(base::parse_document(
+      "test", fmt::format("system: hgx_h200\nmodel: llama-3.1-8b\nprecision: fp8\n"
+                          "deployment: {{tensor_parallel: 1}}\nserving: {{{}}}\ntraffic: {{{}}}\n",
+                          serving, traffic)));
+  Workspace workspace;
+  const ServingEstimate e = estimate(view(s), workspace);
+  INFO(reason(e));
+  REQUIRE(e.fits());
+  return std::string(doubt_of(view(s), e));
+}
+
+double saturation() {
+  const Scenario s = read_scenario(base::parse_document(
+      "test",
+      "system: hgx_h200\nmodel: llama-3.1-8b\nprecision: fp8\ndeployment: {tensor_parallel: 1}\n"
+      "serving: {stack: vllm}\ntraffic: {input_tokens: 1000, output_tokens: 100, "
+      "arrivals: {process: poisson, rate: 1 /s}}\n"));
+  Workspace workspace;
+  return estimate(view(s), workspace).steady.saturation;
+}
+
+}  // namespace
+
+TEST_CASE("Arrivals are in doubt near saturation alone, or where a phase of them is", "[unit]") {
+  const double most = saturation();
+  const auto poisson = [&](double load) {
+    return doubt(
+        fmt::format("input_tokens: 1000, output_tokens: 100, "
+                    "arrivals: {{process: poisson, rate: {} /s}}",
+                    load * most));
+  };
+  CHECK(poisson(0.5).empty());
+  CHECK(poisson(0.9) == "near saturation");
+  const auto phases = [&](double busy) {
+    return doubt(
+        fmt::format("input_tokens: 1000, output_tokens: 100, arrivals: {{process: mmpp, "
+                    "rates: [{} /s, {} /s], sojourns: [10 s, 10 s]}}",
+                    0.2 * most, busy * most));
+  };
+  CHECK(phases(0.6).empty());
+  CHECK(phases(1.1) == "a phase of the arrivals is near saturation");
+}
+
+TEST_CASE("Clients whose requests differ are not in doubt", "[unit]") {
+  CHECK(doubt("input_tokens: 1000, output_tokens: {uniform: [50, 150]}, concurrency: 200").empty());
+  CHECK(doubt("input_tokens: 1000, output_tokens: 100, concurrency: 4").empty());
+}
+
+}  // namespace roofcast::sim

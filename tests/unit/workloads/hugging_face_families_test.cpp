@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "sim/scenario/section_readers.hpp"
+#include "tests/catch.hpp"
+#include "workloads/architecture/parameters.hpp"
+#include "workloads/hugging_face/hugging_face.hpp"
+
+using namespace roofcast;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path folder() {
+  const char* root = std::getenv("ROOFCAST_SOURCE_DIR");
+  const fs::path unit =
+      root != nullptr ? fs::path(root) / "tests" / "unit" : fs::absolute(__FILE__).parent_path();
+  return unit / "hugging_face";
+}
+
+workloads::Architecture read(const base::Node& config) {
+  base::Problems problems;
+  base::Node scenario;
+  scenario["model"] = workloads::from_hugging_face(config);
+  workloads::Architecture model = sim::read_model(scenario, problems);
+  problems.throw_if_any();
+  return model;
+}
+
+workloads::Architecture read(const std::string& text) {
+  return read(base::parse_document("config.json", text));
+}
+
+double number(const base::Node& row, const char* key) { return std::stod(row.find(key)->text); }
+
+// The message, or nothing where it is read.
+std::string refused(const std::string& text) {
+  try {
+    read(text);
+  } catch (const base::InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE(
+    "Configurations of more than sixty families have the parameters that their makers publish",
+    "[unit]") {
+  const base::Node table = base::load_document(folder() / "families.yaml");
+  std::set<std::string> families;
+  for (const base::Node& row : table.items) {
+    const std::string family = row.find("family")->text;
+    INFO(family);
+    const base::Node* file = row.find("file");
+    const base::Node config = file != nullptr
+                                  ? base::load_document(folder() / (file->text + ".json"))
+                                  : *row.find("config");
+    CHECK((file != nullptr ? config.find("_source") : row.find("source")) != nullptr);
+    const workloads::Architecture model = read(config);
+    const workloads::ParameterCount count = workloads::parameters(model);
+    const bool layers_only = row.find("counted") != nullptr;
+    const double total = count.total() - (layers_only ? count.embedding + count.head : 0.0);
+    CHECK(std::abs(total - number(row, "parameters")) <= number(row, "within"));
+    if (row.find("active") != nullptr) {  // published to one or two digits
+      CHECK(workloads::active_parameters(model) == Approx(number(row, "active")).epsilon(0.2));
+    }
+    families.insert(family);
+  }
+  CHECK(families.size() >= 60);
+}
+
+TEST_CASE("Layers slide between those that see everything, in the pattern of their family",
+          "[unit]") {
+  const auto sliding = [](const std::string& keys) {
+    const workloads::Architecture model = read(
+        "{hidden_size: 256, num_attention_heads: 8, num_key_value_heads: 4, intermediate_size: "
+        "512, "
+        "vocab_size: 1000, max_position_embeddings: 4096, num_hidden_layers: 12, sliding_window: "
+        "128, " +
+        keys + "}");
+    std::int64_t count = 0;
+    for (const workloads::LayerGroup& group : model.layers) {
+      if (group.mixer == workloads::Mixer::sliding_attention) {
+        CHECK(group.window == 128);
+        count += group.count;
+      }
+    }
+    return count;
+  };
+  CHECK(sliding("model_type: gemma2") == 6);
+  CHECK(sliding("model_type: gemma3_text") == 10);
+  CHECK(sliding("model_type: cohere2") == 9);
+  CHECK(sliding("model_type: cohere2, sliding_window_pattern: 3") == 8);
+  CHECK(sliding("model_type: olmo3") == 9);
+  CHECK(sliding("model_type: exaone4, sliding_window_pattern: LLG") == 8);
+  CHECK(sliding("model_type: exaone4, sliding_window_pattern: LLL") == 11);
+  CHECK(sliding("model_type: starcoder2") == 12);
+}
+
+TEST_CASE("A family's own spelling of a key is the one that a message names", "[unit]") {
+  CHECK_THAT(refused("{model_type: gpt2, n_layer: 2, n_head: 2, n_positions: 64, vocab_size: 10}"),
+             ContainsSubstring("the key \"n_embd\" is required"));
+  CHECK_THAT(refused("{model_type: gpt2, n_embd: 0, n_layer: 2, n_head: 2, n_positions: 64, "
+                     "vocab_size: 10}"),
+             ContainsSubstring("n_embd:"));
+  CHECK_THAT(refused("{model_type: chatglm, num_layers: 2, num_attention_heads: 2, hidden_size: 8, "
+                     "padded_vocab_size: 10, seq_length: 64}"),
+             ContainsSubstring("the key \"ffn_hidden_size\" is required"));
+}
+
+TEST_CASE("Heads of keys and values are shared as the family says", "[unit]") {
+  const auto kv_heads = [](const std::string& keys) {
+    return read(
+               "{hidden_size: 256, n_embd: 256, d_model: 256, vocab_size: 1000, num_hidden_layers: "
+               "2, n_layer: 2, n_layers: 2, num_attention_heads: 8, n_head: 8, n_heads: 8, "
+               "n_positions: 64, max_seq_len: 64, " +
+               keys + "}")
+        .attention.kv_heads;
+  };
+  CHECK(kv_heads("model_type: falcon, num_kv_heads: 8") == 1);
+  CHECK(kv_heads("model_type: falcon, multi_query: false") == 8);
+  CHECK(kv_heads("model_type: falcon, new_decoder_architecture: true, num_kv_heads: 4") == 4);
+  CHECK(kv_heads("model_type: gpt_bigcode") == 1);
+  CHECK(kv_heads("model_type: mpt, attn_config: {attn_type: multiquery_attention}") == 1);
+  CHECK(kv_heads("model_type: mpt, attn_config: {attn_type: grouped_query_attention, kv_n_heads: "
+                 "2}") == 2);
+}
+
+TEST_CASE("What the layers of a family have and ours lack is refused at the key that says so",
+          "[unit]") {
+  CHECK_THAT(refused("{model_type: jamba, mamba_dt_rank: 256}"),
+             ContainsSubstring("config.json:1:36: error: mamba_dt_rank: \"jamba\" has Mamba of the "
+                               "first kind"));
+  CHECK_THAT(refused("{model_type: kimi_linear, linear_attn_config: {num_heads: 32}}"),
+             ContainsSubstring("linear_attn_config: \"kimi_linear\" has a delta net with a decay"));
+  CHECK_THAT(refused("{model_type: step3_vl, text_config: {model_type: step3_text, share_q_dim: "
+                     "2048}}"),
+             ContainsSubstring("share_q_dim"));
+  CHECK_THAT(refused("{model_type: zamba2}"), ContainsSubstring("model_type: \"zamba2\" has"));
+  const std::string hunyuan =
+      "{model_type: hunyuan_v1_moe, hidden_size: 256, num_hidden_layers: 2, num_attention_heads: "
+      "8, "
+      "intermediate_size: 64, vocab_size: 1000, max_position_embeddings: 64, num_experts: 8, ";
+  CHECK(refused(hunyuan + "moe_topk: [2, 2]}").empty());
+  CHECK_THAT(refused(hunyuan + "moe_topk: [2, 4]}"),
+             ContainsSubstring("moe_topk: layers that differ in this are not modelled"));
+  CHECK_THAT(refused(hunyuan + "moe_topk: 2, use_cla: true}"),
+             ContainsSubstring("use_cla: layers that share keys and values"));
+  CHECK_THAT(refused("{model_type: opt, hidden_size: 1024, word_embed_proj_dim: 512, "
+                     "num_hidden_layers: 24, num_attention_heads: 16, ffn_dim: 4096, vocab_size: "
+                     "50272, max_position_embeddings: 2048}"),
+             ContainsSubstring("word_embed_proj_dim: embeddings of another width"));
+  CHECK_THAT(refused("{model_type: dbrx, d_model: 256, n_layers: 2, n_heads: 8, max_seq_len: 64, "
+                     "vocab_size: 100}"),
+             ContainsSubstring("the group \"attn_config\" is required"));
+}
