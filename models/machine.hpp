@@ -50,11 +50,10 @@ struct Machine {
   base::Hertz clock;                                            // of an SM
   std::array<base::FlopsPerSecond, base::kMathTypes> peak{};    // dense, from the datasheet
   std::array<base::FlopsPerSecond, base::kMathTypes> tensor{};  // what a large GEMM reaches
-  double sparsity =
-      0;  // of the tensor cores with 2:4 sparse weights, a factor of their peak; 0: they have none
-  base::FlopsPerSecond exponential;  // exp() of the whole chip
-  base::BytesPerSecond dram;         // what a streaming kernel reaches
-  base::BytesPerSecond l2;           // what a kernel reaches
+  double sparsity = 0;                                          // of the chip (hardware/chip.hpp)
+  base::FlopsPerSecond exponential;                             // exp() of the whole chip
+  base::BytesPerSecond dram;                                    // what a streaming kernel reaches
+  base::BytesPerSecond l2;                                      // what a kernel reaches
   base::Bytes l2_capacity;
   base::Seconds dram_latency;
   hardware::Calibration calibration;

@@ -250,10 +250,8 @@ int run_estimate(const Options& options) {
   sim::Workspace workspace;
   const sim::ScenarioView view = sim::view(scenario);
   const sim::ServingEstimate e = sim::estimate(view, workspace);
-  std::optional<Speculation> gain;
-  if (options.format != "csv") {
-    gain = speculation(view, e);
-  }
+  const std::optional<Speculation> gain =
+      options.format == "csv" ? std::nullopt : speculation(view, e);
   if (options.format == "json") {
     nlohmann::ordered_json json = json_of(scenario, e);
     if (e.fits() && !scenario.training.trains()) {

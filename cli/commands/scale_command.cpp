@@ -138,14 +138,14 @@ std::string text_of(const std::vector<sim::ScaledStep>& steps, const Options& op
                      table.text(), reasons.empty() ? reasons : "\ndoes not run:\n" + reasons);
 }
 
-// What is taken for granted of counts of GPUs that the system has not.
+// What is assumed of counts of GPUs beyond those of the system.
 std::string beyond_text(const std::vector<sim::ScaledStep>& steps, const hardware::System& system) {
   return steps.back().gpus <= system.chips
              ? std::string()
              : fmt::format(
                    "({} describes {} GPUs; more are taken to have the same fabric, without "
                    "another tier of switches)\n",
-                   system.name, system.chips);
+                   system.name, display(static_cast<double>(system.chips), ""));
 }
 
 nlohmann::ordered_json json_of(const std::vector<sim::ScaledStep>& steps, const Options& options,

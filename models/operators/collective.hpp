@@ -62,8 +62,9 @@
 //   two-shot         8                         2(n−1)/n·S, at most W/α with barriers
 //   multimem         8, with barriers          S/η in a switch that reduces
 //
-// It moves bytes at e·B, and those of an exchange at custom_nic_efficiency of the NIC; kernels with barriers exist for up to 8 ranks. The fastest algorithm is taken, as
-// NCCL does by its own estimates. The cost names it and the runner-up. One rank has no cost at all. Sources:
+// It moves bytes at e·B, and those of an exchange at custom_nic_efficiency of the NIC; kernels with barriers exist for
+// up to 8 ranks. The fastest algorithm is taken, as NCCL does by its own estimates. The cost names it and the runner-up.
+// One rank has no cost at all. Sources:
 // NVIDIA/nccl@5067397 src/tuning (hops, protocols, which algorithm exists for which collective);
 // NVIDIA/nccl@b647562 src/graph/tuning.cc (what proxies add; trees of two hosts at the rate of one crossing; no NVLS
 // tree where a domain is several hosts). Checked on six logs of nccl-tests over two hosts (four in tests/measured_logs):

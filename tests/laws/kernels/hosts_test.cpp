@@ -21,7 +21,6 @@ double collective_s(CollectiveKind kind, double bytes, std::int64_t ranks,
 
 }  // namespace
 
-// busbw counts a ring's share, so it may grow by the (n − 1)/n of a ring when ranks are added: 8 to 16 is 7 %.
 TEST_CASE("A collective over more hosts is never faster", "[laws]") {
   for (const sim::Platform& p : platforms()) {
     const std::int64_t domain = p.system.scale_up_domain;
