@@ -29,11 +29,17 @@ bool is_chip(const ReferencePoint& point) { return point.catalog.singular == "ch
 
 std::string_view above(std::string_view path) { return path.substr(0, path.rfind('.')); }
 
+// The id that a part is named by, alone or as the base of no change; empty where it is neither.
+std::string_view id_of(const Node& part) {
+  const Node* base = part.is_map() && part.entries.size() == 1 ? part.find("base") : &part;
+  return base != nullptr && base->is_scalar() ? std::string_view(base->text) : std::string_view();
+}
+
 // Another chip in a system: what it was remains known, because prices and power are still those of a system with it.
 void remember_replaced(Node& system, const Node& before) {
   const Node* name = before.is_map() ? before.find("name") : &before;
   if (name != nullptr && name->is_scalar() && system.is_map() &&
-      system.find("replaces") == nullptr && name->text != system.find("chip")->text) {
+      system.find("replaces") == nullptr && name->text != id_of(*system.find("chip"))) {
     system["replaces"] = *name;
   }
 }

@@ -23,7 +23,8 @@ json estimate(const Program& roofcast, const std::string& setting) {
 
 }  // namespace
 
-TEST_CASE("The answer of solve by the closed form, put back, meets the condition to a thousandth",
+// Requests of an estimate are followed one by one, so a tail moves in small steps.
+TEST_CASE("The answer of solve by the closed form, put back, meets the condition narrowly",
           "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
@@ -33,9 +34,10 @@ TEST_CASE("The answer of solve by the closed form, put back, meets the condition
     const char* knob;
     const char* metric;
     double bound;
-  } questions[] = {{"traffic.arrivals.rate", "ttft_p95_s", 0.4},
-                   {"traffic.arrivals.rate", "tpot_p95_s", 0.02},
-                   {"system.chip.hbm.bandwidth", "tpot_mean_s", 0.01}};
+    double least;  // of the bound
+  } questions[] = {{"traffic.arrivals.rate", "ttft_p95_s", 0.4, 0.98},
+                   {"traffic.arrivals.rate", "tpot_p95_s", 0.02, 0.98},
+                   {"system.chip.hbm.bandwidth", "tpot_mean_s", 0.01, 0.999}};
   for (const auto& q : questions) {
     const json answer = solve(
         roofcast,
@@ -47,7 +49,7 @@ TEST_CASE("The answer of solve by the closed form, put back, meets the condition
     const double met =
         estimate(roofcast, fmt::format("{}={}", q.knob, value))[q.metric].get<double>();
     CHECK(met <= q.bound);
-    CHECK(met > 0.999 * q.bound);
+    CHECK(met > q.least * q.bound);
   }
 }
 
