@@ -74,6 +74,7 @@ Machine machine_of(const hardware::System& system) {
   for (std::size_t i = 0; i < m.peak.size(); ++i) {
     m.tensor[i] = m.peak[i] * c.tensor_efficiency[i];
   }
+  m.sparsity = chip.sparsity;
   m.clock = chip.clock_used().value_or(base::Hertz{});
   const auto per_sm_clock = [&](double amount) { return amount * (m.sms * m.clock.si()); };
   m.exponential = chip.measured.exponential_rate.value_or(

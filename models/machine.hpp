@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "base/units/quantity.hpp"
+#include "base/units/weight_storage.hpp"
 #include "hardware/system.hpp"
 #include "models/uncertainty.hpp"
 
@@ -49,6 +50,7 @@ struct Machine {
   base::Hertz clock;                                            // of an SM
   std::array<base::FlopsPerSecond, base::kMathTypes> peak{};    // dense, from the datasheet
   std::array<base::FlopsPerSecond, base::kMathTypes> tensor{};  // what a large GEMM reaches
+  double sparsity = 0;                                          // of the chip (hardware/chip.hpp)
   base::FlopsPerSecond exponential;                             // exp() of the whole chip
   base::BytesPerSecond dram;                                    // what a streaming kernel reaches
   base::BytesPerSecond l2;                                      // what a kernel reaches
@@ -71,6 +73,11 @@ struct Machine {
   }
   base::FlopsPerSecond tensor_rate(base::MathType type) const {
     return tensor[static_cast<std::size_t>(type)];
+  }
+  // How many times as fast as with dense weights a large GEMM goes through all products.
+  double speedup(base::WeightStorage storage) const {
+    const double measured = sparsity * calibration.gemm_sparse_efficiency;
+    return storage.sparse && measured > 1.0 ? measured : 1.0;
   }
   // The DRAM rate while `active` SMs load. Little's law caps it at bytes in flight over latency.
   base::BytesPerSecond dram_rate(double active) const;

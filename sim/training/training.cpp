@@ -436,7 +436,8 @@ void check_training(const ScenarioView& s, const MicroBatches& batches, ServingE
     return;
   }
   if (const workloads::LinearFormat* format = workloads::inference_format(*s.precision)) {
-    e.infeasible = infeasible::TrainingFormat{format->weights, format->activations};
+    e.infeasible =
+        infeasible::TrainingFormat{format->weights, format->activations, format->storage.sparse};
     return;
   }
   if (t.schedule == workloads::Schedule::dualpipe &&
