@@ -77,6 +77,8 @@ std::int64_t ServingGraphs::padded(std::int64_t decodes) const {
 void read(base::Fields& f, Stack& stack) {
   stack.id = f.node().reference;
   f.text("name", stack.name);
+  std::vector<std::string> known_as;  // base::id_called
+  f.texts("known_as", known_as);
   f.group("limits", [&](base::Fields& g) {
     read_limits(g, stack.limits, base::required);
     g.source();
