@@ -228,7 +228,7 @@ MeasuredOperator OperatorRows::row(std::size_t row) const {
   for (const std::size_t column : latencies_) {
     measured.measured_s += base::parse_number(table_.cell(row, column)).value_or(0.0) * unit_s_;
   }
-  if (!(measured.measured_s > 0.0)) {
+  if (!(measured.measured_s > 0.0 && std::isfinite(measured.measured_s))) {
     measured.reason = "no measured latency";
     return measured;
   }

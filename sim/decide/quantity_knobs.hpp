@@ -40,6 +40,8 @@ struct QuantityKnob {
   std::optional<Resource> resource;
 
   std::string times(double factor) const;  // a setting
+  // A figure of the chip that this one was changed from: its energies are shares of it, and nobody turns it.
+  bool is_of_the_parent() const { return path.starts_with("system.chip.parent."); }
   std::string at(double value) const;      // of a whole number
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/serving/serving.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 
@@ -159,6 +161,14 @@ void read(base::Fields& f, Serving& serving) {
                     base::optional);
   f.group(
       "cuda_graphs", [&](base::Fields& g) { read_graphs(g, serving.cuda_graphs); }, base::optional);
+  if (std::vector<std::int64_t>& sizes = serving.cuda_graphs.sizes; !sizes.empty()) {
+    if (sizes.front() > serving.limits.max_sequences) {
+      f.problem("cuda_graphs", fmt::format("sizes begin above max_sequences, {}: none is ever used",
+                                           serving.limits.max_sequences));
+    }
+    // Those above it are not captured.
+    std::erase_if(sizes, [&](std::int64_t size) { return size > serving.limits.max_sequences; });
+  }
   if (serving.cuda_graphs.decode == DecodeGraphs::none) {
     serving.stack.graph_tokens = 0;
   }
