@@ -47,6 +47,21 @@ bool is_version(base::Fields& f, const std::string& text) {
   return is;
 }
 
+// What a fit says of itself, for people and `calibrate parameters`.
+void read_fit(base::Fields& f) {
+  std::string fitted_on;
+  f.text("fitted_on", fitted_on, base::optional);
+  f.each(
+      "uncertainty",
+      [](base::Fields& g) {
+        std::string parameter;
+        double percent = 0.0;
+        g.text("parameter", parameter);
+        g.number("percent", percent, base::not_negative);
+      },
+      base::optional);
+}
+
 void read_versions(base::Fields& f, Calibration& c) {
   f.text("stack", c.stack, base::optional);
   f.text("version", c.version, base::optional);
@@ -85,6 +100,7 @@ void read(base::Fields& f, Calibration& c) {
                         {"calibrated", Provenance::calibrated},
                         {"transferred", Provenance::transferred},
                         {"datasheet", Provenance::datasheet}});
+  read_fit(f);
   f.text("distance", c.distance, base::optional);
   f.number("distance_share", c.distance_share, base::fraction, base::optional);
   f.number("corrections_share", c.corrections_share, base::fraction, base::optional);

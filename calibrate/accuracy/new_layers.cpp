@@ -20,9 +20,12 @@ void add_fit(const std::string& chip, const std::string& stack, const std::files
   const sim::Platform* platform = platforms.find(chip, stack);
   FittedCalibration fitted;
   try {
-    fitted = fit_calibration(chip, stack, tables, Split::layers);
+    fitted = fit_calibration({chip, stack, {{}, tables}, Split::layers});
   } catch (const base::InputError&) {
     return;  // too few rows
+  }
+  if (!fitted.start.is_null()) {
+    return;  // of few rows none is held back
   }
   for (const KindErrors& errors : fitted.kinds) {
     for (Pair pair : errors.pairs) {

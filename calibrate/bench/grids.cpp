@@ -2,6 +2,7 @@
 #include "calibrate/bench/grids.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <numeric>
 #include <random>
 #include <utility>
@@ -30,7 +31,9 @@ std::vector<std::int64_t> cta_counts(std::int64_t sms) {
   return all;
 }
 
-std::vector<GemmShape> gemm_shapes() {
+namespace {
+
+std::vector<GemmShape> layers_with(std::initializer_list<std::int64_t> rows) {
   constexpr std::pair<std::int64_t, std::int64_t> kLayers[] = {
       {512, 512},    {1024, 1024},  {2048, 2048},  {4096, 4096}, {8192, 8192},  {16384, 16384},
       {1024, 4096},  {4096, 1024},  {1280, 8192},  {8192, 1024}, {6144, 4096},  {10240, 8192},
@@ -38,12 +41,38 @@ std::vector<GemmShape> gemm_shapes() {
       {2048, 7168},  {7168, 2048},  {128256, 4096}};
   std::vector<GemmShape> all;
   for (const auto& [n, k] : kLayers) {
-    for (const std::int64_t m :
-         {1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096, 8192, 16384}) {
+    for (const std::int64_t m : rows) {
       all.push_back({m, n, k});
     }
   }
   return scatter(all);
+}
+
+}  // namespace
+
+std::vector<GemmShape> gemm_shapes() {
+  return layers_with(
+      {1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096, 8192, 16384});
+}
+
+std::vector<GemmShape> backward_shapes() { return layers_with({1024, 2048, 4096, 8192}); }
+
+std::vector<InFlightShape> in_flight_shapes() {
+  constexpr std::int64_t kThreadsOfSm = 2048;
+  std::vector<InFlightShape> all;
+  for (const std::int64_t ctas : {1, 2, 4, 8}) {
+    for (const std::int64_t threads : {32, 64, 128, 256, 512, 1024}) {
+      for (const std::int64_t loads : {1, 2, 4, 8}) {
+        if (ctas * threads <= kThreadsOfSm) {
+          all.push_back({ctas, threads, loads});
+        }
+      }
+    }
+  }
+  std::stable_sort(all.begin(), all.end(), [](const InFlightShape& a, const InFlightShape& b) {
+    return a.bytes() < b.bytes();
+  });
+  return all;
 }
 
 std::vector<GemmShape> power_shapes() {
@@ -67,6 +96,31 @@ std::vector<AttentionShape> decode_shapes() {
     }
   }
   return scatter(all);
+}
+
+std::vector<AttentionShape> prefill_shapes() {
+  constexpr AttentionShape kHeads[] = {
+      {0, 0, 32, 8, 128}, {0, 0, 8, 1, 128}, {0, 0, 64, 8, 64}, {0, 0, 32, 32, 128}};
+  constexpr std::int64_t kMostTokens = 65536;
+  std::vector<AttentionShape> all;
+  for (AttentionShape shape : kHeads) {
+    for (const std::int64_t batch : {1, 2, 4, 8}) {
+      for (const std::int64_t tokens : {128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768}) {
+        shape.batch = batch;
+        shape.context = tokens;
+        if (batch * tokens <= kMostTokens) {
+          all.push_back(shape);
+        }
+      }
+    }
+  }
+  return scatter(all);
+}
+
+double causal_flop(const AttentionShape& s) {
+  const auto tokens = static_cast<double>(s.context);
+  const double pairs = tokens * (tokens + 1.0) / 2.0;
+  return 4.0 * static_cast<double>(s.batch * s.heads * s.head_dim) * pairs;
 }
 
 std::int64_t split_tokens(const AttentionShape& shape, std::int64_t sms, std::int64_t tile) {

@@ -24,6 +24,17 @@ std::vector<GemmShape> gemm_shapes();
 // A large square, whose power is the tensor cores', down to few rows, whose power is the memory's.
 std::vector<GemmShape> power_shapes();
 
+// Layers of gemm_shapes with as many rows as micro-batches of training have.
+std::vector<GemmShape> backward_shapes();
+
+// What the CTAs of one SM ask of the memory at once.
+struct InFlightShape {
+  std::int64_t ctas = 0, threads = 0, loads = 0;  // of an SM, of a CTA, of 16 bytes of a thread
+  std::int64_t bytes() const { return ctas * threads * loads * 16; }
+};
+// All that an SM of 2048 threads holds, from few bytes to many.
+std::vector<InFlightShape> in_flight_shapes();
+
 struct AttentionShape {
   std::int64_t batch = 0, context = 0, heads = 0, kv_heads = 0, head_dim = 0;
   std::int64_t cache_bytes() const {
@@ -32,6 +43,9 @@ struct AttentionShape {
   friend bool operator==(const AttentionShape&, const AttentionShape&) = default;
 };
 std::vector<AttentionShape> decode_shapes();
+std::vector<AttentionShape> prefill_shapes();  // context: tokens of a prompt
+// FLOP of both products of causal attention.
+double causal_flop(const AttentionShape& shape);
 
 // Cached tokens that one CTA of the decode kernel takes, in tiles of `tile`: about 16 CTAs to an SM where the context
 // is long enough for that, and at most 16 tiles.

@@ -22,10 +22,15 @@ void write_environment(const std::filesystem::path& directory, const Subject& su
 
 void run_copy(SuiteRun& run);
 void run_launch(SuiteRun& run);
+void run_host(SuiteRun& run);
+void run_in_flight(SuiteRun& run);
 void run_latency(SuiteRun& run);
 void run_gemm(SuiteRun& run);
+void run_gemm_backward(SuiteRun& run);
 void run_power(SuiteRun& run);
+void run_sustained(SuiteRun& run);
 void run_decode(SuiteRun& run);
+void run_prefill(SuiteRun& run);
 void run_elementwise(SuiteRun& run);
 void run_grouped_gemm(SuiteRun& run);
 void run_mamba2(SuiteRun& run);

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <stdexcept>
 
+#include "calibrate/bench/clock.hpp"
+
 namespace roofcast::bench {
 
 // The part of nvml.h that is used. Names and values are those of its ABI.
@@ -75,7 +77,8 @@ PowerReading PowerMeter::read() const {
   };
   return {milliwatts * 1e-3, clock(Library::kSm), clock(Library::kMemory),
           library_->number<int(Library::Device, int, unsigned*)>(
-              "nvmlDeviceGetTemperature", static_cast<int>(Library::kTemperatureGpu))};
+              "nvmlDeviceGetTemperature", static_cast<int>(Library::kTemperatureGpu)),
+          0.0};
 }
 
 PowerFacts PowerMeter::facts() const {
@@ -101,6 +104,7 @@ PowerSampler::PowerSampler(const PowerMeter& meter)
         try {
           while (!stopping_) {
             readings_.push_back(meter.read());
+            readings_.back().time_s = now_s();
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
           }
         } catch (...) {

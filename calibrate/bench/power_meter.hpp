@@ -20,6 +20,7 @@ struct PowerReading {
   double sm_clock_mhz = 0.0;
   double memory_clock_mhz = 0.0;
   double temperature_c = 0.0;
+  double time_s = 0.0;  // calibrate/bench/clock.hpp; set by a sampler
 };
 
 struct PowerFacts {

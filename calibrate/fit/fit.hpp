@@ -4,36 +4,41 @@
 //
 //   base: generic
 //   provenance: calibrated
-//   gemm.wave_tail: 0.31              # ± 4 %
+//   fitted_on: "6500 rows, FNV-1a 8c1f…"
+//   gemm.wave_tail: 0.31
+//   uncertainty: [{parameter: gemm.wave_tail, percent: 4}]
 //   errors: [{kind: gemm, rows: 1200, held_back: 5100, median: 0.09, …}]
 //
 // Every number of a group of the calibration is a candidate, in stages that own their groups; one that
 // moves no prediction, or that the rows do not place apart from where it was, stays as it is. Rows are drawn by a
 // hash of their shape: a fifth of the shapes is held back whole and only judges (calibrate/platforms/held_back.hpp); of
-// the rest every number format gives the same number at most to the parameters, and all go to the corrections
-// (calibrate/fit/correction_fit.hpp).
+// the rest every number format gives the same number at most to the parameters (calibrate/fit/fit_tables.hpp), and all go
+// to the corrections (calibrate/fit/correction_fit.hpp).
 //
-// Where a table has several versions of the stack, the newest with rows of a number format gives all of its rows. What was
-// different before is fitted to the older ones (calibrate/fit/version_fit.hpp).
+// What was different in older versions of the stack is fitted to their rows (calibrate/fit/version_fit.hpp).
+//
+// Where there are fewer than kFewRows rows, parameters start from the nearest chip's (hardware/nearest_calibration.hpp) and
+// keep its corrections:
+//
+//   base: h200_sxm.vllm
+//   launch.kernel: 2.1 us
+//
+// A parameter's standard deviation around its start is its spread over the shipped calibrations
+// (calibrate/fit/parameter_spread.hpp); that of a row is the median error of the start, times 1.48, on rows that it has not
+// seen. All rows are fitted to. They judge ten times a tenth, each after a fit to the others; the interval is
+// never narrower than that of the start.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "calibrate/fit/version_fit.hpp"
+#include "base/document/node.hpp"
+#include "calibrate/fit/parameter_fit.hpp"
 #include "calibrate/platforms/error_summary.hpp"
-#include "calibrate/platforms/held_back.hpp"
 #include "hardware/calibration.hpp"
 
 namespace roofcast::calibrate {
-
-struct FittedParameter {
-  std::string path;          // "gemm.wave_tail"
-  std::string before, text;  // as YAML values
-  double uncertainty = 0;    // ± of its logarithm, 90 %
-};
 
 struct KindErrors {
   std::string kind;
@@ -51,16 +56,31 @@ struct FittedCalibration {
   std::vector<FittedParameter> parameters;
   std::vector<KindErrors> kinds;
   std::vector<hardware::CorrectionGrid> corrections;
-  std::vector<hardware::KindError> others;  // of kinds without rows: those of generic parameters
+  std::vector<hardware::KindError> others;  // of kinds without rows: those of the start
   std::string version;                      // the newest of the stack; empty: the tables have none
   std::vector<FittedVersion> older;
+  RowsRead rows;
+  // Of few rows only.
+  base::Node start;        // a calibration's id, or what differs from one; null: rows are not few
+  std::string start_name;  // "NVIDIA H200 with vllm, fitted"
+  std::string start_provenance;       // stays that of the fit
+  std::vector<FittedParameter> stay;  // that move predictions, and that the rows do not place
 };
 
-// `tables` holds a table (find_table) of each kind to fit; kinds without a table or rows are left out. Throws InputError
-// when the chip is not of the catalog or no table has rows of it.
-FittedCalibration fit_calibration(const std::string& chip, const std::string& stack,
-                                  const std::filesystem::path& tables, Split split = Split::shapes);
+inline constexpr std::size_t kFewRows = 100;
 
+struct FitRequest {
+  std::string chip, stack;
+  FitSources sources;
+  Split split = Split::shapes;
+  std::vector<std::string> fixed = {};  // paths of parameters that stay where they are
+};
+
+// Throws InputError when the chip is not of the catalog, no table has rows of it, or a fixed parameter is none.
+FittedCalibration fit_calibration(const FitRequest& request);
+
+// "10 rows, FNV-1a 1a2b…": the value of `fitted_on:`.
+std::string rows_text(const RowsRead& rows);
 // An item of a calibration's `errors:`.
 std::string error_item(const hardware::KindError& error);
 

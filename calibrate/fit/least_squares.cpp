@@ -51,14 +51,21 @@ class Problem {
   }
   double loss(const VectorXd& u, const VectorXd& r) const {
     const double h = options_.huber;
-    double sum = hold() * (u - start()).squaredNorm();
+    double sum = hold() * (u - start()).cwiseQuotient(prior()).squaredNorm();
     for (const double x : r) {
       sum += std::abs(x) <= h ? x * x : 2.0 * h * std::abs(x) - h * h;
     }
     return sum;
   }
-  // Weight of a parameter's distance from its start.
-  double hold() const { return std::pow(options_.noise / options_.prior, 2.0); }
+  // Weight of a parameter's distance from its start, in priors.
+  double hold() const { return std::pow(options_.noise, 2.0); }
+  VectorXd prior() const {
+    VectorXd all(size());
+    for (Eigen::Index j = 0; j < size(); ++j) {
+      all[j] = unknown(j).prior;
+    }
+    return all;
+  }
   // Weights that make squares of Huber's loss.
   VectorXd weights(const VectorXd& r) const {
     return r.unaryExpr(
@@ -107,18 +114,20 @@ struct Point {
 // Levenberg–Marquardt until the loss falls no more; returns the last normal matrix.
 MatrixXd descend(const Problem& problem, Point& at, int& iterations, int most) {
   MatrixXd normal = MatrixXd::Zero(problem.size(), problem.size());
+  const VectorXd prior = problem.prior();
   double damping = 1e-3;
   for (; iterations < most; ++iterations) {
     const MatrixXd jacobian = problem.jacobian(at.u);
     const VectorXd w = problem.weights(at.r);
     normal = jacobian.transpose() * w.asDiagonal() * jacobian;
     const VectorXd slope =
-        jacobian.transpose() * w.cwiseProduct(at.r) + problem.hold() * (at.u - problem.start());
+        jacobian.transpose() * w.cwiseProduct(at.r) +
+        problem.hold() * (at.u - problem.start()).cwiseQuotient(prior.cwiseAbs2());
     const double before = at.loss;
     bool better = false;
     while (!better && damping < 1e6) {
       MatrixXd system = normal;
-      system.diagonal().array() += problem.hold();
+      system.diagonal().array() += problem.hold() / prior.array().square();
       system.diagonal() *= 1.0 + damping;
       better = at.moves_to(problem, at.u - system.ldlt().solve(slope));
       damping *= better ? 0.1 : 4.0;
@@ -166,14 +175,15 @@ Solution solve(const std::vector<Unknown>& unknowns, const Residuals& residuals,
   std::transform(at.r.begin(), at.r.end(), sizes.begin(), [](double x) { return std::abs(x); });
   std::nth_element(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2),
                    sizes.end());
-  const double spread = 1.4826 * sizes[sizes.size() / 2];
-  MatrixXd information = normal / std::max(spread * spread, 1e-12);
-  information.diagonal().array() += 1.0 / (options.prior * options.prior);
+  const double spread = std::max(1.4826 * sizes[sizes.size() / 2], options.least_spread);
+  MatrixXd information = normal / (spread * spread);
+  const VectorXd prior = problem.prior();
+  information.diagonal().array() += 1.0 / prior.array().square();
   const MatrixXd covariance = information.inverse();
   for (Eigen::Index j = 0; j < problem.size(); ++j) {
     const double sigma = std::sqrt(covariance(j, j));
     solution.uncertainty.push_back(
-        sigma < 0.9 * options.prior ? 1.645 * sigma : std::numeric_limits<double>::infinity());
+        sigma < 0.9 * prior[j] ? 1.645 * sigma : std::numeric_limits<double>::infinity());
   }
   return solution;
 }

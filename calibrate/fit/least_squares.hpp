@@ -2,7 +2,7 @@
 //
 // Robust nonlinear least squares for a handful of positive parameters.
 //
-// Minimises Σ ρ(rᵢ(p)) + noise² Σ ((ln pⱼ − ln startⱼ)/prior)², ρ Huber's loss, by Levenberg–Marquardt
+// Minimises Σ ρ(rᵢ(p)) + noise² Σ ((ln pⱼ − ln startⱼ)/priorⱼ)², ρ Huber's loss, by Levenberg–Marquardt
 // in ln p with numerical derivatives. The second term holds parameters the rows say nothing about where
 // they were. Before and after a descent single parameters are tried by whole steps, and the descent goes on
 // from what is better. Deterministic. Valid where the residuals are piecewise smooth: steps (tiles, algorithms) are
@@ -19,14 +19,15 @@ struct Unknown {
   double start = 1.0;  // > 0
   double least = 0.0;
   double most = 0.0;
+  double prior =
+      1.0;  // standard deviation of ln p around its start, of a parameter known no better
 };
 
 struct SolverOptions {
-  double huber = 0.15;  // residuals beyond it count linearly
-  double noise = 0.03;  // of residuals; a parameter `prior` off weighs like one of this size
-  double prior =
-      1.0;  // standard deviation of ln p around its start, of a parameter known no better
-  int max_iterations = 120;  // of all descents
+  double huber = 0.15;         // residuals beyond it count linearly
+  double noise = 0.03;         // of residuals; a parameter `prior` off weighs like one of this size
+  double least_spread = 1e-6;  // of the residuals, where there are too few to tell it
+  int max_iterations = 120;    // of all descents
 };
 
 struct Solution {

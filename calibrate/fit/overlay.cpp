@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "calibrate/fit/fit.hpp"
+#include "calibrate/fit/parameter_spread.hpp"
 
 namespace roofcast::calibrate {
 namespace {
@@ -31,7 +33,44 @@ std::string grids(const std::vector<hardware::CorrectionGrid>& all, const std::s
   return text;
 }
 
+// What the fit starts from, without what it finds itself.
+std::string start_of(const FittedCalibration& fitted) {
+  if (fitted.start.is_null()) {
+    return "# Written by `roofcast calibrate fit`: what differs from generic.\nbase: generic\n";
+  }
+  const std::string head =
+      "# Written by `roofcast calibrate fit`: few rows, so that all else is as in the base.\n";
+  if (fitted.start.is_scalar()) {
+    return head + fmt::format("base: {}\n", fitted.start.text);
+  }
+  base::Node start = fitted.start;
+  std::erase_if(start.entries, [&](const base::Entry& entry) {
+    return entry.key == "provenance" || entry.key == "errors" ||
+           std::any_of(fitted.parameters.begin(), fitted.parameters.end(),
+                       [&](const FittedParameter& p) { return p.path == entry.key; });
+  });
+  return head + base::to_yaml(start);
+}
+
+std::string uncertainties(const std::vector<FittedParameter>& parameters) {
+  std::string text =
+      parameters.empty() ? "" : "uncertainty:  # ± with 90 % confidence, were rows independent\n";
+  for (const FittedParameter& p : parameters) {
+    text += fmt::format("  - {{parameter: {}, percent: {}}}\n", p.path,
+                        percent_text(std::expm1(p.uncertainty)));
+  }
+  return text;
+}
+
 }  // namespace
+
+std::string rows_text(const RowsRead& rows) {
+  const std::string hash = fmt::format("FNV-1a {:016x}", rows.hash);
+  return rows.own > 0 && rows.shipped > 0
+             ? fmt::format("{} own and {} shipped rows, {}", rows.own, rows.shipped, hash)
+             : fmt::format("{} {}, {}", rows.own + rows.shipped,
+                           rows.own + rows.shipped == 1 ? "row" : "rows", hash);
+}
 
 std::string error_item(const hardware::KindError& e) {
   return fmt::format(
@@ -41,13 +80,14 @@ std::string error_item(const hardware::KindError& e) {
 }
 
 std::string overlay(const FittedCalibration& fitted, const std::string& source) {
-  std::string text = fmt::format(
-      "# Written by `roofcast calibrate fit`: what differs from generic.\n"
-      "base: generic\n"
-      "name: {} with {}, fitted\n"
-      "provenance: {}\n",
-      fitted.chip_name, fitted.stack,
-      fitted.corrections.empty() ? "calibrated" : "measured-corrected");
+  const bool few = !fitted.start.is_null();
+  std::string text = start_of(fitted);
+  text += fmt::format("name: {} with {}, fitted{}\n", fitted.chip_name, fitted.stack,
+                      few ? " to few rows" : "");
+  text += fmt::format("provenance: {}\n", few                          ? fitted.start_provenance
+                                          : fitted.corrections.empty() ? "calibrated"
+                                                                       : "measured-corrected");
+  text += fmt::format("fitted_on: \"{}\"\n", rows_text(fitted.rows));
   std::string group;
   const auto close = [&] {
     if (!group.empty()) {
@@ -60,27 +100,30 @@ std::string overlay(const FittedCalibration& fitted, const std::string& source) 
       close();
       group = own;
     }
-    text += fmt::format("{}: {}  # ± {:.2g} %, generic {}\n", p.path, p.text,
-                        100.0 * std::expm1(p.uncertainty), p.before);
+    text += fmt::format("{}: {}  # {} {}\n", p.path, p.text, few ? "before" : "generic", p.before);
   }
   close();
-  text += "errors:  # of shapes held back\n";
+  text += uncertainties(fitted.parameters);
+  text += few ? "errors:  # of each row after a fit to the others\n"
+              : "errors:  # of shapes held back\n";
   for (const KindErrors& e : fitted.kinds) {
     std::int64_t refused = 0;
     for (const auto& [reason, count] : e.refused) {
       refused += static_cast<std::int64_t>(count);
     }
-    text += fmt::format("{}  # generic median {:.3f}, without corrections {:.3f}\n",
+    text += fmt::format("{}  # {}\n",
                         error_item({e.kind, static_cast<std::int64_t>(e.given), refused,
                                     static_cast<std::int64_t>(e.after.rows), e.after.median,
                                     e.after.p90, e.after.bias, e.low, e.high}),
-                        e.before.median, e.physical.median);
+                        few ? fmt::format("before {:.3f}", e.before.median)
+                            : fmt::format("generic median {:.3f}, without corrections {:.3f}",
+                                          e.before.median, e.physical.median));
   }
   for (const hardware::KindError& e : fitted.others) {
-    text += error_item(e) + "  # generic\n";
+    text += error_item(e) + (few ? "\n" : "  # generic\n");
   }
   text += grids(fitted.corrections, "");
-  if (!fitted.version.empty()) {
+  if (!fitted.version.empty() && !few) {
     text += fmt::format("stack: {}\nversion: {}\n", fitted.stack, fitted.version);
   }
   if (!fitted.older.empty()) {

@@ -3,16 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
-#include "base/csv/csv.hpp"
 #include "base/csv/gz_stream.hpp"
 #include "base/document/problems.hpp"
+#include "calibrate/logs/nsight.hpp"
 
 namespace roofcast::calibrate {
 namespace {
@@ -23,48 +21,6 @@ constexpr std::string_view kStep = "ProfilerStep#";
 
 [[noreturn]] void refuse(const std::string& place, std::string_view message) {
   throw base::InputError(fmt::format("{}: error: {}\n", place, message));
-}
-
-void finish(KernelProfile& profile) {
-  if (profile.kernels.empty()) {
-    refuse(profile.name, "no kernel of a GPU");
-  }
-  std::sort(profile.kernels.begin(), profile.kernels.end(), [](const auto& a, const auto& b) {
-    return a.seconds != b.seconds ? a.seconds > b.seconds : a.name < b.name;
-  });
-}
-
-// ---- Nsight Systems -----------------------------------------------------------------------------
-
-// The table of kernels: from its header to the first empty line. nsys says what it does before.
-base::CsvTable summary_table(const std::string& text, const std::string& name) {
-  std::size_t begin = text.find("Total Time (ns)");
-  begin = begin == std::string::npos ? 0 : text.rfind('\n', begin) + 1;
-  const std::size_t blank = std::min(text.find("\n\n", begin), text.find("\n\r\n", begin));
-  const std::size_t end = blank == std::string::npos ? text.size() : blank + 1;
-  return base::parse_csv(text.substr(begin, end - begin), name);
-}
-
-KernelProfile read_summary(const std::filesystem::path& file) {
-  KernelProfile profile;
-  profile.name = file.string();
-  const base::CsvTable table = summary_table(base::read_text(file), profile.name);
-  const std::size_t time = table.column("Total Time (ns)");
-  const std::size_t runs = table.column("Instances");
-  const std::size_t name = table.column("Name");
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    const auto nanoseconds = base::parse_number(table.cell(row, time));
-    const auto instances = base::parse_number(table.cell(row, runs));
-    if (!nanoseconds || !instances || *nanoseconds < 0.0 || !std::isfinite(*nanoseconds) ||
-        *instances < 1.0 || *instances > 1e15) {
-      refuse(profile.name,
-             fmt::format("kernel {}: Total Time (ns) or Instances is no number", row + 1));
-    }
-    profile.kernels.push_back({std::string(table.cell(row, name)),
-                               static_cast<std::int64_t>(*instances), 1e-9 * *nanoseconds});
-  }
-  finish(profile);
-  return profile;
 }
 
 // ---- The PyTorch profiler -----------------------------------------------------------------------
@@ -81,25 +37,8 @@ class TraceReader : public nlohmann::json_sax<Json> {
   explicit TraceReader(std::string file) : file_(std::move(file)) {}
 
   KernelProfile profile() {
-    KernelProfile profile;
-    profile.name = file_;
-    for (auto& [name, time] : kernels_) {
-      profile.kernels.push_back({name, time.runs, time.seconds});
-    }
-    finish(profile);
+    KernelProfile profile = gathered_.profile(file_);
     profile.iterations = static_cast<std::int64_t>(iterations_.size());
-    profile.gpus = static_cast<std::int64_t>(intervals_.size());
-    profile.span = 0.0;
-    profile.busy = 0.0;
-    for (auto& [gpu, intervals] : intervals_) {
-      std::sort(intervals.begin(), intervals.end());
-      double until = intervals.front().first;
-      for (const auto& [begin, end] : intervals) {
-        profile.busy += std::max(end - std::max(begin, until), 0.0) * kMicro;
-        until = std::max(until, end);
-      }
-      profile.span += (until - intervals.front().first) * kMicro;
-    }
     return profile;
   }
 
@@ -179,11 +118,6 @@ class TraceReader : public nlohmann::json_sax<Json> {
     double process = 0.0;
     double device = std::numeric_limits<double>::quiet_NaN();
   };
-  struct Time {
-    std::int64_t runs = 0;
-    double seconds = 0.0;
-  };
-
   bool number(double value) {
     if (depth_ == event_depth_) {
       if (key_ == "ts") {
@@ -213,11 +147,8 @@ class TraceReader : public nlohmann::json_sax<Json> {
     if (!(event_.duration >= 0.0) || !std::isfinite(event_.start)) {
       refuse(file_, fmt::format("kernel \"{}\": ts or dur is no number", event_.name));
     }
-    Time& time = kernels_[event_.name];
-    ++time.runs;
-    time.seconds += kMicro * event_.duration;
-    const double gpu = std::isnan(event_.device) ? event_.process : event_.device;
-    intervals_[gpu].emplace_back(event_.start, event_.start + event_.duration);
+    gathered_.add(std::isnan(event_.device) ? event_.process : event_.device, event_.name,
+                  event_.start, event_.duration);
   }
 
   std::string file_;
@@ -225,8 +156,7 @@ class TraceReader : public nlohmann::json_sax<Json> {
   int event_depth_ = kNever;  // of the objects that are events
   std::string key_;
   Event event_;
-  std::unordered_map<std::string, Time> kernels_;
-  std::unordered_map<double, std::vector<std::pair<double, double>>> intervals_;  // by GPU
+  KernelRuns<double> gathered_{kMicro};
   std::set<std::string> iterations_;
 };
 
@@ -240,7 +170,7 @@ KernelProfile read_trace(const std::filesystem::path& file) {
 }  // namespace
 
 KernelProfile read_kernel_profile(const std::filesystem::path& file, LogFormat format) {
-  return format == LogFormat::kernel_trace ? read_trace(file) : read_summary(file);
+  return format == LogFormat::kernel_trace ? read_trace(file) : read_nsight(file, format);
 }
 
 }  // namespace roofcast::calibrate

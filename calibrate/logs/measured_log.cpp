@@ -58,6 +58,13 @@ std::optional<LogFormat> format_of_text(std::string_view text) {
   if (has(text, "Total Time (ns)") && has(text, "Instances")) {
     return LogFormat::kernel_summary;
   }
+  if (has(text, "Start (ns)") && has(text, "Duration (ns)")) {
+    return LogFormat::kernel_list;
+  }
+  if (has(text, "\"Kernel Name\"") &&
+      (has(text, "\"Metric Name\"") || has(text, "\"gpu__time_duration.sum\""))) {
+    return LogFormat::kernel_counters;
+  }
   if (has(text, "algbw") && has(text, "busbw")) {
     return LogFormat::nccl_tests;
   }
@@ -84,13 +91,17 @@ std::string_view name(LogFormat format) {
       return "output of nccl-tests";
     case LogFormat::kernel_summary:
       return "kernel summary of Nsight Systems";
+    case LogFormat::kernel_list:
+      return "list of kernels of Nsight Systems";
+    case LogFormat::kernel_counters:
+      return "counters of Nsight Compute";
     case LogFormat::kernel_trace:
       return "trace of the PyTorch profiler";
   }
   return "";
 }
 
-LogFormat format_of(const std::filesystem::path& file) {
+std::optional<LogFormat> known_format(const std::filesystem::path& file) {
   const std::string head = head_of(file);
   const std::size_t first = head.find_first_not_of(" \t\r\n");
   const char opening = first == std::string::npos ? '\0' : head[first];
@@ -108,11 +119,16 @@ LogFormat format_of(const std::filesystem::path& file) {
   if (!format && head.size() == kHead && opening != '{' && opening != '[') {
     format = format_of_text(base::read_text(file));
   }
+  return format;
+}
+
+LogFormat format_of(const std::filesystem::path& file) {
+  const std::optional<LogFormat> format = known_format(file);
   if (!format) {
     throw base::InputError(fmt::format(
         "{}: error: expects a log: a result of `vllm bench serve` or sglang.bench_serving (JSON or "
         "what they print), what trtllm-bench or nccl-tests print, the CSV of nsys stats "
-        "cuda_gpu_kern_sum, or a trace of the PyTorch profiler\n",
+        "cuda_gpu_kern_sum or cuda_gpu_trace, that of ncu, or a trace of the PyTorch profiler\n",
         file.string()));
   }
   return *format;

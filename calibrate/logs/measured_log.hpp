@@ -9,6 +9,8 @@
 //   nccl_tests      what nccl-tests print: lines of size, count, type, …, time, algbw, busbw
 //                   (calibrate/logs/collective_log.hpp)
 //   kernel_summary  `nsys stats --report cuda_gpu_kern_sum --format csv` (calibrate/logs/kernel_profile.hpp)
+//   kernel_list     `nsys stats --report cuda_gpu_trace --format csv`
+//   kernel_counters `ncu --csv`
 //   kernel_trace    a Chrome trace of the PyTorch profiler (Kineto), plain or gzip
 #pragma once
 
@@ -27,12 +29,15 @@ enum class LogFormat : std::uint8_t {
   trtllm_bench,
   nccl_tests,
   kernel_summary,
+  kernel_list,
+  kernel_counters,
   kernel_trace,
 };
 std::string_view name(LogFormat format);  // as people call it
 
-// InputError when the file cannot be read or is none of these.
+// InputError when the file cannot be read; from the first also when it is none of these.
 LogFormat format_of(const std::filesystem::path& file);
+std::optional<LogFormat> known_format(const std::filesystem::path& file);
 
 // Of what a program prints: "Mean TTFT (ms):   172.99" is a label and a value. What srun and the like
 // put before a line ("0: ") is not part of it.

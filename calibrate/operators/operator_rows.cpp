@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "calibrate/operators/exchange_rows.hpp"
+#include "calibrate/operators/kind_columns.hpp"
 #include "calibrate/operators/recurrent_rows.hpp"
 #include "calibrate/platforms/named_parts.hpp"
 #include "workloads/graph/graph.hpp"
@@ -21,64 +22,6 @@ using namespace workloads;
 
 constexpr double kRowMaximum = 7e-9;   // seconds
 constexpr double kEngineLayer = 6e-6;  // seconds
-
-struct KindColumns {
-  std::string_view kind;
-  std::string_view format;
-  std::vector<std::string_view> shape;
-  std::vector<std::string_view> layer;
-  std::vector<std::string_view> latencies = {"latency_ms"};  // their sum is measured
-};
-const std::vector<KindColumns>& kinds() {
-  static const std::vector<KindColumns> all = {
-      {"gemm", "gemm_dtype", {"m", "n", "k"}, {"n", "k"}},
-      {"gemm_power", "gemm_dtype", {"m", "n", "k"}, {"n", "k"}},
-      {"attention_context",
-       "kv_cache_dtype",
-       {"batch_size", "isl", "prefix_len", "num_heads", "num_key_value_heads", "head_dim",
-        "window_size"},
-       {"num_heads", "num_key_value_heads", "head_dim", "window_size"}},
-      {"attention_generation",
-       "kv_cache_dtype",
-       {"batch_size", "isl", "kv_len_minus_isl", "num_heads", "num_key_value_heads", "head_dim",
-        "window_size"},
-       {"num_heads", "num_key_value_heads", "head_dim", "window_size"}},
-      {"mla_context", "kv_cache_dtype", {"batch_size", "isl", "step", "num_heads"}, {"num_heads"}},
-      {"mla_generation",
-       "kv_cache_dtype",
-       {"batch_size", "isl", "step", "num_heads"},
-       {"num_heads"}},
-      {"moe",
-       "moe_dtype",
-       {"num_tokens", "hidden_size", "inter_size", "topk", "num_experts", "moe_tp_size",
-        "moe_ep_size"},
-       {"hidden_size", "inter_size", "topk", "num_experts"}},
-      {"mamba2", "kernel_source", {}, {"d_model", "d_state", "nheads", "head_dim", "n_groups"}},
-      {"gdn",
-       "kernel_source",
-       {},
-       {"d_model", "num_k_heads", "head_k_dim", "num_v_heads", "head_v_dim"}},
-      {"deepep_ll",
-       "fw",
-       {},
-       {"hidden_size", "num_topk", "num_experts"},
-       {"dispatch_avg_t_us", "combine_avg_t_us"}},
-      {"deepep_normal",
-       "fw",
-       {},
-       {"hidden_size", "num_topk", "num_experts"},
-       {"dispatch_transmit_us", "dispatch_notify_us", "combine_transmit_us", "combine_notify_us"}},
-      {"trtllm_alltoall", "moe_dtype", {}, {"hidden_size", "topk", "num_experts"}},
-      {"custom_allreduce", "kernel_source", {"num_gpus", "message_bytes"}, {}},
-      {"nccl", "op_name", {"num_gpus", "message_bytes"}, {}},
-  };
-  return all;
-}
-
-const KindColumns& columns_of(const std::string& kind) {
-  return *std::find_if(kinds().begin(), kinds().end(),
-                       [&](const KindColumns& k) { return k.kind == kind; });
-}
 
 // Operands of a multiplication as the tables name them; no value for formats roofcast has not.
 std::optional<LinearFormat> operands(std::string_view dtype) {
@@ -199,7 +142,7 @@ std::optional<CollectiveKind> collective_kind(std::string_view name) {
 
 std::vector<std::string> operator_kinds() {
   std::vector<std::string> names;
-  for (const KindColumns& columns : kinds()) {
+  for (const KindColumns& columns : kind_columns()) {
     names.emplace_back(columns.kind);
   }
   return names;

@@ -14,6 +14,13 @@
 
 namespace roofcast::calibrate {
 
+// The calibration that a chip takes under a stack.
+struct NearestCalibration {
+  base::Node reference;  // an id, or what differs from one
+  base::Node whole;      // every key
+};
+NearestCalibration nearest_of(const std::string& chip, std::string_view stack);
+
 class ChipPlatforms {
  public:
   // `calibration`: an id or a path in place of the chips' own; `unmeasured`: what of a chip is not known, `also`: an

@@ -40,7 +40,7 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
-// By "group.key", from the rows "| `group` | `key`, … | meaning |" of the page's section.
+// From the rows "| `group` | `key`, … | meaning |" of the page's section.
 std::map<std::string, std::string> meanings() {
   const std::string_view page = asset_catalog_md();
   const std::size_t begin = page.find("\n## calibration\n");
@@ -126,18 +126,21 @@ std::string text_of(const Span& span) {
 
 }  // namespace
 
+std::string meaning_of(const std::string& parameter) {
+  static const std::map<std::string, std::string> all = meanings();
+  const auto meaning = all.find(parameter.substr(0, parameter.find('.', parameter.find('.') + 1)));
+  return meaning == all.end() ? "" : meaning->second;
+}
+
 std::string calibration_table(const base::Node& resolved_document) {
-  const std::map<std::string, std::string> means = meanings();
   const std::map<std::string, Span> ranges = spans(kind_named("calibration"));
   std::vector<Number> numbers;
   numbers_of(resolved_document, "", numbers);
   TextTable table({"# parameter", "value", "in all calibrations", "meaning", "from"});
   for (const auto& [path, value, document] : numbers) {
-    const std::string key = path.substr(0, path.find('.', path.find('.') + 1));
-    const auto meaning = means.find(key);
     const auto range = ranges.find(path);
     table.add({"# " + path, value, range == ranges.end() ? "" : text_of(range->second),
-               meaning == means.end() ? "" : meaning->second, document});
+               meaning_of(path), document});
   }
   return table.text();
 }

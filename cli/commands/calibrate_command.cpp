@@ -6,15 +6,12 @@
 #include "base/document/text_file.hpp"
 #include "calibrate/accuracy/accuracy.hpp"
 #include "calibrate/accuracy/architectures.hpp"
-#include "calibrate/fit/fit.hpp"
 #include "calibrate/operators/operator_rows.hpp"
 #include "calibrate/platforms/measurements.hpp"
+#include "cli/calibrate/commands.hpp"
 #include "cli/pages/accuracy_page.hpp"
-#include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
-#include "cli/tables/text_table.hpp"
 #include "cli/validate/validation.hpp"
-#include "workloads/serving/serving.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -22,63 +19,9 @@ namespace {
 constexpr const char* kTables =
     "directory of the tables; default: ops/ of the shipped measurements, or of $ROOFCAST_DATA";
 
-struct FitOptions {
-  std::string tables, chip, stack, output;
-  std::string source = "fitted to measured operators";
-  std::string hold_back = "shapes";
-};
-
 // The operators among the measured tables, where no folder is named.
 std::filesystem::path tables_in(const std::string& named) {
   return named.empty() ? calibrate::measurements() / "ops" : std::filesystem::path(named);
-}
-
-int fit(const FitOptions& options) {
-  const calibrate::Split split =
-      options.hold_back == "layers" ? calibrate::Split::layers : calibrate::Split::shapes;
-  const calibrate::FittedCalibration fitted =
-      calibrate::fit_calibration(options.chip, options.stack, tables_in(options.tables), split);
-  TextTable table({"kind", "rows", "held back", "generic median", "fitted", "corrected", "mape",
-                   "p90", "bias"});
-  for (const calibrate::KindErrors& e : fitted.kinds) {
-    table.add({e.kind, fmt::format("{}", e.given), fmt::format("{}", e.after.rows),
-               calibrate::percent(e.before.median), calibrate::percent(e.physical.median),
-               calibrate::percent(e.after.median), calibrate::percent(e.after.mape),
-               calibrate::percent(e.after.p90), calibrate::percent(e.after.bias)});
-  }
-  fmt::print("{}", table.text());
-  base::write_text(options.output, calibrate::overlay(fitted, options.source));
-  return kDone;
-}
-
-void add_fit(Command& calibrate, Run& chosen) {
-  auto* command = calibrate.add_subcommand(
-      "fit",
-      "Fits the parameters of a chip and stack to measured operators\n"
-      "Reads TABLES/<kind>.csv, .csv.gz or .columns.gz, with the columns that `calibrate validate` "
-      "reads. A part of the shapes is held back to judge the fit. Writes the parameters that "
-      "differ from the generic ones.");
-  auto options = std::make_shared<FitOptions>();
-  command->add_option("tables", options->tables, kTables)->type_name(kFile);
-  command->add_option("--chip", options->chip, "the chip whose rows are fitted")
-      ->type_name(kText)
-      ->required();
-  command->add_option("--stack", options->stack, "the stack whose rows are fitted")
-      ->required()
-      ->one_of(base::catalog_ids(workloads::stack_catalog()));
-  command->add_option("-o,--output", options->output, "the overlay, YAML")
-      ->type_name(kFile)
-      ->required();
-  command->add_option("--source", options->source, "a text that says where the tables come from")
-      ->type_name(kText);
-  command
-      ->add_option("--hold-back", options->hold_back,
-                   "what judges the fit: a fifth of the shapes, or all shapes of a fifth of the "
-                   "layers (widths of GEMMs, heads, sizes of experts), as of a new model")
-      ->one_of({"shapes", "layers"});
-  command->footer(examples({"roofcast calibrate fit . --chip h200_sxm --stack vllm -o h200.yaml",
-                            "roofcast calibrate fit --chip h200_sxm --stack vllm -o h200.yaml"}));
-  command->callback([&chosen, options] { chosen = [options] { return fit(*options); }; });
 }
 
 void add_accuracy(Command& calibrate, Run& chosen) {
@@ -199,7 +142,9 @@ void add_calibrate(Command& app, Run& chosen) {
       "it is simulated. A run is meta.json, requests.jsonl and timeseries.csv, as "
       "casys-kaist/LLMServingSim records vLLM. `simulation` needs no table: it draws random "
       "scenarios and compares their estimates with their simulations.");
+  add_import(*command, chosen);
   add_fit(*command, chosen);
+  add_parameters(*command, chosen);
   add_accuracy(*command, chosen);
   add_claims(*command, chosen);
   auto options = std::make_shared<ValidationOptions>();

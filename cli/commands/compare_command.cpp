@@ -112,9 +112,9 @@ void add_compare(Command& app, Run& chosen) {
       "of runs: the content tells the kind of a log. Results of `vllm bench serve`, "
       "sglang.bench_serving (JSON or printed text) and trtllm-bench are compared with the "
       "metrics of the scenario under the log's load. Results of nccl-tests are compared with "
-      "the collectives of its system. Traces of the PyTorch profiler and nsys stats "
-      "cuda_gpu_kern_sum (CSV) are compared with the operators of one iteration and their "
-      "roofline.");
+      "the collectives of its system. Traces of the PyTorch profiler and the CSV of nsys stats "
+      "(cuda_gpu_kern_sum, cuda_gpu_trace) and ncu are compared with the operators of one "
+      "iteration and their roofline.");
   auto options = std::make_shared<Options>();
   CompareResultsOptions& results = options->results;
   command

@@ -73,9 +73,9 @@ void add_init(Command& app, Run& chosen) {
   command->add_option("--find", answers.find, "what to find; default: speed")->one_of(findable);
   command->add_flag("--force", options->force, "replace a file that is there");
   command->footer(examples(
-      {"roofcast init mine.yaml --model llama-3.1-70b --precision fp8 --system hgx_h200 --gpus 8 "
+      {"roofcast init first.yaml --model llama-3.1-70b --precision fp8 --system hgx_h200 --gpus 8 "
        "--input 2000 --output 500 --clients 64 --ttft-p95 1s --tpot-p95 30ms --find clients",
-       "roofcast estimate mine.yaml",
+       "roofcast estimate first.yaml",
        "roofcast init - --model llama-3.1-8b --system hgx_h100 --input 1000 --output 200 | "
        "roofcast estimate -"}));
   command->callback([&chosen, options] { chosen = [options] { return run_init(*options); }; });

@@ -31,6 +31,8 @@ std::vector<MeasuredComparison> compare(const CompareMeasuredOptions& options,
       all.push_back(compare_collectives(options, calibrate::read_collective_log(log)));
       break;
     case LogFormat::kernel_summary:
+    case LogFormat::kernel_list:
+    case LogFormat::kernel_counters:
     case LogFormat::kernel_trace:
       all.push_back(compare_kernels(options, calibrate::read_kernel_profile(log, format)));
       break;

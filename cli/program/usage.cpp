@@ -12,9 +12,17 @@
 namespace roofcast::cli {
 namespace {
 
+constexpr std::size_t kLongestChoices = 64;  // characters beside a name; longer ones are described
+
+bool describes_choices(const CLI::Option& option) {
+  return !choices(option).empty() &&
+         (option.get_positional() || value_type(option).size() > kLongestChoices);
+}
+
 // "FILE" or "COLUMN...".
 std::string value_shown(const CLI::Option& option) {
-  return value_type(option) + (takes_several(option) ? "..." : "");
+  return (describes_choices(option) ? capitals(option.get_lnames().front()) : value_type(option)) +
+         (takes_several(option) ? "..." : "");
 }
 
 std::string argument_shown(const CLI::Option& option) {
@@ -149,11 +157,12 @@ bool is_help(const CLI::Option& option, const CLI::App& command) {
 }
 
 Usage usage(const CLI::Option& option) {
+  const std::string description =
+      describes_choices(option)
+          ? fmt::format("{}: {}", option.get_description(), fmt::join(choices(option), ", "))
+          : option.get_description();
   if (option.get_positional()) {
-    const auto words = choices(option);
-    return {argument_shown(option), words.empty() ? option.get_description()
-                                                  : fmt::format("{}: {}", option.get_description(),
-                                                                fmt::join(words, ", "))};
+    return {argument_shown(option), description};
   }
   std::vector<std::string> names;
   for (const std::string& name : option.get_snames()) {
@@ -162,7 +171,7 @@ Usage usage(const CLI::Option& option) {
   for (const std::string& name : option.get_lnames()) {
     names.push_back("--" + name);
   }
-  Usage out{fmt::format("{}", fmt::join(names, ", ")), option.get_description()};
+  Usage out{fmt::format("{}", fmt::join(names, ", ")), description};
   if (takes_value(option)) {
     out.name += " " + value_shown(option);
   }

@@ -44,7 +44,7 @@ std::string examples(std::initializer_list<std::string_view> lines);
 // An argument or option on two columns: "--csv FILE" | "where the rows go".
 struct Usage {
   std::string name;
-  std::string description;  // with the default, and the choices of an argument
+  std::string description;  // with the default, and choices that are not beside the name
 };
 
 // A heading and what stands below it: indented lines are to be kept as they are.

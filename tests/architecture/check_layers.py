@@ -41,13 +41,13 @@ ROOMS = {
             "recommend": {"confirm"}, "interface": {"decide", "replay"}},
     "calibrate": {"conventions": set(), "platforms": {"conventions"}, "operators": {"platforms"},
                   "logs": {"conventions"},
-                  "fit": {"operators"}, "accuracy": {"fit"}, "servers": {"platforms"},
+                  "imports": {"operators", "logs"}, "fit": {"operators"}, "accuracy": {"fit"}, "servers": {"platforms"},
                   "trainings": {"platforms"}, "bench": {"platforms"}},
     "cli": {"assets": set(), "tables": set(), "provenance": {"tables"}, "text": {"provenance", "assets"},
             "catalog": {"text"}, "check": {"text"}, "pages": {"text"}, "program": {"catalog"},
             "compare": {"pages"}, "validate": {"pages", "program"}, "answers": {"pages", "program"}, "sweep": {"pages", "program"},
-            "packing": {"tables"}, "recommend": {"text"}, "kernels": {"tables"}, "question": {"program"}, "simulate": {"text"},
-            "commands": {"check", "compare", "validate", "answers", "sweep", "packing", "recommend", "kernels", "question", "simulate"},
+            "calibrate": {"program"}, "packing": {"tables"}, "recommend": {"text"}, "kernels": {"tables"}, "question": {"program"}, "simulate": {"text"},
+            "commands": {"check", "compare", "validate", "answers", "sweep", "calibrate", "packing", "recommend", "kernels", "question", "simulate"},
             "": {"commands"}, "python": {"commands"}},
 }
 MOST_FLOORS = 8  # of rooms above each other in one folder

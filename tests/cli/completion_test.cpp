@@ -18,7 +18,7 @@ struct Case {
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
       {"roofcast est", {"estimate"}},
-      {"roofcast calibrate ", {"accuracy", "claims", "fit", "validate"}},
+      {"roofcast calibrate ", {"accuracy", "claims", "fit", "import", "parameters", "validate"}},
       {"roofcast compl", {"completion"}},  // `complete` is for the scripts
       {"roofcast sweep --th", {"--threads"}},
       {"roofcast estimate mine.yaml --format ", {"csv", "json", "text"}},

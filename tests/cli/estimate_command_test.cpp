@@ -69,9 +69,8 @@ TEST_CASE("estimate replays what it estimates, and names the metrics that the re
         contradicted["replay"][metric].get<double>() / contradicted[metric].get<double>();
     CHECK(std::abs(1.0 / ratio - 1.0) > 0.1);
   }
-  const std::string text =
-      roofcast.output({"estimate", example("llama-70b"), "--set", clusters[0], "--set", clusters[1],
-                       "--set", clusters[2]});
+  const std::string text = roofcast.output({"estimate", example("llama-70b"), "--set", clusters[0],
+                                            "--set", clusters[1], "--set", clusters[2]});
   CHECK(contains(text, "times the estimate. Take the replayed values"));
   CHECK(estimate(roofcast, {}, {"--no-replay"})["replay"]["why_not"] == "--no-replay");
 }

@@ -59,6 +59,15 @@ TEST_CASE("Every example in the help of every command runs, in the order of the 
   }
   roofcast.write("gemm.csv", rows);
   roofcast.write("jobs.csv", "job,memory,time\nranker,12 GB,40\nchat,60 GB,300\n");
+  roofcast.write("timings.csv", "M,N,K,latency\n16,4096,4096,12.5\n");
+  roofcast.write("collector.txt",
+                 "framework,version,device,op_name,kernel_source,gemm_dtype,m,n,k,latency\n"
+                 "VLLM,0.24.0,NVIDIA H200,gemm,cublas,bfloat16,16,4096,4096,0.0125\n");
+  roofcast.write("nccl_8.txt",
+                 "all_reduce_perf -g 8\n# size count type redop root time algbw busbw\n"
+                 "268435456 67108864 float sum -1 1119.8 239.71 419.49 0\n");
+  roofcast.write("kernels.csv",
+                 "Total Time (ns),Instances,Name\n125000,10,gemm_kernel\n9000,10,fill\n");
   write_run(roofcast.path("runs/RTX4090_tiny"));
   for (const auto& [name, log] : {std::pair{"bench.json", "vllm_result.json"},
                                   {"nccl.txt", "nccl_all_reduce_16.txt"},

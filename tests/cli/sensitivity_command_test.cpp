@@ -109,8 +109,8 @@ TEST_CASE("sensitivity of a training step is of its step", "[cli]") {
   if (!roofcast.exists()) {
     return;
   }
-  const json found = json::parse(
-      roofcast.output({"sensitivity", example("llama-8b_training"), "--step", "1.01", "--format", "json"}));
+  const json found = json::parse(roofcast.output(
+      {"sensitivity", example("llama-8b_training"), "--step", "1.01", "--format", "json"}));
   CHECK(found["metrics"]["step_s"]["rates_less_latencies"].get<double>() ==
         Approx(-1.0).margin(0.01));
 }

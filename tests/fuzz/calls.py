@@ -320,6 +320,12 @@ def calls(results, parts, entries, configs):
     tables = [f"h200_{kind}.csv>{kind}.csv" for kind in ("gemm", "attention_context", "attention_generation", "moe", "custom_allreduce")]
     add("calibrate fit . --chip h200_sxm --stack vllm -o o.yaml", *tables)
     add("calibrate accuracy . -o o.md --spreads s.yaml", *tables)
+    shape = "--chip h100_sxm --stack vllm --kind gemm --fill m=64,n=64,k=64,gemm_dtype=bfloat16"
+    for log, more in (("nccl_all_reduce_16.txt", "--chip h100_sxm"), ("nsys_kernels.csv", shape), ("kineto_trace.json", shape + " --kernel sgemm")):
+        add(f"calibrate import {log} -o o.csv {more}", log)
+    for kind in ("gemm", "moe", "nccl"):
+        add(f"calibrate import {kind}.csv -o o.csv", f"{kind}.csv")
+    add("calibrate fit gemm.csv --chip h200_sxm --stack vllm --fix gemm.wave_tail -o o.yaml", "gemm.csv")
     for line in ("list", "list models --csv", "list metrics", "list knobs bandwidth", "list questions --json", "list chips --json", "explain cost_usd_per_mtok", "explain ttft_mean_s tpot_mean_s --json", "schema scenario", "schema chip", "show chip h200_sxm", "show example llama-70b", "show claim latent_attention", "show convention servers", "completion bash", "man", "help sweep", "help calibrate validate", "estimate", "sweep", "--version", "--help"):
         add(line)
     return found

@@ -82,8 +82,8 @@ TEST_CASE("Every chip of a system says what it was measured on, and that is of t
 
 TEST_CASE("Every name that the catalog is known by leads to its entry", "[laws]") {
   std::size_t names = 0;
-  for (const base::Catalog& catalog :
-       {hardware::chip_catalog(), hardware::system_catalog(), workloads::model_catalog()}) {
+  for (const base::Catalog& catalog : {hardware::chip_catalog(), hardware::system_catalog(),
+                                       workloads::model_catalog(), workloads::stack_catalog()}) {
     for (const std::string& id : base::catalog_ids(catalog)) {
       const base::Node document = base::load_entry(catalog, id);
       CHECK(base::id_called(catalog, id) == id);

@@ -55,6 +55,8 @@ void read_policy(base::Fields& f, SchedulerPolicy& policy) {
 void read(base::Fields& f, Stack& stack) {
   stack.id = f.node().reference;
   f.text("name", stack.name);
+  std::vector<std::string> known_as;  // base::id_called
+  f.texts("known_as", known_as);
   f.group("limits", [&](base::Fields& g) {
     read_limits(g, stack.limits, base::required);
     g.source();

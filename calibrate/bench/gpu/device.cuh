@@ -66,6 +66,7 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
   ~Event() { cudaEventDestroy(event_); }
+  operator cudaEvent_t() const { return event_; }  // NOLINT: stands for it
   void record(cudaStream_t stream) { check(cudaEventRecord(event_, stream), "recording an event"); }
   void wait() const { check(cudaEventSynchronize(event_), "waiting for an event"); }
   double seconds_since(const Event& start) const {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GEMMs of linear layers by number format. Five sets of weights take turns, as in the public tables, so that small
-// weights stay in the L2 and large ones do not. Operands are already in their format: nothing is quantised.
+// GEMMs of linear layers by number format, and their gradients in bf16. Five sets of weights (of inputs, for gradients of
+// weights) take turns, as in the public tables, so that small ones stay in the L2 and large ones do not. Operands are
+// already in their format: nothing is quantised.
 #include "calibrate/bench/gpu/lt_gemm.cuh"
 #include "calibrate/bench/gpu/timing.cuh"
 #include "calibrate/bench/measure.hpp"
@@ -11,9 +12,10 @@ namespace {
 
 constexpr int kWeightCopies = 5;
 
-Spread seconds_of(const Stream& stream, const GemmType& type, const GemmShape& shape) {
-  const LtGemm gemm(type, shape);
-  const GemmOperands operands(stream, type, shape, kWeightCopies);
+Spread seconds_of(const Stream& stream, const GemmType& type, const GemmShape& shape,
+                  GemmPass pass = GemmPass::forward) {
+  const LtGemm gemm(type, shape, pass);
+  const GemmOperands operands(stream, type, shape, kWeightCopies, pass);
   Timing timing;
   timing.turns = kWeightCopies;
   timing.samples = 11;
@@ -40,6 +42,25 @@ void run_gemm(SuiteRun& run) {
         results.emplace_back(LtGemm::flop(shape) / seconds.median * 1e-12);
         return results;
       });
+    }
+  }
+}
+
+void run_gemm_backward(SuiteRun& run) {
+  const Stream stream;
+  const GemmType& type = gemm_types().front();
+  Table table(run.directory, layout("gemm_backward"), run.subject);
+  for (const GemmShape& shape : backward_shapes()) {
+    for (const GemmPass pass : {GemmPass::data_gradient, GemmPass::weight_gradient}) {
+      const std::string of = pass == GemmPass::data_gradient ? "data" : "weights";
+      run.row(table,
+              {std::string("cublaslt"), std::string(type.name), of, shape.m, shape.n, shape.k},
+              [&] {
+                const Spread seconds = seconds_of(stream, type, shape, pass);
+                Cells results = cells_of(seconds, 1e3);
+                results.emplace_back(LtGemm::flop(shape) / seconds.median * 1e-12);
+                return results;
+              });
     }
   }
 }

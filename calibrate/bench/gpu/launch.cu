@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What launching costs: empty kernels one after the other in a stream and in a graph, and the way there and back.
-#include <chrono>
-
 #include "calibrate/bench/gpu/timing.cuh"
 #include "calibrate/bench/measure.hpp"
 
@@ -19,10 +17,6 @@ void launch_empty(const Stream& stream, std::int64_t kernels, std::int64_t ctas)
     empty_kernel<<<static_cast<unsigned>(ctas), kThreads, 0, stream>>>();
   }
   check_launch("an empty kernel");
-}
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 // Seconds on the GPU from before what `enqueue` launches to after it, over and over.
@@ -42,21 +36,6 @@ Spread on_gpu(const Stream& stream, double divisor, const std::function<void()>&
   return spread_of(seconds);
 }
 
-// Seconds of the host in `work`; the stream is empty when it starts.
-Spread on_host(const Stream& stream, double divisor, const std::function<void()>& work) {
-  std::vector<double> seconds;
-  for (int i = 0; i < kSamples + 3; ++i) {
-    stream.wait();
-    const double start = now();
-    work();
-    if (i >= 3) {
-      seconds.push_back((now() - start) / divisor);
-    }
-  }
-  stream.wait();
-  return spread_of(seconds);
-}
-
 }  // namespace
 
 void run_launch(SuiteRun& run) {
@@ -70,9 +49,9 @@ void run_launch(SuiteRun& run) {
     constexpr std::int64_t kMany = 500;  // fewer than a stream's queue holds
     const auto many = [&] { launch_empty(stream, kMany, ctas); };
     row("stream_back_to_back", kMany, ctas, [&] { return on_gpu(stream, kMany, many); });
-    row("stream_enqueue_on_host", kMany, ctas, [&] { return on_host(stream, kMany, many); });
+    row("stream_enqueue_on_host", kMany, ctas, [&] { return time_on_host(stream, kMany, many); });
     row("stream_round_trip", 1, ctas, [&] {
-      return on_host(stream, 1.0, [&] {
+      return time_on_host(stream, 1.0, [&] {
         launch_empty(stream, 1, ctas);
         stream.wait();
       });
@@ -87,11 +66,11 @@ void run_launch(SuiteRun& run) {
       });
       row("graph_enqueue_on_host", kernels, ctas, [&] {
         const Graph graph = graph_of();
-        return on_host(stream, 1.0, [&] { graph.launch(stream); });
+        return time_on_host(stream, 1.0, [&] { graph.launch(stream); });
       });
       row("graph_round_trip", kernels, ctas, [&] {
         const Graph graph = graph_of();
-        return on_host(stream, 1.0, [&] {
+        return time_on_host(stream, 1.0, [&] {
           graph.launch(stream);
           stream.wait();
         });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibrate/bench/gpu/lt_gemm.cuh"
 
+#include <algorithm>
+
 namespace roofcast::bench {
 namespace {
 
@@ -36,31 +38,38 @@ void set(cublasLtMatmulDesc_t operation, cublasLtMatmulDescAttributes_t attribut
           "describing a GEMM");
 }
 
-std::size_t product(std::int64_t a, std::int64_t b) {
-  return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
+cublasOperation_t operation_of(const Matrix& matrix) {
+  return matrix.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+}
+
+cublasLtMatrixLayout_t layout_of(cudaDataType_t type, const Matrix& matrix, const char* what) {
+  cublasLtMatrixLayout_t made = nullptr;
+  require(cublasLtMatrixLayoutCreate(&made, type, static_cast<std::uint64_t>(matrix.rows),
+                                     static_cast<std::uint64_t>(matrix.columns), matrix.rows),
+          what);
+  return made;
 }
 
 }  // namespace
 
 std::span<const GemmType> gemm_types() { return kTypes; }
 
-// cuBLASLt is column-major: out'[n,m] = (w'[k,n])ᵀ · x'[k,m], where ' is the row-major matrix read by columns.
-LtGemm::LtGemm(const GemmType& type, const GemmShape& shape)
-    : handle_(shared_handle()), integer_(type.scale == CUDA_R_32I) {
+LtGemm::LtGemm(const GemmType& type, const GemmShape& shape, GemmPass pass)
+    : handle_(shared_handle()),
+      integer_(type.scale == CUDA_R_32I),
+      adds_(pass == GemmPass::weight_gradient) {
   cublasLtMatmulPreference_t preference = nullptr;
   try {
     require(cublasLtMatmulDescCreate(&operation_, type.compute, type.scale), "describing a GEMM");
-    set(operation_, CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
-    set(operation_, CUBLASLT_MATMUL_DESC_TRANSB, CUBLAS_OP_N);
+    const Product all = product_of(pass, shape);
+    set(operation_, CUBLASLT_MATMUL_DESC_TRANSA, operation_of(all.left));
+    set(operation_, CUBLASLT_MATMUL_DESC_TRANSB, operation_of(all.right));
     if (type.operand == CUDA_R_8F_E4M3) {
       set(operation_, CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{1});
     }
-    const auto m = static_cast<std::uint64_t>(shape.m);
-    const auto n = static_cast<std::uint64_t>(shape.n);
-    const auto k = static_cast<std::uint64_t>(shape.k);
-    require(cublasLtMatrixLayoutCreate(&w_, type.operand, k, n, shape.k), "describing weights");
-    require(cublasLtMatrixLayoutCreate(&x_, type.operand, k, m, shape.k), "describing an input");
-    require(cublasLtMatrixLayoutCreate(&out_, type.result, n, m, shape.n), "describing an output");
+    left_ = layout_of(type.operand, all.left, "describing the first operand");
+    right_ = layout_of(type.operand, all.right, "describing the second operand");
+    out_ = layout_of(adds_ ? CUDA_R_32F : type.result, all.result, "describing an output");
 
     require(cublasLtMatmulPreferenceCreate(&preference), "preferring an algorithm");
     const std::size_t workspace = kWorkspace;
@@ -68,8 +77,8 @@ LtGemm::LtGemm(const GemmType& type, const GemmShape& shape)
                 preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace),
             "preferring an algorithm");
     int found = 0;
-    require(cublasLtMatmulAlgoGetHeuristic(handle_, operation_, w_, x_, out_, out_, preference, 1,
-                                           &chosen_, &found),
+    require(cublasLtMatmulAlgoGetHeuristic(handle_, operation_, left_, right_, out_, out_,
+                                           preference, 1, &chosen_, &found),
             "cuBLASLt has no algorithm");
     if (found == 0) {
       throw std::runtime_error("cuBLASLt has no algorithm");
@@ -87,7 +96,7 @@ LtGemm::LtGemm(const GemmType& type, const GemmShape& shape)
 LtGemm::~LtGemm() { release(); }
 
 void LtGemm::release() {
-  for (const cublasLtMatrixLayout_t layout : {w_, x_, out_}) {
+  for (const cublasLtMatrixLayout_t layout : {left_, right_, out_}) {
     if (layout != nullptr) {
       cublasLtMatrixLayoutDestroy(layout);
     }
@@ -97,36 +106,40 @@ void LtGemm::release() {
   }
 }
 
-void LtGemm::launch(const void* x, const void* w, void* out, void* workspace,
+void LtGemm::launch(const void* left, const void* right, void* out, void* workspace,
                     cudaStream_t stream) const {
   const float one = 1.0F;
   const float zero = 0.0F;
   const std::int32_t whole_one = 1;
   const std::int32_t whole_zero = 0;
   const void* alpha = integer_ ? static_cast<const void*>(&whole_one) : &one;
-  const void* beta = integer_ ? static_cast<const void*>(&whole_zero) : &zero;
-  require(cublasLtMatmul(handle_, operation_, alpha, w, w_, x, x_, beta, out, out_, out, out_,
-                         &chosen_.algo, workspace, kWorkspace, stream),
+  const void* beta = integer_ ? static_cast<const void*>(&whole_zero) : adds_ ? &one : &zero;
+  require(cublasLtMatmul(handle_, operation_, alpha, left, left_, right, right_, beta, out, out_,
+                         out, out_, &chosen_.algo, workspace, kWorkspace, stream),
           "a GEMM of cuBLASLt");
 }
 
-GemmOperands::GemmOperands(const Stream& stream, const GemmType& type, const GemmShape& s,
-                           int copies)
-    : copies_(copies),
-      weight_bytes_(product(s.n, s.k) * type.operand_bytes),
-      x_(product(s.m, s.k) * type.operand_bytes),
-      w_(weight_bytes_ * static_cast<std::size_t>(copies)),
-      out_(product(s.m, s.n) * type.result_bytes),
-      workspace_(LtGemm::kWorkspace) {
-  fill_random(x_.as<void>(), product(s.m, s.k), type.format, 1.0F, 1, stream);
-  fill_random(w_.as<void>(), product(s.n, s.k) * static_cast<std::size_t>(copies), type.format,
-              1.0F, 2, stream);
+GemmOperands::GemmOperands(const Stream& stream, const GemmType& type, const GemmShape& shape,
+                           int copies, GemmPass pass)
+    : copies_(copies), workspace_(LtGemm::kWorkspace) {
+  const Product all = product_of(pass, shape);
+  const auto left = static_cast<std::size_t>(all.left.elements());
+  const auto right = static_cast<std::size_t>(all.right.elements());
+  const auto result = static_cast<std::size_t>(all.result.elements());
+  const auto sets = static_cast<std::size_t>(copies);
+  left_bytes_ = left * type.operand_bytes;
+  left_ = DeviceMemory(left_bytes_ * sets);
+  right_ = DeviceMemory(right * type.operand_bytes);
+  out_ = DeviceMemory(result * std::max(type.result_bytes, sizeof(float)));
+  fill_random(right_.as<void>(), right, type.format, 1.0F, 1, stream);
+  fill_random(left_.as<void>(), left * sets, type.format, 1.0F, 2, stream);
+  check(cudaMemsetAsync(out_.as<void>(), 0, out_.bytes(), stream), "clearing a buffer");
   stream.wait();
 }
 
 void GemmOperands::launch(const LtGemm& gemm, int turn, cudaStream_t stream) const {
-  const auto offset = weight_bytes_ * static_cast<std::size_t>(turn % copies_);
-  gemm.launch(x_.as<void>(), w_.as<char>() + offset, out_.as<void>(), workspace_.as<void>(),
+  const auto offset = left_bytes_ * static_cast<std::size_t>(turn % copies_);
+  gemm.launch(left_.as<char>() + offset, right_.as<void>(), out_.as<void>(), workspace_.as<void>(),
               stream);
 }
 

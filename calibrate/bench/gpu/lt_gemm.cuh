@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One GEMM of cuBLASLt with the algorithm its heuristic puts first: out[m,n] = x[m,k] · w[n,k]ᵀ, all
-// row-major, as a linear layer has it. bf16 and fp16 give their own format, fp8 (e4m3, unit scales, fast
+// One GEMM of cuBLASLt with the algorithm its heuristic puts first, as a linear layer has it (calibrate/bench/gemm_pass.hpp).
+// Gradients of weights are added in fp32.
+//
+// bf16 and fp16 give their own format, fp8 (e4m3, unit scales, fast
 // accumulation) bf16, tf32 fp32, int8 int32.
 #pragma once
 
@@ -9,8 +11,8 @@
 
 #include <span>
 
+#include "calibrate/bench/gemm_pass.hpp"
 #include "calibrate/bench/gpu/device.cuh"
-#include "calibrate/bench/grids.hpp"
 
 namespace roofcast::bench {
 
@@ -28,13 +30,14 @@ class LtGemm {
  public:
   static constexpr std::size_t kWorkspace = std::size_t{64} << 20;
 
-  LtGemm(const GemmType& type,
-         const GemmShape& shape);  // std::runtime_error when there is no algorithm
+  // std::runtime_error when there is no algorithm.
+  LtGemm(const GemmType& type, const GemmShape& shape, GemmPass pass = GemmPass::forward);
   LtGemm(const LtGemm&) = delete;
   LtGemm& operator=(const LtGemm&) = delete;
   ~LtGemm();
 
-  void launch(const void* x, const void* w, void* out, void* workspace, cudaStream_t stream) const;
+  void launch(const void* left, const void* right, void* out, void* workspace,
+              cudaStream_t stream) const;
 
   static double flop(const GemmShape& s) {
     return 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
@@ -45,21 +48,23 @@ class LtGemm {
 
   cublasLtHandle_t handle_ = nullptr;
   cublasLtMatmulDesc_t operation_ = nullptr;
-  cublasLtMatrixLayout_t w_ = nullptr, x_ = nullptr, out_ = nullptr;
+  cublasLtMatrixLayout_t left_ = nullptr, right_ = nullptr, out_ = nullptr;
   cublasLtMatmulHeuristicResult_t chosen_{};
   bool integer_ = false;
+  bool adds_ = false;  // to what is there
 };
 
-// Operands of one GEMM in random values; `copies` sets of weights share one input and one output.
+// Operands of one GEMM in random values; `copies` sets of the left one share the right one and the result.
 class GemmOperands {
  public:
-  GemmOperands(const Stream& stream, const GemmType& type, const GemmShape& shape, int copies);
+  GemmOperands(const Stream& stream, const GemmType& type, const GemmShape& shape, int copies,
+               GemmPass pass = GemmPass::forward);
   void launch(const LtGemm& gemm, int turn, cudaStream_t stream) const;
 
  private:
   int copies_;
-  std::size_t weight_bytes_;
-  DeviceMemory x_, w_, out_, workspace_;
+  std::size_t left_bytes_ = 0;
+  DeviceMemory left_, right_, out_, workspace_;
 };
 
 }  // namespace roofcast::bench

@@ -32,10 +32,14 @@ struct Runner {
 
 #ifdef ROOFCAST_BENCH_CUBLASLT
 constexpr Run kGemm = run_gemm;
+constexpr Run kGemmBackward = run_gemm_backward;
 constexpr Run kPower = run_power;
+constexpr Run kSustained = run_sustained;
 #else
 constexpr Run kGemm = nullptr;
+constexpr Run kGemmBackward = nullptr;
 constexpr Run kPower = nullptr;
+constexpr Run kSustained = nullptr;
 #endif
 #ifdef ROOFCAST_BENCH_CUBLAS
 constexpr Run kGroupedGemm = run_grouped_gemm;
@@ -51,10 +55,15 @@ constexpr Run kNccl = nullptr;
 constexpr Runner kRunners[] = {
     {"copy", run_copy, ""},
     {"launch", run_launch, ""},
+    {"host", run_host, ""},
     {"latency", run_latency, ""},
+    {"in_flight", run_in_flight, ""},
     {"gemm", kGemm, "cuBLASLt"},
     {"power", kPower, "cuBLASLt"},
+    {"sustained", kSustained, "cuBLASLt"},
     {"decode", run_decode, ""},
+    {"prefill", run_prefill, ""},
+    {"gemm_backward", kGemmBackward, "cuBLASLt"},
     {"elementwise", run_elementwise, ""},
     {"grouped_gemm", kGroupedGemm, "cuBLAS"},
     {"mamba2", run_mamba2, ""},

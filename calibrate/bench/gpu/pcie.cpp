@@ -1,29 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Copies between pinned memory of the host and the GPU, by size.
+#include "calibrate/bench/gpu/pinned.cuh"
 #include "calibrate/bench/gpu/timing.cuh"
 #include "calibrate/bench/grids.hpp"
 #include "calibrate/bench/measure.hpp"
 
 namespace roofcast::bench {
-namespace {
-
-class PinnedMemory {
- public:
-  explicit PinnedMemory(std::size_t bytes) {
-    check(cudaMallocHost(&data_, bytes), "allocating pinned memory");
-  }
-  PinnedMemory(const PinnedMemory&) = delete;
-  PinnedMemory& operator=(const PinnedMemory&) = delete;
-  ~PinnedMemory() { cudaFreeHost(data_); }
-  void* data() const { return data_; }
-
- private:
-  void* data_ = nullptr;
-};
-
-}  // namespace
-
 void run_pcie(SuiteRun& run) {
   constexpr std::int64_t kMost = std::int64_t{512} << 20;
   const Stream stream;

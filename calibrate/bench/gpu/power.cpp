@@ -6,8 +6,8 @@
 // are. Latency is that of the same time, so the clocks the power limit leaves are in it.
 #include <chrono>
 
-#include "calibrate/bench/gpu/lt_gemm.cuh"
-#include "calibrate/bench/gpu/timing.cuh"
+#include "calibrate/bench/clock.hpp"
+#include "calibrate/bench/gpu/load.cuh"
 #include "calibrate/bench/measure.hpp"
 #include "calibrate/bench/power_meter.hpp"
 
@@ -16,12 +16,6 @@ namespace {
 
 constexpr double kSettle = 1.5;   // seconds
 constexpr double kCounted = 1.5;  // seconds
-constexpr int kWeightCopies = 5;
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 struct Sustained {
   double seconds_per_round = 0.0;
   Spread power_w;
@@ -30,17 +24,17 @@ struct Sustained {
 
 // `round` does a piece of the load, some milliseconds, and waits for it.
 Sustained sustain(const PowerMeter& meter, const std::function<void()>& round) {
-  for (const double start = now(); now() - start < kSettle;) {
+  for (const double start = now_s(); now_s() - start < kSettle;) {
     round();
   }
   PowerSampler sampler(meter);
-  const double start = now();
+  const double start = now_s();
   int rounds = 0;
   do {
     round();
     ++rounds;
-  } while (now() - start < kCounted);
-  const double seconds = now() - start;
+  } while (now_s() - start < kCounted);
+  const double seconds = now_s() - start;
   const std::vector<PowerReading> readings = sampler.stop();
   const auto spread = [&](double PowerReading::*field) {
     std::vector<double> values;
@@ -60,27 +54,11 @@ Cells power_cells(const Sustained& s, const PowerMeter& meter) {
           s.sm_clock_mhz,   s.memory_clock_mhz,          s.temperature_c, s.power_w.samples};
 }
 
-// GEMMs in a graph of about 10 ms, launched over and over.
 Cells measure_gemm(const PowerMeter& meter, const Stream& stream, const GemmType& type,
                    const GemmShape& shape) {
-  const LtGemm gemm(type, shape);
-  const GemmOperands operands(stream, type, shape, kWeightCopies);
-  const auto launch = [&](int turn) { operands.launch(gemm, turn, stream); };
-  Timing quick;
-  quick.turns = kWeightCopies;
-  quick.samples = 3;
-  const double once = time_launches(stream, launch, quick).median;
-  const int launches = kWeightCopies * std::max(1, static_cast<int>(10e-3 / once) / kWeightCopies);
-  const Graph graph(stream, [&] {
-    for (int i = 0; i < launches; ++i) {
-      launch(i);
-    }
-  });
-  const Sustained sustained = sustain(meter, [&] {
-    graph.launch(stream);
-    stream.wait();
-  });
-  const double seconds = sustained.seconds_per_round / launches;
+  const GemmLoad load(stream, type, shape);
+  const Sustained sustained = sustain(meter, [&] { load.round(); });
+  const double seconds = sustained.seconds_per_round / load.gemms();
   Cells cells = {seconds * 1e3};
   for (Cell& cell : power_cells(sustained, meter)) {
     cells.push_back(std::move(cell));
@@ -97,19 +75,10 @@ Cells measure_idle(const PowerMeter& meter) {
 }
 
 Cells measure_copy(const PowerMeter& meter, const Stream& stream, std::size_t bytes) {
-  const DeviceMemory from(bytes);
-  const DeviceMemory to(bytes);
-  fill_random(from.as<void>(), bytes / sizeof(float), Format::fp32, 1.0F, 1, stream);
-  const Sustained sustained = sustain(meter, [&] {
-    for (int i = 0; i < 4; ++i) {
-      check(
-          cudaMemcpyAsync(to.as<void>(), from.as<void>(), bytes, cudaMemcpyDeviceToDevice, stream),
-          "copying on the GPU");
-    }
-    stream.wait();
-  });
+  const CopyLoad load(stream, bytes);
+  const Sustained sustained = sustain(meter, [&] { load.round(); });
   Cells cells = power_cells(sustained, meter);
-  cells.emplace_back(4.0 * 2.0 * static_cast<double>(bytes) / sustained.seconds_per_round * 1e-9);
+  cells.emplace_back(load.bytes() / sustained.seconds_per_round * 1e-9);
   return cells;
 }
 
@@ -136,7 +105,7 @@ void run_power(SuiteRun& run) {
     };
   };
   run.row(loads, {std::string("idle"), std::int64_t{0}}, metered(measure_idle));
-  const auto bytes = std::min(std::size_t{2} << 30, free_memory() / 4);
+  const auto bytes = CopyLoad::most_bytes();
   run.row(loads, {std::string("copy"), static_cast<std::int64_t>(bytes)},
           metered([&](const PowerMeter& m) { return measure_copy(m, stream, bytes); }));
   for (const GemmShape& shape : power_shapes()) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <memory>
 
+#include "calibrate/bench/clock.hpp"
 #include "calibrate/bench/gpu/timing.cuh"
 
 namespace roofcast::bench {
@@ -85,6 +86,22 @@ Spread time_launches(const Stream& stream, const std::function<void(int)>& launc
   for (std::size_t i = 1; i < events.size(); ++i) {
     seconds.push_back(events[i].seconds_since(events[i - 1]) / launches);
   }
+  return spread_of(seconds);
+}
+
+Spread time_on_host(const Stream& stream, double divisor, const std::function<void()>& work) {
+  constexpr int kSamples = 25;
+  constexpr int kNotCounted = 3;
+  std::vector<double> seconds;
+  for (int i = 0; i < kSamples + kNotCounted; ++i) {
+    stream.wait();
+    const double start = now_s();
+    work();
+    if (i >= kNotCounted) {
+      seconds.push_back((now_s() - start) / divisor);
+    }
+  }
+  stream.wait();
   return spread_of(seconds);
 }
 

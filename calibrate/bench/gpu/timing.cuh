@@ -44,4 +44,7 @@ class Graph {
 Spread time_launches(const Stream& stream, const std::function<void(int)>& launch,
                      const Timing& timing = {});
 
+// Seconds of the host in `work`, divided; the stream is empty when it starts.
+Spread time_on_host(const Stream& stream, double divisor, const std::function<void()>& work);
+
 }  // namespace roofcast::bench

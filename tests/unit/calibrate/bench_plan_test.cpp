@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <functional>
 #include <set>
@@ -12,9 +13,11 @@
 #include "base/document/problems.hpp"
 #include "calibrate/bench/apart.hpp"
 #include "calibrate/bench/drift.hpp"
+#include "calibrate/bench/gemm_pass.hpp"
 #include "calibrate/bench/grids.hpp"
 #include "calibrate/bench/options.hpp"
 #include "calibrate/bench/plan.hpp"
+#include "calibrate/bench/sustained.hpp"
 #include "tests/catch.hpp"
 
 using namespace roofcast;
@@ -85,6 +88,122 @@ TEST_CASE("Every attention shape is one that the kernels can run", "[unit]") {
     CHECK(s.tokens % 64 == 0);
     CHECK(s.heads % s.groups == 0);
   }
+}
+
+TEST_CASE("Every prompt is one that the kernel can run, and no pair of tokens counts twice",
+          "[unit]") {
+  std::set<std::int64_t> tokens;
+  for (const AttentionShape& s : prefill_shapes()) {
+    CHECK(s.heads % s.kv_heads == 0);
+    CHECK((s.head_dim == 64 || s.head_dim == 128));
+    CHECK(s.batch * s.context <= 65536);
+    tokens.insert(s.context);
+  }
+  CHECK(tokens.size() == 9);
+  CHECK(causal_flop({2, 3, 4, 1, 64}) == 2 * 4 * 64 * 4.0 * 6);  // 6 pairs of 3 tokens
+}
+
+TEST_CASE("Bytes in flight grow until an SM is full, and no SM gets more threads than it holds",
+          "[unit]") {
+  const auto shapes = in_flight_shapes();
+  CHECK(shapes.front().bytes() == 32 * 16);
+  CHECK(shapes.back().bytes() == 2048 * 8 * 16);
+  CHECK(std::is_sorted(shapes.begin(), shapes.end(),
+                       [](const auto& a, const auto& b) { return a.bytes() < b.bytes(); }));
+  std::set<std::pair<std::int64_t, std::int64_t>> same_bytes;  // by threads of an SM
+  for (const InFlightShape& s : shapes) {
+    CHECK(s.ctas * s.threads <= 2048);
+    CHECK(s.threads % 32 == 0);
+    same_bytes.emplace(s.bytes(), s.ctas * s.threads);
+  }
+  CHECK(same_bytes.contains({256 * 4 * 16, 256}));
+  CHECK(same_bytes.contains({256 * 4 * 16, 512}));  // as many bytes from more threads
+}
+
+TEST_CASE("Gradients are measured of the layers that GEMMs are measured of", "[unit]") {
+  const auto forward = gemm_shapes();
+  for (const GemmShape& shape : backward_shapes()) {
+    CHECK(std::find(forward.begin(), forward.end(), shape) != forward.end());
+  }
+  CHECK(backward_shapes().size() == 21 * 4);
+}
+
+namespace {
+
+double at(const std::vector<double>& data, const Matrix& matrix, std::int64_t row,
+          std::int64_t column) {  // of the operand as it is multiplied
+  const std::int64_t i =
+      matrix.transposed ? row * matrix.rows + column : column * matrix.rows + row;
+  return data[static_cast<std::size_t>(i)];
+}
+
+// As cuBLAS does it: column-major.
+std::vector<double> multiplied(const Product& p, const std::vector<double>& left,
+                               const std::vector<double>& right) {
+  std::vector<double> result(static_cast<std::size_t>(p.result.elements()));
+  for (std::int64_t column = 0; column < p.result.columns; ++column) {
+    for (std::int64_t row = 0; row < p.result.rows; ++row) {
+      double& sum = result[static_cast<std::size_t>(column * p.result.rows + row)];
+      for (std::int64_t d = 0; d < p.depth; ++d) {
+        sum += at(left, p.left, row, d) * at(right, p.right, d, column);
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("The passes of a linear layer are what cuBLAS multiplies by columns", "[unit]") {
+  const GemmShape shape{3, 5, 4};
+  std::vector<double> x(3 * 4), w(5 * 4), dy(3 * 5);
+  double next = 1.0;
+  for (std::vector<double>* matrix : {&x, &w, &dy}) {
+    for (double& value : *matrix) {
+      value = next;
+      next = next < 9.0 ? next + 1.3 : -next;
+    }
+  }
+  const auto forward = multiplied(product_of(GemmPass::forward, shape), w, x);
+  const auto dx = multiplied(product_of(GemmPass::data_gradient, shape), w, dy);
+  const auto dw = multiplied(product_of(GemmPass::weight_gradient, shape), x, dy);
+  std::vector<double> out(3 * 5), data(3 * 4), weights(5 * 4);  // row by row
+  for (std::size_t m = 0; m < 3; ++m) {
+    for (std::size_t n = 0; n < 5; ++n) {
+      for (std::size_t k = 0; k < 4; ++k) {
+        out[m * 5 + n] += x[m * 4 + k] * w[n * 4 + k];
+        data[m * 4 + k] += dy[m * 5 + n] * w[n * 4 + k];
+        weights[n * 4 + k] += dy[m * 5 + n] * x[m * 4 + k];
+      }
+    }
+  }
+  CHECK_THAT(forward, Catch::Matchers::Approx(out));
+  CHECK_THAT(dx, Catch::Matchers::Approx(data));
+  CHECK_THAT(dw, Catch::Matchers::Approx(weights));
+}
+
+TEST_CASE("Rounds and readings of a load belong to the second in which they end", "[unit]") {
+  const std::vector<double> ends = {100.4, 100.8, 101.2, 102.0, 103.1};
+  std::vector<PowerReading> readings;
+  for (const auto& [time, power] :
+       {std::pair{100.1, 300.0}, {100.5, 500.0}, {100.9, 700.0}, {102.5, 690.0}}) {
+    readings.push_back({power, 2.0 * power, 0.0, 50.0, time});
+  }
+  const auto seconds = by_second(100.0, ends, readings, 4);
+  REQUIRE(seconds.size() == 4);
+  CHECK(seconds[0].seconds_per_round == Approx(0.4));
+  CHECK(seconds[0].power_w == 500.0);
+  CHECK(seconds[0].sm_clock_mhz == 1000.0);
+  CHECK(seconds[0].readings == 3);
+  CHECK(seconds[1].seconds_per_round == Approx((102.0 - 100.8) / 2.0));
+  CHECK(std::isnan(seconds[1].power_w));
+  CHECK(std::isnan(seconds[2].seconds_per_round));
+  CHECK(seconds[2].power_w == 690.0);
+  CHECK(seconds[3].seconds_per_round == Approx(103.1 - 102.0));
+  // All rounds are counted once: the time of the load is theirs.
+  CHECK(2 * seconds[0].seconds_per_round + 2 * seconds[1].seconds_per_round +
+            seconds[3].seconds_per_round ==
+        Approx(3.1));
 }
 
 TEST_CASE("Long contexts are split no finer than the SMs can use", "[unit]") {

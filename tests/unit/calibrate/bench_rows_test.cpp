@@ -73,6 +73,9 @@ TEST_CASE("The bench's tables of other operators are read as what they measure",
   const auto decode = read_back("attention_generation", attention);
   CHECK(std::get<workloads::DecodeAttention>(decode.operators.at(0)).context == 2048);
 
+  const auto prefill = read_back("attention_context", attention);
+  CHECK(std::get<workloads::PrefillAttention>(prefill.operators.at(0)).new_tokens == 2048);
+
   const auto mamba = [](const char* kernel) {
     return read_back("mamba2",
                      {text(kernel), text("context"), whole(2), whole(256), whole(512), whole(2688),

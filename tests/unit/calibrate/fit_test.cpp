@@ -62,7 +62,7 @@ const calibrate::FittedParameter* find(const calibrate::FittedCalibration& fitte
 
 TEST_CASE("A fit finds planted parameters and judges itself on shapes it has not seen", "[unit]") {
   const fs::path tables = planted(600000.0, 6000.0, "roofcast_fit_test");
-  const auto fitted = calibrate::fit_calibration("h200_sxm", "vllm", tables);
+  const auto fitted = calibrate::fit_calibration({"h200_sxm", "vllm", {{tables}, {}}});
   REQUIRE(fitted.kinds.size() == 1);
   const calibrate::KindErrors& errors = fitted.kinds[0];
   CHECK(errors.given + errors.after.rows == 5 * 11 * 3);
@@ -94,7 +94,7 @@ TEST_CASE("A fit finds planted parameters and judges itself on shapes it has not
 TEST_CASE("A fit that is judged by layers has seen no shape of them", "[unit]") {
   const fs::path tables = planted(600000.0, 6000.0, "roofcast_fit_layers_test", {1, 2, 8, 9});
   const auto by_layers =
-      calibrate::fit_calibration("h200_sxm", "vllm", tables, calibrate::Split::layers);
+      calibrate::fit_calibration({"h200_sxm", "vllm", {{tables}, {}}, calibrate::Split::layers});
   std::size_t held_back = 0;  // 5 batches times 11 contexts of each layer that is drawn
   for (const std::string layer : {"8 1 128 0", "16 2 128 0", "64 8 128 0", "72 9 128 0"}) {
     held_back += calibrate::held_back_layer({&layer, 1}) ? 5 * 11 : 0;
@@ -106,6 +106,49 @@ TEST_CASE("A fit that is judged by layers has seen no shape of them", "[unit]") 
   CHECK(by_layers.kinds[0].given == 3 * held_back);
   CHECK(by_layers.kinds[0].after.median < 0.02);
   fs::remove_all(tables);
+}
+
+TEST_CASE("Few rows of a measured chip start from its calibration, and place what they tell",
+          "[unit]") {
+  // Decode attention of an H200 as its calibration has it, but for the fixed clocks of both kernels.
+  calibrate::ChipPlatforms platforms;
+  models::Machine machine = platforms.find("h200_sxm", "vllm")->machine;
+  const double before = machine.calibration.decode_fill_clocks;
+  machine.calibration.decode_fill_clocks = 4.0 * before;
+  const fs::path file = fs::temp_directory_path() / "roofcast_few_attention_generation.csv";
+  std::ofstream out(file);
+  out << "system,fw,kv_cache_dtype,batch_size,isl,kv_len_minus_isl,num_heads,num_key_value_heads,"
+         "head_dim,window_size,latency_ms\n";
+  for (const int batch : {1, 16}) {
+    for (const int context : {256, 1024, 4096, 16384, 65536}) {
+      const workloads::DecodeAttention op{
+          {32, 8, 128, 128, 0, 2048, base::NumberFormat::bf16}, batch, 1, context, true};
+      out << fmt::format("h200_sxm,vllm,bfloat16,{},{},1,32,8,128,0,{:.9g}\n", batch, context - 1,
+                         models::cost_of(op, machine).time / base::millisecond);
+    }
+  }
+  out.close();
+  const auto fitted = calibrate::fit_calibration({"h200_sxm", "vllm", {{file}, {}}});
+  CHECK(fitted.start.text == "h200_sxm.vllm");
+  CHECK(fitted.corrections.empty());
+  REQUIRE(fitted.kinds.size() == 1);
+  CHECK(fitted.kinds[0].given == 10);
+  CHECK(fitted.kinds[0].after.rows == 10);  // each by the others
+  CHECK(fitted.kinds[0].physical.median < 0.25 * fitted.kinds[0].before.median);
+  const auto* fill = find(fitted, "attention.decode_fill_clocks");
+  REQUIRE(fill != nullptr);
+  CHECK(std::stod(fill->text) > 2.0 * before);
+  CHECK(fitted.stay.size() > fitted.parameters.size());  // ten rows say little
+  // What is not told stays as it was, with the interval at least.
+  const hardware::Calibration& start = platforms.find("h200_sxm", "vllm")->system.calibration;
+  for (const hardware::KindError& e : start.errors) {
+    if (e.kind == "attention_generation") {
+      CHECK(fitted.kinds[0].low <= e.low);
+      CHECK(fitted.kinds[0].high >= e.high);
+    }
+  }
+  CHECK(fitted.others.size() + 1 == start.errors.size());
+  fs::remove(file);
 }
 
 TEST_CASE("A width of a GEMM is held back wherever it stands, about a fifth of all", "[unit]") {
@@ -128,9 +171,9 @@ TEST_CASE("A width of a GEMM is held back wherever it stands, about a fifth of a
 TEST_CASE("A fit without tables, or of an unknown chip, is refused with a reason", "[unit]") {
   const fs::path empty = fs::temp_directory_path() / "roofcast_fit_empty";
   fs::create_directories(empty);
-  CHECK_THROWS_WITH(calibrate::fit_calibration("h200_sxm", "vllm", empty),
+  CHECK_THROWS_WITH(calibrate::fit_calibration({"h200_sxm", "vllm", {{empty}, {}}}),
                     Catch::Matchers::ContainsSubstring("no table with rows"));
-  CHECK_THROWS_WITH(calibrate::fit_calibration("h2000", "vllm", empty),
+  CHECK_THROWS_WITH(calibrate::fit_calibration({"h2000", "vllm", {{empty}, {}}}),
                     Catch::Matchers::ContainsSubstring("no system with the chip"));
   fs::remove_all(empty);
 }

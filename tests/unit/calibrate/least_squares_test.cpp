@@ -44,8 +44,8 @@ TEST_CASE("The certified values of NIST's Misra1a are found from either of its s
     return r;
   };
   for (const auto& [b1, b2] : {std::pair{500.0, 1e-4}, std::pair{250.0, 5e-4}}) {
-    const auto found = calibrate::solve({{b1, 1.0, 1e5}, {b2, 1e-8, 1.0}}, residuals,
-                                        {.huber = kInfinite, .prior = 1e6, .max_iterations = 200});
+    const auto found = calibrate::solve({{b1, 1.0, 1e5, 1e6}, {b2, 1e-8, 1.0, 1e6}}, residuals,
+                                        {.huber = kInfinite, .max_iterations = 200});
     CHECK(found.values[0] == Approx(238.94212918).epsilon(1e-4));
     CHECK(found.values[1] == Approx(5.5015643181e-4).epsilon(1e-4));
   }
@@ -53,11 +53,11 @@ TEST_CASE("The certified values of NIST's Misra1a are found from either of its s
 
 TEST_CASE("Planted parameters are found again, and a sixth of outliers hardly moves them",
           "[unit]") {
-  const std::vector<Unknown> start = {{1e-6, 1e-9, 1e-3}, {1e12, 1e9, 1e15}};
-  const auto clean = calibrate::solve(start, line(4e-6, 3e12, 0), {.prior = 100.0});
+  const std::vector<Unknown> start = {{1e-6, 1e-9, 1e-3, 100.0}, {1e12, 1e9, 1e15, 100.0}};
+  const auto clean = calibrate::solve(start, line(4e-6, 3e12, 0));
   CHECK(clean.values[0] == Approx(4e-6).epsilon(1e-4));
   CHECK(clean.values[1] == Approx(3e12).epsilon(1e-4));
-  const auto robust = calibrate::solve(start, line(4e-6, 3e12, 6), {.prior = 100.0});
+  const auto robust = calibrate::solve(start, line(4e-6, 3e12, 6));
   CHECK(robust.values[0] == Approx(4e-6).epsilon(0.05));
   CHECK(robust.values[1] == Approx(3e12).epsilon(0.05));
 }
@@ -71,6 +71,30 @@ TEST_CASE("A parameter that the rows do not tell stays where it was, without a b
   CHECK(found.values[1] == Approx(7.0));
   CHECK(std::isfinite(found.uncertainty[0]));
   CHECK(std::isinf(found.uncertainty[1]));
+}
+
+TEST_CASE("A parameter that is known well beforehand moves less, by rows that tell little",
+          "[unit]") {
+  const auto residuals = [](std::span<const double> p) {
+    return std::vector<double>{0.3 * std::log(p[0] / 2.0)};
+  };
+  double before = 2.0;
+  for (const double prior : {10.0, 1.0, 0.1, 0.01}) {
+    const auto found = calibrate::solve({{1.0, 0.01, 100.0, prior}}, residuals,
+                                        {.huber = kInfinite, .noise = 0.1, .least_spread = 0.1});
+    CHECK(found.values[0] <= before);
+    CHECK(found.values[0] >= 1.0);
+    before = found.values[0];
+  }
+  CHECK(before < 1.01);
+}
+
+TEST_CASE("Few rows that agree by chance claim no more than rows are known to tell", "[unit]") {
+  const auto residuals = [](std::span<const double> p) {
+    return std::vector<double>{std::log(p[0] / 2.0)};
+  };
+  const auto found = calibrate::solve({{1.0, 0.01, 100.0}}, residuals, {.least_spread = 0.1});
+  CHECK(found.uncertainty[0] == Approx(1.645 * 0.1).epsilon(0.02));
 }
 
 TEST_CASE("A parameter stays within its range", "[unit]") {

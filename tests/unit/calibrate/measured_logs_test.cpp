@@ -42,7 +42,8 @@ void read_any(const fs::path& file) {
   const LogFormat format = calibrate::format_of(file);
   if (format == LogFormat::nccl_tests) {
     calibrate::read_collective_log(file);
-  } else if (format == LogFormat::kernel_summary || format == LogFormat::kernel_trace) {
+  } else if (format == LogFormat::kernel_summary || format == LogFormat::kernel_list ||
+             format == LogFormat::kernel_counters || format == LogFormat::kernel_trace) {
     calibrate::read_kernel_profile(file, format);
   } else {
     calibrate::read_serving_logs(file, format);
@@ -230,6 +231,55 @@ TEST_CASE("A summary of Nsight Systems is its kernels, whatever nsys says around
   }
 }
 
+TEST_CASE("A list of Nsight Systems is its kernels, and the time without one", "[unit]") {
+  const Scratch scratch(
+      "Processing [x.sqlite] with [cuda_gpu_trace.py]...\n"
+      "Start (ns),Duration (ns),CorrId,GrdX,Device,Strm,Name\n"
+      "1000,500,1,2,GPU (0),7,\"void gemm<float, 2>(int)\"\n"
+      "1200,500,2,2,GPU (0),8,fill\n"
+      "2000,300,3,2,GPU (0),7,\"void gemm<float, 2>(int)\"\n"
+      "900,100,4,,GPU (1),7,[CUDA memcpy HtoD]\n\nsomething else\n");
+  REQUIRE(calibrate::format_of(scratch.file()) == LogFormat::kernel_list);
+  const auto profile = calibrate::read_kernel_profile(scratch.file(), LogFormat::kernel_list);
+  REQUIRE(profile.kernels.size() == 3);
+  CHECK(profile.kernels[0].name == "void gemm<float, 2>(int)");
+  CHECK(profile.kernels[0].runs == 2);
+  CHECK(profile.kernels[0].seconds == Approx(800e-9));
+  CHECK(profile.gpus == 2);
+  CHECK(profile.span == Approx((1300 + 100) * 1e-9));
+  CHECK(profile.busy == Approx((700 + 300 + 100) * 1e-9));
+}
+
+TEST_CASE("Counters of Nsight Compute are the durations of its kernels, however they are laid out",
+          "[unit]") {
+  const std::string each_metric =
+      "==PROF== Connected to process 7\nhello from the program\n"
+      "\"ID\",\"Process ID\",\"Kernel Name\",\"Section Name\",\"Metric Name\",\"Metric Unit\","
+      "\"Metric Value\"\n"
+      "\"0\",\"7\",\"gemm\",\"a\",\"Duration\",\"us\",\"1,234.5\"\n"
+      "\"0\",\"7\",\"gemm\",\"b\",\"gpu__time_duration.sum\",\"ns\",\"1,234,500\"\n"
+      "\"0\",\"7\",\"gemm\",\"b\",\"SM Frequency\",\"Ghz\",\"1.1\"\n"
+      "==PROF== in between\n"
+      "\"1\",\"7\",\"gemm\",\"a\",\"Duration\",\"msecond\",\"0.7655\"\n"
+      "\"2\",\"7\",\"fill\",\"a\",\"Duration\",\"ns\",\"900\"\n"
+      "==PROF== Disconnected from process 7";
+  const std::string each_kernel =
+      "\"ID\",\"Kernel Name\",\"gpu__time_duration.sum\",\"sm__cycles.sum\"\n"
+      "\"\",\"\",\"ns\",\"cycle\"\n"
+      "\"0\",\"gemm\",\"1,234,500\",\"5\"\n\"1\",\"gemm\",\"765,500\",\"5\"\n"
+      "\"2\",\"fill\",\"900\",\"5\"\n";
+  for (const std::string& text : {each_metric, each_kernel}) {
+    const Scratch scratch(text);
+    REQUIRE(calibrate::format_of(scratch.file()) == LogFormat::kernel_counters);
+    const auto profile = calibrate::read_kernel_profile(scratch.file(), LogFormat::kernel_counters);
+    REQUIRE(profile.kernels.size() == 2);
+    CHECK(profile.kernels[0].name == "gemm");
+    CHECK(profile.kernels[0].runs == 2);
+    CHECK(profile.kernels[0].seconds == Approx(2e-3));
+    CHECK(std::isnan(profile.span));
+  }
+}
+
 TEST_CASE("A trace of the PyTorch profiler is the kernels of its GPU, and the time without one",
           "[unit]") {
   const auto profile =
@@ -335,6 +385,13 @@ TEST_CASE("What is wrong with a log is said with its file, and its line where it
   CHECK(has(refused("Total Time (ns),Instances,Name\nx,1,a\n"), "is no number"));
   CHECK(has(refused("Total Time (ns),Instances,Range\n5,1,a\n"), "Name"));
   CHECK(has(refused("Total Time (ns),Instances,Name\n"), "no kernel of a GPU"));
+  CHECK(has(refused("Start (ns),Duration (ns),Name\nx,1,a\n"), "is no number"));
+  CHECK(has(refused("Start (ns),Duration (ns),Name\n"), "no kernel of a GPU"));
+  const std::string counters =
+      "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n";
+  CHECK(
+      has(refused(counters + "0,a,Duration,cycle,5\n"), "expects a duration, in ns, us, ms or s"));
+  CHECK(has(refused(counters + "0,a,Threads,thread,5\n"), "no kernel has a duration"));
   CHECK(has(refused(trace("")), "no kernel of a GPU"));
   CHECK(has(refused(trace(kernel("a", 0, 1) + ",]")), "no JSON at byte"));
   CHECK(has(refused(trace(R"({"ph": "X", "cat": "kernel", "name": "a", "dur": 1})")),

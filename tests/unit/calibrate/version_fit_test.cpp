@@ -55,7 +55,7 @@ fs::path planted(double slowdown, const std::string& name) {
 
 TEST_CASE("A fit takes the newest version and states what was different before", "[unit]") {
   const fs::path tables = planted(1.5, "roofcast_version_fit_test");
-  const auto fitted = calibrate::fit_calibration("h200_sxm", "vllm", tables);
+  const auto fitted = calibrate::fit_calibration({"h200_sxm", "vllm", {{tables}, {}}});
   CHECK(fitted.version == "1.2");
   REQUIRE(fitted.kinds.size() == 1);
   CHECK(fitted.kinds[0].given + fitted.kinds[0].after.rows == 5 * 11 * 2);  // of the newest alone
@@ -87,7 +87,7 @@ TEST_CASE("A fit takes the newest version and states what was different before",
 
 TEST_CASE("A difference that timers explain is no other kernel", "[unit]") {
   const fs::path tables = planted(1.05, "roofcast_version_fit_small_test");
-  const auto fitted = calibrate::fit_calibration("h200_sxm", "vllm", tables);
+  const auto fitted = calibrate::fit_calibration({"h200_sxm", "vllm", {{tables}, {}}});
   REQUIRE(fitted.older.size() == 2);
   CHECK(fitted.older[0].corrections.empty());
   CHECK(calibrate::overlay(fitted, "planted").find("- version: 1.1\n    measured:") !=

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibrate/fit/parameter_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/document/problems.hpp"
+#include "calibrate/fit/candidates.hpp"
+#include "calibrate/fit/parameter_spread.hpp"
+#include "calibrate/operators/predict.hpp"
+
+namespace roofcast::calibrate {
+
+const std::vector<Stage>& stages() {
+  static const std::vector<Stage> all = {
+      {{"gemm"}, {"launch.", "memory.dram_efficiency", "memory.in_flight_bytes_per_sm", "gemm."}},
+      {{"attention_context", "attention_generation"},
+       {"attention."},
+       {"mla_context", "mla_generation"}},
+      {{"moe"}, {"moe."}},
+      {{"nccl", "custom_allreduce", "deepep_ll", "deepep_normal", "trtllm_alltoall"},
+       {"launch.eager", "collective."}},
+      {{"mamba2", "gdn"}, {"recurrence."}}};
+  return all;
+}
+
+Workbench::Workbench(const sim::Platform& platform, base::Node calibration)
+    : system_(platform.system), document_(std::move(calibration)) {
+  corrections_ = machine().calibration.corrections;
+  std::erase_if(document_.entries, [](const base::Entry& entry) {
+    return entry.key == "corrections" || entry.key == "older_versions";
+  });
+}
+
+models::Machine Workbench::machine() const {
+  base::Problems problems;
+  hardware::System system = system_;
+  system.calibration = {};
+  base::Fields fields(document_, "calibration", problems);
+  hardware::read(fields, system.calibration);
+  if (corrections_ != nullptr) {
+    system.calibration.corrections = corrections_;
+  }
+  problems.throw_if_any();
+  return models::machine_of(system);
+}
+
+namespace {
+
+constexpr std::string_view kNotFitted = "gemm.overlap_exponent";  // trades against all the others
+constexpr double kLeastPrior = 0.05;  // of few rows: standard deviation of ln p
+constexpr double kReach = 8.0;        // a parameter stays within this factor of its start
+
+std::vector<double> residuals(const Rows& rows, const models::Machine& machine) {
+  std::vector<double> r;
+  r.reserve(rows.size());
+  for (const FitRow* row : rows) {
+    r.push_back(std::log(predicted_s(row->measured, machine) / row->measured.measured_s));
+  }
+  return r;
+}
+
+bool moves(const Candidate& c, Workbench& bench, const Rows& rows,
+           const std::vector<double>& base) {
+  const std::string before = bench.text(c.path);
+  const double value = c.value_of(before);
+  if (!(value > 0.0)) {
+    return false;
+  }
+  bench.set(c.path, c.text_of(value * 0.95));
+  const std::vector<double> moved = residuals(rows, bench.machine());
+  bench.set(c.path, before);
+  for (std::size_t i = 0; i < base.size(); ++i) {
+    if (std::abs(moved[i] - base[i]) > 1e-6) {
+      return true;
+    }
+  }
+  return false;
+}
+
+double prior_of(const Candidate& c, const Search& search) {
+  if (!search.known_spread) {
+    return Unknown{}.prior;
+  }
+  for (const ParameterSpread& spread : parameter_spreads()) {
+    if (spread.path == c.path) {
+      return std::max(spread.deviation, kLeastPrior);
+    }
+  }
+  return kLeastPrior;
+}
+
+}  // namespace
+
+Found fit_stage(const Stage& stage, const Rows& rows, Workbench& bench, const Search& search) {
+  std::vector<Candidate> candidates;
+  for (const Candidate& c : all_candidates()) {
+    const bool of_stage =
+        std::any_of(stage.paths.begin(), stage.paths.end(),
+                    [&](const std::string& path) { return c.path.starts_with(path); });
+    if (of_stage && c.path != kNotFitted && bench.has(c.path) &&
+        std::find(search.fixed.begin(), search.fixed.end(), c.path) == search.fixed.end()) {
+      candidates.push_back(c);
+    }
+  }
+  const std::vector<double> start = residuals(rows, bench.machine());
+  std::erase_if(candidates, [&](const Candidate& c) { return !moves(c, bench, rows, start); });
+  // First with every candidate, then with those that the rows place apart from where they started, until
+  // they place all.
+  Found found;
+  while (!candidates.empty()) {
+    std::vector<Unknown> unknowns;
+    std::vector<std::string> before;
+    for (const Candidate& c : candidates) {
+      before.push_back(bench.text(c.path));
+      const double value = c.value_of(before.back());
+      unknowns.push_back({value, std::max({c.key.range.least, value / kReach, value * 1e-3}),
+                          std::min(c.key.range.most, value * kReach), prior_of(c, search)});
+    }
+    const auto put = [&](std::span<const double> values) {
+      for (std::size_t j = 0; j < candidates.size(); ++j) {
+        bench.set(candidates[j].path, candidates[j].text_of(values[j]));
+      }
+    };
+    const Solution solution = solve(
+        unknowns,
+        [&](std::span<const double> values) {
+          put(values);
+          return residuals(rows, bench.machine());
+        },
+        search.solver);
+    std::vector<Candidate> kept;
+    for (std::size_t j = 0; j < candidates.size(); ++j) {
+      bench.set(candidates[j].path, before[j]);
+      if (std::abs(std::log(solution.values[j] / unknowns[j].start)) > solution.uncertainty[j]) {
+        kept.push_back(candidates[j]);
+      } else {
+        found.stay.push_back({candidates[j].path, before[j], before[j], solution.uncertainty[j]});
+      }
+    }
+    if (kept.size() == candidates.size()) {
+      put(solution.values);
+      for (std::size_t j = 0; j < candidates.size(); ++j) {
+        found.placed.push_back({candidates[j].path, before[j], bench.text(candidates[j].path),
+                                solution.uncertainty[j]});
+      }
+      return found;
+    }
+    candidates = std::move(kept);
+  }
+  return found;
+}
+
+}  // namespace roofcast::calibrate
