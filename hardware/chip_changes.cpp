@@ -147,6 +147,9 @@ void carry_along(Node& chip, const Node& before, std::string_view path, bool by_
   scale_group(chip, "vector", sms * clock, place);
   scale(chip, "measured.exponential_rate", sms * clock, place);
   const bool sliced = number_at(chip, kSlices) > 0.0;
+  if (path == kSlices && number_at(before, kSlices) == 0.0) {
+    base::add_note("l2.slices: the chip did not say how many it has, so that nothing follows");
+  }
   scale(chip, "measured.l2_bandwidth", (sliced ? slices : sms) * clock, place);
   scale(chip, "l2.capacity", slices, place);
 }

@@ -13,6 +13,7 @@
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
+#include "sim/scenario/usual_sections.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -22,6 +23,7 @@ constexpr double kLooser = 0.01;
 // The scenario with what is set, and knobs of `vary` too.
 base::Node overridden(const SolveQuestion& question, const std::vector<std::string>& varied) {
   base::Node document = question.scenario;
+  sim::fill_usual_sections(document);
   std::vector<std::string> set = question.set;
   set.insert(set.end(), varied.begin(), varied.end());
   base::Problems problems;

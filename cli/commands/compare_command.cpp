@@ -191,7 +191,7 @@ void add_compare(Command& app, Run& chosen) {
        "roofcast compare llama-70b.yaml bench.json   # of vllm bench serve --save-result",
        "roofcast compare llama-70b.yaml nccl.txt --set system=h100_cluster_128 --csv "
        "collectives.csv",
-       "roofcast compare llama-70b.yaml trace.json --steps 10   # of the PyTorch profiler"}));
+       "roofcast compare llama-70b.yaml trace.json --iterations 10   # of the PyTorch profiler"}));
   command->callback([&chosen, options] { chosen = [options] { return run_compare(*options); }; });
 }
 

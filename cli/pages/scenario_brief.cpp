@@ -60,6 +60,7 @@ double gain_with(const SensitivityAnswer& a, std::size_t k) {
 std::vector<std::size_t> by_gain(const SensitivityAnswer& a) {
   std::vector<std::size_t> order(a.elasticities.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
+  std::erase_if(order, [&](std::size_t k) { return a.elasticities[k].knob.is_of_the_parent(); });
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t x, std::size_t y) { return gain_with(a, x) > gain_with(a, y); });
   return order;

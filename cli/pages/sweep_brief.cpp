@@ -156,6 +156,16 @@ std::string replayed_text(const Contest& c, std::size_t point, const sim::Metric
              : fmt::format(" (replayed: {})", display(of->number(point), metric.unit));
 }
 
+// Whether the replay puts the second before the first.
+bool is_turned_round(const Contest& c, std::size_t first, std::size_t second) {
+  const sim::ResultColumn* of = c.result.find(fmt::format("replayed_{}", c.metric.name));
+  if (of == nullptr || of->is_empty(first) || of->is_empty(second)) {
+    return false;
+  }
+  return c.metric.better == sim::Better::lower ? of->number(second) < of->number(first)
+                                               : of->number(second) > of->number(first);
+}
+
 void say_replay(const Contest& c, std::size_t point, Brief& brief) {
   const std::string verdict = replay_cell(c, point);
   const std::string note = replay_cell(c, point, "replay_note");
@@ -185,9 +195,12 @@ void say_answer(const Contest& c, Brief& brief) {
   if (with_best(c) > 1) {
     const Group& second = c.groups[1];
     const sim::Gain lead = sim::gain_of(c.metric, c.outcome(first.best), c.outcome(second.best));
-    brief.answer.push_back(fmt::format("{} comes next with {} {}; the first is {} better.",
-                                       second.name, c.value_text(second.best),
-                                       cite(second.best + 1), gain_text(lead)));
+    brief.answer.push_back(fmt::format(
+        "{} comes next with {}{} {}; the first is {} better.{}", second.name,
+        c.value_text(second.best), replayed_text(c, second.best, c.metric), cite(second.best + 1),
+        gain_text(lead),
+        is_turned_round(c, first.best, second.best) ? " In the replays it is the other way round."
+                                                    : ""));
     brief.confidence.push_back(
         lead.interval.low > 1.0
             ? fmt::format("All of the 90 % interval of their ratio puts {} before {}.", first.name,

@@ -30,7 +30,7 @@ struct Row {
 
 constexpr Row kRows[] = {
     {"run_s", "Run", "s", [](const sim::RunOutcome& f) { return f.time.si(); }},
-    {"useful_share", "Useful share of the time", "",
+    {"useful_share", "Steps and evaluations", "",
      [](const sim::RunOutcome& f) { return f.shares.useful; }},
     {"interruptions", "Interruptions", "",
      [](const sim::RunOutcome& f) { return f.interruptions; }},

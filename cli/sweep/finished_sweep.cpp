@@ -32,7 +32,8 @@ std::string replay_text(const sim::ReplayedRows& r, bool all) {
           fmt::format("{} {}{}", count, what, note.empty() ? "" : fmt::format(" ({})", note)));
     }
   };
-  add(r.confirmed, "confirmed", "");
+  add(r.confirmed, "confirmed",
+      r.far > 0 ? fmt::format("{} far from an estimate: see replay_note", r.far) : "");
   add(r.broken, all ? "broken" : "broken and left out", r.broken_note);
   add(r.estimated, "estimated only", r.estimated_note);
   return parts.empty() ? ""
@@ -48,6 +49,7 @@ sim::ReplayedRows counted(const sim::ResultTable& table) {
   for (std::size_t row = 0; row < table.rows(); ++row) {
     if (replay.says(row, "confirmed")) {
       ++counts.confirmed;
+      counts.far += note.text(row).find(sim::kFar) != std::string::npos ? 1U : 0U;
     } else if (replay.says(row, "broken")) {
       counts.broken_note = counts.broken++ == 0 ? note.text(row) : counts.broken_note;
     } else if (replay.says(row, "estimated only")) {
@@ -74,6 +76,7 @@ nlohmann::ordered_json answer_json(const sim::SweepPoints& points, const sim::Re
   json["points"] = points.size();
   json["meet"] = table.meeting();
   json["replays"] = {{"confirmed", replayed.confirmed},
+                     {"far_from_estimate", replayed.far},
                      {"broken", replayed.broken},
                      {"estimated_only", replayed.estimated}};
   json["front"] = front_json(table, front_of(table));

@@ -64,6 +64,9 @@ std::string tornado(const SensitivityAnswer& a, std::size_t m) {
   const double most = order.empty() ? 1.0 : std::max(magnitude(value(order.front())), kShown);
   for (const std::size_t k : order) {
     const sim::KnobElasticities& row = a.elasticities[k];
+    if (row.knob.is_of_the_parent()) {
+      continue;
+    }
     if (magnitude(value(k)) < kShown && row.note.empty()) {
       ++hidden;
       continue;

@@ -127,6 +127,7 @@ void count(const Judgement& judgement, ReplayedRows& result) {
   switch (judgement.verdict) {
     case Verdict::confirmed:
       ++result.confirmed;
+      result.far += judgement.far ? 1U : 0U;
       break;
     case Verdict::broken:
       ++result.broken;

@@ -26,10 +26,15 @@ double worse(const Condition& condition, const Metric& metric, const Replayed& r
 
 std::vector<Disagreement> disagreements(const ServingEstimate& closed_form,
                                         const Replayed& replayed) {
+  return disagreements([&](const Metric& metric) { return metric.value(closed_form); }, replayed);
+}
+
+std::vector<Disagreement> disagreements(
+    const std::function<double(const Metric& metric)>& estimate_of, const Replayed& replayed) {
   std::vector<Disagreement> found;
   for (const CheckedMetric& compared : kChecked) {
     const Metric* metric = find_metric(compared.name);
-    const double estimated = metric->value(closed_form);
+    const double estimated = estimate_of(*metric);
     const double value = metric->value(replayed.estimate);
     const double off = std::abs(estimated - value) - kNear * replayed.error(*metric);
     if (replayed.done() && std::isfinite(value) && !(off <= compared.tolerance * value)) {

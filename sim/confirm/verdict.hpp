@@ -2,13 +2,14 @@
 //
 // Whether a replay keeps what the closed form promised.
 //
-//   confirmed        the replay meets every condition
+//   confirmed        the replay meets every condition; `note` says which estimates it is far from nevertheless
 //   broken           it misses one; `note` says which, the simulated value, and by how much
 //   estimated only   nothing was replayed; `note` says why
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,6 +35,8 @@ struct Disagreement {
 };
 std::vector<Disagreement> disagreements(const ServingEstimate& closed_form,
                                         const Replayed& replayed);
+std::vector<Disagreement> disagreements(
+    const std::function<double(const Metric& metric)>& estimate_of, const Replayed& replayed);
 
 enum class Verdict : std::uint8_t { confirmed, broken, estimated };
 std::string_view name(Verdict verdict);
@@ -41,6 +44,8 @@ std::string_view name(Verdict verdict);
 struct Judgement {
   Verdict verdict = Verdict::estimated;
   std::string note;
+  bool far =
+      false;  // confirmed, but the replay disagrees with an estimate; the note says with which
 };
 // A value within two standard errors of its bound is confirmed or broken like any other; the note says that it is near.
 Judgement judge(std::span<const Condition> conditions, const Replayed& replayed);

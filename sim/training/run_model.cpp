@@ -202,16 +202,24 @@ RunForecast forecast(const RunModel& run) {
                 (memory.rate * memory.square_of_cost());
   }
   variance *= (waits * planned) * (waits * planned);
-  if (run.replicas > 0) {  // the number of hosts in repair is forgotten in the time of a repair
-    variance += 2.0 * pace.variance * waits * waits * (run.repair * mean.time);
+  if (run.replicas > 0 && run.repair > Seconds{}) {
+    // The number of hosts in repair is forgotten in the time of a repair. None is there at the start, so a run that is
+    // not much longer than a repair has `seen` only a part of that.
+    const double x = mean.time / run.repair;
+    const double seen = 1.0 - (2.0 - (2.0 + x) * std::exp(-x)) / x;
+    variance += 2.0 * seen * pace.variance * waits * waits * (run.repair * mean.time);
   } else if (run.spares) {  // a wait ends with the first of spares + 1 repairs
     const Seconds waited = paced * (waits - 1.0) * planned * run.work;
     variance += 2.0 * (run.repair / static_cast<double>(*run.spares + 1)) * waited;
   }
-  const double cv = base::sqrt(variance) / mean.time;
+  // No run that shrinks is shorter than its work. Others vary too little for that to matter.
+  const Seconds least = run.replicas > 0 ? run.start_up + run.work : Seconds{};
+  const Seconds beyond = mean.time - least;
+  const double cv = variance > base::SquareSeconds{} ? base::sqrt(variance) / beyond : 0.0;
   const double sigma = std::sqrt(std::log1p(cv * cv));
-  f.p50 = mean.time * std::exp(-0.5 * sigma * sigma);
-  f.p95 = f.p50 * std::exp(kSpread95 * sigma);
+  const Seconds middle = beyond * std::exp(-0.5 * sigma * sigma);
+  f.p50 = least + middle;
+  f.p95 = least + middle * std::exp(kSpread95 * sigma);
 
   const double share = run.work / mean.time;  // of the run, a unit of useful time
   mean.shares.useful = share;
