@@ -14,6 +14,7 @@
 #include "calibrate/logs/collective_log.hpp"
 #include "calibrate/logs/kernel_profile.hpp"
 #include "calibrate/operators/kind_columns.hpp"
+#include "calibrate/operators/operator_rows.hpp"
 
 namespace roofcast::calibrate {
 namespace {
@@ -55,26 +56,6 @@ std::string format_of_csv(const base::CsvTable& table) {
   return has("system") && has("fw") ? "roofcast" : "csv";
 }
 
-// A collective that the operator tables have; others are refused as rows.
-std::string name_of(workloads::CollectiveKind kind) {
-  using workloads::CollectiveKind;
-  switch (kind) {
-    case CollectiveKind::all_reduce:
-      return "all_reduce";
-    case CollectiveKind::all_gather:
-      return "all_gather";
-    case CollectiveKind::reduce_scatter:
-      return "reduce_scatter";
-    case CollectiveKind::all_to_all:
-      return "alltoall";
-    case CollectiveKind::broadcast:
-      return "broadcast";
-    case CollectiveKind::send_receive:
-      return "sendrecv";
-  }
-  return "";
-}
-
 ForeignTable of_collectives(const std::filesystem::path& file) {
   const CollectiveLog log = read_collective_log(file);
   if (log.hosts > 1) {
@@ -85,8 +66,8 @@ ForeignTable of_collectives(const std::filesystem::path& file) {
     table.columns.emplace_back("system");
   }
   for (const CollectiveTime& time : log.times) {
-    table.rows.push_back({"nccl", name_of(log.kind), fmt::format("{}", log.ranks),
-                          fmt::format("{:.0f}", time.bytes),
+    table.rows.push_back({"nccl", std::string(collective_name(log.kind)),
+                          fmt::format("{}", log.ranks), fmt::format("{:.0f}", time.bytes),
                           fmt::format("{:.9g}", 1e3 * time.seconds)});
     if (!log.gpu.empty()) {
       table.rows.back().push_back(log.gpu);

@@ -123,14 +123,15 @@ void expand_latents(std::int64_t tokens, AttentionHeads& heads, std::vector<Oper
                             joined * kHiddenBytes, 0.0});
 }
 
+constexpr std::pair<std::string_view, CollectiveKind> kCollectives[] = {
+    {"all_reduce", CollectiveKind::all_reduce},
+    {"all_gather", CollectiveKind::all_gather},
+    {"reduce_scatter", CollectiveKind::reduce_scatter},
+    {"alltoall", CollectiveKind::all_to_all},
+};
+
 std::optional<CollectiveKind> collective_kind(std::string_view name) {
-  static constexpr std::pair<std::string_view, CollectiveKind> kKinds[] = {
-      {"all_reduce", CollectiveKind::all_reduce},
-      {"all_gather", CollectiveKind::all_gather},
-      {"reduce_scatter", CollectiveKind::reduce_scatter},
-      {"alltoall", CollectiveKind::all_to_all},
-  };
-  for (const auto& [known, kind] : kKinds) {
+  for (const auto& [known, kind] : kCollectives) {
     if (known == name) {
       return kind;
     }
@@ -139,6 +140,15 @@ std::optional<CollectiveKind> collective_kind(std::string_view name) {
 }
 
 }  // namespace
+
+std::string_view collective_name(CollectiveKind kind) {
+  for (const auto& [name, known] : kCollectives) {
+    if (known == kind) {
+      return name;
+    }
+  }
+  return workloads::name(kind);
+}
 
 std::vector<std::string> operator_kinds() {
   std::vector<std::string> names;

@@ -75,6 +75,9 @@ struct MeasuredOperator {
 // "mla_generation", "moe", "mamba2", "gdn", "deepep_ll", "deepep_normal", "trtllm_alltoall",
 // "custom_allreduce", "nccl".
 std::vector<std::string> operator_kinds();
+
+// The name that tables have for a collective; its own where they have none.
+std::string_view collective_name(workloads::CollectiveKind kind);
 bool has_layers(const std::string& kind);  // whether its rows have a layer() of a model
 
 // Reads rows of one table; the columns are looked up once.

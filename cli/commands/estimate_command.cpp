@@ -73,7 +73,7 @@ void print_replay(const sim::ServingEstimate& e, std::string_view doubt,
   if (!replayed.done()) {
     fmt::print("Estimated only, not replayed: {}\n", replayed.why_not);
     if (!doubt.empty()) {
-      fmt::print("The estimate may be off by two times: {}\n", doubt);
+      fmt::print("The estimate may be far off: {}\n", doubt);
     }
     return;
   }

@@ -195,13 +195,12 @@ void say_answer(const Contest& c, Brief& brief) {
   if (with_best(c) > 1) {
     const Group& second = c.groups[1];
     const sim::Gain lead = sim::gain_of(c.metric, c.outcome(first.best), c.outcome(second.best));
-    brief.answer.push_back(fmt::format("{} comes next with {}{} {}; the first is {} better.{}",
-                                       second.name, c.value_text(second.best),
-                                       replayed_text(c, second.best, c.metric),
-                                       cite(second.best + 1), gain_text(lead),
-                                       is_turned_round(c, first.best, second.best)
-                                           ? " In the replays it is the other way round."
-                                           : ""));
+    brief.answer.push_back(fmt::format(
+        "{} comes next with {}{} {}; the first is {} better.{}", second.name,
+        c.value_text(second.best), replayed_text(c, second.best, c.metric), cite(second.best + 1),
+        gain_text(lead),
+        is_turned_round(c, first.best, second.best) ? " In the replays it is the other way round."
+                                                    : ""));
     brief.confidence.push_back(
         lead.interval.low > 1.0
             ? fmt::format("All of the 90 % interval of their ratio puts {} before {}.", first.name,

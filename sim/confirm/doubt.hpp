@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where an estimate may be off by more than two times, and says so: regimes in which rare events or details that the
+// Where an estimate may be far off (more than two times, seldom ten), and says so: regimes in which rare events or details that the
 // estimate leaves out decide. tests/validation/agreement_test.cpp and `calibrate validate simulation` count estimates that
 // are off without such a doubt.
 //

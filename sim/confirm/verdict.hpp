@@ -44,7 +44,8 @@ std::string_view name(Verdict verdict);
 struct Judgement {
   Verdict verdict = Verdict::estimated;
   std::string note;
-  bool far = false;  // confirmed, but the replay disagrees with an estimate; the note says with which
+  bool far =
+      false;  // confirmed, but the replay disagrees with an estimate; the note says with which
 };
 // A value within two standard errors of its bound is confirmed or broken like any other; the note says that it is near.
 Judgement judge(std::span<const Condition> conditions, const Replayed& replayed);

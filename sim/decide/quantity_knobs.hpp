@@ -42,7 +42,7 @@ struct QuantityKnob {
   std::string times(double factor) const;  // a setting
   // A figure of the chip that this one was changed from: its energies are shares of it, and nobody turns it.
   bool is_of_the_parent() const { return path.starts_with("system.chip.parent."); }
-  std::string at(double value) const;      // of a whole number
+  std::string at(double value) const;  // of a whole number
 };
 
 // `document`: its references are loaded. Figures of zero, and prices, are no knobs here.

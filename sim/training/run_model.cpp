@@ -202,8 +202,9 @@ RunForecast forecast(const RunModel& run) {
                 (memory.rate * memory.square_of_cost());
   }
   variance *= (waits * planned) * (waits * planned);
-  if (run.replicas > 0) {  // the number of hosts in repair is forgotten in the time of a repair
-    // Of repairs as long as the run few are over when it ends, and none was there when it began.
+  if (run.replicas > 0 && run.repair > Seconds{}) {
+    // The number of hosts in repair is forgotten in the time of a repair. None is there at the start, so a run that is
+    // not much longer than a repair has `seen` only a part of that.
     const double x = mean.time / run.repair;
     const double seen = 1.0 - (2.0 - (2.0 + x) * std::exp(-x)) / x;
     variance += 2.0 * seen * pace.variance * waits * waits * (run.repair * mean.time);
@@ -214,7 +215,7 @@ RunForecast forecast(const RunModel& run) {
   // No run that shrinks is shorter than its work. Others vary too little for that to matter.
   const Seconds least = run.replicas > 0 ? run.start_up + run.work : Seconds{};
   const Seconds beyond = mean.time - least;
-  const double cv = base::sqrt(variance) / beyond;
+  const double cv = variance > base::SquareSeconds{} ? base::sqrt(variance) / beyond : 0.0;
   const double sigma = std::sqrt(std::log1p(cv * cv));
   const Seconds middle = beyond * std::exp(-0.5 * sigma * sigma);
   f.p50 = least + middle;

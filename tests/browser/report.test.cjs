@@ -28,6 +28,18 @@ async function changeFilter(page, act) {
   await act();
   await page.waitForFunction((text) => byId('filter').value !== text, before);
 }
+// Where an element is once it no longer moves: a filter that has changed moves all that stands below.
+async function restingBox(page, selector) {
+  const element = page.locator(selector);
+  await element.scrollIntoViewIfNeeded();
+  let box = await element.boundingBox();
+  for (let before = null; JSON.stringify(before) !== JSON.stringify(box);) {
+    before = box;
+    await page.evaluate(() => new Promise((done) => setTimeout(done, 150)));
+    box = await element.boundingBox();
+  }
+  return box;
+}
 async function drag(page, from, to) {
   await page.mouse.move(...from);
   await page.mouse.down();
@@ -140,8 +152,7 @@ test('An area drawn in the trade-off becomes the filter, and one of an axis join
   await page.click('#pareto-brush');
 
   // The axis `system`: its upper third is hgx_b200.
-  await page.locator('#parallel-chart').scrollIntoViewIfNeeded();
-  const box = await page.locator('#parallel-chart').boundingBox();
+  const box = await restingBox(page, '#parallel-chart');
   const kFirstAxis = 84;
   const top = 62;
   const length = box.height - top - 22;

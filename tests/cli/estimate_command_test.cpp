@@ -337,4 +337,15 @@ TEST_CASE("The timeline of a training step's pipeline is drawn in letters and as
   CHECK(contains(none.err, "--timeline: the scenario has no pipeline"));
 }
 
+TEST_CASE("A number of L2 slices without an old one is said to change nothing", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const Outcome outcome = roofcast.run(
+      {"estimate", example("llama-70b"), "--no-replay", "--set", "system.chip.l2.slices=48"});
+  CHECK(outcome.code == 0);
+  CHECK(contains(outcome.err, "l2.slices: the chip did not say how many it has"));
+}
+
 }  // namespace roofcast::cli

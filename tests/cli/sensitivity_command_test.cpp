@@ -152,4 +152,14 @@ TEST_CASE("sensitivity of what does not fit says why it does not", "[cli]") {
   CHECK(roofcast.run(strict).code == 3);
 }
 
+TEST_CASE("sensitivity lists no figure of the chip that a chip was changed from", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::string text = roofcast.output({"sensitivity", example("llama-8b_training")});
+  CHECK(contains(text, "system.chip.power.tdp"));
+  CHECK(!contains(text, "system.chip.parent"));
+}
+
 }  // namespace roofcast::cli

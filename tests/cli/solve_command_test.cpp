@@ -212,4 +212,22 @@ TEST_CASE("solve refuses what it cannot look for, and says why", "[cli]") {
                  "did you mean \"hgx_h200\"?"));
 }
 
+TEST_CASE("solve fills in what a scenario leaves out, as other commands do", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("bare.yaml",
+                 "system: hgx_h200\nmodel: llama-3.1-8b\n"
+                 "traffic: {input_tokens: 1000, output_tokens: 300, concurrency: 16}\n");
+  for (const char* knob : {"traffic.concurrency=1..64", "serving.max_sequences=8,64"}) {
+    const Outcome outcome =
+        roofcast.run({"solve", "bare.yaml", "--vary", knob, "--until", "fits", "--maximize",
+                      "throughput_tok_per_s_per_gpu", "--no-replay"});
+    INFO(outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK(contains(outcome.out, "the most throughput_tok_per_s_per_gpu"));
+  }
+}
+
 }  // namespace roofcast::cli

@@ -43,7 +43,7 @@ FOLDERS = {
 
 # Bad documents whose form is right: only the reader knows what is wrong in them.
 MEANING = {
-    "chip": set(),
+    "chip": {"cap_above_the_tdp"},
     "model": {
         "expert_load_no_way", "expert_load_too_few_counts", "expert_load_two_ways", "held_cache_needs_too_many_heads", "joint_norm_without_norm", "kv_heads_do_not_divide", "latent_attention_with_a_window", "latent_ratio_does_not_divide", "moe_without_group", "sliding_attention_without_window",
         "top_k_more_than_experts",

@@ -9,11 +9,9 @@
 #include <mma.h>
 
 #include <cmath>
-#include <map>
 
+#include "calibrate/bench/gpu/attention.cuh"
 #include "calibrate/bench/gpu/timing.cuh"
-#include "calibrate/bench/grids.hpp"
-#include "calibrate/bench/measure.hpp"
 
 namespace roofcast::bench {
 namespace {
@@ -362,28 +360,16 @@ std::string wrong(const Stream& stream, AttentionShape shape) {
 void run_decode(SuiteRun& run) {
   const std::int64_t sms = current_device().sms;
   const Stream stream;
-  Table table(run.directory, layout("attention_generation"), run.subject);
-  std::map<std::vector<std::int64_t>, std::string> checked;  // by heads
-  for (const AttentionShape& s : decode_shapes()) {
-    const std::string format = "bfloat16";
-    run.row(table,
-            {std::string("roofcast_split_kv"), format, format, s.batch, s.context, std::int64_t{0},
-             s.heads, s.kv_heads, s.head_dim, std::int64_t{0}},
-            [&] {
-              const std::vector<std::int64_t> heads = {s.heads, s.kv_heads, s.head_dim};
-              if (!checked.contains(heads)) {
-                checked[heads] = wrong(stream, s);
-              }
-              if (!checked[heads].empty()) {
-                throw std::runtime_error(checked[heads]);
-              }
-              const DecodeStep step(stream, s, split_tokens(s, sms, kTile), 1.0F);
-              const Spread seconds = time_launches(stream, [&](int) { step.launch(stream); });
-              Cells cells = cells_of(seconds, 1e3);
-              cells.emplace_back(static_cast<double>(s.cache_bytes()) / seconds.median * 1e-9);
-              return cells;
-            });
-  }
+  run_attention(run, decode_shapes(),
+                {"attention_generation", "roofcast_split_kv",
+                 [&](const AttentionShape& s) { return wrong(stream, s); },
+                 [&](const AttentionShape& s) {
+                   const DecodeStep step(stream, s, split_tokens(s, sms, kTile), 1.0F);
+                   return time_launches(stream, [&](int) { step.launch(stream); });
+                 },
+                 [](const AttentionShape& s, double seconds) {
+                   return static_cast<double>(s.cache_bytes()) / seconds * 1e-9;
+                 }});
 }
 
 }  // namespace roofcast::bench

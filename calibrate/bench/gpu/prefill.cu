@@ -13,11 +13,9 @@
 #include <cuda_pipeline_primitives.h>
 
 #include <cmath>
-#include <map>
 
+#include "calibrate/bench/gpu/attention.cuh"
 #include "calibrate/bench/gpu/timing.cuh"
-#include "calibrate/bench/grids.hpp"
-#include "calibrate/bench/measure.hpp"
 
 namespace roofcast::bench {
 namespace {
@@ -316,28 +314,15 @@ std::string wrong(const Stream& stream, AttentionShape shape) {
 
 void run_prefill(SuiteRun& run) {
   const Stream stream;
-  Table table(run.directory, layout("attention_context"), run.subject);
-  std::map<std::vector<std::int64_t>, std::string> checked;  // by heads
-  for (const AttentionShape& s : prefill_shapes()) {
-    const std::string format = "bfloat16";
-    run.row(table,
-            {std::string("roofcast_flash"), format, format, s.batch, s.context, std::int64_t{0},
-             s.heads, s.kv_heads, s.head_dim, std::int64_t{0}},
-            [&] {
-              const std::vector<std::int64_t> heads = {s.heads, s.kv_heads, s.head_dim};
-              if (!checked.contains(heads)) {
-                checked[heads] = wrong(stream, s);
-              }
-              if (!checked[heads].empty()) {
-                throw std::runtime_error(checked[heads]);
-              }
-              const Prefill prefill(stream, s, 1.0F);
-              const Spread seconds = time_launches(stream, [&](int) { prefill.launch(stream); });
-              Cells cells = cells_of(seconds, 1e3);
-              cells.emplace_back(causal_flop(s) / seconds.median * 1e-12);
-              return cells;
-            });
-  }
+  run_attention(
+      run, prefill_shapes(),
+      {"attention_context", "roofcast_flash",
+       [&](const AttentionShape& s) { return wrong(stream, s); },
+       [&](const AttentionShape& s) {
+         const Prefill prefill(stream, s, 1.0F);
+         return time_launches(stream, [&](int) { prefill.launch(stream); });
+       },
+       [](const AttentionShape& s, double seconds) { return causal_flop(s) / seconds * 1e-12; }});
 }
 
 }  // namespace roofcast::bench

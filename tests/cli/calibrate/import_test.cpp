@@ -20,7 +20,8 @@ const char* const kCollector =
     "VLLM,0.24.0,NVIDIA H200,gemm,cublas,nf4,32,4096,4096,0.0126\n"
     "VLLM,0.24.0,NVIDIA H2000,gemm,cublas,bfloat16,32,4096,4096,0.0126\n"
     "myserver,0.24.0,NVIDIA H200,gemm,cublas,bfloat16,32,4096,4096,0.0126\n"
-    "VLLM,0.24.0,NVIDIA H200,gemm,cublas,bfloat16,32,4096,4096,\n";
+    "VLLM,0.24.0,NVIDIA H200,gemm,cublas,bfloat16,32,4096,4096,\n"
+    "VLLM,0.24.0,NVIDIA H200,gemm,cublas,bfloat16,64,4096,4096,inf\n";
 
 const std::string kImport = "roofcast calibrate import ";
 
@@ -46,7 +47,7 @@ TEST_CASE("A collector's table becomes our own, by catalog ids, without what mea
   const Outcome outcome =
       roofcast.shell(kImport + "collector.txt -o mine.csv --licence Apache-2.0 --source o/r@1");
   REQUIRE(outcome.code == 0);
-  CHECK(contains(outcome.out, "collector.txt  aiconfigurator     6     2\n"));
+  CHECK(contains(outcome.out, "collector.txt  aiconfigurator     7     2\n"));
   CHECK(contains(outcome.out, "no chip of the catalog is called \"NVIDIA H2000\""));
   CHECK(contains(outcome.out, "no stack of the catalog is called \"myserver\""));
   CHECK(contains(outcome.out, "number format nf4 is not modelled"));

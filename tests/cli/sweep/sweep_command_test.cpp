@@ -287,4 +287,27 @@ TEST_CASE("pareto ranks within the values of --by, in both directions, from .gz 
   }
 }
 
+TEST_CASE("A confirmed row whose replay is far from its estimate says so", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  // Clusters of arrivals on pipeline stages, whose requests an estimate does not follow.
+  roofcast.write("clusters.yaml",
+                 "base:\n  system: hgx_h200\n  model: llama-3.1-70b\n  precision: fp8\n"
+                 "  deployment: {tensor_parallel: 4, pipeline_parallel: 2}\n"
+                 "  serving: {stack: vllm}\n"
+                 "  traffic: {input_tokens: 1000, output_tokens: 20, requests: 8000, "
+                 "arrivals: {process: gamma, cv: 4, rate: 14 /s}}\n"
+                 "axes: {traffic.arrivals.cv: [4]}\nwhere: [fits]\n");
+  const Outcome outcome = roofcast.run({"sweep", "clusters.yaml", "--csv", "o.csv"});
+  REQUIRE(outcome.code == 0);
+  CHECK(contains(outcome.out, "far from an estimate: see replay_note"));
+  const base::CsvTable table = base::read_csv(roofcast.path("o.csv"));
+  REQUIRE(table.rows() == 1);
+  CHECK(cell(table, 0, "replay") == "confirmed");
+  CHECK(contains(cell(table, 0, "replay_note"), ", tpot_p95_s is "));
+  CHECK(number(table, 0, "replayed_tpot_p95_s") > 1.15 * number(table, 0, "tpot_p95_s"));
+}
+
 }  // namespace roofcast::cli

@@ -3,10 +3,8 @@
 
 #include <cmath>
 
-#include "sim/estimate.hpp"
-#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
-#include "tests/laws/catalog.hpp"
+#include "tests/unit/sim/serving/eight_h200.hpp"
 
 using namespace roofcast;
 using Catch::Matchers::ContainsSubstring;
@@ -15,44 +13,33 @@ using workloads::ArrivalProcess;
 
 namespace {
 
-// Llama-3.1-70B in fp8 on eight H200s.
 sim::Scenario scenario(double per_second, std::int64_t input = 1500, std::int64_t output = 250) {
   workloads::Traffic traffic{input, output, 0, 0};
   traffic.arrivals.emplace().rate = per_second * base::hertz;
-  return {laws::platform("hgx_h200"),
-          laws::model("llama-3.1-70b"),
-          laws::precision("fp8"),
-          {{{8, 1, 1, 1, false}, {}}, {}},
-          laws::servings().front(),
-          traffic,
-          {}};
-}
-ServingEstimate run(const sim::Scenario& s) {
-  sim::Workspace workspace;
-  return sim::estimate(sim::view(s), workspace);
+  return eight_h200(traffic);
 }
 
 }  // namespace
 
 TEST_CASE("Requests that hardly ever come take what a lone client's take", "[unit]") {
   auto s = scenario(1e-6);
-  const ServingEstimate rare = run(s);
+  const ServingEstimate rare = estimated(s);
   REQUIRE(rare.fits());
   s.traffic.arrivals.reset();
   s.traffic.concurrency = 1;
-  const ServingEstimate lone = run(s);
+  const ServingEstimate lone = estimated(s);
   CHECK(rare.steady.tpot.si() == Approx(lone.steady.tpot.si()).epsilon(0.005));
   CHECK(rare.steady.ttft_mean.si() == Approx(lone.steady.ttft_mean.si()).epsilon(0.02));
   CHECK(rare.steady.ttft_tail.p99.si() == Approx(rare.steady.ttft_mean.si()).epsilon(0.01));
 }
 
 TEST_CASE("More arrivals wait longer and decode more slowly, up to the saturation", "[unit]") {
-  const double most = run(scenario(1.0)).steady.saturation;
+  const double most = estimated(scenario(1.0)).steady.saturation;
   REQUIRE(most > 1.0);
   base::Seconds ttft;
   base::Seconds tpot;
   for (const double load : {0.1, 0.3, 0.5, 0.7, 0.85, 0.95}) {
-    const ServingEstimate e = run(scenario(load * most));
+    const ServingEstimate e = estimated(scenario(load * most));
     REQUIRE(e.fits());
     INFO(load);
     CHECK(e.steady.utilisation == Approx(load));
@@ -70,14 +57,14 @@ TEST_CASE("More arrivals wait longer and decode more slowly, up to the saturatio
 }
 
 TEST_CASE("More arrivals than can be served are a result with its reason", "[unit]") {
-  const double most = run(scenario(1.0)).steady.saturation;
-  const ServingEstimate e = run(scenario(1.01 * most));
+  const double most = estimated(scenario(1.0)).steady.saturation;
+  const ServingEstimate e = estimated(scenario(1.01 * most));
   CHECK(std::holds_alternative<sim::infeasible::Load>(e.infeasible));
   CHECK_THAT(sim::reason(e), ContainsSubstring("requests arrive a second, at most"));
 }
 
 TEST_CASE("Those who decode are the rate times the time of their decodes", "[unit]") {
-  const ServingEstimate e = run(scenario(5.0));
+  const ServingEstimate e = estimated(scenario(5.0));
   CHECK(e.steady.decode_batch == Approx(5.0 * 249.0 * e.steady.tpot.si()));
 }
 
@@ -87,8 +74,8 @@ TEST_CASE("Twice the replicas serve twice the arrivals as well, on twice the GPU
   auto two = one;
   two.serving.replicas = 2;
   two.traffic.arrivals->rate *= 2.0;
-  const ServingEstimate single = run(one);
-  const ServingEstimate pair = run(two);
+  const ServingEstimate single = estimated(one);
+  const ServingEstimate pair = estimated(two);
   CHECK(pair.gpus == 2 * single.gpus);
   // Each replica gets every second arrival: these are more regular.
   CHECK(pair.steady.ttft_mean.si() == Approx(single.steady.ttft_mean.si()).epsilon(0.03));
@@ -106,8 +93,8 @@ TEST_CASE("Clients of two replicas are served as half of them by one", "[unit]")
   auto two = one;
   two.serving.replicas = 2;
   two.traffic.concurrency = 64;
-  const ServingEstimate single = run(one);
-  const ServingEstimate pair = run(two);
+  const ServingEstimate single = estimated(one);
+  const ServingEstimate pair = estimated(two);
   CHECK(pair.steady.tpot.si() == Approx(single.steady.tpot.si()).epsilon(0.02));
   CHECK(pair.output_rate == Approx(2.0 * single.output_rate).epsilon(0.02));
   CHECK(pair.gpus == 16);
@@ -115,10 +102,10 @@ TEST_CASE("Clients of two replicas are served as half of them by one", "[unit]")
 
 TEST_CASE("Bursty arrivals have longer tails", "[unit]") {
   auto s = scenario(10.0);
-  const ServingEstimate poisson = run(s);
+  const ServingEstimate poisson = estimated(s);
   s.traffic.arrivals->process = ArrivalProcess::gamma;
   s.traffic.arrivals->cv = 3.0;
-  const ServingEstimate bursty = run(s);
+  const ServingEstimate bursty = estimated(s);
   CHECK(bursty.steady.ttft_tail.p95 > poisson.steady.ttft_tail.p95);
 }
 
@@ -129,9 +116,9 @@ TEST_CASE(
     INFO(serving.stack.id);
     auto s = scenario(10.0);
     s.serving = serving;
-    const ServingEstimate poisson = run(s);
+    const ServingEstimate poisson = estimated(s);
     s.traffic.arrivals->process = ArrivalProcess::constant;
-    const ServingEstimate regular = run(s);
+    const ServingEstimate regular = estimated(s);
     if (serving.policy.order == workloads::ScheduleOrder::prompts_first) {
       // Each iteration of decodes is followed by one of prompts. TPOT is 201 ms in a simulation, 59 ms of Poisson arrivals.
       CHECK(regular.steady.tpot > 2.0 * poisson.steady.tpot);
@@ -142,8 +129,8 @@ TEST_CASE(
 }
 
 TEST_CASE("Answers of one token have no TPOT and still wait for each other", "[unit]") {
-  const ServingEstimate few = run(scenario(0.1, 2000, 1));
-  const ServingEstimate many = run(scenario(8.0, 2000, 1));
+  const ServingEstimate few = estimated(scenario(0.1, 2000, 1));
+  const ServingEstimate many = estimated(scenario(8.0, 2000, 1));
   REQUIRE(few.fits());
   REQUIRE(many.fits());
   CHECK(many.steady.tpot.si() == 0.0);

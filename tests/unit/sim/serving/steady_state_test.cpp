@@ -3,30 +3,14 @@
 
 #include <cmath>
 
-#include "sim/estimate.hpp"
-#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
-#include "tests/laws/catalog.hpp"
+#include "tests/unit/sim/serving/eight_h200.hpp"
 
 using namespace roofcast;
 using sim::ServingEstimate;
 
 namespace {
 
-// Llama-3.1-70B in fp8 on eight H200s; each test changes what it is about.
-sim::Scenario scenario(workloads::Traffic traffic) {
-  return {laws::platform("hgx_h200"),
-          laws::model("llama-3.1-70b"),
-          laws::precision("fp8"),
-          {{{8, 1, 1, 1, false}, {}}, {}},
-          laws::servings().front(),
-          traffic,
-          {}};
-}
-ServingEstimate run(const sim::Scenario& s) {
-  sim::Workspace workspace;
-  return sim::estimate(sim::view(s), workspace);
-}
 double step_seconds(const sim::Scenario& s, const workloads::Batch& batch) {
   sim::Workspace workspace;
   return sim::iteration_cost(sim::view(s), batch, workspace).latency.si();
@@ -36,8 +20,8 @@ double step_seconds(const sim::Scenario& s, const workloads::Batch& batch) {
 
 // Nobody else is there: no wait, no interference, whatever share of the passes its own prompt takes.
 TEST_CASE("A lone request takes its prompt and its decodes, nothing more", "[unit]") {
-  const auto s = scenario({8000, 8, 1, 0});
-  const auto e = run(s);
+  const auto s = eight_h200({8000, 8, 1, 0});
+  const auto e = estimated(s);
   REQUIRE(e.fits());
   const double prompt = step_seconds(s, {0, 1, 8004, 1, 8000, 0});
   const double decode = step_seconds(s, {1, 1, 8004, 0, 0, 0});
@@ -48,7 +32,7 @@ TEST_CASE("A lone request takes its prompt and its decodes, nothing more", "[uni
 }
 
 TEST_CASE("One answer token needs no decode, so there is no TPOT", "[unit]") {
-  const auto e = run(scenario({1000, 1, 4, 0}));
+  const auto e = estimated(eight_h200({1000, 1, 4, 0}));
   REQUIRE(e.fits());
   CHECK(e.steady.tpot.si() == 0.0);
   CHECK(e.steady.decode_batch == 0.0);
@@ -59,8 +43,8 @@ TEST_CASE("One answer token needs no decode, so there is no TPOT", "[unit]") {
 // TTFT, then output − 1 intervals; tokens a second of the replica; requests in the house.
 TEST_CASE("End to end is the first token and the intervals to the last", "[unit]") {
   for (const std::int64_t clients : {1, 10, 100, 1000}) {
-    const auto s = scenario({2000, 300, clients, 0});
-    const auto e = run(s);
+    const auto s = eight_h200({2000, 300, clients, 0});
+    const auto e = estimated(s);
     REQUIRE(e.fits());
     INFO(clients << " clients");
     CHECK(e.steady.end_to_end.si() == Approx(e.steady.ttft_mean.si() + 299.0 * e.steady.tpot.si()));
@@ -72,38 +56,38 @@ TEST_CASE("End to end is the first token and the intervals to the last", "[unit]
 }
 
 TEST_CASE("No more requests run than clients, limits and the KV cache allow", "[unit]") {
-  auto s = scenario({2000, 300, 40, 0});
-  CHECK(run(s).steady.running == 40.0);
+  auto s = eight_h200({2000, 300, 40, 0});
+  CHECK(estimated(s).steady.running == 40.0);
   s.serving.limits.max_sequences = 12;
-  const auto limited = run(s);
+  const auto limited = estimated(s);
   CHECK(limited.steady.running == 12.0);
   CHECK(limited.steady.throughput_limit == sim::Limit::slots);
-  CHECK(limited.steady.ttft_mean > run(scenario({2000, 300, 12, 0})).steady.ttft_mean);
-  s = scenario({30000, 3000, 5000, 0});
-  const auto full = run(s);
+  CHECK(limited.steady.ttft_mean > estimated(eight_h200({2000, 300, 12, 0})).steady.ttft_mean);
+  s = eight_h200({30000, 3000, 5000, 0});
+  const auto full = estimated(s);
   CHECK(full.max_running < 512.0);
   CHECK(full.steady.running == std::floor(full.max_running));
   CHECK(full.memory <= full.footprint.limit);
 }
 
 TEST_CASE("Attention-DP groups share the clients evenly", "[unit]") {
-  auto s = scenario({1000, 300, 64, 0});
+  auto s = eight_h200({1000, 300, 64, 0});
   s.deployment.mapping = {1, 1, 1, 8, false};
-  const auto eight = run(s);
+  const auto eight = estimated(s);
   REQUIRE(eight.fits());
   CHECK(eight.gpus == 8);
   CHECK(eight.steady.running == 8.0);
   s.deployment.mapping = {1, 1, 1, 1, false};
   s.traffic.concurrency = 8;
-  const auto one = run(s);
+  const auto one = estimated(s);
   CHECK(eight.steady.requests_per_second ==
         Approx(8.0 * one.steady.requests_per_second).epsilon(1e-3));
   CHECK(eight.steady.tpot.si() == Approx(one.steady.tpot.si()).epsilon(1e-3));
 }
 
 TEST_CASE("A reused prefix shortens the prompt, not the context", "[unit]") {
-  const auto fresh = run(scenario({8000, 500, 32, 0}));
-  const auto reused = run(scenario({8000, 500, 32, 7000}));
+  const auto fresh = estimated(eight_h200({8000, 500, 32, 0}));
+  const auto reused = estimated(eight_h200({8000, 500, 32, 7000}));
   CHECK(reused.steady.ttft_mean < fresh.steady.ttft_mean);
   CHECK(reused.steady.prefill_iteration.prefill_tokens == 1000);
   CHECK(reused.steady.prefill_iteration.cached_tokens == 7000);
@@ -113,9 +97,9 @@ TEST_CASE("A reused prefix shortens the prompt, not the context", "[unit]") {
 
 // 20 000 tokens do not fit beside the decodes in an iteration of 8192 tokens.
 TEST_CASE("A prompt longer than an iteration is cut where the budget ends", "[unit]") {
-  auto s = scenario({20000, 1000, 4, 0});
+  auto s = eight_h200({20000, 1000, 4, 0});
   s.serving.limits.max_tokens_per_iteration = 8192;
-  const auto e = run(s);
+  const auto e = estimated(s);
   CHECK(e.steady.prefill_iteration.prefill_sequences == 1);
   const std::int64_t chunk = 8192 - e.steady.prefill_iteration.decode_sequences;
   CHECK(e.steady.prefill_iteration.prefill_tokens == chunk);
@@ -123,7 +107,7 @@ TEST_CASE("A prompt longer than an iteration is cut where the budget ends", "[un
 }
 
 TEST_CASE("Pipeline stages make a step longer and let them follow each other faster", "[unit]") {
-  auto s = scenario({1000, 500, 64, 0});
+  auto s = eight_h200({1000, 500, 64, 0});
   s.deployment.mapping = {4, 2, 1, 1, false};
   sim::Workspace workspace;
   const workloads::Batch batch{32, 1, 1250, 0, 0, 0};
@@ -138,7 +122,7 @@ TEST_CASE("Pipeline stages make a step longer and let them follow each other fas
 
 TEST_CASE("The parts of a step add up to its time", "[unit]") {
   for (const auto& mapping : laws::mappings(laws::model("llama-3.1-70b"))) {
-    auto s = scenario({1000, 500, 64, 0});
+    auto s = eight_h200({1000, 500, 64, 0});
     s.deployment.mapping = mapping;
     sim::Workspace workspace;
     const workloads::Batch batch{32, 1, 1250, 1, 1000, 0};
@@ -152,9 +136,9 @@ TEST_CASE("The parts of a step add up to its time", "[unit]") {
 }
 
 TEST_CASE("What cannot run is a result with its reason", "[unit]") {
-  auto s = scenario({1000, 500, 64, 0});
+  auto s = eight_h200({1000, 500, 64, 0});
   const auto is = [&](auto why) {
-    return std::holds_alternative<decltype(why)>(run(s).infeasible);
+    return std::holds_alternative<decltype(why)>(estimated(s).infeasible);
   };
   CHECK(is(std::monostate{}));
   s.deployment.mapping.tensor_parallel = 3;
@@ -171,52 +155,52 @@ TEST_CASE("What cannot run is a result with its reason", "[unit]") {
   CHECK(is(sim::infeasible::KvCache{}));
   s.traffic.output_tokens = 2000;
   CHECK(is(sim::infeasible::Context{}));
-  s = scenario({1000, 500, 64, 0});
+  s = eight_h200({1000, 500, 64, 0});
   s.precision = laws::precision("nvfp4");
   CHECK(is(sim::infeasible::NumberFormat{}));
-  CHECK_FALSE(sim::reason(run(s)).empty());
+  CHECK_FALSE(sim::reason(estimated(s)).empty());
 }
 
 // gpt-oss is attention and routed experts alone; an H200 has no fp4.
 TEST_CASE("A format of a part that the model lacks does not stop it", "[unit]") {
-  auto s = scenario({1000, 500, 16, 0});
+  auto s = eight_h200({1000, 500, 16, 0});
   s.model = laws::model("gpt-oss-20b");
   s.deployment.mapping = {};
   s.precision = laws::precision("bf16");
   const workloads::LinearFormat fp4{base::NumberFormat::nvfp4, base::NumberFormat::nvfp4};
   s.precision.mlp = s.precision.shared = s.precision.latent = s.precision.recurrent = fp4;
-  CHECK(run(s).fits());
+  CHECK(estimated(s).fits());
   s.precision.experts = fp4;
-  CHECK(sim::reason(run(s)) == "the chip has no fp4 tensor rate");
+  CHECK(sim::reason(estimated(s)) == "the chip has no fp4 tensor rate");
 }
 
 TEST_CASE("A chip without a known vector rate runs no recurrences", "[unit]") {
-  auto s = scenario({1000, 500, 16, 0});
+  auto s = eight_h200({1000, 500, 16, 0});
   s.model = laws::model("nemotron-h-8b");
   s.precision = laws::precision("bf16");
-  CHECK(run(s).fits());
+  CHECK(estimated(s).fits());
   s.platform.machine.peak[static_cast<std::size_t>(base::MathType::fp32)] = {};
-  CHECK(sim::reason(run(s)) == "the chip has no fp32 vector rate");
+  CHECK(sim::reason(estimated(s)) == "the chip has no fp32 vector rate");
 }
 
 TEST_CASE("A chip without bf16 runs fp16, and says why it does not run bf16", "[unit]") {
-  auto s = scenario({1000, 500, 16, 0});
+  auto s = eight_h200({1000, 500, 16, 0});
   s.platform = laws::platform("v100_cluster_128");
   s.deployment.mapping = {16, 2, 1, 1, false};
   s.precision = laws::precision("bf16");
-  CHECK(sim::reason(run(s)) == "the chip has no bf16 tensor rate");
+  CHECK(sim::reason(estimated(s)) == "the chip has no bf16 tensor rate");
   for (const std::string_view model : {"llama-3.1-70b", "deepseek-v2", "mixtral-8x7b"}) {
     INFO(model);
     s.model = laws::model(model);
     s.precision = laws::precision("fp16");
-    CHECK(run(s).fits());
-    CHECK(std::isfinite(run(s).steady.tpot.si()));
+    CHECK(estimated(s).fits());
+    CHECK(std::isfinite(estimated(s).steady.tpot.si()));
   }
   // Half the linear layers' formats do not help when attention has no multiplier.
-  s = scenario({1000, 500, 16, 0});
+  s = eight_h200({1000, 500, 16, 0});
   s.platform.machine.peak[static_cast<std::size_t>(base::MathType::bf16)] = {};
   s.platform.machine.peak[static_cast<std::size_t>(base::MathType::fp16)] = {};
   s.precision.kv_cache = base::NumberFormat::bf16;
   s.precision.head = s.precision.mlp;
-  CHECK(sim::reason(run(s)) == "the chip has no fp16 tensor rate");
+  CHECK(sim::reason(estimated(s)) == "the chip has no fp16 tensor rate");
 }

@@ -75,4 +75,20 @@ TEST_CASE("A run that shrinks takes less time than one that waits for a host", "
   CHECK(share < steady);
 }
 
+TEST_CASE("No percentile of a run that shrinks is below its work, however long repairs take",
+          "[unit]") {
+  for (const char* repair : {"1 h", "12 h", "30 d", "1000 d"}) {
+    const ServingEstimate e = estimated(
+        "failures: {per_thousand_gpu_days: {gpu: 20, source: a poor cluster}}, restart: {time: 5 "
+        "min}, spare_hosts: 0, shrinks: true, repair: " +
+        std::string(repair));
+    INFO(repair);
+    REQUIRE(e.fits());
+    const TrainingRunEstimate& run = *e.workflow->run;
+    CHECK(run.p50 >= run.ideal);
+    CHECK(run.p50 <= run.p95);
+    CHECK(run.mean.time < run.p95);
+  }
+}
+
 }  // namespace roofcast::sim
