@@ -208,7 +208,7 @@ void read(base::Fields& f, Calibration& c) {
   f.group("power", [&](Fields& g) {
     g.number("idle_share", c.idle_share, share);
     g.number("active_share", c.active_share, share);
-    g.number("limit_share", c.limit_share, share);
+    g.number("limit_share", c.limit_share, base::Range{0.01, 1.0});
     g.number("voltage_floor", c.voltage_floor, share);
     g.group("flop_share", [&](Fields& t) {
       for (int i = 0; i < base::kMathTypes; ++i) {

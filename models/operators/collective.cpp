@@ -357,7 +357,9 @@ Cost collective_cost(const Collective& op, const Machine& machine, Anatomy* anat
     return cost;
   }
   const std::int64_t inside = workloads::ranks_in_a_domain(op, machine.scale_up_domain);
-  const Group group{inside, base::ceil_div(op.ranks, inside)};
+  // Ranks that do not fill their domains are spread evenly over them.
+  const std::int64_t domains = base::ceil_div(op.ranks, inside);
+  const Group group{base::ceil_div(op.ranks, domains), domains};
   std::vector<Plan>* all = anatomy != nullptr ? &anatomy->plans : nullptr;
   const Offers offers = machine.scale_up.mesh_peers > 0.0
                             ? offers_for(op, group, with_links_among(group, machine), all)

@@ -359,7 +359,7 @@ IterationCost added_up(const IterationTerms& terms, const ScenarioView& s,
   const models::Drawn draw = drawn(activity, late + host, machine.power);
   iteration.clock = draw.clock;
   iteration.energy_above_idle = draw.energy - machine.power.idle * draw.time;
-  if (draw.clock < 1.0) {
+  if (draw.pace < 1.0) {
     // Slower kernels may hide more of the launches.
     const Seconds slowed = draw.time - late - host;
     const Seconds still_late = base::max(Seconds{}, terms.launched - slowed);
@@ -395,12 +395,12 @@ std::vector<OperatorLine> iteration_operators(const ScenarioView& s,
   }
   const Seconds late = base::max(Seconds{}, eager_launches(s, batch, graph) - activity.running);
   const Seconds host = host_wait(*s.serving, batch, activity.running + late);
-  const double clock = drawn(activity, late + host, machine.power).clock;
+  const double pace = drawn(activity, late + host, machine.power).pace;
   for (OperatorLine& line : lines) {
     const base::MathType math = models::math_of(line.call.op, machine);
-    const Seconds compute =
-        base::min(line.time, line.call.count * models::clocked_time(line.cost, math, machine));
-    line.time = models::slowed(line.time, compute, clock, machine.power);
+    models::Activity alone;
+    alone.add(models::draw_of(line.cost, math, line.call.count, machine), line.time);
+    line.time = models::slowed(line.time, alone.compute, alone.memory, pace, machine.power);
   }
   return lines;
 }

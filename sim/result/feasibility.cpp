@@ -54,11 +54,11 @@ bool lacks_sparsity(const ScenarioView& s) {
 // With two pools both are checked: each has a platform of its own in the scenario that is checked for it.
 std::optional<infeasible::PowerCap> cap_too_low(const ScenarioView& s) {
   const models::PowerRates& rates = s.platform->machine.power;
-  if (!rates.known() || rates.limit > rates.idle) {
+  if (!rates.known() || rates.limit > rates.idle / rates.spare) {
     return std::nullopt;
   }
   const double held = s.platform->system.calibration.limit_share;
-  return infeasible::PowerCap{*s.platform->system.chip.cap_used(), rates.idle / held};
+  return infeasible::PowerCap{*s.platform->system.chip.cap_used(), rates.idle / rates.spare / held};
 }
 
 }  // namespace

@@ -203,6 +203,7 @@ models::Drawn drawn(const Pass& forward, const Pass& backward, const models::Mac
   models::Activity both = forward.activity;
   both.running += backward.activity.running;
   both.compute += backward.activity.compute;
+  both.memory += backward.activity.memory;
   both.flop += backward.activity.flop;
   both.bytes += backward.activity.bytes;
   return models::drawn(both, machine.power);
