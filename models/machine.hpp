@@ -24,7 +24,7 @@ struct PowerRates {
   // Shares of the full clock.
   double voltage_floor = 0.0;  // below it the voltage stays
   double memory_pace = 0.0;    // below it the L2 is slower than the memory
-  double spare = 1.0;          // SMs for each one of the parent, at least 1: the rest may stand still
+  double spare = 1.0;  // SMs for each one of the parent, at least 1: the rest may stand still
   std::array<base::JoulesPerFlop, base::kMathTypes> flop{};  // at full clocks, by type
   base::JoulesPerByte dram;                                  // moved to or from device memory
   base::JoulesPerByte link;                                  // sent to other ranks

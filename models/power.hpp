@@ -67,11 +67,11 @@ Draw draw_of(const Cost& cost, base::MathType math, double count, const Machine&
 
 // The operators that a chip ran one after another, at full clocks.
 struct Activity {
-  base::Seconds running;  // kernels
-  base::Seconds compute;  // the part of `running` that the clock sets
-  base::Seconds gaps;     // between kernels
-  base::Joules flop;      // of FLOP, at full clocks
-  base::Joules bytes;     // of bytes to memory and to other ranks
+  base::Seconds running;   // kernels
+  base::Seconds compute;   // the part of `running` that the clock sets
+  base::Seconds gaps;      // between kernels
+  base::Joules flop;       // of FLOP, at full clocks
+  base::Joules bytes;      // of bytes to memory and to other ranks
   base::Seconds memory{};  // the part of `running` that bytes from memory set
 
   // Adds `count` runs that together lengthen the activity by `time`: less than their own time where they are

@@ -48,8 +48,9 @@ void set_model_and_traffic(base::Node& document, const ScenarioOptions& options,
 // Whether a document is of a training.
 bool trains(const base::Node& document);
 // A problem for each option, of (name, value), that is given: a training has no use for it.
-void refuse_in_training(std::initializer_list<std::pair<std::string_view, std::string_view>> options,
-                        base::Problems& problems);
+void refuse_in_training(
+    std::initializer_list<std::pair<std::string_view, std::string_view>> options,
+    base::Problems& problems);
 // The same for all of these options that are of serving, if the document trains; responses have a stack.
 void refuse_serving_options(const base::Node& document, const ScenarioOptions& options,
                             base::Problems& problems);
