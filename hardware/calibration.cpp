@@ -133,6 +133,8 @@ void read(base::Fields& f, Calibration& c) {
     g.number("epilogue_passes", c.gemm_epilogue_passes, base::not_negative);
     g.number("l2_sharing", c.gemm_l2_sharing, base::at_least_one);
     g.number("block_scaling_efficiency", c.gemm_block_scaling_efficiency, share);
+    g.number("widened_per_sm_clock", c.gemm_widened_per_sm_clock, base::positive);
+    g.number("sparse_efficiency", c.gemm_sparse_efficiency, share);
     g.number("overlap_exponent", c.overlap_exponent, base::at_least_one);
     g.source();
   });
@@ -176,6 +178,7 @@ void read(base::Fields& f, Calibration& c) {
   f.group("collective", [&](Fields& g) {
     g.number("link_efficiency", c.link_efficiency, share);
     g.number("nic_efficiency", c.nic_efficiency, share);
+    g.number("custom_nic_efficiency", c.custom_nic_efficiency, share);
     g.number("in_network_efficiency", c.in_network_efficiency, share);
     g.number("custom_efficiency", c.custom_efficiency, share);
     g.quantity("custom_in_flight", c.custom_in_flight, base::positive);
@@ -187,7 +190,10 @@ void read(base::Fields& f, Calibration& c) {
           p.number("overhead", c.protocols[i].overhead, base::not_negative);
           p.number("scale_up_hop", c.protocols[i].scale_up_hop, base::positive);
           p.number("scale_out_hop", c.protocols[i].scale_out_hop, base::positive);
+          p.quantity("scale_out_wait", c.protocols[i].scale_out_wait, base::not_negative);
+          p.quantity("tree_wait", c.protocols[i].tree_wait, base::not_negative);
           p.number("bandwidth", c.protocols[i].bandwidth, share);
+          p.number("scale_out_bandwidth", c.protocols[i].scale_out_bandwidth, share);
         });
       }
     });
@@ -202,7 +208,7 @@ void read(base::Fields& f, Calibration& c) {
   f.group("power", [&](Fields& g) {
     g.number("idle_share", c.idle_share, share);
     g.number("active_share", c.active_share, share);
-    g.number("limit_share", c.limit_share, share);
+    g.number("limit_share", c.limit_share, base::Range{0.01, 1.0});
     g.number("voltage_floor", c.voltage_floor, share);
     g.group("flop_share", [&](Fields& t) {
       for (int i = 0; i < base::kMathTypes; ++i) {

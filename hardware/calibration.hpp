@@ -33,7 +33,10 @@ struct Protocol {
   double overhead = 1.0;
   double scale_up_hop = 1.0;
   double scale_out_hop = 1.0;
-  double bandwidth = 1.0;  // share of the port
+  double bandwidth = 1.0;            // share of the scale-up port
+  double scale_out_bandwidth = 1.0;  // share of the NIC
+  base::Seconds scale_out_wait;      // of a hop across domains, beside the latency of the network
+  base::Seconds tree_wait;           // more of it in a tree
 };
 inline constexpr std::size_t kProtocols = 3;  // LL, LL128, Simple
 
@@ -90,6 +93,10 @@ struct Calibration {
   double gemm_l2_sharing = 1;  // CTAs that one L2 read of an operand serves (clusters, multicast)
   // Rate with 128×128 scales / rate of a large fp8 GEMM.
   double gemm_block_scaling_efficiency = 1.0;
+  // Weights of 4 bits that an SM widens in a clock beside what its products hide; of 8 bits twice as many.
+  double gemm_widened_per_sm_clock = 0;
+  // Rate of a large GEMM with 2:4 sparse weights / `sparsity` of the chip x rate of the dense one.
+  double gemm_sparse_efficiency = 1.0;
   double overlap_exponent = 1;  // p of the smooth maximum (Σ tᵖ)^(1/p) of compute and memory
 
   // Attention
@@ -129,6 +136,7 @@ struct Calibration {
   // Collectives
   double link_efficiency = 1.0;        // share of the scale-up port that large messages reach
   double nic_efficiency = 1.0;         // share of the scale-out port that large messages reach
+  double custom_nic_efficiency = 1.0;  // the same for exchanges by the stack's own kernels
   double in_network_efficiency = 1.0;  // share of the port while switches reduce
   double custom_efficiency = 1.0;      // share of the port that the stack's own kernels reach
   base::Bytes custom_in_flight;        // from one peer during one hop, in kernels with barriers

@@ -69,6 +69,13 @@ void read(Fields& f, Chip& chip) {
     read_peaks(g, chip.tensor);
     g.source();
   });
+  f.group(
+      "sparsity",
+      [&](Fields& g) {
+        g.number("tensor", chip.sparsity, {1.0, 16.0});
+        g.source();
+      },
+      base::optional);
   f.group("vector", [&](Fields& g) {
     g.quantity("fp32", chip.tensor[static_cast<std::size_t>(base::MathType::fp32)], base::positive,
                base::optional);

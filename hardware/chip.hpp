@@ -3,10 +3,10 @@
 // One accelerator: the figures of its datasheet, those measured on real chips, and those assumed for chips
 // that nobody has described in full. The three groups are kept apart.
 //
-// Rates are dense (no structured sparsity) with FP32 accumulation. Link rates are per direction. A figure
-// that is not published is null in the file and absent here. A system whose forecast needs it is refused
-// (hardware/system.hpp). An assumption is used only where the datasheet is silent, and every forecast that
-// rests on one says so (Provenance::assumed).
+// Rates are dense with FP32 accumulation; `sparsity` says by how much 2:4 sparse weights multiply them. Link rates
+// are per direction. A figure that is not published is null in the file and absent here. A system whose forecast
+// needs it is refused (hardware/system.hpp). An assumption is used only where the datasheet is silent, and every
+// forecast that rests on one says so (Provenance::assumed).
 #pragma once
 
 #include <array>
@@ -70,6 +70,8 @@ struct Chip {
   std::optional<base::Hertz> clock;  // the clock of the dense peaks
   std::string tensor_instruction;    // family that decides which kernels run; empty: not told
   std::array<base::FlopsPerSecond, base::kMathTypes> tensor{};  // 0 = not supported or not known
+  // Products with 2:4 sparse weights / dense peaks; 0: not supported or not known.
+  double sparsity = 0;
   std::string memory_type;
   base::Bytes capacity;
   base::BytesPerSecond bandwidth;

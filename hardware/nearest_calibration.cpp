@@ -314,8 +314,11 @@ std::vector<TransferredError> sources_of_error(const Sources& sources, Transfer&
   std::vector<TransferredError> all;
   for (const KindError& e : sources.from->errors) {
     const bool measured = e.rows > 0;
-    all.push_back({e.kind, measured ? std::max(0.0, -std::log(e.low)) : 0.0,
-                   measured ? std::max(0.0, std::log(e.high)) : 0.0,
+    // A kind that no spread between architectures knows keeps its errors, whatever chips they are of.
+    const bool own = measured || std::none_of(spreads().begin(), spreads().end(),
+                                              [&](const auto& s) { return s.kind == e.kind; });
+    all.push_back({e.kind, own ? std::max(0.0, -std::log(e.low)) : 0.0,
+                   own ? std::max(0.0, std::log(e.high)) : 0.0,
                    measured ? std::min(1.0, transfer.of(group_of_kind(e.kind)).variance) : 1.0});
   }
   return all;

@@ -89,22 +89,22 @@ Bytes layer_bytes(const Architecture& model, const LayerGroup& group,
   const double copies =
       p.experts > 0.0 ? 1.0 + as_double(mapping.redundant_experts) / as_double(model.moe.experts)
                       : 1.0;
-  Bytes sum = base::bytes_of(p.recurrent / tp, precision.recurrent.weights) +
-              base::bytes_of(p.index, precision.attention.weights) +
-              base::bytes_of(p.mlp / tp, precision.mlp.weights) +
-              base::bytes_of(copies * p.experts / as_double(mapping.expert_ranks()),
-                             precision.experts.weights) +
-              base::bytes_of(p.shared / tp, precision.shared.weights) +
-              base::bytes_of(p.latent, precision.latent.weights) +
-              base::bytes_of(p.modulation / tp, precision.plain.weights) +
+  Bytes sum = workloads::weight_bytes(p.recurrent / tp, precision.recurrent) +
+              workloads::weight_bytes(p.index, precision.attention) +
+              workloads::weight_bytes(p.mlp / tp, precision.mlp) +
+              workloads::weight_bytes(copies * p.experts / as_double(mapping.expert_ranks()),
+                                      precision.experts) +
+              workloads::weight_bytes(p.shared / tp, precision.shared) +
+              workloads::weight_bytes(p.latent, precision.latent) +
+              workloads::weight_bytes(p.modulation / tp, precision.plain) +
               base::bytes_of(p.router + p.norms, NumberFormat::bf16);
   if (workloads::attends(group.mixer)) {
-    sum += base::bytes_of(p.attention / tp + repeated_attention(model, group, mapping),
-                          precision.attention.weights) +
+    sum += workloads::weight_bytes(p.attention / tp + repeated_attention(model, group, mapping),
+                                   precision.attention) +
            base::bytes_of(absorbed_attention(model) / tp, NumberFormat::bf16);
   } else if (group.mixer != workloads::Mixer::none) {
-    sum += base::bytes_of(repeated_keys(model, model.recurrent(group.mixer), mapping),
-                          precision.recurrent.weights);
+    sum += workloads::weight_bytes(repeated_keys(model, model.recurrent(group.mixer), mapping),
+                                   precision.recurrent);
   }
   return sum;
 }
@@ -123,15 +123,15 @@ Bytes weight_bytes(const Architecture& model, const workloads::Precision& precis
   Bytes vision{};  // each rank holds the whole encoder
   for (const workloads::VisionEncoder& v : model.vision) {
     vision = weight_bytes(v.encoder, workloads::vision_precision(precision), {}) +
-             base::bytes_of(v.projection_parameters(model.hidden), precision.plain.weights);
+             workloads::weight_bytes(v.projection_parameters(model.hidden), precision.plain);
   }
   if (model.recommender) {
     const workloads::ParameterCount p = workloads::parameters(model);
     return layers +
-           base::bytes_of(p.tables / as_double(mapping.stage_ranks()), precision.head.weights) +
-           base::bytes_of(p.towers, precision.mlp.weights);
+           workloads::weight_bytes(p.tables / as_double(mapping.stage_ranks()), precision.head) +
+           workloads::weight_bytes(p.towers, precision.mlp);
   }
-  return layers + vision + base::bytes_of(tables, precision.head.weights) +
+  return layers + vision + workloads::weight_bytes(tables, precision.head) +
          base::bytes_of(as_double(model.hidden),
                         NumberFormat::bf16);  // the norm after the last layer
 }

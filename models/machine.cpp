@@ -33,6 +33,7 @@ PowerRates power_of(const hardware::Chip& chip, const hardware::Calibration& c) 
   const double clock = chip.clock_used() && parent.clock ? *chip.clock_used() / *parent.clock : 1.0;
   const double voltage = std::max(clock, c.voltage_floor);
   power.limit = c.limit_share * *chip.cap_used();
+  power.spare = std::max(1.0, sms);
   power.idle = c.idle_share * sms * *parent.tdp;
   power.active =
       power.idle + std::max(0.0, c.active_share - c.idle_share) * sms * clock * *parent.tdp;
@@ -74,6 +75,7 @@ Machine machine_of(const hardware::System& system) {
   for (std::size_t i = 0; i < m.peak.size(); ++i) {
     m.tensor[i] = m.peak[i] * c.tensor_efficiency[i];
   }
+  m.sparsity = chip.sparsity;
   m.clock = chip.clock_used().value_or(base::Hertz{});
   const auto per_sm_clock = [&](double amount) { return amount * (m.sms * m.clock.si()); };
   m.exponential = chip.measured.exponential_rate.value_or(
@@ -97,7 +99,7 @@ Machine machine_of(const hardware::System& system) {
   }
   m.scale_up_domain = system.scale_up_domain;
   m.power = power_of(chip, c);
-  m.power.memory_clock = m.l2.si() > 0.0 ? std::min(1.0, m.dram / m.l2) : 0.0;
+  m.power.memory_pace = m.l2.si() > 0.0 ? std::min(1.0, m.dram / m.l2) : 0.0;
   m.uncertainty = uncertainty_of(c);
   return m;
 }

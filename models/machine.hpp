@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "base/units/quantity.hpp"
+#include "base/units/weight_storage.hpp"
 #include "hardware/system.hpp"
 #include "models/uncertainty.hpp"
 
@@ -22,7 +23,8 @@ struct PowerRates {
   base::Watts idle;    // between kernels, and at any clock
   // Shares of the full clock.
   double voltage_floor = 0.0;  // below it the voltage stays
-  double memory_clock = 0.0;   // below it the L2 is slower than the memory
+  double memory_pace = 0.0;    // below it the L2 is slower than the memory
+  double spare = 1.0;  // SMs for each one of the parent, at least 1: the rest may stand still
   std::array<base::JoulesPerFlop, base::kMathTypes> flop{};  // at full clocks, by type
   base::JoulesPerByte dram;                                  // moved to or from device memory
   base::JoulesPerByte link;                                  // sent to other ranks
@@ -49,6 +51,7 @@ struct Machine {
   base::Hertz clock;                                            // of an SM
   std::array<base::FlopsPerSecond, base::kMathTypes> peak{};    // dense, from the datasheet
   std::array<base::FlopsPerSecond, base::kMathTypes> tensor{};  // what a large GEMM reaches
+  double sparsity = 0;                                          // of the chip (hardware/chip.hpp)
   base::FlopsPerSecond exponential;                             // exp() of the whole chip
   base::BytesPerSecond dram;                                    // what a streaming kernel reaches
   base::BytesPerSecond l2;                                      // what a kernel reaches
@@ -71,6 +74,11 @@ struct Machine {
   }
   base::FlopsPerSecond tensor_rate(base::MathType type) const {
     return tensor[static_cast<std::size_t>(type)];
+  }
+  // How many times as fast as with dense weights a large GEMM goes through all products.
+  double speedup(base::WeightStorage storage) const {
+    const double measured = sparsity * calibration.gemm_sparse_efficiency;
+    return storage.sparse && measured > 1.0 ? measured : 1.0;
   }
   // The DRAM rate while `active` SMs load. Little's law caps it at bytes in flight over latency.
   base::BytesPerSecond dram_rate(double active) const;

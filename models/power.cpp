@@ -8,13 +8,29 @@
 namespace roofcast::models {
 namespace {
 
-constexpr int kHalvings = 60;  // of the clock: far below a double's last digit
+constexpr int kHalvings = 60;  // of the pace: far below a double's last digit
 
-// With the symbols of the header, at a clock c.
-base::Joules running_energy(const Activity& a, const PowerRates& rates, double c,
-                            base::Seconds time) {
-  const double voltage = std::max(c, rates.voltage_floor);
-  return voltage * a.flop + a.bytes + rates.idle * time + c * (rates.active - rates.idle) * time;
+// With the symbols of the header, at a pace e.
+struct Running {
+  base::Seconds time;
+  double idle_of = 1.0;  // g
+  base::Joules energy;
+};
+
+// What draws least at a pace: fewer SMs leak less, and need a higher voltage.
+Running running_at(const Activity& a, const PowerRates& rates, double pace) {
+  Running r;
+  r.time = slowed(a.running, a.compute, a.memory, pace, rates);
+  if (rates.spare > 1.0) {
+    const double most = std::min(rates.spare, 1.0 / pace);
+    const double least_drawn =
+        a.flop.si() > 0.0 ? std::sqrt(rates.idle * r.time / (pace * a.flop)) : most;
+    r.idle_of = std::clamp(std::max(least_drawn, rates.voltage_floor / pace), 1.0, most);
+  }
+  const double voltage = std::max(pace * r.idle_of, rates.voltage_floor);
+  r.energy = voltage * a.flop + a.bytes + rates.idle / r.idle_of * r.time +
+             pace * (rates.active - rates.idle) * r.time;
+  return r;
 }
 
 }  // namespace
@@ -33,14 +49,18 @@ base::Seconds clocked_time(const Cost& cost, base::MathType math, const Machine&
 
 Draw draw_of(const Cost& cost, base::MathType math, double count, const Machine& machine) {
   const PowerRates& rates = machine.power;
-  return {count * clocked_time(cost, math, machine),
+  const base::Seconds smooth = cost.time - cost.launch - cost.fill;
+  const base::Seconds memory =
+      smooth.si() > 0.0 ? std::min(1.0, cost.dram / smooth) * cost.dram : base::Seconds{};
+  return {count * clocked_time(cost, math, machine), count * memory,
           count * (cost.flop * rates.flop[static_cast<std::size_t>(math)]),
           count * (cost.dram_bytes * rates.dram + cost.message_bytes * rates.link)};
 }
 
-base::Seconds slowed(base::Seconds running, base::Seconds compute, double clock,
-                     const PowerRates& rates) {
-  return std::max(1.0, rates.memory_clock / clock) * (running - compute) + compute / clock;
+base::Seconds slowed(base::Seconds running, base::Seconds compute, base::Seconds memory,
+                     double pace, const PowerRates& rates) {
+  return running + (1.0 / pace - 1.0) * compute +
+         std::max(0.0, rates.memory_pace / pace - 1.0) * memory;
 }
 
 Drawn drawn(const Activity& activity, const PowerRates& rates) {
@@ -50,21 +70,22 @@ Drawn drawn(const Activity& activity, const PowerRates& rates) {
     out.energy = base::Joules::from_si(std::numeric_limits<double>::quiet_NaN());
     return out;
   }
-  base::Seconds running = activity.running;
-  base::Joules energy = running_energy(activity, rates, 1.0, running);
-  if (energy > rates.limit * running) {
-    double held = 0.0;  // a clock that the limit allows
+  PowerRates all = rates;
+  all.spare = 1.0;
+  Running running = running_at(activity, all, 1.0);
+  if (running.energy > rates.limit * running.time) {
+    double held = 0.0;  // a pace that the limit allows
     for (int i = 0; i < kHalvings; ++i) {
-      const double clock = 0.5 * (held + out.clock);
-      const base::Seconds time = slowed(activity.running, activity.compute, clock, rates);
-      const bool within = running_energy(activity, rates, clock, time) <= rates.limit * time;
-      (within ? held : out.clock) = clock;
+      const double pace = 0.5 * (held + out.pace);
+      const Running r = running_at(activity, rates, pace);
+      (r.energy <= rates.limit * r.time ? held : out.pace) = pace;
     }
-    running = slowed(activity.running, activity.compute, out.clock, rates);
-    energy = rates.limit * running;
+    running = running_at(activity, rates, out.pace);
+    running.energy = rates.limit * running.time;
+    out.clock = out.pace * running.idle_of;
   }
-  out.time = running + activity.gaps;
-  out.energy = energy + rates.idle * activity.gaps;
+  out.time = running.time + activity.gaps;
+  out.energy = running.energy + base::min(rates.idle, rates.limit) * activity.gaps;
   return out;
 }
 

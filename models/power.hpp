@@ -2,17 +2,20 @@
 //
 // Energy and power of what a chip runs, and how far its clocks fall where it would draw more than its cap.
 //
-//   running(c) = Σ flop(type) · FLOP · v(c) + bytes + idle · T(c) + clocked · c · T(c)   ≤ limit · T(c)
-//   T(c)       = rest · max(1, m/c) + compute / c
+//   running(e) = Σ flop(type) · FLOP · v(e·g) + bytes + idle/g · T(e) + clocked · e · T(e)   ≤ limit · T(e)
+//   T(e)       = rest + memory · max(1, m/e) + compute / e
 //   v(c)       = max(c, f)
-//   energy     = running(c) + idle · gaps
-//   power      = energy / (T(c) + gaps)
+//   energy     = running(e) + idle · gaps
+//   power      = energy / (T(e) + gaps)
 //
-//   c                     –       clock, a share of the full clock; the highest up to 1 that the limit allows
+//   e                     –       pace of the SMs, a share of that of all of them at the full clock; the highest up to 1
+//                                 that the limit allows
+//   g                     –       SMs of the chip for each one that runs, 1 ≤ g ≤ spare; they run at the clock c = e·g ≤ 1.
+//                                 The one that draws least: √(idle · T / Σ flop · FLOP / e), and no clock below f
+//   spare                 –       SMs of the chip for each one of its parent, 1 where it has no more
 //   v                     –       square of the voltage, a share of that at the full clock (scaled to v(1) = 1)
 //   f                     –       voltage_floor: share of the full clock below which the voltage stays
-//   m                     –       memory_clock: share of the full clock below which the L2 passes on fewer bytes than
-//                                 the memory gives, so that everything slows down with the clock
+//   m                     –       memory_pace: pace below which the L2 passes on fewer bytes than the memory gives
 //   flop(type)            J/FLOP  at the full clock
 //   bytes                 J       of bytes to and from memory and other ranks, at J/B of the calibration
 //   idle                  W       leakage, memory and links at rest: no clock saves it
@@ -21,24 +24,27 @@
 //   limit                 W       share `limit_share` of the cap
 //   T                     s       kernels
 //   compute               s       the part of T that the clock sets, at the full clock
+//   memory                s       the part of T that bytes from memory set
 //   rest                  s       the rest of it
 //   gaps                  s       between kernels
 //
 // `compute` of one operator is C²/S. C is the time of its FLOP at the rate of a large GEMM, and S is the
 // smooth maximum of all its terms. So `compute` is nearly all of a large GEMM and little of a kernel that
-// memory bounds.
+// memory bounds. `memory` is M²/S with the time M of its bytes.
 //
-// Power falls with c in every term, so c is found by bisection, for every limit above `idle`. Below f a FLOP costs no
-// less, and idle power lasts longer: the cap with the fewest joules is near the one that holds f. More of any
-// term never takes less time. Valid for loads of some 10 ms and longer: shorter bursts end before the
-// controller acts. The energy of bytes that stay in the L2 counts with the FLOP that use them.
+// Power falls with e in every term, so e is found by bisection. Below f a FLOP costs no less, and idle power lasts longer:
+// the cap with the fewest joules is near the one that holds f. More of any term never takes less time. Valid for loads
+// of some 10 ms and longer: shorter bursts end before the controller acts. The energy of bytes that stay in the L2 counts
+// with the FLOP that use them.
 //
 // The energies are those of the chip that was measured, as shares of its TDP, and a matter of its process. A chip that
 // was changed from it (hardware/chip_changes.hpp) with s times the SMs at k times the clock has
 //
 //   idle · s        clocked · s · k        flop(type) · v(k)        v as above, at the clocks of the parent
 //
-// whatever its peaks, its TDP and its cap are.
+// whatever its peaks, its TDP and its cap are. No chip of today stops single SMs to save power. But a wider die is sold
+// with as many of them as its cap can feed, so those that the parent lacks may stop: spare = max(1, s). Without that, more
+// SMs under the same cap would slow down what memory bounds, by their leakage.
 //
 // Measured (ai-dynamo/aiconfigurator@095f58a): large bf16 GEMMs held at the limit take 1.19 (H200), 1.15
 // (B200) and 1.22 (GB200) times as long as in bursts. Memory-bound ones take 0.97 to 1.02 times as long.
@@ -53,6 +59,7 @@ namespace roofcast::models {
 // What all runs of an operator draw, whatever hides them.
 struct Draw {
   base::Seconds clocked;  // the part of their time that the clock sets
+  base::Seconds memory;   // the part that bytes from memory set
   base::Joules flop;      // of FLOP, at full clocks
   base::Joules bytes;     // of bytes to memory and to other ranks
 };
@@ -60,11 +67,12 @@ Draw draw_of(const Cost& cost, base::MathType math, double count, const Machine&
 
 // The operators that a chip ran one after another, at full clocks.
 struct Activity {
-  base::Seconds running;  // kernels
-  base::Seconds compute;  // the part of `running` that the clock sets
-  base::Seconds gaps;     // between kernels
-  base::Joules flop;      // of FLOP, at full clocks
-  base::Joules bytes;     // of bytes to memory and to other ranks
+  base::Seconds running;   // kernels
+  base::Seconds compute;   // the part of `running` that the clock sets
+  base::Seconds gaps;      // between kernels
+  base::Joules flop;       // of FLOP, at full clocks
+  base::Joules bytes;      // of bytes to memory and to other ranks
+  base::Seconds memory{};  // the part of `running` that bytes from memory set
 
   // Adds `count` runs that together lengthen the activity by `time`: less than their own time where they are
   // overlapped with others.
@@ -73,8 +81,10 @@ struct Activity {
     add(draw_of(cost, math, count, machine), time);
   }
   void add(const Draw& draw, base::Seconds time) {
+    const base::Seconds clocked = base::min(time, draw.clocked);
     running += time;
-    compute += base::min(time, draw.clocked);
+    compute += clocked;
+    memory += base::min(time - clocked, draw.memory);
     flop += draw.flop;
     bytes += draw.bytes;
   }
@@ -83,18 +93,19 @@ struct Activity {
 // C²/S above: the part of one run of an operator that the clock sets.
 base::Seconds clocked_time(const Cost& cost, base::MathType math, const Machine& machine);
 
-// T(c) of kernels that take `running` at the full clock, of which the clock sets `compute`.
-base::Seconds slowed(base::Seconds running, base::Seconds compute, double clock,
-                     const PowerRates& rates);
+// T(e) of kernels that take `running` at the full clock, of which the clock sets `compute` and the memory `memory`.
+base::Seconds slowed(base::Seconds running, base::Seconds compute, base::Seconds memory,
+                     double pace, const PowerRates& rates);
 
 struct Drawn {
-  double clock = 1.0;   // share of the full clock
+  double clock = 1.0;   // share of the full clock: e·g
+  double pace = 1.0;    // e: the clock, but for SMs that stand still
   base::Seconds time;   // with the gaps
   base::Joules energy;  // NaN where the TDP is not known
   base::Watts power() const { return energy / time; }
 };
 
-// The limit is above `idle`: the scenario was checked (sim/result/feasibility.hpp).
+// The limit is above `idle / spare`: the scenario was checked (sim/result/feasibility.hpp).
 Drawn drawn(const Activity& activity, const PowerRates& rates);
 
 }  // namespace roofcast::models

@@ -20,6 +20,7 @@ constexpr std::string_view kNames[kErrorKinds] = {"gemm",
                                                   "mamba2",
                                                   "gdn",
                                                   "nccl",
+                                                  "nccl_hosts",
                                                   "custom_allreduce",
                                                   "deepep_ll",
                                                   "deepep_normal",
@@ -36,11 +37,17 @@ ErrorKind of_recurrence(Recurrence kind) {
   return kind == Recurrence::ssm ? ErrorKind::mamba2 : ErrorKind::gdn;
 }
 
-ErrorKind of_collective(const Collective& o) {
+ErrorKind of_collective(const Collective& o, std::int64_t domain) {
+  const bool exchange = o.kind == CollectiveKind::all_to_all && o.copies > 1;
+  const bool own = exchange || (o.kind == CollectiveKind::all_to_all &&
+                                (o.deduplicated || o.custom != AllReduceKernels::library));
+  if (!own && ranks_in_a_domain(o, domain) < o.ranks) {
+    return ErrorKind::nccl_hosts;
+  }
   if (o.kind == CollectiveKind::all_reduce && o.custom != AllReduceKernels::library) {
     return ErrorKind::custom_allreduce;
   }
-  if (o.kind != CollectiveKind::all_to_all || o.copies <= 1) {
+  if (!exchange) {
     return ErrorKind::nccl;
   }
   if (o.custom == AllReduceKernels::flags) {
@@ -55,7 +62,7 @@ double combined(double a, double b) { return std::exp(std::hypot(std::log(a), st
 
 std::string_view name(ErrorKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
 
-ErrorKind error_kind(const Operator& op) {
+ErrorKind error_kind(const Operator& op, std::int64_t domain) {
   return std::visit(
       base::overloaded{
           [](const Gemm&) { return ErrorKind::gemm; },
@@ -72,7 +79,7 @@ ErrorKind error_kind(const Operator& op) {
           [](const StateUpdate& o) { return of_recurrence(o.heads.kind); },
           [](const Elementwise& o) { return o.taps > 0 ? ErrorKind::mamba2 : ErrorKind::gemm; },
           [](const TableLookup&) { return ErrorKind::gemm; },  // none is measured
-          [](const Collective& o) { return of_collective(o); },
+          [&](const Collective& o) { return of_collective(o, domain); },
       },
       op);
 }

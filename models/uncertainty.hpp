@@ -54,14 +54,16 @@ enum class ErrorKind : std::uint8_t {
   mamba2,
   gdn,
   nccl,
+  nccl_hosts,  // collectives of the library that leave a scale-up domain
   custom_allreduce,
   deepep_ll,
   deepep_normal,
   trtllm_alltoall,
 };
-inline constexpr std::size_t kErrorKinds = 13;
+inline constexpr std::size_t kErrorKinds = 14;
 std::string_view name(ErrorKind kind);
-ErrorKind error_kind(const workloads::Operator& op);
+// `domain`: chips of a scale-up domain.
+ErrorKind error_kind(const workloads::Operator& op, std::int64_t domain);
 
 // The errors that a calibration states. A kind without a stated error has no spread.
 struct Uncertainty {

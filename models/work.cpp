@@ -15,6 +15,9 @@ Work work(double flop, double bytes, double message = 0.0) {
   return {base::Flops::from_si(flop), base::Bytes::from_si(bytes), base::Bytes::from_si(message)};
 }
 
+// Share of the weights that is multiplied.
+double kept(base::WeightStorage storage) { return storage.sparse ? 0.5 : 1.0; }
+
 double query_bytes(const workloads::AttentionHeads& heads, double rows) {
   return rows * static_cast<double>(heads.query_heads * (heads.qk_dim + heads.value_dim)) *
          kHiddenBytes;
@@ -66,17 +69,17 @@ Work gemm_work(const workloads::Gemm& op) {
   const auto n = static_cast<double>(op.n);
   const auto k = static_cast<double>(op.k);
   const auto batch = static_cast<double>(op.batch);
-  return work(2.0 * m * n * k * batch,
-              batch * (byte_count(m * k, op.activations) + byte_count(k * n, op.weights) +
-                       m * n * kHiddenBytes));
+  return work(2.0 * kept(op.storage) * m * n * k * batch,
+              batch * (byte_count(m * k, op.activations) +
+                       base::bytes_of(k * n, op.weights, op.storage).si() + m * n * kHiddenBytes));
 }
 
 Work grouped_gemm_work(const workloads::GroupedGemm& op) {
   const auto n = static_cast<double>(op.n);
   const auto k = static_cast<double>(op.k);
-  return work(2.0 * op.pairs * n * k, byte_count(op.distinct * n * k, op.weights) +
-                                          byte_count(op.pairs * k, op.activations) +
-                                          op.pairs * n * kHiddenBytes);
+  return work(2.0 * kept(op.storage) * op.pairs * n * k,
+              base::bytes_of(op.distinct * n * k, op.weights, op.storage).si() +
+                  byte_count(op.pairs * k, op.activations) + op.pairs * n * kHiddenBytes);
 }
 
 Work prefill_attention_work(const workloads::PrefillAttention& op) {

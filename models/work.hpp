@@ -2,7 +2,7 @@
 //
 // Counting: the least work that the shape of an operator asks for, on any hardware.
 //
-//   GEMM               2·m·n·k·batch FLOP
+//   GEMM               2·m·n·k·batch FLOP, half of them with 2:4 sparse weights: products with zeros are none
 //                      bytes of both operands and of the bf16 output, each once
 //   grouped GEMM       2·pairs·n·k FLOP
 //                      bytes of the weights of the distinct experts, of rows in and out

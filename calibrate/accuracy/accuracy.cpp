@@ -7,6 +7,8 @@
 #include <cmath>
 #include <tuple>
 
+#include "base/document/catalog.hpp"
+#include "base/document/fields.hpp"
 #include "base/statistics/quantile.hpp"
 #include "calibrate/accuracy/architectures.hpp"
 #include "calibrate/fit/fit.hpp"
@@ -15,6 +17,7 @@
 #include "calibrate/platforms/chip_platforms.hpp"
 #include "calibrate/platforms/held_back.hpp"
 #include "calibrate/platforms/measurements.hpp"
+#include "hardware/calibration.hpp"
 
 namespace roofcast::calibrate {
 namespace {
@@ -124,6 +127,21 @@ KindAccuracy judge(const std::string& kind, const base::CsvTable& table, Platfor
   return result;
 }
 
+// Of the built-in generic parameters: errors of kinds that no table is of. They were measured otherwise and are kept.
+std::vector<hardware::KindError> errors_without_table() {
+  const base::Node document = base::load_entry(hardware::calibration_catalog(), "generic");
+  base::Problems problems;
+  base::Fields fields(document, "", problems);
+  hardware::Calibration generic;
+  read(fields, generic);
+  problems.throw_if_any();
+  const std::vector<std::string> tables = operator_kinds();
+  std::erase_if(generic.errors, [&](const hardware::KindError& e) {
+    return std::find(tables.begin(), tables.end(), e.kind) != tables.end();
+  });
+  return std::move(generic.errors);
+}
+
 }  // namespace
 
 std::string_view size_name(std::size_t size) {
@@ -163,6 +181,9 @@ std::string generic_errors(const Accuracy& accuracy) {
                 "\n";
       }
     }
+  }
+  for (const hardware::KindError& e : errors_without_table()) {
+    text += error_item(e) + "\n";
   }
   return text;
 }

@@ -43,7 +43,7 @@ struct Accuracy {
 // Kinds without a table in the directory are left out. Throws InputError where all are.
 Accuracy accuracy(const std::filesystem::path& tables);
 
-// `errors:` of generic parameters: those between unrelated architectures.
+// `errors:` of generic parameters: those between unrelated architectures, and as they are those of kinds without tables.
 std::string generic_errors(const Accuracy& accuracy);
 
 }  // namespace roofcast::calibrate

@@ -47,7 +47,8 @@ models::Machine Workbench::machine() const {
 
 namespace {
 
-constexpr std::string_view kNotFitted = "gemm.overlap_exponent";  // trades against all the others
+// They trade against the others: the exponent against all, widening against the efficiency of bf16.
+constexpr std::string_view kNotFitted[] = {"gemm.overlap_exponent", "gemm.widened_per_sm_clock"};
 constexpr double kLeastPrior = 0.05;  // of few rows: standard deviation of ln p
 constexpr double kReach = 8.0;        // a parameter stays within this factor of its start
 
@@ -98,7 +99,8 @@ Found fit_stage(const Stage& stage, const Rows& rows, Workbench& bench, const Se
     const bool of_stage =
         std::any_of(stage.paths.begin(), stage.paths.end(),
                     [&](const std::string& path) { return c.path.starts_with(path); });
-    if (of_stage && c.path != kNotFitted && bench.has(c.path) &&
+    if (of_stage && std::ranges::find(kNotFitted, c.path) == std::end(kNotFitted) &&
+        bench.has(c.path) &&
         std::find(search.fixed.begin(), search.fixed.end(), c.path) == search.fixed.end()) {
       candidates.push_back(c);
     }

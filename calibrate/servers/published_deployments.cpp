@@ -59,6 +59,8 @@ const std::vector<PublishedDeployment>& PublishedDeployments::of(const Facts& fa
         read_pool(f, "decode", each.pools.decode);
         f.integer("sequences", each.pools.decode.limits.max_sequences, base::at_least_one,
                   base::optional);
+        f.integer("tokens", each.pools.prefill.limits.max_tokens_per_iteration, base::at_least_one,
+                  base::optional);
         f.flag("mtp", each.speculates, base::optional);
         f.integers("concurrency", each.concurrencies, base::at_least_one);
         f.end();

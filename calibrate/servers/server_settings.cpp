@@ -48,6 +48,7 @@ void read(base::Fields& f, RunSettings& run) {
       "sequences", [&](base::Fields& g) { read(g, run.sequences.emplace()); }, base::optional);
   f.flag("prompts_by_graph", run.prompts_by_graph, base::optional);
   f.integer("prefill_step", run.prefill_step, base::at_least_one, base::optional);
+  f.integer("requests", run.requests, base::at_least_one, base::optional);
 }
 
 }  // namespace

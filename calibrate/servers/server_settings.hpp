@@ -51,6 +51,7 @@ struct RunSettings {
   std::optional<SequenceSettings> sequences;
   bool prompts_by_graph = false;
   std::int64_t prefill_step = 0;  // 0: the stack's
+  std::int64_t requests = 10;     // of a client
 };
 
 struct ServerSettings {

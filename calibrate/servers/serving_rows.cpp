@@ -15,7 +15,6 @@
 namespace roofcast::calibrate {
 namespace {
 
-constexpr std::int64_t kRequestsPerClient = 10;
 constexpr std::int64_t kMostClients = 100'000;
 
 constexpr const char* kNotTogether = "parallel sizes do not fit together";
@@ -145,7 +144,7 @@ void ServingRows::read_traffic(std::size_t row, const RunSettings& run,
   server.stream.output = run.output.of(output);
   server.stream.cached_tokens = traffic.cached_tokens;
   server.stream.concurrency = traffic.concurrency;
-  server.stream.requests = kRequestsPerClient * traffic.concurrency;
+  server.stream.requests = run.requests * traffic.concurrency;
 }
 
 Facts ServingRows::facts_of(std::size_t row, const MeasuredServer& server) const {
@@ -194,7 +193,8 @@ void ServingRows::read_settings(std::size_t row, Facts facts, MeasuredServer& se
   }
   server.platform = platform_of(row, server);
   if (server.pools) {
-    server.pools->prefill.limits.max_tokens_per_iteration = settings.run.prefill_step;
+    std::int64_t& step = server.pools->prefill.limits.max_tokens_per_iteration;
+    step = step > 0 ? step : settings.run.prefill_step;
     return;
   }
   server.may_speculate = settings.run.speculates == Speculates::perhaps;

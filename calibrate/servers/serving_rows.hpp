@@ -19,7 +19,7 @@
 //   concurrency     of one replica; vendor's rows that name adp but have batch_size·adp below the
 //                   concurrency counted several replicas, whose share is batch_size·adp.
 //   two pools       calibrate/servers/disaggregated_rows.hpp, in clusters of the chip
-//   client          ten requests a client, all clients' first at once
+//   client          ten requests a client (`run.requests`), all clients' first at once
 //
 // How the servers were run otherwise, by what a row tells: calibrate/conventions/servers.yaml. A row's model and chip
 // are those that the catalog knows by the table's names.

@@ -224,20 +224,11 @@ bool is_in_step(const sim::SweepPoints& points) {
          squared_variation(stream.input) + squared_variation(stream.output) == 0.0;
 }
 
-// A scenario that trains. Options of serving are none of its.
+// A scenario that trains.
 sim::TrainingQuestion training_question_of(const Options& options, Node document) {
   base::Problems problems;
-  for (const auto& [option, value] : {std::pair{"--input", &options.said.input},
-                                      {"--output", &options.said.output},
-                                      {"--clients", &options.said.clients},
-                                      {"--rate", &options.said.rate},
-                                      {"--stack", &options.said.stack},
-                                      {"--ttft-p95", &options.ttft},
-                                      {"--tpot-p95", &options.tpot}}) {
-    if (!value->empty()) {
-      problems.add_text(fmt::format("error: {} is of serving, and the scenario trains\n", option));
-    }
-  }
+  refuse_serving_options(document, options.said, problems);
+  refuse_in_training({{"--ttft-p95", options.ttft}, {"--tpot-p95", options.tpot}}, problems);
   sim::TrainingQuestion q;
   set_model_and_traffic(document, options.said, problems);
   q.systems = listed("--system", options.said.system, problems);
@@ -278,8 +269,7 @@ int recommend_training(const Options& options, Node document) {
 int run_recommend(const Options& options) {
   if (!options.said.scenario.empty()) {
     Node document = scenario_document(options.said.scenario, {});
-    if (const Node* training = document.find("training");
-        training != nullptr && !training->is_null()) {
+    if (trains(document)) {
       return recommend_training(options, std::move(document));
     }
   }

@@ -138,8 +138,20 @@ std::string text_of(const std::vector<sim::ScaledStep>& steps, const Options& op
                      table.text(), reasons.empty() ? reasons : "\ndoes not run:\n" + reasons);
 }
 
-nlohmann::ordered_json json_of(const std::vector<sim::ScaledStep>& steps, const Options& options) {
+// What is assumed of counts of GPUs beyond those of the system.
+std::string beyond_text(const std::vector<sim::ScaledStep>& steps, const hardware::System& system) {
+  return steps.back().gpus <= system.chips
+             ? std::string()
+             : fmt::format(
+                   "({} describes {} GPUs; more are taken to have the same fabric, without "
+                   "another tier of switches)\n",
+                   system.name, display(static_cast<double>(system.chips), ""));
+}
+
+nlohmann::ordered_json json_of(const std::vector<sim::ScaledStep>& steps, const Options& options,
+                               const hardware::System& system) {
   nlohmann::ordered_json json = json_answer();
+  json["described_gpus"] = system.chips;
   json["scaling"] = options.strong ? "strong" : "weak";
   json["steps"] = nlohmann::ordered_json::array();
   for (const sim::ScaledStep& s : steps) {
@@ -220,10 +232,12 @@ int run_scale(const Options& options) {
   if (!options.report.empty()) {
     write_page(steps, document, options);
   }
+  const sim::Scenario scenario = sim::read_scenario(document);
+  const hardware::System& system = scenario.platform.system;
   if (options.format == "json") {
-    print_json(json_of(steps, options));
+    print_json(json_of(steps, options, system));
   } else {
-    fmt::print("{}", text_of(steps, options, title(sim::read_scenario(document))));
+    fmt::print("{}{}", text_of(steps, options, title(scenario)), beyond_text(steps, system));
   }
   const bool all =
       std::all_of(steps.begin(), steps.end(), [](const auto& s) { return s.estimate.fits(); });

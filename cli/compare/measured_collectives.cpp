@@ -44,8 +44,8 @@ MeasuredComparison compare_collectives(const CompareMeasuredOptions& options,
       log.gpu.empty() ? "" : fmt::format(", {}", log.gpu)));
   const double link = system.scale_up.bandwidth.si();
   const double factor = calibrate::bus_factor(log.kind, log.ranks);
-  const models::Spread spread =
-      machine.uncertainty.kinds[static_cast<std::size_t>(models::ErrorKind::nccl)];
+  const models::Spread spread = machine.uncertainty.kinds[static_cast<std::size_t>(
+      models::error_kind(collective(log, log.times.front().bytes), machine.scale_up_domain))];
   comparison.columns = {"bytes_b",
                         "measured_s",
                         "forecast_s",

@@ -28,6 +28,13 @@ std::string reason_against(const workloads::Operator& op, const sim::Platform& p
                              o->ranks * o->stride, platform.system.name, platform.system.chips)
                : std::string();
   }
+  const auto sparse = [&](const auto* o) { return o != nullptr && o->storage.sparse; };
+  if ((sparse(std::get_if<workloads::Gemm>(&op)) ||
+       sparse(std::get_if<workloads::GroupedGemm>(&op))) &&
+      platform.machine.sparsity == 0.0) {
+    return fmt::format("{} has no sparsity.tensor: nothing is known of 2:4 sparse products on it",
+                       platform.system.chip.name);
+  }
   const base::MathType math = models::math_of(op, platform.machine);
   return platform.machine.supports(math)
              ? std::string()
@@ -98,7 +105,7 @@ ExplainedKernel explain_kernel(const workloads::Operator& op, const sim::Platfor
   e.host = choices.eager ? base::max(Seconds{}, launches - e.cost.time) : Seconds{};
   e.time = e.cost.time + e.host;
   const models::Spread spread =
-      m.uncertainty.kinds[static_cast<std::size_t>(models::error_kind(op))];
+      m.uncertainty.kinds[static_cast<std::size_t>(models::error_kind(op, m.scale_up_domain))];
   e.low = (1.0 - spread.below) * e.cost.time + e.host;
   e.high = (1.0 + spread.above) * e.cost.time + e.host;
   e.shares = models::shares_of(e.cost, e.anatomy, m.calibration.overlap_exponent);

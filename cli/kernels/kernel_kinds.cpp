@@ -35,7 +35,9 @@ Dimension flag_of(std::string name, std::string meaning) {
 std::vector<Dimension> operand_formats() {
   return {format_of("format", "bf16", "number format of both operands"),
           format_of("activations", "=format", "number format of the activations"),
-          format_of("weights", "=format", "number format of the weights")};
+          format_of("weights", "=format", "number format of the weights"),
+          count("group-size", "0", "weights that share a scale; 0: as the format has it"),
+          flag_of("sparse", "weights are 2:4 sparse")};
 }
 
 std::vector<Dimension> heads_of_attention() {
@@ -83,6 +85,8 @@ RecurrentHeads recurrent_heads(const Shape& s, Recurrence kind) {
           s.format("state")};
 }
 
+base::WeightStorage storage(const Shape& s) { return {s.whole("group-size"), s.flag("sparse")}; }
+
 Operator gemm(const Shape& s) {
   Gemm op;
   op.m = s.whole("m");
@@ -91,6 +95,7 @@ Operator gemm(const Shape& s) {
   op.batch = s.whole("batch");
   op.activations = s.format("activations");
   op.weights = s.format("weights");
+  op.storage = storage(s);
   return op;
 }
 
@@ -105,6 +110,7 @@ Operator moe(const Shape& s) {
   op.k = s.whole("k");
   op.activations = s.format("activations");
   op.weights = s.format("weights");
+  op.storage = storage(s);
   op.even = s.flag("even");
   return op;
 }

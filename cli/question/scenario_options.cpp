@@ -153,6 +153,33 @@ void set_model_and_traffic(Node& document, const ScenarioOptions& options,
   }
 }
 
+bool trains(const Node& document) {
+  const Node* training = document.find("training");
+  return training != nullptr && !training->is_null();
+}
+
+void refuse_in_training(
+    std::initializer_list<std::pair<std::string_view, std::string_view>> options,
+    base::Problems& problems) {
+  for (const auto& [option, value] : options) {
+    if (!value.empty()) {
+      problems.add_text(fmt::format("error: {} is of serving, and the scenario trains\n", option));
+    }
+  }
+}
+
+void refuse_serving_options(const Node& document, const ScenarioOptions& options,
+                            base::Problems& problems) {
+  if (trains(document)) {
+    refuse_in_training({{"--input", options.input},
+                        {"--output", options.output},
+                        {"--clients", options.clients},
+                        {"--rate", options.rate},
+                        {"--stack", document.find("rl") == nullptr ? options.stack : ""}},
+                       problems);
+  }
+}
+
 bool says_load(const Node& document) {
   const Node* traffic = document.find("traffic");
   return traffic != nullptr &&
@@ -163,6 +190,7 @@ bool says_load(const Node& document) {
 Node described_scenario(const ScenarioOptions& options, std::string_view command) {
   Node document = started_document(options);
   base::Problems problems;
+  refuse_serving_options(document, options, problems);
   set_model_and_traffic(document, options, problems);
   set(document, "--system", "system", options.system, problems);
   set(document, "--precision", "precision", options.precision, problems);

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/document/node.hpp"
@@ -42,6 +44,17 @@ base::Node started_document(const ScenarioOptions& options);
 // Writes what the options say of model and traffic. A load of another kind goes.
 void set_model_and_traffic(base::Node& document, const ScenarioOptions& options,
                            base::Problems& problems);
+
+// Whether a document is of a training.
+bool trains(const base::Node& document);
+// A problem for each option, of (name, value), that is given: a training has no use for it.
+void refuse_in_training(
+    std::initializer_list<std::pair<std::string_view, std::string_view>> options,
+    base::Problems& problems);
+// The same for all of these options that are of serving, if the document trains; responses have a stack.
+void refuse_serving_options(const base::Node& document, const ScenarioOptions& options,
+                            base::Problems& problems);
+
 // Whether the document says clients, arrivals or a trace, or the options do.
 bool says_load(const base::Node& document);
 

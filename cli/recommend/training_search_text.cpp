@@ -100,7 +100,11 @@ std::string training_search_title(const sim::TrainingQuestion& q, const Training
 std::string training_search_text(const sim::TrainingQuestion& q, const TrainingSearch& search) {
   std::string text = training_search_title(q, search) + "\n\n";
   if (search.best.empty()) {
-    text += "Nothing meets the conditions.\n";
+    text += search.rows > 0 ? "Nothing meets the conditions.\n"
+                            : fmt::format(
+                                  "No mapping of {} GPUs gives each pipeline a whole number of the "
+                                  "global batch's sequences.\n",
+                                  q.gpus);
   } else {
     const TrainedRow& best = search.best.front();
     const bool maximizes = q.objective.direction == sim::Direction::maximize;

@@ -36,6 +36,34 @@ std::string words(const workloads::Batch& batch) {
   return text;
 }
 
+// How the operators of an iteration are started, where the scenario says something of CUDA graphs.
+std::string started(const sim::ScenarioView& scenario, const workloads::Batch& batch) {
+  const workloads::ServingGraphs& graphs = scenario.serving->cuda_graphs;
+  const bool eager = batch.prefill_sequences > 0 ? graphs.decode == workloads::DecodeGraphs::none
+                                                 : !graphs.cover(batch.decode_sequences);
+  if (eager) {
+    return ", eager: the host launches every operator";
+  }
+  if (graphs.usual() || batch.prefill_sequences > 0) {
+    return {};
+  }
+  std::string text =
+      graphs.decode == workloads::DecodeGraphs::piecewise ? ", the host launches attention" : "";
+  const std::int64_t run = sim::sequences_run(scenario, batch);
+  if (run > batch.decode_sequences) {
+    workloads::Serving exact = *scenario.serving;
+    exact.cuda_graphs.sizes.clear();
+    sim::ScenarioView without = scenario;
+    without.serving = &exact;
+    sim::Workspace workspace;
+    const base::Seconds time = sim::iteration_cost(scenario, batch, workspace).latency;
+    const base::Seconds least = sim::iteration_cost(without, batch, workspace).latency;
+    text += fmt::format(", padded to a CUDA graph of {}: {:.1f} % of the time", run,
+                        100.0 * (1.0 - least / time));
+  }
+  return text;
+}
+
 // Of all runs, at the datasheet's rates: no kernel of this chip does the same work in less.
 double at_the_speed_of_light(const sim::ScenarioView& scenario, const OperatorRow& row,
                              base::MathType math) {
@@ -96,8 +124,8 @@ PhaseRows phase_of(const sim::ScenarioView& scenario, const std::vector<sim::Ope
     row.count = line.call.count;
     row.overlapped = line.call.overlapped;
     row.time_s = line.time.si();
-    const models::Spread& spread =
-        machine.uncertainty.kinds[static_cast<std::size_t>(models::error_kind(line.call.op))];
+    const models::Spread& spread = machine.uncertainty.kinds[static_cast<std::size_t>(
+        models::error_kind(line.call.op, machine.scale_up_domain))];
     row.low_s = row.time_s * (1.0 - spread.below);
     row.high_s = row.time_s * (1.0 + spread.above);
     row.flop = line.call.count * line.cost.flop.si();
@@ -122,7 +150,7 @@ PhaseRows phase_of(const sim::ScenarioView& scenario, const std::vector<sim::Ope
 PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch,
                 std::string name) {
   return phase_of(scenario, sim::iteration_operators(scenario, batch), std::move(name),
-                  words(batch));
+                  words(batch) + started(scenario, batch));
 }
 
 void add_host(PhaseRows& rows, base::Seconds waits) {

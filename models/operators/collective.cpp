@@ -70,6 +70,7 @@ struct Route {
   Bytes out;
   double up_posts = 0.0;
   double out_posts = 0.0;
+  bool tree = false;
 };
 
 // `inside` ranks in each of `domains` scale-up domains.
@@ -99,22 +100,35 @@ BytesPerSecond reducing(const hardware::FabricLevel& level, const Machine& m) {
   return level.bandwidth * m.calibration.in_network_efficiency;
 }
 
+// α·h + w: one hop across domains.
+Seconds out_hop(const hardware::Protocol& protocol, const Machine& m) {
+  return protocol.scale_out_hop * m.scale_out.latency + protocol.scale_out_wait;
+}
+
+// The NIC as the stack's own kernels use it.
+BytesPerSecond custom_nic(const Machine& m) {
+  return m.scale_out.bandwidth *
+         (m.calibration.custom_nic_efficiency / m.calibration.nic_efficiency);
+}
+
 // Adds one algorithm of the library with each of its protocols.
+//
+// up, out  s  one hop inside a domain and across domains
 void add_protocols(Offers& offers, const Protocols& algorithms, const Route& route,
                    const Machine& m) {
   const Seconds start = library(m);
-  const Seconds transfer =
-      base::max(over(route.up, m.scale_up.bandwidth), over(route.out, m.scale_out.bandwidth));
   for (std::size_t p = 0; p < kProtocols; ++p) {
     if (algorithms[p] == Algorithm::none || (p == kLl128 && !m.scale_up.peer_access)) {
       continue;
     }
     const hardware::Protocol& protocol = m.calibration.protocols[p];
-    offers.add(
-        {algorithms[p], protocol.overhead * start,
-         (route.up_hops * protocol.scale_up_hop + route.up_posts) * m.scale_up.latency +
-             (route.out_hops * protocol.scale_out_hop + route.out_posts) * m.scale_out.latency,
-         transfer / protocol.bandwidth});
+    const Seconds up = protocol.scale_up_hop * m.scale_up.latency;
+    const Seconds out = out_hop(protocol, m) + (route.tree ? protocol.tree_wait : Seconds{});
+    offers.add({algorithms[p], protocol.overhead * start,
+                route.up_hops * up + route.up_posts * m.scale_up.latency + route.out_hops * out +
+                    route.out_posts * m.scale_out.latency,
+                base::max(over(route.up, m.scale_up.bandwidth) / protocol.bandwidth,
+                          over(route.out, m.scale_out.bandwidth) / protocol.scale_out_bandwidth)});
   }
 }
 
@@ -148,25 +162,37 @@ void add_custom_all_reduce(Offers& offers, AllReduceKernels kernels, double n, B
   }
 }
 
+// What one rank sends across domains of double binary trees, for each byte of its shard. A domain is inside one of the
+// two trees, with at most two children and a parent, and a leaf of the other: 2. Two domains are the root of one tree
+// and the leaf of the other: 1. Three: 3/2.
+double tree_share(const Group& g) { return std::min(2.0, g.d() / 2.0); }
+
 // shard   B  S/i: the part of the vector that one rank of a domain carries across
 // copied  –  2(n−1) + c
+// host    –  ranks of a chain
 // chain   –  hops inside a domain on the way up a tree
+// across  B  what a rank sends to other domains of a tree
 // inside  s  transfer inside a domain with or without switches that reduce
 void all_reduce(Offers& offers, const Group& g, Bytes size, AllReduceKernels kernels,
                 const Machine& m) {
   const Bytes shard = size / g.i();
   const bool pairs = g.inside > 1;
   const double copied = 2.0 * (g.n() - 1.0) + m.calibration.staging_copy;
-  add_protocols(offers, kRing,
-                {2.0 * g.d() * (g.i() - 1.0), 2.0 * (g.d() - 1.0),
-                 pairs ? copied / g.n() * size : Bytes{}, 2.0 * (g.d() - 1.0) / g.d() * shard},
-                m);
+  add_protocols(
+      offers, kRing,
+      {2.0 * g.d() * (g.i() - 1.0), 2.0 * (g.d() - 1.0), pairs ? copied / g.n() * size : Bytes{},
+       g.leaves() ? 2.0 * (g.n() - 1.0) / g.n() * shard : Bytes{}},
+      m);
+  const Bytes across = g.leaves() ? tree_share(g) * shard : Bytes{};
   if (g.leaves() || g.inside > kHostChips) {
-    const std::int64_t host = std::min(g.inside, kHostChips);
+    const std::int64_t host = g.leaves() ? g.inside : std::min(g.inside, kHostChips);
     const double chain = static_cast<double>(host - 1) + log2_up(base::ceil_div(g.inside, host));
     add_protocols(offers, kTree,
-                  {2.0 * chain, 2.0 * log2_up(g.domains), pairs ? 2.0 * size : Bytes{},
-                   g.leaves() ? 2.0 * shard : Bytes{}},
+                  {.up_hops = 2.0 * chain,
+                   .out_hops = 2.0 * log2_up(g.domains),
+                   .up = pairs ? 2.0 * size : Bytes{},
+                   .out = across,
+                   .tree = true},
                   m);
   }
   const bool switches = m.scale_up.in_network_reduction && pairs;
@@ -176,11 +202,10 @@ void all_reduce(Offers& offers, const Group& g, Bytes size, AllReduceKernels ker
   if (switches && !g.leaves()) {
     offers.add({Algorithm::in_switch, in_network(m), up_hops, inside});
   }
-  if (switches && g.leaves()) {
-    const double hop = m.calibration.protocols[kSimple].scale_out_hop;
+  if (switches && g.leaves() && g.inside <= kHostChips) {
     offers.add({Algorithm::in_switch_tree, in_network(m),
-                up_hops + 2.0 * log2_up(g.domains) * hop * m.scale_out.latency,
-                base::max(inside, 2.0 * shard / m.scale_out.bandwidth)});
+                up_hops + 2.0 * log2_up(g.domains) * out_hop(m.calibration.protocols[kSimple], m),
+                base::max(inside, across / m.scale_out.bandwidth)});
   }
   if (m.scale_out.in_network_reduction && g.leaves()) {
     offers.add({Algorithm::in_network, in_network(m), up_hops + 2.0 * m.scale_out.latency,
@@ -194,7 +219,7 @@ void all_reduce(Offers& offers, const Group& g, Bytes size, AllReduceKernels ker
 }
 
 void gather_or_scatter(Offers& offers, const Group& g, Bytes size, const Machine& m) {
-  const Bytes out = (g.d() - 1.0) / g.d() * (size / g.i());
+  const Bytes out = g.leaves() ? (g.n() - 1.0) / g.n() * (size / g.i()) : Bytes{};
   const double copied = g.n() - 1.0 + m.calibration.staging_copy;
   add_protocols(
       offers, kRing,
@@ -202,7 +227,7 @@ void gather_or_scatter(Offers& offers, const Group& g, Bytes size, const Machine
   if (g.inside == 1) {
     const hardware::Protocol& simple = m.calibration.protocols[kSimple];
     offers.add({Algorithm::pat, simple.overhead * library(m),
-                log2_up(g.domains) * simple.scale_out_hop * m.scale_out.latency,
+                log2_up(g.domains) * out_hop(simple, m),
                 out / (m.scale_out.bandwidth * m.calibration.pat_efficiency)});
   } else if (m.scale_up.in_network_reduction && !g.leaves()) {
     offers.add({Algorithm::in_switch, in_network(m), 2.0 * m.scale_up.latency,
@@ -214,7 +239,13 @@ void broadcast(Offers& offers, const Group& g, Bytes size, const Machine& m) {
   const Bytes up = g.inside > 1 ? size : Bytes{};
   const Bytes out = g.leaves() ? size / g.i() : Bytes{};
   add_protocols(offers, kRing, {g.d() * (g.i() - 1.0), g.d() - 1.0, up, out}, m);
-  add_protocols(offers, kTree, {log2_up(g.inside), log2_up(g.domains), 2.0 * up, 2.0 * out}, m);
+  add_protocols(offers, kTree,
+                {.up_hops = log2_up(g.inside),
+                 .out_hops = log2_up(g.domains),
+                 .up = 2.0 * up,
+                 .out = 2.0 * out,
+                 .tree = true},
+                m);
   if (m.scale_up.in_network_reduction && !g.leaves()) {
     offers.add({Algorithm::in_switch, in_network(m), 2.0 * m.scale_up.latency,
                 size / reducing(m.scale_up, m)});
@@ -247,7 +278,7 @@ void deduplicated(Offers& offers, const Group& g, const Collective& op, const Ma
       op.rows * c.deduplicated_row_clocks + moved.si() / c.deduplicated_bytes_per_sm_clock;
   const double sms = std::min(static_cast<double>(op.sms), m.sms);
   const Seconds kernel = clocks / (sms * m.clock);
-  const Seconds links = base::max(over(up, m.scale_up.bandwidth), over(out, m.scale_out.bandwidth));
+  const Seconds links = base::max(over(up, m.scale_up.bandwidth), over(out, custom_nic(m)));
   offers.add({Algorithm::deduplicated,
               library(m) + (1.0 + log2_up(g.domains)) * c.deduplication_overhead,
               m.scale_up.latency + (g.leaves() ? m.scale_out.latency : Seconds{}),
@@ -283,7 +314,7 @@ void all_to_all(Offers& offers, const Group& g, const Collective& op, const Mach
               (route.up_hops + route.up_posts) * m.scale_up.latency +
                   (route.out_hops + route.out_posts) * m.scale_out.latency,
               base::max(over(placed, m.scale_up.bandwidth * m.calibration.custom_efficiency),
-                        over(out, m.scale_out.bandwidth))});
+                        over(out, custom_nic(m)))});
 }
 
 // In a full mesh a group can use only the links between its own ranks.
@@ -325,9 +356,10 @@ Cost collective_cost(const Collective& op, const Machine& machine, Anatomy* anat
   if (op.ranks <= 1) {
     return cost;
   }
-  const std::int64_t reach = machine.scale_up_domain / op.stride;  // ranks that fit into a domain
-  const std::int64_t inside = std::clamp<std::int64_t>(reach, 1, op.ranks);
-  const Group group{inside, base::ceil_div(op.ranks, inside)};
+  const std::int64_t inside = workloads::ranks_in_a_domain(op, machine.scale_up_domain);
+  // Ranks that do not fill their domains are spread evenly over them.
+  const std::int64_t domains = base::ceil_div(op.ranks, inside);
+  const Group group{base::ceil_div(op.ranks, domains), domains};
   std::vector<Plan>* all = anatomy != nullptr ? &anatomy->plans : nullptr;
   const Offers offers = machine.scale_up.mesh_peers > 0.0
                             ? offers_for(op, group, with_links_among(group, machine), all)

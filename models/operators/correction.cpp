@@ -151,18 +151,56 @@ Operator operator_at(const Operator& like, const hardware::LogShape& shape) {
   return op;
 }
 
+namespace {
+
+// The logarithm of corrected time / physical time.
+std::optional<double> measured_log(const Operator& op, const Machine& m) {
+  const auto site = correction_site(op);
+  const auto* grid = site ? m.calibration.corrections->find(site->key) : nullptr;
+  return grid != nullptr ? std::optional(m.calibration.corrections_share * grid->at(site->shape))
+                         : std::nullopt;
+}
+
+// On an H100, products with 64 rows take as long as 4-bit weights take from memory, and with twice the bits twice as many
+// (A100: 35). The share must not depend on the machine, or a faster one could lose its correction and become slower.
+constexpr double kRowsPerBit = 16.0;
+
+// A GEMM whose weights are widened, where none was measured: as far as its products take the time, it is what the GEMM
+// without widening is.
+std::optional<double> like_the_wide_one(const Operator& op, const Machine& m) {
+  const auto* gemm = std::get_if<Gemm>(&op);
+  if (gemm == nullptr || base::bits(gemm->weights) >= base::bits(gemm->activations)) {
+    return std::nullopt;
+  }
+  Gemm wide = *gemm;
+  wide.weights = wide.activations;
+  const auto log = measured_log(wide, m);
+  const auto rows = static_cast<double>(gemm->m);
+  const double share = rows / (rows + kRowsPerBit * base::bits(gemm->weights));
+  return log ? std::optional(share * *log) : std::nullopt;
+}
+
+// Collectives of the library were measured inside one domain.
+bool leaves_what_was_measured(const Operator& op, const Machine& m) {
+  return error_kind(op, m.scale_up_domain) == ErrorKind::nccl_hosts;
+}
+
+}  // namespace
+
 // factor  –  corrected time / physical time
 // light   s  the least time that the datasheet allows; the factor never goes below light / time
 void correct(const Operator& op, const Machine& m, Cost& cost) {
-  if (m.calibration.corrections == nullptr) {
+  if (m.calibration.corrections == nullptr || leaves_what_was_measured(op, m)) {
     return;
   }
-  const auto site = correction_site(op);
-  const auto* grid = site ? m.calibration.corrections->find(site->key) : nullptr;
-  if (grid == nullptr) {
+  auto log = measured_log(op, m);
+  if (!log) {
+    log = like_the_wide_one(op, m);
+  }
+  if (!log) {
     return;
   }
-  double factor = std::exp(m.calibration.corrections_share * grid->at(site->shape));
+  double factor = std::exp(*log);
   if (factor < 1.0) {
     const base::FlopsPerSecond peak = m.peak[static_cast<std::size_t>(math_of(op, m))];
     const base::Seconds light = base::max(

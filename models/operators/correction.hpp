@@ -15,8 +15,9 @@
 //   collective   kind, kernels, ranks, stride, copies,     bytes
 //                SMs of kernels that deduplicate
 //
-// Other operators have no grid. A corrected time stays above what the datasheet of the chip allows: FLOP /
-// dense peak, DRAM bytes / bandwidth.
+// Other operators have no grid. A GEMM with widened weights that was not measured takes the correction of the one
+// without widening, as far as its products take the time. A collective of the library that leaves its domain has none.
+// A corrected time stays above what the datasheet of the chip allows: FLOP / dense peak, DRAM bytes / bandwidth.
 #pragma once
 
 #include <optional>

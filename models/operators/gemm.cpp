@@ -17,6 +17,7 @@ constexpr double kSplits[] = {2.0, 4.0, 8.0, 16.0};
 constexpr double kLeastDepth = 256.0;   // the least depth of a part of k
 constexpr double kPartialBytes = 8.0;   // one fp32 partial sum, written and read
 constexpr double kStepBytes = 128.0;    // depth of one step of the main loop, in the wider operand
+constexpr double kWidenedBits = 4.0;    // of the weights that widened_per_sm_clock counts
 constexpr double kResidentShare = 0.8;  // share of the L2 that a loop may touch and still hit
 
 // Kernels for these formats scale blocks as they go. They are not split along the depth.
@@ -30,7 +31,8 @@ bool resident(const Gemm& op, const Work& work, const Machine& machine) {
   if (op.copies == 0) {
     return false;
   }
-  const base::Bytes weights = base::bytes_of(as_double(op.n * op.k * op.batch), op.weights);
+  const base::Bytes weights =
+      base::bytes_of(as_double(op.n * op.k * op.batch), op.weights, op.storage);
   return work.bytes + as_double(op.copies - 1) * weights <= kResidentShare * machine.l2_capacity;
 }
 
@@ -53,6 +55,8 @@ struct Loads {
 //   partial_time_ s  the partial sums of one part through the L2
 //   epilogue_     s  one output, not overlapped
 //   step_time_    s  the least time of one element of depth of a tile (Little's law)
+//   widen_time_   s  one weight that an SM widens to the format of the activations
+//   kept_         –  share of the products that 2:4 sparse weights leave
 //   wave_time_    s  between two waves
 //   split_time_   s  the second kernel of a split
 //   least_dram_   s  all bytes at the streaming rate
@@ -65,7 +69,8 @@ class Search {
     const hardware::Calibration& c = machine.calibration;
     const base::MathType math = base::math_of(op.activations, op.weights);
     const double a_bytes = base::bits(op.activations) / 8.0;
-    const double w_bytes = base::bits(op.weights) / 8.0;
+    const double w_bytes = base::bits(op.weights, op.storage) / 8.0;
+    const double w_bits = base::element_bits(op.weights);
     const double latency = machine.dram_latency.si();
     const double l2_time = 1.0 / machine.l2.si();
     const bool blocks = op.activations == base::NumberFormat::fp8_block;
@@ -76,8 +81,12 @@ class Search {
     columns_ = as_double(ceil_div(op.n, kWeightTiles.back())) / machine.sms;
     depth_ = as_double(ceil_div(op.k, kDepthStep) * kDepthStep);
     most_parts_ = block_scaled(op.activations) ? 1.0 : depth_ / kLeastDepth;
-    flop_time_ =
-        1.0 / (machine.tensor_rate(math).si() * (blocks ? c.gemm_block_scaling_efficiency : 1.0));
+    flop_time_ = 1.0 / (machine.tensor_rate(math).si() * machine.speedup(op.storage) *
+                        (blocks ? c.gemm_block_scaling_efficiency : 1.0));
+    kept_ = op.storage.sparse ? 0.5 : 1.0;
+    if (w_bits < base::element_bits(op.activations) && c.gemm_widened_per_sm_clock > 0.0) {
+      widen_time_ = kWidenedBits / w_bits / (c.gemm_widened_per_sm_clock * machine.clock.si());
+    }
     l2_a_ = a_bytes / c.gemm_l2_sharing * l2_time;
     l2_w_ = w_bytes / c.gemm_l2_sharing * l2_time;
     partial_time_ = kPartialBytes * outputs_ * l2_time;
@@ -125,11 +134,13 @@ class Search {
     const double depth = depth_ / t.parts;
     const double sms = machine_.sms;
     const double products = 2.0 * height * width * sms * flop_time_;
-    explain_tiles(a, t, work, machine_, peak, base::FlopsPerSecond::from_si(1.0 / flop_time_),
-                  2.0 * t.tiles * height * width * depth_,
+    explain_tiles(a, t, work, machine_, peak, base::FlopsPerSecond::from_si(kept_ / flop_time_),
+                  2.0 * kept_ * t.tiles * height * width * depth_,
                   depth * (loaded * l2_a_ + width * l2_w_) * sms);
     a.add(&Cost::compute, Cause::serial_depth, "steps along k that wait for each other",
           Seconds::from_si(waves * depth * std::max(0.0, step_time_ - products)));
+    a.add(&Cost::compute, Cause::vector, "weights that are widened",
+          Seconds::from_si(waves * depth * width * widen_time_));
     a.add(&Cost::fill, Cause::fill, "pipeline that fills and drains",
           machine_.calibration.gemm_fill_trips * machine_.dram_latency);
     a.add(&Cost::fill, Cause::fill, "one tile drains, the next one fills",
@@ -179,7 +190,8 @@ class Search {
       const double wide = std::min(1.0, width / as_double(n_)) / batch_;
       const double tiles = row_tiles * as_double(ceil_div(n_, bn));
       const double compute =
-          std::max(2.0 * as_double(bm) * width * machine_.sms * flop_time_, step_time_);
+          std::max(2.0 * as_double(bm) * width * machine_.sms * flop_time_, step_time_) +
+          width * widen_time_;
       const double l2 = (loaded * l2_a_ + width * l2_w_) * machine_.sms;
       const double end = epilogue_ * machine_.sms * loaded * width;
       const auto terms = [&](double ctas, double share) {
@@ -214,6 +226,7 @@ class Search {
   double batch_ = 1, columns_ = 0, rows_ = 0, outputs_ = 0, depth_ = 0;
   double most_parts_ = 1;
   double flop_time_ = 0, l2_a_ = 0, l2_w_ = 0, partial_time_ = 0, epilogue_ = 0;
+  double kept_ = 1, widen_time_ = 0;
   double step_time_ = 0, wave_time_ = 0, split_time_ = 0, least_dram_ = 0;
   Loads weights_, rows_in_, rows_out_;
 };
@@ -229,7 +242,8 @@ Cost gemm_cost(const Gemm& op, const Machine& machine, Anatomy* anatomy) {
   const Cost cost = tiled_cost(search.fastest(), work, machine);
   if (anatomy != nullptr) {
     const base::MathType math = base::math_of(op.activations, op.weights);
-    search.explain(*anatomy, work, machine.peak[static_cast<std::size_t>(math)]);
+    const double sparse = op.storage.sparse ? machine.sparsity / 2.0 : 1.0;
+    search.explain(*anatomy, work, sparse * machine.peak[static_cast<std::size_t>(math)]);
     anatomy->add_dram(cost, work.bytes, machine);
   }
   return cost;

@@ -10,7 +10,8 @@
 
 namespace roofcast::models {
 
-// rate         FLOP/s  what the kernel reaches
+// rate         FLOP/s  what the kernel reaches, products with zeros of sparse weights counted
+// kept         –       share of the products that 2:4 sparse weights leave
 // stream       B/s     what it reads weights with
 // rows         –       mean of a distinct expert
 // per_sm_flop  s       one FLOP on one SM
@@ -23,10 +24,12 @@ Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine,
   const hardware::Calibration& c = machine.calibration;
   const double bytes = work.bytes.si();
   const base::MathType math = base::math_of(op.activations, op.weights);
-  const double rate = machine.tensor_rate(math).si() * c.grouped_gemm_efficiency;
+  const double rate =
+      machine.tensor_rate(math).si() * machine.speedup(op.storage) * c.grouped_gemm_efficiency;
+  const double kept = op.storage.sparse ? 0.5 : 1.0;
   const base::BytesPerSecond stream = c.expert_stream_efficiency * machine.dram;
   const double a_bytes = base::bits(op.activations) / 8.0;
-  const double w_bytes = base::bits(op.weights) / 8.0;
+  const double w_bytes = base::bits(op.weights, op.storage) / 8.0;
   const auto n = static_cast<double>(op.n);
   const auto depth = static_cast<double>(base::ceil_div(op.k, kDepthStep) * kDepthStep);
   const double rows = op.distinct > 0.0 ? op.pairs / op.distinct : 0.0;
@@ -64,8 +67,10 @@ Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine,
     const Tiling& t = best.tiling();
     const auto bm = static_cast<double>(t.rows);
     const auto bn = static_cast<double>(t.columns);
-    explain_tiles(*anatomy, t, work, machine, machine.peak[static_cast<std::size_t>(math)],
-                  base::FlopsPerSecond::from_si(rate), 2.0 * t.tiles * bm * bn * depth,
+    const double sparse = op.storage.sparse ? machine.sparsity / 2.0 : 1.0;
+    explain_tiles(*anatomy, t, work, machine, sparse * machine.peak[static_cast<std::size_t>(math)],
+                  base::FlopsPerSecond::from_si(kept * rate),
+                  2.0 * kept * t.tiles * bm * bn * depth,
                   depth * (bm * a_bytes + bn * w_bytes) * per_sm_byte);
     anatomy->loading = t.tiles;
     anatomy->add(&Cost::fill, Cause::fill, "pipeline that fills and drains", cost.fill);

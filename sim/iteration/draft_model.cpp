@@ -83,7 +83,9 @@ std::unique_ptr<const DraftModel> draft_model_of(const ScenarioView& s) {
   draft->serving.overlap = {};
   draft->serving.stack.iteration_overhead = {};
   draft->serving.stack.sequence_overhead = {};
-  draft->serving.stack.eager_operator = {};
+  if (draft->serving.cuda_graphs.decode != workloads::DecodeGraphs::none) {
+    draft->serving.stack.eager_operator = {};
+  }
   draft->mapping = *s.mapping;
   draft->mapping.pipeline_parallel = 1;
   if (speculation.method == DraftMethod::model) {

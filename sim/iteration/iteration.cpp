@@ -14,13 +14,30 @@ namespace roofcast::sim {
 namespace {
 
 using base::Seconds;
+using workloads::DecodeGraphs;
+
+// Rows that only fill up a CUDA graph have no context.
+void without_attention_to_padding(workloads::Graph& graph, std::int64_t sequences) {
+  for (workloads::Call& call : graph) {
+    if (auto* attention = std::get_if<workloads::DecodeAttention>(&call.op)) {
+      attention->sequences = sequences;
+    } else if (auto* index = std::get_if<workloads::IndexScores>(&call.op)) {
+      index->sequences = sequences;
+    }
+  }
+}
 
 void build(const ScenarioView& s, const workloads::Batch& batch, workloads::Graph& graph) {
   workloads::Fusion fusion = s.serving->stack.fusion;
   fusion.overlaps_shared_experts = s.serving->overlap == workloads::Overlap::shared_experts;
   const auto half = half_of(s, batch);
-  workloads::build_graph(*s.model, *s.precision, *s.mapping, fusion, half ? half->batch : batch,
-                         graph);
+  const workloads::Batch& computed = half ? half->batch : batch;
+  workloads::Batch padded = computed;
+  padded.decode_sequences = sequences_run(s, computed);
+  workloads::build_graph(*s.model, *s.precision, *s.mapping, fusion, padded, graph);
+  if (padded.decode_sequences > computed.decode_sequences) {
+    without_attention_to_padding(graph, computed.decode_sequences);
+  }
   const double runs = (half ? half->runs : 1.0) * static_cast<double>(s.model->denoising_steps);
   for (workloads::Call& call : graph) {
     call.count *= runs;
@@ -146,18 +163,28 @@ models::Drawn drawn(models::Activity activity, Seconds host, const models::Power
   return models::drawn(activity, rates);
 }
 
+// Whether CUDA graphs cover an iteration. Those of prompts leave out attention to prompts.
+bool covered(const ScenarioView& s, const workloads::Batch& batch) {
+  return batch.prefill_sequences > 0 ? batch.tokens() <= s.serving->stack.graph_tokens
+                                     : s.serving->cuda_graphs.cover(batch.decode_sequences);
+}
+
 // Time in which the host launches the operators of an iteration that no CUDA graph covers. Attention to prompts is
 // launched by the host even where graphs cover the rest.
 Seconds eager_launches(const ScenarioView& s, const workloads::Batch& batch,
                        const workloads::Graph& graph) {
-  if (batch.prefill_sequences == 0 || s.launches_ahead) {
+  const workloads::ServingGraphs& graphs = s.serving->cuda_graphs;
+  const bool prompts = batch.prefill_sequences > 0;
+  if (prompts ? s.launches_ahead : graphs.usual()) {
     return {};
   }
   const workloads::Stack& stack = s.serving->stack;
-  const bool by_graph = batch.tokens() <= stack.graph_tokens;
+  const bool by_graph = covered(s, batch);
   double operators = 0.0;
   for (const workloads::Call& call : graph) {
-    const bool attends = std::holds_alternative<workloads::PrefillAttention>(call.op);
+    const bool attends = prompts ? std::holds_alternative<workloads::PrefillAttention>(call.op)
+                                 : std::holds_alternative<workloads::DecodeAttention>(call.op) &&
+                                       !(by_graph && graphs.decode == DecodeGraphs::full);
     if (attends || !by_graph) {
       operators += call.count;
     }
@@ -180,6 +207,11 @@ Limit limit_of(models::Bound bound) { return static_cast<Limit>(bound); }
 static_assert(static_cast<int>(Limit::network) == static_cast<int>(models::Bound::network));
 
 }  // namespace
+
+std::int64_t sequences_run(const ScenarioView& s, const workloads::Batch& batch) {
+  return batch.prefill_sequences > 0 ? batch.decode_sequences
+                                     : s.serving->cuda_graphs.padded(batch.decode_sequences);
+}
 
 std::string_view name(Limit limit) {
   constexpr std::string_view kNames[kLimits] = {"latency",  "compute", "memory",  "l2",
@@ -229,7 +261,7 @@ OperatorTerm term_of(const workloads::Call& call, const models::Cost& cost, cons
   return {.time = call.count * cost.time,
           .draw = models::draw_of(cost, models::math_of(call.op, machine), call.count, machine),
           .count = call.count,
-          .kind = models::error_kind(call.op),
+          .kind = models::error_kind(call.op, machine.scale_up_domain),
           .bound = cost.bound,
           .in_layers = call.in_layers,
           .overlapped = call.overlapped,
@@ -327,7 +359,7 @@ IterationCost added_up(const IterationTerms& terms, const ScenarioView& s,
   const models::Drawn draw = drawn(activity, late + host, machine.power);
   iteration.clock = draw.clock;
   iteration.energy_above_idle = draw.energy - machine.power.idle * draw.time;
-  if (draw.clock < 1.0) {
+  if (draw.pace < 1.0) {
     // Slower kernels may hide more of the launches.
     const Seconds slowed = draw.time - late - host;
     const Seconds still_late = base::max(Seconds{}, terms.launched - slowed);
@@ -363,12 +395,12 @@ std::vector<OperatorLine> iteration_operators(const ScenarioView& s,
   }
   const Seconds late = base::max(Seconds{}, eager_launches(s, batch, graph) - activity.running);
   const Seconds host = host_wait(*s.serving, batch, activity.running + late);
-  const double clock = drawn(activity, late + host, machine.power).clock;
+  const double pace = drawn(activity, late + host, machine.power).pace;
   for (OperatorLine& line : lines) {
     const base::MathType math = models::math_of(line.call.op, machine);
-    const Seconds compute =
-        base::min(line.time, line.call.count * models::clocked_time(line.cost, math, machine));
-    line.time = models::slowed(line.time, compute, clock, machine.power);
+    models::Activity alone;
+    alone.add(models::draw_of(line.cost, math, line.call.count, machine), line.time);
+    line.time = models::slowed(line.time, alone.compute, alone.memory, pace, machine.power);
   }
   return lines;
 }

@@ -10,6 +10,8 @@
 //   Ranks       Tensor, data and expert parallel ranks run in lockstep. The time of one rank is therefore the time of
 //               the iteration. Attention-DP ranks are taken to carry prompts in the same iterations, as schedulers that
 //               balance them do. Unbalanced ranks stall each other more.
+//   Graphs      Decodes without prompts run in a CUDA graph of the next captured size, with rows that nobody needs; beyond
+//               the largest, or without graphs, the host launches them operator by operator (serving.cuda_graphs).
 //   Launches    The stack hides a share of each kernel's launch behind the kernel before it. An iteration with prompts
 //               takes at least as long as the host needs to launch its operators one by one.
 //   Host time   It is added once per iteration. A host that works overlapped with the GPU adds only the part that is
@@ -80,6 +82,9 @@ struct Workspace {
   std::optional<CostCache> costs;              // set for many estimates of unchanged machines
   std::shared_ptr<IterationCache> iterations;  // set for many estimates of sections that stay
 };
+
+// Decoding sequences that an iteration computes, with those that only fill up its CUDA graph.
+std::int64_t sequences_run(const ScenarioView& scenario, const workloads::Batch& batch);
 
 IterationCost iteration_cost(const ScenarioView& scenario, const workloads::Batch& batch,
                              Workspace& workspace);

@@ -47,14 +47,18 @@ std::optional<base::MathType> missing_math(const ScenarioView& s) {
   return machine.supports(keys) ? std::nullopt : std::optional(keys);
 }
 
+bool lacks_sparsity(const ScenarioView& s) {
+  return s.platform->machine.sparsity == 0.0 && workloads::has_sparse_weights(*s.precision);
+}
+
 // With two pools both are checked: each has a platform of its own in the scenario that is checked for it.
 std::optional<infeasible::PowerCap> cap_too_low(const ScenarioView& s) {
   const models::PowerRates& rates = s.platform->machine.power;
-  if (!rates.known() || rates.limit > rates.idle) {
+  if (!rates.known() || rates.limit > rates.idle / rates.spare) {
     return std::nullopt;
   }
   const double held = s.platform->system.calibration.limit_share;
-  return infeasible::PowerCap{*s.platform->system.chip.cap_used(), rates.idle / held};
+  return infeasible::PowerCap{*s.platform->system.chip.cap_used(), rates.idle / rates.spare / held};
 }
 
 }  // namespace
@@ -105,6 +109,8 @@ void check_runnable(const ScenarioView& s, ServingEstimate& e) {
     e.infeasible = infeasible::NumberFormat{*math};
   } else if (const auto drafts = s.draft != nullptr ? missing_math(s.draft->view) : std::nullopt) {
     e.infeasible = infeasible::NumberFormat{*drafts};
+  } else if (lacks_sparsity(s) || (s.draft != nullptr && lacks_sparsity(s.draft->view))) {
+    e.infeasible = infeasible::NoSparsity{};
   }
 }
 

@@ -55,6 +55,11 @@ std::string sentence(const Infeasible& infeasible) {
             return fmt::format("the chip has no {} {} rate", base::name(r.math),
                                r.math == base::MathType::fp32 ? "vector" : "tensor");
           },
+          [](const NoSparsity&) {
+            return std::string(
+                "the chip has no sparsity.tensor: nothing is known of products with 2:4 sparse "
+                "weights on it");
+          },
           [](const PowerCap& r) {
             return fmt::format(
                 "a power cap of {} is below the {} that leave nothing but the "
@@ -154,9 +159,9 @@ std::string sentence(const Infeasible& infeasible) {
           },
           [](const TrainingFormat& r) {
             return fmt::format(
-                "weights in {} with activations in {} are a precision of inference; training "
+                "weights in {}{} with activations in {} are a precision of inference; training "
                 "multiplies weights and activations by gradients, in one format",
-                base::name(r.weights), base::name(r.activations));
+                base::name(r.weights), r.sparse ? ", 2:4 sparse," : "", base::name(r.activations));
           },
           [](const DualPipe& r) {
             return fmt::format(
@@ -195,6 +200,7 @@ std::string reason(const Infeasible& infeasible, PoolKind pool) {
                            std::holds_alternative<infeasible::Weights>(infeasible) ||
                            std::holds_alternative<infeasible::KvCache>(infeasible) ||
                            std::holds_alternative<infeasible::NumberFormat>(infeasible) ||
+                           std::holds_alternative<infeasible::NoSparsity>(infeasible) ||
                            std::holds_alternative<infeasible::Load>(infeasible);
   const std::string_view which = !of_one_pool || pool == PoolKind::none ? ""
                                  : pool == PoolKind::prefill            ? "prefill: "

@@ -30,6 +30,9 @@ struct NumberFormat {
   static constexpr std::string_view kind = "no multiplier for a number format";
   base::MathType math;
 };
+struct NoSparsity {
+  static constexpr std::string_view kind = "no products with 2:4 sparse weights";
+};
 struct Context {
   static constexpr std::string_view kind = "longer than the model's context";
   std::int64_t tokens;
@@ -130,6 +133,7 @@ struct TrainingFormat {
   static constexpr std::string_view kind = "a precision of inference";
   base::NumberFormat weights;
   base::NumberFormat activations;
+  bool sparse;
 };
 struct DualPipe {
   static constexpr std::string_view kind = "DualPipe does not run that way";
@@ -159,8 +163,8 @@ struct TrainingMemory {
 // std::monostate: the scenario can run.
 using Infeasible = std::variant<
     std::monostate, infeasible::Mapping, infeasible::SystemSize, infeasible::NumberFormat,
-    infeasible::PowerCap, infeasible::Context, infeasible::WholePrompt, infeasible::NoDecodes,
-    infeasible::NoVisionEncoder, infeasible::Images, infeasible::DraftRanks,
+    infeasible::NoSparsity, infeasible::PowerCap, infeasible::Context, infeasible::WholePrompt,
+    infeasible::NoDecodes, infeasible::NoVisionEncoder, infeasible::Images, infeasible::DraftRanks,
     infeasible::NoDraftModule, infeasible::DraftMapping, infeasible::Weights, infeasible::KvCache,
     infeasible::Load, infeasible::RoutedAgents, infeasible::TwoPools, infeasible::NoNetwork,
     infeasible::TrainedTables, infeasible::GlobalBatch, infeasible::Colocated,

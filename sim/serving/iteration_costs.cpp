@@ -38,6 +38,21 @@ std::pair<std::int64_t, std::int64_t> nodes_about(double decodes) {
   }
 }
 
+// The same where there are CUDA graphs of some sizes only: times jump after each of them.
+std::pair<std::int64_t, std::int64_t> nodes_about(double decodes,
+                                                  const std::vector<std::int64_t>& sizes) {
+  const auto size =
+      std::lower_bound(sizes.begin(), sizes.end(), decodes,
+                       [](std::int64_t s, double d) { return static_cast<double>(s) < d; });
+  const std::int64_t smaller = size == sizes.begin() ? 0 : *(size - 1);
+  if (smaller > 0 && decodes < static_cast<double>(smaller + 1)) {
+    return {smaller, smaller + 1};
+  }
+  const auto [below, above] = nodes_about(decodes);
+  return size == sizes.end() ? std::pair(std::max(below, smaller + 1), above)
+                             : std::pair(smaller + 1, std::max(*size, smaller + 2));
+}
+
 }  // namespace
 
 IterationCosts::IterationCosts(const ScenarioView& s, Workspace& workspace)
@@ -129,7 +144,9 @@ IterationTime IterationCosts::decode(double decodes) {
   if (decodes <= 0.0) {
     return {};
   }
-  const auto [below, above] = nodes_about(std::max(decodes, 1.0));
+  const std::vector<std::int64_t>& sizes = s_.serving->cuda_graphs.sizes;
+  const auto [below, above] = sizes.empty() ? nodes_about(std::max(decodes, 1.0))
+                                            : nodes_about(std::max(decodes, 1.0), sizes);
   const auto at = [&](std::int64_t node) {
     const auto [entry, added] = decodes_.try_emplace(node);
     if (added) {

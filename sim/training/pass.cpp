@@ -118,7 +118,7 @@ Pass timed(const workloads::Graph& graph, const models::Machine& machine,
               }
               pass.activity.add(kernel.cost, kernel.math, call.count * kernel.count, added,
                                 machine);
-              pass.errors.add(models::error_kind(kernel.op), added);
+              pass.errors.add(models::error_kind(kernel.op, machine.scale_up_domain), added);
               pass.host.add(call, added, training);
             });
   return pass;

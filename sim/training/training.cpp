@@ -203,6 +203,7 @@ models::Drawn drawn(const Pass& forward, const Pass& backward, const models::Mac
   models::Activity both = forward.activity;
   both.running += backward.activity.running;
   both.compute += backward.activity.compute;
+  both.memory += backward.activity.memory;
   both.flop += backward.activity.flop;
   both.bytes += backward.activity.bytes;
   return models::drawn(both, machine.power);
@@ -436,7 +437,8 @@ void check_training(const ScenarioView& s, const MicroBatches& batches, ServingE
     return;
   }
   if (const workloads::LinearFormat* format = workloads::inference_format(*s.precision)) {
-    e.infeasible = infeasible::TrainingFormat{format->weights, format->activations};
+    e.infeasible =
+        infeasible::TrainingFormat{format->weights, format->activations, format->storage.sparse};
     return;
   }
   if (t.schedule == workloads::Schedule::dualpipe &&

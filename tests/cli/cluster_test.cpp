@@ -21,10 +21,12 @@ TEST_CASE("scale says in text, JSON and CSV what more GPUs bring", "[cli]") {
   const std::string text = roofcast.output(command);
   CHECK(contains(text, "Weak scaling"));
   CHECK(contains(text, "131,072"));
+  CHECK(contains(text, "describes 16,384 GPUs; more are taken to have the same fabric"));
   std::vector<std::string> in_json = command;
   in_json.insert(in_json.end(), {"--format", "json"});
   const json answer = json::parse(roofcast.output(in_json));
   const base::CsvTable table = base::read_csv(roofcast.path("o.csv"));
+  CHECK(answer["described_gpus"] == 16384);
   REQUIRE(answer["steps"].size() == 4);
   REQUIRE(table.rows() == 4);
   for (std::size_t row = 0; row < 4; ++row) {
@@ -36,6 +38,15 @@ TEST_CASE("scale says in text, JSON and CSV what more GPUs bring", "[cli]") {
   // So many GPUs fail so often that the run takes longer.
   CHECK(answer["steps"][3]["run_s"] > answer["steps"][2]["run_s"]);
   CHECK(answer["steps"][3]["efficiency"].get<double>() > 0.98);
+}
+
+TEST_CASE("scale says nothing of a larger system where it needs none", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  CHECK_FALSE(contains(
+      roofcast.output({"scale", example("llama-405b_run"), "--gpus", "8192,16384"}), "describes"));
 }
 
 TEST_CASE("scale writes a report of days against dollars", "[cli]") {

@@ -258,7 +258,8 @@ TEST_CASE("Too few GPUs, half a name, a misspelt option: each message says what 
     CHECK(outcome.code == 2);
     return outcome.err;
   };
-  CHECK(contains(said({"--set", "system=h200"}), "\"hgx_h200\" or \"h200_cluster_128\""));
+  CHECK(contains(said({"--set", "system=h200"}),
+                 "\"hgx_h200\", \"h200_cluster_128\" or \"h200_cluster_128_roce\""));
   CHECK(contains(said({"--set", "model=llama-70b"}), "\"llama-3.1-70b\""));
   CHECK(contains(said({"--explian"}),
                  "error: roofcast estimate takes no option \"--explian\"; did you mean "

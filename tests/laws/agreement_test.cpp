@@ -176,8 +176,8 @@ Agreement agreement_of(Loop loop, std::uint64_t seed, std::size_t scenarios,
 }
 
 // A new system or model in the catalog draws other scenarios: the limits leave the scatter of so many, two standard
-// deviations, below the shares of thousands of draws (0.875 of open loops, 0.825 of closed ones).
-constexpr std::size_t kScenarios = 500;
+// deviations, below the shares of thousands of draws.
+constexpr std::size_t kScenarios = 200;
 
 }  // namespace
 

@@ -22,7 +22,7 @@ TEST_CASE("Requests in the house are the rate times their stay", "[laws][long]")
   Violations house(1e-9);
   Violations decoding(0.02);
   Violations bounds(1e-12);
-  for_each_feasible(0, 23, {1, 7, 40, 64, 500}, [&](const ServingCase& c) {
+  for_each_feasible(0, 47, {1, 7, 40, 64, 500}, [&](const ServingCase& c) {
     const auto e = sim::estimate(c.scenario, workspace);
     const auto& s = e.steady;
     const auto& t = *c.scenario.traffic;
@@ -53,7 +53,7 @@ TEST_CASE("Every prompt token is computed once", "[laws][long]") {
   sim::Workspace workspace;
   Violations lost(0.01);
   Violations repeated(0.01);
-  for_each_feasible(5, 23, {1, 7, 40, 64, 200, 500}, [&](const ServingCase& c) {
+  for_each_feasible(5, 47, {1, 7, 40, 64, 200, 500}, [&](const ServingCase& c) {
     const auto s = sim::estimate(c.scenario, workspace).steady;
     const auto& t = *c.scenario.traffic;
     if (t.output_tokens == 1) {

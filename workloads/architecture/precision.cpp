@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/architecture/precision.hpp"
 
+#include <fmt/format.h>
+
 namespace roofcast::workloads {
 
 std::span<const base::CatalogEntry> embedded_precisions();
 
 base::Catalog precision_catalog() { return {"precisions", "precision", embedded_precisions()}; }
+
+bool has_sparse_weights(const Precision& p) {
+  return p.attention.storage.sparse || p.recurrent.storage.sparse || p.mlp.storage.sparse ||
+         p.experts.storage.sparse || p.shared.storage.sparse || p.latent.storage.sparse ||
+         p.head.storage.sparse;
+}
 
 bool same_formats(const Precision& a, const Precision& b) {
   return a.attention == b.attention && a.recurrent == b.recurrent && a.mlp == b.mlp &&
@@ -13,6 +21,24 @@ bool same_formats(const Precision& a, const Precision& b) {
          a.head == b.head && a.plain == b.plain && a.kv_cache == b.kv_cache && a.state == b.state &&
          a.index == b.index;
 }
+
+namespace {
+
+// Block formats have the group of their scales in their name.
+void read_storage(base::Fields& f, LinearFormat& format) {
+  f.integer("group_size", format.storage.group_size, {1.0, 1e9}, base::optional);
+  if (f.has("group_size") && base::bits(format.weights) >= 16.0) {
+    f.problem("group_size", fmt::format("{} weights have no scales", base::name(format.weights)));
+  } else if (f.has("group_size") && format.weights != base::NumberFormat::int4 &&
+             format.weights != base::NumberFormat::int8 &&
+             format.weights != base::NumberFormat::fp8) {
+    f.problem("group_size", fmt::format("{} has groups of its own; int4, int8 and fp8 have none",
+                                        base::name(format.weights)));
+  }
+  f.choice<bool>("sparse", format.storage.sparse, {{"none", false}, {"2:4", true}}, base::optional);
+}
+
+}  // namespace
 
 void read(base::Fields& f, Precision& precision) {
   const auto formats = base::number_format_choices();
@@ -22,6 +48,7 @@ void read(base::Fields& f, Precision& precision) {
   LinearFormat linear;
   f.choice("weights", linear.weights, formats);
   f.choice("activations", linear.activations, formats);
+  read_storage(f, linear);
   f.choice("kv_cache", precision.kv_cache, formats);
   const auto component = [&](std::string_view key, LinearFormat& target, LinearFormat fallback) {
     target = fallback;
@@ -30,6 +57,10 @@ void read(base::Fields& f, Precision& precision) {
         [&](base::Fields& g) {
           g.choice("weights", target.weights, formats, base::optional);
           g.choice("activations", target.activations, formats, base::optional);
+          if (g.has("weights")) {
+            target.storage.group_size = 0;  // that of other weights
+          }
+          read_storage(g, target);
         },
         base::optional);
   };

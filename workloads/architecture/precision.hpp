@@ -13,12 +13,14 @@
 #include "base/document/catalog.hpp"
 #include "base/document/fields.hpp"
 #include "base/units/number_format.hpp"
+#include "base/units/weight_storage.hpp"
 
 namespace roofcast::workloads {
 
 struct LinearFormat {
   base::NumberFormat weights = base::NumberFormat::bf16;
   base::NumberFormat activations = base::NumberFormat::bf16;
+  base::WeightStorage storage = {};
   bool operator==(const LinearFormat&) const = default;
 };
 
@@ -38,6 +40,14 @@ struct Precision {
 };
 
 void read(base::Fields& f, Precision& precision);
+
+// B, the weights of a linear layer.
+constexpr base::Bytes weight_bytes(double elements, const LinearFormat& format) {
+  return base::bytes_of(elements, format.weights, format.storage);
+}
+
+// Whether any weights are 2:4 sparse.
+bool has_sparse_weights(const Precision& precision);
 
 // Whether every part has the same formats in both. Their names may differ.
 bool same_formats(const Precision& a, const Precision& b);

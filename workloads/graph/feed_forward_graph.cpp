@@ -117,13 +117,14 @@ void GraphBuilder::experts(double count) {
   }
   const bool second = fusion_.alternative_experts;
   call("moe.up",
-       GroupedGemm{pairs, distinct, up, hidden, format.activations, format.weights, false, second},
+       GroupedGemm{pairs, distinct, up, hidden, format.activations, format.weights, false, second,
+                   format.storage},
        count);
   elementwise("moe.activation", pairs * static_cast<double>(up) * kHiddenBytes,
               byte_count(pairs * static_cast<double>(width), format.activations), count);
   call("moe.down",
        GroupedGemm{pairs, distinct, hidden, width, format.activations, format.weights, false,
-                   second},
+                   second, format.storage},
        count);
   const auto project_back = [&] {
     if (model_.projects_latent()) {

@@ -58,7 +58,8 @@ class GraphBuilder {
   void linear(std::string_view name, std::int64_t m, std::int64_t n, std::int64_t k,
               LinearFormat format, double count, std::int64_t groups = 1) {
     if (m > 0) {
-      call(name, Gemm{m, n, k, groups, format.activations, format.weights}, count);
+      call(name, Gemm{m, n, k, groups, format.activations, format.weights, 0, format.storage},
+           count);
     }
   }
   // Every stream has its own weights for its part of the tokens.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/graph/operator.hpp"
 
+#include <algorithm>
+
 namespace roofcast::workloads {
 
 std::string_view name(CollectiveKind kind) {
@@ -19,6 +21,10 @@ std::string_view name(CollectiveKind kind) {
       return "send_receive";
   }
   return "";
+}
+
+std::int64_t ranks_in_a_domain(const Collective& op, std::int64_t domain) {
+  return std::clamp<std::int64_t>(domain / op.stride, 1, op.ranks);
 }
 
 std::string_view name(AllReduceKernels kernels) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/units/number_format.hpp"
+#include "base/units/weight_storage.hpp"
 #include "workloads/architecture/architecture.hpp"
 
 namespace roofcast::workloads {
@@ -28,6 +29,7 @@ struct Gemm {
   NumberFormat weights = NumberFormat::bf16;
   // Sets of weights that the loop of a benchmark uses in turn; a large L2 may hold them. 0: the GEMM of a model.
   std::int64_t copies = 0;
+  base::WeightStorage storage = {};
   friend bool operator==(const Gemm&, const Gemm&) = default;
 };
 
@@ -41,6 +43,7 @@ struct GroupedGemm {
   NumberFormat weights = NumberFormat::bf16;
   bool even = false;                // every expert gets as many rows: only in benchmarks
   bool alternative_kernel = false;  // a kernel that a stack uses for some models or batches only
+  base::WeightStorage storage = {};
   friend bool operator==(const GroupedGemm&, const GroupedGemm&) = default;
 };
 
@@ -191,6 +194,9 @@ struct Collective {
   std::int64_t sms = 20;      // SMs that those kernels use (DeepEP's default)
   friend bool operator==(const Collective&, const Collective&) = default;
 };
+
+// Ranks of a collective that fit into one scale-up domain of so many chips. It leaves the domain if it has more.
+std::int64_t ranks_in_a_domain(const Collective& op, std::int64_t domain);
 
 using Operator =
     std::variant<Gemm, GroupedGemm, PrefillAttention, DecodeAttention, IndexScores, StateScan,

@@ -48,7 +48,8 @@ void append_vision(const VisionEncoder& vision, std::int64_t hidden, const Preci
   const std::int64_t rows = own * vision.tokens();
   const auto project = [&](std::string_view name, std::int64_t n) {
     encoding.push_back(
-        {Gemm{rows, n, vision.merged(), 1, format.activations, format.weights}, name});
+        {Gemm{rows, n, vision.merged(), 1, format.activations, format.weights, 0, format.storage},
+         name});
   };
   project("project_up", vision.merged());
   project("project_down", hidden);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/serving/serving.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <functional>
 
 #include "base/version.hpp"
 #include "workloads/architecture/mapping.hpp"
@@ -50,7 +53,28 @@ void read_policy(base::Fields& f, SchedulerPolicy& policy) {
   f.integer("stream_interval", policy.stream_interval, base::at_least_one, base::optional);
 }
 
+void read_graphs(base::Fields& f, ServingGraphs& graphs) {
+  f.choice<DecodeGraphs>("decode", graphs.decode,
+                         {{"full", DecodeGraphs::full},
+                          {"piecewise", DecodeGraphs::piecewise},
+                          {"none", DecodeGraphs::none}},
+                         base::optional);
+  f.integers("sizes", graphs.sizes, {1.0, 1e9}, base::optional);
+  if (std::adjacent_find(graphs.sizes.begin(), graphs.sizes.end(), std::greater_equal<>()) !=
+      graphs.sizes.end()) {
+    f.problem("sizes", "must ascend");
+  }
+  if (!graphs.sizes.empty() && graphs.decode == DecodeGraphs::none) {
+    f.problem("sizes", "are those of graphs, and decode is none");
+  }
+}
+
 }  // namespace
+
+std::int64_t ServingGraphs::padded(std::int64_t decodes) const {
+  const auto size = std::lower_bound(sizes.begin(), sizes.end(), decodes);
+  return size != sizes.end() && decode != DecodeGraphs::none ? *size : decodes;
+}
 
 void read(base::Fields& f, Stack& stack) {
   stack.id = f.node().reference;
@@ -135,6 +159,19 @@ void read(base::Fields& f, Serving& serving) {
                      {"shared experts", Overlap::shared_experts},
                      {"two batches", Overlap::two_batches}},
                     base::optional);
+  f.group(
+      "cuda_graphs", [&](base::Fields& g) { read_graphs(g, serving.cuda_graphs); }, base::optional);
+  if (std::vector<std::int64_t>& sizes = serving.cuda_graphs.sizes; !sizes.empty()) {
+    if (sizes.front() > serving.limits.max_sequences) {
+      f.problem("cuda_graphs", fmt::format("sizes begin above max_sequences, {}: none is ever used",
+                                           serving.limits.max_sequences));
+    }
+    // Those above it are not captured.
+    std::erase_if(sizes, [&](std::int64_t size) { return size > serving.limits.max_sequences; });
+  }
+  if (serving.cuda_graphs.decode == DecodeGraphs::none) {
+    serving.stack.graph_tokens = 0;
+  }
   f.integer("replicas", serving.replicas, {1.0, 1e6}, base::optional);
   f.integer("front_ends", serving.front_ends, {1.0, 1e4}, base::optional);
   f.choice<Router>("router", serving.router,

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/document/catalog.hpp"
 #include "base/document/fields.hpp"
@@ -146,6 +147,24 @@ struct KvOffload {
       bandwidth;  // of a GPU's link, one direction; absent: its PCIe port
 };
 
+// CUDA graphs of iterations without prompts. `full`: one covers all operators. `piecewise`: all but attention, which the
+// host launches. `none`: eager mode; the host launches every operator, of prompts too.
+enum class DecodeGraphs : std::uint8_t { full, piecewise, none };
+
+struct ServingGraphs {
+  DecodeGraphs decode = DecodeGraphs::full;
+  // Decoding sequences of a rank for which there is a graph, ascending. Fewer run in the next larger one, which computes
+  // rows that nobody needs; more than the largest run eagerly. Empty: a graph of every size.
+  std::vector<std::int64_t> sizes;
+
+  // The sequences that `decodes` run as; `decodes` where no graph holds them.
+  std::int64_t padded(std::int64_t decodes) const;
+  bool cover(std::int64_t decodes) const {
+    return decode != DecodeGraphs::none && (sizes.empty() || decodes <= sizes.back());
+  }
+  bool usual() const { return decode == DecodeGraphs::full && sizes.empty(); }
+};
+
 // The `serving:` section: a stack and what the scenario overrides of it.
 struct Serving {
   Stack stack;
@@ -156,6 +175,7 @@ struct Serving {
   KvOffload kv_offload;
   Speculation speculation;
   Overlap overlap = Overlap::none;
+  ServingGraphs cuda_graphs;
   std::int64_t replicas = 1;    // each has the ranks of the mapping
   std::int64_t front_ends = 0;  // processes of each replica that take requests in and send tokens
   Router router = Router::least_loaded;

@@ -82,9 +82,10 @@ const LinearFormat* inference_format(const Precision& precision) {
   const LinearFormat* const formats[] = {&precision.attention, &precision.recurrent,
                                          &precision.mlp,       &precision.experts,
                                          &precision.shared,    &precision.latent};
-  const auto* const differs = std::find_if(
-      std::begin(formats), std::end(formats),
-      [](const LinearFormat* format) { return format->weights != format->activations; });
+  const auto* const differs =
+      std::find_if(std::begin(formats), std::end(formats), [](const LinearFormat* format) {
+        return format->weights != format->activations || format->storage != base::WeightStorage{};
+      });
   return differs == std::end(formats) ? nullptr : *differs;
 }
 

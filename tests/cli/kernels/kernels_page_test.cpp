@@ -39,10 +39,10 @@ std::vector<Compared> compared(const std::filesystem::path& page) {
   std::ifstream in(page);
   for (std::string line; std::getline(in, line);) {
     std::smatch match;
-    section = line.starts_with("### ") ? "" : section + line + "\n";
     if (std::regex_match(line, match, form)) {
       all.push_back({match[1], match[2], std::stod(match[3]), section});
     }
+    section = line.starts_with("### ") ? "" : section + line + "\n";
   }
   return all;
 }

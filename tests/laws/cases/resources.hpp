@@ -32,6 +32,13 @@ inline constexpr Resource kResources[] = {
     {"DRAM latency", [](models::Machine& m, double f) { m.dram_latency /= f; }},
     {"link latency", [](models::Machine& m, double f) { m.scale_up.latency /= f; }},
     {"NIC latency", [](models::Machine& m, double f) { m.scale_out.latency /= f; }},
+    {"network proxies",
+     [](models::Machine& m, double f) {
+       for (hardware::Protocol& protocol : m.calibration.protocols) {
+         protocol.scale_out_wait /= f;
+         protocol.tree_wait /= f;
+       }
+     }},
     {"kernel launch", [](models::Machine& m, double f) { m.calibration.launch /= f; }},
     {"library overhead", [](models::Machine& m, double f) { m.calibration.start_trips /= f; }},
 };

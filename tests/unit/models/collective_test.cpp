@@ -137,7 +137,9 @@ TEST_CASE("The choice between algorithms never takes the slower one", "[unit]") 
 TEST_CASE("Small messages pay for flags with bandwidth, large ones for fences with time",
           "[unit]") {
   Machine m = one_domain();
-  m.calibration.protocols = {{{1.0, 1.0, 1.0, 0.5}, {2.0, 2.0, 2.0, 0.9}, {1.5, 4.0, 4.0, 1.0}}};
+  m.calibration.protocols = {{{1.0, 1.0, 1.0, 0.5, 1.0, {}, {}},
+                              {2.0, 2.0, 2.0, 0.9, 1.0, {}, {}},
+                              {1.5, 4.0, 4.0, 1.0, 1.0, {}, {}}}};
   const auto gather = [&](double x) {
     return cost(CollectiveKind::all_gather, x * 8.0 / 7.0 * 1e5, 8, m);
   };
@@ -185,19 +187,19 @@ TEST_CASE("A broadcast goes down a tree when small, round a ring when large", "[
 }
 
 // Two domains of four, 1 GB. S/B = 10 ms inside; across, the shard of 250 MB at 10 GB/s = 25 ms, 5 us
-// a hop. One pipeline: the slower level counts.
-//   all-reduce   1 + 10 + (2·2·3 + 2·5) + max(2·7/8·10, 2·½·25 ms)
-//   all-gather   1 + 10 + (2·3 + 5) + max(7/8·10, ½·25 ms)
+// a hop. One pipeline: the slower level counts. Of two trees each domain is the root of one and the leaf of the other.
+//   all-reduce   tree 1 + 10 + (2·3 + 2·5) + max(2·10, 25 ms); ring 1 + 10 + (2·2·3 + 2·5) + max(2·7/8·10, 2·7/8·25 ms)
+//   all-gather   1 + 10 + (2·3 + 5) + max(7/8·10, 7/8·25 ms)
 //   all-to-all   1 + 10 + (2+1 + 2·5) + max(3/8·10, 4/8·100 ms)
 TEST_CASE("Ranks that span domains use both levels of the fabric at once", "[unit]") {
   const Machine m = models::round_machine();
-  CHECK(time_us(CollectiveKind::all_reduce, 1e9, 8, m, kBarriers) == Approx(25033.0));
-  CHECK(time_us(CollectiveKind::all_gather, 1e9, 8, m) == Approx(12522.0));
-  CHECK(time_us(CollectiveKind::reduce_scatter, 1e9, 8, m) == Approx(12522.0));
+  CHECK(time_us(CollectiveKind::all_reduce, 1e9, 8, m, kBarriers) == Approx(25027.0));
+  CHECK(time_us(CollectiveKind::all_gather, 1e9, 8, m) == Approx(21897.0));
+  CHECK(time_us(CollectiveKind::reduce_scatter, 1e9, 8, m) == Approx(21897.0));
   CHECK(time_us(CollectiveKind::all_to_all, 1e9, 8, m) == Approx(50024.0));
   // Four ranks, two apart, span two domains of four: 2 inside, 2 domains.
-  //   all-gather   1 + 10 + (2·1 + 5) + max(3/4·10, ½·50 ms)
-  CHECK(time_us(CollectiveKind::all_gather, 1e9, 4, m, kLibrary, 2) == Approx(25018.0));
+  //   all-gather   1 + 10 + (2·1 + 5) + max(3/4·10, 3/4·50 ms)
+  CHECK(time_us(CollectiveKind::all_gather, 1e9, 4, m, kLibrary, 2) == Approx(37518.0));
 }
 
 // 1 kB over eight domains of four: ring 2·8·3 + 2·7·5 = 118 us of hops; tree, a chain of three hops
@@ -213,10 +215,42 @@ TEST_CASE("Small all-reduces cross many domains by trees, or in the network", "[
   m.scale_out.in_network_reduction = true;
   CHECK(small().algorithm == models::Algorithm::in_network);
   CHECK(us(small().fill) == Approx(12.0));
-  // 1 GB: the shard of 250 MB crosses once at half of 10 GB/s.
-  CHECK(us(cost(CollectiveKind::all_reduce, 1e9, 32, m).network) == Approx(43750.0));
+  // 1 GB: a ring sends 2·31/32 of the shard of 250 MB at 10 GB/s; in the network it crosses once at half of that, 50 ms.
+  CHECK(us(cost(CollectiveKind::all_reduce, 1e9, 32, m).network) == Approx(48437.5));
   m.calibration.in_network_efficiency = 1.0;
   CHECK(us(cost(CollectiveKind::all_reduce, 1e9, 32, m).network) == Approx(25000.0));
+}
+
+// 1 GB between d domains of four whose ranks share 100 GB/s and 10 GB/s: trees send 25 ms · d/2, at most twice 25 ms.
+TEST_CASE("Trees of two domains send half of what those of many send", "[unit]") {
+  const Machine m = models::round_machine();
+  const auto all_reduce = [&](std::int64_t domains) {
+    return cost(CollectiveKind::all_reduce, 1e9, 4 * domains, m);
+  };
+  CHECK(all_reduce(2).algorithm == models::Algorithm::tree_ll);
+  CHECK(us(all_reduce(2).network) == Approx(25000.0));
+  CHECK(all_reduce(3).algorithm == models::Algorithm::tree_ll);
+  CHECK(us(all_reduce(3).network) == Approx(37500.0));
+  CHECK(all_reduce(4).algorithm == models::Algorithm::ring_ll);
+  CHECK(us(all_reduce(4).network) == Approx(46875.0));
+}
+
+// 8 B of two domains of four, in a protocol whose hops across take 2·5 + 3 us and 4 us more in trees: ring 1 + 10 + 2·2·3 +
+// 2·13, tree 1 + 10 + 2·3 + 2·17 us.
+TEST_CASE("Hops across domains wait for the network's proxies", "[unit]") {
+  Machine m = models::round_machine();
+  for (hardware::Protocol& protocol : m.calibration.protocols) {
+    protocol.scale_out_hop = 2.0;
+    protocol.scale_out_wait = 3.0 * base::microsecond;
+    protocol.tree_wait = 4.0 * base::microsecond;
+  }
+  CHECK(time_us(CollectiveKind::all_reduce, 8, 8, m) == Approx(49.0).epsilon(1e-3));
+  // All-gather: 1 + 10 + 2·3 + 13. Inside one domain nothing waits: 1 + 10 + 3.
+  CHECK(time_us(CollectiveKind::all_gather, 8, 8, m) == Approx(30.0).epsilon(1e-3));
+  CHECK(time_us(CollectiveKind::all_gather, 8, 4, m) == Approx(14.0).epsilon(1e-3));
+  // 1 GB at a tenth of the NIC in LL: another protocol is taken.
+  m.calibration.protocols[0].scale_out_bandwidth = 0.1;
+  CHECK(cost(CollectiveKind::all_reduce, 1e9, 8, m).algorithm == models::Algorithm::tree_ll128);
 }
 
 // Eight domains, one rank in each: ring 7·5, PAT 3·5 us of hops, at ¾ of the NIC.

@@ -101,6 +101,41 @@ TEST_CASE("Each format multiplies at its own rate, and weight-only formats at bf
   CHECK(compute(F::fp8, F::mxfp4) == Approx(53.6871 / 2).epsilon(1e-5));
 }
 
+// One wave of 100 tiles of 256 × 256, 4096 deep: 53.6871 us of products. An SM of 1 GHz that widens 64 weights of 4 bits a
+// clock takes 256·4096/64 ns = 16.384 us more, of 8 bits half of that.
+TEST_CASE("An SM widens weights that are narrower than the activations", "[unit]") {
+  auto machine = round_machine();
+  machine.dram = base::BytesPerSecond::from_si(1e18);
+  machine.calibration.in_flight_bytes_per_sm = 1e12;
+  machine.calibration.gemm_widened_per_sm_clock = 64.0;
+  using F = NumberFormat;
+  const auto compute = [&](F a, F w) {
+    return us(gemm_cost({256, 25600, 4096, 1, a, w}, machine).compute);
+  };
+  CHECK(compute(F::bf16, F::int4) == Approx(53.6871 + 16.384).epsilon(1e-5));
+  CHECK(compute(F::bf16, F::int8) == Approx(53.6871 + 8.192).epsilon(1e-5));
+  CHECK(compute(F::fp8, F::mxfp4) == Approx(53.6871 + 16.384).epsilon(1e-5));
+  CHECK(compute(F::bf16, F::bf16) == Approx(53.6871).epsilon(1e-5));
+  CHECK(compute(F::fp8, F::fp8_block) == Approx(53.6871).epsilon(1e-5));
+}
+
+// A twofold peak at three quarters: 1.5 times as fast, with half of the products and 9 of 16 bits a weight.
+TEST_CASE("Sparse weights have half of the products and of the bytes, and the places of the rest",
+          "[unit]") {
+  auto machine = round_machine();
+  machine.sparsity = 2.0;
+  machine.calibration.gemm_sparse_efficiency = 0.75;
+  const workloads::Gemm dense{256, 25600, 4096};
+  workloads::Gemm sparse = dense;
+  sparse.storage.sparse = true;
+  CHECK(us(gemm_cost(sparse, machine).compute) == Approx(53.6871 / 1.5).epsilon(1e-5));
+  CHECK(gemm_cost(sparse, machine).flop.si() == gemm_cost(dense, machine).flop.si() / 2.0);
+  CHECK(gemm_cost(dense, machine).dram_bytes.si() - gemm_cost(sparse, machine).dram_bytes.si() ==
+        Approx(25600.0 * 4096.0 * 7.0 / 8.0));
+  machine.calibration.gemm_sparse_efficiency = 0.3;  // no slower than dense
+  CHECK(us(gemm_cost(sparse, machine).compute) == Approx(53.6871).epsilon(1e-5));
+}
+
 // 16 rows × 64 columns × 65 536 deep is one tile, 100 times slower than the chip; cut along the
 // depth it uses more SMs.
 TEST_CASE("A deep and narrow GEMM is split along its depth", "[unit]") {

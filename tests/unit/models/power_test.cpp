@@ -60,15 +60,48 @@ TEST_CASE("Only the time that the clock sets is stretched", "[unit]") {
 // 100 W + 80 W + 650 J / 1.25 s = 700 W.
 TEST_CASE("Clocks below those at which the L2 keeps up slow the memory down", "[unit]") {
   auto power = rates();
-  power.memory_clock = 0.5;
-  const auto d = drawn({seconds(1), {}, {}, {}, joules(650)}, power);
+  power.memory_pace = 0.5;
+  const auto d = drawn({seconds(1), {}, {}, {}, joules(650), seconds(1)}, power);
   CHECK(d.clock == Approx(0.4));
   CHECK(d.time.si() == Approx(1.25));
   CHECK(d.power().si() == Approx(700.0));
   // Above them they save the power of the clock alone: 100 W + 200 W · c + 450 W = 700 W.
-  const auto lower = drawn({seconds(1), {}, {}, {}, joules(450)}, power);
+  const auto lower = drawn({seconds(1), {}, {}, {}, joules(450), seconds(1)}, power);
   CHECK(lower.clock == Approx(0.75));
   CHECK(lower.time.si() == Approx(1.0));
+}
+
+// The same bytes from memory twice as fast, in half a second beside half a second of latencies that no clock sets: m is 1.
+// 100 W + 200 W · c + 650 J / T = 700 W with T = 0.5 s + 0.25 s / c.
+TEST_CASE("Faster memory under the same cap is no slower, and latencies do not wait for clocks",
+          "[unit]") {
+  auto power = rates();
+  power.memory_pace = 0.5;
+  const auto slow = drawn({seconds(1), {}, {}, {}, joules(650), seconds(0.5)}, power);
+  power.memory_pace = 1.0;
+  const auto fast = drawn({seconds(0.75), {}, {}, {}, joules(650), seconds(0.25)}, power);
+  CHECK(fast.time.si() == Approx(slow.time.si()));  // the L2 passes on the same
+  const double c = fast.clock;
+  CHECK(100.0 + 200.0 * c + 650.0 / (0.5 + 0.25 / c) == Approx(700.0));
+}
+
+// Twice the SMs leak 200 W in place of 100. Work that no clock sets draws 200 + 400 c + 450 W: with half of the SMs, as the
+// parent has, 100 + 200 c + 450 W = 700 W at c = 0.75. Products alone want all of them: at lower clocks a FLOP costs less.
+TEST_CASE("SMs that the parent lacks stand still where that draws less", "[unit]") {
+  auto power = rates();
+  power.idle *= 2.0;
+  power.active *= 2.0;
+  const Activity bytes{seconds(1), {}, {}, {}, joules(450), seconds(1)};
+  const auto all = drawn(bytes, power);
+  power.spare = 2.0;
+  const auto half = drawn(bytes, power);
+  CHECK(half.time.si() == Approx(1.0));
+  CHECK(half.clock == Approx(0.75));
+  CHECK(half.pace == Approx(0.375));
+  CHECK(half.power().si() == Approx(700.0));
+  CHECK(all.clock == Approx(0.125));
+  const Activity products{seconds(1), seconds(1), {}, joules(1500), {}};
+  CHECK(drawn(products, power).clock == Approx(drawn(products, power).pace));
 }
 
 // Voltage² stays 0.5. 100 W + 200 W · c + 0.5 · 4000 J · c / 1 s = 700 W: c = 600/2200.
@@ -103,6 +136,17 @@ TEST_CASE("The clock sets all of a compute-bound operator and little of the othe
   CHECK(clocked(3.0, 1.0) == Approx(0.5));
   cost.flop = {};
   CHECK(clocked(1.0, 0.0) == 0.0);
+}
+
+// 1 s of bytes in an operator of 2 s: half, and half of that.
+TEST_CASE("The memory sets all of an operator that it bounds and little of the others", "[unit]") {
+  const auto machine = models::round_machine();
+  models::Cost cost;
+  cost.dram = seconds(1);
+  for (const auto& [time, memory] : {std::pair{1.0, 1.0}, std::pair{2.0, 0.5}}) {
+    cost.time = seconds(time);
+    CHECK(models::draw_of(cost, base::MathType::bf16, 1.0, machine).memory.si() == Approx(memory));
+  }
 }
 
 TEST_CASE("An activity counts FLOP, bytes and messages at their energies", "[unit]") {

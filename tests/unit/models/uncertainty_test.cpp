@@ -127,22 +127,29 @@ TEST_CASE("Operators err like the kind that was measured of them", "[unit]") {
   PrefillAttention latent;
   latent.heads.qk_dim = 192;
   latent.heads.value_dim = 128;
-  CHECK(error_kind(latent) == ErrorKind::mla_context);
+  CHECK(error_kind(latent, 8) == ErrorKind::mla_context);
   Collective reduce;
-  CHECK(error_kind(reduce) == ErrorKind::nccl);
+  CHECK(error_kind(reduce, 8) == ErrorKind::nccl);
+  reduce.ranks = 16;
+  CHECK(error_kind(reduce, 8) == ErrorKind::nccl_hosts);
+  CHECK(error_kind(reduce, 72) == ErrorKind::nccl);
+  reduce.ranks = 4;
+  reduce.stride = 4;  // two in each domain
+  CHECK(error_kind(reduce, 8) == ErrorKind::nccl_hosts);
+  reduce = {};
   reduce.custom = AllReduceKernels::barriers;
-  CHECK(error_kind(reduce) == ErrorKind::custom_allreduce);
+  CHECK(error_kind(reduce, 8) == ErrorKind::custom_allreduce);
   Collective exchange;
   exchange.kind = CollectiveKind::all_to_all;
   exchange.copies = 8;
-  CHECK(error_kind(exchange) == ErrorKind::deepep_ll);
+  CHECK(error_kind(exchange, 8) == ErrorKind::deepep_ll);
   exchange.deduplicated = true;
-  CHECK(error_kind(exchange) == ErrorKind::deepep_normal);
+  CHECK(error_kind(exchange, 8) == ErrorKind::deepep_normal);
   exchange.custom = AllReduceKernels::flags;
-  CHECK(error_kind(exchange) == ErrorKind::trtllm_alltoall);
+  CHECK(error_kind(exchange, 8) == ErrorKind::trtllm_alltoall);
   RecurrentHeads delta;
   delta.kind = Recurrence::delta;
-  CHECK(error_kind(StateUpdate{delta, 1, 1}) == ErrorKind::gdn);
+  CHECK(error_kind(StateUpdate{delta, 1, 1}, 8) == ErrorKind::gdn);
 }
 
 TEST_CASE("Every kind of operators has an error in the generic calibration", "[unit]") {

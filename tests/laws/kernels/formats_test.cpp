@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a format of the weights may gain: bytes of the memory, and nothing where products decide.
+#include "tests/catch.hpp"
+#include "tests/laws/catalog.hpp"
+
+namespace roofcast::laws {
+namespace {
+
+using base::NumberFormat;
+using workloads::Gemm;
+
+constexpr std::int64_t kWidth = 8192;
+constexpr std::int64_t kRows[] = {1, 16, 64, 256, 1024, 4096, 16384};
+
+double gemm_s(const Gemm& op, const sim::Platform& p) {
+  return models::cost_of(op, p.machine).time.si();
+}
+
+Gemm gemm(std::int64_t m, NumberFormat activations, NumberFormat weights,
+          base::WeightStorage storage = {}) {
+  return {m, kWidth, kWidth, 1, activations, weights, 0, storage};
+}
+
+}  // namespace
+
+TEST_CASE("Widened weights are no faster than wide ones where products decide", "[laws]") {
+  constexpr double kAtMost = 1.02;  // of chips and shapes whose corrections are not those of bf16
+  for (const sim::Platform& p : platforms()) {
+    const NumberFormat wide =
+        p.machine.supports(base::MathType::bf16) ? NumberFormat::bf16 : NumberFormat::fp16;
+    for (const NumberFormat narrow : {NumberFormat::int4, NumberFormat::int8, NumberFormat::fp8}) {
+      for (const std::int64_t m : {4096, 16384}) {
+        INFO(p.system.id << " " << base::name(narrow) << " " << m);
+        CHECK(gemm_s(gemm(m, wide, wide), p) <= kAtMost * gemm_s(gemm(m, wide, narrow), p));
+      }
+      INFO(p.system.id << " " << base::name(narrow));
+      CHECK(gemm_s(gemm(1, wide, narrow), p) < gemm_s(gemm(1, wide, wide), p));
+    }
+  }
+}
+
+TEST_CASE("Smaller groups have more scales, and are no faster", "[laws]") {
+  for (const sim::Platform& p : platforms()) {
+    for (const std::int64_t m : kRows) {
+      INFO(p.system.id << " " << m);
+      const auto with = [&](std::int64_t group) {
+        return gemm_s(gemm(m, NumberFormat::fp16, NumberFormat::int4, {group, false}), p);
+      };
+      CHECK(with(32) >= with(128));
+      CHECK(with(128) == with(0));
+      CHECK(with(128) >= with(1024));
+    }
+  }
+}
+
+TEST_CASE(
+    "Sparse weights are never slower than dense ones, and never twice as fast where products "
+    "decide",
+    "[laws]") {
+  std::size_t checked = 0;
+  for (const sim::Platform& p : platforms()) {
+    if (p.machine.sparsity == 0.0) {
+      continue;
+    }
+    for (const NumberFormat format : {NumberFormat::bf16, NumberFormat::fp8}) {
+      if (!p.machine.supports(base::facts(format).math)) {
+        continue;
+      }
+      for (const std::int64_t m : kRows) {
+        INFO(p.system.id << " " << base::name(format) << " " << m);
+        const double dense = gemm_s(gemm(m, format, format), p);
+        const double sparse = gemm_s(gemm(m, format, format, {0, true}), p);
+        CHECK(sparse <= dense);
+        CHECK(dense < 2.0 * sparse);
+        ++checked;
+      }
+    }
+  }
+  CHECK(checked > 50);
+}
+
+}  // namespace roofcast::laws
