@@ -11,7 +11,7 @@
 
 namespace roofcast::cli {
 
-TEST_CASE("schema prints the JSON Schema of every kind of document", "[cli]") {
+TEST_CASE("schema prints the JSON Schema of every kind of document", "[cli][long]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;

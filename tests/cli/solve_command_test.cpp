@@ -25,7 +25,7 @@ json estimate(const Program& roofcast, const std::string& setting) {
 
 // Requests of an estimate are followed one by one, so a tail moves in small steps.
 TEST_CASE("The answer of solve by the closed form, put back, meets the condition narrowly",
-          "[cli]") {
+          "[cli][long]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;

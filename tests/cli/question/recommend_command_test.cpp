@@ -35,7 +35,7 @@ std::string refusal(const Program& roofcast, const std::vector<std::string>& arg
 
 }  // namespace
 
-TEST_CASE("The scenario that recommend saves has the figures of its answer", "[cli]") {
+TEST_CASE("The scenario that recommend saves has the figures of its answer", "[cli][long]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;
@@ -91,7 +91,8 @@ TEST_CASE("What recommend answers is confirmed, within the budget and best first
   }
 }
 
-TEST_CASE("The CSV of recommend has the columns of a sweep and no row beyond the budget", "[cli]") {
+TEST_CASE("The CSV of recommend has the columns of a sweep and no row beyond the budget",
+          "[cli][long]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;

@@ -101,7 +101,7 @@ TEST_CASE("A row of a sweep is what estimate says about its scenario", "[cli]") 
   }
 }
 
-TEST_CASE("A sweep writes the same bytes whatever the number of threads", "[cli]") {
+TEST_CASE("A sweep writes the same bytes whatever the number of threads", "[cli][long]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;

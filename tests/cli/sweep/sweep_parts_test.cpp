@@ -71,7 +71,7 @@ TEST_CASE("Shards of two folders join; a part that lacks or is cut is named", "[
   }
 }
 
-TEST_CASE("A sweep that is killed goes on where it was, to the same bytes", "[cli]") {
+TEST_CASE("A sweep that is killed goes on where it was, to the same bytes", "[cli][long]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;
@@ -89,7 +89,7 @@ TEST_CASE("A sweep that is killed goes on where it was, to the same bytes", "[cl
 }
 
 TEST_CASE("A sweep that is told to stop keeps its parts, says so, and the same command goes on",
-          "[cli]") {
+          "[cli][long]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;
