@@ -17,6 +17,9 @@ struct Running {
   base::Joules energy;
 };
 
+// S of one run of an operator.
+base::Seconds smooth_time(const Cost& cost) { return cost.time - cost.launch - cost.fill; }
+
 // What draws least at a pace: fewer SMs leak less, and need a higher voltage.
 Running running_at(const Activity& a, const PowerRates& rates, double pace) {
   Running r;
@@ -39,7 +42,7 @@ Running running_at(const Activity& a, const PowerRates& rates, double pace) {
 // smooth s  S: the smooth maximum of all terms
 base::Seconds clocked_time(const Cost& cost, base::MathType math, const Machine& machine) {
   const base::FlopsPerSecond rate = machine.tensor_rate(math);
-  const base::Seconds smooth = cost.time - cost.launch - cost.fill;
+  const base::Seconds smooth = smooth_time(cost);
   if (!(cost.flop.si() > 0.0 && rate.si() > 0.0 && smooth.si() > 0.0)) {
     return {};
   }
@@ -49,7 +52,7 @@ base::Seconds clocked_time(const Cost& cost, base::MathType math, const Machine&
 
 Draw draw_of(const Cost& cost, base::MathType math, double count, const Machine& machine) {
   const PowerRates& rates = machine.power;
-  const base::Seconds smooth = cost.time - cost.launch - cost.fill;
+  const base::Seconds smooth = smooth_time(cost);
   const base::Seconds memory =
       smooth.si() > 0.0 ? std::min(1.0, cost.dram / smooth) * cost.dram : base::Seconds{};
   return {count * clocked_time(cost, math, machine), count * memory,
@@ -70,9 +73,7 @@ Drawn drawn(const Activity& activity, const PowerRates& rates) {
     out.energy = base::Joules::from_si(std::numeric_limits<double>::quiet_NaN());
     return out;
   }
-  PowerRates all = rates;
-  all.spare = 1.0;
-  Running running = running_at(activity, all, 1.0);
+  Running running = running_at(activity, rates, 1.0);  // all SMs: none is spare at the full pace
   if (running.energy > rates.limit * running.time) {
     double held = 0.0;  // a pace that the limit allows
     for (int i = 0; i < kHalvings; ++i) {

@@ -348,4 +348,17 @@ TEST_CASE("A number of L2 slices without an old one is said to change nothing", 
   CHECK(contains(outcome.err, "l2.slices: the chip did not say how many it has"));
 }
 
+TEST_CASE("Options of serving are refused where the scenario trains", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  for (const auto& [option, value] :
+       {std::pair{"--input", "4000"}, {"--clients", "8"}, {"--stack", "vllm"}}) {
+    const Outcome outcome = roofcast.run({"estimate", example("llama-8b_training"), option, value});
+    CHECK(outcome.code == 2);
+    CHECK(contains(outcome.err, std::string(option) + " is of serving"));
+  }
+}
+
 }  // namespace roofcast::cli

@@ -156,8 +156,10 @@ TEST_CASE("A lower cap is never faster, and its joules fall to a least and rise 
   ROOFCAST_CHECK_LAW(faster);
 }
 
-// Under the TDP of the chip, and with a cap that never binds.
-TEST_CASE("Better hardware makes no server slower by more than 1 %", "[laws][long]") {
+// Under the TDP of the chip, with a cap of two fifths of it, and with one that never binds. The time that stopped SMs cost is
+// linear in the part that the clock sets, which is too much by up to 3 % where that cap binds.
+TEST_CASE("Better hardware makes no server slower by more than 1 %, or 3 % under a low cap",
+          "[laws][long]") {
   struct Better {
     std::string name;
     Settings before, after;
@@ -169,8 +171,12 @@ TEST_CASE("Better hardware makes no server slower by more than 1 %", "[laws][lon
       better.push_back(knob + "=x1.25");
       all.push_back({fmt::format("{} {}", knob, fmt::join(base, " ")), base, better});
     };
+    const auto cap = [&](double share) {
+      return fmt::format("system.chip.power.cap={} W", share * p.system.chip.tdp->si());
+    };
     std::vector<Settings> bases{{}};
     if (p.machine.power.known()) {
+      bases.push_back({cap(0.4)});
       bases.push_back({"system.chip.power.tdp=x10"});
     }
     for (const Settings& base : bases) {
@@ -183,15 +189,12 @@ TEST_CASE("Better hardware makes no server slower by more than 1 %", "[laws][lon
     all.back().before.push_back("system.calibration.memory.l2_efficiency=0.5");
     all.back().after.back() = "system.calibration.memory.l2_efficiency=0.6";
     if (p.machine.power.known()) {
-      const double tdp = p.system.chip.tdp->si();
-      const auto cap = [&](double share) {
-        return fmt::format("system.chip.power.cap={} W", share * tdp);
-      };
       all.push_back({"cap", {cap(0.5)}, {cap(0.8)}});
     }
     return all;
   };
   Violations law(0.01);
+  Violations capped(0.03);
   std::map<std::string, std::vector<std::pair<Better, std::pair<sim::Platform, sim::Platform>>>>
       systems;
   sim::Workspace workspace;
@@ -211,13 +214,15 @@ TEST_CASE("Better hardware makes no server slower by more than 1 %", "[laws][lon
       after.platform = &both.second;
       const auto slow = sim::estimate(before, workspace);
       const auto fast = sim::estimate(after, workspace);
-      law.add(slow.output_rate / fast.output_rate - 1.0,
-              [&, &name = b.name] { return fmt::format("{}: {}", name, c.text()); });
+      Violations& of = b.name.find("power.cap") == std::string::npos ? law : capped;
+      of.add(slow.output_rate / fast.output_rate - 1.0,
+             [&, &name = b.name] { return fmt::format("{}: {}", name, c.text()); });
       ++compared;
     }
   });
   CHECK(compared > 200);
   ROOFCAST_CHECK_LAW(law);
+  ROOFCAST_CHECK_LAW(capped);
 }
 
 }  // namespace roofcast::laws

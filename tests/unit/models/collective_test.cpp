@@ -366,3 +366,14 @@ TEST_CASE("One rank has nobody to talk to and nothing to pay", "[unit]") {
     CHECK(alone.message_bytes.si() == 0.0);
   }
 }
+
+// Over domains of eight chips: 9 and 10 ranks are five in each of two, 16 are eight.
+TEST_CASE("Ranks that do not fill their domains are spread evenly over them", "[unit]") {
+  const auto reduce = [](std::int64_t ranks) {
+    return time_us(CollectiveKind::all_reduce, 1e9, ranks, one_domain());
+  };
+  CHECK(reduce(9) == Approx(reduce(10)));
+  CHECK(reduce(12) > reduce(10));
+  CHECK(reduce(16) > reduce(12));
+  CHECK(reduce(9) > reduce(8));
+}
