@@ -8,7 +8,9 @@
 namespace roofcast::models {
 namespace {
 
-constexpr int kHalvings = 60;  // of the pace: far below a double's last digit
+constexpr int kMostSteps = 60;  // to the pace that the limit allows: some eight are enough
+constexpr double kNone = 1e-13;
+constexpr double kSlowest = 1e9;
 
 // With the symbols of the header, at a pace e.
 struct Running {
@@ -34,6 +36,38 @@ Running running_at(const Activity& a, const PowerRates& rates, double pace) {
   r.energy = voltage * a.flop + a.bytes + rates.idle / r.idle_of * r.time +
              pace * (rates.active - rates.idle) * r.time;
   return r;
+}
+
+// Where the power is the limit. Regula falsi over 1/e, in which the time is nearly linear; the value of an end that stays
+// is halved (Illinois; M. Dowell and P. Jarratt, BIT 11, 1971).
+double pace_at_limit(const Activity& a, const PowerRates& rates) {
+  struct End {
+    double slowness = 1.0;
+    double beyond = 0.0;  // of the limit
+  };
+  const auto at = [&](double slowness) {
+    const Running r = running_at(a, rates, 1.0 / slowness);
+    return End{slowness, r.energy / (rates.limit * r.time) - 1.0};
+  };
+  End fast = at(1.0);
+  End slow = at(2.0);
+  while (slow.beyond > 0.0 && slow.slowness < kSlowest) {
+    fast = slow;
+    slow = at(2.0 * slow.slowness);
+  }
+  End next = slow;
+  bool was_above = false;
+  for (int i = 0; i < kMostSteps && std::abs(next.beyond) > kNone; ++i) {
+    const double share = fast.beyond / (fast.beyond - slow.beyond);
+    next = at(fast.slowness + share * (slow.slowness - fast.slowness));
+    const bool above = next.beyond > 0.0;
+    if (i > 0 && above == was_above) {
+      (above ? slow : fast).beyond *= 0.5;
+    }
+    (above ? fast : slow) = next;
+    was_above = above;
+  }
+  return 1.0 / next.slowness;
 }
 
 }  // namespace
@@ -75,12 +109,7 @@ Drawn drawn(const Activity& activity, const PowerRates& rates) {
   }
   Running running = running_at(activity, rates, 1.0);  // all SMs: none is spare at the full pace
   if (running.energy > rates.limit * running.time) {
-    double held = 0.0;  // a pace that the limit allows
-    for (int i = 0; i < kHalvings; ++i) {
-      const double pace = 0.5 * (held + out.pace);
-      const Running r = running_at(activity, rates, pace);
-      (r.energy <= rates.limit * r.time ? held : out.pace) = pace;
-    }
+    out.pace = pace_at_limit(activity, rates);
     running = running_at(activity, rates, out.pace);
     running.energy = rates.limit * running.time;
     out.clock = out.pace * running.idle_of;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/serving/lockstep.hpp"
 #include "workloads/traffic/length_cells.hpp"
 
 namespace roofcast::sim {
@@ -53,12 +52,6 @@ std::string_view doubt_of(const ScenarioView& s, const ServingEstimate& e) {
     if (s.pools == nullptr && s.serving->replicas == 1 &&
         (r.throughput_limit == Limit::host || r.tpot_limit == Limit::host)) {
       return "clients of equal requests at the limit of the front end";
-    }
-    const double whole = std::max<double>(
-        1.0, static_cast<double>(s.serving->limits.max_tokens_per_iteration /
-                                 std::max<std::int64_t>(1, t.input_tokens - t.cached_tokens)));
-    if (s.pools == nullptr && s.serving->replicas == 1 && r.running > kMostGroups * whole) {
-      return "more groups of clients than are followed one by one";
     }
   }
   return {};

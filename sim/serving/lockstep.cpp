@@ -18,6 +18,10 @@ constexpr int kWarmUp = 2;         // rounds before the one that counts, at most
 constexpr double kSteady = 0.001;  // difference of two rounds that are alike
 constexpr double kAlike = 0.001;   // of two times
 constexpr int kMostEvents = 4000;
+constexpr double kMostGroups = 32;     // of all clients that decode
+constexpr double kLeastAnswer = 8;     // iterations of a followed client's answer
+constexpr double kApart = 4;           // iterations between two answers of a client, about
+constexpr double kBundles = 4;         // arrivals of as many prompts as fill an iteration
 constexpr double kFrontEndBusy = 0.9;  // utilisation from which it is the limit
 constexpr Seconds kNever = Seconds::infinity();
 
@@ -88,25 +92,27 @@ class Solver : Server {
   }
 
   SteadyState solve() {
-    arrive(clients_, {});
-    double ends = clients_;  // prompts served at the end of a round
-    Seconds began;           // of the round
-    Seconds before;          // that the round before took
+    arrive(followed_, {});
+    double ends = places_;  // prompts served at the end of a round
+    Seconds began;          // of the round
+    Seconds before;         // that the round before took
     int rounds = 0;
     for (int event = 0; event < kMostEvents; ++event) {
       step();
       if (served_ < ends) {
         continue;
       }
-      const Seconds took = now_ - began;
+      // The last prompt of a round is one of those of this iteration.
+      const Seconds end = now_ - (served_ - ends) * each_;
+      round_ = end - began;
       if (++rounds > kWarmUp || event > kMostEvents / 2 ||
-          distance(took, before) < kSteady * took) {
+          distance(round_, before) < kSteady * round_) {
         break;
       }
       counted_.restart();
-      ends = served_ + clients_;
-      began = now_;
-      before = took;
+      ends += places_;
+      began = end;
+      before = round_;
     }
     return result();
   }
@@ -165,11 +171,14 @@ class Solver : Server {
     const auto d = static_cast<std::int64_t>(decodes);
     const Seconds without = d > 0 ? alone_(decodes) : Seconds{};
     whole_ = std::max(1.0, std::floor(budget(most) / prompt_));
-    const double fits = std::min(whole_, std::max(ranks_, clients_));
+    // A prompt that is cut fills an iteration.
+    const bool cut = s_.serving->policy.chunked_prompts || prompt_ > budget(most);
+    const double fits = std::min(cut ? budget(most) / prompt_ : whole_, std::max(ranks_, clients_));
     double last = 0.0;
     // What one rank takes of a long prompt, where there are several.
     const double part = ranks_ > 1.0 ? std::clamp(budget(most) / ranks_ / prompt_, 0.05, 1.0) : 1.0;
-    for (const double n : {part, 1.0, std::round(0.5 * fits), fits}) {
+    const double few = cut ? 0.25 * std::min(1.0, fits) : part;
+    for (const double n : {std::min(part, few), std::min(1.0, fits), std::sqrt(fits), fits}) {
       if (n > last) {
         const IterationTime t = costs_.time(costs_.prompts_of(d, n));
         extra_.add(n, base::max(Seconds{}, base::max(t.latency, stages_ * t.period) - without));
@@ -180,12 +189,30 @@ class Solver : Server {
       const IterationTime t = costs_.time(costs_.prompts_of(0, 1.0));
       empty_ = base::max(Seconds{}, base::max(t.latency, stages_ * t.period) - extra_(1.0));
     }
-    together_ = std::max(1.0, std::ceil(running_ / whole_ / kMostGroups));
-    enough_ = ranks_ + (together_ + 2.0) * std::max(1.0, budget(0.0) * per_token_) + 2.0;
-    bundle_ = std::max(1.0, std::ceil(clients_ / kMostGroups));
+    follow(std::max(1.0, cut ? budget(most) / prompt_ : whole_));
+    enough_ = ranks_ + 3.0 * std::max(1.0, budget(0.0) * per_token_) + 2.0;
     intake_ = intake() * front_share_;
     message_ = message_time() * front_share_ * s_.serving->speculation.tokens_per_iteration();
     overhead_ = s_.serving->stack.request_overhead;
+  }
+
+  // How many clients are followed, where `fit` prompts fill an iteration.
+  void follow(double fit) {
+    const double most = std::max(1.0, decodes_ > 0.0 ? decodes_ / kLeastAnswer : clients_);
+    const double share = std::clamp(running_ / fit / kMostGroups, 1.0, most);
+    places_ = std::max(1.0, std::round(running_ / share));
+    share_ = running_ / places_;
+    own_ = std::min(kApart * fit, 0.5 * places_);
+    others_ = (running_ - places_) / (places_ - own_);
+    // All whole rounds of those that wait for a slot are alike: the last one is followed.
+    const double wait = (clients_ - running_) / share_;
+    const double last = std::fmod(wait, places_);
+    followed_ = places_ + (last > own_ ? last : std::min(wait, last + places_));
+    answer_ = decodes_;
+    if (share_ > 1.0 && decodes_ > 0.0) {
+      answer_ = std::max(1.0, std::round((decodes_ + kApart) / share_ - kApart));
+    }
+    bundle_ = std::max(1.0, std::floor(fit / kBundles));
   }
 
   // Tokens of a round of all micro-batches and ranks that b decodes leave to prompts.
@@ -193,6 +220,16 @@ class Solver : Server {
     const auto tokens = static_cast<double>(s_.serving->limits.max_tokens_per_iteration);
     const double taken = first_ ? 0.0 : b * query_;
     return std::max(1.0, ranks_ * stages_ * tokens - taken);
+  }
+
+  // Sequences of all clients that decode.
+  double decoding() const {
+    return b_ > 0.0 ? std::max(b_, running_ - between(places_ - b_)) : 0.0;
+  }
+
+  // Of all clients, where so many of the followed ones hold a slot and do not decode.
+  double between(double followed) const {
+    return followed + others_ * std::max(0.0, followed - own_);
   }
 
   // A division by one is left out.
@@ -214,7 +251,7 @@ class Solver : Server {
   // Prompts that the scheduler has, as far as there are slots. Only the first of very many are counted: prompts() takes
   // no more.
   double ready() const {
-    const double free = slots_ - b_;
+    const double free = places_ - b_;
     double count = 0.0;
     for (const Waiting& w : waiting_) {
       if (w.first > now_ || count >= enough_) {
@@ -234,19 +271,20 @@ class Solver : Server {
       prompts(n);
       return;
     }
-    const Seconds next = b_ >= slots_ || waiting_.empty() ? kNever : waiting_.front().first;
+    const Seconds next = b_ >= places_ || waiting_.empty() ? kNever : waiting_.front().first;
     if (b_ <= 0.0) {
       now_ = base::max(now_, next);
       return;
     }
     // Iterations without prompts, until one arrives or a group ends.
-    const Seconds t = alone(b_);
+    const double b = decoding();
+    const Seconds t = alone(b);
     const double until = next > now_ ? std::ceil((next - now_) / t - 1e-9) : 1.0;
     const double count = std::max(1.0, std::min(until, groups_.front().ends - iteration_));
     now_ += count * t;
     iteration_ += count;
     counted_.iterations += count;
-    send(count * b_, b_);
+    send(count * b, b);
     end_groups();
   }
 
@@ -255,22 +293,21 @@ class Solver : Server {
     // Each prompt is on one attention-DP rank. Fewer prompts than ranks leave some of them without.
     const double used =
         ranks_ > 1.0 ? std::min(1.0, std::ceil(n) / ranks_) : 1.0;  // share of the ranks
-    const double tokens = used * budget(b_);
+    const double b = decoding();
+    const double tokens = used * budget(b);
     const bool cut = s_.serving->policy.chunked_prompts || prompt_ > tokens;
     const double fit = cut ? tokens * per_token_ : std::floor(tokens * per_token_);
     double iterations = 1.0;
     if (fit < 1.0) {
       iterations = std::max(1.0, std::ceil((std::min(n, 1.0) - done_) / fit - 1e-9));
-    } else if (together_ > 1.0) {
-      iterations = std::clamp(std::floor(n / fit), 1.0, together_);
     }
     // `done_` is the share of the next prompt that is computed.
     const double reached = done_ + iterations * fit + 1e-9;
     double whole = reached >= n + 1.0 ? n : std::min(n, std::floor(reached));
     whole = std::max(whole, std::min(n, 1.0));
-    const double share = std::min(n, iterations * fit);  // prompts' worth of tokens
+    const double share = std::min(n - done_, iterations * fit);  // prompts' worth of tokens
     done_ = n > whole && cut ? std::clamp(done_ + share - whole, 0.0, 0.999) : 0.0;
-    const Seconds t = (first_ ? Seconds{} : alone(b_)) +
+    const Seconds t = (first_ ? Seconds{} : alone(b)) +
                       extra_(std::max(iterations > 1.0 ? share / iterations : share, 0.01));
     now_ += iterations * t;
     counted_.mixed += iterations;
@@ -278,8 +315,9 @@ class Solver : Server {
     if (!first_) {
       iteration_ += iterations;
     }
-    send((first_ ? 0.0 : b_) * iterations + whole, (first_ ? 0.0 : b_) + whole);
+    send((first_ ? 0.0 : b) * iterations + whole, (first_ ? 0.0 : b) + whole);
     served_ += whole;
+    each_ = iterations * t / whole;
     double left = whole;
     while (left > 1e-9) {
       Waiting& w = waiting_.front();
@@ -293,7 +331,7 @@ class Solver : Server {
     }
     if (decodes_ > 0.0) {
       b_ += whole;
-      groups_.push_back({whole, iteration_ + decodes_, front_});
+      groups_.push_back({whole, iteration_ + answer_, front_});
     } else {
       arrive(whole, front_);
     }
@@ -359,12 +397,12 @@ class Solver : Server {
 
   SteadyState result() {
     for (Sample& stay : counted_.stays) {
-      stay.value = stay.value / decodes_;
+      stay.value = stay.value / answer_;
     }
     ttft_ = merged(counted_.ttft);
     tpot_ = merged(counted_.stays);
     if (tpot_.empty() && decodes_ > 0.0) {  // no answer ended: prompts without end
-      tpot_.push_back({alone(std::max(1.0, b_)) + extra_(whole_), 1.0});
+      tpot_.push_back({alone(std::max(1.0, decoding())) + extra_(whole_), 1.0});
     }
     if (ttft_.empty()) {
       ttft_.push_back({base::max(now_, extra_(1.0)), 1.0});
@@ -385,21 +423,31 @@ class Solver : Server {
   }
 
   SteadyState finish(Solution& found, SteadyState& r) {
+    found.rate = round_ > Seconds{} ? places_ / round_ : Hertz{};
     LatencyMixture tpot;
     const double a_token =
         decodes_ > 0.0 ? decodes_ / static_cast<double>(s_.traffic->output_tokens - 1) : 0.0;
-    for (const Sample& s : tpot_) {
-      tpot.add(s.weight, a_token * s.value, {}, {});
+    const Seconds followed = mean_of(ttft_);
+    Seconds stay;
+    if (decodes_ > 0.0) {
+      const Seconds interval = mean_of(tpot_);
+      stay = interval * decodes_;
+      if (round_ > Seconds{}) {
+        const double apart = places_ - found.rate * interval * answer_;
+        stay = (running_ - between(apart)) / found.rate;
+      }
+      for (const Sample& s : tpot_) {
+        tpot.add(s.weight, a_token * (stay / (interval * decodes_)) * s.value, {}, {});
+      }
     }
-    const Seconds first = mean_of(ttft_);
-    const Seconds stay = decodes_ > 0.0 ? mean_of(tpot_) * decodes_ : Seconds{};
-    // No more than the slots decode at a time: what is left is a wait.
-    found.rate = base::min(clients_ / (first + stay),
-                           stay > Seconds{} ? running_ / stay : Hertz::infinity());
-    found.first.shift(clients_ / found.rate - first - stay, {}, {});
+    if (round_ <= Seconds{}) {
+      found.rate = clients_ / (followed + stay);
+    }
+    const Seconds first = clients_ / found.rate - stay;  // Little's law
+    found.first.shift(first - followed, {}, {});
     found.present = std::min(running_, found.rate * stay);
     found.running = running_;
-    found.mean.interval = decodes_ > 0.0 ? mean_of(tpot_) : Seconds{};
+    found.mean.interval = decodes_ > 0.0 ? stay / decodes_ : Seconds{};
     found.mean.first = extra_(1.0) + alone(found.present);
     const Seconds waited = base::max(
         Seconds{}, first - found.mean.first - s_.serving->stack.request_overhead - intake());
@@ -420,7 +468,12 @@ class Solver : Server {
   double whole_ = 1;      // prompts that fit in an iteration
   double query_ = 1;
   double ways_ = 1;      // ranks and stages that share the decodes
-  double together_ = 1;  // iterations with prompts that are taken at once
+  double share_ = 1;     // clients that one followed client stands for
+  double followed_ = 1;  // clients that are followed
+  double places_ = 1;    // slots of these
+  double answer_ = 1;    // decode iterations of their answers
+  double own_ = 1;       // clients between two answers that stand for themselves alone
+  double others_ = 0;    // clients that each further one stands for beside itself
   double enough_ = 1;    // prompts: more of them change nothing in the next iterations
   double bundle_ = 1;    // prompts that count as one arrival
   Seconds intake_;       // of a request
@@ -436,7 +489,9 @@ class Solver : Server {
   double b_ = 0;          // sequences that decode
   double done_ = 0;
   double served_ = 0;  // prompts
+  Seconds each_;       // of those of the last iteration with prompts
   Round counted_;
+  Seconds round_;             // that it took
   std::vector<Sample> ttft_;  // those of counted_, merged
   std::vector<Sample> tpot_;
   Queue<Waiting> waiting_;

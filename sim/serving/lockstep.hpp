@@ -22,16 +22,17 @@
 //   n        slots (sim/serving/server.hpp)                                                     –
 //   d        delay from an answer to the next prompt in the scheduler                           s
 //   t        iteration without prompts                                                          s
+//   k        clients that one of them stands for                                                –
 //
-// Prompts count with their mean length. Where there are many groups, several iterations with prompts are taken at once.
+// Prompts count with their mean length. Where there would be many groups, one client of k is followed, with an answer of
+// O/k iterations: a round has 1/k of the iterations, with prompts and without. What a client does between two answers is
+// the same, so the few clients that are there stand for themselves, and not for k. The rate is that of the slots; TTFT
+// and TPOT of all clients follow from it by Little's law.
 #pragma once
 
 #include "sim/result/steady_state.hpp"
 
 namespace roofcast::sim {
-
-// Of one round of all clients; beyond, iterations with prompts are taken together.
-inline constexpr double kMostGroups = 48;
 
 // `slots` is as in open_loop().
 SteadyState lockstep(const ScenarioView& scenario, double slots, Workspace& workspace);
