@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/serving/server.hpp"
 #include "workloads/traffic/length_cells.hpp"
 
 namespace roofcast::sim {
@@ -23,6 +24,20 @@ bool has_rare_long_prompts(const ScenarioView& s, const ServingEstimate& e) {
   const double share = workloads::share_up_to(t.input, most) -
                        workloads::share_up_to(t.input, most - std::llround(e.steady.decode_batch));
   return share > 0.0 && share < kRare && share * e.steady.decode_batch > 0.02;
+}
+
+// Clients that get their answers one after the other, while others begin, hold their mean length. Those in step reach
+// their full length together, and the cache must hold that.
+bool fill_the_cache_together(const ScenarioView& s, const ServingEstimate& e) {
+  const workloads::Traffic& t = *s.traffic;
+  if (s.serving->policy.reserves == workloads::Reservation::request) {
+    return false;
+  }
+  const double longest =
+      static_cast<double>(t.input_tokens) +
+      (1.0 - 0.5 * e.steady.prefill_share) * static_cast<double>(t.output_tokens);
+  return e.steady.running * longest >
+         e.max_running * static_cast<double>(s.mapping->data_parallel) * held_tokens(s);
 }
 
 }  // namespace
@@ -52,6 +67,9 @@ std::string_view doubt_of(const ScenarioView& s, const ServingEstimate& e) {
     if (s.pools == nullptr && s.serving->replicas == 1 &&
         (r.throughput_limit == Limit::host || r.tpot_limit == Limit::host)) {
       return "clients of equal requests at the limit of the front end";
+    }
+    if (s.pools == nullptr && s.serving->replicas == 1 && fill_the_cache_together(s, e)) {
+      return "clients in step fill the KV cache together, and some are preempted";
     }
   }
   return {};

@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
+#include <vector>
 
+#include "base/queueing/fifo.hpp"
 #include "sim/serving/server.hpp"
 
 namespace roofcast::sim {
@@ -52,30 +53,6 @@ class Line {
     Seconds slope;  // a unit of `at`, to the next point
   };
   std::vector<Point> points_;
-};
-
-// First in, first out, without an allocation for each few entries.
-template <class T>
-class Queue {
- public:
-  Queue() { entries_.reserve(64); }
-  bool empty() const { return first_ == entries_.size(); }
-  T& front() { return entries_[first_]; }
-  const T& front() const { return entries_[first_]; }
-  const T* begin() const { return entries_.data() + first_; }
-  const T* end() const { return entries_.data() + entries_.size(); }
-  void push_back(const T& entry) {
-    if (first_ >= 32 && 2 * first_ >= entries_.size()) {
-      entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(first_));
-      first_ = 0;
-    }
-    entries_.push_back(entry);
-  }
-  void pop_front() { ++first_; }
-
- private:
-  std::vector<T> entries_;
-  std::size_t first_ = 0;
 };
 
 Seconds distance(Seconds a, Seconds b) { return base::max(a - b, b - a); }
@@ -167,7 +144,7 @@ class Solver : Server {
         }
       }
     }
-    const double decodes = first_ ? 0.0 : std::round(micro(0.9 * most));
+    const double decodes = first_ || clients_ <= 1.0 ? 0.0 : std::round(micro(0.9 * most));
     const auto d = static_cast<std::int64_t>(decodes);
     const Seconds without = d > 0 ? alone_(decodes) : Seconds{};
     whole_ = std::max(1.0, std::floor(budget(most) / prompt_));
@@ -494,8 +471,8 @@ class Solver : Server {
   Seconds round_;             // that it took
   std::vector<Sample> ttft_;  // those of counted_, merged
   std::vector<Sample> tpot_;
-  Queue<Waiting> waiting_;
-  Queue<Group> groups_;
+  base::queueing::Fifo<Waiting> waiting_;
+  base::queueing::Fifo<Group> groups_;
 };
 
 }  // namespace

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace roofcast::base::queueing {
+
+// First in, first out, without an allocation for each few entries.
+template <class T>
+class Fifo {
+ public:
+  Fifo() { entries_.reserve(64); }
+  bool empty() const { return first_ == entries_.size(); }
+  T& front() { return entries_[first_]; }
+  const T& front() const { return entries_[first_]; }
+  const T* begin() const { return entries_.data() + first_; }
+  const T* end() const { return entries_.data() + entries_.size(); }
+  void push_back(const T& entry) {
+    if (first_ >= 32 && 2 * first_ >= entries_.size()) {
+      entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(first_));
+      first_ = 0;
+    }
+    entries_.push_back(entry);
+  }
+  void pop_front() { ++first_; }
+
+ private:
+  std::vector<T> entries_;
+  std::size_t first_ = 0;
+};
+
+}  // namespace roofcast::base::queueing
