@@ -19,7 +19,8 @@ constexpr int kWarmUp = 2;         // rounds before the one that counts, at most
 constexpr double kSteady = 0.001;  // difference of two rounds that are alike
 constexpr double kAlike = 0.001;   // of two times
 constexpr int kMostEvents = 4000;
-constexpr double kMostGroups = 32;     // of all clients that decode
+constexpr double kEnough = 64;         // events of rounds that count
+constexpr double kMostOwn = 8;         // followed clients for each between two answers
 constexpr double kLeastAnswer = 8;     // iterations of a followed client's answer
 constexpr double kApart = 4;           // iterations between two answers of a client, about
 constexpr double kBundles = 4;         // arrivals of as many prompts as fill an iteration
@@ -74,6 +75,8 @@ class Solver : Server {
     Seconds began;          // of the round
     Seconds before;         // that the round before took
     int rounds = 0;
+    double counted = 1.0;  // rounds that are counted
+    int last = 0;          // event of the round before
     for (int event = 0; event < kMostEvents; ++event) {
       step();
       if (served_ < ends) {
@@ -81,13 +84,17 @@ class Solver : Server {
       }
       // The last prompt of a round is one of those of this iteration.
       const Seconds end = now_ - (served_ - ends) * each_;
-      round_ = end - began;
+      round_ = (end - began) / counted;
       if (++rounds > kWarmUp || event > kMostEvents / 2 ||
           distance(round_, before) < kSteady * round_) {
         break;
       }
       counted_.restart();
-      ends += places_;
+      if (rounds == kWarmUp) {
+        counted = std::max(1.0, std::floor(kEnough / static_cast<double>(event + 1 - last)));
+      }
+      last = event + 1;
+      ends += counted * places_;
       began = end;
       before = round_;
     }
@@ -166,7 +173,7 @@ class Solver : Server {
       const IterationTime t = costs_.time(costs_.prompts_of(0, 1.0));
       empty_ = base::max(Seconds{}, base::max(t.latency, stages_ * t.period) - extra_(1.0));
     }
-    follow(std::max(1.0, cut ? budget(most) / prompt_ : whole_));
+    follow(cut ? budget(most) / prompt_ : whole_);
     enough_ = ranks_ + 3.0 * std::max(1.0, budget(0.0) * per_token_) + 2.0;
     intake_ = intake() * front_share_;
     message_ = message_time() * front_share_ * s_.serving->speculation.tokens_per_iteration();
@@ -175,11 +182,13 @@ class Solver : Server {
 
   // How many clients are followed, where `fit` prompts fill an iteration.
   void follow(double fit) {
+    // Where prompts are cut, each rank has one.
+    const double own = kApart * std::max({1.0, fit, ranks_ > 1.0 ? 0.5 * ranks_ : 1.0});
     const double most = std::max(1.0, decodes_ > 0.0 ? decodes_ / kLeastAnswer : clients_);
-    const double share = std::clamp(running_ / fit / kMostGroups, 1.0, most);
-    places_ = std::max(1.0, std::round(running_ / share));
+    places_ =
+        std::max(1.0, std::round(running_ / std::clamp(running_ / (kMostOwn * own), 1.0, most)));
     share_ = running_ / places_;
-    own_ = std::min(kApart * fit, 0.5 * places_);
+    own_ = std::min(own, 0.5 * places_);
     others_ = (running_ - places_) / (places_ - own_);
     // All whole rounds of those that wait for a slot are alike: the last one is followed.
     const double wait = (clients_ - running_) / share_;
@@ -187,7 +196,10 @@ class Solver : Server {
     followed_ = places_ + (last > own_ ? last : std::min(wait, last + places_));
     answer_ = decodes_;
     if (share_ > 1.0 && decodes_ > 0.0) {
-      answer_ = std::max(1.0, std::round((decodes_ + kApart) / share_ - kApart));
+      // Where prompts come in every iteration, what lies between two answers is a wait, and grows with the clients.
+      const double waits = std::clamp(5.0 * running_ / (fit * decodes_) - 4.0, 0.0, 1.0);
+      const double apart = (1.0 - waits) * own / fit;
+      answer_ = std::max(1.0, std::round((decodes_ + apart) / share_ - apart));
     }
     bundle_ = std::max(1.0, std::floor(fit / kBundles));
   }
@@ -376,6 +388,10 @@ class Solver : Server {
     for (Sample& stay : counted_.stays) {
       stay.value = stay.value / answer_;
     }
+    // A wait for others is one for all that they stand for.
+    for (Sample& first : counted_.ttft) {
+      first.value += (share_ - 1.0) * base::max(Seconds{}, first.value - own_ * each_);
+    }
     ttft_ = merged(counted_.ttft);
     tpot_ = merged(counted_.stays);
     if (tpot_.empty() && decodes_ > 0.0) {  // no answer ended: prompts without end
@@ -411,7 +427,8 @@ class Solver : Server {
       stay = interval * decodes_;
       if (round_ > Seconds{}) {
         const double apart = places_ - found.rate * interval * answer_;
-        stay = (running_ - between(apart)) / found.rate;
+        const double few = std::clamp(2.0 - apart / own_, 0.0, 1.0);
+        stay += few * ((running_ - between(apart)) / found.rate - stay);
       }
       for (const Sample& s : tpot_) {
         tpot.add(s.weight, a_token * (stay / (interval * decodes_)) * s.value, {}, {});
@@ -420,7 +437,13 @@ class Solver : Server {
     if (round_ <= Seconds{}) {
       found.rate = clients_ / (followed + stay);
     }
-    const Seconds first = clients_ / found.rate - stay;  // Little's law
+    // The front end may be behind for rounds, while there are clients that wait.
+    const Hertz most = 1.0 / ((intake() + messages()) * front_share_);
+    if (found.rate > most) {
+      stay = stay * (found.rate / most);
+      found.rate = most;
+    }
+    const Seconds first = base::max(Seconds{}, clients_ / found.rate - stay);  // Little's law
     found.first.shift(first - followed, {}, {});
     found.present = std::min(running_, found.rate * stay);
     found.running = running_;

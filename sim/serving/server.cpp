@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sim/serving/client_batches.hpp"
 #include "sim/serving/iteration_mix.hpp"
@@ -28,6 +29,19 @@ constexpr double kMany = 64.0;  // prompts of an iteration
 // Share of the variance of a slowly changing quantity that its mean over a time x keeps. Its correlation fades as e^(−t),
 // with times relative to the stay of a request.
 double kept(double x) { return x < 1e-3 ? 1.0 : 2.0 * (x - 1.0 + std::exp(-x)) / (x * x); }
+
+// A prompt that is not cut begins only where the decodes leave it room: so many sequences run, with it.
+double beside_whole_prompt(const ScenarioView& s) {
+  const workloads::Traffic& t = *s.traffic;
+  const workloads::SchedulerPolicy& policy = s.serving->policy;
+  const std::int64_t room =
+      s.serving->limits.max_tokens_per_iteration - (t.input_tokens - t.cached_tokens);
+  if (policy.chunked_prompts || policy.order == workloads::ScheduleOrder::prompts_first ||
+      room < 0 || squared_variation(t.input) > 0.0) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return static_cast<double>(room / s.serving->speculation.query_tokens() + 1);
+}
 
 // Of a prompt that shares no batch.
 Seconds time_alone(const PromptIterations& prompts) {
@@ -64,7 +78,8 @@ Server::Server(const ScenarioView& s, double slots, Workspace& workspace)
       ranks_ *
       std::min({slots, static_cast<double>(limits.max_sequences),
                 static_cast<double>(std::max<std::int64_t>(
-                    1, limits.max_tokens_per_iteration / s.serving->speculation.query_tokens()))});
+                    1, limits.max_tokens_per_iteration / s.serving->speculation.query_tokens())),
+                beside_whole_prompt(s)});
   if (const auto clients = static_cast<double>(s.traffic->concurrency); clients > 0.0) {
     replicas_ = std::min(replicas_, clients);
     clients_ = clients / replicas_;
