@@ -21,6 +21,8 @@ class SweepPoints {
 
   // The points from `first` on, `count` of them: what is said of points below counts from there.
   SweepPoints part(std::size_t first, std::size_t count) const;
+  // Scenarios whose estimates follow no request from now on.
+  void use_formulas_only() { formulas_only_ = true; }
 
   const Sweep& sweep() const;
   std::size_t first() const { return first_; }  // of the whole sweep
@@ -36,6 +38,7 @@ class SweepPoints {
   std::shared_ptr<const Whole> whole_;
   std::size_t first_ = 0;
   std::size_t size_ = 0;
+  bool formulas_only_ = false;
 };
 
 }  // namespace roofcast::sim

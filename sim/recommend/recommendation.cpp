@@ -162,7 +162,9 @@ class Candidates {
 // What a row is like by the closed form.
 ServingEstimate estimate_of(const Scan& scan, std::size_t row) {
   Workspace workspace;
-  return estimate(scan.points->scenario(row), workspace);
+  ScenarioView scenario = scan.points->scenario(row);
+  scenario.formulas_only = false;
+  return estimate(scenario, workspace);
 }
 
 // The row that misses the conditions least, or why most rows do not fit.

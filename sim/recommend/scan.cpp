@@ -158,7 +158,9 @@ Scan make_scan(const Question& q, const std::vector<Candidate>& systems, Shapes 
           two};
 }
 
+// What is recommended is replayed, so formulas may scan.
 Scan run(Scan scan, unsigned threads) {
+  scan.points->use_formulas_only();
   scan.table = run_sweep(*scan.points, threads);
   return scan;
 }
