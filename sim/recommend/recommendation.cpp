@@ -279,10 +279,17 @@ class ScanReplays {
 
   void estimate_only(const std::map<std::size_t, std::size_t>& group_of) {
     for (const auto& [row, group] : group_of) {
+      // Requests are followed where the scan used formulas.
+      ServingEstimate e = estimate_of(scan_, row);
+      set_row(*scan_.points, scan_.table, row, e);
       columns_.set_text("replay", row, name(Verdict::estimated));
-      add_answer(groups_[group].best, row, {Verdict::estimated, "--no-replay"},
-                 estimate_of(scan_, row));
-      candidates_[group].leave(row);
+      ++groups_[group].tries;
+      if (scan_.table.meets(row)) {
+        add_answer(groups_[group].best, row, {Verdict::estimated, "--no-replay"}, std::move(e));
+        candidates_[group].leave(row);
+      } else {
+        candidates_[group].take(row, false, e);
+      }
     }
   }
 

@@ -87,7 +87,8 @@ struct ScenarioView {
   const workloads::PostTraining* post_training = nullptr;  // with training
   const workloads::TrainingRun* run = nullptr;             // with training
   const hardware::Prices* prices = nullptr;                // rented when there are none
-  bool formulas_only = false;   // no request is followed (sim/serving/sampled_loop.hpp): a scan of many scenarios
+  bool formulas_only =
+      false;  // no request is followed (sim/serving/sampled_loop.hpp): a scan of many scenarios
   bool launches_ahead = false;  // the GPU never waits for the host's launches (launch_floor)
   const DraftModel* draft =
       nullptr;  // that serving.speculative runs, once it is derived (sim/iteration/draft_model.hpp)

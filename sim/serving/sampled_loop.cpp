@@ -350,9 +350,9 @@ bool is_followed(const ScenarioView& s) {
                 static_cast<double>(std::max(s.pools->prefill.replicas,
                                              s.pools->decode.replicas)) <= 2.0 * kMostServers;
   const workloads::SchedulerPolicy& policy = s.serving->policy;
-  return plain && !s.formulas_only && s.serving->speculation.verified() == 0 && s.traffic->images == 0 &&
-         policy.queue == workloads::Queue::arrival && policy.batch_wait_iterations == 0 &&
-         policy.receive_iterations <= 1;
+  return plain && !s.formulas_only && s.serving->speculation.verified() == 0 &&
+         s.traffic->images == 0 && policy.queue == workloads::Queue::arrival &&
+         policy.batch_wait_iterations == 0 && policy.receive_iterations <= 1;
 }
 
 SteadyState sampled_loop(const ScenarioView& scenario, double slots, Workspace& workspace) {
