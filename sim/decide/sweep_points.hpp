@@ -38,4 +38,7 @@ class SweepPoints {
   std::size_t size_ = 0;
 };
 
+// The problem with the values at which it occurs behind its message: "system: hgx_h100".
+base::InputError at_values(base::Problem problem, const std::string& values);
+
 }  // namespace roofcast::sim

@@ -254,6 +254,15 @@ TEST_CASE("a bad value of an axis is reported once, however many points it makes
   CHECK_THAT(text, ContainsSubstring("sweep.yaml:9:28: error: traffic.concurrency"));
 }
 
+TEST_CASE("a value that is bad for some systems of a sweep names them", "[unit]") {
+  const std::string systems = "axes:\n  system: [hgx_a100, hgx_h200, hgx_b200, hgx_h100]\n";
+  CHECK_THAT(complaint(systems + "  system.chip.tensor.fp4: [x1, x2]\n"),
+             ContainsSubstring("none here (system: hgx_a100, hgx_h200, hgx_h100)\n"));
+  const std::string all = complaint(systems + "  system.chip.tensor.fp4: [1 W]\n");
+  CHECK(errors_in(all) == 1);
+  CHECK(all.find("hgx_h200") == std::string::npos);
+}
+
 TEST_CASE("bad values of several axes are all reported", "[unit]") {
   const std::string text = complaint(
       "axes:\n  traffic.concurrency: [1, many]\n  system: [hgx_h100, nowhere]\n"
