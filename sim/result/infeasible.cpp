@@ -66,6 +66,10 @@ std::string sentence(const Infeasible& infeasible) {
                 "chip's idle power",
                 base::format_quantity(r.cap), base::format_quantity(r.least));
           },
+          [](const CapAboveTdp& r) {
+            return fmt::format("a power cap of {} is above the TDP of the chip, {}",
+                               base::format_quantity(r.cap), base::format_quantity(r.tdp));
+          },
           [](const Context& r) {
             return fmt::format("{} tokens, the model's context is {}", r.tokens, r.longest);
           },
