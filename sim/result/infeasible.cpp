@@ -183,6 +183,10 @@ std::string sentence(const Infeasible& infeasible) {
                 "bandwidth");
           },
           [](const EndlessRun& r) {
+            if (!r.most.empty()) {
+              return fmt::format("the run takes longer than {}, most of it {}; see {}",
+                                 base::format_quantity(r.longest), r.most, r.knobs);
+            }
             return fmt::format(
                 "the run takes longer than {}: failures come every {}, before it gets on; see "
                 "run.failures, run.restart and run.spare_hosts",

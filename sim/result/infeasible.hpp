@@ -151,11 +151,12 @@ struct NoPrediction {
 struct NoHostLink {
   static constexpr std::string_view kind = "no link to the host";
 };
-// Failures stop the run before it gets anywhere.
 struct EndlessRun {
   static constexpr std::string_view kind = "the training run hardly makes progress";
   base::Seconds between;  // failures of the job
   base::Seconds longest;
+  std::string_view most;  // what takes most of the time; empty: failures
+  std::string_view knobs;
 };
 struct TrainingMemory {
   static constexpr std::string_view kind = "needs more memory than a GPU has";
