@@ -33,8 +33,6 @@ void read_power(Fields& f, Chip& chip) {
   f.source();
   if (chip.cap && !chip.tdp) {
     f.problem("cap", "needs power.tdp, of which the energies of the chip are shares");
-  } else if (chip.cap && *chip.cap > *chip.tdp) {
-    f.problem("cap", "is more than power.tdp, and the chip never draws more than that");
   }
 }
 

@@ -116,6 +116,14 @@ void state_energies(Node& chip) {
   }
 }
 
+void state_default(Node& chip, std::string_view path) {
+  const Node* tdp = chip.find_path("power.tdp");
+  const Node* cap = chip.find_path("power.cap");
+  if (path == "power.cap" && (cap == nullptr || cap->is_null()) && tdp != nullptr) {
+    chip["power"]["cap"] = Node(*tdp);
+  }
+}
+
 //   sms, clock, slices   –   factors of the change
 void carry_along(Node& chip, const Node& before, std::string_view path, bool by_factor) {
   constexpr auto kHertz = base::dimension_of(base::Hertz{});

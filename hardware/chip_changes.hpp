@@ -26,6 +26,9 @@ bool is_of_the_die(std::string_view path);
 // slices that a factor made a fraction of are rounded, with a note.
 void carry_along(base::Node& chip, const base::Node& before, std::string_view path, bool by_factor);
 
+// What a factor multiplies where the figure at `path` is not stated: the cap is the TDP.
+void state_default(base::Node& chip, std::string_view path);
+
 // Adds the group `parent` without a name, so that the figures that energies are of are knobs of a chip that is not changed.
 void state_energies(base::Node& chip);
 

@@ -32,7 +32,7 @@ PowerRates power_of(const hardware::Chip& chip, const hardware::Calibration& c) 
                          : 1.0;
   const double clock = chip.clock_used() && parent.clock ? *chip.clock_used() / *parent.clock : 1.0;
   const double voltage = std::max(clock, c.voltage_floor);
-  power.limit = c.limit_share * *chip.cap_used();
+  power.limit = c.limit_share * base::min(*chip.cap_used(), *chip.tdp);
   power.spare = std::max(1.0, sms);
   power.idle = c.idle_share * sms * *parent.tdp;
   power.active =

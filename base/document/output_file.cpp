@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <mutex>
 #include <vector>
@@ -41,7 +43,27 @@ bool is_regular_or_new(const fs::path& file) {
   return type == fs::file_type::regular || type == fs::file_type::not_found;
 }
 
+// Paths of what is not committed yet; null: free. More than these at once are left behind.
+std::array<std::atomic<const char*>, 64> unfinished{};
+
+void exchange(const char* from, const char* to) {
+  for (std::atomic<const char*>& slot : unfinished) {
+    const char* expected = from;
+    if (slot.compare_exchange_strong(expected, to)) {
+      return;
+    }
+  }
+}
+
 }  // namespace
+
+void remove_unfinished() {
+  for (const std::atomic<const char*>& slot : unfinished) {
+    if (const char* path = slot.load(); path != nullptr) {
+      unlink(path);
+    }
+  }
+}
 
 void protect_inputs() {
   const std::scoped_lock lock(kept().mutex);
@@ -89,12 +111,14 @@ OutputFile::OutputFile(const fs::path& target) : target_(target) {
   }
   part_ = target_;
   part_ += fmt::format(".{}.part", getpid());
+  exchange(nullptr, part_.c_str());
 }
 
 OutputFile::~OutputFile() {
   if (!committed_) {
     std::error_code error;
     fs::remove(part_, error);
+    exchange(part_.c_str(), nullptr);
   }
 }
 
@@ -119,6 +143,7 @@ std::error_code OutputFile::commit() {
   }
   committed_ = !error;
   if (committed_) {
+    exchange(part_.c_str(), nullptr);
     keep(kept().written, target_);
   }
   return error;

@@ -36,6 +36,9 @@ class OutputFile {
   bool committed_ = false;
 };
 
+// The parts of all targets that are not committed. A signal handler may call it; the program ends thereafter.
+void remove_unfinished();
+
 // Throws InputError if protect_inputs() was called and the target was read or written before.
 void check_output(const std::filesystem::path& target);
 

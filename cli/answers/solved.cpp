@@ -99,6 +99,12 @@ sim::ServingEstimate estimate_of(const base::Node& document) {
   return sim::estimate(sim::view(s), workspace);
 }
 
+void count(const SolveQuestion& question, std::size_t done) {
+  if (question.done != nullptr) {
+    *question.done += done;
+  }
+}
+
 // Whether some estimate has a value of the metric of each condition.
 class Seen {
  public:
@@ -144,6 +150,7 @@ sim::ReplayAt replay_of(const SolveQuestion& question, const ReadQuestion& q) {
     sim::ReplaySpace space;
     sim::Replayed r =
         sim::replay(view, s.stream, sim::estimate(view, space.workspace), with_seed, space);
+    count(question, 1);
     // `roofcast simulate` has as many requests as the scenario says, and a standard error that is larger.
     if (s.stream.requests && *s.stream.requests > 0) {
       const double fewer =
@@ -220,6 +227,7 @@ void find_edge(const SolveQuestion& question, const ReadQuestion& q, SolveAnswer
   const auto estimate_at = [&](const std::string& value) {
     sim::ServingEstimate e = estimate_of(overridden_document(question, q, {value}));
     seen.look(e);
+    count(question, 1);
     return e;
   };
   const sim::Boundary closed_form = sim::boundary_of(range, q.conditions, estimate_at);
@@ -278,6 +286,7 @@ void find_best(const SolveQuestion& question, const ReadQuestion& q, SolveAnswer
   const sim::EstimateAll by_sweep = sim::estimates_by_sweep(document, q.ranges);
   sim::ChoiceSearch search(q.ranges, q.objective, [&](const sim::KnobValues& values) {
     std::vector<sim::ServingEstimate> all = by_sweep(values);
+    count(question, all.size());
     for (const sim::ServingEstimate& e : all) {
       seen.look(e);
     }

@@ -3,6 +3,8 @@
 // The work behind `solve`: the answer to a scenario that is in memory.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,7 @@ struct SolveQuestion {
   std::string minimize;
   std::string maximize;
   bool no_replay = false;
+  std::atomic<std::size_t>* done = nullptr;  // counts estimates and replays, for a progress display
 };
 
 // Throws InputError.

@@ -131,11 +131,26 @@ void set_everywhere(sim::Question& q, Node& document, const std::string& assignm
   }
   for (const auto& [above, nodes] : lists) {
     if (is_below(above) && !nodes->empty()) {
+      std::vector<std::pair<base::Problem, std::string>> found;
+      std::size_t bad = 0;
       for (Node& node : *nodes) {
+        const std::string name = node.is_scalar() ? node.text : node.reference;
+        base::Problems here;
         Node with = document;
-        sim::set_knob(with, above, node.place, node, problems);
-        sim::set_knob(with, source, problems);
+        sim::set_knob(with, above, node.place, node, here);
+        sim::set_knob(with, source, here);
         node = *with.find_path(above);
+        try {
+          here.throw_if_any();
+        } catch (const base::InputError& error) {
+          ++bad;
+          for (const base::Problem& problem : error.problems()) {
+            found.emplace_back(problem, fmt::format("{}: {}", above, name));
+          }
+        }
+      }
+      for (const auto& [problem, where] : found) {
+        problems.add(sim::at_values(problem, bad < nodes->size() ? where : std::string()));
       }
       return;
     }

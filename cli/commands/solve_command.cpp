@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <atomic>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "cli/answers/solved.hpp"
 #include "cli/program/commands.hpp"
+#include "cli/program/progress.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/text/scenario_text.hpp"
 
@@ -18,11 +20,18 @@ struct Options {
   std::string format = "text";
   bool simulate = false;  // what it did is the default now
   bool strict = false;
+  bool quiet = false;
 };
 
 int run_solve(Options& options) {
   options.question.scenario = scenario_document(options.scenario, {});
-  const SolveAnswer a = solve(options.question);
+  const SolveAnswer a = [&] {
+    std::atomic<std::size_t> done{0};
+    const std::atomic<std::size_t> total{0};  // not known before the end
+    const Progress progress(done, total, "estimates and replays", options.quiet);
+    options.question.done = &done;
+    return solve(options.question);
+  }();
   if (options.simulate) {
     fmt::print(stderr, "note: --simulate does nothing: answers are replayed without it\n");
   }
@@ -84,6 +93,7 @@ void add_solve(Command& app, Run& chosen) {
       ->one_of({"text", "json", "csv"})
       ->capture_default_str()
       ->group("Output");
+  command->add_flag("--quiet", options->quiet, "print no progress")->group("Output");
   command->add_flag("--strict", options->strict, "exit with 3 if nothing meets the conditions");
   command->footer(examples(
       {"roofcast show example llama-70b_arrivals > mine.yaml",

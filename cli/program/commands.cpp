@@ -23,6 +23,7 @@
 #include "base/document/problems.hpp"
 #include "base/document/standard_streams.hpp"
 #include "base/nearest.hpp"
+#include "cli/program/interrupt.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/provenance/provenance.hpp"
 #include "cli/provenance/version.hpp"
@@ -234,6 +235,7 @@ int parse_and_run(int argc, char** argv) {
 
 int run(int argc, char** argv) {
   base::protect_inputs();
+  leave_nothing_unfinished();
   int code = parse_and_run(argc, argv);
   errno = 0;
   if (code != kBadInput &&

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "base/document/output_file.hpp"
+
 namespace roofcast::cli {
 namespace {
 
@@ -15,20 +17,42 @@ constexpr int kSignals[] = {SIGINT, SIGTERM};
 
 volatile std::sig_atomic_t signal_that_came = 0;
 
-void note(int signal) { signal_that_came = signal; }
+void end_at_once(int signal) {
+  base::remove_unfinished();
+  std::signal(signal, SIG_DFL);
+  raise(signal);
+}
+
+void note(int signal) {
+  if (signal_that_came != 0) {
+    end_at_once(signal);
+  }
+  signal_that_came = signal;
+}
+
+void handle(int signal, void (*handler)(int), struct sigaction* before) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigaction(signal, nullptr, before);
+  if (before->sa_handler != SIG_IGN) {  // as nohup wants it
+    sigaction(signal, &action, nullptr);
+  }
+}
 
 }  // namespace
+
+void leave_nothing_unfinished() {
+  struct sigaction before {};
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    handle(signal, end_at_once, &before);
+  }
+}
 
 Interrupt::Interrupt() {
   signal_that_came = 0;
   for (std::size_t i = 0; i < std::size(kSignals); ++i) {
-    struct sigaction action {};
-    action.sa_handler = note;
-    action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
-    sigaction(kSignals[i], nullptr, &before_[i]);
-    if (before_[i].sa_handler != SIG_IGN) {  // as nohup wants it
-      sigaction(kSignals[i], &action, nullptr);
-    }
+    handle(kSignals[i], note, &before_[i]);
   }
 }
 

@@ -8,6 +8,9 @@
 
 namespace roofcast::cli {
 
+// From now on these and SIGHUP remove what is not written whole before they end the program (base/document/output_file.hpp).
+void leave_nothing_unfinished();
+
 class Interrupt {
  public:
   Interrupt();

@@ -40,9 +40,11 @@ void Progress::watch(const std::atomic<std::size_t>& done, const std::atomic<std
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
     const std::size_t all = total.load();
     const double left = (static_cast<double>(all) - count) * elapsed.count() / now;
-    fmt::print(stderr, "\r\x1b[K{:.0f} % of {} {}, {} a second{}",
-               all > 0 ? 100.0 * count / static_cast<double>(all) : 0.0, all, what,
-               display(now / elapsed.count(), ""),
+    fmt::print(stderr, "\r\x1b[K{} {}, {} a second{}",
+               all > 0
+                   ? fmt::format("{:.0f} % of {}", 100.0 * count / static_cast<double>(all), all)
+                   : fmt::format("{:.0f}", count),
+               what, display(now / elapsed.count(), ""),
                now > 0.0 && left > 0.0 ? ", " + display(left, "s") + " left" : "");
     std::fflush(stderr);
   }

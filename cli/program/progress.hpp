@@ -15,6 +15,7 @@ namespace roofcast::cli {
 class Progress {
  public:
   // Reads `done` and `total` a few times a second until destroyed; they outlive it. `what`: "points".
+  // A total of 0 is not known.
   Progress(const std::atomic<std::size_t>& done, const std::atomic<std::size_t>& total,
            const char* what, bool quiet);
   ~Progress();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "sim/scenario/knob.hpp"
@@ -25,6 +26,90 @@ void set_outer_first(Node& document, std::vector<const Assignment*> assignments,
     set_knob(document, a->path, a->path_place, a->value, problems);
   }
 }
+
+// The problems of the combinations of some axes, and the values of each axis at which they occur.
+class PlacedProblems {
+ public:
+  PlacedProblems(const Sweep& sweep, const std::vector<std::size_t>& axes)
+      : sweep_(sweep), axes_(axes), tried_(axes.size()) {}
+
+  std::size_t size() const { return found_.size(); }
+
+  // `values`: of the axes.
+  void add(const Problems& problems, const std::vector<std::size_t>& values) {
+    include(tried_, values);
+    try {
+      problems.throw_if_any();
+    } catch (const base::InputError& error) {
+      for (const base::Problem& problem : error.problems()) {
+        const auto known = std::find_if(found_.begin(), found_.end(), [&](const Found& f) {
+          return f.problem.text == problem.text;
+        });
+        Found& found = known != found_.end() ? *known : found_.emplace_back(Found{problem, {}});
+        found.values.resize(axes_.size());
+        include(found.values, values);
+      }
+    }
+  }
+
+  void report(Problems& problems) const {
+    for (const Found& found : found_) {
+      problems.add(at_values(found.problem, values_of(found)));
+    }
+  }
+
+ private:
+  using Values = std::vector<std::set<std::size_t>>;  // by axis
+  struct Found {
+    base::Problem problem;
+    Values values;
+  };
+
+  static void include(Values& in, const std::vector<std::size_t>& values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      in[i].insert(values[i]);
+    }
+  }
+
+  // "system: hgx_h100", of axes some values of which are free of the problem, unless it is shown at the value.
+  std::string values_of(const Found& found) const {
+    constexpr std::size_t kMostNamed = 3;
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      const Axis& axis = sweep_.axes[axes_[i]];
+      std::vector<std::string> labels;
+      bool shown = false;
+      for (const std::size_t value : found.values[i]) {
+        labels.push_back(axis.values[value].label);
+        shown = shown || is_at(found.problem, axis, axis.values[value]);
+      }
+      if (shown || labels.size() == tried_[i].size()) {
+        continue;
+      }
+      const std::size_t more = labels.size() - std::min(labels.size(), kMostNamed);
+      labels.resize(labels.size() - more);
+      parts.push_back(fmt::format("{}: {}{}", axis.name, fmt::join(labels, ", "),
+                                  more > 0 ? fmt::format(" and {} more", more) : ""));
+    }
+    return fmt::format("{}", fmt::join(parts, "; "));
+  }
+
+  static bool is_at(const base::Problem& problem, const Axis& axis, const AxisValue& value) {
+    const auto is_here = [&](const base::Place& place) {
+      Problems here;
+      here.add(place, problem.path, problem.message);
+      return here.text() == problem.text;
+    };
+    return std::any_of(value.set.begin(), value.set.end(), [&](const Assignment& a) {
+      return is_here(a.value.place) || (a.path != axis.name && is_here(a.path_place));
+    });
+  }
+
+  const Sweep& sweep_;
+  const std::vector<std::size_t>& axes_;
+  Values tried_;
+  std::vector<Found> found_;
+};
 
 // One section, as every combination of the axes that touch it makes it.
 template <class T>
@@ -50,12 +135,15 @@ class SectionValues {
       return;
     }
     values_.reserve(count);
-    const std::size_t earlier = problems.size();
-    for (std::size_t i = 0; i < count && problems.size() < earlier + kEnough; ++i) {
-      const std::size_t before = problems.size();
-      const Node document = combined(sweep, i, problems);
-      values_.push_back(problems.size() == before ? section_.read(document, problems) : T{});
+    PlacedProblems found(sweep, axes_);
+    for (std::size_t i = 0; i < count && found.size() < kEnough; ++i) {
+      Problems here;
+      const std::vector<std::size_t> chosen = values_at(i);
+      const Node document = combined(sweep, chosen, here);
+      values_.push_back(here.empty() ? section_.read(document, here) : T{});
+      found.add(here, chosen);
     }
+    found.report(problems);
   }
 
   const T& at(const SweepPoints& points, std::size_t point) const {
@@ -75,19 +163,27 @@ class SectionValues {
     });
   }
 
-  // The section with the knobs of one combination set, references loaded.
-  Node combined(const Sweep& sweep, std::size_t index, Problems& problems) const {
-    std::vector<const Assignment*> assignments;
+  // Of each axis, in one combination.
+  std::vector<std::size_t> values_at(std::size_t index) const {
+    std::vector<std::size_t> values(axes_.size());
     for (std::size_t i = axes_.size(); i-- > 0;) {
-      const AxisValue& value = sweep.axes[axes_[i]].values[index % sizes_[i]];
+      values[i] = index % sizes_[i];
       index /= sizes_[i];
-      for (const Assignment& a : value.set) {
+    }
+    return values;
+  }
+
+  // The section with the knobs of one combination set, references loaded.
+  Node combined(const Sweep& sweep, const std::vector<std::size_t>& values,
+                Problems& problems) const {
+    std::vector<const Assignment*> assignments;
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      for (const Assignment& a : sweep.axes[axes_[i]].values[values[i]].set) {
         if (decides(sweep.base, a.path, section_.name)) {
           assignments.push_back(&a);
         }
       }
     }
-    std::reverse(assignments.begin(), assignments.end());
     Node document = section_alone(sweep.base, section_.name);
     set_outer_first(document, std::move(assignments), problems);
     load_references(document, problems);
@@ -109,6 +205,13 @@ auto all_sections() {
 }
 
 }  // namespace
+
+base::InputError at_values(base::Problem problem, const std::string& values) {
+  const std::string where = values.empty() ? "" : fmt::format(" ({})", values);
+  problem.message += where;
+  problem.text.insert(problem.text.size() - problem.excerpt.size() - 1, where);
+  return {problem.text, {problem}};
+}
 
 struct SweepPoints::Whole {
   Sweep sweep;

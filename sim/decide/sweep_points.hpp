@@ -41,4 +41,7 @@ class SweepPoints {
   bool formulas_only_ = false;
 };
 
+// The problem with the values at which it occurs behind its message: "system: hgx_h100".
+base::InputError at_values(base::Problem problem, const std::string& values);
+
 }  // namespace roofcast::sim

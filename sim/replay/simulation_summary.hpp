@@ -4,7 +4,9 @@
 //
 // Percentiles are interpolated between the two nearest requests. The 95 % interval of a mean is Student's, over the
 // means of 20 batches of requests in the order of arrival (A. M. Law, Simulation Modeling and Analysis, 5th ed.,
-// 9.5.3). These means are taken to be independent. The interval is NaN below 40 requests.
+// 9.5.3). With an autocorrelation r between neighbours, these count as 20·(1 − r)/(1 + r) independent means
+// (G. V. Bayley, J. M. Hammersley, J. R. Stat. Soc. 8, 1946), at least 3; r is not below 0, and without its bias of
+// −(1 + 3r)/20 (M. G. Kendall, Biometrika 41, 1954). The interval is NaN below 40 requests.
 #pragma once
 
 #include <cstddef>

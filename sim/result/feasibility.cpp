@@ -61,6 +61,13 @@ std::optional<infeasible::PowerCap> cap_too_low(const ScenarioView& s) {
   return infeasible::PowerCap{*s.platform->system.chip.cap_used(), rates.idle / rates.spare / held};
 }
 
+std::optional<infeasible::CapAboveTdp> cap_too_high(const ScenarioView& s) {
+  const hardware::Chip& chip = s.platform->system.chip;
+  return chip.cap && *chip.cap > *chip.tdp
+             ? std::optional(infeasible::CapAboveTdp{*chip.cap, *chip.tdp})
+             : std::nullopt;
+}
+
 }  // namespace
 
 void check_runnable(const ScenarioView& s, ServingEstimate& e) {
@@ -85,6 +92,8 @@ void check_runnable(const ScenarioView& s, ServingEstimate& e) {
     e.infeasible = infeasible::SystemSize{e.gpus, s.platform->system.chips};
   } else if (const auto cap = cap_too_low(s)) {
     e.infeasible = *cap;
+  } else if (const auto high = cap_too_high(s)) {
+    e.infeasible = *high;
   } else if (length > s.model->max_context) {
     e.infeasible = infeasible::Context{length, s.model->max_context};
   } else if (!s.model->autoregressive && traffic.input_tokens > iteration_tokens) {

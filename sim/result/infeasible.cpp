@@ -66,6 +66,10 @@ std::string sentence(const Infeasible& infeasible) {
                 "chip's idle power",
                 base::format_quantity(r.cap), base::format_quantity(r.least));
           },
+          [](const CapAboveTdp& r) {
+            return fmt::format("a power cap of {} is above the TDP of the chip, {}",
+                               base::format_quantity(r.cap), base::format_quantity(r.tdp));
+          },
           [](const Context& r) {
             return fmt::format("{} tokens, the model's context is {}", r.tokens, r.longest);
           },
@@ -179,6 +183,10 @@ std::string sentence(const Infeasible& infeasible) {
                 "bandwidth");
           },
           [](const EndlessRun& r) {
+            if (!r.most.empty()) {
+              return fmt::format("the run takes longer than {}, most of it {}; see {}",
+                                 base::format_quantity(r.longest), r.most, r.knobs);
+            }
             return fmt::format(
                 "the run takes longer than {}: failures come every {}, before it gets on; see "
                 "run.failures, run.restart and run.spare_hosts",

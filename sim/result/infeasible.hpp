@@ -44,6 +44,11 @@ struct PowerCap {
   base::Watts cap;
   base::Watts least;
 };
+struct CapAboveTdp {
+  static constexpr std::string_view kind = "the power cap is above the TDP";
+  base::Watts cap;
+  base::Watts tdp;
+};
 // A model that is not autoregressive takes a prompt whole and has no decodes.
 struct WholePrompt {
   static constexpr std::string_view kind = "the prompt does not fit in one iteration";
@@ -146,11 +151,12 @@ struct NoPrediction {
 struct NoHostLink {
   static constexpr std::string_view kind = "no link to the host";
 };
-// Failures stop the run before it gets anywhere.
 struct EndlessRun {
   static constexpr std::string_view kind = "the training run hardly makes progress";
   base::Seconds between;  // failures of the job
   base::Seconds longest;
+  std::string_view most;  // what takes most of the time; empty: failures
+  std::string_view knobs;
 };
 struct TrainingMemory {
   static constexpr std::string_view kind = "needs more memory than a GPU has";
@@ -161,16 +167,18 @@ struct TrainingMemory {
 }  // namespace infeasible
 
 // std::monostate: the scenario can run.
-using Infeasible = std::variant<
-    std::monostate, infeasible::Mapping, infeasible::SystemSize, infeasible::NumberFormat,
-    infeasible::NoSparsity, infeasible::PowerCap, infeasible::Context, infeasible::WholePrompt,
-    infeasible::NoDecodes, infeasible::NoVisionEncoder, infeasible::Images, infeasible::DraftRanks,
-    infeasible::NoDraftModule, infeasible::DraftMapping, infeasible::Weights, infeasible::KvCache,
-    infeasible::Load, infeasible::RoutedAgents, infeasible::TwoPools, infeasible::NoNetwork,
-    infeasible::TrainedTables, infeasible::GlobalBatch, infeasible::Colocated,
-    infeasible::Responses, infeasible::PackedLength, infeasible::PipelineLayout,
-    infeasible::TrainingFormat, infeasible::NoHostLink, infeasible::NoPrediction,
-    infeasible::DualPipe, infeasible::EndlessRun, infeasible::TrainingMemory>;
+using Infeasible =
+    std::variant<std::monostate, infeasible::Mapping, infeasible::SystemSize,
+                 infeasible::NumberFormat, infeasible::NoSparsity, infeasible::PowerCap,
+                 infeasible::CapAboveTdp, infeasible::Context, infeasible::WholePrompt,
+                 infeasible::NoDecodes, infeasible::NoVisionEncoder, infeasible::Images,
+                 infeasible::DraftRanks, infeasible::NoDraftModule, infeasible::DraftMapping,
+                 infeasible::Weights, infeasible::KvCache, infeasible::Load,
+                 infeasible::RoutedAgents, infeasible::TwoPools, infeasible::NoNetwork,
+                 infeasible::TrainedTables, infeasible::GlobalBatch, infeasible::Colocated,
+                 infeasible::Responses, infeasible::PackedLength, infeasible::PipelineLayout,
+                 infeasible::TrainingFormat, infeasible::NoHostLink, infeasible::NoPrediction,
+                 infeasible::DualPipe, infeasible::EndlessRun, infeasible::TrainingMemory>;
 
 // The pool of a disaggregated deployment that cannot run.
 enum class PoolKind : std::uint8_t { none, prefill, decode };

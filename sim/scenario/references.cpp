@@ -315,8 +315,11 @@ void set_through(Node& document, std::string_view path, const base::Place& path_
   if (!chip.empty() && !reach(document, replaces ? above(path) : chip, problems)) {
     return;
   }
-  const Node* node = chip.empty() ? nullptr : document.find_path(chip);
+  Node* node = chip.empty() ? nullptr : document.find_path(chip);
   const Node before = node == nullptr ? Node() : *node;
+  if (!replaces && before.is_map() && is_factor(value)) {
+    hardware::state_default(*node, below(path, chip));
+  }
   set_at(document, path, path_place, value, {load_at, fill_at}, problems);
   if (replaces) {
     remember_replaced(*document.find_path(above(path)), before);

@@ -98,6 +98,39 @@ RunModel run_model(const ScenarioView& s, Seconds step, double step_tokens, std:
   return m;
 }
 
+namespace {
+
+// The useful time of the process, told apart.
+RunShares shares_of(const TrainingRun& run, RunShares shares, Seconds step) {
+  const double steps = shares.useful * (step / paced_step(run, step));
+  shares.stragglers = steps * run.stragglers;
+  shares.evaluation = shares.useful - steps - shares.stragglers;
+  shares.useful = steps;
+  return shares;
+}
+
+// What takes most of the time that is lost. Of a time without end, whose shares are unknown, it is failures.
+infeasible::EndlessRun endless(const RunShares& shares, Seconds between, bool steps_alone) {
+  infeasible::EndlessRun endless{between, kLongestRun, {}, {}};
+  double most = shares.lost + shares.down + shares.spares;
+  const auto add = [&](double share, std::string_view what, std::string_view knobs) {
+    if (share > most) {
+      most = share;
+      endless.most = what;
+      endless.knobs = knobs;
+    }
+  };
+  add(steps_alone ? shares.useful : 0.0, "steps", "run.tokens, run.steps and the deployment");
+  add(shares.evaluation, "evaluation", "run.evaluation");
+  add(shares.stragglers, "stragglers", "run.stragglers");
+  add(shares.stalls, "stalls for checkpoints", "run.checkpoint");
+  add(shares.maintenance, "maintenance", "run.maintenance");
+  add(shares.start_up, "start-up", "run.start_up");
+  return endless;
+}
+
+}  // namespace
+
 void add_run(const ScenarioView& s, ServingEstimate& e) {
   auto workflow = std::make_shared<Workflow>(*e.workflow);
   const Seconds step = workflow->step();
@@ -105,23 +138,20 @@ void add_run(const ScenarioView& s, ServingEstimate& e) {
   const RunModel model = run_model(s, step, tokens, e.gpus);
   const RunForecast f = forecast(model);
   const Seconds between = 1.0 / model.rate();
+  const RunShares shares = shares_of(*s.run, f.mean.shares, step);
+  const Seconds ideal = steps_of(*s.run, tokens) * step;
   if (!(f.mean.time < kLongestRun)) {
-    e.infeasible = infeasible::EndlessRun{between, kLongestRun};
+    e.infeasible = endless(shares, between, ideal > kLongestRun);
     return;
   }
   TrainingRunEstimate& r = workflow->run.emplace();
-  r.ideal = steps_of(*s.run, tokens) * step;
-  r.mean = f.mean;
+  r.ideal = ideal;
+  r.mean = {f.mean.time, f.mean.interruptions, shares};
   r.p50 = f.p50;
   r.p95 = f.p95;
   r.between = between;
   r.interval = model.interval;
   r.checkpoint = checkpoint_of(s);
-  RunShares& shares = r.mean.shares;
-  const double steps = shares.useful * (step / paced_step(*s.run, step));
-  shares.stragglers = steps * s.run->stragglers;
-  shares.evaluation = shares.useful - steps - shares.stragglers;
-  shares.useful = steps;
   const double gpus = static_cast<double>(e.gpus) + spare_gpus(s);
   r.gpu_hours = gpus * r.mean.time.si() / 3600.0;
   r.usd = e.economics.usd_per_second * gpus / static_cast<double>(e.gpus) * r.mean.time.si();

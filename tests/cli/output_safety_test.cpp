@@ -18,6 +18,23 @@ TEST_CASE("A sweep that is killed leaves the old file as it was", "[cli]") {
   CHECK(roofcast.read("r.sweep.yaml") == "# the old sweep\n");
 }
 
+TEST_CASE("A sweep that Ctrl-C or SIGTERM ends leaves nothing unfinished", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("r.csv", "the old result\n");
+  for (const auto& [signal, code] : {std::pair{"INT", 128 + 2}, std::pair{"TERM", 128 + 15}}) {
+    INFO(signal);
+    const Outcome ended = roofcast.shell("timeout --preserve-status -s " + std::string(signal) +
+                                         " 0.3 roofcast sweep '" + example("llama70b_million") +
+                                         "' --csv r.csv --quiet");
+    CHECK(ended.code == code);
+    CHECK(roofcast.shell("ls -d r.*").out == "r.csv\n");
+    CHECK(roofcast.read("r.csv") == "the old result\n");
+  }
+}
+
 TEST_CASE("No command writes over its input, nor over another of its outputs", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {

@@ -230,4 +230,19 @@ TEST_CASE("solve fills in what a scenario leaves out, as other commands do", "[c
   }
 }
 
+TEST_CASE("A solve shows how far it is on a terminal, and nowhere else", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::string solve = "timeout 2 roofcast solve " + example("llama-70b_arrivals") +
+                            " --vary traffic.arrivals.rate --until \"ttft_p95_s <= 0.5\"";
+  const auto on_terminal = [&](const std::string& command) {
+    return roofcast.shell("script -qec '" + command + "' /dev/null").out;
+  };
+  CHECK(contains(on_terminal(solve), " estimates and replays, "));
+  CHECK_FALSE(contains(on_terminal(solve + " --quiet"), "estimates and replays"));
+  CHECK(roofcast.shell(solve).err.empty());
+}
+
 }  // namespace roofcast::cli

@@ -225,6 +225,8 @@ TEST_CASE("recommend refuses wrong names, units and options with their place", "
       {{"--where", "ttft <= 1"}, "there is no metric \"ttft\""},
       {{"--where", "step_s <= 1"}, "no point has a value of step_s"},
       {{"--set", "deployment.tensor_parallel=2"}, "deployment.tensor_parallel: is searched"},
+      {{"--system", "hgx_h200,hgx_b200", "--set", "system.chip.tensor.fp4=x2"},
+       "none here (system: hgx_h200)"},
       {{"--gpus", "0"}, "not in range 1 to 1000000"},
       {{"--gpus", "4097"}, "--gpus: at most 4096 serve"},
   };

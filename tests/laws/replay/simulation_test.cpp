@@ -370,4 +370,28 @@ TEST_CASE("Percentiles, rates and goodput of a run", "[unit]") {
   CHECK(later.duration.si() == Approx(6.0));
 }
 
+TEST_CASE("The interval of a mean holds it about as often as it says, however bursty the traffic",
+          "[laws]") {
+  constexpr std::int64_t kSeeds = 100;
+  for (const char* arrivals :
+       {"{process: poisson, rate: 4 /s}", "{process: gamma, rate: 4 /s, cv: 4}",
+        "{process: mmpp, rates: [1 /s, 8 /s], sojourns: [60 s, 20 s]}"}) {
+    StreamedScenario s =
+        scenario(kCases[0], "{input_tokens: 1500, output_tokens: 200, requests: 500, arrivals: " +
+                                std::string(arrivals) + "}");
+    std::vector<SimulatedTimes> runs;
+    base::Seconds sum;
+    for (s.stream.seed = 1; s.stream.seed <= kSeeds; ++s.stream.seed) {
+      runs.push_back(summarise(run(s), 0, {}).end_to_end);
+      sum += runs.back().mean;
+    }
+    const base::Seconds mean = sum / static_cast<double>(kSeeds);
+    const auto held = std::count_if(runs.begin(), runs.end(), [&](const SimulatedTimes& r) {
+      return base::max(r.mean - mean, mean - r.mean) <= r.interval;
+    });
+    INFO(arrivals);
+    CHECK(held >= 85);
+  }
+}
+
 }  // namespace roofcast::sim

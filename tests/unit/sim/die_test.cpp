@@ -106,6 +106,13 @@ TEST_CASE("A changed chip remembers the first one, a capped one is the same", "[
         system_of("hgx_h200").calibration.id);
 }
 
+TEST_CASE("A factor of a cap that is not stated multiplies the TDP", "[unit]") {
+  const hardware::Chip chip = system_of("hgx_h200", {"system.chip.power.cap=x0.9"}).chip;
+  CHECK(chip.cap->si() == Approx(0.9 * chip.tdp->si()));
+  CHECK(system_of("hgx_h200", {"system.chip.power.cap=500 W", "system.chip.power.cap=x0.9"})
+            .chip.cap->si() == Approx(450.0));
+}
+
 TEST_CASE("The price of a system is told to be of the chip before, until it is given", "[unit]") {
   const std::string h200 = "NVIDIA H200 SXM";
   CHECK(system_of("hgx_h200").price_of.empty());

@@ -7,6 +7,7 @@
 #include "base/document/node.hpp"
 #include "base/document/problems.hpp"
 #include "sim/decide/sweep_run.hpp"
+#include "sim/estimate.hpp"
 #include "sim/result/metrics.hpp"
 #include "tests/catch.hpp"
 
@@ -252,6 +253,30 @@ TEST_CASE("a bad value of an axis is reported once, however many points it makes
   INFO(text);
   CHECK(errors_in(text) == 1);
   CHECK_THAT(text, ContainsSubstring("sweep.yaml:9:28: error: traffic.concurrency"));
+}
+
+TEST_CASE("a value that is bad for some systems of a sweep names them", "[unit]") {
+  const std::string systems = "axes:\n  system: [hgx_a100, hgx_h200, hgx_b200, hgx_h100]\n";
+  CHECK_THAT(complaint(systems + "  system.chip.tensor.fp4: [x1, x2]\n"),
+             ContainsSubstring("none here (system: hgx_a100, hgx_h200, hgx_h100)\n"));
+  const std::string all = complaint(systems + "  system.chip.tensor.fp4: [1 W]\n");
+  CHECK(errors_in(all) == 1);
+  CHECK(all.find("hgx_h200") == std::string::npos);
+}
+
+TEST_CASE("a power cap that some chips cannot hold is a reason of their rows", "[unit]") {
+  const sim::SweepPoints points(sweep_of(
+      "axes:\n  system: [hgx_h100, hgx_b200]\n  system.chip.power.cap: [x0.9, 100 W, 900 W]\n"));
+  std::vector<std::string> reasons;
+  for (std::size_t point = 0; point < points.size(); ++point) {
+    sim::Workspace workspace;
+    reasons.push_back(sim::reason(sim::estimate(points.scenario(point), workspace)));
+  }
+  CHECK(reasons[0].empty());
+  CHECK_THAT(reasons[1], ContainsSubstring("a power cap of 100 W is below"));
+  CHECK(reasons[2] == "a power cap of 900 W is above the TDP of the chip, 700 W");
+  CHECK(reasons[3].empty());
+  CHECK(reasons[5].empty());
 }
 
 TEST_CASE("bad values of several axes are all reported", "[unit]") {

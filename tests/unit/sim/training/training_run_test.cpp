@@ -12,13 +12,13 @@
 namespace roofcast::sim {
 namespace {
 
-ServingEstimate estimated(const std::string& run) {
+ServingEstimate estimated(const std::string& run, const std::string& steps = "10000") {
   const Scenario s = read_scenario(base::parse_document(
       "test",
       "system: h100_cluster_128\nmodel: llama-3.1-8b\nprecision: bf16\ndeployment: "
       "{data_parallel: 16}\ntraining: {sequence_length: 2048, global_batch: 128, trainer: "
-      "megatron}\nrun: {steps: 10000, checkpoint: {write: 100 GB/s}, " +
-          run + "}\n"));
+      "megatron}\nrun: {checkpoint: {write: 100 GB/s}, steps: " +
+          steps + ", " + run + "}\n"));
   Workspace workspace;
   return estimate(view(s), workspace);
 }
@@ -31,6 +31,18 @@ TEST_CASE("A run that failures never let go on is infeasible and says so", "[uni
       "d}");
   CHECK_FALSE(e.fits());
   CHECK(reason(e).find("the run takes longer than") != std::string::npos);
+}
+
+TEST_CASE("The reason of an endless run is what takes most of the time that is lost", "[unit]") {
+  const std::string failing = "failures: llama3_h100, restart: {time: 5 min}, ";
+  const std::string evaluates =
+      reason(estimated(failing + "evaluation: {every_steps: 1, time: 10 d}"));
+  CHECK(evaluates.find("most of it evaluation; see run.evaluation") != std::string::npos);
+  CHECK(evaluates.find("failures") == std::string::npos);
+  CHECK(reason(estimated(failing + "stragglers: 10", "1e9")).find("most of it stragglers") !=
+        std::string::npos);
+  CHECK(reason(estimated("failures: none, restart: {time: 5 min}", "1e12"))
+            .find("most of it steps") != std::string::npos);
 }
 
 TEST_CASE("A run without failures has no time between them, and every other metric", "[unit]") {
