@@ -78,12 +78,12 @@ class PlacedProblems {
     for (std::size_t i = 0; i < axes_.size(); ++i) {
       const Axis& axis = sweep_.axes[axes_[i]];
       std::vector<std::string> labels;
-      bool shown = false;
+      bool is_visible = false;
       for (const std::size_t value : found.values[i]) {
         labels.push_back(axis.values[value].label);
-        shown = shown || is_at(found.problem, axis, axis.values[value]);
+        is_visible = is_visible || is_at(found.problem, axis, axis.values[value]);
       }
-      if (shown || labels.size() == tried_[i].size()) {
+      if (is_visible || labels.size() == tried_[i].size()) {
         continue;
       }
       const std::size_t more = labels.size() - std::min(labels.size(), kMostNamed);
