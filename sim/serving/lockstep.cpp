@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/queueing/fifo.hpp"
+#include "sim/serving/line.hpp"
 #include "sim/serving/server.hpp"
 
 namespace roofcast::sim {
@@ -26,35 +27,6 @@ constexpr double kApart = 4;           // iterations between two answers of a cl
 constexpr double kBundles = 4;         // arrivals of as many prompts as fill an iteration
 constexpr double kFrontEndBusy = 0.9;  // utilisation from which it is the limit
 constexpr Seconds kNever = Seconds::infinity();
-
-// A time as a function of a number, linear between the places where it was calculated.
-class Line {
- public:
-  Line() { points_.reserve(4); }
-  void add(double at, Seconds value) {
-    if (!points_.empty()) {
-      Point& before = points_.back();
-      before.slope = (value - before.value) / (at - before.at);
-    }
-    points_.push_back({at, value, points_.empty() ? Seconds{} : points_.back().slope});
-  }
-  Seconds operator()(double at) const {
-    std::size_t i = 0;
-    while (i + 2 < points_.size() && points_[i + 1].at < at) {
-      ++i;
-    }
-    const Point& from = points_[i];
-    return from.value + (std::max(at, points_.front().at) - from.at) * from.slope;
-  }
-
- private:
-  struct Point {
-    double at = 0;
-    Seconds value;
-    Seconds slope;  // a unit of `at`, to the next point
-  };
-  std::vector<Point> points_;
-};
 
 Seconds distance(Seconds a, Seconds b) { return base::max(a - b, b - a); }
 
@@ -430,9 +402,6 @@ class Solver : Server {
         const double few = std::clamp(2.0 - apart / own_, 0.0, 1.0);
         stay += few * ((running_ - between(apart)) / found.rate - stay);
       }
-      for (const Sample& s : tpot_) {
-        tpot.add(s.weight, a_token * (stay / (interval * decodes_)) * s.value, {}, {});
-      }
     }
     if (round_ <= Seconds{}) {
       found.rate = clients_ / (followed + stay);
@@ -442,6 +411,10 @@ class Solver : Server {
     if (found.rate > most) {
       stay = stay * (found.rate / most);
       found.rate = most;
+    }
+    const double scale = decodes_ > 0.0 ? a_token * (stay / (mean_of(tpot_) * decodes_)) : 0.0;
+    for (const Sample& s : tpot_) {
+      tpot.add(s.weight, scale * s.value, {}, {});
     }
     const Seconds first = base::max(Seconds{}, clients_ / found.rate - stay);  // Little's law
     found.first.shift(first - followed, {}, {});

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+
+#include "sim/estimate.hpp"
+#include "sim/replay/simulation_summary.hpp"
+#include "sim/scenario/sections.hpp"
+#include "tests/catch.hpp"
+#include "tests/laws/cases/simulations.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+// Llama-3.1-70B in FP8 on eight H200. Eight rounds of all clients. The first two are the burst and what comes of
+// it; in the last no prompts come, so medians are compared.
+struct Both {
+  Both(const std::string& stack, std::int64_t clients, std::int64_t input, std::int64_t output) {
+    const StreamedScenario s = read_streamed_scenario(base::parse_document(
+        "test",
+        fmt::format("system: hgx_h200\nmodel: llama-3.1-70b\nprecision: fp8\ndeployment: "
+                    "{{tensor_parallel: 8}}\nserving: {{stack: {}}}\ntraffic: "
+                    "{{input_tokens: {}, output_tokens: {}, concurrency: {}, requests: {}}}\n",
+                    stack, input, output, clients, 8 * clients)));
+    Workspace workspace;
+    estimated = estimate(view(s.scenario), workspace).steady;
+    simulated = summarise(laws::run(s), static_cast<std::size_t>(2 * clients), {});
+  }
+
+  SteadyState estimated;
+  SimulationSummary simulated;
+};
+
+}  // namespace
+
+// Budgets hold 8,192 tokens: 2.0, 1.6, 1.0 and 0.8 prompts.
+TEST_CASE("Clients in step pay for the part of an iteration that their prompts fill", "[laws]") {
+  for (const std::int64_t input : {4096, 5120, 8192, 10240}) {
+    for (const std::int64_t clients : {1, 32, 96, 256}) {
+      const Both both("vllm", clients, input, 384);
+      INFO(input << " tokens, " << clients << " clients");
+      CHECK(both.estimated.tpot / both.simulated.tpot.p50 == Approx(1.0).margin(0.08));
+      if (input <
+          8000) {  // beyond, a prompt hardly misses an iteration: TTFT is up to 2.2 times too long
+        CHECK(both.estimated.ttft_p50 / both.simulated.ttft.p50 == Approx(1.0).margin(0.25));
+      }
+    }
+  }
+}
+
+TEST_CASE("A prompt that is not cut and fills the budget runs alone", "[laws]") {
+  const Both both("trtllm", 8, 8192, 64);
+  CHECK(both.estimated.decode_batch < 1.0);
+  CHECK(both.estimated.tpot / both.simulated.tpot.p50 == Approx(1.0).margin(0.02));
+  CHECK(both.estimated.ttft_p50 / both.simulated.ttft.p50 == Approx(1.0).margin(0.02));
+}
+
+TEST_CASE("Clients in step see times that add up, also where the front end sets the rate",
+          "[laws]") {
+  const std::int64_t output = 384;
+  const Both both("trtllm", 2048, 512, output);
+  const SteadyState& r = both.estimated;
+  CHECK(r.throughput_limit == Limit::host);
+  CHECK((r.ttft_mean + static_cast<double>(output - 1) * r.tpot) / r.end_to_end ==
+        Approx(1.0).margin(0.02));
+}
+
+}  // namespace roofcast::sim
