@@ -398,7 +398,7 @@ class Solver : Server {
       const Seconds interval = mean_of(tpot_);
       stay = interval * decodes_;
       if (round_ > Seconds{}) {
-        const double apart = places_ - found.rate * interval * answer_;
+        const double apart = std::max(0.0, places_ - found.rate * interval * answer_);
         const double few = std::clamp(2.0 - apart / own_, 0.0, 1.0);
         stay += few * ((running_ - between(apart)) / found.rate - stay);
       }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gives roofcast calls that are wrong in one place or a few, over all of its commands, and judges what comes back.
 
-soak.py ROOFCAST ROOT [--minutes N | --inputs N] [--seed N] [--jobs N] [--keep DIR] [--only I] [--quick]
+soak.py ROOFCAST ROOT [--minutes N | --inputs N] [--seed N] [--jobs N] [--keep DIR] [--only I] [--sanitized]
 
 A finding is
   - a signal, or the exit status 1 (an error in roofcast itself), or another one that no command has,
@@ -14,6 +14,8 @@ A finding is
 
 Input I of seed N is always the same; --only I runs it again, in DIR, and prints all. Findings are told once for each
 command, kind and message. The exit status is 1 if there are any, 77 where a module is missing.
+
+--sanitized: ROOFCAST was built with sanitizers. It is slow and reserves much memory, so neither is judged.
 """
 
 import argparse
@@ -45,6 +47,7 @@ except ImportError as error:
     sys.exit(77)
 
 CPU_S, WALL_S, MEMORY = 10, 100, 1 << 30
+TOO_LARGE = re.compile(rb"AddressSanitizer: (requested allocation size|allocator is out of memory|out of memory|allocator is trying)")
 NO_NUMBER = re.compile(rb"(?i)(?<![\w.-])-?(nan|inf|infinity)(?![\w-])(?!\.\w)")
 # Work that takes long because it was asked to be long; docs/reliability.md says how much is legal.
 ASKED = re.compile(rb"(?:requests|tasks|repeat|replications|rows|count|scenarios|responses|samples|concurrency|concurrent|replicas|turns|put_tokens)"
@@ -58,8 +61,8 @@ Result = collections.namedtuple("Result", "status cpu memory out err timed_out")
 class Soak:
     """What all inputs share: the calls, their files, and the words of the program."""
 
-    def __init__(self, roofcast, root, folder):
-        self.roofcast, self.folder = roofcast, folder
+    def __init__(self, roofcast, root, folder, sanitized=False):
+        self.roofcast, self.folder, self.sanitized = roofcast, folder, sanitized
         self.calls = [Call(words, files) for words, files in calls.gather(roofcast, root, folder)]
         self.knobs = [(k["path"], k["takes"]) for k in json.loads(self.ask("list", "knobs", "--json"))["knobs"]]
         metrics = re.findall(r"^([a-z0-9_]+)  ", self.ask("list", "metrics"), re.M)
@@ -215,7 +218,8 @@ class Soak:
             environment["ROOFCAST_CATALOG"] = "own"
 
         def limits():
-            resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+            if not self.sanitized:
+                resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
             resource.setrlimit(resource.RLIMIT_CPU, (4 * CPU_S, 4 * CPU_S + 1))
             resource.setrlimit(resource.RLIMIT_FSIZE, (256 << 20, 256 << 20))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -237,14 +241,18 @@ class Soak:
         found = []
         said = result.err.decode("utf-8", "replace").strip()
         given = b"\n".join([*files.values(), *(word.encode("utf-8", "replace") for word in words)])
-        if result.timed_out or result.cpu > CPU_S or result.memory > MEMORY or b"there is not enough memory" in result.err:
+        if self.sanitized:
+            if result.timed_out or result.status == -signal.SIGXCPU or TOO_LARGE.search(result.err):
+                return [("asked for", said[:100])]
+        elif result.timed_out or result.cpu > CPU_S or result.memory > MEMORY or b"there is not enough memory" in result.err:
             kind = "slow" if result.cpu > CPU_S or result.timed_out else "memory"
             asked = any(float(n) >= MUCH for n in ASKED.findall(given)) or any(o in given for o in (b"--rows", b"--scenarios", b"--with-shipped"))
             return [("asked for" if asked else kind, f"{result.cpu:.0f} s of the processor, {result.memory / 1e6:.0f} MB")]
         if result.status < 0:
             found.append(("signal", f"{signal.Signals(-result.status).name} {said.splitlines()[0] if said else ''}"))
         elif result.status not in (0, 2, 3):
-            found.append(("error of its own", said.splitlines()[0] if said else f"exit status {result.status}"))
+            told = [line for line in said.splitlines() if "Sanitizer: " in line or "runtime error: " in line] or said.splitlines()
+            found.append(("error of its own", told[0] if told else f"exit status {result.status}"))
         elif result.status == 2 and not said:
             found.append(("refused without a word", ""))
         written = {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()
@@ -361,9 +369,10 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--keep")
     parser.add_argument("--only", type=int)
+    parser.add_argument("--sanitized", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="soak.") as stock:
-        soak = Soak(os.path.abspath(options.roofcast), options.root, pathlib.Path(stock))
+        soak = Soak(os.path.abspath(options.roofcast), options.root, pathlib.Path(stock), options.sanitized)
         WEIGHTED.extend(c for c in soak.commands for _ in range(SHARES.get(c, 1)))
         if options.only is not None:
             return run_one(soak, options)
