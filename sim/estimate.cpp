@@ -55,7 +55,7 @@ ServingEstimate aggregated_estimate(const ScenarioView& s, Workspace& workspace)
                                        : static_cast<double>(s.serving->limits.max_sequences);
   const double slots = std::max(1.0, std::floor(e.max_running));
   e.steady = s.traffic->agents     ? agents_steady_state(s, cache.mean_request, e, workspace)
-             : stay_in_step(s)     ? lockstep(s, slots, workspace)
+             : stay_in_step(s)     ? lockstep(s, e.max_running, workspace)
              : is_followed(s)      ? sampled_loop(s, slots, workspace)
              : s.traffic->arrivals ? open_loop(s, slots, workspace)
                                    : closed_loop(s, slots, workspace);

@@ -6,7 +6,7 @@
 
 namespace roofcast::base::queueing {
 
-// First in, first out, without an allocation for each few entries.
+// First in, first out, without an allocation for each few entries. The last may leave too.
 template <class T>
 class Fifo {
  public:
@@ -14,6 +14,7 @@ class Fifo {
   bool empty() const { return first_ == entries_.size(); }
   T& front() { return entries_[first_]; }
   const T& front() const { return entries_[first_]; }
+  T& back() { return entries_.back(); }
   const T* begin() const { return entries_.data() + first_; }
   const T* end() const { return entries_.data() + entries_.size(); }
   void push_back(const T& entry) {
@@ -24,6 +25,7 @@ class Fifo {
     entries_.push_back(entry);
   }
   void pop_front() { ++first_; }
+  void pop_back() { entries_.pop_back(); }
 
  private:
   std::vector<T> entries_;

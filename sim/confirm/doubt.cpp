@@ -26,19 +26,8 @@ bool has_rare_long_prompts(const ScenarioView& s, const ServingEstimate& e) {
   return share > 0.0 && share < kRare && share * e.steady.decode_batch > 0.02;
 }
 
-// Clients that get their answers one after the other, while others begin, hold their mean length. Those in step reach
-// their full length together, and the cache must hold that.
-bool fill_the_cache_together(const ScenarioView& s, const ServingEstimate& e) {
-  const workloads::Traffic& t = *s.traffic;
-  if (s.serving->policy.reserves == workloads::Reservation::request) {
-    return false;
-  }
-  const double longest =
-      static_cast<double>(t.input_tokens) +
-      (1.0 - 0.5 * e.steady.prefill_share) * static_cast<double>(t.output_tokens);
-  return e.steady.running * longest >
-         e.max_running * static_cast<double>(s.mapping->data_parallel) * held_tokens(s);
-}
+// One client meets no other.
+bool is_alone(const workloads::Traffic& t) { return !t.arrivals && t.concurrency <= 1; }
 
 }  // namespace
 
@@ -63,14 +52,17 @@ std::string_view doubt_of(const ScenarioView& s, const ServingEstimate& e) {
   if (has_rare_long_prompts(s, e)) {
     return "few prompts are so long that they wait for the decodes, and all others behind them";
   }
-  if (!t.arrivals && squared_variation(t.input) + squared_variation(t.output) == 0.0) {
-    if (s.pools == nullptr && s.serving->replicas == 1 &&
-        (r.throughput_limit == Limit::host || r.tpot_limit == Limit::host)) {
-      return "clients of equal requests at the limit of the front end";
-    }
-    if (s.pools == nullptr && s.serving->replicas == 1 && fill_the_cache_together(s, e)) {
-      return "clients in step fill the KV cache together, and some are preempted";
-    }
+  const bool alike = squared_variation(t.input) + squared_variation(t.output) == 0.0;
+  if (!t.arrivals && alike && s.pools == nullptr &&
+      (r.throughput_limit == Limit::host || r.tpot_limit == Limit::host)) {
+    return "clients of equal requests at the limit of the front end";
+  }
+  if (s.pools == nullptr && !is_alone(t) &&
+      s.mapping->data_parallel + s.mapping->pipeline_parallel > 2) {
+    return "prompts on several attention-DP ranks or pipeline stages hold each other up by chance";
+  }
+  if (s.serving->policy.queue != workloads::Queue::arrival) {
+    return "priorities are left out";
   }
   return {};
 }

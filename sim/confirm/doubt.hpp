@@ -4,13 +4,15 @@
 // estimate leaves out decide. tests/validation/agreement_test.cpp and `calibrate validate simulation` count estimates that
 // are off without such a doubt.
 //
-//   near saturation      open loop at a utilisation of more than 0.85: queues depend on every per cent of a time
+//   near saturation      open loop at a utilisation of more than 0.85: queues depend on 1 % of a time
 //   busy phase           the busiest phase of arrivals has more than 0.85 of the saturation
 //   rare long prompts    a scheduler that does not cut prompts has some that leave less of the budget than decodes take,
 //                        but fewer than one in 50: one delays all others for seconds
 //   front end            clients of equal requests, and the front end is the bound: who is in step with whom depends on
 //                        each message
-//   many groups          clients of equal requests in more groups than lockstep() follows one by one
+//   ranks and stages     several attention-DP ranks or pipeline stages: requests are not followed on them, and TTFT p95
+//                        was two to three times too short
+//   priorities           are left out
 #pragma once
 
 #include <string_view>

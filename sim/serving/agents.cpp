@@ -437,14 +437,16 @@ class Fleet {
     SteadyState r = engine(present_);
     workloads::Arrivals turns;
     turns.rate = throughput_;
-    if (const SteadyState open = arriving(turns); open.utilisation < 1.0) {
+    // Few sessions are no stream of arrivals: it would have more turns in the engine at once.
+    const double engines = replicas_ * static_cast<double>(view_.mapping->data_parallel);
+    const SteadyState open = arriving(turns);
+    if (open.utilisation < 1.0 && open.running * engines <= sessions_) {
       r = open;
       r.saturation = r.utilisation = 0.0;
     }
     r.requests_per_second = throughput_ / base::hertz;
-    if (throughput_ * front_end_ > kFrontEndFull) {
-      r.throughput_limit = Limit::host;
-    }
+    r.throughput_limit =
+        throughput_ * front_end_ > kFrontEndFull ? Limit::host : r.throughput_limit;
     return r;
   }
 

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "base/queueing/fifo.hpp"
-#include "sim/serving/line.hpp"
-#include "sim/serving/server.hpp"
+#include "base/queueing/time_samples.hpp"
+
+#include "sim/serving/lockstep_costs.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -18,7 +19,6 @@ using base::Seconds;
 
 constexpr int kWarmUp = 2;         // rounds before the one that counts, at most
 constexpr double kSteady = 0.001;  // difference of two rounds that are alike
-constexpr double kAlike = 0.001;   // of two times
 constexpr int kMostEvents = 4000;
 constexpr double kEnough = 64;         // events of rounds that count
 constexpr double kMostOwn = 8;         // followed clients for each between two answers
@@ -26,19 +26,33 @@ constexpr double kLeastAnswer = 8;     // iterations of a followed client's answ
 constexpr double kApart = 4;           // iterations between two answers of a client, about
 constexpr double kBundles = 4;         // arrivals of as many prompts as fill an iteration
 constexpr double kFrontEndBusy = 0.9;  // utilisation from which it is the limit
+constexpr double kFullRounds = 2;      // that count, where the cache is full at times
+constexpr double kScarcePlaces = 64;   // clients that are followed where many wait for the cache
+constexpr double kPreempted = 0.04;    // of the sequences, at once
 constexpr Seconds kNever = Seconds::infinity();
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 Seconds distance(Seconds a, Seconds b) { return base::max(a - b, b - a); }
 
-class Solver : Server {
+// What the scheduler wants to have free for a sequence that begins.
+double tokens_at_begin(const ScenarioView& s) {
+  const workloads::Traffic& t = *s.traffic;
+  return static_cast<double>(t.input_tokens) +
+         reserved_share(*s.serving) * static_cast<double>(t.output_tokens);
+}
+
+class Solver : LockstepCosts {
  public:
-  Solver(const ScenarioView& s, double slots, Workspace& workspace) : Server(s, slots, workspace) {
-    prompt_ = static_cast<double>(s.traffic->input_tokens - s.traffic->cached_tokens);
+  // `cache`: tokens of a rank, if sequences in step may fill it.
+  Solver(const ScenarioView& s, double slots, double cache, Workspace& workspace)
+      : LockstepCosts(s, slots, workspace), cache_(ranks_ * cache), begins_(tokens_at_begin(s)) {
+    input_ = static_cast<double>(s.traffic->input_tokens);
     per_token_ = 1.0 / prompt_;
-    first_ = costs_.prompts_first();
-    query_ = static_cast<double>(s.serving->speculation.query_tokens());
-    ways_ = ranks_ * stages_;
-    time_iterations();
+    follow(fits_);
+    enough_ = ranks_ + 3.0 * std::max(1.0, budget(0.0) * per_token_) + 2.0;
+    intake_ = intake() * front_share_;
+    message_ = message_time() * front_share_ * s.serving->speculation.tokens_per_iteration();
+    overhead_ = s.serving->stack.request_overhead;
   }
 
   SteadyState solve() {
@@ -58,12 +72,13 @@ class Solver : Server {
       const Seconds end = now_ - (served_ - ends) * each_;
       round_ = (end - began) / counted;
       if (++rounds > kWarmUp || event > kMostEvents / 2 ||
-          distance(round_, before) < kSteady * round_) {
+          (!full_ && distance(round_, before) < kSteady * round_)) {
         break;
       }
       counted_.restart();
       if (rounds == kWarmUp) {
-        counted = std::max(1.0, std::floor(kEnough / static_cast<double>(event + 1 - last)));
+        counted = std::max(full_ ? kFullRounds : 1.0,
+                           std::floor(kEnough / static_cast<double>(event + 1 - last)));
       }
       last = event + 1;
       ends += counted * places_;
@@ -86,17 +101,21 @@ class Solver : Server {
     double ends = 0;  // iteration of the last token
     Seconds began;    // clients have the first token
   };
-  struct Sample {
-    Seconds value;
-    double weight = 0;
+  // Sequences that were preempted. Their tokens are computed again.
+  struct Preempted {
+    double count = 0;
+    double tokens = 0;
+    double left = 0;  // iterations of the answer
+    Seconds began;
   };
-
   // What happened since a round began.
   struct Round {
     double iterations = 0;
     double mixed = 0;  // of these, with prompts
-    std::vector<Sample> ttft;
-    std::vector<Sample> stays;  // from the first token to the last
+    Seconds time;
+    Seconds present;  // of all sequences, from their first tokens to their last
+    base::TimeSamples ttft;
+    base::TimeSamples stays;  // from the first token to the last
 
     Round() {
       ttft.reserve(128);
@@ -105,62 +124,22 @@ class Solver : Server {
 
     void restart() {
       iterations = mixed = 0;
+      time = present = Seconds{};
       ttft.clear();
       stays.clear();
     }
   };
-
-  void time_iterations() {
-    const double most = decodes_ > 0.0 ? running_ : 0.0;
-    if (most > 0.0) {
-      double last = 0.0;
-      for (const double share : {0.0, 0.25, 0.5, 1.0}) {
-        const double b = std::max(1.0, std::round(micro(std::max(1.0, share * most))));
-        if (b > last) {
-          const IterationTime t = costs_.time(costs_.decode_batch(static_cast<std::int64_t>(b)));
-          alone_.add(b, base::max(t.latency, stages_ * t.period));
-          last = b;
-        }
-      }
-    }
-    const double decodes = first_ || clients_ <= 1.0 ? 0.0 : std::round(micro(0.9 * most));
-    const auto d = static_cast<std::int64_t>(decodes);
-    const Seconds without = d > 0 ? alone_(decodes) : Seconds{};
-    whole_ = std::max(1.0, std::floor(budget(most) / prompt_));
-    // A prompt that is cut fills an iteration.
-    const bool cut = s_.serving->policy.chunked_prompts || prompt_ > budget(most);
-    const double fits = std::min(cut ? budget(most) / prompt_ : whole_, std::max(ranks_, clients_));
-    double last = 0.0;
-    // What one rank takes of a long prompt, where there are several.
-    const double part = ranks_ > 1.0 ? std::clamp(budget(most) / ranks_ / prompt_, 0.05, 1.0) : 1.0;
-    const double few = cut ? 0.25 * std::min(1.0, fits) : part;
-    for (const double n : {std::min(part, few), std::min(1.0, fits), std::sqrt(fits), fits}) {
-      if (n > last) {
-        const IterationTime t = costs_.time(costs_.prompts_of(d, n));
-        extra_.add(n, base::max(Seconds{}, base::max(t.latency, stages_ * t.period) - without));
-        last = n;
-      }
-    }
-    if (!first_) {
-      const IterationTime t = costs_.time(costs_.prompts_of(0, 1.0));
-      empty_ = base::max(Seconds{}, base::max(t.latency, stages_ * t.period) - extra_(1.0));
-    }
-    follow(cut ? budget(most) / prompt_ : whole_);
-    enough_ = ranks_ + 3.0 * std::max(1.0, budget(0.0) * per_token_) + 2.0;
-    intake_ = intake() * front_share_;
-    message_ = message_time() * front_share_ * s_.serving->speculation.tokens_per_iteration();
-    overhead_ = s_.serving->stack.request_overhead;
-  }
 
   // How many clients are followed, where `fit` prompts fill an iteration.
   void follow(double fit) {
     // Where prompts are cut, each rank has one.
     const double own = kApart * std::max({1.0, fit, ranks_ > 1.0 ? 0.5 * ranks_ : 1.0});
     const double most = std::max(1.0, decodes_ > 0.0 ? decodes_ / kLeastAnswer : clients_);
-    places_ =
-        std::max(1.0, std::round(running_ / std::clamp(running_ / (kMostOwn * own), 1.0, most)));
+    const bool scarce = running_ * held_tokens(s_) > cache_;  // sequences wait for the cache
+    const double enough = scarce ? kScarcePlaces : kMostOwn * own;
+    places_ = std::max(1.0, std::round(running_ / std::clamp(running_ / enough, 1.0, most)));
     share_ = running_ / places_;
-    own_ = std::min(own, 0.5 * places_);
+    own_ = scarce ? 0.0 : std::min(own, 0.5 * places_);
     others_ = (running_ - places_) / (places_ - own_);
     // All whole rounds of those that wait for a slot are alike: the last one is followed.
     const double wait = (clients_ - running_) / share_;
@@ -170,17 +149,11 @@ class Solver : Server {
     if (share_ > 1.0 && decodes_ > 0.0) {
       // Where prompts come in every iteration, what lies between two answers is a wait, and grows with the clients.
       const double waits = std::clamp(5.0 * running_ / (fit * decodes_) - 4.0, 0.0, 1.0);
-      const double apart = (1.0 - waits) * own / fit;
+      const double apart = own_ > 0.0 ? (1.0 - waits) * own / fit : 0.0;
       answer_ = std::max(1.0, std::round((decodes_ + apart) / share_ - apart));
     }
     bundle_ = std::max(1.0, std::floor(fit / kBundles));
-  }
-
-  // Tokens of a round of all micro-batches and ranks that b decodes leave to prompts.
-  double budget(double b) const {
-    const auto tokens = static_cast<double>(s_.serving->limits.max_tokens_per_iteration);
-    const double taken = first_ ? 0.0 : b * query_;
-    return std::max(1.0, ranks_ * stages_ * tokens - taken);
+    grown_ = decodes_ / answer_;
   }
 
   // Sequences of all clients that decode.
@@ -191,11 +164,6 @@ class Solver : Server {
   // Of all clients, where so many of the followed ones hold a slot and do not decode.
   double between(double followed) const {
     return followed + others_ * std::max(0.0, followed - own_);
-  }
-
-  // A division by one is left out.
-  Seconds alone(double b) const {
-    return b > 0.0 ? alone_(ways_ > 1.0 ? micro(b) : std::max(1.0, b)) : empty_;
   }
 
   // Prompts of clients that have their answers at `now`.
@@ -226,13 +194,29 @@ class Solver : Server {
     return count;
   }
 
+  // Tokens in the KV cache.
+  double held() const { return b_ > 0.0 ? held_ * decoding() / b_ : 0.0; }
+  // Sequences of so many tokens that the cache has room for, beside the next token of those that decode.
+  double room_for(double tokens) const {
+    const double each = b_ >= places_ - own_ ? 1.0 : 1.0 + others_;
+    return b_ > 0.0 ? (cache_ - held() - decoding() * grown_) / (each * tokens) : kNoLimit;
+  }
+
   void step() {
-    const double n = ready();
+    const bool limited = std::isfinite(cache_);
+    if (!preempted_.empty() && room_for(preempted_.back().tokens) >= preempted_.back().count) {
+      resume();
+      return;
+    }
+    const double waits = preempted_.empty() ? ready() : 0.0;
+    const double n = limited ? std::min(waits, std::floor(room_for(begins_))) : waits;
+    full_ = full_ || n < waits;
     if (n > 1e-6) {
       prompts(n);
       return;
     }
-    const Seconds next = b_ >= places_ || waiting_.empty() ? kNever : waiting_.front().first;
+    const bool closed = b_ >= places_ || waiting_.empty() || waits > 0.0 || !preempted_.empty();
+    const Seconds next = closed ? kNever : waiting_.front().first;
     if (b_ <= 0.0) {
       now_ = base::max(now_, next);
       return;
@@ -241,9 +225,18 @@ class Solver : Server {
     const double b = decoding();
     const Seconds t = alone(b);
     const double until = next > now_ ? std::ceil((next - now_) / t - 1e-9) : 1.0;
-    const double count = std::max(1.0, std::min(until, groups_.front().ends - iteration_));
-    now_ += count * t;
+    double count = std::max(1.0, std::min(until, groups_.front().ends - iteration_));
+    if (limited) {
+      const double full = std::floor((cache_ - held()) / (b * grown_));
+      if (full < 1.0 && b_ > quantum()) {
+        preempt();
+        return;
+      }
+      count = std::max(1.0, std::min(count, full));
+    }
+    pass(count * t);
     iteration_ += count;
+    held_ += count * b_ * grown_;
     counted_.iterations += count;
     send(count * b, b);
     end_groups();
@@ -269,13 +262,11 @@ class Solver : Server {
     const double share = std::min(n - done_, iterations * fit);  // prompts' worth of tokens
     done_ = n > whole && cut ? std::clamp(done_ + share - whole, 0.0, 0.999) : 0.0;
     const Seconds t = (first_ ? Seconds{} : alone(b)) +
-                      extra_(std::max(iterations > 1.0 ? share / iterations : share, 0.01));
-    now_ += iterations * t;
+                      extra(std::max(iterations > 1.0 ? share / iterations : share, 0.01));
+    pass(iterations * t);
     counted_.mixed += iterations;
     counted_.iterations += iterations;
-    if (!first_) {
-      iteration_ += iterations;
-    }
+    decode_beside(iterations);
     send((first_ ? 0.0 : b) * iterations + whole, (first_ ? 0.0 : b) + whole);
     served_ += whole;
     each_ = iterations * t / whole;
@@ -291,11 +282,67 @@ class Solver : Server {
       }
     }
     if (decodes_ > 0.0) {
-      b_ += whole;
-      groups_.push_back({whole, iteration_ + answer_, front_});
+      join({whole, input_, answer_, front_});
     } else {
       arrive(whole, front_);
     }
+    end_groups();
+  }
+
+  void pass(Seconds time) {
+    now_ += time;
+    counted_.time += time;
+    counted_.present += (decoding() + lost_ * (1.0 + others_)) * time;
+  }
+
+  // What the decodes do in iterations with prompts.
+  void decode_beside(double iterations) {
+    if (!first_) {
+      iteration_ += iterations;
+      held_ += iterations * b_ * grown_;
+    }
+  }
+
+  void join(const Preempted& sequences) {
+    b_ += sequences.count;
+    held_ += sequences.count * sequences.tokens;
+    groups_.push_back({sequences.count, iteration_ + sequences.left, sequences.began});
+  }
+
+  // Sequences that are preempted at once.
+  double quantum() const { return std::max(1.0 / share_, kPreempted * b_); }
+
+  // The newest sequences lose their place in the cache.
+  void preempt() {
+    full_ = true;
+    Group& newest = groups_.back();
+    const double left = newest.ends - iteration_;
+    const double count = std::min(quantum(), newest.count);
+    const double tokens = input_ + grown_ * (answer_ - left);
+    preempted_.push_back({count, tokens, left, newest.began});
+    b_ -= count;
+    lost_ += count;
+    held_ -= count * tokens;
+    newest.count -= count;
+    if (newest.count <= 1e-9) {
+      groups_.pop_back();
+    }
+  }
+
+  // The tokens of those that were preempted last are computed again.
+  void resume() {
+    const Preempted again = preempted_.back();
+    preempted_.pop_back();
+    lost_ -= again.count;
+    const double b = decoding();
+    const double share = again.count * again.tokens * per_token_;  // prompts' worth of tokens
+    const double iterations = std::max(1.0, std::ceil(share / (budget(b) * per_token_) - 1e-9));
+    pass(iterations * ((first_ ? Seconds{} : alone(b)) + extra(share / iterations)));
+    counted_.mixed += iterations;
+    counted_.iterations += iterations;
+    decode_beside(iterations);
+    send((first_ ? 0.0 : b) * iterations + again.count, (first_ ? 0.0 : b) + again.count);
+    join(again);
     end_groups();
   }
 
@@ -309,82 +356,41 @@ class Solver : Server {
       const Group group = groups_.front();
       groups_.pop_front();
       b_ -= group.count;
+      held_ -= group.count * (input_ + decodes_);
       counted_.stays.push_back({front_ - group.began, group.count});
       arrive(group.count, front_);
     }
     if (b_ < 1e-9) {
-      b_ = 0.0;
+      b_ = held_ = 0.0;
     }
-  }
-
-  // Samples that follow each other and are alike become one.
-  static void add(std::vector<Sample>& samples, Sample sample) {
-    if (samples.empty() ||
-        distance(sample.value, samples.back().value) > kAlike * samples.back().value) {
-      samples.push_back(sample);
-      return;
-    }
-    Sample& into = samples.back();
-    into.weight += sample.weight;
-    into.value += sample.weight / into.weight * (sample.value - into.value);
-  }
-
-  // In the order of their values, alike ones as one.
-  static std::vector<Sample> merged(const std::vector<Sample>& samples) {
-    std::vector<Sample> alike;
-    alike.reserve(samples.size());
-    for (const Sample& sample : samples) {
-      add(alike, sample);
-    }
-    std::sort(alike.begin(), alike.end(),
-              [](const Sample& a, const Sample& b) { return a.value < b.value; });
-    std::vector<Sample> sorted;
-    sorted.reserve(alike.size());
-    for (const Sample& sample : alike) {
-      add(sorted, sample);
-    }
-    return sorted;
-  }
-
-  static Seconds mean_of(const std::vector<Sample>& samples) {
-    Seconds sum;
-    double weight = 0.0;
-    for (const Sample& s : samples) {
-      sum += s.value * s.weight;
-      weight += s.weight;
-    }
-    return sum / weight;
   }
 
   SteadyState result() {
-    for (Sample& stay : counted_.stays) {
+    for (base::TimeSample& stay : counted_.stays) {
       stay.value = stay.value / answer_;
     }
     // A wait for others is one for all that they stand for.
-    for (Sample& first : counted_.ttft) {
+    for (base::TimeSample& first : counted_.ttft) {
       first.value += (share_ - 1.0) * base::max(Seconds{}, first.value - own_ * each_);
     }
     ttft_ = merged(counted_.ttft);
     tpot_ = merged(counted_.stays);
     if (tpot_.empty() && decodes_ > 0.0) {  // no answer ended: prompts without end
-      tpot_.push_back({alone(std::max(1.0, decoding())) + extra_(whole_), 1.0});
+      tpot_.push_back({alone(std::max(1.0, decoding())) + extra(whole_), 1.0});
     }
     if (ttft_.empty()) {
-      ttft_.push_back({base::max(now_, extra_(1.0)), 1.0});
+      ttft_.push_back({base::max(now_, extra(1.0)), 1.0});
     }
     Solution found;
     SteadyState r;
-    const base::SquareSeconds variance = prompt_variance();
-    for (const Sample& s : ttft_) {
+    // Of a prompt, by its own length.
+    const Seconds own = extra(1.0);
+    const base::SquareSeconds variance =
+        workloads::squared_variation(s_.traffic->input) * own * own;
+    for (const base::TimeSample& s : ttft_) {
       found.first.add(s.weight, s.value, variance, {});
     }
     return finish(found, r);
-  }
-
-  // Of the time of a prompt by its own length.
-  base::SquareSeconds prompt_variance() const {
-    const Seconds own = extra_(1.0);
-    return workloads::squared_variation(s_.traffic->input) * own * own;
   }
 
   SteadyState finish(Solution& found, SteadyState& r) {
@@ -397,7 +403,9 @@ class Solver : Server {
     if (decodes_ > 0.0) {
       const Seconds interval = mean_of(tpot_);
       stay = interval * decodes_;
-      if (round_ > Seconds{}) {
+      if (full_) {  // Little's law: rounds are not alike
+        found.rate = counted_.present / counted_.time / stay;
+      } else if (round_ > Seconds{} && own_ > 0.0) {
         const double apart = std::max(0.0, places_ - found.rate * interval * answer_);
         const double few = std::clamp(2.0 - apart / own_, 0.0, 1.0);
         stay += few * ((running_ - between(apart)) / found.rate - stay);
@@ -413,15 +421,15 @@ class Solver : Server {
       found.rate = most;
     }
     const double scale = decodes_ > 0.0 ? a_token * (stay / (mean_of(tpot_) * decodes_)) : 0.0;
-    for (const Sample& s : tpot_) {
+    for (const base::TimeSample& s : tpot_) {
       tpot.add(s.weight, scale * s.value, {}, {});
     }
     const Seconds first = base::max(Seconds{}, clients_ / found.rate - stay);  // Little's law
     found.first.shift(first - followed, {}, {});
     found.present = std::min(running_, found.rate * stay);
-    found.running = running_;
+    found.running = std::isfinite(cache_) ? std::max(1.0, found.present) : running_;
     found.mean.interval = decodes_ > 0.0 ? stay / decodes_ : Seconds{};
-    found.mean.first = extra_(1.0) + alone(found.present);
+    found.mean.first = extra(1.0) + alone(found.present);
     const Seconds waited = base::max(
         Seconds{}, first - found.mean.first - s_.serving->stack.request_overhead - intake());
     (clients_ > slots_ ? found.slot : found.mean.waits) = waited;
@@ -435,46 +443,56 @@ class Solver : Server {
     return r;
   }
 
-  double prompt_ = 1;     // tokens of a prompt
+  double cache_;          // tokens that the KV cache holds; infinite: it never fills
+  double begins_;         // tokens that a sequence needs to begin
+  double input_ = 0;      // tokens of a sequence that begins to decode
+  double grown_ = 1;      // tokens of a sequence in an iteration that is followed
   double per_token_ = 1;  // prompts
-  Seconds empty_;         // of an iteration without decodes, beyond its prompts' share
-  double whole_ = 1;      // prompts that fit in an iteration
-  double query_ = 1;
-  double ways_ = 1;      // ranks and stages that share the decodes
-  double share_ = 1;     // clients that one followed client stands for
-  double followed_ = 1;  // clients that are followed
-  double places_ = 1;    // slots of these
-  double answer_ = 1;    // decode iterations of their answers
-  double own_ = 1;       // clients between two answers that stand for themselves alone
-  double others_ = 0;    // clients that each further one stands for beside itself
-  double enough_ = 1;    // prompts: more of them change nothing in the next iterations
-  double bundle_ = 1;    // prompts that count as one arrival
-  Seconds intake_;       // of a request
-  Seconds message_;      // of a sequence's tokens of an iteration
-  Seconds overhead_;     // of a request
-  bool first_ = false;   // prompts run alone
-  Line alone_;           // iteration of so many decodes of a micro-batch
-  Line extra_;           // what so many prompts add
+  double share_ = 1;      // clients that one followed client stands for
+  double followed_ = 1;   // clients that are followed
+  double places_ = 1;     // slots of these
+  double answer_ = 1;     // decode iterations of their answers
+  double own_ = 1;        // clients between two answers that stand for themselves alone
+  double others_ = 0;     // clients that each further one stands for beside itself
+  double enough_ = 1;     // prompts: more of them change nothing in the next iterations
+  double bundle_ = 1;     // prompts that count as one arrival
+  Seconds intake_;        // of a request
+  Seconds message_;       // of a sequence's tokens of an iteration
+  Seconds overhead_;      // of a request
 
   Seconds now_;
   Seconds front_;         // when the front end is free
   double iteration_ = 0;  // iterations with decodes so far
   double b_ = 0;          // sequences that decode
+  double held_ = 0;       // their tokens
+  double lost_ = 0;       // sequences that are preempted
+  bool full_ = false;     // the cache was full
   double done_ = 0;
   double served_ = 0;  // prompts
   Seconds each_;       // of those of the last iteration with prompts
   Round counted_;
-  Seconds round_;             // that it took
-  std::vector<Sample> ttft_;  // those of counted_, merged
-  std::vector<Sample> tpot_;
+  Seconds round_;           // that it took
+  base::TimeSamples ttft_;  // those of counted_, merged
+  base::TimeSamples tpot_;
   base::queueing::Fifo<Waiting> waiting_;
   base::queueing::Fifo<Group> groups_;
+  std::vector<Preempted> preempted_;  // the last is the first to run again
 };
 
 }  // namespace
 
-SteadyState lockstep(const ScenarioView& scenario, double slots, Workspace& workspace) {
-  return Solver(scenario, slots, workspace).solve();
+SteadyState lockstep(const ScenarioView& s, double max_running, Workspace& workspace) {
+  const double cache = max_running * held_tokens(s);  // tokens of a rank
+  const auto longest = static_cast<double>(s.traffic->input_tokens + s.traffic->output_tokens);
+  const double clients = static_cast<double>(s.traffic->concurrency) /
+                         static_cast<double>(s.serving->replicas * s.mapping->data_parallel);
+  const double most =
+      std::min(clients, static_cast<double>(s.serving->limits.max_sequences)) * longest;
+  if (tokens_at_begin(s) >= longest || most <= cache) {
+    return Solver(s, std::max(1.0, std::floor(max_running)), kNoLimit, workspace).solve();
+  }
+  const double begin = std::max(1.0, std::floor(cache / tokens_at_begin(s)));
+  return Solver(s, begin, cache, workspace).solve();
 }
 
 }  // namespace roofcast::sim

@@ -12,6 +12,8 @@
 //   end         the clients of a group have their last token. They send again: messages, request overhead and intake go
 //               through the front end one after the other
 //   slot        a prompt waits until fewer than n sequences run
+//   cache       those in step grow together. If the KV cache is full, the newest sequences lose their place. Before any
+//               other prompt, and as soon as the cache has room, their tokens are computed again
 //
 // TTFT and TPOT are those of the groups of the last requests. A group that ends while a long iteration with prompts runs
 // waits for it, and with it every group behind: so a delay of d between an answer and the next prompt can cost d/t
@@ -34,7 +36,7 @@
 
 namespace roofcast::sim {
 
-// `slots` is as in open_loop().
-SteadyState lockstep(const ScenarioView& scenario, double slots, Workspace& workspace);
+// `max_running`: sequences of half their answers that the KV cache of a rank holds.
+SteadyState lockstep(const ScenarioView& scenario, double max_running, Workspace& workspace);
 
 }  // namespace roofcast::sim

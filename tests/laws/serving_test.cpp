@@ -66,7 +66,8 @@ TEST_CASE("Every prompt token is computed once", "[laws][long]") {
         s.prefill_share * static_cast<double>(pass.prefill_sequences * pass.prefill_tokens);
     const double due = finished * static_cast<double>(t.input_tokens - t.cached_tokens);
     const auto where = [&] { return c.text(); };
-    if (s.prefill_share < 1.0) {  // at most 1, however many iterations of prompts a decode waits for
+    if (s.prefill_share <
+        1.0) {  // at most 1, however many iterations of prompts a decode waits for
       lost.add(due / computed - 1.0, where);
     }
     repeated.add(computed / due - 1.0, where);

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "base/units/quantity.hpp"
+#include "sim/serving/server.hpp"
+
+namespace roofcast::sim {
+
+// A time as a function of a number, linear between the places where it was calculated.
+class Line {
+ public:
+  Line() { points_.reserve(4); }
+  void add(double at, base::Seconds value) {
+    if (!points_.empty()) {
+      Point& before = points_.back();
+      before.slope = (value - before.value) / (at - before.at);
+    }
+    points_.push_back({at, value, points_.empty() ? base::Seconds{} : points_.back().slope});
+  }
+  base::Seconds operator()(double at) const {
+    std::size_t i = 0;
+    while (i + 2 < points_.size() && points_[i + 1].at < at) {
+      ++i;
+    }
+    const Point& from = points_[i];
+    return from.value + (std::max(at, points_.front().at) - from.at) * from.slope;
+  }
+
+ private:
+  struct Point {
+    double at = 0;
+    base::Seconds value;
+    base::Seconds slope;  // a unit of `at`, to the next point
+  };
+  std::vector<Point> points_;
+};
+
+// The iterations of a server of equal requests: their times are lines between some that are calculated.
+class LockstepCosts : protected Server {
+ protected:
+  LockstepCosts(const ScenarioView& s, double slots, Workspace& workspace)
+      : Server(s, slots, workspace),
+        prompt_(static_cast<double>(s.traffic->input_tokens - s.traffic->cached_tokens)),
+        query_(static_cast<double>(s.serving->speculation.query_tokens())),
+        first_(costs_.prompts_first()) {
+    const double most = decodes_ > 0.0 ? running_ : 0.0;
+    if (most > 0.0) {
+      double last = 0.0;
+      for (const double share : {0.0, 0.25, 0.5, 1.0}) {
+        const double b = std::max(1.0, std::round(micro(std::max(1.0, share * most))));
+        if (b > last) {
+          alone_.add(b, time(costs_.decode_batch(static_cast<std::int64_t>(b))));
+          last = b;
+        }
+      }
+    }
+    add_prompts(most);
+  }
+
+  // Tokens of a round of all micro-batches and ranks that b decodes leave to prompts.
+  double budget(double b) const {
+    const auto tokens = static_cast<double>(s_.serving->limits.max_tokens_per_iteration);
+    const double taken = first_ ? 0.0 : b * query_;
+    return std::max(1.0, ranks_ * stages_ * tokens - taken);
+  }
+
+  // An iteration of b decodes without prompts, of the micro-batch that is the slowest. A division by one is left out.
+  base::Seconds alone(double b) const {
+    return b > 0.0 ? alone_(ranks_ * stages_ > 1.0 ? micro(b) : std::max(1.0, b)) : empty_;
+  }
+
+  // What n prompts add to it.
+  base::Seconds extra(double n) const { return extra_(n); }
+
+  double prompt_;     // tokens of a prompt
+  double query_;      // tokens of a decode
+  bool first_;        // prompts run alone
+  double whole_ = 1;  // prompts that fit in an iteration, whole
+  double fits_ = 1;   // the same, where they may be cut
+
+ private:
+  base::Seconds time(const workloads::Batch& batch) {
+    const IterationTime t = costs_.time(batch);
+    return base::max(t.latency, stages_ * t.period);
+  }
+
+  void add_prompts(double most) {
+    const double decodes = first_ || clients_ <= 1.0 ? 0.0 : std::round(micro(0.9 * most));
+    const auto d = static_cast<std::int64_t>(decodes);
+    const base::Seconds without = d > 0 ? alone_(decodes) : base::Seconds{};
+    whole_ = std::max(1.0, std::floor(budget(most) / prompt_));
+    // A prompt that is cut fills an iteration.
+    const bool cut = s_.serving->policy.chunked_prompts || prompt_ > budget(most);
+    fits_ = cut ? budget(most) / prompt_ : whole_;
+    const double all = std::min(fits_, std::max(ranks_, clients_));
+    // What one rank takes of a long prompt, where there are several.
+    const double part = ranks_ > 1.0 ? std::clamp(budget(most) / ranks_ / prompt_, 0.05, 1.0) : 1.0;
+    const double few = cut ? 0.25 * std::min(1.0, all) : part;
+    double last = 0.0;
+    for (const double n : {std::min(part, few), std::min(1.0, all), std::sqrt(all), all}) {
+      if (n > last) {
+        extra_.add(n, base::max(base::Seconds{}, time(costs_.prompts_of(d, n)) - without));
+        last = n;
+      }
+    }
+    if (!first_) {
+      empty_ = base::max(base::Seconds{}, time(costs_.prompts_of(0, 1.0)) - extra_(1.0));
+    }
+  }
+
+  Line alone_;           // iteration of so many decodes of a micro-batch
+  Line extra_;           // what so many prompts add
+  base::Seconds empty_;  // of an iteration without decodes, beyond its prompts' share
+};
+
+}  // namespace roofcast::sim
