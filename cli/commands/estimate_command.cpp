@@ -82,10 +82,22 @@ void print_replay(const sim::ServingEstimate& e, std::string_view doubt,
     off += fmt::format("{}{} is {:.3g} times the estimate", off.empty() ? "" : ", ",
                        d.metric->label, d.ratio);
   }
+  std::string unsure;
+  for (const sim::Disagreement& d : sim::undecided(e, replayed)) {
+    unsure += fmt::format("{}{} is {:.3g} times the estimate, with a standard error of {:.2g} %",
+                          unsure.empty() ? "" : "; ", d.metric->label, d.ratio, 100.0 * d.error);
+  }
   fmt::print("Replayed in the simulator: {} requests, {}\n",
              display(static_cast<double>(replayed.requests), ""),
-             off.empty() ? "which agree with the estimate"
-                         : fmt::format("where {}. Take the replayed values", off));
+             !off.empty()     ? fmt::format("where {}. Take the replayed values", off)
+             : unsure.empty() ? "which agree with the estimate"
+                              : "too few to tell whether they agree with the estimate");
+  if (!unsure.empty()) {
+    fmt::print("Not sure: {}\n", unsure);
+  }
+  if (off.empty() && !unsure.empty() && !doubt.empty()) {
+    fmt::print("The estimate may be far off: {}\n", doubt);
+  }
 }
 
 // "42 to 43.1 ms": the unit of both stands once.

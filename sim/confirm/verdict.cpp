@@ -22,6 +22,25 @@ double worse(const Condition& condition, const Metric& metric, const Replayed& r
   return metric.value(r.estimate) + (at_most ? by : at_least ? -by : 0.0);
 }
 
+// Metrics beyond their tolerance: those that are sure, by kNear standard errors, or the others.
+std::vector<Disagreement> far(const std::function<double(const Metric& metric)>& estimate_of,
+                              const Replayed& replayed, bool sure) {
+  std::vector<Disagreement> found;
+  for (const CheckedMetric& compared : kChecked) {
+    const Metric* metric = find_metric(compared.name);
+    const double estimated = estimate_of(*metric);
+    const double value = metric->value(replayed.estimate);
+    const double error = replayed.error(*metric);
+    const double off = std::abs(estimated - value);
+    const bool beyond =
+        replayed.done() && std::isfinite(value) && !(off <= compared.tolerance * value);
+    if (beyond && sure != (off - kNear * error <= compared.tolerance * value)) {
+      found.push_back({metric, value / estimated, error / value});
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 std::vector<Disagreement> disagreements(const ServingEstimate& closed_form,
@@ -31,17 +50,11 @@ std::vector<Disagreement> disagreements(const ServingEstimate& closed_form,
 
 std::vector<Disagreement> disagreements(
     const std::function<double(const Metric& metric)>& estimate_of, const Replayed& replayed) {
-  std::vector<Disagreement> found;
-  for (const CheckedMetric& compared : kChecked) {
-    const Metric* metric = find_metric(compared.name);
-    const double estimated = estimate_of(*metric);
-    const double value = metric->value(replayed.estimate);
-    const double off = std::abs(estimated - value) - kNear * replayed.error(*metric);
-    if (replayed.done() && std::isfinite(value) && !(off <= compared.tolerance * value)) {
-      found.push_back({metric, value / estimated});
-    }
-  }
-  return found;
+  return far(estimate_of, replayed, true);
+}
+
+std::vector<Disagreement> undecided(const ServingEstimate& closed_form, const Replayed& replayed) {
+  return far([&](const Metric& metric) { return metric.value(closed_form); }, replayed, false);
 }
 
 std::string_view name(Verdict verdict) {

@@ -32,11 +32,14 @@ inline constexpr std::array<CheckedMetric, 4> kChecked = {
 struct Disagreement {
   const Metric* metric = nullptr;
   double ratio = 1.0;  // replay over closed form
+  double error = 0.0;  // standard error of the replay, relative
 };
 std::vector<Disagreement> disagreements(const ServingEstimate& closed_form,
                                         const Replayed& replayed);
 std::vector<Disagreement> disagreements(
     const std::function<double(const Metric& metric)>& estimate_of, const Replayed& replayed);
+// Those that are farther off, but not by two standard errors: the replay cannot tell.
+std::vector<Disagreement> undecided(const ServingEstimate& closed_form, const Replayed& replayed);
 
 enum class Verdict : std::uint8_t { confirmed, broken, estimated };
 std::string_view name(Verdict verdict);
