@@ -100,8 +100,9 @@ const ServerSettings& ServerConventions::of(const std::string& stack, const Fact
   base::Node document;
   document["serving"]["stack"] = base::scalar_node(stack, {});
   set(document, key.second, problems);
-  sim::load_references(document, problems);
   ServerSettings settings;
+  settings.section = document["serving"];
+  sim::load_references(document, problems);
   settings.serving = sim::read_serving(document, problems);
   if (document.find("precision") != nullptr) {
     settings.precision = sim::read_precision(document, problems);

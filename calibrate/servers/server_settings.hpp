@@ -57,6 +57,7 @@ struct RunSettings {
 struct ServerSettings {
   std::optional<workloads::Precision> precision;  // none: no rule knows it
   workloads::Serving serving;
+  base::Node section;  // `serving:` of a scenario, without what `run.` sets
   RunSettings run;
 
   // The serving of a run of so many clients of a replica, whose attention is over so many ranks, and whose

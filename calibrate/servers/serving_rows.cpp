@@ -180,6 +180,7 @@ void ServingRows::read_settings(std::size_t row, Facts facts, MeasuredServer& se
     return;
   }
   server.precision = &*settings.precision;
+  server.section = &settings.section;
   server.held_back =
       held_back(draw_of(fmt::format("{} {} {} {} {}", server.model, server.chip, server.stack,
                                     server.precision->id, mapping.ranks())));

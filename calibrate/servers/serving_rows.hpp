@@ -53,6 +53,7 @@ struct MeasuredServer {
   const workloads::Architecture* architecture = nullptr;
   const workloads::Precision* precision = nullptr;
   workloads::Serving serving;
+  const base::Node* section = nullptr;  // `serving:` without what `run.` sets; owned by ServingRows
   std::optional<workloads::Serving> speculating;  // as it would be if it did; of one that may
   workloads::Mapping mapping;
   workloads::Traffic traffic;  // of mean lengths

@@ -92,16 +92,21 @@ std::string sentence(const sim::Question& q, const Recommendation& r) {
                      objective_text(q, best.value), verdict);
 }
 
-std::string runner_up(const sim::Question& q, const Recommendation& r) {
+// The second and the third answer.
+std::string next_best(const sim::Question& q, const Recommendation& r) {
   if (r.answers.size() < 2) {
     return "no other deployment is left\n";
   }
-  const RankedRow& best = *r.answers[0];
-  const RankedRow& next = *r.answers[1];
-  return fmt::format("runner-up: {}: {} ({:+.2g} %)\n",
-                     fmt::join(labels_of(points_of(r, next), next.row), ", "),
-                     display(next.value, q.objective.metric->unit),
-                     100.0 * (next.value - best.value) / std::abs(best.value));
+  const RankedRow& best = *r.answers.front();
+  std::string text;
+  for (std::size_t i = 1; i < std::min(r.answers.size(), sim::kWantedAnswers); ++i) {
+    const RankedRow& next = *r.answers[i];
+    text += fmt::format("{}: {}: {} ({:+.2g} %)\n", i == 1 ? "runner-up" : "third",
+                        fmt::join(labels_of(points_of(r, next), next.row), ", "),
+                        display(next.value, q.objective.metric->unit),
+                        100.0 * (next.value - best.value) / std::abs(best.value));
+  }
+  return text;
 }
 
 std::string table_of(const sim::Question& q, const Recommendation& r) {
@@ -295,7 +300,7 @@ std::string recommend_text(const sim::Question& q, const Heading& heading,
     if (const std::string limit = nearest_limit(q, best); !limit.empty()) {
       text += limit + "\n";
     }
-    text += runner_up(q, r);
+    text += next_best(q, r);
     text += fmt::format("\nBest of each system, with one pool and with two:\n{}", table_of(q, r));
     if (const std::string missing = missing_groups(q, r); !missing.empty()) {
       text += "\n" + missing;

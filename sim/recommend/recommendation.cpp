@@ -16,7 +16,6 @@
 namespace roofcast::sim {
 namespace {
 
-constexpr std::size_t kWanted = 2;     // answers of a group
 constexpr std::size_t kBeyond = 3;     // steps of clients beyond what the closed form allows
 constexpr double kMostTokens = 1.2e8;  // of a replay; about two seconds of one core
 constexpr double kGain = 0.01;         // of the objective, that more clients must bring to be tried
@@ -250,15 +249,22 @@ class ScanReplays {
     return cost(a) != cost(b) ? cost(a) < cost(b) : a.estimate.steady.tpot < b.estimate.steady.tpot;
   }
 
-  // What a further answer must be better than.
+  // What a further answer must be better than: the last of those that are wanted.
   double enough(const Group& group) const {
-    std::set<std::size_t> shapes;
-    double best = std::numeric_limits<double>::infinity();
+    std::map<std::size_t, double> costs;  // by shape, the least
     for (const RankedRow& row : group.best) {
-      shapes.insert(scan_.shape_of(row.row));
-      best = std::min(best, cost(row));
+      const auto [known, is_new] = costs.try_emplace(scan_.shape_of(row.row), cost(row));
+      known->second = std::min(known->second, cost(row));
     }
-    return shapes.size() < kWanted ? std::numeric_limits<double>::infinity() : best;
+    if (costs.size() < kWantedAnswers) {
+      return kInfinity;
+    }
+    std::vector<double> order;
+    for (const auto& [shape, least] : costs) {
+      order.push_back(least);
+    }
+    std::nth_element(order.begin(), order.begin() + (kWantedAnswers - 1), order.end());
+    return order[kWantedAnswers - 1];
   }
 
   // Of each deployment the best answer, the best first.

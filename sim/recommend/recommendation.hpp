@@ -9,7 +9,7 @@
 //   - a broken replay of the same deployment has reached with more clients
 //   - until there is one: the best of the broken replays with equal attention DP, precision and stack have reached
 //
-// This ends when there are two answers and no row promises more than the best of them, or after kMostTries replays.
+// This ends when there are three answers and no row promises more than the third, or after kMostTries replays.
 //
 // A row that cannot be replayed is an answer only where a group has no other.
 //
@@ -31,7 +31,8 @@
 
 namespace roofcast::sim {
 
-inline constexpr std::size_t kMostTries = 40;  // of a group
+inline constexpr std::size_t kWantedAnswers = 3;  // of a group, and to be shown
+inline constexpr std::size_t kMostTries = 40;     // of a group
 
 struct RankedRow {
   std::size_t scan = 0;

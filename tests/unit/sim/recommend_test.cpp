@@ -204,6 +204,27 @@ TEST_CASE("What is recommended is confirmed, within the budget, and the best ans
   }
 }
 
+TEST_CASE("A system has three answers where three deployments meet, and none that promises more",
+          "[unit]") {
+  Question q = question("gpt-oss-120b", "hgx_h200", 8, kFree);
+  q.two_pools = false;
+  const Recommendation r = recommend(q, estimated());
+  REQUIRE(r.answers.size() >= kWantedAnswers);
+  std::set<std::size_t> shapes;
+  const Scan& scan = r.scans.front();
+  for (const RankedRow* row : r.answers) {
+    CHECK(shapes.insert(scan.shape_of(row->row)).second);
+  }
+  const double third = r.answers[kWantedAnswers - 1]->value;
+  for (std::size_t row = 0; row < scan.table.rows(); ++row) {
+    if (scan.is_legal(row) && scan.table.meets(row) && shapes.count(scan.shape_of(row)) == 0) {
+      INFO(scan.shape_of(row));
+      CHECK(scan.table.column("cost_usd_per_mtok").number(row) >=
+            0.99 * third);  // a step of clients
+    }
+  }
+}
+
 TEST_CASE("The same answers on any number of threads", "[unit]") {
   const Question q = question("gpt-oss-120b", "hgx_h200", 4, kFree);
   RecommendOptions alone;
