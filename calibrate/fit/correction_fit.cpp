@@ -47,7 +47,7 @@ const Layout& layout_of(const CorrectionGrid& grid) {
 
 // One operator of a row that a grid corrects.
 struct Part {
-  hardware::LogShape shape;
+  models::CorrectionSite site;
   double physical_s;
 };
 struct Sample {
@@ -71,8 +71,8 @@ void lay_out(Samples& samples) {
     double most = -least;
     for (const Sample& row : samples.rows) {
       for (const Part& part : row.parts) {
-        least = std::min(least, part.shape[j]);
-        most = std::max(most, part.shape[j]);
+        least = std::min(least, part.site.shape[j]);
+        most = std::max(most, part.site.shape[j]);
       }
     }
     const double octaves = layout.octaves[j];
@@ -124,7 +124,7 @@ Linear linearise(const Samples& samples, const VectorXd& g) {
     std::vector<double> times;
     double all = row.other_s;
     for (const Part& part : row.parts) {
-      corners.push_back(samples.grid.around(part.shape));
+      corners.push_back(samples.grid.around(part.site.shape));
       double log_factor = 0.0;
       for (std::size_t c = 0; c < corners.back().count; ++c) {
         log_factor +=
@@ -168,7 +168,7 @@ std::vector<double> known(const Samples& samples) {
   std::vector<double> weights(samples.grid.values.size(), kSmall);
   for (const Sample& row : samples.rows) {
     for (const Part& part : row.parts) {
-      const CorrectionGrid::Corners corners = samples.grid.around(part.shape);
+      const CorrectionGrid::Corners corners = samples.grid.around(part.site.shape);
       for (std::size_t c = 0; c < corners.count; ++c) {
         weights[corners.node[c]] += corners.weight[c] * corners.weight[c];
       }
@@ -210,7 +210,12 @@ void solve(Samples& samples, const models::Machine& machine, const CorrectionGri
   }
 }
 
-// A row split into what one grid corrects and the rest.
+bool is_attention(const workloads::Operator& op) {
+  return std::holds_alternative<workloads::PrefillAttention>(op) ||
+         std::holds_alternative<workloads::DecodeAttention>(op);
+}
+
+// A row split into what one grid corrects and the rest: of a row of attention, the projections around it.
 struct Split {
   const workloads::Operator* corrected = nullptr;  // nullptr: nothing
   hardware::CorrectionKey key = 0;
@@ -220,13 +225,15 @@ Split split(const MeasuredOperator& row, const models::Machine& machine) {
   Split s;
   s.sample.other_s = row.overhead_s;
   s.sample.measured_s = row.measured_s;
+  const bool attends = std::any_of(row.operators.begin(), row.operators.end(), is_attention);
   for (const workloads::Operator& op : row.operators) {
     const double seconds = models::physical_cost_of(op, machine).time / base::second;
-    const auto site = models::correction_site(op);
+    const bool beside = attends && !is_attention(op);
+    const auto site = beside ? std::nullopt : models::correction_site(op);
     if (site && (s.corrected == nullptr || site->key == s.key)) {
       s.corrected = &op;
       s.key = site->key;
-      s.sample.parts.push_back({site->shape, seconds});
+      s.sample.parts.push_back({*site, seconds});
     } else {
       s.sample.other_s += seconds;
     }
@@ -291,7 +298,8 @@ std::vector<CorrectionGrid> earned(std::vector<CorrectionGrid> grids,
     const auto error = [&](const CorrectionGrid* by) {
       double seconds = s.sample.other_s;
       for (const Part& part : s.sample.parts) {
-        seconds += part.physical_s * (by == nullptr ? 1.0 : std::exp(by->at(part.shape)));
+        seconds +=
+            part.physical_s * (by == nullptr ? 1.0 : std::exp(models::log_factor(*by, part.site)));
       }
       return std::abs(std::log(row->measured_s / seconds));
     };

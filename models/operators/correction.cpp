@@ -88,7 +88,19 @@ std::optional<CorrectionSite> correction_site(const Operator& op) {
     site->key = hardware::correction_key(name, of);
     std::copy(shape.begin(), shape.end(), site->shape.begin());
   });
+  if (const auto* decode = std::get_if<DecodeAttention>(&op); decode != nullptr && site) {
+    const AttentionHeads& h = decode->heads;
+    site->latent = h.cache_elements < h.kv_heads * (h.qk_dim + h.value_dim);
+  }
   return site;
+}
+
+double log_factor(const hardware::CorrectionGrid& grid, const CorrectionSite& site) {
+  hardware::LogShape shape = site.shape;
+  if (site.latent && grid.axes.size() > 2) {
+    shape[2] = std::max(shape[2], grid.axes[2].origin);
+  }
+  return grid.at(shape);
 }
 
 hardware::CorrectionGrid correction_grid(const Operator& op) {
@@ -157,7 +169,7 @@ namespace {
 std::optional<double> measured_log(const Operator& op, const Machine& m) {
   const auto site = correction_site(op);
   const auto* grid = site ? m.calibration.corrections->find(site->key) : nullptr;
-  return grid != nullptr ? std::optional(m.calibration.corrections_share * grid->at(site->shape))
+  return grid != nullptr ? std::optional(m.calibration.corrections_share * log_factor(*grid, *site))
                          : std::nullopt;
 }
 

@@ -15,6 +15,10 @@
 //   collective   kind, kernels, ranks, stride, copies,     bytes
 //                SMs of kernels that deduplicate
 //
+// Beyond its grid a correction fades. But all heads share a latent in decode, and fewer heads than any that were measured
+// fill the same tile of rows: there it stays what it is for the fewest. With keys for each KV head, one query has
+// kernels of its own.
+//
 // Other operators have no grid. A GEMM with widened weights that was not measured takes the correction of the one
 // without widening, as far as its products take the time. A collective of the library that leaves its domain has none.
 // A corrected time stays above what the datasheet of the chip allows: FLOP / dense peak, DRAM bytes / bandwidth.
@@ -34,8 +38,12 @@ namespace roofcast::models {
 struct CorrectionSite {
   hardware::CorrectionKey key = 0;
   hardware::LogShape shape{};
+  bool latent = false;  // decode whose heads share a latent
 };
 std::optional<CorrectionSite> correction_site(const workloads::Operator& op);
+
+// The logarithm of the factor there.
+double log_factor(const hardware::CorrectionGrid& grid, const CorrectionSite& site);
 
 // The grid that would correct the operator, without nodes: its texts and the number of its axes.
 hardware::CorrectionGrid correction_grid(const workloads::Operator& op);

@@ -86,6 +86,27 @@ TEST_CASE("A correction fades to nothing within four octaves of its grid", "[uni
   CHECK(factor(Gemm{16, 1 << 20, 1024}, m) == Approx(1.0));
 }
 
+TEST_CASE("Decode of latents by fewer heads than were measured is corrected like the fewest",
+          "[unit]") {
+  CorrectionGrid grid;
+  grid.op = "decode";
+  grid.of = "576 0 bf16";
+  grid.axes = {{0.0, 2.0, 3}, {8.0, 2.0, 2}, {1.0, 1.0, 2}};  // 2 and 4 heads
+  grid.values.assign(12, 0.2F);
+  const models::Machine m = corrected_by(grid);
+  const auto latents = [](std::int64_t heads, std::int64_t sequences) {
+    return workloads::DecodeAttention{
+        {heads, 1, 576, 512, 0, 576, base::NumberFormat::bf16}, sequences, 1, 512};
+  };
+  const workloads::DecodeAttention keys_and_values{
+      {1, 1, 576, 576, 0, 2 * 576, base::NumberFormat::bf16}, 4, 1, 512};
+  CHECK(factor(latents(2, 4), m) == Approx(std::exp(0.2)));
+  CHECK(factor(latents(1, 4), m) == Approx(std::exp(0.2)));
+  CHECK(factor(latents(16, 4), m) == Approx(std::exp(0.1)));  // two octaves more
+  CHECK(factor(latents(1, 64), m) == Approx(std::exp(0.1)));
+  CHECK(factor(keys_and_values, m) == Approx(std::exp(0.15)));  // one octave fewer
+}
+
 TEST_CASE("A correction is of its own operator and formats alone", "[unit]") {
   const models::Machine m = corrected_by(bump());
   CHECK(factor(Gemm{4, 1024, 1024, 1, base::NumberFormat::fp8, base::NumberFormat::fp8}, m) == 1.0);
