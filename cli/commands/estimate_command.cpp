@@ -186,6 +186,21 @@ void print_speculation(const workloads::Speculation& s, const Speculation& gain)
                  : "none, whatever the batch");
 }
 
+void add_speculation(const sim::ScenarioView& view, const sim::ServingEstimate& e,
+                     nlohmann::ordered_json& json) {
+  const std::optional<Speculation> gain = speculation(view, e);
+  if (!gain) {
+    return;
+  }
+  nlohmann::ordered_json& said = json["speculation"];
+  said["interactivity_ratio"] = gain->tpot;
+  said["throughput_ratio"] = gain->throughput;
+  said["break_even_batch"] = nlohmann::ordered_json();
+  if (gain->break_even) {
+    said["break_even_batch"] = gain->break_even.value_or(0);
+  }
+}
+
 nlohmann::ordered_json json_of(const sim::Scenario& s, const sim::ServingEstimate& e) {
   nlohmann::ordered_json json = json_answer();
   json["units"] = metric_units();
@@ -262,20 +277,12 @@ int run_estimate(const Options& options) {
   sim::Workspace workspace;
   const sim::ScenarioView view = sim::view(scenario);
   const sim::ServingEstimate e = sim::estimate(view, workspace);
-  const std::optional<Speculation> gain =
-      options.format == "csv" ? std::nullopt : speculation(view, e);
   if (options.format == "json") {
     nlohmann::ordered_json json = json_of(scenario, e);
     if (e.fits() && !scenario.training.trains()) {
       json["replay"] = json_of(e, sim::doubt_of(view, e), replay(options, streamed, e));
     }
-    if (gain) {
-      json["speculation"] = {
-          {"interactivity_ratio", gain->tpot},
-          {"throughput_ratio", gain->throughput},
-          {"break_even_batch", gain->break_even ? nlohmann::ordered_json(*gain->break_even)
-                                                : nlohmann::ordered_json()}};
-    }
+    add_speculation(view, e, json);
     if (options.explain && e.fits()) {
       json["iterations"] = explain_json(view, e);
     }
@@ -287,7 +294,7 @@ int run_estimate(const Options& options) {
     if (e.fits()) {
       fmt::print("{}", numerics_note(sim::numerics(view)));
     }
-    if (gain) {
+    if (const auto gain = speculation(view, e)) {
       print_speculation(scenario.serving.speculation, *gain);
     }
     if (options.explain && e.fits()) {

@@ -114,6 +114,7 @@ class Solver : LockstepCosts {
     double mixed = 0;  // of these, with prompts
     Seconds time;
     Seconds present;  // of all sequences, from their first tokens to their last
+    Seconds lost;     // of these, preempted
     base::TimeSamples ttft;
     base::TimeSamples stays;  // from the first token to the last
 
@@ -124,7 +125,7 @@ class Solver : LockstepCosts {
 
     void restart() {
       iterations = mixed = 0;
-      time = present = Seconds{};
+      time = present = lost = Seconds{};
       ttft.clear();
       stays.clear();
     }
@@ -293,6 +294,7 @@ class Solver : LockstepCosts {
     now_ += time;
     counted_.time += time;
     counted_.present += (decoding() + lost_ * (1.0 + others_)) * time;
+    counted_.lost += lost_ * (1.0 + others_) * time;
   }
 
   // What the decodes do in iterations with prompts.
@@ -383,7 +385,6 @@ class Solver : LockstepCosts {
     }
     Solution found;
     SteadyState r;
-    // Of a prompt, by its own length.
     const Seconds own = extra(1.0);
     const base::SquareSeconds variance =
         workloads::squared_variation(s_.traffic->input) * own * own;
@@ -427,6 +428,7 @@ class Solver : LockstepCosts {
     const Seconds first = base::max(Seconds{}, clients_ / found.rate - stay);  // Little's law
     found.first.shift(first - followed, {}, {});
     found.present = std::min(running_, found.rate * stay);
+    found.present *= full_ ? 1.0 - counted_.lost / counted_.present : 1.0;
     found.running = std::isfinite(cache_) ? std::max(1.0, found.present) : running_;
     found.mean.interval = decodes_ > 0.0 ? stay / decodes_ : Seconds{};
     found.mean.first = extra(1.0) + alone(found.present);

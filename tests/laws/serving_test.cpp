@@ -33,8 +33,16 @@ TEST_CASE("Requests in the house are the rate times their stay", "[laws][long]")
     const auto groups = static_cast<double>(c.scenario.mapping->data_parallel);
     const double decodes = s.requests_per_second / std::min(groups, clients) *
                            static_cast<double>(t.output_tokens - 1) * s.tpot.si();
-    decoding.add(std::abs(decodes - s.decode_batch) / std::max(50.0, s.running), where);
-    bounds.add(s.running / std::max(1.0, std::floor(e.max_running)) - 1.0, where);
+    // Clients in step may fill the cache: they begin while they are short, and some are preempted before they are long.
+    const auto input = static_cast<double>(t.input_tokens);
+    const auto output = static_cast<double>(t.output_tokens);
+    const double most = e.max_running * (1.0 + 0.51 * output / input);  // that begin
+    const bool fills = std::min(clients / groups, most) * (input + output) >
+                       e.max_running * (input + 0.5 * output);
+    const double apart = decodes - s.decode_batch;
+    decoding.add((fills ? std::max(0.0, -apart) : std::abs(apart)) / std::max(50.0, s.running),
+                 where);
+    bounds.add(s.running / std::max(1.0, std::floor(fills ? most : e.max_running)) - 1.0, where);
     bounds.add(s.decode_batch / s.running - 1.0, where);
     bounds.add(e.memory / e.footprint.limit - 1.0, where);
     bounds.add(s.prefill_share - 1.0, where);
