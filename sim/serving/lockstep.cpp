@@ -34,18 +34,11 @@ constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 Seconds distance(Seconds a, Seconds b) { return base::max(a - b, b - a); }
 
-// What the scheduler wants to have free for a sequence that begins.
-double tokens_at_begin(const ScenarioView& s) {
-  const workloads::Traffic& t = *s.traffic;
-  return static_cast<double>(t.input_tokens) +
-         reserved_share(*s.serving) * static_cast<double>(t.output_tokens);
-}
-
 class Solver : LockstepCosts {
  public:
   // `cache`: tokens of a rank, if sequences in step may fill it.
   Solver(const ScenarioView& s, double slots, double cache, Workspace& workspace)
-      : LockstepCosts(s, slots, workspace), cache_(ranks_ * cache), begins_(tokens_at_begin(s)) {
+      : LockstepCosts(s, slots, workspace), cache_(ranks_ * cache) {
     input_ = static_cast<double>(s.traffic->input_tokens);
     per_token_ = 1.0 / prompt_;
     follow(fits_);
@@ -210,7 +203,7 @@ class Solver : LockstepCosts {
       return;
     }
     const double waits = preempted_.empty() ? ready() : 0.0;
-    const double n = limited ? std::min(waits, std::floor(room_for(begins_))) : waits;
+    const double n = limited ? std::min(waits, std::floor(room_for(input_))) : waits;
     full_ = full_ || n < waits;
     if (n > 1e-6) {
       prompts(n);
@@ -446,7 +439,6 @@ class Solver : LockstepCosts {
   }
 
   double cache_;          // tokens that the KV cache holds; infinite: it never fills
-  double begins_;         // tokens that a sequence needs to begin
   double input_ = 0;      // tokens of a sequence that begins to decode
   double grown_ = 1;      // tokens of a sequence in an iteration that is followed
   double per_token_ = 1;  // prompts
@@ -485,16 +477,15 @@ class Solver : LockstepCosts {
 
 SteadyState lockstep(const ScenarioView& s, double max_running, Workspace& workspace) {
   const double cache = max_running * held_tokens(s);  // tokens of a rank
-  const auto longest = static_cast<double>(s.traffic->input_tokens + s.traffic->output_tokens);
+  const auto input = static_cast<double>(s.traffic->input_tokens);
+  const double longest = input + static_cast<double>(s.traffic->output_tokens);
   const double clients = static_cast<double>(s.traffic->concurrency) /
                          static_cast<double>(s.serving->replicas * s.mapping->data_parallel);
-  const double most =
-      std::min(clients, static_cast<double>(s.serving->limits.max_sequences)) * longest;
-  if (tokens_at_begin(s) >= longest || most <= cache) {
-    return Solver(s, std::max(1.0, std::floor(max_running)), kNoLimit, workspace).solve();
-  }
-  const double begin = std::max(1.0, std::floor(cache / tokens_at_begin(s)));
-  return Solver(s, begin, cache, workspace).solve();
+  const double most = std::min(clients, static_cast<double>(s.serving->limits.max_sequences));
+  const bool reserved = s.serving->policy.reserves == workloads::Reservation::request;
+  const bool fills = !reserved && most * longest > cache;
+  const double slots = std::max(1.0, std::floor(fills ? cache / input : max_running));
+  return Solver(s, slots, fills ? cache : kNoLimit, workspace).solve();
 }
 
 }  // namespace roofcast::sim

@@ -54,15 +54,11 @@ Seconds time_alone(const PromptIterations& prompts) {
 
 }  // namespace
 
-double reserved_share(const workloads::Serving& serving) {
-  return serving.policy.reserves == workloads::Reservation::request
-             ? std::min(1.0, serving.policy.reserved_output)
-             : 0.0;
-}
-
 double held_tokens(const ScenarioView& s) {
   const workloads::Traffic& t = *s.traffic;
-  const double f = reserved_share(*s.serving);
+  const double f = s.serving->policy.reserves == workloads::Reservation::request
+                       ? std::min(1.0, s.serving->policy.reserved_output)
+                       : 0.0;
   return static_cast<double>(t.input_tokens) + 0.5 * (1.0 + f * f) *
                                                    static_cast<double>(t.output_tokens) *
                                                    (1.0 + workloads::squared_variation(t.output));

@@ -36,9 +36,6 @@
 
 namespace roofcast::sim {
 
-// Share of an answer that the scheduler wants to have free before it admits a sequence.
-double reserved_share(const workloads::Serving& serving);
-
 // Tokens of KV cache that a running sequence holds or reserves, a mean over time.
 double held_tokens(const ScenarioView& scenario);
 
