@@ -8,6 +8,8 @@
 #include <sstream>
 
 #include "base/document/text_file.hpp"
+#include "cli/pages/cited_rows.hpp"
+#include "cli/pages/front_chart.hpp"
 #include "cli/pages/scenario_brief.hpp"
 #include "cli/program/progress.hpp"
 #include "cli/tables/result_csv.hpp"
@@ -24,6 +26,48 @@ namespace {
 // Where the rows go that a page cites: beside it.
 std::string csv_of(const BriefQuestion& question) {
   return std::filesystem::path(question.output).replace_extension(".csv").string();
+}
+
+// The rows that an HTML page names, as the CSV has them.
+void add_cited(const BriefQuestion& question, Brief& page,
+               const std::vector<std::string>& columns = {}) {
+  if (question.output.ends_with(".html")) {
+    page.cited = cited_rows(csv_of(question), cited_by(page), columns);
+  }
+}
+
+// What a page is of a sweep: its best points in the trade-off of its metric.
+void add_chart(const sim::Sweep& sweep, const sim::ResultTable& result, const sim::Metric& metric,
+               Brief& page) {
+  const sim::Metric* against = traded_against(metric, sweep);
+  if (against == nullptr || page.evidence.empty()) {
+    return;
+  }
+  std::vector<Recommended> best;
+  const auto& rows = page.evidence.front().table.rows();
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    best.emplace_back(citations(rows[i].back()).front().row, rows[i].front());
+  }
+  std::string svg = front_svg(result, *against, metric, best);
+  if (!svg.empty()) {
+    page.chart = {fmt::format("{} against {}: the front, and the best of each {}", metric.label,
+                              against->label, rows.front().front()),
+                  std::move(svg)};
+  }
+}
+
+// What tells the points of a sweep apart, what they are judged by, and why one does not count.
+std::vector<std::string> columns_of(const sim::Sweep& sweep, const sim::Metric& metric) {
+  std::vector<std::string> columns = {"reason", "replay", std::string(metric.name)};
+  for (const sim::Axis& axis : sweep.axes) {
+    columns.push_back(axis.name);
+  }
+  columns.insert(columns.end(), sweep.pareto.maximize.begin(), sweep.pareto.maximize.end());
+  columns.insert(columns.end(), sweep.pareto.minimize.begin(), sweep.pareto.minimize.end());
+  for (const sim::Condition& condition : sweep.where) {
+    columns.push_back(condition.metric);
+  }
+  return columns;
 }
 
 const sim::Metric* metric_of(const std::string& name) {
@@ -46,7 +90,9 @@ Brief brief_of_roadmap(const base::Node& document, const BriefQuestion& question
   if (!question.output.empty()) {
     write_roadmap_csv(roadmap, result, csv_of(question));
   }
-  return brief_of(roadmap, result);
+  Brief page = brief_of(roadmap, result);
+  add_cited(question, page);
+  return page;
 }
 
 Brief brief_of_sweep(const base::Node& document, const BriefQuestion& question) {
@@ -72,7 +118,10 @@ Brief brief_of_sweep(const base::Node& document, const BriefQuestion& question) 
     base::CsvWriter csv(std::filesystem::path(csv_of(question)), columns);
     write_results(result, 0, csv);
   }
-  return brief_of(points, result, *metric);
+  Brief page = brief_of(points, result, *metric);
+  add_chart(points.sweep(), result, *metric, page);
+  add_cited(question, page, columns_of(points.sweep(), *metric));
+  return page;
 }
 
 // What the simulation says of the metric of a scenario.
@@ -117,6 +166,7 @@ Brief brief_of_scenario(const base::Node& document, const BriefQuestion& questio
   Brief brief = brief_of(findings, scenario);
   brief.answer.push_back(
       replayed_sentence(document, question, estimate, *findings.sensitivity.metrics.front()));
+  add_cited(question, brief);
   return brief;
 }
 

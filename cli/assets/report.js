@@ -97,7 +97,7 @@ function rowName(model, row) {
 
 const model = readModel();
 const state = {
-  x: null, y: null, series: null, hidden: new Set(), selected: null, point: 0,
+  x: null, y: null, series: null, hidden: new Set(), selected: null, reached: null, point: 0,
   hiddenOps: new Set(), printing: false,
   sort: null, descending: false, order: [], drawn: [], dimensions: [], limit: null, parallelRows: [], shownColumns: [], texts: null,
 };

@@ -54,7 +54,7 @@ function rooflineOption(theme, view) {
   // The bandwidth is written where the slope is emptiest.
   const distance = (x) => Math.min(3, ...operators.filter(({ share }) => share >= 0.02)
     .map(({ op }) => Math.abs(Math.log10(op.intensity / x))));
-  const middle = [0.5, 0.65, 0.35, 0.8].map((part) => left * (maxRidge / left) ** part)
+  const middle = (view.width < 500 ? [0.8, 0.9] : [0.5, 0.65, 0.35, 0.8]).map((part) => left * (maxRidge / left) ** part)
     .reduce((best, x) => (distance(x) > distance(best) ? x : best));
   const roof = (data, width) => ({
     type: 'line', data, symbol: 'none', silent: true, z: 2, tooltip: { show: false },

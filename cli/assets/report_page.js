@@ -2,7 +2,7 @@
 //
 // What the pages of roofcast share: text of numbers, escaping, theme, printing. A page has
 // `model` (its data, with `scenario`), `state` (with `printing`), `charts` by name, an element
-// `<name>-chart` for each, `scenario`, `scenario-details`, `copy-scenario` and `theme-toggle`, and calls
+// `<name>-chart` for each, `theme-toggle`, where it shows a scenario `scenario`, `scenario-details` and `copy-scenario`, and calls
 // setUpPage with what draws its charts again.
 'use strict';
 
@@ -128,7 +128,7 @@ function setUpPrint(redrawCharts) {
     Object.values(charts).filter(Boolean).forEach((chart) => chart.getZr().flush());
     drawings().forEach((svg) => svg.setAttribute('viewBox',
         `0 0 ${kPrintSize.width} ${paperHeight(svg.closest('.chart'))}`));
-    byId('scenario-details').open = true;
+    if (byId('scenario-details')) { byId('scenario-details').open = true; }
   });
   addEventListener('afterprint', () => {
     if (!before) { return; }
@@ -156,7 +156,7 @@ async function copyScenario() {
 function setUpPage(redrawCharts) {
   setUpTheme(redrawCharts);
   setUpPrint(redrawCharts);
-  byId('copy-scenario').onclick = copyScenario;
+  if (byId('copy-scenario')) { byId('copy-scenario').onclick = copyScenario; }
   let resizeTimer = 0;
   addEventListener('resize', () => {
     clearTimeout(resizeTimer);

@@ -9,6 +9,7 @@ const kParallelLines = 1500;    // more are thinned
 const kContextLines = 400;      // of rows that the filter leaves out
 const kParallelAxes = 8;        // chosen at first
 const kCategoryValues = 16;     // a sweep's axis with no more values has them as ticks
+const kLetters = 24;           // of a line of a name: the first and the last axis have 84 px beside them
 const kNarrowPage = 700;        // px; below it the axes lie
 
 const isCategory = (column) => !column.numeric
@@ -183,7 +184,7 @@ function paintParallel() {
   const lines = thinned(coloured, kParallelLines);
   state.parallelRows = coloured;
   showOption(chart, parallelOption(pageTheme(), {
-    columns, lying, drawable, letters: Math.floor(chart.getWidth() / columns.length / 7),
+    columns, lying, drawable, letters: Math.min(kLetters, Math.floor(chart.getWidth() / columns.length / 7)),
     context: thinned(all.filter((row) => !passing.has(row)), kContextLines),
     series: names.map((name, index) => ({ index, rows: lines.filter((row) => groupOf(row) === name) })),
   }));

@@ -50,7 +50,7 @@ function refreshOrder() {
   byId('table-count').textContent = `${kPlain.format(state.order.length)} of ${kept} rows`
     + (total < model.total_rows
       ? `; this file keeps ${kept} of the ${swept} of the sweep` : '')
-    + unknownColumns(text).map((name) => `; no single column is called ${name}`).join('');
+    + filterProblems(text).map((problem) => `; ${problem}`).join('');
 }
 
 // The reason is long and mostly empty: it goes last.

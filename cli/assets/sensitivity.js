@@ -212,6 +212,9 @@ function fillMetric() {
   byId('counts').innerHTML = facts.map(([fact, what]) => `<li><b>${escapeHtml(fact)}</b>${what}</li>`).join('');
   fillKnobs();
   drawAll();
+  const findings = ['elasticity', 'improved', 'freed'].map((name) => byId(`${name}-finding`).textContent).filter(Boolean);
+  byId('answer').innerHTML = `<p>${escapeHtml(`${label} is ${facts[0][0]}${isEmpty(low90) ? '' : ` (${rangeText(low90, high90)})`}${limit
+    ? `, limited by ${limit}` : ''}.`)}</p><p>${escapeHtml(findings.join(' '))}</p>`;
 }
 
 function fillPage() {

@@ -20,11 +20,11 @@ const model = JSON.parse(byId('data').textContent);
 const state = { run: 0, printing: false };
 const charts = {};
 const kCurves = [
-  { key: 'running', label: 'Running requests', unit: '' },
-  { key: 'waiting', label: 'Waiting requests', unit: '' },
-  { key: 'cache', label: 'KV cache in use', unit: 'fraction' },
-  { key: 'output', label: 'Output tokens per second', unit: '' },
-  { key: 'busy', label: 'Time with an iteration under way', unit: 'fraction' },
+  { key: 'running', label: 'Running requests', axis: 'Requests', unit: '' },
+  { key: 'waiting', label: 'Waiting requests', axis: 'Requests', unit: '' },
+  { key: 'cache', label: 'KV cache in use', axis: 'Share of the cache', unit: 'fraction' },
+  { key: 'output', label: 'Output tokens per second', axis: 'Tokens/s', unit: '' },
+  { key: 'busy', label: 'Time with an iteration under way', axis: 'Share of the time', unit: 'fraction' },
 ];
 const kDashes = ['solid', [6, 4], [2, 3]];
 
@@ -98,7 +98,7 @@ function drawDistribution(key) {
   }));
 }
 
-function drawCurve({ key, unit }) {
+function drawCurve({ key, axis, unit }) {
   const { sides, seconds_per_point: step } = run();
   const drawn = sides.filter((side) => side[key].length > 0);
   if (drawn.length === 0) { return; }
@@ -110,7 +110,7 @@ function drawCurve({ key, unit }) {
   showOption(chart, lineOption(pageTheme(), {
     chart, series, tip,
     x: { name: 'Time (s)', log: false, low: 0, high: 1, label: (v) => kPlain.format(v) },
-    y: { name: '', log: false, label: (v) => (unit ? wholePercent(v) : plainNumber(v, 3)),
+    y: { name: axis, log: false, label: (v) => (unit ? wholePercent(v) : plainNumber(v, 3)),
       limits: unit ? { max: 1 } : {} },
   }));
 }

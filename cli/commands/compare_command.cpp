@@ -54,13 +54,13 @@ int run_compare(Options& options) {
   rename(options.steps, "--steps", options.measured.iterations, "--iterations");
   rename(options.step, "--step", options.measured.iteration, "--iteration");
   CompareResultsOptions& results = options.results;
-  if (options.files.size() > 1 && !options.report.empty()) {
-    throw base::InputError("error: --report is of a roadmap\n");
-  }
   if (std::count_if(options.files.begin(), options.files.end(), is_document) == 1) {
     std::stable_partition(options.files.begin(), options.files.end(), is_document);
   }
   if (options.files.size() > 1 && is_document(options.files.front())) {
+    if (!options.report.empty()) {
+      throw base::InputError("error: --report is of a roadmap, or of two CSVs of results\n");
+    }
     refuse_options_of_results(results);
     CompareMeasuredOptions& measured = options.measured;
     if (measured.iterations < 0) {
@@ -83,6 +83,7 @@ int run_compare(Options& options) {
   if (options.files.size() == 2) {
     results.old_results = options.files[0];
     results.new_results = options.files[1];
+    results.report = options.report;
     return compare_results(results);
   }
   if (options.files.size() > 2) {
@@ -149,8 +150,8 @@ void add_compare(Command& app, Run& chosen) {
   command
       ->add_option(
           "--report", options->report,
-          "for a roadmap: write an HTML report with options, features, and weights that a reader "
-          "can change")
+          "write an HTML report; of a roadmap: options, features, and weights that a reader can "
+          "change; of two results: both fronts in one chart, and the rows that moved most")
       ->type_name(kFile)
       ->group("Output");
   CompareMeasuredOptions& measured = options->measured;
@@ -187,6 +188,7 @@ void add_compare(Command& app, Run& chosen) {
        "sed 's/base: .*/base: trtllm.yaml/' old.yaml > new.yaml",
        "roofcast sweep new.yaml --csv new.csv --quiet", "roofcast compare old.csv new.csv",
        "roofcast compare old.csv new.csv --metric tpot_mean_s --tolerance 2% --csv changes.csv",
+       "roofcast compare old.csv new.csv --report changes.html",
        "roofcast compare new.csv new.csv --strict",
        "roofcast compare llama-70b.yaml bench.json   # of vllm bench serve --save-result",
        "roofcast compare llama-70b.yaml nccl.txt --set system=h100_cluster_128 --csv "

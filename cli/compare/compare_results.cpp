@@ -9,6 +9,7 @@
 #include <map>
 
 #include "base/csv/csv_file.hpp"
+#include "cli/compare/comparison_report.hpp"
 #include "cli/tables/front_table.hpp"
 #include "cli/tables/metric_cells.hpp"
 #include "cli/tables/text_table.hpp"
@@ -300,6 +301,15 @@ int compare_results(const CompareResultsOptions& options) {
   if (!options.csv.empty()) {
     write_rows(result, tables, key, metrics, options.csv);
     fmt::print("\nCSV     {}\n", options.csv);
+  }
+  if (!options.report.empty()) {
+    std::vector<std::string> notes;
+    if (const std::string made = difference_of_makers(options.old_results, options.new_results);
+        !made.empty()) {
+      notes.push_back(made);
+    }
+    write_report(result, {tables.before, tables.after, key, metrics}, notes, options.report);
+    fmt::print("\nreport  {}\n", options.report);
   }
   return options.strict && !lost.empty() ? kInfeasible : kDone;
 }

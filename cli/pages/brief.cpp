@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 
 #include "cli/assets/asset.hpp"
+#include "cli/pages/brief_parts.hpp"
+#include "cli/pages/cited_rows.hpp"
 #include "cli/pages/html_page.hpp"
 
 namespace roofcast::cli {
@@ -38,16 +41,18 @@ std::string for_markdown(const std::string& text) {
   }
   return out;
 }
-std::string for_html(const std::string& text) {
+// Escaped, each number of a row a link to it.
+std::string linked(const std::string& text, const std::set<std::size_t>& rows) {
   std::string out;
-  for (const char c : text) {
-    out += c == '&'   ? "&amp;"
-           : c == '<' ? "&lt;"
-           : c == '>' ? "&gt;"
-           : c == '"' ? "&quot;"
-                      : std::string(1, c);
+  std::size_t done = 0;
+  for (const Citation& at : citations(text)) {
+    if (rows.contains(at.row)) {
+      out += fmt::format("{}<a href=\"#row-{}\">[{}]</a>",
+                         for_html(text.substr(done, at.begin - done)), at.row, at.row);
+      done = at.end;
+    }
   }
-  return out;
+  return out + for_html(text.substr(done));
 }
 
 std::string markdown_row(const std::vector<std::string>& cells) {
@@ -58,12 +63,27 @@ std::string markdown_row(const std::vector<std::string>& cells) {
   return row + "\n";
 }
 
-std::string html_row(const std::vector<std::string>& cells, const char* tag) {
-  std::string row("<tr>");
+std::string html_row(const std::vector<std::string>& cells, const char* tag,
+                     const std::set<std::size_t>& rows, const std::string& id = "") {
+  std::string row = id.empty() ? "<tr>" : fmt::format("<tr id=\"row-{}\">", id);
   for (const std::string& cell : cells) {
-    row += fmt::format("<{0}>{1}</{0}>", tag, for_html(cell));
+    row += fmt::format("<{0}>{1}</{0}>", tag, linked(cell, rows));
   }
   return row + "</tr>\n";
+}
+
+// `named`: the first cell of a row is what links call it.
+std::string html_table(const std::string& heading, const TextTable& table,
+                       const std::set<std::size_t>& cited, bool named = false) {
+  const auto& rows = table.rows();
+  std::string body = fmt::format(
+      "<section><h2>{0}</h2>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" "
+      "aria-label=\"{0}\"><table>\n<thead>{1}</thead>\n<tbody>\n",
+      for_html(heading), html_row(rows.front(), "th", cited));
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    body += html_row(rows[i], "td", cited, named ? rows[i].front() : "");
+  }
+  return body + "</tbody></table></div></section>\n";
 }
 
 }  // namespace
@@ -91,29 +111,51 @@ std::string markdown(const Brief& brief) {
   return page;
 }
 
+std::set<std::size_t> cited_by(const Brief& brief) {
+  std::set<std::size_t> rows;
+  const auto add = [&rows](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      for (const Citation& at : citations(text)) {
+        rows.insert(at.row);
+      }
+    }
+  };
+  add(brief.answer);
+  for (const Brief::Evidence& evidence : brief.evidence) {
+    std::for_each(evidence.table.rows().begin(), evidence.table.rows().end(), add);
+  }
+  for (const Section& section : sections_of(brief)) {
+    add(*section.lines);
+  }
+  return rows;
+}
+
 std::string html(const Brief& brief) {
+  std::set<std::size_t> cited;
+  for (std::size_t i = 1; brief.cited && i < brief.cited->rows().size(); ++i) {
+    cited.insert(std::stoul(brief.cited->rows()[i].front()));
+  }
   std::string body = fmt::format("<h1>{}</h1>\n<p class=\"answer\">", for_html(brief.question));
   for (const std::string& sentence : brief.answer) {
-    body += fmt::format("{}\n", for_html(sentence));
+    body += fmt::format("{}\n", linked(sentence, cited));
   }
   body += "</p>\n";
+  if (brief.chart) {
+    body += fmt::format("<section><h2>{}</h2>\n{}</section>\n", for_html(brief.chart->heading),
+                        brief.chart->svg);
+  }
   for (const Brief::Evidence& evidence : brief.evidence) {
-    const auto& rows = evidence.table.rows();
-    body += fmt::format(
-        "<section><h2>{0}</h2>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" "
-        "aria-label=\"{0}\"><table>\n<thead>{1}</thead>\n<tbody>\n",
-        for_html(evidence.heading), html_row(rows.front(), "th"));
-    for (std::size_t i = 1; i < rows.size(); ++i) {
-      body += html_row(rows[i], "td");
-    }
-    body += "</tbody></table></div></section>\n";
+    body += html_table(evidence.heading, evidence.table, cited);
   }
   for (const Section& section : sections_of(brief)) {
     body += fmt::format("<section><h2>{}</h2>\n<ul>\n", section.heading);
     for (const std::string& line : *section.lines) {
-      body += fmt::format("<li>{}</li>\n", for_html(line));
+      body += fmt::format("<li>{}</li>\n", linked(line, cited));
     }
     body += "</ul></section>\n";
+  }
+  if (!cited.empty()) {
+    body += html_table("Rows of the CSV beside this page", *brief.cited, {}, true);
   }
   return fill(asset_brief_html(), {{"{{title}}", for_html(brief.question)},
                                    {"/*{{css}}*/", asset_report_css()},

@@ -4,6 +4,8 @@
 // of the CSV beside it.
 #pragma once
 
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,7 +27,17 @@ struct Brief {
   std::vector<std::string> assumptions;
   std::vector<std::string> confidence;
   std::vector<std::string> changes;  // what would change the answer
+  // Of the HTML alone:
+  struct Chart {
+    std::string heading;
+    std::string svg;
+  };
+  std::optional<Chart> chart;
+  std::optional<TextTable> cited;  // the rows of the CSV that the page names, their number first
 };
+
+// The rows that the page names.
+std::set<std::size_t> cited_by(const Brief& brief);
 
 Brief brief_of(const sim::Roadmap& roadmap, const sim::RoadmapResult& result);
 // The best point of each group of a sweep by a metric (rows of sim/decide/result_table.hpp), and what would put another first:

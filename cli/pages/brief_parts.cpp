@@ -41,6 +41,18 @@ const char* const kIntervals =
     "Intervals are of 90 %, from the measured errors of operators and servers; errors that both "
     "sides of a ratio share cancel.";
 
+std::string for_html(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    out += c == '&'   ? "&amp;"
+           : c == '<' ? "&lt;"
+           : c == '>' ? "&gt;"
+           : c == '"' ? "&quot;"
+                      : std::string(1, c);
+  }
+  return out;
+}
+
 std::string cite(std::size_t row) { return fmt::format("[{}]", row); }
 
 std::string interval_text(sim::Interval90 interval, std::string_view unit) {

@@ -13,6 +13,9 @@
 
 namespace roofcast::cli {
 
+// With the characters escaped that HTML gives a meaning.
+std::string for_html(const std::string& text);
+
 // "[12]", a row of the CSV beside the page; the first below the header is 1.
 std::string cite(std::size_t row);
 

@@ -135,12 +135,32 @@ std::string label_of(const sim::SweepPoints& points, std::size_t point) {
   return label;
 }
 
+// {first, mixers: [[calls, layers]], ffns, runs: [[mixer, ffn, layers]]}
+ordered_json layers_json(const workloads::LayerCalls& calls) {
+  ordered_json json = {{"first", calls.first}};
+  for (const auto& [name, kinds] : {std::pair("mixers", &calls.mixers), {"ffns", &calls.ffns}}) {
+    json[name] = ordered_json::array();
+    for (const workloads::LayerCalls::Kind& kind : *kinds) {
+      json[name].push_back({kind.calls, kind.layers});
+    }
+  }
+  json["runs"] = ordered_json::array();
+  for (const workloads::LayerCalls::Run& run : calls.runs) {
+    json["runs"].push_back({run.mixer, run.ffn, run.layers});
+  }
+  return json;
+}
+
 ordered_json point_json(const sim::SweepPoints& points, std::size_t point, std::size_t row) {
   const sim::ScenarioView scenario = points.scenario(point);
   sim::Workspace workspace;
   const sim::ServingEstimate estimate = sim::estimate(scenario, workspace);
   const hardware::Chip& chip = scenario.platform->system.chip;
   ordered_json steps = explain_json(scenario, estimate);
+  const std::vector<PhaseRows> rows = explain(scenario, estimate);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    steps[i]["layers"] = layers_json(rows[i].layers);
+  }
   std::set<std::string> used;
   for (const auto& step : steps) {
     for (const auto& op : step["operators"]) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/pages/sensitivity_report.hpp"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "cli/assets/asset.hpp"
@@ -14,14 +16,11 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json page_json(const std::string& title, const std::string& text,
+ordered_json page_json(const std::string& question, const std::string& text,
                        const std::filesystem::path& file) {
-  return {{"title", file.stem().string()},
-          {"generated_by", "roofcast " + version()},
-          {"question", title},
-          {"scenario", text},
-          {"notes", ordered_json::array()},
-          {"metrics", ordered_json::array()}};
+  return {{"title", file.stem().string()},  {"generated_by", "roofcast " + version()},
+          {"question", question},           {"scenario", text},
+          {"notes", ordered_json::array()}, {"metrics", ordered_json::array()}};
 }
 
 void write(const ordered_json& data, const std::filesystem::path& file) {
@@ -32,7 +31,14 @@ void write(const ordered_json& data, const std::filesystem::path& file) {
 
 void write_report(const SensitivityAnswer& answer, const std::string& text,
                   const std::filesystem::path& file) {
-  ordered_json data = page_json(answer.title, text, file);
+  std::vector<std::string_view> labels;
+  for (const sim::Metric* metric : answer.metrics) {
+    labels.push_back(metric->label);
+  }
+  ordered_json data =
+      page_json(fmt::format("What {} {} of {} depend on?", labels.size() == 1 ? "does" : "do",
+                            fmt::join(labels, ", "), answer.title),
+                text, file);
   for (const sim::Metric* metric : answer.metrics) {
     const sim::Interval90 interval = sim::interval90(*metric, answer.estimate);
     data["metrics"].push_back({{"name", metric->name},

@@ -149,8 +149,13 @@ PhaseRows phase_of(const sim::ScenarioView& scenario, const std::vector<sim::Ope
 
 PhaseRows phase(const sim::ScenarioView& scenario, const workloads::Batch& batch,
                 std::string name) {
-  return phase_of(scenario, sim::iteration_operators(scenario, batch), std::move(name),
-                  words(batch) + started(scenario, batch));
+  PhaseRows rows = phase_of(scenario, sim::iteration_operators(scenario, batch), std::move(name),
+                            words(batch) + started(scenario, batch));
+  workloads::Fusion fusion = scenario.serving->stack.fusion;
+  fusion.overlaps_shared_experts = scenario.serving->overlap == workloads::Overlap::shared_experts;
+  rows.layers = workloads::layer_calls(*scenario.model, *scenario.precision, *scenario.mapping,
+                                       fusion, batch);
+  return rows;
 }
 
 void add_host(PhaseRows& rows, base::Seconds waits) {

@@ -9,6 +9,7 @@
 
 #include "models/operators/anatomy.hpp"
 #include "sim/estimate.hpp"
+#include "workloads/graph/layer_calls.hpp"
 
 namespace roofcast::cli {
 
@@ -47,6 +48,7 @@ struct PhaseRows {
   double clock = 1;                    // of the full one
   std::vector<models::Share> shares;   // the causes of its time, greatest first
   std::vector<OperatorRow> operators;  // in the order they run; host time last
+  workloads::LayerCalls layers;        // which of them are of which layer; without runs: not known
 };
 
 // The steps behind an estimate: decodes alone, and decodes with prompts; after each the passes of a draft, if there

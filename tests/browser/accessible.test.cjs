@@ -6,11 +6,12 @@
 
 const assert = require('node:assert');
 const fs = require('node:fs');
+const path = require('node:path');
 const { after, before, test } = require('node:test');
-const { closeBrowser, example, openPage, readCsv, roofcast } = require('./pages.cjs');
+const { closeBrowser, example, file, openPage, readCsv, roofcast } = require('./pages.cjs');
 
 const kAxe = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-const kPages = ['sweep', 'served', 'roadmap', 'sensitivity', 'brief', 'roadmap_brief'];
+const kPages = ['sweep', 'served', 'roadmap', 'sensitivity', 'brief', 'roadmap_brief', 'comparison', 'scaling', 'validated'];
 
 before(() => {
   roofcast('sweep', example('token_prices'), '--csv', 'sweep.csv', '--report', 'sweep.html', '--quiet');
@@ -19,24 +20,17 @@ before(() => {
   roofcast('sensitivity', example('nemotron-3-super_h200'), '--report', 'sensitivity.html');
   roofcast('brief', example('token_prices'), '--no-replay', '-o', 'brief.html');
   roofcast('brief', example('roadmap_features'), '-o', 'roadmap_brief.html');
+  const changed = (name, from, to) => fs.readFileSync(example(name), 'utf8').replace(from, to);
+  fs.writeFileSync(file('trtllm.yaml'), changed('llama-70b', 'stack: vllm', 'stack: trtllm'));
+  fs.writeFileSync(file('new.yaml'), changed('llama70b_h200_hbm', /base: .*/, 'base: trtllm.yaml'));
+  roofcast('sweep', example('llama70b_h200_hbm'), '--csv', 'old.csv', '--quiet');
+  roofcast('sweep', 'new.yaml', '--csv', 'new.csv', '--quiet');
+  roofcast('compare', 'old.csv', 'new.csv', '--report', 'comparison.html');
+  roofcast('scale', example('llama-405b_run'), '--report', 'scaling.html');
+  roofcast('calibrate', 'validate', 'requests', 
+    path.join(process.env.ROOFCAST_DATA || path.join(process.env.ROOFCAST_SOURCE_DIR, 'calibrate', 'measurements'), 'requests'), '--report', 'validated.html');
 });
 after(closeBrowser);
-
-for (const name of kPages) {
-  test(`${name}.html breaks no serious rule of axe-core`, async () => {
-    for (const width of [1280, 390]) {
-      for (const theme of ['light', 'dark']) {
-        const { page } = await openPage(`${name}.html`, { width, theme });
-        await page.evaluate(kAxe);
-        const { violations } = await page.evaluate(() => window.axe.run());
-        const serious = violations.filter(({ impact }) => ['serious', 'critical'].includes(impact))
-          .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(' ')).join(', ')}`);
-        assert.deepStrictEqual(serious, [], `${width} px, ${theme}`);
-        await page.close();
-      }
-    }
-  });
-}
 
 // Texts of a page's charts as they are drawn: those beyond their chart, those on another, and axes without two ticks.
 const faults = (page) => page.evaluate(() => Object.entries(charts).filter(([, chart]) => chart).flatMap(([name, chart]) => {
@@ -59,18 +53,25 @@ const faults = (page) => page.evaluate(() => Object.entries(charts).filter(([, c
     ...parallel, ...cartesian].map((fault) => `${name}: ${fault}`);
 }));
 
-for (const name of kPages.filter((page) => !page.includes('brief'))) {
-  test(`${name}.html has ticks on every axis, and its labels in their charts`, async () => {
-    for (const width of [1280, 390]) {
-      for (const theme of ['light', 'dark']) {
-        const { page } = await openPage(`${name}.html`, { width, theme });
-        for (const chart of await page.locator('.chart:visible').all()) {
-          await chart.scrollIntoViewIfNeeded();  // it is drawn when it comes into sight
-          await chart.locator('svg, canvas').first().waitFor();
-        }
-        assert.deepStrictEqual(await faults(page), [], `${width} px, ${theme}`);
-        await page.close();
+// Each width and each theme once with the other in turn is enough for the pages that share all of their parts.
+const kAlike = ['scaling', 'validated', 'roadmap_brief'];
+
+for (const name of kPages) {
+  test(`${name}.html breaks no serious rule of axe-core, has ticks on every axis, and its labels in their charts`, async () => {
+    for (const [width, theme] of [[1280, 'light'], [390, 'dark'], [1280, 'dark'], [390, 'light']].slice(0, kAlike.includes(name) ? 2 : 4)) {
+      const { page, errors } = await openPage(`${name}.html`, { width, theme });
+      await page.evaluate(kAxe);
+      const { violations } = await page.evaluate(() => window.axe.run());
+      const serious = violations.filter(({ impact }) => ['serious', 'critical'].includes(impact))
+        .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(' ')).join(', ')}`);
+      assert.deepStrictEqual(serious, [], `${width} px, ${theme}`);
+      for (const chart of await page.locator('.chart:visible').all()) {
+        await chart.scrollIntoViewIfNeeded();  // it is drawn when it comes into sight
+        await chart.locator('svg, canvas').first().waitFor();
       }
+      if (!name.includes('brief')) { assert.deepStrictEqual(await faults(page), [], `${width} px, ${theme}`); }
+      assert.deepStrictEqual(errors, []);
+      await page.close();
     }
   });
 }
@@ -91,5 +92,36 @@ test('A report begins with the answer, whose citations select their rows', async
     assert.ok(selected.includes(row.system) && selected.includes(row.paid), selected.slice(0, 200));
   }
   assert.deepStrictEqual(errors, []);
+  await page.close();
+});
+
+test('Citations of a brief, points of its chart and rows of its table are of the same rows', async () => {
+  const { page } = await openPage('brief.html');
+  const rows = readCsv('brief.csv');
+  const links = await page.$$eval('main a[href^="#row-"]', (found) => found.map((link) => ({ to: link.getAttribute('href').slice(1),
+    text: link.getAttribute('aria-label') || link.textContent, in: link.closest('tr') ? link.closest('tr').cells[0].textContent : '' })));
+  assert.ok(links.length > 10);
+  for (const link of links) {
+    const row = rows[Number(link.to.slice(4)) - 1];
+    assert.strictEqual(Number(/\d+/.exec(link.text)[0]), Number(link.to.slice(4)));
+    const cells = await page.$$eval(`#${link.to} td`, (found) => found.map((cell) => cell.textContent));
+    assert.ok(cells.includes(row.system) && cells.includes(row.paid), String(cells));
+    if (link.in) { assert.strictEqual(link.in, `${row.system}, ${row.paid}`); }
+    if (link.text.startsWith('row ')) { assert.ok(link.text.endsWith(`, ${row.system}, ${row.paid}`), link.text); }
+  }
+  await page.close();
+});
+
+test('A comparison says the best of each group before and after, and lists what moved most', async () => {
+  const { page } = await openPage('comparison.html');
+  const kMetric = 'throughput_tok_per_s_per_gpu';
+  const best = (name) => readCsv(name).filter((row) => row.meets === 'true' && row['system.chip.hbm.bandwidth'] === 'x1')
+    .reduce((most, row) => Math.max(most, Number(row[kMetric])), 0);
+  const text = (value) => value.toLocaleString('en-US', { maximumFractionDigits: 0 });
+  const answer = await page.textContent('#answer');
+  assert.ok(answer.includes(`x1 ${text(best('old.csv'))} tok/s/GPU → ${text(best('new.csv'))} tok/s/GPU`), answer);
+  const moved = await page.$$eval('#moved tbody tr', (rows) => rows.map((row) => Math.abs(parseFloat(row.lastChild.textContent.replace('−', '-')))));
+  assert.ok(moved.length > 5);
+  assert.deepStrictEqual(moved, moved.slice().sort((a, b) => b - a));
   await page.close();
 });

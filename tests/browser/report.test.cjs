@@ -111,6 +111,12 @@ test('What is filtered is the same in the table, the charts and the files', asyn
   }
   await filterBy(page, 'nothing>1');
   assert.match(await page.textContent('#table-count'), /^0 of 240 rows; no single column is called nothing/);
+  await filterBy(page, 'tpot_p95<20ms');
+  const fast = readCsv('sweep.csv').filter((row) => row.tpot_p95_s && Number(row.tpot_p95_s) < 0.02).length;
+  assert.ok(fast > 0 && fast < 240);
+  assert.strictEqual(await rowsShown(page), fast);
+  await filterBy(page, 'tpot_p95<20parsec tpott_p95_s>1');
+  assert.match(await page.textContent('#table-count'), /20parsec is no number of tpot_p95_s, which is in s; .*tpott_p95_s: tpot_p95_s is nearest/);
   await page.click('#filter-clear');
   assert.strictEqual(await rowsShown(page), 240);
   await page.close();
@@ -196,6 +202,33 @@ test('A point tells its configuration when the pointer is over it, and is select
   await page.mouse.click(box.x + left, box.y + top);
   assert.ok((await page.textContent('#selection-body')).includes(system));
   assert.strictEqual(await page.evaluate(() => state.selected), row);
+  await page.close();
+});
+
+test('Arrow keys go from point to point of the trade-off, and Enter selects', async () => {
+  const { page } = await openPage('sweep.html');
+  await page.focus('#pareto-chart');
+  const at = () => page.evaluate(() => [state.reached, model.rows[state.reached][state.x.index]]);
+  await page.keyboard.press('ArrowRight');
+  const [, left] = await at();
+  await page.keyboard.press('ArrowRight');
+  const [row, right] = await at();
+  assert.ok(right >= left);
+  await page.keyboard.press('Enter');
+  assert.strictEqual(await page.evaluate(() => state.selected), row);
+  assert.match(await page.textContent('#pareto-reached'), /: .* tok\/s/);
+  await page.close();
+});
+
+test('The timeline draws the first layer by itself and says how many are folded', async () => {
+  const { page } = await openPage('sweep.html');
+  const saved = readCsv(await save(page, page.locator('#timeline + .downloads button').first()));
+  const step = saved.filter((row) => row.configuration === saved[0].configuration && row.step === saved[0].step);
+  const time = (rows) => rows.reduce((sum, row) => sum + Number(row.time_s), 0);
+  const layer = time(step.filter((row) => row.part === 'layer 1'));
+  const others = time(step.filter((row) => row.part === '× 79 more layers'));
+  assert.ok(layer > 0 && Math.abs(others / layer - 79) < 1e-6, `${others} ${layer}`);
+  assert.ok((await page.textContent('#timeline')).includes('× 79'));
   await page.close();
 });
 

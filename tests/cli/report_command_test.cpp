@@ -286,7 +286,7 @@ TEST_CASE("A sensitivity's report holds what its JSON does, and says why there i
   CHECK(contains(none["notes"][0].get<std::string>(), "Does not run: "));
 }
 
-TEST_CASE("Names of a roadmap cannot break out of its report, and two CSVs have none", "[cli]") {
+TEST_CASE("Names of a roadmap cannot break out of its report, nor those of two CSVs", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;
@@ -299,11 +299,9 @@ TEST_CASE("Names of a roadmap cannot break out of its report, and two CSVs have 
   const std::string page = roofcast.read("o.html");
   CHECK(!contains(page, "<script>alert"));
   CHECK(json::parse(data_text(page))["options"][0]["name"] == name);
-  roofcast.write("a.csv", "size,us\n8,10\n");
-  const Outcome refused =
-      roofcast.run({"compare", "a.csv", "a.csv", "--minimize", "us", "--report", "o.html"});
-  CHECK(refused.code == 2);
-  CHECK(contains(refused.err, "--report is of a roadmap"));
+  roofcast.write("a.csv", "size,us\n" + name.substr(0, 33) + ",10\n");
+  roofcast.output({"compare", "a.csv", "a.csv", "--minimize", "us", "--report", "o.html"});
+  CHECK(!contains(roofcast.read("o.html"), "<script>alert"));
 }
 
 }  // namespace roofcast::cli

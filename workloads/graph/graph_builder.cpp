@@ -32,6 +32,22 @@ void each_kind(const std::vector<LayerGroup>& groups, Same same, Emit emit) {
   }
 }
 
+// Which kind a group is of, as each_kind counts them.
+template <class Same>
+std::size_t kind_of(const std::vector<LayerGroup>& groups, std::size_t group, Same same) {
+  std::size_t kind = 0;
+  for (std::size_t i = 0;; ++i) {
+    if (same(groups[group], groups[i])) {
+      return kind;
+    }
+    bool seen = false;
+    for (std::size_t j = 0; j < i && !seen; ++j) {
+      seen = same(groups[i], groups[j]);
+    }
+    kind += seen ? 0 : 1;
+  }
+}
+
 }  // namespace
 
 GraphBuilder::GraphBuilder(const Architecture& model, const Precision& precision,
@@ -50,7 +66,7 @@ GraphBuilder::GraphBuilder(const Architecture& model, const Precision& precision
       prefill_rows_(batch.prefill_sequences * chunk_),
       tokens_(decode_rows_ + prefill_rows_) {}
 
-void GraphBuilder::build() {
+void GraphBuilder::build(LayerCalls* calls) {
   graph_.clear();
   if (model_.recommender) {
     look_up(*model_.recommender);
@@ -63,14 +79,27 @@ void GraphBuilder::build() {
     linear("draft.join", tokens_, hidden_, 2 * hidden_, precision_.plain, 1.0);
   }
   in_layers_ = true;
-  each_kind(model_.layers, same_mixer,
-            [&](const LayerGroup& layer, double count) { mixer(layer, count); });
+  std::size_t before = graph_.size();
+  const auto count_calls = [&](std::vector<LayerCalls::Kind> LayerCalls::*kinds, double layers) {
+    if (calls != nullptr) {
+      (calls->*kinds).push_back({graph_.size() - before, static_cast<std::int64_t>(layers)});
+      before = graph_.size();
+    }
+  };
+  if (calls != nullptr) {
+    calls->first = before;
+  }
+  each_kind(model_.layers, same_mixer, [&](const LayerGroup& layer, double count) {
+    mixer(layer, count);
+    count_calls(&LayerCalls::mixers, count);
+  });
   each_kind(model_.layers, same_ffn, [&](const LayerGroup& layer, double count) {
     if (layer.ffn == Ffn::mlp) {
       dense(layer, count);
     } else if (layer.ffn == Ffn::moe) {
       experts(count);
     }
+    count_calls(&LayerCalls::ffns, count);
   });
   in_layers_ = false;
   head();
@@ -158,6 +187,39 @@ void GraphBuilder::head() {
 void build_graph(const Architecture& model, const Precision& precision, const Mapping& mapping,
                  Fusion fusion, const Batch& batch, Graph& graph) {
   GraphBuilder(model, precision, mapping, fusion, batch, graph).build();
+}
+
+LayerCalls layer_calls(const Architecture& model, const Precision& precision,
+                       const Mapping& mapping, Fusion fusion, const Batch& batch) {
+  LayerCalls calls;
+  Graph graph;
+  GraphBuilder(model, precision, mapping, fusion, batch, graph).build(&calls);
+  std::int64_t all = 0;
+  for (const LayerGroup& group : model.layers) {
+    all += group.count;
+  }
+  std::vector<std::int64_t> placed(model.layers.size(), 0);
+  for (std::int64_t layer = 0; layer < all; ++layer) {
+    // Interleaved: of the group that is furthest behind its share.
+    std::size_t next = 0;
+    const auto behind = [&](std::size_t i) {
+      return model.layers[i].count * (layer + 1) - placed[i] * all;
+    };
+    for (std::size_t i = 0; i < placed.size(); ++i) {
+      const bool full = placed[next] == model.layers[next].count;
+      next = model.interleaved ? (behind(i) > behind(next) ? i : next) : (full ? i : next);
+    }
+    ++placed[next];
+    const LayerCalls::Run run{kind_of(model.layers, next, same_mixer),
+                              kind_of(model.layers, next, same_ffn), 1};
+    if (!calls.runs.empty() && calls.runs.back().mixer == run.mixer &&
+        calls.runs.back().ffn == run.ffn) {
+      ++calls.runs.back().layers;
+    } else {
+      calls.runs.push_back(run);
+    }
+  }
+  return calls;
 }
 
 }  // namespace roofcast::workloads

@@ -6,6 +6,7 @@
 
 #include "base/integers.hpp"
 #include "workloads/graph/graph.hpp"
+#include "workloads/graph/layer_calls.hpp"
 
 namespace roofcast::workloads {
 
@@ -16,7 +17,7 @@ class GraphBuilder {
  public:
   GraphBuilder(const Architecture& model, const Precision& precision, const Mapping& mapping,
                Fusion fusion, const Batch& batch, Graph& graph);
-  void build();
+  void build(LayerCalls* calls = nullptr);
 
  private:
   // Mixers
