@@ -91,7 +91,7 @@ TEST_CASE("simulate says how much of a trace it replays, in text, JSON and CSV",
   CHECK(all["trace"]["speed"] == 2.0);
   const base::CsvTable requests = base::read_csv(roofcast.path("requests.csv"));
   REQUIRE(requests.rows() == 1000);
-  CHECK(cell(requests, 0, "trace") == "traces/long.csv");
+  CHECK(cell(requests, 0, "trace") == "long.csv");
   CHECK(cell(requests, 2, "trace_arrival_s") == "10.5");
   CHECK(cell(requests, 2, "arrival_s") == "0.25");
   CHECK(cell(requests, 2, "of_requests") == "1160");
