@@ -26,7 +26,9 @@ using base::Fields;
 // Reports each figure that every forecast needs and the chip lacks, and how to supply it.
 void check_known(Fields& f, const Chip& chip) {
   const auto need = [&](bool known, std::string_view key) {
-    if (!known) {
+    // What is written and cannot be read has its own problem.
+    const base::Node* written = f.node().find_path(key);
+    if (!known && (written == nullptr || written->is_null())) {
       f.problem(key, fmt::format("is not known of this chip, and a forecast needs it: set it in a "
                                  "derived chip, {{base: {}, {}: ...}}",
                                  chip.id.empty() ? "..." : chip.id, key));

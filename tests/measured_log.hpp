@@ -17,4 +17,9 @@ inline std::filesystem::path measured_log(const std::string& name) {
   return std::filesystem::path(root) / "tests" / "measured_logs" / name;
 }
 
+// What the client of a server with the example llama-70b would write.
+inline constexpr const char* kLogOfLlama70b =
+    R"({"max_concurrency": 64, "completed": 640, "total_input_tokens": 1310720,
+        "total_output_tokens": 327680, "mean_ttft_ms": 417.0, "mean_tpot_ms": 22.7})";
+
 }  // namespace roofcast

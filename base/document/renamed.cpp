@@ -52,6 +52,14 @@ void note_renamed(const Place& place, std::string_view old_name) {
                   where, old_name, current_name(old_name)));
 }
 
+std::string noted_name(const Place& place, std::string_view name) {
+  const std::string_view now = current_name(name);
+  if (now != name) {
+    note_renamed(place, name);
+  }
+  return std::string(now);
+}
+
 void note_renamed_column(std::string_view file, std::string_view old_name) {
   add_note(fmt::format(
       "{}: note: the column \"{}\" is now called \"{}\"; the old name works until the next release",

@@ -7,7 +7,9 @@
 #include <cmath>
 #include <utility>
 
+#include "base/document/renamed.hpp"
 #include "cli/tables/text_table.hpp"
+#include "cli/text/cost_text.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "sim/confirm/replayed_answer.hpp"
 #include "sim/result/metrics.hpp"
@@ -66,6 +68,7 @@ ReadQuestion read_question(const SolveQuestion& question) {
   if (!question.minimize.empty() && maximizes) {
     problems.add_text("error: --minimize or --maximize, not both; bound the other with --until\n");
   }
+  metric = base::noted_name({}, metric);
   if (!metric.empty() && sim::find_metric(metric) == nullptr) {
     problems.add_text(fmt::format("error: --{}: {}\n", maximizes ? "maximize" : "minimize",
                                   sim::unknown_metric(metric)));
@@ -375,7 +378,9 @@ SolveAnswer answer(const SolveQuestion& question, const ReadQuestion& q) {
 SolveAnswer solve(const SolveQuestion& question) {
   const ReadQuestion q = read_question(question);
   SolveAnswer a = answer(question, q);
-  a.title = title(sim::read_scenario(overridden_document(question, q, a.values)));
+  const base::Node document = overridden_document(question, q, a.values);
+  a.title = title(sim::read_scenario(document));
+  a.price = price_text(document);
   return a;
 }
 

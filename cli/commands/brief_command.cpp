@@ -3,7 +3,9 @@
 
 #include <filesystem>
 #include <memory>
+#include <utility>
 
+#include "base/document/standard_streams.hpp"
 #include "base/document/text_file.hpp"
 #include "cli/answers/briefs.hpp"
 #include "cli/program/commands.hpp"
@@ -12,13 +14,19 @@
 namespace roofcast::cli {
 namespace {
 
-int run_brief(const BriefQuestion& question) {
+int run_brief(BriefQuestion question) {
+  const std::filesystem::path file(std::exchange(
+      question.output, base::is_standard_stream(question.output) ? "" : question.output));
   const Brief page = brief(base::load_document(question.name), question);
   if (question.output.empty()) {
-    fmt::print("{}", markdown(page));
+    const Brief alone = without_citations(page);
+    if (file.empty()) {
+      fmt::print("{}", text(alone));
+    } else {
+      base::write_text(file, markdown(alone));
+    }
     return kDone;
   }
-  const std::filesystem::path file(question.output);
   base::write_text(file, file.extension() == ".html" ? html(page) : markdown(page));
   return kDone;
 }
@@ -34,7 +42,8 @@ void add_brief(Command& app, Run& chosen) {
       "for a sweep the best group, for a scenario its limit and what helps. The best points of a "
       "sweep, and a scenario, are replayed in the simulator; those of a roadmap are not. Numbers "
       "in "
-      "[brackets] are rows of the CSV that is written beside the page.");
+      "[brackets] are rows of the CSV that is written beside the page; a page that is printed has "
+      "none.");
   auto options = std::make_shared<BriefQuestion>();
   command->add_option("document", options->name, "the YAML of a roadmap, a sweep or a scenario")
       ->type_name(kFile)
@@ -46,9 +55,10 @@ void add_brief(Command& app, Run& chosen) {
           "scenario: TPOT or the training step")
       ->type_name(kMetric);
   command
-      ->add_option(
-          "-o,--output", options->output,
-          "the file of the page: HTML if it ends in .html, else Markdown; default: print it")
+      ->add_option("-o,--output", options->output,
+                   "the file of the page: HTML if it ends in .html, else Markdown; -: print "
+                   "Markdown; default: print "
+                   "it as text")
       ->type_name(kFile)
       ->group("Output");
   command->add_flag("--no-replay", options->no_replay,

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <optional>
 
 #include "base/document/problems.hpp"
 #include "base/document/renamed.hpp"
+#include "base/document/standard_streams.hpp"
+#include "calibrate/logs/measured_log.hpp"
 #include "cli/compare/compare_measured.hpp"
 #include "cli/compare/compare_results.hpp"
 #include "cli/compare/compare_roadmap.hpp"
@@ -37,6 +41,31 @@ void refuse_options_of_results(const CompareResultsOptions& results) {
           "results\n");
     }
   }
+}
+
+// A file that is alone must be a roadmap. Others say what they are to be compared with.
+base::Node roadmap_document(const std::string& file) {
+  const auto refuse = [&](const std::string& wanted) {
+    throw base::InputError(fmt::format("error: {} is {}\n", file, wanted));
+  };
+  if (!is_document(file) && !base::is_standard_stream(file)) {
+    if (calibrate::known_format(file)) {
+      refuse(fmt::format(
+          "a log: compare wants its scenario, too: roofcast compare SCENARIO.yaml {}", file));
+    }
+    if (file.ends_with(".csv") || file.ends_with(".csv.gz")) {
+      refuse("one CSV of results: compare wants the other one, too");
+    }
+  }
+  base::Node document = base::load_document(file);
+  if (document.find("traffic") != nullptr || document.find("training") != nullptr) {
+    refuse(fmt::format("one scenario: compare wants logs of its runs, too: roofcast compare {} LOG",
+                       file));
+  }
+  if (document.find("axes") != nullptr) {
+    refuse("a sweep: compare wants the CSVs of two of them, or a roadmap");
+  }
+  return document;
 }
 
 // The value of an option by its name before.
@@ -72,13 +101,13 @@ int run_compare(Options& options) {
     measured.strict = results.strict;
     return compare_measured(measured);
   }
-  if (const CompareMeasuredOptions none; !options.measured.set.empty() ||
+  if (const CompareMeasuredOptions none; !options.measured.set.empty() || options.measured.force ||
                                          options.measured.format != none.format ||
                                          options.measured.iterations != none.iterations ||
                                          options.measured.iteration != none.iteration) {
     throw base::InputError(
-        "error: --set, --format, --iterations and --iteration are of a scenario (.yaml) and "
-        "measured logs\n");
+        "error: --set, --force, --format, --iterations and --iteration are of a scenario (.yaml) "
+        "and measured logs\n");
   }
   if (options.files.size() == 2) {
     results.old_results = options.files[0];
@@ -93,7 +122,7 @@ int run_compare(Options& options) {
         "measured logs\n");
   }
   refuse_options_of_results(results);
-  return compare_roadmap(base::load_document(options.files.front()), results.csv, options.report,
+  return compare_roadmap(roadmap_document(options.files.front()), results.csv, options.report,
                          results.strict);
 }
 
@@ -160,6 +189,9 @@ void add_compare(Command& app, Run& chosen) {
                    "change a knob of the scenario; it wins over what a log says")
       ->type_name(kKnobValue)
       ->take_all();
+  command->add_flag("--force", measured.force,
+                    "compare a log, too, whose model, GPU, parallel sizes or lengths are not those "
+                    "of the scenario");
   command
       ->add_option("--iterations", measured.iterations,
                    "how many iterations a profile holds; default: what the log says")
@@ -177,7 +209,8 @@ void add_compare(Command& app, Run& chosen) {
   command->add_flag(
       "--strict", results.strict,
       "exit with 3 if an option cannot run a workload, if a row is missing, no longer fits or "
-      "meets, or has a loss, or if the scenario does not run or is of another model than a log");
+      "meets, or has a loss, or if the scenario does not run or is of another model or GPU than a "
+      "log");
   command->footer(examples(
       {"roofcast show example roadmap_features > roadmap.yaml",
        "roofcast compare roadmap.yaml --csv roadmap.csv --report roadmap.html",

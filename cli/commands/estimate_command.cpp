@@ -292,6 +292,7 @@ int run_estimate(const Options& options) {
   } else {
     print_text(scenario, e, replay(options, streamed, e));
     if (e.fits()) {
+      fmt::print("{}", std::isnan(e.economics.usd_per_second) ? "" : price_text(document));
       fmt::print("{}", numerics_note(sim::numerics(view)));
     }
     if (const auto gain = speculation(view, e)) {

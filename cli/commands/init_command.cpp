@@ -62,10 +62,6 @@ void add_init(Command& app, Run& chosen) {
       ->type_name(kFile)
       ->capture_default_str();
   add_scenario_options(*command, answers.said, Lists::no);
-  command->add_option("--ttft-p95", answers.ttft, "the most TTFT p95, such as 1s")
-      ->type_name(kText);
-  command->add_option("--tpot-p95", answers.tpot, "the most TPOT p95, such as 30ms")
-      ->type_name(kText);
   std::vector<std::string> findable;
   for (const Findable& each : kFindable) {
     findable.emplace_back(each.name);

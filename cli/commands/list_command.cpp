@@ -5,6 +5,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "base/nearest.hpp"
 #include "cli/catalog/catalogs.hpp"
@@ -38,8 +39,15 @@ std::string answer_of(const base::Node& document) {
   if (const base::Node* question = document.find("question")) {
     return question->text;
   }
-  const std::string& text = document.place.source->text;
-  return text.starts_with("# ") ? text.substr(2, text.find('\n') - 2) : "scenario";
+  std::istringstream text(document.place.source->text);
+  std::string answer;
+  for (std::string line; std::getline(text, line) && line.starts_with("# ");) {
+    answer += (answer.empty() ? "" : " ") + line.substr(2);
+    if (answer.ends_with('?') || answer.ends_with('.')) {
+      break;
+    }
+  }
+  return answer.empty() ? "scenario" : answer;
 }
 
 // Of which versions of the stacks each chip's kernels were measured, newest first.

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/csv/csv_file.hpp"
+#include "base/document/renamed.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/tables/front_rows.hpp"
@@ -70,6 +71,10 @@ Question question_of(const Options& options) {
   FrontGoal& goal = q.goal;
   goal.objectives = options.maximize;
   goal.objectives.insert(goal.objectives.end(), options.minimize.begin(), options.minimize.end());
+  for (std::string& objective : goal.objectives) {
+    objective =
+        sim::find_metric(objective) == nullptr ? objective : base::noted_name({}, objective);
+  }
   goal.directions.assign(options.maximize.size(), sim::Direction::maximize);
   goal.directions.resize(goal.objectives.size(), sim::Direction::minimize);
   goal.by = options.by;

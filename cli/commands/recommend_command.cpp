@@ -28,8 +28,6 @@ constexpr std::int64_t kMostServing = 4096;  // GPUs
 
 struct Options {
   ScenarioOptions said;
-  std::string ttft;
-  std::string tpot;
   std::vector<std::string> where;
   std::string minimize;
   std::string maximize;
@@ -187,8 +185,8 @@ sim::Question question_of(const Options& options, Heading& heading) {
   q.one_pool = options.pools != "two";
   q.two_pools = options.pools != "one";
   q.objective = objective_of(options, "cost_usd_per_mtok", problems);
-  add_limit(q, "--ttft-p95", "ttft_p95_s", options.ttft, problems);
-  add_limit(q, "--tpot-p95", "tpot_p95_s", options.tpot, problems);
+  add_limit(q, "--ttft-p95", "ttft_p95_s", said.ttft, problems);
+  add_limit(q, "--tpot-p95", "tpot_p95_s", said.tpot, problems);
   const std::vector<sim::Condition> more = conditions_of(options, problems);
   q.where.insert(q.where.end(), more.begin(), more.end());
   if (document.find("deployment") != nullptr) {
@@ -202,8 +200,12 @@ sim::Question question_of(const Options& options, Heading& heading) {
   for (const std::string& assignment : said.set) {
     set_everywhere(q, document, assignment, problems);
   }
-  if (q.precisions.empty() && document.find("precision") == nullptr) {
-    heading.notes.emplace_back("the precision is the model's own (no --precision was given)");
+  if (document.find("precision") == nullptr) {
+    if (q.precisions.empty()) {
+      heading.notes.emplace_back("the precision is the model's own (no --precision was given)");
+    } else {  // a model may name none
+      document["precision"] = q.precisions.front();
+    }
   }
   problems.throw_if_any();
   q.base = std::move(document);
@@ -243,7 +245,6 @@ bool is_in_step(const sim::SweepPoints& points) {
 sim::TrainingQuestion training_question_of(const Options& options, Node document) {
   base::Problems problems;
   refuse_serving_options(document, options.said, problems);
-  refuse_in_training({{"--ttft-p95", options.ttft}, {"--tpot-p95", options.tpot}}, problems);
   sim::TrainingQuestion q;
   set_model_and_traffic(document, options.said, problems);
   q.systems = listed("--system", options.said.system, problems);
@@ -338,10 +339,6 @@ void add_recommend(Command& app, Run& chosen) {
   auto options = std::make_shared<Options>();
   add_scenario_file(*command, options->said);
   add_scenario_options(*command, options->said, Lists::yes)->required();
-  command->add_option("--ttft-p95", options->ttft, "the most TTFT p95, such as 1s")
-      ->type_name(kText);
-  command->add_option("--tpot-p95", options->tpot, "the most TPOT p95, such as 30ms")
-      ->type_name(kText);
   command->add_option("--where", options->where, "another condition, such as 'ttft_p99_s <= 2'")
       ->type_name(kCondition)
       ->take_all();

@@ -204,7 +204,7 @@ int run_simulate(const Options& options) {
     csv.close();
   }
   if (!options.report.empty()) {
-    write_report(report_of(a, base::to_yaml(document)), options.report);
+    write_report(report_of(a, base::to_yaml(without_path_of_trace(document))), options.report);
   }
   if (options.format == "json") {
     print_json(json_of(a));

@@ -109,6 +109,21 @@ std::string inside(double measured, double low, double high) {
                                                      : "yes";
 }
 
+void refuse_contradictions(const CompareMeasuredOptions& options,
+                           const std::vector<std::string>& contradictions,
+                           MeasuredComparison& comparison) {
+  if (options.force || contradictions.empty()) {
+    comparison.said.insert(comparison.said.end(), contradictions.begin(), contradictions.end());
+    return;
+  }
+  base::Problems problems;
+  for (const std::string& contradiction : contradictions) {
+    problems.add_text(fmt::format("{}: error: {}\n", comparison.log, contradiction));
+  }
+  problems.add_text("--set PATH=VALUE changes the scenario; --force compares nevertheless\n");
+  problems.throw_if_any();
+}
+
 int compare_measured(const CompareMeasuredOptions& options) {
   std::vector<MeasuredComparison> comparisons;
   for (const std::string& log : options.logs) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/units/unit_text.hpp"
+#include "calibrate/platforms/named_parts.hpp"
 #include "cli/compare/compare_measured.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/scenario_text.hpp"
@@ -42,6 +43,14 @@ MeasuredComparison compare_collectives(const CompareMeasuredOptions& options,
       "{} of {} ranks{}{}", workloads::name(log.kind), log.ranks,
       log.hosts > 0 ? fmt::format(" on {} {}", log.hosts, log.hosts == 1 ? "host" : "hosts") : "",
       log.gpu.empty() ? "" : fmt::format(", {}", log.gpu)));
+  const hardware::Chip* chip = calibrate::chip_called(log.gpu);
+  if (chip != nullptr && !system.chip.id.empty() && chip->id != system.chip.id) {
+    comparison.matches = false;
+    refuse_contradictions(options,
+                          {fmt::format("system: the log is of {}, the scenario of {} with {}",
+                                       log.gpu, system.name, system.chip.name)},
+                          comparison);
+  }
   const double link = system.scale_up.bandwidth.si();
   const double factor = calibrate::bus_factor(log.kind, log.ranks);
   const models::Spread spread = machine.uncertainty.kinds[static_cast<std::size_t>(

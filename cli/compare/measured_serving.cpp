@@ -21,6 +21,7 @@ namespace roofcast::cli {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kAlike = 0.1;  // mean lengths: drawn ones vary, and templates of a chat add tokens
 
 struct Knob {
   std::string path;
@@ -77,9 +78,36 @@ std::vector<Knob> knobs_of(const calibrate::ServingLog& log) {
   return knobs;
 }
 
+// The mean of a length of a scenario.
+std::optional<double> mean_length(const base::Node& length) {
+  base::Node document;
+  base::Node& traffic = document["traffic"];
+  traffic["input_tokens"] = length;
+  traffic["output_tokens"] = base::scalar_node("1", {});
+  traffic["concurrency"] = base::scalar_node("1", {});
+  base::Problems problems;
+  const workloads::Traffic means = sim::read_traffic(document, problems);
+  return problems.empty() ? std::optional(static_cast<double>(means.input_tokens)) : std::nullopt;
+}
+
+// "traffic.input_tokens: 1024 in the log, 2048 in the scenario"; empty where the document says the same or nothing.
+std::string contradiction(const base::Node& document, const Knob& knob) {
+  const base::Node* node = document.find_path(knob.path);
+  const bool is_length = knob.path.ends_with("_tokens");
+  if (node == nullptr || node->is_null() || !(is_length || knob.path.starts_with("deployment."))) {
+    return {};
+  }
+  const double log = calibrate::number_of(knob.value).value();
+  const std::optional<double> said =
+      is_length ? mean_length(*node) : calibrate::number_of(node->text);
+  return !said || std::abs(*said - log) <= (is_length ? kAlike * log : 0.0)
+             ? ""
+             : fmt::format("{}: {} in the log, {} in the scenario", knob.path, knob.value, *said);
+}
+
 // The scenario with the log's knobs, but for those that the user turns.
 base::Node document_of(const CompareMeasuredOptions& options, const std::vector<Knob>& knobs,
-                       MeasuredComparison& comparison) {
+                       std::vector<std::string>& contradictions, MeasuredComparison& comparison) {
   base::Node document = scenario_document(options.scenario, options.set);
   base::Node* traffic = document.find("traffic");
   if (traffic != nullptr && traffic->find("agents") != nullptr) {
@@ -101,6 +129,9 @@ base::Node document_of(const CompareMeasuredOptions& options, const std::vector<
     const bool is_load = knob.path == "traffic.concurrency" || knob.path == "traffic.arrivals";
     if (is_overridden(knob.path) || (is_load && load_overridden)) {
       continue;
+    }
+    if (std::string wrong = contradiction(document, knob); !wrong.empty()) {
+      contradictions.push_back(std::move(wrong));
     }
     if (is_load && traffic != nullptr) {
       erase(*traffic, {"concurrency", "arrivals"});
@@ -177,8 +208,9 @@ MeasuredComparison compare_serving(const CompareMeasuredOptions& options,
   if (!log.model.empty()) {
     comparison.said.push_back(fmt::format("the log's model: {}", log.model));
   }
+  std::vector<std::string> contradictions;
   const sim::Scenario scenario =
-      sim::read_scenario(document_of(options, knobs_of(log), comparison));
+      sim::read_scenario(document_of(options, knobs_of(log), contradictions, comparison));
   if (scenario.training.trains()) {
     throw base::InputError(
         fmt::format("{}: error: training: a log of a benchmark is of serving\n", options.scenario));
@@ -187,11 +219,10 @@ MeasuredComparison compare_serving(const CompareMeasuredOptions& options,
   if (const std::string id = catalog_model(log.model);
       !id.empty() && !is_model(scenario.model, id)) {
     comparison.matches = false;
-    comparison.said.push_back(
-        fmt::format("the log is of another model than the scenario, {}: its ratios say nothing; "
-                    "--set model={} forecasts the log's",
-                    scenario.model.name, id));
+    contradictions.push_back(
+        fmt::format("model: {} in the log, {} in the scenario", id, scenario.model.name));
   }
+  refuse_contradictions(options, contradictions, comparison);
   sim::Workspace workspace;
   const sim::ServingEstimate e = sim::estimate(sim::view(scenario), workspace);
   comparison.runs = e.fits();

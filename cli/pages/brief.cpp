@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <regex>
 
 #include "cli/assets/asset.hpp"
 #include "cli/pages/brief_parts.hpp"
@@ -86,7 +87,64 @@ std::string html_table(const std::string& heading, const TextTable& table,
   return body + "</tbody></table></div></section>\n";
 }
 
+std::string without_citations(const std::string& text) {
+  static const std::regex kCited(" ?\\[[0-9]+\\]");
+  return std::regex_replace(text, kCited, "");
+}
+
+// Without the columns that have only citations, too.
+TextTable without_citations(const TextTable& table) {
+  std::vector<std::vector<std::string>> rows(table.rows().size());
+  for (std::size_t column = 0; column < table.rows().front().size(); ++column) {
+    bool any = false;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      const std::string& cell = table.rows()[row][column];
+      rows[row].push_back(row == 0 ? cell : without_citations(cell));
+      any = any || (row > 0 && (cell.empty() || !rows[row].back().empty()));
+    }
+    if (!any) {
+      for (auto& row : rows) {
+        row.pop_back();
+      }
+    }
+  }
+  TextTable plain(rows.front());
+  for (std::size_t row = 1; row < rows.size(); ++row) {
+    plain.add(std::move(rows[row]));
+  }
+  return plain;
+}
+
 }  // namespace
+
+Brief without_citations(Brief brief) {
+  for (auto* lines : {&brief.answer, &brief.assumptions, &brief.confidence, &brief.changes}) {
+    for (std::string& line : *lines) {
+      line = without_citations(line);
+    }
+  }
+  for (Brief::Evidence& evidence : brief.evidence) {
+    evidence.table = without_citations(evidence.table);
+  }
+  return brief;
+}
+
+std::string text(const Brief& brief) {
+  std::string page = brief.question + "\n\n";
+  for (const std::string& sentence : brief.answer) {
+    page += sentence + "\n";
+  }
+  for (const Brief::Evidence& evidence : brief.evidence) {
+    page += fmt::format("\n{}:\n{}", evidence.heading, evidence.table.text());
+  }
+  for (const Section& section : sections_of(brief)) {
+    page += fmt::format("\n{}:\n", section.heading);
+    for (const std::string& line : *section.lines) {
+      page += fmt::format("- {}\n", line);
+    }
+  }
+  return page;
+}
 
 std::string markdown(const Brief& brief) {
   std::string page = fmt::format("# {}\n\n", for_markdown(brief.question));

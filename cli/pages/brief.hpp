@@ -49,6 +49,10 @@ Brief brief_of(const sim::SweepPoints& points, const sim::ResultTable& result,
 std::vector<std::string> answer_of(const sim::SweepPoints& points, const sim::ResultTable& result,
                                    const sim::Metric& metric);
 
+// For a page that no CSV is beside.
+Brief without_citations(Brief brief);
+
+std::string text(const Brief& brief);  // for a terminal
 std::string markdown(const Brief& brief);
 std::string html(const Brief& brief);  // self-contained, without scripts but for the theme
 

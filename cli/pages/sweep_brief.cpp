@@ -9,25 +9,29 @@
 #include "cli/pages/brief.hpp"
 #include "cli/pages/brief_parts.hpp"
 #include "cli/tables/result_csv.hpp"
+#include "cli/text/missed_text.hpp"
 #include "cli/text/roadmap_text.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "sim/decide/overridden_scenario.hpp"
 #include "sim/decide/roadmap.hpp"
 #include "sim/estimate.hpp"
+#include "sim/recommend/scan.hpp"
 #include "sim/result/costs.hpp"
 
 namespace roofcast::cli {
 namespace {
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kGroups = 24;     // that the table shows
 constexpr std::size_t kInSentence = 6;  // that a sentence names
 
 struct Group {
-  std::string name;          // "hgx_h100, rented"
-  std::size_t best = kNone;  // point
-  std::size_t any = kNone;   // one of its points, the first that meets the conditions if any does
-  std::string place;         // of the best on the other axes
+  std::string name;           // "hgx_h100, rented"
+  std::size_t best = kNone;   // point
+  std::size_t any = kNone;    // one of its points: the nearest to the conditions
+  double misses = kInfinity;  // sim::shortfall of that
+  std::string place;          // of the best, or of that, on the other axes
 };
 
 struct Contest {
@@ -78,11 +82,12 @@ Group described(const sim::SweepPoints& points, Group group) {
     group.name +=
         fmt::format("{}{}", group.name.empty() ? "" : ", ", points.label(group.any, axis));
   }
-  for (std::size_t axis = 0; group.best != kNone && axis < points.sweep().axes.size(); ++axis) {
+  const std::size_t point = group.best == kNone ? group.any : group.best;
+  for (std::size_t axis = 0; axis < points.sweep().axes.size(); ++axis) {
     if (!is_of_groups(points.sweep(), axis)) {
       group.place +=
           fmt::format("{}{} {}", group.place.empty() ? "" : ", ",
-                      last_part(points.sweep().axes[axis].name), points.label(group.best, axis));
+                      last_part(points.sweep().axes[axis].name), points.label(point, axis));
     }
   }
   return group;
@@ -96,11 +101,17 @@ Contest contest_of(const sim::SweepPoints& points, const sim::ResultTable& resul
     count *= points.sweep().axes[axis].values.size();
   }
   c.groups.resize(count);
+  const auto& where = points.sweep().where;
   for (std::size_t i = 0; i < points.size(); ++i) {
     Group& group = c.groups[group_of(points, i)];
     const bool meets = result.meets(i);
-    if (group.any == kNone || (meets && !result.meets(group.any))) {
+    // A broken replay comes after a row that meets.
+    const double misses = meets                ? 0.0
+                          : group.misses > 0.0 ? std::max(1e-9, sim::shortfall(where, result, i))
+                                               : kInfinity;
+    if (group.any == kNone || misses < group.misses) {
       group.any = i;
+      group.misses = misses;
     }
     if (meets && std::isfinite(c.value(i)) && (group.best == kNone || c.before(i, group.best))) {
       group.best = i;
@@ -118,7 +129,10 @@ Contest contest_of(const sim::SweepPoints& points, const sim::ResultTable& resul
 // Why a group has no best point.
 std::string why_none(const Contest& c, const Group& group) {
   if (!c.result.meets(group.any)) {
-    return c.result.column("reason").text(group.any);
+    const std::string missed = missed_text(c.sweep().where, c.result, group.any);
+    return std::isinf(group.misses) || group.place.empty()
+               ? missed
+               : fmt::format("the nearest, {}, {}", group.place, missed);
   }
   const std::string price = sim::missing_price(c.points.scenario(group.any), c.at(group.any));
   return price.empty() ? fmt::format("has no {}", c.metric.label)
@@ -180,8 +194,16 @@ void say_replay(const Contest& c, std::size_t point, Brief& brief) {
 
 void say_answer(const Contest& c, Brief& brief) {
   if (with_best(c) == 0) {
+    const Group& nearest =
+        *std::min_element(c.groups.begin(), c.groups.end(),
+                          [](const Group& a, const Group& b) { return a.misses < b.misses; });
+    const bool misses = !c.result.meets(nearest.any) && std::isfinite(nearest.misses);
     brief.answer.push_back(
-        fmt::format("None of {} points does: {}.", c.points.size(), why_none(c, c.groups.front())));
+        misses ? fmt::format("None of {} points does; the nearest is {}: {} {}.", c.points.size(),
+                             point_text(c.points, nearest.any),
+                             missed_text(c.sweep().where, c.result, nearest.any),
+                             cite(nearest.any + 1))
+               : fmt::format("None of {} points does: {}.", c.points.size(), why_none(c, nearest)));
     return;
   }
   const Group& first = c.groups.front();
@@ -209,12 +231,16 @@ void say_answer(const Contest& c, Brief& brief) {
                           "certain.",
                           first.name, second.name));
   }
-  std::string rest = fmt::format("The first is limited by {}", limit_text(e, c.metric.name));
+  const std::string limit = limit_text(e, c.metric.name);
+  std::string rest = limit.empty() ? "" : "The first is limited by " + limit;
   for (const sim::Metric* metric : bounded(c)) {
-    rest += fmt::format("; its {} is {}{}", metric->label, display(metric->value(e), metric->unit),
-                        replayed_text(c, first.best, *metric));
+    rest +=
+        fmt::format("{} {} is {}{}", rest.empty() ? "The first's" : "; its", metric->label,
+                    display(metric->value(e), metric->unit), replayed_text(c, first.best, *metric));
   }
-  brief.answer.push_back(rest + ".");
+  if (!rest.empty()) {
+    brief.answer.push_back(rest + ".");
+  }
   say_replay(c, first.best, brief);
 }
 
@@ -275,11 +301,12 @@ std::string each_best(const Contest& c) {
     const sim::ServingEstimate e = c.at(group.best);
     const sim::Interval90 interval = sim::interval90(c.metric, e);
     const std::string verdict = replay_cell(c, group.best);
+    const std::string limit = limit_text(e, c.metric.name);
     parts.push_back(fmt::format(
-        "{} {}{}, limited by {}, {} {}", group.name, c.value_text(group.best),
+        "{} {}{}{}, {} {}", group.name, c.value_text(group.best),
         std::isnan(interval.low) ? ""
                                  : fmt::format(" ({})", interval_text(interval, c.metric.unit)),
-        limit_text(e, c.metric.name),
+        limit.empty() ? "" : ", limited by " + limit,
         verdict.empty() || verdict == "estimated only" ? "estimated only" : verdict,
         cite(group.best + 1)));
   }

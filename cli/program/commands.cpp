@@ -143,7 +143,9 @@ int refuse(const CLI::App& app, const CLI::ParseError& error) {
       fmt::print(stderr, "{}", last->help());
       return kBadInput;
     }
-    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+    // A mistyped option comes before one that lacks: they may be the same.
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) ||
+        (error.get_name() == "RequiredError" && last->remaining_size() > 0)) {
       const std::vector<std::string> extras = last->remaining();
       std::string problems;
       for (const std::string& word : extras) {
@@ -161,8 +163,9 @@ int refuse(const CLI::App& app, const CLI::ParseError& error) {
     return code == 0 ? kDone : kBadInput;
   }
   const std::string wrong = last->remaining().front();
-  complain(fmt::format("error: {}\nRun with --help for more information.\n",
-                       unknown_command(*last, wrong)));
+  complain(fmt::format(
+      "error: {}\nRun with --help for more information.\n",
+      wrong.starts_with('-') ? unexpected(*last, wrong) : unknown_command(*last, wrong)));
   return kBadInput;
 }
 

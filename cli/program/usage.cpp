@@ -99,8 +99,8 @@ std::string unknown_command(const CLI::App& command, const std::string& wrong) {
     names.push_back(name_of(*each));
   }
   const auto near = base::nearest_name(wrong, names);
-  return fmt::format("there is no {} \"{}\"{}{}{}", wrong.starts_with('-') ? "option" : "command",
-                     wrong, command.get_parent() == nullptr ? "" : " of " + full_name(command),
+  return fmt::format("there is no command \"{}\"{}{}{}", wrong,
+                     command.get_parent() == nullptr ? "" : " of " + full_name(command),
                      near ? fmt::format("; did you mean \"{}\"?", *near) : "",
                      names.empty() ? "" : fmt::format(" (commands: {})", fmt::join(names, ", ")));
 }

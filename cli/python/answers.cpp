@@ -68,7 +68,7 @@ py::object compared(const Document& document) {
 
 std::string briefed(const Document& document, const std::string& name, const std::string& metric,
                     bool no_replay) {
-  return markdown(brief(document.node, {name, metric, "", no_replay, true}));
+  return markdown(without_citations(brief(document.node, {name, metric, "", no_replay, true})));
 }
 
 // The answer, and the requests as a CSV has them.

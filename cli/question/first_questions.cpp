@@ -9,6 +9,7 @@
 #include <ostream>
 #include <sstream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/units/unit_text.hpp"
@@ -79,6 +80,9 @@ std::string take_traffic(FirstAnswers& answers, const std::string& answer) {
     return "two lengths are needed: 2000 500\n";
   }
   const bool arrives = load.find("/s") != std::string::npos;
+  for (const std::string_view unit : {" clients", " client"}) {
+    load = load.ends_with(unit) ? load.substr(0, load.size() - unit.size()) : load;
+  }
   said.rate = arrives ? load : "";
   said.clients = arrives ? "" : load;
   return wrong_traffic(answers);
@@ -94,11 +98,11 @@ std::string wrong_time(const std::string& text) {
 // "1s 30ms", "1s", or nothing.
 std::string take_limits(FirstAnswers& answers, const std::string& answer) {
   std::istringstream words(answer);
-  answers.ttft.clear();
-  answers.tpot.clear();
-  words >> answers.ttft >> answers.tpot;
+  answers.said.ttft.clear();
+  answers.said.tpot.clear();
+  words >> answers.said.ttft >> answers.said.tpot;
   std::string wrong;
-  for (const std::string* time : {&answers.ttft, &answers.tpot}) {
+  for (const std::string* time : {&answers.said.ttft, &answers.said.tpot}) {
     wrong += time->empty() ? "" : wrong_time(*time);
   }
   return wrong;
@@ -139,7 +143,8 @@ constexpr Question kQuestions[] = {
      take_traffic},
     {"4 of 5  At most what TTFT and TPOT for 95 % of the requests? For example: 1s 30ms. Empty: "
      "no limit.",
-     [](const FirstAnswers& a) { return !a.ttft.empty() || !a.tpot.empty(); }, take_limits},
+     [](const FirstAnswers& a) { return !a.said.ttft.empty() || !a.said.tpot.empty(); },
+     take_limits},
     {"5 of 5  What to find?", [](const FirstAnswers& a) { return !a.find.empty(); }, take_find},
 };
 
@@ -172,9 +177,13 @@ void ask(std::istream& in, std::ostream& out, FirstAnswers& answers) {
       if (!std::getline(in, answer)) {
         throw base::InputError("error: the input ended before the questions did\n");
       }
-      const std::string wrong = question.take(answers, answer);
+      FirstAnswers taken = answers;
+      const std::string wrong = question.take(taken, answer);
       out << wrong;
       is_known = wrong.empty();
+      if (is_known) {
+        answers = std::move(taken);
+      }
     }
   }
 }
@@ -201,7 +210,7 @@ std::string next_command(const FirstAnswers& answers, const std::string& file) {
   std::string limits;
   if (find == "deployment") {
     for (const auto& [option, limit] :
-         {std::pair{"--ttft-p95", &answers.ttft}, {"--tpot-p95", &answers.tpot}}) {
+         {std::pair{"--ttft-p95", &answers.said.ttft}, {"--tpot-p95", &answers.said.tpot}}) {
       limits += limit->empty() ? "" : fmt::format(" {} {}", option, *limit);
     }
     return fmt::format("roofcast recommend {} --gpus {}{}", file,
@@ -211,7 +220,7 @@ std::string next_command(const FirstAnswers& answers, const std::string& file) {
     return fmt::format("roofcast estimate {}", file);
   }
   for (const auto& [metric, limit] :
-       {std::pair{"ttft_p95", &answers.ttft}, {"tpot_p95", &answers.tpot}}) {
+       {std::pair{"ttft_p95", &answers.said.ttft}, {"tpot_p95", &answers.said.tpot}}) {
     limits += limit->empty() ? "" : fmt::format(" --until '{} <= {}'", metric, *limit);
   }
   return fmt::format("roofcast solve {} --vary traffic.concurrency{}", file,
@@ -219,19 +228,12 @@ std::string next_command(const FirstAnswers& answers, const std::string& file) {
 }
 
 std::string commented_scenario(const FirstAnswers& answers, const std::string& next) {
-  for (const std::string* time : {&answers.ttft, &answers.tpot}) {
+  for (const std::string* time : {&answers.said.ttft, &answers.said.tpot}) {
     if (const std::string wrong = time->empty() ? "" : wrong_time(*time); !wrong.empty()) {
       throw base::InputError("error: " + wrong);
     }
   }
-  ScenarioOptions said = answers.said;
-  if (!answers.ttft.empty() || !answers.tpot.empty()) {
-    const std::string between = answers.ttft.empty() || answers.tpot.empty() ? "" : ", ";
-    said.set.push_back(fmt::format("traffic.objectives={{{}{}{}}}",
-                                   answers.ttft.empty() ? "" : "ttft: " + answers.ttft, between,
-                                   answers.tpot.empty() ? "" : "tpot: " + answers.tpot));
-  }
-  const Node document = described_scenario(said, "init");
+  const Node document = described_scenario(answers.said, "init");
   const sim::Scenario s = sim::read_streamed_scenario(document).scenario;
   std::string text =
       fmt::format("# {}, {}\n# Written by roofcast init. Next: {}\n", title(s), load_text(s), next);

@@ -13,8 +13,6 @@ namespace roofcast::cli {
 
 struct FirstAnswers {
   ScenarioOptions said;
-  std::string ttft;  // limits on the 95th percentile; empty: none
-  std::string tpot;
   std::string find;  // a name of kFindable
 };
 

@@ -36,11 +36,14 @@ void set(Node& document, const char* option, const char* path, const std::string
 std::vector<std::string> unsaid(const Node& document, const ScenarioOptions& options) {
   std::vector<std::string> notes;
   const bool no_file = options.scenario.empty();
-  if (options.gpus > 1) {
+  const bool is_mapped =
+      std::any_of(options.set.begin(), options.set.end(),
+                  [](const std::string& set) { return set.starts_with("deployment"); });
+  if (options.gpus > 1 && !is_mapped) {
     notes.push_back(fmt::format(
         "the {} GPUs are one tensor-parallel group; roofcast recommend finds the best mapping",
         options.gpus));
-  } else if (no_file && options.gpus == 0) {
+  } else if (no_file && options.gpus == 0 && !is_mapped) {
     notes.emplace_back("the deployment is one GPU (no --gpus was given)");
   }
   if (document.find("serving") == nullptr && document.find("training") == nullptr) {
@@ -86,6 +89,16 @@ Argument* add_scenario_options(Command& command, ScenarioOptions& options, Lists
   command.add_option("--rate", options.rate, "requests that arrive, such as '8 /s'")
       ->type_name(kText);
   command.add_option("--clients", options.clients, "clients, each of which waits for its answer")
+      ->type_name(kText);
+  command
+      .add_option("--ttft-p95", options.ttft,
+                  several ? "the most TTFT p95, such as 1s"
+                          : "the objective of TTFT, such as 1s: the answer says how many requests "
+                            "meet it")
+      ->type_name(kText);
+  command
+      .add_option("--tpot-p95", options.tpot,
+                  several ? "the most TPOT p95, such as 30ms" : "the objective of TPOT")
       ->type_name(kText);
   command
       .add_option("--precision", options.precision,
@@ -175,6 +188,8 @@ void refuse_serving_options(const Node& document, const ScenarioOptions& options
                         {"--output", options.output},
                         {"--clients", options.clients},
                         {"--rate", options.rate},
+                        {"--ttft-p95", options.ttft},
+                        {"--tpot-p95", options.tpot},
                         {"--stack", document.find("rl") == nullptr ? options.stack : ""}},
                        problems);
   }
@@ -192,6 +207,8 @@ Node described_scenario(const ScenarioOptions& options, std::string_view command
   base::Problems problems;
   refuse_serving_options(document, options, problems);
   set_model_and_traffic(document, options, problems);
+  set(document, "--ttft-p95", "traffic.objectives.ttft", options.ttft, problems);
+  set(document, "--tpot-p95", "traffic.objectives.tpot", options.tpot, problems);
   set(document, "--system", "system", options.system, problems);
   set(document, "--precision", "precision", options.precision, problems);
   set(document, "--stack", "serving.stack", options.stack, problems);

@@ -28,6 +28,8 @@ struct ScenarioOptions {
   std::string output;
   std::string rate;
   std::string clients;
+  std::string ttft;  // limits on the 95th percentile; empty: none
+  std::string tpot;
   std::vector<std::string> set;
   std::string save;
 };

@@ -7,15 +7,15 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "base/csv/csv.hpp"
 #include "cli/tables/metric_cells.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "cli/tables/text_table.hpp"
+#include "cli/text/cost_text.hpp"
 #include "cli/text/launch_command.hpp"
+#include "cli/text/missed_text.hpp"
 #include "sim/decide/solve.hpp"
-#include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
@@ -173,17 +173,6 @@ std::string missing_text(const sim::Question& q, const Recommendation& r, const 
         group.broken, group.met,
         group.tries == sim::kMostTries ? ", and the rest was given up" : "", group.broken_note);
   }
-  std::vector<std::string> misses;
-  for (const sim::Condition& c : q.where) {
-    if (!c.metric.empty() && !sim::holds(c, scan.table, group.nearest)) {
-      const double value = scan.table.column(c.metric).number(group.nearest);
-      const double slack = sim::slack(c, value);
-      misses.push_back(std::isnan(value)
-                           ? fmt::format("has no {}", c.metric)
-                           : fmt::format("misses {} by {:.3g} %: {}", c.text, -100.0 * slack,
-                                         column_value(c.metric, value)));
-    }
-  }
   std::vector<std::string> labels = labels_of(*scan.points, group.nearest);
   labels.erase(labels.begin());
   const std::string load =
@@ -191,7 +180,7 @@ std::string missing_text(const sim::Question& q, const Recommendation& r, const 
           ? fmt::format(", clients {}", load_of(scan.points->scenario(group.nearest)))
           : "";
   return fmt::format("nearest is {}{}, which {}", fmt::join(labels, ", "), load,
-                     misses.empty() ? group.reason : fmt::format("{}", fmt::join(misses, " and ")));
+                     missed_text(q.where, scan.table, group.nearest));
 }
 
 std::string missing_groups(const sim::Question& q, const Recommendation& r) {
@@ -204,32 +193,17 @@ std::string missing_groups(const sim::Question& q, const Recommendation& r) {
   return text;
 }
 
-// What a GPU of each system costs, and who says so.
+// Of each system.
 std::string prices_text(const Recommendation& r) {
   std::string text;
-  std::set<std::string> told;
   const sim::SweepPoints& points = *r.scans.front().points;
-  const auto& systems = points.sweep().axes.front().values;
-  for (const sim::AxisValue& value : systems) {
+  for (const sim::AxisValue& value : points.sweep().axes.front().values) {
     base::Node document = points.sweep().base;
     document["system"] = value.set.front().value;
-    base::Problems problems;
-    sim::load_references(document, problems);
-    const base::Node* price = document.find_path("system.price");
-    const base::Node* prices = document.find("prices");
-    if (prices != nullptr && !prices->is_null()) {
-      const base::Node* name = prices->find("name");
-      return fmt::format("prices: {}\n", name == nullptr ? "those of the scenario" : name->text);
+    if (const std::string price = price_text(std::move(document));
+        text.find(price) == std::string::npos) {
+      text += price;
     }
-    if (price == nullptr || !price->is_map() || !told.insert(value.label).second) {
-      continue;
-    }
-    const auto text_of = [&](const char* key) {
-      const base::Node* node = price->find(key);
-      return node == nullptr ? std::string("not said") : node->text;
-    };
-    text += fmt::format("GPU price of {}: {} ({}; {})\n", value.label, text_of("per_gpu_hour"),
-                        text_of("date"), text_of("source"));
   }
   return text;
 }

@@ -3,8 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <vector>
 
 #include "base/document/output_file.hpp"
@@ -14,9 +18,12 @@
 #include "cli/program/progress.hpp"
 #include "cli/tables/front_table.hpp"
 #include "cli/tables/result_csv.hpp"
+#include "cli/text/cost_text.hpp"
 #include "cli/text/json_answer.hpp"
+#include "cli/text/missed_text.hpp"
 #include "sim/confirm/replayed_rows.hpp"
 #include "sim/decide/sweep_run.hpp"
+#include "sim/recommend/scan.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -87,6 +94,41 @@ nlohmann::ordered_json answer_json(const sim::SweepPoints& points, const sim::Re
   return json;
 }
 
+// Why no row meets: of the row that came nearest.
+std::string none_text(const sim::SweepPoints& points, const sim::ResultTable& table) {
+  const sim::Sweep& sweep = points.sweep();
+  std::size_t nearest = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    if (const double misses = sim::shortfall(sweep.where, table, row); misses < least) {
+      least = misses;
+      nearest = row;
+    }
+  }
+  if (std::isinf(least)) {
+    return fmt::format("No point meets every constraint; the first row says: {}\n",
+                       table.column("reason").text(0));
+  }
+  return fmt::format("No point meets every constraint; the nearest is {}: {}\n",
+                     point_text(points, nearest), missed_text(sweep.where, table, nearest));
+}
+
+// Of the systems on the front, where it has a cost.
+std::string prices_text(const sim::SweepPoints& points, const sim::ResultTable& table,
+                        const std::vector<std::size_t>& front) {
+  std::string text;
+  std::set<std::string> told;
+  const sim::ResultColumn& cost = table.column("cost_usd_per_mtok");
+  for (const std::size_t row : front) {
+    const base::Node document = cost.is_empty(row) ? base::Node() : points.document(row);
+    const base::Node* system = document.find("system");
+    if (system != nullptr && told.insert(sim::label_of(*system)).second) {
+      text += price_text(document);
+    }
+  }
+  return text;
+}
+
 void print_answer(const sim::SweepPoints& points, const sim::ResultTable& table,
                   const sim::ReplayedRows& replayed, const SweepOutputs& outputs) {
   const sim::Sweep& sweep = points.sweep();
@@ -112,12 +154,13 @@ void print_answer(const sim::SweepPoints& points, const sim::ResultTable& table,
   std::vector<std::string> objectives = sweep.pareto.maximize;
   objectives.insert(objectives.end(), sweep.pareto.minimize.begin(), sweep.pareto.minimize.end());
   if (front.empty()) {
-    fmt::print("No point meets every constraint; the first row says: {}\n", reason.text(0));
+    fmt::print("{}", none_text(points, table));
   } else {
     fmt::print("\n{}", front_table(table, front, objectives, kTableRows));
     if (front.size() > kTableRows) {
       fmt::print("({} of {} shown, spread over the front)\n", kTableRows, front.size());
     }
+    fmt::print("{}", prices_text(points, table, front));
     std::vector<std::string> axes;
     std::size_t groups = 1;
     for (const std::size_t axis : sweep.group_axes()) {

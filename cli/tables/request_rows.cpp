@@ -53,7 +53,7 @@ void write_requests(base::CsvWriter& csv, const sim::Simulation& simulation,
     csv.append(classes.empty() ? "" : classes[class_of(classes, r.priority)].name);
     csv.append(!objectives ? "" : sim::meets(r, classes) ? "true" : "false");
     if (stream.trace) {
-      csv.append(stream.trace->file.string());
+      csv.append(stream.trace->file.filename().string());
       csv.append(requests.requests[index].recorded.si());
       csv.append(requests.available);
     }

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "cli/tables/text_table.hpp"
+#include "sim/recommend/scan.hpp"
 #include "sim/result/costs.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
@@ -36,6 +38,27 @@ std::string cost_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
                fmt::format("{:.1f}%", 100.0 * usd / parts.total())});
   }
   return fmt::format("\n{}{}", table.text(), note);
+}
+
+std::string price_text(base::Node document) {
+  base::Problems problems;
+  sim::load_references(document, problems);
+  const base::Node* prices = document.find("prices");
+  const base::Node* pay = document.find_path("prices.pay");
+  if (prices != nullptr && !prices->is_null() && (pay == nullptr || pay->text != "rental")) {
+    const base::Node* name = prices->find("name");
+    return fmt::format("prices: {}\n", name == nullptr ? "those of the scenario" : name->text);
+  }
+  const base::Node* price = document.find_path("system.price");
+  if (price == nullptr || !price->is_map()) {
+    return "";
+  }
+  const auto text_of = [&](const char* key) {
+    const base::Node* node = price->find(key);
+    return node == nullptr ? std::string("not said") : node->text;
+  };
+  return fmt::format("GPU price of {}: {} ({}; {})\n", sim::label_of(*document.find("system")),
+                     text_of("per_gpu_hour"), text_of("date"), text_of("source"));
 }
 
 }  // namespace roofcast::cli

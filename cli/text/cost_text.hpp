@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an owned system's tokens cost, for people.
+// What tokens cost and what that rests on, for people.
 #pragma once
 
 #include <string>
 
+#include "base/document/node.hpp"
 #include "sim/estimate.hpp"
 
 namespace roofcast::cli {
 
 // The parts of the cost, or the key that keeps it unknown; empty for what is rented at a known price.
 std::string cost_text(const sim::Scenario& scenario, const sim::ServingEstimate& estimate);
+
+// "GPU price of hgx_h200: 3.59 USD/h (2026-05; …)": what a GPU of the scenario's system costs, and who says so. Empty if
+// it is not known.
+std::string price_text(base::Node document);
 
 }  // namespace roofcast::cli

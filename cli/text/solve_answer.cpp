@@ -125,7 +125,8 @@ std::string solve_text(const SolveAnswer& a) {
     }
     table.add(row);
   }
-  return text + fmt::format("\n{}", table.text());
+  const bool has_cost = std::isfinite(sim::find_metric("cost_usd_per_mtok")->value(a.estimate));
+  return text + fmt::format("\n{}{}", table.text(), has_cost ? a.price : "");
 }
 
 Json solve_json(const SolveAnswer& a) {

@@ -25,6 +25,7 @@ struct SolvedCondition {
 
 struct SolveAnswer {
   std::string title;
+  std::string price;  // of a GPU, and who says so
   bool found = false;
   std::string sentence;
   std::vector<std::string> paths;

@@ -42,6 +42,15 @@ std::string replace_by_trace(base::Node& document, const std::string& file) {
                                        fmt::join(removed, ", "));
 }
 
+base::Node without_path_of_trace(base::Node document) {
+  for (const char* key : {"traffic.trace", "traffic.trace.file"}) {
+    if (base::Node* file = document.find_path(key); file != nullptr && file->is_scalar()) {
+      file->text = std::filesystem::path(file->text).filename().string();
+    }
+  }
+  return document;
+}
+
 std::string replay_text(const workloads::RequestStream& stream,
                         const workloads::Requests& requests) {
   const workloads::ReplayedTrace& trace = *stream.trace;
@@ -49,7 +58,7 @@ std::string replay_text(const workloads::RequestStream& stream,
   std::string text = fmt::format(
       "{}{} requests of {}",
       used < requests.available ? fmt::format("{} of ", count(requests.requests.size())) : "",
-      display(static_cast<double>(requests.available), ""), trace.file.string());
+      display(static_cast<double>(requests.available), ""), trace.file.filename().string());
   if (trace.from.si() > 0.0 || trace.to) {
     text += fmt::format(", from {} to {}", display(trace.from.si(), "s"),
                         display((trace.from + trace.window->length).si(), "s"));

@@ -21,4 +21,7 @@ std::string replay_text(const workloads::RequestStream& stream,
 nlohmann::ordered_json replay_json(const workloads::RequestStream& stream,
                                    const workloads::Requests& requests);
 
+// The scenario for a page that others read: it has the name of the trace, not where it lies on this machine.
+base::Node without_path_of_trace(base::Node document);
+
 }  // namespace roofcast::cli

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "base/document/renamed.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/sections.hpp"
 #include "sim/scenario/usual_sections.hpp"
@@ -130,8 +131,9 @@ void read_goal(base::Fields& f, Sweep& sweep, Problems& problems) {
           read_by(*by, sweep, problems);
         }
         for (const char* key : {"maximize", "minimize"}) {
-          const auto& names = key[1] == 'a' ? sweep.pareto.maximize : sweep.pareto.minimize;
-          for (const std::string& name : names) {
+          auto& names = key[1] == 'a' ? sweep.pareto.maximize : sweep.pareto.minimize;
+          for (std::string& name : names) {
+            name = base::noted_name(g.node().find(key)->place, name);
             if (find_metric(name) == nullptr) {
               g.problem(key, unknown_metric(name));
             }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/document/renamed.hpp"
 #include "base/nearest.hpp"
 #include "base/units/unit_text.hpp"
 #include "sim/result/metrics.hpp"
@@ -109,7 +110,7 @@ std::optional<Condition> parse_comparison(const std::string& text, const base::P
       return first == std::string_view::npos ? std::string_view()
                                              : s.substr(first, s.find_last_not_of(' ') - first + 1);
     };
-    condition.metric = trim(std::string_view(text).substr(0, at));
+    condition.metric = base::noted_name(place, trim(std::string_view(text).substr(0, at)));
     condition.relation = relation;
     const std::string_view bound = trim(std::string_view(text).substr(at + symbol.size()));
     const auto [number, unit] = number_and_unit(bound);
@@ -196,6 +197,15 @@ std::string unknown_metric(const std::string& name) {
   std::vector<std::string> meant = begun_by(name);
   if (const auto near = base::nearest_name(name, names); near && meant.empty()) {
     meant = {*near};
+  }
+  if (meant.empty()) {  // the first word of metrics, mistyped
+    std::vector<std::string> words;
+    for (const std::string& each : names) {
+      words.push_back(each.substr(0, each.find('_')));
+    }
+    if (const auto near = base::nearest_name(name, words)) {
+      meant = begun_by(*near);
+    }
   }
   return fmt::format("there is no metric \"{}\"{} (see `roofcast list metrics`)", name,
                      base::did_you_mean(meant));

@@ -156,4 +156,13 @@ TEST_CASE("check reports on every file, good and bad, and fails when one is bad"
   CHECK(roofcast.run({"check", "good.yaml", "--kind", "chip"}).code == 2);
 }
 
+TEST_CASE("The list of examples has the whole question of each", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  CHECK(contains(roofcast.output({"list", "examples"}),
+                 "would the exchanges with experts cost that it hides?"));
+}
+
 }  // namespace roofcast::cli

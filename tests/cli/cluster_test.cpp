@@ -101,4 +101,16 @@ TEST_CASE("blast-radius prints a row for each part, and its JSON the same", "[cl
   CHECK(answer["parts"][2]["stops"] == false);
 }
 
+TEST_CASE("The page of scale names no bound where a step has none", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.output(
+      {"scale", example("llama-405b_run"), "--gpus", "8192,16384", "--report", "o.html"});
+  const std::string page = roofcast.read("o.html");
+  CHECK(!contains(page, "limited by ."));
+  CHECK(!contains(page, "limited by ,"));
+}
+
 }  // namespace roofcast::cli

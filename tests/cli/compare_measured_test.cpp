@@ -34,7 +34,7 @@ TEST_CASE("Beside a benchmark stands the estimate of the scenario under the log'
   }
   roofcast.write("s.yaml", base::read_text(example("llama-70b")));
   const std::string out =
-      roofcast.output({"compare", "s.yaml", log("vllm_result.json"), "--csv", "m.csv"});
+      roofcast.output({"compare", "s.yaml", log("vllm_result.json"), "--force", "--csv", "m.csv"});
   CHECK(contains(out,
                  "set from the log: traffic.input_tokens 1024, traffic.output_tokens 1024, "
                  "traffic.concurrency 128\n"));
@@ -95,7 +95,8 @@ TEST_CASE("A log at a rate turns clients into arrivals, and one of trtllm-bench 
       R"({"request_rate": 2.0, "burstiness": 0.25, "completed": 10, "mean_ttft_ms": 90})");
   CHECK(contains(roofcast.output({"compare", "s.yaml", "rate.json"}),
                  "set from the log: traffic.arrivals {process: gamma, rate: 2 /s, cv: 2}\n"));
-  const std::string trtllm = roofcast.output({"compare", "s.yaml", log("trtllm_engine.txt")});
+  const std::string trtllm =
+      roofcast.output({"compare", "s.yaml", log("trtllm_engine.txt"), "--force"});
   CHECK(contains(trtllm, "TP1 PP1"));
   CHECK(contains(trtllm, "All 3000 requests were sent at the start"));
 }
@@ -184,8 +185,8 @@ TEST_CASE("Compare says which options are of which files, and what a log cannot 
                           "--csv", "x.csv"}),
                  "do not go into one table"));
   // What does not run is said, and is what --strict is for.
-  const std::vector<std::string> large = {"compare", "s.yaml", bench, "--set",
-                                          "deployment.tensor_parallel=16"};
+  const std::vector<std::string> large = {"compare", "s.yaml", bench,
+                                          "--force", "--set",  "deployment.tensor_parallel=16"};
   const Outcome outcome = roofcast.run(large);
   CHECK(outcome.code == 0);
   CHECK(contains(outcome.out, "does not run: "));
@@ -194,21 +195,69 @@ TEST_CASE("Compare says which options are of which files, and what a log cannot 
   CHECK(roofcast.run(strict).code == 3);
 }
 
-TEST_CASE("A log of another model than the scenario is said, and is no success with --strict",
-          "[cli]") {
+TEST_CASE("A log that contradicts its scenario is an error that names both values", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;
   }
   const std::string scenario = example("llama-70b");
   const std::string bench = log("vllm_result.json");  // of gpt-oss-120b
-  const Outcome other = roofcast.run({"compare", scenario, bench, "--strict"});
-  CHECK(other.code == 3);
-  CHECK(contains(other.out, "the log is of another model than the scenario, Llama-3.1-70B"));
-  CHECK(contains(other.out, "--set model=gpt-oss-120b"));
-  const Outcome same = roofcast.run({"compare", scenario, bench, "--strict", "--set",
-                                     "model=gpt-oss-120b", "--set", "precision=bf16"});
-  CHECK(!contains(same.out, "another model"));
+  const Outcome other = roofcast.run({"compare", scenario, bench});
+  CHECK(other.code == 2);
+  for (const char* part : {"model: gpt-oss-120b in the log, Llama-3.1-70B in the scenario",
+                           "traffic.input_tokens: 1024 in the log, 2048 in the scenario",
+                           "traffic.output_tokens: 1024 in the log, 512 in the scenario"}) {
+    INFO(other.err);
+    CHECK(contains(other.err, part));
+  }
+  const Outcome forced = roofcast.run({"compare", scenario, bench, "--force", "--strict"});
+  CHECK(forced.code == 3);
+  CHECK(contains(forced.out, "model: gpt-oss-120b in the log"));
+  const Outcome same = roofcast.run(
+      {"compare", scenario, bench, "--strict", "--set", "model=gpt-oss-120b", "precision=bf16",
+       "traffic.input_tokens=1024", "traffic.output_tokens={uniform: [512, 1536]}"});
+  CHECK(same.code == 0);
+  CHECK(!contains(same.out, "in the scenario"));
+  CHECK(contains(roofcast.run({"compare", scenario, log("trtllm_engine.txt")}).err,
+                 "deployment.tensor_parallel: 1 in the log, 8 in the scenario"));
+}
+
+TEST_CASE("A log of nccl-tests on another GPU than the scenario's is an error", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("nccl.txt",
+                 "$ ./build/all_gather_perf -b 1G -e 1G -g 2\n"
+                 "#  Rank  0 Group  0 Pid 1 on    host device  0 [0x1b] NVIDIA H100 80GB HBM3\n"
+                 "#  Rank  1 Group  0 Pid 1 on    host device  1 [0x43] NVIDIA H100 80GB HBM3\n"
+                 "#       size count type redop root time algbw busbw #wrong\n"
+                 "  1073741824 134217728 float none -1 4027.3 266.61 133.31 0\n");
+  const Outcome other = roofcast.run({"compare", example("llama-70b"), "nccl.txt"});
+  CHECK(other.code == 2);
+  CHECK(contains(other.err, "the log is of NVIDIA H100 80GB HBM3, the scenario of HGX/DGX H200"));
+  CHECK(roofcast.run({"compare", example("llama-70b"), "nccl.txt", "--force"}).code == 0);
+  CHECK(roofcast.run({"compare", example("llama-70b"), "nccl.txt", "--set", "system=hgx_h100"})
+            .code == 0);
+}
+
+TEST_CASE("A log, a scenario or a result alone gets a line of what compare wants", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("t.csv", "a,b\n1,2\n");
+  for (const auto& [file, wanted] :
+       {std::pair{log("vllm_result.json"), "is a log: compare wants its scenario, too"},
+        {log("nccl_all_reduce_16.txt"), "is a log: compare wants its scenario, too"},
+        {example("llama-70b"), "is one scenario: compare wants logs of its runs, too"},
+        {example("llama70b_what_if"), "is a sweep: compare wants the CSVs of two of them"},
+        {std::string("t.csv"), "is one CSV of results: compare wants the other one, too"}}) {
+    const Outcome alone = roofcast.run({"compare", file});
+    CHECK(alone.code == 2);
+    CHECK(contains(alone.err, wanted));
+    CHECK(lines_of(alone.err).size() == 1);
+  }
 }
 
 }  // namespace roofcast::cli

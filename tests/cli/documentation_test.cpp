@@ -15,6 +15,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/printed.hpp"
 #include "tests/cli/program.hpp"
+#include "tests/measured_log.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -79,7 +80,7 @@ void provide(const Program& roofcast, const fs::path& root) {
   roofcast.write("gemm.csv",
                  "system,fw,gemm_dtype,m,n,k,latency_ms\n"
                  "h200_sxm,vllm,bfloat16,64,4096,4096,0.02\n");
-  fs::copy_file(root / "tests/measured_logs/vllm_result.json", roofcast.path("bench.json"));
+  roofcast.write("bench.json", kLogOfLlama70b);
 }
 
 // The first line of a block that is not printed where it should be; empty when all are.

@@ -361,4 +361,71 @@ TEST_CASE("Options of serving are refused where the scenario trains", "[cli]") {
   }
 }
 
+TEST_CASE("Limits of estimate and simulate are objectives of the scenario", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::string scenario = example("llama-70b");
+  const std::vector<std::string> set = {"--set", "traffic.objectives={ttft: 1s, tpot: 30ms}"};
+  for (std::vector<std::string> command :
+       {std::vector<std::string>{"estimate", scenario, "--format", "csv"},
+        std::vector<std::string>{"simulate", scenario, "--format", "json"}}) {
+    std::vector<std::string> with_set = command;
+    with_set.insert(with_set.end(), set.begin(), set.end());
+    command.insert(command.end(), {"--ttft-p95", "1s", "--tpot-p95", "30ms"});
+    const std::string limited = roofcast.output(command);
+    CHECK(limited == roofcast.output(with_set));
+    CHECK(contains(limited, "attainment"));
+  }
+  const Outcome trains =
+      roofcast.run({"estimate", example("llama-8b_training"), "--ttft-p95", "1s"});
+  CHECK(trains.code == 2);
+  CHECK(contains(trains.err, "--ttft-p95 is of serving"));
+}
+
+TEST_CASE("A mapping that is set is not said to be one tensor-parallel group", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  std::vector<std::string> command = {"estimate", example("llama-70b"), "--gpus", "8"};
+  CHECK(contains(roofcast.run(command).err, "one tensor-parallel group"));
+  command.insert(command.end(), {"--set", "deployment.tensor_parallel=4"});
+  CHECK(!contains(roofcast.run(command).err, "one tensor-parallel group"));
+}
+
+TEST_CASE("A figure that cannot be read is one problem, not also one that is not known", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const Outcome outcome =
+      roofcast.run({"estimate", example("llama-70b"), "--set", "system.chip.l2.capacity=2x"});
+  CHECK(outcome.code == 2);
+  CHECK(contains(outcome.err, "is not a number"));
+  CHECK(!contains(outcome.err, "is not known of this chip"));
+}
+
+TEST_CASE("Beside a cost stands the price of a GPU and its source", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("s.yaml", base::read_text(example("llama-70b")));
+  roofcast.write("sweep.yaml",
+                 "base: s.yaml\naxes: {system: [hgx_h100, hgx_h200]}\n"
+                 "pareto: {minimize: [cost_usd_per_mtok], by: system}\n");
+  const std::string price = "GPU price of hgx_h200: 3.59 USD/h (";
+  CHECK(contains(roofcast.output({"estimate", "s.yaml"}), price));
+  CHECK(contains(roofcast.output({"solve", "s.yaml", "--vary", "traffic.concurrency=1..64",
+                                  "--until", "tpot_p95 <= 30ms"}),
+                 price));
+  const std::string swept = roofcast.output({"sweep", "sweep.yaml", "--csv", "o.csv"});
+  CHECK(contains(swept, price));
+  CHECK(contains(swept, "GPU price of hgx_h100: "));
+  CHECK(contains(roofcast.output({"estimate", "s.yaml", "--set", "prices=us_colocation"}),
+                 "\nprices: "));
+}
+
 }  // namespace roofcast::cli

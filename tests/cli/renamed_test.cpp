@@ -75,4 +75,35 @@ TEST_CASE("A column under its old name is found under its new one, with a note",
         std::string::npos);
 }
 
+TEST_CASE("An objective or a condition under its old name is read as the new one, with a note",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("base.yaml", scenario_with(""));
+  const auto sweep = [](const std::string& metric) {
+    return "base: base.yaml\naxes: {traffic.concurrency: [1, 8]}\nwhere: ['" + metric +
+           " >= 1']\npareto: {maximize: [" + metric + "]}\n";
+  };
+  roofcast.write("old.yaml", sweep("tokens_per_step"));
+  roofcast.write("new.yaml", sweep("tokens_per_iteration"));
+  const std::string note = "note: \"tokens_per_step\" is now called \"tokens_per_iteration\"";
+  const auto with_note = [&](const std::vector<std::string>& arguments) {
+    const Outcome outcome = roofcast.run(arguments);
+    INFO(outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK(contains(outcome.err, note));
+    return outcome.out;
+  };
+  with_note({"check", "old.yaml"});
+  with_note({"sweep", "old.yaml", "--csv", "old.csv"});
+  roofcast.output({"sweep", "new.yaml", "--csv", "new.csv"});
+  CHECK(roofcast.read("old.csv") == roofcast.read("new.csv"));
+  CHECK(with_note({"pareto", "old.csv", "--maximize", "tokens_per_step"}) ==
+        roofcast.output({"pareto", "old.csv", "--maximize", "tokens_per_iteration"}));
+  with_note({"solve", "base.yaml", "--vary", "traffic.concurrency=1..8", "--until",
+             "tokens_per_step >= 1"});
+}
+
 }  // namespace roofcast::cli

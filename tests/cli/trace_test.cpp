@@ -78,7 +78,7 @@ TEST_CASE("simulate says how much of a trace it replays, in text, JSON and CSV",
   roofcast.write("traces/replay.yaml", scenario("{file: long.csv, from: 10 s, to: 5 min, speed: 2}",
                                                 "  requests: 1000\n"));
   const std::string said =
-      "1,000 of 1,160 requests of traces/long.csv, from 10 s to 5 min, at 2 times its speed, ";
+      "1,000 of 1,160 requests of long.csv, from 10 s to 5 min, at 2 times its speed, ";
   CHECK(contains(roofcast.output({"simulate", "traces/replay.yaml"}), said));
   const json all = json::parse(roofcast.output(
       {"simulate", "traces/replay.yaml", "--format", "json", "--csv", "requests.csv"}));
@@ -91,7 +91,7 @@ TEST_CASE("simulate says how much of a trace it replays, in text, JSON and CSV",
   CHECK(all["trace"]["speed"] == 2.0);
   const base::CsvTable requests = base::read_csv(roofcast.path("requests.csv"));
   REQUIRE(requests.rows() == 1000);
-  CHECK(cell(requests, 0, "trace") == "traces/long.csv");
+  CHECK(cell(requests, 0, "trace") == "long.csv");
   CHECK(cell(requests, 2, "trace_arrival_s") == "10.5");
   CHECK(cell(requests, 2, "arrival_s") == "0.25");
   CHECK(cell(requests, 2, "of_requests") == "1160");
@@ -166,6 +166,21 @@ TEST_CASE("A key that a trace replaces is an error with its place", "[cli]") {
   CHECK(broken.code == 2);
   CHECK(contains(broken.err,
                  "traffic.trace: broken.csv:2: error: 2 cells, but the first line has 3"));
+}
+
+TEST_CASE("A page of a replayed trace has the name of the trace, and no path of this machine",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("long.csv", trace(100));
+  roofcast.write("s.yaml", base::read_text(example("llama-70b")));
+  roofcast.output(
+      {"simulate", "s.yaml", "--trace", roofcast.path("long.csv").string(), "--report", "x.html"});
+  const std::string page = roofcast.read("x.html");
+  CHECK(contains(page, "long.csv"));
+  CHECK(!contains(page, roofcast.path("").string()));
 }
 
 }  // namespace roofcast::cli

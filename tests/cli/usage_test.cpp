@@ -96,4 +96,21 @@ TEST_CASE("A scenario given to sweep, and a sweep given to estimate, are sent to
   check_refused(roofcast, {"sweep", example("llama-70b"), "--csv", "o.csv"}, {"roofcast estimate"});
 }
 
+TEST_CASE(
+    "A mistyped option is named before one that lacks, and short names of metrics find long ones",
+    "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  check_refused(roofcast, {"--versoin"}, {"did you mean \"--version\"?"});
+  check_refused(roofcast, {"recommend", "--gpsu", "8"}, {"did you mean \"--gpus\"?"});
+  const auto until = [](const char* condition) {
+    return std::vector<std::string>{
+        "solve", example("llama-70b"), "--vary", "traffic.concurrency", "--until", condition};
+  };
+  check_refused(roofcast, until("tttf <= 1s"), {"did you mean \"ttft_mean_s\""});
+  check_refused(roofcast, until("cots <= 1"), {"did you mean \"cost_usd_per_mtok\""});
+}
+
 }  // namespace roofcast::cli

@@ -214,7 +214,7 @@ class Questions(unittest.TestCase):
                          json.loads(program("solve", example, "--vary", vary, "--until", until, "--format", "json")))
         self.assertEqual(roofcast.sensitivity(example, "tpot_mean_s"),
                          json.loads(program("sensitivity", example, "--metric", "tpot_mean_s", "--format", "json")))
-        self.assertEqual(roofcast.brief(example), program("brief", example))
+        self.assertEqual(roofcast.brief(example), program("brief", example, "-o", "-"))
 
     def test_a_list_of_values_is_a_range_and_changes_come_before(self):
         answer = roofcast.solve(SCENARIO, {"deployment.tensor_parallel": [2, 4, 8]}, ["tpot_p95_s <= 0.02"],

@@ -3,6 +3,7 @@
 // Every number in [brackets] of the brief of every example is a row of the CSV beside it, and that row is of what the
 // brief names.
 #include <algorithm>
+#include <filesystem>
 #include <regex>
 #include <string>
 #include <vector>
@@ -85,11 +86,11 @@ TEST_CASE("Every citation of the brief of every example is the row that it is of
       continue;
     }
     const std::string file = example(name);
-    if (roofcast.run({"brief", file, "--no-replay", "-o", "brief.html"}).code != 0) {
+    if (roofcast.run({"brief", file, "--no-replay", "-o", "brief.md"}).code != 0) {
       continue;  // a training run has no brief
     }
     const base::CsvTable table = base::read_csv(roofcast.path("brief.csv"));
-    for (const std::string& line : lines_of(roofcast.output({"brief", file, "--no-replay"}))) {
+    for (const std::string& line : lines_of(roofcast.read("brief.md"))) {
       INFO(name << ": " << line);
       const auto rows = citations(line);
       for (const std::size_t row : rows) {
@@ -106,6 +107,25 @@ TEST_CASE("Every citation of the brief of every example is the row that it is of
   }
   CHECK(followed > 100);
   CHECK(named > 100);
+}
+
+TEST_CASE("A brief that is printed cites no rows, and writes no file", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::string file = example("token_prices");
+  const std::string text = roofcast.output({"brief", file, "--no-replay"});
+  const std::string markdown = roofcast.output({"brief", file, "--no-replay", "-o", "-"});
+  for (const char* written : {"-", "-.csv", "-.provenance.json"}) {
+    CHECK(!std::filesystem::exists(roofcast.path(written)));
+  }
+  CHECK(citations(text).empty());
+  CHECK(citations(markdown).empty());
+  CHECK(!contains(text, "\\"));
+  CHECK(markdown.starts_with("# "));
+  CHECK(contains(markdown, "\n## Confidence\n"));
+  CHECK(contains(text, "\nConfidence:\n"));
 }
 
 }  // namespace roofcast::cli

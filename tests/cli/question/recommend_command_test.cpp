@@ -335,4 +335,24 @@ TEST_CASE("Memory can be bounded in a search for a mapping, and serving's option
                  "mfu is better when it is higher"));
 }
 
+TEST_CASE("recommend takes the precisions of its option where the model names none", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("config.json",
+                 R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama",
+                     "hidden_size": 4096, "intermediate_size": 14336, "num_attention_heads": 32,
+                     "num_hidden_layers": 32, "num_key_value_heads": 8, "vocab_size": 128256})");
+  const std::vector<std::string> question = {
+      "recommend", "--model", "config.json", "--system", "hgx_h200", "--gpus",     "1",
+      "--input",   "1000",    "--output",    "100",      "--quiet",  "--no-replay"};
+  CHECK(contains(refusal(roofcast, question), "the section \"precision\" is required"));
+  std::vector<std::string> answered = question;
+  answered.insert(answered.end(), {"--precision", "fp8,bf16", "--format", "json"});
+  const json found = json::parse(roofcast.output(answered));
+  REQUIRE(found["found"] == true);
+  CHECK(found["answers"][0]["precision"] == "fp8");
+}
+
 }  // namespace roofcast::cli

@@ -310,4 +310,28 @@ TEST_CASE("A confirmed row whose replay is far from its estimate says so", "[cli
   CHECK(number(table, 0, "replayed_tpot_p95_s") > 1.15 * number(table, 0, "tpot_p95_s"));
 }
 
+TEST_CASE("Where nothing meets, a sweep and its brief say what the nearest row misses, with a unit",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("s.yaml", base::read_text(example("llama-70b")));
+  roofcast.write("sweep.yaml",
+                 "question: Which?\nbase: s.yaml\n"
+                 "axes: {deployment.tensor_parallel: [1, 8], traffic.concurrency: [64, 4]}\n"
+                 "where: [fits, 'tpot_mean_s <= 0.001']\n"
+                 "pareto: {minimize: [tpot_mean_s]}\n");
+  const std::string swept = roofcast.output({"sweep", "sweep.yaml", "--csv", "o.csv"});
+  INFO(swept);
+  CHECK(contains(swept,
+                 "the nearest is deployment.tensor_parallel 8, traffic.concurrency 4: "
+                 "misses tpot_mean_s <= 0.001 by "));
+  CHECK(contains(swept, " ms\n"));
+  const std::string brief = roofcast.output({"brief", "sweep.yaml"});
+  INFO(brief);
+  CHECK(contains(brief,
+                 "the nearest is deployment.tensor_parallel 8, traffic.concurrency 4: misses"));
+}
+
 }  // namespace roofcast::cli

@@ -60,6 +60,19 @@ TEST_CASE("An answer that cannot be is asked for again, with the reason", "[unit
   CHECK(cli::next_command(a.answers, "x.yaml") == "roofcast estimate x.yaml");
 }
 
+TEST_CASE("An answer that cannot be leaves nothing behind, and clients may be called so",
+          "[unit]") {
+  cli::FirstAnswers answers;
+  answers.said.model = "llama-3.1-8b";
+  answers.said.system = "hgx_h100";
+  const Asked a = asked("2000 500 many\n3000\n1000 100 64 clients\n1 cow\n\n\n", answers);
+  CHECK_THAT(a.printed, ContainsSubstring("two lengths are needed"));
+  CHECK(a.answers.said.input == "1000");
+  CHECK(a.answers.said.output == "100");
+  CHECK(a.answers.said.clients == "64");
+  CHECK(a.answers.said.ttft.empty());
+}
+
 TEST_CASE("What is said already is not asked, and an input that ends is an error", "[unit]") {
   cli::FirstAnswers answers;
   answers.said.model = "llama-3.1-8b";
