@@ -160,7 +160,7 @@ void set_everywhere(sim::Question& q, Node& document, const std::string& assignm
 sim::Load load_of(Node& document, const ScenarioOptions& said) {
   Node& traffic = document["traffic"];
   if (traffic.find("arrivals") != nullptr || traffic.find("trace") != nullptr ||
-      !said.clients.empty()) {
+      traffic.find("agents") != nullptr || !said.clients.empty()) {
     return sim::Load::fixed;
   }
   traffic["concurrency"] = base::scalar_node("1", document.place);

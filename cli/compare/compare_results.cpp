@@ -255,7 +255,8 @@ std::string counts(const sim::ResultComparison& result) {
 }
 
 // What the replays of the new rows said.
-std::string replays(base::CsvFile& file) {
+std::string replays(const std::string& path) {
+  base::CsvFile file(path);  // one is read once
   const auto column = file.find_column("replay");
   std::map<std::string, std::size_t, std::less<>> verdicts;
   if (column) {
@@ -290,7 +291,7 @@ int compare_results(const CompareResultsOptions& options) {
   fmt::print("{}\n", counts(result));
   fmt::print("matched by {}\n",
              key.empty() ? "nothing: one row in each" : fmt::format("{}", fmt::join(key, ", ")));
-  fmt::print("{}\n", replays(tables.after));
+  fmt::print("{}\n", replays(options.new_results));
   fmt::print("\n{}", metric_table(result, metrics));
   if (!lost.empty()) {
     fmt::print("\n{}", worst_table(result, lost, tables, key, metrics));
