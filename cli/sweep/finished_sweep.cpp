@@ -122,8 +122,12 @@ std::string prices_text(const sim::SweepPoints& points, const sim::ResultTable& 
   for (const std::size_t row : front) {
     const base::Node document = cost.is_empty(row) ? base::Node() : points.document(row);
     const base::Node* system = document.find("system");
-    if (system != nullptr && told.insert(sim::label_of(*system)).second) {
-      text += price_text(document);
+    const base::Node* prices = document.find("prices");
+    if (system != nullptr &&
+        told.insert(sim::label_of(*system) + (prices == nullptr ? "" : base::to_yaml(*prices)))
+            .second) {
+      const std::string price = price_text(document);
+      text += text.find(price) == std::string::npos ? price : "";
     }
   }
   return text;
