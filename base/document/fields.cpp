@@ -26,16 +26,12 @@ std::optional<double> plain_number(std::string_view text) {
   return value;
 }
 
-std::string list_of(const std::vector<std::string>& names) {
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 std::string with_suggestion(std::string message, std::string_view wrong,
                             const std::vector<std::string>& allowed) {
   if (const auto near = nearest_name(wrong, allowed)) {
     message += fmt::format("; did you mean \"{}\"?", *near);
   }
-  return message + fmt::format(" (allowed: {})", list_of(allowed));
+  return message + fmt::format(" (allowed: {})", fmt::join(allowed, ", "));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <iterator>
 #include <ostream>
 
 #include "base/document/output_file.hpp"
@@ -11,6 +12,11 @@
 #include "base/document/standard_streams.hpp"
 
 namespace roofcast::base {
+
+std::string bytes_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
 
 void write_text(const std::filesystem::path& file, std::string_view text) {
   if (is_standard_stream(file)) {

@@ -72,20 +72,6 @@ double mean_present(const Weights& here, const Weights& elsewhere, double all) {
   return mean;
 }
 
-struct Demands {
-  double sum = 0.0;
-  double largest = 0.0;
-};
-
-Demands demands_of(std::span<const Seconds> demands) {
-  Demands found;
-  for (const Seconds demand : demands) {
-    found.sum += demand.si();
-    found.largest = std::max(found.largest, demand.si());
-  }
-  return found;
-}
-
 }  // namespace
 
 Station servers_of(Seconds demand, std::int64_t servers) {
@@ -125,29 +111,6 @@ ClosedNetwork closed_network(std::span<const Station> stations, Seconds think,
     }
   }
   return network;
-}
-
-Bounds asymptotic_bounds(std::span<const Seconds> demands, Seconds think, std::int64_t clients) {
-  const Demands d = demands_of(demands);
-  const double n = as_double(clients);
-  return {Hertz::from_si(n / (d.sum * n + think.si())),
-          Hertz::from_si(std::min(1.0 / d.largest, n / (d.sum + think.si())))};
-}
-
-Bounds balanced_bounds(std::span<const Seconds> demands, Seconds think, std::int64_t clients) {
-  const Demands d = demands_of(demands);
-  const double n = as_double(clients);
-  const double z = think.si();
-  const double mean = d.sum / static_cast<double>(demands.size());
-  const double slowest = (n - 1.0) * d.largest / (1.0 + z / (n * d.sum));
-  const double fastest = (n - 1.0) * mean / (1.0 + z / d.sum);
-  return {Hertz::from_si(n / (d.sum + z + slowest)),
-          Hertz::from_si(std::min(1.0 / d.largest, n / (d.sum + z + fastest)))};
-}
-
-double saturation_clients(std::span<const Seconds> demands, Seconds think) {
-  const Demands d = demands_of(demands);
-  return (d.sum + think.si()) / d.largest;
 }
 
 }  // namespace roofcast::base::queueing

@@ -41,23 +41,4 @@ struct ClosedNetwork {
 ClosedNetwork closed_network(std::span<const Station> stations, Seconds think,
                              std::int64_t clients);
 
-// Bounds of a network of single servers: for any services (asymptotic), or with product form (balanced). Lazowska,
-// Zahorjan, Graham, Sevcik: Quantitative System Performance (1984), 5.2 and 5.4.
-//
-//   X  1/s  throughput                D     s  sum of demands
-//   N  –    clients                   Dmax  s  the largest demand
-//   K  –    stations                  Z     s  thinking
-//
-//   asymptotic   N / (D N + Z) <= X <= min(1/Dmax, N / (D + Z))
-//   balanced     N / (D + Z + (N-1) Dmax / (1 + Z/(N D))) <= X
-//                X <= min(1/Dmax, N / (D + Z + (N-1) (D/K) / (1 + Z/D)))
-struct Bounds {
-  Hertz least;
-  Hertz most;
-};
-Bounds asymptotic_bounds(std::span<const Seconds> demands, Seconds think, std::int64_t clients);
-Bounds balanced_bounds(std::span<const Seconds> demands, Seconds think, std::int64_t clients);
-// The number of clients, (D + Z) / Dmax, beyond which clients must queue.
-double saturation_clients(std::span<const Seconds> demands, Seconds think);
-
 }  // namespace roofcast::base::queueing

@@ -7,7 +7,7 @@ namespace roofcast::base::queueing {
 
 double erlang_b(std::int64_t servers, double load) {
   double blocked = 1.0;
-  for (std::int64_t k = 1; k <= servers; ++k) {
+  for (std::int64_t k = 1; k <= servers && blocked > 0.0; ++k) {
     blocked = load * blocked / (as_double(k) + load * blocked);
   }
   return blocked;

@@ -7,7 +7,6 @@
 // are infinite. Callers must not give rates or times below zero, or services of no time.
 #pragma once
 
-#include <cmath>
 #include <limits>
 
 #include "base/units/quantity.hpp"
@@ -35,23 +34,6 @@ inline Queue queue_of(double utilisation, double wait_probability, Hertz rate, S
   }
   return {utilisation,    wait_probability, wait,
           wait + service, rate * wait,      rate * (wait + service)};
-}
-
-// The wait that a share of arrivals (0.99: 99 %) does not exceed, if the waits of those that wait are exponential:
-//
-//   P(W > t) = p exp(-t p / E[W]),   p = wait_probability
-//
-// Exact for M/M/c. Otherwise it is an approximation with the right mean and the right share without a wait. The tail of
-// every queue with light-tailed services is exponential, but its slope is not exactly this one.
-inline Seconds wait_percentile(const Queue& queue, double share) {
-  const double beyond = 1.0 - share;
-  if (beyond >= queue.wait_probability) {
-    return {};
-  }
-  if (!queue.stable() || beyond <= 0.0) {
-    return Seconds::infinity();
-  }
-  return queue.wait / queue.wait_probability * std::log(queue.wait_probability / beyond);
 }
 
 }  // namespace roofcast::base::queueing

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibrate/accuracy/new_layers.hpp"
 
-#include <map>
-#include <utility>
+#include <algorithm>
 
 #include "calibrate/fit/fit.hpp"
 #include "calibrate/operators/operator_rows.hpp"
@@ -13,9 +12,9 @@
 namespace roofcast::calibrate {
 namespace {
 
-// The pairs of a fit, by kind, are added.
+// The pairs of a fit are added to their kinds.
 void add_fit(const std::string& chip, const std::string& stack, const std::filesystem::path& tables,
-             std::map<std::string, std::vector<Pair>>& pairs) {
+             std::vector<NewLayers>& all) {
   ChipPlatforms platforms;
   const sim::Platform* platform = platforms.find(chip, stack);
   FittedCalibration fitted;
@@ -27,12 +26,17 @@ void add_fit(const std::string& chip, const std::string& stack, const std::files
   if (!fitted.start.is_null()) {
     return;  // of few rows none is held back
   }
-  for (const KindErrors& errors : fitted.kinds) {
-    for (Pair pair : errors.pairs) {
-      const Interval shipped = interval(pair.predicted, errors.kind, platform->system.calibration);
+  for (NewLayers& layers : all) {
+    const auto errors = std::find_if(fitted.kinds.begin(), fitted.kinds.end(),
+                                     [&](const KindErrors& e) { return e.kind == layers.kind; });
+    if (errors == fitted.kinds.end() || errors->pairs.empty()) {
+      continue;
+    }
+    for (Pair pair : errors->pairs) {
+      const Interval shipped = interval(pair.predicted, layers.kind, platform->system.calibration);
       pair.low = shipped.low;
       pair.high = shipped.high;
-      pairs[errors.kind].push_back(pair);
+      layers.pairs[{chip, stack}].push_back(pair);
     }
   }
 }
@@ -40,16 +44,15 @@ void add_fit(const std::string& chip, const std::string& stack, const std::files
 }  // namespace
 
 std::vector<NewLayers> new_layers(const std::filesystem::path& tables) {
-  std::map<std::string, std::vector<Pair>> pairs;
-  for (const std::string& id : base::catalog_ids(hardware::calibration_catalog())) {
-    if (const auto dot = id.rfind('.'); dot != std::string::npos) {
-      add_fit(id.substr(0, dot), id.substr(dot + 1), tables, pairs);
-    }
-  }
   std::vector<NewLayers> all;
   for (const std::string& kind : operator_kinds()) {
-    if (has_layers(kind) && !pairs[kind].empty()) {
-      all.push_back({kind, std::move(pairs[kind])});
+    if (has_layers(kind)) {
+      all.push_back({kind, {}});
+    }
+  }
+  for (const std::string& id : base::catalog_ids(hardware::calibration_catalog())) {
+    if (const auto dot = id.rfind('.'); dot != std::string::npos) {
+      add_fit(id.substr(0, dot), id.substr(dot + 1), tables, all);
     }
   }
   return all;

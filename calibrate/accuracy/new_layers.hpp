@@ -5,7 +5,9 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "calibrate/platforms/error_summary.hpp"
@@ -14,10 +16,11 @@ namespace roofcast::calibrate {
 
 struct NewLayers {
   std::string kind;
-  std::vector<Pair> pairs;
+  // By chip and stack; without those of which one side of the draw has no rows.
+  std::map<std::pair<std::string, std::string>, std::vector<Pair>> pairs;
 };
 
-// In the order of operator_kinds(). Left out: kinds without layers, and those of which either side has no rows.
+// Of each kind with layers, in the order of operator_kinds().
 std::vector<NewLayers> new_layers(const std::filesystem::path& tables);
 
 }  // namespace roofcast::calibrate

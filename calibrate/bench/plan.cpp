@@ -13,7 +13,7 @@ constexpr Suite kSuites[] = {
     {"gemm", 120.0, "cuBLASLt: bf16, fp8, fp16, int8, tf32"},
     {"power", 90.0, "power and clocks under sustained load"},
     {"sustained", 60.0, "clocks, power and speed of a load, second by second"},
-    {"decode", 50.0, "attention of a decode step, split over the context"},
+    {"decode", 50.0, "attention of a decode iteration, split over the context"},
     {"prefill", 30.0, "causal attention of a prompt, online softmax"},
     {"gemm_backward", 30.0, "gradients of linear layers, cuBLASLt"},
     {"elementwise", 20.0, "RMSNorm, SiLU and product, quantising to fp8"},

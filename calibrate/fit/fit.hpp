@@ -9,11 +9,12 @@
 //   uncertainty: [{parameter: gemm.wave_tail, percent: 4}]
 //   errors: [{kind: gemm, rows: 1200, held_back: 5100, median: 0.09, …}]
 //
-// Every number of a group of the calibration is a candidate, in stages that own their groups; one that
-// moves no prediction, or that the rows do not place apart from where it was, stays as it is. Rows are drawn by a
-// hash of their shape: a fifth of the shapes is held back whole and only judges (calibrate/platforms/held_back.hpp); of
-// the rest every number format gives the same number at most to the parameters (calibrate/fit/fit_tables.hpp), and all go
-// to the corrections (calibrate/fit/correction_fit.hpp).
+// A fit has stages, and each stage owns groups of the calibration. Every number of a group is a candidate. A number stays as
+// it is if it moves no prediction, or if the rows do not place it apart from where it was.
+//
+// Rows are drawn by a hash of their shape. A fifth of the shapes is held back whole and only judges
+// (calibrate/platforms/held_back.hpp). Of the rest, each number format gives at most the same number of rows to the
+// parameters (calibrate/fit/fit_tables.hpp). All of the rest go to the corrections (calibrate/fit/correction_fit.hpp).
 //
 // What was different in older versions of the stack is fitted to their rows (calibrate/fit/version_fit.hpp).
 //
@@ -24,9 +25,9 @@
 //   launch.kernel: 2.1 us
 //
 // A parameter's standard deviation around its start is its spread over the shipped calibrations
-// (calibrate/fit/parameter_spread.hpp); that of a row is the median error of the start, times 1.48, on rows that it has not
-// seen. All rows are fitted to. They judge ten times a tenth, each after a fit to the others; the interval is
-// never narrower than that of the start.
+// (calibrate/fit/parameter_spread.hpp). That of a row is 1.48 times the median error of the start on rows that it has not
+// seen. All rows are fitted to. To judge, the fit is done ten times, each time without a tenth of the rows, which judge it.
+// The interval is never narrower than that of the start.
 #pragma once
 
 #include <map>

@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <ctime>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <variant>
 
@@ -30,12 +28,6 @@ using base::Node;
 
 constexpr std::string_view kLibrary = "nccl";
 constexpr std::string_view kBench = "bench";  // roofcast-bench
-
-// As they are on the disk, compressed or not.
-std::string bytes_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 // The stack's id; as it is where it is none of a server's.
 std::string stack_called(std::string_view name) {
@@ -164,7 +156,7 @@ std::string manifest(const Imported& imported, const std::filesystem::path& tabl
   node["title"] = text_node(fmt::format("Imported rows of {}", imported.kind));
   Node said = map_node();
   said["rows"] = base::scalar_node(fmt::format("{}", imported.rows.size()), {});
-  said["sha256"] = text_node(base::sha256(bytes_of(table)));
+  said["sha256"] = text_node(base::sha256(base::bytes_of(table)));
   said["columns"] = list_node(imported.columns);
   node["tables"] = map_node();
   node["tables"].entries.push_back({table.filename().string(), {}, std::move(said)});
@@ -210,7 +202,7 @@ std::string manifest(const Imported& imported, const std::filesystem::path& tabl
 }
 
 bool is_manifest(const std::filesystem::path& file) {
-  const std::string text = bytes_of(file);
+  const std::string text = base::bytes_of(file);
   return text.starts_with("title:") && text.find("\ntables:") != std::string::npos;
 }
 
@@ -229,7 +221,7 @@ Imported import_rows(const std::vector<std::filesystem::path>& files,
                                          sources.front().kind));
     }
     imported.sources.push_back(
-        {file.string(), source.format, base::sha256(bytes_of(file)), source.rows.size(), 0});
+        {file.string(), source.format, base::sha256(base::bytes_of(file)), source.rows.size(), 0});
   }
   imported.kind = sources.front().kind;
   imported.columns = together(sources);

@@ -4,7 +4,7 @@
 //
 // causal_conv1d_fn and _update are memory-bound kernels over rows and the three before each sequence;
 // mamba_chunk_scan_combined and chunk_gated_delta_rule* scans, fused_recurrent_gated_delta_rule* and
-// selective_state_update a decode step. Conventions of the measurements:
+// selective_state_update a decode iteration. Conventions of the measurements:
 //   - TensorRT-LLM's causal_conv1d_fn gives each sequence and channel to a CTA that costs 704 tokens at least
 //   - its gdn rows stir the channels of one of queries, keys and values at a time: key heads · head_k_dim
 //   - the delta rule runs in chunks of 64 tokens; states are fp32

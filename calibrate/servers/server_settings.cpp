@@ -18,7 +18,7 @@ void read(base::Fields& f, LengthShares& shares) {
   f.number("most", shares.most, base::positive, base::optional);
 }
 
-void read(base::Fields& f, StepSettings& step) {
+void read(base::Fields& f, IterationSettings& step) {
   f.integer("prompt", step.prompt, base::not_negative, base::optional);
   f.integer("more", step.more, base::not_negative, base::optional);
   f.integer("unit", step.unit, base::at_least_one, base::optional);
@@ -43,11 +43,11 @@ void read(base::Fields& f, RunSettings& run) {
   group("output", run.output);
   f.flag("cached_prompts", run.cached_prompts, base::optional);
   f.group(
-      "step", [&](base::Fields& g) { read(g, run.step.emplace()); }, base::optional);
+      "iteration", [&](base::Fields& g) { read(g, run.iteration.emplace()); }, base::optional);
   f.group(
       "sequences", [&](base::Fields& g) { read(g, run.sequences.emplace()); }, base::optional);
   f.flag("prompts_by_graph", run.prompts_by_graph, base::optional);
-  f.integer("prefill_step", run.prefill_step, base::at_least_one, base::optional);
+  f.integer("prefill_iteration", run.prefill_iteration, base::at_least_one, base::optional);
   f.integer("requests", run.requests, base::at_least_one, base::optional);
 }
 
@@ -77,13 +77,13 @@ workloads::Serving ServerSettings::of(std::int64_t clients, std::int64_t attenti
     limits.max_sequences = std::min(
         limits.max_sequences, std::max<std::int64_t>(1, clients / share - run.sequences->less));
   }
-  if (run.step) {
+  if (run.iteration) {
     const workloads::Speculation& s = made.speculation;
     const std::int64_t decoding = s.drafts() ? s.query_tokens() * limits.max_sequences : clients;
     const std::int64_t tokens =
-        std::max(longest_prompt, run.step->prompt) + decoding + run.step->more;
-    limits.max_tokens_per_iteration =
-        std::max(run.step->least, base::ceil_div(tokens, run.step->unit) * run.step->unit);
+        std::max(longest_prompt, run.iteration->prompt) + decoding + run.iteration->more;
+    limits.max_tokens_per_iteration = std::max(
+        run.iteration->least, base::ceil_div(tokens, run.iteration->unit) * run.iteration->unit);
   }
   if (run.prompts_by_graph) {
     made.stack.graph_tokens = limits.max_tokens_per_iteration;

@@ -28,7 +28,7 @@ struct LengthShares {
 };
 
 // Tokens of an iteration: those of a prompt and those that decode, and some more, in units; at least so many.
-struct StepSettings {
+struct IterationSettings {
   std::int64_t prompt = 0;  // at least
   std::int64_t more = 0;
   std::int64_t unit = 1;
@@ -47,11 +47,11 @@ struct RunSettings {
   LengthShares input;
   LengthShares output;
   bool cached_prompts = false;
-  std::optional<StepSettings> step;
+  std::optional<IterationSettings> iteration;
   std::optional<SequenceSettings> sequences;
   bool prompts_by_graph = false;
-  std::int64_t prefill_step = 0;  // 0: the stack's
-  std::int64_t requests = 10;     // of a client
+  std::int64_t prefill_iteration = 0;  // 0: the stack's
+  std::int64_t requests = 10;          // of a client
 };
 
 struct ServerSettings {

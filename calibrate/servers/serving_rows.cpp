@@ -194,8 +194,8 @@ void ServingRows::read_settings(std::size_t row, Facts facts, MeasuredServer& se
   }
   server.platform = platform_of(row, server);
   if (server.pools) {
-    std::int64_t& step = server.pools->prefill.limits.max_tokens_per_iteration;
-    step = step > 0 ? step : settings.run.prefill_step;
+    std::int64_t& tokens = server.pools->prefill.limits.max_tokens_per_iteration;
+    tokens = tokens > 0 ? tokens : settings.run.prefill_iteration;
     return;
   }
   server.may_speculate = settings.run.speculates == Speculates::perhaps;

@@ -173,14 +173,15 @@ std::optional<Speculation> speculation(const sim::ScenarioView& view,
 
 void print_speculation(const workloads::Speculation& s, const Speculation& gain) {
   fmt::print(
-      "Speculation: {} {}, {:.3g} tokens a step; {:.3g} times the interactivity and {:.3g} times "
+      "Speculation: {} {}, {:.3g} tokens an iteration; {:.3g} times the interactivity and {:.3g} "
+      "times "
       "the "
       "throughput of none\n",
       s.verified(), s.verified() == 1 ? "draft token" : "draft tokens", s.tokens_per_iteration(),
       gain.tpot, gain.throughput);
   fmt::print("Break-even: {}\n",
              gain.break_even
-                 ? fmt::format("with {} sequences on one attention-DP rank a decode step "
+                 ? fmt::format("with {} sequences on one attention-DP rank an iteration "
                                "yields no more tokens a second than without",
                                *gain.break_even)
                  : "none, whatever the batch");

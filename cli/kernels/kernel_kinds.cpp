@@ -228,10 +228,6 @@ std::vector<Dimension> message(std::string meaning) {
           count("stride", "1", "distance of two ranks, in GPUs")};
 }
 
-std::string quoted_list(const std::vector<std::string>& names) {
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 }  // namespace
 
 const std::vector<KernelKind>& kernel_kinds() {
@@ -417,8 +413,9 @@ Shape::Shape(const KernelKind& kind, const ShapeTexts& given, base::Problems& pr
       const std::vector<std::string> names = choices_of(d);
       const auto near = base::nearest_name(text, names);
       problem(
-          near ? fmt::format("there is no number format \"{}\"; did you mean \"{}\"?", text, *near)
-               : fmt::format("there is no number format \"{}\" ({})", text, quoted_list(names)));
+          near
+              ? fmt::format("there is no number format \"{}\"; did you mean \"{}\"?", text, *near)
+              : fmt::format("there is no number format \"{}\" ({})", text, fmt::join(names, ", ")));
     } else if (d.unit == Unit::bytes) {
       const base::ParsedQuantity size =
           base::parse_quantity(text, base::dimension_of<base::Bytes>());

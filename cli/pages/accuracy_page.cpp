@@ -2,6 +2,7 @@
 #include "cli/pages/accuracy_page.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace roofcast::cli {
 namespace {
@@ -47,9 +48,6 @@ constexpr std::string_view kNewLayers = R"(
 The shapes above were held back one by one: each is a neighbour of shapes that were fitted. Here every calibration was fitted again without
 any shape of a fifth of the layers, and judged by these: GEMMs with a width that no fitted GEMM has, attention with other heads, experts of
 other sizes. The intervals are those that ship. Collectives have no layers.
-
-| kind | rows | median | mean | p90 | bias | in 90 % |
-|---|---:|---:|---:|---:|---:|---:|
 )";
 
 constexpr std::string_view kPeers = R"(
@@ -82,22 +80,54 @@ std::string header(std::string_view first, std::string_view rule) {
       first, rule);
 }
 
+std::string errors_row(const std::string& first, const std::vector<Pair>& pairs) {
+  const ErrorSummary e = summarise(pairs);
+  return fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", first, e.rows,
+                     calibrate::percent(e.median), calibrate::percent(e.mape),
+                     calibrate::percent(e.p90), calibrate::percent(e.bias),
+                     calibrate::percent(e.coverage90));
+}
+
+std::string errors_header(std::string_view first, std::string_view rule) {
+  return fmt::format(
+      "\n| {} | rows | median | mean | p90 | bias | in 90 % "
+      "|\n|{}|---:|---:|---:|---:|---:|---:|\n",
+      first, rule);
+}
+
+std::string new_layers_text(const std::vector<calibrate::NewLayers>& all) {
+  std::string kinds = errors_header("kind", "---");
+  std::string chips = errors_header("kind | chip | stack", "---|---|---");
+  std::vector<std::string> none;
+  for (const calibrate::NewLayers& layers : all) {
+    std::vector<Pair> together;
+    for (const auto& [key, pairs] : layers.pairs) {
+      together.insert(together.end(), pairs.begin(), pairs.end());
+      chips += errors_row(fmt::format("{} | {} | {}", layers.kind, key.first, key.second), pairs);
+    }
+    if (together.empty()) {
+      none.push_back("`" + layers.kind + "`");
+    } else {
+      kinds += errors_row(layers.kind, together);
+    }
+  }
+  const std::string without =
+      none.empty() ? ""
+                   : fmt::format("\nNo row: {}. The draw takes none of their few layers, or all.\n",
+                                 fmt::join(none, ", "));
+  return kinds + without + chips;
+}
+
 }  // namespace
 
 std::string accuracy_page(const std::vector<KindAccuracy>& kinds,
                           const std::vector<calibrate::NewLayers>& new_layers) {
   const std::size_t mark = kIntroduction.find(kUnknown);
   std::string page(kIntroduction.substr(0, mark));
-  page +=
-      "| kind | architecture | stack | rows | median | mean | p90 | bias | in 90 % "
-      "|\n|---|---|---|---:|---:|---:|---:|---:|---:|\n";
+  page += errors_header("kind | architecture | stack", "---|---|---").substr(1);
   for (const KindAccuracy& k : kinds) {
     for (const auto& [key, pairs] : k.unknown) {
-      const ErrorSummary e = summarise(pairs);
-      page += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", k.kind, key.first,
-                          key.second, e.rows, calibrate::percent(e.median),
-                          calibrate::percent(e.mape), calibrate::percent(e.p90),
-                          calibrate::percent(e.bias), calibrate::percent(e.coverage90));
+      page += errors_row(fmt::format("{} | {} | {}", k.kind, key.first, key.second), pairs);
     }
   }
   page += kIntroduction.substr(mark + kUnknown.size());
@@ -105,14 +135,7 @@ std::string accuracy_page(const std::vector<KindAccuracy>& kinds,
   for (const KindAccuracy& k : kinds) {
     page += row(k.kind, k.all);
   }
-  page += kNewLayers;
-  for (const calibrate::NewLayers& layers : new_layers) {
-    const ErrorSummary e = summarise(layers.pairs);
-    page += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", layers.kind, e.rows,
-                        calibrate::percent(e.median), calibrate::percent(e.mape),
-                        calibrate::percent(e.p90), calibrate::percent(e.bias),
-                        calibrate::percent(e.coverage90));
-  }
+  page += std::string(kNewLayers) + new_layers_text(new_layers);
   page +=
       "\n## Rows that are not predicted\n\n| kind | rows | of | because |\n|---|---:|---:|---|\n";
   for (const KindAccuracy& k : kinds) {

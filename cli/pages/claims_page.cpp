@@ -34,7 +34,7 @@ constexpr std::string_view kRuns = R"(# Training runs that were published
 Written by `roofcast calibrate claims --page runs -o docs/runs.md` from `calibrate/claims/training_runs.yaml`; do not edit by hand. Each row is a
 figure of a run that somebody published, the same forecast here, and the difference, ours / published − 1. Where that is more than 20 % the last
 column says why, and a test wants a reason there and nowhere else. *Fitted to it* names what of the forecast was taken from the same run: where it
-is empty nothing was. The trainer's slowdown of 1.1 was fitted to GPT models on A100 (arXiv 2104.04473, 2205.05198); every run below has it, and no
+is empty nothing was. The trainer's slowdown of 1.13 was fitted to GPT models on A100 (arXiv 2104.04473, 2205.05198); every run below has it, and no
 other figure of a step was fitted to any of them. *From* gives the two numbers behind a ratio, in SI units.
 [scenarios/run.md](scenarios/run.md) has the model, [extending.md](extending.md#a-published-figure) says how a figure is added.
 

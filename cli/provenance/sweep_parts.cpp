@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
@@ -32,11 +30,6 @@ constexpr std::size_t kMost = 65536;
 constexpr std::size_t kLeastReplayed =
     16;  // of one that is replayed, which takes longer by a thousand times
 constexpr std::size_t kParts = 256;
-
-std::string read_text(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 std::string name_of(std::size_t part) { return fmt::format("{:05}.csv", part); }
 
@@ -164,10 +157,10 @@ void SweepParts::check(const fs::path& folder) const {
   if (!fs::exists(folder / "identity.json", error)) {
     refuse("there is no identity.json in it");
   }
-  if (const std::string theirs = read_text(folder / "identity.json"); theirs != identity_) {
+  if (const std::string theirs = base::bytes_of(folder / "identity.json"); theirs != identity_) {
     refuse(difference(theirs, identity_));
   }
-  if (read_text(folder / "sweep.yaml") != sweep_text_) {
+  if (base::bytes_of(folder / "sweep.yaml") != sweep_text_) {
     refuse("its sweep.yaml differs");
   }
 }
@@ -239,7 +232,7 @@ void SweepParts::remove(const fs::path& folder) const {
 }
 
 bool simulates(const fs::path& folder) {
-  return says_simulate(Json::parse(read_text(folder / "identity.json"), nullptr, false));
+  return says_simulate(Json::parse(base::bytes_of(folder / "identity.json"), nullptr, false));
 }
 
 }  // namespace roofcast::cli

@@ -190,14 +190,14 @@ std::vector<PhaseRows> training_phases(const sim::ScenarioView& scenario) {
   return phases;
 }
 
-// A step and the passes of the draft that follow it.
-void add_step(std::vector<PhaseRows>& phases, const sim::ScenarioView& scenario,
-              const workloads::Batch& batch, const std::string& name, double clock) {
+// An iteration and the passes of the draft that follow it.
+void add_iteration(std::vector<PhaseRows>& phases, const sim::ScenarioView& scenario,
+                   const workloads::Batch& batch, const std::string& name, double clock) {
   phases.push_back(phase(scenario, batch, name));
   phases.back().clock = clock;
   sim::Workspace workspace;
-  const sim::IterationCost step = sim::iteration_cost(scenario, batch, workspace);
-  add_host(phases.back(), step.by_limit[static_cast<std::size_t>(sim::Limit::host)]);
+  const sim::IterationCost iteration = sim::iteration_cost(scenario, batch, workspace);
+  add_host(phases.back(), iteration.by_limit[static_cast<std::size_t>(sim::Limit::host)]);
   if (scenario.draft == nullptr) {
     return;
   }
@@ -264,10 +264,10 @@ std::vector<PhaseRows> explain(const sim::ScenarioView& scenario,
   const sim::SteadyState& steady = estimate.steady;
   std::vector<PhaseRows> phases;
   if (steady.decode_iteration.decode_sequences > 0) {
-    add_step(phases, decode, steady.decode_iteration, "decode iteration", steady.decode_clock);
+    add_iteration(phases, decode, steady.decode_iteration, "decode iteration", steady.decode_clock);
   }
-  add_step(phases, prefill, steady.prefill_iteration, "iteration with prompts",
-           steady.prefill_clock);
+  add_iteration(phases, prefill, steady.prefill_iteration, "iteration with prompts",
+                steady.prefill_clock);
   return phases;
 }
 

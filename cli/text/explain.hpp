@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the time of a step goes, operator by operator: as text, JSON, and CSV.
+// Where the time of an iteration goes, operator by operator: as text, JSON, and CSV.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,7 +13,7 @@
 
 namespace roofcast::cli {
 
-// One operator of a step, over all its runs.
+// One operator of an iteration, over all its runs.
 struct OperatorRow {
   std::string name;
   std::string category;
@@ -51,7 +51,7 @@ struct PhaseRows {
   workloads::LayerCalls layers;        // which of them are of which layer; without runs: not known
 };
 
-// The steps behind an estimate: decodes alone, and decodes with prompts; after each the passes of a draft, if there
+// The iterations behind an estimate: decodes alone, and decodes with prompts; after each the passes of a draft, if there
 // is one.
 std::vector<PhaseRows> explain(const sim::ScenarioView& scenario,
                                const sim::ServingEstimate& estimate);

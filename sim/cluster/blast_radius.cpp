@@ -79,7 +79,7 @@ FailedPart slower_by_a_spine(const base::Node& document, const Scenario& s,
   base::Node slower = document;
   base::Problems problems;
   set_knob(slower,
-           base::Source{"--ports",
+           base::Source{"without a spine switch",
                         fmt::format("system.scale_out.oversubscription={:.17g}",
                                     oversubscription * spines / (spines - 1.0)),
                         {}},

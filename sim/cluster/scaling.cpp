@@ -33,7 +33,7 @@ base::Node scaled(const base::Node& document, const Scenario& s, std::int64_t ra
   base::Node scaled = document;
   base::Problems problems;
   const auto set = [&](const char* path, std::int64_t value) {
-    set_knob(scaled, base::Source{"--gpus", fmt::format("{}={}", path, value), {}}, problems);
+    set_knob(scaled, base::Source{"more GPUs", fmt::format("{}={}", path, value), {}}, problems);
   };
   const std::int64_t gpus =
       s.deployment.mapping.ranks() / s.deployment.mapping.data_parallel * ranks;
@@ -73,8 +73,8 @@ std::vector<ScaledStep> scaled_steps(const base::Node& document,
   for (const std::int64_t count : gpus) {
     if (count < each || count % each != 0) {
       throw base::InputError(fmt::format(
-          "error: --gpus: {} is no multiple of the {} GPUs of a data-parallel rank (tensor x "
-          "context x pipeline)\n",
+          "error: {} GPUs are no multiple of the {} GPUs of a data-parallel rank (tensor x context "
+          "x pipeline)\n",
           count, each));
     }
     ScaledStep step;

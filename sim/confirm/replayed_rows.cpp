@@ -159,7 +159,7 @@ ReplayedRows replay_recommended(const SweepPoints& points, ResultTable& table,
   if (!options.replay) {
     for (const std::size_t row : recommended(points, table, options.decisive)) {
       columns.set_text("replay", row, name(Verdict::estimated));
-      count({Verdict::estimated, "--no-replay"}, result);
+      count({Verdict::estimated, kNotAsked}, result);
     }
     return result;
   }

@@ -50,6 +50,8 @@ struct Judgement {
   bool far =
       false;  // confirmed, but the replay disagrees with an estimate; the note says with which
 };
+// The note where nobody wants replays.
+inline constexpr const char* kNotAsked = "no replay was asked for";
 // A value within two standard errors of its bound is confirmed or broken like any other; the note says that it is near.
 Judgement judge(std::span<const Condition> conditions, const Replayed& replayed);
 

@@ -15,15 +15,19 @@
 //     bandwidth: {cost: 30 USD, area_mm2: 12, power: 25 W}
 //   by: area                                  # the order to fund is by the gain for this; when left out, by the gain alone
 //
-// A workload is a sweep: what counts is the best of its points that meet its conditions, so that a faster chip may be
-// loaded more. A gain is more than 1 where the metric is better than without, whichever way is better; that of the
-// portfolio is the geometric mean of its workloads', weighted. A workload that the base cannot run is left out of it.
+// A workload is a sweep. The best of its points that meet its conditions counts. So a faster chip may be loaded more.
+// A gain above 1 means that the metric is better than without the option, whether higher or lower is better. The gain of
+// the portfolio is the weighted geometric mean of its workloads' gains. It leaves out a workload that the base cannot run.
 // The interval of a gain has two sources. The errors of operators that both have cancel (models/uncertainty.hpp). What
 // servers do beside their operators changes the gain in proportion: ln of it by −55 % to +50 %, as measured.
 //
-// Of features, with v(S) = ln of the portfolio's gain with those of S: what each brings alone, on top of all others, the
-// order in which each next one brings most (`by`: ln of its gain over what it takes), and its Shapley share of v(all)
-// (base/statistics/shapley.hpp); pairs by their interaction.
+// v(S) is ln of the portfolio's gain with the features S. Of each feature the result has
+//
+//   - what it brings alone, and on top of all others
+//   - its place in the order in which each next one brings most (`by`: ln of its gain over what it takes)
+//   - its Shapley share of v(all) (base/statistics/shapley.hpp)
+//
+// and of each pair its interaction.
 #pragma once
 
 #include <optional>

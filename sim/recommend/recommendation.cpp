@@ -291,7 +291,7 @@ class ScanReplays {
       columns_.set_text("replay", row, name(Verdict::estimated));
       ++groups_[group].tries;
       if (scan_.table.meets(row)) {
-        add_answer(groups_[group].best, row, {Verdict::estimated, "--no-replay"}, std::move(e));
+        add_answer(groups_[group].best, row, {Verdict::estimated, kNotAsked}, std::move(e));
         candidates_[group].leave(row);
       } else {
         candidates_[group].take(row, false, e);

@@ -15,7 +15,7 @@
 //   X        output tokens per second                                                                    tok/s
 //   Y        new input tokens per second                                                                 tok/s
 //   Z        cached input tokens per second                                                              tok/s
-//   w        prompt_share (sim/serving/uniform_closed_loop.hpp): share of the GPUs' time that prompts
+//   w        prompt_share (sim/serving/iteration_mix.hpp): share of the GPUs' time that prompts
 //            add to iterations; with two pools, share of the GPUs that compute prompts, and of their
 //            cost if the pools are on unlike systems                                                     –
 //   c        share of a prompt's time that it would not take without the tokens in the prefix cache      –

@@ -284,7 +284,7 @@ constexpr Metric kMetrics[] = {
      "mean number of sequences that decode at once on one attention-DP rank", kRates,
      [](const E& e) { return e.steady.decode_batch; }},
     {"tokens_per_iteration", "Tokens per iteration", "tok", Better::higher,
-     "output tokens that a decode step yields of a sequence; 1 without speculative decoding",
+     "output tokens that an iteration yields of a sequence; 1 without speculative decoding",
      "1 + mean accepted draft tokens", kDrafts,
      [](const E& e) { return e.steady.tokens_per_iteration; }},
     {"max_running", "KV cache holds", "seq", Better::higher,

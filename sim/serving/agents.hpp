@@ -4,7 +4,7 @@
 // waits.
 //
 // Agents that work at one task after another are a closed network. By the theorem of Chandy, Herzog and Woo (IBM J. Res. Dev. 19, 1975), the engine is a station that completes X(n)
-// turns per second while n are present. X(n) is that of the closed loop of sim/serving/uniform_closed_loop.hpp with n
+// turns per second while n are present. X(n) is that of the closed loop of sim/serving/closed_loop.hpp with n
 // clients that do not think, at most what the front end takes in. With stages, the network is that of
 // base/queueing/closed_network.hpp. Without stages, the number of turns in the engine is a birth-death process: births
 // (M − n)/Z, deaths X(n). The result is the same, and quicker.

@@ -5,14 +5,14 @@
 //   1f1b          A stage runs p − stage − 1 forward passes, then one forward and one backward pass in turn. With v chunks
 //                 it runs 2·(p − stage − 1) + (v−1)·p of them first, p micro-batches in a chunk before the next chunk
 //                 (arXiv 2104.04473; Megatron-LM, schedules.py).
-//   zero_bubble   As 1f1b; gradients of weights come so many micro-batches after their backward pass as the stage is from
-//                 the first one, and fill the last waits (H1 of arXiv 2401.10241)
-//   dualpipe      Micro-batches enter at both ends; a rank has a stage and its mirror image. The order is that of
-//                 deepseek-ai/DualPipe, dualpipe.py; a forward and a backward pass that run together end together
+//   zero_bubble   As 1f1b, but gradients of weights come later. Stage i computes them i micro-batches after their backward
+//                 pass. They fill the last waits (H1 of arXiv 2401.10241)
+//   dualpipe      Micro-batches enter at both ends. A rank has a stage and its mirror image. The order is that of
+//                 deepseek-ai/DualPipe, dualpipe.py. A forward and a backward pass that run together end together
 //
 // A pass waits for the same micro-batch on the stage before it, a backward pass for its forward pass too. All stages are as
-// slow as the slowest one, as in the closed form (sim/training/training.hpp). Then the time that a stage waits is the
-// closed form's bubble, but for dualpipe whose formula is up to (p/2−1)·(b − w − f) more where that is above 0.
+// slow as the slowest one, as in the closed form (sim/training/training.hpp). Then a stage waits as long as the closed
+// form's bubble. Only the formula of dualpipe is longer: by up to (p/2−1)·(b − w − f) where that is above 0.
 #pragma once
 
 #include <cstdint>
@@ -53,9 +53,12 @@ PipelineTimeline pipeline_timeline(workloads::Schedule schedule, std::int64_t ra
                                    std::int64_t chunks, std::int64_t micro_batches,
                                    const PipelinePasses& passes);
 
-// Of a scenario's step. Nothing with one stage; where chunks take turns and micro-batches are no multiple of the stages, or
-// where dualpipe has an odd number or fewer than two for each rank, which the software refuses; and with more than
-// kMostPipelineEvents.
+// The timeline of a scenario's step. There is none
+//
+//   - with one stage
+//   - where chunks take turns and micro-batches are no multiple of the stages: the software refuses it
+//   - where dualpipe has an odd number of micro-batches, or fewer than two for each rank: it refuses this too
+//   - with more than kMostPipelineEvents
 inline constexpr std::int64_t kMostPipelineEvents = 200'000;
 std::optional<PipelineTimeline> pipeline_of(const ScenarioView& scenario, const TrainingStep& step,
                                             std::int64_t micro_batches);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/queueing/erlang.hpp"
 #include "base/units/square_seconds.hpp"
 
 namespace roofcast::sim {
@@ -104,7 +105,7 @@ Pace pace_with_spares(const RunModel& run, Seconds useful) {
   }
   const double load = hosts * run.repair;
   if (run.replicas == 0) {
-    const double waiting = erlang_b(*run.spares + 1, load);
+    const double waiting = base::queueing::erlang_b(*run.spares + 1, load);
     return {1.0 - waiting, 0.0, waiting};
   }
   // Hosts in repair while something computes: Poisson, cut where nothing is left. Then the job waits for a host.
@@ -122,7 +123,7 @@ Pace pace_with_spares(const RunModel& run, Seconds useful) {
     slower += chance * less;
     squares += chance * less * less;
   }
-  const double waiting = n > most ? 0.0 : erlang_b(n, load);
+  const double waiting = n > most ? 0.0 : base::queueing::erlang_b(n, load);
   slower = waiting + (1.0 - waiting) * slower / all;
   squares = waiting + (1.0 - waiting) * squares / all;
   const double repairs = useful / run.repair;  // no host is in repair at the start
@@ -144,14 +145,6 @@ double RunModel::replicas_left(std::int64_t in_repair) const {
   const auto missing = static_cast<double>(in_repair - spares.value_or(in_repair));
   const auto all = static_cast<double>(replicas);
   return missing > 0.0 ? std::max(0.0, all - std::ceil(missing / hosts_of_replica)) / all : 1.0;
-}
-
-double erlang_b(std::int64_t servers, double load) {
-  double blocking = 1.0;
-  for (std::int64_t n = 1; n <= servers && blocking > 0.0; ++n) {
-    blocking = load * blocking / (static_cast<double>(n) + load * blocking);
-  }
-  return blocking;
 }
 
 // λτ' = 1 − e^(−λ(τ'+c)) for the cycle τ' = τ · time_below, by Newton's method from Young's interval.

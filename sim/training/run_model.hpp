@@ -78,7 +78,4 @@ RunForecast forecast(const RunModel& run);
 // The interval with the most progress.
 base::Seconds best_interval(const RunModel& run);
 
-// Probability that all of `servers` are busy with a load of `load` (Erlang's B).
-double erlang_b(std::int64_t servers, double load);
-
 }  // namespace roofcast::sim

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that no source names a chip, a system, a model or a calibration of the catalog.
+"""Checks that no source names a chip, a system, a model or a calibration of the catalog, and that the engine names no
+option of the command line.
 
 What differs between them is a key of their entries; what is known of measured runs is a rule of
 calibrate/conventions. A string literal may have an id only where it shows a user what to type:
@@ -19,6 +20,8 @@ import checking
 
 CATALOGS = ("hardware/chips", "hardware/systems", "hardware/calibrated", "workloads/models")
 FOLDERS = ("base", "hardware", "workloads", "models", "sim", "calibrate", "cli")
+ENGINE = {"base", "hardware", "workloads", "models", "sim"}  # a command adds its option to what these say
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 SOURCES = {".cpp", ".hpp", ".cu", ".cuh"}
 # Of no chip: the parameters that a chip nobody measured takes.
 ROLES = {"generic"}
@@ -77,7 +80,8 @@ def violations(root):
             text = path.read_text(encoding="utf-8")
             lines = text.split("\n")
             for offset, literal in literals(text):
-                for name in pattern.finditer(literal):
+                names = [*pattern.finditer(literal), *(OPTION.finditer(literal) if folder in ENGINE else ())]
+                for name in names:
                     line = text.count("\n", 0, offset + name.start())
                     if not lines[line].rstrip().endswith("// example"):
                         found.append(f"{path.relative_to(root)}:{line + 1}: names {name.group()}")
@@ -94,6 +98,7 @@ def self_test():
         "cli/b.cpp": 'error("for example system=hgx_h100");  // example\n// h100_sxm\nint h100_sxm;\n',
         "sim/a.hpp": '#include "sim/llama.hpp"\nauto x = "my-llama-3.1-8b_2", y = "h100_sxm_2";\n',
         "tests/unit/a.cpp": 'chip("h100_sxm");\n',
+        "base/b.hpp": '// e.g. "--set"\n', "cli/f.cpp": 'error("--gpus");\n', "sim/d.cpp": 'x("a -- b, a--b, -g");\n',
     }
     plants = [
         ("a chip", {"sim/b.cpp": 'if (chip == "h100_sxm") {}\n'}, "sim/b.cpp:1: names h100_sxm"),
@@ -103,6 +108,7 @@ def self_test():
         ("a raw string", {"base/a.hpp": 'auto x = R"(\n> h100_sxm\n)";\n'}, "base/a.hpp:2: names h100_sxm"),
         ("a CUDA source", {"calibrate/bench/a.cu": 'x("h100_sxm");\n'}, "a.cu:1: names h100_sxm"),
         ("after an example", {"cli/d.cpp": 'examples({"h100_sxm"}); x("h100_sxm");\n'}, "cli/d.cpp:1"),
+        ("an option in the engine", {"sim/e.cpp": 'error("error: --gpus: x");\n'}, "sim/e.cpp:1: names --gpus"),
         ("another examples", {"cli/e.cpp": 'my_examples({"h100_sxm"});\n'}, "cli/e.cpp:1"),
     ]
     return checking.planted(violations, clean, plants)

@@ -6,15 +6,14 @@ check_words.py ROOT         prints every retired word below ROOT; exit status 1 
 check_words.py --self-test  plants retired words in a scratch tree and expects them found
 """
 
-import pathlib
 import re
-import subprocess
 
 import checking
 
 CODE = {".cpp", ".hpp", ".cu", ".cuh"}
 PROSE = {".md", ".yaml", ".js", ".html", ".py", ".cmake"}
 
+CONVENTIONS = re.compile(r"^calibrate/conventions/.*\.yaml$")
 SIM = re.compile(r"^(sim|cli)/.*\.[ch]pp$")  # a warp and a vector unit have lanes
 
 # Where it is looked for, by suffix or path, a pattern, and what to say instead.
@@ -28,7 +27,9 @@ RETIRED = [
     (SIM, r"\b(lanes?_?|Lane)\b", "micro-batch"),
     (CODE, r"\b(second_choice|second_experts)\b", "alternative kernel"),
     (CODE, r"\b(frees_late)\b", "delayed release"),
-    (CODE, r"\b(decode_step|prompt_step)\b", "iteration"),
+    (CODE, r"\b(decode_step|prompt_step|prefill_step|add_step)\b", "iteration"),
+    (CODE, r"\b[Dd]ecode step\b", "iteration"),
+    (CONVENTIONS, r"\brun\.(step|prefill_step)\b", "run.iteration, run.prefill_iteration"),
     (CODE, r"\b(make_room|make_way|lag_of)\b", "evict, preempt, delay"),
     # A participle or a verb is no name of a value or a function.
     (CODE, r"\b(?:auto|bool|double|int|int64_t|size_t|string|Seconds)[>*& ]+(shown|asked|serves)_?\b",
@@ -51,19 +52,10 @@ EXEMPT = re.compile(
     r"tests/measured_logs/.*|docs/glossary\.md)$")
 
 
-def tracked(root):
-    """Files below root that git knows, or all of them outside a checkout."""
-    listing = subprocess.run(["git", "-C", str(root), "ls-files", "-z", "--cached", "--others",
-                              "--exclude-standard"], capture_output=True, text=True, check=False)
-    if listing.returncode == 0 and listing.stdout:
-        return [name for name in listing.stdout.split("\0") if name]
-    return [str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()]
-
-
 def violations(root):
     """Every retired word below root, as one line of text each."""
     found = []
-    for name in sorted(tracked(root)):
+    for name in sorted(checking.tracked(root)):
         path = root / name
         kind = path.suffix
         if EXEMPT.match(name) or not path.is_file() or kind not in CODE | PROSE:
@@ -84,6 +76,8 @@ def self_test():
         ("sim/a.cpp", {"sim/a.cpp": "StepCost cost;\n"}, "sim/a.cpp:1"),
         ("sim/a.hpp", {"sim/a.hpp": "// one\nint decode_pass = 0;\n"}, "sim/a.hpp:2"),
         ("sim/c.cpp", {"sim/c.cpp": "const double shown = 1.0;\n"}, "a noun"),
+        ("sim/d.cpp", {"sim/d.cpp": "// of a decode step\n"}, "say iteration"),
+        ("a convention", {"calibrate/conventions/a.yaml": "set: {run.step: 1}\n"}, "say run.iteration"),
         ("docs/a.md", {"docs/a.md": "about 3 per cent\n"}, "say %"),
         ("docs/b.md", {"docs/b.md": "the metric TTFT, 95 % is\n"}, "say TTFT p95"),
         ("workloads/stacks/a.yaml", {"workloads/stacks/a.yaml": "limits: {max_tokens_per_step: 1}\n"}, "is retired"),

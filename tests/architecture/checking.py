@@ -1,9 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the checks of this folder have in common: planted violations, and the command line."""
+"""What the checks of this folder have in common: files, planted violations, and the command line."""
 
 import pathlib
+import subprocess
 import sys
 import tempfile
+
+
+def tracked(root):
+    """Files below root that git knows, or all of them outside a checkout."""
+    listing = subprocess.run(["git", "-C", str(root), "ls-files", "-z", "--cached", "--others",
+                              "--exclude-standard"], capture_output=True, text=True, check=False)
+    if listing.returncode == 0 and listing.stdout:
+        return [name for name in listing.stdout.split("\0") if name]
+    return [str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()]
 
 
 def planted(violations, clean, plants):

@@ -206,12 +206,4 @@ TEST_CASE("More of what helps a run makes it no longer", "[laws]") {
   }
 }
 
-TEST_CASE("Erlang's formula has the values of its tables", "[laws]") {
-  CHECK(sim::erlang_b(0, 3.0) == 1.0);
-  CHECK(sim::erlang_b(1, 1.0) == Approx(0.5));
-  CHECK(sim::erlang_b(2, 1.0) == Approx(0.2));
-  CHECK(sim::erlang_b(10, 4.4612) == Approx(0.01).epsilon(1e-3));  // 1 % of 10 servers
-  CHECK(sim::erlang_b(100, 0.0) == 0.0);
-}
-
 }  // namespace roofcast::laws

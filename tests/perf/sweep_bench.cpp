@@ -157,7 +157,7 @@ void print_functions(const std::string& title, std::string_view text) {
   const std::vector<workloads::Operator> decode =
       distinct_operators(view, e.steady.decode_iteration);
   add(
-      "operator cost, mean of a decode step's",
+      "operator cost, mean of a decode iteration's",
       [&] {
         double sum = 0.0;
         for (const workloads::Operator& op : decode) {

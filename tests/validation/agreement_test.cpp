@@ -90,7 +90,7 @@ TEST_CASE("Every law of a possible estimate is noticed where it is broken", "[va
            "ttft_p99_s is nan");
 }
 
-// Bounds are loose: a few per cent below what the sample has.
+// Bounds are loose: a few % below what the sample has.
 TEST_CASE("Estimates agree with simulations on most of forty random scenarios", "[validation]") {
   const auto rows = agreements({.seed = 1, .scenarios = 40});
   for (std::size_t metric = 0; metric < sim::kChecked.size(); ++metric) {

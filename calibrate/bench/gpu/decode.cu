@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attention of one decode step over a bf16 cache, grouped queries: a CTA takes the query heads of one KV head over a
+// Attention of one decode iteration over a bf16 cache, grouped queries: a CTA takes the query heads of one KV head over a
 // part of the context, a second kernel joins the parts.
 //
 // Layouts: q, out [batch][heads][dim], k, v [batch][kv_heads][capacity][dim], where capacity is the context rounded up
@@ -307,11 +307,11 @@ class DecodeStep {
     } else {
       throw std::runtime_error("the kernel has heads of 64 and 128");
     }
-    check_launch("attention of a decode step");
+    check_launch("attention of a decode iteration");
     if (problem_.splits > 1) {
       join_kernel<<<static_cast<unsigned>(shape_.batch * shape_.heads),
                     static_cast<unsigned>(shape_.head_dim), 0, stream>>>(problem_);
-      check_launch("joining the parts of a decode step");
+      check_launch("joining the parts of a decode iteration");
     }
   }
 
@@ -324,7 +324,7 @@ class DecodeStep {
     const dim3 grid(static_cast<unsigned>(shape_.heads), static_cast<unsigned>(shape_.batch));
     reference_kernel<<<grid, 128, 0, stream>>>(problem_, static_cast<int>(shape_.head_dim),
                                                scores.as<float>(), expected.as<float>());
-    check_launch("the reference of a decode step");
+    check_launch("the reference of a decode iteration");
     launch(stream);
     stream.wait();
     return relative_error(floats(to_host(out_.as<bf16>(), values)),

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <queue>
 #include <vector>
 
@@ -97,99 +96,46 @@ inline void check_mean(const std::vector<double>& observations, double expected,
   CHECK(std::abs(seen.value - expected) <= seen.half_width + model_error * expected);
 }
 
-// One station. Who comes is served first come, first served, `least` to `most` at once by each server.
+// One station with several servers, first come, first served.
 struct OpenStation {
   Sampler gap, service;
   std::size_t servers = 1;
-  std::size_t least = 1;
-  std::size_t most = 1;
-  std::size_t capacity = static_cast<std::size_t>(-1);  // present
-  Sampler setup = constant(0.0);                        // of the first service after idleness
 };
 
-struct Seen {
-  std::vector<double> waits;    // of those accepted, in the order of service; setups are waits
-  std::vector<double> refused;  // 1 or 0 of each arrival
-};
-
-inline Seen simulate(const OpenStation& station, std::size_t arrivals, std::uint64_t seed) {
+// Waits in the order of service.
+inline std::vector<double> simulate(const OpenStation& station, std::size_t arrivals,
+                                    std::uint64_t seed) {
   Events events;
   base::Random gaps(seed, "gaps");
   base::Random services(seed, "services");
   std::queue<double> waiting;  // since when
   std::size_t busy = 0;
-  std::size_t in_service = 0;
-  Seen seen;
-  std::function<void(bool)> start = [&](bool was_idle) {
-    while (busy < station.servers && waiting.size() >= station.least) {
-      const double setup = was_idle ? station.setup(services) : 0.0;
-      std::size_t batch = 0;
-      for (; batch < station.most && !waiting.empty(); ++batch) {
-        seen.waits.push_back(events.now() + setup - waiting.front());
-        waiting.pop();
-      }
+  std::size_t arrived = 0;
+  std::vector<double> waits;
+  std::function<void()> start = [&] {
+    while (busy < station.servers && !waiting.empty()) {
+      waits.push_back(events.now() - waiting.front());
+      waiting.pop();
       ++busy;
-      in_service += batch;
-      events.after(setup + station.service(services), [&, batch] {
+      events.after(station.service(services), [&] {
         --busy;
-        in_service -= batch;
-        start(false);
+        start();
       });
     }
   };
   std::function<void()> arrive = [&] {
-    const bool full = waiting.size() + in_service >= station.capacity;
-    seen.refused.push_back(full ? 1.0 : 0.0);
-    if (!full) {
-      waiting.push(events.now());
-      start(busy == 0);
-    }
-    if (seen.refused.size() < arrivals) {
+    waiting.push(events.now());
+    start();
+    if (++arrived < arrivals) {
       events.after(station.gap(gaps), arrive);
     }
   };
   events.after(station.gap(gaps), arrive);
   events.run();
-  return seen;
+  return waits;
 }
 
-// Times of jobs that share one server equally.
-inline std::vector<double> simulate_sharing(const Sampler& gap, const Sampler& service,
-                                            std::size_t jobs, std::uint64_t seed) {
-  base::Random gaps(seed, "gaps");
-  base::Random services(seed, "services");
-  struct Job {
-    double since, left;
-  };
-  std::vector<Job> present;
-  std::vector<double> times;
-  double now = 0.0;
-  double next = gap(gaps);
-  while (times.size() < jobs) {
-    std::size_t first = 0;
-    for (std::size_t i = 1; i < present.size(); ++i) {
-      first = present[i].left < present[first].left ? i : first;
-    }
-    const auto share = static_cast<double>(present.size());
-    const bool ends = !present.empty() && now + present[first].left * share <= next;
-    const double until = ends ? now + present[first].left * share : next;
-    for (Job& job : present) {
-      job.left -= (until - now) / share;
-    }
-    now = until;
-    if (ends) {
-      times.push_back(now - present[first].since);
-      present.erase(present.begin() + static_cast<std::ptrdiff_t>(first));
-    } else {
-      present.push_back({now, service(services)});
-      next = now + gap(gaps);
-    }
-  }
-  return times;
-}
-
-// Classes of clients that think, then pass the stations in turn, waiting first come, first served; all
-// times are exponential. Clients have the same service at a station whatever their class.
+// Clients think, then pass the stations in turn, waiting first come, first served; all times are exponential.
 struct Round {
   std::size_t clients = 1;
   double think = 0.0;
@@ -200,22 +146,20 @@ struct ClosedStation {
   std::size_t servers = 1;
 };
 
-// Times of rounds without thinking, by class.
-inline std::vector<std::vector<double>> simulate_closed(const std::vector<ClosedStation>& stations,
-                                                        const std::vector<Round>& classes,
-                                                        std::size_t rounds, std::uint64_t seed) {
+// Times of rounds without thinking.
+inline std::vector<double> simulate_closed(const std::vector<ClosedStation>& stations,
+                                           const Round& round, std::size_t rounds,
+                                           std::uint64_t seed) {
   struct Client {
-    std::size_t of = 0;
     std::size_t station = 0;
     std::size_t visits = 0;
     double since = 0.0;
   };
   Events events;
   base::Random random(seed, "closed");
-  std::vector<std::vector<double>> times(classes.size());
+  std::vector<double> times;
   std::vector<std::queue<Client*>> waiting(stations.size());
   std::vector<std::size_t> busy(stations.size());
-  std::size_t done = 0;
   std::function<void(Client*)> go;
   std::function<void(std::size_t)> serve = [&](std::size_t k) {
     while (busy[k] < stations[k].servers && !waiting[k].empty()) {
@@ -231,15 +175,12 @@ inline std::vector<std::vector<double>> simulate_closed(const std::vector<Closed
     }
   };
   const auto think = [&](Client* client) {
-    events.after(random.exponential(classes[client->of].think), [&, client] {
-      client->since = events.now();
-      client->station = 0;
-      client->visits = 0;
+    events.after(random.exponential(round.think), [&, client] {
+      *client = {.since = events.now()};
       go(client);
     });
   };
   go = [&](Client* client) {
-    const Round& round = classes[client->of];
     while (client->station < stations.size() && client->visits == round.visits[client->station]) {
       ++client->station;
       client->visits = 0;
@@ -249,15 +190,12 @@ inline std::vector<std::vector<double>> simulate_closed(const std::vector<Closed
       serve(client->station);
       return;
     }
-    times[client->of].push_back(events.now() - client->since);
-    if (++done < rounds) {
+    times.push_back(events.now() - client->since);
+    if (times.size() < rounds) {
       think(client);
     }
   };
-  std::vector<Client> clients;
-  for (std::size_t c = 0; c < classes.size(); ++c) {
-    clients.insert(clients.end(), classes[c].clients, Client{.of = c});
-  }
+  std::vector<Client> clients(round.clients);
   for (Client& client : clients) {
     think(&client);
   }

@@ -116,7 +116,7 @@ TEST_CASE("Assignments reach the scenario as --set does, and those of the run st
       base::parse_document("c.yaml",
                            "title: T\nsource: S\nrules: {t: [{set: {serving.stack: vllm, "
                            "serving.stack.limits.max_sequences: x2, "
-                           "run.step: {more: 64}}}]}\n")});
+                           "run.iteration: {more: 64}}}]}\n")});
   const Settings chosen = conventions.settings({});
   base::Problems problems;
   base::Node scenario;

@@ -73,7 +73,7 @@ TEST_CASE("A delta-rule scan adds the triangular inverse and its two products", 
 }
 
 // Nemotron 3 Super, a layer: 128 heads of 64 × 128 in fp32 are 4 194 304 B a sequence, read and written.
-TEST_CASE("A decode step reads and writes the state and cares for no context", "[unit]") {
+TEST_CASE("A decode iteration reads and writes the state and cares for no context", "[unit]") {
   const workloads::RecurrentHeads super{Recurrence::ssm, 128, 8, 128, 64, NumberFormat::fp32};
   const models::Work work = models::state_update_work({super, 10, 1});
   const double rows = (2 * 8192 + 2 * 1024 + 128) * 2.0;
