@@ -3,19 +3,28 @@
 
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "base/document/text_file.hpp"
 #include "cli/answers/briefs.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/text/json_answer.hpp"
 
 namespace roofcast::cli {
 namespace {
 
-int run_brief(const BriefQuestion& question) {
+struct Options : BriefQuestion {
+  bool json = false;
+};
+
+int run_brief(const Options& question) {
   const Brief page = brief(base::load_document(question.name), question);
+  if (question.json) {
+    print_json(json_of(page));
+  }
   if (question.output.empty()) {
-    fmt::print("{}", markdown(page));
+    fmt::print("{}", question.json ? "" : markdown(page));
     return kDone;
   }
   const std::filesystem::path file(question.output);
@@ -35,7 +44,7 @@ void add_brief(Command& app, Run& chosen) {
       "sweep, and a scenario, are replayed in the simulator; those of a roadmap are not. Numbers "
       "in "
       "[brackets] are rows of the CSV that is written beside the page.");
-  auto options = std::make_shared<BriefQuestion>();
+  auto options = std::make_shared<Options>();
   command->add_option("document", options->name, "the YAML of a roadmap, a sweep or a scenario")
       ->type_name(kFile)
       ->required();
@@ -51,6 +60,7 @@ void add_brief(Command& app, Run& chosen) {
           "the file of the page: HTML if it ends in .html, else Markdown; default: print it")
       ->type_name(kFile)
       ->group("Output");
+  command->add_json(options->json);
   command->add_flag("--no-replay", options->no_replay,
                     "replay nothing: what the page recommends is estimated only");
   command->footer(

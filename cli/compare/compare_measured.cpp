@@ -52,7 +52,7 @@ void print_text(const MeasuredComparison& comparison) {
   }
 }
 
-void print_json(const std::vector<MeasuredComparison>& comparisons) {
+nlohmann::ordered_json json_of(const std::vector<MeasuredComparison>& comparisons) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const MeasuredComparison& comparison : comparisons) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
@@ -75,7 +75,9 @@ void print_json(const std::vector<MeasuredComparison>& comparisons) {
                     {"rows", std::move(rows)},
                     {"notes", comparison.notes}});
   }
-  fmt::print("{}\n", json.dump(2));
+  nlohmann::ordered_json whole;
+  whole["logs"] = std::move(json);
+  return whole;
 }
 
 void write_csv(const std::vector<MeasuredComparison>& comparisons, const std::string& file) {
@@ -130,7 +132,7 @@ int compare_measured(const CompareMeasuredOptions& options) {
     }
   }
   if (options.format == "json") {
-    print_json(comparisons);
+    print_json(json_of(comparisons));
   }
   if (!options.csv.empty()) {
     write_csv(comparisons, options.csv);

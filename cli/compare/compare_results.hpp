@@ -19,6 +19,7 @@ struct CompareResultsOptions {
   std::vector<std::string> minimize;
   std::vector<std::string> tolerances;  // [COLUMN=]TOLERANCE
   std::string csv;
+  bool json = false;
   bool strict = false;
 };
 

@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "cli/assets/asset.hpp"
 #include "cli/pages/html_page.hpp"
+#include "cli/text/json_answer.hpp"
 
 namespace roofcast::cli {
 
@@ -89,6 +92,16 @@ std::string markdown(const Brief& brief) {
     }
   }
   return page;
+}
+
+nlohmann::ordered_json json_of(const Brief& brief) {
+  nlohmann::ordered_json evidence = nlohmann::ordered_json::array();
+  for (const Brief::Evidence& each : brief.evidence) {
+    evidence.push_back({{"heading", each.heading}, {"rows", json_rows(each.table)}});
+  }
+  return {{"question", brief.question},       {"answer", brief.answer},
+          {"evidence", std::move(evidence)},  {"assumptions", brief.assumptions},
+          {"confidence", brief.confidence},   {"changes", brief.changes}};
 }
 
 std::string html(const Brief& brief) {

@@ -4,6 +4,7 @@
 // of the CSV beside it.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,7 @@ std::vector<std::string> answer_of(const sim::SweepPoints& points, const sim::Re
                                    const sim::Metric& metric);
 
 std::string markdown(const Brief& brief);
+nlohmann::ordered_json json_of(const Brief& brief);
 std::string html(const Brief& brief);  // self-contained, without scripts but for the theme
 
 }  // namespace roofcast::cli
