@@ -10,6 +10,7 @@
 
 #include "base/csv/csv.hpp"
 #include "cli/text/exit_code.hpp"
+#include "cli/text/json_answer.hpp"
 
 namespace roofcast::cli {
 namespace {

@@ -91,7 +91,7 @@ void add_terminal_options(CLI::App& app) {
       ->group("Terminal");
   command
       .add_option("--columns", terminal_options.width,
-                  "leave out the last columns of tables that are wider; default: the terminal")
+                  "write the last columns of wider tables below each row; default: the terminal")
       ->type_name(kNumber)
       ->within(kNarrowest, kWidest)
       ->group("Terminal");

@@ -135,6 +135,9 @@ std::string table_of(const sim::Question& q, const Recommendation& r) {
     cells.emplace_back(sim::name(row.judgement.verdict));
     cells.emplace_back(limit_of(row.estimate, "tpot_mean_s"));
     table.add(std::move(cells));
+    if (rank == 1) {
+      table.mark_last();
+    }
   }
   return table.text();
 }

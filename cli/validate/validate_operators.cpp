@@ -54,14 +54,14 @@ int validate_operators(const ValidationOptions& options) {
   out.close();
   if (options.json != nullptr) {
     nlohmann::ordered_json& json = *options.json;
-    json["all"] = json_of(calibrate::summarise(all));
+    json["all"] = error_json(calibrate::summarise(all));
     json["not_predicted"] = skipped_by_reason;
     for (const auto& [key, pairs] : groups) {
       const auto& [chip, stack, format] = key;
       json["groups"].push_back({{"chip", chip},
                                 {"stack", stack},
                                 {"format", format},
-                                {"errors", json_of(calibrate::summarise(pairs))}});
+                                {"errors", error_json(calibrate::summarise(pairs))}});
     }
     return kDone;
   }

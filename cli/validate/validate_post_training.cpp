@@ -61,7 +61,7 @@ int validate_post_training(const ValidationOptions& options) {
   }
   out.close();
   if (options.json != nullptr) {
-    (*options.json)["all"] = json_of(calibrate::summarise(all));
+    (*options.json)["all"] = error_json(calibrate::summarise(all));
     (*options.json)["not_predicted"] = skipped_by_reason;
     (*options.json)["runs"] = json_rows(rows);
     return kDone;

@@ -147,8 +147,8 @@ nlohmann::ordered_json json_of(const calibrate::RequestRun& run, const calibrate
         replay.reason.empty() ? std::string("every request is rejected") : replay.reason;
     return json;
   }
-  json["tpot"] = json_of(calibrate::summarise(errors.tpot));
-  json["ttft"] = json_of(calibrate::summarise(errors.ttft));
+  json["tpot"] = error_json(calibrate::summarise(errors.tpot));
+  json["ttft"] = error_json(calibrate::summarise(errors.ttft));
   json["times"] = json_rows(times_table(run, replay, errors));
   return json;
 }
@@ -360,8 +360,8 @@ int validate_requests(const ValidationOptions& options) {
     write_report(report, options.report);
   }
   if (options.json != nullptr) {
-    (*options.json)["all"] = {{"tpot", json_of(calibrate::summarise(all.tpot))},
-                              {"ttft", json_of(calibrate::summarise(all.ttft))}};
+    (*options.json)["all"] = {{"tpot", error_json(calibrate::summarise(all.tpot))},
+                              {"ttft", error_json(calibrate::summarise(all.ttft))}};
     (*options.json)["not_predicted"] = skipped_by_reason;
     (*options.json)["against"] = peer.text();
     return kDone;

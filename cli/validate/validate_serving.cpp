@@ -68,8 +68,8 @@ std::vector<std::string> header(std::vector<std::string> first) {
 }
 
 nlohmann::ordered_json json_of(const Errors& errors) {
-  return {{"tpot", json_of(calibrate::summarise(errors.tpot))},
-          {"ttft", json_of(calibrate::summarise(errors.ttft))}};
+  return {{"tpot", error_json(calibrate::summarise(errors.tpot))},
+          {"ttft", error_json(calibrate::summarise(errors.ttft))}};
 }
 
 }  // namespace

@@ -67,16 +67,16 @@ int validate_training(const ValidationOptions& options) {
   out.close();
   if (options.json != nullptr) {
     nlohmann::ordered_json& json = *options.json;
-    json["all"] = {{"step", json_of(calibrate::summarise(all))},
-                   {"memory", json_of(calibrate::summarise(memory))}};
+    json["all"] = {{"step", error_json(calibrate::summarise(all))},
+                   {"memory", error_json(calibrate::summarise(memory))}};
     json["not_predicted"] = skipped_by_reason;
     for (const auto& [key, pairs] : groups) {
       json["groups"].push_back({{"group", key.first},
                                 {"chip", key.second},
-                                {"errors", json_of(calibrate::summarise(pairs))}});
+                                {"errors", error_json(calibrate::summarise(pairs))}});
     }
     for (const auto& [part, pairs] : parts) {
-      json["steps_that"][std::string(part)] = json_of(calibrate::summarise(pairs));
+      json["steps_that"][std::string(part)] = error_json(calibrate::summarise(pairs));
     }
     return kDone;
   }

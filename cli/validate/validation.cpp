@@ -64,7 +64,7 @@ void ErrorsFile::close() {
   }
 }
 
-nlohmann::ordered_json json_of(const calibrate::ErrorSummary& errors) {
+nlohmann::ordered_json error_json(const calibrate::ErrorSummary& errors) {
   return {{"rows", errors.rows}, {"mape", errors.mape}, {"median", errors.median},
           {"p90", errors.p90},   {"bias", errors.bias}, {"coverage90", errors.coverage90}};
 }

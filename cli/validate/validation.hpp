@@ -77,7 +77,7 @@ class ErrorsFile {
 };
 
 // {"rows", "mape", "median", "p90", "bias", "coverage90"}; null where there are no pairs.
-nlohmann::ordered_json json_of(const calibrate::ErrorSummary& errors);
+nlohmann::ordered_json error_json(const calibrate::ErrorSummary& errors);
 
 // Mean, median, p90, bias and coverage as cells of a table.
 std::vector<std::string> error_cells(const calibrate::ErrorSummary& errors);

@@ -63,6 +63,8 @@ TEST_CASE("Tables on terminals of 80 and 160 columns, with and without colour, a
       {"list", "metrics"},
       {"explain", "cost_usd_per_mtok"},
       {"estimate", example("llama-70b"), "--no-replay"},
+      {"recommend", "--model", "llama-3.1-70b", "--precision", "fp8", "--system", "hgx_h100,hgx_h200",
+       "--gpus", "8", "--input", "1500", "--output", "250", "--clients", "32", "--no-replay"},
       {"sweep", "sweep.yaml", "--csv", "o.csv"},
       {"pareto", "o.csv", "--minimize", "tpot_mean_s", "--by", "system"}};
   for (const std::size_t width : {std::size_t{80}, std::size_t{160}}) {
