@@ -52,8 +52,8 @@ std::string text_of(const sim::BlastRadius& result, const sim::Scenario& s) {
   return table.text();
 }
 
-nlohmann::ordered_json json_of(const sim::BlastRadius& result) {
-  nlohmann::ordered_json json = json_answer();
+nlohmann::ordered_json json_of(const sim::BlastRadius& result, const sim::Scenario& scenario) {
+  nlohmann::ordered_json json = {{"scenario", title(scenario)}};
   json["fits"] = result.estimate.fits();
   if (!result.estimate.fits()) {
     json["reason"] = sim::reason(result.estimate);
@@ -84,7 +84,7 @@ int run_blast_radius(const Options& options) {
       sim::blast_radius(document, static_cast<std::int64_t>(options.ports));
   const bool fits = result.estimate.fits();
   if (options.format == "json") {
-    print_json(json_of(result));
+    print_json(json_of(result, scenario));
   } else if (fits) {
     fmt::print("{}\n{}-port switches, hosts of {} GPUs\n\n{}", title(scenario), options.ports,
                result.gpus_of_host, text_of(result, scenario));
@@ -117,10 +117,7 @@ void add_blast_radius(Command& app, Run& chosen) {
                    "change a knob: its dotted path, =, a value or a factor (x1.5)")
       ->type_name(kKnobValue)
       ->take_all();
-  command->add_option("--format", options->format, "the format of the output")
-      ->one_of({"text", "json"})
-      ->capture_default_str()
-      ->group("Output");
+  command->add_format(options->format, {"text", "json"});
   command->add_flag("--strict", options->strict, "exit with 3 if the run does not fit");
   command->footer(
       examples({"roofcast show example llama-405b_run > run.yaml", "roofcast blast-radius run.yaml",

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/document/standard_streams.hpp"
@@ -10,17 +11,24 @@
 #include "cli/answers/briefs.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/text/json_answer.hpp"
 
 namespace roofcast::cli {
 namespace {
 
-int run_brief(BriefQuestion question) {
+struct Options : BriefQuestion {
+  bool json = false;
+};
+
+int run_brief(Options question) {
   const std::filesystem::path file(std::exchange(
       question.output, base::is_standard_stream(question.output) ? "" : question.output));
   const Brief page = brief(base::load_document(question.name), question);
   if (question.output.empty()) {
     const Brief alone = without_citations(page);
-    if (file.empty()) {
+    if (question.json) {
+      print_json(json_of(alone));
+    } else if (file.empty()) {
       fmt::print("{}", text(alone));
     } else {
       base::write_text(file, markdown(alone));
@@ -28,6 +36,9 @@ int run_brief(BriefQuestion question) {
     return kDone;
   }
   base::write_text(file, file.extension() == ".html" ? html(page) : markdown(page));
+  if (question.json) {
+    print_json(json_of(page));
+  }
   return kDone;
 }
 
@@ -44,7 +55,7 @@ void add_brief(Command& app, Run& chosen) {
       "in "
       "[brackets] are rows of the CSV that is written beside the page; a page that is printed has "
       "none.");
-  auto options = std::make_shared<BriefQuestion>();
+  auto options = std::make_shared<Options>();
   command->add_option("document", options->name, "the YAML of a roadmap, a sweep or a scenario")
       ->type_name(kFile)
       ->required();
@@ -61,6 +72,7 @@ void add_brief(Command& app, Run& chosen) {
                    "it as text")
       ->type_name(kFile)
       ->group("Output");
+  command->add_json(options->json);
   command->add_flag("--no-replay", options->no_replay,
                     "replay nothing: what the page recommends is estimated only");
   command->footer(

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/document/text_file.hpp"
 #include "calibrate/accuracy/accuracy.hpp"
@@ -11,6 +13,7 @@
 #include "cli/calibrate/commands.hpp"
 #include "cli/pages/accuracy_page.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/text/json_answer.hpp"
 #include "cli/validate/validation.hpp"
 
 namespace roofcast::cli {
@@ -96,20 +99,11 @@ int validate_one(const ValidationOptions& options) {
   return options.kind == "serving" ? validate_serving(options) : validate_operators(options);
 }
 
-int validated(ValidationOptions options, const std::string& chip_parameters) {
-  if (chip_parameters == "transferred") {
-    fmt::print(
-        stderr,
-        "note: \"--chip-parameters transferred\" is now \"--as-if-unmeasured chip\"; the old "
-        "name works until the next release\n");
-    options.as_if_unmeasured = "chip";
-  }
-  check(options);
-  if (options.kind == "simulation") {
-    return validate_simulation(options);
-  }
-  if (!options.data.empty()) {
-    return validate_one(options);
+// Every table of a kind, or the one that is named.
+void validate_all(ValidationOptions options) {
+  if (options.kind == "simulation" || !options.data.empty()) {
+    options.kind == "simulation" ? validate_simulation(options) : validate_one(options);
+    return;
   }
   const std::vector<std::filesystem::path> tables = calibrate::tables_of(options.kind);
   if (tables.size() > 1 && !(options.out.empty() && options.where.empty())) {
@@ -118,12 +112,35 @@ int validated(ValidationOptions options, const std::string& chip_parameters) {
         "{}\n",
         options.kind, tables.size(), tables.front().string()));
   }
+  nlohmann::ordered_json* whole = options.json;
   for (const std::filesystem::path& table : tables) {
-    if (tables.size() > 1) {
+    if (tables.size() > 1 && whole == nullptr) {
       fmt::print("{}\n", table.filename().string());
     }
+    nlohmann::ordered_json json = {{"table", table.filename().string()}, {"kind", options.kind}};
+    options.json = whole == nullptr ? nullptr : &json;
     options.data = table.string();
     validate_one(options);
+    if (whole != nullptr) {
+      (*whole)["tables"].push_back(std::move(json));
+    }
+  }
+}
+
+int validated(ValidationOptions options, const std::string& chip_parameters, bool as_json) {
+  if (chip_parameters == "transferred") {
+    fmt::print(
+        stderr,
+        "note: \"--chip-parameters transferred\" is now \"--as-if-unmeasured chip\"; the old "
+        "name works until the next release\n");
+    options.as_if_unmeasured = "chip";
+  }
+  check(options);
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  options.json = as_json ? &json : nullptr;
+  validate_all(options);
+  if (as_json) {
+    print_json(json);
   }
   return kDone;
 }
@@ -213,8 +230,12 @@ void add_calibrate(Command& app, Run& chosen) {
                              "roofcast calibrate validate requests runs --against errors.csv",
                              "roofcast calibrate validate simulation --scenarios 20",
                              "roofcast calibrate validate simulation --check-only"}));
-  validate->callback([&chosen, options, chip_parameters] {
-    chosen = [options, chip_parameters] { return validated(*options, *chip_parameters); };
+  auto json = std::make_shared<bool>(false);
+  validate->add_json(*json);
+  validate->callback([&chosen, options, chip_parameters, json] {
+    chosen = [options, chip_parameters, json] {
+      return validated(*options, *chip_parameters, *json);
+    };
   });
 }
 

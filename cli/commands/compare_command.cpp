@@ -102,13 +102,14 @@ int run_compare(Options& options) {
     return compare_measured(measured);
   }
   if (const CompareMeasuredOptions none; !options.measured.set.empty() || options.measured.force ||
-                                         options.measured.format != none.format ||
                                          options.measured.iterations != none.iterations ||
                                          options.measured.iteration != none.iteration) {
     throw base::InputError(
-        "error: --set, --force, --format, --iterations and --iteration are of a scenario (.yaml) "
-        "and measured logs\n");
+        "error: --set, --force, --iterations and --iteration are of a scenario (.yaml) and "
+        "measured "
+        "logs\n");
   }
+  results.json = options.measured.format == "json";
   if (options.files.size() == 2) {
     results.old_results = options.files[0];
     results.new_results = options.files[1];
@@ -122,8 +123,8 @@ int run_compare(Options& options) {
         "measured logs\n");
   }
   refuse_options_of_results(results);
-  return compare_roadmap(roadmap_document(options.files.front()), results.csv, options.report,
-                         results.strict);
+  return compare_roadmap(roadmap_document(options.files.front()),
+                         {results.csv, options.report, results.json, results.strict});
 }
 
 }  // namespace
@@ -202,10 +203,7 @@ void add_compare(Command& app, Run& chosen) {
       ->capture_default_str();
   command->add_option("--steps", options->steps, "")->group("");
   command->add_option("--step", options->step, "")->one_of({"decode", "prompts"})->group("");
-  command->add_option("--format", measured.format, "the format of a comparison with logs")
-      ->one_of({"text", "json"})
-      ->capture_default_str()
-      ->group("Output");
+  command->add_format(measured.format, {"text", "json"});
   command->add_flag(
       "--strict", results.strict,
       "exit with 3 if an option cannot run a workload, if a row is missing, no longer fits or "

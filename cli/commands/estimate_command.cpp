@@ -326,10 +326,7 @@ void add_estimate(Command& app, Run& chosen) {
   add_scenario_file(*command, options->said);
   add_scenario_options(*command, options->said, Lists::no);
   add_set_and_save(*command, options->said, "write the scenario to this file");
-  command->add_option("--format", options->format, "the format of the output")
-      ->one_of({"text", "json", "csv"})
-      ->capture_default_str()
-      ->group("Output");
+  command->add_format(options->format, {"text", "json", "csv"});
   command
       ->add_flag(
           "--explain", options->explain,

@@ -75,7 +75,7 @@ void add_explain(Command& app, Run& chosen) {
   auto metrics = std::make_shared<std::vector<std::string>>();
   auto json = std::make_shared<bool>(false);
   command->add_option("metric", *metrics, "names of metrics")->type_name(kMetric)->required();
-  command->add_flag("--json", *json, "print JSON")->group("Output");
+  command->add_json(*json);
   command->footer(examples(
       {"roofcast explain cost_usd_per_mtok", "roofcast explain ttft_mean_s tpot_mean_s --json"}));
   command->callback([&chosen, metrics, json] {

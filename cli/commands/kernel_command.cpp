@@ -7,6 +7,7 @@
 #include "cli/kernels/kernel_answer.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/text/json_answer.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -32,7 +33,7 @@ int run_kernel(const Options& options) {
     write_kernel_csv(question, curve, options.csv);
   }
   if (options.json) {
-    fmt::print("{}\n", kernel_json(question, curve).dump(2));
+    print_json(kernel_json(question, curve));
   } else {
     fmt::print("{}", kernel_text(question, curve));
   }
@@ -101,7 +102,7 @@ void add_kinds(Command& app, Run& chosen, const std::string& name, const std::st
                                  "or a range A..B, which doubles from A",
                                  sends ? "" : "chip, "))
         ->type_name(kText);
-    command->add_flag("--json", options->json, "print JSON")->group("Output");
+    command->add_json(options->json);
     command->add_option("--csv", options->csv, "also write rows as CSV")
         ->type_name(kFile)
         ->group("Output");

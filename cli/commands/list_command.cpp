@@ -238,7 +238,7 @@ void add_list(Command& app, Run& chosen) {
       ->type_name(kKinds);
   command->add_option("word", options->word, "only lines with this text")->type_name(kText);
   command->add_flag("--csv", options->csv, "print the models as CSV, in SI units");
-  command->add_flag("--json", options->json, "print JSON")->group("Output");
+  command->add_json(options->json);
   command->footer(examples({"roofcast list", "roofcast list models --csv", "roofcast list metrics",
                             "roofcast list knobs bandwidth", "roofcast list questions --json"}));
   command->callback([&chosen, options] { chosen = [options] { return run_list(*options); }; });

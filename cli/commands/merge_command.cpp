@@ -64,6 +64,7 @@ void add_merge(Command& app, Run& chosen) {
       ->type_name(kFile)
       ->group("Output");
   command->add_flag("--no-replay", options->no_replay, "replay nothing: rows are estimated only");
+  command->add_json(options->outputs.json);
   command->add_flag("--quiet", options->outputs.quiet, "print nothing")->group("Output");
   command->add_option("--threads", options->outputs.threads, "number of threads; 0: all cores")
       ->type_name(kNumber)

@@ -10,6 +10,7 @@
 #include "cli/packing/packed_sequences.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/text/json_answer.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "sim/scenario/sections.hpp"
 #include "workloads/traffic/sequence_lengths.hpp"
@@ -84,7 +85,7 @@ int print(const Options& o, const Packed& packed, bool fits, const std::string& 
     write_csv(packed, o.csv);
   }
   if (o.format == "json") {
-    fmt::print("{}\n", json_of(packed).dump(2));
+    print_json(json_of(packed));
   } else {
     fmt::print("{}{}", head, text_of(packed));
     if (!o.csv.empty()) {
@@ -196,10 +197,7 @@ void add_pack(Command& app, Run& chosen) {
   command->add_option("--csv", options->csv, "write the bins, one per row")
       ->type_name(kFile)
       ->group("Output");
-  command->add_option("--format", options->format, "the format of the output")
-      ->one_of({"text", "json"})
-      ->capture_default_str()
-      ->group("Output");
+  command->add_format(options->format, {"text", "json"});
   command->add_flag("--strict", options->strict, "exit with 3 if something does not fit");
   command->footer(examples(
       {"roofcast pack --lengths '{lognormal: {mean: 1500, cv: 1.2, max: 8192}}' --tokens 8192 "

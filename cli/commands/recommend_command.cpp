@@ -12,6 +12,7 @@
 #include "cli/question/scenario_options.hpp"
 #include "cli/recommend/recommend_answer.hpp"
 #include "cli/recommend/training_search_text.hpp"
+#include "cli/text/json_answer.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "sim/recommend/recommendation.hpp"
 #include "sim/recommend/training_search.hpp"
@@ -268,8 +269,11 @@ int recommend_training(const Options& options, Node document) {
   if (!options.csv.empty()) {
     write_training_rows(search, options.csv);
   }
-  fmt::print("{}", options.format == "json" ? training_search_json(q, search).dump(2) + "\n"
-                                            : training_search_text(q, search));
+  if (options.format == "json") {
+    print_json(training_search_json(q, search));
+  } else {
+    fmt::print("{}", training_search_text(q, search));
+  }
   if (!options.said.save.empty() && !search.best.empty()) {
     const sim::TrainedRow& best = search.best.front();
     save_scenario(options.said.save,
@@ -308,7 +312,7 @@ int run_recommend(const Options& options) {
     write_rows(r, options.csv);
   }
   if (options.format == "json") {
-    fmt::print("{}\n", recommend_json(q, heading, r).dump(2));
+    print_json(recommend_json(q, heading, r));
   } else {
     fmt::print("{}", recommend_text(q, heading, r));
   }
@@ -358,10 +362,7 @@ void add_recommend(Command& app, Run& chosen) {
   command->add_option("-o,--csv", options->csv, "write all rows to this file, as a sweep does")
       ->type_name(kFile)
       ->group("Output");
-  command->add_option("--format", options->format, "the format of the output")
-      ->one_of({"text", "json"})
-      ->capture_default_str()
-      ->group("Output");
+  command->add_format(options->format, {"text", "json"});
   command->add_flag("--quiet", options->quiet, "print no progress and no timing")->group("Output");
   command->footer(examples(
       {"roofcast recommend --model qwen3-235b-a22b --precision fp8 --system hgx_h200,gb200_nvl72 "

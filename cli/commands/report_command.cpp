@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/pages/report.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/tables/result_csv.hpp"
+#include "cli/text/json_answer.hpp"
 
 namespace roofcast::cli {
 namespace {
 
-int run_report(const std::string& results, const std::string& output) {
+int run_report(const std::string& results, const std::string& output, bool json) {
   base::CsvFile file(results);
   const sim::ResultTable table = read_results(file);
   const std::filesystem::path beside = sweep_file_beside(results);
@@ -25,7 +28,11 @@ int run_report(const std::string& results, const std::string& output) {
     }
     write_report(table, &points, document.place.source->text, output);
   }
-  fmt::print("Report  {}\n", output);
+  if (json) {
+    print_json({{"report", output}, {"rows", table.rows()}});
+  } else {
+    fmt::print("Report  {}\n", output);
+  }
   return kDone;
 }
 
@@ -39,14 +46,16 @@ void add_report(Command& app, Run& chosen) {
       "OUT.csv.");
   auto results = std::make_shared<std::string>();
   auto output = std::make_shared<std::string>();
+  auto json = std::make_shared<bool>(false);
   command->add_option("results", *results, "a CSV written by `roofcast sweep`")
       ->type_name(kFile)
       ->required();
   command->add_option("-o,--output", *output, "the HTML file")->type_name(kFile)->required();
+  command->add_json(*json);
   command->footer(examples(
       {"roofcast report out.csv --output out.html", "roofcast report hbm.csv.gz -o hbm.html"}));
-  command->callback([&chosen, results, output] {
-    chosen = [results, output] { return run_report(*results, *output); };
+  command->callback([&chosen, results, output, json] {
+    chosen = [results, output, json] { return run_report(*results, *output, *json); };
   });
 }
 

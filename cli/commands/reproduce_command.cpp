@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "cli/program/usage.hpp"
 #include "cli/provenance/provenance.hpp"
 #include "cli/provenance/version.hpp"
+#include "cli/text/json_answer.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -28,6 +30,7 @@ namespace fs = std::filesystem;
 struct Options {
   std::string file;
   bool quiet = false;
+  bool json = false;
 };
 
 // A folder that is removed with what is in it.
@@ -91,7 +94,7 @@ int run_reproduce(const Options& options) {
         fmt::format("error: there is no {}; a result has one beside it\n", file.string()));
   }
   const Provenance made = read_provenance(file);
-  if (made.version != version()) {
+  if (made.version != version() && !options.json) {
     fmt::print("made by version {}; this is {}\n", made.version, version());
   }
   const Folder folder;
@@ -117,7 +120,7 @@ int run_reproduce(const Options& options) {
     throw base::InputError(
         fmt::format("error: the command of {} names no file that it wrote\n", file.string()));
   }
-  if (!options.quiet) {
+  if (!options.quiet && !options.json) {
     fmt::print("roofcast {}\n", fmt::join(made.command, " "));
   }
   if (const int code = run_again(arguments); code != kDone && code != kInfeasible) {
@@ -125,14 +128,24 @@ int run_reproduce(const Options& options) {
     return kBadInput;
   }
   bool same = true;
+  nlohmann::ordered_json json = {{"made_by", made.version}, {"made_with", made.command}};
   for (const auto& [before, now] : files) {
     const bool equal = same_bytes(before, now);
     same = same && equal;
+    const std::string difference = equal ? "" : difference_of_makers(before, now);
+    if (options.json) {
+      json["files"].push_back({{"file", before.filename().string()},
+                               {"same_bytes", equal},
+                               {"difference_of_makers", difference}});
+      continue;
+    }
     fmt::print("{}: {}\n", before.filename().string(),
                equal ? "the same bytes" : "other bytes than now");
-    if (!equal) {
-      fmt::print("{}", difference_of_makers(before, now));
-    }
+    fmt::print("{}", difference);
+  }
+  if (options.json) {
+    json["same_bytes"] = same;
+    print_json(json);
   }
   return same ? kDone : kInfeasible;
 }
@@ -150,6 +163,7 @@ void add_reproduce(Command& app, Run& chosen) {
   command->add_option("result", options->file, "a CSV of roofcast, or its OUT.provenance.json")
       ->type_name(kFile)
       ->required();
+  command->add_json(options->json);
   command->add_flag("--quiet", options->quiet, "do not print the command")->group("Output");
   command->footer(examples({"roofcast show example llama-70b > llama-70b.yaml",
                             "roofcast simulate llama-70b.yaml --csv requests.csv",

@@ -149,9 +149,9 @@ std::string beyond_text(const std::vector<sim::ScaledStep>& steps, const hardwar
 }
 
 nlohmann::ordered_json json_of(const std::vector<sim::ScaledStep>& steps, const Options& options,
-                               const hardware::System& system) {
-  nlohmann::ordered_json json = json_answer();
-  json["described_gpus"] = system.chips;
+                               const sim::Scenario& scenario) {
+  nlohmann::ordered_json json = {{"scenario", title(scenario)}};
+  json["described_gpus"] = scenario.platform.system.chips;
   json["scaling"] = options.strong ? "strong" : "weak";
   json["steps"] = nlohmann::ordered_json::array();
   for (const sim::ScaledStep& s : steps) {
@@ -235,7 +235,7 @@ int run_scale(const Options& options) {
   const sim::Scenario scenario = sim::read_scenario(document);
   const hardware::System& system = scenario.platform.system;
   if (options.format == "json") {
-    print_json(json_of(steps, options, system));
+    print_json(json_of(steps, options, scenario));
   } else {
     fmt::print("{}{}", text_of(steps, options, title(scenario)), beyond_text(steps, system));
   }
@@ -275,10 +275,7 @@ void add_scale(Command& app, Run& chosen) {
   command->add_option("--report", options->report, "write a self-contained HTML report")
       ->type_name(kFile)
       ->group("Output");
-  command->add_option("--format", options->format, "the format of the output")
-      ->one_of({"text", "json"})
-      ->capture_default_str()
-      ->group("Output");
+  command->add_format(options->format, {"text", "json"});
   command->add_flag("--strict", options->strict, "exit with 3 if a count does not run");
   command->footer(examples({"roofcast show example llama-405b_run > run.yaml",
                             "roofcast scale run.yaml --report scaling.html",

@@ -9,11 +9,12 @@
 #include "cli/catalog/json_schema.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/text/json_answer.hpp"
 
 namespace roofcast::cli {
 namespace {
 
-int print_schema(const std::string& kind) {
+int print_schema(const std::string& kind, bool json) {
   const auto kinds = schema_kinds();
   if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
     const auto near = base::nearest_name(kind, kinds);
@@ -21,7 +22,11 @@ int print_schema(const std::string& kind) {
                                        near ? fmt::format("; did you mean \"{}\"?", *near) : "",
                                        fmt::join(kinds, ", ")));
   }
-  fmt::print("{}\n", json_schema(kind).dump(2));
+  if (json) {
+    print_json(json_schema(kind));
+  } else {
+    fmt::print("{}\n", json_schema(kind).dump(2));
+  }
   return kDone;
 }
 
@@ -38,9 +43,14 @@ void add_schema(Command& app, Run& chosen) {
                    "scenario, sweep or roadmap")
       ->required()
       ->type_name(kKind);
+  auto json = std::make_shared<bool>(false);
+  command
+      ->add_flag("--json", *json, "begin with the version and the command, as every answer in JSON")
+      ->group("Output");
   command->footer(
       examples({"roofcast schema scenario > scenario.schema.json", "roofcast schema chip"}));
-  command->callback([&chosen, kind] { chosen = [kind] { return print_schema(*kind); }; });
+  command->callback(
+      [&chosen, kind, json] { chosen = [kind, json] { return print_schema(*kind, *json); }; });
 }
 
 }  // namespace roofcast::cli

@@ -8,6 +8,7 @@
 #include "cli/pages/sensitivity_report.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/text/json_answer.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/sensitivity_text.hpp"
 #include "sim/scenario/sections.hpp"
@@ -32,7 +33,7 @@ int run_sensitivity(const Options& options) {
   if (!estimate.fits()) {
     const std::string why = sim::reason(estimate);
     if (options.format == "json") {
-      fmt::print("{}\n", nlohmann::ordered_json{{"fits", false}, {"reason", why}}.dump(2));
+      print_json({{"scenario", title(scenario.scenario())}, {"fits", false}, {"reason", why}});
     } else {
       fmt::print(options.format == "csv" ? stderr : stdout, "{}\n\nit does not run: {}\n",
                  title(scenario.scenario()), why);
@@ -45,7 +46,7 @@ int run_sensitivity(const Options& options) {
   }
   const SensitivityAnswer a = sensitivity(options.question, scenario, estimate);
   if (options.format == "json") {
-    fmt::print("{}\n", sensitivity_json(a).dump(2));
+    print_json(sensitivity_json(a));
   } else if (options.format == "csv") {
     write_sensitivity_csv(a, std::cout);
   } else {
@@ -115,10 +116,7 @@ void add_sensitivity(Command& app, Run& chosen) {
                    "write an HTML report with every table as a chart, by metric")
       ->type_name(kFile)
       ->group("Output");
-  command->add_option("--format", options->format, "the format of the output")
-      ->one_of({"text", "json", "csv"})
-      ->capture_default_str()
-      ->group("Output");
+  command->add_format(options->format, {"text", "json", "csv"});
   command->add_flag("--strict", options->strict, "exit with 3 if the scenario does not fit");
   command->footer(examples(
       {"roofcast show example llama-70b > mine.yaml",

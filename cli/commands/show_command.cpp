@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "cli/catalog/calibration_table.hpp"
 #include "cli/catalog/catalogs.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/tables/text_table.hpp"
+#include "cli/text/json_answer.hpp"
 #include "hardware/calibration.hpp"
 #include "hardware/chip.hpp"
 #include "hardware/nearest_calibration.hpp"
@@ -48,27 +50,81 @@ bool has(const base::Catalog& catalog, const std::string& id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
-// What a system with this chip takes; tells, as comments, what it is under each stack.
-base::Node calibration_of(const std::string& chip) {
+// What a system with this chip takes; tells, as comments unless `quiet`, what it is under each stack.
+base::Node calibration_of(const std::string& chip, bool quiet) {
   const base::Node document = base::load_entry(hardware::chip_catalog(), chip);
-  fmt::print("# {} has no calibration of this name; by serving.stack a system with it takes\n",
-             chip);
+  std::string text = fmt::format(
+      "# {} has no calibration of this name; by serving.stack a system with it takes\n", chip);
   for (const std::string& stack : base::catalog_ids(workloads::stack_catalog())) {
     const base::Node taken = hardware::nearest_calibration(document, stack);
-    fmt::print("#   {}: {}\n", stack,
-               taken.is_scalar() ? taken.text : taken.find("base")->text + ", transferred");
+    text +=
+        fmt::format("#   {}: {}\n", stack,
+                    taken.is_scalar() ? taken.text : taken.find("base")->text + ", transferred");
   }
-  fmt::print("# and without a stack\n");
+  if (!quiet) {
+    fmt::print("{}# and without a stack\n", text);
+  }
   const base::Node taken = hardware::nearest_calibration(document, "");
   return base::load_entry(hardware::calibration_catalog(),
                           taken.is_scalar() ? taken.text : taken.find("base")->text);
 }
 
-base::Node document_of(const DocumentKind& kind, const std::string& id) {
+base::Node document_of(const DocumentKind& kind, const std::string& id, bool quiet) {
   const base::Catalog catalog = kind.catalog();
   return kind.name == "calibration" && !has(catalog, id) && has(hardware::chip_catalog(), id)
-             ? calibration_of(id)
+             ? calibration_of(id, quiet)
              : base::load_entry(catalog, id);
+}
+
+// Numbers, true, false and null as JSON has them; quantities as they are written.
+nlohmann::ordered_json json_of(const base::Node& node) {
+  using Json = nlohmann::ordered_json;
+  if (node.is_map()) {
+    Json json = Json::object();
+    for (const base::Entry& entry : node.entries) {
+      json[entry.key] = json_of(entry.value);
+    }
+    return json;
+  }
+  if (node.is_sequence()) {
+    Json json = Json::array();
+    for (const base::Node& item : node.items) {
+      json.push_back(json_of(item));
+    }
+    return json;
+  }
+  if (node.is_null()) {
+    return {};
+  }
+  const Json value = node.quoted ? Json() : Json::parse(node.text, nullptr, false);
+  return value.is_number() || value.is_boolean() ? value : Json(node.text);
+}
+
+int show(const DocumentKind& kind, const std::string& id, bool as_json) {
+  if (as_json) {
+    const base::Node document = document_of(kind, id, true);
+    nlohmann::ordered_json json = {{"units", "as written"}, {"kind", kind.name}, {"id", id}};
+    json["document"] = json_of(document);
+    if (document.find("base") != nullptr || kind.catalog().is_foreign(document)) {
+      json["whole"] = json_of(resolved(document, kind.place));
+    }
+    print_json(json);
+    return kDone;
+  }
+  const base::Node document = document_of(kind, id, false);
+  if (kind.catalog().is_foreign(document)) {
+    fmt::print("{}", base::to_yaml(resolved(document, kind.place)));
+    return kDone;
+  }
+  const std::string& text = document.place.source->text;
+  fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
+  if (kind.name == "calibration") {
+    fmt::print("\n{}", calibration_table(resolved(document, kind.place)));
+  } else if (document.find("base") != nullptr && !kind.place.empty()) {
+    fmt::print("\n# The whole, and where each value comes from:\n{}",
+               with_origins(resolved(document, kind.place)));
+  }
+  return kDone;
 }
 
 }  // namespace
@@ -90,26 +146,12 @@ void add_show(Command& app, Run& chosen) {
                    "an id that `roofcast list` prints, or a file; for a calibration also a chip")
       ->type_name(kId)
       ->required();
+  auto json = std::make_shared<bool>(false);
+  command->add_json(*json);
   command->footer(
       examples({"roofcast show chip h200_sxm", "roofcast show example llama-70b > mine.yaml"}));
-  command->callback([&chosen, kind, id] {
-    chosen = [kind, id] {
-      const DocumentKind& kind_shown = kind_named(*kind);
-      const base::Node document = document_of(kind_shown, *id);
-      if (kind_shown.catalog().is_foreign(document)) {
-        fmt::print("{}", base::to_yaml(resolved(document, kind_shown.place)));
-        return kDone;
-      }
-      const std::string& text = document.place.source->text;
-      fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
-      if (kind_shown.name == "calibration") {
-        fmt::print("\n{}", calibration_table(resolved(document, kind_shown.place)));
-      } else if (document.find("base") != nullptr && !kind_shown.place.empty()) {
-        fmt::print("\n# The whole, and where each value comes from:\n{}",
-                   with_origins(resolved(document, kind_shown.place)));
-      }
-      return kDone;
-    };
+  command->callback([&chosen, kind, id, json] {
+    chosen = [kind, id, json] { return show(kind_named(*kind), *id, *json); };
   });
 }
 

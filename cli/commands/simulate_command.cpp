@@ -283,10 +283,7 @@ void add_simulate(Command& app, Run& chosen) {
                    "write an HTML report with distributions, and queues by the second")
       ->type_name(kFile)
       ->group("Output");
-  command->add_option("--format", options->format, "the format of the output")
-      ->one_of({"text", "json"})
-      ->capture_default_str()
-      ->group("Output");
+  command->add_format(options->format, {"text", "json"});
   command->footer(examples(
       {"roofcast simulate --model llama-3.1-70b --precision fp8 --system hgx_h200 --gpus 8 "
        "--input 2000 --output '{uniform: [200, 800]}' --rate '4 /s' --save mine.yaml",

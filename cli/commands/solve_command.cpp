@@ -9,6 +9,7 @@
 #include "cli/program/commands.hpp"
 #include "cli/program/progress.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/text/json_answer.hpp"
 #include "cli/text/scenario_text.hpp"
 
 namespace roofcast::cli {
@@ -36,7 +37,7 @@ int run_solve(Options& options) {
     fmt::print(stderr, "note: --simulate does nothing: answers are replayed without it\n");
   }
   if (options.format == "json") {
-    fmt::print("{}\n", solve_json(a).dump(2));
+    print_json(solve_json(a));
   } else if (options.format == "csv") {
     write_solve_csv(a, std::cout);
   } else {
@@ -89,10 +90,7 @@ void add_solve(Command& app, Run& chosen) {
   command->add_flag("--no-replay", options->question.no_replay,
                     "the closed form alone: the answer is estimated only");
   command->add_flag("--simulate", options->simulate, "does nothing: the answer is replayed");
-  command->add_option("--format", options->format, "the format of the output")
-      ->one_of({"text", "json", "csv"})
-      ->capture_default_str()
-      ->group("Output");
+  command->add_format(options->format, {"text", "json", "csv"});
   command->add_flag("--quiet", options->quiet, "print no progress")->group("Output");
   command->add_flag("--strict", options->strict, "exit with 3 if nothing meets the conditions");
   command->footer(examples(

@@ -10,6 +10,7 @@
 
 #include "base/csv/csv.hpp"
 #include "cli/text/exit_code.hpp"
+#include "cli/text/json_answer.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -52,7 +53,7 @@ void print_text(const MeasuredComparison& comparison) {
   }
 }
 
-void print_json(const std::vector<MeasuredComparison>& comparisons) {
+nlohmann::ordered_json json_of(const std::vector<MeasuredComparison>& comparisons) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const MeasuredComparison& comparison : comparisons) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
@@ -75,7 +76,9 @@ void print_json(const std::vector<MeasuredComparison>& comparisons) {
                     {"rows", std::move(rows)},
                     {"notes", comparison.notes}});
   }
-  fmt::print("{}\n", json.dump(2));
+  nlohmann::ordered_json whole;
+  whole["logs"] = std::move(json);
+  return whole;
 }
 
 void write_csv(const std::vector<MeasuredComparison>& comparisons, const std::string& file) {
@@ -145,7 +148,7 @@ int compare_measured(const CompareMeasuredOptions& options) {
     }
   }
   if (options.format == "json") {
-    print_json(comparisons);
+    print_json(json_of(comparisons));
   }
   if (!options.csv.empty()) {
     write_csv(comparisons, options.csv);

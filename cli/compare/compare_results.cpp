@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "base/csv/csv_file.hpp"
 #include "cli/compare/comparison_report.hpp"
@@ -14,6 +15,7 @@
 #include "cli/tables/metric_cells.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/exit_code.hpp"
+#include "cli/text/json_answer.hpp"
 #include "sim/decide/result_comparison.hpp"
 #include "sim/result/metrics.hpp"
 
@@ -276,6 +278,44 @@ std::string replays(const std::string& path) {
                            fmt::join(parts, ", "));
 }
 
+// A share of nothing is null. `lost`: as many rows as are read at once, the worst first.
+nlohmann::ordered_json json_of(const sim::ResultComparison& result,
+                               const std::vector<sim::ComparedRow>& lost, Tables& tables,
+                               const std::vector<std::string>& key,
+                               const std::vector<sim::ComparedMetric>& metrics) {
+  nlohmann::ordered_json json = {{"rows", result.rows.size()}, {"matched_by", key}};
+  for (std::size_t i = 0; i < sim::kChanges; ++i) {
+    const auto change = static_cast<sim::Change>(i);
+    json["changes"][std::string(sim::name(change))] = result.count(change);
+  }
+  for (std::size_t m = 0; m < metrics.size(); ++m) {
+    const sim::MetricChange& change = result.metrics[m];
+    json["metrics"][metrics[m].column] = {{"compared", change.compared}, {"losses", change.losses},
+                                          {"gains", change.gains},       {"drifts", change.drifts},
+                                          {"median", change.median},     {"worst", change.worst},
+                                          {"best", change.best}};
+  }
+  json["lost"] = nlohmann::ordered_json::array();
+  for (const sim::ComparedRow& row : lost) {
+    const base::CsvTable before = tables.before.table({row.old_row});
+    nlohmann::ordered_json each = {{"change", sim::name(row.change)}};
+    for (const std::string& column : key) {
+      each["key"][column] = before.cell(0, before.column(column));
+    }
+    if (row.metric != sim::kNowhere) {
+      each["metric"] = metrics[row.metric].column;
+      each["old"] = result.old_values[row.metric][row.old_row];
+      each["new"] = result.new_values[row.metric][row.new_row];
+      each["moved"] = row.moved;
+    }
+    json["lost"].push_back(std::move(each));
+    if (json["lost"].size() == kKeysAtOnce) {
+      break;
+    }
+  }
+  return json;
+}
+
 }  // namespace
 
 int compare_results(const CompareResultsOptions& options) {
@@ -287,21 +327,31 @@ int compare_results(const CompareResultsOptions& options) {
       sim::compare_results(tables.before, tables.after, key, metrics);
   const std::vector<sim::ComparedRow> lost = lost_rows(result);
 
-  fmt::print("{}", difference_of_makers(options.old_results, options.new_results));
-  fmt::print("{}\n", counts(result));
-  fmt::print("matched by {}\n",
-             key.empty() ? "nothing: one row in each" : fmt::format("{}", fmt::join(key, ", ")));
-  fmt::print("{}\n", replays(options.new_results));
-  fmt::print("\n{}", metric_table(result, metrics));
-  if (!lost.empty()) {
-    fmt::print("\n{}", worst_table(result, lost, tables, key, metrics));
-    if (lost.size() > kWorstRows) {
-      fmt::print("…\n");
+  const std::string makers = difference_of_makers(options.old_results, options.new_results);
+  if (options.json) {
+    nlohmann::ordered_json json = json_of(result, lost, tables, key, metrics);
+    json["makers"] = makers;
+    json["replays"] = replays(options.new_results);
+    print_json(json);
+  } else {
+    fmt::print("{}", makers);
+    fmt::print("{}\n", counts(result));
+    fmt::print("matched by {}\n",
+               key.empty() ? "nothing: one row in each" : fmt::format("{}", fmt::join(key, ", ")));
+    fmt::print("{}\n", replays(options.new_results));
+    fmt::print("\n{}", metric_table(result, metrics));
+    if (!lost.empty()) {
+      fmt::print("\n{}", worst_table(result, lost, tables, key, metrics));
+      if (lost.size() > kWorstRows) {
+        fmt::print("…\n");
+      }
     }
   }
   if (!options.csv.empty()) {
     write_rows(result, tables, key, metrics, options.csv);
-    fmt::print("\nCSV     {}\n", options.csv);
+    if (!options.json) {
+      fmt::print("\nCSV     {}\n", options.csv);
+    }
   }
   if (!options.report.empty()) {
     std::vector<std::string> notes;
@@ -310,7 +360,9 @@ int compare_results(const CompareResultsOptions& options) {
       notes.push_back(made);
     }
     write_report(result, {tables.before, tables.after, key, metrics}, notes, options.report);
-    fmt::print("\nreport  {}\n", options.report);
+    if (!options.json) {
+      fmt::print("\nreport  {}\n", options.report);
+    }
   }
   return options.strict && !lost.empty() ? kInfeasible : kDone;
 }

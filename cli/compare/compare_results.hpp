@@ -20,6 +20,7 @@ struct CompareResultsOptions {
   std::vector<std::string> tolerances;  // [COLUMN=]TOLERANCE
   std::string csv;
   std::string report;
+  bool json = false;
   bool strict = false;
 };
 

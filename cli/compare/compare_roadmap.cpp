@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "cli/pages/roadmap_report.hpp"
 #include "cli/tables/metric_cells.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/exit_code.hpp"
+#include "cli/text/json_answer.hpp"
 #include "cli/text/roadmap_text.hpp"
 #include "sim/decide/roadmap.hpp"
 
@@ -95,12 +97,7 @@ void print_features(const sim::Roadmap& roadmap, const sim::RoadmapResult& resul
   }
 }
 
-}  // namespace
-
-int compare_roadmap(const base::Node& document, const std::string& csv, const std::string& report,
-                    bool strict) {
-  const sim::Roadmap roadmap = sim::read_roadmap(document);
-  const sim::RoadmapResult result = sim::run_roadmap(roadmap);
+void print_text(const sim::Roadmap& roadmap, const sim::RoadmapResult& result) {
   if (!roadmap.question.empty()) {
     fmt::print("{}\n\n", roadmap.question);
   }
@@ -111,17 +108,29 @@ int compare_roadmap(const base::Node& document, const std::string& csv, const st
     fmt::print("{}", result.options.empty() ? "" : "\n");
     print_features(roadmap, result);
   }
-  if (!csv.empty()) {
-    write_roadmap_csv(roadmap, result, csv);
+}
+
+}  // namespace
+
+int compare_roadmap(const base::Node& document, const CompareRoadmapOptions& options) {
+  const sim::Roadmap roadmap = sim::read_roadmap(document);
+  const sim::RoadmapResult result = sim::run_roadmap(roadmap);
+  if (options.json) {
+    print_json(roadmap_json(roadmap, result));
+  } else {
+    print_text(roadmap, result);
   }
-  if (!report.empty()) {
-    write_report(roadmap, result, base::to_yaml(document), report);
+  if (!options.csv.empty()) {
+    write_roadmap_csv(roadmap, result, options.csv);
+  }
+  if (!options.report.empty()) {
+    write_report(roadmap, result, base::to_yaml(document), options.report);
   }
   bool infeasible = !result.no_features.empty();
   for (const sim::OptionResult& o : result.options) {
     infeasible = infeasible || std::isnan(o.portfolio.value);
   }
-  return strict && infeasible ? kInfeasible : kDone;
+  return options.strict && infeasible ? kInfeasible : kDone;
 }
 
 }  // namespace roofcast::cli

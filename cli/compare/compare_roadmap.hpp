@@ -10,9 +10,14 @@
 
 namespace roofcast::cli {
 
-// Prints, and writes every number to `csv` and a page of HTML to `report` unless they are empty. Exit code: kInfeasible
-// under `strict` when an option cannot run a workload that the base runs.
-int compare_roadmap(const base::Node& document, const std::string& csv, const std::string& report,
-                    bool strict);
+struct CompareRoadmapOptions {
+  std::string csv;     // every number; empty: none
+  std::string report;  // a page of HTML; empty: none
+  bool json = false;
+  bool strict = false;
+};
+
+// Prints. Exit code: kInfeasible under `strict` when an option cannot run a workload that the base runs.
+int compare_roadmap(const base::Node& document, const CompareRoadmapOptions& options);
 
 }  // namespace roofcast::cli

@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <cctype>
+#include <nlohmann/json.hpp>
 #include <regex>
+#include <utility>
 
 #include "cli/assets/asset.hpp"
 #include "cli/pages/brief_parts.hpp"
 #include "cli/pages/cited_rows.hpp"
 #include "cli/pages/html_page.hpp"
+#include "cli/text/json_answer.hpp"
 
 namespace roofcast::cli {
 
@@ -186,6 +189,16 @@ std::set<std::size_t> cited_by(const Brief& brief) {
     add(*section.lines);
   }
   return rows;
+}
+
+nlohmann::ordered_json json_of(const Brief& brief) {
+  nlohmann::ordered_json evidence = nlohmann::ordered_json::array();
+  for (const Brief::Evidence& each : brief.evidence) {
+    evidence.push_back({{"heading", each.heading}, {"rows", json_rows(each.table)}});
+  }
+  return {{"question", brief.question},      {"answer", brief.answer},
+          {"evidence", std::move(evidence)}, {"assumptions", brief.assumptions},
+          {"confidence", brief.confidence},  {"changes", brief.changes}};
 }
 
 std::string html(const Brief& brief) {

@@ -4,6 +4,7 @@
 // of the CSV beside it.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -54,6 +55,7 @@ Brief without_citations(Brief brief);
 
 std::string text(const Brief& brief);  // for a terminal
 std::string markdown(const Brief& brief);
+nlohmann::ordered_json json_of(const Brief& brief);
 std::string html(const Brief& brief);  // self-contained, without scripts but for the theme
 
 }  // namespace roofcast::cli

@@ -76,6 +76,19 @@ Argument* Command::add_flag(const std::string& name, bool& target, const std::st
   return &arguments_.emplace_back(*app_->add_flag(name, target, description));
 }
 
+void Command::add_format(std::string& format, const std::vector<std::string>& choices) {
+  CLI::Option* named = app_->add_option("--format", format, "the format of the output")
+                           ->check(CLI::IsMember(choices))
+                           ->capture_default_str()
+                           ->group("Output");
+  app_->add_flag_callback(
+          "--json", [&format] { format = "json"; }, "print JSON: --format json")
+      ->excludes(named)
+      ->group("Output");
+}
+
+void Command::add_json(bool& json) { add_flag("--json", json, "print JSON")->group("Output"); }
+
 Command* Command::group(const std::string& heading) {
   app_->group(heading);
   return this;

@@ -49,6 +49,9 @@ class Command {
   template <class T>
   Argument* add_option(const std::string& name, T& target, const std::string& description);
   Argument* add_flag(const std::string& name, bool& target, const std::string& description);
+  // --format with these choices, of which `format` has the usual one, and --json, which is --format json.
+  void add_format(std::string& format, const std::vector<std::string>& choices);
+  void add_json(bool& json);                   // of a command with no other format
   Command* group(const std::string& heading);  // an empty one hides the command
   void require_subcommand();
   void footer(const std::string& text);

@@ -28,6 +28,7 @@
 #include "cli/provenance/provenance.hpp"
 #include "cli/provenance/version.hpp"
 #include "cli/tables/terminal.hpp"
+#include "cli/text/json_answer.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -90,7 +91,7 @@ void add_terminal_options(CLI::App& app) {
       ->group("Terminal");
   command
       .add_option("--columns", terminal_options.width,
-                  "leave out the last columns of tables that are wider; default: the terminal")
+                  "write the last columns of wider tables below each row; default: the terminal")
       ->type_name(kNumber)
       ->within(kNarrowest, kWidest)
       ->group("Terminal");
@@ -239,6 +240,7 @@ int parse_and_run(int argc, char** argv) {
 int run(int argc, char** argv) {
   base::protect_inputs();
   leave_nothing_unfinished();
+  note_command({argv + 1, argv + argc});
   int code = parse_and_run(argc, argv);
   errno = 0;
   if (code != kBadInput &&

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/csv/csv.hpp"
+#include "cli/recommend/recommend_changes.hpp"
 #include "cli/tables/metric_cells.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "cli/tables/text_table.hpp"
@@ -31,18 +32,6 @@ constexpr const char* kColumns[] = {"throughput_tok_per_s_per_gpu", "ttft_p95_s"
 
 const sim::SweepPoints& points_of(const Recommendation& r, const RankedRow& row) {
   return *r.scans[row.scan].points;
-}
-
-// What a row is on each axis but the clients: "gb200_nvl72", "fp8", "8 x TP4".
-std::vector<std::string> labels_of(const sim::SweepPoints& points, std::size_t row) {
-  std::vector<std::string> labels;
-  const auto& axes = points.sweep().axes;
-  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
-    if (axes[axis].name != "traffic.concurrency") {
-      labels.push_back(points.label(row, axis));
-    }
-  }
-  return labels;
 }
 
 std::string load_of(const sim::ScenarioView& s) {
@@ -151,6 +140,9 @@ std::string table_of(const sim::Question& q, const Recommendation& r) {
     cells.emplace_back(sim::name(row.judgement.verdict));
     cells.emplace_back(limit_of(row.estimate, "tpot_mean_s"));
     table.add(std::move(cells));
+    if (rank == 1) {
+      table.mark_last();
+    }
   }
   return table.text();
 }
@@ -229,6 +221,17 @@ Json row_json(const Recommendation& r, const RankedRow& row) {
 
 }  // namespace
 
+std::vector<std::string> labels_of(const sim::SweepPoints& points, std::size_t row) {
+  std::vector<std::string> labels;
+  const auto& axes = points.sweep().axes;
+  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+    if (axes[axis].name != "traffic.concurrency") {
+      labels.push_back(points.label(row, axis));
+    }
+  }
+  return labels;
+}
+
 void write_rows(const Recommendation& r, const std::string& file) {
   std::vector<std::string> columns;
   for (const sim::ResultColumn& column : r.scans.front().table.columns()) {
@@ -279,6 +282,9 @@ std::string recommend_text(const sim::Question& q, const Heading& heading,
     if (const std::string missing = missing_groups(q, r); !missing.empty()) {
       text += "\n" + missing;
     }
+    if (const std::vector<std::string> changes = changes_of(q, r); !changes.empty()) {
+      text += fmt::format("\nWhat would change the answer:\n  {}\n", fmt::join(changes, "\n  "));
+    }
     text += fmt::format("\nMODEL is a checkpoint in this precision:\n{}",
                         launch_commands(sim::read_scenario(scenario_of(r, best))));
   }
@@ -306,6 +312,7 @@ Json recommend_json(const sim::Question& q, const Heading& heading, const Recomm
     }
   }
   if (r.found()) {
+    json["changes"] = changes_of(q, r);
     json["launch"] = launch_commands(sim::read_scenario(scenario_of(r, *r.answers.front())));
   }
   json["notes"] = heading.notes;

@@ -36,9 +36,11 @@ std::string number(double value) {
   return fmt::format("{:.3g}", value);
 }
 
-constexpr std::size_t kGap = 2;         // blanks between columns
-constexpr std::size_t kSentence = 40;   // characters of a column that may be wrapped
-constexpr std::size_t kNarrowest = 24;  // of a column that is wrapped
+constexpr std::size_t kGap = 2;           // blanks between columns
+constexpr std::size_t kSentence = 40;     // characters of a column that may be wrapped
+constexpr std::size_t kNarrowest = 24;    // of a column that is wrapped
+constexpr std::size_t kIndent = 4;        // of what stands below a row
+constexpr std::string_view kStar = " *";  // behind the best row where there is no colour
 constexpr const char* kBold = "\x1b[1m";
 constexpr const char* kBest = "\x1b[1;32m";
 constexpr const char* kPlain = "\x1b[0m";
@@ -68,13 +70,34 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
   return lines;
 }
 
+// The cells of a row that have no column on the terminal, on lines of their own.
+std::string below(const std::vector<std::string>& header, const std::vector<std::string>& row,
+                  std::size_t from, std::size_t width) {
+  std::vector<std::string> parts;
+  for (std::size_t c = from; c < row.size(); ++c) {
+    if (!row[c].empty()) {
+      parts.push_back(
+          base::harmless(fmt::format("{}{}{}", header[c], header[c].empty() ? "" : " ", row[c])));
+    }
+  }
+  std::string out;
+  if (!parts.empty()) {
+    const std::size_t room = std::max(width, kIndent + kIndent) - kIndent;
+    for (const std::string& line : wrapped(fmt::format("{}", fmt::join(parts, ", ")), room)) {
+      out += std::string(kIndent, ' ') + line + '\n';
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string TextTable::text(const Terminal& on) const {
   const std::size_t columns = rows_.front().size();
   std::vector<std::size_t> width(columns, 0);
   std::vector<bool> right(columns, rows_.size() > 1);
-  std::size_t total = columns > 0 ? kGap * (columns - 1) : 0;
+  const bool stars = marked_ && !on.color && on.width != Terminal::kNoLimit;
+  std::size_t total = (columns > 0 ? kGap * (columns - 1) : 0) + (stars ? kStar.size() : 0);
   for (std::size_t c = 0; c < columns; ++c) {
     for (std::size_t r = 0; r < rows_.size(); ++r) {
       width[c] = std::max(width[c], width_of(rows_[r][c]));
@@ -82,7 +105,6 @@ std::string TextTable::text(const Terminal& on) const {
     }
     total += width[c];
   }
-  const std::size_t whole = total;
   std::size_t visible = columns;
   const auto can_shrink = [&](std::size_t c) {  // sentences; and the second of two, whatever it is
     return visible <= 2 || (!right[c] && width[c] > kSentence);
@@ -112,21 +134,16 @@ std::string TextTable::text(const Terminal& on) const {
               padded(last.empty() ? cell : last.front(), width[c], right[c]);
     }
     line.erase(line.find_last_not_of(' ') + 1);
+    if (stars && r == marked_) {
+      line += kStar;
+    }
     for (std::size_t i = 1; i < last.size(); ++i) {
       line += '\n' + std::string(others, ' ') + last[i];
     }
     out += *style != '\0' && !line.empty() ? style + line + kPlain + "\n" : line + "\n";
-  }
-  if (visible < columns) {
-    std::vector<std::string> names;
-    for (std::size_t c = visible; c < columns; ++c) {
-      if (!rows_.front()[c].empty()) {
-        names.push_back(base::harmless(rows_.front()[c]));
-      }
+    if (r > 0 && visible < columns) {
+      out += below(rows_.front(), rows_[r], visible, on.width);
     }
-    const std::string note = fmt::format("(left out for {} columns: {}; --columns {} shows all)",
-                                         on.width, fmt::join(names, ", "), whole);
-    out += fmt::format("{}\n", fmt::join(wrapped(note, on.width), "\n"));
   }
   return out;
 }

@@ -18,8 +18,9 @@ class TextTable {
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   void mark_last() { marked_ = rows_.size() - 1; }  // the row added last is the best one
   // Columns whose cells look like numbers are right-aligned. Where the table is wider than the terminal, the last column is
-  // wrapped if it has sentences. Else columns are left out, the last one first, until the table fits or two are left; a
-  // line below names them. If two are still too wide, the second is wrapped. In colour the header is bold, and the best row bold and green.
+  // wrapped if it has sentences. Else columns go below each row, the last one first, until the table fits or two are left.
+  // If two are still too wide, the second is wrapped. In colour the header is bold, and the best row bold and green. On a
+  // terminal without colour a star stands behind the best row.
   std::string text(const Terminal& on = terminal()) const;
   const std::vector<std::vector<std::string>>& rows() const { return rows_; }  // the header first
 

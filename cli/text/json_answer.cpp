@@ -4,11 +4,23 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "cli/provenance/version.hpp"
+#include "cli/tables/text_table.hpp"
 #include "sim/result/metrics.hpp"
 
 namespace roofcast::cli {
+namespace {
+
+std::vector<std::string>& asked() {
+  static std::vector<std::string> command;
+  return command;
+}
+
+}  // namespace
+
+void note_command(std::vector<std::string> arguments) { asked() = std::move(arguments); }
 
 nlohmann::ordered_json json_answer() {
   return {{"roofcast", version()}, {"units", "SI; the end of a key's name is its unit"}};
@@ -24,6 +36,24 @@ nlohmann::ordered_json metric_units() {
   return units;
 }
 
-void print_json(const nlohmann::ordered_json& answer) { fmt::print("{}\n", answer.dump(2)); }
+nlohmann::ordered_json json_rows(const TextTable& table) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (std::size_t r = 1; r < table.rows().size(); ++r) {
+    nlohmann::ordered_json row = nlohmann::ordered_json::object();
+    for (std::size_t c = 0; c < table.rows()[r].size(); ++c) {
+      row[table.rows().front()[c]] = table.rows()[r][c];
+    }
+    all.push_back(std::move(row));
+  }
+  return all;
+}
+
+void print_json(const nlohmann::ordered_json& answer) {
+  constexpr auto kOtherBytes = nlohmann::ordered_json::error_handler_t::replace;  // of a file name
+  nlohmann::ordered_json whole = json_answer();
+  whole["command"] = asked();
+  whole.update(answer);
+  fmt::print("{}\n", whole.dump(2, ' ', false, kOtherBytes));
+}
 
 }  // namespace roofcast::cli

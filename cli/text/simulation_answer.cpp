@@ -166,7 +166,9 @@ void print_text(const SimulationAnswer& a) {
 }
 
 Json json_of(const SimulationAnswer& a) {
-  Json json = {{"fits", a.simulation.reason.empty()}, {"reason", a.simulation.reason}};
+  Json json = {{"scenario", title(a.scenario.scenario)},
+               {"fits", a.simulation.reason.empty()},
+               {"reason", a.simulation.reason}};
   if (a.scenario.stream.trace) {
     json["trace"] = replay_json(a.scenario.stream, a.requests);
   }

@@ -130,7 +130,7 @@ std::string solve_text(const SolveAnswer& a) {
 }
 
 Json solve_json(const SolveAnswer& a) {
-  Json json = {{"found", a.found}};
+  Json json = {{"scenario", a.title}, {"found", a.found}};
   const auto values = [&](const std::vector<std::string>& of) {
     Json all = Json::object();
     for (std::size_t i = 0; i < of.size(); ++i) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "calibrate/operators/operator_rows.hpp"
@@ -51,6 +52,19 @@ int validate_operators(const ValidationOptions& options) {
     groups[{measured.chip, measured.stack, measured.format}].push_back(all.back());
   }
   out.close();
+  if (options.json != nullptr) {
+    nlohmann::ordered_json& json = *options.json;
+    json["all"] = error_json(calibrate::summarise(all));
+    json["not_predicted"] = skipped_by_reason;
+    for (const auto& [key, pairs] : groups) {
+      const auto& [chip, stack, format] = key;
+      json["groups"].push_back({{"chip", chip},
+                                {"stack", stack},
+                                {"format", format},
+                                {"errors", error_json(calibrate::summarise(pairs))}});
+    }
+    return kDone;
+  }
 
   if (!groups.empty()) {
     TextTable text({"chip", "stack", "format", "rows", "mape", "median", "p90", "bias", "in 90%"});

@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "calibrate/trainings/post_training_rows.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/exit_code.hpp"
+#include "cli/text/json_answer.hpp"
 #include "cli/validate/validation.hpp"
 #include "sim/estimate.hpp"
 #include "sim/result/training_step.hpp"
@@ -58,6 +60,12 @@ int validate_post_training(const ValidationOptions& options) {
     rows.add(cells);
   }
   out.close();
+  if (options.json != nullptr) {
+    (*options.json)["all"] = error_json(calibrate::summarise(all));
+    (*options.json)["not_predicted"] = skipped_by_reason;
+    (*options.json)["runs"] = json_rows(rows);
+    return kDone;
+  }
   if (!all.empty()) {
     fmt::print("{}\n", rows.text());
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <span>
 
@@ -12,6 +13,7 @@
 #include "cli/pages/simulation_report.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/exit_code.hpp"
+#include "cli/text/json_answer.hpp"
 #include "cli/validate/peer_comparison.hpp"
 #include "cli/validate/validation.hpp"
 
@@ -135,6 +137,20 @@ void print_run(const calibrate::RequestRun& run, const calibrate::Replay& replay
   if (!run.loads.empty()) {
     fmt::print("{}\n", loads_table(replay).text());
   }
+}
+
+nlohmann::ordered_json json_of(const calibrate::RequestRun& run, const calibrate::Replay& replay,
+                               const Errors& errors) {
+  nlohmann::ordered_json json = {{"run", run.name}, {"text", text_of(run)}};
+  if (errors.ttft.empty()) {
+    json["not_simulated"] =
+        replay.reason.empty() ? std::string("every request is rejected") : replay.reason;
+    return json;
+  }
+  json["tpot"] = error_json(calibrate::summarise(errors.tpot));
+  json["ttft"] = error_json(calibrate::summarise(errors.ttft));
+  json["times"] = json_rows(times_table(run, replay, errors));
+  return json;
 }
 
 // Every request with its own columns, then what was compared.
@@ -315,7 +331,11 @@ int validate_requests(const ValidationOptions& options) {
   for (const calibrate::RequestRun& run : runs) {
     const calibrate::Replay replay = calibrate::replay(run);
     const Errors errors = errors_of(replay);
-    print_run(run, replay, errors);
+    if (options.json == nullptr) {
+      print_run(run, replay, errors);
+    } else {
+      (*options.json)["runs"].push_back(json_of(run, replay, errors));
+    }
     if (out != nullptr) {
       write_requests(*out, own_columns(runs), run, replay);
     }
@@ -338,6 +358,13 @@ int validate_requests(const ValidationOptions& options) {
   }
   if (!options.report.empty()) {
     write_report(report, options.report);
+  }
+  if (options.json != nullptr) {
+    (*options.json)["all"] = {{"tpot", error_json(calibrate::summarise(all.tpot))},
+                              {"ttft", error_json(calibrate::summarise(all.ttft))}};
+    (*options.json)["not_predicted"] = skipped_by_reason;
+    (*options.json)["against"] = peer.text();
+    return kDone;
   }
   fmt::print("{}{}", skipped_table(skipped_by_reason), peer.text());
   for (const auto& [name, pairs] : {std::pair{"tpot", &all.tpot}, {"ttft", &all.ttft}}) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "base/statistics/quantile.hpp"
@@ -64,6 +65,11 @@ std::vector<std::string> header(std::vector<std::string> first) {
     first.emplace_back(column);
   }
   return first;
+}
+
+nlohmann::ordered_json json_of(const Errors& errors) {
+  return {{"tpot", error_json(calibrate::summarise(errors.tpot))},
+          {"ttft", error_json(calibrate::summarise(errors.ttft))}};
 }
 
 }  // namespace
@@ -129,6 +135,21 @@ int validate_serving(const ValidationOptions& options) {
     groups[{measured.model, measured.chip, measured.stack}].add(measured, predicted);
   }
   out.close();
+  if (options.json != nullptr) {
+    nlohmann::ordered_json& json = *options.json;
+    json["all"] = json_of(all);
+    json["not_predicted"] = skipped_by_reason;
+    for (const auto& [key, errors] : groups) {
+      const auto& [model, chip, stack] = key;
+      json["groups"].push_back(
+          {{"model", model}, {"chip", chip}, {"stack", stack}, {"errors", json_of(errors)}});
+    }
+    for (const auto& [part, errors] : parts) {
+      json["rows_that"][std::string(part)] = json_of(errors);
+    }
+    json["against"] = peer.text();
+    return kDone;
+  }
 
   if (!groups.empty()) {
     TextTable table_of_groups(header({"model", "chip", "stack"}));

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "base/csv/csv.hpp"
 #include "calibrate/accuracy/agreement.hpp"
@@ -42,6 +43,34 @@ void write_rows(const std::string& file, const std::vector<Agreement>& rows) {
     csv.end_row();
   }
   csv.close();
+}
+
+nlohmann::ordered_json json_of(const std::vector<Agreement>& rows, bool simulated) {
+  nlohmann::ordered_json json = {{"scenarios", rows.size()}, {"refused", 0}};
+  std::size_t refused = 0;
+  json["impossible"] = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    refused += rows[i].reason.empty() ? 0U : 1U;
+    if (!rows[i].impossible.empty()) {
+      json["impossible"].push_back(
+          {{"number", i}, {"why", rows[i].impossible}, {"scenario", rows[i].yaml}});
+    }
+  }
+  json["refused"] = refused;
+  for (std::size_t metric = 0; simulated && metric < kChecked.size(); ++metric) {
+    const calibrate::AgreementSummary s = calibrate::summarise(rows, metric);
+    json["metrics"][std::string(kChecked[metric].name)] = {
+        {"tolerance", kChecked[metric].tolerance},
+        {"simulated", s.scenarios},
+        {"agree_share", s.share},
+        {"error_median", s.median},
+        {"error_p10", s.low},
+        {"error_p90", s.high},
+        {"off_by_2", s.far},
+        {"unmarked", s.unmarked},
+        {"marked", s.doubted}};
+  }
+  return json;
 }
 
 std::string agreement_table(const std::vector<Agreement>& rows) {
@@ -104,6 +133,10 @@ int validate_simulation(const ValidationOptions& options) {
   }();
   if (!options.out.empty()) {
     write_rows(options.out, rows);
+  }
+  if (options.json != nullptr) {
+    *options.json = json_of(rows, run.simulates);
+    return kDone;
   }
   if (run.simulates) {
     fmt::print("{}", agreement_table(rows));

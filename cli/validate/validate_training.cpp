@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "calibrate/trainings/training_rows.hpp"
 #include "cli/tables/text_table.hpp"
@@ -64,6 +65,21 @@ int validate_training(const ValidationOptions& options) {
             std::string(hardware::name(e.provenance)), "");
   }
   out.close();
+  if (options.json != nullptr) {
+    nlohmann::ordered_json& json = *options.json;
+    json["all"] = {{"step", error_json(calibrate::summarise(all))},
+                   {"memory", error_json(calibrate::summarise(memory))}};
+    json["not_predicted"] = skipped_by_reason;
+    for (const auto& [key, pairs] : groups) {
+      json["groups"].push_back({{"group", key.first},
+                                {"chip", key.second},
+                                {"errors", error_json(calibrate::summarise(pairs))}});
+    }
+    for (const auto& [part, pairs] : parts) {
+      json["steps_that"][std::string(part)] = error_json(calibrate::summarise(pairs));
+    }
+    return kDone;
+  }
   if (!groups.empty()) {
     TextTable by_group({"group", "chip", "rows", "mape", "median", "p90", "bias", "in 90%"});
     for (const auto& [key, pairs] : groups) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "base/document/problems.hpp"
 #include "cli/tables/text_table.hpp"
@@ -61,6 +62,11 @@ void ErrorsFile::close() {
   if (csv_ != nullptr) {
     csv_->close();
   }
+}
+
+nlohmann::ordered_json error_json(const calibrate::ErrorSummary& errors) {
+  return {{"rows", errors.rows}, {"mape", errors.mape}, {"median", errors.median},
+          {"p90", errors.p90},   {"bias", errors.bias}, {"coverage90", errors.coverage90}};
 }
 
 std::vector<std::string> error_cells(const calibrate::ErrorSummary& errors) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,7 @@ struct ValidationOptions {
   std::optional<std::uint32_t> seed;
   unsigned threads = 0;
   bool check_only = false;
+  nlohmann::ordered_json* json = nullptr;  // filled in place of what is printed
 
   hardware::Unmeasured unmeasured() const {
     return as_if_unmeasured.empty()     ? hardware::Unmeasured::nothing
@@ -73,6 +75,9 @@ class ErrorsFile {
   const base::CsvTable& table_;
   std::unique_ptr<base::CsvWriter> csv_;
 };
+
+// {"rows", "mape", "median", "p90", "bias", "coverage90"}; null where there are no pairs.
+nlohmann::ordered_json error_json(const calibrate::ErrorSummary& errors);
 
 // Mean, median, p90, bias and coverage as cells of a table.
 std::vector<std::string> error_cells(const calibrate::ErrorSummary& errors);

@@ -68,18 +68,19 @@ TEST_CASE("A knob on the command line wins over what a log says, and JSON says w
   const Json json = Json::parse(
       roofcast.output({"compare", "s.yaml", log("sglang_output.txt"), "--format", "json", "--csv",
                        "m.csv", "--set", "traffic.concurrency=8", "traffic.input_tokens=100"}));
-  REQUIRE(json.size() == 1);
-  CHECK(contains(json[0]["said"].dump(), "set from the log: traffic.output_tokens 517\""));
-  CHECK(contains(json[0]["notes"].dump(), "the log's means"));
+  const Json logs = json["logs"];
+  REQUIRE(logs.size() == 1);
+  CHECK(contains(logs[0]["said"].dump(), "set from the log: traffic.output_tokens 517\""));
+  CHECK(contains(logs[0]["notes"].dump(), "the log's means"));
   CHECK(!contains(roofcast.output({"compare", "s.yaml", log("sglang_output.txt"), "--set",
                                    "traffic.output_tokens={uniform: [1, 1024]}",
                                    "traffic.input_tokens={uniform: [1, 1024]}"}),
                   "the log's means"));
   const base::CsvTable rows = base::read_csv(roofcast.path("m.csv"));
-  REQUIRE(json[0]["rows"].size() == rows.rows());
+  REQUIRE(logs[0]["rows"].size() == rows.rows());
   for (std::size_t row = 0; row < rows.rows(); ++row) {
-    CHECK(json[0]["rows"][row]["metric"] == cell(rows, row, "metric"));
-    CHECK(json[0]["rows"][row]["forecast"].get<double>() == number(rows, row, "forecast"));
+    CHECK(logs[0]["rows"][row]["metric"] == cell(rows, row, "metric"));
+    CHECK(logs[0]["rows"][row]["forecast"].get<double>() == number(rows, row, "forecast"));
   }
 }
 

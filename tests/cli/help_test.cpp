@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cctype>
 
 #include "cli/program/commands.hpp"
@@ -46,6 +47,23 @@ std::vector<std::string> examples_of(const CLI::App& command) {
 }
 
 }  // namespace
+
+TEST_CASE("Every command that prints an answer takes --json", "[cli]") {
+  const Commands commands;
+  const std::vector<std::string> others = {// print a page, a script or a file that is no answer
+                                           "init",   "submit", "completion", "man",      "help",
+                                           "import", "fit",    "parameters", "accuracy", "claims"};
+  for (const CLI::App* command : commands.all) {
+    if (!subcommands(*command).empty() ||
+        std::find(others.begin(), others.end(), name_of(*command)) != others.end()) {
+      continue;
+    }
+    INFO(full_name(*command));
+    const auto all = options(*command);
+    CHECK(std::any_of(all.begin(), all.end(),
+                      [](const CLI::Option* option) { return has_name(*option, "--json"); }));
+  }
+}
 
 TEST_CASE("Every example in the help of every command runs, in the order of the help",
           "[cli][long]") {

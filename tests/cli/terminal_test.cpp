@@ -63,6 +63,9 @@ TEST_CASE("Tables on terminals of 80 and 160 columns, with and without colour, a
       {"list", "metrics"},
       {"explain", "cost_usd_per_mtok"},
       {"estimate", example("llama-70b"), "--no-replay"},
+      {"recommend", "--model", "llama-3.1-70b", "--precision", "fp8", "--system",
+       "hgx_h100,hgx_h200", "--gpus", "8", "--input", "1500", "--output", "250", "--clients", "32",
+       "--no-replay"},
       {"sweep", "sweep.yaml", "--csv", "o.csv"},
       {"pareto", "o.csv", "--minimize", "tpot_mean_s", "--by", "system"}};
   for (const std::size_t width : {std::size_t{80}, std::size_t{160}}) {
@@ -158,7 +161,9 @@ TEST_CASE("A dash is stdin where a file is read, and stdout where one is written
   CHECK(roofcast.shell("roofcast report o.csv -o - | head -c 9").out == "<!-- SPDX");
 }
 
-TEST_CASE("JSON of every command that has it begins with the version and says its units", "[cli]") {
+TEST_CASE(
+    "JSON of every command is one document that begins with the version, units and what was asked",
+    "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;
@@ -171,12 +176,36 @@ TEST_CASE("JSON of every command that has it begins with the version and says it
       {"check", example("llama-70b"), "--json"},
       {"sweep", "sweep.yaml", "--csv", "o.csv", "--json"},
       {"pareto", "o.csv", "--minimize", "tpot_mean_s", "--json"},
-      {"estimate", example("llama-70b"), "--format", "json", "--no-replay"}};
+      {"estimate", example("llama-70b"), "--json", "--no-replay"},
+      {"estimate", example("llama-70b"), "--format", "json", "--no-replay"},
+      {"simulate", example("llama-70b"), "--json"},
+      {"simulate", example("llama-405b_run"), "--json"},
+      {"solve", example("llama-70b"), "--vary", "traffic.concurrency=1..64", "--until",
+       "tpot_p95_s <= 0.03", "--no-replay", "--json"},
+      {"sensitivity", example("llama-70b"), "--metric", "tpot_mean_s", "--json"},
+      {"recommend", "--model", "llama-3.1-8b", "--system", "hgx_h100", "--gpus", "1", "--input",
+       "1000", "--output", "100", "--no-replay", "--json"},
+      {"scale", example("llama-405b_run"), "--gpus", "16384", "--json"},
+      {"blast-radius", example("llama-405b_run"), "--json"},
+      {"pack", "--lengths", "{uniform: [100, 4000]}", "--count", "50", "--tokens", "8192",
+       "--json"},
+      {"compare", "o.csv", "o.csv", "--json"},
+      {"compare", example("roadmap_features"), "--json"},
+      {"brief", example("llama-70b"), "--no-replay", "--json"},
+      {"show", "chip", "h200_sxm", "--json"},
+      {"show", "calibration", "h200_sxm", "--json"},
+      {"schema", "chip", "--json"},
+      {"report", "o.csv", "-o", "o.html", "--json"},
+      {"reproduce", "o.csv", "--json"},
+      {"calibrate", "validate", "simulation", "--scenarios", "2", "--json"},
+      {"kernel", "gemm", "--chip", "h100_sxm", "--m", "512", "--n", "4096", "--k", "4096",
+       "--json"}};
   for (const std::vector<std::string>& arguments : commands) {
     INFO(arguments.front());
     const auto json = nlohmann::json::parse(roofcast.output(arguments));
     CHECK(roofcast.output({"-V"}) == "roofcast " + json["roofcast"].get<std::string>() + "\n");
     CHECK(json.contains("units"));
+    CHECK(json["command"] == nlohmann::json(arguments));
   }
   const auto front = nlohmann::json::parse(
       roofcast.output({"pareto", "o.csv", "--minimize", "tpot_mean_s", "--json"}));

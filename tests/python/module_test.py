@@ -42,6 +42,12 @@ def program(*arguments):
     return done.stdout
 
 
+def answer(*arguments):
+    """What the command prints as JSON, without what every answer begins with."""
+    printed = json.loads(program(*arguments, "--json"))
+    return {key: value for key, value in printed.items() if key not in ("roofcast", "units", "command")}
+
+
 class Errors(unittest.TestCase):
     def refused(self, function, *arguments, **options):
         with self.assertRaises(roofcast.Error) as raised:
@@ -137,7 +143,7 @@ class Estimates(unittest.TestCase):
     def test_it_has_what_the_command_prints_as_json(self):
         printed = json.loads(program("estimate", SOURCE / "examples" / "llama-70b.yaml", "--format", "json"))
         estimate = roofcast.estimate(SCENARIO)
-        self.assertEqual(set(printed) - set(estimate), {"roofcast", "units", "load", "replay"})
+        self.assertEqual(set(printed) - set(estimate), {"roofcast", "units", "command", "load", "replay"})
         for name, value in estimate.items():
             self.assertEqual(printed[name], None if isinstance(value, float) and not math.isfinite(value) else value, name)
         self.assertEqual(roofcast.estimate(SCENARIO).tpot_mean_s, printed["tpot_mean_s"])
@@ -211,9 +217,9 @@ class Questions(unittest.TestCase):
         example = SOURCE / "examples" / "llama-70b.yaml"
         vary, until = "traffic.concurrency=8..256", "tpot_p95_s <= 0.02"
         self.assertEqual(roofcast.solve(example, {"traffic.concurrency": "8..256"}, [until]),
-                         json.loads(program("solve", example, "--vary", vary, "--until", until, "--format", "json")))
+                         answer("solve", example, "--vary", vary, "--until", until))
         self.assertEqual(roofcast.sensitivity(example, "tpot_mean_s"),
-                         json.loads(program("sensitivity", example, "--metric", "tpot_mean_s", "--format", "json")))
+                         answer("sensitivity", example, "--metric", "tpot_mean_s"))
         self.assertEqual(roofcast.brief(example), program("brief", example, "-o", "-"))
 
     def test_a_list_of_values_is_a_range_and_changes_come_before(self):
@@ -243,8 +249,7 @@ class Questions(unittest.TestCase):
         simulation = roofcast.simulate(example, seed=7, warm_up=10)
         with tempfile.TemporaryDirectory() as folder:
             csv = pathlib.Path(folder, "out.csv")
-            printed = json.loads(
-                program("simulate", example, "--seed", 7, "--warm-up", 10, "--format", "json", "--csv", csv))
+            printed = answer("simulate", example, "--seed", 7, "--warm-up", 10, "--csv", csv)
             written = pandas.read_csv(csv, keep_default_na=False, na_values=[""], float_precision="round_trip")
         self.assertEqual(simulation.summary, printed)
         pandas.testing.assert_frame_equal(simulation.to_pandas(), written, check_exact=True)
