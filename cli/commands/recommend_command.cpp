@@ -11,6 +11,7 @@
 #include "cli/program/usage.hpp"
 #include "cli/question/scenario_options.hpp"
 #include "cli/recommend/recommend_answer.hpp"
+#include "cli/recommend/recommended_row.hpp"
 #include "cli/recommend/training_search_text.hpp"
 #include "cli/text/json_answer.hpp"
 #include "cli/text/scenario_text.hpp"

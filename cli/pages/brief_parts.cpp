@@ -72,12 +72,6 @@ std::string limit_text(const sim::ServingEstimate& estimate, std::string_view me
   return std::string(own.empty() ? limit_of(estimate, "throughput_tok_per_s_per_gpu") : own);
 }
 
-std::string scaled_text(const std::string& quantity, double factor) {
-  const std::size_t unit = std::min(quantity.find(' '), quantity.size());
-  return fmt::format("{:.4g}{}", factor * std::strtod(quantity.c_str(), nullptr),
-                     quantity.substr(unit));
-}
-
 std::vector<std::string> price_lines(const base::Node& document, const sim::Scenario& scenario) {
   std::vector<std::string> lines;
   const std::string& system = scenario.platform.system.name;

@@ -25,9 +25,6 @@ std::string interval_text(sim::Interval90 interval, std::string_view unit);
 // What limits a metric; what limits throughput where nothing is told of it.
 std::string limit_text(const sim::ServingEstimate& estimate, std::string_view metric);
 
-// "4.8 TB/s" times 1.5: "7.2 TB/s".
-std::string scaled_text(const std::string& quantity, double factor);
-
 // What is paid for a system, each figure with its date and source; `document`: its references are loaded.
 std::vector<std::string> price_lines(const base::Node& document, const sim::Scenario& scenario);
 

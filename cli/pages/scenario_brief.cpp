@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "cli/pages/brief_parts.hpp"
+#include "cli/text/cost_text.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "sim/scenario/sections.hpp"
 

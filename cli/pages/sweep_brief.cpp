@@ -9,6 +9,7 @@
 #include "cli/pages/brief.hpp"
 #include "cli/pages/brief_parts.hpp"
 #include "cli/tables/result_csv.hpp"
+#include "cli/text/cost_text.hpp"
 #include "cli/text/missed_text.hpp"
 #include "cli/text/roadmap_text.hpp"
 #include "cli/text/scenario_text.hpp"

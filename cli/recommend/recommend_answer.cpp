@@ -10,6 +10,7 @@
 
 #include "base/csv/csv.hpp"
 #include "cli/recommend/recommend_changes.hpp"
+#include "cli/recommend/recommended_row.hpp"
 #include "cli/tables/metric_cells.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "cli/tables/text_table.hpp"
@@ -221,17 +222,6 @@ Json row_json(const Recommendation& r, const RankedRow& row) {
 
 }  // namespace
 
-std::vector<std::string> labels_of(const sim::SweepPoints& points, std::size_t row) {
-  std::vector<std::string> labels;
-  const auto& axes = points.sweep().axes;
-  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
-    if (axes[axis].name != "traffic.concurrency") {
-      labels.push_back(points.label(row, axis));
-    }
-  }
-  return labels;
-}
-
 void write_rows(const Recommendation& r, const std::string& file) {
   std::vector<std::string> columns;
   for (const sim::ResultColumn& column : r.scans.front().table.columns()) {
@@ -260,10 +250,6 @@ void write_rows(const Recommendation& r, const std::string& file) {
   }
   base::CsvWriter csv(std::filesystem::path(file), columns);
   write_results(all, 0, csv);
-}
-
-base::Node scenario_of(const Recommendation& r, const RankedRow& row) {
-  return points_of(r, row).document(row.row);
 }
 
 std::string recommend_text(const sim::Question& q, const Heading& heading,

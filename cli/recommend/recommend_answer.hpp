@@ -26,10 +26,4 @@ nlohmann::ordered_json recommend_json(const sim::Question& question, const Headi
 // The rows of all scans that are legal, one after another, with the columns of a sweep.
 void write_rows(const sim::Recommendation& recommendation, const std::string& file);
 
-// What a row is on each axis but the clients: "gb200_nvl72", "fp8", "8 x TP4".
-std::vector<std::string> labels_of(const sim::SweepPoints& points, std::size_t row);
-
-// The scenario of an answer.
-base::Node scenario_of(const sim::Recommendation& recommendation, const sim::RankedRow& row);
-
 }  // namespace roofcast::cli

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <optional>
 
-#include "cli/pages/brief_parts.hpp"
-#include "cli/recommend/recommend_answer.hpp"
+#include "cli/recommend/recommended_row.hpp"
 #include "cli/tables/metric_cells.hpp"
 #include "cli/tables/text_table.hpp"
+#include "cli/text/cost_text.hpp"
 #include "sim/decide/overridden_scenario.hpp"
 #include "sim/decide/solve.hpp"
 #include "sim/result/infeasible.hpp"

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include <utility>
 
 #include "cli/tables/text_table.hpp"
@@ -59,6 +62,12 @@ std::string price_text(base::Node document) {
   };
   return fmt::format("GPU price of {}: {} ({}; {})\n", sim::label_of(*document.find("system")),
                      text_of("per_gpu_hour"), text_of("date"), text_of("source"));
+}
+
+std::string scaled_text(const std::string& quantity, double factor) {
+  const std::size_t unit = std::min(quantity.find(' '), quantity.size());
+  return fmt::format("{:.4g}{}", factor * std::strtod(quantity.c_str(), nullptr),
+                     quantity.substr(unit));
 }
 
 }  // namespace roofcast::cli

@@ -17,4 +17,7 @@ std::string cost_text(const sim::Scenario& scenario, const sim::ServingEstimate&
 // it is not known.
 std::string price_text(base::Node document);
 
+// "4.8 TB/s" times 1.5: "7.2 TB/s".
+std::string scaled_text(const std::string& quantity, double factor);
+
 }  // namespace roofcast::cli
