@@ -41,7 +41,7 @@ TextTable cited_rows(const std::filesystem::path& csv, const std::set<std::size_
     }
   }
   const base::CsvTable table = file.table(chosen);
-  std::vector<std::size_t> shown;
+  std::vector<std::size_t> kept;
   for (std::size_t c = 0; c < table.columns().size(); ++c) {
     bool empty = true;
     for (std::size_t i = 0; i < chosen.size(); ++i) {
@@ -50,17 +50,17 @@ TextTable cited_rows(const std::filesystem::path& csv, const std::set<std::size_
     const bool wanted = columns.empty() || std::find(columns.begin(), columns.end(),
                                                      table.columns()[c]) != columns.end();
     if (wanted && !empty) {
-      shown.push_back(c);
+      kept.push_back(c);
     }
   }
   std::vector<std::string> header = {"row"};
-  for (const std::size_t c : shown) {
+  for (const std::size_t c : kept) {
     header.emplace_back(column_label(table.columns()[c]));
   }
   TextTable text(header);
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     std::vector<std::string> cells = {fmt::format("{}", chosen[i] + 1)};
-    for (const std::size_t c : shown) {
+    for (const std::size_t c : kept) {
       const std::string column(table.columns()[c]);
       const auto number = base::parse_number(table.cell(i, c));
       cells.push_back(number && sim::find_metric(column) != nullptr

@@ -28,7 +28,6 @@
 #include "cli/provenance/provenance.hpp"
 #include "cli/provenance/version.hpp"
 #include "cli/tables/terminal.hpp"
-#include "cli/text/json_answer.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -240,7 +239,6 @@ int parse_and_run(int argc, char** argv) {
 int run(int argc, char** argv) {
   base::protect_inputs();
   leave_nothing_unfinished();
-  note_command({argv + 1, argv + argc});
   int code = parse_and_run(argc, argv);
   errno = 0;
   if (code != kBadInput &&

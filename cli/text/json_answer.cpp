@@ -11,16 +11,6 @@
 #include "sim/result/metrics.hpp"
 
 namespace roofcast::cli {
-namespace {
-
-std::vector<std::string>& asked() {
-  static std::vector<std::string> command;
-  return command;
-}
-
-}  // namespace
-
-void note_command(std::vector<std::string> arguments) { asked() = std::move(arguments); }
 
 nlohmann::ordered_json json_answer() {
   return {{"roofcast", version()}, {"units", "SI; the end of a key's name is its unit"}};
@@ -51,7 +41,6 @@ nlohmann::ordered_json json_rows(const TextTable& table) {
 void print_json(const nlohmann::ordered_json& answer) {
   constexpr auto kOtherBytes = nlohmann::ordered_json::error_handler_t::replace;  // of a file name
   nlohmann::ordered_json whole = json_answer();
-  whole["command"] = asked();
   whole.update(answer);
   fmt::print("{}\n", whole.dump(2, ' ', false, kOtherBytes));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every JSON answer begins with: the program's version, the units of its figures, and the command that asked.
+// What every JSON answer begins with: the version of the program and the units of its figures.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,9 +11,6 @@ namespace roofcast::cli {
 
 class TextTable;
 
-// The arguments of this process.
-void note_command(std::vector<std::string> arguments);
-
 // {"roofcast": "0.1.0 (commit)", "units": "SI; the end of a key's name is its unit"}; the answer's own keys follow.
 nlohmann::ordered_json json_answer();
 
@@ -23,7 +20,7 @@ nlohmann::ordered_json metric_units();
 // [{"metric": "TTFT", ...}, ...]: a table as people see it, by its headings.
 nlohmann::ordered_json json_rows(const TextTable& table);
 
-// The answer with what it begins with: {"roofcast": ..., "units": ..., "command": [...]}.
+// The answer behind what all begin with: {"roofcast": ..., "units": ...}.
 void print_json(const nlohmann::ordered_json& answer);
 
 }  // namespace roofcast::cli

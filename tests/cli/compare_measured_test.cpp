@@ -183,7 +183,7 @@ TEST_CASE("Compare says which options are of which files, and what a log cannot 
   CHECK(contains(refused({"compare", "s.yaml", "missing.json"}), "missing.json"));
   CHECK(contains(refused({"compare", "agents.yaml", bench}), "traffic.agents"));
   CHECK(contains(refused({"compare", "s.yaml", bench, log("nsys_kernels.csv"), "--steps", "5",
-                          "--csv", "x.csv"}),
+                          "--force", "--csv", "x.csv"}),
                  "do not go into one table"));
   // What does not run is said, and is what --strict is for.
   const std::vector<std::string> large = {"compare", "s.yaml", bench,

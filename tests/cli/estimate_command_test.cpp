@@ -35,7 +35,7 @@ TEST_CASE("estimate prints every metric's label, once with its interval, and not
   CHECK(contains(outcome.out, "Llama-3.1-70B on "));
   for (const sim::Metric& metric : sim::metrics()) {
     if (!metric.of_prices && !metric.of_objectives) {  // shown where they are known
-      CHECK(contains(outcome.out, std::string(metric.label)) ==
+      CHECK(contains(outcome.out, "\n" + std::string(metric.label)) ==
             (metric.bounds.empty() && !metric.of_answers && !metric.of_agents &&
              !metric.of_training));
     }
@@ -298,7 +298,7 @@ TEST_CASE("estimate compares speculative decoding with none at the same load", "
   CHECK(bad["speculation"]["break_even_batch"] == 1);
   const Outcome text =
       roofcast.run({"estimate", example("llama-70b"), "--set", speculate("0"), "--explain"});
-  CHECK(contains(text.out, "3 draft tokens, 1 tokens a step"));
+  CHECK(contains(text.out, "3 draft tokens, 1 tokens an iteration"));
   CHECK(contains(text.out, "Break-even: with 1 sequences"));
   CHECK(contains(text.out, "decode iteration, each further pass of the draft: 2 times "));
 }
@@ -424,8 +424,6 @@ TEST_CASE("Beside a cost stands the price of a GPU and its source", "[cli]") {
   const std::string swept = roofcast.output({"sweep", "sweep.yaml", "--csv", "o.csv"});
   CHECK(contains(swept, price));
   CHECK(contains(swept, "GPU price of hgx_h100: "));
-  CHECK(contains(roofcast.output({"estimate", "s.yaml", "--set", "prices=us_colocation"}),
-                 "\nprices: "));
 }
 
 }  // namespace roofcast::cli

@@ -45,7 +45,7 @@ def program(*arguments):
 def answer(*arguments):
     """What the command prints as JSON, without what every answer begins with."""
     printed = json.loads(program(*arguments, "--json"))
-    return {key: value for key, value in printed.items() if key not in ("roofcast", "units", "command")}
+    return {key: value for key, value in printed.items() if key not in ("roofcast", "units")}
 
 
 class Errors(unittest.TestCase):
@@ -143,7 +143,7 @@ class Estimates(unittest.TestCase):
     def test_it_has_what_the_command_prints_as_json(self):
         printed = json.loads(program("estimate", SOURCE / "examples" / "llama-70b.yaml", "--format", "json"))
         estimate = roofcast.estimate(SCENARIO)
-        self.assertEqual(set(printed) - set(estimate), {"roofcast", "units", "command", "load", "replay"})
+        self.assertEqual(set(printed) - set(estimate), {"roofcast", "units", "load", "replay"})
         for name, value in estimate.items():
             self.assertEqual(printed[name], None if isinstance(value, float) and not math.isfinite(value) else value, name)
         self.assertEqual(roofcast.estimate(SCENARIO).tpot_mean_s, printed["tpot_mean_s"])

@@ -343,7 +343,8 @@ TEST_CASE("recommend takes the precisions of its option where the model names no
   roofcast.write("config.json",
                  R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama",
                      "hidden_size": 4096, "intermediate_size": 14336, "num_attention_heads": 32,
-                     "num_hidden_layers": 32, "num_key_value_heads": 8, "vocab_size": 128256})");
+                     "num_hidden_layers": 32, "num_key_value_heads": 8, "vocab_size": 128256,
+                     "max_position_embeddings": 8192})");
   const std::vector<std::string> question = {
       "recommend", "--model", "config.json", "--system", "hgx_h200", "--gpus",     "1",
       "--input",   "1000",    "--output",    "100",      "--quiet",  "--no-replay"};

@@ -123,7 +123,7 @@ TEST_CASE("Assignments reach the scenario as --set does, and those of the run st
   set(scenario, chosen, problems);
   CHECK(scenario.find_path("serving.stack.limits.max_sequences")->text == "1024");
   CHECK(scenario.find("run") == nullptr);
-  CHECK(run_settings(chosen, problems).find_path("step.more")->text == "64");
+  CHECK(run_settings(chosen, problems).find_path("iteration.more")->text == "64");
   CHECK(problems.empty());
 }
 

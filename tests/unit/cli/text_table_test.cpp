@@ -43,7 +43,7 @@ TEST_CASE("A table that is too wide has its last columns below each row", "[unit
         "a     100 ms  200 ms\n"
         "    third 300 ms\n");
   CHECK(table.text({.width = 19}) ==
-        "name   first\na     100 ms\n    second 200\n    ms, third 300\n    ms\n");
+        "name   first\na     100 ms\n    second 200 ms,\n    third 300 ms\n");
 }
 
 TEST_CASE("A last column of sentences is wrapped, and no column is left out for it", "[unit]") {
