@@ -111,10 +111,11 @@ std::string new_layers_text(const std::vector<calibrate::NewLayers>& all) {
       kinds += errors_row(layers.kind, together);
     }
   }
-  const std::string without =
-      none.empty() ? ""
-                   : fmt::format("\nNo row: {}. The draw takes none of their few layers, or all.\n",
-                                 fmt::join(none, ", "));
+  const std::string without = none.empty() ? ""
+                                           : fmt::format(
+                                                 "\nNo row: {}. They are not fitted, or the draw "
+                                                 "takes none of their few layers, or all.\n",
+                                                 fmt::join(none, ", "));
   return kinds + without + chips;
 }
 
