@@ -422,7 +422,8 @@ class Solver : LockstepCosts {
     found.first.shift(first - followed, {}, {});
     found.present = std::min(running_, found.rate * stay);
     found.present *= full_ ? 1.0 - counted_.lost / counted_.present : 1.0;
-    found.running = std::isfinite(cache_) ? std::max(1.0, found.present) : running_;
+    found.running =
+        std::max(found.present, std::min(running_, std::floor(cache_ / held_tokens(s_))));
     found.mean.interval = decodes_ > 0.0 ? stay / decodes_ : Seconds{};
     found.mean.first = extra(1.0) + alone(found.present);
     const Seconds waited = base::max(
@@ -483,7 +484,7 @@ SteadyState lockstep(const ScenarioView& s, double max_running, Workspace& works
                          static_cast<double>(s.serving->replicas * s.mapping->data_parallel);
   const double most = std::min(clients, static_cast<double>(s.serving->limits.max_sequences));
   const bool reserved = s.serving->policy.reserves == workloads::Reservation::request;
-  const bool fills = !reserved && most * longest > cache;
+  const bool fills = !reserved && s.mapping->data_parallel == 1 && most * longest > cache;
   const double slots = std::max(1.0, std::floor(fills ? cache / input : max_running));
   return Solver(s, slots, fills ? cache : kNoLimit, workspace).solve();
 }
