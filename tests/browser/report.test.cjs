@@ -22,6 +22,12 @@ async function filterBy(page, text) {
   await page.fill('#filter', text);
   await page.press('#filter', 'Enter');
 }
+// The place of an element in the window, scrolled to where the pointer reaches all of it.
+async function inView(page, selector) {
+  const element = page.locator(selector);
+  await element.evaluate((e) => e.scrollIntoView({ block: 'center', behavior: 'instant' }));
+  return element.boundingBox();
+}
 // Waits until what `act` does has changed the filter.
 async function changeFilter(page, act) {
   const before = await page.inputValue('#filter');
@@ -140,7 +146,7 @@ test('An area drawn in the trade-off becomes the filter, and one of an axis join
   const { page, errors } = await openPage('sweep.html');
   await page.click('#pareto-brush');
   const at = async (x, y) => {
-    const box = await page.locator('#pareto-chart').boundingBox();
+    const box = await inView(page, '#pareto-chart');
     const [left, top] = await page.evaluate((point) => charts.pareto.convertToPixel({ gridIndex: 0 }, point),
       [x, y]);
     return [box.x + left, box.y + top];
@@ -191,7 +197,7 @@ test('Attainment saves, for each limit, the most throughput of the rows that kee
 test('A point tells its configuration when the pointer is over it, and is selected by a click', async () => {
   const { page } = await openPage('sweep.html');
   const row = await page.evaluate(() => model.front.lastIndexOf(true));
-  const box = await page.locator('#pareto-chart').boundingBox();
+  const box = await inView(page, '#pareto-chart');
   const [left, top] = await page.evaluate((r) => charts.pareto.convertToPixel({ gridIndex: 0 },
     [model.rows[r][state.x.index], model.rows[r][state.y.index]]), row);
   await page.mouse.move(box.x + left, box.y + top);
