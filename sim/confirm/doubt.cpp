@@ -58,7 +58,7 @@ std::string_view doubt_of(const ScenarioView& s, const ServingEstimate& e) {
     return "clients of equal requests at the limit of the front end";
   }
   if (s.pools == nullptr && !is_alone(t) &&
-      s.mapping->data_parallel + s.mapping->pipeline_parallel > 2) {
+      (s.mapping->data_parallel > 1 || s.mapping->pipeline_parallel > 1)) {
     return "prompts on several attention-DP ranks or pipeline stages hold each other up by chance";
   }
   if (s.serving->policy.queue != workloads::Queue::arrival) {

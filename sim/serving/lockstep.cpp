@@ -229,8 +229,7 @@ class Solver : LockstepCosts {
       count = std::max(1.0, std::min(count, full));
     }
     pass(count * t);
-    iteration_ += count;
-    held_ += count * b_ * grown_;
+    decode(count);
     counted_.iterations += count;
     send(count * b, b);
     end_groups();
@@ -257,11 +256,7 @@ class Solver : LockstepCosts {
     done_ = n > whole && cut ? std::clamp(done_ + share - whole, 0.0, 0.999) : 0.0;
     const Seconds t = (first_ ? Seconds{} : alone(b)) +
                       extra(std::max(iterations > 1.0 ? share / iterations : share, 0.01));
-    pass(iterations * t);
-    counted_.mixed += iterations;
-    counted_.iterations += iterations;
-    decode_beside(iterations);
-    send((first_ ? 0.0 : b) * iterations + whole, (first_ ? 0.0 : b) + whole);
+    run_mixed(iterations, t, b, whole);
     served_ += whole;
     each_ = iterations * t / whole;
     double left = whole;
@@ -285,17 +280,28 @@ class Solver : LockstepCosts {
 
   void pass(Seconds time) {
     now_ += time;
-    counted_.time += time;
-    counted_.present += (decoding() + lost_ * (1.0 + others_)) * time;
-    counted_.lost += lost_ * (1.0 + others_) * time;
+    if (std::isfinite(cache_)) {
+      counted_.time += time;
+      counted_.present += (decoding() + lost_ * (1.0 + others_)) * time;
+      counted_.lost += lost_ * (1.0 + others_) * time;
+    }
   }
 
-  // What the decodes do in iterations with prompts.
-  void decode_beside(double iterations) {
+  void decode(double iterations) {
+    iteration_ += iterations;
+    held_ += iterations * b_ * grown_;
+  }
+
+  // Iterations with prompts, each of time t, and b decodes unless prompts run alone. So many get their first tokens.
+  void run_mixed(double iterations, Seconds t, double b, double firsts) {
+    pass(iterations * t);
+    counted_.mixed += iterations;
+    counted_.iterations += iterations;
+    const double beside = first_ ? 0.0 : b;
     if (!first_) {
-      iteration_ += iterations;
-      held_ += iterations * b_ * grown_;
+      decode(iterations);
     }
+    send(beside * iterations + firsts, beside + firsts);
   }
 
   void join(const Preempted& sequences) {
@@ -332,11 +338,8 @@ class Solver : LockstepCosts {
     const double b = decoding();
     const double share = again.count * again.tokens * per_token_;  // prompts' worth of tokens
     const double iterations = std::max(1.0, std::ceil(share / (budget(b) * per_token_) - 1e-9));
-    pass(iterations * ((first_ ? Seconds{} : alone(b)) + extra(share / iterations)));
-    counted_.mixed += iterations;
-    counted_.iterations += iterations;
-    decode_beside(iterations);
-    send((first_ ? 0.0 : b) * iterations + again.count, (first_ ? 0.0 : b) + again.count);
+    run_mixed(iterations, (first_ ? Seconds{} : alone(b)) + extra(share / iterations), b,
+              again.count);
     join(again);
     end_groups();
   }

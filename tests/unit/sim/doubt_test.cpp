@@ -13,11 +13,12 @@ namespace roofcast::sim {
 namespace {
 
 // The doubt about Llama-3.1-8B on an H200 under this traffic.
-std::string doubt(const std::string& traffic, const std::string& serving = "stack: vllm") {
+std::string doubt(const std::string& traffic, const std::string& serving = "stack: vllm",
+                  const std::string& deployment = "tensor_parallel: 1") {
   const Scenario s = read_scenario(base::parse_document(
       "test", fmt::format("system: hgx_h200\nmodel: llama-3.1-8b\nprecision: fp8\n"
-                          "deployment: {{tensor_parallel: 1}}\nserving: {{{}}}\ntraffic: {{{}}}\n",
-                          serving, traffic)));
+                          "deployment: {{{}}}\nserving: {{{}}}\ntraffic: {{{}}}\n",
+                          deployment, serving, traffic)));
   Workspace workspace;
   const ServingEstimate e = estimate(view(s), workspace);
   INFO(reason(e));
@@ -55,6 +56,18 @@ TEST_CASE("Arrivals are in doubt near saturation alone, or where a phase of them
   };
   CHECK(phases(0.6).empty());
   CHECK(phases(1.1) == "a phase of the arrivals is near saturation");
+}
+
+TEST_CASE("Clients on pipeline stages and under priorities are in doubt, one client is not",
+          "[unit]") {
+  const std::string stages = "tensor_parallel: 1, pipeline_parallel: 2";
+  const auto lengths = [](int clients) {
+    return fmt::format("input_tokens: 1000, output_tokens: 100, concurrency: {}", clients);
+  };
+  CHECK(doubt(lengths(8), "stack: vllm", stages).find("pipeline stages") != std::string::npos);
+  CHECK(doubt(lengths(1), "stack: vllm", stages).empty());
+  CHECK(doubt(lengths(8), "stack: vllm, scheduler: {queue: priority}") ==
+        "priorities are left out");
 }
 
 TEST_CASE("Clients whose requests differ are not in doubt", "[unit]") {
