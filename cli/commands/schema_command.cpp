@@ -44,8 +44,7 @@ void add_schema(Command& app, Run& chosen) {
       ->required()
       ->type_name(kKind);
   auto json = std::make_shared<bool>(false);
-  command
-      ->add_flag("--json", *json, "begin with the version and the command, as every answer in JSON")
+  command->add_flag("--json", *json, "begin with the version, as every answer in JSON")
       ->group("Output");
   command->footer(
       examples({"roofcast schema scenario > scenario.schema.json", "roofcast schema chip"}));

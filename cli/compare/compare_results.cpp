@@ -354,12 +354,8 @@ int compare_results(const CompareResultsOptions& options) {
     }
   }
   if (!options.report.empty()) {
-    std::vector<std::string> notes;
-    if (const std::string made = difference_of_makers(options.old_results, options.new_results);
-        !made.empty()) {
-      notes.push_back(made);
-    }
-    write_report(result, {tables.before, tables.after, key, metrics}, notes, options.report);
+    write_report(result, {tables.before, tables.after, key, metrics},
+                 makers.empty() ? std::vector<std::string>{} : std::vector{makers}, options.report);
     if (!options.json) {
       fmt::print("\nreport  {}\n", options.report);
     }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cctype>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <utility>
 
 #include "cli/assets/asset.hpp"
@@ -91,8 +90,14 @@ std::string html_table(const std::string& heading, const TextTable& table,
 }
 
 std::string without_citations(const std::string& text) {
-  static const std::regex kCited(" ?\\[[0-9]+\\]");
-  return std::regex_replace(text, kCited, "");
+  std::string plain;
+  std::size_t done = 0;
+  for (const Citation& at : citations(text)) {
+    const bool spaced = at.begin > done && text[at.begin - 1] == ' ';
+    plain += text.substr(done, at.begin - (spaced ? 1 : 0) - done);
+    done = at.end;
+  }
+  return plain + text.substr(done);
 }
 
 // Without the columns that have only citations, too.
