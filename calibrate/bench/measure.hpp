@@ -21,6 +21,7 @@ Subject subject(const std::string& chosen);
 void write_environment(const std::filesystem::path& directory, const Subject& subject);
 
 void run_copy(SuiteRun& run);
+void run_arithmetic(SuiteRun& run);
 void run_launch(SuiteRun& run);
 void run_host(SuiteRun& run);
 void run_in_flight(SuiteRun& run);

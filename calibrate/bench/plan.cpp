@@ -6,6 +6,7 @@ namespace {
 
 constexpr Suite kSuites[] = {
     {"copy", 45.0, "DRAM and L2 bandwidth by size and by CTAs"},
+    {"arithmetic", 3.0, "exponentials and fp32 FMA of all SMs"},
     {"launch", 10.0, "kernels launched by the host and by a CUDA graph"},
     {"host", 10.0, "copies, events and graphs, as the host calls them"},
     {"latency", 25.0, "pointer chase by footprint"},

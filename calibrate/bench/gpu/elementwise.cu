@@ -15,8 +15,8 @@ using bf16 = __nv_bfloat16;
 
 constexpr int kThreads = 256;
 constexpr int kVector = 8;   // bf16 elements in 16 bytes
-constexpr int kVectors = 8;  // of a thread, at most: rows of 16384
-constexpr int kMostWidth = kThreads * kVector * kVectors;
+constexpr int kMostVectors = 8;  // of a thread: rows of 16384
+constexpr int kMostWidth = kThreads * kVector * kMostVectors;
 constexpr float kFp8Max = 448.0F;  // e4m3
 constexpr float kEpsilon = 1e-5F;
 
@@ -78,7 +78,8 @@ __device__ int column_of(int vector) {
   return (vector * kThreads + static_cast<int>(threadIdx.x)) * kVector;
 }
 
-// Grid of the three: rows.
+// Grid of the three: rows. kVectors: of a thread, as many as the width asks for.
+template <int kVectors>
 __global__ void rms_norm_kernel(const bf16* x, const bf16* gain, bf16* out, int width) {
   const std::size_t row = static_cast<std::size_t>(blockIdx.x) * width;
   Eight values[kVectors];
@@ -121,7 +122,7 @@ __global__ void silu_multiply_kernel(const bf16* x, bf16* out, int width) {
 }
 
 // scales[row] is what the stored values are to be multiplied by; with kStatic it is given, and the same for all.
-template <bool kStatic>
+template <int kVectors, bool kStatic>
 __global__ void quantise_kernel(const bf16* x, __nv_fp8_e4m3* out, float* scales, int width) {
   const std::size_t row = static_cast<std::size_t>(blockIdx.x) * width;
   Eight values[kVectors];
@@ -185,24 +186,15 @@ class Operands {
   }
 
   void launch(Op op, const Stream& stream) const {
-    const auto grid = static_cast<unsigned>(rows_);
-    const auto width = static_cast<int>(width_);
-    const auto* x = x_.as<bf16>();
-    switch (op) {
-      case Op::rms_norm:
-        rms_norm_kernel<<<grid, kThreads, 0, stream>>>(x, gain_.as<bf16>(), out_.as<bf16>(), width);
-        break;
-      case Op::silu_multiply:
-        silu_multiply_kernel<<<grid, kThreads, 0, stream>>>(x, out_.as<bf16>(), width);
-        break;
-      case Op::quantise_static:
-        quantise_kernel<true><<<grid, kThreads, 0, stream>>>(x, out_.as<__nv_fp8_e4m3>(),
-                                                             scales_.as<float>(), width);
-        break;
-      case Op::quantise_row:
-        quantise_kernel<false><<<grid, kThreads, 0, stream>>>(x, out_.as<__nv_fp8_e4m3>(),
-                                                              scales_.as<float>(), width);
-        break;
+    const auto vectors = (width_ + kThreads * kVector - 1) / (kThreads * kVector);
+    if (vectors <= 1) {
+      launch<1>(op, stream);
+    } else if (vectors <= 2) {
+      launch<2>(op, stream);
+    } else if (vectors <= 4) {
+      launch<4>(op, stream);
+    } else {
+      launch<kMostVectors>(op, stream);
     }
     check_launch("an elementwise kernel");
   }
@@ -248,6 +240,30 @@ class Operands {
   }
 
  private:
+  template <int kVectors>
+  void launch(Op op, const Stream& stream) const {
+    const auto grid = static_cast<unsigned>(rows_);
+    const auto width = static_cast<int>(width_);
+    const auto* x = x_.as<bf16>();
+    switch (op) {
+      case Op::rms_norm:
+        rms_norm_kernel<kVectors>
+            <<<grid, kThreads, 0, stream>>>(x, gain_.as<bf16>(), out_.as<bf16>(), width);
+        break;
+      case Op::silu_multiply:
+        silu_multiply_kernel<<<grid, kThreads, 0, stream>>>(x, out_.as<bf16>(), width);
+        break;
+      case Op::quantise_static:
+        quantise_kernel<kVectors, true><<<grid, kThreads, 0, stream>>>(
+            x, out_.as<__nv_fp8_e4m3>(), scales_.as<float>(), width);
+        break;
+      case Op::quantise_row:
+        quantise_kernel<kVectors, false><<<grid, kThreads, 0, stream>>>(
+            x, out_.as<__nv_fp8_e4m3>(), scales_.as<float>(), width);
+        break;
+    }
+  }
+
   std::size_t rows_, width_;
   DeviceMemory x_, gain_, out_, scales_;
 };

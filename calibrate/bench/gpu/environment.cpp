@@ -91,6 +91,7 @@ void write_environment(const std::filesystem::path& directory, const Subject& su
         << "most_sm_clock_mhz: " << facts.most_sm_clock_mhz << "\n"
         << "most_memory_clock_mhz: " << facts.most_memory_clock_mhz << "\n"
         << "sm_clock_before_mhz: " << reading.sm_clock_mhz << "\n"
+        << "power_before_w: " << reading.power_w << "\n"
         << "temperature_before_c: " << reading.temperature_c << "\n";
   } catch (const std::exception& error) {
     out << "power_meter: \"" << error.what() << "\"\n";

@@ -54,6 +54,7 @@ constexpr Run kNccl = nullptr;
 
 constexpr Runner kRunners[] = {
     {"copy", run_copy, ""},
+    {"arithmetic", run_arithmetic, ""},
     {"launch", run_launch, ""},
     {"host", run_host, ""},
     {"latency", run_latency, ""},
