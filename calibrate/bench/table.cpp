@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibrate/bench/table.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <stdexcept>
 #include <utility>
@@ -48,7 +50,7 @@ void Table::write(const Cells& shape, const Cells& results, std::string_view rea
       if (const auto* text = std::get_if<std::string>(&cell)) {
         csv_->append(std::string_view(*text));
       } else if (const auto* number = std::get_if<double>(&cell)) {
-        csv_->append(*number);
+        csv_->append(std::isnan(*number) ? std::string() : fmt::format("{:.6g}", *number));
       } else {
         csv_->append(std::get<std::int64_t>(cell));
       }

@@ -132,7 +132,8 @@ std::optional<FitTable> FitTables::read(const std::string& kind) {
     const OperatorRows& rows = readers[t];
     const bool own = files->second[t].own;
     for (std::size_t i = 0; i < tables[t].rows(); ++i) {
-      if (!has_kernels_of(kind, rows.stack(i), stack_) || rows.chip(i) != chip_) {
+      const bool stands_for = rows.stack(i) == kBench;  // for the stack that is fitted
+      if (rows.chip(i) != chip_ || !(stands_for || has_kernels_of(kind, rows.stack(i), stack_))) {
         continue;
       }
       FitRow row{rows.row(i), 0, own};

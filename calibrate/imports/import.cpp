@@ -27,7 +27,6 @@ namespace {
 using base::Node;
 
 constexpr std::string_view kLibrary = "nccl";
-constexpr std::string_view kBench = "bench";  // roofcast-bench
 
 // The stack's id; as it is where it is none of a server's.
 std::string stack_called(std::string_view name) {

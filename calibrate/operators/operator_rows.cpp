@@ -182,8 +182,16 @@ OperatorRows::OperatorRows(std::string kind, const base::CsvTable& table)
 }
 
 std::string OperatorRows::shape(std::size_t row) const {
-  static const std::vector<std::string> not_shape = {"system",        "fw",      "fw_version",
-                                                     "kernel_source", "power_w", "power_limit_w"};
+  // Those behind power_limit_w are roofcast-bench's.
+  static const std::vector<std::string> not_shape = {"system",         "fw",
+                                                     "fw_version",     "kernel_source",
+                                                     "power_w",        "power_limit_w",
+                                                     "latency_p10_ms", "latency_p90_ms",
+                                                     "samples",        "tflop_per_s",
+                                                     "reason",         "cache_bandwidth_gb_per_s",
+                                                     "power_p10_w",    "power_p90_w",
+                                                     "sm_clock_mhz",   "memory_clock_mhz",
+                                                     "temperature_c"};
   std::string text;
   for (std::size_t column = 0; column < table_.columns().size(); ++column) {
     const bool measured =

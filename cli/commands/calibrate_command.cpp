@@ -50,8 +50,8 @@ void add_accuracy(Command& calibrate, Run& chosen) {
     chosen = [options] {
       const std::filesystem::path tables = tables_in(options->tables);
       const calibrate::Accuracy accuracy = calibrate::accuracy(tables);
-      base::write_text(options->output,
-                       accuracy_page(accuracy.kinds, calibrate::new_layers(tables)));
+      base::write_text(options->output, accuracy_page(accuracy.kinds, calibrate::new_layers(tables),
+                                                      calibrate::own_measurements(tables)));
       if (!options->spreads.empty()) {
         base::write_text(options->spreads, calibrate::spreads_document(accuracy.spreads));
       }

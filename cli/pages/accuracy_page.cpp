@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
+
+#include "base/statistics/quantile.hpp"
+
 namespace roofcast::cli {
 namespace {
 
@@ -48,6 +52,34 @@ constexpr std::string_view kNewLayers = R"(
 The shapes above were held back one by one: each is a neighbour of shapes that were fitted. Here every calibration was fitted again without
 any shape of a fifth of the layers, and judged by these: GEMMs with a width that no fitted GEMM has, attention with other heads, experts of
 other sizes. The intervals are those that ship. Collectives have no layers.
+)";
+
+constexpr std::string_view kOwn = R"(
+## Measured by roofcast-bench
+
+roofcast-bench measured these chips ([bench.md](bench.md#measured-chips)). No calibration that ships was fitted to these rows. The forecasts
+are those of the calibrations for TensorRT-LLM, whose GEMMs are cuBLASLt's too. Their context attention contains the rotation of queries and
+the writing of the cache; cuDNN's does not. The interval of a measured chip is that of the tables it was fitted to: it does not contain how
+far two GPUs, and two ways to measure, are apart.
+)";
+
+constexpr std::string_view kRepeated = R"(
+The same GEMMs in the tables of others, bf16. *Apart* is |their time / ours − 1|. No forecast can be nearer to both.
+
+| chip | stack of the other table | GEMMs | median of their time / ours | apart: median | p90 |
+|---|---|---:|---:|---:|---:|
+)";
+
+constexpr std::string_view kAlone = R"(
+A calibration that was fitted to the chip's own GEMMs alone, on the fifth of the shapes that its fit did not see:
+)";
+
+constexpr std::string_view kParameters = R"(
+Its parameters beside those that ship for TensorRT-LLM. The bench measures GEMMs without a pause, near the power limit, so its
+tensor efficiencies contain lower clocks than the others' bursts.
+
+| chip | parameter | own rows alone | ships |
+|---|---|---:|---:|
 )";
 
 constexpr std::string_view kPeers = R"(
@@ -119,10 +151,42 @@ std::string new_layers_text(const std::vector<calibrate::NewLayers>& all) {
   return kinds + without + chips;
 }
 
+std::string own_text(const calibrate::OwnMeasurements& own) {
+  if (own.forecasts.empty()) {
+    return {};
+  }
+  std::string text(kOwn);
+  text += errors_header("chip | rows of", "---|---");
+  for (const calibrate::OwnErrors& errors : own.forecasts) {
+    text += errors_row(errors.chip + " | " + errors.what, errors.pairs);
+  }
+  text += kRepeated;
+  for (const calibrate::RepeatedGemms& gemms : own.repeated) {
+    std::vector<double> apart;
+    for (const double ratio : gemms.apart) {
+      apart.push_back(std::abs(ratio - 1.0));
+    }
+    text += fmt::format("| {} | {} | {} | {:.3f} | {} | {} |\n", gemms.chip, gemms.stack,
+                        apart.size(), base::quantile(gemms.apart, 0.5),
+                        calibrate::percent(base::quantile(apart, 0.5)),
+                        calibrate::percent(base::quantile(apart, 0.9)));
+  }
+  text += std::string(kAlone) + errors_header("chip | rows of", "---|---");
+  for (const calibrate::OwnErrors& errors : own.alone) {
+    text += errors_row(errors.chip + " | " + errors.what, errors.pairs);
+  }
+  text += kParameters;
+  for (const calibrate::OwnParameter& p : own.parameters) {
+    text += fmt::format("| {} | `{}` | {} | {} |\n", p.chip, p.path, p.alone, p.shipped);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string accuracy_page(const std::vector<KindAccuracy>& kinds,
-                          const std::vector<calibrate::NewLayers>& new_layers) {
+                          const std::vector<calibrate::NewLayers>& new_layers,
+                          const calibrate::OwnMeasurements& own) {
   const std::size_t mark = kIntroduction.find(kUnknown);
   std::string page(kIntroduction.substr(0, mark));
   page += errors_header("kind | architecture | stack", "---|---|---").substr(1);
@@ -137,6 +201,7 @@ std::string accuracy_page(const std::vector<KindAccuracy>& kinds,
     page += row(k.kind, k.all);
   }
   page += std::string(kNewLayers) + new_layers_text(new_layers);
+  page += own_text(own);
   page +=
       "\n## Rows that are not predicted\n\n| kind | rows | of | because |\n|---|---:|---:|---|\n";
   for (const KindAccuracy& k : kinds) {

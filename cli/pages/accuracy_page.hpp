@@ -6,11 +6,13 @@
 
 #include "calibrate/accuracy/accuracy.hpp"
 #include "calibrate/accuracy/new_layers.hpp"
+#include "calibrate/accuracy/own_measurements.hpp"
 
 namespace roofcast::cli {
 
 // The page docs/accuracy.md.
 std::string accuracy_page(const std::vector<calibrate::KindAccuracy>& kinds,
-                          const std::vector<calibrate::NewLayers>& new_layers);
+                          const std::vector<calibrate::NewLayers>& new_layers,
+                          const calibrate::OwnMeasurements& own);
 
 }  // namespace roofcast::cli

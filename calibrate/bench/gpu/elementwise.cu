@@ -14,7 +14,7 @@ namespace {
 using bf16 = __nv_bfloat16;
 
 constexpr int kThreads = 256;
-constexpr int kVector = 8;   // bf16 elements in 16 bytes
+constexpr int kVector = 8;       // bf16 elements in 16 bytes
 constexpr int kMostVectors = 8;  // of a thread: rows of 16384
 constexpr int kMostWidth = kThreads * kVector * kMostVectors;
 constexpr float kFp8Max = 448.0F;  // e4m3
@@ -254,12 +254,12 @@ class Operands {
         silu_multiply_kernel<<<grid, kThreads, 0, stream>>>(x, out_.as<bf16>(), width);
         break;
       case Op::quantise_static:
-        quantise_kernel<kVectors, true><<<grid, kThreads, 0, stream>>>(
-            x, out_.as<__nv_fp8_e4m3>(), scales_.as<float>(), width);
+        quantise_kernel<kVectors, true><<<grid, kThreads, 0, stream>>>(x, out_.as<__nv_fp8_e4m3>(),
+                                                                       scales_.as<float>(), width);
         break;
       case Op::quantise_row:
-        quantise_kernel<kVectors, false><<<grid, kThreads, 0, stream>>>(
-            x, out_.as<__nv_fp8_e4m3>(), scales_.as<float>(), width);
+        quantise_kernel<kVectors, false><<<grid, kThreads, 0, stream>>>(x, out_.as<__nv_fp8_e4m3>(),
+                                                                        scales_.as<float>(), width);
         break;
     }
   }

@@ -116,22 +116,25 @@ class Buffers {
     const std::size_t count = bytes / sizeof(uint4);
     Timing timing;
     timing.graph = op != "memcpy";  // a graph has other copies than a stream
-    return time_launches(stream, [&](int) {
-      if (op == "memcpy") {
-        check(cudaMemcpyAsync(out_.as<void>(), in_.as<void>(), bytes, cudaMemcpyDeviceToDevice,
-                              stream),
-              "copying on the GPU");
-        return;
-      }
-      if (op == "copy") {
-        copy_kernel<<<ctas, threads, 0, stream>>>(in_.as<uint4>(), out_.as<uint4>(), count);
-      } else if (op == "read") {
-        read_kernel<<<ctas, threads, 0, stream>>>(in_.as<uint4>(), out_.as<unsigned>(), count);
-      } else {
-        write_kernel<<<ctas, threads, 0, stream>>>(out_.as<uint4>(), count);
-      }
-      check_launch(op.c_str());
-    }, timing);
+    return time_launches(
+        stream,
+        [&](int) {
+          if (op == "memcpy") {
+            check(cudaMemcpyAsync(out_.as<void>(), in_.as<void>(), bytes, cudaMemcpyDeviceToDevice,
+                                  stream),
+                  "copying on the GPU");
+            return;
+          }
+          if (op == "copy") {
+            copy_kernel<<<ctas, threads, 0, stream>>>(in_.as<uint4>(), out_.as<uint4>(), count);
+          } else if (op == "read") {
+            read_kernel<<<ctas, threads, 0, stream>>>(in_.as<uint4>(), out_.as<unsigned>(), count);
+          } else {
+            write_kernel<<<ctas, threads, 0, stream>>>(out_.as<uint4>(), count);
+          }
+          check_launch(op.c_str());
+        },
+        timing);
   }
 
   // `bytes` is a power of two.

@@ -3,8 +3,8 @@
 """Causal attention of the libraries that PyTorch brings: cuDNN and FlashAttention, forward and backward, bf16.
 
 roofcast-bench's own prefill kernel is an upper bound on Hopper and Blackwell. These are the kernels that trainers run.
-The columns are those of roofcast-bench's `attention_context`, with `pass`: forward, or backward (all five products, the
-gradients of q, k and v). Each time is a median over runs of many launches, without time of the host.
+Two tables have the columns of roofcast-bench's `attention_context`: `attention_forward` and `attention_backward` (five
+products, the gradients of q, k and v). Each time is a median over runs of many launches, without time of the host.
 
     python3 calibrate/bench/torch/attention.py --chip h200_sxm --out results --budget-s 60
 """
@@ -21,9 +21,9 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 BACKENDS = {"torch_cudnn": SDPBackend.CUDNN_ATTENTION, "torch_flash": SDPBackend.FLASH_ATTENTION}
 HEADS = [(32, 8, 128), (64, 8, 128), (8, 1, 128), (64, 8, 64), (32, 32, 128), (16, 16, 128)]
 TOKENS = [512, 1024, 2048, 4096, 8192, 16384, 32768]
-COLUMNS = ["system", "fw", "fw_version", "kernel_source", "attn_dtype", "kv_cache_dtype", "pass", "batch_size", "isl",
-           "prefix_len", "num_heads", "num_key_value_heads", "head_dim", "window_size", "latency_ms", "latency_p10_ms",
-           "latency_p90_ms", "samples", "tflop_per_s", "reason"]
+COLUMNS = ["system", "fw", "fw_version", "kernel_source", "attn_dtype", "kv_cache_dtype", "batch_size", "isl", "prefix_len",
+           "num_heads", "num_key_value_heads", "head_dim", "window_size", "latency_ms", "latency_p10_ms", "latency_p90_ms",
+           "samples", "tflop_per_s", "reason"]
 
 
 def shapes():
@@ -115,30 +115,31 @@ def main():
             wrong[kernel] = str(error).splitlines()[0]
         print(kernel, wrong[kernel] or "agrees with the reference", flush=True)
     rows = 0
-    with open(options.out / "attention_library.csv", "w", newline="") as file:
-        table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+    files = {name: open(options.out / f"attention_{name}.csv", "w", newline="") for name in ("forward", "backward")}
+    tables = {name: csv.DictWriter(file, COLUMNS, lineterminator="\n") for name, file in files.items()}
+    for table in tables.values():
         table.writeheader()
-        for kernel, direction, batch, tokens, heads in shapes():
-            row = {"system": options.chip, "fw": "torch", "fw_version": torch.__version__.split("+")[0],
-                   "kernel_source": kernel, "attn_dtype": "bfloat16", "kv_cache_dtype": "bfloat16", "pass": direction,
-                   "batch_size": batch, "isl": tokens, "prefix_len": 0, "num_heads": heads[0],
-                   "num_key_value_heads": heads[1], "head_dim": heads[2], "window_size": 0}
-            try:
-                if wrong[kernel]:
-                    raise RuntimeError(wrong[kernel])
-                if time.monotonic() > deadline:
-                    raise RuntimeError("not tried: the time was spent")
-                seconds = measure(kernel, direction, batch, tokens, heads)
-                deciles = statistics.quantiles(seconds, n=10, method="inclusive")
-                median = statistics.median(seconds)
-                row |= {"latency_ms": f"{median * 1e3:.6g}", "latency_p10_ms": f"{deciles[0] * 1e3:.6g}",
-                        "latency_p90_ms": f"{deciles[-1] * 1e3:.6g}", "samples": len(seconds),
-                        "tflop_per_s": f"{flop(direction, batch, tokens, heads[0], heads[2]) / median * 1e-12:.5g}"}
-                rows += 1
-            except RuntimeError as error:
-                row["reason"] = str(error).splitlines()[0]
-            table.writerow(row)
-            file.flush()
+    for kernel, direction, batch, tokens, heads in shapes():
+        row = {"system": options.chip, "fw": "bench", "fw_version": torch.__version__.split("+")[0],
+               "kernel_source": kernel, "attn_dtype": "bfloat16", "kv_cache_dtype": "bfloat16", "batch_size": batch,
+               "isl": tokens, "prefix_len": 0, "num_heads": heads[0], "num_key_value_heads": heads[1],
+               "head_dim": heads[2], "window_size": 0}
+        try:
+            if wrong[kernel]:
+                raise RuntimeError(wrong[kernel])
+            if time.monotonic() > deadline:
+                raise RuntimeError("not tried: the time was spent")
+            seconds = measure(kernel, direction, batch, tokens, heads)
+            deciles = statistics.quantiles(seconds, n=10, method="inclusive")
+            median = statistics.median(seconds)
+            row |= {"latency_ms": f"{median * 1e3:.6g}", "latency_p10_ms": f"{deciles[0] * 1e3:.6g}",
+                    "latency_p90_ms": f"{deciles[-1] * 1e3:.6g}", "samples": len(seconds),
+                    "tflop_per_s": f"{flop(direction, batch, tokens, heads[0], heads[2]) / median * 1e-12:.5g}"}
+            rows += 1
+        except RuntimeError as error:
+            row["reason"] = str(error).splitlines()[0]
+        tables[direction].writerow(row)
+        files[direction].flush()
     print(rows, "shapes measured")
 
 

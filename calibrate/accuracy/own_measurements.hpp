@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tables that roofcast-bench wrote on real chips (calibrate/measurements/CHIP), which no shipped calibration was fitted to:
+// beside the forecasts, beside the tables of others, and as a calibration of their own.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "calibrate/platforms/error_summary.hpp"
+
+namespace roofcast::calibrate {
+
+struct OwnErrors {
+  std::string chip, what;  // "gemm, cublaslt, bfloat16"
+  std::vector<Pair> pairs;
+};
+
+// GEMMs that another table has too. `apart`: the other time / ours.
+struct RepeatedGemms {
+  std::string chip, stack, format;
+  std::vector<double> apart;
+};
+
+// A parameter of a chip: fitted to its own GEMMs alone, and as it ships.
+struct OwnParameter {
+  std::string chip, path, alone, shipped;
+};
+
+struct OwnMeasurements {
+  std::vector<OwnErrors> forecasts;  // with the calibration that ships
+  std::vector<OwnErrors>
+      alone;  // with one that was fitted to the other shapes of the chip's own GEMMs
+  std::vector<RepeatedGemms> repeated;
+  std::vector<OwnParameter> parameters;
+};
+
+// Of all chips that have a folder beside `tables`, which is that of the operators of others.
+OwnMeasurements own_measurements(const std::filesystem::path& tables);
+
+}  // namespace roofcast::calibrate
