@@ -53,7 +53,7 @@ Elementwise pass(double elements, NumberFormat format) {
 
 // Sets of weights that the rows of a stack and format take in turn.
 std::int64_t weight_copies(std::string_view stack, NumberFormat format) {
-  if (stack == "trtllm" || stack == "bench") {
+  if (stack == "trtllm" || stack == kBench) {
     return 5;
   }
   return format == NumberFormat::fp8_block || format == NumberFormat::nvfp4 ? 1 : 6;
@@ -319,7 +319,7 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
       measured.overhead_s = kEngineLayer;
     } else {
       gemm.copies = weight_copies(measured.stack, format->activations);
-      if (base::bits(format->activations) < 16.0 && measured.stack != "bench") {
+      if (base::bits(format->activations) < 16.0 && measured.stack != kBench) {
         quantise(gemm.m, gemm.k, format->activations, measured);
       }
     }

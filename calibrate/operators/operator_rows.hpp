@@ -51,6 +51,9 @@
 
 namespace roofcast::calibrate {
 
+// The stack of rows that roofcast-bench measured: kernels of libraries and its own, which are no serving stack's.
+inline constexpr std::string_view kBench = "bench";
+
 // What a host that launches operators one by one takes for a row, in launches (Calibration::eager_launch).
 struct HostLaunches {
   double launches = 0.0;  // 0: a CUDA graph, which no host paces
