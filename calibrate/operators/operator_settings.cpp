@@ -37,7 +37,7 @@ const OperatorSettings& OperatorConventions::of(const MeasuredKind& measured) {
   }
   Facts facts;
   facts.set("kind", measured.kind);
-  facts.set("stack", measured.stack);
+  facts.set("table.fw", measured.stack);
   facts.set("format", measured.format);
   facts.set("kernel", measured.kernel);
   for (const ShapeFact& fact : kShapeFacts) {
