@@ -118,7 +118,7 @@ void read_workloads(base::Fields& f, Roadmap& roadmap, base::Problems& problems)
 }
 
 models::Spread spread_of(const Outcome& o) {
-  const models::UncertainSum::Seconds half = o.operators.half_widths(o.uncertainty);
+  const models::UncertainSum::HalfWidths half = o.operators.half_widths(o.uncertainty);
   return {half.below / o.iteration, half.above / o.iteration};
 }
 
