@@ -42,7 +42,8 @@ struct ReplayPlan {
 
 struct Replayed {
   ServingEstimate estimate;  // the closed form where `why_not` has a reason
-  std::string why_not;       // why nothing was replayed
+  std::vector<double> class_attainment;  // of several classes with objectives
+  std::string why_not;                   // why nothing was replayed
   std::size_t requests = 0;  // that are counted
   std::vector<std::pair<const Metric*, double>> errors;  // standard error of each asked metric
 

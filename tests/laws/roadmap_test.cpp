@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/roadmap/roadmap_result.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "tests/catch.hpp"
