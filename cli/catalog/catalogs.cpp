@@ -16,7 +16,7 @@
 #include "cli/tables/text_table.hpp"
 #include "hardware/prices.hpp"
 #include "hardware/system.hpp"
-#include "sim/decide/roadmap.hpp"
+#include "sim/roadmap/roadmap.hpp"
 #include "sim/decide/sweep_run.hpp"
 #include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"

@@ -12,7 +12,7 @@
 
 #include "cli/tables/text_table.hpp"
 #include "sim/decide/result_table.hpp"
-#include "sim/decide/roadmap.hpp"
+#include "sim/roadmap/roadmap_result.hpp"
 #include "sim/decide/sweep_points.hpp"
 
 namespace roofcast::cli {

@@ -17,7 +17,7 @@
 #include "base/document/node.hpp"
 #include "base/document/problems.hpp"
 #include "hardware/chip.hpp"
-#include "sim/decide/roadmap.hpp"
+#include "sim/roadmap/roadmap.hpp"
 #include "sim/decide/solve.hpp"
 #include "sim/decide/sweep.hpp"
 #include "sim/decide/sweep_run.hpp"
