@@ -11,12 +11,18 @@
 
 namespace roofcast::calibrate {
 
+namespace {
+// Kernels split latents over all SMs, over some CTAs, or not at all.
+constexpr std::string_view kLatentSplits = "attention.decode_latent_splits";
+}  // namespace
+
 const std::vector<Stage>& stages() {
   static const std::vector<Stage> all = {
       {{"gemm"}, {"launch.", "memory.dram_efficiency", "memory.in_flight_bytes_per_sm", "gemm."}},
       {{"attention_context", "attention_generation"},
        {"attention."},
-       {"mla_context", "mla_generation"}},
+       {"mla_context"}},
+      {{"mla_generation"}, {std::string(kLatentSplits)}},
       {{"moe"}, {"moe."}},
       {{"nccl", "custom_allreduce", "deepep_ll", "deepep_normal", "trtllm_alltoall"},
        {"launch.eager", "collective."}},
@@ -50,7 +56,8 @@ namespace {
 // They trade against the others: the exponent against all, widening against the efficiency of bf16.
 constexpr std::string_view kNotFitted[] = {"gemm.overlap_exponent", "gemm.widened_per_sm_clock"};
 constexpr double kLeastPrior = 0.05;  // of few rows: standard deviation of ln p
-constexpr double kReach = 8.0;        // a parameter stays within this factor of its start
+constexpr double kReach = 8.0;        // a parameter stays within this factor of its start,
+constexpr double kLatentReach = 128.0;  // and kLatentSplits within this one
 
 std::vector<double> residuals(const Rows& rows, const models::Machine& machine) {
   std::vector<double> r;
@@ -91,6 +98,23 @@ double prior_of(const Candidate& c, const Search& search) {
   return kLeastPrior;
 }
 
+enum class Placed : std::uint8_t { yes, not_apart, loosely };
+
+// Those that the rows do not place apart from where they started. Where there are none, the one that they place most
+// loosely: without it they may place the others.
+std::vector<Placed> placed(const std::vector<Unknown>& unknowns, const Solution& solution) {
+  std::vector<Placed> all;
+  for (std::size_t j = 0; j < unknowns.size(); ++j) {
+    const double moved = std::abs(std::log(solution.values[j] / unknowns[j].start));
+    all.push_back(moved > solution.uncertainty[j] ? Placed::yes : Placed::not_apart);
+  }
+  const auto loosest = std::ranges::max_element(solution.uncertainty);
+  if (std::ranges::find(all, Placed::not_apart) == all.end() && std::expm1(*loosest) > kLoose) {
+    all[static_cast<std::size_t>(loosest - solution.uncertainty.begin())] = Placed::loosely;
+  }
+  return all;
+}
+
 }  // namespace
 
 Found fit_stage(const Stage& stage, const Rows& rows, Workbench& bench, const Search& search) {
@@ -107,8 +131,7 @@ Found fit_stage(const Stage& stage, const Rows& rows, Workbench& bench, const Se
   }
   const std::vector<double> start = residuals(rows, bench.machine());
   std::erase_if(candidates, [&](const Candidate& c) { return !moves(c, bench, rows, start); });
-  // First with every candidate, then with those that the rows place apart from where they started, until
-  // they place all.
+  // First with every candidate, then with those that the rows place, until they place all.
   Found found;
   while (!candidates.empty()) {
     std::vector<Unknown> unknowns;
@@ -116,8 +139,9 @@ Found fit_stage(const Stage& stage, const Rows& rows, Workbench& bench, const Se
     for (const Candidate& c : candidates) {
       before.push_back(bench.text(c.path));
       const double value = c.value_of(before.back());
-      unknowns.push_back({value, std::max({c.key.range.least, value / kReach, value * 1e-3}),
-                          std::min(c.key.range.most, value * kReach), prior_of(c, search)});
+      const double reach = c.path == kLatentSplits ? kLatentReach : kReach;
+      unknowns.push_back({value, std::max({c.key.range.least, value / reach, value * 1e-3}),
+                          std::min(c.key.range.most, value * reach), prior_of(c, search)});
     }
     const auto put = [&](std::span<const double> values) {
       for (std::size_t j = 0; j < candidates.size(); ++j) {
@@ -131,13 +155,15 @@ Found fit_stage(const Stage& stage, const Rows& rows, Workbench& bench, const Se
           return residuals(rows, bench.machine());
         },
         search.solver);
+    const std::vector<Placed> how = placed(unknowns, solution);
     std::vector<Candidate> kept;
     for (std::size_t j = 0; j < candidates.size(); ++j) {
       bench.set(candidates[j].path, before[j]);
-      if (std::abs(std::log(solution.values[j] / unknowns[j].start)) > solution.uncertainty[j]) {
+      if (how[j] == Placed::yes) {
         kept.push_back(candidates[j]);
       } else {
-        found.stay.push_back({candidates[j].path, before[j], before[j], solution.uncertainty[j]});
+        found.stay.push_back({candidates[j].path, before[j], before[j], solution.uncertainty[j],
+                              how[j] == Placed::loosely});
       }
     }
     if (kept.size() == candidates.size()) {

@@ -20,7 +20,9 @@ struct FittedParameter {
   std::string before, text;  // as YAML values
   double uncertainty =
       0;  // ± of its logarithm, 90 %; infinite: the rows say less than what was known
+  bool loose = false;  // stays because the rows place it no better than kLoose
 };
+inline constexpr double kLoose = 0.5;
 
 // What is fitted together, by the beginnings of paths: later stages take what earlier ones fitted. The
 // rates of the L2 and the latency of the DRAM are the chip's own, measured, and not fitted.

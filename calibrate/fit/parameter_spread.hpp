@@ -22,6 +22,7 @@ struct ParameterSpread {
   double deviation =
       0.0;  // standard deviation of ln p over all, placed or not; 0 where a value is 0
   std::vector<PlacedParameter> placed;  // by calibration
+  std::vector<PlacedParameter> loose;   // that stay generic because the rows place them so loosely
 };
 
 // In the order of the schema.
