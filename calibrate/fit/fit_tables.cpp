@@ -111,6 +111,10 @@ void FitTables::add_source(const std::string& kind, const std::filesystem::path&
   sources_[kind].push_back({file, own});
 }
 
+bool FitTables::is_of(const std::string& kind, const OperatorRows& rows, std::size_t row) const {
+  return has_kernels_of(kind, rows.stack(row), stack_) && rows.chip(row) == chip_;
+}
+
 std::set<std::vector<std::string>> FitTables::layers_of(
     const std::string& kind, const std::deque<OperatorRows>& readers) const {
   std::set<std::vector<std::string>> layers;

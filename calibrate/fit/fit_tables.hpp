@@ -70,9 +70,7 @@ class FitTables {
     bool own = false;
   };
   void add_source(const std::string& kind, const std::filesystem::path& file, bool own);
-  bool is_of(const std::string& kind, const OperatorRows& rows, std::size_t row) const {
-    return has_kernels_of(kind, rows.stack(row), stack_) && rows.chip(row) == chip_;
-  }
+  bool is_of(const std::string& kind, const OperatorRows& rows, std::size_t row) const;
   std::set<std::vector<std::string>> layers_of(const std::string& kind,
                                                const std::deque<OperatorRows>& readers) const;
 

@@ -117,7 +117,7 @@ TEST_CASE("Sums of int8 go round the ring, past switches that would add half", "
   Machine m = one_domain();
   m.scale_up.in_network_reduction = true;
   m.calibration.in_network_efficiency = 0.8;
-  Collective op{CollectiveKind::all_reduce, 1e9, 8};
+  workloads::Collective op{CollectiveKind::all_reduce, 1e9, 8};
   op.sums_int8 = true;
   const Cost narrow = models::collective_cost(op, m);
   CHECK(narrow.algorithm == models::Algorithm::ring_simple);
