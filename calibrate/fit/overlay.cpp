@@ -56,16 +56,16 @@ std::string uncertainties(const FittedCalibration& fitted) {
   std::string text;
   for (const FittedParameter& p : fitted.parameters) {
     text += fmt::format("  - {{parameter: {}, percent: {}}}\n", p.path,
-                        percent_text(std::expm1(p.uncertainty)));
+                        percent_text(p.uncertainty));
   }
   for (const FittedParameter& p : fitted.stay) {
     if (p.loose) {
       text += fmt::format("  - {{parameter: {}, percent: {}, stays: true}}\n", p.path,
-                          percent_text(std::expm1(p.uncertainty)));
+                          percent_text(p.uncertainty));
     }
   }
   return text.empty() ? text
-                      : "uncertainty:  # ± with 90 % confidence, were rows independent\n" + text;
+                      : "uncertainty:  # ± with 90 % confidence, were rows independent, of it or of generic, what is more\n" + text;
 }
 
 }  // namespace

@@ -14,6 +14,8 @@ namespace roofcast::calibrate {
 namespace {
 // Kernels split latents over all SMs, over some CTAs, or not at all.
 constexpr std::string_view kLatentSplits = "attention.decode_latent_splits";
+// Where the host paces most rows, half as many CTAs change nothing.
+constexpr double kWideStep = 2.0;
 }  // namespace
 
 const std::vector<Stage>& stages() {
@@ -22,11 +24,12 @@ const std::vector<Stage>& stages() {
       {{"attention_context", "attention_generation"},
        {"attention."},
        {"mla_context"}},
-      {{"mla_generation"}, {std::string(kLatentSplits)}},
       {{"moe"}, {"moe."}},
       {{"nccl", "custom_allreduce", "deepep_ll", "deepep_normal", "trtllm_alltoall"},
        {"launch.eager", "collective."}},
-      {{"mamba2", "gdn"}, {"recurrence."}}};
+      {{"mamba2", "gdn"}, {"recurrence."}},
+      // vLLM's rows are launched by the host, whose time other rows tell.
+      {{"mla_generation"}, {std::string(kLatentSplits)}, {}, kWideStep}};
   return all;
 }
 
@@ -68,6 +71,8 @@ std::vector<double> residuals(const Rows& rows, const models::Machine& machine) 
   return r;
 }
 
+double reach_of(const Candidate& c) { return c.path == kLatentSplits ? kLatentReach : kReach; }
+
 bool moves(const Candidate& c, Workbench& bench, const Rows& rows,
            const std::vector<double>& base) {
   const std::string before = bench.text(c.path);
@@ -75,7 +80,7 @@ bool moves(const Candidate& c, Workbench& bench, const Rows& rows,
   if (!(value > 0.0)) {
     return false;
   }
-  bench.set(c.path, c.text_of(value * 0.95));
+  bench.set(c.path, c.text_of(c.path == kLatentSplits ? value / kLatentReach : value * 0.95));
   const std::vector<double> moved = residuals(rows, bench.machine());
   bench.set(c.path, before);
   for (std::size_t i = 0; i < base.size(); ++i) {
@@ -100,17 +105,25 @@ double prior_of(const Candidate& c, const Search& search) {
 
 enum class Placed : std::uint8_t { yes, not_apart, loosely };
 
+struct Placing {
+  std::vector<Placed> how;
+  std::vector<double> uncertainty;  // FittedParameter::uncertainty
+};
+
 // Those that the rows do not place apart from where they started. Where there are none, the one that they place most
 // loosely: without it they may place the others.
-std::vector<Placed> placed(const std::vector<Unknown>& unknowns, const Solution& solution) {
-  std::vector<Placed> all;
+Placing placed(const std::vector<Unknown>& unknowns, const Solution& solution) {
+  Placing all;
   for (std::size_t j = 0; j < unknowns.size(); ++j) {
-    const double moved = std::abs(std::log(solution.values[j] / unknowns[j].start));
-    all.push_back(moved > solution.uncertainty[j] ? Placed::yes : Placed::not_apart);
+    const double value = solution.values[j];
+    const double start = unknowns[j].start;
+    const double known = solution.uncertainty[j];
+    all.how.push_back(std::abs(std::log(value / start)) > known ? Placed::yes : Placed::not_apart);
+    all.uncertainty.push_back(std::expm1(known) * value / std::max(value, start));
   }
-  const auto loosest = std::ranges::max_element(solution.uncertainty);
-  if (std::ranges::find(all, Placed::not_apart) == all.end() && std::expm1(*loosest) > kLoose) {
-    all[static_cast<std::size_t>(loosest - solution.uncertainty.begin())] = Placed::loosely;
+  const auto loosest = std::ranges::max_element(all.uncertainty);
+  if (std::ranges::find(all.how, Placed::not_apart) == all.how.end() && *loosest > kLoose) {
+    all.how[static_cast<std::size_t>(loosest - all.uncertainty.begin())] = Placed::loosely;
   }
   return all;
 }
@@ -132,6 +145,8 @@ Found fit_stage(const Stage& stage, const Rows& rows, Workbench& bench, const Se
   const std::vector<double> start = residuals(rows, bench.machine());
   std::erase_if(candidates, [&](const Candidate& c) { return !moves(c, bench, rows, start); });
   // First with every candidate, then with those that the rows place, until they place all.
+  SolverOptions solver = search.solver;
+  solver.widest_step = stage.widest_step;
   Found found;
   while (!candidates.empty()) {
     std::vector<Unknown> unknowns;
@@ -139,7 +154,7 @@ Found fit_stage(const Stage& stage, const Rows& rows, Workbench& bench, const Se
     for (const Candidate& c : candidates) {
       before.push_back(bench.text(c.path));
       const double value = c.value_of(before.back());
-      const double reach = c.path == kLatentSplits ? kLatentReach : kReach;
+      const double reach = reach_of(c);
       unknowns.push_back({value, std::max({c.key.range.least, value / reach, value * 1e-3}),
                           std::min(c.key.range.most, value * reach), prior_of(c, search)});
     }
@@ -154,15 +169,15 @@ Found fit_stage(const Stage& stage, const Rows& rows, Workbench& bench, const Se
           put(values);
           return residuals(rows, bench.machine());
         },
-        search.solver);
-    const std::vector<Placed> how = placed(unknowns, solution);
+        solver);
+    const auto [how, uncertainty] = placed(unknowns, solution);
     std::vector<Candidate> kept;
     for (std::size_t j = 0; j < candidates.size(); ++j) {
       bench.set(candidates[j].path, before[j]);
       if (how[j] == Placed::yes) {
         kept.push_back(candidates[j]);
       } else {
-        found.stay.push_back({candidates[j].path, before[j], before[j], solution.uncertainty[j],
+        found.stay.push_back({candidates[j].path, before[j], before[j], uncertainty[j],
                               how[j] == Placed::loosely});
       }
     }
@@ -170,7 +185,7 @@ Found fit_stage(const Stage& stage, const Rows& rows, Workbench& bench, const Se
       put(solution.values);
       for (std::size_t j = 0; j < candidates.size(); ++j) {
         found.placed.push_back({candidates[j].path, before[j], bench.text(candidates[j].path),
-                                solution.uncertainty[j]});
+                                uncertainty[j]});
       }
       return found;
     }
