@@ -110,8 +110,8 @@ struct Placing {
   std::vector<double> uncertainty;  // FittedParameter::uncertainty
 };
 
-// Those that the rows do not place apart from where they started. Where there are none, the one that they place most
-// loosely: without it they may place the others.
+// Those that the rows do not place apart from where they started. Where these are none, or all, the one that they place
+// most loosely: without it they may place the others.
 Placing placed(const std::vector<Unknown>& unknowns, const Solution& solution) {
   Placing all;
   for (std::size_t j = 0; j < unknowns.size(); ++j) {
@@ -121,9 +121,14 @@ Placing placed(const std::vector<Unknown>& unknowns, const Solution& solution) {
     all.how.push_back(std::abs(std::log(value / start)) > known ? Placed::yes : Placed::not_apart);
     all.uncertainty.push_back(std::expm1(known) * value / std::max(value, start));
   }
-  const auto loosest = std::ranges::max_element(all.uncertainty);
-  if (std::ranges::find(all.how, Placed::not_apart) == all.how.end() && *loosest > kLoose) {
-    all.how[static_cast<std::size_t>(loosest - all.uncertainty.begin())] = Placed::loosely;
+  const auto loosest = static_cast<std::size_t>(std::ranges::max_element(all.uncertainty) -
+                                                all.uncertainty.begin());
+  const auto unplaced = static_cast<std::size_t>(std::ranges::count(all.how, Placed::not_apart));
+  if (unplaced == unknowns.size()) {
+    std::ranges::fill(all.how, Placed::yes);
+    all.how[loosest] = Placed::not_apart;
+  } else if (unplaced == 0 && all.uncertainty[loosest] > kLoose) {
+    all.how[loosest] = Placed::loosely;
   }
   return all;
 }

@@ -13,7 +13,7 @@ namespace roofcast::calibrate {
 struct PlacedParameter {
   std::string calibration;   // "h100_sxm.vllm"
   std::string text;          // as it is written
-  double uncertainty = 0.0;  // ± of the value, 90 %; 0.1: 10 %
+  double uncertainty = 0.0;  // FittedParameter::uncertainty; 0.1: 10 %
 };
 
 struct ParameterSpread {

@@ -31,7 +31,8 @@ A fit keeps the generic value where its rows do not place the parameter apart fr
 constexpr std::string_view kUncertainty = R"(
 ## How well each chip and stack places them
 
-± of the value with 90 % confidence, were rows independent. A dash: the generic value stays.
+± with 90 % confidence, were rows independent: a share of the value, or of the generic one if that is more. A dash: the generic
+value stays.
 
 )";
 
