@@ -52,14 +52,20 @@ std::string start_of(const FittedCalibration& fitted) {
   return head + base::to_yaml(start);
 }
 
-std::string uncertainties(const std::vector<FittedParameter>& parameters) {
-  std::string text =
-      parameters.empty() ? "" : "uncertainty:  # ± with 90 % confidence, were rows independent\n";
-  for (const FittedParameter& p : parameters) {
+std::string uncertainties(const FittedCalibration& fitted) {
+  std::string text;
+  for (const FittedParameter& p : fitted.parameters) {
     text += fmt::format("  - {{parameter: {}, percent: {}}}\n", p.path,
-                        percent_text(std::expm1(p.uncertainty)));
+                        percent_text(p.uncertainty));
   }
-  return text;
+  for (const FittedParameter& p : fitted.stay) {
+    if (p.loose) {
+      text += fmt::format("  - {{parameter: {}, percent: {}, stays: true}}\n", p.path,
+                          percent_text(p.uncertainty));
+    }
+  }
+  return text.empty() ? text
+                      : "uncertainty:  # ± with 90 % confidence, were rows independent, of it or of generic, what is more\n" + text;
 }
 
 }  // namespace
@@ -103,7 +109,7 @@ std::string overlay(const FittedCalibration& fitted, const std::string& source) 
     text += fmt::format("{}: {}  # {} {}\n", p.path, p.text, few ? "before" : "generic", p.before);
   }
   close();
-  text += uncertainties(fitted.parameters);
+  text += uncertainties(fitted);
   text += few ? "errors:  # of each row after a fit to the others\n"
               : "errors:  # of shapes held back\n";
   for (const KindErrors& e : fitted.kinds) {

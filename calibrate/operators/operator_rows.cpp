@@ -264,7 +264,10 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
     if (measured.host.launches > 0.0) {
       out.push_back(Elementwise{bytes, bytes, 0.0});
     }
-    out.push_back(Collective{*kind, bytes, at(0), 1, kernels});
+    Collective op{*kind, bytes, at(0), 1, kernels};
+    op.sums_int8 = !custom && text(row, "nccl_dtype") == "int8" &&
+                   (*kind == CollectiveKind::all_reduce || *kind == CollectiveKind::reduce_scatter);
+    out.push_back(op);
     return;
   }
   const auto named = [&](std::string_view column) {

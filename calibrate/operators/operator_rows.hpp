@@ -31,6 +31,7 @@
 //     trtllm/collect_moe.py), so those rows have two modes. Its "min_latency" rows chose from four of eight groups
 //     of experts, which is not modelled. Kernels: calibrate/conventions/expert_kernels.yaml
 //   - mamba2 and gdn: calibrate/operators/recurrent_rows.hpp; deepep and alltoall: calibrate/operators/exchange_rows.hpp
+//   - nccl rows that add int8 are no model's, and switches do not add it; those that only move int8 are as any others
 //   - custom_allreduce rows of "TRTLLM" are kernels with flags, the others with barriers; "eager" ones were
 //     launched by the host one by one, and copy their input into a registered buffer first
 #pragma once
@@ -75,6 +76,7 @@ bool has_layers(const std::string& kind);  // whether its rows have a layer() of
 class OperatorRows {
  public:
   OperatorRows(std::string kind, const base::CsvTable& table);  // CsvError when a column is missing
+  std::size_t size() const { return table_.rows(); }
   MeasuredOperator row(std::size_t row) const;
   // The same of it alone.
   std::string chip(std::size_t row) const;

@@ -56,7 +56,7 @@ void print_errors(const calibrate::FittedCalibration& fitted) {
 
 std::string known_to(double uncertainty) {
   return std::isfinite(uncertainty)
-             ? fmt::format("± {} %", calibrate::percent_text(std::expm1(uncertainty)))
+             ? fmt::format("± {} %", calibrate::percent_text(uncertainty))
              : "not told by these rows";
 }
 

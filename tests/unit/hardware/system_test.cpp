@@ -147,6 +147,14 @@ TEST_CASE("An assumption is used only where the datasheet is silent, and named",
   CHECK(published.machine.l2_capacity.si() == 200.0 * 1024 * 1024);
 }
 
+TEST_CASE("More than two chips behind one host share what passes through it", "[unit]") {
+  const auto& level = load("l40s_pcie_x8").platform.system.scale_up;
+  CHECK(level.among(2).bandwidth == level.bandwidth);
+  CHECK(level.among(4).bandwidth.si() == Approx(19e9 / 4));
+  CHECK(level.among(8).bandwidth.si() == Approx(19e9 / 8));
+  CHECK_THROWS(load("hgx_h100", {"system.scale_up.shared_bandwidth=19 GB/s"}));
+}
+
 // MI300X: seven links of 64 GB/s.
 TEST_CASE("A group in a full mesh has the links to its members", "[unit]") {
   const auto& level = load("mi300x_x8").platform.system.scale_up;
