@@ -33,6 +33,22 @@ std::string grids(const std::vector<hardware::CorrectionGrid>& all, const std::s
   return text;
 }
 
+std::string group_of(const FittedParameter& p) { return p.path.substr(0, p.path.find('.')); }
+
+// Groups in the order of their first parameters: a later stage may fit another one of a group.
+std::vector<FittedParameter> by_group(std::vector<FittedParameter> parameters) {
+  std::vector<std::string> groups;
+  for (const FittedParameter& p : parameters) {
+    if (std::ranges::find(groups, group_of(p)) == groups.end()) {
+      groups.push_back(group_of(p));
+    }
+  }
+  std::ranges::stable_sort(parameters, {}, [&](const FittedParameter& p) {
+    return std::ranges::find(groups, group_of(p)) - groups.begin();
+  });
+  return parameters;
+}
+
 // What the fit starts from, without what it finds itself.
 std::string start_of(const FittedCalibration& fitted) {
   if (fitted.start.is_null()) {
@@ -100,8 +116,8 @@ std::string overlay(const FittedCalibration& fitted, const std::string& source) 
       text += fmt::format("{}.source: \"{}; see errors\"\n", group, source);
     }
   };
-  for (const FittedParameter& p : fitted.parameters) {
-    const std::string own = p.path.substr(0, p.path.find('.'));
+  for (const FittedParameter& p : by_group(fitted.parameters)) {
+    const std::string own = group_of(p);
     if (own != group) {
       close();
       group = own;
