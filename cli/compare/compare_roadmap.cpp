@@ -52,10 +52,11 @@ void print_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result
       return outcome.found ? display(metric.value(outcome.estimate), metric.unit) : "-";
     };
     fmt::print("\n{} (weight {:g})\n", roadmap.workloads[w].name, roadmap.workloads[w].weight);
-    TextTable table({"option", std::string(metric.label), "gain", "90 %", "replayed", "replay",
-                     "limited by"});
+    TextTable table(
+        {"option", std::string(metric.label), "gain", "90 %", "replayed", "replay", "limited by"});
     table.add({"none", value(result.base.outcomes[w]), "", "", "",
-               replay_text(result.base.outcomes[w]), why(result.base.outcomes[w], roadmap.workloads[w].metric)});
+               replay_text(result.base.outcomes[w]),
+               why(result.base.outcomes[w], roadmap.workloads[w].metric)});
     for (const sim::OptionResult& o : result.options) {
       table.add({o.name, value(o.outcomes[w]), gain_text(o.gains[w].value),
                  interval_text(o.gains[w]), gain_text(o.replayed_gains[w]),
@@ -86,9 +87,9 @@ void print_features(const sim::Roadmap& roadmap, const sim::RoadmapResult& resul
   fmt::print("{}\nfund in this order, {}:\n", table.text(), order_text(roadmap.by));
   for (std::size_t i = 0; i < result.order.size(); ++i) {
     const sim::FeatureResult& f = result.features[result.order[i]];
-    fmt::print("  {}. {}: {} together, replayed {} ({}){}\n", i + 1, f.name,
-               gain_text(result.funded[i].portfolio.value), gain_text(result.funded[i].replayed),
-               replay_text(result.funded[i], result.base), takes_text(roadmap.by, f.takes));
+    fmt::print("  {}. {}: {} together ({}){}\n", i + 1, f.name,
+               gain_text(result.funded[i].portfolio.value),
+               replayed_text(result.funded[i], result.base), takes_text(roadmap.by, f.takes));
   }
   std::size_t said = 0;
   for (const sim::FeaturePair& pair : result.pairs) {

@@ -100,14 +100,6 @@ Contest contest_of(const sim::Roadmap& roadmap, const sim::RoadmapResult& result
   return c;
 }
 
-// "confirmed, x1.2 in the replay"
-std::string replayed_text(const sim::OptionResult& option, const sim::OptionResult& base) {
-  return std::isnan(option.replayed)
-             ? replay_text(option, base)
-             : fmt::format("{}, {} in the replay", replay_text(option, base),
-                           gain_text(option.replayed));
-}
-
 void say_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result, const Rows& rows,
                  Brief& brief) {
   const sim::OptionResult& best = result.options.front();
@@ -123,11 +115,10 @@ void say_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result, 
         gain_text(best.portfolio), cite(rows.portfolio(0)), gain_text(best.gains[most].value),
         roadmap.workloads[most].name, cite(rows.option(0, most))));
     brief.answer.push_back(fmt::format("The gain of {} over the portfolio is {} {}.", best.name,
-                                       replayed_text(best, result.base),
-                                       cite(rows.portfolio(0))));
+                                       replayed_text(best, result.base), cite(rows.portfolio(0))));
   }
-  TextTable table({"option", "portfolio", "90 %", "replayed", "tokens/J", "tokens/$", "replay",
-                   "row"});
+  TextTable table(
+      {"option", "portfolio", "90 %", "replayed", "tokens/J", "tokens/$", "replay", "row"});
   for (std::size_t o = 0; o < result.options.size(); ++o) {
     const sim::OptionResult& option = result.options[o];
     table.add({option.name, gain_text(option.portfolio.value), interval_text(option.portfolio),
@@ -187,9 +178,9 @@ void say_features(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
                   result.features[first].name, gain_text(result.features[first].alone),
                   takes_text(roadmap.by, result.features[first].takes), cite(rows.feature(first)));
   if (result.order.size() > 1) {
-    sentence +=
-        fmt::format("; then {}, with which it is {} {}", result.features[result.order[1]].name,
-                    gain_text(result.funded[1].portfolio.value), cite(rows.feature(result.order[1])));
+    sentence += fmt::format(
+        "; then {}, with which it is {} {}", result.features[result.order[1]].name,
+        gain_text(result.funded[1].portfolio.value), cite(rows.feature(result.order[1])));
   }
   brief.answer.push_back(sentence + ".");
   brief.answer.push_back(fmt::format("The gain of the first is {} {}.",
@@ -200,8 +191,8 @@ void say_features(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
                                        gain_text(result.funded.back().portfolio.value),
                                        cite(rows.feature(result.order.back()))));
   }
-  TextTable table({"order", "feature", "alone", "together with those before",
-                   "replayed", "replay", "on top of all others", "share of all", "row"});
+  TextTable table({"order", "feature", "alone", "together with those before", "replayed", "replay",
+                   "on top of all others", "share of all", "row"});
   std::vector<std::pair<std::string, std::size_t>> alone;
   for (std::size_t i = 0; i < result.order.size(); ++i) {
     const sim::FeatureResult& f = result.features[result.order[i]];

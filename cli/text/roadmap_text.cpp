@@ -104,10 +104,17 @@ std::string replay_note(const sim::Outcome& outcome) {
 
 std::string replay_text(const sim::OptionResult& option, const sim::OptionResult& base) {
   const Replays replays = replays_of(option, base);
-  return replays.confirmed == 0               ? std::string(name(sim::Verdict::estimated))
-         : replays.confirmed == replays.count ? std::string(name(sim::Verdict::confirmed))
-                                              : fmt::format("confirmed in {} of {} points",
-                                                            replays.confirmed, replays.count);
+  return replays.confirmed == 0 ? std::string(name(sim::Verdict::estimated))
+         : replays.confirmed == replays.count
+             ? std::string(name(sim::Verdict::confirmed))
+             : fmt::format("confirmed in {} of {} points", replays.confirmed, replays.count);
+}
+
+std::string replayed_text(const sim::OptionResult& option, const sim::OptionResult& base) {
+  return std::isnan(option.replayed)
+             ? replay_text(option, base)
+             : fmt::format("{}, {} in the replay", replay_text(option, base),
+                           gain_text(option.replayed));
 }
 
 std::vector<std::string> replay_notes(const sim::Roadmap& roadmap,
@@ -138,8 +145,7 @@ std::vector<std::string> replay_notes(const sim::Roadmap& roadmap,
   }
   if (!result.features.empty()) {
     notes.emplace_back(
-        "Of features, the gains together in the order are replayed. Alone, on top of all others, "
-        "shares and pairs are estimated only.");
+        "Of features, gains alone, on top of all others, shares and pairs are estimated only.");
   }
   return notes;
 }
@@ -186,10 +192,11 @@ void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& re
                        const std::string& file) {
   base::CsvWriter csv(
       std::filesystem::path(file),
-      {"part", "name", "workload", "metric", "value", "gain", "low90_gain", "high90_gain",
-       "tok_per_j_gain", "tok_per_usd_gain", "gain_on_top", "share_of_gain", "place_in_order",
-       "gain_in_order", "limited_by", "at", "reason", "takes", "replayed_value", "replayed_gain", "replay",
-       "replay_note"});
+      {"part",        "name",          "workload",       "metric",         "value",
+       "gain",        "low90_gain",    "high90_gain",    "tok_per_j_gain", "tok_per_usd_gain",
+       "gain_on_top", "share_of_gain", "place_in_order", "gain_in_order",  "limited_by",
+       "at",          "reason",        "takes",          "replayed_value", "replayed_gain",
+       "replay",      "replay_note"});
   const auto option = [&](const sim::OptionResult& o, const char* part) {
     for (std::size_t w = 0; w <= roadmap.workloads.size(); ++w) {
       const bool all = w == roadmap.workloads.size();
@@ -268,27 +275,26 @@ void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& re
 }
 
 nlohmann::ordered_json roadmap_json(const sim::Roadmap& roadmap, const sim::RoadmapResult& result) {
-  Json json = {{"question", roadmap.question},     {"base", option_json(roadmap, result.base, result.base)},
-               {"options", Json::array()},         {"features", Json::array()},
-               {"order", Json::array()},           {"pairs", Json::array()},
-               {"no_features", result.no_features}};
+  Json json = {
+      {"question", roadmap.question},     {"base", option_json(roadmap, result.base, result.base)},
+      {"options", Json::array()},         {"features", Json::array()},
+      {"order", Json::array()},           {"pairs", Json::array()},
+      {"no_features", result.no_features}};
   for (const sim::OptionResult& o : result.options) {
     json["options"].push_back(option_json(roadmap, o, result.base));
   }
   for (const sim::FeatureResult& f : result.features) {
-    json["features"].push_back(
-        {{"name", f.name},
-         {"gain", f.alone},
-         {"gain_on_top", f.last},
-         {"share_of_gain", f.share},
-         {"replay", std::string(name(sim::Verdict::estimated))}});
+    json["features"].push_back({{"name", f.name},
+                                {"gain", f.alone},
+                                {"gain_on_top", f.last},
+                                {"share_of_gain", f.share},
+                                {"replay", std::string(name(sim::Verdict::estimated))}});
   }
   for (std::size_t i = 0; i < result.order.size(); ++i) {
-    json["order"].push_back(
-        {{"name", result.features[result.order[i]].name},
-         {"gain_together", result.funded[i].portfolio.value},
-         {"replayed_gain_together", result.funded[i].replayed},
-         {"replay", replay_text(result.funded[i], result.base)}});
+    json["order"].push_back({{"name", result.features[result.order[i]].name},
+                             {"gain_together", result.funded[i].portfolio.value},
+                             {"replayed_gain_together", result.funded[i].replayed},
+                             {"replay", replay_text(result.funded[i], result.base)}});
   }
   for (const sim::FeaturePair& pair : result.pairs) {
     json["pairs"].push_back({{"first", result.features[pair.first].name},

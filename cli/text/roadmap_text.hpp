@@ -29,6 +29,8 @@ std::string gain_text(const sim::Gain& gain);
 std::string replay_text(const sim::Outcome& outcome);
 std::string replay_note(const sim::Outcome& outcome);
 std::string replay_text(const sim::OptionResult& option, const sim::OptionResult& base);
+// "confirmed, x1.2 in the replay"
+std::string replayed_text(const sim::OptionResult& option, const sim::OptionResult& base);
 // What the replay breaks, and what is estimated only, and why.
 std::vector<std::string> replay_notes(const sim::Roadmap& roadmap,
                                       const sim::RoadmapResult& result);

@@ -175,7 +175,7 @@ TEST_CASE("Each gain of a roadmap says whether it was replayed", "[cli]") {
       words.emplace_back("--no-replay");
     }
     const std::string verdict = replay ? "confirmed" : "estimated only";
-    CHECK(contains(roofcast.output(words), "(" + verdict + ")"));
+    CHECK(contains(roofcast.output(words), "together (" + verdict));
     const base::CsvTable rows = base::read_csv(roofcast.path("r.csv"));
     REQUIRE(rows.rows() == 5);
     for (std::size_t row = 0; row < rows.rows(); ++row) {
