@@ -66,6 +66,12 @@ TEST_CASE("Clients on pipeline stages and under priorities are in doubt, one cli
   };
   CHECK(doubt(lengths(8), "stack: vllm", stages).find("pipeline stages") != std::string::npos);
   CHECK(doubt(lengths(1), "stack: vllm", stages).empty());
+  CHECK(doubt(lengths(8), "stack: vllm",
+              fmt::format("prefill: {{{}}}, decode: {{tensor_parallel: 1}}", stages))
+            .find("pipeline stages") != std::string::npos);
+  CHECK(doubt(lengths(8), "stack: vllm",
+              "prefill: {tensor_parallel: 1}, decode: {tensor_parallel: 1}")
+            .empty());
   CHECK(doubt(lengths(8), "stack: vllm, scheduler: {queue: priority}") ==
         "priorities are left out");
 }
