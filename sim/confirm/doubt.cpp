@@ -66,6 +66,9 @@ std::string_view doubt_of(const ScenarioView& s, const ServingEstimate& e) {
       (r.throughput_limit == Limit::host || r.tpot_limit == Limit::host)) {
     return "clients of equal requests at the limit of the front end";
   }
+  if (!t.arrivals && alike && s.pools != nullptr && !is_alone(t)) {
+    return "clients of equal requests at two pools: which prompts meet depends on each iteration";
+  }
   if (!is_alone(t) && is_spread(s)) {
     return "prompts on several attention-DP ranks or pipeline stages hold each other up by chance";
   }
