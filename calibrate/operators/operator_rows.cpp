@@ -305,7 +305,7 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
       measured.overhead_s = kEngineLayer;
     } else {
       gemm.copies = known.weight_copies;
-      if (base::bits(format->activations) < 16.0 && measured.stack != "bench") {
+      if (base::bits(format->activations) < 16.0 && measured.stack != kBench) {
         quantise(gemm.m, gemm.k, format->activations, measured);
       }
     }

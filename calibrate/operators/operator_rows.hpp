@@ -49,6 +49,9 @@
 
 namespace roofcast::calibrate {
 
+// The stack of rows that roofcast-bench measured: kernels of libraries and its own, which are no serving stack's.
+inline constexpr std::string_view kBench = "bench";
+
 struct MeasuredOperator {
   std::string chip;  // the catalog's id; the table's word where there is none
   std::string stack;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "calibrate/operators/predict.hpp"
 #include "models/operators/operator_cost.hpp"
 #include "models/power.hpp"
 

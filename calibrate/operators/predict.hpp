@@ -12,9 +12,6 @@
 
 namespace roofcast::calibrate {
 
-// The stack of rows that roofcast-bench measured: kernels of libraries and its own, which are no serving stack's.
-inline constexpr std::string_view kBench = "bench";
-
 // Why a machine cannot run a row, or the row's own reason; empty when it can.
 std::string reason_against(const MeasuredOperator& measured, const models::Machine& machine);
 

@@ -13,6 +13,7 @@
 #include "cli/pages/pipeline_chart.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/question/manifest_options.hpp"
 #include "cli/question/scenario_options.hpp"
 #include "cli/tables/metric_cells.hpp"
 #include "cli/tables/text_table.hpp"
@@ -39,6 +40,7 @@ constexpr double kMostTokens = 2e7;  // of the answers of a replay; less than ha
 
 struct Options {
   ScenarioOptions said;
+  ManifestFile manifest;
   std::string format = "text";
   bool explain = false;
   std::string timeline;
@@ -366,6 +368,9 @@ int run_estimate(const Options& options) {
   if (!options.timeline.empty() && e.fits()) {
     write_timeline(options, view, e);
   }
+  if (e.fits()) {
+    write_manifest(options.manifest, scenario, "estimate");
+  }
   return options.strict && !e.fits() ? kInfeasible : kDone;
 }
 
@@ -394,6 +399,7 @@ void add_estimate(Command& app, Run& chosen) {
                    "draw the pipeline of a training step to this file, as SVG")
       ->type_name(kFile)
       ->group("Output");
+  add_manifest_options(*command, options->manifest);
   command->add_flag("--no-replay", options->no_replay,
                     "replay nothing: every value is estimated only");
   command

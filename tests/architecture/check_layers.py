@@ -44,9 +44,9 @@ ROOMS = {
                   "imports": {"operators", "logs"}, "fit": {"operators"}, "accuracy": {"fit"}, "servers": {"platforms"},
                   "trainings": {"platforms"}, "bench": {"platforms"}},
     "cli": {"assets": set(), "tables": set(), "provenance": {"tables"}, "text": {"provenance", "assets"},
-            "catalog": {"text"}, "check": {"text"}, "pages": {"text"}, "program": {"catalog"},
-            "compare": {"pages", "program"}, "validate": {"pages", "program"}, "answers": {"pages", "program"}, "sweep": {"pages", "program"},
-            "calibrate": {"program"}, "packing": {"tables"}, "recommend": {"text"}, "kernels": {"tables"}, "question": {"program"}, "simulate": {"text"},
+             "launch": {"text"}, "catalog": {"text"}, "check": {"text"}, "pages": {"text"}, "program": {"catalog"},
+             "compare": {"pages", "program"}, "validate": {"pages", "program"}, "answers": {"pages", "program"}, "sweep": {"pages", "program"},
+             "calibrate": {"program"}, "packing": {"tables"}, "recommend": {"launch"}, "kernels": {"tables"}, "question": {"program", "launch"}, "simulate": {"text"},
             "commands": {"check", "compare", "validate", "answers", "sweep", "calibrate", "packing", "recommend", "kernels", "question", "simulate"},
             "": {"commands"}, "python": {"commands"}},
 }
