@@ -34,10 +34,10 @@ struct FabricLevel {
   base::BytesPerSecond bandwidth;  // per chip and direction
   base::Seconds latency;           // one hop, small message
   bool in_network_reduction = false;
-  bool peer_access = false;  // ranks read each other's memory directly (NVLink, xGMI)
-  double mesh_peers = 0;     // in a full mesh: the peers that share the bandwidth; 0: switched
+  bool peer_access = false;       // ranks read each other's memory directly (NVLink, xGMI)
+  double mesh_peers = 0;          // in a full mesh: the peers that share the bandwidth; 0: switched
   base::BytesPerSecond shared{};  // of a group of more than two together; 0: each has its own
-  double off_rail = 1.0;        // share of the bandwidth between different positions in the domains
+  double off_rail = 1.0;  // share of the bandwidth between different positions in the domains
 
   // The level as a group of only some ranks can use it.
   FabricLevel among(double ranks) const;

@@ -4,7 +4,8 @@
 namespace roofcast::sim {
 
 bool has_classes(const ScenarioView& s) {
-  return s.training == nullptr && s.traffic->classes.size() > 1 && any_objective(s.traffic->classes);
+  return s.training == nullptr && s.traffic->classes.size() > 1 &&
+         any_objective(s.traffic->classes);
 }
 
 std::string_view class_gap(const ScenarioView& s) {

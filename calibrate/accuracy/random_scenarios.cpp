@@ -219,16 +219,15 @@ std::optional<RandomScenario> RandomScenarios::attempt(std::size_t kind, base::R
   if (pools && 2 * ranks.count() > kGpus) {
     return {};
   }
-  const auto replicas = std::min(static_cast<std::int64_t>(pick({1, 1, 1, 2, 4, 8}, random)),
-                                 kGpus / ranks.count());
+  const auto replicas =
+      std::min(static_cast<std::int64_t>(pick({1, 1, 1, 2, 4, 8}, random)), kGpus / ranks.count());
   const std::string parts = fmt::format(
       "system: {}\nmodel: {}\nprecision: {}\nserving: {{stack: {}{}}}\n", pick(systems_, random),
       model.id, model.precision, pick(stacks_, random),
       pools || replicas == 1 ? ""
                              : fmt::format(", replicas: {}{}", replicas,
                                            is(kind, "agents") ? ", router: session" : ""));
-  const Replicas serving =
-      pools ? two_pools(ranks, random) : one_pool(ranks, replicas);
+  const Replicas serving = pools ? two_pools(ranks, random) : one_pool(ranks, replicas);
   const bool open = pools ? random.uniform() < 0.5 : kRandomKinds[kind].name.starts_with("open");
   const std::string both =
       both_lengths(is(kind, "closed fixed") || (pools && random.uniform() < 0.5),

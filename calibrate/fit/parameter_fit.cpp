@@ -21,9 +21,7 @@ constexpr double kWideStep = 2.0;
 const std::vector<Stage>& stages() {
   static const std::vector<Stage> all = {
       {{"gemm"}, {"launch.", "memory.dram_efficiency", "memory.in_flight_bytes_per_sm", "gemm."}},
-      {{"attention_context", "attention_generation"},
-       {"attention."},
-       {"mla_context"}},
+      {{"attention_context", "attention_generation"}, {"attention."}, {"mla_context"}},
       {{"moe"}, {"moe."}},
       {{"nccl", "custom_allreduce", "deepep_ll", "deepep_normal", "trtllm_alltoall"},
        {"launch.eager", "collective."}},
@@ -58,8 +56,8 @@ namespace {
 
 // They trade against the others: the exponent against all, widening against the efficiency of bf16.
 constexpr std::string_view kNotFitted[] = {"gemm.overlap_exponent", "gemm.widened_per_sm_clock"};
-constexpr double kLeastPrior = 0.05;  // of few rows: standard deviation of ln p
-constexpr double kReach = 8.0;        // a parameter stays within this factor of its start,
+constexpr double kLeastPrior = 0.05;    // of few rows: standard deviation of ln p
+constexpr double kReach = 8.0;          // a parameter stays within this factor of its start,
 constexpr double kLatentReach = 128.0;  // and kLatentSplits within this one
 
 std::vector<double> residuals(const Rows& rows, const models::Machine& machine) {
@@ -110,8 +108,8 @@ struct Placing {
   std::vector<double> uncertainty;  // FittedParameter::uncertainty
 };
 
-// Those that the rows do not place apart from where they started. Where these are none, or all, the one that they place
-// most loosely: without it they may place the others.
+// Those that the rows do not place apart from where they started. Where these are none, the one that they place most
+// loosely: without it they may place the others better.
 Placing placed(const std::vector<Unknown>& unknowns, const Solution& solution) {
   Placing all;
   for (std::size_t j = 0; j < unknowns.size(); ++j) {
@@ -121,13 +119,10 @@ Placing placed(const std::vector<Unknown>& unknowns, const Solution& solution) {
     all.how.push_back(std::abs(std::log(value / start)) > known ? Placed::yes : Placed::not_apart);
     all.uncertainty.push_back(std::expm1(known) * value / std::max(value, start));
   }
-  const auto loosest = static_cast<std::size_t>(std::ranges::max_element(all.uncertainty) -
-                                                all.uncertainty.begin());
+  const auto loosest =
+      static_cast<std::size_t>(std::ranges::max_element(all.uncertainty) - all.uncertainty.begin());
   const auto unplaced = static_cast<std::size_t>(std::ranges::count(all.how, Placed::not_apart));
-  if (unplaced == unknowns.size()) {
-    std::ranges::fill(all.how, Placed::yes);
-    all.how[loosest] = Placed::not_apart;
-  } else if (unplaced == 0 && all.uncertainty[loosest] > kLoose) {
+  if (unplaced == 0 && all.uncertainty[loosest] > kLoose) {
     all.how[loosest] = Placed::loosely;
   }
   return all;
@@ -182,15 +177,15 @@ Found fit_stage(const Stage& stage, const Rows& rows, Workbench& bench, const Se
       if (how[j] == Placed::yes) {
         kept.push_back(candidates[j]);
       } else {
-        found.stay.push_back({candidates[j].path, before[j], before[j], uncertainty[j],
-                              how[j] == Placed::loosely});
+        found.stay.push_back(
+            {candidates[j].path, before[j], before[j], uncertainty[j], how[j] == Placed::loosely});
       }
     }
     if (kept.size() == candidates.size()) {
       put(solution.values);
       for (std::size_t j = 0; j < candidates.size(); ++j) {
-        found.placed.push_back({candidates[j].path, before[j], bench.text(candidates[j].path),
-                                uncertainty[j]});
+        found.placed.push_back(
+            {candidates[j].path, before[j], bench.text(candidates[j].path), uncertainty[j]});
       }
       return found;
     }

@@ -31,7 +31,7 @@ struct Stage {
   std::vector<std::string> kinds;
   std::vector<std::string> paths;
   std::vector<std::string> corrected =
-      {};  // kinds of other kernels: only corrections are fitted to them
+      {};                    // kinds of other kernels: only corrections are fitted to them
   double widest_step = 0.7;  // SolverOptions::widest_step
 };
 const std::vector<Stage>& stages();

@@ -127,9 +127,9 @@ int run_compare(Options& options) {
         "measured logs\n");
   }
   refuse_options_of_results(results);
-  return compare_roadmap(roadmap_document(options.files.front()),
-                         {results.csv, options.report, results.json, results.strict,
-                          options.no_replay});
+  return compare_roadmap(
+      roadmap_document(options.files.front()),
+      {results.csv, options.report, results.json, results.strict, options.no_replay});
 }
 
 }  // namespace

@@ -279,8 +279,8 @@ void print_csv(const sim::ScenarioView& s, const sim::ServingEstimate& e) {
   std::vector<std::string> columns = {"fits", "reason"};
   add_metric_columns(columns);
   sim::Workspace workspace;
-  const nlohmann::ordered_json classes = classes_json(
-      s, e, e.fits() ? sim::class_attainment(s, workspace) : std::vector<double>());
+  const nlohmann::ordered_json classes =
+      classes_json(s, e, e.fits() ? sim::class_attainment(s, workspace) : std::vector<double>());
   for (const auto& each : classes) {
     columns.push_back("attainment_" + each["name"].get<std::string>());
     columns.push_back("goodput_" + each["name"].get<std::string>());

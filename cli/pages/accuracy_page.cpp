@@ -145,10 +145,9 @@ std::string new_layers_text(const std::vector<calibrate::NewLayers>& all) {
       kinds += errors_row(layers.kind, together);
     }
   }
-  const std::string without = none.empty() ? ""
-                                           : fmt::format(
-                                                 "\nNo row: {}. They are not fitted.\n",
-                                                 fmt::join(none, ", "));
+  const std::string without =
+      none.empty() ? ""
+                   : fmt::format("\nNo row: {}. They are not fitted.\n", fmt::join(none, ", "));
   return kinds + without + chips;
 }
 

@@ -158,8 +158,7 @@ Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& 
       sequences * base::bytes_of(keys * static_cast<double>(h.cache_elements), h.cache);
   const base::Bytes ramp = base::min(cache, c.decode_ramp_bytes_per_sm * machine.sms * base::byte);
   cost.l2 = (work.bytes + ramp) / machine.l2;
-  cost.dram =
-      (cache + ramp) / machine.dram_rate(ctas) + (work.bytes - cache) / machine.dram;
+  cost.dram = (cache + ramp) / machine.dram_rate(ctas) + (work.bytes - cache) / machine.dram;
   if (op.repeated) {
     const double missed = 1.0 - found_in_l2(work.bytes, machine) / work.bytes;
     cost.dram *= missed;

@@ -64,8 +64,7 @@ constexpr std::string_view kSimulated[] = {"ttft_",
 // Whether nothing is drawn: clients whose requests are all alike. In two pools they take long to find their rhythm.
 bool is_equal(const ScenarioView& s, const workloads::RequestStream& stream) {
   return !workloads::is_open(stream) && !stream.agents && s.draft == nullptr &&
-         s.pools == nullptr &&
-         s.serving->speculation.query_tokens() == 1 &&
+         s.pools == nullptr && s.serving->speculation.query_tokens() == 1 &&
          squared_variation(stream.input) + squared_variation(stream.output) == 0.0;
 }
 

@@ -41,10 +41,10 @@ struct ReplayPlan {
 };
 
 struct Replayed {
-  ServingEstimate estimate;  // the closed form where `why_not` has a reason
+  ServingEstimate estimate;              // the closed form where `why_not` has a reason
   std::vector<double> class_attainment;  // of several classes with objectives
   std::string why_not;                   // why nothing was replayed
-  std::size_t requests = 0;  // that are counted
+  std::size_t requests = 0;              // that are counted
   std::vector<std::pair<const Metric*, double>> errors;  // standard error of each asked metric
 
   bool done() const { return why_not.empty(); }

@@ -19,7 +19,8 @@ const Metric* replayed_metric(std::string_view column) {
 
 const Metric* class_metric(std::string_view column) {
   const std::size_t end = column.find('_');
-  const Metric* metric = end == std::string_view::npos ? nullptr : find_metric(column.substr(0, end));
+  const Metric* metric =
+      end == std::string_view::npos ? nullptr : find_metric(column.substr(0, end));
   return metric != nullptr && metric->of_objectives && find_metric(column) == nullptr ? metric
                                                                                       : nullptr;
 }

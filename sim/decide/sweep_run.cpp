@@ -185,8 +185,9 @@ class Rows {
                                               [&](const Condition& c) { return holds(c, e); }));
       reasons.push_back(reason_of(points_.sweep(), e));
       if (!classes_.empty()) {
-        classes_.set(row, e, e.fits() ? class_attainment(points_.scenario(row), workspace)
-                                      : std::vector<double>());
+        classes_.set(
+            row, e,
+            e.fits() ? class_attainment(points_.scenario(row), workspace) : std::vector<double>());
         reasons.back() = reasons.back().empty() ? classes_.gap(row, e) : reasons.back();
       }
     }

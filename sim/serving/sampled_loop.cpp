@@ -21,8 +21,8 @@ namespace queueing = base::queueing;
 using queueing::IterationRequest;
 
 constexpr double kMostServers = 8;
-constexpr std::size_t kOpen = 5000;      // requests that count
-constexpr std::size_t kClosed = 2000;    // of all clients, at least
+constexpr std::size_t kOpen = 5000;    // requests that count
+constexpr std::size_t kClosed = 2000;  // of all clients, at least
 constexpr std::size_t kPerClient = 14;
 constexpr std::size_t kMostClosed = 8000;
 constexpr std::uint64_t kSeed = 1;
