@@ -64,10 +64,6 @@ void add_forecasts(const std::string& chip, const std::filesystem::path& folder,
   }
 }
 
-std::string key_of(const OperatorRows& rows, std::size_t row) {
-  return fmt::format("{},{}", rows.format(row), rows.shape(row));
-}
-
 void add_repeated(const std::string& chip, const std::filesystem::path& folder,
                   const std::filesystem::path& tables, std::vector<RepeatedGemms>& all) {
   const auto file = find_table(folder, "gemm");
@@ -75,30 +71,28 @@ void add_repeated(const std::string& chip, const std::filesystem::path& folder,
   if (!file || !others) {
     return;
   }
+  constexpr std::string_view kFormat = "bfloat16";
   const base::CsvTable own_table = base::read_csv(*file);
   const OperatorRows own("gemm", own_table);
-  std::map<std::string, double> times;
+  std::map<std::string, double> times;  // by shape
   for (std::size_t i = 0; i < own_table.rows(); ++i) {
-    if (const MeasuredOperator row = own.row(i); row.reason.empty() && row.measured_s > 0.0) {
-      times[key_of(own, i)] = row.measured_s;
+    if (const MeasuredOperator row = own.row(i); row.format == kFormat && row.reason.empty()) {
+      times[own.shape(i)] = row.measured_s;
     }
   }
   const base::CsvTable table = base::read_csv(*others);
   const OperatorRows rows("gemm", table);
-  std::map<std::pair<std::string, std::string>, std::vector<double>> found;
+  std::map<std::string, std::vector<double>> found;  // by stack
   for (std::size_t i = 0; i < table.rows(); ++i) {
-    if (rows.chip(i) != chip) {
+    if (rows.format(i) != kFormat || rows.chip(i) != chip) {
       continue;
     }
-    const auto same = times.find(key_of(rows, i));
-    // Of other formats the others' rows contain the quantising of activations.
-    if (same != times.end() && rows.format(i) == "bfloat16") {
-      found[{std::string(rows.stack(i)), std::string(rows.format(i))}].push_back(
-          rows.row(i).measured_s / same->second);
+    if (const auto same = times.find(rows.shape(i)); same != times.end()) {
+      found[std::string(rows.stack(i))].push_back(rows.row(i).measured_s / same->second);
     }
   }
-  for (auto& [key, apart] : found) {
-    all.push_back({chip, key.first, key.second, std::move(apart)});
+  for (auto& [stack, ratios] : found) {
+    all.push_back({chip, stack, std::move(ratios)});
   }
 }
 

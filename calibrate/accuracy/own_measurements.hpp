@@ -13,14 +13,14 @@
 namespace roofcast::calibrate {
 
 struct OwnErrors {
-  std::string chip, what;  // "gemm, cublaslt, bfloat16"
+  std::string chip, what;  // "gemm, bfloat16"
   std::vector<Pair> pairs;
 };
 
-// GEMMs that another table has too. `apart`: the other time / ours.
+// GEMMs in bf16 that a stack's table has too. Rows of other formats contain the quantising of activations there.
 struct RepeatedGemms {
-  std::string chip, stack, format;
-  std::vector<double> apart;
+  std::string chip, stack;
+  std::vector<double> ratios;  // the other time / ours
 };
 
 // A parameter of a chip: fitted to its own GEMMs alone, and as it ships.

@@ -163,11 +163,11 @@ std::string own_text(const calibrate::OwnMeasurements& own) {
   text += kRepeated;
   for (const calibrate::RepeatedGemms& gemms : own.repeated) {
     std::vector<double> apart;
-    for (const double ratio : gemms.apart) {
+    for (const double ratio : gemms.ratios) {
       apart.push_back(std::abs(ratio - 1.0));
     }
     text += fmt::format("| {} | {} | {} | {:.3f} | {} | {} |\n", gemms.chip, gemms.stack,
-                        apart.size(), base::quantile(gemms.apart, 0.5),
+                        apart.size(), base::quantile(gemms.ratios, 0.5),
                         calibrate::percent(base::quantile(apart, 0.5)),
                         calibrate::percent(base::quantile(apart, 0.9)));
   }

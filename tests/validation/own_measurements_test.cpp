@@ -44,7 +44,7 @@ TEST_CASE("GEMMs of one's own GPU are forecast about as well as others' tables r
     INFO(chip);
     std::vector<double> apart;
     for (const calibrate::RepeatedGemms& gemms : own().repeated) {
-      for (const double ratio : gemms.apart) {
+      for (const double ratio : gemms.ratios) {
         if (gemms.chip == chip) {
           apart.push_back(std::abs(ratio - 1.0));
         }

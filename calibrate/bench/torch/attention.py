@@ -39,7 +39,7 @@ def flop(direction, batch, tokens, heads, head_dim):
     return products * 2.0 * batch * heads * head_dim * tokens * (tokens + 1) / 2
 
 
-def median_times(launch):
+def seconds_of(launch):
     """Seconds of one launch, sorted. The GPU spins while the host enqueues, so that no host time is in between."""
     start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
     for _ in range(3):
@@ -91,12 +91,12 @@ def measure(kernel, direction, batch, tokens, heads):
         def forward():
             return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
         if direction == "forward":
-            return median_times(forward)
+            return seconds_of(forward)
         for x in (q, k, v):
             x.requires_grad_()
         out = forward()
         grad = torch.randn_like(out)
-        return median_times(lambda: torch.autograd.grad(out, (q, k, v), grad, retain_graph=True))
+        return seconds_of(lambda: torch.autograd.grad(out, (q, k, v), grad, retain_graph=True))
 
 
 def main():

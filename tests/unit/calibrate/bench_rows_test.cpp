@@ -91,6 +91,32 @@ TEST_CASE("The bench's tables of other operators are read as what they measure",
   CHECK(std::get<workloads::Collective>(all_reduce.operators.at(0)).bytes == 1024.0);
 }
 
+TEST_CASE("A shape is drawn for a fit by what was asked, not by what the bench measured",
+          "[unit]") {
+  for (const char* kind : {"gemm", "gemm_power", "attention_context", "attention_generation"}) {
+    CAPTURE(kind);
+    const std::vector<std::string_view>& asked = layout(kind).shape;
+    Cells shape = {text("kernel"), text("bfloat16")};
+    for (std::size_t i = shape.size(); i < asked.size(); ++i) {
+      shape.push_back(asked[i].ends_with("dtype") ? Cell(text("bfloat16")) : Cell(whole(64)));
+    }
+    const Scratch scratch;
+    {
+      Table table(scratch.directory(), layout(kind), kSubject);
+      table.measured(shape, Cells(layout(kind).results.size(), 0.5));
+      table.measured(shape, Cells(layout(kind).results.size(), 0.25));
+      table.failed(shape, "not tried");
+      shape.back() = whole(65);
+      table.measured(shape, Cells(layout(kind).results.size(), 0.5));
+    }
+    const base::CsvTable read = scratch.table(kind);
+    const calibrate::OperatorRows rows(kind, read);
+    CHECK(rows.shape(0) == rows.shape(1));
+    CHECK(rows.shape(0) == rows.shape(2));
+    CHECK(rows.shape(0) != rows.shape(3));
+  }
+}
+
 TEST_CASE("No two columns of a table share a name, and the last one is the reason", "[unit]") {
   for (const Layout& layout : layouts()) {
     const Scratch scratch;
