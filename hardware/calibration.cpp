@@ -56,8 +56,10 @@ void read_fit(base::Fields& f) {
       [](base::Fields& g) {
         std::string parameter;
         double percent = 0.0;
+        bool stays = false;
         g.text("parameter", parameter);
         g.number("percent", percent, base::not_negative);
+        g.flag("stays", stays, base::optional);
       },
       base::optional);
 }
@@ -150,6 +152,7 @@ void read(base::Fields& f, Calibration& c) {
     g.number("decode_fill_clocks", c.decode_fill_clocks, base::not_negative);
     g.number("decode_cta_clocks", c.decode_cta_clocks, base::not_negative);
     g.number("decode_keys_per_split", c.decode_keys_per_split, base::positive);
+    g.number("decode_latent_splits", c.decode_latent_splits, base::at_least_one);
     g.number("decode_ramp_bytes_per_sm", c.decode_ramp_bytes_per_sm, base::not_negative);
     g.source();
   });

@@ -112,6 +112,7 @@ struct Calibration {
   double decode_fill_clocks = 0;        // start and end of both kernels of split-KV decode
   double decode_cta_clocks = 0;         // start and end of a CTA
   double decode_keys_per_split = 1;     // the fewest keys of a CTA
+  double decode_latent_splits = 1;      // the most CTAs for a context whose heads share a latent
   double decode_ramp_bytes_per_sm = 0;  // B, cache read at half rate while SMs start and end
 
   // Mixture of experts

@@ -6,24 +6,49 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <span>
+
+#include "base/document/fields.hpp"
+#include "base/document/problems.hpp"
 
 namespace roofcast::hardware {
+
+std::span<const base::CatalogEntry> embedded_architectures();
+
+base::Catalog architecture_catalog() {
+  return {"architectures", "architecture", embedded_architectures()};
+}
+
 namespace {
 
 constexpr double kOtherMemory = 2.0;   // generations
 constexpr double kFigure = 0.1;        // generations of a factor e
 constexpr double kWorthTelling = 0.1;  // |ln| of a figure
 
-struct Generation {
-  std::string_view architecture;
-  double order;
-};
-constexpr Generation kGenerations[] = {
-    {"volta", 0.0},  {"turing", 1.0},    {"ampere", 2.0},          {"ada", 3.0},
-    {"hopper", 3.5}, {"blackwell", 4.5}, {"blackwell_ultra", 4.5}, {"rubin", 5.5},
-};
 constexpr std::string_view kFigures[] = {"bandwidth",     "SMs", "clock", "L2",
                                          "shared memory", "TDP", "NVLink"};
+
+// Of each architecture, by id.
+const std::map<std::string, double>& generations() {
+  static const std::map<std::string, double> all = [] {
+    std::map<std::string, double> known;
+    for (const std::string& id : base::catalog_ids(architecture_catalog())) {
+      const base::Node document = base::load_entry(architecture_catalog(), id);
+      base::Problems problems;
+      base::Fields f(document, "", problems);
+      std::string name;
+      std::string source;
+      f.text("name", name);
+      f.number("generation", known[id], base::any_value);
+      f.text("source", source);
+      f.end();
+      problems.throw_if_any();
+    }
+    return known;
+  }();
+  return all;
+}
 
 template <class T>
 double log_of(const std::optional<T>& figure) {
@@ -56,17 +81,15 @@ std::optional<ChipKind> kind_of(const base::Node& document) {
   Chip chip;
   base::Fields fields(document, "chip", problems);
   read(fields, chip);
-  const auto* generation =
-      std::find_if(std::begin(kGenerations), std::end(kGenerations),
-                   [&](const Generation& g) { return g.architecture == chip.architecture; });
-  if (problems.size() > 0 || generation == std::end(kGenerations)) {
+  const auto generation = generations().find(chip.architecture);
+  if (problems.size() > 0 || generation == generations().end()) {
     return std::nullopt;
   }
   ChipKind kind{chip.name,
                 chip.vendor,
                 chip.architecture,
                 chip.tensor_instruction,
-                generation->order,
+                generation->second,
                 chip.memory_type.starts_with("HBM"),
                 {log_of(std::optional(chip.bandwidth)), log_of(chip.sms_used()),
                  log_of(chip.clock_used()), log_of(chip.l2_capacity_used()),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far one chip stands from another, in generations of architecture.
+// How far one chip stands from another, in generations of architecture (hardware/architectures).
 //
 //   distance = |generation − generation'| + 2 · (one has HBM, the other not) + 0.1 · Σ |ln (figure / figure')|
 //
@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "base/document/catalog.hpp"
 #include "hardware/chip.hpp"
 
 namespace roofcast::hardware {
@@ -30,7 +31,10 @@ struct ChipKind {
   std::array<double, base::kMathTypes> tensor{};  // logarithms; NaN: not supported
 };
 
-// None where the architecture is not one of the generations that are known.
+// An architecture's place in the order of generations.
+base::Catalog architecture_catalog();
+
+// None where the catalog does not have the architecture.
 std::optional<ChipKind> kind_of(const base::Node& chip);
 
 double distance(const ChipKind& a, const ChipKind& b);

@@ -16,6 +16,9 @@ FabricLevel FabricLevel::among(double ranks) const {
   if (mesh_peers > 0.0) {
     level.bandwidth *= std::clamp(ranks - 1.0, 1.0, mesh_peers) / mesh_peers;
   }
+  if (shared.si() > 0.0 && ranks > 2.0) {
+    level.bandwidth = base::min(bandwidth, shared / ranks);
+  }
   return level;
 }
 
@@ -54,6 +57,10 @@ void read_scale_up(Fields& f, System& system) {
                   {"pcie", Link::pcie}});
   f.integer("domain", system.scale_up_domain, base::at_least_one);
   f.flag("in_network_reduction", level.in_network_reduction);
+  f.quantity("shared_bandwidth", level.shared, base::positive, base::optional);
+  if (level.shared.si() > 0.0 && link != Link::pcie) {
+    f.problem("shared_bandwidth", "is of link: pcie only");
+  }
   f.source();
   level.peer_access = link != Link::pcie;
   switch (link) {

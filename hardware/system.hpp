@@ -9,7 +9,8 @@
 //   link: mesh     the other links of the chip (xGMI), each straight to one peer. With c links and a domain of d
 //                  chips a pair has ⌊c/(d−1)⌋ links. Two ranks can use only those, a group of n uses (n−1) times
 //                  as many, and only a group of all d uses every link
-//   link: pcie     the host port of the chip
+//   link: pcie     the host port of the chip. With `shared_bandwidth` a group of more than two chips moves no more than
+//                  that in all, since its data passes through the host; two are on one switch
 //
 // Beyond the domain a chip has its share of the NICs. `oversubscription` r ≥ 1 says that the spine carries
 // 1/r of what all NICs could send at once. In a `rail_optimised` fabric, ranks at the same position in their
@@ -33,12 +34,14 @@ struct FabricLevel {
   base::BytesPerSecond bandwidth;  // per chip and direction
   base::Seconds latency;           // one hop, small message
   bool in_network_reduction = false;
-  bool peer_access = false;  // ranks read each other's memory directly (NVLink, xGMI)
-  double mesh_peers = 0;     // in a full mesh: the peers that share the bandwidth; 0: switched
-  double off_rail = 1.0;     // share of the bandwidth between different positions in the domains
+  bool peer_access = false;       // ranks read each other's memory directly (NVLink, xGMI)
+  double mesh_peers = 0;          // in a full mesh: the peers that share the bandwidth; 0: switched
+  base::BytesPerSecond shared{};  // of a group of more than two together; 0: each has its own
+  double off_rail = 1.0;  // share of the bandwidth between different positions in the domains
 
   // The level as a group of only some ranks can use it.
   FabricLevel among(double ranks) const;
+  bool differs_among() const { return mesh_peers > 0.0 || shared.si() > 0.0; }
 };
 
 // The rent of one GPU with its share of the host, by the second.

@@ -107,21 +107,20 @@ Uncertainty uncertainty_of(const hardware::Calibration& calibration) {
 // all    s   Σ_k T_k·s_k
 // kinds  s²  Σ_k (T_k·s_k)²
 // own    s²  Σ_i (t_i·s_i)²
-UncertainSum::Seconds UncertainSum::half_widths(const Uncertainty& u) const {
+UncertainSum::HalfWidths UncertainSum::half_widths(const Uncertainty& u) const {
   const double own_share = 1.0 - u.chip_share - u.kind_share;
   const auto half_width = [&](double Spread::*side) {
-    double all = 0.0;
-    double kinds = 0.0;
-    double own = 0.0;
+    base::Seconds all;
+    base::SquareSeconds kinds;
+    base::SquareSeconds own;
     for (std::size_t k = 0; k < kErrorKinds; ++k) {
       const double spread = u.kinds[k].*side;
-      const double time = kinds_[k].time * spread;
+      const base::Seconds time = kinds_[k].time * spread;
       all += time;
       kinds += time * time;
       own += kinds_[k].squares * spread * spread;
     }
-    return base::Seconds::from_si(
-        std::sqrt(u.chip_share * all * all + u.kind_share * kinds + own_share * own));
+    return base::sqrt(u.chip_share * all * all + u.kind_share * kinds + own_share * own);
   };
   return {half_width(&Spread::below), half_width(&Spread::above)};
 }
@@ -137,13 +136,15 @@ Spread ratio_spread(const UncertainSum& before, base::Seconds whole_before,
   const auto log_half_width = [&](bool lower) {
     double squares = 0.0;
     for (std::size_t k = 0; k < kErrorKinds; ++k) {
-      const double a = before.kinds_[k].time;
-      const double b = after.kinds_[k].time;
-      const double share = b / whole_after.si();
-      const double lost = a / whole_before.si() - share;
+      const base::Seconds a = before.kinds_[k].time;
+      const base::Seconds b = after.kinds_[k].time;
+      const double share = b / whole_after;
+      const double lost = a / whole_before - share;
       const Spread& in_both = uncertainty_before.kinds[k];
       const double moved = lost * ((lost > 0.0) == lower ? in_both.below : in_both.above);
-      const double change = a > 0.0 && b > 0.0 ? std::min(1.0, std::abs(std::log(b / a))) : 0.0;
+      const double change = a > base::Seconds{} && b > base::Seconds{}
+                                ? std::min(1.0, std::abs(std::log(b / a)))
+                                : 0.0;
       const Spread felt = inverse(uncertainty_after.kinds[k]);
       const double changed = share * change * ((b < a) == lower ? felt.below : felt.above);
       squares += moved * moved + changed * changed;

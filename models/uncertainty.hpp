@@ -32,6 +32,7 @@
 #include <array>
 
 #include "base/units/quantity.hpp"
+#include "base/units/square_seconds.hpp"
 #include "hardware/calibration.hpp"
 #include "workloads/graph/operator.hpp"
 
@@ -79,8 +80,8 @@ class UncertainSum {
  public:
   void add(ErrorKind kind, base::Seconds time) {
     Kind& k = kinds_[static_cast<std::size_t>(kind)];
-    k.time += time.si();
-    k.squares += time.si() * time.si();
+    k.time += time;
+    k.squares += time * time;
   }
   // Adds `runs` runs of everything in `other`. All runs of an operator err alike.
   void add(const UncertainSum& other, double runs) {
@@ -89,20 +90,19 @@ class UncertainSum {
       kinds_[k].squares += runs * runs * other.kinds_[k].squares;
     }
   }
-  // Half-widths in seconds.
-  struct Seconds {
+  struct HalfWidths {
     base::Seconds below;
     base::Seconds above;
   };
-  Seconds half_widths(const Uncertainty& uncertainty) const;
+  HalfWidths half_widths(const Uncertainty& uncertainty) const;
   friend Spread ratio_spread(const UncertainSum& before, base::Seconds whole_before,
                              const Uncertainty& uncertainty_before, const UncertainSum& after,
                              base::Seconds whole_after, const Uncertainty& uncertainty_after);
 
  private:
   struct Kind {
-    double time = 0.0;     // s, T_k
-    double squares = 0.0;  // s², Σ t_i²
+    base::Seconds time;           // T_k
+    base::SquareSeconds squares;  // Σ t_i²
   };
   std::array<Kind, kErrorKinds> kinds_{};
 };

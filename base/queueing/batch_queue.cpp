@@ -45,6 +45,13 @@ Seconds BatchQueueStates::batch(double units) const {
 // Panjer's recursion: P(n units) = Σ (a + b·i/n) f(i) P(n − i) / (1 − a·f(0)).
 // With `of_arrival`: the others that a request of the batch finds in it. A negative binomial number has one more success
 // then, a binomial number one trial less.
+//
+//   symbol     meaning                                                                     unit
+//   f(i)       probability that a request has i units; empty: f(0)                         –
+//   a, b       of the distribution of the number of requests                               –
+//   none       P(0 units)                                                                  –
+//   successes  of the negative binomial distribution, which end the number of failures     –
+//   trials     of the binomial distribution, and `chance` that one succeeds                –
 std::vector<double> BatchQueueStates::arriving(double mean, double dispersion,
                                                bool of_arrival) const {
   const double empty = q_.sizes[0];
@@ -101,6 +108,14 @@ std::vector<double> BatchQueueStates::arriving(std::size_t s, bool of_arrival) c
   return p;
 }
 
+// The chain of m, and its probabilities by elimination of one state after another, from the last to the first. What a state
+// lets out is a sum of probabilities to the states below it, so nothing is subtracted.
+//
+//   symbol   meaning                                                                           unit
+//   chain    P(m → j), n × n; after the elimination of i, that of the states below i alone     –
+//   out      of state i to the states below it                                                 –
+//   in       P(m → i) / out: visits to i that each visit to m brings                           –
+//   most     units of the largest batch, as far as there are states                            –
 void BatchQueueStates::solve() {
   const std::size_t n = states_;
   const std::size_t most = std::min(k_, n - 1);
@@ -234,6 +249,19 @@ void BatchQueueStates::gaps(const std::vector<double>& chain) {
   }
 }
 
+// The sum of the header over the states that a request meets, the others that arrive with it, its place among them, and
+// its own units.
+//
+//   symbol    meaning                                                                          unit
+//   chance    π(m)·a(s), of all requests the share `both` with a others in the same batch      –
+//   place     share of the others that are before it; Gauss–Legendre with three places         –
+//   rest      of the batch in which it arrives                                                 s
+//   left      units that the batch leaves: m − s                                               –
+//   ahead     units before it; `before` is one of the two nearest whole numbers                –
+//   batches   j                                                                                –
+//   later     units that arrive during its first j − 1 batches                                 –
+//   content   units of the batch with its last unit, at most k                                 –
+//   own       batches that its own units take                                                  –
 BatchQueueStates::Stay BatchQueueStates::stay(const std::vector<SizedRequest>& requests,
                                               bool rough) const {
   constexpr double kPlaces[] = {0.1127016653792583, 0.5, 0.8872983346207417};  // Gauss–Legendre

@@ -82,6 +82,13 @@ Station servers_of(Seconds demand, std::int64_t servers) {
   return station;
 }
 
+// The product form, in logarithms.
+//
+//   symbol         meaning                                                                    unit
+//   own[k]         weights of station k alone                                                 –
+//   before[k]      of thinking and the stations before k; the last one is of the network      –
+//   after          of the stations behind k                                                   –
+//   throughput     exp(all[N − 1] − all[N])                                                   1/s
 ClosedNetwork closed_network(std::span<const Station> stations, Seconds think,
                              std::int64_t clients) {
   ClosedNetwork network;

@@ -16,9 +16,9 @@ using Station = IterationStation;
 using Job = IterationJob;
 using Id = Station::Id;
 
-constexpr double kNever = Station::kNever;
+constexpr Seconds kNever = Station::kNever;
 
-// All servers and what comes to them. Times are seconds.
+// All servers and what comes to them.
 class Path {
  public:
   Path(const IterationPools& pools, const std::vector<IterationRequest>& requests,
@@ -26,7 +26,7 @@ class Path {
       : pools_(pools),
         closed_(clients > 0),
         first_(first),
-        least_ahead_((pools.first.ahead + pools.first.take).si()),
+        least_ahead_(pools.first.ahead + pools.first.take),
         jobs_(requests.size()),
         result_(result) {
     result_.outcomes.resize(requests.size());
@@ -45,7 +45,7 @@ class Path {
     for (std::size_t i = 0; i < requests.size(); ++i) {
       const IterationRequest& r = requests[i];
       Job& job = jobs_[i];
-      job.arrival = r.arrival.si();
+      job.arrival = r.arrival;
       job.input = static_cast<double>(r.input);
       job.cached = static_cast<double>(std::min(r.cached, r.input - 1));
       job.missing = job.input - job.cached;
@@ -62,7 +62,7 @@ class Path {
     }
     next_ = static_cast<std::size_t>(begun);
     for (std::int64_t i = begun; i < clients; ++i) {
-      send_next(0.0);
+      send_next({});
     }
     open_next();
   }
@@ -70,14 +70,14 @@ class Path {
   void run() {
     for (Station& s : answerers_) {
       if (s.decodes > 0) {
-        start(s, 0.0);
+        start(s, {});
       }
     }
     for (;;) {
       Station* due = nullptr;
-      double when = coming_.empty() ? kNever : coming_.front().first;
+      Seconds when = coming_.empty() ? kNever : coming_.front().first;
       for (Station& s : stations_) {
-        const double at = next_of(s);
+        const Seconds at = next_of(s);
         if (at < when) {
           when = at;
           due = &s;
@@ -96,7 +96,7 @@ class Path {
       start(*due, when);
     }
     result_.mixed = mixed_ / std::max(1.0, iterations_);
-    result_.iteration = Seconds::from_si(busy_ / std::max(1.0, iterations_));
+    result_.iteration = busy_ / std::max(1.0, iterations_);
   }
 
  private:
@@ -104,15 +104,15 @@ class Path {
   IterationOutcome& outcome(Id id) { return result_.outcomes[static_cast<std::size_t>(id)]; }
 
   // When a server has something to do: its iterations end, or the next request comes to it.
-  double next_of(Station& s) {
+  Seconds next_of(Station& s) {
     return s.end < kNever ? s.end : s.incoming.empty() ? kNever : job(s.incoming.front()).queued;
   }
 
-  void push_coming(double at, Id id) {
+  void push_coming(Seconds at, Id id) {
     coming_.emplace_back(at, id);
     std::push_heap(coming_.begin(), coming_.end(), std::greater<>());
   }
-  void send_next(double now) {
+  void send_next(Seconds now) {
     if (next_ < jobs_.size()) {
       push_coming(now, static_cast<Id>(next_++));
     }
@@ -142,18 +142,18 @@ class Path {
     open_next();
     counts_ = counts_ || static_cast<std::size_t>(id) >= first_;
     Station& to = route(takers_, turn_);
-    job(id).queued = to.take(now, job(id).input) + to.q->ahead.si();
-    outcome(id).arrival = Seconds::from_si(now);
-    outcome(id).queued = Seconds::from_si(job(id).queued);
+    job(id).queued = to.take(now, job(id).input) + to.q->ahead;
+    outcome(id).arrival = now;
+    outcome(id).queued = job(id).queued;
     to.comes(id);
   }
 
   // The prompt is computed. Its tokens go to a server of the second pool.
-  void hand_over(Station& s, Id id, double now) {
+  void hand_over(Station& s, Id id, Seconds now) {
     Job& j = job(id);
     --s.load;
     --s.places;
-    s.link = std::max(s.link, now) + (pools_.link + pools_.link_token * j.input).si();
+    s.link = base::max(s.link, now) + (pools_.link + pools_.link_token * j.input);
     j.queued = s.link;
     j.from = &s;
     j.kept = j.held;
@@ -162,8 +162,8 @@ class Path {
     route(answerers_, second_turn_).comes(id);
   }
   // A sequence from the first pool has a place in the second: its first token is sent.
-  void take_over(Station& s, Id id, double now) {
-    outcome(id).first = Seconds::from_si(s.send(now, 1.0));
+  void take_over(Station& s, Id id, Seconds now) {
+    outcome(id).first = s.send(now, 1.0);
     s.decode(id);
     Station& from = *job(id).from;
     from.used -= job(id).kept + from.q->each;
@@ -174,7 +174,7 @@ class Path {
   }
 
   // Admits what waits, as far as there is room.
-  void admit(Station& s, double now, double& left, IterationWork& work) {
+  void admit(Station& s, Seconds now, double& left, IterationWork& work) {
     bool blocked = false;
     while (!s.waiting.empty() && left > 0.0) {
       const Id id = s.waiting.front();
@@ -192,8 +192,8 @@ class Path {
       s.waiting.pop_front();
       if (!j.started) {
         j.started = true;
-        outcome(id).scheduled = Seconds::from_si(now);
-        outcome(id).place = Seconds::from_si(now - std::min(now, std::max(j.queued, s.blocked)));
+        outcome(id).scheduled = now;
+        outcome(id).place = now - base::min(now, base::max(j.queued, s.blocked));
       }
       s.admit(id, promised);
       if (tokens > 0.0) {
@@ -204,11 +204,11 @@ class Path {
         take_over(s, id, now);
       }
     }
-    s.blocked = blocked ? std::min(s.blocked, now) : kNever;
+    s.blocked = blocked ? base::min(s.blocked, now) : kNever;
   }
 
   // The next iterations of a server that has ended its last ones.
-  void start(Station& s, double now) {
+  void start(Station& s, Seconds now) {
     while (!s.incoming.empty() && job(s.incoming.front()).queued <= now) {
       s.waiting.push_back(s.incoming.front());
       s.incoming.pop_front();
@@ -239,7 +239,7 @@ class Path {
       return;
     }
     s.began = now;
-    s.each = s.q->time(s.decoded ? s.decodes : 0, work.tokens, work.attended, work.prompts).si();
+    s.each = s.q->time(s.decoded ? s.decodes : 0, work.tokens, work.attended, work.prompts);
     s.count = s.mixed ? 1 : alike(s, now);
     s.sent = 0;
     s.end = now + s.each * static_cast<double>(s.count);
@@ -251,20 +251,20 @@ class Path {
   }
 
   // How many iterations without prompts are sure to follow each other.
-  std::int64_t alike(Station& s, double now) {
+  std::int64_t alike(Station& s, Seconds now) {
     if (!s.waiting.empty() && !s.leaving.empty()) {
       return 1;
     }
-    double until = s.incoming.empty() ? kNever : job(s.incoming.front()).queued;
-    double next = coming_.empty() ? kNever : coming_.front().first;
+    Seconds until = s.incoming.empty() ? kNever : job(s.incoming.front()).queued;
+    Seconds next = coming_.empty() ? kNever : coming_.front().first;
     for (Station& other : stations_) {
       if (other.hands_over) {
-        until = std::min(until, next_of(other) + pools_.link.si());
+        until = base::min(until, next_of(other) + pools_.link);
       } else if (closed_ && &other != &s) {
-        next = std::min(next, other.end);
+        next = base::min(next, other.end);
       }
     }
-    until = std::min(until, next + least_ahead_);
+    until = base::min(until, next + least_ahead_);
     const double most =
         std::min(std::ceil((until - now) / s.each - 1e-9),
                  std::floor((s.q->cache - s.used) / static_cast<double>(s.decodes)));
@@ -275,11 +275,11 @@ class Path {
 
   // The iterations of a server have ended.
   void complete(Station& s) {
-    const double now = s.end;
+    const Seconds now = s.end;
     s.send_until(now);
     const auto tokens = static_cast<double>((s.decoded ? s.decodes : 0) +
                                             static_cast<std::int64_t>(s.complete.size()));
-    const double sent = s.hands_over ? now : s.send(now, tokens);
+    const Seconds sent = s.hands_over ? now : s.send(now, tokens);
     s.end = kNever;
     s.free_leaving();
     ended_.clear();
@@ -293,7 +293,7 @@ class Path {
     s.complete.clear();
     for (const Id id : ended_) {
       if (outcome(id).first == Seconds{}) {
-        outcome(id).first = Seconds::from_si(sent);
+        outcome(id).first = sent;
       }
       if (--job(id).left == 0) {
         finish(s, id, sent);
@@ -305,9 +305,9 @@ class Path {
     }
   }
 
-  void finish(Station& s, Id id, double sent) {
+  void finish(Station& s, Id id, Seconds sent) {
     job(id).state = Job::State::done;
-    outcome(id).last = Seconds::from_si(sent);
+    outcome(id).last = sent;
     --s.load;
     if (s.q->delayed_release) {
       s.leaving.push_back(id);
@@ -322,19 +322,19 @@ class Path {
   const IterationPools& pools_;
   bool closed_;
   std::size_t first_;
-  double least_ahead_;  // from sending a request until a server has it
+  Seconds least_ahead_;  // from sending a request until a server has it
   std::vector<Station> stations_;
   std::span<Station> takers_;     // of requests
   std::span<Station> answerers_;  // the same, or the second pool
   std::vector<Job> jobs_;
   IterationPath& result_;
-  std::vector<std::pair<double, Id>> coming_;  // a heap of requests by time
+  std::vector<std::pair<Seconds, Id>> coming_;  // a heap of requests by time
   std::vector<Id> ended_;
   std::size_t next_ = 0;
   std::size_t turn_ = 0;
   std::size_t second_turn_ = 0;
   bool counts_ = false;
-  double busy_ = 0;  // s, all servers, while it counts
+  Seconds busy_;  // of all servers, while it counts
   double iterations_ = 0;
   double mixed_ = 0;
 };

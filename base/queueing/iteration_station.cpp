@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace roofcast::base::queueing {
 namespace {
@@ -21,14 +22,14 @@ void IterationStation::comes(Id id) {
   incoming.insert(place, id);
 }
 
-double IterationStation::take(double now, double tokens) {
+Seconds IterationStation::take(Seconds now, double tokens) {
   send_until(now);
-  double& process = free[next_free++ % free.size()];
-  process = std::max(process, now) + q->take.si() + q->take_token.si() * tokens;
+  Seconds& process = free[next_free++ % free.size()];
+  process = base::max(process, now) + q->take + q->take_token * tokens;
   return process;
 }
 
-void IterationStation::send_until(double now) {
+void IterationStation::send_until(Seconds now) {
   if (end < kNever) {
     send_up_to(std::min(static_cast<std::int64_t>((now - began) / each), count - 1));
   }
@@ -38,21 +39,21 @@ void IterationStation::send_up_to(std::int64_t iterations) {
   if (iterations <= sent) {
     return;
   }
-  const double work = q->send.si() * static_cast<double>(decoded ? decodes : 0);
+  const Seconds work = q->send * static_cast<double>(decoded ? decodes : 0);
   const auto n = static_cast<double>(iterations - sent);
-  const double from = began + each * static_cast<double>(sent + 1);
-  const double to = began + each * static_cast<double>(iterations);
-  for (double& process : free) {
-    process = std::max(std::max(process, from) + n * work, to + work);
+  const Seconds from = began + each * static_cast<double>(sent + 1);
+  const Seconds to = began + each * static_cast<double>(iterations);
+  for (Seconds& process : free) {
+    process = base::max(base::max(process, from) + n * work, to + work);
   }
   sent = iterations;
 }
 
-double IterationStation::send(double now, double tokens) {
-  double last = now;
-  for (double& process : free) {
-    process = std::max(process, now) + q->send.si() * tokens;
-    last = std::max(last, process);
+Seconds IterationStation::send(Seconds now, double tokens) {
+  Seconds last = now;
+  for (Seconds& process : free) {
+    process = base::max(process, now) + q->send * tokens;
+    last = base::max(last, process);
   }
   return last;
 }

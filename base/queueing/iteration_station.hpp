@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One server of base/queueing/iteration_servers.hpp: its sequences, its cache, its front end and the iterations that
-// run. Times are seconds.
+// run.
 #pragma once
 
 #include <cstdint>
 #include <deque>
-#include <limits>
 #include <vector>
 
 #include "base/queueing/iteration_server.hpp"
@@ -18,8 +17,8 @@ struct IterationStation;
 // A request on its way.
 struct IterationJob {
   enum class State : std::uint8_t { waits, prompt, decodes, done };
-  double arrival = 0;
-  double queued = 0;
+  Seconds arrival;
+  Seconds queued;
   double input = 0;    // tokens
   double missing = 0;  // tokens of it that are to be computed before the next one of the answer
   double cached = 0;   // computed tokens before these
@@ -44,18 +43,18 @@ struct IterationWork {
 };
 
 struct IterationStation {
-  static constexpr double kNever = std::numeric_limits<double>::infinity();
+  static constexpr Seconds kNever = Seconds::infinity();
   using Id = std::int32_t;
 
   const IterationServer* q = nullptr;
   std::vector<IterationJob>* jobs = nullptr;
   bool hands_over = false;  // sequences decode in the second pool
-  double link = 0;          // when the link to it is free
+  Seconds link;             // when the link to it is free
 
   // The iterations that run, all alike; they end at kNever if there are none.
-  double end = kNever;
-  double began = 0;
-  double each = 0;
+  Seconds end = kNever;
+  Seconds began;
+  Seconds each;
   std::int64_t count = 0;
   std::int64_t sent = 0;     // of them, those whose tokens the front end has
   bool mixed = false;        // they have prompts
@@ -68,7 +67,7 @@ struct IterationStation {
   double used = 0;             // tokens of the cache
   double committed = 0;        // the larger of used and promised, of all sequences
   std::int64_t beyond = 0;     // sequences that hold more than they were promised
-  double blocked = kNever;     // since when no place or no cache is free
+  Seconds blocked = kNever;    // since when no place or no cache is free
   Id partial = -1;             // the prompt that is computed in part
   std::deque<Id> incoming;     // in the front end, or on the link
   std::deque<Id> waiting;
@@ -76,18 +75,18 @@ struct IterationStation {
   std::vector<Id> leaving;   // sequences that keep their places for one iteration more
   std::int64_t load = 0;     // requests that it has, without those that are done
 
-  std::vector<double> free;  // when each process of the front end is
+  std::vector<Seconds> free;  // when each process of the front end is
   std::size_t next_free = 0;
 
   IterationJob& job(Id id) { return (*jobs)[static_cast<std::size_t>(id)]; }
 
   void comes(Id id);  // in the order of `queued`
   // When the front end has taken a request in.
-  double take(double now, double tokens);
+  Seconds take(Seconds now, double tokens);
   // Tokens of iterations that have ended by `now` go through the front end; those of the last one are complete()'s.
-  void send_until(double now);
+  void send_until(Seconds now);
   // When the front end has sent so many tokens of now.
-  double send(double now, double tokens);
+  Seconds send(Seconds now, double tokens);
 
   // Tokens promised to a sequence with so many known ones, whose next iteration computes the last of so many.
   double promise(const IterationJob& job, double known, double computed) const;

@@ -14,6 +14,8 @@
 #include "calibrate/platforms/chip_platforms.hpp"
 #include "calibrate/platforms/measurements.hpp"
 #include "hardware/chip.hpp"
+#include "models/operators/operator_cost.hpp"
+#include "models/power.hpp"
 
 namespace roofcast::calibrate {
 namespace {
@@ -32,6 +34,16 @@ constexpr OwnTable kTables[] = {
     {"attention_context", "attention_forward", "torch_cudnn"},
     {"mamba2", "mamba2", "selective_state_update"},
 };
+
+// Seconds of a row's operators where they run on and on.
+double kept_up(const MeasuredOperator& row, const models::Machine& machine) {
+  models::Activity activity;
+  for (const workloads::Operator& op : row.operators) {
+    const models::Cost cost = models::cost_of(op, machine);
+    activity.add(cost, models::math_of(op, machine), 1.0, cost.time, machine);
+  }
+  return models::drawn(activity, machine.power).time / base::second;
+}
 
 void add_forecasts(const std::string& chip, const std::filesystem::path& folder,
                    std::vector<OwnErrors>& all) {
@@ -52,11 +64,17 @@ void add_forecasts(const std::string& chip, const std::filesystem::path& folder,
           !reason_against(row, platform->machine).empty()) {
         continue;
       }
+      if (row.measured_w > 0.0) {
+        by_format["time at the power limit"].push_back(
+            {row.measured_s, kept_up(row, platform->machine)});
+      }
       const double value = predicted(row, platform->machine);
       const Interval within = interval(value, own.kind, platform->system.calibration);
-      const bool split = std::string_view(own.kind) == "gemm";
-      by_format[split ? row.format : std::string(table.cell(i, kernels))].push_back(
-          {measured(row), value, within.low, within.high});
+      const std::string of = row.measured_w > 0.0 ? "power"
+                             : std::string_view(own.kind) == "gemm"
+                                 ? row.format
+                                 : std::string(table.cell(i, kernels));
+      by_format[of].push_back({measured(row), value, within.low, within.high});
     }
     for (auto& [format, pairs] : by_format) {
       all.push_back({chip, fmt::format("{}, {}", own.kind, format), std::move(pairs)});

@@ -16,6 +16,7 @@ namespace roofcast::calibrate {
 namespace {
 
 constexpr std::int64_t kGpus = 8;
+constexpr double kSpread = 0.2;  // share of the scenarios
 
 template <class T>
 const T& pick(std::span<const T> all, base::Random& random) {
@@ -127,16 +128,28 @@ struct Replicas {
   std::string deployment;
   std::int64_t count;  // of those that serve, of the larger pool
 };
-Replicas one_pool(std::int64_t tensor_parallel, std::int64_t replicas) {
-  return {fmt::format("deployment: {{tensor_parallel: {}}}\n", tensor_parallel), replicas};
+// Keys of a deployment.
+std::string text_of(const RandomRanks& ranks) {
+  std::string text = fmt::format("tensor_parallel: {}", ranks.tensor);
+  if (ranks.data > 1) {
+    text += fmt::format(", data_parallel: {}, expert_parallel: {}", ranks.data,
+                        ranks.tensor * ranks.data);
+  }
+  if (ranks.pipeline > 1) {
+    text += fmt::format(", pipeline_parallel: {}", ranks.pipeline);
+  }
+  return text;
 }
-Replicas two_pools(std::int64_t tensor_parallel, base::Random& random) {
-  const std::int64_t most = kGpus / tensor_parallel;
+Replicas one_pool(const RandomRanks& ranks, std::int64_t replicas) {
+  return {fmt::format("deployment: {{{}}}\n", text_of(ranks)), replicas};
+}
+Replicas two_pools(const RandomRanks& ranks, base::Random& random) {
+  const std::int64_t most = kGpus / ranks.count();
   const std::int64_t prefill = random.integer(1, most - 1);
   const std::int64_t decode = random.integer(1, most - prefill);
-  return {fmt::format("deployment:\n  prefill: {{replicas: {}, tensor_parallel: {}}}\n  decode: "
-                      "{{replicas: {}, tensor_parallel: {}}}\n",
-                      prefill, tensor_parallel, decode, tensor_parallel),
+  return {fmt::format("deployment:\n  prefill: {{replicas: {}, {}}}\n  decode: "
+                      "{{replicas: {}, {}}}\n",
+                      prefill, text_of(ranks), decode, text_of(ranks)),
           std::max(prefill, decode)};
 }
 
@@ -156,6 +169,16 @@ RandomScenarios::RandomScenarios(std::uint64_t seed) : seed_(seed) {
     each.text("model", model.id);
     each.text("precision", model.precision);
     each.integers("tensor_parallel", model.tensor_parallel, base::at_least_one);
+    each.each(
+        "spread",
+        [&](base::Fields& g) {
+          RandomRanks& ranks = model.spread.emplace_back();
+          g.integer("tensor_parallel", ranks.tensor, base::at_least_one, base::optional);
+          g.integer("data_parallel", ranks.data, base::at_least_one, base::optional);
+          g.integer("pipeline_parallel", ranks.pipeline, base::at_least_one, base::optional);
+          g.end();
+        },
+        base::optional);
     each.end();
   });
   f.end();
@@ -185,23 +208,26 @@ sim::StreamedScenario RandomScenarios::read(const std::string& parts,
 }
 
 std::optional<RandomScenario> RandomScenarios::attempt(std::size_t kind, base::Random& random,
+                                                       base::Random& spread,
                                                        sim::Workspace& workspace) const {
   const Model& model = pick(models_, random);
-  const std::int64_t tensor_parallel = pick(model.tensor_parallel, random);
+  RandomRanks ranks{.tensor = pick(model.tensor_parallel, random)};
+  if (spread.uniform() < kSpread && !model.spread.empty()) {
+    ranks = pick(model.spread, spread);
+  }
   const bool pools = is(kind, "two pools");
-  if (pools && 2 * tensor_parallel > kGpus) {
+  if (pools && 2 * ranks.count() > kGpus) {
     return {};
   }
-  const auto replicas = std::min(static_cast<std::int64_t>(pick({1, 1, 1, 2, 4, 8}, random)),
-                                 kGpus / tensor_parallel);
+  const auto replicas =
+      std::min(static_cast<std::int64_t>(pick({1, 1, 1, 2, 4, 8}, random)), kGpus / ranks.count());
   const std::string parts = fmt::format(
       "system: {}\nmodel: {}\nprecision: {}\nserving: {{stack: {}{}}}\n", pick(systems_, random),
       model.id, model.precision, pick(stacks_, random),
       pools || replicas == 1 ? ""
                              : fmt::format(", replicas: {}{}", replicas,
                                            is(kind, "agents") ? ", router: session" : ""));
-  const Replicas serving =
-      pools ? two_pools(tensor_parallel, random) : one_pool(tensor_parallel, replicas);
+  const Replicas serving = pools ? two_pools(ranks, random) : one_pool(ranks, replicas);
   const bool open = pools ? random.uniform() < 0.5 : kRandomKinds[kind].name.starts_with("open");
   const std::string both =
       both_lengths(is(kind, "closed fixed") || (pools && random.uniform() < 0.5),
@@ -232,13 +258,14 @@ std::optional<RandomScenario> RandomScenarios::attempt(std::size_t kind, base::R
 RandomScenario RandomScenarios::draw(std::size_t number, sim::Workspace& workspace) const {
   constexpr int kTries = 1000;
   base::Random random(seed_, fmt::format("scenario {}", number));
+  base::Random spread(seed_, fmt::format("ranks of scenario {}", number));
   std::vector<double> weights;
   for (const RandomKind& kind : kRandomKinds) {
     weights.push_back(kind.weight);
   }
   const std::size_t kind = base::Discrete(weights)(random);
   for (int i = 0; i < kTries; ++i) {
-    if (auto drawn = attempt(kind, random, workspace)) {
+    if (auto drawn = attempt(kind, random, spread, workspace)) {
       return std::move(*drawn);
     }
   }

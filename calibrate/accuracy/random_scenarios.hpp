@@ -3,6 +3,8 @@
 // Random scenarios of serving, on which closed forms are held against simulations (calibrate/accuracy/agreement.hpp).
 //
 //   parts          a system, a stack, a model with its precision and tensor parallelism: random_scenarios.yaml
+//   ranks          one in five has attention-DP ranks or pipeline stages, drawn by itself: the others are what they
+//                  would be without these
 //   replicas       1 to 8, on at most 8 GPUs; half of the draws have one
 //   lengths        means of 128 to 8,000 tokens in and 16 to 1,024 out, log-uniform. Each is fixed, uniform or lognormal
 //   open loops     24,000 requests at 10 to 90 % of the rate at which the estimate saturates; gamma arrivals with a
@@ -39,6 +41,14 @@ inline constexpr RandomKind kRandomKinds[] = {
     {"open Poisson", 3}, {"open gamma", 1}, {"open two-phase", 1}, {"closed fixed", 2},
     {"closed drawn", 3}, {"agents", 1},     {"two pools", 1}};
 
+// Of one replica.
+struct RandomRanks {
+  std::int64_t tensor = 1;
+  std::int64_t data = 1;
+  std::int64_t pipeline = 1;
+  std::int64_t count() const { return tensor * data * pipeline; }
+};
+
 struct RandomScenario {
   std::size_t kind = 0;  // of kRandomKinds
   std::string yaml;
@@ -58,9 +68,11 @@ class RandomScenarios {
     std::string id;
     std::string precision;
     std::vector<std::int64_t> tensor_parallel;
+    std::vector<RandomRanks> spread;  // with attention-DP ranks or pipeline stages
   };
+  // `spread` draws ranks.
   std::optional<RandomScenario> attempt(std::size_t kind, base::Random& random,
-                                        sim::Workspace& workspace) const;
+                                        base::Random& spread, sim::Workspace& workspace) const;
   sim::StreamedScenario read(const std::string& parts, const std::string& rest) const;
 
   std::uint64_t seed_;

@@ -93,6 +93,7 @@ void keep(const Found& found, Search& search, FittedCalibration& fitted) {
     fitted.parameters.push_back(p);
     std::erase_if(fitted.stay, [&](const FittedParameter& stay) { return stay.path == p.path; });
   }
+  fitted.stay.insert(fitted.stay.end(), found.stay.begin(), found.stay.end());
 }
 
 void add_kind_errors(const models::Machine& start, FittedCalibration& fitted) {
@@ -236,7 +237,6 @@ void fit_few(const Workbench& start, std::vector<Work>& work, const FitTables& t
     const std::vector<std::vector<Pair>> unseen = left_out(*each.stage, each.fitted, bench, search);
     const Found found = fit_stage(*each.stage, rows_of(each.fitted), bench, search);
     keep(found, search, fitted);
-    fitted.stay.insert(fitted.stay.end(), found.stay.begin(), found.stay.end());
     const models::Machine after = bench.machine();
     for (std::size_t t = 0; t < each.fitted.size(); ++t) {
       const FitTable& table = each.fitted[t];

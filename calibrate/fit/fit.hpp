@@ -10,7 +10,8 @@
 //   errors: [{kind: gemm, rows: 1200, held_back: 5100, median: 0.09, …}]
 //
 // A fit has stages, and each stage owns groups of the calibration. Every number of a group is a candidate. A number stays as
-// it is if it moves no prediction, or if the rows do not place it apart from where it was.
+// it is if it moves no prediction, or if the rows do not place it apart from where it was, or no better than ± 50 %. Those
+// of the last kind are told, with `stays: true`.
 //
 // Rows are drawn by a hash of their shape. A fifth of the shapes is held back whole and only judges
 // (calibrate/platforms/held_back.hpp). Of the rest, each number format gives at most the same number of rows to the
@@ -55,6 +56,7 @@ struct KindErrors {
 struct FittedCalibration {
   std::string chip, chip_name, stack;
   std::vector<FittedParameter> parameters;
+  std::vector<FittedParameter> stay;  // that move predictions, and that the rows do not place
   std::vector<KindErrors> kinds;
   std::vector<hardware::CorrectionGrid> corrections;
   std::vector<hardware::KindError> others;  // of kinds without rows: those of the start
@@ -64,8 +66,7 @@ struct FittedCalibration {
   // Of few rows only.
   base::Node start;        // a calibration's id, or what differs from one; null: rows are not few
   std::string start_name;  // "NVIDIA H200 with vllm, fitted"
-  std::string start_provenance;       // stays that of the fit
-  std::vector<FittedParameter> stay;  // that move predictions, and that the rows do not place
+  std::string start_provenance;  // stays that of the fit
 };
 
 inline constexpr std::size_t kFewRows = 100;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 #include <tuple>
 #include <utility>
 
@@ -112,6 +111,24 @@ void FitTables::add_source(const std::string& kind, const std::filesystem::path&
   sources_[kind].push_back({file, own});
 }
 
+bool FitTables::is_of(const std::string& kind, const OperatorRows& rows, std::size_t row) const {
+  const bool stands_for = rows.stack(row) == kBench;  // for the stack that is fitted
+  return rows.chip(row) == chip_ && (stands_for || has_kernels_of(kind, rows.stack(row), stack_));
+}
+
+std::set<std::vector<std::string>> FitTables::layers_of(
+    const std::string& kind, const std::deque<OperatorRows>& readers) const {
+  std::set<std::vector<std::string>> layers;
+  for (const OperatorRows& rows : readers) {
+    for (std::size_t i = 0; split_ == Split::layers && i < rows.size(); ++i) {
+      if (is_of(kind, rows, i)) {
+        layers.insert(rows.layer(i));
+      }
+    }
+  }
+  return layers;
+}
+
 std::optional<FitTable> FitTables::read(const std::string& kind) {
   const bool sustained = kind == kSustained;
   const auto files = sources_.find(kind);
@@ -126,14 +143,14 @@ std::optional<FitTable> FitTables::read(const std::string& kind) {
     readers.emplace_back(kind, tables.back());
     newest.add(readers.back(), tables.back().rows(), source.own, chip_, stack_);
   }
+  const HeldBackLayers judging(layers_of(kind, readers));
   FitTable table{kind, {}, {}, {}, {}};
   bool any = false;
   for (std::size_t t = 0; t < tables.size(); ++t) {
     const OperatorRows& rows = readers[t];
     const bool own = files->second[t].own;
     for (std::size_t i = 0; i < tables[t].rows(); ++i) {
-      const bool stands_for = rows.stack(i) == kBench;  // for the stack that is fitted
-      if (rows.chip(i) != chip_ || !(stands_for || has_kernels_of(kind, rows.stack(i), stack_))) {
+      if (!is_of(kind, rows, i)) {
         continue;
       }
       FitRow row{rows.row(i), 0, own};
@@ -154,7 +171,7 @@ std::optional<FitTable> FitTables::read(const std::string& kind) {
       row.draw = draw_of(rows.shape(i));
       const std::vector<std::string> layer =
           split_ == Split::layers ? rows.layer(i) : std::vector<std::string>();
-      const bool judges = layer.empty() ? held_back(row.draw) : held_back_layer(layer);
+      const bool judges = layer.empty() ? held_back(row.draw) : judging.has(layer);
       const auto version =
           rows.stack(i) == stack_ ? base::parse_version(rows.version(i)) : std::nullopt;
       // Shipped ones are heard alone, where there are some.

@@ -8,9 +8,11 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -68,6 +70,9 @@ class FitTables {
     bool own = false;
   };
   void add_source(const std::string& kind, const std::filesystem::path& file, bool own);
+  bool is_of(const std::string& kind, const OperatorRows& rows, std::size_t row) const;
+  std::set<std::vector<std::string>> layers_of(const std::string& kind,
+                                               const std::deque<OperatorRows>& readers) const;
 
   std::map<std::string, std::vector<Source>> sources_;  // by kind
   std::string chip_, stack_;

@@ -141,10 +141,10 @@ MatrixXd descend(const Problem& problem, Point& at, int& iterations, int most) {
 }
 
 // One parameter at a time by whole steps, over the kinks where a slope misleads.
-bool probe(const Problem& problem, Point& at) {
+bool probe(const Problem& problem, Point& at, double widest) {
   bool better = false;
   for (Eigen::Index j = 0; j < problem.size(); ++j) {
-    for (const double step : {-0.7, 0.7, -0.25, 0.25, -0.08, 0.08}) {
+    for (const double step : {-widest, widest, -0.25, 0.25, -0.08, 0.08}) {
       VectorXd next = at.u;
       next[j] += step;
       better = at.moves_to(problem, next) || better;
@@ -163,9 +163,9 @@ Solution solve(const std::vector<Unknown>& unknowns, const Residuals& residuals,
   at.r = problem.residuals(at.u);
   at.loss = problem.loss(at.u, at.r);
   Solution solution;
-  probe(problem, at);
+  probe(problem, at, options.widest_step);
   MatrixXd normal = descend(problem, at, solution.iterations, options.max_iterations);
-  for (int round = 0; round < kProbes && probe(problem, at); ++round) {
+  for (int round = 0; round < kProbes && probe(problem, at, options.widest_step); ++round) {
     normal = descend(problem, at, solution.iterations, options.max_iterations);
   }
   solution.values = problem.values(at.u);

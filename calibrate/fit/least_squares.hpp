@@ -27,6 +27,7 @@ struct SolverOptions {
   double huber = 0.15;         // residuals beyond it count linearly
   double noise = 0.03;         // of residuals; a parameter `prior` off weighs like one of this size
   double least_spread = 1e-6;  // of the residuals, where there are too few to tell it
+  double widest_step = 0.7;    // of ln p, when single parameters are tried
   int max_iterations = 120;    // of all descents
 };
 

@@ -33,6 +33,22 @@ std::string grids(const std::vector<hardware::CorrectionGrid>& all, const std::s
   return text;
 }
 
+std::string group_of(const FittedParameter& p) { return p.path.substr(0, p.path.find('.')); }
+
+// Groups in the order of their first parameters: a later stage may fit another one of a group.
+std::vector<FittedParameter> by_group(std::vector<FittedParameter> parameters) {
+  std::vector<std::string> groups;
+  for (const FittedParameter& p : parameters) {
+    if (std::ranges::find(groups, group_of(p)) == groups.end()) {
+      groups.push_back(group_of(p));
+    }
+  }
+  std::ranges::stable_sort(parameters, {}, [&](const FittedParameter& p) {
+    return std::ranges::find(groups, group_of(p)) - groups.begin();
+  });
+  return parameters;
+}
+
 // What the fit starts from, without what it finds itself.
 std::string start_of(const FittedCalibration& fitted) {
   if (fitted.start.is_null()) {
@@ -52,14 +68,22 @@ std::string start_of(const FittedCalibration& fitted) {
   return head + base::to_yaml(start);
 }
 
-std::string uncertainties(const std::vector<FittedParameter>& parameters) {
-  std::string text =
-      parameters.empty() ? "" : "uncertainty:  # ± with 90 % confidence, were rows independent\n";
-  for (const FittedParameter& p : parameters) {
-    text += fmt::format("  - {{parameter: {}, percent: {}}}\n", p.path,
-                        percent_text(std::expm1(p.uncertainty)));
+std::string uncertainties(const FittedCalibration& fitted) {
+  std::string text;
+  for (const FittedParameter& p : fitted.parameters) {
+    text +=
+        fmt::format("  - {{parameter: {}, percent: {}}}\n", p.path, percent_text(p.uncertainty));
   }
-  return text;
+  for (const FittedParameter& p : fitted.stay) {
+    if (p.loose) {
+      text += fmt::format("  - {{parameter: {}, percent: {}, stays: true}}\n", p.path,
+                          percent_text(p.uncertainty));
+    }
+  }
+  return text.empty() ? text
+                      : "uncertainty:  # ± with 90 % confidence, were rows independent, of it or "
+                        "of generic, what is more\n" +
+                            text;
 }
 
 }  // namespace
@@ -94,8 +118,8 @@ std::string overlay(const FittedCalibration& fitted, const std::string& source) 
       text += fmt::format("{}.source: \"{}; see errors\"\n", group, source);
     }
   };
-  for (const FittedParameter& p : fitted.parameters) {
-    const std::string own = p.path.substr(0, p.path.find('.'));
+  for (const FittedParameter& p : by_group(fitted.parameters)) {
+    const std::string own = group_of(p);
     if (own != group) {
       close();
       group = own;
@@ -103,7 +127,7 @@ std::string overlay(const FittedCalibration& fitted, const std::string& source) 
     text += fmt::format("{}: {}  # {} {}\n", p.path, p.text, few ? "before" : "generic", p.before);
   }
   close();
-  text += uncertainties(fitted.parameters);
+  text += uncertainties(fitted);
   text += few ? "errors:  # of each row after a fit to the others\n"
               : "errors:  # of shapes held back\n";
   for (const KindErrors& e : fitted.kinds) {

@@ -11,16 +11,23 @@
 
 namespace roofcast::calibrate {
 
+namespace {
+// Kernels split latents over all SMs, over some CTAs, or not at all.
+constexpr std::string_view kLatentSplits = "attention.decode_latent_splits";
+// Where the host paces most rows, half as many CTAs change nothing.
+constexpr double kWideStep = 2.0;
+}  // namespace
+
 const std::vector<Stage>& stages() {
   static const std::vector<Stage> all = {
       {{"gemm"}, {"launch.", "memory.dram_efficiency", "memory.in_flight_bytes_per_sm", "gemm."}},
-      {{"attention_context", "attention_generation"},
-       {"attention."},
-       {"mla_context", "mla_generation"}},
+      {{"attention_context", "attention_generation"}, {"attention."}, {"mla_context"}},
       {{"moe"}, {"moe."}},
       {{"nccl", "custom_allreduce", "deepep_ll", "deepep_normal", "trtllm_alltoall"},
        {"launch.eager", "collective."}},
-      {{"mamba2", "gdn"}, {"recurrence."}}};
+      {{"mamba2", "gdn"}, {"recurrence."}},
+      // vLLM's rows are launched by the host, whose time other rows tell.
+      {{"mla_generation"}, {std::string(kLatentSplits)}, {}, kWideStep}};
   return all;
 }
 
@@ -49,8 +56,9 @@ namespace {
 
 // They trade against the others: the exponent against all, widening against the efficiency of bf16.
 constexpr std::string_view kNotFitted[] = {"gemm.overlap_exponent", "gemm.widened_per_sm_clock"};
-constexpr double kLeastPrior = 0.05;  // of few rows: standard deviation of ln p
-constexpr double kReach = 8.0;        // a parameter stays within this factor of its start
+constexpr double kLeastPrior = 0.05;    // of few rows: standard deviation of ln p
+constexpr double kReach = 8.0;          // a parameter stays within this factor of its start,
+constexpr double kLatentReach = 128.0;  // and kLatentSplits within this one
 
 std::vector<double> residuals(const Rows& rows, const models::Machine& machine) {
   std::vector<double> r;
@@ -61,6 +69,8 @@ std::vector<double> residuals(const Rows& rows, const models::Machine& machine) 
   return r;
 }
 
+double reach_of(const Candidate& c) { return c.path == kLatentSplits ? kLatentReach : kReach; }
+
 bool moves(const Candidate& c, Workbench& bench, const Rows& rows,
            const std::vector<double>& base) {
   const std::string before = bench.text(c.path);
@@ -68,7 +78,7 @@ bool moves(const Candidate& c, Workbench& bench, const Rows& rows,
   if (!(value > 0.0)) {
     return false;
   }
-  bench.set(c.path, c.text_of(value * 0.95));
+  bench.set(c.path, c.text_of(c.path == kLatentSplits ? value / kLatentReach : value * 0.95));
   const std::vector<double> moved = residuals(rows, bench.machine());
   bench.set(c.path, before);
   for (std::size_t i = 0; i < base.size(); ++i) {
@@ -91,6 +101,33 @@ double prior_of(const Candidate& c, const Search& search) {
   return kLeastPrior;
 }
 
+enum class Placed : std::uint8_t { yes, not_apart, loosely };
+
+struct Placing {
+  std::vector<Placed> how;
+  std::vector<double> uncertainty;  // FittedParameter::uncertainty
+};
+
+// Those that the rows do not place apart from where they started. Where these are none, the one that they place most
+// loosely: without it they may place the others better.
+Placing placed(const std::vector<Unknown>& unknowns, const Solution& solution) {
+  Placing all;
+  for (std::size_t j = 0; j < unknowns.size(); ++j) {
+    const double value = solution.values[j];
+    const double start = unknowns[j].start;
+    const double known = solution.uncertainty[j];
+    all.how.push_back(std::abs(std::log(value / start)) > known ? Placed::yes : Placed::not_apart);
+    all.uncertainty.push_back(std::expm1(known) * value / std::max(value, start));
+  }
+  const auto loosest =
+      static_cast<std::size_t>(std::ranges::max_element(all.uncertainty) - all.uncertainty.begin());
+  const auto unplaced = static_cast<std::size_t>(std::ranges::count(all.how, Placed::not_apart));
+  if (unplaced == 0 && all.uncertainty[loosest] > kLoose) {
+    all.how[loosest] = Placed::loosely;
+  }
+  return all;
+}
+
 }  // namespace
 
 Found fit_stage(const Stage& stage, const Rows& rows, Workbench& bench, const Search& search) {
@@ -107,8 +144,9 @@ Found fit_stage(const Stage& stage, const Rows& rows, Workbench& bench, const Se
   }
   const std::vector<double> start = residuals(rows, bench.machine());
   std::erase_if(candidates, [&](const Candidate& c) { return !moves(c, bench, rows, start); });
-  // First with every candidate, then with those that the rows place apart from where they started, until
-  // they place all.
+  // First with every candidate, then with those that the rows place, until they place all.
+  SolverOptions solver = search.solver;
+  solver.widest_step = stage.widest_step;
   Found found;
   while (!candidates.empty()) {
     std::vector<Unknown> unknowns;
@@ -116,8 +154,9 @@ Found fit_stage(const Stage& stage, const Rows& rows, Workbench& bench, const Se
     for (const Candidate& c : candidates) {
       before.push_back(bench.text(c.path));
       const double value = c.value_of(before.back());
-      unknowns.push_back({value, std::max({c.key.range.least, value / kReach, value * 1e-3}),
-                          std::min(c.key.range.most, value * kReach), prior_of(c, search)});
+      const double reach = reach_of(c);
+      unknowns.push_back({value, std::max({c.key.range.least, value / reach, value * 1e-3}),
+                          std::min(c.key.range.most, value * reach), prior_of(c, search)});
     }
     const auto put = [&](std::span<const double> values) {
       for (std::size_t j = 0; j < candidates.size(); ++j) {
@@ -130,21 +169,23 @@ Found fit_stage(const Stage& stage, const Rows& rows, Workbench& bench, const Se
           put(values);
           return residuals(rows, bench.machine());
         },
-        search.solver);
+        solver);
+    const auto [how, uncertainty] = placed(unknowns, solution);
     std::vector<Candidate> kept;
     for (std::size_t j = 0; j < candidates.size(); ++j) {
       bench.set(candidates[j].path, before[j]);
-      if (std::abs(std::log(solution.values[j] / unknowns[j].start)) > solution.uncertainty[j]) {
+      if (how[j] == Placed::yes) {
         kept.push_back(candidates[j]);
       } else {
-        found.stay.push_back({candidates[j].path, before[j], before[j], solution.uncertainty[j]});
+        found.stay.push_back(
+            {candidates[j].path, before[j], before[j], uncertainty[j], how[j] == Placed::loosely});
       }
     }
     if (kept.size() == candidates.size()) {
       put(solution.values);
       for (std::size_t j = 0; j < candidates.size(); ++j) {
-        found.placed.push_back({candidates[j].path, before[j], bench.text(candidates[j].path),
-                                solution.uncertainty[j]});
+        found.placed.push_back(
+            {candidates[j].path, before[j], bench.text(candidates[j].path), uncertainty[j]});
       }
       return found;
     }

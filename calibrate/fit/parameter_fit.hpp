@@ -18,9 +18,12 @@ namespace roofcast::calibrate {
 struct FittedParameter {
   std::string path;          // "gemm.wave_tail"
   std::string before, text;  // as YAML values
-  double uncertainty =
-      0;  // ± of its logarithm, 90 %; infinite: the rows say less than what was known
+  // ± with 90 % confidence, as a share of the value, or of what it was before if that is more: rows that say that it is next to
+  // nothing place it too. Infinite: the rows say less than what was known.
+  double uncertainty = 0;
+  bool loose = false;  // stays because the rows place it no better than kLoose
 };
+inline constexpr double kLoose = 0.5;
 
 // What is fitted together, by the beginnings of paths: later stages take what earlier ones fitted. The
 // rates of the L2 and the latency of the DRAM are the chip's own, measured, and not fitted.
@@ -28,7 +31,8 @@ struct Stage {
   std::vector<std::string> kinds;
   std::vector<std::string> paths;
   std::vector<std::string> corrected =
-      {};  // kinds of other kernels: only corrections are fitted to them
+      {};                    // kinds of other kernels: only corrections are fitted to them
+  double widest_step = 0.7;  // SolverOptions::widest_step
 };
 const std::vector<Stage>& stages();
 

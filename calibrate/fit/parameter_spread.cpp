@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/csv/csv.hpp"
 #include "calibrate/fit/candidates.hpp"
@@ -33,7 +34,8 @@ const std::vector<Overlay>& overlays() {
   return all;
 }
 
-double uncertainty_of(const std::string& path, const Node& document) {
+// Nothing where the fit tells nothing of it.
+std::optional<double> uncertainty_of(const std::string& path, const Node& document) {
   const Node* list = document.find("uncertainty");
   for (const Node& item : list == nullptr ? std::vector<Node>() : list->items) {
     const Node* parameter = item.find("parameter");
@@ -42,7 +44,7 @@ double uncertainty_of(const std::string& path, const Node& document) {
       return base::parse_number(percent->text).value_or(0.0) / 100.0;
     }
   }
-  return 0.0;
+  return std::nullopt;
 }
 
 double deviation_of(const std::vector<double>& values) {
@@ -69,8 +71,11 @@ ParameterSpread spread_of(const Candidate& candidate, const Node& generic) {
     const Node* own = overlay.document.find(candidate.path);
     const std::string& text = own == nullptr ? spread.generic : own->text;
     const double value = candidate.value_of(text);
+    const std::optional<double> uncertainty = uncertainty_of(candidate.path, overlay.document);
     if (own != nullptr) {
-      spread.placed.push_back({overlay.id, text, uncertainty_of(candidate.path, overlay.document)});
+      spread.placed.push_back({overlay.id, text, uncertainty.value_or(0.0)});
+    } else if (uncertainty) {
+      spread.loose.push_back({overlay.id, text, *uncertainty});
     }
     spread.least = value < candidate.value_of(spread.least) ? text : spread.least;
     spread.most = value > candidate.value_of(spread.most) ? text : spread.most;

@@ -13,7 +13,7 @@ namespace roofcast::calibrate {
 struct PlacedParameter {
   std::string calibration;   // "h100_sxm.vllm"
   std::string text;          // as it is written
-  double uncertainty = 0.0;  // ± of the value, 90 %; 0.1: 10 %
+  double uncertainty = 0.0;  // FittedParameter::uncertainty; 0.1: 10 %
 };
 
 struct ParameterSpread {
@@ -22,6 +22,7 @@ struct ParameterSpread {
   double deviation =
       0.0;  // standard deviation of ln p over all, placed or not; 0 where a value is 0
   std::vector<PlacedParameter> placed;  // by calibration
+  std::vector<PlacedParameter> loose;   // that stay generic because the rows place them so loosely
 };
 
 // In the order of the schema.

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/units/quantity.hpp"
+
 namespace roofcast::calibrate {
 
 struct KernelTime {
@@ -26,8 +28,8 @@ struct KernelProfile {
   std::int64_t gpus = 1;
   // Of all GPUs, from the first kernel's start to the last one's end, and the part of it in which any runs; NaN where
   // the log does not tell when kernels ran.
-  double span = std::numeric_limits<double>::quiet_NaN();
-  double busy = std::numeric_limits<double>::quiet_NaN();
+  base::Seconds span = base::Seconds::from_si(std::numeric_limits<double>::quiet_NaN());
+  base::Seconds busy = span;
 };
 
 // Sorts the kernels; InputError where there are none.
@@ -55,16 +57,15 @@ class KernelRuns {
     }
     finish(profile);
     profile.gpus = static_cast<std::int64_t>(intervals_.size());
-    profile.span = 0.0;
-    profile.busy = 0.0;
+    profile.span = profile.busy = base::Seconds{};
     for (auto& [gpu, intervals] : intervals_) {
       std::sort(intervals.begin(), intervals.end());
       double until = intervals.front().first;
       for (const auto& [begin, end] : intervals) {
-        profile.busy += unit_ * std::max(end - std::max(begin, until), 0.0);
+        profile.busy += unit_ * std::max(end - std::max(begin, until), 0.0) * base::second;
         until = std::max(until, end);
       }
-      profile.span += unit_ * (until - intervals.front().first);
+      profile.span += unit_ * (until - intervals.front().first) * base::second;
     }
     return profile;
   }

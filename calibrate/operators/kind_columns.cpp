@@ -91,7 +91,8 @@ const std::vector<KindColumns>& kind_columns() {
       {"trtllm_alltoall",
        "moe_dtype",
        {},
-       {"hidden_size", "topk", "num_experts"},
+       // One layer was measured; so groups are held back.
+       {"hidden_size", "topk", "num_experts", "moe_ep_size"},
        {"latency_ms"},
        {"op_name", "num_tokens", "hidden_size", "topk", "moe_ep_size"},
        {"kernel_source", "num_experts", "distribution"}},

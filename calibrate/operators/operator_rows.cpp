@@ -51,29 +51,6 @@ Elementwise pass(double elements, NumberFormat format) {
   return {elements * kHiddenBytes, base::bytes_of(elements, format).si(), elements};
 }
 
-// Sets of weights that the rows of a stack and format take in turn.
-std::int64_t weight_copies(std::string_view stack, NumberFormat format) {
-  if (stack == "trtllm" || stack == kBench) {
-    return 5;
-  }
-  return format == NumberFormat::fp8_block || format == NumberFormat::nvfp4 ? 1 : 6;
-}
-
-// vLLM's linear layer in fp8_block, launched by the host.
-HostLaunches block_scaled_launches(std::string_view kernel, const Gemm& gemm) {
-  constexpr double kFlashInfer = 3.0;
-  const HostLaunches deepgemm = gemm.m % 4 == 0 ? HostLaunches{4.1, 4.6} : HostLaunches{4.5, 7.0};
-  const bool default_kernel =
-      kernel == "vllm_default" && gemm.n % 64 == 0 && gemm.k % 128 == 0;  // of these two
-  if (default_kernel && gemm.m < 32) {
-    return {kFlashInfer, deepgemm.launches + deepgemm.packing - kFlashInfer};
-  }
-  if (default_kernel || kernel.starts_with("DeepGemm")) {
-    return deepgemm;
-  }
-  return {kernel.starts_with("FlashInfer") ? kFlashInfer : 8.5, 0.0};
-}
-
 // Quantising [m,k] activations as the stack's linear layer does, where the row was measured with it.
 void quantise(std::int64_t m, std::int64_t k, NumberFormat format, MeasuredOperator& measured) {
   const auto elements = static_cast<double>(m * k);
@@ -266,6 +243,10 @@ MeasuredOperator OperatorRows::row(std::size_t row) const {
 
 void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const {
   const auto at = [&](std::size_t column) { return integer(row, column); };
+  const auto settings = [&](const Gemm* gemm) -> const OperatorSettings& {
+    return conventions_.of(
+        {kind_, measured.stack, measured.format, text(row, "kernel_source"), gemm});
+  };
   auto& out = measured.operators;
   if (kind_ == "nccl" || kind_ == "custom_allreduce") {
     const bool custom = kind_ == "custom_allreduce";
@@ -278,12 +259,15 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
     AllReduceKernels kernels = AllReduceKernels::library;
     if (custom) {
       kernels = measured.format == "TRTLLM" ? AllReduceKernels::flags : AllReduceKernels::barriers;
-      measured.host.launches = measured.format.ends_with("_eager") ? 1.0 : 0.0;
+      measured.host = settings(nullptr).host;
     }
     if (measured.host.launches > 0.0) {
       out.push_back(Elementwise{bytes, bytes, 0.0});
     }
-    out.push_back(Collective{*kind, bytes, at(0), 1, kernels});
+    Collective op{*kind, bytes, at(0), 1, kernels};
+    op.sums_int8 = !custom && text(row, "nccl_dtype") == "int8" &&
+                   (*kind == CollectiveKind::all_reduce || *kind == CollectiveKind::reduce_scatter);
+    out.push_back(op);
     return;
   }
   const auto named = [&](std::string_view column) {
@@ -315,16 +299,15 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
   }
   if (kind_ == "gemm" || kind_ == "gemm_power") {
     Gemm gemm{at(0), at(1), at(2), 1, format->activations, format->weights};
+    const OperatorSettings& known = settings(&gemm);
+    measured.host = known.host;
     if (measured.format == "sq" || measured.format.ends_with("_wo")) {
       measured.overhead_s = kEngineLayer;
     } else {
-      gemm.copies = weight_copies(measured.stack, format->activations);
+      gemm.copies = known.weight_copies;
       if (base::bits(format->activations) < 16.0 && measured.stack != kBench) {
         quantise(gemm.m, gemm.k, format->activations, measured);
       }
-    }
-    if (measured.stack == "vllm" && measured.format == "fp8_block") {
-      measured.host = block_scaled_launches(text(row, "kernel_source"), gemm);
     }
     out.push_back(gemm);
   } else if (kind_ == "attention_context" || kind_ == "attention_generation") {
@@ -349,10 +332,10 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
   } else if (kind_ == "mla_context") {
     // DeepSeek's dimensions: 128 + 64 for queries and keys, 128 for values; 512 + 64 are cached.
     AttentionHeads heads{at(3), at(3), 192, 128, 0, at(3) * (192 + 128), format->weights};
+    measured.host = settings(nullptr).host;
     const std::int64_t tokens = at(0) * at(1);
     if (measured.stack == "vllm") {
       expand_latents(tokens, heads, out);
-      measured.host.launches = 7.0;
     } else {
       out.push_back(rotate_and_append(tokens * at(3) * 64, tokens * 576, heads.cache));
       if (heads.cache == NumberFormat::fp8 && multiplies_fp8(measured.chip)) {
@@ -362,11 +345,11 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
     out.push_back(PrefillAttention{heads, at(0), at(1), at(2)});
   } else if (kind_ == "mla_generation") {
     const AttentionHeads heads{at(3), 1, 576, 512, 0, 576, format->weights};
+    measured.host = settings(nullptr).host;
     const DecodeAttention attention{heads, at(0), 1, at(1) + at(2), true};
     if (measured.stack == "vllm") {
       out = {projected(at(0), 128, 512, at(3)), rotate_and_append(0, at(0) * 576, heads.cache),
              attention, projected(at(0), 512, 128, at(3))};
-      measured.host.launches = 8.0;
     } else {
       out.push_back(attention);
     }

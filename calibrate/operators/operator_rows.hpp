@@ -5,18 +5,14 @@
 // Columns are those of the public tables (ai-dynamo/aiconfigurator, extracted): system, fw, latency_ms and the
 // kind's shape columns. Conventions of the measurements, not of roofcast:
 //   - gemm rows are the mean of sets of weights that share one input and take turns in a CUDA graph, so
-//     small weights stay in the L2: five sets in TensorRT-LLM, six in vLLM but for fp8_block and nvfp4, which
-//     have one (collector/{trtllm,vllm}/collect_gemm.py). Rows of fp8, fp8_block and nvfp4 include quantising
+//     small weights stay in the L2. Rows of fp8, fp8_block and nvfp4 include quantising
 //     the activations: fp8 of TensorRT-LLM a pass for the maximum, a pass to scale and two
 //     kernels for the scale, fp8 of vLLM both passes at the cost of one kernel and 7 ns a row for the
 //     maximum of all rows, atomics on one address (m = 256 to 16384 at n = k = 256, all chips); the others one
 //     kernel. *_wo rows multiply in bf16, sq rows (SmoothQuant) in int8; TensorRT's layer profiler timed one
 //     run of them, without the quantising layer, and adds 6 us
 //   - fp8_block rows of vLLM were not captured in a graph: small ones take what the host needs to launch the
-//     layer, large ones the kernels. In launches of 20 us, H100, H200 and B200: 3 with FlashInfer's kernel,
-//     4 with DeepGEMM on Hopper and 9 on Blackwell, whose scales are packed, 4.5 and 11.5 where m is no
-//     multiple of 4 and scales are padded, 8.5 with CUTLASS and Triton, which serve the odd shapes. Tables that
-//     name no kernel: DeepGEMM's, FlashInfer's on Hopper below 32 rows
+//     layer, large ones the kernels. Sets of weights and launches: calibrate/conventions/operator_rows.yaml
 //   - rows of bench (roofcast-bench) quantise nothing
 //   - gemm_power: calibrate/operators/power_rows.hpp
 //   - attention rows with an fp8 cache run fp8 attention, but prefill of trtllm where attn_dtype says bfloat16; prefill
@@ -26,8 +22,8 @@
 //     a small cache
 //   - mla_context rows of trtllm are attention of expanded heads, without the expansion; with an fp8 cache
 //     they include quantising queries, keys and values where the chip multiplies fp8. MLA rows of vllm are all of its backend, launched by
-//     the host: a prompt's expansion to keys and values of one width (7 launches), the projections of
-//     queries and outputs around decode (8) (collector/vllm/collect_mla.py)
+//     the host: a prompt's expansion to keys and values of one width, the projections of queries and outputs
+//     around decode
 //   - moe rows are routing, both grouped GEMMs (one of the two up-projections where the kernel is "nongated")
 //     and the activation of the busiest rank: calibrate/operators/expert_load.hpp. Kernels of trtllm were tuned once a cache file
 //     whose name begins with format, hidden size, width and local experts: one expert also finds the file of 16, and the
@@ -35,6 +31,7 @@
 //     trtllm/collect_moe.py), so those rows have two modes. Its "min_latency" rows chose from four of eight groups
 //     of experts, which is not modelled. Kernels: calibrate/conventions/expert_kernels.yaml
 //   - mamba2 and gdn: calibrate/operators/recurrent_rows.hpp; deepep and alltoall: calibrate/operators/exchange_rows.hpp
+//   - nccl rows that add int8 are no model's, and switches do not add it; those that only move int8 are as any others
 //   - custom_allreduce rows of "TRTLLM" are kernels with flags, the others with barriers; "eager" ones were
 //     launched by the host one by one, and copy their input into a registered buffer first
 #pragma once
@@ -45,6 +42,7 @@
 #include "base/csv/csv.hpp"
 #include "calibrate/operators/expert_kernels.hpp"
 #include "calibrate/operators/expert_load.hpp"
+#include "calibrate/operators/operator_settings.hpp"
 #include "calibrate/operators/shape_cells.hpp"
 #include "workloads/architecture/precision.hpp"
 #include "workloads/graph/operator.hpp"
@@ -53,12 +51,6 @@ namespace roofcast::calibrate {
 
 // The stack of rows that roofcast-bench measured: kernels of libraries and its own, which are no serving stack's.
 inline constexpr std::string_view kBench = "bench";
-
-// What a host that launches operators one by one takes for a row, in launches (Calibration::eager_launch).
-struct HostLaunches {
-  double launches = 0.0;  // 0: a CUDA graph, which no host paces
-  double packing = 0.0;   // more where scales are packed for the tensor cores (chips with fp4)
-};
 
 struct MeasuredOperator {
   std::string chip;  // the catalog's id; the table's word where there is none
@@ -87,6 +79,7 @@ bool has_layers(const std::string& kind);  // whether its rows have a layer() of
 class OperatorRows {
  public:
   OperatorRows(std::string kind, const base::CsvTable& table);  // CsvError when a column is missing
+  std::size_t size() const { return table_.rows(); }
   MeasuredOperator row(std::size_t row) const;
   // The same of it alone.
   std::string chip(std::size_t row) const;
@@ -115,6 +108,7 @@ class OperatorRows {
   ShapeCells cells_;
   mutable ExpertLoads loads_;
   mutable ExpertKernels kernels_;
+  mutable OperatorConventions conventions_;
   std::vector<std::size_t> shape_;  // columns of the kind's shape, in the order of its reader
   std::vector<std::size_t> layer_;
 };

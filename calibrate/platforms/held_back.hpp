@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace roofcast::calibrate {
 
@@ -17,7 +19,20 @@ enum class Split { shapes, layers };
 // The same on every machine.
 std::uint64_t draw_of(std::string_view shape);
 inline bool held_back(std::uint64_t draw) { return draw % 5 == 0; }
-// Any of them is drawn.
+// Any of its dimensions is drawn.
 bool held_back_layer(std::span<const std::string> dimensions);
+
+// Of the layers of one table those that judge: the drawn ones. Few may be none, or all of them: then it is the one with the
+// lowest hash alone.
+class HeldBackLayers {
+ public:
+  explicit HeldBackLayers(const std::set<std::vector<std::string>>& layers);
+  bool has(const std::vector<std::string>& layer) const {
+    return alone_.empty() ? held_back_layer(layer) : layer == alone_;
+  }
+
+ private:
+  std::vector<std::string> alone_;
+};
 
 }  // namespace roofcast::calibrate

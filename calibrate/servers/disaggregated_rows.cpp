@@ -22,7 +22,6 @@ DisaggregatedRows::DisaggregatedRows(const base::CsvTable& table)
       ttft_(table.column("silicon_ttft_ms")),
       tpot_(table.column("silicon_tpot_ms")),
       date_(table.column("measured_date")),
-      source_(table.column("source")),
       decode_batch_(table.column("decode_batch_size")),
       prefill_(columns_of("prefill")),
       decode_(columns_of("decode")) {
@@ -45,14 +44,6 @@ std::int64_t DisaggregatedRows::count(std::size_t row, std::size_t column) const
   return std::llround(base::parse_number(table_.cell(row, column)).value_or(0.0));
 }
 
-bool DisaggregatedRows::is_inferencex(std::size_t row) const {
-  return table_.cell(row, source_).starts_with("inferencex");
-}
-
-std::int64_t DisaggregatedRows::year(std::size_t row) const {
-  return table_.cell(row, date_).starts_with("2025") ? 2025 : 2026;
-}
-
 std::string DisaggregatedRows::run_of(std::size_t row) const {
   std::string run;
   for (const std::size_t column :
@@ -62,27 +53,32 @@ std::string DisaggregatedRows::run_of(std::size_t row) const {
   return run;
 }
 
-workloads::Pool DisaggregatedRows::recorded(std::size_t row, const Columns& c) const {
+workloads::Pool DisaggregatedRows::recorded(std::size_t row, const Columns& c,
+                                            const RowSettings& settings) const {
   workloads::Pool pool;
   pool.replicas = std::max<std::int64_t>(1, count(row, c.workers));
+  if (settings.tensor_parallel > 0) {
+    pool.mapping.tensor_parallel = settings.tensor_parallel;
+    return pool;
+  }
   pool.mapping.tensor_parallel = std::max<std::int64_t>(1, count(row, c.tp));
   pool.mapping.data_parallel = std::max<std::int64_t>(1, count(row, c.attention_dp));
   pool.mapping.expert_parallel = std::max<std::int64_t>(1, count(row, c.moe_ep));
-  const bool named_dep = table_.cell(row, stack_) == "sglang" && year(row) == 2025;
-  if (named_dep && count(row, c.moe_tp) == pool.mapping.data_parallel) {
+  if (settings.experts_in_moe_tp && count(row, c.moe_tp) == pool.mapping.data_parallel) {
     pool.mapping.expert_parallel = pool.mapping.data_parallel;
   }
   return pool;
 }
 
 const PublishedDeployment* DisaggregatedRows::find(std::size_t row, const Facts& facts,
+                                                   const RowSettings& settings,
                                                    const workloads::Pools* workers,
                                                    bool& may_speculate) {
   const std::int64_t prefill = count(row, prefill_.tp);
   const std::int64_t decode = count(row, decode_.tp);
   const bool says_nothing = prefill == 1 && decode == 1;
-  const bool all_together = !says_nothing && year(row) == 2025 && prefill == decode &&
-                            count(row, prefill_.moe_tp) == prefill;
+  const bool all_together = !says_nothing && settings.widths == Widths::deployment &&
+                            prefill == decode && count(row, prefill_.moe_tp) == prefill;
   const auto as_wide = [&](const workloads::Pools& pools) {
     const std::int64_t p = pools.prefill.mapping.ranks();
     const std::int64_t d = pools.decode.mapping.ranks();
@@ -112,43 +108,43 @@ const PublishedDeployment* DisaggregatedRows::find(std::size_t row, const Facts&
   return found;
 }
 
-DisaggregatedServer DisaggregatedRows::row(std::size_t row, Facts facts) {
-  facts.set("year", year(row));
+DisaggregatedServer DisaggregatedRows::row(std::size_t row, Facts& facts) {
+  const auto repeated = recorded_.find(run_of(row));
+  facts.set("year", table_.cell(row, date_).substr(0, 4));
+  if (repeated != recorded_.end()) {
+    const auto ranks_along = [&](std::size_t column) {
+      return base::as_double(std::max<std::int64_t>(1, count(repeated->second, column)));
+    };
+    facts.set("decode_ranks",
+              fmt::format("{}", ranks_along(decode_.tp) * ranks_along(decode_.attention_dp)));
+  }
+  const RowSettings& settings = conventions_.of(facts);
   DisaggregatedServer server;
   server.concurrency = count(row, concurrency_);
-  const auto repeated = recorded_.find(run_of(row));
   if (repeated != recorded_.end()) {
     workloads::Pools& pools = server.pools;
-    pools.prefill = recorded(repeated->second, prefill_);
-    pools.decode = recorded(repeated->second, decode_);
-    const bool low_latency = table_.cell(row, stack_) == "sglang" && year(row) == 2025 &&
-                             pools.decode.mapping.ranks() == 4;
-    for (workloads::Pool* pool : {&pools.prefill, &pools.decode}) {
-      if (low_latency) {
-        pool->mapping = {};
-        pool->mapping.tensor_parallel = 4;
-      }
-    }
+    pools.prefill = recorded(repeated->second, prefill_, settings);
+    pools.decode = recorded(repeated->second, decode_, settings);
     bool speculates = false;
-    if (const PublishedDeployment* known = find(row, facts, &pools, speculates)) {
+    if (const PublishedDeployment* known = find(row, facts, settings, &pools, speculates)) {
       pools.decode.limits.max_sequences = known->pools.decode.limits.max_sequences;
     }
-  } else if (const PublishedDeployment* known = find(row, facts, nullptr, server.may_speculate)) {
+  } else if (const PublishedDeployment* known =
+                 find(row, facts, settings, nullptr, server.may_speculate)) {
     server.pools = known->pools;
   } else {
     server.reason = "the disaggregated deployment is not published";
   }
+  workloads::Pool& decode = server.pools.decode;
+  const std::int64_t ranks = decode.replicas * decode.mapping.data_parallel;
   if (server.concurrency == 0) {
-    const workloads::Pool& decode = server.pools.decode;
-    server.concurrency = count(row, decode_batch_) * decode.replicas * decode.mapping.data_parallel;
+    server.concurrency = count(row, decode_batch_) * ranks;
   }
-  if (is_inferencex(row)) {
-    workloads::Pool& decode = server.pools.decode;
-    constexpr std::int64_t kLeast = 1024;
+  if (settings.decode_sequences > 0) {
     std::int64_t& sequences = decode.limits.max_sequences;
-    const std::int64_t ranks = decode.replicas * decode.mapping.data_parallel;
-    sequences =
-        sequences > 0 ? sequences : std::max(kLeast, base::ceil_div(server.concurrency, ranks));
+    sequences = sequences > 0 ? sequences
+                              : std::max(settings.decode_sequences,
+                                         base::ceil_div(server.concurrency, ranks));
     decode.limits.max_tokens_per_iteration = sequences;
   }
   return server;

@@ -7,17 +7,16 @@
 //                   its year, stack, chip, precision, lengths and concurrency, of those with its widths
 //                   (calibrate/conventions/disaggregated.yaml): one that does not speculate if there is one, of
 //                   several the one with the fewest GPUs
-//   widths          a pool's tp_size, or of 2025 the GPUs of the whole deployment in each; "1" says nothing
-//   experts         a recorded worker's moe_ep. SGLang's of 2025 are called DEP in their
-//                   configurations and recorded as moe_tp: cut over all ranks; but workers of four GPUs that decode
-//                   are TP (calibrate/conventions/disaggregated.yaml)
+//   widths          a pool's tp_size, or the GPUs of the whole deployment in each (run.widths); "1" says nothing
+//   experts         a recorded worker's moe_ep
 //   speculation     not recorded. A row may have speculated when one of its configurations does; those with
 //                   recorded workers did not: none is of a concurrency that only speculating ones have
 //   concurrency     the vendor's, where it is missing: decode batch · attention DP · workers
 //   decode limits   the recipe's batch, often fewer sequences than there are clients; where none is
-//                   published, what the concurrency needs
+//                   published, run.decode_sequences
 //
-// Their other settings: calibrate/conventions/servers.yaml.
+// `run.` is what calibrate/conventions/server_rows.yaml sets. The servers' other settings:
+// calibrate/conventions/servers.yaml.
 #pragma once
 
 #include <map>
@@ -26,6 +25,7 @@
 
 #include "base/csv/csv.hpp"
 #include "calibrate/servers/published_deployments.hpp"
+#include "calibrate/servers/row_settings.hpp"
 #include "workloads/serving/deployment.hpp"
 #include "workloads/serving/serving.hpp"
 
@@ -42,9 +42,8 @@ class DisaggregatedRows {
  public:
   // CsvError when a column is missing.
   explicit DisaggregatedRows(const base::CsvTable& table);
-  // `facts` as of calibrate/conventions/servers.yaml, of the model, chip, stack, precision and lengths.
-  DisaggregatedServer row(std::size_t row, Facts facts);
-  std::int64_t year(std::size_t row) const;  // in which it was measured
+  // `facts` as of calibrate/conventions/servers.yaml. Sets `year` and `decode_ranks`.
+  DisaggregatedServer row(std::size_t row, Facts& facts);
 
  private:
   struct Columns {
@@ -52,17 +51,18 @@ class DisaggregatedRows {
   };
   Columns columns_of(std::string_view pool) const;
   std::int64_t count(std::size_t row, std::size_t column) const;  // 0 when empty
-  bool is_inferencex(std::size_t row) const;
-  workloads::Pool recorded(std::size_t row, const Columns& columns) const;
+  workloads::Pool recorded(std::size_t row, const Columns& columns,
+                           const RowSettings& settings) const;
   std::string run_of(std::size_t row) const;
   // The published deployment of a row, with the workers given if any are; nullptr when there is none.
-  const PublishedDeployment* find(std::size_t row, const Facts& facts,
+  const PublishedDeployment* find(std::size_t row, const Facts& facts, const RowSettings& settings,
                                   const workloads::Pools* workers, bool& may_speculate);
 
   const base::CsvTable& table_;
-  std::size_t stack_, chip_, precision_, isl_, osl_, concurrency_, ttft_, tpot_, date_, source_,
+  std::size_t stack_, chip_, precision_, isl_, osl_, concurrency_, ttft_, tpot_, date_,
       decode_batch_;
   Columns prefill_, decode_;
+  RowConventions conventions_;
   PublishedDeployments deployments_;
   std::map<std::string, std::size_t> recorded_;  // rows with workers by run
 };

@@ -237,10 +237,14 @@ MeasuredRequest request_of(const base::Node& document) {
   MeasuredRequest request;
   f.integer("input_toks", request.input_tokens, kTokens);
   f.integer("output_toks", request.output_tokens, kTokens);
-  f.number("arrival_time", request.arrival, base::any_value);
-  f.number("queued_ts", request.queued, base::any_value);
-  f.number("first_token_ts", request.first_token, base::any_value);
-  f.number("last_token_ts", request.last_token, base::any_value);
+  for (const auto& [key, time] : {std::pair{"arrival_time", &request.arrival},
+                                  {"queued_ts", &request.queued},
+                                  {"first_token_ts", &request.first_token},
+                                  {"last_token_ts", &request.last_token}}) {
+    double seconds = 0.0;
+    f.number(key, seconds, base::any_value);
+    *time = seconds * base::second;
+  }
   end(f);
   if (problems.empty() && request.first_token <= request.queued) {
     f.problem("first_token_ts", "is not after queued_ts");
@@ -291,11 +295,11 @@ void read_requests(const fs::path& file, RequestRun& run) {
   }
   std::stable_sort(run.requests.begin(), run.requests.end(),
                    [](const auto& a, const auto& b) { return a.arrival < b.arrival; });
-  double first = run.requests.front().queued;
-  double last = first;
+  base::Seconds first = run.requests.front().queued;
+  base::Seconds last = first;
   for (const MeasuredRequest& request : run.requests) {
-    first = std::min(first, request.queued);
-    last = std::max(last, request.last_token);
+    first = base::min(first, request.queued);
+    last = base::max(last, request.last_token);
   }
   run.one_clock = std::all_of(run.requests.begin(), run.requests.end(), [&](const auto& request) {
     return request.arrival <= request.queued && request.queued - request.arrival <= last - first;
@@ -320,7 +324,7 @@ void read_loads(const fs::path& file, RequestRun& run) {
       }
       return *value;
     };
-    run.loads.push_back({number(time), number(running), number(waiting),
+    run.loads.push_back({number(time) * base::second, number(running), number(waiting),
                          output ? number(*output) : kNone, cache ? 0.01 * number(*cache) : kNone});
     cache_recorded = cache_recorded || run.loads.back().cache > 0.0;
   }
@@ -346,7 +350,8 @@ LoadDifference difference(const RequestRun& run, const std::vector<sim::Simulate
   };
   std::size_t next = 0;  // second after the last measured one
   for (const MeasuredLoad& load : run.loads) {
-    const auto second = static_cast<std::size_t>(std::max(std::ceil(load.time) - 1.0, 0.0));
+    const auto second =
+        static_cast<std::size_t>(std::max(std::ceil(load.time / base::second) - 1.0, 0.0));
     add(load.*measured, second < seconds.size() ? seconds[second].*simulated : 0.0);
     next = std::max(next, second + 1);
   }
@@ -413,11 +418,11 @@ Replay replay(const RequestRun& run) {
   if (!result.reason.empty()) {
     return result;
   }
-  const double origin = run.requests.front().arrival;
+  const base::Seconds origin = run.requests.front().arrival;
   workloads::Requests requests;
   for (const MeasuredRequest& measured : run.requests) {
     workloads::Request request;
-    request.arrival = base::Seconds::from_si(measured.arrival - origin);
+    request.arrival = measured.arrival - origin;
     request.input_tokens = measured.input_tokens;
     request.output_tokens = measured.output_tokens;
     requests.requests.push_back(request);
@@ -431,11 +436,10 @@ Replay replay(const RequestRun& run) {
   for (std::size_t i = 0; i < run.requests.size(); ++i) {
     const MeasuredRequest& m = run.requests[i];
     const sim::ServedRequest& s = simulation.requests[i];
-    result.requests.push_back(
-        {{run.one_clock ? m.arrival : m.queued, m.first_token, m.last_token},
-         {(run.one_clock ? s.arrival : s.queued).si(), s.first_token.si(), s.last_token.si()},
-         m.output_tokens,
-         s.rejected});
+    result.requests.push_back({{run.one_clock ? m.arrival : m.queued, m.first_token, m.last_token},
+                               {run.one_clock ? s.arrival : s.queued, s.first_token, s.last_token},
+                               m.output_tokens,
+                               s.rejected});
   }
   result.running =
       difference(run, simulation.seconds, &MeasuredLoad::running, &sim::SimulatedSecond::running);

@@ -25,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "base/units/quantity.hpp"
 #include "calibrate/platforms/chip_platforms.hpp"
 #include "sim/replay/simulate.hpp"
 
@@ -32,17 +33,17 @@ namespace roofcast::calibrate {
 
 struct MeasuredRequest {
   std::vector<std::string> cells;  // its own values, by RequestRun::columns
-  double arrival = 0.0;            // s, of the client's clock
-  double queued = 0.0;             // s, of the engine's clock, as the others
-  double first_token = 0.0;
-  double last_token = 0.0;
+  base::Seconds arrival;           // of the client's clock
+  base::Seconds queued;            // of the engine's clock, as the others
+  base::Seconds first_token;
+  base::Seconds last_token;
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
 };
 
 // What waits and runs at a time.
 struct MeasuredLoad {
-  double time = 0.0;  // s
+  base::Seconds time;
   double running = 0.0;
   double waiting = 0.0;
   double output_rate = std::numeric_limits<double>::quiet_NaN();  // tokens/s
@@ -82,12 +83,12 @@ std::vector<std::filesystem::path> request_runs(const std::filesystem::path& dir
 // InputError for what cannot be read.
 RequestRun read_request_run(const std::filesystem::path& directory, ChipPlatforms& platforms);
 
-// s, from the same start in the measurement and in the simulation.
+// From the same start in the measurement and in the simulation.
 struct RequestTimes {
-  double start = 0.0;
-  double first_token = 0.0;
-  double last_token = 0.0;
-  double ttft() const { return first_token - start; }
+  base::Seconds start;
+  base::Seconds first_token;
+  base::Seconds last_token;
+  base::Seconds ttft() const { return first_token - start; }
 };
 
 struct RequestPair {
@@ -95,10 +96,10 @@ struct RequestPair {
   RequestTimes simulated;  // of one that is not rejected
   std::int64_t output_tokens = 0;
   bool rejected = false;
-  double tpot(const RequestTimes& times) const {  // NaN for one token
+  base::Seconds tpot(const RequestTimes& times) const {  // NaN for one token
     return output_tokens > 1
                ? (times.last_token - times.first_token) / static_cast<double>(output_tokens - 1)
-               : std::numeric_limits<double>::quiet_NaN();
+               : base::Seconds::from_si(std::numeric_limits<double>::quiet_NaN());
   }
 };
 

@@ -53,15 +53,10 @@ std::int64_t ServingRows::count(std::size_t row, std::size_t column) const {
   return std::llround(base::parse_number(text(row, column)).value_or(0.0));
 }
 
-bool ServingRows::is_inferencex(std::size_t row) const {
-  return text(row, source_).starts_with("inferencex");
-}
-
 void ServingRows::read_pools(std::size_t row, Facts& facts, MeasuredServer& server) {
   if (!disaggregated_) {
     disaggregated_.emplace(table_);
   }
-  facts.set("year", disaggregated_->year(row));
   const DisaggregatedServer known = disaggregated_->row(row, facts);
   server.reason = known.reason;
   server.may_speculate = known.may_speculate;
@@ -70,7 +65,8 @@ void ServingRows::read_pools(std::size_t row, Facts& facts, MeasuredServer& serv
   server.traffic.concurrency = known.concurrency;
 }
 
-void ServingRows::read_mapping(std::size_t row, MeasuredServer& server) const {
+void ServingRows::read_mapping(std::size_t row, AttentionDp attention_dp,
+                               MeasuredServer& server) const {
   const std::int64_t tp = count(row, tp_);
   const std::int64_t dp = std::max<std::int64_t>(1, count(row, attention_dp_));
   const std::int64_t moe_tp = std::max<std::int64_t>(1, count(row, moe_tp_));
@@ -88,7 +84,7 @@ void ServingRows::read_mapping(std::size_t row, MeasuredServer& server) const {
   std::int64_t width = is_moe ? std::max(tp * dp, moe_tp * moe_ep) : tp * dp;
   std::int64_t data = width / tp;
   std::int64_t experts = moe_ep;
-  if (is_inferencex(row)) {
+  if (attention_dp == AttentionDp::all_or_none) {
     if (tp == dp && dp > 1) {
       width = dp;
       experts = moe_ep / dp;
@@ -115,12 +111,12 @@ void ServingRows::read_mapping(std::size_t row, MeasuredServer& server) const {
   mapping.expert_parallel = is_moe ? experts : 1;
 }
 
-void ServingRows::read_concurrency(std::size_t row, MeasuredServer& server) const {
+void ServingRows::read_concurrency(std::size_t row, bool batch, MeasuredServer& server) const {
   if (!server.pools) {
     server.traffic.concurrency = count(row, concurrency_);
   }
   const std::int64_t of_one_replica = count(row, attention_dp_) * count(row, batch_);
-  if (!is_inferencex(row) && of_one_replica > 0) {
+  if (batch && of_one_replica > 0) {
     server.traffic.concurrency = of_one_replica;
   }
 }
@@ -164,6 +160,7 @@ Facts ServingRows::facts_of(std::size_t row, const MeasuredServer& server) const
   facts.set("chip.architecture", server.platform->system.chip.architecture);
   facts.set("stack", server.stack);
   facts.set("year", "");
+  facts.set("decode_ranks", "");
   return facts;
 }
 
@@ -239,11 +236,13 @@ MeasuredServer ServingRows::row(std::size_t row) {
   Facts facts = facts_of(row, server);
   if (disaggregated) {
     read_pools(row, facts, server);
-  } else {
-    read_mapping(row, server);
+  }
+  const RowSettings& recorded = row_conventions_.of(facts);
+  if (!disaggregated) {
+    read_mapping(row, recorded.attention_dp, server);
   }
   if (server.reason.empty()) {
-    read_concurrency(row, server);
+    read_concurrency(row, recorded.batch, server);
     read_settings(row, std::move(facts), server);
   }
   return server;

@@ -21,7 +21,8 @@
 //   two pools       calibrate/servers/disaggregated_rows.hpp, in clusters of the chip
 //   client          ten requests a client (`run.requests`), all clients' first at once
 //
-// How the servers were run otherwise, by what a row tells: calibrate/conventions/servers.yaml. A row's model and chip
+// Which rows are InferenceX's, and what else a row's source says of its columns: calibrate/conventions/server_rows.yaml.
+// How the servers were run otherwise: calibrate/conventions/servers.yaml. A row's model and chip
 // are those that the catalog knows by the table's names.
 #pragma once
 
@@ -82,13 +83,12 @@ class ServingRows {
  private:
   std::string_view text(std::size_t row, std::size_t column) const;
   std::int64_t count(std::size_t row, std::size_t column) const;  // 0 when empty
-  bool is_inferencex(std::size_t row) const;
   Facts facts_of(std::size_t row, const MeasuredServer& server) const;
   // With kernels of the version that serves.
   const sim::Platform* platform_of(std::size_t row, const MeasuredServer& server);
   void read_pools(std::size_t row, Facts& facts, MeasuredServer& server);
-  void read_mapping(std::size_t row, MeasuredServer& server) const;
-  void read_concurrency(std::size_t row, MeasuredServer& server) const;
+  void read_mapping(std::size_t row, AttentionDp attention_dp, MeasuredServer& server) const;
+  void read_concurrency(std::size_t row, bool batch, MeasuredServer& server) const;
   void read_traffic(std::size_t row, const RunSettings& run, MeasuredServer& server) const;
   void read_settings(std::size_t row, Facts facts, MeasuredServer& server);
 
@@ -98,6 +98,7 @@ class ServingRows {
       tpot_;
   ChipPlatforms platforms_;
   std::optional<DisaggregatedRows> disaggregated_;  // once a row needs its columns
+  RowConventions row_conventions_;
   ServerConventions conventions_;
 };
 

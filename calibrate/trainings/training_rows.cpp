@@ -227,7 +227,6 @@ MeasuredTraining TrainingRows::gpt_row(std::size_t row) const {
 MeasuredTraining TrainingRows::simumax_row(std::size_t row) const {
   MeasuredTraining m;
   const std::string_view name = text(row, "case");
-  m.chip = "B200";
   m.group = std::string(name.substr(0, std::min(name.find("_l"), name.find("_tp"))));
   m.step_s = number(row, "real_step_ms") * 1e-3;
   m.memory = base::Bytes::from_si(number(row, "real_alloc_gib") * base::gibi);
@@ -236,6 +235,9 @@ MeasuredTraining TrainingRows::simumax_row(std::size_t row) const {
   Facts known = facts(row);
   known.set("table.model", m.group);
   const Settings settings = conventions_.settings(known);
+  if (const base::Node* chip = find(settings, "run.chip")) {
+    m.chip = chip->text;
+  }
   const base::Node* first = find(settings, "run.dense_layers");  // the others have experts
   const std::int64_t dense =
       first == nullptr ? layers : std::llround(base::parse_number(first->text).value_or(0.0));

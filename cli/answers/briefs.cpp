@@ -86,7 +86,11 @@ Brief brief_of_roadmap(const base::Node& document, const BriefQuestion& question
     throw base::InputError("error: --metric is of sweeps and scenarios; a roadmap names its own\n");
   }
   const sim::Roadmap roadmap = sim::read_roadmap(document);
-  const sim::RoadmapResult result = sim::run_roadmap(roadmap);
+  const sim::RoadmapResult result = [&] {
+    sim::ReplayProgress points;
+    const Progress progress(points.done, points.total, "points replayed", question.quiet);
+    return sim::run_roadmap(roadmap, {0, !question.no_replay, nullptr, &points});
+  }();
   if (!question.output.empty()) {
     write_roadmap_csv(roadmap, result, csv_of(question));
   }

@@ -12,7 +12,7 @@
 //              better: higher|lower|null, bounds}]    a bound is an end of the 90 % interval of the
 //              metric that `bounds` names
 //   rows     [[value, …]] in column order: SI base units, text, true/false, or null for none
-//   total_rows, feasible_rows, shown_rows     shown_rows is rows.length; total_rows may be larger
+//   total_rows, meeting_rows, shown_rows     shown_rows is rows.length; total_rows may be larger
 //   pareto   {maximize: [name], minimize: [name]}; the first two are the chart's axes
 //   series_column  name of the column that gives a row its colour
 //   points   [{row, label, chip, hbm_bandwidth_bytes_per_s, peaks: [{format, flop_per_s}],
@@ -20,8 +20,9 @@
 //              message_bytes, intensity, achieved_flop_per_s, bound, format}]}]}]
 //            `row` indexes rows; an operator's time, flop and bytes are totals over its `count`
 //   notes    [text]
-// Columns with a meaning here, each optional: fits, reason, pareto_rank (1 = on the front),
-// bound_tpot, bound_ttft. A row is infeasible when fits is false or reason is not empty.
+// Columns with a meaning here, each optional: fits, meets, reason, pareto_rank (1 = on the front),
+// bound_tpot, bound_ttft. A row does not meet every constraint when meets is false; without that column, when fits is
+// false or reason is not empty.
 'use strict';
 
 // ---- The document -------------------------------------------------------------------------
@@ -59,15 +60,15 @@ function readModel() {
     named.get(c.bounds)[c.name.startsWith('low') ? 'low' : 'high'] = c;
   });
   const cell = (row, name) => (named.has(name) ? rows[row][named.get(name).index] : null);
-  const infeasible = rows.map((_, row) => {
+  const unmet = rows.map((_, row) => {
     const meets = cell(row, named.has('meets') ? 'meets' : 'fits');
     return meets === false || String(meets).toLowerCase() === 'false'
         || (!named.has('meets') && !isEmpty(cell(row, 'reason')));
   });
-  const front = rows.map((_, row) => !infeasible[row] && cell(row, 'pareto_rank') === 1);
+  const front = rows.map((_, row) => !unmet[row] && cell(row, 'pareto_rank') === 1);
   const points = data.points || [];
   return {
-    ...data, pareto, named, cell, infeasible, front, points,
+    ...data, pareto, named, cell, unmet, front, points,
     objectives: [...pareto.maximize, ...pareto.minimize].filter((name) => named.has(name)),
     pointOfRow: new Map(points.map((point, index) => [point.row, index])),
   };
@@ -129,12 +130,12 @@ function fillAnswer() {
 function fillHeader() {
   const front = model.front.filter(Boolean).length;
   const unranked = model.rows.filter((_, row) => model.named.has('pareto_rank')
-      && !model.infeasible[row] && isEmpty(model.cell(row, 'pareto_rank'))).length;
+      && !model.unmet[row] && isEmpty(model.cell(row, 'pareto_rank'))).length;
   fillTitle(model);
   fillAnswer();
   const count = (n, what) => `<li><b>${kPlain.format(n)}</b>${what}</li>`;
   byId('counts').innerHTML = count(model.total_rows, 'configurations')
-    + count(model.feasible_rows, 'feasible') + (model.named.has('pareto_rank')
+    + count(model.meeting_rows, 'meet every constraint') + (model.named.has('pareto_rank')
       ? count(front, 'on the front') : '')
     + (unranked > 0 ? count(unranked, 'left out of the front: a value is not known') : '')
     + (model.rows.length < model.total_rows ? count(model.rows.length, 'kept in this file') : '');

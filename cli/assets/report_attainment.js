@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attainment in a report: for each series, the most throughput per GPU that any of its feasible rows reaches
-// while a latency keeps a limit, as the limit grows. Dashed: while the upper end of the latency's 90 % interval
+// Attainment in a report: for each series, the most throughput per GPU of its rows that meet every constraint and
+// a limit of a latency, as the limit grows. Dashed: while the upper end of the latency's 90 % interval
 // keeps it. report.js owns the model and the state.
 'use strict';
 
@@ -24,7 +24,7 @@ function attainmentCurves() {
   const { names, groupOf } = seriesGroups();
   const ends = [[state.limit, false], [state.limit.high, true]].filter(([column]) => column);
   return names.filter((name) => !state.hidden.has(name)).flatMap((name) => {
-    const rows = state.order.filter((row) => !model.infeasible[row] && groupOf(row) === name);
+    const rows = state.order.filter((row) => !model.unmet[row] && groupOf(row) === name);
     return ends.map(([column, sure]) => {
       const limit = (row) => model.rows[row][column.index];
       return { name, index: names.indexOf(name), sure, limit, steps: attained(rows, limit) };
@@ -47,8 +47,8 @@ function paintAttainment() {
   const curves = attainmentCurves();
   const log = byId('attainment-log').checked;
   const kept = model.rows.length < model.total_rows;
-  byId('attainment-caption').textContent = `${throughput.label} of the best feasible configuration whose `
-    + `${state.limit.label} is within the limit${state.limit.high ? '; dashed: whose upper end of the 90 % '
+  byId('attainment-caption').textContent = `${throughput.label} of the best configuration that meets every `
+    + `constraint and whose ${state.limit.label} is within the limit${state.limit.high ? '; dashed: whose upper end of the 90 % '
       + 'interval is, so that 19 of 20 servers should keep it' : ''}. A mark is a configuration: click it to `
     + 'select. Promises on other columns go into the filter.'
     + (!kept ? '' : state.order.length === model.rows.length && state.series
@@ -57,7 +57,7 @@ function paintAttainment() {
       : ' Of the rows that this file keeps: the best of all may be better.');
   byId('attainment-chart').hidden = curves.length === 0;
   if (curves.length === 0) {
-    byId('attainment-caption').textContent = 'No feasible configuration is left.';
+    byId('attainment-caption').textContent = 'No configuration that meets every constraint is left.';
     return;
   }
   const theme = pageTheme();

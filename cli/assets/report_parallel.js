@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parallel coordinates of a report: a line for each feasible row across the axes of the sweep and chosen
-// metrics. An interval drawn on an axis is written into the filter, and what the filter says of an axis is
+// Parallel coordinates of a report: a line for each row that meets every constraint, across the axes of the
+// sweep and chosen metrics. An interval drawn on an axis is written into the filter, and what the filter says of an axis is
 // shown on it. report.js owns the model and the state, report_filter.js the filter.
 'use strict';
 
@@ -48,7 +48,7 @@ function parallelAxis(theme, column, dim, letters) {
       formatter: (place) => brokenLabel(values[place] ?? '', 18) });
     return { ...axis, type: 'value', min: -0.5, max: values.length - 0.5, axisTick: { customValues: places } };
   }
-  const sizes = model.rows.filter((_, row) => !model.infeasible[row]).map((row) => row[column.index])
+  const sizes = model.rows.filter((_, row) => !model.unmet[row]).map((row) => row[column.index])
     .filter((v) => v !== null);
   const [low, high] = paddedExtent(sizes, false);
   axis.axisLabel.formatter = (value) =>
@@ -175,7 +175,7 @@ function paintParallel() {
   byId('parallel-chart').style.height = lying ? `${64 + 62 * columns.length}px` : '';
   const chart = chartOf('parallel', false);
   chart.resize(state.printing ? kPrintSize : undefined);
-  const drawable = (row) => !model.infeasible[row]
+  const drawable = (row) => !model.unmet[row]
     && columns.every((c) => !isEmpty(model.rows[row][c.index]));
   const passing = new Set(state.order);
   const all = model.rows.map((_, row) => row).filter(drawable);
@@ -189,7 +189,7 @@ function paintParallel() {
     series: names.map((name, index) => ({ index, rows: lines.filter((row) => groupOf(row) === name) })),
   }));
   showIntervals(chart, columns, lying);
-  byId('parallel-caption').textContent = `${kPlain.format(coloured.length)} feasible configurations`
+  byId('parallel-caption').textContent = `${kPlain.format(coloured.length)} configurations that meet every constraint`
     + (lines.length < coloured.length ? `, ${kPlain.format(lines.length)} of them drawn: those on the front `
       + 'and an even share of the others' : '')
     + (all.length > coloured.length ? '; pale grey: what the filter leaves out' : '')

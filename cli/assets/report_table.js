@@ -105,7 +105,7 @@ function drawRows() {
       + `style="height:${rows * kRowHeight}px"></td></tr>` : '');
   byId('table').querySelector('tbody').innerHTML = pad(first)
       + state.order.slice(first, last).map((row) => {
-    const kind = (model.infeasible[row] ? ' infeasible' : '') + (model.front[row] ? ' front' : '')
+    const kind = (model.unmet[row] ? ' unmet' : '') + (model.front[row] ? ' front' : '')
       + (row === state.selected ? ' selected' : '');
     return `<tr class="${kind.trim()}" data-row="${row}">`
       + `${tableCells(row, state.shownColumns)}</tr>`;

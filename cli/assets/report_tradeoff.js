@@ -41,11 +41,11 @@ function intervalBars(rows, { at, intervals }) {
 }
 
 // view: x, y {name, log, sign (0: no better side), label}, series [{name, rows, index}],
-// infeasible [row], context [row] (left out by the filter), at(row), tip(row), selected (row or null),
+// unmet [row], context [row] (left out by the filter), at(row), tip(row), selected (row or null),
 // intervals(row) [of x, of y] and whether fronts have them (bars), width.
 function paretoOption(theme, view) {
   const { at } = view;
-  const all = view.series.flatMap((s) => s.rows).concat(view.infeasible, view.context);
+  const all = view.series.flatMap((s) => s.rows).concat(view.unmet, view.context);
   const point = (row) => [...at(row), row];
   const judged = view.x.sign !== 0 && view.y.sign !== 0;
   const globalFront = judged
@@ -59,10 +59,10 @@ function paretoOption(theme, view) {
       itemStyle: { color: theme.muted, opacity: 0.25 },
     });
   }
-  if (view.infeasible.length > 0) {
+  if (view.unmet.length > 0) {
     lines.push({
-      type: 'scatter', name: 'infeasible', data: view.infeasible.map(point), z: 1,
-      large: view.infeasible.length > kLargeSeries,
+      type: 'scatter', name: 'constraint not met', data: view.unmet.map(point), z: 1,
+      large: view.unmet.length > kLargeSeries,
       symbol: `path://${kShapes[5].path}`, symbolRotate: 45, symbolSize: 6,
       itemStyle: { color: theme.muted, opacity: 0.45 },
     });
@@ -179,7 +179,7 @@ function setUpPareto() {
     state.hidden.clear();
     redrawSeries();
   };
-  byId('pareto-infeasible').onchange = drawPareto;
+  byId('pareto-unmet').onchange = drawPareto;
   byId('pareto-intervals').onchange = drawPareto;
   byId('pareto-brush').onclick = () => {
     const pressed = byId('pareto-brush').getAttribute('aria-pressed') === 'true';
@@ -246,10 +246,10 @@ function seriesGroups() {
   return { names, groupOf };
 }
 
-// Buttons for the series that have feasible rows; they hold for all charts.
+// Buttons for the series with rows that meet every constraint; they hold for all charts.
 function fillSeriesLegend(id, shapes) {
   const { names, groupOf } = seriesGroups();
-  const used = new Set(model.rows.map((_, row) => row).filter((row) => !model.infeasible[row]).map(groupOf));
+  const used = new Set(model.rows.map((_, row) => row).filter((row) => !model.unmet[row]).map(groupOf));
   fillLegend(id, names.filter((name) => used.has(name)).map((name) => ({ key: name,
     html: symbolSvg(shapes ? names.indexOf(name) : 1, names.indexOf(name)) + escapeHtml(name) })),
   state.hidden, redrawSeries);
@@ -294,7 +294,7 @@ function paintPareto() {
   const usable = state.order.filter(drawable);
   const { names, groupOf } = seriesGroups();
   const groups = new Map(names.map((name) => [name, []]));
-  usable.forEach((row) => { if (!model.infeasible[row]) { groups.get(groupOf(row)).push(row); } });
+  usable.forEach((row) => { if (!model.unmet[row]) { groups.get(groupOf(row)).push(row); } });
   fillSeriesLegend('pareto-legend', true);
   const chart = chartOf('pareto');
   const side = (column, isLog, vertical) => ({ name: axisName(column, vertical), log: isLog,
@@ -304,19 +304,19 @@ function paintPareto() {
   const series = names.filter((name) => !state.hidden.has(name))
     .map((name) => ({ name, rows: groups.get(name), index: names.indexOf(name) }));
   const drawn = series.reduce((sum, s) => sum + s.rows.length, 0);
-  const infeasible = byId('pareto-infeasible').checked ? usable
-      .filter((row) => model.infeasible[row]) : [];
-  state.drawn = [...series.flatMap((s) => s.rows), ...infeasible].sort((a, b) => a - b);
+  const unmet = byId('pareto-unmet').checked ? usable
+      .filter((row) => model.unmet[row]) : [];
+  state.drawn = [...series.flatMap((s) => s.rows), ...unmet].sort((a, b) => a - b);
   const passing = new Set(state.order);
   const context = model.rows.map((_, row) => row).filter((row) => !passing.has(row)
-      && !model.infeasible[row] && drawable(row) && !state.hidden.has(groupOf(row)));
-  const nothing = context.length + drawn + infeasible.length === 0;
+      && !model.unmet[row] && drawable(row) && !state.hidden.has(groupOf(row)));
+  const nothing = context.length + drawn + unmet.length === 0;
   const wasHidden = byId('pareto-chart').hidden;
   byId('pareto-chart').hidden = nothing;
   if (!nothing) {
     if (wasHidden) { chart.resize(); }
     showOption(chart, paretoOption(pageTheme(), {
-      x: side(state.x, log.x, false), y: side(state.y, log.y, true), series, infeasible, context, at,
+      x: side(state.x, log.x, false), y: side(state.y, log.y, true), series, unmet, context, at,
       tip: paretoTip, width: chart.getWidth(), bars: byId('pareto-intervals').checked,
       selected: state.selected !== null && drawable(state.selected) ? state.selected : null,
       intervals: (row) => [state.x, state.y].map((column) => intervalOf(row, column)),
@@ -325,7 +325,7 @@ function paintPareto() {
     showArea(chart);
   }
   const objectives = model.objectives.map((name) => model.named.get(name).label).join(', ');
-  byId('pareto-caption').textContent = `${kPlain.format(drawn)} feasible configurations`
+  byId('pareto-caption').textContent = `${kPlain.format(drawn)} configurations that meet every constraint`
     + (context.length > 0 ? `; pale dots: ${kPlain.format(context.length)} that the filter leaves out`
       : '') + '. '
     + (nothing ? 'Nothing to draw on these axes.' : state.x.sign && state.y.sign

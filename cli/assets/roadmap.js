@@ -7,11 +7,13 @@
 // is null:
 //   title, generated_by, question, scenario   text; the question may be empty
 //   workloads [{name, weight, metric, label, unit, conditions: [text], base: OUTCOME}]
-//   options   [{name, portfolio: {gain, low90, high90, tok_per_j, tok_per_usd},
-//               workloads: [OUTCOME with gain, low90, high90, tok_per_j, tok_per_usd]}]      the best first
-//             OUTCOME is {value, limited_by, at, calibration, provenance} or {value: null, reason}
+//   options   [{name, replay, portfolio: {gain, low90, high90, tok_per_j, tok_per_usd, replayed},
+//               workloads: [OUTCOME with gain, low90, high90, tok_per_j, tok_per_usd, replayed]}]      the best first
+//             OUTCOME is {value, limited_by, at, calibration, provenance, replay, replay_note} or {value: null, reason}
+//             replayed: the gain in the replay; replay: "confirmed", "estimated only"
 //   features  [{name, alone, last, share, takes}]   takes: of what the order is by; null by the gain alone
-//   order     [index]        greedy;  together [gain] after each of them
+//   order     [index]        greedy;  together [gain] and funded [{replayed, replay}] after each of them
+//   replay_notes [text]
 //   pairs     [[index, index, gain]]  the strongest first
 //   subsets   [[ln gain]]    of each workload, by the bits of the features; empty where nothing runs without them
 //   no_features              why features could not be combined; empty
@@ -20,7 +22,7 @@
 const model = JSON.parse(byId('data').textContent);
 const state = { weights: model.workloads.map((w) => w.weight), gainOf: -1, printing: false };
 const charts = {};
-const kFigures = ['gain', 'low90', 'high90', 'tok_per_j', 'tok_per_usd'];
+const kFigures = ['gain', 'low90', 'high90', 'tok_per_j', 'tok_per_usd', 'replayed'];
 const kWorthSaying = 0.005;  // of the ln of a gain
 
 const runs = (w) => model.workloads[w].base.value !== null;
@@ -97,6 +99,7 @@ function judgedFeatures() {
 const intervalText = (of) => (isEmpty(of.low90) ? '' : `${gainText(of.low90)} to ${gainText(of.high90)}`);
 const limitText = (outcome) => (outcome.value === null ? outcome.reason
   : [outcome.limited_by, outcome.at].filter(Boolean).join(', '));
+const replayText = (of) => [of.replay, isEmpty(of.replayed) ? '' : gainText(of.replayed)].filter(Boolean).join(', ');
 
 // Green where it gains, orange where it loses; the figure says it too.
 function shadeOf(gain) {
@@ -111,16 +114,17 @@ function gainCell(option, cell, w) {
     : `${workload.label} ${format(cell.value, workload.unit, 4)}, limited by ${limitText(cell) || 'nothing told'}; without it `
       + `${format(workload.base.value, workload.unit, 4)}, limited by ${limitText(workload.base) || 'nothing told'}`}`;
   return `<td class="no-print" style="${shadeOf(cell.gain)}" title="${escapeHtml(title)}"><b>${gainText(cell.gain)}</b>`
-    + `<small>${intervalText(cell)}</small><small class="limit">${escapeHtml(limitText(cell))}</small></td>`;
+    + `<small>${intervalText(cell)}</small><small title="${escapeHtml(cell.replay_note || '')}">${escapeHtml(replayText(cell))}</small>`
+    + `<small class="limit">${escapeHtml(limitText(cell))}</small></td>`;
 }
 
 // For paper, which is narrower than the table: the cells one below the other.
 function fillPrintOptions(options) {
   const line = (workload, name, cell) => `<tr><td>${escapeHtml(workload.name)}</td><td>${escapeHtml(name)}</td>`
     + [cell.value === null ? '–' : `${workload.label} ${format(cell.value, workload.unit, 4)}`, gainText(cell.gain),
-      intervalText(cell),
+      intervalText(cell), replayText(cell),
       limitText(cell)].map((text) => `<td>${escapeHtml(text)}</td>`).join('') + '</tr>';
-  byId('print-options').innerHTML = '<thead><tr>' + ['Workload', 'Option', '', 'Gain', '90 %',
+  byId('print-options').innerHTML = '<thead><tr>' + ['Workload', 'Option', '', 'Gain', '90 %', 'Replay',
       'Limited by'].map((text) => `<th>${text}</th>`).join('')
     + '</tr></thead><tbody>' + model.workloads.map((workload, w) => line(workload, 'none of them', workload.base)
       + options.map((option) => line(workload, option.name, option.workloads[w])).join('')).join('') + '</tbody>';
@@ -135,16 +139,16 @@ function limitsOf(option) {
 }
 
 function fillOptions(options) {
-  const head = ['', 'Option', 'Portfolio', 'Tokens/J', 'Tokens/$',
+  const head = ['', 'Option', 'Portfolio', 'Tokens/J', 'Tokens/$', 'Replay',
       'Limited by'].map((text) => `<th>${text}</th>`).join('')
     + model.workloads.map((w) => `<th class="no-print">${nameHtml(w.name)}<small>${escapeHtml(w.label)}</small></th>`).join('');
   const body = options.map((option, rank) => `<tr><td class="number">${isEmpty(option.gain) ? '–' : rank + 1}</td>`
     + `<th scope="row">${nameHtml(option.name)}</th>`
     + `<td style="${shadeOf(option.gain)}"><b>${gainText(option.gain)}</b><small>${intervalText(option)}</small></td>`
     + `<td>${gainText(option.tok_per_j)}</td><td>${gainText(option.tok_per_usd)}</td>`
-    + `<td>${escapeHtml(limitsOf(option))}</td>`
+    + `<td>${escapeHtml(replayText(option))}</td><td>${escapeHtml(limitsOf(option))}</td>`
     + option.workloads.map((cell, w) => gainCell(option, cell, w)).join('') + '</tr>').join('');
-  const base = '<tr class="base"><td></td><th scope="row">none of them</th><td>×1</td><td>×1</td><td>×1</td>'
+  const base = '<tr class="base"><td></td><th scope="row">none of them</th><td>×1</td><td>×1</td><td>×1</td><td></td>'
     + `<td>${escapeHtml(limitsOf({ workloads: model.workloads.map((w) => w.base) }))}</td>`
     + model.workloads.map((w) => `<td class="no-print"><b>${escapeHtml(format(w.base.value, w.unit, 4))}</b>`
       + `<small class="limit">${escapeHtml(limitText(w.base))}</small></td>`).join('') + '</tr>';
@@ -179,10 +183,11 @@ function sayWeights() {
 
 function fillFeatures(found) {
   byId('features').innerHTML = '<thead><tr><th class="number">Order</th><th>Feature</th><th class="number">Alone</th>'
-    + '<th class="number">With those before</th><th class="number">On top of all others</th><th class="number">Share</th></tr></thead><tbody>'
+    + '<th class="number">With those before</th><th>Replay</th><th class="number">On top of all others</th><th class="number">Share</th></tr></thead><tbody>'
     + found.order.map((i, place) => `<tr><td class="number">${place + 1}</td><td>${escapeHtml(nameOf(i))}</td>`
-      + [gainText(found.features[i].alone), gainText(found.together[place]), gainText(found.features[i].last),
-        shareText(found.features[i].share)].map((text) => `<td class="number">${text}</td>`).join('')
+      + [gainText(found.features[i].alone), gainText(found.together[place])].map((text) => `<td class="number">${text}</td>`).join('')
+      + `<td>${escapeHtml(replayText(found.funded ? found.funded[place] : { replay: 'estimated only' }))}</td>`
+      + [gainText(found.features[i].last), shareText(found.features[i].share)].map((text) => `<td class="number">${text}</td>`).join('')
             + '</tr>').join('') + '</tbody>';
 }
 
@@ -215,7 +220,8 @@ function drawGains(options) {
   const best = rows.find((row) => !row.muted);
   const anyKnown = options.some((option) => option.workloads.some((cell) => !isEmpty(cell.gain)));
   drawRows('gains', { rows: anyKnown ? rows : [], axis: gainAxis(`Gain of ${place}`),
-    table: { columns: ['option', 'workload', 'gain', 'low90_gain', 'high90_gain', 'tok_per_j_gain', 'tok_per_usd_gain'],
+    table: { columns: ['option', 'workload', 'gain', 'low90_gain', 'high90_gain', 'tok_per_j_gain', 'tok_per_usd_gain',
+      'replayed_gain'],
       rows: options.map((option) => [option.name, whole ? 'portfolio' : place,
         ...kFigures.map((key) => (whole ? option : option.workloads[state.gainOf])[key])]) },
     finding: best ? `In ${short(place)}, ${short(best.label)} ${mostText(best.bars[0].to)}, ${best.text}${best.tip[1][1] === '–' ? '' : ` (90 %: ${best.tip[1][1]})`}; `
@@ -383,6 +389,7 @@ function fillPage() {
   byId('notes').textContent = 'No workload runs without options, so that there is nothing to compare with.';
   byId('notes').hidden = model.workloads.some((none, w) => runs(w));
   byId('parameters').textContent = parameters();
+  byId('replay-notes').innerHTML = model.replay_notes.map((note) => `<li>${escapeHtml(note)}</li>`).join('');
   byId('options-section').hidden = model.options.length === 0;
   byId('features-section').hidden = model.features.length === 0 && !model.no_features;
   byId('gain-of').innerHTML = ['the portfolio', ...model.workloads.map((w) => w.name)]

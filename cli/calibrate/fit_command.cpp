@@ -55,9 +55,8 @@ void print_errors(const calibrate::FittedCalibration& fitted) {
 }
 
 std::string known_to(double uncertainty) {
-  return std::isfinite(uncertainty)
-             ? fmt::format("± {} %", calibrate::percent_text(std::expm1(uncertainty)))
-             : "not told by these rows";
+  return std::isfinite(uncertainty) ? fmt::format("± {} %", calibrate::percent_text(uncertainty))
+                                    : "not told by these rows";
 }
 
 // How little few rows say.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "calibrate/fit/parameter_fit.hpp"
 #include "calibrate/fit/parameter_spread.hpp"
 #include "cli/catalog/calibration_table.hpp"
 
@@ -20,7 +21,7 @@ Written by `roofcast calibrate parameters -o docs/parameters.md` from the shippe
 
 ## What they mean, and how far they range
 
-A fit keeps the generic value where its rows do not place the parameter apart from it. *Placed* is in how many of the
+A fit keeps the generic value where its rows do not place the parameter apart from it, or no better than ± 50 %. *Placed* is in how many of the
 {} fitted calibrations they do; least and most are over all of these. A *trip* is one DRAM latency.
 
 | parameter | meaning | generic | least | most | placed |
@@ -30,7 +31,8 @@ A fit keeps the generic value where its rows do not place the parameter apart fr
 constexpr std::string_view kUncertainty = R"(
 ## How well each chip and stack places them
 
-± of the value with 90 % confidence, were rows independent. A dash: the generic value stays.
+± with 90 % confidence, were rows independent: a share of the value, or of the generic one if that is more. A dash: the generic
+value stays.
 
 )";
 
@@ -55,14 +57,19 @@ const PlacedParameter* placed_by(const ParameterSpread& spread, const std::strin
   return nullptr;
 }
 
-// Those that are placed somewhere, and then loosely.
 std::string loose() {
-  std::string text;
-  for (const ParameterSpread& spread : calibrate::parameter_spreads()) {
-    for (const PlacedParameter& placed : spread.placed) {
-      if (placed.uncertainty > kLoose) {
-        text += fmt::format("- `{}` of `{}`: {}, ± {}\n", spread.path, placed.calibration,
-                            placed.text, percent(placed.uncertainty));
+  std::string text = fmt::format(
+      "\n## Placed to no better than ± {:.0f} %\n\nThe rows would move these, but tell them no "
+      "better than that. So they stay generic: corrections make\nup for "
+      "them.\n\n| calibration | parameter | generic | ± |\n|---|---|---:|---:|\n",
+      100.0 * calibrate::kLoose);
+  for (const FittedOn& fitted : calibrate::fitted_calibrations()) {
+    for (const ParameterSpread& spread : calibrate::parameter_spreads()) {
+      for (const PlacedParameter& p : spread.loose) {
+        if (p.calibration == fitted.calibration) {
+          text += fmt::format("| `{}` | `{}` | {} | {} |\n", p.calibration, spread.path, p.text,
+                              percent(p.uncertainty));
+        }
       }
     }
   }
@@ -97,7 +104,7 @@ std::string parameters_page() {
     }
     page += "\n";
   }
-  page += fmt::format("\n## Placed to no better than ± {:.0f} %\n\n{}", 100.0 * kLoose, loose());
+  page += loose();
   page += kRows;
   for (const FittedOn& fitted : calibrate::fitted_calibrations()) {
     page += fmt::format("| `{}` | {} |\n", fitted.calibration, fitted.rows);

@@ -8,9 +8,6 @@
 
 namespace roofcast::cli {
 
-// Above this a parameter is named: 50 %.
-inline constexpr double kLoose = 0.5;
-
 std::string parameters_page();
 
 }  // namespace roofcast::cli

@@ -13,9 +13,9 @@
 #include "base/units/unit_text.hpp"
 #include "cli/catalog/catalogs.hpp"
 #include "cli/catalog/scenario_keys.hpp"
-#include "sim/decide/roadmap.hpp"
 #include "sim/decide/sweep.hpp"
 #include "sim/result/metrics.hpp"
+#include "sim/roadmap/roadmap.hpp"
 #include "sim/scenario/references.hpp"
 
 namespace roofcast::cli {

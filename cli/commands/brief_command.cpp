@@ -51,8 +51,7 @@ void add_brief(Command& app, Run& chosen) {
       "The page has the question, the answer, the evidence, the assumptions, the uncertainty, "
       "and what would change the answer. For a roadmap it names the best option or feature, "
       "for a sweep the best group, for a scenario its limit and what helps. The best points of a "
-      "sweep, and a scenario, are replayed in the simulator; those of a roadmap are not. Numbers "
-      "in "
+      "sweep or a roadmap, and a scenario, are replayed in the simulator. Numbers in "
       "[brackets] are rows of the CSV that is written beside the page; a page that is printed has "
       "none.");
   auto options = std::make_shared<Options>();

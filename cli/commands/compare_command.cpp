@@ -22,6 +22,7 @@ struct Options {
   std::vector<std::string> files;
   CompareResultsOptions results;
   std::string report;
+  bool no_replay = false;
   CompareMeasuredOptions measured;
   // Of `measured`, by their names before.
   std::optional<std::int64_t> steps;
@@ -80,6 +81,9 @@ void rename(const std::optional<T>& before, std::string_view old_name, T& value,
 
 // One file is a roadmap; a scenario and others, in any order, measured logs; two others, results.
 int run_compare(Options& options) {
+  if (options.no_replay && options.files.size() > 1) {
+    throw base::InputError("error: --no-replay is of a roadmap\n");
+  }
   rename(options.steps, "--steps", options.measured.iterations, "--iterations");
   rename(options.step, "--step", options.measured.iteration, "--iteration");
   CompareResultsOptions& results = options.results;
@@ -123,8 +127,9 @@ int run_compare(Options& options) {
         "measured logs\n");
   }
   refuse_options_of_results(results);
-  return compare_roadmap(roadmap_document(options.files.front()),
-                         {results.csv, options.report, results.json, results.strict});
+  return compare_roadmap(
+      roadmap_document(options.files.front()),
+      {results.csv, options.report, results.json, results.strict, options.no_replay});
 }
 
 }  // namespace
@@ -135,7 +140,9 @@ void add_compare(Command& app, Run& chosen) {
       "Compares options of a roadmap, two results, or logs with the forecast\n"
       "A roadmap: shows what each option gains over a portfolio of workloads and what limits "
       "it. Shows what each feature gains alone, on top of all others and in the best order, "
-      "and its Shapley share. Two CSVs of results, old and new: rows with equal key columns "
+      "and its Shapley share. The points that count for options, and for the features in their "
+      "order, are replayed in the simulator; a point that the replay breaks gives way to the next "
+      "best. Two CSVs of results, old and new: rows with equal key columns "
       "belong together. A metric that moves by more than its tolerance is a gain or a loss; a "
       "smaller move is a drift. Rows can also be missing or new, and can begin or cease to fit "
       "or to meet the constraints (columns fits and meets). The tables need not be roofcast's: "
@@ -203,6 +210,8 @@ void add_compare(Command& app, Run& chosen) {
       ->capture_default_str();
   command->add_option("--steps", options->steps, "")->group("");
   command->add_option("--step", options->step, "")->one_of({"decode", "prompts"})->group("");
+  command->add_flag("--no-replay", options->no_replay,
+                    "of a roadmap: replay nothing; every gain is estimated only");
   command->add_format(measured.format, {"text", "json"});
   command->add_flag(
       "--strict", results.strict,

@@ -13,6 +13,7 @@
 #include "cli/pages/pipeline_chart.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/question/manifest_options.hpp"
 #include "cli/question/scenario_options.hpp"
 #include "cli/tables/metric_cells.hpp"
 #include "cli/tables/text_table.hpp"
@@ -21,6 +22,7 @@
 #include "cli/text/json_answer.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/training_text.hpp"
+#include "sim/class_attainment.hpp"
 #include "sim/confirm/doubt.hpp"
 #include "sim/confirm/verdict.hpp"
 #include "sim/numerics/numerics.hpp"
@@ -38,6 +40,7 @@ constexpr double kMostTokens = 2e7;  // of the answers of a replay; less than ha
 
 struct Options {
   ScenarioOptions said;
+  ManifestFile manifest;
   std::string format = "text";
   bool explain = false;
   std::string timeline;
@@ -66,6 +69,41 @@ sim::Replayed replay(const Options& options, const sim::StreamedScenario& s,
   }
   sim::ReplaySpace space;
   return sim::replay(sim::view(s.scenario), s.stream, e, plan, space);
+}
+
+// Attainment by class, as JSON has it.
+nlohmann::ordered_json classes_json(const sim::ScenarioView& s, const sim::ServingEstimate& e,
+                                    const std::vector<double>& shares) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < shares.size() && sim::has_classes(s); ++i) {
+    const workloads::RequestClass& each = s.traffic->classes[i];
+    json.push_back({{"name", each.name},
+                    {"priority", each.priority},
+                    {"attainment", shares[i]},
+                    {"goodput", shares[i] * each.share * e.steady.requests_per_second}});
+  }
+  return json;
+}
+
+// Of each class: attainment and goodput, estimated and replayed. Empty without classes.
+std::string classes_text(const sim::ScenarioView& s, const sim::ServingEstimate& e,
+                         const sim::Replayed& replayed) {
+  if (!sim::has_classes(s)) {
+    return {};
+  }
+  sim::Workspace workspace;
+  const std::vector<double> estimated = sim::class_attainment(s, workspace);
+  TextTable table({"class", "attainment", "goodput", replayed.done() ? "replayed" : ""});
+  const workloads::RequestClasses& classes = s.traffic->classes;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    const double share = estimated.empty() ? std::nan("") : estimated[i];
+    table.add({classes[i].name, display(share, ""),
+               display(share * classes[i].share * e.steady.requests_per_second, "1/s"),
+               replayed.done() ? display(replayed.class_attainment[i], "") : std::string()});
+  }
+  const std::string_view gap = sim::class_gap(s);
+  return fmt::format("\n{}{}", table.text(),
+                     gap.empty() ? "" : fmt::format("No estimate by class: {}\n", gap));
 }
 
 void print_replay(const sim::ServingEstimate& e, std::string_view doubt,
@@ -137,7 +175,8 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e,
                  bound_of(e, metric.name)});
     }
   }
-  fmt::print("{}{}{}\nParameters: {} ({})\n", table.text(), training_text(s, e), cost_text(s, e),
+  fmt::print("{}{}{}{}\nParameters: {} ({})\n", table.text(),
+             classes_text(sim::view(s), e, replayed), training_text(s, e), cost_text(s, e),
              s.platform.system.calibration.name,
              hardware::provenance_text(e.provenance, s.platform.system.calibration));
   if (!s.training.trains()) {
@@ -236,13 +275,24 @@ nlohmann::ordered_json json_of(const sim::ServingEstimate& e, std::string_view d
   return json;
 }
 
-void print_csv(const sim::ServingEstimate& e) {
+void print_csv(const sim::ScenarioView& s, const sim::ServingEstimate& e) {
   std::vector<std::string> columns = {"fits", "reason"};
   add_metric_columns(columns);
+  sim::Workspace workspace;
+  const nlohmann::ordered_json classes =
+      classes_json(s, e, e.fits() ? sim::class_attainment(s, workspace) : std::vector<double>());
+  for (const auto& each : classes) {
+    columns.push_back("attainment_" + each["name"].get<std::string>());
+    columns.push_back("goodput_" + each["name"].get<std::string>());
+  }
   base::CsvWriter csv(std::cout, columns);
   csv.append(e.fits() ? "true" : "false");
   csv.append(sim::reason(e));
   append_metrics(csv, e);
+  for (const auto& each : classes) {
+    csv.append(each["attainment"].get<double>());
+    csv.append(each["goodput"].get<double>());
+  }
   csv.end_row();
   csv.close();
 }
@@ -281,7 +331,16 @@ int run_estimate(const Options& options) {
   if (options.format == "json") {
     nlohmann::ordered_json json = json_of(scenario, e);
     if (e.fits() && !scenario.training.trains()) {
-      json["replay"] = json_of(e, sim::doubt_of(view, e), replay(options, streamed, e));
+      const sim::Replayed replayed = replay(options, streamed, e);
+      json["replay"] = json_of(e, sim::doubt_of(view, e), replayed);
+      if (sim::has_classes(view)) {
+        json["classes"] = classes_json(view, e, sim::class_attainment(view, workspace));
+        json["no_classes"] = std::string(sim::class_gap(view));
+        if (replayed.done()) {
+          json["replay"]["classes"] =
+              classes_json(view, replayed.estimate, replayed.class_attainment);
+        }
+      }
     }
     add_speculation(view, e, json);
     if (options.explain && e.fits()) {
@@ -289,7 +348,7 @@ int run_estimate(const Options& options) {
     }
     print_json(json);
   } else if (options.format == "csv") {
-    options.explain&& e.fits() ? print_operators_csv(view, e) : print_csv(e);
+    options.explain&& e.fits() ? print_operators_csv(view, e) : print_csv(view, e);
   } else {
     print_text(scenario, e, replay(options, streamed, e));
     if (e.fits()) {
@@ -308,6 +367,9 @@ int run_estimate(const Options& options) {
   }
   if (!options.timeline.empty() && e.fits()) {
     write_timeline(options, view, e);
+  }
+  if (e.fits()) {
+    write_manifest(options.manifest, scenario, "estimate");
   }
   return options.strict && !e.fits() ? kInfeasible : kDone;
 }
@@ -337,6 +399,7 @@ void add_estimate(Command& app, Run& chosen) {
                    "draw the pipeline of a training step to this file, as SVG")
       ->type_name(kFile)
       ->group("Output");
+  add_manifest_options(*command, options->manifest);
   command->add_flag("--no-replay", options->no_replay,
                     "replay nothing: every value is estimated only");
   command

@@ -9,6 +9,7 @@
 #include "cli/program/commands.hpp"
 #include "cli/program/progress.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/question/manifest_options.hpp"
 #include "cli/question/scenario_options.hpp"
 #include "cli/recommend/recommend_answer.hpp"
 #include "cli/recommend/recommended_row.hpp"
@@ -30,6 +31,7 @@ constexpr std::int64_t kMostServing = 4096;  // GPUs
 
 struct Options {
   ScenarioOptions said;
+  ManifestFile manifest;
   std::vector<std::string> where;
   std::string minimize;
   std::string maximize;
@@ -247,6 +249,7 @@ bool is_in_step(const sim::SweepPoints& points) {
 sim::TrainingQuestion training_question_of(const Options& options, Node document) {
   base::Problems problems;
   refuse_serving_options(document, options.said, problems);
+  refuse_in_training({{"--kubernetes", options.manifest.file}}, problems);
   sim::TrainingQuestion q;
   set_model_and_traffic(document, options.said, problems);
   q.systems = listed("--system", options.said.system, problems);
@@ -317,9 +320,12 @@ int run_recommend(const Options& options) {
   } else {
     fmt::print("{}", recommend_text(q, heading, r));
   }
-  if (!options.said.save.empty() && r.found()) {
-    save_scenario(options.said.save, {heading.title, "Found by roofcast recommend."},
-                  scenario_of(r, *r.answers.front()));
+  if (r.found()) {
+    const Node best = scenario_of(r, *r.answers.front());
+    if (!options.said.save.empty()) {
+      save_scenario(options.said.save, {heading.title, "Found by roofcast recommend."}, best);
+    }
+    write_manifest(options.manifest, sim::read_scenario(best), "recommend");
   }
   if (!options.quiet) {
     fmt::print(stderr, "{} rows and {} replays in {:.2f} s\n", r.rows, r.replays, elapsed.count());
@@ -336,7 +342,8 @@ void add_recommend(Command& app, Run& chosen) {
       "Mappings that divide the model (tensor, expert, pipeline parallelism, attention DP), "
       "replicas, one pool or separate pools for prompts and decodes, and numbers of clients are "
       "estimated. The best of each system are replayed in the simulator. What a replay contradicts "
-      "is not recommended: the next is tried. The answer has the commands that start it. "
+      "is not recommended: the next is tried. The answer has the commands that start it, and "
+      "--kubernetes writes a manifest. "
       "A scenario file is not needed; the options say what differs from it. Its `deployment` is "
       "replaced. With --rate or --clients, with arrivals or a trace in the scenario, the "
       "deployment must carry that load. Else the number of clients is searched, too. A system "
@@ -363,6 +370,7 @@ void add_recommend(Command& app, Run& chosen) {
   command->add_option("-o,--csv", options->csv, "write all rows to this file, as a sweep does")
       ->type_name(kFile)
       ->group("Output");
+  add_manifest_options(*command, options->manifest);
   command->add_format(options->format, {"text", "json"});
   command->add_flag("--quiet", options->quiet, "print no progress and no timing")->group("Output");
   command->footer(examples(
@@ -370,7 +378,10 @@ void add_recommend(Command& app, Run& chosen) {
        "--gpus 16 --input 4000 --output 1000 --ttft-p95 1s --tpot-p95 30ms",
        "roofcast recommend --model llama-3.1-70b --precision fp8 --system hgx_h200 --gpus 8 "
        "--input 1500 --output 250 --rate '4 /s' --ttft-p95 500ms --minimize gpus --save mine.yaml",
-       "roofcast simulate mine.yaml"}));
+       "roofcast simulate mine.yaml",
+       "roofcast recommend --model llama-3.1-70b --precision fp8 --system hgx_h200 --gpus 8 "
+       "--input 1500 --output 250 --tpot-p95 30ms --kubernetes mine_pods.yaml --image "
+       "vllm/vllm-openai:latest"}));
   command->callback([&chosen, options] { chosen = [options] { return run_recommend(*options); }; });
 }
 

@@ -15,6 +15,7 @@
 #include "cli/provenance/sweep_parts.hpp"
 #include "cli/sweep/shard_jobs.hpp"
 #include "cli/tables/result_csv.hpp"
+#include "cli/text/quoted.hpp"
 
 namespace roofcast::cli {
 namespace {

@@ -2,18 +2,20 @@
 #include "cli/compare/compare_roadmap.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "cli/pages/roadmap_report.hpp"
+#include "cli/program/progress.hpp"
 #include "cli/tables/metric_cells.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/exit_code.hpp"
 #include "cli/text/json_answer.hpp"
 #include "cli/text/roadmap_text.hpp"
-#include "sim/decide/roadmap.hpp"
+#include "sim/roadmap/roadmap_result.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -34,10 +36,11 @@ std::string why(const sim::Outcome& outcome, const std::string& metric) {
 }
 
 void print_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result) {
-  TextTable all({"option", "portfolio", "90 %", "tokens/J", "tokens/$"});
+  TextTable all({"option", "portfolio", "90 %", "replayed", "tokens/J", "tokens/$", "replay"});
   for (const sim::OptionResult& o : result.options) {
     all.add({o.name, gain_text(o.portfolio.value), interval_text(o.portfolio),
-             gain_text(o.tok_per_j), gain_text(o.tok_per_usd)});
+             gain_text(o.replayed), gain_text(o.tok_per_j), gain_text(o.tok_per_usd),
+             replay_text(o, result.base)});
   }
   fmt::print("{}", all.text());
   for (const std::string& note : price_notes(result)) {
@@ -49,12 +52,15 @@ void print_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result
       return outcome.found ? display(metric.value(outcome.estimate), metric.unit) : "-";
     };
     fmt::print("\n{} (weight {:g})\n", roadmap.workloads[w].name, roadmap.workloads[w].weight);
-    TextTable table({"option", std::string(metric.label), "gain", "90 %", "limited by"});
-    table.add({"none", value(result.base.outcomes[w]), "", "",
+    TextTable table(
+        {"option", std::string(metric.label), "gain", "90 %", "replayed", "replay", "limited by"});
+    table.add({"none", value(result.base.outcomes[w]), "", "", "",
+               replay_text(result.base.outcomes[w]),
                why(result.base.outcomes[w], roadmap.workloads[w].metric)});
     for (const sim::OptionResult& o : result.options) {
       table.add({o.name, value(o.outcomes[w]), gain_text(o.gains[w].value),
-                 interval_text(o.gains[w]), why(o.outcomes[w], roadmap.workloads[w].metric)});
+                 interval_text(o.gains[w]), gain_text(o.replayed_gains[w]),
+                 replay_text(o.outcomes[w]), why(o.outcomes[w], roadmap.workloads[w].metric)});
     }
     fmt::print("{}", table.text());
   }
@@ -81,8 +87,9 @@ void print_features(const sim::Roadmap& roadmap, const sim::RoadmapResult& resul
   fmt::print("{}\nfund in this order, {}:\n", table.text(), order_text(roadmap.by));
   for (std::size_t i = 0; i < result.order.size(); ++i) {
     const sim::FeatureResult& f = result.features[result.order[i]];
-    fmt::print("  {}. {}: {} together{}\n", i + 1, f.name, gain_text(result.together[i]),
-               takes_text(roadmap.by, f.takes));
+    fmt::print("  {}. {}: {} together ({}){}\n", i + 1, f.name,
+               gain_text(result.funded[i].portfolio.value),
+               replayed_text(result.funded[i], result.base), takes_text(roadmap.by, f.takes));
   }
   std::size_t said = 0;
   for (const sim::FeaturePair& pair : result.pairs) {
@@ -108,13 +115,20 @@ void print_text(const sim::Roadmap& roadmap, const sim::RoadmapResult& result) {
     fmt::print("{}", result.options.empty() ? "" : "\n");
     print_features(roadmap, result);
   }
+  const std::vector<std::string> notes = replay_notes(roadmap, result);
+  fmt::print("{}{}{}", notes.empty() ? "" : "\n", fmt::join(notes, "\n"),
+             notes.empty() ? "" : "\n");
 }
 
 }  // namespace
 
 int compare_roadmap(const base::Node& document, const CompareRoadmapOptions& options) {
   const sim::Roadmap roadmap = sim::read_roadmap(document);
-  const sim::RoadmapResult result = sim::run_roadmap(roadmap);
+  const sim::RoadmapResult result = [&] {
+    sim::ReplayProgress points;
+    const Progress progress(points.done, points.total, "points replayed", false);
+    return sim::run_roadmap(roadmap, {0, !options.no_replay, nullptr, &points});
+  }();
   if (options.json) {
     print_json(roadmap_json(roadmap, result));
   } else {

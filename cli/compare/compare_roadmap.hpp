@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `roofcast compare OPTIONS.yaml`: what the options of a roadmap do for its portfolio (sim/decide/roadmap.hpp).
+// `roofcast compare OPTIONS.yaml`: what the options of a roadmap do for its portfolio (sim/roadmap/roadmap.hpp).
 #pragma once
 
 #include <string>
 
 #include "base/document/node.hpp"
-#include "sim/decide/roadmap.hpp"
+#include "sim/roadmap/roadmap.hpp"
 
 namespace roofcast::cli {
 
@@ -15,6 +15,7 @@ struct CompareRoadmapOptions {
   std::string report;  // a page of HTML; empty: none
   bool json = false;
   bool strict = false;
+  bool no_replay = false;
 };
 
 // Prints. Exit code: kInfeasible under `strict` when an option cannot run a workload that the base runs.

@@ -15,18 +15,20 @@
 namespace roofcast::cli {
 namespace {
 
+using base::Seconds;
+
 constexpr std::size_t kNamed = 5;  // kernels that nothing maps
 constexpr std::size_t kLongName = 90;
 
 struct KindTime {
-  double measured = 0.0;  // s of one iteration and GPU; NaN where the log cannot tell
-  double forecast = 0.0;
-  double low = 0.0;
-  double high = 0.0;
-  double light = 0.0;
+  Seconds measured;  // of one iteration and GPU; NaN where the log cannot tell
+  Seconds forecast;
+  Seconds low;
+  Seconds high;
+  Seconds light;
   std::int64_t kernels = 0;  // of one iteration and GPU, measured
   std::string longest;
-  double lost() const { return measured - light; }
+  Seconds lost() const { return measured - light; }
 };
 
 // The phases of one iteration: of decodes alone, or with prompts; with those of its draft model.
@@ -49,16 +51,18 @@ void add_forecast(std::map<std::string, KindTime>& kinds, const std::vector<Phas
     for (const OperatorRow& row : phase.operators) {
       const auto runs = static_cast<double>(phase.runs);
       KindTime& kind = kinds[row.category];
-      kind.forecast += runs * row.time_s;
-      kind.low += runs * row.low_s;
-      kind.high += runs * row.high_s;
-      kind.light += runs * row.light_s;
+      kind.forecast += runs * row.time_s * base::second;
+      kind.low += runs * row.low_s * base::second;
+      kind.high += runs * row.high_s * base::second;
+      kind.light += runs * row.light_s * base::second;
     }
   }
 }
 
-std::string over(double part, double whole) {
-  return whole > 0.0 && part > 0.0 ? fmt::format("{:.3g}", part / whole) : "-";
+std::string time_text(Seconds time) { return display(time / base::second, "s"); }
+
+std::string over(Seconds part, Seconds whole) {
+  return whole > Seconds{} && part > Seconds{} ? fmt::format("{:.3g}", part / whole) : "-";
 }
 
 }  // namespace
@@ -84,22 +88,22 @@ MeasuredComparison compare_kernels(const CompareMeasuredOptions& options,
   }
   const double iterations = static_cast<double>(counted) * static_cast<double>(profile.gpus);
   std::map<std::string, KindTime> kinds;
-  double measured = 0.0;
-  double other = 0.0;
+  Seconds measured;
+  Seconds other;
   std::vector<std::string> unmatched;
   for (const calibrate::KernelTime& kernel : profile.kernels) {
     const std::string_view name = calibrate::kernel_kind(kernel.name);
     KindTime& kind = kinds[std::string(name)];
-    kind.measured += kernel.seconds / iterations;
+    kind.measured += kernel.seconds / iterations * base::second;
     kind.kernels += kernel.runs;
     kind.longest = kind.longest.empty() ? kernel.name : kind.longest;
-    measured += kernel.seconds / iterations;
+    measured += kernel.seconds / iterations * base::second;
     if (name == "other") {
-      other += kernel.seconds / iterations;
+      other += kernel.seconds / iterations * base::second;
       unmatched.push_back(kernel.name);
     }
   }
-  const double idle = (profile.span - profile.busy) / iterations;
+  const Seconds idle = (profile.span - profile.busy) / iterations;
   const std::vector<PhaseRows> phases =
       e.fits() ? phases_of(options, explain(view, e)) : std::vector<PhaseRows>();
   add_forecast(kinds, phases);
@@ -108,8 +112,8 @@ MeasuredComparison compare_kernels(const CompareMeasuredOptions& options,
   comparison.said.push_back(fmt::format(
       "{} {} on {} {}: {} in kernels of an iteration{}", counted,
       counted == 1 ? "iteration" : "iterations", profile.gpus, profile.gpus == 1 ? "GPU" : "GPUs",
-      display(measured, "s"),
-      std::isfinite(idle) ? fmt::format(", {} in which none runs", display(idle, "s")) : ""));
+      time_text(measured),
+      std::isfinite(idle.si()) ? fmt::format(", {} in which none runs", time_text(idle)) : ""));
   if (!e.fits()) {
     comparison.said.push_back(fmt::format("does not run: {}", sim::reason(e)));
   } else if (phases.empty()) {
@@ -122,7 +126,7 @@ MeasuredComparison compare_kernels(const CompareMeasuredOptions& options,
   // Most time lost against the roofline first.
   std::vector<std::pair<std::string, KindTime>> order(kinds.begin(), kinds.end());
   const auto rank = [](const KindTime& kind) {
-    return std::isnan(kind.measured) ? -std::numeric_limits<double>::infinity() : kind.lost();
+    return std::isnan(kind.measured.si()) ? -Seconds::infinity() : kind.lost();
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](const auto& a, const auto& b) { return rank(a.second) > rank(b.second); });
@@ -134,19 +138,18 @@ MeasuredComparison compare_kernels(const CompareMeasuredOptions& options,
                    "forecast / measured", "roofline", "measured / roofline", "lost"});
   for (const auto& [name, kind] : order) {
     const double kernels = static_cast<double>(kind.kernels) / iterations;
-    table.add({name == "host" ? "no kernel (host)" : name,
-               kind.kernels > 0 ? fmt::format("{:.4g}", kernels) : "-", display(kind.measured, "s"),
-               kind.forecast > 0.0 ? display(kind.forecast, "s") : "-",
-               kind.high > kind.low
-                   ? fmt::format("{} to {}", display(kind.low, "s"), display(kind.high, "s"))
-                   : std::string(),
-               over(kind.forecast, kind.measured),
-               kind.light > 0.0 ? display(kind.light, "s") : "-", over(kind.measured, kind.light),
-               display(kind.lost(), "s")});
-    comparison.rows.push_back({name, kind.measured, kernels, kind.forecast, kind.low, kind.high,
-                               kind.light, kind.lost(),
-                               kind.measured > 0.0 ? kind.forecast / kind.measured
-                                                   : std::numeric_limits<double>::quiet_NaN(),
+    table.add(
+        {name == "host" ? "no kernel (host)" : name,
+         kind.kernels > 0 ? fmt::format("{:.4g}", kernels) : "-", time_text(kind.measured),
+         kind.forecast > Seconds{} ? time_text(kind.forecast) : "-",
+         kind.high > kind.low ? fmt::format("{} to {}", time_text(kind.low), time_text(kind.high))
+                              : std::string(),
+         over(kind.forecast, kind.measured), kind.light > Seconds{} ? time_text(kind.light) : "-",
+         over(kind.measured, kind.light), time_text(kind.lost())});
+    comparison.rows.push_back({name, kind.measured.si(), kernels, kind.forecast.si(), kind.low.si(),
+                               kind.high.si(), kind.light.si(), kind.lost().si(),
+                               kind.measured > Seconds{} ? kind.forecast / kind.measured
+                                                         : std::numeric_limits<double>::quiet_NaN(),
                                kind.longest});
   }
   comparison.table = table.text();

@@ -27,8 +27,9 @@ interval held.
 
 This is what to expect of a chip that nobody has built. Nothing that was measured on the architecture is used: no parameters, no corrections,
 no errors (`calibrate validate KIND --as-if-unmeasured architecture`). Parameters are the weighted means of the other architectures', and the
-interval has the spread between these (`hardware/nearest_calibration.hpp`). What is shared by construction: the physics, the datasheets, and
-`generic.yaml`, from which the fits of the other architectures start.
+interval has the spread between these (`hardware/nearest_calibration.hpp`). What is shared by construction: the physics, the datasheets,
+`generic.yaml`, from which the fits of the other architectures start, and what the hosts of systems do: the rate that GPUs share in the PCIe
+server of the L40S is of the same rows.
 
 @UNKNOWN@
 ## Chips that were measured
@@ -51,7 +52,8 @@ constexpr std::string_view kNewLayers = R"(
 
 The shapes above were held back one by one: each is a neighbour of shapes that were fitted. Here every calibration was fitted again without
 any shape of a fifth of the layers, and judged by these: GEMMs with a width that no fitted GEMM has, attention with other heads, experts of
-other sizes. The intervals are those that ship. Collectives have no layers.
+other sizes. Of few layers one is held back. Of the exchanges of TensorRT-LLM one layer was measured: it is a size of the group that no fitted
+exchange has. The intervals are those that ship. Collectives have no layers.
 )";
 
 constexpr std::string_view kOwn = R"(
@@ -143,11 +145,9 @@ std::string new_layers_text(const std::vector<calibrate::NewLayers>& all) {
       kinds += errors_row(layers.kind, together);
     }
   }
-  const std::string without = none.empty() ? ""
-                                           : fmt::format(
-                                                 "\nNo row: {}. They are not fitted, or the draw "
-                                                 "takes none of their few layers, or all.\n",
-                                                 fmt::join(none, ", "));
+  const std::string without =
+      none.empty() ? ""
+                   : fmt::format("\nNo row: {}. They are not fitted.\n", fmt::join(none, ", "));
   return kinds + without + chips;
 }
 

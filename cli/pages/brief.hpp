@@ -12,8 +12,8 @@
 
 #include "cli/tables/text_table.hpp"
 #include "sim/decide/result_table.hpp"
-#include "sim/decide/roadmap.hpp"
 #include "sim/decide/sweep_points.hpp"
+#include "sim/roadmap/roadmap_result.hpp"
 
 namespace roofcast::cli {
 

@@ -254,7 +254,7 @@ ordered_json report_json(const sim::ResultTable& table, const sim::SweepPoints* 
   }
   data["rows"] = std::move(rows);
   data["total_rows"] = table.rows();
-  data["feasible_rows"] = table.meeting();
+  data["meeting_rows"] = table.meeting();
   data["shown_rows"] = chosen.size();
   const sim::ParetoGoal goal = points != nullptr ? points->sweep().pareto : sim::default_goal();
   data["pareto"] = {{"maximize", goal.maximize}, {"minimize", goal.minimize}};

@@ -114,22 +114,27 @@ void say_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result, 
         "{} gains most: {} over the portfolio {}, and up to {} in {} {}.", best.name,
         gain_text(best.portfolio), cite(rows.portfolio(0)), gain_text(best.gains[most].value),
         roadmap.workloads[most].name, cite(rows.option(0, most))));
+    brief.answer.push_back(fmt::format("The gain of {} over the portfolio is {} {}.", best.name,
+                                       replayed_text(best, result.base), cite(rows.portfolio(0))));
   }
-  TextTable table({"option", "portfolio", "90 %", "tokens/J", "tokens/$", "row"});
+  TextTable table(
+      {"option", "portfolio", "90 %", "replayed", "tokens/J", "tokens/$", "replay", "row"});
   for (std::size_t o = 0; o < result.options.size(); ++o) {
     const sim::OptionResult& option = result.options[o];
     table.add({option.name, gain_text(option.portfolio.value), interval_text(option.portfolio),
-               gain_text(option.tok_per_j), gain_text(option.tok_per_usd),
+               gain_text(option.replayed), gain_text(option.tok_per_j),
+               gain_text(option.tok_per_usd), replay_text(option, result.base),
                cite(rows.portfolio(o))});
   }
   brief.evidence.push_back({"Options over the portfolio", std::move(table)});
-  TextTable by_workload({"workload", "option", "gain", "limited by", "row"});
+  TextTable by_workload({"workload", "option", "gain", "replayed", "replay", "limited by", "row"});
   std::vector<std::pair<std::string, std::size_t>> able;
   for (std::size_t o = 0; o < result.options.size(); ++o) {
     const sim::OptionResult& option = result.options[o];
     for (std::size_t w = 0; w < roadmap.workloads.size(); ++w) {
       const sim::Outcome& outcome = option.outcomes[w];
       by_workload.add({roadmap.workloads[w].name, option.name, gain_text(option.gains[w]),
+                       gain_text(option.replayed_gains[w]), replay_text(outcome),
                        outcome.found
                            ? std::string(limit_of(outcome.estimate, roadmap.workloads[w].metric))
                            : outcome.reason,
@@ -145,6 +150,10 @@ void say_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result, 
   brief.evidence.push_back({"By workload", std::move(by_workload)});
   if (able.size() > 1) {
     const sim::Gain& second = result.options[able[1].second].portfolio;
+    if (result.options[able[1].second].replayed > best.replayed) {
+      brief.confidence.push_back(
+          fmt::format("In the replays {} gains more than {}.", able[1].first, best.name));
+    }
     const bool apart = best.portfolio.interval.low > second.interval.high;
     brief.confidence.push_back(
         fmt::format("The 90 % intervals of {} and {} {}.", best.name, able[1].first,
@@ -169,23 +178,27 @@ void say_features(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
                   result.features[first].name, gain_text(result.features[first].alone),
                   takes_text(roadmap.by, result.features[first].takes), cite(rows.feature(first)));
   if (result.order.size() > 1) {
-    sentence +=
-        fmt::format("; then {}, with which it is {} {}", result.features[result.order[1]].name,
-                    gain_text(result.together[1]), cite(rows.feature(result.order[1])));
+    sentence += fmt::format(
+        "; then {}, with which it is {} {}", result.features[result.order[1]].name,
+        gain_text(result.funded[1].portfolio.value), cite(rows.feature(result.order[1])));
   }
   brief.answer.push_back(sentence + ".");
+  brief.answer.push_back(fmt::format("The gain of the first is {} {}.",
+                                     replayed_text(result.funded.front(), result.base),
+                                     cite(rows.feature(first))));
   if (result.order.size() > 2) {
     brief.answer.push_back(fmt::format("All {} together bring {} {}.", result.order.size(),
-                                       gain_text(result.together.back()),
+                                       gain_text(result.funded.back().portfolio.value),
                                        cite(rows.feature(result.order.back()))));
   }
-  TextTable table({"order", "feature", "alone", "together with those before",
+  TextTable table({"order", "feature", "alone", "together with those before", "replayed", "replay",
                    "on top of all others", "share of all", "row"});
   std::vector<std::pair<std::string, std::size_t>> alone;
   for (std::size_t i = 0; i < result.order.size(); ++i) {
     const sim::FeatureResult& f = result.features[result.order[i]];
-    table.add({fmt::format("{}", i + 1), f.name, gain_text(f.alone), gain_text(result.together[i]),
-               gain_text(f.last),
+    table.add({fmt::format("{}", i + 1), f.name, gain_text(f.alone),
+               gain_text(result.funded[i].portfolio.value), gain_text(result.funded[i].replayed),
+               replay_text(result.funded[i], result.base), gain_text(f.last),
                std::isfinite(f.share) ? fmt::format("{:.1f}%", 100.0 * f.share) : "-",
                cite(rows.feature(result.order[i]))});
     alone.emplace_back(f.name, std::size_t{1} << result.order[i]);
@@ -249,6 +262,9 @@ Brief brief_of(const sim::Roadmap& roadmap, const sim::RoadmapResult& result) {
         parameters.insert(parameters_text(outcome.calibration, outcome.estimate.provenance));
       }
     }
+  }
+  for (const std::string& note : replay_notes(roadmap, result)) {
+    brief.confidence.push_back(note);
   }
   brief.confidence.push_back(fmt::format("Parameters: {}.", fmt::join(parameters, ", ")));
   brief.confidence.emplace_back(kIntervals);

@@ -7,6 +7,7 @@
 #include "cli/pages/html_page.hpp"
 #include "cli/provenance/version.hpp"
 #include "cli/tables/metric_cells.hpp"
+#include "cli/text/roadmap_text.hpp"
 
 namespace roofcast::cli {
 
@@ -26,7 +27,9 @@ ordered_json outcome_json(const sim::Outcome& outcome, const sim::Metric& metric
           {"limited_by", limit_of(outcome.estimate, metric.name)},
           {"at", outcome.place},
           {"calibration", outcome.calibration},
-          {"provenance", hardware::name(outcome.estimate.provenance)}};
+          {"provenance", hardware::name(outcome.estimate.provenance)},
+          {"replay", replay_text(outcome)},
+          {"replay_note", replay_note(outcome)}};
 }
 
 ordered_json workload_json(const sim::PortfolioWorkload& workload, const sim::Outcome& base) {
@@ -49,6 +52,8 @@ ordered_json option_json(const sim::Roadmap& roadmap, const sim::OptionResult& o
   ordered_json json = {{"name", option.name}, {"portfolio", gain_json(option.portfolio)}};
   json["portfolio"]["tok_per_j"] = option.tok_per_j;
   json["portfolio"]["tok_per_usd"] = option.tok_per_usd;
+  json["portfolio"]["replayed"] = option.replayed;
+  json["replay"] = replay_text(option, base);
   json["workloads"] = ordered_json::array();
   for (std::size_t w = 0; w < roadmap.workloads.size(); ++w) {
     const auto gain_in = [&](const char* metric) {
@@ -57,6 +62,7 @@ ordered_json option_json(const sim::Roadmap& roadmap, const sim::OptionResult& o
     ordered_json cell =
         outcome_json(option.outcomes[w], *sim::find_metric(roadmap.workloads[w].metric));
     cell.update(gain_json(option.gains[w]));
+    cell["replayed"] = option.replayed_gains[w];
     cell["tok_per_j"] = gain_in("tok_per_j");
     cell["tok_per_usd"] = gain_in("cost_usd_per_mtok");
     json["workloads"].push_back(std::move(cell));
@@ -75,8 +81,11 @@ void add_features(const sim::RoadmapResult& result, ordered_json& data) {
   }
   data["order"] = result.order;
   data["together"] = ordered_json::array();
-  for (const double gain : result.together) {
-    data["together"].push_back(gain);
+  data["funded"] = ordered_json::array();
+  for (const sim::OptionResult& funded : result.funded) {
+    data["together"].push_back(funded.portfolio.value);
+    data["funded"].push_back(
+        {{"replayed", funded.replayed}, {"replay", replay_text(funded, result.base)}});
   }
   data["pairs"] = ordered_json::array();
   for (const sim::FeaturePair& pair : result.pairs) {
@@ -109,6 +118,7 @@ void write_report(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
     data["options"].push_back(option_json(roadmap, option, result.base));
   }
   add_features(result, data);
+  data["replay_notes"] = replay_notes(roadmap, result);
   write_page(asset_roadmap_html(), {asset_row_charts_js(), asset_roadmap_js()}, data, file);
 }
 

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <string>
 
-#include "sim/decide/roadmap.hpp"
+#include "sim/roadmap/roadmap_result.hpp"
 
 namespace roofcast::cli {
 

@@ -14,10 +14,10 @@
 #include "cli/text/roadmap_text.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "sim/decide/overridden_scenario.hpp"
-#include "sim/decide/roadmap.hpp"
 #include "sim/estimate.hpp"
 #include "sim/recommend/scan.hpp"
 #include "sim/result/costs.hpp"
+#include "sim/roadmap/roadmap_result.hpp"
 
 namespace roofcast::cli {
 namespace {

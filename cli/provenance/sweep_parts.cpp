@@ -114,7 +114,7 @@ SweepParts::SweepParts(const sim::SweepPoints& points, std::string sweep_text, b
     : points_(points),
       sweep_text_(std::move(sweep_text)),
       simulate_(simulate),
-      columns_(sim::result_columns(points.sweep())),
+      columns_(sim::result_columns(points)),
       most_(std::clamp(points.size() / kParts, simulate ? kLeastReplayed : kLeast, kMost)) {
   if (simulate) {
     for (std::string& column : sim::replay_columns(points, true)) {

@@ -59,10 +59,10 @@ py::object sensitivities(const Document& document, const SensitivityQuestion& qu
   });
 }
 
-py::object compared(const Document& document) {
+py::object compared(const Document& document, bool no_replay) {
   return answer_of([&] {
     const sim::Roadmap roadmap = sim::read_roadmap(document.node);
-    return roadmap_json(roadmap, sim::run_roadmap(roadmap));
+    return roadmap_json(roadmap, sim::run_roadmap(roadmap, {.replay = !no_replay}));
   });
 }
 

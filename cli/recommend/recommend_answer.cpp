@@ -9,13 +9,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/csv/csv.hpp"
+#include "cli/launch/shell_commands.hpp"
 #include "cli/recommend/recommend_changes.hpp"
 #include "cli/recommend/recommended_row.hpp"
 #include "cli/tables/metric_cells.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/cost_text.hpp"
-#include "cli/text/launch_command.hpp"
 #include "cli/text/missed_text.hpp"
 #include "sim/decide/solve.hpp"
 #include "sim/scenario/sections.hpp"

@@ -184,7 +184,7 @@ void print_answer(const sim::SweepPoints& points, const sim::ResultTable& table,
 }  // namespace
 
 base::CsvWriter open_result(const sim::SweepPoints& points, const SweepOutputs& outputs) {
-  std::vector<std::string> columns = sim::result_columns(points.sweep());
+  std::vector<std::string> columns = sim::result_columns(points);
   for (std::string& column : sim::replay_columns(points, outputs.replay)) {
     columns.push_back(std::move(column));
   }

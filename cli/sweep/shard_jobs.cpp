@@ -3,15 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <filesystem>
-#include <string_view>
+
+#include "cli/text/quoted.hpp"
 
 namespace roofcast::cli {
 namespace {
-
-bool is_letter_or_digit(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
 // `shard` is what the shell or the engine fills in.
 std::string task(const ShardJobs& jobs, const std::string& shard) {
@@ -20,48 +17,12 @@ std::string task(const ShardJobs& jobs, const std::string& shard) {
                      jobs.threads);
 }
 
-// The name of the sweep's file with small letters, digits and dashes alone, as the names of Kubernetes are.
 std::string job_name(const ShardJobs& jobs) {
   constexpr std::size_t kLongest = 40;  // Kubernetes adds an index and five letters, up to 63
-  std::string name = "roofcast";
-  for (const char c : "-" + std::filesystem::path(jobs.sweep).stem().string()) {
-    if (is_letter_or_digit(c)) {
-      name.push_back(static_cast<char>(std::tolower(static_cast<unsigned char>(c))));
-    } else if (name.back() != '-') {
-      name.push_back('-');
-    }
-  }
-  name.resize(std::min(name.size(), kLongest));
-  while (name.back() == '-') {
-    name.pop_back();
-  }
-  return name;
-}
-
-// A text in YAML.
-std::string quoted(const std::string& text) {
-  std::string all = "'";
-  for (const char c : text) {
-    all += c == '\'' ? "''" : std::string(1, c);
-  }
-  return all + "'";
+  return kubernetes_name("roofcast-" + std::filesystem::path(jobs.sweep).stem().string(), kLongest);
 }
 
 }  // namespace
-
-std::string shell_word(const std::string& text) {
-  constexpr std::string_view kPlain = "_-./=:,@%+";
-  if (!text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-        return is_letter_or_digit(c) || kPlain.find(c) != std::string_view::npos;
-      })) {
-    return text;
-  }
-  std::string word = "'";
-  for (const char c : text) {
-    word += c == '\'' ? "'\\''" : std::string(1, c);
-  }
-  return word + "'";
-}
 
 std::string slurm_script(const ShardJobs& jobs) {
   std::string script = fmt::format(
@@ -122,8 +83,8 @@ std::string kubernetes_job(const ShardJobs& jobs) {
       "        - name: work\n"
       "          persistentVolumeClaim:\n"
       "            claimName: {}\n",
-      job_name(jobs), jobs.shards, jobs.shards, kStartsOfAShard * jobs.shards, quoted(jobs.image),
-      quoted(line), jobs.threads, quoted(jobs.claim));
+      job_name(jobs), jobs.shards, jobs.shards, kStartsOfAShard * jobs.shards,
+      yaml_text(jobs.image), yaml_text(line), jobs.threads, yaml_text(jobs.claim));
 }
 
 }  // namespace roofcast::cli

@@ -36,7 +36,4 @@ std::string shell_commands(const ShardJobs& jobs);
 // A Job of batch/v1. Each of its pods has an index, and does the shard of that number.
 std::string kubernetes_job(const ShardJobs& jobs);
 
-// A word as a shell takes it.
-std::string shell_word(const std::string& text);
-
 }  // namespace roofcast::cli

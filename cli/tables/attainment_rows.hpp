@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows of a result that decide what is attained under a limit: for each value of a column, each latency and
-// each limit of it, the feasible row with the most throughput per GPU.
+// each limit of it, the row that meets every constraint with the most throughput per GPU.
 //
 // Latencies are the metrics in seconds of which less is better, and the upper ends of their 90 % intervals.
 #pragma once

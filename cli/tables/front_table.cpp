@@ -28,7 +28,7 @@ ColumnKind kind_of_column(std::string_view name) {
     return ColumnKind::metric;
   }
   const bool status =
-      sim::replayed_metric(name) != nullptr ||
+      sim::replayed_metric(name) != nullptr || sim::class_metric(name) != nullptr ||
       std::find(std::begin(kStatus), std::end(kStatus), name) != std::end(kStatus) ||
       std::any_of(texts.begin(), texts.end(),
                   [&](const sim::TextMetric& t) { return t.name == name; });

@@ -20,15 +20,39 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+bool is_confirmed(const sim::Outcome& outcome) {
+  return outcome.found && outcome.judgement.verdict == sim::Verdict::confirmed;
+}
+
 void add_gain(Json& json, const sim::Gain& gain) {
   json["gain"] = gain.value;
   json["low90_gain"] = gain.interval.low;
   json["high90_gain"] = gain.interval.high;
 }
 
-Json option_json(const sim::Roadmap& roadmap, const sim::OptionResult& o) {
+// Of the points behind a portfolio's gain: those that count, and those that the replay confirms.
+struct Replays {
+  std::size_t count = 0;
+  std::size_t confirmed = 0;
+};
+Replays replays_of(const sim::OptionResult& option, const sim::OptionResult& base) {
+  Replays replays;
+  for (const auto* of : {&option, &base}) {
+    for (std::size_t w = 0; w < of->outcomes.size(); ++w) {
+      const sim::Outcome& outcome = of->outcomes[w];
+      replays.count += base.outcomes[w].found && outcome.found ? 1U : 0U;
+      replays.confirmed += base.outcomes[w].found && is_confirmed(outcome) ? 1U : 0U;
+    }
+  }
+  return replays;
+}
+
+Json option_json(const sim::Roadmap& roadmap, const sim::OptionResult& o,
+                 const sim::OptionResult& base) {
   Json json = {{"name", o.name}};
   add_gain(json, o.portfolio);
+  json["replayed_gain"] = o.replayed;
+  json["replay"] = replay_text(o, base);
   json["tok_per_j_gain"] = o.tok_per_j;
   json["tok_per_usd_gain"] = o.tok_per_usd;
   for (std::size_t w = 0; w < roadmap.workloads.size(); ++w) {
@@ -42,6 +66,10 @@ Json option_json(const sim::Roadmap& roadmap, const sim::OptionResult& o) {
         std::string(outcome.found ? limit_of(outcome.estimate, metric.name) : std::string_view());
     workload["at"] = outcome.place;
     workload["reason"] = outcome.reason;
+    workload["replayed_value"] = outcome.replayed;
+    workload["replayed_gain"] = o.replayed_gains[w];
+    workload["replay"] = replay_text(outcome);
+    workload["replay_note"] = replay_note(outcome);
     json["workloads"].push_back(std::move(workload));
   }
   return json;
@@ -61,6 +89,65 @@ std::string gain_text(const sim::Gain& gain) {
   return std::isnan(gain.interval.low)
              ? gain_text(gain.value)
              : fmt::format("{} ({})", gain_text(gain.value), interval_text(gain));
+}
+
+std::string replay_text(const sim::Outcome& outcome) {
+  return outcome.found ? std::string(name(outcome.judgement.verdict)) : std::string();
+}
+
+std::string replay_note(const sim::Outcome& outcome) {
+  return outcome.found && !outcome.broken.empty()
+             ? fmt::format("{}; broken: {}", outcome.judgement.note, outcome.broken)
+         : outcome.found ? outcome.judgement.note
+                         : std::string();
+}
+
+std::string replay_text(const sim::OptionResult& option, const sim::OptionResult& base) {
+  const Replays replays = replays_of(option, base);
+  return replays.confirmed == 0 ? std::string(name(sim::Verdict::estimated))
+         : replays.confirmed == replays.count
+             ? std::string(name(sim::Verdict::confirmed))
+             : fmt::format("confirmed in {} of {} points", replays.confirmed, replays.count);
+}
+
+std::string replayed_text(const sim::OptionResult& option, const sim::OptionResult& base) {
+  return std::isnan(option.replayed)
+             ? replay_text(option, base)
+             : fmt::format("{}, {} in the replay", replay_text(option, base),
+                           gain_text(option.replayed));
+}
+
+std::vector<std::string> replay_notes(const sim::Roadmap& roadmap,
+                                      const sim::RoadmapResult& result) {
+  std::vector<std::string> notes;
+  const auto note = [&](const std::string& text) {
+    if (std::find(notes.begin(), notes.end(), text) == notes.end()) {
+      notes.push_back(text);
+    }
+  };
+  const auto say = [&](const sim::OptionResult& option, std::string_view with) {
+    for (std::size_t w = 0; w < option.outcomes.size(); ++w) {
+      const sim::Outcome& outcome = option.outcomes[w];
+      const std::string& workload = roadmap.workloads[w].name;
+      if (!outcome.broken.empty()) {
+        note(fmt::format("{} {}: the replay breaks {}.", workload, with, outcome.broken));
+      }
+      if (outcome.found && outcome.judgement.verdict == sim::Verdict::estimated) {
+        note(fmt::format("{} is estimated only: {}.", workload, outcome.judgement.note));
+      }
+    }
+  };
+  say(result.base, "without any option");
+  for (const auto* options : {&result.options, &result.funded}) {
+    for (const sim::OptionResult& option : *options) {
+      say(option, fmt::format("with {}", option.name));
+    }
+  }
+  if (!result.features.empty()) {
+    notes.emplace_back(
+        "Of features, gains alone, on top of all others, shares and pairs are estimated only.");
+  }
+  return notes;
 }
 
 std::string order_text(sim::FundBy by) {
@@ -105,9 +192,11 @@ void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& re
                        const std::string& file) {
   base::CsvWriter csv(
       std::filesystem::path(file),
-      {"part", "name", "workload", "metric", "value", "gain", "low90_gain", "high90_gain",
-       "tok_per_j_gain", "tok_per_usd_gain", "gain_on_top", "share_of_gain", "place_in_order",
-       "gain_in_order", "limited_by", "at", "reason", "takes"});
+      {"part",        "name",          "workload",       "metric",         "value",
+       "gain",        "low90_gain",    "high90_gain",    "tok_per_j_gain", "tok_per_usd_gain",
+       "gain_on_top", "share_of_gain", "place_in_order", "gain_in_order",  "limited_by",
+       "at",          "reason",        "takes",          "replayed_value", "replayed_gain",
+       "replay",      "replay_note"});
   const auto option = [&](const sim::OptionResult& o, const char* part) {
     for (std::size_t w = 0; w <= roadmap.workloads.size(); ++w) {
       const bool all = w == roadmap.workloads.size();
@@ -132,6 +221,10 @@ void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& re
       csv.append(all ? std::string_view() : outcome->place);
       csv.append(all ? std::string_view() : outcome->reason);
       csv.append("");
+      csv.append(all ? std::nan("") : outcome->replayed);
+      csv.append(all ? o.replayed : o.replayed_gains[w]);
+      csv.append(all ? replay_text(o, result.base) : replay_text(*outcome));
+      csv.append(all ? std::string() : replay_note(*outcome));
       csv.end_row();
     }
   };
@@ -154,11 +247,17 @@ void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& re
     csv.append(f.last);
     csv.append(f.share);
     csv.append(place - result.order.begin() + 1);
-    csv.append(result.together[static_cast<std::size_t>(place - result.order.begin())]);
+    const sim::OptionResult& funded =
+        result.funded[static_cast<std::size_t>(place - result.order.begin())];
+    csv.append(funded.portfolio.value);
     csv.append("");
     csv.append("");
     csv.append("");
     csv.append(f.takes);
+    csv.append(std::nan(""));
+    csv.append(funded.replayed);
+    csv.append(replay_text(funded, result.base));
+    csv.append("of gain_in_order");
     csv.end_row();
   }
   if (!result.no_features.empty()) {
@@ -167,33 +266,43 @@ void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& re
       csv.append("");
     }
     csv.append(result.no_features);
-    csv.append("");
+    for (int empty = 0; empty < 5; ++empty) {
+      csv.append("");
+    }
     csv.end_row();
   }
   csv.close();
 }
 
 nlohmann::ordered_json roadmap_json(const sim::Roadmap& roadmap, const sim::RoadmapResult& result) {
-  Json json = {{"question", roadmap.question},     {"base", option_json(roadmap, result.base)},
-               {"options", Json::array()},         {"features", Json::array()},
-               {"order", Json::array()},           {"pairs", Json::array()},
-               {"no_features", result.no_features}};
+  Json json = {
+      {"question", roadmap.question},     {"base", option_json(roadmap, result.base, result.base)},
+      {"options", Json::array()},         {"features", Json::array()},
+      {"order", Json::array()},           {"pairs", Json::array()},
+      {"no_features", result.no_features}};
   for (const sim::OptionResult& o : result.options) {
-    json["options"].push_back(option_json(roadmap, o));
+    json["options"].push_back(option_json(roadmap, o, result.base));
   }
   for (const sim::FeatureResult& f : result.features) {
-    json["features"].push_back(
-        {{"name", f.name}, {"gain", f.alone}, {"gain_on_top", f.last}, {"share_of_gain", f.share}});
+    json["features"].push_back({{"name", f.name},
+                                {"gain", f.alone},
+                                {"gain_on_top", f.last},
+                                {"share_of_gain", f.share},
+                                {"replay", std::string(name(sim::Verdict::estimated))}});
   }
   for (std::size_t i = 0; i < result.order.size(); ++i) {
-    json["order"].push_back(
-        {{"name", result.features[result.order[i]].name}, {"gain_together", result.together[i]}});
+    json["order"].push_back({{"name", result.features[result.order[i]].name},
+                             {"gain_together", result.funded[i].portfolio.value},
+                             {"replayed_gain_together", result.funded[i].replayed},
+                             {"replay", replay_text(result.funded[i], result.base)}});
   }
   for (const sim::FeaturePair& pair : result.pairs) {
     json["pairs"].push_back({{"first", result.features[pair.first].name},
                              {"second", result.features[pair.second].name},
-                             {"gain", pair.gain}});
+                             {"gain", pair.gain},
+                             {"replay", std::string(name(sim::Verdict::estimated))}});
   }
+  json["replay_notes"] = replay_notes(roadmap, result);
   return json;
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/decide/roadmap.hpp"
+#include "sim/roadmap/roadmap_result.hpp"
 
 namespace roofcast::cli {
 
@@ -15,7 +15,7 @@ namespace roofcast::cli {
 void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
                        const std::string& file);
 
-// {"question", "base", "options": [{"name", "gain", ..., "workloads": [...]}], "features", "order", "pairs"}; null where
+// {"question", "base", "options": [{"name", "gain", ..., "workloads": [...]}], "features", "order", "pairs", "replay_notes"}; null where
 // there is no such number.
 nlohmann::ordered_json roadmap_json(const sim::Roadmap& roadmap, const sim::RoadmapResult& result);
 
@@ -23,6 +23,17 @@ nlohmann::ordered_json roadmap_json(const sim::Roadmap& roadmap, const sim::Road
 std::string gain_text(double gain);
 std::string interval_text(const sim::Gain& gain);  // "x1.15 to x1.22"
 std::string gain_text(const sim::Gain& gain);
+
+// Whether an outcome was replayed, and what the replay says: "confirmed", "estimated only". Of an option: of its points
+// and the base's.
+std::string replay_text(const sim::Outcome& outcome);
+std::string replay_note(const sim::Outcome& outcome);
+std::string replay_text(const sim::OptionResult& option, const sim::OptionResult& base);
+// "confirmed, x1.2 in the replay"
+std::string replayed_text(const sim::OptionResult& option, const sim::OptionResult& base);
+// What the replay breaks, and what is estimated only, and why.
+std::vector<std::string> replay_notes(const sim::Roadmap& roadmap,
+                                      const sim::RoadmapResult& result);
 
 // "the next one with the most gain for its area": how the order to fund was made.
 std::string order_text(sim::FundBy by);

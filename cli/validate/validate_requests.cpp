@@ -28,15 +28,22 @@ struct Errors {
   std::vector<calibrate::Pair> tpot;
 };
 
+calibrate::Pair ttft_of(const calibrate::RequestPair& pair) {
+  return {pair.measured.ttft() / base::second, pair.simulated.ttft() / base::second};
+}
+calibrate::Pair tpot_of(const calibrate::RequestPair& pair) {
+  return {pair.tpot(pair.measured) / base::second, pair.tpot(pair.simulated) / base::second};
+}
+
 Errors errors_of(const calibrate::Replay& replay) {
   Errors errors;
   for (const calibrate::RequestPair& pair : replay.requests) {
     if (pair.rejected) {
       continue;
     }
-    errors.ttft.push_back({pair.measured.ttft(), pair.simulated.ttft()});
+    errors.ttft.push_back(ttft_of(pair));
     if (pair.output_tokens > 1) {
-      errors.tpot.push_back({pair.tpot(pair.measured), pair.tpot(pair.simulated)});
+      errors.tpot.push_back(tpot_of(pair));
     }
   }
   return errors;
@@ -68,12 +75,12 @@ void add_times(TextTable& table, const std::string& name,
 // From the first start to the last token.
 void add_rates(TextTable& table, const calibrate::Replay& replay) {
   const auto duration = [&](calibrate::RequestTimes calibrate::RequestPair::*side) {
-    double first = INFINITY;
-    double last = -INFINITY;
+    base::Seconds first = base::Seconds::infinity();
+    base::Seconds last = -first;
     for (const calibrate::RequestPair& pair : replay.requests) {
       if (!pair.rejected) {
-        first = std::min(first, (pair.*side).start);
-        last = std::max(last, (pair.*side).last_token);
+        first = base::min(first, (pair.*side).start);
+        last = base::max(last, (pair.*side).last_token);
       }
     }
     return last - first;
@@ -84,10 +91,13 @@ void add_rates(TextTable& table, const calibrate::Replay& replay) {
     requests += pair.rejected ? 0.0 : 1.0;
     tokens += pair.rejected ? 0.0 : static_cast<double>(pair.output_tokens);
   }
-  const double measured = duration(&calibrate::RequestPair::measured);
-  const double simulated = duration(&calibrate::RequestPair::simulated);
-  add_row(table, "requests/s", requests / measured, requests / simulated, "");
-  add_row(table, "output tok/s", tokens / measured, tokens / simulated, "");
+  const base::Seconds measured = duration(&calibrate::RequestPair::measured);
+  const base::Seconds simulated = duration(&calibrate::RequestPair::simulated);
+  const auto row = [&](const std::string& name, double count) {
+    add_row(table, name, count / measured / base::hertz, count / simulated / base::hertz, "");
+  };
+  row("requests/s", requests);
+  row("output tok/s", tokens);
 }
 
 void add_load(TextTable& table, const std::string& name, const calibrate::LoadDifference& load) {
@@ -188,10 +198,12 @@ void write_requests(base::CsvWriter& csv, const std::vector<std::string>& own,
     const bool replayed = replay.reason.empty();
     const bool served = replayed && !replay.requests[i].rejected;
     const calibrate::RequestPair pair = replayed ? replay.requests[i] : calibrate::RequestPair{};
-    csv.append(replayed ? pair.measured.ttft() : NAN);
-    csv.append(replayed ? pair.tpot(pair.measured) : NAN);
-    csv.append(served ? pair.simulated.ttft() : NAN);
-    csv.append(served ? pair.tpot(pair.simulated) : NAN);
+    const calibrate::Pair ttft = ttft_of(pair);
+    const calibrate::Pair tpot = tpot_of(pair);
+    csv.append(replayed ? ttft.measured : NAN);
+    csv.append(replayed ? tpot.measured : NAN);
+    csv.append(served ? ttft.predicted : NAN);
+    csv.append(served ? tpot.predicted : NAN);
     csv.append(served ? hardware::name(run.platform->system.provenance()) : "");
     csv.append(replayed && !served ? kRejected : replay.reason);
     csv.end_row();
@@ -212,7 +224,8 @@ ServedSide measured_side(const calibrate::RequestRun& run, const Errors& errors)
     std::vector<double> values;
     bool any = false;
     for (const calibrate::MeasuredLoad& load : run.loads) {
-      const auto second = static_cast<std::size_t>(std::max(std::ceil(load.time) - 1.0, 0.0));
+      const auto second =
+          static_cast<std::size_t>(std::max(std::ceil(load.time / base::second) - 1.0, 0.0));
       values.resize(std::max(values.size(), second + 1), NAN);
       values[second] = load.*what;
       any = any || std::isfinite(load.*what);
@@ -298,8 +311,8 @@ void compare(PeerComparison& peer, const calibrate::RequestRun& run,
       reason = kRejected;
     } else if (reason.empty()) {
       const calibrate::RequestPair& pair = replay.requests[i];
-      ttft = {pair.measured.ttft(), pair.simulated.ttft()};
-      tpot = {pair.tpot(pair.measured), pair.tpot(pair.simulated)};
+      ttft = ttft_of(pair);
+      tpot = tpot_of(pair);
     }
     peer.add({run.name, run.requests[i].cells[id]}, {ttft, tpot}, reason);
   }

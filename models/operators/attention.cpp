@@ -118,10 +118,11 @@ Cost prefill_attention_cost(const workloads::PrefillAttention& op, const Machine
 }
 
 // keys          –  keys that one query sees
-// groups        –  (sequence, KV head) pairs: each is walked by CTAs of its own
+// groups        –  (sequence, KV head) pairs
 // rows          –  query rows that share a KV head
-// tiles         –  tiles of 64 rows of one KV head
-// splits        –  CTAs that share the context of one pair
+// tiles         –  tiles of 64 rows of one KV head: each is walked by CTAs of its own
+// most          –  CTAs that may share a context
+// splits        –  CTAs that share the context of one tile
 // per_sm        –  CTAs an SM
 // products      s  all products with all tensor cores of the chip
 // exponentials  s  all exponentials with all exponential units
@@ -136,9 +137,12 @@ Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& 
   const double groups = sequences * static_cast<double>(h.kv_heads);
   const double rows = static_cast<double>(h.query_heads / h.kv_heads * op.query_tokens);
   const double tiles = std::ceil(rows / kQueryTile);
+  const double most = shares_latent(h) ? c.decode_latent_splits : kCtasPerSm * machine.sms;
   const double splits =
-      std::max(1.0, std::min(keys / c.decode_keys_per_split, kCtasPerSm * machine.sms / groups));
-  const double per_sm = groups * splits / machine.sms;
+      std::max(1.0, std::min({keys / c.decode_keys_per_split,
+                              kCtasPerSm * machine.sms / (groups * tiles), most}));
+  const double ctas = groups * tiles * splits;
+  const double per_sm = ctas / machine.sms;
   const double products = 2.0 * static_cast<double>(h.qk_dim + h.value_dim) * groups * tiles *
                           kQueryTile * keys /
                           tensor_rate(machine, h.cache, c.decode_tensor_efficiency);
@@ -149,13 +153,12 @@ Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& 
   cost.launch = 2.0 * c.launch;
   cost.fill = c.attention_fill_trips * machine.dram_latency + c.decode_fill_clocks / machine.clock;
   cost.compute = Seconds::from_si((products + exponentials) / std::min(1.0, per_sm)) +
-                 std::max(1.0, per_sm * tiles) * ends / machine.clock;
+                 std::max(1.0, per_sm) * ends / machine.clock;
   const base::Bytes cache =
       sequences * base::bytes_of(keys * static_cast<double>(h.cache_elements), h.cache);
   const base::Bytes ramp = base::min(cache, c.decode_ramp_bytes_per_sm * machine.sms * base::byte);
   cost.l2 = (work.bytes + ramp) / machine.l2;
-  cost.dram =
-      (cache + ramp) / machine.dram_rate(groups * splits) + (work.bytes - cache) / machine.dram;
+  cost.dram = (cache + ramp) / machine.dram_rate(ctas) + (work.bytes - cache) / machine.dram;
   if (op.repeated) {
     const double missed = 1.0 - found_in_l2(work.bytes, machine) / work.bytes;
     cost.dram *= missed;
@@ -167,7 +170,7 @@ Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& 
     const base::FlopsPerSecond peak =
         machine.peak[static_cast<std::size_t>(machine.attention_math(h.cache))];
     const double rate = tensor_rate(machine, h.cache, c.decode_tensor_efficiency);
-    describe(a, groups * splits, kCtasPerSm, machine);
+    describe(a, ctas, kCtasPerSm, machine);
     a.split = splits;
     a.kernels = 2.0;
     a.add_products(work.flop, peak, base::FlopsPerSecond::from_si(rate));
@@ -178,10 +181,10 @@ Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& 
                Seconds::from_si((products + exponentials) * (1.0 / std::min(1.0, per_sm) - 1.0)),
                machine);
     a.add(&Cost::compute, Cause::fill, "thread blocks that start and end",
-          std::max(1.0, per_sm * tiles) * ends / machine.clock);
+          std::max(1.0, per_sm) * ends / machine.clock);
     a.add(&Cost::fill, Cause::fill, "kernels that start and end", cost.fill);
     a.add(&Cost::l2, Cause::l2, "keys and values", cost.l2);
-    a.loading = groups * splits;
+    a.loading = ctas;
     a.add_dram(cost, work.bytes, machine);
   }
   return cost;

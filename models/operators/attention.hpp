@@ -20,14 +20,15 @@
 // A list of CTAs ends no later than its mean load plus its longest CTA (R. L. Graham, 1966), and about then.
 //
 // Decode. Every byte of the visible cache is read once. The queries that share a KV head fill one tile of
-// rows, padded to 64, so that grouped heads and absorbed MLA (one shared head) can be compute bound. Tiles of
-// one KV head follow each other. A context is split over CTAs until every SM has two of them or a part would
-// be too short.
+// rows, padded to 64, so that grouped heads and absorbed MLA (one shared head) can be compute bound. Each tile
+// has CTAs of its own. A context is split over CTAs until every SM has two of them or a part would be too short.
+// Where the heads share a latent, kernels split it over at most decode_latent_splits CTAs: those of Ampere over one
+// (TensorRT-LLM) or four (vLLM), whatever the context.
 //
 //   dram    = (cache + min(cache, ramp)) / rate + queries and outputs / streaming rate
 //   l2      = the same bytes / L2 rate
 //   compute = (2·(qk + value)·padded rows·keys / (efficiency · peak) + exponentials) / SMs with work
-//             + tiles of an SM · ends · (1 + (qk + value) / 512)
+//             + CTAs of an SM · ends · (1 + (qk + value) / 512)
 //
 //   cache       B    keys and values that the queries see
 //   ramp        B    moved at half rate while SMs start and end

@@ -65,7 +65,8 @@
 // It moves bytes at e·B, and those of an exchange at custom_nic_efficiency of the NIC; kernels with barriers exist for
 // up to 8 ranks. The fastest algorithm is taken, as NCCL does by its own estimates. The cost names it and the runner-up.
 // One rank has no cost at all. Sources:
-// NVIDIA/nccl@5067397 src/tuning (hops, protocols, which algorithm exists for which collective);
+// NVIDIA/nccl@5067397 src/tuning (hops, protocols, which algorithm exists for which collective), src/include/device.h
+// (ncclNvlsSupported: switches do not add int8);
 // NVIDIA/nccl@b647562 src/graph/tuning.cc (what proxies add; trees of two hosts at the rate of one crossing; no NVLS
 // tree where a domain is several hosts). Checked on six logs of nccl-tests over two hosts (four in tests/measured_logs):
 // median error 14 %; rings of A100 are taken there where this model takes a tree, 18 % faster.

@@ -89,8 +89,7 @@ std::optional<CorrectionSite> correction_site(const Operator& op) {
     std::copy(shape.begin(), shape.end(), site->shape.begin());
   });
   if (const auto* decode = std::get_if<DecodeAttention>(&op); decode != nullptr && site) {
-    const AttentionHeads& h = decode->heads;
-    site->latent = h.cache_elements < h.kv_heads * (h.qk_dim + h.value_dim);
+    site->latent = shares_latent(decode->heads);
   }
   return site;
 }

@@ -10,6 +10,7 @@ namespace {
 
 using base::as_double;
 using base::ceil_div;
+using base::Seconds;
 using workloads::Gemm;
 using workloads::kHiddenBytes;
 
@@ -38,9 +39,9 @@ bool resident(const Gemm& op, const Work& work, const Machine& machine) {
 
 // Time of the loads of one operand. 1/share CTAs load different bytes of it.
 struct Loads {
-  double full = 0;   // s, when all SMs load, at most the streaming rate
-  double alone = 0;  // s, when one CTA loads
-  double by(double share) const { return std::max(full, alone * share); }
+  Seconds full;   // when all SMs load, at most the streaming rate
+  Seconds alone;  // when one CTA loads
+  Seconds by(double share) const { return base::max(full, alone * share); }
 };
 
 // Searches the tile shapes and splits of one GEMM. Everything that does not depend on them is computed once:
@@ -64,15 +65,15 @@ struct Loads {
 class Search {
  public:
   // `dram_bytes`: all bytes of the operator, or none where the L2 holds them.
-  Search(const Gemm& op, double dram_bytes, const Machine& machine)
+  Search(const Gemm& op, base::Bytes dram_bytes, const Machine& machine)
       : machine_(machine), m_(op.m), n_(op.n), best_(machine.calibration.overlap_exponent) {
     const hardware::Calibration& c = machine.calibration;
     const base::MathType math = base::math_of(op.activations, op.weights);
     const double a_bytes = base::bits(op.activations) / 8.0;
     const double w_bytes = base::bits(op.weights, op.storage) / 8.0;
     const double w_bits = base::element_bits(op.weights);
-    const double latency = machine.dram_latency.si();
-    const double l2_time = 1.0 / machine.l2.si();
+    const Seconds latency = machine.dram_latency;
+    const Seconds l2_time = base::byte / machine.l2;
     const bool blocks = op.activations == base::NumberFormat::fp8_block;
     const bool fp4 = math == base::MathType::fp4;
     batch_ = as_double(op.batch);
@@ -81,11 +82,11 @@ class Search {
     columns_ = as_double(ceil_div(op.n, kWeightTiles.back())) / machine.sms;
     depth_ = as_double(ceil_div(op.k, kDepthStep) * kDepthStep);
     most_parts_ = block_scaled(op.activations) ? 1.0 : depth_ / kLeastDepth;
-    flop_time_ = 1.0 / (machine.tensor_rate(math).si() * machine.speedup(op.storage) *
-                        (blocks ? c.gemm_block_scaling_efficiency : 1.0));
+    flop_time_ = base::flop / (machine.tensor_rate(math) * machine.speedup(op.storage) *
+                               (blocks ? c.gemm_block_scaling_efficiency : 1.0));
     kept_ = op.storage.sparse ? 0.5 : 1.0;
     if (w_bits < base::element_bits(op.activations) && c.gemm_widened_per_sm_clock > 0.0) {
-      widen_time_ = kWidenedBits / w_bits / (c.gemm_widened_per_sm_clock * machine.clock.si());
+      widen_time_ = kWidenedBits / w_bits / (c.gemm_widened_per_sm_clock * machine.clock);
     }
     l2_a_ = a_bytes / c.gemm_l2_sharing * l2_time;
     l2_w_ = w_bytes / c.gemm_l2_sharing * l2_time;
@@ -95,10 +96,10 @@ class Search {
                  (std::max(a_bytes, w_bytes) / kStepBytes);
     wave_time_ = c.gemm_wave_trips * latency;
     split_time_ = c.gemm_split_trips * latency;
-    least_dram_ = dram_bytes / machine.dram.si();
-    if (dram_bytes > 0.0) {
-      const double alone = latency / c.in_flight_bytes_per_sm;
-      const double full = std::max(1.0 / machine.dram.si(), alone / machine.sms);
+    least_dram_ = dram_bytes / machine.dram;
+    if (dram_bytes > base::Bytes{}) {
+      const Seconds alone = latency / c.in_flight_bytes_per_sm;
+      const Seconds full = base::max(base::byte / machine.dram, alone / machine.sms);
       const auto loads = [&](double bytes) { return Loads{bytes * full, bytes * alone}; };
       weights_ = loads(as_double(op.n) * as_double(op.k) * batch_ * w_bytes);
       rows_in_ = loads(rows_ * as_double(op.k) * a_bytes);
@@ -125,7 +126,6 @@ class Search {
 
   // How the fastest tiling runs.
   void explain(Anatomy& a, const Work& work, base::FlopsPerSecond peak) const {
-    using base::Seconds;
     const Tiling& t = best_.tiling();
     const auto height = as_double(t.rows);
     const auto width = as_double(t.columns);
@@ -133,31 +133,30 @@ class Search {
     const double waves = waves_of(t.tiles * t.parts, machine_);
     const double depth = depth_ / t.parts;
     const double sms = machine_.sms;
-    const double products = 2.0 * height * width * sms * flop_time_;
-    explain_tiles(a, t, work, machine_, peak, base::FlopsPerSecond::from_si(kept_ / flop_time_),
-                  2.0 * kept_ * t.tiles * height * width * depth_,
+    const Seconds products = 2.0 * height * width * sms * flop_time_;
+    explain_tiles(a, t, work, machine_, peak, kept_ * base::flop / flop_time_,
+                  2.0 * kept_ * t.tiles * height * width * depth_ * base::flop,
                   depth * (loaded * l2_a_ + width * l2_w_) * sms);
     a.add(&Cost::compute, Cause::serial_depth, "steps along k that wait for each other",
-          Seconds::from_si(waves * depth * std::max(0.0, step_time_ - products)));
+          waves * depth * base::max(Seconds{}, step_time_ - products));
     a.add(&Cost::compute, Cause::vector, "weights that are widened",
-          Seconds::from_si(waves * depth * width * widen_time_));
+          waves * depth * width * widen_time_);
     a.add(&Cost::fill, Cause::fill, "pipeline that fills and drains",
           machine_.calibration.gemm_fill_trips * machine_.dram_latency);
     a.add(&Cost::fill, Cause::fill, "one tile drains, the next one fills",
-          Seconds::from_si((waves - 1.0) * wave_time_));
+          (waves - 1.0) * wave_time_);
     a.add(&Cost::fill, Cause::l2, "outputs of tiles, not overlapped",
-          Seconds::from_si(waves * epilogue_ * sms * loaded * width));
+          waves * epilogue_ * sms * loaded * width);
     if (t.parts > 1.0) {
       a.kernels += 1.0;
-      a.add(&Cost::fill, Cause::launch, "kernel that adds up the parts of k",
-            Seconds::from_si(split_time_));
-      a.add(&Cost::l2, Cause::l2, "partial sums", Seconds::from_si(t.parts * partial_time_));
+      a.add(&Cost::fill, Cause::launch, "kernel that adds up the parts of k", split_time_);
+      a.add(&Cost::l2, Cause::l2, "partial sums", t.parts * partial_time_);
     }
     const double wide = std::min(1.0, width / as_double(n_)) / batch_ / t.parts;
     const double tall = loaded / as_double(m_) / t.parts;
-    const double waiting =
+    const Seconds waiting =
         weights_.full * wide + rows_in_.full * tall + rows_out_.full * wide * tall * t.parts;
-    if (waiting > 0.0) {
+    if (waiting > Seconds{}) {
       a.loading = (weights_.full + rows_in_.full + rows_out_.full) / waiting;
     }
   }
@@ -189,16 +188,16 @@ class Search {
       const auto width = as_double(bn);
       const double wide = std::min(1.0, width / as_double(n_)) / batch_;
       const double tiles = row_tiles * as_double(ceil_div(n_, bn));
-      const double compute =
-          std::max(2.0 * as_double(bm) * width * machine_.sms * flop_time_, step_time_) +
+      const Seconds compute =
+          base::max(2.0 * as_double(bm) * width * machine_.sms * flop_time_, step_time_) +
           width * widen_time_;
-      const double l2 = (loaded * l2_a_ + width * l2_w_) * machine_.sms;
-      const double end = epilogue_ * machine_.sms * loaded * width;
+      const Seconds l2 = (loaded * l2_a_ + width * l2_w_) * machine_.sms;
+      const Seconds end = epilogue_ * machine_.sms * loaded * width;
       const auto terms = [&](double ctas, double share) {
         const double waves = waves_of(ctas, machine_);
         const double depths = waves * depth_ * share;
-        const double dram = weights_.by(wide * share) + rows_in_.by(tall * share) +
-                            rows_out_.by(wide * tall * share);
+        const Seconds dram = weights_.by(wide * share) + rows_in_.by(tall * share) +
+                             rows_out_.by(wide * tall * share);
         return Terms{depths * compute, dram, depths * l2, (waves - 1.0) * wave_time_ + waves * end};
       };
       best_.consider(terms(tiles, 1.0), {bm, bn, tiles, 1.0});
@@ -225,9 +224,9 @@ class Search {
   Fastest best_;
   double batch_ = 1, columns_ = 0, rows_ = 0, outputs_ = 0, depth_ = 0;
   double most_parts_ = 1;
-  double flop_time_ = 0, l2_a_ = 0, l2_w_ = 0, partial_time_ = 0, epilogue_ = 0;
-  double kept_ = 1, widen_time_ = 0;
-  double step_time_ = 0, wave_time_ = 0, split_time_ = 0, least_dram_ = 0;
+  double kept_ = 1;
+  Seconds flop_time_, l2_a_, l2_w_, partial_time_, epilogue_, widen_time_;
+  Seconds step_time_, wave_time_, split_time_, least_dram_;
   Loads weights_, rows_in_, rows_out_;
 };
 
@@ -238,7 +237,7 @@ Cost gemm_cost(const Gemm& op, const Machine& machine, Anatomy* anatomy) {
   if (resident(op, work, machine)) {
     work.bytes = {};
   }
-  Search search(op, work.bytes.si(), machine);
+  Search search(op, work.bytes, machine);
   const Cost cost = tiled_cost(search.fastest(), work, machine);
   if (anatomy != nullptr) {
     const base::MathType math = base::math_of(op.activations, op.weights);

@@ -22,10 +22,9 @@ namespace roofcast::models {
 Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine, Anatomy* anatomy) {
   const Work work = grouped_gemm_work(op);
   const hardware::Calibration& c = machine.calibration;
-  const double bytes = work.bytes.si();
   const base::MathType math = base::math_of(op.activations, op.weights);
-  const double rate =
-      machine.tensor_rate(math).si() * machine.speedup(op.storage) * c.grouped_gemm_efficiency;
+  const base::FlopsPerSecond rate =
+      machine.tensor_rate(math) * machine.speedup(op.storage) * c.grouped_gemm_efficiency;
   const double kept = op.storage.sparse ? 0.5 : 1.0;
   const base::BytesPerSecond stream = c.expert_stream_efficiency * machine.dram;
   const double a_bytes = base::bits(op.activations) / 8.0;
@@ -33,8 +32,8 @@ Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine,
   const auto n = static_cast<double>(op.n);
   const auto depth = static_cast<double>(base::ceil_div(op.k, kDepthStep) * kDepthStep);
   const double rows = op.distinct > 0.0 ? op.pairs / op.distinct : 0.0;
-  const double per_sm_flop = machine.sms / rate;
-  const double per_sm_byte = machine.sms / machine.l2.si();
+  const base::Seconds per_sm_flop = machine.sms * base::flop / rate;
+  const base::Seconds per_sm_byte = machine.sms * base::byte / machine.l2;
   Fastest best(c.overlap_exponent);
   // Larger tiles than the smallest one with room for all rows and the lost half tile are never faster.
   std::size_t last = 1;
@@ -48,8 +47,10 @@ Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine,
         op.distinct * (op.even ? std::ceil(rows / bm) : std::max(1.0, rows / bm + 0.5));
     // No width can beat this bound: the widest tiles in whole waves, weights at their streaming rate.
     const double products = tiles_m * bm * n * depth;
-    if (!best.beatable({2.0 * products / rate, bytes / stream.si(),
-                        products * (a_bytes / widest + w_bytes / bm) / machine.l2.si()})) {
+    if (!best.beatable({2.0 * products * base::flop / rate,
+                        work.bytes / stream,
+                        products * (a_bytes / widest + w_bytes / bm) * base::byte / machine.l2,
+                        {}})) {
       continue;
     }
     for (const std::int64_t width : kWeightTiles) {
@@ -57,8 +58,9 @@ Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine,
       const double ctas = tiles_m * static_cast<double>(base::ceil_div(op.n, width));
       const double depths = waves_of(ctas, machine) * depth;
       best.consider({depths * 2.0 * bm * bn * per_sm_flop,
-                     bytes / base::min(stream, machine.dram_rate(ctas)).si(),
-                     depths * (bm * a_bytes + bn * w_bytes) * per_sm_byte},
+                     work.bytes / base::min(stream, machine.dram_rate(ctas)),
+                     depths * (bm * a_bytes + bn * w_bytes) * per_sm_byte,
+                     {}},
                     {kTokenTiles[i - 1], width, ctas, 1.0});
     }
   }
@@ -69,8 +71,7 @@ Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine,
     const auto bn = static_cast<double>(t.columns);
     const double sparse = op.storage.sparse ? machine.sparsity / 2.0 : 1.0;
     explain_tiles(*anatomy, t, work, machine, sparse * machine.peak[static_cast<std::size_t>(math)],
-                  base::FlopsPerSecond::from_si(kept * rate),
-                  2.0 * kept * t.tiles * bm * bn * depth,
+                  kept * rate, 2.0 * kept * t.tiles * bm * bn * depth * base::flop,
                   depth * (bm * a_bytes + bn * w_bytes) * per_sm_byte);
     anatomy->loading = t.tiles;
     anatomy->add(&Cost::fill, Cause::fill, "pipeline that fills and drains", cost.fill);

@@ -6,14 +6,13 @@
 namespace roofcast::models {
 
 Cost tiled_cost(const Terms& terms, const Work& work, const Machine& machine) {
-  using base::Seconds;
   const hardware::Calibration& c = machine.calibration;
   Cost cost;
   cost.launch = c.launch;
-  cost.fill = c.gemm_fill_trips * machine.dram_latency + Seconds::from_si(terms.added);
-  cost.compute = Seconds::from_si(terms.compute);
-  cost.dram = Seconds::from_si(terms.dram);
-  cost.l2 = Seconds::from_si(terms.l2);
+  cost.fill = c.gemm_fill_trips * machine.dram_latency + terms.added;
+  cost.compute = terms.compute;
+  cost.dram = terms.dram;
+  cost.l2 = terms.l2;
   cost.flop = work.flop;
   cost.dram_bytes = work.bytes;
   combine(cost, c.overlap_exponent);
@@ -21,7 +20,8 @@ Cost tiled_cost(const Terms& terms, const Work& work, const Machine& machine) {
 }
 
 void explain_tiles(Anatomy& a, const Tiling& tiling, const Work& work, const Machine& machine,
-                   base::FlopsPerSecond peak, base::FlopsPerSecond rate, double padded, double l2) {
+                   base::FlopsPerSecond peak, base::FlopsPerSecond rate, base::Flops padded,
+                   base::Seconds l2) {
   using base::Seconds;
   a.tile_rows = static_cast<double>(tiling.rows);
   a.tile_columns = static_cast<double>(tiling.columns);
@@ -31,11 +31,11 @@ void explain_tiles(Anatomy& a, const Tiling& tiling, const Work& work, const Mac
   const double least = a.blocks / machine.sms;
   a.busy = least / a.waves;
   a.add_products(work.flop, peak, rate);
-  const Seconds products = base::Flops::from_si(padded) / rate;
+  const Seconds products = padded / rate;
   a.add(&Cost::compute, Cause::padding, "padding of tiles", products - work.flop / rate);
   a.add_idle(&Cost::compute, (a.waves / least - 1.0) * products, machine);
-  a.add(&Cost::l2, Cause::l2, "operands of tiles", Seconds::from_si(least * l2));
-  a.add_idle(&Cost::l2, Seconds::from_si((a.waves - least) * l2), machine);
+  a.add(&Cost::l2, Cause::l2, "operands of tiles", least * l2);
+  a.add_idle(&Cost::l2, (a.waves - least) * l2, machine);
 }
 
 }  // namespace roofcast::models

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <limits>
 
 #include "models/cost.hpp"
 #include "models/machine.hpp"
@@ -41,12 +40,12 @@ struct Tiling {
   double parts = 1;  // of the depth
 };
 
-// The time of one tiling. Plain numbers, because a search raises them to powers for hundreds of tilings.
+// The time of one tiling.
 struct Terms {
-  double compute = 0;  // s
-  double dram = 0;     // s
-  double l2 = 0;       // s
-  double added = 0;    // s, overlapped with nothing
+  base::Seconds compute;
+  base::Seconds dram;
+  base::Seconds l2;
+  base::Seconds added;  // overlapped with nothing
 };
 
 // The fastest of the tilings it has seen: the least smooth maximum plus `added`. Each tiling is monotone in the rates
@@ -57,26 +56,32 @@ class Fastest {
 
   void consider(const Terms& terms, const Tiling& tiling) {
     if (beatable(terms)) {
-      time_ = smooth_maximum(terms.compute, terms.dram, terms.l2, exponent_) + terms.added;
+      time_ = overlapped(terms) + terms.added;
       best_ = terms;
       tiling_ = tiling;
     }
   }
   // Whether a tiling that takes at least these terms could still be the fastest. Comparing fourth powers needs no root.
   bool beatable(const Terms& t) const {
-    const double room = time_ - t.added;
+    const base::Seconds left = time_ - t.added;
     if (exponent_ != 4.0) {
-      return smooth_maximum(t.compute, t.dram, t.l2, exponent_) < room;
+      return overlapped(t) < left;
     }
-    return room > 0.0 &&
-           fourth_power(t.compute) + fourth_power(t.dram) + fourth_power(t.l2) < fourth_power(room);
+    return left > base::Seconds{} &&
+           fourth_power(t.compute.si()) + fourth_power(t.dram.si()) + fourth_power(t.l2.si()) <
+               fourth_power(left.si());
   }
   const Terms& terms() const { return best_; }
   const Tiling& tiling() const { return tiling_; }
 
  private:
+  base::Seconds overlapped(const Terms& t) const {
+    return base::Seconds::from_si(
+        smooth_maximum(t.compute.si(), t.dram.si(), t.l2.si(), exponent_));
+  }
+
   double exponent_;
-  double time_ = std::numeric_limits<double>::infinity();
+  base::Seconds time_ = base::Seconds::infinity();
   Terms best_;
   Tiling tiling_;
 };
@@ -90,6 +95,7 @@ Cost tiled_cost(const Terms& terms, const Work& work, const Machine& machine);
 //   padded      FLOP    with the padding of tiles
 //   l2          s       the L2 term of one wave
 void explain_tiles(Anatomy& anatomy, const Tiling& tiling, const Work& work, const Machine& machine,
-                   base::FlopsPerSecond peak, base::FlopsPerSecond rate, double padded, double l2);
+                   base::FlopsPerSecond peak, base::FlopsPerSecond rate, base::Flops padded,
+                   base::Seconds l2);
 
 }  // namespace roofcast::models

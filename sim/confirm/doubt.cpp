@@ -29,6 +29,15 @@ bool has_rare_long_prompts(const ScenarioView& s, const ServingEstimate& e) {
 // One client meets no other.
 bool is_alone(const workloads::Traffic& t) { return !t.arrivals && t.concurrency <= 1; }
 
+// Several attention-DP ranks or pipeline stages, of one pool at least.
+bool is_spread(const ScenarioView& s) {
+  const auto spread = [](const workloads::Mapping& mapping) {
+    return mapping.data_parallel > 1 || mapping.pipeline_parallel > 1;
+  };
+  return s.pools == nullptr ? spread(*s.mapping)
+                            : spread(s.pools->prefill.mapping) || spread(s.pools->decode.mapping);
+}
+
 }  // namespace
 
 std::string_view doubt_of(const ScenarioView& s, const ServingEstimate& e) {
@@ -57,8 +66,10 @@ std::string_view doubt_of(const ScenarioView& s, const ServingEstimate& e) {
       (r.throughput_limit == Limit::host || r.tpot_limit == Limit::host)) {
     return "clients of equal requests at the limit of the front end";
   }
-  if (s.pools == nullptr && !is_alone(t) &&
-      (s.mapping->data_parallel > 1 || s.mapping->pipeline_parallel > 1)) {
+  if (!t.arrivals && alike && s.pools != nullptr && !is_alone(t)) {
+    return "clients of equal requests at two pools: which prompts meet depends on each iteration";
+  }
+  if (!is_alone(t) && is_spread(s)) {
     return "prompts on several attention-DP ranks or pipeline stages hold each other up by chance";
   }
   if (s.serving->policy.queue != workloads::Queue::arrival) {

@@ -10,8 +10,10 @@
 //                        but fewer than one in 50: one delays all others for seconds
 //   front end            clients of equal requests, and the front end is the bound: who is in step with whom depends on
 //                        each message
-//   ranks and stages     several attention-DP ranks or pipeline stages: requests are not followed on them, and TTFT p95
-//                        was two to three times too short
+//   equal, two pools     clients of equal requests at two pools: they start together, and how fast they spread depends on
+//                        each iteration; TTFT p95 was twice too long
+//   ranks and stages     several attention-DP ranks or pipeline stages: requests are not followed on them, and latencies
+//                        were up to four times too short, or three times too long
 //   priorities           are left out
 #pragma once
 

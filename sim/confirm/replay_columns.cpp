@@ -73,18 +73,11 @@ ReplayColumns::ReplayColumns(const SweepPoints& points, ResultTable& table, bool
 
 Judgement ReplayColumns::set(std::size_t row, const Replayed& replayed) {
   Judgement judgement = judge(where_, replayed);
-  if (judgement.verdict == Verdict::confirmed) {
-    const auto estimated = [&](const Metric& metric) {
-      const ResultColumn* column = table_.find(metric.name);
-      return column == nullptr ? NAN : column->number(row);
-    };
-    for (const Disagreement& d : disagreements(estimated, replayed)) {
-      if (std::isfinite(d.ratio)) {
-        judgement.far = true;
-        judgement.note += fmt::format(", {} is {:.3g}{}", d.metric->name, d.ratio, kFar);
-      }
-    }
-  }
+  const auto estimated = [&](const Metric& metric) {
+    const ResultColumn* column = table_.find(metric.name);
+    return column == nullptr ? NAN : column->number(row);
+  };
+  add(disagreements(estimated, replayed), judgement);
   set_text("replay", row, name(judgement.verdict));
   set_text("replay_note", row, judgement.note);
   for (const auto& [metric, column] : metric_columns_) {

@@ -19,9 +19,6 @@
 
 namespace roofcast::sim {
 
-// In the note of a confirmed row whose replay disagrees with an estimate.
-inline constexpr std::string_view kFar = " times the estimate";
-
 std::vector<std::string> replay_columns(const SweepPoints& points, bool replay);
 
 // The objectives of a sweep.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/class_attainment.hpp"
 #include "sim/estimate.hpp"
 #include "sim/iteration/draft_model.hpp"
 #include "sim/iteration/memory.hpp"
@@ -60,10 +61,10 @@ constexpr std::string_view kSimulated[] = {"ttft_",
                                            "prefix_hit_rate",
                                            "tools_share"};
 
-// Whether nothing is drawn: clients whose requests are all alike.
+// Whether nothing is drawn: clients whose requests are all alike. In two pools they take long to find their rhythm.
 bool is_equal(const ScenarioView& s, const workloads::RequestStream& stream) {
   return !workloads::is_open(stream) && !stream.agents && s.draft == nullptr &&
-         s.serving->speculation.query_tokens() == 1 &&
+         s.pools == nullptr && s.serving->speculation.query_tokens() == 1 &&
          squared_variation(stream.input) + squared_variation(stream.output) == 0.0;
 }
 
@@ -141,6 +142,22 @@ class Run {
     const auto count = std::count_if(simulation_.requests.begin(), simulation_.requests.end(),
                                      [](const ServedRequest& r) { return r.rejected; });
     return static_cast<double>(count) / static_cast<double>(simulation_.requests.size());
+  }
+
+  // Shares of the requests of each class that meet its objectives.
+  std::vector<double> class_attainment() const {
+    std::vector<double> shares;
+    for (const workloads::RequestClass& each : stream_.classes) {
+      double count = 0.0;
+      double good = 0.0;
+      for (std::size_t i = first_; i < last_ && has_classes(s_); ++i) {
+        const ServedRequest& request = simulation_.requests[i];
+        count += request.priority == each.priority ? 1.0 : 0.0;
+        good += request.priority == each.priority && meets(request, stream_.classes) ? 1.0 : 0.0;
+      }
+      shares.push_back(good / count);
+    }
+    return shares;
   }
 
   ServingEstimate whole(const ServingEstimate& closed_form) const {
@@ -331,6 +348,7 @@ Replayed replay(const ScenarioView& scenario, const workloads::RequestStream& st
       return r;
     }
     r.estimate = run.whole(closed_form);
+    r.class_attainment = run.class_attainment();
     r.requests = run.counted();
     std::vector<ServingEstimate> batches;
     const bool equal = is_equal(s, stream);

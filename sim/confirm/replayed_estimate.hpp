@@ -16,7 +16,8 @@
 // be independent. The run is repeated with more requests until the error of each asked metric is at most `error` of its
 // value (of attainment 0.005, of goodput 0.5 %), or until a limit of the plan. The limits count work, not seconds, so
 // the result is the same on every machine. Clients whose requests are all alike need 8 of each client and at least 100,
-// once: nothing is drawn, so there is no standard error.
+// once: nothing is drawn, so there is no standard error. In two pools they count as drawn ones: they start together, and
+// it takes some twenty requests of each until they have spread.
 #pragma once
 
 #include <cstdint>
@@ -40,9 +41,10 @@ struct ReplayPlan {
 };
 
 struct Replayed {
-  ServingEstimate estimate;  // the closed form where `why_not` has a reason
-  std::string why_not;       // why nothing was replayed
-  std::size_t requests = 0;  // that are counted
+  ServingEstimate estimate;              // the closed form where `why_not` has a reason
+  std::vector<double> class_attainment;  // of several classes with objectives
+  std::string why_not;                   // why nothing was replayed
+  std::size_t requests = 0;              // that are counted
   std::vector<std::pair<const Metric*, double>> errors;  // standard error of each asked metric
 
   bool done() const { return why_not.empty(); }

@@ -224,7 +224,7 @@ ReplayedRows replay_all(const SweepPoints& points, ResultTable& table,
   replay_rows(points, rows, plan, options, [&](std::size_t row, const Replayed& replayed) {
     judgements[row] = columns.set(row, replayed);
     if (replayed.done()) {
-      set_row(points, table, row, replayed.estimate);
+      set_row(points, table, row, replayed.estimate, replayed.class_attainment);
     }
   });
   for (const std::size_t row : rows) {

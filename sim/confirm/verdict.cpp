@@ -103,6 +103,15 @@ Judgement judge(std::span<const Condition> conditions, const Replayed& replayed)
                       near)};
 }
 
+void add(const std::vector<Disagreement>& disagreements, Judgement& judgement) {
+  for (const Disagreement& d : disagreements) {
+    if (judgement.verdict == Verdict::confirmed && std::isfinite(d.ratio)) {
+      judgement.far = true;
+      judgement.note += fmt::format(", {} is {:.3g}{}", d.metric->name, d.ratio, kFar);
+    }
+  }
+}
+
 void add_metric(std::vector<const Metric*>& metrics, const Metric* metric) {
   if (metric != nullptr && std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) {
     metrics.push_back(metric);

@@ -52,6 +52,10 @@ struct Judgement {
 };
 // The note where nobody wants replays.
 inline constexpr const char* kNotAsked = "no replay was asked for";
+// In the note of a confirmed row whose replay disagrees with an estimate.
+inline constexpr std::string_view kFar = " times the estimate";
+// Makes a confirmed judgement `far`, and says by which estimates.
+void add(const std::vector<Disagreement>& disagreements, Judgement& judgement);
 // A value within two standard errors of its bound is confirmed or broken like any other; the note says that it is near.
 Judgement judge(std::span<const Condition> conditions, const Replayed& replayed);
 

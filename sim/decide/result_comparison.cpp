@@ -74,7 +74,7 @@ enum class Verdict : std::uint8_t { unknown, no, yes };
 // What is kept of a table.
 struct Rows {
   std::vector<Hash> keys;
-  std::vector<Verdict> feasible;
+  std::vector<Verdict> meets;
   std::vector<std::vector<double>> values;  // by metric
   std::vector<std::uint32_t> slots;         // row + 1 of a key, by its hash; 0: none
 
@@ -142,7 +142,7 @@ Rows read_rows(base::CsvFile& file, const std::vector<std::string>& key,
       rows.values[m].push_back(value.value_or(std::nan("")));
     }
     const auto verdict = cells.subspan(verdicts);
-    rows.feasible.push_back(
+    rows.meets.push_back(
         verdict.empty() ? Verdict::unknown
         : std::all_of(verdict.begin(), verdict.end(), [](auto v) { return v == "true"; })
             ? Verdict::yes
@@ -218,8 +218,8 @@ std::optional<Tolerance> parse_tolerance(std::string_view text) {
 }
 
 std::string_view name(Change change) {
-  constexpr std::string_view kNames[kChanges] = {
-      "missing", "became infeasible", "loss", "became feasible", "gain", "drift", "same", "new"};
+  constexpr std::string_view kNames[kChanges] = {"missing", "no longer meets", "loss", "now meets",
+                                                 "gain",    "drift",           "same", "new"};
   return kNames[static_cast<std::size_t>(change)];
 }
 
@@ -254,8 +254,8 @@ ResultComparison compare_results(base::CsvFile& old_results, base::CsvFile& new_
     }
   }
   const auto flipped = [&](const ComparedRow& row) {
-    const Verdict was = before.feasible[row.old_row];
-    const Verdict is = after.feasible[row.new_row];
+    const Verdict was = before.meets[row.old_row];
+    const Verdict is = after.meets[row.new_row];
     return was != Verdict::unknown && is != Verdict::unknown && was != is;
   };
   std::vector<double> moves;
@@ -290,8 +290,8 @@ ResultComparison compare_results(base::CsvFile& old_results, base::CsvFile& new_
   }
   for (ComparedRow& row : result.rows) {
     if (row.new_row != kNowhere && flipped(row)) {
-      const bool is = after.feasible[row.new_row] == Verdict::yes;
-      row.change = std::min(row.change, is ? Change::became_feasible : Change::became_infeasible);
+      const bool is = after.meets[row.new_row] == Verdict::yes;
+      row.change = std::min(row.change, is ? Change::now_meets : Change::no_longer_meets);
     }
   }
   for (std::size_t row = 0; row < after.keys.size(); ++row) {

@@ -37,7 +37,7 @@ struct ComparedMetric {
 };
 
 // The worst that happened to a row, worst first.
-enum class Change { missing, became_infeasible, loss, became_feasible, gain, drift, same, added };
+enum class Change { missing, no_longer_meets, loss, now_meets, gain, drift, same, added };
 inline constexpr std::size_t kChanges = 8;
 std::string_view name(Change change);
 // What a gate refuses.
@@ -72,8 +72,8 @@ struct ResultComparison {
   std::size_t count(Change change) const;
 };
 
-// A row is feasible when its cells `fits` and `meets`, where the table has them, say true; it
-// becomes infeasible or feasible only where both tables say. Throws base::CsvError for a column that
+// A row meets when its cells `fits` and `meets`, where the table has them, say true. It
+// no longer meets, or meets now, only where both tables say. Throws base::CsvError for a column that
 // either table lacks, and for two rows of one key.
 ResultComparison compare_results(base::CsvFile& old_results, base::CsvFile& new_results,
                                  const std::vector<std::string>& key,

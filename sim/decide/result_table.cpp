@@ -17,10 +17,18 @@ const Metric* replayed_metric(std::string_view column) {
   return column.starts_with(kReplayed) ? find_metric(column.substr(kReplayed.size())) : nullptr;
 }
 
+const Metric* class_metric(std::string_view column) {
+  const std::size_t end = column.find('_');
+  const Metric* metric =
+      end == std::string_view::npos ? nullptr : find_metric(column.substr(0, end));
+  return metric != nullptr && metric->of_objectives && find_metric(column) == nullptr ? metric
+                                                                                      : nullptr;
+}
+
 ResultColumn::ResultColumn(std::string name)
     : name_(std::move(name)),
       metric_(find_metric(name_)),
-      replayed_(replayed_metric(name_) != nullptr),
+      derived_(replayed_metric(name_) != nullptr || class_metric(name_) != nullptr),
       whole_(name_ == "point" || name_ == "pareto_rank") {
   code_of("");
 }

@@ -26,7 +26,11 @@ namespace roofcast::sim {
 // The metric whose simulated value a column has: replayed_X (sim/confirm/replayed_rows.hpp). nullptr where it is none.
 const Metric* replayed_metric(std::string_view column);
 
-// A column holds numbers or texts, by its name: metrics, what was replayed of them, `point` and `pareto_rank` are
+// The metric whose value for one class of requests a column has: attainment_CLASS, goodput_CLASS (sim/decide/sweep_run.hpp).
+// nullptr where it is none.
+const Metric* class_metric(std::string_view column);
+
+// A column holds numbers or texts, by its name: metrics, what was replayed of them or is of one class, `point` and `pareto_rank` are
 // numbers.
 class ResultColumn {
  public:
@@ -36,7 +40,7 @@ class ResultColumn {
 
   const std::string& name() const { return name_; }
   const Metric* metric() const { return metric_; }  // nullptr where the column is none
-  bool has_numbers() const { return metric_ != nullptr || whole_ || replayed_; }
+  bool has_numbers() const { return metric_ != nullptr || whole_ || derived_; }
   bool is_whole() const { return whole_; }  // its numbers count something
 
   // The number of a row, also of a text that is a number; NaN where there is none.
@@ -72,7 +76,7 @@ class ResultColumn {
 
   std::string name_;
   const Metric* metric_;
-  bool replayed_;
+  bool derived_;  // replayed, or of one class
   bool whole_;
   std::size_t rows_ = 0;
   std::vector<double> numbers_;       // by row; none while all are empty

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "base/threads.hpp"
+#include "sim/class_attainment.hpp"
 #include "sim/decide/pareto.hpp"
 #include "sim/iteration/iteration_cache.hpp"
 
@@ -76,6 +77,62 @@ std::string reason_of(const Sweep& sweep, const ServingEstimate& estimate) {
   return {};
 }
 
+// Of the first point; empty where it has no classes with objectives.
+std::vector<std::string> classes_of(const SweepPoints& points) {
+  std::vector<std::string> names;
+  if (points.size() > 0 && has_classes(points.scenario(0))) {
+    for (const workloads::RequestClass& each : points.scenario(0).traffic->classes) {
+      names.push_back(each.name);
+    }
+  }
+  return names;
+}
+
+// The columns of classes.
+class ClassColumns {
+ public:
+  ClassColumns(const SweepPoints& points, ResultTable& table) : points_(points) {
+    for (const std::string& name : classes_of(points)) {
+      ResultColumn& attainment = table.column("attainment_" + name);
+      ResultColumn& goodput = table.column("goodput_" + name);
+      attainment.fill();
+      goodput.fill();
+      columns_.push_back({name, &attainment, &goodput});
+    }
+  }
+
+  bool empty() const { return columns_.empty(); }
+
+  // `shares` by class; none where they are not known.
+  void set(std::size_t row, const ServingEstimate& e, const std::vector<double>& shares) {
+    const workloads::RequestClasses& classes = points_.scenario(row).traffic->classes;
+    for (const Columns& columns : columns_) {
+      const auto of = std::find_if(classes.begin(), classes.end(),
+                                   [&](const auto& each) { return each.name == columns.name; });
+      const auto which = static_cast<std::size_t>(of - classes.begin());
+      const double share = e.fits() && which < shares.size() ? shares[which] : std::nan("");
+      columns.attainment->set(row, share);
+      columns.goodput->set(row, which < classes.size()
+                                    ? share * of->share * e.steady.requests_per_second
+                                    : std::nan(""));
+    }
+  }
+  // What a row that competes says.
+  std::string gap(std::size_t row, const ServingEstimate& e) const {
+    const std::string_view why = e.fits() ? class_gap(points_.scenario(row)) : "";
+    return why.empty() ? std::string() : fmt::format("no attainment by class: {}", why);
+  }
+
+ private:
+  struct Columns {
+    std::string name;
+    ResultColumn* attainment;
+    ResultColumn* goodput;
+  };
+  const SweepPoints& points_;
+  std::vector<Columns> columns_;
+};
+
 // A column of "true" and "false".
 struct TruthColumn {
   explicit TruthColumn(ResultColumn& of) : column(of) {}
@@ -94,7 +151,8 @@ class Rows {
         point_(table.column("point")),
         reason_(table.column("reason")),
         fits_(table.column("fits")),
-        meets_(table.column("meets")) {
+        meets_(table.column("meets")),
+        classes_(points, table) {
     point_.fill();
     for (const Axis& axis : points.sweep().axes) {
       ResultColumn& column = table.column(axis.name);
@@ -113,6 +171,7 @@ class Rows {
 
   void fill(std::size_t first, std::span<const ServingEstimate> estimates) {
     std::vector<std::string> reasons;
+    Workspace workspace;  // of classes
     for (std::size_t i = 0; i < estimates.size(); ++i) {
       const std::size_t row = first + i;
       point_.set(row, static_cast<double>(points_.first() + row));
@@ -125,6 +184,12 @@ class Rows {
       meets_.set(row, e.fits() && std::all_of(where.begin(), where.end(),
                                               [&](const Condition& c) { return holds(c, e); }));
       reasons.push_back(reason_of(points_.sweep(), e));
+      if (!classes_.empty()) {
+        classes_.set(
+            row, e,
+            e.fits() ? class_attainment(points_.scenario(row), workspace) : std::vector<double>());
+        reasons.back() = reasons.back().empty() ? classes_.gap(row, e) : reasons.back();
+      }
     }
     for (Numbers& numbers : metrics_) {
       for (std::size_t i = 0; i < estimates.size(); ++i) {
@@ -191,6 +256,7 @@ class Rows {
   ResultColumn& reason_;
   TruthColumn fits_;
   TruthColumn meets_;
+  ClassColumns classes_;
   std::mutex turn_;
 };
 
@@ -257,7 +323,7 @@ void refuse_without_value(const SweepPoints& points, const ResultTable& table) {
 }
 
 void set_row(const SweepPoints& points, ResultTable& table, std::size_t row,
-             const ServingEstimate& estimate) {
+             const ServingEstimate& estimate, const std::vector<double>& class_shares) {
   const auto set = [&](std::string_view name, std::string_view text) {
     ResultColumn& column = table.column(name);
     column.set_code(row, column.code_of(text));
@@ -272,11 +338,14 @@ void set_row(const SweepPoints& points, ResultTable& table, std::size_t row,
   for (const TextMetric& text : text_metrics()) {
     set(text.name, estimate.fits() ? text.value(estimate) : "");
   }
+  if (ClassColumns classes(points, table); !classes.empty()) {
+    classes.set(row, estimate, class_shares);
+  }
 }
 
-std::vector<std::string> result_columns(const Sweep& sweep) {
+std::vector<std::string> result_columns(const SweepPoints& points) {
   std::vector<std::string> columns = {"point"};
-  for (const Axis& axis : sweep.axes) {
+  for (const Axis& axis : points.sweep().axes) {
     columns.push_back(axis.name);
   }
   columns.insert(columns.end(), {"fits", "meets", "pareto_rank", "reason"});
@@ -286,11 +355,15 @@ std::vector<std::string> result_columns(const Sweep& sweep) {
   for (const TextMetric& text : text_metrics()) {
     columns.emplace_back(text.name);
   }
+  for (const std::string& name : classes_of(points)) {
+    columns.push_back("attainment_" + name);
+    columns.push_back("goodput_" + name);
+  }
   return columns;
 }
 
 ResultTable run_sweep(const SweepPoints& points, unsigned threads, std::atomic<std::size_t>* done) {
-  ResultTable table("sweep", result_columns(points.sweep()));
+  ResultTable table("sweep", result_columns(points));
   table.resize(points.size());
   Rows rows(points, table);
   estimate_points(points, threads, [&](std::size_t first, std::span<ServingEstimate> estimates) {

@@ -12,8 +12,9 @@
 
 namespace roofcast::sim {
 
-// The columns of a sweep's result.
-std::vector<std::string> result_columns(const Sweep& sweep);
+// The columns of a sweep's result. With classes of requests that have objectives: attainment_CLASS and goodput_CLASS of
+// each class of the first point. Where they are not known, `reason` says why.
+std::vector<std::string> result_columns(const SweepPoints& points);
 
 // What every point is like. pareto_rank is 1 on the front and empty where a point does not compete: it misses a
 // condition, or lacks an objective. `reason` says why, and is empty where it competes.
@@ -29,9 +30,10 @@ void rank_rows(const SweepPoints& points, ResultTable& table, bool front_alone =
 // Throws InputError if a condition is on a metric of which no row that fits has a value.
 void refuse_without_value(const SweepPoints& points, const ResultTable& table);
 
-// What a row says of its point, but for point, axes and rank. Not by several threads at once.
+// What a row says of its point, but for point, axes and rank. `class_shares`: attainment of each class; none where it is
+// not known. Not by several threads at once.
 void set_row(const SweepPoints& points, ResultTable& table, std::size_t row,
-             const ServingEstimate& estimate);
+             const ServingEstimate& estimate, const std::vector<double>& class_shares);
 
 // The whole estimates, by point; they take more memory than the table.
 std::vector<ServingEstimate> sweep_estimates(const SweepPoints& points, unsigned threads);

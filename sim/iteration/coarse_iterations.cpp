@@ -9,7 +9,9 @@
 namespace roofcast::sim {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+using base::Seconds;
+
+constexpr Seconds kUnknown = Seconds::from_si(std::numeric_limits<double>::quiet_NaN());
 constexpr std::int64_t kDecodes[] = {0, 1, 16, 64, 128, 256, 512, 1024, 4096};
 constexpr std::int64_t kBeside[] = {16, 256, 1024, 4096, 16384};  // prompt tokens beside decodes
 constexpr std::int64_t kParts = 4;                                // prompts that a slope compares
@@ -49,18 +51,18 @@ CoarseIterations::CoarseIterations(const ScenarioView& s, Workspace& workspace)
     batch.context = context_;
     batch.prefill_sequences = 1;
     batch.prefill_tokens = which % 2 == 0 ? 1 : s.serving->stack.graph_tokens + 1;
-    floors_[which] = launch_floor(s, batch, workspace).latency.si();
+    floors_[which] = launch_floor(s, batch, workspace).latency;
   }
   s_.launches_ahead = true;
 }
 
-double CoarseIterations::cost(const workloads::Batch& batch) {
-  return iteration_cost(s_, batch, workspace_).latency.si();
+Seconds CoarseIterations::cost(const workloads::Batch& batch) {
+  return iteration_cost(s_, batch, workspace_).latency;
 }
 
 const CoarseIterations::Prompt& CoarseIterations::prompt(std::size_t node) {
   Prompt& p = prompts_[node];
-  if (std::isnan(p.time)) {
+  if (std::isnan(p.time.si())) {
     const std::int64_t n = lengths_[node];
     p.time = cost({0, 1, 0, 1, n, 0, 1});
     const auto square = static_cast<double>(n) * static_cast<double>(n);
@@ -71,51 +73,51 @@ const CoarseIterations::Prompt& CoarseIterations::prompt(std::size_t node) {
   return p;
 }
 
-double CoarseIterations::prompts(double tokens, double pairs) {
+Seconds CoarseIterations::prompts(double tokens, double pairs) {
   const auto [node, beyond] = place(lengths_, tokens);
   const Prompt& below = prompt(node);
   const Prompt& above = prompt(node + 1);
   const double more = pairs - 0.5 * tokens * tokens;
-  const double a = below.time + beyond * (above.time - below.time);
-  const double slope = more < 0.0 ? below.less + beyond * (above.less - below.less)
-                                  : below.more + beyond * (above.more - below.more);
-  return a + std::max(0.0, slope) * more;
+  const Seconds a = below.time + beyond * (above.time - below.time);
+  const Seconds slope = more < 0.0 ? below.less + beyond * (above.less - below.less)
+                                   : below.more + beyond * (above.more - below.more);
+  return a + base::max(Seconds{}, slope) * more;
 }
 
-double CoarseIterations::decodes_at(std::size_t d, std::size_t n) {
-  double& entry = mixed_[d * std::size(kBeside) + n];
-  if (std::isnan(entry)) {
+Seconds CoarseIterations::decodes_at(std::size_t d, std::size_t n) {
+  Seconds& entry = mixed_[d * std::size(kBeside) + n];
+  if (std::isnan(entry.si())) {
     const std::int64_t tokens = kBeside[n];
     const std::int64_t all = kDecodes[d] + tokens;
     entry = kDecodes[d] == 0
-                ? 0.0
+                ? Seconds{}
                 : cost({kDecodes[d], 1, context_, 1, tokens, 0, 1}) - cost({0, 1, 0, 1, all, 0, 1});
   }
   return entry;
 }
 
-double CoarseIterations::decodes(double decodes, double tokens) {
+Seconds CoarseIterations::decodes(double decodes, double tokens) {
   const auto [d, over] = place(kDecodes, decodes);
   const auto [n, beyond] = place(kBeside, tokens);
   const auto at = [&, n = n, beyond = beyond](std::size_t i) {
-    const double below = decodes_at(i, n);
+    const Seconds below = decodes_at(i, n);
     return below + beyond * (decodes_at(i, n + 1) - below);
   };
-  const double below = at(d);
+  const Seconds below = at(d);
   return over == 0.0 ? below : below + over * (at(d + 1) - below);
 }
 
-base::Seconds CoarseIterations::operator()(std::int64_t decodes, double tokens, double attended) {
+Seconds CoarseIterations::operator()(std::int64_t decodes, double tokens, double attended) {
   const auto d = static_cast<double>(decodes);
   const double all = tokens + d;
   // The pairs of the decodes are in decodes().
-  double time = prompts(all, attended + 0.5 * (all * all - tokens * tokens));
+  Seconds time = prompts(all, attended + 0.5 * (all * all - tokens * tokens));
   if (decodes > 0) {
     time += this->decodes(d, tokens);
   }
   const bool covered = all <= static_cast<double>(s_.serving->stack.graph_tokens);
   const std::size_t floor = (decodes > 0 ? 2U : 0U) + (covered ? 0U : 1U);
-  return base::Seconds::from_si(std::max(time, floors_[floor]));
+  return base::max(time, floors_[floor]);
 }
 
 }  // namespace roofcast::sim

@@ -34,23 +34,23 @@ class CoarseIterations {
  private:
   // A time at a node, and by how much it changes with pairs. NaN: not computed yet.
   struct Prompt {
-    double time;
-    double less;  // s a pair, with fewer than N²/2
-    double more;
+    base::Seconds time;
+    base::Seconds less;  // a pair, with fewer than N²/2
+    base::Seconds more;
   };
-  double cost(const workloads::Batch& batch);
+  base::Seconds cost(const workloads::Batch& batch);
   const Prompt& prompt(std::size_t node);
-  double prompts(double tokens, double pairs);
-  double decodes(double decodes, double tokens);
-  double decodes_at(std::size_t d, std::size_t n);
+  base::Seconds prompts(double tokens, double pairs);
+  base::Seconds decodes(double decodes, double tokens);
+  base::Seconds decodes_at(std::size_t d, std::size_t n);
 
   ScenarioView s_;
   Workspace& workspace_;
   std::int64_t context_;
   std::vector<std::int64_t> lengths_;  // nodes of tokens of prompts
   std::vector<Prompt> prompts_;
-  std::vector<double> mixed_;  // decodes() at its nodes
-  double floors_[4];           // s, as in IterationTable
+  std::vector<base::Seconds> mixed_;  // decodes() at its nodes
+  base::Seconds floors_[4];           // as in IterationTable
 };
 
 }  // namespace roofcast::sim

@@ -225,7 +225,7 @@ Limit IterationCost::limit() const {
 }
 
 models::Spread IterationCost::spread(const models::Uncertainty& uncertainty) const {
-  const models::UncertainSum::Seconds half = operators.half_widths(uncertainty);
+  const models::UncertainSum::HalfWidths half = operators.half_widths(uncertainty);
   return {half.below / latency, half.above / latency};
 }
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "sim/class_attainment.hpp"
 #include "sim/decide/solve.hpp"
 #include "sim/decide/sweep_run.hpp"
 #include "sim/estimate.hpp"
@@ -159,11 +160,14 @@ class Candidates {
 };
 
 // What a row is like by the closed form.
-ServingEstimate estimate_of(const Scan& scan, std::size_t row) {
-  Workspace workspace;
+ScenarioView followed(const Scan& scan, std::size_t row) {
   ScenarioView scenario = scan.points->scenario(row);
   scenario.formulas_only = false;
-  return estimate(scenario, workspace);
+  return scenario;
+}
+ServingEstimate estimate_of(const Scan& scan, std::size_t row) {
+  Workspace workspace;
+  return estimate(followed(scan, row), workspace);
 }
 
 // The row that misses the conditions least, or why most rows do not fit.
@@ -284,10 +288,12 @@ class ScanReplays {
   }
 
   void estimate_only(const std::map<std::size_t, std::size_t>& group_of) {
+    Workspace workspace;
     for (const auto& [row, group] : group_of) {
       // Requests are followed where the scan used formulas.
       ServingEstimate e = estimate_of(scan_, row);
-      set_row(*scan_.points, scan_.table, row, e);
+      set_row(*scan_.points, scan_.table, row, e,
+              class_attainment(followed(scan_, row), workspace));
       columns_.set_text("replay", row, name(Verdict::estimated));
       ++groups_[group].tries;
       if (scan_.table.meets(row)) {

@@ -111,6 +111,34 @@ struct Shapes {
   std::map<std::string, std::size_t> index_;
 };
 
+bool is_startable(const workloads::Mapping& mapping, bool attention_dp_tensor_parallel) {
+  return attention_dp_tensor_parallel || mapping.data_parallel == 1 || mapping.tensor_parallel == 1;
+}
+
+// Of each stack, by shape: the stack's `mapping`.
+std::vector<std::vector<bool>> startable_shapes(const SweepPoints& points, std::size_t stacks,
+                                                const std::vector<Shape>& shapes,
+                                                std::size_t shape_axis) {
+  std::size_t stride = shapes.size();  // from the first point of a stack to that of the next
+  for (std::size_t axis = shape_axis + 1; axis < points.sweep().axes.size(); ++axis) {
+    stride *= points.sweep().axes[axis].values.size();
+  }
+  std::vector<std::vector<bool>> startable(stacks);
+  for (std::size_t i = 0; i < stacks && points.size() > 0; ++i) {
+    Node document = points.document(i * stride);
+    base::Problems problems;
+    load_references(document, problems);
+    problems.throw_if_any();
+    const Node* rule = document.find_path("serving.stack.mapping.attention_dp_tensor_parallel");
+    const bool wide = rule == nullptr || rule->text == "true";
+    for (const Shape& shape : shapes) {
+      startable[i].push_back(is_startable(shape.main.mapping, wide) &&
+                             (!shape.prompts || is_startable(shape.prompts->mapping, wide)));
+    }
+  }
+  return startable;
+}
+
 Scan make_scan(const Question& q, const std::vector<Candidate>& systems, Shapes shapes,
                std::int64_t per_octave) {
   Sweep sweep;
@@ -150,10 +178,14 @@ Scan make_scan(const Question& q, const std::vector<Candidate>& systems, Shapes 
     }
   }
   const bool two = !shapes.all.empty() && shapes.all.front().prompts.has_value();
-  return {std::make_unique<SweepPoints>(std::move(sweep)),
+  auto points = std::make_unique<SweepPoints>(std::move(sweep));
+  auto startable =
+      startable_shapes(*points, std::max<std::size_t>(1, q.stacks.size()), shapes.all, shape_axis);
+  return {std::move(points),
           ResultTable("recommend", {}),
           std::move(shapes.all),
           std::move(shapes.legal),
+          std::move(startable),
           shape_axis,
           two};
 }

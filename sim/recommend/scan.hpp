@@ -10,7 +10,7 @@
 // clients. The best of each system are then estimated with all.
 //
 // A system with fewer GPUs than the budget is joined with its like over its NICs, where they are described. Mappings
-// whose weights do not fit are left out, unless there is no other.
+// whose weights do not fit are left out, unless there is no other. So is what a stack cannot start.
 #pragma once
 
 #include <memory>
@@ -58,15 +58,23 @@ struct Question {
 struct Scan {
   std::unique_ptr<SweepPoints> points;
   ResultTable table;
-  std::vector<Shape> shapes;             // by value of the axis "deployment"
-  std::vector<std::vector<bool>> legal;  // by system and shape; the sweep has every combination
+  std::vector<Shape> shapes;  // by value of the axis "deployment"
+  // The sweep has every combination; these have those of the question. By system and shape: it divides the model and
+  // is within the budget. By stack and shape: it can be started.
+  std::vector<std::vector<bool>> legal;
+  std::vector<std::vector<bool>> startable;
   std::size_t shape_axis = 0;
   bool of_two_pools = false;
 
   std::size_t systems() const { return legal.size(); }
   std::size_t system_of(std::size_t row) const { return points->value_index(row, 0); }
   std::size_t shape_of(std::size_t row) const { return points->value_index(row, shape_axis); }
-  bool is_legal(std::size_t row) const { return legal[system_of(row)][shape_of(row)]; }
+  std::size_t stack_of(std::size_t row) const {  // the axis before, where there are several
+    return startable.size() == 1 ? 0 : points->value_index(row, shape_axis - 1);
+  }
+  bool is_legal(std::size_t row) const {
+    return legal[system_of(row)][shape_of(row)] && startable[stack_of(row)][shape_of(row)];
+  }
   std::size_t clients() const;  // numbers of them, the last axis; 1 of a fixed load
   // The number of what a row shares with those that differ in clients alone.
   std::size_t choice_of(std::size_t row) const;

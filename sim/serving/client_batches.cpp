@@ -17,6 +17,15 @@ constexpr double kNear = 0.03;  // of the logarithms of two shares
 
 }  // namespace
 
+// Symbols are those of the header; `first` is found by a secant of the logarithms.
+//
+//   symbol   meaning                                                                          unit
+//   d, t     delay; batch without prompts                                                     s
+//   longer   share of the delay that a batch with prompts is longer, at most 1                –
+//   none     probability that a batch without prompts gets no request                         –
+//   busy     share of the batches that have prompts                                           –
+//   lacks    ln of the share that the states have over the one that was assumed               –
+//   slope    of `lacks` by ln(first)                                                          –
 BatchQueueStates states_of_clients(double r, Seconds d, BatchQueue& queue) {
   const Seconds t = queue.times[0];
   const double longer = d > Seconds{} ? std::clamp((queue.times[1] - t) / d, 0.0, 1.0) : 0.0;

@@ -125,9 +125,18 @@ double DecodePool::busy(double others) const {
   return std::clamp(1.0 - fewer, 0.0, 1.0);
 }
 
-// log_p, top   log of the weight of a state, and the largest so far; all sums are relative to that
-// sum          Σ weights                              seen, square   Σ weight · D · (t, t²)
-// present      Σ weight · D                           completed      Σ weight · deaths
+// The states one after the other, D = n at most, then the geometric tail.
+//
+//   symbol        meaning                                                                     unit
+//   inside        z                                                                           –
+//   beyond        (Δ + scv)/2, whose inverse is the exponent of the tail's ratio              –
+//   up            births over deaths, λ·I·t/D                                                 –
+//   log_p, top    ln of the weight of a state, and the largest so far; sums are relative to   –
+//                 that
+//   sum, present  Σ weight; Σ weight · D                                                      –
+//   seen, square  Σ weight · D · t; Σ weight · D · t²                                         s, s²
+//   completed     Σ weight · deaths                                                           1/s
+//   tail, queued  weight of the states with a queue; Σ of weight · queue                      –
 DecodePool::Load DecodePool::load(double rate, double dispersion) {
   const auto bounded = [](double z) { return std::clamp(z, kLeastSpread, kMostSpread); };
   const double inside = bounded(1.0 + (dispersion - 1.0) / (1.0 + output_scv_));

@@ -195,6 +195,12 @@ class Solver : Server {
   // If they are regular, p(n)^(1/z), where z is the variance of n over its mean. Replicas that are equally loaded each
   // have their part of all requests, whose variance is a part of the mean too. In any other case random stays make
   // z more even than the arrivals. The probability of the phase stays.
+  //
+  //   symbol            meaning                                                               unit
+  //   p(n)              probability of n requests in the replica                              –
+  //   births, deaths    λ; ends of answers with n of them                                     1/s
+  //   dispersion        of the arrivals in a mean stay: variance over mean                    –
+  //   q                 (dispersion − 1)/(dispersion + 1): a cluster has one more request     –
   void spread(std::vector<double>& p, double births, const std::vector<double>& deaths) {
     double mean = 0.0;
     double all = 0.0;

@@ -21,9 +21,8 @@ namespace queueing = base::queueing;
 using queueing::IterationRequest;
 
 constexpr double kMostServers = 8;
-constexpr std::size_t kOpen = 5000;      // requests that count
-constexpr std::size_t kClosed = 2000;    // of all clients, at least
-constexpr std::size_t kFewClosed = 200;  // the same, of clients with equal requests
+constexpr std::size_t kOpen = 5000;    // requests that count
+constexpr std::size_t kClosed = 2000;  // of all clients, at least
 constexpr std::size_t kPerClient = 14;
 constexpr std::size_t kMostClosed = 8000;
 constexpr std::uint64_t kSeed = 1;
@@ -255,9 +254,8 @@ Sample open_sample(const queueing::IterationPools& pools, const workloads::Traff
 Sample closed_sample(const queueing::IterationPools& pools, const workloads::Traffic& t,
                      std::size_t clients) {
   SampledRequests requests(t);
-  const bool alike = squared_variation(t.input) + squared_variation(t.output) == 0.0;
-  const std::size_t n = std::max(
-      4 * clients, std::clamp(kPerClient * clients, alike ? kFewClosed : kClosed, kMostClosed));
+  const std::size_t n =
+      std::max(4 * clients, std::clamp(kPerClient * clients, kClosed, kMostClosed));
   requests.add(n);
   return sample(pools, requests.all, t, clients, std::max(n / 10, 2 * clients), n - clients);
 }

@@ -17,7 +17,18 @@ constexpr int kRounds = 60;
 constexpr double kExact = 1e-12;
 constexpr double kSpread95 = 1.6448536269514722;  // standard normal
 
-// A level of checkpoints: failures that recover from it.
+// A level of checkpoints: failures that recover from it. Symbols are those of the header.
+//
+//   symbol          meaning                                                                  unit
+//   rate            λ of these failures                                                      1/s
+//   passes          q                                                                        –
+//   mean_down       E[D], the downtime of a failure with the failures during it; its mean    s, s²
+//                   square is second_down
+//   cycle, stall    τ; c                                                                     s
+//   save            s                                                                        s
+//   uptime          (e^(λ(τ+c)) − 1)·e^(λs)/(λτ)                                             –
+//   downtime        uptime · λ E[D]; both together, all(), are 1/v                           –
+//   again           useful time that a failure loses, on average half a cycle and the save   s
 struct Level {
   Hertz rate;
   double passes = 1;  // q of the header
@@ -89,6 +100,13 @@ double time_below(const RunModel& run) {
 }
 
 // Progress of a job by its hosts in repair, relative to one with all hosts, which takes the time `useful`: mean and variance.
+//
+//   symbol           meaning                                                                 unit
+//   load             a, mean number of hosts in repair                                       –
+//   chance           P(n hosts in repair)                                                    –
+//   less             1 − pace with n hosts in repair; `slower` and `squares` are its         –
+//                    moments
+//   waiting          B                                                                       –
 struct Pace {
   double mean = 1.0;
   double variance = 0.0;
@@ -168,6 +186,15 @@ Seconds best_interval(const RunModel& run) {
   return base::min(run.work, base::max(least, x / rate / below));
 }
 
+// Mean time, its variance, and from both the quantiles of a lognormal time. A factor is time for a unit of useful time.
+//
+//   symbol           meaning                                                                 unit
+//   below            1/v₁, of the level of memory                                            –
+//   paced            1/(v₁·v), without spares and maintenance                                –
+//   waits            1/(1 − B), or of a job that shrinks 1/mean pace                         –
+//   planned          1 + maintenance/every                                                   –
+//   seen             share of a long run's variance of the pace that a run of x repairs has  –
+//   cv, sigma        of the time beyond its least; of its logarithm                          –
 RunForecast forecast(const RunModel& run) {
   const double below = time_below(run);
   const Level storage = storage_level(run, below, run.interval);

@@ -319,7 +319,7 @@ models::Spread operators_spread(const BothPasses& passes, double share,
                                 const models::Uncertainty& uncertainty) {
   models::UncertainSum errors = passes.forward.errors;
   errors.add(passes.backward.errors, 1.0);
-  const models::UncertainSum::Seconds widths = errors.half_widths(uncertainty);
+  const models::UncertainSum::HalfWidths widths = errors.half_widths(uncertainty);
   const Seconds all = passes.forward.activity.running + passes.backward.activity.running;
   return {std::min(0.99, share * (widths.below / all)), share * (widths.above / all)};
 }

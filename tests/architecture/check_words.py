@@ -44,6 +44,7 @@ RETIRED = [
     (PROSE, r"\bclients (that|which|who) wait\b", "closed loop"),
     (PROSE, r"\btells? the times?\b", "reports"),
     (PROSE, r"\bfor who decides\b", "for whoever decides"),
+    (PROSE, r"\b(in)?feasible\b", "fits (it can run) or meets every constraint"),
 ]
 
 # Old names that are still read for one release, notes of what changed, and this list.

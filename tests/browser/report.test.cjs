@@ -110,10 +110,10 @@ test('What is filtered is the same in the table, the charts and the files', asyn
   assert.ok(wanted.length > 10 && wanted.length < 200);
   assert.strictEqual(await rowsShown(page), wanted.length);
   assert.deepStrictEqual(points(readCsv(await save(page, page.locator('#download')))), points(wanted));
-  const feasible = wanted.filter((row) => row.meets === 'true');
+  const meeting = wanted.filter((row) => row.meets === 'true');
   for (const chart of ['pareto', 'parallel']) {
     const button = page.locator(`#${chart}-chart + .downloads button`).first();
-    assert.deepStrictEqual(points(readCsv(await save(page, button))), points(feasible));
+    assert.deepStrictEqual(points(readCsv(await save(page, button))), points(meeting));
   }
   await filterBy(page, 'nothing>1');
   assert.match(await page.textContent('#table-count'), /^0 of 240 rows; no single column is called nothing/);

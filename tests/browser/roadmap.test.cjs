@@ -105,7 +105,7 @@ test('A weight that is moved ranks anew at once, and a button takes it back', as
   const before = await portfolio();
   const said = await page.textContent('#weights-said');
   for (const slider of (await page.locator('#weights input').all()).slice(1)) { await slider.fill('0'); }
-  assert.strictEqual(await portfolio(), await page.textContent('#options tbody tr:first-child td:nth-child(7) b'));
+  assert.strictEqual(await portfolio(), await page.textContent('#options tbody tr:first-child td:nth-child(8) b'));
   assert.match(await page.textContent('#weights-said'), /recomputed from the gains/);
   await page.locator('#weights input').first().fill('0');
   assert.match(await page.textContent('#options-answer'), /No workload counts/);

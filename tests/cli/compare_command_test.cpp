@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
@@ -152,6 +154,47 @@ TEST_CASE("pareto keeps to its conditions, and to few points where they stand fo
   refused({"--reference", "tok=x"}, "expects a number");
   refused({"--reference", "tok=1000"}, "no row is better");
   refused({"--by", "gpus", "--against", "r.csv"}, "leave out --by");
+}
+
+TEST_CASE("Each gain of a roadmap says whether it was replayed", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("roadmap.yaml",
+                 "workloads:\n"
+                 "  chat:\n"
+                 "    base: {system: hgx_h200, model: llama-3.1-8b, precision: fp8, deployment: "
+                 "{tensor_parallel: 1}, serving: {stack: vllm}, traffic: {input_tokens: 512, "
+                 "output_tokens: 64, concurrency: 8}}\n"
+                 "options: {faster: {system.chip.hbm.bandwidth: x1.5}}\n"
+                 "features: {wider: {system.chip.hbm.bandwidth: x1.2}}\n");
+  for (const bool replay : {true, false}) {
+    std::vector<std::string> words = {"compare", "roadmap.yaml", "--csv", "r.csv"};
+    if (!replay) {
+      words.emplace_back("--no-replay");
+    }
+    const std::string verdict = replay ? "confirmed" : "estimated only";
+    CHECK(contains(roofcast.output(words), "together (" + verdict));
+    const base::CsvTable rows = base::read_csv(roofcast.path("r.csv"));
+    REQUIRE(rows.rows() == 5);
+    for (std::size_t row = 0; row < rows.rows(); ++row) {
+      CHECK(cell(rows, row, "replay") == verdict);
+      CHECK(cell(rows, row, "replayed_gain").empty() != replay);
+    }
+    words[2] = "--json";
+    words.erase(words.begin() + 3);
+    const auto json = nlohmann::json::parse(roofcast.output(words));
+    CHECK(json["options"][0]["replay"] == verdict);
+    CHECK(json["options"][0]["workloads"][0]["replay"] == verdict);
+    CHECK(json["order"][0]["replay"] == verdict);
+    CHECK(json["features"][0]["replay"] == "estimated only");
+    words = {"brief", "roadmap.yaml"};
+    if (!replay) {
+      words.emplace_back("--no-replay");
+    }
+    CHECK(contains(roofcast.output(words), "The gain of faster over the portfolio is " + verdict));
+  }
 }
 
 }  // namespace roofcast::cli

@@ -4,7 +4,9 @@
 // other, and every figure with the range its unit belongs to.
 #include <cmath>
 #include <map>
+#include <set>
 
+#include "hardware/chip_distance.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 
@@ -50,6 +52,25 @@ const std::map<std::string, Width, std::less<>> kWidths = {{"v100_sxm_32gb", {10
                                                            {"mi325x", {2048, true}},
                                                            {"mi355x", {4096, true}},
                                                            {"mi455x", {4096, true}}};
+
+TEST_CASE("Every chip of a vendor whose chips were measured has a known generation", "[laws]") {
+  std::set<std::string> measured;
+  for (const std::string& id : base::catalog_ids(hardware::calibration_catalog())) {
+    measured.insert(id.substr(0, id.find('.')));
+  }
+  std::set<std::string> vendors;
+  for (const hardware::Chip& chip : chips()) {
+    if (measured.contains(chip.id)) {
+      vendors.insert(chip.vendor);
+    }
+  }
+  CHECK(!vendors.empty());
+  for (const hardware::Chip& chip : chips()) {
+    CAPTURE(chip.id);
+    const auto kind = hardware::kind_of(base::load_entry(hardware::chip_catalog(), chip.id));
+    CHECK((kind || !vendors.contains(chip.vendor)));
+  }
+}
 
 TEST_CASE("A dense 16-bit peak is units times width times clock, within 2 %", "[laws]") {
   std::size_t checked = 0;

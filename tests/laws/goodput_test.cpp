@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Objectives by class, attainment, goodput and the probability of a breach.
+#include <cmath>
 #include <string>
 
+#include "sim/class_attainment.hpp"
+#include "sim/confirm/replayed_estimate.hpp"
+#include "sim/decide/sweep_run.hpp"
 #include "sim/replay/breach.hpp"
 #include "sim/replay/simulation_summary.hpp"
 #include "sim/scenario/sections.hpp"
@@ -97,6 +101,58 @@ TEST_CASE("Goodput of the classes adds up to that of all, and each keeps its own
                                  (1.0 - chat) * classes[1].summary.attainment));
   CHECK(classes[1].summary.attainment == 1.0);  // a minute is ample
   CHECK(classes[0].summary.attainment < 1.0);
+}
+
+namespace {
+
+const std::string kClasses =
+    "objectives: {ttft: 80 ms}, classes: [{name: chat, priority: 1, weight: 3}, {name: batch, "
+    "priority: 0, weight: 1, objectives: {tpot: 8 ms}}]";
+
+}  // namespace
+
+TEST_CASE("Estimated attainment by class adds up to that of all, and is near the simulated one",
+          "[laws]") {
+  const StreamedScenario s =
+      scenario("arrivals: {process: poisson, rate: 12 /s}, requests: 8000, " + kClasses);
+  Workspace workspace;
+  const ServingEstimate e = estimate(view(s.scenario), workspace);
+  const std::vector<double> shares = class_attainment(view(s.scenario), workspace);
+  REQUIRE(shares.size() == 2);
+  CHECK(class_gap(view(s.scenario)).empty());
+  CHECK(e.steady.attainment == Approx(0.75 * shares[0] + 0.25 * shares[1]));
+  const auto classes = summarise_classes(run(s), 800, s.stream.classes);
+  REQUIRE(classes.size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    INFO(classes[i].name);
+    CHECK(shares[i] > 0.0);
+    CHECK(shares[i] < 1.0);
+    CHECK(shares[i] == Approx(classes[i].summary.attainment).margin(0.05));
+  }
+  ReplaySpace space;
+  const Replayed replayed = replay(view(s.scenario), s.stream, e, {}, space);
+  REQUIRE(replayed.class_attainment.size() == 2);
+  CHECK(replayed.class_attainment[0] == Approx(classes[0].summary.attainment).margin(0.05));
+}
+
+TEST_CASE("A sweep has attainment and goodput of each class, or says why not", "[laws]") {
+  const SweepPoints points(read_sweep(base::parse_document(
+      "sweep",
+      "base: {system: hgx_h200, model: llama-3.1-8b, precision: fp8, deployment: "
+      "{tensor_parallel: 1}, serving: {stack: vllm}, traffic: {input_tokens: 1000, output_tokens: "
+      "{uniform: [1, 300]}, arrivals: {process: poisson, rate: 12 /s}, " +
+          kClasses + "}}\naxes: {serving.scheduler.queue: [arrival, priority]}\n")));
+  const ResultTable table = run_sweep(points, 1);
+  const auto cell = [&](const char* column, std::size_t row) {
+    return table.column(column).number(row);
+  };
+  CHECK(table.column("reason").text(0).empty());
+  CHECK(cell("goodput_chat", 0) + cell("goodput_batch", 0) == Approx(cell("goodput", 0)));
+  CHECK(cell("goodput_chat", 0) ==
+        Approx(0.75 * cell("attainment_chat", 0) * cell("requests_per_s", 0)));
+  CHECK(std::isnan(cell("attainment_chat", 1)));
+  CHECK(table.column("reason").text(1) == "no attainment by class: priorities are left out");
+  CHECK(table.meets(1));
 }
 
 TEST_CASE("Without classes goodput is attainment times the request rate", "[laws]") {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/decide/roadmap.hpp"
+#include "sim/roadmap/roadmap_result.hpp"
+
+#include <fmt/format.h>
 
 #include <cmath>
 
@@ -30,8 +32,9 @@ features:
   links: {system.chip.nvlink.bandwidth_bidirectional: x2}
 )";
 
-sim::RoadmapResult result_of(const std::string& text) {
-  return sim::run_roadmap(sim::read_roadmap(base::parse_document("roadmap.yaml", text)));
+sim::RoadmapResult result_of(const std::string& text, bool replay = false) {
+  return sim::run_roadmap(sim::read_roadmap(base::parse_document("roadmap.yaml", text)),
+                          {.replay = replay});
 }
 
 const sim::OptionResult& named(const sim::RoadmapResult& result, const std::string& name) {
@@ -148,9 +151,9 @@ options:
     sum += feature.share;
   }
   CHECK(sum == Approx(1.0));
-  CHECK(result.together.back() == Approx(named(result, "all").portfolio.value));
+  CHECK(result.funded.back().portfolio.value == Approx(named(result, "all").portfolio.value));
   CHECK(result.features[0].alone == Approx(named(result, "bandwidth").portfolio.value));
-  CHECK(result.together.front() ==
+  CHECK(result.funded.front().portfolio.value ==
         Approx(std::max(
             {result.features[0].alone, result.features[1].alone, result.features[2].alone})));
 }
@@ -192,7 +195,7 @@ takes:
   for (std::size_t i = 0; i < 3; ++i) {
     CHECK(by_area.features[i].share == Approx(by_gain.features[i].share));
   }
-  CHECK(by_area.together.back() == Approx(by_gain.together.back()));
+  CHECK(by_area.funded.back().portfolio.value == Approx(by_gain.funded.back().portfolio.value));
 }
 
 TEST_CASE("An option of another chip is told to be at the price of the one before", "[laws]") {
@@ -205,4 +208,78 @@ options:
   CHECK(named(result, "faster").outcomes.front().priced_with == "NVIDIA H200 SXM");
   CHECK(named(result, "priced").outcomes.front().priced_with.empty());
   CHECK(named(result, "other").outcomes.front().priced_with.empty());
+}
+
+namespace {
+
+const std::string kDrawn = R"(
+workloads:
+  chat:
+    base: {system: hgx_h200, model: llama-3.1-8b, precision: fp8, deployment: {tensor_parallel: 1},
+      serving: {stack: vllm}, traffic: {input_tokens: {uniform: [500, 3000]}, output_tokens: {uniform: [20, 200]}}}
+    axes: {traffic.concurrency: [4, 64]}
+)";
+
+struct BothValues {
+  std::string metric;
+  double estimated = 0.0;
+  double replayed = 0.0;
+};
+// At 64 clients: a metric whose replay is worse than its estimate.
+BothValues worse_in_the_replay(const sim::Roadmap& roadmap) {
+  const sim::SweepPoints points = sim::points_of(roadmap.workloads[0], {}, {});
+  sim::Workspace workspace;
+  const sim::ServingEstimate estimate = sim::estimate(points.scenario(1), workspace);
+  const sim::Replayed replayed = sim::replays_of(
+      points, {1}, sim::plan_of(points.sweep(), sim::find_metric("ttft_mean_s")), {})[0];
+  BothValues worst;
+  for (const char* name : {"ttft_mean_s", "ttft_p95_s", "tpot_mean_s", "tpot_p95_s"}) {
+    const sim::Metric& metric = *sim::find_metric(name);
+    const double by = metric.value(replayed.estimate) / metric.value(estimate);
+    if (worst.metric.empty() || by > worst.replayed / worst.estimated) {
+      worst = {name, metric.value(estimate), metric.value(replayed.estimate)};
+    }
+  }
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("A point of a roadmap that the replay breaks gives way to the next best one", "[laws]") {
+  const std::string options = "options: {more: {system.chip.hbm.bandwidth: x1.001}}";
+  const BothValues at =
+      worse_in_the_replay(sim::read_roadmap(base::parse_document("r", kDrawn + options)));
+  REQUIRE(at.replayed > at.estimated);
+  const std::string bounded = fmt::format("{}    where: ['{} <= {:.8g}']\n{}", kDrawn, at.metric,
+                                          0.5 * (at.estimated + at.replayed), options);
+  INFO(bounded);
+  CHECK(result_of(bounded).base.outcomes[0].place == "concurrency 64");
+  const sim::Outcome replayed = result_of(bounded, true).base.outcomes[0];
+  CHECK(replayed.place == "concurrency 4");
+  CHECK(replayed.judgement.verdict == sim::Verdict::confirmed);
+  CHECK_THAT(replayed.broken, ContainsSubstring("concurrency 64: " + at.metric));
+}
+
+TEST_CASE("Gains of a roadmap are replayed for options, and for features in their order",
+          "[laws]") {
+  const std::string text = kWorkloads + kFeatures + R"(
+options:
+  same: {system.chip.hbm.bandwidth: x1}
+  bandwidth: {system.chip.hbm.bandwidth: x1.2}
+)";
+  const auto replayed = result_of(text, true);
+  CHECK(named(replayed, "same").replayed == Approx(1.0));
+  for (const auto* results : {&replayed.options, &replayed.funded}) {
+    for (const sim::OptionResult& option : *results) {
+      INFO(option.name);
+      CHECK(option.replayed == Approx(option.portfolio.value).epsilon(0.1));
+      for (const sim::Outcome& outcome : option.outcomes) {
+        CHECK(outcome.judgement.verdict == sim::Verdict::confirmed);
+      }
+    }
+  }
+  for (const sim::OptionResult& option : result_of(text).funded) {
+    CHECK(std::isnan(option.replayed));
+    CHECK(option.outcomes[0].judgement.verdict == sim::Verdict::estimated);
+  }
 }

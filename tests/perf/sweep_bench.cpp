@@ -234,7 +234,7 @@ void print_sweep(const std::filesystem::path& file) {
   const double all = median_seconds([&] { result = sim::run_sweep(points, 0); });
   const auto csv = std::filesystem::temp_directory_path() / "roofcast_bench.csv";
   const double writing = median_seconds([&] {
-    base::CsvWriter writer(csv, sim::result_columns(points.sweep()));
+    base::CsvWriter writer(csv, sim::result_columns(points));
     cli::write_results(*result, 0, writer);
   });
   const auto csv_bytes = static_cast<double>(std::filesystem::file_size(csv));

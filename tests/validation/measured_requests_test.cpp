@@ -24,10 +24,10 @@ TEST_CASE(
   std::vector<double> tpot[2];
   for (const calibrate::RequestPair& pair : replay.requests) {
     REQUIRE(!pair.rejected);
-    ttft[0].push_back(pair.simulated.ttft());
-    ttft[1].push_back(pair.measured.ttft());
-    tpot[0].push_back(pair.tpot(pair.simulated));
-    tpot[1].push_back(pair.tpot(pair.measured));
+    ttft[0].push_back(pair.simulated.ttft().si());
+    ttft[1].push_back(pair.measured.ttft().si());
+    tpot[0].push_back(pair.tpot(pair.simulated).si());
+    tpot[1].push_back(pair.tpot(pair.measured).si());
   }
   for (const double q : {0.5, 0.9, 0.99}) {
     const double first = base::quantile(ttft[0], q) / base::quantile(ttft[1], q);

@@ -62,6 +62,11 @@ struct AttentionHeads {
   friend bool operator==(const AttentionHeads&, const AttentionHeads&) = default;
 };
 
+// All heads read one latent, not keys and values of their own.
+inline bool shares_latent(const AttentionHeads& h) {
+  return h.cache_elements < h.kv_heads * (h.qk_dim + h.value_dim);
+}
+
 // Causal attention: in each sequence `new_tokens` queries see themselves and `cached_tokens` before them.
 struct PrefillAttention {
   AttentionHeads heads;
@@ -192,6 +197,8 @@ struct Collective {
   bool deduplicated = false;  // only kernels that send a row once to each rank
   double rows = 0.0;          // rows of one rank, before they are copied
   std::int64_t sms = 20;      // SMs that those kernels use (DeepEP's default)
+  // Of all_reduce and reduce_scatter: the elements that are added up are int8. Only in benchmarks.
+  bool sums_int8 = false;
   friend bool operator==(const Collective&, const Collective&) = default;
 };
 

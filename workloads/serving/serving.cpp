@@ -124,6 +124,14 @@ void read(base::Fields& f, Stack& stack) {
     read(g, stack.fusion);
     g.source();
   });
+  f.group(
+      "mapping",
+      [&](base::Fields& g) {
+        bool attention_dp_tensor_parallel = true;  // sim/recommend/scan.cpp
+        g.flag("attention_dp_tensor_parallel", attention_dp_tensor_parallel);
+        g.source();
+      },
+      base::optional);
   f.group("errors", [&](base::Fields& g) {
     g.group("ttft", [&](base::Fields& e) { read(e, stack.ttft_error); });
     g.group("tpot", [&](base::Fields& e) { read(e, stack.tpot_error); });

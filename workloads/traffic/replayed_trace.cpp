@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <string>
@@ -16,7 +17,6 @@
 namespace roofcast::workloads {
 namespace {
 
-constexpr double kHour = 3600.0;  // s
 constexpr std::int64_t kMostRequests = 10'000'000;
 constexpr base::Range kShare{0.0, 1.0, true};
 
@@ -74,26 +74,26 @@ class DailyClock {
  public:
   explicit DailyClock(const DailyProfile& profile) : profile_(profile) {
     const double mean = std::accumulate(profile.begin(), profile.end(), 0.0) / kHours;
-    double now = 0.0;
+    base::Seconds now;
     for (std::size_t hour = 0; hour < kHours; ++hour) {
       profile_[hour] /= mean;
       begins_[hour] = now;
-      now += profile_[hour] * kHour;
+      now += profile_[hour] * base::hour;
     }
   }
-  // s, of the day and of a time without the profile.
-  double at(double without) const {
-    const double day = std::floor(without / (kHours * kHour));
-    const double rest = without - day * kHours * kHour;
+  // From a time without the profile.
+  base::Seconds at(base::Seconds without) const {
+    const double day = std::floor(without / (kHours * base::hour));
+    const base::Seconds rest = without - day * kHours * base::hour;
     const auto hour = static_cast<std::size_t>(
         std::upper_bound(begins_.begin(), begins_.end(), rest) - begins_.begin() - 1);
-    return (day * kHours + static_cast<double>(hour)) * kHour +
-           (profile_[hour] > 0.0 ? (rest - begins_[hour]) / profile_[hour] : 0.0);
+    return (day * kHours + static_cast<double>(hour)) * base::hour +
+           (profile_[hour] > 0.0 ? (rest - begins_[hour]) / profile_[hour] : base::Seconds{});
   }
 
  private:
-  DailyProfile profile_;   // relative to the mean
-  DailyProfile begins_{};  // s without the profile, of each hour
+  DailyProfile profile_;                        // relative to the mean
+  std::array<base::Seconds, kHours> begins_{};  // of each hour, without the profile
 };
 
 // Draws what is kept: every request, or every session when it is first seen.
@@ -171,7 +171,7 @@ Arrivals arrivals_of(const ReplayedTrace& trace) {
   arrivals.process = ArrivalProcess::mmpp;
   for (const double relative : *trace.daily) {
     arrivals.rates.push_back(relative / mean * rate);
-    arrivals.sojourns.push_back(base::Seconds::from_si(kHour));
+    arrivals.sojourns.push_back(base::hour);
   }
   return arrivals;
 }
@@ -199,7 +199,7 @@ Requests replay_of(const ReplayedTrace& trace, std::optional<std::int64_t> limit
       request.recorded = request.arrival;
       request.arrival = (begin + request.arrival - window.from) / trace.speed;
       if (clock) {
-        request.arrival = base::Seconds::from_si(clock->at(request.arrival.si()));
+        request.arrival = clock->at(request.arrival);
       }
       request.first_block = replay.blocks.size();
       for (const std::uint64_t block : recorded.blocks_of(recorded.requests[i])) {

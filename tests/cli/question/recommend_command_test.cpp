@@ -174,6 +174,42 @@ TEST_CASE("Each stack's commands have its own options, and attention DP is of al
   }
 }
 
+TEST_CASE("The manifest that recommend writes is that of the scenario that it saves", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  for (const char* pools : {"one", "two"}) {
+    roofcast.output(with({"--tpot-p95", "30ms", "--pools", pools, "--no-replay", "--save",
+                          "best.yaml", "--kubernetes", "pods.yaml", "--image", "registry/vllm:1"}));
+    roofcast.output({"estimate", "best.yaml", "--no-replay", "--kubernetes", "again.yaml",
+                     "--image", "registry/vllm:1"});
+    const auto objects = [&](const char* file) {
+      const std::string text = roofcast.read(file);
+      return text.substr(text.find("apiVersion"));
+    };
+    CHECK(objects("pods.yaml") == objects("again.yaml"));
+    CHECK(contains(objects("pods.yaml"), "image: 'registry/vllm:1'"));
+    CHECK(contains(roofcast.read("pods.yaml"), "Written by roofcast recommend."));
+  }
+}
+
+TEST_CASE("No manifest is written of what cannot be started, and the reason is said",
+          "[bad_input]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("own.yaml", roofcast.output({"show", "stack", "vllm"}));
+  CHECK(contains(refusal(roofcast, {"estimate", example("llama-70b"), "--stack", "own.yaml",
+                                    "--no-replay", "--kubernetes", "pods.yaml"}),
+                 "error: --kubernetes: vLLM: its options are not known here"));
+  CHECK(contains(refusal(roofcast, {"estimate", example("llama-70b"), "--no-replay", "--kubernetes",
+                                    "pods.yaml", "--image", "a\nb"}),
+                 "an image with a line end has no place in a manifest"));
+  CHECK_FALSE(std::filesystem::exists(roofcast.path("pods.yaml")));
+}
+
 TEST_CASE("recommend that finds nothing says what comes nearest and by how much it misses",
           "[cli]") {
   const Program roofcast;
@@ -331,6 +367,8 @@ TEST_CASE("Memory can be bounded in a search for a mapping, and serving's option
   CHECK(contains(none, "Nothing meets the conditions."));
   CHECK(contains(refusal(roofcast, search({"--input", "1000"})),
                  "--input is of serving, and the scenario trains"));
+  CHECK(contains(refusal(roofcast, search({"--kubernetes", "pods.yaml"})),
+                 "--kubernetes is of serving, and the scenario trains"));
   CHECK(contains(refusal(roofcast, search({"--minimize", "mfu"})),
                  "mfu is better when it is higher"));
 }

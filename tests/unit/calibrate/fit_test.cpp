@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
+#include "calibrate/fit/parameter_spread.hpp"
 #include "calibrate/platforms/chip_platforms.hpp"
 #include "models/operators/operator_cost.hpp"
 #include "tests/catch.hpp"
@@ -149,6 +152,41 @@ TEST_CASE("Few rows of a measured chip start from its calibration, and place wha
   }
   CHECK(fitted.others.size() + 1 == start.errors.size());
   fs::remove(file);
+}
+
+TEST_CASE("Of few layers one judges where the draw takes none, or all", "[unit]") {
+  std::vector<std::vector<std::string>> drawn, others;
+  for (int i = 0; i < 60; ++i) {
+    const std::vector<std::string> layer{std::to_string(i)};
+    (calibrate::held_back_layer(layer) ? drawn : others).push_back(layer);
+  }
+  REQUIRE(drawn.size() > 2);
+  for (const auto& of : {drawn, others}) {
+    const std::set<std::vector<std::string>> few(of.begin(), of.begin() + 3);
+    const calibrate::HeldBackLayers judging(few);
+    CHECK(std::count_if(few.begin(), few.end(),
+                        [&](const auto& layer) { return judging.has(layer); }) == 1);
+  }
+  const calibrate::HeldBackLayers all({drawn[0], others[0], others[1]});
+  CHECK(all.has(drawn[0]));
+  CHECK_FALSE(all.has(others[0]));
+}
+
+TEST_CASE("No shipped calibration moves a parameter that its rows place no better than 50 %",
+          "[unit]") {
+  std::size_t stay = 0;
+  for (const calibrate::ParameterSpread& spread : calibrate::parameter_spreads()) {
+    for (const calibrate::PlacedParameter& p : spread.placed) {
+      CAPTURE(spread.path, p.calibration);
+      CHECK(p.uncertainty <= calibrate::kLoose);
+    }
+    for (const calibrate::PlacedParameter& p : spread.loose) {
+      CHECK(p.uncertainty >= calibrate::kLoose);
+      CHECK(p.text == spread.generic);
+      ++stay;
+    }
+  }
+  CHECK(stay > 0);
 }
 
 TEST_CASE("A width of a GEMM is held back wherever it stands, about a fifth of all", "[unit]") {

@@ -227,7 +227,7 @@ TEST_CASE("A summary of Nsight Systems is its kernels, whatever nsys says around
     CHECK(profile.kernels[0].runs == 5);
     CHECK(profile.kernels[0].seconds == Approx(28918591e-9));
     CHECK(profile.iterations == 0);
-    CHECK(std::isnan(profile.span));
+    CHECK(std::isnan(profile.span.si()));
   }
 }
 
@@ -246,8 +246,8 @@ TEST_CASE("A list of Nsight Systems is its kernels, and the time without one", "
   CHECK(profile.kernels[0].runs == 2);
   CHECK(profile.kernels[0].seconds == Approx(800e-9));
   CHECK(profile.gpus == 2);
-  CHECK(profile.span == Approx((1300 + 100) * 1e-9));
-  CHECK(profile.busy == Approx((700 + 300 + 100) * 1e-9));
+  CHECK(profile.span.si() == Approx((1300 + 100) * 1e-9));
+  CHECK(profile.busy.si() == Approx((700 + 300 + 100) * 1e-9));
 }
 
 TEST_CASE("Counters of Nsight Compute are the durations of its kernels, however they are laid out",
@@ -276,7 +276,7 @@ TEST_CASE("Counters of Nsight Compute are the durations of its kernels, however 
     CHECK(profile.kernels[0].name == "gemm");
     CHECK(profile.kernels[0].runs == 2);
     CHECK(profile.kernels[0].seconds == Approx(2e-3));
-    CHECK(std::isnan(profile.span));
+    CHECK(std::isnan(profile.span.si()));
   }
 }
 
@@ -290,8 +290,8 @@ TEST_CASE("A trace of the PyTorch profiler is the kernels of its GPU, and the ti
   CHECK(profile.kernels[0].seconds == Approx(6e-6));
   CHECK(profile.gpus == 1);
   CHECK(profile.iterations == 0);
-  CHECK(profile.busy == Approx(12e-6));
-  CHECK(profile.span == Approx(3928e-6));
+  CHECK(profile.busy.si() == Approx(12e-6));
+  CHECK(profile.span.si() == Approx(3928e-6));
 }
 
 TEST_CASE("Kernels that run side by side keep a GPU busy once, and steps are counted once",
@@ -310,8 +310,8 @@ TEST_CASE("Kernels that run side by side keep a GPU busy once, and steps are cou
           calibrate::read_kernel_profile(scratch.file(), calibrate::format_of(scratch.file()));
       CHECK(profile.iterations == 2);
       CHECK(profile.gpus == 2);
-      CHECK(profile.busy == Approx(45e-6));  // 0 to 25 and 30 to 40; 10 of the other GPU
-      CHECK(profile.span == Approx(50e-6));
+      CHECK(profile.busy.si() == Approx(45e-6));  // 0 to 25 and 30 to 40; 10 of the other GPU
+      CHECK(profile.span.si() == Approx(50e-6));
       REQUIRE(profile.kernels.size() == 3);
       CHECK(profile.kernels[0].name == "a");
       CHECK(profile.kernels[0].runs == 3);

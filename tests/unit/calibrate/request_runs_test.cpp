@@ -54,12 +54,16 @@ std::string error_of(const fs::path& directory) {
   return "";
 }
 
-std::string line(double arrival, const calibrate::RequestTimes& times, std::int64_t input,
+calibrate::RequestTimes times_of(double start, double first_token, double last_token) {
+  return {start * base::second, first_token * base::second, last_token * base::second};
+}
+
+std::string line(base::Seconds arrival, const calibrate::RequestTimes& times, std::int64_t input,
                  std::int64_t output) {
   return fmt::format(
       "{{\"input_toks\": {}, \"output_toks\": {}, \"arrival_time\": {}, \"queued_ts\": {}, "
       "\"first_token_ts\": {}, \"last_token_ts\": {}}}\n",
-      input, output, arrival, times.start, times.first_token, times.last_token);
+      input, output, arrival.si(), times.start.si(), times.first_token.si(), times.last_token.si());
 }
 
 }  // namespace
@@ -110,18 +114,21 @@ TEST_CASE(
   const fs::path directory = runs.run("RTX4090_tiny");
   const calibrate::RequestRun two_clocks = read(directory);
   CHECK(!two_clocks.one_clock);
-  CHECK(calibrate::replay(two_clocks).requests[0].measured.ttft() == Approx(0.2));
-  CHECK(calibrate::replay(two_clocks).requests[0].tpot({0.0, 7.2, 7.4}) == Approx(0.02));
+  CHECK(calibrate::replay(two_clocks).requests[0].measured.ttft().si() == Approx(0.2));
+  CHECK(calibrate::replay(two_clocks).requests[0].tpot(times_of(0.0, 7.2, 7.4)).si() ==
+        Approx(0.02));
 
-  write_text(directory / "requests.jsonl", line(6.9, {7.0, 7.2, 7.4}, 1024, 11));
+  write_text(directory / "requests.jsonl",
+             line(6.9 * base::second, times_of(7.0, 7.2, 7.4), 1024, 11));
   const calibrate::RequestRun one_clock = read(directory);
   CHECK(one_clock.one_clock);
   const calibrate::RequestPair pair = calibrate::replay(one_clock).requests[0];
-  CHECK(pair.measured.ttft() == Approx(0.3));
+  CHECK(pair.measured.ttft().si() == Approx(0.3));
   // The simulated request meets the stack's overhead before the queue.
-  CHECK(pair.simulated.ttft() ==
-        Approx(calibrate::replay(two_clocks).requests[0].simulated.ttft() +
-               workloads::request_time(one_clock.serving.stack, 1024).si()));
+  CHECK(pair.simulated.ttft().si() ==
+        Approx((calibrate::replay(two_clocks).requests[0].simulated.ttft() +
+                workloads::request_time(one_clock.serving.stack, 1024))
+                   .si()));
 }
 
 TEST_CASE("A run that took the times of its simulation is simulated without error", "[unit]") {
@@ -129,7 +136,8 @@ TEST_CASE("A run that took the times of its simulation is simulated without erro
   const fs::path directory = runs.run("RTX4090_tiny");
   std::string lines;
   for (int i = 0; i < 40; ++i) {
-    lines += line(1000.0 + 0.05 * i, {1.0, 2.0, 3.0}, 200 + 50 * i, 1 + 7 * (i % 5));
+    lines += line((1000.0 + 0.05 * i) * base::second, times_of(1.0, 2.0, 3.0), 200 + 50 * i,
+                  1 + 7 * (i % 5));
   }
   write_text(directory / "requests.jsonl", lines);
   const calibrate::RequestRun run = read(directory);
@@ -141,11 +149,11 @@ TEST_CASE("A run that took the times of its simulation is simulated without erro
   }
   write_text(directory / "requests.jsonl", simulated);
   for (const calibrate::RequestPair& pair : calibrate::replay(read(directory)).requests) {
-    CHECK(pair.measured.ttft() == Approx(pair.simulated.ttft()));
+    CHECK(pair.measured.ttft().si() == Approx(pair.simulated.ttft().si()));
     if (pair.output_tokens > 1) {
-      CHECK(pair.tpot(pair.measured) == Approx(pair.tpot(pair.simulated)));
+      CHECK(pair.tpot(pair.measured).si() == Approx(pair.tpot(pair.simulated).si()));
     } else {
-      CHECK(std::isnan(pair.tpot(pair.measured)));
+      CHECK(std::isnan(pair.tpot(pair.measured).si()));
     }
   }
 }
@@ -170,8 +178,9 @@ TEST_CASE("A request longer than the simulated KV cache is rejected, a shorter o
   const fs::path directory = runs.run("RTX4090_tiny");
   const std::int64_t most = calibrate::replay(read(directory)).cache_tokens;
   CHECK(most > 1000);
-  write_text(directory / "requests.jsonl", line(100.0, {1.0, 2.0, 3.0}, most - 16, 10) +
-                                               line(200.0, {1.0, 2.0, 3.0}, most + 1, 10));
+  write_text(directory / "requests.jsonl",
+             line(100.0 * base::second, times_of(1.0, 2.0, 3.0), most - 16, 10) +
+                 line(200.0 * base::second, times_of(1.0, 2.0, 3.0), most + 1, 10));
   const calibrate::Replay replay = calibrate::replay(read(directory));
   CHECK(!replay.requests[0].rejected);
   CHECK(replay.requests[1].rejected);

@@ -41,7 +41,7 @@ features:
 struct Made {
   explicit Made(double weight)
       : roadmap(sim::read_roadmap(base::parse_document("roadmap.yaml", roadmap_text(weight)))),
-        result(sim::run_roadmap(roadmap)),
+        result(sim::run_roadmap(roadmap, {.replay = false})),
         brief(cli::brief_of(roadmap, result)) {}
   sim::Roadmap roadmap;
   sim::RoadmapResult result;

@@ -53,7 +53,7 @@ TEST_CASE("A sweep's brief tells the least of each group, as it stands in the ro
           "[unit]") {
   const Made made(sweep_text("ttft_p95_s <= 10"));
   const auto file = std::filesystem::temp_directory_path() / "roofcast_sweep_brief_test.csv";
-  base::CsvWriter writer(file, sim::result_columns(made.points.sweep()));
+  base::CsvWriter writer(file, sim::result_columns(made.points));
   cli::write_results(made.result, 1, writer);
   const base::CsvTable csv = base::read_csv(file);
   std::filesystem::remove(file);

@@ -71,7 +71,7 @@ TEST_CASE("A kernel's L2 is at least as fast as its memory", "[unit]") {
   }
 }
 
-// NVLink 4: 900 GB/s both ways. H100: 9.8 TB/s measured from the L2, 370 ns to the memory,
+// NVLink 4: 900 GB/s both ways. H100: 7.99 TB/s measured from the L2, 351 ns to the memory,
 // 16 exponentials a clock on 132 SMs at 1830 MHz.
 TEST_CASE("A machine is the datasheet times the calibration's efficiencies", "[unit]") {
   const auto& p = laws::platform("hgx_h100");
@@ -79,8 +79,8 @@ TEST_CASE("A machine is the datasheet times the calibration's efficiencies", "[u
   CHECK(p.system.scale_up.bandwidth.si() == 450e9);
   CHECK(p.machine.scale_up.bandwidth.si() == Approx(450e9 * c.link_efficiency));
   CHECK(p.machine.dram.si() == Approx(3.35e12 * c.dram_efficiency));
-  CHECK(p.machine.l2.si() == Approx(9.8e12 * c.l2_efficiency));
-  CHECK(p.machine.dram_latency.si() == Approx(370e-9));
+  CHECK(p.machine.l2.si() == Approx(7.99e12 * c.l2_efficiency));
+  CHECK(p.machine.dram_latency.si() == Approx(351e-9));
   CHECK(p.machine.exponential.si() == Approx(132.0 * 1830e6 * c.exponentials_per_sm_clock));
   CHECK(p.machine.tensor_rate(base::MathType::bf16).si() ==
         Approx(989e12 * c.tensor_efficiency[static_cast<std::size_t>(base::MathType::bf16)]));
@@ -145,6 +145,15 @@ TEST_CASE("An assumption is used only where the datasheet is silent, and named",
   CHECK(published.system.provenance() == hardware::Provenance::transferred);
   CHECK(published.machine.l2.si() == Approx(announced.machine.l2.si() * 2500.0 / 2267.0));
   CHECK(published.machine.l2_capacity.si() == 200.0 * 1024 * 1024);
+}
+
+TEST_CASE("More than two chips behind one host share what passes through it", "[unit]") {
+  const auto& level = load("l40s_pcie_x8").platform.system.scale_up;
+  CHECK(level.among(2).bandwidth == level.bandwidth);
+  CHECK(level.among(4).bandwidth.si() == Approx(19e9 / 4));
+  CHECK(level.among(8).bandwidth.si() == Approx(19e9 / 8));
+  CHECK_THAT(load("hgx_h100", {"system.scale_up.shared_bandwidth=19 GB/s"}).problems,
+             ContainsSubstring("link: pcie only"));
 }
 
 // MI300X: seven links of 64 GB/s.

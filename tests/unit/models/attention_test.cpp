@@ -118,6 +118,22 @@ TEST_CASE("A context is split until every SM has two parts of it", "[unit]") {
   CHECK(compute(400, 1000) == Approx(13.1072 + 0.32 + 6.0).epsilon(1e-4));
 }
 
+// 128 queries are two tiles, so two CTAs: products of 2.78528 us and exponentials of 0.128 us on 2 of 100 SMs. Half the
+// heads are one CTA with half of them. Up to 39 parts of 256 keys would take 10 000/256 times less.
+TEST_CASE("A kernel that does not split latents has a CTA for each tile of heads", "[unit]") {
+  auto machine = round_machine();
+  const auto compute = [&](std::int64_t heads) {
+    AttentionHeads h = kLatent;
+    h.query_heads = heads;
+    return us(models::decode_attention_cost({h, 1, 1, 10000}, machine).compute);
+  };
+  machine.calibration.decode_latent_splits = 1.0;
+  CHECK(compute(128) == Approx((2.78528 + 0.128) / 0.02).epsilon(1e-6));
+  CHECK(compute(64) == Approx(compute(128)).epsilon(1e-6));
+  machine.calibration.decode_latent_splits = 128.0;
+  CHECK(compute(128) == Approx((2.78528 + 0.128) / 0.02 * 256.0 / 10000.0).epsilon(1e-6));
+}
+
 // 64 MB of L2 keep 42.24 MB of a repeated step; three bytes are lost for each one beyond.
 TEST_CASE("A repeated step finds in the L2 what the step before left there", "[unit]") {
   const auto cost = [](std::int64_t context, bool repeated) {

@@ -113,6 +113,17 @@ TEST_CASE("A large all-reduce goes round the ring, or through a switch that adds
   CHECK(us(own.time) == Approx(12509.0));
 }
 
+TEST_CASE("Sums of int8 go round the ring, past switches that would add half", "[unit]") {
+  Machine m = one_domain();
+  m.scale_up.in_network_reduction = true;
+  m.calibration.in_network_efficiency = 0.8;
+  workloads::Collective op{CollectiveKind::all_reduce, 1e9, 8};
+  op.sums_int8 = true;
+  const Cost narrow = models::collective_cost(op, m);
+  CHECK(narrow.algorithm == models::Algorithm::ring_ll);  // first of three that are alike here
+  CHECK(us(narrow.time) == Approx(25.0 + 17500.0 / 0.95));
+}
+
 TEST_CASE("The choice between algorithms never takes the slower one", "[unit]") {
   Machine m = one_domain();
   m.scale_up.in_network_reduction = true;

@@ -47,7 +47,7 @@ const std::string kServed =
 }  // namespace
 
 TEST_CASE("One operator alone is as uncertain as its kind", "[unit]") {
-  const UncertainSum::Seconds half =
+  const UncertainSum::HalfWidths half =
       sum_of({{ErrorKind::moe, 2.0}}).half_widths(of_kinds(0.2, 0.3));
   CHECK(half.below.si() == Approx(0.4));
   CHECK(half.above.si() == Approx(1.0));

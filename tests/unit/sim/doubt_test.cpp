@@ -66,6 +66,15 @@ TEST_CASE("Clients on pipeline stages and under priorities are in doubt, one cli
   };
   CHECK(doubt(lengths(8), "stack: vllm", stages).find("pipeline stages") != std::string::npos);
   CHECK(doubt(lengths(1), "stack: vllm", stages).empty());
+  const std::string drawn =
+      "input_tokens: 1000, output_tokens: {uniform: [50, 150]}, concurrency: 8";
+  CHECK(doubt(drawn, "stack: vllm",
+              fmt::format("prefill: {{{}}}, decode: {{tensor_parallel: 1}}", stages))
+            .find("pipeline stages") != std::string::npos);
+  const std::string plain = "prefill: {tensor_parallel: 1}, decode: {tensor_parallel: 1}";
+  CHECK(doubt(drawn, "stack: vllm", plain).empty());
+  CHECK(doubt(lengths(8), "stack: vllm", plain).find("two pools") != std::string::npos);
+  CHECK(doubt(lengths(1), "stack: vllm", plain).empty());
   CHECK(doubt(lengths(8), "stack: vllm, scheduler: {queue: priority}") ==
         "priorities are left out");
 }

@@ -75,6 +75,33 @@ TEST_CASE("Every mapping that is enumerated divides the model and is within the 
   }
 }
 
+TEST_CASE("No row of a stack that is legal has a mapping that this stack cannot start", "[unit]") {
+  Question q = question("qwen3-30b-a3b", "hgx_h200", 4, kFree);
+  q.stacks = {base::scalar_node("vllm", q.base.place), base::scalar_node("trtllm", q.base.place)};
+  const auto is_wide = [](const workloads::Mapping& m) {
+    return m.data_parallel > 1 && m.tensor_parallel > 1;
+  };
+  std::size_t of_vllm = 0;
+  for (const Scan& scan : scan_deployments(q, 1)) {
+    for (std::size_t row = 0; row < scan.table.rows(); ++row) {
+      const Shape& shape = scan.shapes[scan.shape_of(row)];
+      if (scan.is_legal(row) &&
+          (is_wide(shape.main.mapping) || (shape.prompts && is_wide(shape.prompts->mapping)))) {
+        CHECK(scan.points->scenario(row).serving->stack.id == "vllm");
+        ++of_vllm;
+      }
+    }
+  }
+  CHECK(of_vllm > 0);
+  q.stacks = {base::scalar_node("trtllm", q.base.place)};
+  for (const Scan& scan : scan_deployments(q, 1)) {
+    for (const Shape& shape : scan.shapes) {
+      CHECK_FALSE(is_wide(shape.main.mapping));
+      CHECK((!shape.prompts || !is_wide(shape.prompts->mapping)));
+    }
+  }
+}
+
 TEST_CASE("A larger budget of GPUs has every mapping of a smaller one", "[unit]") {
   for (const auto& [model, system] : kPlaces) {
     const Scenario s = scenario(model, system);

@@ -80,15 +80,9 @@ TEST_CASE("a row is what happened worst to it", "[unit]") {
       "a,3,true,101.5,1\n"
       "a,2,true,100.5,1.005\n"
       "a,1,true,100,1\n");
-  const std::vector<Change> expected = {Change::same,
-                                        Change::drift,
-                                        Change::gain,
-                                        Change::loss,
-                                        Change::missing,
-                                        Change::became_infeasible,
-                                        Change::became_feasible,
-                                        Change::same,
-                                        Change::added};
+  const std::vector<Change> expected = {Change::same,      Change::drift,   Change::gain,
+                                        Change::loss,      Change::missing, Change::no_longer_meets,
+                                        Change::now_meets, Change::same,    Change::added};
   REQUIRE(result.rows.size() == expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
     INFO("row " << i << ": " << sim::name(result.rows[i].change));
@@ -133,7 +127,7 @@ TEST_CASE("exchanging old and new exchanges gains and losses, missing and new", 
   CHECK(there.count(Change::gain) == back.count(Change::loss));
   CHECK(there.count(Change::drift) == back.count(Change::drift));
   CHECK(there.count(Change::missing) == back.count(Change::added));
-  CHECK(there.count(Change::became_feasible) == back.count(Change::became_infeasible));
+  CHECK(there.count(Change::now_meets) == back.count(Change::no_longer_meets));
   for (const sim::ComparedRow& row : compared(before, before, metrics).rows) {
     CHECK(row.change == Change::same);
   }

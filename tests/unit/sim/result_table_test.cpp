@@ -69,7 +69,7 @@ TEST_CASE("A row of a sweep's table is what the point's estimate says", "[unit]"
 
 TEST_CASE("A table that is written and read is written the same, on any number of threads",
           "[unit]") {
-  const std::vector<std::string> columns = sim::result_columns(points().sweep());
+  const std::vector<std::string> columns = sim::result_columns(points());
   const std::string text = csv_of(sim::run_sweep(points(), 1), columns, 1);
   CHECK(csv_of(sim::run_sweep(points(), 3), columns, 3) == text);
   const sim::ResultTable read = cli::read_results(base::parse_csv(text, "results"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The commands that start the servers of a deployment, under the stacks of the catalog.
+// The servers of a deployment under the stacks of the catalog, with the program and the options that start each.
 //
 // Options, and where they are documented. A later release may rename them.
 //
@@ -23,17 +23,49 @@
 //            enable_attention_dp, kv_cache_config, cache_transceiver_config, disable_overlap_scheduler, and
 //            `trtllm-serve disaggregated`  features/disagg-serving of nvidia.github.io/TensorRT-LLM
 //
-// MODEL stands for a checkpoint in the scenario's precision. Ports, addresses and what a server of several nodes needs are
-// left to the reader.
+// MODEL stands for a checkpoint in the scenario's precision.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "sim/scenario/scenario.hpp"
 
 namespace roofcast::cli {
 
-// Lines of a shell, with comments. What has no command, such as another stack, is said in a comment.
-std::string launch_commands(const sim::Scenario& scenario);
+struct LaunchOption {
+  // What it is of. Where something else takes requests in and passes them on (cli/launch/kubernetes.hpp), that has its own
+  // options in place of the last two.
+  enum class Of : std::uint8_t { engine, front_end, pools };
+
+  std::string name;
+  std::string value;  // empty: a switch
+  Of of = Of::engine;
+  std::string key;  // of the engine's file that says the same; empty: none
+};
+
+// The servers of one pool: equal replicas.
+struct LaunchedServer {
+  sim::PoolKind pool = sim::PoolKind::none;
+  std::int64_t replicas = 1;
+  std::int64_t gpus = 1;             // of one replica
+  std::vector<std::string> program;  // words, up to the model
+  std::vector<LaunchOption> options;
+  // The engine's file that the options name: lines of YAML. No file where there is none.
+  std::string file;
+  std::vector<std::string> file_lines;
+
+  bool is_prefill() const { return pool == sim::PoolKind::prefill; }
+  bool is_pooled() const { return pool != sim::PoolKind::none; }
+};
+
+struct Launch {
+  std::string stack;    // id
+  std::string refusal;  // why there is no command; empty: there are servers
+  std::vector<LaunchedServer> servers;
+};
+
+Launch launch_of(const sim::Scenario& scenario);
 
 }  // namespace roofcast::cli

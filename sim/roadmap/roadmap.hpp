@@ -28,15 +28,17 @@
 //   - its Shapley share of v(all) (base/statistics/shapley.hpp)
 //
 // and of each pair its interaction.
+//
+// The points that are recommended are replayed (sim/confirm/replayed_rows.hpp): of the base, of each option, and of the
+// features of the order so far. A point that the replay breaks no longer counts, the next best one does, and the order
+// is found again. Other combinations of features are estimated only.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "sim/decide/sweep.hpp"
-#include "sim/estimate.hpp"
-#include "sim/result/metrics.hpp"
+#include "sim/decide/sweep_points.hpp"
 
 namespace roofcast::sim {
 
@@ -72,70 +74,12 @@ struct Roadmap {
 void read(base::Fields& f, PortfolioWorkload& workload, base::Problems& problems);
 void read(base::Fields& f, Roadmap& roadmap, base::Problems& problems);
 Roadmap read_roadmap(const base::Node& document);  // throws InputError with every problem
+// What a feature takes of what the order is by; NaN where that is not known, or by the gain alone.
+double taken(const FeatureTakes& takes, FundBy by);
+// A workload with the settings that `axes` choose, which come before its own axes, the last one fastest.
+SweepPoints points_of(const PortfolioWorkload& workload, const AxisValue& set,
+                      const std::vector<Axis>& axes);
 // Reads every workload with every option and feature alone; throws InputError.
 void check(const Roadmap& roadmap);
-
-// The best of a workload's points with some settings.
-struct Outcome {
-  bool found = false;
-  ServingEstimate estimate;        // of the first point where none meets the conditions
-  std::string place;               // where on the workload's axes
-  std::string reason;              // why there is none
-  models::UncertainSum operators;  // of the mean iteration, which takes `iteration`
-  base::Seconds iteration;
-  models::Uncertainty uncertainty;
-  std::string calibration;
-  std::string priced_with;  // another chip, whose price is paid (sim/result/costs.hpp)
-};
-
-// Of an estimate that fits.
-Outcome outcome_of(const ScenarioView& scenario, const ServingEstimate& estimate,
-                   Workspace& workspace);
-
-struct Gain {
-  double value = 0;       // NaN: one of the two has none
-  Interval90 interval{};  // from the errors that the two do not have in common
-};
-// `metric` of `with` over that of `without`, or the other way round where lower is better.
-Gain gain_of(const Metric& metric, const Outcome& with, const Outcome& without);
-
-struct OptionResult {
-  std::string name;
-  std::vector<Outcome> outcomes;  // by workload
-  std::vector<Gain> gains;
-  Gain portfolio;
-  double tok_per_j = 0;  // gains of the portfolio; NaN where one is not known
-  double tok_per_usd = 0;
-};
-
-struct FeatureResult {
-  std::string name;
-  double alone = 0;  // gains
-  double last = 0;   // on top of all others
-  double share = 0;  // Shapley's, of the ln of the gain of all; they sum to 1
-  double takes = 0;  // of what the order is by: USD, mm², W; NaN by the gain alone
-};
-// Of a workload, ln of the gain with each subset of features; empty where the base cannot run it.
-using SubsetGains = std::vector<double>;
-
-struct FeaturePair {
-  std::size_t first;
-  std::size_t second;
-  double gain;  // beyond the product of theirs alone
-};
-
-struct RoadmapResult {
-  OptionResult base;  // gains are 1
-  std::vector<OptionResult>
-      options;  // the best of the portfolio first, then what some workload cannot run
-  std::vector<FeatureResult> features;  // in the roadmap's order
-  std::vector<std::size_t> order;       // greedy
-  std::vector<double> together;         // gain of the portfolio after each of the order
-  std::vector<FeaturePair> pairs;       // the strongest interaction first
-  std::vector<SubsetGains> subsets;     // by workload
-  std::string no_features;              // why features could not be combined
-};
-
-RoadmapResult run_roadmap(const Roadmap& roadmap);
 
 }  // namespace roofcast::sim

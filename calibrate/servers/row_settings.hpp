@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a row records a measured server: what calibrate/conventions/server_rows.yaml sets for it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "calibrate/conventions/conventions.hpp"
+
+namespace roofcast::calibrate {
+
+enum class AttentionDp : std::uint8_t { degree, all_or_none };
+enum class Widths : std::uint8_t { pool, deployment };
+
+// The keys `run.` of the conventions, which say what each means.
+struct RowSettings {
+  AttentionDp attention_dp = AttentionDp::degree;
+  bool batch = false;
+  Widths widths = Widths::pool;
+  bool experts_in_moe_tp = false;
+  std::int64_t tensor_parallel = 0;   // 0: the columns say it
+  std::int64_t decode_sequences = 0;  // 0: the stack's
+};
+
+class RowConventions {
+ public:
+  const RowSettings& of(const Facts& facts);  // owned here
+
+ private:
+  Conventions conventions_{"server_rows"};
+  std::map<Settings, RowSettings> known_;
+};
+
+}  // namespace roofcast::calibrate

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/question/manifest_options.hpp"
+
+#include <fmt/format.h>
+
+#include "base/document/text_file.hpp"
+#include "cli/program/usage.hpp"
+#include "cli/text/scenario_text.hpp"
+
+namespace roofcast::cli {
+
+void add_manifest_options(Command& command, ManifestFile& manifest) {
+  constexpr std::size_t kMostGpus = 1024;
+  command
+      .add_option("--kubernetes", manifest.file,
+                  "write a manifest that starts the deployment to this file")
+      ->type_name(kFile)
+      ->group("Output");
+  command
+      .add_option("--image", manifest.options.image,
+                  "of --kubernetes: the image, with the serving stack")
+      ->type_name(kText)
+      ->capture_default_str()
+      ->group("Output");
+  command
+      .add_option("--host-gpus", manifest.options.host_gpus,
+                  "of --kubernetes: the GPUs of a node of the cluster")
+      ->type_name(kNumber)
+      ->within(std::size_t{1}, kMostGpus)
+      ->capture_default_str()
+      ->group("Output");
+}
+
+void write_manifest(const ManifestFile& manifest, const sim::Scenario& s,
+                    std::string_view command) {
+  if (manifest.file.empty()) {
+    return;
+  }
+  ManifestOptions options = manifest.options;
+  options.head =
+      fmt::format("# {}\n# Written by roofcast {}. MODEL is a checkpoint in this precision.\n",
+                  title(s), command);
+  base::write_text(manifest.file, kubernetes_manifest(s, options));
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/class_attainment.hpp"
+
+namespace roofcast::sim {
+
+bool has_classes(const ScenarioView& s) {
+  return s.training == nullptr && s.traffic->classes.size() > 1 &&
+         any_objective(s.traffic->classes);
+}
+
+std::string_view class_gap(const ScenarioView& s) {
+  return !has_classes(s)     ? ""
+         : s.traffic->agents ? "turns of agents are not told apart"
+         : s.serving->policy.queue != workloads::Queue::arrival ? "priorities are left out"
+                                                                : "";
+}
+
+std::vector<double> class_attainment(const ScenarioView& scenario, Workspace& workspace) {
+  std::vector<double> shares;
+  if (!has_classes(scenario) || !class_gap(scenario).empty()) {
+    return shares;
+  }
+  workloads::Traffic traffic = *scenario.traffic;
+  ScenarioView s = scenario;
+  s.traffic = &traffic;
+  for (const workloads::RequestClass& each : scenario.traffic->classes) {
+    traffic.classes = {{.objectives = each.objectives}};
+    // A class without objectives is good whatever happens.
+    shares.push_back(each.objectives.any() ? estimate(s, workspace).steady.attainment : 1.0);
+  }
+  return shares;
+}
+
+}  // namespace roofcast::sim
