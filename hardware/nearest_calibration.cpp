@@ -16,19 +16,9 @@
 #include "hardware/calibration.hpp"
 #include "hardware/chip_distance.hpp"
 #include "hardware/pooling.hpp"
+#include "hardware/spreads.hpp"
 
 namespace roofcast::hardware {
-
-std::span<const base::CatalogEntry> embedded_spreads();
-
-base::Catalog spread_catalog() { return {"spreads", "spread", embedded_spreads()}; }
-
-void read(base::Fields& f, ArchitectureSpread& spread) {
-  f.text("unmeasured", spread.unmeasured);
-  f.text("kind", spread.kind);
-  f.number("below", spread.below, base::not_negative);
-  f.number("above", spread.above, base::not_negative);
-}
 
 namespace {
 
@@ -152,19 +142,6 @@ const Measured& measurement_of(const ReferenceChip& chip, const std::string& sta
   add_parameters(generic(), "", m.parameters);
   add_parameters(overlay, "", m.parameters);
   return known.emplace(id, std::move(m)).first->second;
-}
-
-const std::vector<ArchitectureSpread>& spreads() {
-  static const std::vector<ArchitectureSpread> all = [] {
-    const Node document = base::load_entry(spread_catalog(), "architectures");
-    base::Problems problems;
-    base::Fields fields(document, "", problems);
-    std::vector<ArchitectureSpread> read_ones;
-    fields.each("spreads", [&](base::Fields& g) { read(g, read_ones.emplace_back()); });
-    problems.throw_if_any();
-    return read_ones;
-  }();
-  return all;
 }
 
 std::string_view group_of(std::string_view path) { return path.substr(0, path.find('.')); }
@@ -312,10 +289,11 @@ struct Sources {
 
 std::vector<TransferredError> sources_of_error(const Sources& sources, Transfer& transfer) {
   std::vector<TransferredError> all;
+  const std::vector<ArchitectureSpread>& known = spreads().architectures;
   for (const KindError& e : sources.from->errors) {
     const bool measured = e.rows > 0;
     // A kind that no spread between architectures knows keeps its errors, whatever chips they are of.
-    const bool own = measured || std::none_of(spreads().begin(), spreads().end(),
+    const bool own = measured || std::none_of(known.begin(), known.end(),
                                               [&](const auto& s) { return s.kind == e.kind; });
     all.push_back({e.kind, own ? std::max(0.0, -std::log(e.low)) : 0.0,
                    own ? std::max(0.0, std::log(e.high)) : 0.0,
@@ -334,15 +312,16 @@ void add_errors(Node& node, const Sources& sources, Transfer& transfer,
   double shares = 0.0;
   int measured = 0;
   const std::vector<TransferredError> transferred = sources_of_error(sources, transfer);
+  const std::vector<ArchitectureSpread>& all_spreads = spreads().architectures;
   for (std::size_t i = 0; i < transferred.size(); ++i) {
     const TransferredError& e = transferred[i];
     const KindError& stated = sources.from->errors[i];
     const auto far =
-        std::find_if(spreads().begin(), spreads().end(), [&](const ArchitectureSpread& s) {
+        std::find_if(all_spreads.begin(), all_spreads.end(), [&](const ArchitectureSpread& s) {
           return s.unmeasured == unmeasured && s.kind == e.kind;
         });
     const bool known =
-        far != spreads().end();  // else the kind has not been measured on any other architecture
+        far != all_spreads.end();  // else the kind has not been measured on any other architecture
     const Side below = side(e.own_below, known ? far->below : e.own_below, e.variance);
     const Side above = side(e.own_above, known ? far->above : e.own_above, e.variance);
     if (stated.rows > 0) {

@@ -18,7 +18,7 @@
 //   √(own² + v·(far² − own²))
 //
 //   own  –  half-width of the nearest calibration on the shapes that were held back from its fit
-//   far  –  half-width between unrelated architectures: hardware/spreads/architectures.yaml
+//   far  –  half-width between unrelated architectures: hardware/spreads.hpp
 //   v    –  variance of the weighted mean, in shares of that between unrelated architectures
 //
 // A kind of operators that was not measured under the nearest calibration has v = 1. Else v grows continuously from 0 for a
@@ -50,15 +50,5 @@ struct TransferredError {
 // Empty where the calibration is not transferred.
 std::vector<TransferredError> transferred_errors(const base::Node& chip, std::string_view stack,
                                                  Unmeasured unmeasured, std::string_view also = {});
-
-// Half-widths of ln(measured / predicted) between unrelated architectures, by the architecture that they do not know.
-struct ArchitectureSpread {
-  std::string unmeasured;  // "blackwell"; "none" where all that are measured are known
-  std::string kind;        // of operators
-  double below = 0.0;
-  double above = 0.0;
-};
-void read(base::Fields& f, ArchitectureSpread& spread);
-base::Catalog spread_catalog();
 
 }  // namespace roofcast::hardware

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/overloaded.hpp"
+#include "hardware/spreads.hpp"
 
 namespace roofcast::models {
 namespace {
@@ -87,7 +88,8 @@ ErrorKind error_kind(const Operator& op, std::int64_t domain) {
 Uncertainty uncertainty_of(const hardware::Calibration& calibration) {
   Uncertainty u;
   for (const hardware::KindError& e : calibration.errors) {
-    const Spread spread{std::max(0.0, 1.0 - e.low), std::max(0.0, e.high - 1.0)};
+    const hardware::Ends ends = hardware::interval(e);
+    const Spread spread{1.0 - ends.low, ends.high - 1.0};
     if (e.kind == "gemm_power") {
       u.power = spread;
     }

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "calibrate/platforms/error_summary.hpp"
-#include "hardware/nearest_calibration.hpp"
+#include "hardware/spreads.hpp"
 
 namespace roofcast::calibrate {
 

@@ -104,13 +104,17 @@ std::vector<hardware::ArchitectureSpread> ArchitectureScores::spreads() const {
   return all;
 }
 
-std::string spreads_document(const std::vector<hardware::ArchitectureSpread>& spreads) {
+std::string spreads_document(const hardware::Spreads& spreads) {
   std::string text =
-      "# Written by scripts/accuracy: half-widths of ln(measured / predicted) between unrelated "
-      "architectures\n"
-      "# (calibrate/accuracy/architectures.hpp), by the architecture whose rows they do not know.\n"
-      "spreads:\n";
-  for (const hardware::ArchitectureSpread& s : spreads) {
+      "# Written by scripts/accuracy. What it means: hardware/spreads.hpp.\n"
+      "# `repeated`: from shapes that roofcast-bench and others measured (docs/accuracy.md).\n"
+      "# `architectures`: calibrate/accuracy/architectures.hpp.\n"
+      "repeated:\n";
+  for (const hardware::RepeatedSpread& s : spreads.repeated) {
+    text += fmt::format("  - {{kind: {}, half_width: {:.3f}}}\n", s.kind, s.half_width);
+  }
+  text += "architectures:\n";
+  for (const hardware::ArchitectureSpread& s : spreads.architectures) {
     text += fmt::format("  - {{unmeasured: {}, kind: {}, below: {:.3f}, above: {:.3f}}}\n",
                         s.unmeasured, s.kind, s.below, s.above);
   }

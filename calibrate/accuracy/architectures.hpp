@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "hardware/nearest_calibration.hpp"
+#include "hardware/spreads.hpp"
 
 namespace roofcast::calibrate {
 
@@ -53,7 +54,7 @@ class ArchitectureScores {
   std::map<std::string, std::map<std::string, Architectures>> scores_;  // by unmeasured, by kind
 };
 
-// The document of hardware/spreads/architectures.yaml.
-std::string spreads_document(const std::vector<hardware::ArchitectureSpread>& spreads);
+// The document of hardware/spreads/operators.yaml.
+std::string spreads_document(const hardware::Spreads& spreads);
 
 }  // namespace roofcast::calibrate

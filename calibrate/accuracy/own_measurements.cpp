@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "base/document/catalog.hpp"
+#include "base/statistics/quantile.hpp"
 #include "calibrate/fit/fit.hpp"
 #include "calibrate/fit/parameter_spread.hpp"
 #include "calibrate/operators/operator_rows.hpp"
@@ -145,6 +147,16 @@ void add_alone(const std::string& chip, const std::filesystem::path& folder, Own
 }
 
 }  // namespace
+
+hardware::RepeatedSpread repeated_spread(const OwnMeasurements& own) {
+  std::vector<double> apart;
+  for (const RepeatedGemms& gemms : own.repeated) {
+    for (const double ratio : gemms.ratios) {
+      apart.push_back(std::abs(std::log(ratio)));
+    }
+  }
+  return {"gemm", apart.empty() ? 0.0 : base::quantile(apart, 0.9)};
+}
 
 OwnMeasurements own_measurements(const std::filesystem::path& tables) {
   OwnMeasurements all;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "calibrate/platforms/error_summary.hpp"
+#include "hardware/spreads.hpp"
 
 namespace roofcast::calibrate {
 
@@ -35,6 +36,9 @@ struct OwnMeasurements {
   std::vector<RepeatedGemms> repeated;
   std::vector<OwnParameter> parameters;
 };
+
+// What two laboratories measure of the same GEMMs.
+hardware::RepeatedSpread repeated_spread(const OwnMeasurements& own);
 
 // Of all chips that have a folder beside `tables`, which is that of the operators of others.
 OwnMeasurements own_measurements(const std::filesystem::path& tables);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "calibrate/operators/power_rows.hpp"
+#include "hardware/spreads.hpp"
 #include "models/operators/operator_cost.hpp"
 
 namespace roofcast::calibrate {
@@ -40,7 +41,8 @@ Interval interval(double predicted, std::string_view kind,
                   const hardware::Calibration& calibration) {
   for (const hardware::KindError& e : calibration.errors) {
     if (e.kind == kind) {
-      return {predicted * e.low, predicted * e.high};
+      const hardware::Ends ends = hardware::interval(e);
+      return {predicted * ends.low, predicted * ends.high};
     }
   }
   return {};

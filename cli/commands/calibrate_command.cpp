@@ -43,17 +43,20 @@ void add_accuracy(Command& calibrate, Run& chosen) {
       ->required();
   command
       ->add_option("--spreads", options->spreads,
-                   "write the spreads between architectures to this file, YAML")
+                   "write the spreads of measurements to this file, YAML")
       ->type_name(kFile);
   command->footer(examples({"roofcast calibrate accuracy . -o accuracy.md"}));
   command->callback([&chosen, options] {
     chosen = [options] {
       const std::filesystem::path tables = tables_in(options->tables);
       const calibrate::Accuracy accuracy = calibrate::accuracy(tables);
-      base::write_text(options->output, accuracy_page(accuracy.kinds, calibrate::new_layers(tables),
-                                                      calibrate::own_measurements(tables)));
+      const calibrate::OwnMeasurements own = calibrate::own_measurements(tables);
+      base::write_text(options->output,
+                       accuracy_page(accuracy.kinds, calibrate::new_layers(tables), own));
       if (!options->spreads.empty()) {
-        base::write_text(options->spreads, calibrate::spreads_document(accuracy.spreads));
+        base::write_text(
+            options->spreads,
+            calibrate::spreads_document({accuracy.spreads, {calibrate::repeated_spread(own)}}));
       }
       fmt::print("{}", calibrate::generic_errors(accuracy));
       return kDone;

@@ -61,8 +61,9 @@ constexpr std::string_view kOwn = R"(
 
 roofcast-bench measured these chips ([bench.md](bench.md#measured-chips)). No calibration that ships was fitted to these rows. The forecasts
 are those of the calibrations for TensorRT-LLM, whose GEMMs are cuBLASLt's too. Their context attention contains the rotation of queries and
-the writing of the cache; cuDNN's does not. The interval of a measured chip is that of the tables it was fitted to: it does not contain how
-far two GPUs, and two ways to measure, are apart.
+the writing of the cache; cuDNN's does not. The interval of a GEMM is wider than that of the tables it was fitted to, by what two laboratories
+measure of one GEMM (`hardware/spreads.hpp`): the 90 % quantile of |ln(their time / ours)| over the same GEMMs, below. Rows in fp16
+were not in the tables: they take the corrections of bf16. Other operators were measured by one laboratory only.
 )";
 
 constexpr std::string_view kRepeated = R"(

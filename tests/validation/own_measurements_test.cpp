@@ -59,6 +59,17 @@ TEST_CASE("GEMMs of one's own GPU are forecast about as well as others' tables r
   }
 }
 
+TEST_CASE("The interval of a GEMM holds nine of ten that one's own GPU measures", "[validation]") {
+  for (const std::string chip : kChips) {
+    for (const std::string what : {"gemm, bfloat16", "gemm, float16", "gemm, fp8", "gemm, tf32"}) {
+      INFO(chip << " " << what);
+      const double held = errors(own().forecasts, chip, what).coverage90;
+      CHECK(held > 0.85);
+      CHECK(held < 0.98);
+    }
+  }
+}
+
 TEST_CASE("A calibration of one's own GEMMs alone forecasts those that it did not see",
           "[validation]") {
   for (const std::string chip : kChips) {
