@@ -152,7 +152,7 @@ void read(base::Fields& f, Calibration& c) {
     g.number("decode_fill_clocks", c.decode_fill_clocks, base::not_negative);
     g.number("decode_cta_clocks", c.decode_cta_clocks, base::not_negative);
     g.number("decode_keys_per_split", c.decode_keys_per_split, base::positive);
-    g.number("decode_latent_splits", c.decode_latent_splits, base::at_least_one);
+    g.number("decode_latent_splits", c.decode_latent_splits, base::positive);
     g.number("decode_ramp_bytes_per_sm", c.decode_ramp_bytes_per_sm, base::not_negative);
     g.source();
   });

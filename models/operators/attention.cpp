@@ -146,7 +146,9 @@ Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& 
   const double products = 2.0 * static_cast<double>(h.qk_dim + h.value_dim) * groups * tiles *
                           kQueryTile * keys /
                           tensor_rate(machine, h.cache, c.decode_tensor_efficiency);
-  const double exponentials = rows * groups * keys / machine.exponential.si();
+  // Of several tiles the fullest one sets the pace.
+  const double paced = tiles > 1.0 ? tiles * kQueryTile : rows;
+  const double exponentials = paced * groups * keys / machine.exponential.si();
   const double ends =
       c.decode_cta_clocks * (1.0 + static_cast<double>(h.qk_dim + h.value_dim) / kEndElements);
   Cost cost;

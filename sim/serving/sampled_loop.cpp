@@ -251,12 +251,14 @@ Sample open_sample(const queueing::IterationPools& pools, const workloads::Traff
   return sample(pools, requests.all, t, 0, from, from + kOpen);
 }
 
+// `running`: clients whose requests run at the start.
 Sample closed_sample(const queueing::IterationPools& pools, const workloads::Traffic& t,
-                     std::size_t clients) {
+                     std::size_t clients, std::size_t running) {
   SampledRequests requests(t);
+  requests.add_running(running);
   const std::size_t n =
       std::max(4 * clients, std::clamp(kPerClient * clients, kClosed, kMostClosed));
-  requests.add(n);
+  requests.add(n - running);
   return sample(pools, requests.all, t, clients, std::max(n / 10, 2 * clients), n - clients);
 }
 
@@ -287,7 +289,7 @@ class Solver : Server {
   SteadyState closed() {
     const double clients = std::max(1.0, std::round(share_ * replicas_ * clients_));
     const Sample followed =
-        closed_sample({servers_.q, {}, {}, {}}, *s_.traffic, static_cast<std::size_t>(clients));
+        closed_sample({servers_.q, {}, {}, {}}, *s_.traffic, static_cast<std::size_t>(clients), 0);
     SteadyState r;
     Solution found;
     found.rate = clients_ / followed.stay;
@@ -370,9 +372,15 @@ void sample_pools(const ScenarioView& s, const PoolScenarios& pools, Workspace& 
   const Seconds token = base::max(Seconds{}, 2.0 / input * (whole - half));
   const queueing::IterationPools two{prefill.q, decode.q, whole - token * input, token};
   const auto ranks = static_cast<double>(s.pools->decode.replicas);
-  const Sample followed = t.arrivals
-                              ? open_sample(two, t, 1.0, r.decode_batch * ranks)
-                              : closed_sample(two, t, static_cast<std::size_t>(t.concurrency));
+  const double running = r.decode_batch * ranks;
+  const bool alike = squared_variation(t.input) + squared_variation(t.output) == 0.0;
+  const auto clients = static_cast<std::size_t>(t.concurrency);
+  const Sample followed =
+      t.arrivals ? open_sample(two, t, 1.0, running)
+                 : closed_sample(two, t, clients,
+                                 alike && t.output_tokens > 1
+                                     ? std::min(clients, static_cast<std::size_t>(running))
+                                     : 0);
   if (!t.arrivals) {
     r.requests_per_second = static_cast<double>(t.concurrency) / followed.stay.si();
   }

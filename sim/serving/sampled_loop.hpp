@@ -9,7 +9,9 @@
 //   open loop     n requests are counted. It starts with D sequences that decode, D = λ·O·t(D), whose answers are as
 //                 long as a running one's and partly done. As many requests as D come before and after those that count
 //   closed loop   It starts with all clients at once, as a simulation does. The first two requests of each do not count,
-//                 nor does the last. Rate = clients / end to end (Little's law)
+//                 nor does the last. Rate = clients / end to end (Little's law). Of equal requests at two pools, the answers
+//                 that run are partly done at the start, as those of an open loop: clients that start together spread,
+//                 but only after some twenty requests each
 //
 //   symbol   meaning                                                                            unit
 //   n        requests that are followed and counted                                             –

@@ -120,21 +120,21 @@ TEST_CASE("Clients of equal requests at two pools wait as long as simulated ones
                             "{{stack: trtllm}}\ndeployment:\n  prefill: {{replicas: 1, "
                             "tensor_parallel: 4}}\n  decode: {{replicas: 1, tensor_parallel: 4}}\n"
                             "traffic: {{input_tokens: 936, output_tokens: 171, concurrency: {}, "
-                            "requests: 2000}}\n",
+                            "requests: 30000}}\n",
                             clients)));
     sim::Workspace workspace;
     const sim::ScenarioView view = sim::view(streamed.scenario);
     const sim::ServingEstimate e = sim::estimate(view, workspace);
     const sim::Simulation simulation =
         sim::simulate(view, workloads::draw_requests(streamed.stream), clients);
-    const sim::SimulationSummary s = sim::summarise(simulation, 200, {});
+    const sim::SimulationSummary s = sim::summarise(simulation, 15000, {});  // spread by then
     INFO(clients);
-    CHECK(e.steady.ttft_mean.si() == Approx(s.ttft.mean.si()).epsilon(0.2));
-    CHECK(e.steady.ttft_tail.p95.si() < 2.0 * s.ttft.p95.si());
+    CHECK(e.steady.ttft_mean.si() == Approx(s.ttft.mean.si()).epsilon(0.1));
+    CHECK(e.steady.ttft_tail.p95.si() < 1.7 * s.ttft.p95.si());
     sim::ReplaySpace space;
     const sim::Replayed replayed = sim::replay(
         view, streamed.stream, e, {.targets = {sim::find_metric("ttft_mean_s")}}, space);
-    CHECK(replayed.estimate.steady.ttft_mean.si() == Approx(s.ttft.mean.si()).epsilon(0.2));
+    CHECK(replayed.estimate.steady.ttft_mean.si() == Approx(s.ttft.mean.si()).epsilon(0.02));
   }
 }
 

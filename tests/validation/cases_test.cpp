@@ -38,8 +38,6 @@ constexpr Looser kLooser[] = {
     {"drawn_lengths", "ttft_p95_s", 0.25},
     // A wait for slots is taken as spread; clients that wait in line have nearly the same: +47 %.
     {"eight_replicas_drawn", "ttft_p95_s", 0.55},
-    // Clients that begin together spread over ten rounds; the replay counts six of eight: +18 %.
-    {"two_pools", "ttft_p95_s", 0.25},
 };
 
 double limit_of(const std::string& scenario, const sim::CheckedMetric& metric) {

@@ -26,7 +26,11 @@ inline constexpr Resource kResources[] = {
     {"HBM bandwidth", [](models::Machine& m, double f) { m.dram *= f; }},
     {"L2 rate", [](models::Machine& m, double f) { m.l2 *= f; }},
     {"exponential rate", [](models::Machine& m, double f) { m.exponential *= f; }},
-    {"link rate", [](models::Machine& m, double f) { m.scale_up.bandwidth *= f; }},
+    {"link rate",
+     [](models::Machine& m, double f) {
+       m.scale_up.bandwidth *= f;
+       m.scale_up.shared *= f;
+     }},
     {"NIC rate", [](models::Machine& m, double f) { m.scale_out.bandwidth *= f; }},
     {"clock", [](models::Machine& m, double f) { m.clock *= f; }},
     {"DRAM latency", [](models::Machine& m, double f) { m.dram_latency /= f; }},
