@@ -56,10 +56,10 @@ void read_fit(base::Fields& f) {
       [](base::Fields& g) {
         std::string parameter;
         double percent = 0.0;
-        bool stays = false;
+        bool fixed = false;
         g.text("parameter", parameter);
         g.number("percent", percent, base::not_negative);
-        g.flag("stays", stays, base::optional);
+        g.flag("fixed", fixed, base::optional);
       },
       base::optional);
 }

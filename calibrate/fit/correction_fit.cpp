@@ -36,9 +36,15 @@ struct Layout {
   std::size_t rising;
 };
 constexpr Layout kLayouts[] = {
-    {"gemm", {1, 2, 2, 1}, 3},        {"experts", {1, 1, 2, 1}, 3},    {"prefill", {2, 2, 2, 1}, 3},
-    {"decode", {2, 2, 1, 1}, 2},      {"scan", {2, 2, 2, 1}, 3},       {"update", {2, 2, 1, 1}, 2},
-    {"convolution", {2, 2, 1, 1}, 2}, {"collective", {1, 1, 1, 1}, 1},
+    {"gemm", {1, 2, 2, 1}, 3},
+    {"experts", {1, 1, 2, 1}, 3},
+    {"prefill", {2, 2, 2, 1}, 3},
+    {"decode", {2, 2, 1, 1}, 2},
+    {"scan", {2, 2, 2, 1}, 3},
+    {"update", {2, 2, 1, 1}, 2},
+    {"convolution", {2, 2, 1, 1}, 2},
+    {"collective", {1, 1, 1, 1}, 1},
+    {"int8_collective", {1, 1, 1, 1}, 1},
 };
 const Layout& layout_of(const CorrectionGrid& grid) {
   return *std::find_if(std::begin(kLayouts), std::end(kLayouts),

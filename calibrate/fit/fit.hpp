@@ -10,8 +10,8 @@
 //   errors: [{kind: gemm, rows: 1200, held_back: 5100, median: 0.09, …}]
 //
 // A fit has stages, and each stage owns groups of the calibration. Every number of a group is a candidate. A number stays as
-// it is if it moves no prediction, or if the rows do not place it apart from where it was, or no better than ± 50 %. Those
-// of the last kind are told, with `stays: true`.
+// it is if it moves no prediction, or if the rows do not place it apart from where it was. One that they place no better than
+// ± 50 % is fixed at what was found, with `fixed: true`, and the rest is fitted again.
 //
 // Rows are drawn by a hash of their shape. A fifth of the shapes is held back whole and only judges
 // (calibrate/platforms/held_back.hpp). Of the rest, each number format gives at most the same number of rows to the

@@ -71,14 +71,8 @@ std::string start_of(const FittedCalibration& fitted) {
 std::string uncertainties(const FittedCalibration& fitted) {
   std::string text;
   for (const FittedParameter& p : fitted.parameters) {
-    text +=
-        fmt::format("  - {{parameter: {}, percent: {}}}\n", p.path, percent_text(p.uncertainty));
-  }
-  for (const FittedParameter& p : fitted.stay) {
-    if (p.loose) {
-      text += fmt::format("  - {{parameter: {}, percent: {}, stays: true}}\n", p.path,
-                          percent_text(p.uncertainty));
-    }
+    text += fmt::format("  - {{parameter: {}, percent: {}{}}}\n", p.path,
+                        percent_text(p.uncertainty), p.fixed ? ", fixed: true" : "");
   }
   return text.empty() ? text
                       : "uncertainty:  # ± with 90 % confidence, were rows independent, of it or "

@@ -58,6 +58,7 @@ namespace {
 constexpr std::string_view kNotFitted[] = {"gemm.overlap_exponent", "gemm.widened_per_sm_clock"};
 constexpr double kLeastPrior = 0.05;    // of few rows: standard deviation of ln p
 constexpr double kReach = 8.0;          // a parameter stays within this factor of its start,
+constexpr double kReachAgain = 4.0;     // within this one where all together were not placed,
 constexpr double kLatentReach = 128.0;  // and kLatentSplits within this one
 
 std::vector<double> residuals(const Rows& rows, const models::Machine& machine) {
@@ -69,7 +70,9 @@ std::vector<double> residuals(const Rows& rows, const models::Machine& machine) 
   return r;
 }
 
-double reach_of(const Candidate& c) { return c.path == kLatentSplits ? kLatentReach : kReach; }
+double reach_of(const Candidate& c, bool again) {
+  return c.path == kLatentSplits ? kLatentReach : again ? kReachAgain : kReach;
+}
 
 bool moves(const Candidate& c, Workbench& bench, const Rows& rows,
            const std::vector<double>& base) {
@@ -108,21 +111,33 @@ struct Placing {
   std::vector<double> uncertainty;  // FittedParameter::uncertainty
 };
 
-// Those that the rows do not place apart from where they started. Where these are none, the one that they place most
-// loosely: without it they may place the others better.
-Placing placed(const std::vector<Unknown>& unknowns, const Solution& solution) {
+bool is_at_an_end(const Unknown& unknown, double value) {
+  constexpr double kNear = 0.01;
+  return value < unknown.least * (1.0 + kNear) || value > unknown.most * (1.0 - kNear);
+}
+
+// Those that the rows do not place apart from where they started. Where these are all, the one that they place most
+// loosely: without it they may place the others. Where they are none, the loosest is fixed. `again`: after all were none; what ends at the end of its reach then
+// is not placed.
+Placing placed(const std::vector<Unknown>& unknowns, const Solution& solution, bool& again) {
   Placing all;
   for (std::size_t j = 0; j < unknowns.size(); ++j) {
     const double value = solution.values[j];
     const double start = unknowns[j].start;
     const double known = solution.uncertainty[j];
-    all.how.push_back(std::abs(std::log(value / start)) > known ? Placed::yes : Placed::not_apart);
+    const bool apart = std::abs(std::log(value / start)) > known;
+    all.how.push_back(apart && !(again && is_at_an_end(unknowns[j], value)) ? Placed::yes
+                                                                            : Placed::not_apart);
     all.uncertainty.push_back(std::expm1(known) * value / std::max(value, start));
   }
   const auto loosest =
       static_cast<std::size_t>(std::ranges::max_element(all.uncertainty) - all.uncertainty.begin());
   const auto unplaced = static_cast<std::size_t>(std::ranges::count(all.how, Placed::not_apart));
-  if (unplaced == 0 && all.uncertainty[loosest] > kLoose) {
+  if (unplaced == unknowns.size()) {
+    std::ranges::fill(all.how, Placed::yes);
+    all.how[loosest] = Placed::not_apart;
+    again = true;
+  } else if (unplaced == 0 && all.uncertainty[loosest] > kLoose) {
     all.how[loosest] = Placed::loosely;
   }
   return all;
@@ -148,13 +163,14 @@ Found fit_stage(const Stage& stage, const Rows& rows, Workbench& bench, const Se
   SolverOptions solver = search.solver;
   solver.widest_step = stage.widest_step;
   Found found;
+  bool again = false;
   while (!candidates.empty()) {
     std::vector<Unknown> unknowns;
     std::vector<std::string> before;
     for (const Candidate& c : candidates) {
       before.push_back(bench.text(c.path));
       const double value = c.value_of(before.back());
-      const double reach = reach_of(c);
+      const double reach = reach_of(c, again);
       unknowns.push_back({value, std::max({c.key.range.least, value / reach, value * 1e-3}),
                           std::min(c.key.range.most, value * reach), prior_of(c, search)});
     }
@@ -170,15 +186,18 @@ Found fit_stage(const Stage& stage, const Rows& rows, Workbench& bench, const Se
           return residuals(rows, bench.machine());
         },
         solver);
-    const auto [how, uncertainty] = placed(unknowns, solution);
+    const auto [how, uncertainty] = placed(unknowns, solution, again);
     std::vector<Candidate> kept;
     for (std::size_t j = 0; j < candidates.size(); ++j) {
       bench.set(candidates[j].path, before[j]);
       if (how[j] == Placed::yes) {
         kept.push_back(candidates[j]);
+      } else if (how[j] == Placed::not_apart) {
+        found.stay.push_back({candidates[j].path, before[j], before[j], uncertainty[j]});
       } else {
-        found.stay.push_back(
-            {candidates[j].path, before[j], before[j], uncertainty[j], how[j] == Placed::loosely});
+        bench.set(candidates[j].path, candidates[j].text_of(solution.values[j]));
+        found.placed.push_back(
+            {candidates[j].path, before[j], bench.text(candidates[j].path), uncertainty[j], true});
       }
     }
     if (kept.size() == candidates.size()) {

@@ -21,7 +21,7 @@ struct FittedParameter {
   // ± with 90 % confidence, as a share of the value, or of what it was before if that is more: rows that say that it is next to
   // nothing place it too. Infinite: the rows say less than what was known.
   double uncertainty = 0;
-  bool loose = false;  // stays because the rows place it no better than kLoose
+  bool fixed = false;  // at what was found, since the rows place it no better than kLoose
 };
 inline constexpr double kLoose = 0.5;
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "base/csv/csv.hpp"
 #include "calibrate/fit/candidates.hpp"
@@ -34,17 +33,19 @@ const std::vector<Overlay>& overlays() {
   return all;
 }
 
-// Nothing where the fit tells nothing of it.
-std::optional<double> uncertainty_of(const std::string& path, const Node& document) {
-  const Node* list = document.find("uncertainty");
+PlacedParameter placed_by(const Overlay& overlay, const std::string& path,
+                          const std::string& value) {
+  PlacedParameter placed{overlay.id, value};
+  const Node* list = overlay.document.find("uncertainty");
   for (const Node& item : list == nullptr ? std::vector<Node>() : list->items) {
     const Node* parameter = item.find("parameter");
     const Node* percent = item.find("percent");
     if (parameter != nullptr && percent != nullptr && parameter->text == path) {
-      return base::parse_number(percent->text).value_or(0.0) / 100.0;
+      placed.uncertainty = base::parse_number(percent->text).value_or(0.0) / 100.0;
+      placed.fixed = item.find("fixed") != nullptr;
     }
   }
-  return std::nullopt;
+  return placed;
 }
 
 double deviation_of(const std::vector<double>& values) {
@@ -71,11 +72,8 @@ ParameterSpread spread_of(const Candidate& candidate, const Node& generic) {
     const Node* own = overlay.document.find(candidate.path);
     const std::string& text = own == nullptr ? spread.generic : own->text;
     const double value = candidate.value_of(text);
-    const std::optional<double> uncertainty = uncertainty_of(candidate.path, overlay.document);
     if (own != nullptr) {
-      spread.placed.push_back({overlay.id, text, uncertainty.value_or(0.0)});
-    } else if (uncertainty) {
-      spread.loose.push_back({overlay.id, text, *uncertainty});
+      spread.placed.push_back(placed_by(overlay, candidate.path, text));
     }
     spread.least = value < candidate.value_of(spread.least) ? text : spread.least;
     spread.most = value > candidate.value_of(spread.most) ? text : spread.most;

@@ -14,6 +14,7 @@ struct PlacedParameter {
   std::string calibration;   // "h100_sxm.vllm"
   std::string text;          // as it is written
   double uncertainty = 0.0;  // FittedParameter::uncertainty; 0.1: 10 %
+  bool fixed = false;        // FittedParameter::fixed
 };
 
 struct ParameterSpread {
@@ -22,7 +23,6 @@ struct ParameterSpread {
   double deviation =
       0.0;  // standard deviation of ln p over all, placed or not; 0 where a value is 0
   std::vector<PlacedParameter> placed;  // by calibration
-  std::vector<PlacedParameter> loose;   // that stay generic because the rows place them so loosely
 };
 
 // In the order of the schema.

@@ -21,7 +21,7 @@ Written by `roofcast calibrate parameters -o docs/parameters.md` from the shippe
 
 ## What they mean, and how far they range
 
-A fit keeps the generic value where its rows do not place the parameter apart from it, or no better than ± 50 %. *Placed* is in how many of the
+A fit keeps the generic value where its rows do not place the parameter apart from it. *Placed* is in how many of the
 {} fitted calibrations they do; least and most are over all of these. A *trip* is one DRAM latency.
 
 | parameter | meaning | generic | least | most | placed |
@@ -59,16 +59,18 @@ const PlacedParameter* placed_by(const ParameterSpread& spread, const std::strin
 
 std::string loose() {
   std::string text = fmt::format(
-      "\n## Placed to no better than ± {:.0f} %\n\nThe rows would move these, but tell them no "
-      "better than that. So they stay generic: corrections make\nup for "
-      "them.\n\n| calibration | parameter | generic | ± |\n|---|---|---:|---:|\n",
+      "\n## Placed to no better than ± {:.0f} %\n\nThe rows move these away from the generic "
+      "value, "
+      "but tell them no better than that. They are fixed at what was\nfound, one by one and the "
+      "loosest first, and the rest is fitted again.\n\n"
+      "| calibration | parameter | generic | fixed at | ± |\n|---|---|---:|---:|---:|\n",
       100.0 * calibrate::kLoose);
   for (const FittedOn& fitted : calibrate::fitted_calibrations()) {
     for (const ParameterSpread& spread : calibrate::parameter_spreads()) {
-      for (const PlacedParameter& p : spread.loose) {
-        if (p.calibration == fitted.calibration) {
-          text += fmt::format("| `{}` | `{}` | {} | {} |\n", p.calibration, spread.path, p.text,
-                              percent(p.uncertainty));
+      for (const PlacedParameter& p : spread.placed) {
+        if (p.fixed && p.calibration == fitted.calibration) {
+          text += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", p.calibration, spread.path,
+                              spread.generic, p.text, percent(p.uncertainty));
         }
       }
     }

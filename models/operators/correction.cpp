@@ -68,7 +68,7 @@ void locate(const Operator& op, Visit visit) {
             }
           },
           [&](const Collective& o) {
-            visit("collective",
+            visit(o.sums_int8 ? "int8_collective" : "collective",
                   {token_of(o.kind), token_of(o.custom), o.ranks, o.stride, o.copies,
                    o.deduplicated ? o.sms : 0},
                   {log2_of(o.bytes)});
