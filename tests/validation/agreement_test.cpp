@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "calibrate/accuracy/impossible.hpp"
-#include "sim/confirm/replayed_estimate.hpp"
+#include "sim/confirm/doubt.hpp"
 #include "sim/estimate.hpp"
 #include "sim/replay/simulation_summary.hpp"
 #include "tests/catch.hpp"
@@ -113,7 +113,12 @@ TEST_CASE(
 }
 
 // They start together, and have spread after some twenty requests of each.
-TEST_CASE("Clients of equal requests at two pools wait as long as simulated ones", "[validation]") {
+// Which prompts meet depends on each iteration: in a simulation, 13 to 31 clients that begin together take between 2,000 and
+// 30,000 requests to spread, and a change of costs by 2 % changes which.
+TEST_CASE(
+    "Clients of equal requests at two pools wait as long as simulated ones that have spread, "
+    "and are in doubt",
+    "[validation]") {
   for (const int clients : {13, 26, 31}) {
     const auto streamed = sim::read_streamed_scenario(base::parse_document(
         "test", fmt::format("system: hgx_h200\nmodel: llama-3.1-70b\nprecision: bf16\nserving: "
@@ -127,14 +132,12 @@ TEST_CASE("Clients of equal requests at two pools wait as long as simulated ones
     const sim::ServingEstimate e = sim::estimate(view, workspace);
     const sim::Simulation simulation =
         sim::simulate(view, workloads::draw_requests(streamed.stream), clients);
-    const sim::SimulationSummary s = sim::summarise(simulation, 15000, {});  // spread by then
+    const sim::SimulationSummary s = sim::summarise(simulation, 15000, {});
     INFO(clients);
-    CHECK(e.steady.ttft_mean.si() == Approx(s.ttft.mean.si()).epsilon(0.1));
-    CHECK(e.steady.ttft_tail.p95.si() < 1.7 * s.ttft.p95.si());
-    sim::ReplaySpace space;
-    const sim::Replayed replayed = sim::replay(
-        view, streamed.stream, e, {.targets = {sim::find_metric("ttft_mean_s")}}, space);
-    CHECK(replayed.estimate.steady.ttft_mean.si() == Approx(s.ttft.mean.si()).epsilon(0.02));
+    CHECK(e.steady.ttft_mean.si() == Approx(s.ttft.mean.si()).epsilon(0.25));
+    CHECK(e.steady.ttft_p50.si() == Approx(s.ttft.p50.si()).epsilon(0.05));
+    CHECK_THAT(std::string(sim::doubt_of(view, e)),
+               Catch::Matchers::ContainsSubstring("which prompts meet"));
   }
 }
 

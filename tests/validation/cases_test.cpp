@@ -38,6 +38,9 @@ constexpr Looser kLooser[] = {
     {"drawn_lengths", "ttft_p95_s", 0.25},
     // A wait for slots is taken as spread; clients that wait in line have nearly the same: +47 %.
     {"eight_replicas_drawn", "ttft_p95_s", 0.55},
+    // Clients that begin together and are not spread yet after the 36 requests of each that are replayed: -21 and -58 %.
+    {"two_pools", "ttft_mean_s", 0.25},
+    {"two_pools", "ttft_p95_s", 0.65},
 };
 
 double limit_of(const std::string& scenario, const sim::CheckedMetric& metric) {

@@ -172,21 +172,17 @@ TEST_CASE("Of few layers one judges where the draw takes none, or all", "[unit]"
   CHECK_FALSE(all.has(others[0]));
 }
 
-TEST_CASE("No shipped calibration moves a parameter that its rows place no better than 50 %",
+TEST_CASE("A shipped parameter that its rows place no better than 50 % says that it is fixed",
           "[unit]") {
-  std::size_t stay = 0;
+  std::size_t fixed = 0;
   for (const calibrate::ParameterSpread& spread : calibrate::parameter_spreads()) {
     for (const calibrate::PlacedParameter& p : spread.placed) {
       CAPTURE(spread.path, p.calibration);
-      CHECK(p.uncertainty <= calibrate::kLoose);
-    }
-    for (const calibrate::PlacedParameter& p : spread.loose) {
-      CHECK(p.uncertainty >= calibrate::kLoose);
-      CHECK(p.text == spread.generic);
-      ++stay;
+      CHECK((p.uncertainty > calibrate::kLoose - 0.005) == p.fixed);  // printed in whole percent
+      fixed += p.fixed ? 1 : 0;
     }
   }
-  CHECK(stay > 0);
+  CHECK(fixed > 0);
 }
 
 TEST_CASE("A width of a GEMM is held back wherever it stands, about a fifth of all", "[unit]") {
