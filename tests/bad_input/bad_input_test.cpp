@@ -27,7 +27,7 @@
 #include "workloads/architecture/architecture.hpp"
 #include "workloads/serving/speculation.hpp"
 
-using namespace roofcast;
+namespace roofcast::bad_input_bad_input {
 
 namespace {
 
@@ -175,3 +175,5 @@ TEST_CASE("every text of a defect has its document", "[bad_input]") {
     }
   }
 }
+
+}  // namespace roofcast::bad_input_bad_input

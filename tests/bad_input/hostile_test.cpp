@@ -22,7 +22,8 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::bad_input_hostile {
+
 using Catch::Matchers::ContainsSubstring;
 
 namespace {
@@ -336,3 +337,5 @@ TEST_CASE("a directory or a file that is not there is told by name", "[bad_input
   CHECK_THAT(complain("."), ContainsSubstring("error: . is a directory, not a document"));
   CHECK_THAT(complain("no/such.yaml"), ContainsSubstring("error: cannot read no/such.yaml"));
 }
+
+}  // namespace roofcast::bad_input_hostile

@@ -11,7 +11,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_attacks {
 namespace {
 
 // Far above what any of them takes; a loop without end takes it all.
@@ -223,4 +223,4 @@ TEST_CASE("A number that no machine has is refused before anything is made of it
   }
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_attacks

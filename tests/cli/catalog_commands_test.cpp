@@ -8,7 +8,7 @@
 #include "tests/cli/program.hpp"
 #include "workloads/architecture/architecture.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_catalog_commands {
 
 TEST_CASE("list names every entry of every catalog", "[cli]") {
   const Program roofcast;
@@ -165,4 +165,4 @@ TEST_CASE("The list of examples has the whole question of each", "[cli]") {
                  "would the exchanges with experts cost that it hides?"));
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_catalog_commands

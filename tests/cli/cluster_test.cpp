@@ -7,7 +7,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_cluster {
 
 using nlohmann::json;
 
@@ -103,4 +103,4 @@ TEST_CASE("blast-radius prints a row for each part, and its JSON the same", "[cl
   CHECK(answer["parts"][2]["stops"] == false);
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_cluster

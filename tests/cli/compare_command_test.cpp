@@ -4,7 +4,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_compare_command {
 namespace {
 
 // The same sweep over a chip with other memory: what a change of the simulator would be.
@@ -197,4 +197,4 @@ TEST_CASE("Each gain of a roadmap says whether it was replayed", "[cli]") {
   }
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_compare_command

@@ -7,7 +7,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/measured_log.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_compare_measured {
 namespace {
 
 using Json = nlohmann::json;
@@ -261,4 +261,4 @@ TEST_CASE("A log, a scenario or a result alone gets a line of what compare wants
   }
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_compare_measured

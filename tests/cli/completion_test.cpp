@@ -4,7 +4,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_completion {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -145,4 +145,4 @@ TEST_CASE("zsh completes the same, where it is installed", "[cli]") {
   }
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_completion

@@ -22,7 +22,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/measured_log.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_documentation {
 namespace {
 
 namespace fs = std::filesystem;
@@ -231,4 +231,4 @@ TEST_CASE("Every command line of the documentation that is marked sh runs", "[cl
   CHECK(run > 0);
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_documentation

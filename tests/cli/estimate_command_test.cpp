@@ -5,7 +5,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_estimate_command {
 namespace {
 
 using nlohmann::json;
@@ -426,4 +426,4 @@ TEST_CASE("Beside a cost stands the price of a GPU and its source", "[cli]") {
   CHECK(contains(swept, "GPU price of hgx_h100: "));
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_estimate_command

@@ -8,7 +8,7 @@
 #include "tests/cli/printed.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_examples {
 namespace {
 
 constexpr std::size_t kManyPoints = 10'000;  // more are checked, not run
@@ -107,4 +107,4 @@ TEST_CASE("Every example says what it answers, and runs", "[cli][long]") {
   }
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_examples

@@ -13,7 +13,7 @@
 #include "tests/measured_log.hpp"
 #include "tests/request_run.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_help {
 namespace {
 
 // The whole tree of commands, outer ones first.
@@ -187,4 +187,4 @@ TEST_CASE("groff and mandoc find no fault in the manual page", "[cli]") {
   }
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_help

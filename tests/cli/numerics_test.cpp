@@ -4,7 +4,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_numerics {
 namespace {
 
 using nlohmann::json;
@@ -81,4 +81,4 @@ TEST_CASE("estimate has one line if a number format is at risk, and none if all 
 }
 
 }  // namespace
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_numerics

@@ -2,7 +2,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_output_safety {
 
 TEST_CASE("A sweep that is killed leaves the old file as it was", "[cli]") {
   const Program roofcast;
@@ -76,4 +76,4 @@ TEST_CASE("A full disk behind stdout is an error", "[cli]") {
   }
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_output_safety

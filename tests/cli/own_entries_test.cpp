@@ -4,7 +4,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_own_entries {
 namespace {
 
 void write_catalog(const Program& roofcast) {
@@ -142,4 +142,4 @@ TEST_CASE("Two entries of one name are a problem", "[cli]") {
   CHECK(contains(outcome.err, "h300 is called \"ACME H300\" too"));
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_own_entries

@@ -9,7 +9,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_pack_command {
 namespace {
 
 using nlohmann::json;
@@ -220,4 +220,4 @@ TEST_CASE("A question that pack cannot answer is refused in words", "[bad_input]
   }
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_pack_command

@@ -6,7 +6,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_published_config {
 namespace {
 
 // Llama-3.1-8B, of Meta's model card.
@@ -119,4 +119,4 @@ TEST_CASE("A mistake in a published configuration points into its file", "[cli]"
   CHECK(contains(unknown.err, "nemotron_h"));
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_published_config

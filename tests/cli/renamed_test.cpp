@@ -2,7 +2,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_renamed {
 namespace {
 
 std::string scenario_with(const std::string& serving) {
@@ -106,4 +106,4 @@ TEST_CASE("An objective or a condition under its old name is read as the new one
              "tokens_per_step >= 1"});
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_renamed

@@ -7,7 +7,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/request_run.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_report_command {
 namespace {
 
 using nlohmann::json;
@@ -307,4 +307,4 @@ TEST_CASE("Names of a roadmap cannot break out of its report, nor those of two C
   CHECK(!contains(roofcast.read("o.html"), "<script>alert"));
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_report_command

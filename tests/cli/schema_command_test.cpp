@@ -9,7 +9,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_schema_command {
 
 TEST_CASE("schema prints the JSON Schema of every kind of document", "[cli][long]") {
   const Program roofcast;
@@ -52,4 +52,4 @@ TEST_CASE("a schema that there is not is bad input and names the nearest one", "
   CHECK(contains(outcome.err, "there is no schema \"scenaro\"; did you mean \"scenario\"?"));
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_schema_command

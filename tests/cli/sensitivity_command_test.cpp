@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_sensitivity_command {
 namespace {
 
 using nlohmann::json;
@@ -162,4 +162,4 @@ TEST_CASE("sensitivity lists no figure of the chip that a chip was changed from"
   CHECK(!contains(text, "system.chip.parent"));
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_sensitivity_command

@@ -4,7 +4,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_simulate_command {
 namespace {
 
 using nlohmann::json;
@@ -281,4 +281,4 @@ TEST_CASE("simulate refuses for a training run what is for requests, and too man
   CHECK_FALSE(std::filesystem::exists(roofcast.path("requests.csv")));
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_simulate_command

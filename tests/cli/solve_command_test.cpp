@@ -6,7 +6,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_solve_command {
 namespace {
 
 using nlohmann::json;
@@ -245,4 +245,4 @@ TEST_CASE("A solve shows how far it is on a terminal, and nowhere else", "[cli]"
   CHECK(roofcast.shell(solve).err.empty());
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_solve_command

@@ -10,7 +10,7 @@
 #include "tests/cli/printed.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_terminal {
 namespace {
 
 constexpr const char* kSweep =
@@ -295,4 +295,4 @@ TEST_CASE("Too few GPUs, half a name, a misspelt option: each message says what 
   CHECK(contains(said({"second.yaml"}), "takes no argument \"second.yaml\""));
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_terminal

@@ -10,7 +10,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_trace {
 namespace {
 
 using nlohmann::json;
@@ -183,4 +183,4 @@ TEST_CASE("A page of a replayed trace has the name of the trace, and no path of 
   CHECK(!contains(page, roofcast.path("").string()));
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_trace

@@ -2,7 +2,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_usage {
 namespace {
 
 // Bad usage: exit code 2, nothing on stdout, a text on stderr that ends its line.
@@ -113,4 +113,4 @@ TEST_CASE(
   check_refused(roofcast, until("cots <= 1"), {"did you mean \"cost_usd_per_mtok\""});
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_usage

@@ -14,7 +14,7 @@
 #include "tests/golden/golden_file.hpp"
 #include "tests/laws/catalog.hpp"
 
-namespace roofcast::golden {
+namespace roofcast::golden::golden_operator_golden {
 namespace {
 
 using namespace workloads;
@@ -237,4 +237,4 @@ TEST_CASE("Times of operators change only on purpose", "[golden]") {
                });
 }
 
-}  // namespace roofcast::golden
+}  // namespace roofcast::golden::golden_operator_golden

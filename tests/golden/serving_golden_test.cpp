@@ -11,7 +11,7 @@
 #include "tests/catch.hpp"
 #include "tests/golden/golden_file.hpp"
 
-namespace roofcast::golden {
+namespace roofcast::golden::golden_serving_golden {
 namespace {
 
 const sim::TextMetric* find_text(std::string_view name) {
@@ -72,4 +72,4 @@ TEST_CASE("Forecasts of serving change only on purpose", "[golden]") {
   });
 }
 
-}  // namespace roofcast::golden
+}  // namespace roofcast::golden::golden_serving_golden

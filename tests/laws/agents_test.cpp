@@ -18,7 +18,7 @@
 #include "tests/catch.hpp"
 #include "tests/laws/cases/simulations.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::laws_agents {
 namespace {
 
 StreamedScenario scenario(const std::string& serving, const std::string& agents) {
@@ -426,4 +426,4 @@ TEST_CASE("Closed forms of agents are those of their simulation", "[laws][long]"
   CHECK(found < 0.1);
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::laws_agents

@@ -15,7 +15,7 @@
 #include "tests/laws/cases/serving_cases.hpp"
 #include "workloads/traffic/request_stream.hpp"
 
-namespace roofcast::laws {
+namespace roofcast::laws::laws_agreement {
 namespace {
 
 template <class T>
@@ -210,4 +210,4 @@ TEST_CASE("Closed forms beside simulations, scenario by scenario", "[.agreement]
   }
 }
 
-}  // namespace roofcast::laws
+}  // namespace roofcast::laws::laws_agreement

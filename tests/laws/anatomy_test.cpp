@@ -10,7 +10,7 @@
 #include "tests/laws/cases/violations.hpp"
 #include "tests/laws/catalog.hpp"
 
-namespace roofcast::laws {
+namespace roofcast::laws::laws_anatomy {
 namespace {
 
 using models::Cause;
@@ -139,4 +139,4 @@ TEST_CASE("A kernel whose loads come from every SM has enough bytes in flight", 
   ROOFCAST_CHECK_LAW(law);
 }
 
-}  // namespace roofcast::laws
+}  // namespace roofcast::laws::laws_anatomy

@@ -12,7 +12,7 @@
 #include "tests/laws/cases/violations.hpp"
 #include "workloads/architecture/parameters.hpp"
 
-namespace roofcast::laws {
+namespace roofcast::laws::laws_architecture {
 namespace {
 
 using workloads::Architecture;
@@ -244,4 +244,4 @@ TEST_CASE("Every model on every system runs in its own precision or says why not
 }
 
 }  // namespace
-}  // namespace roofcast::laws
+}  // namespace roofcast::laws::laws_architecture

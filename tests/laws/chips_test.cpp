@@ -10,7 +10,7 @@
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 
-namespace roofcast::laws {
+namespace roofcast::laws::laws_chips {
 namespace {
 
 using base::MathType;
@@ -183,4 +183,4 @@ TEST_CASE("Every level of a system's fabric is slower and further than the one b
 }
 
 }  // namespace
-}  // namespace roofcast::laws
+}  // namespace roofcast::laws::laws_chips

@@ -14,7 +14,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::laws_choice {
 
 namespace {
 
@@ -178,3 +178,5 @@ TEST_CASE("What is chosen of ranges, put back, is what was chosen and meets the 
     CHECK(most.metric->value(e) == Approx(most.metric->value(best.estimate)).epsilon(1e-9));
   }
 }
+
+}  // namespace roofcast::laws_choice

@@ -11,7 +11,7 @@
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 
-namespace roofcast {
+namespace roofcast::laws_conventions {
 namespace {
 
 // Every value that a rule's key wants, patterns left out.
@@ -112,4 +112,4 @@ TEST_CASE("Models whose experts have one shape agree on whether they have a gate
   }
 }
 
-}  // namespace roofcast
+}  // namespace roofcast::laws_conventions

@@ -6,7 +6,7 @@
 #include "tests/laws/cases/violations.hpp"
 #include "tests/laws/catalog.hpp"
 
-namespace roofcast::laws {
+namespace roofcast::laws::laws_correction {
 namespace {
 
 using workloads::Operator;
@@ -108,4 +108,4 @@ TEST_CASE("Four of five nodes of any correction are within a factor of twelve", 
   }
 }
 
-}  // namespace roofcast::laws
+}  // namespace roofcast::laws::laws_correction

@@ -14,7 +14,7 @@
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 
-namespace roofcast::laws {
+namespace roofcast::laws::laws_costs {
 namespace {
 
 // Eight H100, owned, with figures that are easy to reckon with.
@@ -219,4 +219,4 @@ TEST_CASE("Every catalogued price list reads as the section of a scenario", "[la
   }
 }
 
-}  // namespace roofcast::laws
+}  // namespace roofcast::laws::laws_costs

@@ -13,7 +13,7 @@
 #include "tests/catch.hpp"
 #include "tests/laws/cases/simulations.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::laws_disaggregation {
 namespace {
 
 struct Case {
@@ -289,4 +289,4 @@ TEST_CASE("A sweep's axis reaches into a pool", "[laws]") {
   }
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::laws_disaggregation

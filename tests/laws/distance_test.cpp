@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 
-using namespace roofcast;
+namespace roofcast::laws_distance {
 
 namespace {
 
@@ -76,3 +76,5 @@ TEST_CASE("The further a chip is from a measured one, the wider its intervals", 
     }
   }
 }
+
+}  // namespace roofcast::laws_distance

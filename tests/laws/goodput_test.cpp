@@ -12,7 +12,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::laws_goodput {
 namespace {
 
 StreamedScenario scenario(const std::string& traffic) {
@@ -253,4 +253,4 @@ TEST_CASE("The windows of a run leave out the first and what is left at the end"
                     Catch::Contains("no whole window of 40 s after the first"));
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::laws_goodput

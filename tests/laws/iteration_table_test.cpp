@@ -11,7 +11,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::laws_iteration_table {
 namespace {
 
 constexpr const char* kDeployments[] = {
@@ -138,4 +138,4 @@ TEST_CASE("Coarse times of iterations with prompts are those of added-up ones: 9
   }
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::laws_iteration_table

@@ -9,7 +9,7 @@
 #include "tests/laws/cases/violations.hpp"
 #include "tests/laws/catalog.hpp"
 
-namespace roofcast::laws {
+namespace roofcast::laws::laws_long_context {
 namespace {
 
 constexpr std::int64_t kContexts[] = {1 << 10, 1 << 13, 1 << 16, 1 << 18, 1 << 20};
@@ -62,4 +62,4 @@ TEST_CASE("Up to a million tokens of context, a step and its cache are finite an
   ROOFCAST_CHECK_LAW(cache);
 }
 
-}  // namespace roofcast::laws
+}  // namespace roofcast::laws::laws_long_context

@@ -11,7 +11,7 @@
 #include "tests/laws/cases/violations.hpp"
 #include "tests/laws/catalog.hpp"
 
-namespace roofcast::laws {
+namespace roofcast::laws::laws_power {
 namespace {
 
 constexpr double kRounding = 1e-12;
@@ -149,4 +149,4 @@ TEST_CASE("A step's operators and host add up to its time at its clock", "[laws]
 }
 
 }  // namespace
-}  // namespace roofcast::laws
+}  // namespace roofcast::laws::laws_power

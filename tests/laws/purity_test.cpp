@@ -9,7 +9,7 @@
 #include "tests/laws/cases/serving_cases.hpp"
 #include "tests/laws/cases/violations.hpp"
 
-namespace roofcast::laws {
+namespace roofcast::laws::laws_purity {
 namespace {
 
 std::vector<double> every_time() {
@@ -89,4 +89,4 @@ TEST_CASE("One GPU runs no collective, and a group of one costs nothing", "[laws
 }
 
 }  // namespace
-}  // namespace roofcast::laws
+}  // namespace roofcast::laws::laws_purity

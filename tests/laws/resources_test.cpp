@@ -7,7 +7,7 @@
 #include "tests/laws/cases/violations.hpp"
 #include "tests/laws/catalog.hpp"
 
-namespace roofcast::laws {
+namespace roofcast::laws::laws_resources {
 namespace {
 
 constexpr double kFactors[] = {1.03, 1.3, 2.0, 8.0};
@@ -114,4 +114,4 @@ TEST_CASE("Twice the rates at half the latencies take half the time", "[laws]") 
 }
 
 }  // namespace
-}  // namespace roofcast::laws
+}  // namespace roofcast::laws::laws_resources

@@ -7,7 +7,8 @@
 
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::laws_roadmap {
+
 using Catch::Matchers::ContainsSubstring;
 
 namespace {
@@ -283,3 +284,5 @@ options:
     CHECK(option.outcomes[0].judgement.verdict == sim::Verdict::estimated);
   }
 }
+
+}  // namespace roofcast::laws_roadmap

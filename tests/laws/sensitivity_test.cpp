@@ -10,7 +10,7 @@
 #include "tests/catch.hpp"
 #include "tests/laws/cases/violations.hpp"
 
-namespace roofcast::laws {
+namespace roofcast::laws::laws_sensitivity {
 namespace {
 
 const std::string kScenarios[] = {
@@ -114,4 +114,4 @@ TEST_CASE("With every resource free no time is left, and no resource frees more 
   ROOFCAST_CHECK_LAW(law);
 }
 
-}  // namespace roofcast::laws
+}  // namespace roofcast::laws::laws_sensitivity

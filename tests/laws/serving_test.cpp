@@ -9,7 +9,7 @@
 #include "tests/laws/cases/serving_cases.hpp"
 #include "tests/laws/cases/violations.hpp"
 
-namespace roofcast::laws {
+namespace roofcast::laws::laws_serving {
 namespace {
 
 // The batch of a pass is a whole number and the tokens of a step are limited, so rates move in
@@ -205,4 +205,4 @@ TEST_CASE("Better software makes no service slower", "[laws]") {
 }
 
 }  // namespace
-}  // namespace roofcast::laws
+}  // namespace roofcast::laws::laws_serving

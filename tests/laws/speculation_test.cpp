@@ -9,7 +9,7 @@
 #include "tests/laws/cases/serving_cases.hpp"
 #include "tests/laws/cases/violations.hpp"
 
-namespace roofcast::laws {
+namespace roofcast::laws::laws_speculation {
 namespace {
 
 using workloads::DraftMethod;
@@ -127,4 +127,4 @@ TEST_CASE("A draft of no tokens is none", "[laws][long]") {
   ROOFCAST_CHECK_LAW(differs);
 }
 
-}  // namespace roofcast::laws
+}  // namespace roofcast::laws::laws_speculation

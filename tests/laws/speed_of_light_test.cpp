@@ -11,7 +11,7 @@
 #include "tests/laws/cases/violations.hpp"
 #include "tests/laws/catalog.hpp"
 
-namespace roofcast::laws {
+namespace roofcast::laws::laws_speed_of_light {
 namespace {
 
 constexpr double kRounding = 1e-12;
@@ -134,4 +134,4 @@ TEST_CASE("The smooth maximum lies between the largest term and the sum of all",
 }
 
 }  // namespace
-}  // namespace roofcast::laws
+}  // namespace roofcast::laws::laws_speed_of_light

@@ -15,7 +15,7 @@
 #include "tests/laws/cases/simulations.hpp"
 #include "tests/scratch_file.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::laws_trace {
 namespace {
 
 // Times are multiples of 1/64 s, so another clock has the same differences to the last bit.
@@ -116,4 +116,4 @@ TEST_CASE("Requests that come over more than a hundred days are refused before m
   CHECK(late.seconds.size() < 10);
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::laws_trace

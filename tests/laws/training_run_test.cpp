@@ -6,7 +6,7 @@
 #include "sim/training/drawn_run.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::laws {
+namespace roofcast::laws::laws_training_run {
 namespace {
 
 using base::second;
@@ -206,4 +206,4 @@ TEST_CASE("More of what helps a run makes it no longer", "[laws]") {
   }
 }
 
-}  // namespace roofcast::laws
+}  // namespace roofcast::laws::laws_training_run

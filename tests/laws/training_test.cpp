@@ -6,7 +6,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::laws_training {
 namespace {
 
 struct Run {
@@ -129,4 +129,4 @@ TEST_CASE("Exchanges behind compute never make a step longer", "[laws]") {
   }
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::laws_training

@@ -10,7 +10,7 @@
 #include "tests/laws/catalog.hpp"
 #include "workloads/architecture/parameters.hpp"
 
-namespace roofcast::laws {
+namespace roofcast::laws::laws_transform {
 namespace {
 
 using workloads::Architecture;
@@ -208,4 +208,4 @@ TEST_CASE("Fewer layers of full attention keep less of a cache, in proportion", 
 }
 
 }  // namespace
-}  // namespace roofcast::laws
+}  // namespace roofcast::laws::laws_transform

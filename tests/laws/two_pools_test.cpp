@@ -14,7 +14,7 @@
 #include "tests/catch.hpp"
 #include "tests/laws/cases/simulations.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::laws_two_pools {
 namespace {
 
 constexpr const char* kFixed = "{input_tokens: 2000, output_tokens: 200, concurrency: 32}";
@@ -206,4 +206,4 @@ TEST_CASE("An estimate of two pools agrees with their simulation", "[laws]") {
   }
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::laws_two_pools

@@ -11,7 +11,7 @@
 #include "tests/laws/cases/violations.hpp"
 #include "tests/laws/catalog.hpp"
 
-namespace roofcast::laws {
+namespace roofcast::laws::laws_work {
 namespace {
 
 using workloads::Operator;
@@ -241,4 +241,4 @@ TEST_CASE("More bytes or more ranks take no less time in collectives", "[laws]")
 }
 
 }  // namespace
-}  // namespace roofcast::laws
+}  // namespace roofcast::laws::laws_work

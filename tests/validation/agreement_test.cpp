@@ -14,7 +14,7 @@
 #include "sim/replay/simulation_summary.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::calibrate {
+namespace roofcast::calibrate::validation_agreement {
 
 TEST_CASE("A random scenario depends on the seed and its number alone", "[validation]") {
   const RandomScenarios all(3);
@@ -154,4 +154,4 @@ TEST_CASE("None of a thousand random estimates is impossible", "[validation]") {
   CHECK(count == 0);
 }
 
-}  // namespace roofcast::calibrate
+}  // namespace roofcast::calibrate::validation_agreement

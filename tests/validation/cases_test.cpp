@@ -21,7 +21,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast {
+namespace roofcast::validation_cases {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -147,4 +147,4 @@ TEST_CASE("Loops over what a document says have limits", "[validation]") {
                     ContainsSubstring("must be at most 64, not 4294967296"));
 }
 
-}  // namespace roofcast
+}  // namespace roofcast::validation_cases

@@ -13,7 +13,7 @@
 #include "cli/pages/claims_page.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::validation_claims {
 
 namespace {
 
@@ -150,3 +150,5 @@ TEST_CASE("A load, a metric or a kind of row that there is not is bad input", "[
   CHECK(message("{load: one, number: 3}").find("one of them") != std::string::npos);
   CHECK(message("{}").find("expects a load") != std::string::npos);
 }
+
+}  // namespace roofcast::validation_claims

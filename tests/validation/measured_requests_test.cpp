@@ -10,7 +10,7 @@
 #include "calibrate/servers/request_runs.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::validation_measured_requests {
 
 TEST_CASE(
     "A simulated minute of overload on an RTX PRO 6000 is the measured one, up to the 99th "
@@ -38,3 +38,5 @@ TEST_CASE(
     CHECK(std::abs(between - 1.0) < 0.1);
   }
 }
+
+}  // namespace roofcast::validation_measured_requests

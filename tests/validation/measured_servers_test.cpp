@@ -10,7 +10,8 @@
 #include "tests/catch.hpp"
 #include "tests/measurements.hpp"
 
-using namespace roofcast;
+namespace roofcast::validation_measured_servers {
+
 using calibrate::MeasuredServer;
 
 namespace {
@@ -178,3 +179,5 @@ TEST_CASE("Every row is forecast or has a reason why not", "[validation]") {
     }
   }
 }
+
+}  // namespace roofcast::validation_measured_servers

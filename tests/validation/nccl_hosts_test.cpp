@@ -10,7 +10,7 @@
 #include "tests/laws/catalog.hpp"
 #include "tests/measured_log.hpp"
 
-namespace roofcast {
+namespace roofcast::validation_nccl_hosts {
 namespace {
 
 struct Run {
@@ -57,4 +57,4 @@ TEST_CASE("All-reduces between two hosts are as nccl-tests measure them", "[vali
   CHECK(inside >= 100);
 }
 
-}  // namespace roofcast
+}  // namespace roofcast::validation_nccl_hosts

@@ -10,7 +10,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::validation_numerics {
 namespace {
 
 using Catch::Matchers::WithinRel;
@@ -230,4 +230,4 @@ TEST_CASE("training in NVFP4 fails if no linear layer stays in bf16 or measures 
 }
 
 }  // namespace
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::validation_numerics

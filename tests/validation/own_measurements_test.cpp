@@ -13,7 +13,7 @@
 #include "tests/catch.hpp"
 #include "tests/measurements.hpp"
 
-using namespace roofcast;
+namespace roofcast::validation_own_measurements {
 
 namespace {
 
@@ -115,3 +115,5 @@ TEST_CASE("Attention's backward pass runs at the share of the forward rate that 
   REQUIRE(shares.size() > 50);
   CHECK(base::quantile(shares, 0.5) == Approx(0.83).margin(0.03));
 }
+
+}  // namespace roofcast::validation_own_measurements

@@ -10,7 +10,7 @@
 #include "tests/laws/catalog.hpp"
 #include "workloads/architecture/parameters.hpp"
 
-using namespace roofcast;
+namespace roofcast::validation_published_figures {
 
 namespace {
 
@@ -152,3 +152,5 @@ TEST_CASE("Llama-3.1-70B on eight H100 by vLLM has the published TPOT", "[valida
 TEST_CASE("Llama-3.1-70B on eight H200 by TensorRT-LLM has the published TPOT", "[validation]") {
   check_tpot("hgx_h200", "trtllm", {{4, 6.26}, {8, 6.72}, {16, 7.69}, {32, 9.30}, {64, 13.51}});
 }
+
+}  // namespace roofcast::validation_published_figures

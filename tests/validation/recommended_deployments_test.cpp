@@ -36,7 +36,7 @@
 #include "tests/catch.hpp"
 #include "tests/measurements.hpp"
 
-namespace roofcast {
+namespace roofcast::validation_recommended_deployments {
 namespace {
 
 constexpr std::size_t kCells = 8;
@@ -309,4 +309,4 @@ TEST_CASE("With shorter and longer limits most published deployments are among t
   CHECK(right_of(questions_of_cells(cells, 3), Engine::as_published) >= 6);
 }
 
-}  // namespace roofcast
+}  // namespace roofcast::validation_recommended_deployments

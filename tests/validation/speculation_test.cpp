@@ -8,7 +8,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::validation_speculation {
 
 namespace {
 
@@ -79,3 +79,5 @@ TEST_CASE("Nemotron 3 Ultra drafts six tokens on four GB200", "[validation]") {
           2.89, 0.10);
   }
 }
+
+}  // namespace roofcast::validation_speculation

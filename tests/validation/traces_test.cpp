@@ -12,7 +12,7 @@
 #include "tests/measurements.hpp"
 #include "workloads/traffic/request_stream.hpp"
 
-using namespace roofcast;
+namespace roofcast::validation_traces {
 
 TEST_CASE("The Azure trace is replayed whole, at any speed, with its own rate and lengths",
           "[validation]") {
@@ -42,3 +42,5 @@ TEST_CASE("The Azure trace is replayed whole, at any speed, with its own rate an
   CHECK(s.requests_per_second ==
         Approx(mean_rate(*two.scenario.traffic.arrivals).si()).epsilon(0.02));
 }
+
+}  // namespace roofcast::validation_traces

@@ -13,7 +13,7 @@
 #include "tests/catch.hpp"
 #include "tests/measurements.hpp"
 
-namespace roofcast {
+namespace roofcast::validation_training_kernels {
 namespace {
 
 struct Kernel {
@@ -114,4 +114,4 @@ TEST_CASE("Products of experts in a training framework take as long as one after
   CHECK(errors_of(kernels, 0, s, 1).median > 0.2);
 }
 
-}  // namespace roofcast
+}  // namespace roofcast::validation_training_kernels

@@ -17,7 +17,7 @@
 #include "tests/catch.hpp"
 #include "tests/measurements.hpp"
 
-namespace roofcast {
+namespace roofcast::validation_training_steps {
 namespace {
 
 // Calls `of` with each row that can be told as a scenario, and its estimate.
@@ -175,4 +175,4 @@ TEST_CASE("What weak scaling from 128 to 512 H100 leaves of MPT's throughput is 
   }
 }
 
-}  // namespace roofcast
+}  // namespace roofcast::validation_training_steps

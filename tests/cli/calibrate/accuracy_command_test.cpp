@@ -2,7 +2,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_calibrate_accuracy_command {
 namespace {
 
 constexpr const char* kScenario =
@@ -69,4 +69,4 @@ TEST_CASE("check and --explain warn of a width that wastes a tile, with its alig
   CHECK(!contains(roofcast.output({"check", example("llama-70b")}), "warning"));
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_calibrate_accuracy_command

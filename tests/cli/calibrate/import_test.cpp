@@ -10,7 +10,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_calibrate_import {
 namespace {
 
 const char* const kCollector =
@@ -340,4 +340,4 @@ TEST_CASE("The page of the parameters is that of the calibrations", "[cli]") {
   }
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_calibrate_import

@@ -4,7 +4,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_calibrate_measurements {
 
 TEST_CASE("validate reads the shipped tables of a kind where none is named", "[cli][long]") {
   const Program roofcast;
@@ -71,4 +71,4 @@ TEST_CASE("A program without its tables says where it looked for them", "[cli]")
   CHECK(contains(installed.err, "measurements/ops has no table with rows of h200_sxm and vllm"));
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_calibrate_measurements

@@ -3,7 +3,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/request_run.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_calibrate_validate_against {
 namespace {
 
 const std::string kServers =
@@ -110,4 +110,4 @@ TEST_CASE("A peer's table that cannot be compared is refused with the place", "[
   CHECK(contains(gemm.err, "--against is of serving and requests"));
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_calibrate_validate_against

@@ -3,7 +3,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/request_run.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_calibrate_validate_requests {
 
 TEST_CASE("validate requests tells percentiles, rates and loads of every run, and sums up",
           "[cli]") {
@@ -65,4 +65,4 @@ TEST_CASE("validate requests says what is wrong with its directory", "[cli]") {
   CHECK(contains(error({"runs"}), "requests.jsonl"));
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_calibrate_validate_requests

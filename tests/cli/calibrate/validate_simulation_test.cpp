@@ -3,7 +3,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/request_run.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_calibrate_validate_simulation {
 
 TEST_CASE("validate simulation prints the agreement of every metric and writes every scenario",
           "[cli]") {
@@ -53,4 +53,4 @@ TEST_CASE("validate simulation takes no table, and the tables nothing of it", "[
   CHECK(contains(error({"gemm", "gemm.csv", "--report", "a.html"}), "--report is of requests"));
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_calibrate_validate_simulation

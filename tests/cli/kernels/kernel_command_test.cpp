@@ -13,7 +13,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/laws/catalog.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_kernels_kernel_command {
 namespace {
 
 using nlohmann::json;
@@ -236,4 +236,4 @@ TEST_CASE("More ranks than a system has are no error, but a result with its reas
   CHECK(contains(answered["reason"].get<std::string>(), "16 GPUs"));
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_kernels_kernel_command

@@ -12,7 +12,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_kernels_kernels_page {
 namespace {
 
 // "1.157 PFLOP/s"
@@ -70,4 +70,4 @@ TEST_CASE("The page of kernels has at least ten, and each difference is ours ove
   }
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_kernels_kernels_page

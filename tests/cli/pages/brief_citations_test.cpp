@@ -13,7 +13,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_pages_brief_citations {
 namespace {
 
 std::vector<std::size_t> citations(const std::string& text) {
@@ -128,4 +128,4 @@ TEST_CASE("A brief that is printed cites no rows, and writes no file", "[cli]") 
   CHECK(contains(text, "\nConfidence:\n"));
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_pages_brief_citations

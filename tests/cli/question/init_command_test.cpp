@@ -9,7 +9,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/measured_log.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_question_init_command {
 namespace {
 
 const std::vector<std::string> kSaid = {
@@ -139,4 +139,4 @@ TEST_CASE("compare understands a log before its scenario", "[cli]") {
   CHECK(swapped.code == kDone);
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_question_init_command

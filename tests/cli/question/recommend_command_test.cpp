@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_question_recommend_command {
 namespace {
 
 using nlohmann::json;
@@ -394,4 +394,4 @@ TEST_CASE("recommend takes the precisions of its option where the model names no
   CHECK(found["answers"][0]["precision"] == "fp8");
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_question_recommend_command

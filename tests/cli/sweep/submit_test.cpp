@@ -3,7 +3,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_sweep_submit {
 namespace {
 
 // 960 points, four parts. The name needs quotes in a shell.
@@ -138,4 +138,4 @@ TEST_CASE("A submission without an engine, with too many shards or with a bad sw
                  "nowhere.yaml"));
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_sweep_submit

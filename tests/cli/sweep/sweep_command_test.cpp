@@ -5,7 +5,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_sweep_sweep_command {
 namespace {
 
 void sweep(const Program& roofcast, const std::string& file, const std::string& csv,
@@ -334,4 +334,4 @@ TEST_CASE("Where nothing meets, a sweep and its brief say what the nearest row m
                  "the nearest is deployment.tensor_parallel 8, traffic.concurrency 4: misses"));
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_sweep_sweep_command

@@ -2,7 +2,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::cli_sweep_sweep_parts {
 namespace {
 
 // 960 points, four parts.
@@ -164,4 +164,4 @@ TEST_CASE("A result says what made it, and is made again from that", "[cli]") {
   CHECK(roofcast.run({"reproduce", "nothing.csv"}).code == 2);
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::cli_sweep_sweep_parts

@@ -16,7 +16,7 @@
 #include "tests/laws/cases/violations.hpp"
 #include "tests/laws/catalog.hpp"
 
-namespace roofcast::laws {
+namespace roofcast::laws::laws_hardware_die {
 namespace {
 
 constexpr double kRounding = 1e-12;
@@ -225,4 +225,4 @@ TEST_CASE("Better hardware makes no server slower by more than 1 %, or 3.5 % und
   ROOFCAST_CHECK_LAW(capped);
 }
 
-}  // namespace roofcast::laws
+}  // namespace roofcast::laws::laws_hardware_die

@@ -4,7 +4,7 @@
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 
-namespace roofcast::laws {
+namespace roofcast::laws::laws_kernels_formats {
 namespace {
 
 using base::NumberFormat;
@@ -80,4 +80,4 @@ TEST_CASE(
   CHECK(checked > 50);
 }
 
-}  // namespace roofcast::laws
+}  // namespace roofcast::laws::laws_kernels_formats

@@ -4,7 +4,7 @@
 #include "tests/catch.hpp"
 #include "tests/laws/cases/serving_cases.hpp"
 
-namespace roofcast::laws {
+namespace roofcast::laws::laws_kernels_graphs {
 namespace {
 
 using workloads::DecodeGraphs;
@@ -55,4 +55,4 @@ TEST_CASE("An iteration is never faster with fewer or larger CUDA graphs", "[law
   CHECK(slower > 10);
 }
 
-}  // namespace roofcast::laws
+}  // namespace roofcast::laws::laws_kernels_graphs

@@ -4,7 +4,7 @@
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 
-namespace roofcast::laws {
+namespace roofcast::laws::laws_kernels_hosts {
 namespace {
 
 using workloads::Collective;
@@ -61,4 +61,4 @@ TEST_CASE("A slower network or a narrower spine never speeds up a collective", "
   }
 }
 
-}  // namespace roofcast::laws
+}  // namespace roofcast::laws::laws_kernels_hosts

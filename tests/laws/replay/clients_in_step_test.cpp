@@ -10,7 +10,7 @@
 #include "tests/catch.hpp"
 #include "tests/laws/cases/simulations.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::laws_replay_clients_in_step {
 namespace {
 
 // Llama-3.1-70B in FP8. Eight rounds of all clients. The first two are the burst and what comes of
@@ -78,4 +78,4 @@ TEST_CASE("Clients in step see times that add up, also where the front end sets 
         Approx(1.0).margin(0.02));
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::laws_replay_clients_in_step

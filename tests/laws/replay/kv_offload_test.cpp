@@ -9,7 +9,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::laws_replay_kv_offload {
 namespace {
 
 constexpr std::int64_t kUnit = 256;
@@ -140,4 +140,4 @@ TEST_CASE("More host memory never finds less", "[laws]") {
   CHECK(before > 0.5);
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::laws_replay_kv_offload

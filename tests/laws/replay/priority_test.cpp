@@ -5,7 +5,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::laws_replay_priority {
 namespace {
 
 constexpr const char* kMix = ", priorities: {values: [0, 5], weights: [4, 1]}";
@@ -85,4 +85,4 @@ TEST_CASE(
   CHECK(output == due);
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::laws_replay_priority

@@ -11,7 +11,7 @@
 #include "tests/catch.hpp"
 #include "tests/laws/cases/simulations.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::laws_replay_prompt_batches {
 namespace {
 
 using Lengths = std::vector<std::int64_t>;
@@ -130,4 +130,4 @@ TEST_CASE("What the engine cannot compute at once has a reason", "[unit]") {
   CHECK_THAT(PromptBatches(view(large.scenario)).misfit(8000, 8000), Catch::Contains("GPU"));
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::laws_replay_prompt_batches

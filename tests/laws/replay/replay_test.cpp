@@ -15,7 +15,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::laws_replay_replay {
 namespace {
 
 // GB200 with one GPU and 512 clients: answers are reserved whole, and equal clients stay in step.
@@ -233,4 +233,4 @@ TEST_CASE("A choice that the simulator contradicts is passed over for the next",
   }
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::laws_replay_replay

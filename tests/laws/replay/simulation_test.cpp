@@ -9,7 +9,7 @@
 #include "tests/catch.hpp"
 #include "tests/laws/cases/simulations.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::laws_replay_simulation {
 namespace {
 
 struct Case {
@@ -394,4 +394,4 @@ TEST_CASE("The interval of a mean holds it about as often as it says, however bu
   }
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::laws_replay_simulation

@@ -9,7 +9,8 @@
 #include "base/statistics/random.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_base_batch_queue {
+
 using base::queueing::BatchQueue;
 using base::queueing::BatchQueueStates;
 
@@ -137,3 +138,5 @@ TEST_CASE("Slow phases are birth-death processes of their own", "[unit]") {
     CHECK(2.0 * p[1][n] == Approx(high[n]).margin(1e-5));
   }
 }
+
+}  // namespace roofcast::unit_base_batch_queue

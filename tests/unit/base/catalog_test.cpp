@@ -12,6 +12,8 @@
 #include "base/document/problems.hpp"
 #include "tests/catch.hpp"
 
+namespace roofcast::unit_base_catalog {
+
 using namespace roofcast::base;
 using Catch::Matchers::ContainsSubstring;
 
@@ -132,3 +134,5 @@ TEST_CASE("a user's directory shadows and extends the embedded catalog", "[unit]
   CHECK_THAT(output("show chip of_my_own"), ContainsSubstring("Mine"));
   CHECK_THAT(output("show chip h200_sxm"), ContainsSubstring("H200"));
 }
+
+}  // namespace roofcast::unit_base_catalog

@@ -13,7 +13,8 @@
 #include "tests/catch.hpp"
 #include "tests/scratch_file.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_base_csv_file {
+
 using base::CsvFile;
 
 namespace {
@@ -144,3 +145,5 @@ TEST_CASE("a compressed file that ends too early is refused", "[unit]") {
       }(),
       base::CsvError);
 }
+
+}  // namespace roofcast::unit_base_csv_file

@@ -17,7 +17,8 @@
 
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_base_csv {
+
 using base::CsvError;
 using base::CsvWriter;
 using base::parse_csv;
@@ -441,3 +442,5 @@ TEST_CASE("Rows that were written apart stand in the table as if written there",
   }
   CHECK(whole.str() == "name,x\nfirst,1.5\n\"a, b\",\nlast,2\n");
 }
+
+}  // namespace roofcast::unit_base_csv

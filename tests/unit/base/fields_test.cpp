@@ -8,6 +8,8 @@
 #include "base/units/quantity.hpp"
 #include "tests/catch.hpp"
 
+namespace roofcast::unit_base_fields {
+
 using namespace roofcast::base;
 using Catch::Matchers::ContainsSubstring;
 
@@ -296,3 +298,5 @@ TEST_CASE("a group of figures names its source", "[unit]") {
   CHECK(said("source: a datasheet\n", read) == "");
   CHECK_THAT(said("{}\n", read), ContainsSubstring("the key \"source\" is required"));
 }
+
+}  // namespace roofcast::unit_base_fields

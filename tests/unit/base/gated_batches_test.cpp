@@ -12,7 +12,7 @@
 #include "base/statistics/random.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::base::queueing {
+namespace roofcast::base::queueing::unit_base_gated_batches {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -149,4 +149,4 @@ TEST_CASE("More servers never make those who wait together wait longer at the sa
   }
 }
 
-}  // namespace roofcast::base::queueing
+}  // namespace roofcast::base::queueing::unit_base_gated_batches

@@ -11,7 +11,8 @@
 
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_base_hypervolume {
+
 using base::hypervolume;
 
 namespace {
@@ -131,3 +132,5 @@ TEST_CASE("points that do not fit the reference, and one without an end, are ref
   CHECK_THROWS_AS(hypervolume(std::vector<double>{1.0}, std::vector<double>{std::nan("")}),
                   std::invalid_argument);
 }
+
+}  // namespace roofcast::unit_base_hypervolume

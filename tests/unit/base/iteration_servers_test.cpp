@@ -10,7 +10,7 @@
 #include "base/statistics/random.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::base::queueing {
+namespace roofcast::base::queueing::unit_base_iteration_servers {
 namespace {
 
 Seconds seconds(double value) { return Seconds::from_si(value); }
@@ -157,4 +157,4 @@ TEST_CASE("Sequences that decode from the start end like the others", "[unit]") 
   CHECK(ttft(path.outcomes[2]) == Approx(0.1));
 }
 
-}  // namespace roofcast::base::queueing
+}  // namespace roofcast::base::queueing::unit_base_iteration_servers

@@ -6,6 +6,8 @@
 
 #include "tests/catch.hpp"
 
+namespace roofcast::unit_base_nearest {
+
 using roofcast::base::nearest_name;
 
 namespace {
@@ -59,3 +61,5 @@ TEST_CASE("a name never stands for one that shares no letter with it", "[unit]")
   CHECK(nearest_name("xy", names) == std::nullopt);
   CHECK(nearest_name("a", names) == std::nullopt);
 }
+
+}  // namespace roofcast::unit_base_nearest

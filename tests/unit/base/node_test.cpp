@@ -9,6 +9,8 @@
 #include "tests/catch.hpp"
 #include "tests/equal_nodes.hpp"
 
+namespace roofcast::unit_base_node {
+
 using namespace roofcast::base;
 using Catch::Matchers::ContainsSubstring;
 
@@ -236,3 +238,5 @@ TEST_CASE("a UTF-8 character has one to four bytes, and bytes out of order are n
     CHECK(character_size(bad) == 0);
   }
 }
+
+}  // namespace roofcast::unit_base_node

@@ -5,7 +5,8 @@
 
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_base_number_format {
+
 using base::MathType;
 using base::NumberFormat;
 
@@ -53,3 +54,5 @@ TEST_CASE("Every number format can be named, once", "[unit]") {
   }
   CHECK(names.size() == static_cast<std::size_t>(base::kNumberFormats));
 }
+
+}  // namespace roofcast::unit_base_number_format

@@ -11,7 +11,7 @@
 #include "tests/catch.hpp"
 #include "tests/scratch_file.hpp"
 
-namespace roofcast::base {
+namespace roofcast::base::unit_base_output_file {
 namespace {
 
 namespace fs = std::filesystem;
@@ -80,4 +80,4 @@ TEST_CASE("A table whose writer is given up by an exception leaves the old file"
   CHECK(files_in(file.parent_path()) == 1);
 }
 
-}  // namespace roofcast::base
+}  // namespace roofcast::base::unit_base_output_file

@@ -8,7 +8,7 @@
 #include "base/statistics/random.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::base {
+namespace roofcast::base::unit_base_packing {
 namespace {
 
 using Sizes = std::vector<std::int64_t>;
@@ -196,4 +196,4 @@ TEST_CASE("What is larger than a bin has its own", "[unit]") {
   CHECK(packed_by_size(Sizes{}, 100).empty());
 }
 
-}  // namespace roofcast::base
+}  // namespace roofcast::base::unit_base_packing

@@ -6,6 +6,8 @@
 
 #include "tests/catch.hpp"
 
+namespace roofcast::unit_base_problems {
+
 using namespace roofcast::base;
 
 namespace {
@@ -107,3 +109,5 @@ TEST_CASE("after a hundred problems the rest is counted as more", "[unit]") {
 TEST_CASE("a problem's text holds no character that a terminal obeys", "[unit]") {
   CHECK(text_of({}, "a\x1b[1m", "\"b\nc\x9b\u009b\u202e\"") == "error: a?[1m: \"b c???\"\n");
 }
+
+}  // namespace roofcast::unit_base_problems

@@ -5,7 +5,7 @@
 
 #include "tests/catch.hpp"
 
-namespace roofcast::base {
+namespace roofcast::base::unit_base_proportion {
 
 // Brown, Cai, DasGupta (2001), formula (4), by hand: z = 1.96, n = 10.
 TEST_CASE("Wilson's interval of ten trials", "[unit]") {
@@ -47,4 +47,4 @@ TEST_CASE("Trials that remember the one before count for fewer", "[unit]") {
   CHECK(effective_trials({}) == 0.0);
 }
 
-}  // namespace roofcast::base
+}  // namespace roofcast::base::unit_base_proportion

@@ -5,6 +5,8 @@
 
 #include "tests/catch.hpp"
 
+namespace roofcast::unit_base_quantile {
+
 using roofcast::base::quantile;
 
 // Five values sorted are 15 20 35 40 50; position q·4: 0.4·4 = 1.6 → 20 + 0.6·15 = 29.
@@ -28,3 +30,5 @@ TEST_CASE("Every quantile of one value is that value, and of none there is none"
     CHECK(std::isnan(quantile({}, q)));
   }
 }
+
+}  // namespace roofcast::unit_base_quantile

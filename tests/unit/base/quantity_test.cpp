@@ -6,7 +6,7 @@
 
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_base_quantity {
 
 namespace {
 
@@ -118,3 +118,5 @@ TEST_CASE("quantities are ordered like their numbers, and NaN like none", "[unit
   CHECK_FALSE(none >= small);
   CHECK_FALSE(none == none);
 }
+
+}  // namespace roofcast::unit_base_quantity

@@ -10,6 +10,8 @@
 #include "tests/catch.hpp"
 #include "tests/unit/base/queueing_simulation.hpp"
 
+namespace roofcast::unit_base_queueing_network {
+
 using namespace roofcast::base;
 using namespace roofcast::base::queueing;
 namespace simulation = roofcast::queueing_simulation;
@@ -112,3 +114,5 @@ TEST_CASE("simulated closed networks take as long as the exact one", "[unit]") {
       {{0.1, 1}, {1.0, 4}}, {.clients = 12, .think = 2.0, .visits = {2, 1}}, 100000, 1);
   simulation::check_mean(seen, closed_network(stations, seconds(2.0), 12).time.si());
 }
+
+}  // namespace roofcast::unit_base_queueing_network

@@ -9,6 +9,8 @@
 #include "tests/catch.hpp"
 #include "tests/unit/base/queueing_simulation.hpp"
 
+namespace roofcast::unit_base_queueing {
+
 using namespace roofcast::base;
 using namespace roofcast::base::queueing;
 namespace simulation = roofcast::queueing_simulation;
@@ -143,3 +145,5 @@ TEST_CASE("simulated general arrivals wait within the error of the approximation
     }
   }
 }
+
+}  // namespace roofcast::unit_base_queueing

@@ -12,6 +12,8 @@
 
 #include "tests/catch.hpp"
 
+namespace roofcast::unit_base_random {
+
 using roofcast::base::Discrete;
 using roofcast::base::Random;
 using roofcast::base::zipf;
@@ -163,3 +165,5 @@ TEST_CASE("a discrete distribution without a positive finite sum is refused", "[
   CHECK_THROWS_AS(Discrete(std::vector<double>{1.0, -1.0}), std::logic_error);
   CHECK_THROWS_AS(Discrete(std::vector<double>{std::nan("")}), std::logic_error);
 }
+
+}  // namespace roofcast::unit_base_random

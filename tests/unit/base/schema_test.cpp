@@ -6,6 +6,8 @@
 #include "base/units/quantity.hpp"
 #include "tests/catch.hpp"
 
+namespace roofcast::unit_base_schema {
+
 using namespace roofcast::base;
 
 namespace {
@@ -220,3 +222,5 @@ TEST_CASE("a problem of meaning is silent while a reader tells its keys", "[unit
   });
   CHECK(at(all, "name").need == required);
 }
+
+}  // namespace roofcast::unit_base_schema

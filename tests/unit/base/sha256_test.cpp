@@ -3,6 +3,8 @@
 
 #include "tests/catch.hpp"
 
+namespace roofcast::unit_base_sha256 {
+
 using roofcast::base::sha256;
 
 // FIPS 180-2, appendix B, and the empty message.
@@ -14,3 +16,5 @@ TEST_CASE("SHA-256 gives the digests of its standard", "[unit]") {
   CHECK(sha256(std::string(1'000'000, 'a')) ==
         "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
+
+}  // namespace roofcast::unit_base_sha256

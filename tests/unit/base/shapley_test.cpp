@@ -7,7 +7,7 @@
 #include "base/statistics/random.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_base_shapley {
 
 namespace {
 
@@ -77,3 +77,5 @@ TEST_CASE("Every player stands once in the greedy order, who adds most next", "[
     CHECK(joined == 31);
   }
 }
+
+}  // namespace roofcast::unit_base_shapley

@@ -9,7 +9,7 @@
 
 #include "tests/catch.hpp"
 
-namespace roofcast::base {
+namespace roofcast::base::unit_base_sobol {
 namespace {
 
 template <class Function>
@@ -141,4 +141,4 @@ TEST_CASE("Rows that have no value are left out, and what does not vary has no i
   CHECK(flat.variance == Approx(0.0).margin(1e-12));
 }
 
-}  // namespace roofcast::base
+}  // namespace roofcast::base::unit_base_sobol

@@ -10,6 +10,8 @@
 
 #include "tests/catch.hpp"
 
+namespace roofcast::unit_base_threads {
+
 using roofcast::base::on_threads;
 
 TEST_CASE("Each thread gets a number of its own", "[unit]") {
@@ -45,3 +47,5 @@ TEST_CASE("Of several exceptions the caller gets that of the first worker", "[un
     CHECK_THROWS_WITH(on_threads(4, work), "worker 1");
   }
 }
+
+}  // namespace roofcast::unit_base_threads

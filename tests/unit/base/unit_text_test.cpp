@@ -12,7 +12,8 @@
 #include "base/nearest.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_base_unit_text {
+
 using base::Dimension;
 using base::parse_quantity;
 
@@ -378,3 +379,5 @@ TEST_CASE("the pattern of a dimension matches what parse_quantity reads, and not
     }
   }
 }
+
+}  // namespace roofcast::unit_base_unit_text

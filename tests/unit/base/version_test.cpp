@@ -3,7 +3,7 @@
 
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_base_version {
 
 namespace {
 
@@ -56,3 +56,5 @@ TEST_CASE("The nearest version is a neighbour, and the first number that differs
   CHECK(nearest("0.20") == 5);
   CHECK(nearest("0.9") == 5);  // older than all, although its second number is far from theirs
 }
+
+}  // namespace roofcast::unit_base_version

@@ -3,7 +3,8 @@
 
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_base_weight_storage {
+
 using base::NumberFormat;
 
 // A scale of 16 bits for 32 weights is half a bit each. Sparse bf16: 16 bits and 2 · 2 for two of four: 9 bits.
@@ -20,3 +21,5 @@ TEST_CASE("A weight takes its bits, its share of a scale and of the places of sp
   CHECK(base::bits(NumberFormat::int4, {0, true}) == 3.125);
   CHECK(base::bytes_of(1024.0, NumberFormat::int4, {32, false}).si() == 576.0);
 }
+
+}  // namespace roofcast::unit_base_weight_storage

@@ -5,7 +5,8 @@
 
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_calibrate_architectures {
+
 using calibrate::ArchitectureScores;
 
 namespace {
@@ -64,3 +65,5 @@ TEST_CASE("A kind with few architectures leans on the other kinds", "[unit]") {
     }
   }
 }
+
+}  // namespace roofcast::unit_calibrate_architectures

@@ -20,7 +20,8 @@
 #include "calibrate/bench/sustained.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_calibrate_bench_plan {
+
 using namespace roofcast::bench;
 
 TEST_CASE("Suites that take all they may leave nothing, and what one leaves goes to the rest",
@@ -297,3 +298,5 @@ TEST_CASE("Work apart ends as it does, and takes nothing with it", "[unit]") {
   CHECK_THAT(run_apart([] { return pause(); }, 0.0).problem,
              Catch::Matchers::ContainsSubstring("longer than it may"));
 }
+
+}  // namespace roofcast::unit_calibrate_bench_plan

@@ -9,7 +9,8 @@
 #include "calibrate/operators/operator_rows.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_calibrate_bench_rows {
+
 using namespace roofcast::bench;
 
 namespace {
@@ -187,3 +188,5 @@ TEST_CASE("A shape that fails keeps its row, and so do those behind a lost GPU o
   CHECK(reason(4) == "not tried: the suite's time was spent");
   CHECK((run.rows == 4 && run.failures == 3 && run.first_failure == "out of memory"));
 }
+
+}  // namespace roofcast::unit_calibrate_bench_rows

@@ -3,7 +3,7 @@
 
 #include "tests/catch.hpp"
 
-namespace roofcast::calibrate {
+namespace roofcast::calibrate::unit_calibrate_conventions {
 namespace {
 
 std::string value(const std::string& rules, const Facts& facts, std::string_view path) {
@@ -127,4 +127,4 @@ TEST_CASE("Assignments reach the scenario as --set does, and those of the run st
   CHECK(problems.empty());
 }
 
-}  // namespace roofcast::calibrate
+}  // namespace roofcast::calibrate::unit_calibrate_conventions

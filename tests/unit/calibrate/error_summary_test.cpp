@@ -5,7 +5,8 @@
 
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_calibrate_error_summary {
+
 using calibrate::Pair;
 
 // Errors −50 %, −10 %, +20 %, +100 %: magnitudes 0.1 0.2 0.5 1.0, mean 0.45, median 0.35, p90 at
@@ -37,3 +38,5 @@ TEST_CASE("Without predictions a summary has no figures, and says so", "[unit]")
   CHECK(calibrate::summary_line("ttft", calibrate::summarise({}), 2) ==
         "ttft: rows=0 skipped=2 mape=n/a median=n/a p90=n/a bias=n/a coverage90=n/a");
 }
+
+}  // namespace roofcast::unit_calibrate_error_summary

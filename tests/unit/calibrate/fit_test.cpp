@@ -14,7 +14,7 @@
 #include "models/operators/operator_cost.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_calibrate_fit {
 
 namespace {
 
@@ -211,3 +211,5 @@ TEST_CASE("A fit without tables, or of an unknown chip, is refused with a reason
                     Catch::Matchers::ContainsSubstring("no system with the chip"));
   fs::remove_all(empty);
 }
+
+}  // namespace roofcast::unit_calibrate_fit

@@ -5,7 +5,8 @@
 
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_calibrate_least_squares {
+
 using calibrate::SolverOptions;
 using calibrate::Unknown;
 
@@ -103,3 +104,5 @@ TEST_CASE("A parameter stays within its range", "[unit]") {
   });
   CHECK(found.values[0] == Approx(1.0));
 }
+
+}  // namespace roofcast::unit_calibrate_least_squares

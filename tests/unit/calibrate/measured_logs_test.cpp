@@ -14,7 +14,8 @@
 #include "tests/measured_log.hpp"
 #include "tests/scratch_file.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_calibrate_measured_logs {
+
 using calibrate::LogFormat;
 
 namespace {
@@ -435,3 +436,5 @@ TEST_CASE("A compressed trace that is cut off is refused", "[unit]") {
   CHECK_THROWS_AS(calibrate::read_kernel_profile(scratch.file(), LogFormat::kernel_trace),
                   base::InputError);
 }
+
+}  // namespace roofcast::unit_calibrate_measured_logs

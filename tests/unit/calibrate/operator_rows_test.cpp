@@ -6,7 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_calibrate_operator_rows {
+
 using calibrate::MeasuredOperator;
 using calibrate::OperatorRows;
 
@@ -343,3 +344,5 @@ TEST_CASE("Balanced routing is strided, and the first rank always has the first 
   CHECK(loads.of({16, 22, 512, 8}, "balanced").pairs == 53.0);
   CHECK(loads.of({64, 8, 256, 8}, "balanced").distinct == 32.0);
 }
+
+}  // namespace roofcast::unit_calibrate_operator_rows

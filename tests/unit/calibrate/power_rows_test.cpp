@@ -5,7 +5,8 @@
 #include "calibrate/platforms/chip_platforms.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_calibrate_power_rows {
+
 using Catch::Matchers::ContainsSubstring;
 
 namespace {
@@ -61,3 +62,5 @@ TEST_CASE("Power of a chip without a TDP is not predicted", "[unit]") {
   CHECK_THAT(calibrate::reason_against(row("h200_sxm,vllm,bfloat16,64,4096,4096,0.1,400"), machine),
              ContainsSubstring("TDP"));
 }
+
+}  // namespace roofcast::unit_calibrate_power_rows

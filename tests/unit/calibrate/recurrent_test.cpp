@@ -12,7 +12,8 @@
 #include "workloads/architecture/parameters.hpp"
 #include "workloads/graph/graph.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_calibrate_recurrent {
+
 using base::NumberFormat;
 using workloads::Mixer;
 using workloads::Recurrence;
@@ -187,3 +188,5 @@ TEST_CASE("Heads of the delta rule run through their prompts in whole waves", "[
   CHECK(compute(133) == Approx(2.0 * compute(132)));
   CHECK(compute(264) == Approx(compute(133)));
 }
+
+}  // namespace roofcast::unit_calibrate_recurrent

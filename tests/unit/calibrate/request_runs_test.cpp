@@ -9,7 +9,8 @@
 #include "tests/catch.hpp"
 #include "tests/request_run.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_calibrate_request_runs {
+
 namespace fs = std::filesystem;
 
 namespace {
@@ -246,3 +247,5 @@ TEST_CASE("What cannot be read of a run is told with file, line and key", "[unit
     fs::remove_all(directory);
   }
 }
+
+}  // namespace roofcast::unit_calibrate_request_runs

@@ -3,7 +3,7 @@
 
 #include "tests/catch.hpp"
 
-namespace roofcast::calibrate {
+namespace roofcast::calibrate::unit_calibrate_server_settings {
 namespace {
 
 // DeepSeek in NVFP4 by TensorRT-LLM on eight B200, of InferenceX, 1024/1024.
@@ -104,4 +104,4 @@ TEST_CASE("gpt-oss multiplies its experts in FP8 on Blackwell alone, whatever th
   CHECK(!settings(with(server(16), "table.precision", "ternary")).precision);
 }
 
-}  // namespace roofcast::calibrate
+}  // namespace roofcast::calibrate::unit_calibrate_server_settings

@@ -12,7 +12,7 @@
 #include "models/operators/operator_cost.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_calibrate_version_fit {
 
 namespace {
 
@@ -94,3 +94,5 @@ TEST_CASE("A difference that timers explain is no other kernel", "[unit]") {
         std::string::npos);
   fs::remove_all(tables);
 }
+
+}  // namespace roofcast::unit_calibrate_version_fit

@@ -11,7 +11,7 @@
 #include "cli/tables/result_csv.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::unit_cli_attainment_rows {
 namespace {
 
 struct Row {
@@ -75,4 +75,4 @@ TEST_CASE("Without throughput there is nothing to attain", "[unit]") {
           .empty());
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::unit_cli_attainment_rows

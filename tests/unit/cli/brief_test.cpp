@@ -11,7 +11,8 @@
 #include "cli/text/roadmap_text.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_cli_brief {
+
 using Catch::Matchers::ContainsSubstring;
 
 namespace {
@@ -106,3 +107,5 @@ TEST_CASE("A brief's marks are not taken for those of the page", "[unit]") {
   brief.question = "a < b & c";
   CHECK_THAT(cli::html(brief), ContainsSubstring("<h1>a &lt; b &amp; c</h1>"));
 }
+
+}  // namespace roofcast::unit_cli_brief

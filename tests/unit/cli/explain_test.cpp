@@ -9,7 +9,7 @@
 #include "tests/catch.hpp"
 #include "workloads/architecture/parameters.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::unit_cli_explain {
 namespace {
 
 sim::Scenario scenario(const std::string& deployment, std::int64_t output_tokens = 512) {
@@ -198,4 +198,4 @@ TEST_CASE("An operator of a step is limited by tensor cores only above half of t
   CHECK(row_of(e.phases[0], "mlp.up").limited_by == models::Cause::hbm);
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::unit_cli_explain

@@ -7,7 +7,8 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_cli_first_questions {
+
 using Catch::Matchers::ContainsSubstring;
 
 namespace {
@@ -83,3 +84,5 @@ TEST_CASE("What is said already is not asked, and an input that ends is an error
   CHECK(cli::next_command(a.answers, "x.yaml") == "roofcast sensitivity x.yaml");
   CHECK_THROWS_AS(asked("llama-3.1-8b\n"), base::InputError);
 }
+
+}  // namespace roofcast::unit_cli_first_questions

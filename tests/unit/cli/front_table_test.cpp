@@ -5,7 +5,7 @@
 #include "sim/result/metrics.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::unit_cli_front_table {
 namespace {
 
 // Throughput falls with the row; row 3 has none.
@@ -73,4 +73,4 @@ TEST_CASE("A front is shown whole up to the limit", "[unit]") {
   CHECK(spread(table, rows, "throughput_tok_per_s_per_gpu", 2) == std::vector<std::size_t>{0, 4});
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::unit_cli_front_table

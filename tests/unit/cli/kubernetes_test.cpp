@@ -14,7 +14,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::unit_cli_kubernetes {
 namespace {
 
 using base::Node;
@@ -269,4 +269,4 @@ TEST_CASE("A name in a manifest has small letters, digits and single dashes, and
   }
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::unit_cli_kubernetes

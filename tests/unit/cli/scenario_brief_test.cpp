@@ -11,7 +11,7 @@
 #include "sim/decide/overridden_scenario.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_cli_scenario_brief {
 
 namespace {
 
@@ -107,3 +107,5 @@ TEST_CASE("Something else limits from the change that a brief names on, and not 
     CHECK(limit(change.knob, before) == now);
   }
 }
+
+}  // namespace roofcast::unit_cli_scenario_brief

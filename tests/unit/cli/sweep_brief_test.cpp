@@ -12,7 +12,8 @@
 #include "sim/decide/sweep_run.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_cli_sweep_brief {
+
 using Catch::Matchers::ContainsSubstring;
 
 namespace {
@@ -113,3 +114,5 @@ TEST_CASE("A brief of a sweep of which no point counts says why", "[unit]") {
              ContainsSubstring("None of 4 points does; the nearest is "));
   CHECK(made.brief.evidence.empty());
 }
+
+}  // namespace roofcast::unit_cli_sweep_brief

@@ -6,7 +6,7 @@
 
 #include "tests/catch.hpp"
 
-namespace roofcast::cli {
+namespace roofcast::cli::unit_cli_text_table {
 
 TEST_CASE("A table aligns numbers right, words left, and ends no line with blanks", "[unit]") {
   TextTable table({"name", "value", "note"});
@@ -99,4 +99,4 @@ TEST_CASE("A metric without a value is a dash, and infinity says so", "[unit]") 
   CHECK(display(std::numeric_limits<double>::infinity(), "") == "inf");
 }
 
-}  // namespace roofcast::cli
+}  // namespace roofcast::cli::unit_cli_text_table

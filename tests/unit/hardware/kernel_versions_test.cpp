@@ -10,7 +10,7 @@
 #include "sim/scenario/section_readers.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_hardware_kernel_versions {
 
 namespace {
 
@@ -96,3 +96,5 @@ TEST_CASE("Versions that do not go back in time are refused", "[unit]") {
   CHECK_THROWS_WITH(read(text),
                     Catch::Matchers::ContainsSubstring("is not older than the one before, 2.0"));
 }
+
+}  // namespace roofcast::unit_hardware_kernel_versions

@@ -8,7 +8,7 @@
 #include "sim/scenario/section_readers.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_hardware_nearest_calibration {
 
 namespace {
 
@@ -129,3 +129,5 @@ TEST_CASE("A knob of the calibration turns the one that the system takes", "[uni
   CHECK(overridden.id == "h200_sxm.vllm");
   CHECK(overridden.decode_fill_clocks == Approx(2.0 * before));
 }
+
+}  // namespace roofcast::unit_hardware_nearest_calibration

@@ -6,6 +6,8 @@
 #include "hardware/chip.hpp"
 #include "tests/catch.hpp"
 
+namespace roofcast::unit_hardware_pooling {
+
 using namespace roofcast::hardware;
 
 namespace {
@@ -59,3 +61,5 @@ TEST_CASE("A distance says generations, memory and the figure that differs most"
   CHECK(distance_text(kind("h200_sxm"), kind("h200_sxm")) ==
         "of the generation of NVIDIA H200 SXM");
 }
+
+}  // namespace roofcast::unit_hardware_pooling

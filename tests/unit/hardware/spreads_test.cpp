@@ -5,6 +5,8 @@
 
 #include "tests/catch.hpp"
 
+namespace roofcast::unit_hardware_spreads {
+
 using namespace roofcast::hardware;
 
 namespace {
@@ -37,3 +39,5 @@ TEST_CASE("A kind that nobody measured twice keeps the interval of its rows", "[
   CHECK(ends.low == Approx(0.8));
   CHECK(ends.high == Approx(1.25));
 }
+
+}  // namespace roofcast::unit_hardware_spreads

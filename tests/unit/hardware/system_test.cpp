@@ -8,7 +8,8 @@
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_hardware_system {
+
 using Catch::Matchers::ContainsSubstring;
 
 namespace {
@@ -190,3 +191,5 @@ TEST_CASE("A knob of the chip reaches the machine", "[unit]") {
   CHECK(twice.platform.machine.dram.si() ==
         Approx(2.0 * laws::platform("hgx_h100").machine.dram.si()));
 }
+
+}  // namespace roofcast::unit_hardware_system

@@ -7,7 +7,8 @@
 #include "tests/catch.hpp"
 #include "tests/unit/models/round_machine.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_models_anatomy {
+
 using models::Anatomy;
 using models::Cause;
 using models::Cost;
@@ -178,3 +179,5 @@ TEST_CASE("The share of a cause is what the time gains when the cause gets short
     }
   }
 }
+
+}  // namespace roofcast::unit_models_anatomy

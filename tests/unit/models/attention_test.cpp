@@ -4,7 +4,8 @@
 #include "tests/catch.hpp"
 #include "tests/unit/models/round_machine.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_models_attention {
+
 using base::NumberFormat;
 using models::round_machine;
 using workloads::AttentionHeads;
@@ -163,3 +164,5 @@ TEST_CASE("An fp8 cache is half the bytes, multiplied in fp8 only where the chip
   CHECK(machine.attention_math(heads.cache) == base::MathType::fp16);
   CHECK(us(cost().compute) == Approx(13.1072 + 0.32).epsilon(1e-6));
 }
+
+}  // namespace roofcast::unit_models_attention

@@ -6,7 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/unit/models/round_machine.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_models_collective {
+
 using models::Cost;
 using models::Machine;
 using workloads::AllReduceKernels;
@@ -388,3 +389,5 @@ TEST_CASE("Ranks that do not fill their domains are spread evenly over them", "[
   CHECK(reduce(16) > reduce(12));
   CHECK(reduce(9) > reduce(8));
 }
+
+}  // namespace roofcast::unit_models_collective

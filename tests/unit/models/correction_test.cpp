@@ -8,7 +8,8 @@
 #include "tests/catch.hpp"
 #include "tests/unit/models/round_machine.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_models_correction {
+
 using hardware::CorrectionGrid;
 using workloads::Gemm;
 
@@ -219,3 +220,5 @@ TEST_CASE("A correction that is no grid is refused where it is wrong", "[unit]")
   CHECK_THAT(problems_of("bf16", "0:1:2 5:2:2", "1 2 3"), ContainsSubstring("one whole number"));
   CHECK_THAT(problems_of("bf16", "0:1:2", "1 2.5"), ContainsSubstring("one whole number"));
 }
+
+}  // namespace roofcast::unit_models_correction

@@ -4,7 +4,8 @@
 #include "tests/catch.hpp"
 #include "tests/unit/models/round_machine.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_models_elementwise {
+
 using models::round_machine;
 
 namespace {
@@ -94,3 +95,5 @@ TEST_CASE("A kernel of many products for each byte waits for the vector units", 
   CHECK(us(cost.compute) == Approx(100.0));
   CHECK(cost.bound == models::Bound::compute);
 }
+
+}  // namespace roofcast::unit_models_elementwise

@@ -8,7 +8,8 @@
 #include "tests/laws/catalog.hpp"
 #include "workloads/architecture/parameters.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_models_footprint {
+
 using laws::model;
 using laws::precision;
 using models::cache_bytes;
@@ -185,3 +186,5 @@ TEST_CASE("A rank holds the weights it multiplies", "[unit]") {
   }
   ROOFCAST_CHECK_LAW(law);
 }
+
+}  // namespace roofcast::unit_models_footprint

@@ -4,7 +4,8 @@
 #include "tests/catch.hpp"
 #include "tests/unit/models/round_machine.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_models_gemm {
+
 using base::NumberFormat;
 using models::gemm_cost;
 using models::round_machine;
@@ -210,3 +211,5 @@ TEST_CASE("A batch of GEMMs fills the chip like one of as many tiles", "[unit]")
   const auto wide = gemm_cost({16, 6400, 512, 1}, round_machine());
   CHECK(batched.compute.si() == Approx(wide.compute.si()));
 }
+
+}  // namespace roofcast::unit_models_gemm

@@ -4,7 +4,8 @@
 #include "tests/catch.hpp"
 #include "tests/unit/models/round_machine.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_models_grouped_gemm {
+
 using models::round_machine;
 
 namespace {
@@ -37,3 +38,5 @@ TEST_CASE("A grouped GEMM of few rows reads the weights of its experts", "[unit]
   CHECK(us(cost.dram) == Approx(268.4355 + 0.1311).epsilon(1e-4));
   CHECK(cost.bound == models::Bound::memory);
 }
+
+}  // namespace roofcast::unit_models_grouped_gemm

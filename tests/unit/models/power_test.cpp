@@ -7,7 +7,8 @@
 #include "tests/catch.hpp"
 #include "tests/unit/models/round_machine.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_models_power {
+
 using models::Activity;
 using models::drawn;
 
@@ -189,3 +190,5 @@ TEST_CASE("A machine's energies are the calibration's shares of its chip's TDP",
   system.chip.tdp.reset();
   CHECK_FALSE(models::machine_of(system).power.known());
 }
+
+}  // namespace roofcast::unit_models_power

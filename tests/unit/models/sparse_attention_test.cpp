@@ -9,7 +9,8 @@
 #include "tests/laws/catalog.hpp"
 #include "workloads/graph/graph.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_models_sparse_attention {
+
 using base::NumberFormat;
 
 namespace {
@@ -102,3 +103,5 @@ TEST_CASE("The index has its own projections and its own key cache", "[unit]") {
   CHECK(models::cache_bytes(1.0, m, fp8, {}, 1).si() == 61.0 * (576 + 128));
   CHECK(models::cache_bytes(1.0, laws::model("deepseek-v3"), fp8, {}, 1).si() == 61.0 * 576);
 }
+
+}  // namespace roofcast::unit_models_sparse_attention

@@ -8,7 +8,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::models {
+namespace roofcast::models::unit_models_training_footprint {
 namespace {
 
 sim::Scenario scenario(const std::string& model, const std::string& training = "",
@@ -193,4 +193,4 @@ TEST_CASE("Experts that keep in FP8 what their activation reads save 2·top_k·w
   CHECK(activations("bf16") - activations("fp8") == Approx(48.0 * 8.0 * 2.0 * 768.0 * 4096.0));
 }
 
-}  // namespace roofcast::models
+}  // namespace roofcast::models::unit_models_training_footprint

@@ -8,7 +8,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::models {
+namespace roofcast::models::unit_models_uncertainty {
 namespace {
 
 const Spread kWide{0.2, 0.5};
@@ -187,4 +187,4 @@ TEST_CASE("A metric lies inside its 90 % interval", "[unit]") {
   CHECK(with_interval == 6);
 }
 
-}  // namespace roofcast::models
+}  // namespace roofcast::models::unit_models_uncertainty

@@ -5,7 +5,8 @@
 
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_models_work {
+
 using base::NumberFormat;
 using workloads::CollectiveKind;
 
@@ -126,3 +127,5 @@ TEST_CASE("Expert routing moves the scores, and every row twice", "[unit]") {
   const auto work = models::expert_routing_work({10, 80.0, 64, 16, 8, NumberFormat::fp8});
   CHECK(work.bytes.si() == 10 * 16 * 4.0 + 2 * 80 * 64.0 + 80 * 64 * 2.0 + 10 * 64 * 2.0);
 }
+
+}  // namespace roofcast::unit_models_work

@@ -9,7 +9,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_sim_alignment {
 
 namespace {
 
@@ -48,3 +48,5 @@ TEST_CASE("A feed-forward that ends within a tile is told with its aligned neigh
   CHECK(down->width == 1030);
   CHECK(down->below.width == 1024);
 }
+
+}  // namespace roofcast::unit_sim_alignment

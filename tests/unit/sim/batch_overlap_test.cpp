@@ -6,7 +6,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::unit_sim_batch_overlap {
 namespace {
 
 constexpr base::Seconds kSecond = base::Seconds::from_si(1.0);
@@ -107,4 +107,4 @@ TEST_CASE("Shared experts beside a dispatch take only what it does not hide", "[
   }
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::unit_sim_batch_overlap

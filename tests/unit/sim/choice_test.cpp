@@ -6,7 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/conditions.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_sim_choice {
+
 using sim::KnobRange;
 
 namespace {
@@ -130,3 +131,5 @@ TEST_CASE("Knobs of too many combinations are moved in pairs, and lead to the sa
   const sim::Choice again = sim::ChoiceSearch(ranges, kLeastCost, estimates, narrow).best(until);
   CHECK(again.values == some.values);
 }
+
+}  // namespace roofcast::unit_sim_choice

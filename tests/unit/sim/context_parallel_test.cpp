@@ -11,7 +11,8 @@
 #include "tests/laws/catalog.hpp"
 #include "workloads/graph/graph.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_sim_context_parallel {
+
 using workloads::CollectiveKind;
 using workloads::ContextMethod;
 using workloads::Mapping;
@@ -180,3 +181,5 @@ TEST_CASE("Context parallelism multiplies the ranks of a replica, decode context
   CHECK(decode_cut(8, 4).ranks() == 8);
   CHECK(cut(2, 4).expert_ranks() == 8);
 }
+
+}  // namespace roofcast::unit_sim_context_parallel

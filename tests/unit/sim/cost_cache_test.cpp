@@ -5,7 +5,7 @@
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_sim_cost_cache {
 
 // More operators than there are places, on two machines by turns, each asked for twice.
 TEST_CASE("A cached cost is the cost", "[unit]") {
@@ -38,3 +38,5 @@ TEST_CASE("A cache never takes one machine for another", "[unit]") {
   CHECK(costs.of(op, *machine).time == models::cost_of(op, *machine).time);
   CHECK(costs.of(op, *machine).time > before);
 }
+
+}  // namespace roofcast::unit_sim_cost_cache

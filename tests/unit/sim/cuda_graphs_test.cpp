@@ -5,7 +5,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::unit_sim_cuda_graphs {
 namespace {
 
 Scenario scenario(const std::string& graphs) {
@@ -79,4 +79,4 @@ TEST_CASE("TPOT tells eager decodes and padded ones from those in graphs of ever
   CHECK(tpot_s(", cuda_graphs: {sizes: [1, 16, 64]}") < 1.5 * full);
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::unit_sim_cuda_graphs

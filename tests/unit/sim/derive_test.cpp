@@ -7,7 +7,8 @@
 #include "sim/scenario/section_readers.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_sim_derive {
+
 using Catch::Matchers::ContainsSubstring;
 
 namespace {
@@ -72,3 +73,5 @@ TEST_CASE("A wrong base or change is told where it stands", "[unit]") {
   CHECK_THROWS_WITH(system_of("{base: hgx_h200, chip.hbm.bandwith: 2 TB/s}"),
                     ContainsSubstring("unknown key \"bandwith\""));
 }
+
+}  // namespace roofcast::unit_sim_derive

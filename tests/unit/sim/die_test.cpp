@@ -10,7 +10,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_sim_die {
 
 namespace {
 
@@ -131,3 +131,5 @@ TEST_CASE("The price of a system is told to be of the chip before, until it is g
             .price_of.empty());
   CHECK(system_of("hgx_h200", {"system.chip.power.cap=300 W"}).price_of.empty());
 }
+
+}  // namespace roofcast::unit_sim_die

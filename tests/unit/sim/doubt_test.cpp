@@ -9,7 +9,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::unit_sim_doubt {
 namespace {
 
 // The doubt about Llama-3.1-8B on an H200 under this traffic.
@@ -84,4 +84,4 @@ TEST_CASE("Clients whose requests differ are not in doubt", "[unit]") {
   CHECK(doubt("input_tokens: 1000, output_tokens: 100, concurrency: 4").empty());
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::unit_sim_doubt

@@ -15,7 +15,7 @@
 #include "workloads/architecture/parameters.hpp"
 #include "workloads/graph/vision_graph.hpp"
 
-namespace roofcast {
+namespace roofcast::unit_sim_encoder {
 namespace {
 
 using laws::model;
@@ -227,4 +227,4 @@ TEST_CASE("Images are encoded before a prompt, on the ranks that share it", "[un
                                 "images: 1}")) == "the model has no vision encoder");
 }
 
-}  // namespace roofcast
+}  // namespace roofcast::unit_sim_encoder

@@ -11,7 +11,8 @@
 
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_sim_front {
+
 using sim::Direction;
 using sim::Tolerance;
 
@@ -223,3 +224,5 @@ TEST_CASE("a front compared with itself is equalled everywhere and moves nowhere
     }
   }
 }
+
+}  // namespace roofcast::unit_sim_front

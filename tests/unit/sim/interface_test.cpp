@@ -18,6 +18,8 @@
 #include "tests/catch.hpp"
 #include "tests/scratch_file.hpp"
 
+namespace roofcast::unit_sim_interface {
+
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -161,3 +163,5 @@ TEST_CASE("A sweep of the interface is the estimates of its points", "[unit]") {
   question.axes[0].values = {"no_such_system"};
   CHECK_THROWS_AS(roofcast::sweep(question), roofcast::InputError);
 }
+
+}  // namespace roofcast::unit_sim_interface

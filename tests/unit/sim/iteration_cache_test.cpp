@@ -8,7 +8,7 @@
 #include "sim/decide/sweep_run.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_sim_iteration_cache {
 
 namespace {
 
@@ -110,3 +110,5 @@ TEST_CASE("A table of iterations keeps what was set, and gives no key's value to
   }
   CHECK(wrong == 0);
 }
+
+}  // namespace roofcast::unit_sim_iteration_cache

@@ -7,7 +7,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::unit_sim_iteration {
 namespace {
 
 Scenario scenario(const std::string& deployment) {
@@ -146,4 +146,4 @@ TEST_CASE(
   CHECK(operators(deepseek, 64) == Approx(before + 45.0 * 61.0 + 55.0 * 58.0));
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::unit_sim_iteration

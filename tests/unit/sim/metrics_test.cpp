@@ -8,7 +8,7 @@
 
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_sim_metrics {
 
 TEST_CASE("Every column of a result is named once and documented", "[unit]") {
   std::set<std::string_view> names;
@@ -67,3 +67,5 @@ TEST_CASE("A metric is right where a page of the documentation says more", "[uni
     }
   }
 }
+
+}  // namespace roofcast::unit_sim_metrics

@@ -10,7 +10,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::unit_sim_numerics {
 namespace {
 
 using Catch::Matchers::WithinRel;
@@ -107,4 +107,4 @@ TEST_CASE("every rule has a source, and every rule but those of a format a line"
 }
 
 }  // namespace
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::unit_sim_numerics

@@ -12,7 +12,8 @@
 
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_sim_pareto {
+
 using sim::Direction;
 using sim::pareto_rank;
 
@@ -262,3 +263,5 @@ TEST_CASE("values, directions and groups that do not fit together are refused", 
   CHECK_THROWS_AS(pareto_rank(values, one, {.groups = groups}), std::invalid_argument);
   CHECK_THROWS_AS(pareto_rank(values, one, {.groups = {}, .max_rank = 0}), std::invalid_argument);
 }
+
+}  // namespace roofcast::unit_sim_pareto

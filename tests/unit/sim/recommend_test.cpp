@@ -11,7 +11,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::unit_sim_recommend {
 namespace {
 
 Scenario scenario(const std::string& model, const std::string& system) {
@@ -289,4 +289,4 @@ TEST_CASE("Where nothing fits, the reason is that of the weights", "[unit]") {
   CHECK_FALSE(r.groups.front().has_nearest);
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::unit_sim_recommend

@@ -14,7 +14,8 @@
 
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_sim_result_comparison {
+
 using sim::Change;
 using sim::Direction;
 
@@ -192,3 +193,5 @@ TEST_CASE("a median is of all rows that have both numbers", "[unit]") {
   const auto nothing = compared("a,1,true,100,\n", "a,1,true,100,\n");
   CHECK(std::isnan(nothing.metrics[1].median));
 }
+
+}  // namespace roofcast::unit_sim_result_comparison

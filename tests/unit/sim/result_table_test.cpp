@@ -7,7 +7,8 @@
 #include "sim/decide/sweep_run.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_sim_result_table {
+
 using Catch::Matchers::ContainsSubstring;
 
 namespace {
@@ -90,3 +91,5 @@ TEST_CASE("A cell that is no number is none in a column of numbers, and a number
   CHECK_THROWS_WITH(sim::ResultTable("results", {"system", "gpus", "system"}),
                     ContainsSubstring("two columns are called \"system\""));
 }
+
+}  // namespace roofcast::unit_sim_result_table

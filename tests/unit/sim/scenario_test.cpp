@@ -10,7 +10,8 @@
 #include "sim/scenario/references.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_sim_scenario {
+
 using base::Node;
 using base::Problems;
 using Catch::Matchers::ContainsSubstring;
@@ -231,3 +232,5 @@ TEST_CASE("an unquantised part is in the activations' 16-bit format", "[unit]") 
         NumberFormat::fp8);
   CHECK(scenario_with({"precision=fp16"}).precision.plain.activations == NumberFormat::fp16);
 }
+
+}  // namespace roofcast::unit_sim_scenario

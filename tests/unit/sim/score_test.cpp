@@ -12,7 +12,8 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_sim_score {
+
 using Catch::Matchers::ContainsSubstring;
 using sim::ScoreGap;
 
@@ -253,3 +254,5 @@ TEST_CASE("Every file of scores is of a model and of precisions of the catalog",
   CHECK_THROWS_WITH(score("gpt-oss-120b", "", "{benchmark: aime_2025, measured_in: bf61}"),
                     ContainsSubstring("did you mean \"bf16\"?"));
 }
+
+}  // namespace roofcast::unit_sim_score

@@ -10,7 +10,8 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_sim_sensitivity {
+
 using Catch::Matchers::ContainsSubstring;
 
 namespace {
@@ -232,3 +233,5 @@ TEST_CASE("Without a number of rows the sample grows until its intervals are nar
     CHECK(v.of[0].indices.total[i].half_width90 <= 0.05);
   }
 }
+
+}  // namespace roofcast::unit_sim_sensitivity

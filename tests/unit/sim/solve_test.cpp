@@ -6,7 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/conditions.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_sim_solve {
+
 using Catch::Matchers::ContainsSubstring;
 using sim::KnobRange;
 
@@ -112,3 +113,5 @@ TEST_CASE(
   CHECK(sim::loosened(all[1], 0.01).bound == Approx(9.9));
   CHECK(sim::loosened(all[2], 0.01).bound == 8.0);
 }
+
+}  // namespace roofcast::unit_sim_solve

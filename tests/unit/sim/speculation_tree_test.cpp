@@ -7,7 +7,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::unit_sim_speculation_tree {
 namespace {
 
 Scenario drafting(const std::string& speculative) {
@@ -90,4 +90,4 @@ TEST_CASE("More nodes yield more and cost more: many sequences are better off wi
   CHECK(tpot("32", 128) > tpot("4", 128));
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::unit_sim_speculation_tree

@@ -11,7 +11,8 @@
 #include "sim/result/metrics.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_sim_sweep {
+
 using Catch::Matchers::ContainsSubstring;
 
 namespace {
@@ -306,3 +307,5 @@ TEST_CASE("a range with one mistake is told of that mistake alone", "[unit]") {
     CHECK(errors_in(text) == 1);
   }
 }
+
+}  // namespace roofcast::unit_sim_sweep

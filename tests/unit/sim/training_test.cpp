@@ -14,7 +14,7 @@
 #include "workloads/graph/graph.hpp"
 #include "workloads/graph/training_graph.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::unit_sim_training {
 namespace {
 
 Scenario scenario(const std::string& deployment, const std::string& training,
@@ -142,4 +142,4 @@ TEST_CASE("What a step cannot be made of has a reason", "[unit]") {
         "training.layout has 31 layers, the model has 32");
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::unit_sim_training

@@ -8,7 +8,8 @@
 #include "tests/catch.hpp"
 #include "workloads/traffic/request_stream.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_workloads_agents {
+
 using workloads::Agents;
 using workloads::AgentTask;
 using workloads::AgentTurn;
@@ -260,3 +261,5 @@ TEST_CASE("Turns have the arrival of their task, and come as often as tasks have
   phases.sojourns = {60.0 * base::second, 60.0 * base::second};
   CHECK(mean_rate(arrivals_of_turns(phases, 8.0)).si() == Approx(16.0));
 }
+
+}  // namespace roofcast::unit_workloads_agents

@@ -12,7 +12,7 @@
 #include "tests/laws/catalog.hpp"
 #include "workloads/architecture/parameters.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_workloads_architecture {
 
 // Llama-3.1-8B, every tensor of the checkpoint:
 //   embedding and head      2 · 128256·4096                                      = 1 050 673 152
@@ -124,3 +124,5 @@ TEST_CASE("A model whose parts contradict each other is refused", "[unit]") {
   CHECK_THAT(problems_of("model.layers=[{count: 0, mixer: attention, ffn: mlp}]"),
              ContainsSubstring("count"));
 }
+
+}  // namespace roofcast::unit_workloads_architecture

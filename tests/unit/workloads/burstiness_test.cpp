@@ -7,7 +7,8 @@
 #include "workloads/traffic/arrivals.hpp"
 #include "workloads/traffic/lengths.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_workloads_burstiness {
+
 using workloads::ArrivalProcess;
 using workloads::Arrivals;
 using workloads::Lengths;
@@ -118,3 +119,5 @@ TEST_CASE("Mean and variation of lengths are those of what is drawn, clamped or 
     CHECK(node_mean == Approx(mean).epsilon(0.05));
   }
 }
+
+}  // namespace roofcast::unit_workloads_burstiness

@@ -6,7 +6,7 @@
 
 #include "tests/catch.hpp"
 
-namespace roofcast::workloads {
+namespace roofcast::workloads::unit_workloads_even_sample {
 namespace {
 
 Lengths lognormal(double mean, double cv, std::int64_t most) {
@@ -85,4 +85,4 @@ TEST_CASE("An even sample of phases has each phase for its share of the time", "
   }
 }
 
-}  // namespace roofcast::workloads
+}  // namespace roofcast::workloads::unit_workloads_even_sample

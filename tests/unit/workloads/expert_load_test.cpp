@@ -8,7 +8,8 @@
 #include "tests/laws/catalog.hpp"
 #include "workloads/architecture/mapping.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_workloads_expert_load {
+
 using workloads::busiest_load;
 using workloads::ExpertLoad;
 using workloads::ExpertPlacement;
@@ -134,3 +135,5 @@ TEST_CASE("Redundant experts count where ranks divide experts, and in memory", "
   // One expert more in each of 58 layers: three matrices of 7168 x 2048 in fp8.
   CHECK(more == Approx(58.0 * 3.0 * 7168.0 * 2048.0));
 }
+
+}  // namespace roofcast::unit_workloads_expert_load

@@ -12,7 +12,8 @@
 #include "tests/laws/cases/violations.hpp"
 #include "tests/laws/catalog.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_workloads_graph {
+
 using laws::model;
 using laws::precision;
 using workloads::Batch;
@@ -406,3 +407,5 @@ TEST_CASE("A mapping that does not divide the model is named by its fault", "[un
   CHECK(workloads::fault_of(qwen, {1, 1, 3, 3, false}) == MappingFault::experts);
   CHECK(workloads::fault_of(qwen, {1, 1, 1, 7, false}) == MappingFault::expert_width);
 }
+
+}  // namespace roofcast::unit_workloads_graph

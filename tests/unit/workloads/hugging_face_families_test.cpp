@@ -10,7 +10,8 @@
 #include "workloads/architecture/parameters.hpp"
 #include "workloads/hugging_face/hugging_face.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_workloads_hugging_face_families {
+
 using Catch::Matchers::ContainsSubstring;
 
 namespace {
@@ -162,3 +163,5 @@ TEST_CASE("What the layers of a family have and ours lack is refused at the key 
                      "vocab_size: 100}"),
              ContainsSubstring("the group \"attn_config\" is required"));
 }
+
+}  // namespace roofcast::unit_workloads_hugging_face_families

@@ -16,7 +16,8 @@
 #include "tests/laws/catalog.hpp"
 #include "workloads/architecture/parameters.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_workloads_hugging_face {
+
 using Catch::Matchers::ContainsSubstring;
 using workloads::Architecture;
 
@@ -334,3 +335,5 @@ TEST_CASE("What a configuration becomes is a document that reads back as the sam
     CHECK(described(model_of(scenario)) == described(imported(twin.config)));
   }
 }
+
+}  // namespace roofcast::unit_workloads_hugging_face

@@ -7,7 +7,8 @@
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_workloads_layer_calls {
+
 using workloads::LayerCalls;
 
 TEST_CASE("The layers of every model, one by one, are all of its layers and all calls in layers",
@@ -51,3 +52,5 @@ TEST_CASE("Interleaved layers are spread evenly, others come as the model lists 
   REQUIRE(runs().size() == 2);
   CHECK(runs().front().layers == 18);
 }
+
+}  // namespace roofcast::unit_workloads_layer_calls

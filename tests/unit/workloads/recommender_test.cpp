@@ -14,7 +14,7 @@
 #include "tests/laws/catalog.hpp"
 #include "workloads/architecture/parameters.hpp"
 
-namespace roofcast {
+namespace roofcast::unit_workloads_recommender {
 namespace {
 
 using laws::model;
@@ -165,4 +165,4 @@ TEST_CASE("A recommender that trains is refused with the reason", "[unit]") {
         "training a recommender is not modelled: gradients of rows that a batch did not look up");
 }
 
-}  // namespace roofcast
+}  // namespace roofcast::unit_workloads_recommender

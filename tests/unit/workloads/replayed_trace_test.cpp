@@ -14,7 +14,8 @@
 #include "tests/scratch_file.hpp"
 #include "workloads/traffic/request_stream.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_workloads_replayed_trace {
+
 using Catch::Matchers::ContainsSubstring;
 using workloads::Request;
 using workloads::Requests;
@@ -327,3 +328,5 @@ TEST_CASE("a trace of one instant lasts a second", "[unit]") {
   CHECK(arrival(twice, 1) == 0.0);
   CHECK(arrival(twice, 2) == 1.0);
 }
+
+}  // namespace roofcast::unit_workloads_replayed_trace

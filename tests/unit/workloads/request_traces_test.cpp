@@ -9,7 +9,8 @@
 #include "calibrate/platforms/measurements.hpp"
 #include "tests/catch.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_workloads_request_traces {
+
 using workloads::parse_requests;
 using workloads::Requests;
 
@@ -175,3 +176,5 @@ TEST_CASE("published traces have as many requests and tokens as their papers say
     CHECK(read.requests.back().arrival.si() == Approx(trace.last_arrival_s).epsilon(0.001));
   }
 }
+
+}  // namespace roofcast::unit_workloads_request_traces

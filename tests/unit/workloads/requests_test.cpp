@@ -11,7 +11,8 @@
 #include "tests/catch.hpp"
 #include "workloads/traffic/length_cells.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_workloads_requests {
+
 using Catch::Matchers::ContainsSubstring;
 using workloads::ArrivalProcess;
 using workloads::Arrivals;
@@ -240,3 +241,5 @@ TEST_CASE("measured lengths are their own distribution", "[unit]") {
   }
   CHECK(two == Approx(15.0));
 }
+
+}  // namespace roofcast::unit_workloads_requests

@@ -8,7 +8,8 @@
 #include "tests/catch.hpp"
 #include "tests/scratch_file.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_workloads_sequence_lengths {
+
 using workloads::read_lengths;
 using workloads::SequencePart;
 
@@ -51,3 +52,5 @@ TEST_CASE("a length that is none is named with file, line and column", "[bad_inp
              Catch::Contains("no column \"tokens\"; did you mean \"token\"?"));
   CHECK_THAT(error_of("arrival_s,input_tokens\n1,2\n"), Catch::Contains("output_tokens"));
 }
+
+}  // namespace roofcast::unit_workloads_sequence_lengths

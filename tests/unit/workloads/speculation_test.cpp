@@ -15,7 +15,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::unit_workloads_speculation {
 namespace {
 
 using workloads::acceptance_of;
@@ -297,4 +297,4 @@ TEST_CASE("What cannot draft is a row with a reason", "[unit]") {
         "the draft model needs 16 ranks, a stage has 8");
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::unit_workloads_speculation

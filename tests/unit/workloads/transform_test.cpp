@@ -8,7 +8,8 @@
 #include "tests/catch.hpp"
 #include "workloads/architecture/parameters.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_workloads_transform {
+
 using namespace roofcast::workloads;
 using Catch::Matchers::ContainsSubstring;
 
@@ -143,3 +144,5 @@ TEST_CASE("A knob reaches the layers of a kind, whatever list they stand in", "[
   CHECK_THROWS_WITH(model_of("{base: gpt-oss-120b, 'moe[attention].top_k': 4}"),
                     ContainsSubstring("\"moe\" is not a list of groups"));
 }
+
+}  // namespace roofcast::unit_workloads_transform

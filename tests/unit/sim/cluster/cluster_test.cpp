@@ -8,7 +8,7 @@
 #include "sim/result/training_step.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::unit_sim_cluster_cluster {
 namespace {
 
 base::Node job(const std::string& more = "", const std::string& training = "") {
@@ -131,4 +131,4 @@ TEST_CASE("A blast radius needs a run", "[unit]") {
   CHECK_THROWS_AS(blast_radius(job(), 64), base::InputError);
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::unit_sim_cluster_cluster

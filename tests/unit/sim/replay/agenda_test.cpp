@@ -3,6 +3,8 @@
 
 #include "tests/catch.hpp"
 
+namespace roofcast::unit_sim_replay_agenda {
+
 using roofcast::base::second;
 using roofcast::base::Seconds;
 using roofcast::sim::Agenda;
@@ -39,3 +41,5 @@ TEST_CASE("A replica that is touched while others are tried is tried in the next
   CHECK(all(agenda.take_touched()) == std::vector<std::size_t>{0});
   CHECK(agenda.take_touched().empty());
 }
+
+}  // namespace roofcast::unit_sim_replay_agenda

@@ -7,7 +7,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::unit_sim_replay_host_cache {
 namespace {
 
 constexpr base::BytesPerSecond kLink = base::BytesPerSecond::from_si(100.0);
@@ -74,4 +74,4 @@ TEST_CASE("What a KV cache evicts is found in host memory, as far as it is whole
   CHECK(cache.restore(first, 0, 64, 20.0 * base::second).si() == Approx(20.0 + 4.0));
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::unit_sim_replay_host_cache

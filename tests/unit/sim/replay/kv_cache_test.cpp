@@ -5,7 +5,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::unit_sim_replay_kv_cache {
 namespace {
 
 Scenario scenario(const std::string& model) {
@@ -178,4 +178,4 @@ TEST_CASE("States of recurrent layers are of one length: no prefix is kept", "[u
   CHECK(cache.used() == 0);
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::unit_sim_replay_kv_cache

@@ -6,7 +6,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::unit_sim_replay_scheduler {
 namespace {
 
 constexpr double kToken = 131072.0;  // bytes of llama-3.1-8b's cache in bf16
@@ -295,4 +295,4 @@ TEST_CASE("By priority the least loses its blocks, wherever it stands", "[unit]"
   CHECK(tokens == 80);
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::unit_sim_replay_scheduler

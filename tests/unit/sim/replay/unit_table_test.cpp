@@ -7,7 +7,7 @@
 
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::unit_sim_replay_unit_table {
 
 TEST_CASE("A table of units finds, holds and evicts as a map and a list do", "[unit]") {
   std::mt19937_64 random(7);
@@ -48,4 +48,4 @@ TEST_CASE("A table of units finds, holds and evicts as a map and a list do", "[u
   CHECK(known.size() > 500);
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::unit_sim_replay_unit_table

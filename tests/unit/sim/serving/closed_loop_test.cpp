@@ -11,7 +11,8 @@
 #include "tests/laws/catalog.hpp"
 #include "workloads/traffic/length_cells.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_sim_serving_closed_loop {
+
 using workloads::Lengths;
 
 namespace {
@@ -106,3 +107,5 @@ TEST_CASE("More clients of varied requests are served hardly fewer requests, in 
     }
   }
 }
+
+}  // namespace roofcast::unit_sim_serving_closed_loop

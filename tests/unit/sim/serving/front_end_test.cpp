@@ -4,7 +4,7 @@
 #include "tests/catch.hpp"
 #include "workloads/architecture/mapping.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::unit_sim_serving_front_end {
 namespace {
 
 workloads::Serving serving() {
@@ -68,4 +68,4 @@ TEST_CASE("Two processes take requests in turn, and each sends half of the token
   CHECK(s.front_ends_of(wide) == 2);
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::unit_sim_serving_front_end

@@ -5,6 +5,8 @@
 
 #include "tests/catch.hpp"
 
+namespace roofcast::unit_sim_serving_latency_mixture {
+
 using roofcast::sim::LatencyMixture;
 namespace base = roofcast::base;
 
@@ -55,3 +57,5 @@ TEST_CASE("A constant latency is its own percentile", "[unit]") {
   CHECK(m.quantile(0.5).si() == Approx(0.25));
   CHECK(m.quantile(0.99).si() == Approx(0.25));
 }
+
+}  // namespace roofcast::unit_sim_serving_latency_mixture

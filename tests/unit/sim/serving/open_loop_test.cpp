@@ -6,7 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/unit/sim/serving/eight_h200.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_sim_serving_open_loop {
+
 using Catch::Matchers::ContainsSubstring;
 using sim::ServingEstimate;
 using workloads::ArrivalProcess;
@@ -137,3 +138,5 @@ TEST_CASE("Answers of one token have no TPOT and still wait for each other", "[u
   CHECK(many.steady.decode_batch == 0.0);
   CHECK(many.steady.ttft_mean > few.steady.ttft_mean);
 }
+
+}  // namespace roofcast::unit_sim_serving_open_loop

@@ -7,7 +7,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::unit_sim_serving_sampled_loop {
 namespace {
 
 Scenario scenario(const std::string& traffic, const std::string& more = "",
@@ -69,4 +69,4 @@ TEST_CASE("What is not followed is said: ranks, stages, drafts and long waits fo
   CHECK(!is_followed(view(scenario(clients, ", pipeline_parallel: 2"))));
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::unit_sim_serving_sampled_loop

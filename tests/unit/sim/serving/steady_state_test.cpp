@@ -6,7 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/unit/sim/serving/eight_h200.hpp"
 
-using namespace roofcast;
+namespace roofcast::unit_sim_serving_steady_state {
+
 using sim::ServingEstimate;
 
 namespace {
@@ -204,3 +205,5 @@ TEST_CASE("A chip without bf16 runs fp16, and says why it does not run bf16", "[
   s.precision.head = s.precision.mlp;
   CHECK(sim::reason(estimated(s)) == "the chip has no fp16 tensor rate");
 }
+
+}  // namespace roofcast::unit_sim_serving_steady_state

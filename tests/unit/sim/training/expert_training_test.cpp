@@ -10,7 +10,7 @@
 #include "sim/training/training.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::unit_sim_training_expert_training {
 namespace {
 
 Scenario training(const std::string& model, const std::string& settings, int expert_parallel = 8) {
@@ -136,4 +136,4 @@ TEST_CASE("A scenario that trains takes the kernels of its trainer's stack, or o
   CHECK(calibration("serving: {stack: vllm}\n") == "h100_sxm.vllm");
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::unit_sim_training_expert_training

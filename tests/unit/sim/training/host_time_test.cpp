@@ -8,7 +8,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::unit_sim_training_host_time {
 namespace {
 
 using base::Seconds;
@@ -114,4 +114,4 @@ TEST_CASE("Graphs, grouped experts and larger micro-batches make a step of small
   CHECK(token_time(2, "").time < eager.time);
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::unit_sim_training_host_time

@@ -9,7 +9,7 @@
 #include "sim/training/training.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::unit_sim_training_pipeline {
 namespace {
 
 using base::second;
@@ -111,4 +111,4 @@ TEST_CASE("What cannot be drawn has no timeline", "[unit]") {
   CHECK(drawn("pipeline_parallel: 4", "global_batch: 6"));
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::unit_sim_training_pipeline

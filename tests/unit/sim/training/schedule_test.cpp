@@ -6,7 +6,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::unit_sim_training_schedule {
 namespace {
 
 // 40 layers on eight stages.
@@ -78,4 +78,4 @@ TEST_CASE("Only 1F1B has several chunks of layers a rank", "[unit]") {
   }
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::unit_sim_training_schedule

@@ -7,7 +7,7 @@
 #include "sim/training/training.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::unit_sim_training_training_passes {
 
 TEST_CASE("The operators of both passes add up to the passes of the step", "[unit]") {
   for (const char* const model : {"llama-3.1-8b", "qwen3-30b-a3b"}) {
@@ -42,4 +42,4 @@ TEST_CASE("The operators of both passes add up to the passes of the step", "[uni
   }
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::unit_sim_training_training_passes

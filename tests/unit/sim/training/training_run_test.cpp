@@ -9,7 +9,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim {
+namespace roofcast::sim::unit_sim_training_training_run {
 namespace {
 
 ServingEstimate estimated(const std::string& run, const std::string& steps = "10000") {
@@ -103,4 +103,4 @@ TEST_CASE("No percentile of a run that shrinks is below its work, however long r
   }
 }
 
-}  // namespace roofcast::sim
+}  // namespace roofcast::sim::unit_sim_training_training_run
