@@ -252,7 +252,7 @@ TEST_CASE("A point of a roadmap that the replay breaks gives way to the next bes
       worse_in_the_replay(sim::read_roadmap(base::parse_document("r", kDrawn + options)));
   REQUIRE(at.replayed > at.estimated);
   const std::string bounded = fmt::format("{}    where: ['{} <= {:.8g}']\n{}", kDrawn, at.metric,
-                                          0.5 * (at.estimated + at.replayed), options);
+                                          0.9 * at.estimated + 0.1 * at.replayed, options);
   INFO(bounded);
   CHECK(result_of(bounded).base.outcomes[0].place == "concurrency 64");
   const sim::Outcome replayed = result_of(bounded, true).base.outcomes[0];
