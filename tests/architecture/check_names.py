@@ -9,6 +9,9 @@ calibrate/conventions. A string literal may have an id only where it shows a use
     examples({...})          the footer of a command
     // example               at the end of the line: of a message or a help text
 
+And that each file of tests has a namespace named like its path, since several are compiled as one:
+tests/unit/sim/die_test.cpp has roofcast::unit_sim_die, or that in a namespace of roofcast.
+
 check_names.py ROOT         prints every violation below ROOT; exit status 1 if there is any
 check_names.py --self-test  plants each kind of violation in a scratch tree and expects it found
 """
@@ -22,6 +25,7 @@ CATALOGS = ("hardware/chips", "hardware/systems", "hardware/calibrated", "worklo
 FOLDERS = ("base", "hardware", "workloads", "models", "sim", "calibrate", "cli")
 ENGINE = {"base", "hardware", "workloads", "models", "sim"}  # a command adds its option to what these say
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+LAYERS = ("unit", "laws", "golden", "cli", "bad_input", "validation")
 SOURCES = {".cpp", ".hpp", ".cu", ".cuh"}
 # Of no chip: the parameters that a chip nobody measured takes.
 ROLES = {"generic"}
@@ -67,12 +71,21 @@ def literals(text):
         at = token.end()
 
 
+def namespaces(root):
+    """Files of tests that lack theirs."""
+    for layer in LAYERS:
+        for path in sorted((root / "tests" / layer).rglob("*_test.cpp")):
+            name = "_".join(path.relative_to(root / "tests").with_suffix("").parts).removesuffix("_test")
+            if not re.search(rf"^namespace roofcast(::\w+)*::{name} {{$", path.read_text(encoding="utf-8"), re.MULTILINE):
+                yield f"{path.relative_to(root)}: has no namespace roofcast::{name}"
+
+
 def violations(root):
     names = sorted(ids(root), key=len, reverse=True)
     if not names:
         return ["no catalog found"]
     pattern = re.compile(r"(?<![\w.-])(?:" + "|".join(map(re.escape, names)) + r")(?![\w-]|\.\d)")
-    found = []
+    found = [*namespaces(root)]
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*")):
             if path.suffix not in SOURCES or not path.is_file():
@@ -98,6 +111,8 @@ def self_test():
         "cli/b.cpp": 'error("for example system=hgx_h100");  // example\n// h100_sxm\nint h100_sxm;\n',
         "sim/a.hpp": '#include "sim/llama.hpp"\nauto x = "my-llama-3.1-8b_2", y = "h100_sxm_2";\n',
         "tests/unit/a.cpp": 'chip("h100_sxm");\n',
+        "tests/unit/b_test.cpp": "namespace roofcast::unit_b {\n",
+        "tests/laws/c/d_test.cpp": "namespace roofcast::sim::laws_c_d {\n",
         "base/b.hpp": '// e.g. "--set"\n', "cli/f.cpp": 'error("--gpus");\n', "sim/d.cpp": 'x("a -- b, a--b, -g");\n',
     }
     plants = [
@@ -109,6 +124,7 @@ def self_test():
         ("a CUDA source", {"calibrate/bench/a.cu": 'x("h100_sxm");\n'}, "a.cu:1: names h100_sxm"),
         ("after an example", {"cli/d.cpp": 'examples({"h100_sxm"}); x("h100_sxm");\n'}, "cli/d.cpp:1"),
         ("an option in the engine", {"sim/e.cpp": 'error("error: --gpus: x");\n'}, "sim/e.cpp:1: names --gpus"),
+        ("a test without a namespace", {"tests/cli/a_test.cpp": "namespace roofcast {\n"}, "roofcast::cli_a"),
         ("another examples", {"cli/e.cpp": 'my_examples({"h100_sxm"});\n'}, "cli/e.cpp:1"),
     ]
     return checking.planted(violations, clean, plants)
