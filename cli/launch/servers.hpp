@@ -30,6 +30,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/result/infeasible.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace roofcast::cli {
