@@ -40,8 +40,14 @@ class OperatorConventions {
 
  private:
   using Key = std::tuple<std::string, std::string, std::string, std::string, unsigned>;
+  using View =
+      std::tuple<std::string_view, std::string_view, std::string_view, std::string_view, unsigned>;
+  struct Less {  // tuples of unlike types are not compared by every compiler
+    using is_transparent = void;
+    bool operator()(const View& a, const View& b) const { return a < b; }
+  };
   Conventions conventions_{"operator_rows"};
-  std::map<Key, OperatorSettings, std::less<>> known_;
+  std::map<Key, OperatorSettings, Less> known_;
 };
 
 }  // namespace roofcast::calibrate
