@@ -133,10 +133,10 @@ struct Group {
   double linear = 0;      // elements of the shapes of its weights, with one expert
 };
 
-class Footprint {
+class StageFootprints {
  public:
-  Footprint(const Architecture& model, const Mapping& mapping, const Precision& precision,
-            const Training& training, double tokens, std::int64_t micro_batches)
+  StageFootprints(const Architecture& model, const Mapping& mapping, const Precision& precision,
+                  const Training& training, double tokens, std::int64_t micro_batches)
       : model_(model),
         mapping_(mapping),
         training_(training),
@@ -353,21 +353,21 @@ class Footprint {
 
 RankParameters rank_parameters(const Architecture& model, const Mapping& mapping,
                                const Training& training) {
-  const Held most = Footprint(model, mapping, {}, training, 0.0, 1).most_parameters();
+  const Held most = StageFootprints(model, mapping, {}, training, 0.0, 1).most_parameters();
   return {most.dense, most.experts};
 }
 
 TrainingFootprint training_footprint(const Architecture& model, const Mapping& mapping,
                                      const Precision& precision, const Training& training,
                                      double tokens, std::int64_t micro_batches) {
-  return Footprint(model, mapping, precision, training, tokens, micro_batches).fullest();
+  return StageFootprints(model, mapping, precision, training, tokens, micro_batches).fullest();
 }
 
 base::Bytes offloaded_bytes(const Architecture& model, const Mapping& mapping,
                             const Precision& precision, const Training& training, double tokens) {
   const double rows = tokens / as_double(mapping.context_parallel);
-  return Bytes::from_si(rows *
-                        Footprint(model, mapping, precision, training, tokens, 1).offloaded());
+  return Bytes::from_si(
+      rows * StageFootprints(model, mapping, precision, training, tokens, 1).offloaded());
 }
 
 }  // namespace roofcast::models

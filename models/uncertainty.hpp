@@ -2,10 +2,11 @@
 //
 // How far a time that is a sum of operators may be from a measurement: its 90 % interval.
 //
-// A calibration says, for each kind of operators, the 5 % and 95 % quantiles of measured / predicted
-// (`errors:`); hardware/spreads.hpp widens them by what two measurements differ by. In a sum these errors partly cancel. The variance of an operator's error has three parts: a
-// share that all operators of its chip have in common (a wrong bandwidth is wrong for all at once), a share
-// that the operators of its kind have in common, and a rest of its own.
+// A calibration says, for each kind of operators, the 5 % and 95 % quantiles of measured / predicted (`errors:`).
+// hardware/spreads.hpp widens them by what two measurements of one operator differ by. In a sum these errors partly
+// cancel. The variance of an operator's error has three parts: a share that all operators of its chip have in common
+// (a wrong bandwidth is wrong for all at once), a share that the operators of its kind have in common, and a rest of
+// its own.
 //
 //   half-width² = chip·(Σ_k T_k·s_k)² + kind·Σ_k (T_k·s_k)² + (1 − chip − kind)·Σ_i (t_i·s_i)²
 //

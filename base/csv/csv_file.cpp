@@ -9,7 +9,7 @@
 namespace roofcast::base {
 namespace {
 
-constexpr unsigned kBlock = 1U << 22U;
+constexpr unsigned kWriterBlock = 1U << 22U;
 constexpr unsigned kSmallBuffer = 1U << 17U;  // of zlib's, which plain blocks then bypass
 
 }  // namespace
@@ -35,8 +35,8 @@ bool CsvFile::fill() {
   end_ -= begin_;
   begin_ = 0;
   const std::size_t used = buffer_.size();
-  buffer_.resize(used + kBlock);
-  const std::size_t got = in_->read(buffer_.data() + used, kBlock);
+  buffer_.resize(used + kWriterBlock);
+  const std::size_t got = in_->read(buffer_.data() + used, kWriterBlock);
   buffer_.resize(used + got);
   return got > 0;
 }

@@ -4,14 +4,15 @@
 namespace roofcast::base {
 namespace {
 
-constexpr unsigned kBlock = 1U << 18U;
+constexpr unsigned kStreamBlock = 1U << 18U;
 
 }  // namespace
 
-GzBuffer::GzBuffer(const std::filesystem::path& file) : in_(file, kBlock), buffer_(kBlock) {}
+GzBuffer::GzBuffer(const std::filesystem::path& file)
+    : in_(file, kStreamBlock), buffer_(kStreamBlock) {}
 
 GzBuffer::int_type GzBuffer::underflow() {
-  const std::size_t got = in_.read(buffer_.data(), kBlock);
+  const std::size_t got = in_.read(buffer_.data(), kStreamBlock);
   if (got == 0) {
     return traits_type::eof();
   }

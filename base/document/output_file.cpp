@@ -19,20 +19,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Kept {
+struct KeptFiles {
   std::mutex mutex;
   bool protects = false;
   std::vector<fs::path> read;
   std::vector<fs::path> written;
 };
-Kept& kept() {
-  static Kept files;
+KeptFiles& kept_files() {
+  static KeptFiles files;
   return files;
 }
 
 void keep(std::vector<fs::path>& files, const fs::path& file) {
-  const std::scoped_lock lock(kept().mutex);
-  if (kept().protects && std::find(files.begin(), files.end(), file) == files.end()) {
+  const std::scoped_lock lock(kept_files().mutex);
+  if (kept_files().protects && std::find(files.begin(), files.end(), file) == files.end()) {
     files.push_back(file);
   }
 }
@@ -66,30 +66,30 @@ void remove_unfinished() {
 }
 
 void protect_inputs() {
-  const std::scoped_lock lock(kept().mutex);
-  kept().protects = true;
+  const std::scoped_lock lock(kept_files().mutex);
+  kept_files().protects = true;
 }
 
-void note_read(const fs::path& file) { keep(kept().read, file); }
+void note_read(const fs::path& file) { keep(kept_files().read, file); }
 
 std::vector<fs::path> files_read() {
-  const std::scoped_lock lock(kept().mutex);
-  return kept().read;
+  const std::scoped_lock lock(kept_files().mutex);
+  return kept_files().read;
 }
 
 std::vector<fs::path> files_written() {
-  const std::scoped_lock lock(kept().mutex);
-  return kept().written;
+  const std::scoped_lock lock(kept_files().mutex);
+  return kept_files().written;
 }
 
 void check_output(const fs::path& target) {
-  const std::scoped_lock lock(kept().mutex);
+  const std::scoped_lock lock(kept_files().mutex);
   const auto is_target = [&](const fs::path& f) {
     std::error_code error;
     return fs::equivalent(f, target, error);
   };
-  if (std::any_of(kept().read.begin(), kept().read.end(), is_target) ||
-      std::any_of(kept().written.begin(), kept().written.end(), is_target)) {
+  if (std::any_of(kept_files().read.begin(), kept_files().read.end(), is_target) ||
+      std::any_of(kept_files().written.begin(), kept_files().written.end(), is_target)) {
     throw InputError(
         fmt::format("error: {} is an input or another output of this command, and would be lost: "
                     "choose another "
@@ -144,7 +144,7 @@ std::error_code OutputFile::commit() {
   committed_ = !error;
   if (committed_) {
     exchange(part_.c_str(), nullptr);
-    keep(kept().written, target_);
+    keep(kept_files().written, target_);
   }
   return error;
 }

@@ -36,7 +36,7 @@ class DescriptorBuffer : public std::streambuf {
   int descriptor_;
 };
 
-int& kept() {
+int& kept_output() {
   static int descriptor = -1;
   return descriptor;
 }
@@ -46,16 +46,16 @@ int& kept() {
 bool is_standard_stream(const std::filesystem::path& file) { return file == "-"; }
 
 std::ostream& standard_output() {
-  static DescriptorBuffer buffer(kept());
+  static DescriptorBuffer buffer(kept_output());
   static std::ostream stream(&buffer);
-  return kept() < 0 ? std::cout : stream;
+  return kept_output() < 0 ? std::cout : stream;
 }
 
 void keep_standard_output() {
-  if (kept() < 0) {
+  if (kept_output() < 0) {
     std::cout.flush();
     std::fflush(stdout);
-    kept() = dup(STDOUT_FILENO);
+    kept_output() = dup(STDOUT_FILENO);
     dup2(STDERR_FILENO, STDOUT_FILENO);
   }
 }

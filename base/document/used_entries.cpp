@@ -13,7 +13,7 @@
 namespace roofcast::base {
 namespace {
 
-std::mutex mutex;
+std::mutex used_mutex;
 std::map<std::pair<std::string, std::string>, UsedEntry> used;
 
 }  // namespace
@@ -21,7 +21,7 @@ std::map<std::pair<std::string, std::string>, UsedEntry> used;
 void note_used(std::string_view kind, const std::string& id, std::string_view origin, bool hides,
                std::string_view text) {
   {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(used_mutex);
     const auto [at, fresh] = used.try_emplace({std::string(kind), id});
     if (!fresh) {
       return;
@@ -34,7 +34,7 @@ void note_used(std::string_view kind, const std::string& id, std::string_view or
 }
 
 std::vector<UsedEntry> used_entries() {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(used_mutex);
   std::vector<UsedEntry> all;
   for (const auto& [key, entry] : used) {
     all.push_back(entry);

@@ -13,16 +13,16 @@ namespace {
 // ln of the unnormalised probability (weight) of 0..N clients at one station, or together at several stations.
 using Weights = std::vector<double>;
 
-constexpr double kNone = -std::numeric_limits<double>::infinity();
+constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
 // The weight of exactly n clients at the stations of a and b together: the convolution of both at n.
 double combined(const Weights& a, const Weights& b, std::size_t n) {
-  double largest = kNone;
+  double largest = kImpossible;
   for (std::size_t i = 0; i <= n; ++i) {
     largest = std::max(largest, a[i] + b[n - i]);
   }
-  if (largest == kNone) {
-    return kNone;
+  if (largest == kImpossible) {
+    return kImpossible;
   }
   double sum = 0.0;
   for (std::size_t i = 0; i <= n; ++i) {
@@ -40,7 +40,7 @@ Weights combined(const Weights& a, const Weights& b) {
 }
 
 Weights nobody(std::size_t clients) {
-  Weights weights(clients + 1, kNone);
+  Weights weights(clients + 1, kImpossible);
   weights[0] = 0.0;
   return weights;
 }

@@ -5,15 +5,14 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <stdexcept>
 #include <vector>
 
+#include "base/no_number.hpp"
+
 namespace roofcast::base {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Row-major points that are better than the reference in every coordinate.
 struct Set {

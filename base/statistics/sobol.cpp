@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
+
+#include "base/no_number.hpp"
 
 namespace roofcast::base {
 namespace {
@@ -138,8 +139,7 @@ SobolIndices sobol_indices(std::span<const double> values, std::size_t inputs) {
   for (const Sums& batch : batches) {
     all.add(batch, 1.0);
   }
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  out.variance = all.rows > 0.0 ? std::max(0.0, all.variance()) : kNone;
+  out.variance = all.rows > 0.0 ? std::max(0.0, all.variance()) : kNoNumber;
   const auto index = [&](const std::vector<double> Sums::*sums, std::size_t i) {
     const auto of = [&](const Sums& s) { return (s.*sums)[i] / s.rows / s.variance(); };
     std::vector<double> without;
@@ -150,13 +150,14 @@ SobolIndices sobol_indices(std::span<const double> values, std::size_t inputs) {
         without.push_back(of(rest));
       }
     }
-    return without.size() < 2 ? SobolIndex{kNone, kNone} : SobolIndex{of(all), half_width(without)};
+    return without.size() < 2 ? SobolIndex{kNoNumber, kNoNumber}
+                              : SobolIndex{of(all), half_width(without)};
   };
   // An output that is constant up to rounding has no indices.
   const bool varies = out.variance > 1e-24 * (centre * centre);
   for (std::size_t i = 0; i < inputs; ++i) {
-    out.first.push_back(varies ? index(&Sums::first, i) : SobolIndex{kNone, kNone});
-    out.total.push_back(varies ? index(&Sums::total, i) : SobolIndex{kNone, kNone});
+    out.first.push_back(varies ? index(&Sums::first, i) : SobolIndex{kNoNumber, kNoNumber});
+    out.total.push_back(varies ? index(&Sums::total, i) : SobolIndex{kNoNumber, kNoNumber});
   }
   return out;
 }

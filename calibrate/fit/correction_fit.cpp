@@ -222,13 +222,13 @@ bool is_attention(const workloads::Operator& op) {
 }
 
 // A row split into what one grid corrects and the rest: of a row of attention, the projections around it.
-struct Split {
+struct SplitTimes {
   const workloads::Operator* corrected = nullptr;  // nullptr: nothing
   hardware::CorrectionKey key = 0;
   Sample sample;
 };
-Split split(const MeasuredOperator& row, const models::Machine& machine) {
-  Split s;
+SplitTimes split(const MeasuredOperator& row, const models::Machine& machine) {
+  SplitTimes s;
   s.sample.other_s = row.overhead_s;
   s.sample.measured_s = row.measured_s;
   const bool attends = std::any_of(row.operators.begin(), row.operators.end(), is_attention);
@@ -261,7 +261,7 @@ std::vector<CorrectionGrid> fit_corrections(const std::vector<const MeasuredOper
                                             const hardware::Corrections& newer) {
   std::map<hardware::CorrectionKey, Samples> all;
   for (const MeasuredOperator* row : rows) {
-    Split s = split(*row, machine);
+    SplitTimes s = split(*row, machine);
     if (s.corrected != nullptr) {
       Samples& samples = all[s.key];
       if (samples.rows.empty()) {
@@ -296,7 +296,7 @@ std::vector<CorrectionGrid> earned(std::vector<CorrectionGrid> grids,
   };
   std::map<const CorrectionGrid*, Gain> gains;
   for (const MeasuredOperator* row : rows) {
-    const Split s = split(*row, machine);
+    const SplitTimes s = split(*row, machine);
     const CorrectionGrid* grid = s.corrected == nullptr ? nullptr : corrections.find(s.key);
     if (grid == nullptr) {
       continue;

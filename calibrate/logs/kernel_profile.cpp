@@ -11,6 +11,7 @@
 #include "base/csv/gz_stream.hpp"
 #include "base/document/problems.hpp"
 #include "calibrate/logs/nsight.hpp"
+#include "calibrate/logs/refuse.hpp"
 
 namespace roofcast::calibrate {
 namespace {
@@ -18,10 +19,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kStep = "ProfilerStep#";
-
-[[noreturn]] void refuse(const std::string& place, std::string_view message) {
-  throw base::InputError(fmt::format("{}: error: {}\n", place, message));
-}
 
 // ---- The PyTorch profiler -----------------------------------------------------------------------
 

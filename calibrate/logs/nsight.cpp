@@ -12,16 +12,13 @@
 
 #include "base/csv/csv.hpp"
 #include "base/document/problems.hpp"
+#include "calibrate/logs/refuse.hpp"
 
 namespace roofcast::calibrate {
 namespace {
 
 constexpr double kNano = 1e-9;
 constexpr std::string_view kDuration = "gpu__time_duration.sum";
-
-[[noreturn]] void refuse(const std::string& place, std::string_view message) {
-  throw base::InputError(fmt::format("{}: error: {}\n", place, message));
-}
 
 // From the line with `header` to the first empty one, without what ncu says between.
 base::CsvTable table_below(const std::string& text, std::string_view header,

@@ -11,6 +11,7 @@
 
 #include "base/csv/csv.hpp"
 #include "base/document/problems.hpp"
+#include "calibrate/logs/refuse.hpp"
 
 namespace roofcast::calibrate {
 namespace {
@@ -67,10 +68,6 @@ constexpr Column kTrtllm[] = {
     {"Token Throughput (tokens/sec)", "throughput_tok_per_s"},
     {"Total Output Throughput (tokens/sec)", "throughput_tok_per_s"},
 };
-
-[[noreturn]] void refuse(const std::string& place, std::string_view message) {
-  throw base::InputError(fmt::format("{}: error: {}\n", place, message));
-}
 
 std::int64_t whole(double value) { return static_cast<std::int64_t>(std::llround(value)); }
 

@@ -8,6 +8,21 @@
 #include "calibrate/platforms/named_parts.hpp"
 
 namespace roofcast::calibrate {
+namespace {
+
+ExpertKernel read_kernel(base::Fields& run) {
+  ExpertKernel kernel;
+  if (run.has("gated")) {
+    run.flag("gated", kernel.gated.emplace());
+  }
+  run.flag("keeps_all_rows", kernel.keeps_all_rows, base::optional);
+  run.flag("alternative_kernel", kernel.alternative_kernel, base::optional);
+  run.flag("untuned", kernel.untuned, base::optional);
+  return kernel;
+}
+
+}  // namespace
+
 const ExpertKernel& ExpertKernels::of(std::string_view kernel, std::string_view chip) {
   const std::pair<std::string, std::string> key{kernel, chip};
   const auto found = known_.find(key);
@@ -18,20 +33,10 @@ const ExpertKernel& ExpertKernels::of(std::string_view kernel, std::string_view 
   Facts facts;
   facts.set("kernel", kernel);
   facts.set("chip.architecture", known != nullptr ? known->architecture : "");
-  base::Problems problems;
-  const base::Node document = run_settings(conventions_.settings(facts), problems);
-  base::Fields f(document, "run", problems);
-  ExpertKernel read;
-  if (f.has("gated")) {
-    f.flag("gated", read.gated.emplace());
-  }
-  f.flag("keeps_all_rows", read.keeps_all_rows, base::optional);
-  f.flag("alternative_kernel", read.alternative_kernel, base::optional);
-  f.flag("untuned", read.untuned, base::optional);
-  f.end();
-  problems.throw_if_any();
-  return known_.emplace(key, read).first->second;
+  return known_.emplace(key, conventions_.of(facts)).first->second;
 }
+
+ExpertKernels::ExpertKernels() : conventions_("expert_kernels", read_kernel) {}
 
 bool has_gated_experts(std::int64_t experts, std::int64_t top_k, std::int64_t intermediate) {
   static const std::vector<const workloads::MoeShape*> all = [] {

@@ -10,24 +10,25 @@
 #include <string_view>
 #include <utility>
 
-#include "calibrate/conventions/conventions.hpp"
+#include "calibrate/conventions/read_settings.hpp"
 
 namespace roofcast::calibrate {
 
 struct ExpertKernel {
   std::optional<bool> gated;  // none: as the model has it
-  bool keeps_all_rows =
-      false;  // rows of other ranks' experts are activated and combined too, as zeros
+  // Rows of other ranks' experts are activated and combined too, as zeros.
+  bool keeps_all_rows = false;
   bool alternative_kernel = false;  // GroupedGemm::alternative_kernel
   bool untuned = false;             // no parameter is fitted to it
 };
 
 class ExpertKernels {
  public:
+  ExpertKernels();
   const ExpertKernel& of(std::string_view kernel, std::string_view chip);
 
  private:
-  Conventions conventions_{"expert_kernels"};
+  ReadSettings<ExpertKernel> conventions_;
   std::map<std::pair<std::string, std::string>, ExpertKernel, std::less<>> known_;
 };
 

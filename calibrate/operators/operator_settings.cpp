@@ -23,6 +23,15 @@ constexpr ShapeFact kShapeFacts[] = {
     {"k_multiple_of_128", [](const Gemm& gemm) { return gemm.k % 128 == 0; }},
 };
 
+OperatorSettings read_settings(base::Fields& run) {
+  OperatorSettings settings;
+  run.take("kernel");  // only rules ask for it
+  run.integer("weight_copies", settings.weight_copies, base::at_least_one, base::optional);
+  run.number("launches", settings.host.launches, base::not_negative, base::optional);
+  run.number("packing", settings.host.packing, base::not_negative, base::optional);
+  return settings;
+}
+
 }  // namespace
 
 const OperatorSettings& OperatorConventions::of(const MeasuredKind& measured) {
@@ -43,17 +52,9 @@ const OperatorSettings& OperatorConventions::of(const MeasuredKind& measured) {
   for (const ShapeFact& fact : kShapeFacts) {
     facts.set(fact.name, measured.gemm == nullptr ? "" : fact.of(*measured.gemm) ? "yes" : "no");
   }
-  base::Problems problems;
-  const base::Node document = run_settings(conventions_.settings(facts), problems);
-  base::Fields f(document, "run", problems);
-  OperatorSettings read;
-  f.take("kernel");  // only rules ask for it
-  f.integer("weight_copies", read.weight_copies, base::at_least_one, base::optional);
-  f.number("launches", read.host.launches, base::not_negative, base::optional);
-  f.number("packing", read.host.packing, base::not_negative, base::optional);
-  f.end();
-  problems.throw_if_any();
-  return known_.emplace(key, read).first->second;
+  return known_.emplace(key, conventions_.of(facts)).first->second;
 }
+
+OperatorConventions::OperatorConventions() : conventions_("operator_rows", read_settings) {}
 
 }  // namespace roofcast::calibrate

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "calibrate/conventions/conventions.hpp"
+#include "calibrate/conventions/read_settings.hpp"
 #include "workloads/graph/operator.hpp"
 
 namespace roofcast::calibrate {
@@ -36,6 +36,7 @@ struct MeasuredKind {
 
 class OperatorConventions {
  public:
+  OperatorConventions();
   const OperatorSettings& of(const MeasuredKind& measured);  // owned here
 
  private:
@@ -46,8 +47,8 @@ class OperatorConventions {
     using is_transparent = void;
     bool operator()(const View& a, const View& b) const { return a < b; }
   };
-  Conventions conventions_{"operator_rows"};
-  std::map<Key, OperatorSettings, Less> known_;
+  ReadSettings<OperatorSettings> conventions_;
+  std::map<Key, OperatorSettings, Less> known_;  // rows are many, and facts slow to write
 };
 
 }  // namespace roofcast::calibrate

@@ -40,16 +40,7 @@ void read_pool(base::Fields& f, std::string_view key, workloads::Pool& pool) {
   f.problem(key, "expects workers and their width: 1xtp4, 5xtep8 or 2xdep16");
 }
 
-}  // namespace
-
-const std::vector<PublishedDeployment>& PublishedDeployments::of(const Facts& facts) {
-  const Settings settings = conventions_.settings(facts);
-  if (const auto found = known_.find(settings); found != known_.end()) {
-    return found->second;
-  }
-  base::Problems problems;
-  const base::Node document = run_settings(settings, problems);
-  base::Fields run(document, "run", problems);
+std::vector<PublishedDeployment> read_deployments(base::Fields& run) {
   std::vector<PublishedDeployment> deployments;
   run.each(
       "deployments",
@@ -66,9 +57,11 @@ const std::vector<PublishedDeployment>& PublishedDeployments::of(const Facts& fa
         f.end();
       },
       base::optional);
-  run.end();
-  problems.throw_if_any();
-  return known_.emplace(settings, std::move(deployments)).first->second;
+  return deployments;
 }
+
+}  // namespace
+
+PublishedDeployments::PublishedDeployments() : ReadSettings("disaggregated", read_deployments) {}
 
 }  // namespace roofcast::calibrate

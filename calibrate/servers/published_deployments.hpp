@@ -4,10 +4,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <vector>
 
-#include "calibrate/conventions/conventions.hpp"
+#include "calibrate/conventions/read_settings.hpp"
 #include "workloads/serving/deployment.hpp"
 
 namespace roofcast::calibrate {
@@ -18,14 +17,9 @@ struct PublishedDeployment {
   std::vector<std::int64_t> concurrencies;  // of the whole deployment
 };
 
-class PublishedDeployments {
- public:
-  // Those of a stack, chip, model and lengths in a year, in the order of the file; none where nothing is published.
-  const std::vector<PublishedDeployment>& of(const Facts& facts);
-
- private:
-  Conventions conventions_{"disaggregated"};
-  std::map<Settings, std::vector<PublishedDeployment>> known_;
+// Of a stack, chip, model and lengths in a year, in the order of the file; none where nothing is published.
+struct PublishedDeployments : ReadSettings<std::vector<PublishedDeployment>> {
+  PublishedDeployments();
 };
 
 }  // namespace roofcast::calibrate

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <limits>
 
 #include "base/csv/csv.hpp"
 #include "base/document/fields.hpp"
+#include "base/no_number.hpp"
 #include "models/footprint.hpp"
 #include "sim/replay/kv_cache.hpp"
 #include "sim/scenario/references.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+using base::kNoNumber;
 constexpr base::Range kTokens{1.0, 1e9};
 
 // Only what is missing is a problem: the files tell more than is read.
@@ -325,11 +325,12 @@ void read_loads(const fs::path& file, RequestRun& run) {
       return *value;
     };
     run.loads.push_back({number(time) * base::second, number(running), number(waiting),
-                         output ? number(*output) : kNone, cache ? 0.01 * number(*cache) : kNone});
+                         output ? number(*output) : kNoNumber,
+                         cache ? 0.01 * number(*cache) : kNoNumber});
     cache_recorded = cache_recorded || run.loads.back().cache > 0.0;
   }
   for (MeasuredLoad& load : run.loads) {
-    load.cache = cache_recorded ? load.cache : kNone;
+    load.cache = cache_recorded ? load.cache : kNoNumber;
   }
 }
 
@@ -338,7 +339,7 @@ void read_loads(const fs::path& file, RequestRun& run) {
 LoadDifference difference(const RequestRun& run, const std::vector<sim::SimulatedSecond>& seconds,
                           double MeasuredLoad::*measured, double sim::SimulatedSecond::*simulated) {
   if (run.loads.empty()) {
-    return {kNone, kNone, kNone};
+    return {kNoNumber, kNoNumber, kNoNumber};
   }
   LoadDifference sum;
   double count = 0.0;

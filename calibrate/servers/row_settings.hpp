@@ -4,9 +4,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 
-#include "calibrate/conventions/conventions.hpp"
+#include "calibrate/conventions/read_settings.hpp"
 
 namespace roofcast::calibrate {
 
@@ -23,13 +22,8 @@ struct RowSettings {
   std::int64_t decode_sequences = 0;  // 0: the stack's
 };
 
-class RowConventions {
- public:
-  const RowSettings& of(const Facts& facts);  // owned here
-
- private:
-  Conventions conventions_{"server_rows"};
-  std::map<Settings, RowSettings> known_;
+struct RowConventions : ReadSettings<RowSettings> {
+  RowConventions();
 };
 
 }  // namespace roofcast::calibrate

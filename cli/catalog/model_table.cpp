@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <iostream>
-#include <limits>
 
 #include "base/csv/csv.hpp"
+#include "base/no_number.hpp"
 #include "base/units/unit_text.hpp"
 #include "cli/tables/text_table.hpp"
 #include "models/footprint.hpp"
@@ -136,15 +136,15 @@ void print_model_csv(const std::vector<ModelRow>& rows) {
       std::cout, {"model", "precision", "layers", "total_parameters", "published_total_parameters",
                   "active_parameters", "published_active_parameters", "weights_b",
                   "cache_b_per_token", "state_b_per_sequence", "flop_per_token_at_8k"});
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  using base::kNoNumber;
   for (const ModelRow& row : rows) {
     csv.append(row.id);
     csv.append(row.precision);
     csv.append(row.layers);
     csv.append(row.total_parameters);
-    csv.append(row.published_total.value_or(kNone));
+    csv.append(row.published_total.value_or(kNoNumber));
     csv.append(row.active_parameters);
-    csv.append(row.published_active.value_or(kNone));
+    csv.append(row.published_active.value_or(kNoNumber));
     csv.append(row.weights_b);
     csv.append(row.cache_b_per_token);
     csv.append(row.state_b_per_sequence);

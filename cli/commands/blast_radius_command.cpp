@@ -16,7 +16,7 @@
 namespace roofcast::cli {
 namespace {
 
-struct Options {
+struct BlastRadiusOptions {
   std::string scenario;
   std::vector<std::string> set;
   std::size_t ports = 64;
@@ -77,7 +77,7 @@ nlohmann::ordered_json json_of(const sim::BlastRadius& result, const sim::Scenar
   return json;
 }
 
-int run_blast_radius(const Options& options) {
+int run_blast_radius(const BlastRadiusOptions& options) {
   const base::Node document = scenario_document(options.scenario, options.set);
   const sim::Scenario scenario = sim::read_scenario(document);
   const sim::BlastRadius result =
@@ -104,7 +104,7 @@ void add_blast_radius(Command& app, Run& chosen) {
       "fabric is rail-optimised), a spine switch. Time lost is that of all GPUs: detection, "
       "restart, reading the checkpoint, and what is computed again. The last column is the "
       "throughput of a job that goes on without the replicas that are hit.");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BlastRadiusOptions>();
   command->add_option("scenario", options->scenario, "the YAML file of a scenario with a run")
       ->type_name(kFile)
       ->required();

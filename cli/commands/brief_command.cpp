@@ -16,11 +16,11 @@
 namespace roofcast::cli {
 namespace {
 
-struct Options : BriefQuestion {
+struct BriefOptions : BriefQuestion {
   bool json = false;
 };
 
-int run_brief(Options question) {
+int run_brief(BriefOptions question) {
   const std::filesystem::path file(std::exchange(
       question.output, base::is_standard_stream(question.output) ? "" : question.output));
   const Brief page = brief(base::load_document(question.name), question);
@@ -54,7 +54,7 @@ void add_brief(Command& app, Run& chosen) {
       "sweep or a roadmap, and a scenario, are replayed in the simulator. Numbers in "
       "[brackets] are rows of the CSV that is written beside the page; a page that is printed has "
       "none.");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BriefOptions>();
   command->add_option("document", options->name, "the YAML of a roadmap, a sweep or a scenario")
       ->type_name(kFile)
       ->required();

@@ -37,7 +37,7 @@ std::string misaligned_text(const base::Node& document) {
   return e.fits() ? alignment_text(sim::view(scenario), e) : std::string();
 }
 
-struct Options {
+struct CheckOptions {
   std::vector<std::string> files;
   std::string kind;
   bool json = false;
@@ -64,7 +64,7 @@ nlohmann::ordered_json checked(const std::string& file, const std::string& what,
 }
 
 // Prints what the document is, or tells `json`; every problem of every file goes to stderr.
-bool check(const std::string& file, const Options& options, nlohmann::ordered_json* json) {
+bool check(const std::string& file, const CheckOptions& options, nlohmann::ordered_json* json) {
   try {
     const base::Node document = base::load_document(file);
     const DocumentKind* kind = options.kind.empty() ? kind_of(document) : &kind_named(options.kind);
@@ -116,7 +116,7 @@ void add_check(Command& app, Run& chosen) {
       "Reports every mistake in scenarios, sweeps and catalog files\n"
       "Each mistake has its line, a caret and the nearest name that exists. The exit status is "
       "2 if there is a mistake.");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CheckOptions>();
   command->add_option("files", options->files, "YAML or JSON documents")
       ->type_name(kFile)
       ->required();

@@ -18,7 +18,7 @@
 namespace roofcast::cli {
 namespace {
 
-struct Options {
+struct CompareOptions {
   std::vector<std::string> files;
   CompareResultsOptions results;
   std::string report;
@@ -80,7 +80,7 @@ void rename(const std::optional<T>& before, std::string_view old_name, T& value,
 }
 
 // One file is a roadmap; a scenario and others, in any order, measured logs; two others, results.
-int run_compare(Options& options) {
+int run_compare(CompareOptions& options) {
   if (options.no_replay && options.files.size() > 1) {
     throw base::InputError("error: --no-replay is of a roadmap\n");
   }
@@ -153,7 +153,7 @@ void add_compare(Command& app, Run& chosen) {
       "the collectives of its system. Traces of the PyTorch profiler and the CSV of nsys stats "
       "(cuda_gpu_kern_sum, cuda_gpu_trace) and ncu are compared with the operators of one "
       "iteration and their roofline.");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompareOptions>();
   CompareResultsOptions& results = options->results;
   command
       ->add_option("files", options->files,

@@ -38,7 +38,7 @@ namespace {
 
 constexpr double kMostTokens = 2e7;  // of the answers of a replay; less than half a second
 
-struct Options {
+struct EstimateOptions {
   ScenarioOptions said;
   ManifestFile manifest;
   std::string format = "text";
@@ -55,7 +55,7 @@ std::string bound_of(const sim::ServingEstimate& e, std::string_view metric) {
 }
 
 // One replay of the scenario, for the values that it has of its own.
-sim::Replayed replay(const Options& options, const sim::StreamedScenario& s,
+sim::Replayed replay(const EstimateOptions& options, const sim::StreamedScenario& s,
                      const sim::ServingEstimate& e) {
   if (options.no_replay) {
     sim::Replayed none;
@@ -305,8 +305,8 @@ std::optional<sim::PipelineTimeline> timeline_of(const sim::ScenarioView& view,
              : sim::pipeline_of(view, e.workflow->training, sim::micro_batches(view).count);
 }
 
-void write_timeline(const Options& options, const sim::ScenarioView& view,
-                    const sim::ServingEstimate& e) {
+void draw_timeline(const EstimateOptions& options, const sim::ScenarioView& view,
+                   const sim::ServingEstimate& e) {
   const auto timeline = timeline_of(view, e);
   if (!timeline) {
     throw base::InputError(
@@ -320,7 +320,7 @@ void write_timeline(const Options& options, const sim::ScenarioView& view,
                                                        sim::mapping_name(*view.mapping))));
 }
 
-int run_estimate(const Options& options) {
+int run_estimate(const EstimateOptions& options) {
   base::Node document = described_scenario(options.said, "estimate");
   set_as_if_unmeasured(document, options.as_if_unmeasured);
   const sim::StreamedScenario streamed = sim::read_streamed_scenario(document);
@@ -366,7 +366,7 @@ int run_estimate(const Options& options) {
     }
   }
   if (!options.timeline.empty() && e.fits()) {
-    write_timeline(options, view, e);
+    draw_timeline(options, view, e);
   }
   if (e.fits()) {
     write_manifest(options.manifest, scenario, "estimate");
@@ -384,7 +384,7 @@ void add_estimate(Command& app, Run& chosen) {
       "figure; x1.5 multiplies it. Completion in the shell knows the paths (`roofcast "
       "completion`). A scenario file is not needed: the options say a scenario, or what differs "
       "from the file.");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EstimateOptions>();
   add_scenario_file(*command, options->said);
   add_scenario_options(*command, options->said, Lists::no);
   add_set_and_save(*command, options->said, "write the scenario to this file");

@@ -15,13 +15,13 @@
 namespace roofcast::cli {
 namespace {
 
-struct Options {
+struct InitOptions {
   std::string file = "scenario.yaml";
   FirstAnswers answers;
   bool force = false;
 };
 
-int run_init(Options& options) {
+int run_init(InitOptions& options) {
   FirstAnswers& answers = options.answers;
   const bool to_stdout = options.file == "-";
   if (!to_stdout && !options.force && std::filesystem::exists(options.file)) {
@@ -53,10 +53,10 @@ void add_init(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "init",
       "Asks five questions and writes a scenario\n"
-      "Model, system, traffic, limits, and what to find. Options answer questions beforehand; "
+      "Model, system, traffic, limits, and what to find. InitOptions answer questions beforehand; "
       "those that have no answer yet are asked in the terminal. The scenario has a comment on "
       "each section, and the command that comes next.");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InitOptions>();
   FirstAnswers& answers = options->answers;
   command->add_option("file", options->file, "the file to write, or - for the standard output")
       ->type_name(kFile)

@@ -12,7 +12,7 @@
 namespace roofcast::cli {
 namespace {
 
-struct Options {
+struct KernelOptions {
   KernelQuestion question;
   std::deque<std::string> values;  // of the dimensions of the kind, in their order
   std::deque<bool> flags;
@@ -20,7 +20,7 @@ struct Options {
   std::string csv;
 };
 
-int run_kernel(const Options& options) {
+int run_kernel(const KernelOptions& options) {
   KernelQuestion question = options.question;
   for (std::size_t i = 0; i < question.kind->dimensions.size(); ++i) {
     const Dimension& d = question.kind->dimensions[i];
@@ -40,7 +40,7 @@ int run_kernel(const Options& options) {
   return kDone;
 }
 
-void add_dimensions(Command& command, Options& options) {
+void add_dimensions(Command& command, KernelOptions& options) {
   for (const Dimension& d : options.question.kind->dimensions) {
     std::string& value = options.values.emplace_back();
     bool& flag = options.flags.emplace_back(false);
@@ -66,7 +66,7 @@ void add_kinds(Command& app, Run& chosen, const std::string& name, const std::st
   auto* all = app.add_subcommand(name, description);
   all->require_subcommand();
   for (const KernelKind& kind : kinds) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<KernelOptions>();
     options->question.kind = &kind;
     auto* command = all->add_subcommand(kind.name, kind.summary);
     add_dimensions(*command, *options);

@@ -21,7 +21,7 @@
 namespace roofcast::cli {
 namespace {
 
-struct Options {
+struct ListOptions {
   std::string kind;
   std::string word;
   bool csv = false;
@@ -181,7 +181,7 @@ List list_named(const std::string& name) {
   return other != nullptr ? other->list() : catalog_list(catalog_named(name));
 }
 
-int run_list(const Options& options) {
+int run_list(const ListOptions& options) {
   const bool models = !options.kind.empty() && other_named(options.kind) == nullptr &&
                       catalog_named(options.kind).name == "model";
   if (options.csv) {
@@ -228,7 +228,7 @@ void add_list(Command& app, Run& chosen) {
                          "A knob is what --set and the axes of a sweep can change. `roofcast "
                          "explain` says more about a "
                          "metric, `roofcast show` prints an entry.");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ListOptions>();
   command
       ->add_option(
           "kind", options->kind,

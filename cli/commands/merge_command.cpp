@@ -15,13 +15,13 @@
 namespace roofcast::cli {
 namespace {
 
-struct Options {
+struct MergeOptions {
   std::vector<std::string> folders;
   SweepOutputs outputs;
   bool no_replay = false;
 };
 
-int run_merge(const Options& options) {
+int run_merge(const MergeOptions& options) {
   SweepOutputs outputs = options.outputs;
   outputs.replay = !options.no_replay;
   std::vector<std::filesystem::path> folders(options.folders.begin(), options.folders.end());
@@ -50,7 +50,7 @@ void add_merge(Command& app, Run& chosen) {
       "one of each. They must be of one sweep, made by one version with one catalog, and together "
       "whole. The result is byte for byte that of the sweep without shards: the front is found "
       "over all rows, and what is recommended is replayed here.");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MergeOptions>();
   command->add_option("folders", options->folders, "folders of parts, OUT.csv.parts")
       ->type_name(kFile)
       ->required();

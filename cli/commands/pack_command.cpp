@@ -18,7 +18,7 @@
 namespace roofcast::cli {
 namespace {
 
-struct Options {
+struct PackOptions {
   std::string input;
   std::string part = "input";
   std::string lengths;
@@ -36,7 +36,7 @@ struct Options {
   bool strict = false;
 };
 
-void refuse_contradictions(const Options& o) {
+void refuse_contradictions(const PackOptions& o) {
   base::Problems problems;
   const auto check = [&](bool wrong, std::string_view message) {
     if (wrong) {
@@ -55,7 +55,7 @@ void refuse_contradictions(const Options& o) {
   problems.throw_if_any();
 }
 
-std::vector<std::int64_t> drawn_lengths(const Options& o) {
+std::vector<std::int64_t> drawn_lengths(const PackOptions& o) {
   const base::Node document = base::parse_document("--lengths", "lengths: " + o.lengths);
   base::Problems problems;
   base::Fields fields(document, "", problems);
@@ -71,7 +71,7 @@ std::vector<std::int64_t> drawn_lengths(const Options& o) {
   return lengths;
 }
 
-std::vector<std::int64_t> lengths_of(const Options& o) {
+std::vector<std::int64_t> lengths_of(const PackOptions& o) {
   using Part = workloads::SequencePart;
   return o.input.empty() ? drawn_lengths(o)
                          : workloads::read_lengths(o.input, o.part == "input"    ? Part::input
@@ -80,7 +80,7 @@ std::vector<std::int64_t> lengths_of(const Options& o) {
 }
 
 template <class Packed>
-int print(const Options& o, const Packed& packed, bool fits, const std::string& head) {
+int print(const PackOptions& o, const Packed& packed, bool fits, const std::string& head) {
   if (!o.csv.empty()) {
     write_csv(packed, o.csv);
   }
@@ -95,7 +95,7 @@ int print(const Options& o, const Packed& packed, bool fits, const std::string& 
   return o.strict && !fits ? kInfeasible : kDone;
 }
 
-int run_sequences(const Options& o) {
+int run_sequences(const PackOptions& o) {
   SequenceQuestion question{lengths_of(o), o.tokens, o.order, o.window};
   std::optional<sim::Scenario> scenario;
   std::optional<sim::PromptBatches> engine;
@@ -116,7 +116,7 @@ int run_sequences(const Options& o) {
   return print(o, packed, packed.reason.empty(), scenario ? title(*scenario) + "\n" : "");
 }
 
-int run_jobs(const Options& o) {
+int run_jobs(const PackOptions& o) {
   const base::ParsedQuantity memory =
       base::parse_quantity(o.memory, base::dimension_of<base::Bytes>());
   if (!memory.ok() || !(memory.si >= 1.0 && memory.si <= 1e15)) {
@@ -130,7 +130,7 @@ int run_jobs(const Options& o) {
   return print(o, packed, packed.left_out.empty(), "");
 }
 
-int run_pack(const Options& o) {
+int run_pack(const PackOptions& o) {
   refuse_contradictions(o);
   return o.memory.empty() ? run_sequences(o) : run_jobs(o);
 }
@@ -147,7 +147,7 @@ void add_pack(Command& app, Run& chosen) {
       "time too: each bin is a batch of prompts. Jobs (--memory): a table of job, memory and "
       "time. The jobs of a GPU are on it at once. Orders: kept (next fit as they come), size "
       "(first fit, the largest first). What is larger than a bin is left out and named.");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PackOptions>();
   command->add_option("input", options->input, "the table of sequences or jobs, or a trace")
       ->type_name(kFile);
   command

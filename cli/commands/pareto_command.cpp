@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t kTableRows = 40;
 
-struct Options {
+struct ParetoOptions {
   std::string results;
   std::vector<std::string> maximize;
   std::vector<std::string> minimize;
@@ -57,7 +57,7 @@ std::pair<std::size_t, std::string> of_objective(const FrontGoal& goal, const st
   return {static_cast<std::size_t>(at - goal.objectives.begin()), text.substr(equals + 1)};
 }
 
-Question question_of(const Options& options) {
+Question question_of(const ParetoOptions& options) {
   if (options.maximize.empty() && options.minimize.empty()) {
     throw base::InputError("error: name at least one column with --maximize or --minimize\n");
   }
@@ -218,7 +218,7 @@ std::string moved_text(const Question& q, const std::string& old_name,
   return text + "\n" + shifts.text();
 }
 
-void write_rows(const base::CsvTable& table, const std::string& file) {
+void write_ranked(const base::CsvTable& table, const std::string& file) {
   base::CsvWriter csv(std::filesystem::path(file), table.columns());
   for (std::size_t row = 0; row < table.rows(); ++row) {
     for (std::size_t c = 0; c < table.columns().size(); ++c) {
@@ -236,7 +236,7 @@ std::vector<std::size_t> every_row(std::size_t rows) {
   return all;
 }
 
-int run_pareto(const Options& options) {
+int run_pareto(const ParetoOptions& options) {
   const Question q = question_of(options);
   base::CsvFile file(options.results);
   const FrontRows rows = read_front_rows(file, q.goal);
@@ -289,7 +289,7 @@ int run_pareto(const Options& options) {
     }
   }
   if (!options.csv.empty()) {
-    write_rows(table, options.csv);
+    write_ranked(table, options.csv);
     if (!options.json) {
       fmt::print("\nCSV     {}\n", options.csv);
     }
@@ -309,7 +309,7 @@ void add_pareto(Command& app, Run& chosen) {
       "best values and a reference; the default reference is the worst values of the rows that "
       "compete. The knee is the point with the least sum of objectives, each scaled from 0 "
       "(best on the front) to 1 (worst).");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ParetoOptions>();
   command->add_option("results", options->results, "a CSV file; it may be compressed (.gz)")
       ->type_name(kFile)
       ->required();

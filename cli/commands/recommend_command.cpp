@@ -29,7 +29,7 @@ using base::Node;
 
 constexpr std::int64_t kMostServing = 4096;  // GPUs
 
-struct Options {
+struct RecommendOptions {
   ScenarioOptions said;
   ManifestFile manifest;
   std::vector<std::string> where;
@@ -76,7 +76,8 @@ void add_limit(sim::Question& q, const char* option, const char* metric, const s
                                           {source, {}}, problems, ""));
 }
 
-std::vector<sim::Condition> conditions_of(const Options& options, base::Problems& problems) {
+std::vector<sim::Condition> conditions_of(const RecommendOptions& options,
+                                          base::Problems& problems) {
   std::vector<sim::Condition> all;
   for (const std::string& text : options.where) {
     const auto source = std::make_shared<const base::Source>(base::Source{"--where", text, {}});
@@ -88,7 +89,8 @@ std::vector<sim::Condition> conditions_of(const Options& options, base::Problems
 }
 
 // `usual`: the metric to minimize where no option names one.
-sim::Objective objective_of(const Options& options, const char* usual, base::Problems& problems) {
+sim::Objective objective_of(const RecommendOptions& options, const char* usual,
+                            base::Problems& problems) {
   const bool maximizes = !options.maximize.empty();
   if (maximizes && !options.minimize.empty()) {
     problems.add_text("error: --minimize or --maximize, not both; bound the other with --where\n");
@@ -171,7 +173,7 @@ sim::Load load_of(Node& document, const ScenarioOptions& said) {
   return sim::Load::free;
 }
 
-sim::Question question_of(const Options& options, Heading& heading) {
+sim::Question question_of(const RecommendOptions& options, Heading& heading) {
   base::Problems problems;
   sim::Question q;
   const ScenarioOptions& said = options.said;
@@ -246,7 +248,7 @@ bool is_in_step(const sim::SweepPoints& points) {
 }
 
 // A scenario that trains.
-sim::TrainingQuestion training_question_of(const Options& options, Node document) {
+sim::TrainingQuestion training_question_of(const RecommendOptions& options, Node document) {
   base::Problems problems;
   refuse_serving_options(document, options.said, problems);
   refuse_in_training({{"--kubernetes", options.manifest.file}}, problems);
@@ -265,7 +267,7 @@ sim::TrainingQuestion training_question_of(const Options& options, Node document
   return q;
 }
 
-int recommend_training(const Options& options, Node document) {
+int recommend_training(const RecommendOptions& options, Node document) {
   const sim::TrainingQuestion q = training_question_of(options, std::move(document));
   const auto start = std::chrono::steady_clock::now();
   const sim::TrainingSearch search = sim::search_trainings(q, 0);
@@ -290,7 +292,7 @@ int recommend_training(const Options& options, Node document) {
   return options.strict && search.best.empty() ? kInfeasible : kDone;
 }
 
-int run_recommend(const Options& options) {
+int run_recommend(const RecommendOptions& options) {
   if (!options.said.scenario.empty()) {
     Node document = scenario_document(options.said.scenario, {});
     if (trains(document)) {
@@ -348,7 +350,7 @@ void add_recommend(Command& app, Run& chosen) {
       "replaced. With --rate or --clients, with arrivals or a trace in the scenario, the "
       "deployment must carry that load. Else the number of clients is searched, too. A system "
       "with fewer GPUs than the budget is joined with its like over its NICs.");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RecommendOptions>();
   add_scenario_file(*command, options->said);
   add_scenario_options(*command, options->said, Lists::yes)->required();
   command->add_option("--where", options->where, "another condition, such as 'ttft_p99_s <= 2'")

@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct ReproduceOptions {
   std::string file;
   bool quiet = false;
   bool json = false;
@@ -86,7 +86,7 @@ bool same_bytes(const fs::path& a, const fs::path& b) {
                     {});
 }
 
-int run_reproduce(const Options& options) {
+int run_reproduce(const ReproduceOptions& options) {
   const fs::path given(options.file);
   const fs::path file = given.extension() == ".json" ? given : provenance_beside(given);
   if (std::error_code error; !fs::exists(file, error)) {
@@ -159,7 +159,7 @@ void add_reproduce(Command& app, Run& chosen) {
       "Each CSV has a file beside it, OUT.provenance.json: the version, the command, and every "
       "catalog entry and file that it read, with hashes. Nothing is written over. Exit code 3: the "
       "bytes differ; it says which entries of the catalog do.");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReproduceOptions>();
   command->add_option("result", options->file, "a CSV of roofcast, or its OUT.provenance.json")
       ->type_name(kFile)
       ->required();

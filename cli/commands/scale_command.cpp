@@ -21,7 +21,7 @@
 namespace roofcast::cli {
 namespace {
 
-struct Options {
+struct ScaleOptions {
   std::string scenario;
   std::string gpus;
   std::vector<std::string> set;
@@ -43,7 +43,7 @@ std::int64_t count_of(const std::string& text) {
   return std::llround(value);
 }
 
-std::vector<std::int64_t> counts_of(const Options& options, const base::Node& document) {
+std::vector<std::int64_t> counts_of(const ScaleOptions& options, const base::Node& document) {
   if (options.gpus.empty()) {
     return sim::doubled_gpus(document);
   }
@@ -106,7 +106,7 @@ std::string bar(const sim::ScaledStep& s) {
                           : std::string(static_cast<std::size_t>(std::lround(20.0 * left)), '#');
 }
 
-std::string text_of(const std::vector<sim::ScaledStep>& steps, const Options& options,
+std::string text_of(const std::vector<sim::ScaledStep>& steps, const ScaleOptions& options,
                     const std::string& scenario_title) {
   std::vector<const Column*> shown;
   for (const Column& column : kColumns) {
@@ -148,8 +148,8 @@ std::string beyond_text(const std::vector<sim::ScaledStep>& steps, const hardwar
                    system.name, display(static_cast<double>(system.chips), ""));
 }
 
-nlohmann::ordered_json json_of(const std::vector<sim::ScaledStep>& steps, const Options& options,
-                               const sim::Scenario& scenario) {
+nlohmann::ordered_json json_of(const std::vector<sim::ScaledStep>& steps,
+                               const ScaleOptions& options, const sim::Scenario& scenario) {
   nlohmann::ordered_json json = {{"scenario", title(scenario)}};
   json["described_gpus"] = scenario.platform.system.chips;
   json["scaling"] = options.strong ? "strong" : "weak";
@@ -189,7 +189,7 @@ void write_csv(const std::vector<sim::ScaledStep>& steps, const std::string& fil
 
 // The counts as the bundles of a sweep, whose report has the charts.
 void write_page(const std::vector<sim::ScaledStep>& steps, const base::Node& document,
-                const Options& options) {
+                const ScaleOptions& options) {
   base::Node sweep;
   sweep["question"] =
       base::scalar_node(fmt::format("{} scaling to {} GPUs: what do more of them bring?",
@@ -221,7 +221,7 @@ void write_page(const std::vector<sim::ScaledStep>& steps, const base::Node& doc
                options.report);
 }
 
-int run_scale(const Options& options) {
+int run_scale(const ScaleOptions& options) {
   const base::Node document = scenario_document(options.scenario, options.set);
   const std::vector<sim::ScaledStep> steps =
       sim::scaled_steps(document, counts_of(options, document),
@@ -254,7 +254,7 @@ void add_scale(Command& app, Run& chosen) {
       "scaling: the global batch grows with the ranks. Strong scaling: it stays. Spare hosts of a "
       "run grow with the GPUs. Efficiency is throughput per GPU over that of the first count that "
       "runs, with failures times the effective training time.");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ScaleOptions>();
   command->add_option("scenario", options->scenario, "the YAML file of a scenario that trains")
       ->type_name(kFile)
       ->required();

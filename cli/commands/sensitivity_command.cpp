@@ -16,7 +16,7 @@
 namespace roofcast::cli {
 namespace {
 
-struct Options {
+struct SensitivityOptions {
   SensitivityQuestion question;
   std::string scenario;
   std::vector<std::string> set;
@@ -25,7 +25,7 @@ struct Options {
   bool strict = false;
 };
 
-int run_sensitivity(const Options& options) {
+int run_sensitivity(const SensitivityOptions& options) {
   const base::Node document = scenario_document(options.scenario, options.set);
   const sim::OverriddenScenario scenario(document, "--set");
   sim::Workspace workspace;
@@ -70,7 +70,7 @@ void add_sensitivity(Command& app, Run& chosen) {
       "parts of the 90 % interval by kind of error. Variance (Sobol), for knobs with a range: "
       "the share of each knob. A range is log-uniform if its low end is positive; all values "
       "of a list are equally likely.");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SensitivityOptions>();
   command->add_option("scenario", options->scenario, "the YAML file of the scenario")
       ->type_name(kFile)
       ->required();

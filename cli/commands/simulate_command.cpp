@@ -25,7 +25,7 @@
 namespace roofcast::cli {
 namespace {
 
-struct Options {
+struct SimulateOptions {
   ScenarioOptions said;
   std::string trace;
   std::optional<std::uint32_t> seed;
@@ -79,7 +79,7 @@ double share_of(const std::string& option, const std::string& text) {
   return share->value;
 }
 
-BreachAlarm chosen_alarm(const Options& options) {
+BreachAlarm chosen_alarm(const SimulateOptions& options) {
   BreachAlarm alarm;
   alarm.limit = share_of("--breach", options.breach);
   if (!options.share.empty()) {
@@ -98,7 +98,7 @@ BreachAlarm chosen_alarm(const Options& options) {
   return alarm;
 }
 
-void check(const Options& options, const workloads::RequestStream& stream) {
+void check(const SimulateOptions& options, const workloads::RequestStream& stream) {
   const bool of_breach =
       !options.window.empty() || !options.share.empty() || options.replications.has_value();
   if (options.breach.empty() && of_breach) {
@@ -116,7 +116,7 @@ void check(const Options& options, const workloads::RequestStream& stream) {
   }
 }
 
-BreachAlarm alarm_of(const Options& options, const SimulationAnswer& a) {
+BreachAlarm alarm_of(const SimulateOptions& options, const SimulationAnswer& a) {
   constexpr std::size_t kReplications = 100;
   BreachAlarm alarm = chosen_alarm(options);
   if (a.scenario.stream.trace) {
@@ -133,7 +133,7 @@ BreachAlarm alarm_of(const Options& options, const SimulationAnswer& a) {
 }
 
 // A training run has no requests, nor seconds of a queue.
-void refuse_options_of_requests(const Options& options) {
+void refuse_options_of_requests(const SimulateOptions& options) {
   const std::pair<const char*, bool> given[] = {
       {"--trace", !options.trace.empty()},   {"--warm-up", options.warm_up > 0},
       {"--breach", !options.breach.empty()}, {"--window", !options.window.empty()},
@@ -149,7 +149,7 @@ void refuse_options_of_requests(const Options& options) {
 }
 
 // Whole runs of a scenario that trains.
-int run_training(const Options& options, const base::Node& document) {
+int run_training(const SimulateOptions& options, const base::Node& document) {
   constexpr std::size_t kRuns = 1000;
   refuse_options_of_requests(options);
   const sim::Scenario scenario = sim::read_scenario(document);
@@ -168,7 +168,7 @@ int run_training(const Options& options, const base::Node& document) {
   return kDone;
 }
 
-int run_simulate(const Options& options) {
+int run_simulate(const SimulateOptions& options) {
   SimulationAnswer a;
   a.warm_up = options.warm_up;
   base::Node document = described_scenario(options.said, "simulate");
@@ -226,7 +226,7 @@ void add_simulate(Command& app, Run& chosen) {
       "times. In every iteration the scheduler decides as the stack does. A scenario with run is "
       "a training run: its failures are drawn. A scenario file is not needed: the options say a "
       "scenario, or what differs from the file.");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SimulateOptions>();
   add_scenario_file(*command, options->said);
   add_scenario_options(*command, options->said, Lists::no);
   command

@@ -15,7 +15,7 @@
 namespace roofcast::cli {
 namespace {
 
-struct Options {
+struct SolveOptions {
   SolveQuestion question;
   std::string scenario;
   std::string format = "text";
@@ -24,7 +24,7 @@ struct Options {
   bool quiet = false;
 };
 
-int run_solve(Options& options) {
+int run_solve(SolveOptions& options) {
   options.question.scenario = scenario_document(options.scenario, {});
   const SolveAnswer a = [&] {
     std::atomic<std::size_t> done{0};
@@ -63,7 +63,7 @@ void add_solve(Command& app, Run& chosen) {
       "is listed. The answer has the slack of each condition, and what one "
       "more percent of its bound buys. If nothing meets all conditions, the answer is the "
       "nearest point and by how much it misses.");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SolveOptions>();
   command->add_option("scenario", options->scenario, "the YAML file of the scenario")
       ->type_name(kFile)
       ->required();

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostShards = 10'000;
 
-struct Options {
+struct SubmitOptions {
   ShardJobs jobs;
   std::string program;
   bool slurm = false;
@@ -68,7 +68,7 @@ void submit(const std::string& script) {
   }
 }
 
-int run_submit(const Options& options) {
+int run_submit(const SubmitOptions& options) {
   if (int{options.slurm} + int{options.commands} + int{options.kubernetes} != 1) {
     throw base::InputError("error: name one of --slurm, --commands and --kubernetes\n");
   }
@@ -117,7 +117,7 @@ void add_submit(Command& app, Run& chosen) {
       "OUT.csv.parts, and roofcast merge joins what they have written. A task that was lost is "
       "started again with the same line, and goes on. Only --slurm without --dry-run starts "
       "anything.");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SubmitOptions>();
   ShardJobs& jobs = options->jobs;
   command->add_option("sweep", jobs.sweep, "the YAML file of the sweep")
       ->type_name(kFile)

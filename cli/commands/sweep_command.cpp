@@ -18,7 +18,7 @@
 namespace roofcast::cli {
 namespace {
 
-struct Options {
+struct SweepOptions {
   std::string sweep;
   std::string csv;
   std::string report;
@@ -39,7 +39,7 @@ struct Stopped {
 
 // Does the parts that lack, and says whether all are there. Ctrl-C stops it after the part that it does.
 bool run_parts(const SweepParts& parts, const std::filesystem::path& folder, const Shard& shard,
-               const Options& options) {
+               const SweepOptions& options) {
   std::vector<std::size_t> todo;
   std::size_t known = 0;
   std::size_t points = 0;
@@ -85,7 +85,7 @@ bool run_parts(const SweepParts& parts, const std::filesystem::path& folder, con
   return true;
 }
 
-int run_sweep_command(const Options& options) {
+int run_sweep_command(const SweepOptions& options) {
   base::Node document = base::load_document(options.sweep);
   if (document.find("axes") == nullptr && document.find("traffic") != nullptr) {
     throw base::InputError(
@@ -162,7 +162,7 @@ void add_sweep(Command& app, Run& chosen) {
       "in the simulator. A row that misses a constraint there is broken: it is left out, and the "
       "next is tried. "
       "OUT.sweep.yaml is written beside OUT.csv: the sweep, with its base included.");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SweepOptions>();
   command->add_option("sweep", options->sweep, "the YAML file of the sweep")
       ->type_name(kFile)
       ->required();

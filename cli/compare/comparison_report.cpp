@@ -12,6 +12,7 @@
 #include "cli/pages/html_page.hpp"
 #include "cli/provenance/version.hpp"
 #include "cli/tables/metric_cells.hpp"
+#include "cli/text/json_answer.hpp"
 #include "sim/decide/sweep.hpp"
 #include "sim/result/metrics.hpp"
 
@@ -21,10 +22,6 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::size_t kMostRows = 4'000;  // that a page holds
-
-ordered_json number(double value) {
-  return std::isfinite(value) ? ordered_json(value) : ordered_json();
-}
 
 // The metrics that the chart begins with: the usual trade-off where both are compared, else the first ones.
 std::vector<std::size_t> first_axes(const std::vector<sim::ComparedMetric>& metrics) {
@@ -125,8 +122,9 @@ ordered_json groups_json(const Side& before, const Side& after, std::size_t metr
   take(after, &std::pair<double, double>::second);
   ordered_json json = ordered_json::array();
   for (const std::string& name : names) {
-    json.push_back(
-        {{"name", name}, {"old", number(best[name].first)}, {"new", number(best[name].second)}});
+    json.push_back({{"name", name},
+                    {"old", json_number(best[name].first)},
+                    {"new", json_number(best[name].second)}});
   }
   return json;
 }
@@ -158,7 +156,7 @@ ordered_json side_json(const Side& side, std::size_t row) {
   }
   ordered_json json = {{"counts", bool(side.counts[row])}, {"values", ordered_json::array()}};
   for (const std::vector<double>& values : side.values) {
-    json["values"].push_back(number(values[row]));
+    json["values"].push_back(json_number(values[row]));
   }
   return json;
 }
@@ -173,9 +171,9 @@ ordered_json metric_json(const sim::ComparedMetric& metric, const sim::MetricCha
           {"losses", change.losses},
           {"gains", change.gains},
           {"drifts", change.drifts},
-          {"median", number(change.median)},
-          {"worst", number(change.worst)},
-          {"best", number(change.best)}};
+          {"median", json_number(change.median)},
+          {"worst", json_number(change.worst)},
+          {"best", json_number(change.best)}};
 }
 
 }  // namespace
@@ -229,7 +227,7 @@ void write_report(const sim::ResultComparison& result, const ComparedTables& tab
          {"group", of.groups[is_new ? row.new_row : row.old_row]},
          {"change", sim::name(row.change)},
          {"metric", row.metric == sim::kNowhere ? ordered_json() : ordered_json(row.metric)},
-         {"moved", number(row.moved)},
+         {"moved", json_number(row.moved)},
          {"old", side_json(before, row.old_row)},
          {"new", side_json(after, row.new_row)}});
   }

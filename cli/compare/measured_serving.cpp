@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <limits>
 #include <optional>
 
+#include "base/no_number.hpp"
 #include "cli/compare/compare_measured.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/scenario_text.hpp"
@@ -20,7 +20,7 @@
 namespace roofcast::cli {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+using base::kNoNumber;
 constexpr double kAlike = 0.1;  // mean lengths: drawn ones vary, and templates of a chat add tokens
 
 struct Knob {
@@ -236,8 +236,9 @@ MeasuredComparison compare_serving(const CompareMeasuredOptions& options,
                    "measured inside"});
   for (const calibrate::MeasuredMetric& measured : log.metrics) {
     const sim::Metric& metric = *sim::find_metric(measured.name);
-    const double forecast = e.fits() ? metric.value(e) : kNone;
-    const auto [low, high] = e.fits() ? interval_of(metric, e) : sim::Interval90{kNone, kNone};
+    const double forecast = e.fits() ? metric.value(e) : kNoNumber;
+    const auto [low, high] =
+        e.fits() ? interval_of(metric, e) : sim::Interval90{kNoNumber, kNoNumber};
     const std::string in = inside(measured.value, low, high);
     table.add({std::string(metric.label), display(measured.value, metric.unit),
                display(forecast, metric.unit),

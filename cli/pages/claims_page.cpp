@@ -19,7 +19,7 @@ using calibrate::Claims;
 using calibrate::Computed;
 using calibrate::NotComputed;
 
-constexpr std::string_view kIntroduction = R"(# What others publish
+constexpr std::string_view kClaimsIntroduction = R"(# What others publish
 
 Written by `roofcast calibrate claims -o docs/workloads.md` from `calibrate/claims/*.yaml`; do not edit by hand. Each row is a figure that somebody
 published, the same computed here, and the difference, ours / published − 1. Where that is more than 20 % the last column says why, and a test
@@ -156,7 +156,7 @@ std::string claims_page(calibrate::ClaimsPage page) {
       "{}{} figures; {} of them are met within 20 %, the median difference is {}. {} more are "
       "listed "
       "that cannot be computed.\n{}",
-      page == calibrate::ClaimsPage::runs ? kRuns : kIntroduction, differences.size(), near,
+      page == calibrate::ClaimsPage::runs ? kRuns : kClaimsIntroduction, differences.size(), near,
       calibrate::percent(base::quantile(sizes, 0.5)), left_out, sections);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cli/pages/brief_parts.hpp"
 #include "cli/tables/text_table.hpp"
 
 namespace roofcast::cli {
@@ -16,10 +17,10 @@ using sim::PipelineTimeline;
 using sim::PipelineWork;
 
 constexpr std::int64_t kColumns = 88;  // of letters
-constexpr double kWidth = 1200.0;      // of a drawing
+constexpr double kDrawing = 1200.0;    // of a drawing
 constexpr double kRow = 22.0;
-constexpr double kLeft = 60.0;
-constexpr double kTop = 54.0;
+constexpr double kLeftOf = 60.0;
+constexpr double kAbove = 54.0;
 constexpr double kNumbered = 16.0;  // the least width of a box with a number
 
 // 0 to 9: forward passes of a micro-batch by the last digit of its number; a to j: backward passes; w: gradients of weights.
@@ -81,14 +82,6 @@ const char* name_of(PipelineWork work) {
                                           : "gradients of weights";
 }
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : std::string(1, c);
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string pipeline_text(const PipelineTimeline& timeline) {
@@ -108,8 +101,8 @@ std::string pipeline_text(const PipelineTimeline& timeline) {
 }
 
 std::string pipeline_svg(const PipelineTimeline& timeline, const std::string& title) {
-  const double scale = kWidth / timeline.time.si();
-  const double height = kTop + kRow * static_cast<double>(timeline.ranks) + 40.0;
+  const double scale = kDrawing / timeline.time.si();
+  const double height = kAbove + kRow * static_cast<double>(timeline.ranks) + 40.0;
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0f} {:.0f}\" "
       "font-family=\"sans-serif\" font-size=\"11\">\n"
@@ -117,15 +110,15 @@ std::string pipeline_svg(const PipelineTimeline& timeline, const std::string& ti
       "<text x=\"8\" y=\"20\" font-size=\"14\">{}</text>\n"
       "<text x=\"8\" y=\"40\">{} of passes; a stage waits {:.1f}%. Blue: forward. Green: backward. "
       "Yellow: gradients of weights. Pale: other chunks.</text>\n",
-      kLeft + kWidth + 10.0, height, escaped(title), display(timeline.time.si(), "s"),
+      kLeftOf + kDrawing + 10.0, height, for_html(title), display(timeline.time.si(), "s"),
       100.0 * (timeline.waits(0) / timeline.time));
   for (std::int64_t rank = 0; rank < timeline.ranks; ++rank) {
     svg += fmt::format("<text x=\"8\" y=\"{:.1f}\">rank {}</text>\n",
-                       kTop + kRow * (static_cast<double>(rank) + 0.65), rank);
+                       kAbove + kRow * (static_cast<double>(rank) + 0.65), rank);
   }
   for (const PipelineEvent& e : timeline.events) {
-    const double x = kLeft + scale * e.start.si();
-    const double y = kTop + kRow * static_cast<double>(e.rank);
+    const double x = kLeftOf + scale * e.start.si();
+    const double y = kAbove + kRow * static_cast<double>(e.rank);
     const double width = scale * (e.end - e.start).si();
     svg += fmt::format(
         "<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.0f}\" fill=\"{}\" "
@@ -141,7 +134,7 @@ std::string pipeline_svg(const PipelineTimeline& timeline, const std::string& ti
   return svg + fmt::format(
                    "<text x=\"{:.0f}\" y=\"{:.1f}\">0</text>\n"
                    "<text x=\"{:.0f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n</svg>\n",
-                   kLeft, height - 18.0, kLeft + kWidth, height - 18.0,
+                   kLeftOf, height - 18.0, kLeftOf + kDrawing, height - 18.0,
                    display(timeline.time.si(), "s"));
 }
 

@@ -16,7 +16,7 @@ namespace {
 constexpr double kLargeWeight = 10.0;  // times; no more is called a change of the portfolio
 
 // Where write_roadmap_csv puts things, from 1.
-struct Rows {
+struct RoadmapRows {
   const sim::Roadmap& roadmap;
   const sim::RoadmapResult& result;
   std::size_t block() const { return roadmap.workloads.size() + 1; }
@@ -100,8 +100,8 @@ Contest contest_of(const sim::Roadmap& roadmap, const sim::RoadmapResult& result
   return c;
 }
 
-void say_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result, const Rows& rows,
-                 Brief& brief) {
+void say_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
+                 const RoadmapRows& rows, Brief& brief) {
   const sim::OptionResult& best = result.options.front();
   if (std::isnan(best.portfolio.value)) {
     brief.answer.push_back("No option can run every workload.");
@@ -166,8 +166,8 @@ void say_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result, 
   }
 }
 
-void say_features(const sim::Roadmap& roadmap, const sim::RoadmapResult& result, const Rows& rows,
-                  Brief& brief) {
+void say_features(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
+                  const RoadmapRows& rows, Brief& brief) {
   if (!result.no_features.empty()) {
     brief.answer.push_back(fmt::format("Features cannot be combined: {}.", result.no_features));
     return;
@@ -220,7 +220,7 @@ void say_features(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
 
 Brief brief_of(const sim::Roadmap& roadmap, const sim::RoadmapResult& result) {
   Brief brief;
-  const Rows rows{roadmap, result};
+  const RoadmapRows rows{roadmap, result};
   brief.question = roadmap.question.empty() ? "What does the roadmap buy?" : roadmap.question;
   if (!result.options.empty()) {
     say_options(roadmap, result, rows, brief);

@@ -24,7 +24,7 @@ constexpr std::size_t kFiguresOfFree = 2;
 constexpr std::size_t kFiguresOfError = 3;
 
 // Where write_findings_csv puts things, from 1.
-struct Rows {
+struct ScenarioRows {
   const SensitivityAnswer& a;
   std::size_t metric(std::size_t m) const {
     std::size_t row = 1;
@@ -105,8 +105,8 @@ void look_for_change(const sim::OverriddenScenario& scenario, const sim::Quantit
   }
 }
 
-void say_answer(const SensitivityAnswer& a, const std::vector<std::size_t>& order, const Rows& rows,
-                Brief& brief) {
+void say_answer(const SensitivityAnswer& a, const std::vector<std::size_t>& order,
+                const ScenarioRows& rows, Brief& brief) {
   const sim::Metric& metric = *a.metrics.front();
   const double now = metric.value(a.estimate);
   const std::string limit = limit_text(a.estimate, metric.name);
@@ -141,7 +141,7 @@ void say_answer(const SensitivityAnswer& a, const std::vector<std::size_t>& orde
 }
 
 void say_evidence(const SensitivityAnswer& a, const std::vector<std::size_t>& order,
-                  const Rows& rows, Brief& brief) {
+                  const ScenarioRows& rows, Brief& brief) {
   const sim::Metric& metric = *a.metrics.front();
   const double now = metric.value(a.estimate);
   TextTable knobs({"knob", "now", fmt::format("{:g} times better", a.steps.gain), "change",
@@ -184,8 +184,8 @@ void say_evidence(const SensitivityAnswer& a, const std::vector<std::size_t>& or
   brief.evidence.push_back({"Forecast", std::move(forecast)});
 }
 
-void say_confidence(const SensitivityAnswer& a, const sim::Scenario& scenario, const Rows& rows,
-                    Brief& brief) {
+void say_confidence(const SensitivityAnswer& a, const sim::Scenario& scenario,
+                    const ScenarioRows& rows, Brief& brief) {
   const sim::Metric& metric = *a.metrics.front();
   const auto& errors = a.errors.front();
   if (!errors.empty()) {
@@ -248,7 +248,7 @@ ScenarioFindings findings_of(const sim::OverriddenScenario& scenario,
 
 Brief brief_of(const ScenarioFindings& findings, const sim::OverriddenScenario& scenario) {
   const SensitivityAnswer& a = findings.sensitivity;
-  const Rows rows{a};
+  const ScenarioRows rows{a};
   const std::string_view label = a.metrics.front()->label;
   Brief brief;
   brief.question = fmt::format("What limits {} of {}, and what would help?", label, a.title);

@@ -18,13 +18,13 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kMaxRows = 20'000;   // of a table that can be saved
-constexpr std::size_t kMaxPoints = 2'000;  // of a curve
+constexpr std::size_t kMostRequestRows = 20'000;   // of a table that can be saved
+constexpr std::size_t kMostRequestPoints = 2'000;  // of a curve
 
 // The values in order; of many, as many quantiles.
 ordered_json distribution(std::vector<base::Seconds> values) {
   std::sort(values.begin(), values.end());
-  const std::size_t count = std::min(values.size(), kMaxPoints);
+  const std::size_t count = std::min(values.size(), kMostRequestPoints);
   ordered_json json = ordered_json::array();
   for (std::size_t i = 0; i < count; ++i) {
     json.push_back(values[(2 * i + 1) * values.size() / (2 * count)].si());
@@ -76,7 +76,7 @@ ordered_json run_json(const ServedRun& run) {
   for (const ServedSide& side : run.sides) {
     seconds = std::max({seconds, side.running.size(), side.output.size()});
   }
-  const std::size_t step = seconds / kMaxPoints + 1;
+  const std::size_t step = seconds / kMostRequestPoints + 1;
   json["seconds_per_point"] = step;
   json["limits"] = {{"ttft", limit(run.ttft_limit)}, {"tpot", limit(run.tpot_limit)}};
   json["requests_per_s"] = run.requests_per_s;
@@ -118,7 +118,7 @@ ServedSide simulated_side(const std::vector<base::Seconds>& ttft,
 void add_file(ServedReport& report, ServedRun& run, const std::string& name, std::size_t rows,
               const std::vector<std::string>& columns,
               const std::function<void(base::CsvWriter&)>& write) {
-  if (rows > kMaxRows) {
+  if (rows > kMostRequestRows) {
     report.notes.push_back(fmt::format(
         "{} has {} rows, more than this page holds: write it to a file of its own.", name, rows));
     return;

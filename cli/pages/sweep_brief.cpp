@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 
+#include "base/no_number.hpp"
 #include "cli/pages/brief.hpp"
 #include "cli/pages/brief_parts.hpp"
 #include "cli/tables/result_csv.hpp"
@@ -23,7 +24,7 @@ namespace roofcast::cli {
 namespace {
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using base::kInfinity;
 constexpr std::size_t kGroups = 24;     // that the table shows
 constexpr std::size_t kInSentence = 6;  // that a sentence names
 
@@ -35,7 +36,7 @@ struct Group {
   std::string place;          // of the best, or of that, on the other axes
 };
 
-struct Contest {
+struct SweepContest {
   const sim::SweepPoints& points;
   const sim::ResultTable& result;
   const sim::Metric& metric;
@@ -94,9 +95,9 @@ Group described(const sim::SweepPoints& points, Group group) {
   return group;
 }
 
-Contest contest_of(const sim::SweepPoints& points, const sim::ResultTable& result,
-                   const sim::Metric& metric) {
-  Contest c{points, result, metric, result.column(metric.name), {}};
+SweepContest contest_of(const sim::SweepPoints& points, const sim::ResultTable& result,
+                        const sim::Metric& metric) {
+  SweepContest c{points, result, metric, result.column(metric.name), {}};
   std::size_t count = 1;
   for (const std::size_t axis : points.sweep().group_axes()) {
     count *= points.sweep().axes[axis].values.size();
@@ -128,7 +129,7 @@ Contest contest_of(const sim::SweepPoints& points, const sim::ResultTable& resul
 }
 
 // Why a group has no best point.
-std::string why_none(const Contest& c, const Group& group) {
+std::string why_none(const SweepContest& c, const Group& group) {
   if (!c.result.meets(group.any)) {
     const std::string missed = missed_text(c.sweep().where, c.result, group.any);
     return std::isinf(group.misses) || group.place.empty()
@@ -140,7 +141,7 @@ std::string why_none(const Contest& c, const Group& group) {
                        : fmt::format("{} is not known", price);
 }
 
-std::vector<const sim::Metric*> bounded(const Contest& c) {
+std::vector<const sim::Metric*> bounded(const SweepContest& c) {
   std::vector<const sim::Metric*> all;
   for (const sim::Condition& condition : c.sweep().where) {
     const sim::Metric* metric = sim::find_metric(condition.metric);
@@ -152,19 +153,20 @@ std::vector<const sim::Metric*> bounded(const Contest& c) {
   return all;
 }
 
-std::size_t with_best(const Contest& c) {
+std::size_t with_best(const SweepContest& c) {
   return static_cast<std::size_t>(std::count_if(c.groups.begin(), c.groups.end(),
                                                 [](const Group& g) { return g.best != kNone; }));
 }
 
 // "" if the result has no replays (sim/confirm/replayed_rows.hpp).
-std::string replay_cell(const Contest& c, std::size_t point, std::string_view column = "replay") {
+std::string replay_cell(const SweepContest& c, std::size_t point,
+                        std::string_view column = "replay") {
   const sim::ResultColumn* of = c.result.find(column);
   return of == nullptr ? "" : of->cell(point);
 }
 
 // " (replayed: 312 ms)"
-std::string replayed_text(const Contest& c, std::size_t point, const sim::Metric& metric) {
+std::string replayed_text(const SweepContest& c, std::size_t point, const sim::Metric& metric) {
   const sim::ResultColumn* of = c.result.find(fmt::format("replayed_{}", metric.name));
   return of == nullptr || of->is_empty(point)
              ? ""
@@ -172,7 +174,7 @@ std::string replayed_text(const Contest& c, std::size_t point, const sim::Metric
 }
 
 // Whether the replay puts the second before the first.
-bool is_turned_round(const Contest& c, std::size_t first, std::size_t second) {
+bool is_turned_round(const SweepContest& c, std::size_t first, std::size_t second) {
   const sim::ResultColumn* of = c.result.find(fmt::format("replayed_{}", c.metric.name));
   if (of == nullptr || of->is_empty(first) || of->is_empty(second)) {
     return false;
@@ -181,7 +183,7 @@ bool is_turned_round(const Contest& c, std::size_t first, std::size_t second) {
                                                : of->number(second) > of->number(first);
 }
 
-void say_replay(const Contest& c, std::size_t point, Brief& brief) {
+void say_replay(const SweepContest& c, std::size_t point, Brief& brief) {
   const std::string verdict = replay_cell(c, point);
   const std::string note = replay_cell(c, point, "replay_note");
   if (verdict == "confirmed") {
@@ -193,7 +195,7 @@ void say_replay(const Contest& c, std::size_t point, Brief& brief) {
   }
 }
 
-void say_answer(const Contest& c, Brief& brief) {
+void say_answer(const SweepContest& c, Brief& brief) {
   if (with_best(c) == 0) {
     const Group& nearest =
         *std::min_element(c.groups.begin(), c.groups.end(),
@@ -245,7 +247,7 @@ void say_answer(const Contest& c, Brief& brief) {
   say_replay(c, first.best, brief);
 }
 
-void say_evidence(const Contest& c, Brief& brief) {
+void say_evidence(const SweepContest& c, Brief& brief) {
   std::vector<std::string> header;
   for (const std::size_t axis : c.sweep().group_axes()) {
     header.push_back(last_part(c.sweep().axes[axis].name));
@@ -295,7 +297,7 @@ void say_evidence(const Contest& c, Brief& brief) {
 }
 
 // "hgx_b200, owned 1.3 USD/Mtok output (1.01 to 1.85), limited by latency, confirmed [225]" of each group, the best first.
-std::string each_best(const Contest& c) {
+std::string each_best(const SweepContest& c) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < std::min(with_best(c), kInSentence); ++i) {
     const Group& group = c.groups[i];
@@ -318,7 +320,7 @@ std::string each_best(const Contest& c) {
 
 // At which bound of a condition the first is another: the nearest on either side. Points that meet all other
 // conditions come in one by one as the bound is loosened; what leads after each is known from the rows.
-void say_bound(const Contest& c, const sim::Condition& condition, Brief& brief) {
+void say_bound(const SweepContest& c, const sim::Condition& condition, Brief& brief) {
   const sim::Metric* bound = sim::find_metric(condition.metric);
   if (bound == nullptr || condition.relation == sim::Condition::Relation::equal) {
     return;
@@ -374,7 +376,7 @@ void say_bound(const Contest& c, const sim::Condition& condition, Brief& brief) 
 }
 
 // The price at which the second costs what the first does, at its own point. Costs are linear in it.
-void say_price(const Contest& c, const sim::OverriddenScenario& second, Brief& brief) {
+void say_price(const SweepContest& c, const sim::OverriddenScenario& second, Brief& brief) {
   const bool owned = second.scenario().prices.pay == hardware::Pay::ownership;
   const std::string path = owned ? "system.purchase.price" : "system.price.per_gpu_hour";
   const base::Node* price = second.document().find_path(path);
@@ -395,7 +397,7 @@ void say_price(const Contest& c, const sim::OverriddenScenario& second, Brief& b
 }
 
 // What comes first by the sweep's other objectives.
-void say_objectives(const Contest& c, Brief& brief) {
+void say_objectives(const SweepContest& c, Brief& brief) {
   std::vector<std::string> names = c.sweep().pareto.maximize;
   names.insert(names.end(), c.sweep().pareto.minimize.begin(), c.sweep().pareto.minimize.end());
   for (const std::string& name : names) {
@@ -403,7 +405,7 @@ void say_objectives(const Contest& c, Brief& brief) {
     if (&metric == &c.metric) {
       continue;
     }
-    const Contest other = contest_of(c.points, c.result, metric);
+    const SweepContest other = contest_of(c.points, c.result, metric);
     const Group& first = other.groups.front();
     if (first.best != kNone && first.name != c.groups.front().name) {
       brief.changes.push_back(fmt::format("By the {} {} {} comes first: {} {}.",
@@ -417,7 +419,7 @@ void say_objectives(const Contest& c, Brief& brief) {
 
 Brief brief_of(const sim::SweepPoints& points, const sim::ResultTable& result,
                const sim::Metric& metric) {
-  const Contest c = contest_of(points, result, metric);
+  const SweepContest c = contest_of(points, result, metric);
   const sim::Sweep& sweep = points.sweep();
   Brief brief;
   brief.question = sweep.question.empty()
@@ -471,7 +473,7 @@ Brief brief_of(const sim::SweepPoints& points, const sim::ResultTable& result,
 
 std::vector<std::string> answer_of(const sim::SweepPoints& points, const sim::ResultTable& result,
                                    const sim::Metric& metric) {
-  const Contest c = contest_of(points, result, metric);
+  const SweepContest c = contest_of(points, result, metric);
   Brief brief;
   say_answer(c, brief);
   if (with_best(c) > 1) {

@@ -46,7 +46,7 @@ std::optional<std::size_t> variable(const char* name) {
 }
 
 // Of an identity that may be damaged.
-std::string text_of(const Json& identity, const char* key) {
+std::string text_or_unknown(const Json& identity, const char* key) {
   const auto found = identity.find(key);
   return found != identity.end() && found->is_string() ? found->get<std::string>() : "?";
 }
@@ -63,9 +63,9 @@ std::string difference(const std::string& theirs, const std::string& ours) {
   if (!a.is_object()) {
     return "its identity.json cannot be read";
   }
-  if (text_of(a, "version") != text_of(b, "version")) {
-    return fmt::format("version {} made it, this is {}", text_of(a, "version"),
-                       text_of(b, "version"));
+  if (text_or_unknown(a, "version") != text_or_unknown(b, "version")) {
+    return fmt::format("version {} made it, this is {}", text_or_unknown(a, "version"),
+                       text_or_unknown(b, "version"));
   }
   if (says_simulate(a) != says_simulate(b)) {
     return "one is with --simulate, the other without";

@@ -16,6 +16,7 @@
 #include "cli/tables/result_csv.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/cost_text.hpp"
+#include "cli/text/json_answer.hpp"
 #include "cli/text/missed_text.hpp"
 #include "sim/decide/solve.hpp"
 #include "sim/scenario/sections.hpp"
@@ -200,8 +201,6 @@ std::string prices_text(const Recommendation& r) {
   }
   return text;
 }
-
-Json json_number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 Json row_json(const Recommendation& r, const RankedRow& row) {
   const sim::SweepPoints& points = points_of(r, row);

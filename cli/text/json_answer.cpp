@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -36,6 +37,10 @@ nlohmann::ordered_json json_rows(const TextTable& table) {
     all.push_back(std::move(row));
   }
   return all;
+}
+
+nlohmann::ordered_json json_number(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
 }
 
 void print_json(const nlohmann::ordered_json& answer) {

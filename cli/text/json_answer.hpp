@@ -20,6 +20,9 @@ nlohmann::ordered_json metric_units();
 // [{"metric": "TTFT", ...}, ...]: a table as people see it, by its headings.
 nlohmann::ordered_json json_rows(const TextTable& table);
 
+// null where there is no number.
+nlohmann::ordered_json json_number(double value);
+
 // The answer behind what all begin with: {"roofcast": ..., "units": ...}.
 void print_json(const nlohmann::ordered_json& answer);
 

@@ -11,6 +11,7 @@
 #include "base/csv/csv.hpp"
 #include "cli/tables/metric_cells.hpp"
 #include "cli/tables/text_table.hpp"
+#include "cli/text/json_answer.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -19,8 +20,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kShown = 0.005;  // elasticities from here on
 constexpr double kHalfBar = 16.0;
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 double magnitude(double value) { return std::isnan(value) ? 0.0 : std::abs(value); }
 
@@ -162,9 +161,9 @@ Json elasticities_json(const SensitivityAnswer& a, std::size_t m) {
     Json json = {{"knob", row.knob.path}, {"now", row.knob.now}};
     json["time_exponent"] = row.knob.time;
     json["resource"] = row.knob.resource ? Json(sim::name(*row.knob.resource)) : Json();
-    json["elasticity"] = number(row.of[m].value);
-    json["elasticity_at_half_step"] = number(row.of[m].half_step);
-    json["improved"] = number(row.of[m].improved);
+    json["elasticity"] = json_number(row.of[m].value);
+    json["elasticity_at_half_step"] = json_number(row.of[m].half_step);
+    json["improved"] = json_number(row.of[m].improved);
     json["note"] = row.note;
     all.push_back(json);
   }
@@ -173,22 +172,22 @@ Json elasticities_json(const SensitivityAnswer& a, std::size_t m) {
 
 Json metric_json(const SensitivityAnswer& a, std::size_t m) {
   const sim::Metric& metric = *a.metrics[m];
-  Json json = {{"value", number(metric.value(a.estimate))}};
+  Json json = {{"value", json_number(metric.value(a.estimate))}};
   json["elasticities"] = elasticities_json(a, m);
   json["rates_less_latencies"] =
-      a.all_rates ? number(sim::sum_over_rates(a.elasticities, m)) : Json();
+      a.all_rates ? json_number(sim::sum_over_rates(a.elasticities, m)) : Json();
   json["waterfall"] = Json::array();
   for (const sim::FreedResource& step : a.waterfalls[m].steps) {
     json["waterfall"].push_back({{"free", sim::name(step.resource)},
-                                 {"alone", number(step.alone)},
-                                 {"in_order", number(step.in_order)}});
+                                 {"alone", json_number(step.alone)},
+                                 {"in_order", json_number(step.in_order)}});
   }
   json["errors"] = Json::array();
   for (const sim::ErrorShare& each : a.errors[m]) {
     json["errors"].push_back({{"source", each.source},
                               {"share", each.share},
-                              {"low90_without", number(each.without.low)},
-                              {"high90_without", number(each.without.high)}});
+                              {"low90_without", json_number(each.without.low)},
+                              {"high90_without", json_number(each.without.high)}});
   }
   if (a.ranges.empty()) {
     return json;
@@ -198,16 +197,16 @@ Json metric_json(const SensitivityAnswer& a, std::size_t m) {
   for (std::size_t i = 0; i < a.ranges.size(); ++i) {
     shares.push_back({{"knob", a.ranges[i].path},
                       {"range", range_text(a.ranges[i])},
-                      {"first_order", number(v.indices.first[i].value)},
-                      {"first_order_half_width90", number(v.indices.first[i].half_width90)},
-                      {"total", number(v.indices.total[i].value)},
-                      {"total_half_width90", number(v.indices.total[i].half_width90)}});
+                      {"first_order", json_number(v.indices.first[i].value)},
+                      {"first_order_half_width90", json_number(v.indices.first[i].half_width90)},
+                      {"total", json_number(v.indices.total[i].value)},
+                      {"total_half_width90", json_number(v.indices.total[i].half_width90)}});
   }
-  json["variance"] = {{"mean", number(v.mean)},
-                      {"low90", number(v.low90)},
-                      {"high90", number(v.high90)},
+  json["variance"] = {{"mean", json_number(v.mean)},
+                      {"low90", json_number(v.low90)},
+                      {"high90", json_number(v.high90)},
                       {"rows", v.indices.rows},
-                      {"variance", number(v.indices.variance)},
+                      {"variance", json_number(v.indices.variance)},
                       {"shares", shares}};
   return json;
 }

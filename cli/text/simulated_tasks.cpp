@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/tables/text_table.hpp"
+#include "cli/text/json_answer.hpp"
 #include "sim/result/costs.hpp"
 #include "sim/scenario/pools.hpp"
 #include "sim/scenario/sections.hpp"
@@ -58,18 +59,16 @@ Facts facts_of(const std::optional<SimulatedTasks>& tasks) {
 }
 
 nlohmann::ordered_json json_of(const SimulatedTasks& t) {
-  using Json = nlohmann::ordered_json;
-  const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
   const sim::TaskSummary& s = t.summary;
   return {{"tasks", s.tasks},
           {"failed", s.failed},
-          {"turns", number(s.turns)},
-          {"tasks_per_gpu_hour", number(t.per_gpu_hour)},
-          {"usd_per_task", number(t.usd)},
-          {"tools_share", number(s.tools_share)},
-          {"waiting_share", number(s.waiting_share)},
-          {"prefill_share", number(s.prefill_share)},
-          {"decode_share", number(s.decode_share)}};
+          {"turns", json_number(s.turns)},
+          {"tasks_per_gpu_hour", json_number(t.per_gpu_hour)},
+          {"usd_per_task", json_number(t.usd)},
+          {"tools_share", json_number(s.tools_share)},
+          {"waiting_share", json_number(s.waiting_share)},
+          {"prefill_share", json_number(s.prefill_share)},
+          {"decode_share", json_number(s.decode_share)}};
 }
 
 }  // namespace roofcast::cli

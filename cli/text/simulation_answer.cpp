@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units/unit_text.hpp"
+#include "cli/text/json_answer.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/trace_text.hpp"
 #include "sim/scenario/pools.hpp"
@@ -57,32 +58,31 @@ void print_summary(const SimulationAnswer& a, const sim::SimulationSummary& s,
   }
 }
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-Json number(base::Seconds time) { return number(time.si()); }
+Json json_time(base::Seconds time) { return json_number(time.si()); }
 
 Json json_of(const sim::SimulatedTimes& t) {
-  return {{"mean", number(t.mean)}, {"interval_95", number(t.interval)},
-          {"p50", number(t.p50)},   {"p90", number(t.p90)},
-          {"p95", number(t.p95)},   {"p99", number(t.p99)}};
+  return {{"mean", json_time(t.mean)}, {"interval_95", json_time(t.interval)},
+          {"p50", json_time(t.p50)},   {"p90", json_time(t.p90)},
+          {"p95", json_time(t.p95)},   {"p99", json_time(t.p99)}};
 }
 
 Json json_of(const sim::SimulationSummary& s, bool objectives) {
   Json json = {{"requests", s.requests},
                {"rejected", s.rejected},
-               {"duration_s", number(s.duration)},
+               {"duration_s", json_time(s.duration)},
                {"ttft_s", json_of(s.ttft)},
                {"tpot_s", json_of(s.tpot)},
                {"e2e_s", json_of(s.end_to_end)},
                {"waiting_s", json_of(s.waiting)},
-               {"requests_per_s", number(s.requests_per_second)},
-               {"input_tok_per_s", number(s.input_rate)},
-               {"output_tok_per_s", number(s.output_rate)},
-               {"prefix_hit_rate", number(s.prefix_hit_rate)},
-               {"restored_share", number(s.restored_share)},
+               {"requests_per_s", json_number(s.requests_per_second)},
+               {"input_tok_per_s", json_number(s.input_rate)},
+               {"output_tok_per_s", json_number(s.output_rate)},
+               {"prefix_hit_rate", json_number(s.prefix_hit_rate)},
+               {"restored_share", json_number(s.restored_share)},
                {"preemptions", s.preemptions}};
   if (objectives) {
-    json["attainment"] = number(s.attainment);
-    json["goodput"] = number(s.goodput);
+    json["attainment"] = json_number(s.attainment);
+    json["goodput"] = json_number(s.goodput);
   }
   return json;
 }
@@ -94,8 +94,8 @@ Json json_of(const BreachAlarm& a) {
           {"breached", a.breach.breached},
           {"window_s", a.window.length.si()},
           {"share", a.window.share},
-          {"attainment", number(a.breach.attainment)},
-          {"least_attainment", number(a.breach.least_attainment)},
+          {"attainment", a.breach.attainment},
+          {"least_attainment", a.breach.least_attainment},
           {"limit", a.limit},
           {"alarm", a.sounds()},
           {"sure", a.is_sure()}};
@@ -188,12 +188,12 @@ Json json_of(const SimulationAnswer& a) {
     for (const auto& each : sim::summarise_classes(a.simulation, 0, classes)) {
       json["by_class"][each.name] = json_of(each.summary, any_objective(classes));
     }
-    json["running_mean"] = number(load.running);
+    json["running_mean"] = json_number(load.running);
     json["running_peak"] = a.simulation.peak_running;
-    json["waiting_mean"] = number(load.waiting);
-    json["cache_share_mean"] = number(load.cache);
+    json["waiting_mean"] = json_number(load.waiting);
+    json["cache_share_mean"] = json_number(load.cache);
     json["cache_share_peak"] = a.simulation.peak_cache;
-    json["utilisation"] = number(load.utilisation);
+    json["utilisation"] = json_number(load.utilisation);
     json["iterations"] = a.simulation.iterations;
   }
   if (a.alarm) {

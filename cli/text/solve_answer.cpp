@@ -10,6 +10,7 @@
 #include "base/csv/csv.hpp"
 #include "cli/tables/metric_cells.hpp"
 #include "cli/tables/text_table.hpp"
+#include "cli/text/json_answer.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -17,8 +18,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kBroken = 5;  // that are listed
-
-Json json_number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 std::vector<const sim::Metric*> printed_metrics(const SolveAnswer& a) {
   std::vector<const sim::Metric*> metrics;

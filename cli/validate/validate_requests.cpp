@@ -23,7 +23,7 @@ namespace {
 constexpr const char* kRejected = "longer than the model's context or than the KV cache";
 
 // A run and its simulation: what was served in both.
-struct Errors {
+struct RequestErrors {
   std::vector<calibrate::Pair> ttft;  // s
   std::vector<calibrate::Pair> tpot;
 };
@@ -35,8 +35,8 @@ calibrate::Pair tpot_of(const calibrate::RequestPair& pair) {
   return {pair.tpot(pair.measured) / base::second, pair.tpot(pair.simulated) / base::second};
 }
 
-Errors errors_of(const calibrate::Replay& replay) {
-  Errors errors;
+RequestErrors errors_of(const calibrate::Replay& replay) {
+  RequestErrors errors;
   for (const calibrate::RequestPair& pair : replay.requests) {
     if (pair.rejected) {
       continue;
@@ -111,7 +111,7 @@ std::string text_of(const calibrate::RequestRun& run) {
 }
 
 TextTable times_table(const calibrate::RequestRun& run, const calibrate::Replay& replay,
-                      const Errors& errors) {
+                      const RequestErrors& errors) {
   TextTable table({"", "measured", "simulated", "error"});
   add_times(table, "TTFT", errors.ttft);
   if (!errors.tpot.empty()) {
@@ -133,7 +133,7 @@ TextTable loads_table(const calibrate::Replay& replay) {
 }
 
 void print_run(const calibrate::RequestRun& run, const calibrate::Replay& replay,
-               const Errors& errors) {
+               const RequestErrors& errors) {
   fmt::print("{}: {}\n", run.name, text_of(run));
   if (!replay.reason.empty()) {
     fmt::print("not simulated: {}\n\n", replay.reason);
@@ -150,7 +150,7 @@ void print_run(const calibrate::RequestRun& run, const calibrate::Replay& replay
 }
 
 nlohmann::ordered_json json_of(const calibrate::RequestRun& run, const calibrate::Replay& replay,
-                               const Errors& errors) {
+                               const RequestErrors& errors) {
   nlohmann::ordered_json json = {{"run", run.name}, {"text", text_of(run)}};
   if (errors.ttft.empty()) {
     json["not_simulated"] =
@@ -211,7 +211,7 @@ void write_requests(base::CsvWriter& csv, const std::vector<std::string>& own,
 }
 
 // The loads by second, as a simulation tells them; NaN where none was recorded.
-ServedSide measured_side(const calibrate::RequestRun& run, const Errors& errors) {
+ServedSide measured_side(const calibrate::RequestRun& run, const RequestErrors& errors) {
   ServedSide side;
   side.name = "measured";
   for (const auto& [pairs, times] :
@@ -255,7 +255,7 @@ void write_seconds(base::CsvWriter& csv, const ServedSide& measured, const Serve
 }
 
 void add_run(ServedReport& report, const calibrate::RequestRun& run,
-             const calibrate::Replay& replay, const Errors& errors) {
+             const calibrate::Replay& replay, const RequestErrors& errors) {
   if (errors.ttft.empty()) {
     report.notes.push_back(
         fmt::format("{}: not simulated: {}", run.name,
@@ -338,12 +338,12 @@ int validate_requests(const ValidationOptions& options) {
   report.question = "Measured requests, and the same requests simulated";
   PeerComparison peer(options.against, {"run", "request_id"},
                       {"predicted_ttft_s", "predicted_tpot_s"});
-  Errors all;
+  RequestErrors all;
   std::map<std::string, std::size_t> skipped_by_reason;
   std::size_t requests = 0;
   for (const calibrate::RequestRun& run : runs) {
     const calibrate::Replay replay = calibrate::replay(run);
-    const Errors errors = errors_of(replay);
+    const RequestErrors errors = errors_of(replay);
     if (options.json == nullptr) {
       print_run(run, replay, errors);
     } else {

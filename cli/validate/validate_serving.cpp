@@ -17,7 +17,7 @@ namespace roofcast::cli {
 namespace {
 
 // Predictions of one quantity each, beside what was measured.
-struct Errors {
+struct ServingErrors {
   std::vector<calibrate::Pair> tpot;
   std::vector<calibrate::Pair> ttft;
   void add(const calibrate::MeasuredServer& measured, const calibrate::ServerForecast& predicted) {
@@ -33,7 +33,7 @@ struct Errors {
 };
 
 // What the stacks' files say of their errors: from the configurations that are not held back.
-void print_stack_errors(const std::map<std::string, Errors>& by_stack) {
+void print_stack_errors(const std::map<std::string, ServingErrors>& by_stack) {
   for (const auto& [stack, errors] : by_stack) {
     fmt::print("\nerrors:  # {}\n", stack);
     for (const auto& [metric, pairs] : {std::pair{"ttft", &errors.ttft}, {"tpot", &errors.tpot}}) {
@@ -49,7 +49,7 @@ void print_stack_errors(const std::map<std::string, Errors>& by_stack) {
   }
 }
 
-std::vector<std::string> cells(std::vector<std::string> row, const Errors& errors) {
+std::vector<std::string> cells(std::vector<std::string> row, const ServingErrors& errors) {
   row.push_back(fmt::format("{}", errors.tpot.size()));
   for (const auto* pairs : {&errors.tpot, &errors.ttft}) {
     for (std::string& cell : error_cells(calibrate::summarise(*pairs))) {
@@ -67,7 +67,7 @@ std::vector<std::string> header(std::vector<std::string> first) {
   return first;
 }
 
-nlohmann::ordered_json json_of(const Errors& errors) {
+nlohmann::ordered_json json_of(const ServingErrors& errors) {
   return {{"tpot", error_json(calibrate::summarise(errors.tpot))},
           {"ttft", error_json(calibrate::summarise(errors.ttft))}};
 }
@@ -84,10 +84,10 @@ int validate_serving(const ValidationOptions& options) {
   PeerComparison peer(options.against, {"id"}, {"predicted_ttft_ms", "predicted_tpot_ms"});
   const std::size_t id = options.against.empty() ? 0 : table.column("id");
   sim::Workspace workspace;
-  Errors all;
-  std::map<std::string_view, Errors> parts;
-  std::map<std::string, Errors> given_by_stack;
-  std::map<std::tuple<std::string, std::string, std::string>, Errors> groups;
+  ServingErrors all;
+  std::map<std::string_view, ServingErrors> parts;
+  std::map<std::string, ServingErrors> given_by_stack;
+  std::map<std::tuple<std::string, std::string, std::string>, ServingErrors> groups;
   std::map<std::string, std::size_t> skipped_by_reason;
   std::size_t skipped = 0;
   SpeculationErrors speculation;

@@ -123,6 +123,7 @@ Cost prefill_attention_cost(const workloads::PrefillAttention& op, const Machine
 // tiles         –  tiles of 64 rows of one KV head: each is walked by CTAs of its own
 // most          –  CTAs that may share a context
 // splits        –  CTAs that share the context of one tile
+// loading       –  CTAs that load from DRAM: the tiles of one KV head find each other's keys in the L2
 // per_sm        –  CTAs an SM
 // products      s  all products with all tensor cores of the chip
 // exponentials  s  all exponentials with all exponential units
@@ -141,7 +142,8 @@ Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& 
   const double splits =
       std::max(1.0, std::min({keys / c.decode_keys_per_split,
                               kCtasPerSm * machine.sms / (groups * tiles), most}));
-  const double ctas = groups * tiles * splits;
+  const double loading = groups * splits;
+  const double ctas = loading * tiles;
   const double per_sm = ctas / machine.sms;
   const double products = 2.0 * static_cast<double>(h.qk_dim + h.value_dim) * groups * tiles *
                           kQueryTile * keys /
@@ -160,7 +162,7 @@ Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& 
       sequences * base::bytes_of(keys * static_cast<double>(h.cache_elements), h.cache);
   const base::Bytes ramp = base::min(cache, c.decode_ramp_bytes_per_sm * machine.sms * base::byte);
   cost.l2 = (work.bytes + ramp) / machine.l2;
-  cost.dram = (cache + ramp) / machine.dram_rate(ctas) + (work.bytes - cache) / machine.dram;
+  cost.dram = (cache + ramp) / machine.dram_rate(loading) + (work.bytes - cache) / machine.dram;
   if (op.repeated) {
     const double missed = 1.0 - found_in_l2(work.bytes, machine) / work.bytes;
     cost.dram *= missed;
@@ -186,7 +188,7 @@ Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& 
           std::max(1.0, per_sm) * ends / machine.clock);
     a.add(&Cost::fill, Cause::fill, "kernels that start and end", cost.fill);
     a.add(&Cost::l2, Cause::l2, "keys and values", cost.l2);
-    a.loading = ctas;
+    a.loading = loading;
     a.add_dram(cost, work.bytes, machine);
   }
   return cost;

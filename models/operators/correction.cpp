@@ -164,8 +164,8 @@ Operator operator_at(const Operator& like, const hardware::LogShape& shape) {
 
 namespace {
 
-// The logarithm of corrected time / physical time.
-std::optional<double> measured_log(const Operator& op, const Machine& m) {
+// The logarithm of corrected time / physical time, of an operator that was measured.
+std::optional<double> grid_log(const Operator& op, const Machine& m) {
   const auto site = correction_site(op);
   const auto* grid = site ? m.calibration.corrections->find(site->key) : nullptr;
   return grid != nullptr ? std::optional(m.calibration.corrections_share * log_factor(*grid, *site))
@@ -174,15 +174,16 @@ std::optional<double> measured_log(const Operator& op, const Machine& m) {
 
 // A GEMM in fp16, where none was measured, is what one in bf16 is: kernels, tiles, bytes and rates are the same. (int8 is not
 // like fp8: with fp8's corrections roofcast-bench's rows are forecast worse.)
-std::optional<double> like_bf16(const Operator& op, const Machine& m) {
+std::optional<double> measured_log(const Operator& op, const Machine& m) {
   const auto* gemm = std::get_if<Gemm>(&op);
-  if (gemm == nullptr || gemm->activations != base::NumberFormat::fp16 ||
+  const auto measured = grid_log(op, m);
+  if (measured || gemm == nullptr || gemm->activations != base::NumberFormat::fp16 ||
       gemm->weights != gemm->activations) {
-    return std::nullopt;
+    return measured;
   }
   Gemm like = *gemm;
   like.activations = like.weights = base::NumberFormat::bf16;
-  return measured_log(like, m);
+  return grid_log(like, m);
 }
 
 // On an H100, products with 64 rows take as long as 4-bit weights take from memory, and with twice the bits twice as many
@@ -198,8 +199,7 @@ std::optional<double> like_the_wide_one(const Operator& op, const Machine& m) {
   }
   Gemm wide = *gemm;
   wide.weights = wide.activations;
-  const auto measured = measured_log(wide, m);
-  const auto log = measured ? measured : like_bf16(wide, m);
+  const auto log = measured_log(wide, m);
   const auto rows = static_cast<double>(gemm->m);
   const double share = rows / (rows + kRowsPerBit * base::bits(gemm->weights));
   return log ? std::optional(share * *log) : std::nullopt;
@@ -219,9 +219,6 @@ void correct(const Operator& op, const Machine& m, Cost& cost) {
     return;
   }
   auto log = measured_log(op, m);
-  if (!log) {
-    log = like_bf16(op, m);
-  }
   if (!log) {
     log = like_the_wide_one(op, m);
   }

@@ -15,11 +15,11 @@ using workloads::Gemm;
 using workloads::kHiddenBytes;
 
 constexpr double kSplits[] = {2.0, 4.0, 8.0, 16.0};
-constexpr double kLeastDepth = 256.0;   // the least depth of a part of k
-constexpr double kPartialBytes = 8.0;   // one fp32 partial sum, written and read
-constexpr double kStepBytes = 128.0;    // depth of one step of the main loop, in the wider operand
-constexpr double kWidenedBits = 4.0;    // of the weights that widened_per_sm_clock counts
-constexpr double kResidentShare = 0.8;  // share of the L2 that a loop may touch and still hit
+constexpr double kLeastDepth = 256.0;  // the least depth of a part of k
+constexpr double kPartialBytes = 8.0;  // one fp32 partial sum, written and read
+constexpr double kStepBytes = 128.0;   // depth of one step of the main loop, in the wider operand
+constexpr double kWidenedBits = 4.0;   // of the weights that widened_per_sm_clock counts
+constexpr double kLoopShare = 0.8;     // share of the L2 that a loop may touch and still hit
 
 // Kernels for these formats scale blocks as they go. They are not split along the depth.
 bool block_scaled(base::NumberFormat format) {
@@ -34,7 +34,7 @@ bool resident(const Gemm& op, const Work& work, const Machine& machine) {
   }
   const base::Bytes weights =
       base::bytes_of(as_double(op.n * op.k * op.batch), op.weights, op.storage);
-  return work.bytes + as_double(op.copies - 1) * weights <= kResidentShare * machine.l2_capacity;
+  return work.bytes + as_double(op.copies - 1) * weights <= kLoopShare * machine.l2_capacity;
 }
 
 // Time of the loads of one operand. 1/share CTAs load different bytes of it.

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/integers.hpp"
+#include "base/no_number.hpp"
 #include "sim/estimate.hpp"
 #include "sim/result/training_step.hpp"
 #include "sim/scenario/knob.hpp"
@@ -16,7 +16,7 @@
 namespace roofcast::sim {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+using base::kNoNumber;
 
 Scenario training_scenario(const base::Node& document) {
   Scenario scenario = read_scenario(document);
@@ -69,7 +69,7 @@ std::vector<ScaledStep> scaled_steps(const base::Node& document,
   const std::int64_t each = own.deployment.mapping.ranks() / own.deployment.mapping.data_parallel;
   std::vector<ScaledStep> steps;
   Workspace workspace;
-  double first = kNone;  // tokens per second and GPU
+  double first = kNoNumber;  // tokens per second and GPU
   for (const std::int64_t count : gpus) {
     if (count < each || count % each != 0) {
       throw base::InputError(fmt::format(
@@ -82,7 +82,7 @@ std::vector<ScaledStep> scaled_steps(const base::Node& document,
     step.document = scaled(document, own, count / each, scaling);
     const Scenario scenario = read_scenario(step.document);
     step.estimate = estimate(view(scenario), workspace);
-    step.efficiency = step.run_efficiency = step.exposed = kNone;
+    step.efficiency = step.run_efficiency = step.exposed = kNoNumber;
     if (step.estimate.fits()) {
       const Workflow& workflow = *step.estimate.workflow;
       const TrainingStep& t = workflow.training;

@@ -5,17 +5,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <memory>
 
+#include "base/no_number.hpp"
 #include "base/statistics/random.hpp"
 #include "sim/decide/sweep_run.hpp"
 
 namespace roofcast::sim {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using base::kInfinity;
 constexpr std::size_t kMostPlaces = 33;
 constexpr std::size_t kFewestPlaces = 5;
 constexpr std::size_t kStarts = 8;     // of pairs

@@ -3,16 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <stdexcept>
 
+#include "base/no_number.hpp"
 #include "base/statistics/hypervolume.hpp"
 
 namespace roofcast::sim {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using base::kInfinity;
 
 std::vector<double> less_is_better(std::span<const double> values,
                                    std::span<const Direction> directions) {

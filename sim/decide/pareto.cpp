@@ -7,10 +7,12 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "base/no_number.hpp"
+
 namespace roofcast::sim {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using base::kInfinity;
 
 // The comparable points with every objective as "less is better", in the order (group, then
 // objectives). A point can be dominated by earlier ones only.

@@ -16,7 +16,7 @@ namespace {
 using base::Node;
 
 constexpr std::string_view kRoots[] = {"system", "serving.stack", "training.trainer"};
-constexpr std::string_view kTogether[] = {"system.chip.tensor", "system.chip.parent.tensor"};
+constexpr std::string_view kOneKnob[] = {"system.chip.tensor", "system.chip.parent.tensor"};
 // Figures that the clock carries along (hardware/chip_changes.hpp): beside it they are work of one clock.
 constexpr std::string_view kPerClock[] = {"system.chip.tensor", "system.chip.vector",
                                           "system.chip.measured.exponential_rate",
@@ -112,7 +112,7 @@ std::optional<QuantityKnob> together(const std::string& group, const Node& node)
 }
 
 void collect(const std::string& path, const Node& node, std::vector<QuantityKnob>& knobs) {
-  if (std::find(std::begin(kTogether), std::end(kTogether), path) != std::end(kTogether)) {
+  if (std::find(std::begin(kOneKnob), std::end(kOneKnob), path) != std::end(kOneKnob)) {
     if (auto all = together(path, node)) {
       knobs.push_back(*all);
     }

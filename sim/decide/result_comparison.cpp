@@ -11,12 +11,13 @@
 #include <span>
 
 #include "base/fnv.hpp"
+#include "base/no_number.hpp"
 #include "base/threads.hpp"
 
 namespace roofcast::sim {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using base::kInfinity;
 
 struct Hash {
   std::uint64_t a = base::kFnvStart;
@@ -72,7 +73,7 @@ struct KeyCell {
 enum class Verdict : std::uint8_t { unknown, no, yes };
 
 // What is kept of a table.
-struct Rows {
+struct KeyedRows {
   std::vector<Hash> keys;
   std::vector<Verdict> meets;
   std::vector<std::vector<double>> values;  // by metric
@@ -92,7 +93,7 @@ struct Rows {
 };
 
 // Each key once.
-void index(Rows& rows, base::CsvFile& file, const std::vector<std::size_t>& columns) {
+void index(KeyedRows& rows, base::CsvFile& file, const std::vector<std::size_t>& columns) {
   rows.slots.assign(std::bit_ceil(2 * rows.keys.size() + 1), 0);
   for (std::size_t row = 0; row < rows.keys.size(); ++row) {
     std::uint32_t& slot = rows.slots[rows.slot_of(rows.keys[row])];
@@ -111,8 +112,8 @@ void index(Rows& rows, base::CsvFile& file, const std::vector<std::size_t>& colu
   }
 }
 
-Rows read_rows(base::CsvFile& file, const std::vector<std::string>& key,
-               const std::vector<ComparedMetric>& metrics) {
+KeyedRows read_rows(base::CsvFile& file, const std::vector<std::string>& key,
+                    const std::vector<ComparedMetric>& metrics) {
   std::vector<std::size_t> columns;  // of the key, of the metrics, of the verdicts
   for (const std::string& name : key) {
     columns.push_back(file.column(name));
@@ -125,7 +126,7 @@ Rows read_rows(base::CsvFile& file, const std::vector<std::string>& key,
       columns.push_back(*column);
     }
   }
-  Rows rows;
+  KeyedRows rows;
   rows.values.resize(metrics.size());
   std::vector<KeyCell> cells_before(key.size());
   const std::size_t verdicts = key.size() + metrics.size();
@@ -234,10 +235,10 @@ ResultComparison compare_results(base::CsvFile& old_results, base::CsvFile& new_
                                  const std::vector<std::string>& key,
                                  const std::vector<ComparedMetric>& metrics) {
   base::CsvFile* files[] = {&old_results, &new_results};
-  Rows tables[2];
+  KeyedRows tables[2];
   base::on_threads(2, [&](unsigned i) { tables[i] = read_rows(*files[i], key, metrics); });
-  const Rows& before = tables[0];
-  const Rows& after = tables[1];
+  const KeyedRows& before = tables[0];
+  const KeyedRows& after = tables[1];
 
   ResultComparison result;
   result.metrics.resize(metrics.size());

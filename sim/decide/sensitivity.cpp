@@ -3,13 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
+
+#include "base/no_number.hpp"
 
 namespace roofcast::sim {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+using base::kNoNumber;
 constexpr double kFree = 1e9;
 
 // A knob at one of its places, and the logarithm of its change.
@@ -25,14 +26,14 @@ Place place_of(const QuantityKnob& knob, double factor) {
   const double moved = std::round(knob.number * factor);
   const double value =
       factor > 1.0 ? std::max(knob.number + 1.0, moved) : std::min(knob.number - 1.0, moved);
-  return {{knob.at(value)}, value > 0.0 ? std::log(value / knob.number) : kNone};
+  return {{knob.at(value)}, value > 0.0 ? std::log(value / knob.number) : kNoNumber};
 }
 
 // The sentence of a message, without the lines that show where.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 double value_of(const Metric& metric, const OverriddenEstimate& t) {
-  return t.refusal.empty() && t.estimate.fits() ? metric.value(t.estimate) : kNone;
+  return t.refusal.empty() && t.estimate.fits() ? metric.value(t.estimate) : kNoNumber;
 }
 
 // From both sides, or from one and the middle.
@@ -92,12 +93,12 @@ std::vector<KnobElasticities> elasticities(const OverriddenScenario& scenario,
       const double middle = value_of(*metric, estimates.front());
       double values[kPlaces];
       for (std::size_t i = 0; i < kPlaces; ++i) {
-        values[i] = std::isnan(logs[k][i]) ? kNone : value_of(*metric, places[i]);
+        values[i] = std::isnan(logs[k][i]) ? kNoNumber : value_of(*metric, places[i]);
       }
       const double half =
           slope(values[kHalfLow], middle, values[kHalfHigh], logs[k][kHalfLow], logs[k][kHalfHigh]);
       row.of.push_back({slope(values[kLow], middle, values[kHigh], logs[k][kLow], logs[k][kHigh]),
-                        knobs[k].whole ? kNone : half, values[kImproved]});
+                        knobs[k].whole ? kNoNumber : half, values[kImproved]});
     }
   }
   return out;

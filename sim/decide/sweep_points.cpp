@@ -111,6 +111,8 @@ class PlacedProblems {
   std::vector<Found> found_;
 };
 
+}  // namespace
+
 // One section, as every combination of the axes that touch it makes it.
 template <class T>
 class SectionValues {
@@ -196,15 +198,13 @@ class SectionValues {
   std::vector<T> values_;
 };
 
-auto all_sections() {
+static auto all_sections() {
   return std::apply(
       []<class... T>(const Section<T>&... section) {
         return std::tuple<SectionValues<T>...>(SectionValues<T>(section)...);
       },
       kSections);
 }
-
-}  // namespace
 
 base::InputError at_values(base::Problem problem, const std::string& values) {
   const std::string where = values.empty() ? "" : fmt::format(" ({})", values);

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "base/no_number.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 constexpr std::size_t kFirstRows = 128;
 constexpr std::size_t kMostEstimates = 20'000;
 constexpr double kWanted = 0.05;  // half-width of an index
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+using base::kNoNumber;
 
 double widest(const base::SobolIndices& indices) {
   double most = 0.0;
@@ -33,7 +34,7 @@ void describe(std::span<const double> values, std::size_t width, MetricVariance&
     }
   }
   if (sorted.empty()) {
-    out.mean = out.low90 = out.high90 = kNone;
+    out.mean = out.low90 = out.high90 = kNoNumber;
     return;
   }
   std::sort(sorted.begin(), sorted.end());
@@ -83,7 +84,7 @@ VarianceShares variance_shares(const OverriddenScenario& scenario,
         throw base::InputError(each.refusal);
       }
       for (std::size_t m = 0; m < metrics.size(); ++m) {
-        values[m].push_back(each.estimate.fits() ? metrics[m]->value(each.estimate) : kNone);
+        values[m].push_back(each.estimate.fits() ? metrics[m]->value(each.estimate) : kNoNumber);
       }
     }
     out.rows = rows;

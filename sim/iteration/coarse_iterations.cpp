@@ -11,7 +11,7 @@ namespace {
 
 using base::Seconds;
 
-constexpr Seconds kUnknown = Seconds::from_si(std::numeric_limits<double>::quiet_NaN());
+constexpr Seconds kUnknownTime = Seconds::from_si(std::numeric_limits<double>::quiet_NaN());
 constexpr std::int64_t kDecodes[] = {0, 1, 16, 64, 128, 256, 512, 1024, 4096};
 constexpr std::int64_t kBeside[] = {16, 256, 1024, 4096, 16384};  // prompt tokens beside decodes
 constexpr std::int64_t kParts = 4;                                // prompts that a slope compares
@@ -43,8 +43,8 @@ CoarseIterations::CoarseIterations(const ScenarioView& s, Workspace& workspace)
   lengths_.push_back(std::max<std::int64_t>(32, s.serving->limits.max_tokens_per_iteration));
   std::sort(lengths_.begin(), lengths_.end());
   lengths_.erase(std::unique(lengths_.begin(), lengths_.end()), lengths_.end());
-  prompts_.assign(lengths_.size(), {kUnknown, kUnknown, kUnknown});
-  mixed_.assign(std::size(kDecodes) * std::size(kBeside), kUnknown);
+  prompts_.assign(lengths_.size(), {kUnknownTime, kUnknownTime, kUnknownTime});
+  mixed_.assign(std::size(kDecodes) * std::size(kBeside), kUnknownTime);
   for (const std::size_t which : {0U, 1U, 2U, 3U}) {
     workloads::Batch batch;
     batch.decode_sequences = static_cast<std::int64_t>(which / 2);

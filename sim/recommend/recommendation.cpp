@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "base/no_number.hpp"
 #include "sim/class_attainment.hpp"
 #include "sim/decide/solve.hpp"
 #include "sim/decide/sweep_run.hpp"
@@ -21,7 +22,7 @@ constexpr std::size_t kBeyond = 3;     // steps of clients beyond what the close
 constexpr double kMostTokens = 1.2e8;  // of a replay; about two seconds of one core
 constexpr double kGain = 0.01;         // of the objective, that more clients must bring to be tried
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using base::kInfinity;
 
 constexpr std::size_t kStepsBack = 8;  // of clients, at most
 
@@ -172,7 +173,7 @@ ServingEstimate estimate_of(const Scan& scan, std::size_t row) {
 
 // The row that misses the conditions least, or why most rows do not fit.
 void find_nearest(const Question& q, const Scan& scan, Group& group) {
-  double least = std::numeric_limits<double>::infinity();
+  double least = kInfinity;
   std::map<std::string, std::size_t> reasons;
   for (std::size_t row = 0; row < scan.table.rows(); ++row) {
     if (scan.system_of(row) != group.system || !scan.is_legal(row)) {

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
+#include "base/no_number.hpp"
 #include "sim/decide/solve.hpp"
 #include "sim/decide/sweep_run.hpp"
 #include "sim/scenario/references.hpp"
@@ -22,7 +22,7 @@ constexpr std::int64_t kClientsPerGpu = 512;
 constexpr std::int64_t kFine = 8;  // numbers of clients in an octave
 constexpr std::int64_t kCoarse = 1;
 constexpr std::size_t kKept = 24;  // shapes of two pools, of a system
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using base::kInfinity;
 
 // A system of the question: the value of its axis, and what it allows.
 struct Candidate {
@@ -128,9 +128,8 @@ std::vector<std::vector<bool>> startable_shapes(const SweepPoints& points, std::
     Node document = points.document(i * stride);
     base::Problems problems;
     load_references(document, problems);
+    const bool wide = read_serving(document, problems).stack.attention_dp_tensor_parallel;
     problems.throw_if_any();
-    const Node* rule = document.find_path("serving.stack.mapping.attention_dp_tensor_parallel");
-    const bool wide = rule == nullptr || rule->text == "true";
     for (const Shape& shape : shapes) {
       startable[i].push_back(is_startable(shape.main.mapping, wide) &&
                              (!shape.prompts || is_startable(shape.prompts->mapping, wide)));

@@ -17,7 +17,7 @@ using workloads::Mapping;
 using workloads::Module;
 using workloads::Recompute;
 
-constexpr std::int64_t kMostStages = 64;
+constexpr std::int64_t kMostTrainingStages = 64;
 constexpr std::int64_t kMostSequences = 8;   // of a micro-batch
 constexpr std::int64_t kLeastTokens = 1024;  // of a sequence, on a rank
 
@@ -99,7 +99,7 @@ std::vector<TrainingChoice> training_choices(const ScenarioView& s, std::int64_t
   const std::int64_t domain = std::min(gpus, s.platform->system.scale_up_domain);
   each_power(domain, [&](std::int64_t tp) {
     each_power(std::max<std::int64_t>(1, t.sequence_length / kLeastTokens), [&](std::int64_t cp) {
-      each_power(std::min(kMostStages, layers), [&](std::int64_t pp) {
+      each_power(std::min(kMostTrainingStages, layers), [&](std::int64_t pp) {
         if (gpus % (tp * cp * pp) != 0) {
           return;
         }

@@ -29,9 +29,10 @@ struct Found {
   std::size_t missed = 0;
 };
 
-class Candidates {
+class TrainingCandidates {
  public:
-  Candidates(const TrainingQuestion& q, std::size_t number, const TrainingSearch::Candidate& of)
+  TrainingCandidates(const TrainingQuestion& q, std::size_t number,
+                     const TrainingSearch::Candidate& of)
       : question_(q),
         number_(number),
         scenario_(read_scenario(of.document)),
@@ -136,7 +137,7 @@ TrainingSearch search_trainings(const TrainingQuestion& q, unsigned threads) {
   TrainingSearch search;
   search.candidates = candidates_of(q);
   for (std::size_t number = 0; number < search.candidates.size(); ++number) {
-    const Candidates candidates(q, number, search.candidates[number]);
+    const TrainingCandidates candidates(q, number, search.candidates[number]);
     const unsigned count = base::thread_count(threads);
     std::vector<Found> parts(count);
     base::on_threads(count, [&](unsigned thread) {
@@ -150,7 +151,7 @@ TrainingSearch search_trainings(const TrainingQuestion& q, unsigned threads) {
       }
       search.missed += part.missed;
       if (part.least_memory) {
-        Candidates::take_least(*part.least_memory, search.least_memory);
+        TrainingCandidates::take_least(*part.least_memory, search.least_memory);
       }
       for (TrainedRow& row : part.best) {
         candidates.take(std::move(row), all);

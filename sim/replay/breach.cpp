@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "base/document/problems.hpp"
@@ -48,21 +47,26 @@ std::vector<bool> breaches_of(const std::vector<Count>& counts, double share) {
   return breaches;
 }
 
-Breach breach_of(const std::vector<Count>& counts, const std::vector<bool>& breaches) {
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+Breach breach_of(const std::vector<Count>& counts, const std::vector<bool>& breaches,
+                 base::Seconds length) {
   Breach breach;
   breach.windows = counts.size();
-  breach.least_attainment = kNone;
+  breach.least_attainment = 1.0;
   breach.breached = static_cast<std::size_t>(std::count(breaches.begin(), breaches.end(), true));
   Count all;
   for (const Count& count : counts) {
     all.requests += count.requests;
     all.good += count.good;
     if (count.requests > 0) {
-      breach.least_attainment = std::fmin(breach.least_attainment, count.attainment());
+      breach.least_attainment = std::min(breach.least_attainment, count.attainment());
     }
   }
-  breach.attainment = all.requests > 0 ? all.attainment() : kNone;
+  if (all.requests == 0) {
+    throw base::InputError(fmt::format(
+        "error: no request arrives in any of {} windows of {}: only longer ones can be judged\n",
+        counts.size(), base::format_quantity(length)));
+  }
+  breach.attainment = all.attainment();
   return breach;
 }
 
@@ -124,7 +128,7 @@ Breach breach_of_draws(const ScenarioView& scenario, const workloads::RequestStr
       }
     }
   });
-  Breach breach = breach_of(counts, breaches_of(counts, window.share));
+  Breach breach = breach_of(counts, breaches_of(counts, window.share), window.length);
   breach.interval =
       base::wilson_interval(breach.probability(), static_cast<double>(breach.windows));
   return breach;
@@ -143,7 +147,7 @@ Breach breach_of_run(const Simulation& simulation, const workloads::RequestClass
   const std::vector<Count> counts = counts_of(simulation, classes, window.length, window.length,
                                               static_cast<std::size_t>(whole) - 1);
   const std::vector<bool> breaches = breaches_of(counts, window.share);
-  Breach breach = breach_of(counts, breaches);
+  Breach breach = breach_of(counts, breaches, window.length);
   breach.interval = base::wilson_interval(breach.probability(), base::effective_trials(breaches));
   return breach;
 }

@@ -40,20 +40,21 @@ struct Breach {
   std::size_t windows = 0;
   std::size_t breached = 0;
   base::ShareInterval interval;  // 95 %
-  double attainment = 0;         // of the requests of all windows; NaN without any
-  double least_attainment = 0;   // of a window; NaN without any
+  double attainment = 0;         // of the requests of all windows
+  double least_attainment = 0;   // of the worst window that has requests
   double probability() const {
     return static_cast<double>(breached) / static_cast<double>(windows);
   }
 };
 
 // Of drawn requests. `threads` 0: all cores; any number gives the same answer. `done` counts finished replications.
-// The scenario runs (Simulation::reason). InputError where a replication would have more requests than memory holds.
+// The scenario runs (Simulation::reason). InputError where a replication would have more requests than memory holds, or
+// where no request arrives in any window.
 Breach breach_of_draws(const ScenarioView& scenario, const workloads::RequestStream& stream,
                        const Window& window, std::size_t replications, unsigned threads,
                        std::atomic<std::size_t>* done = nullptr);
 
-// Of one run. InputError where it has no whole window after the first.
+// Of one run. InputError where it has no whole window after the first, or no request in any.
 Breach breach_of_run(const Simulation& simulation, const workloads::RequestClasses& classes,
                      const Window& window);
 

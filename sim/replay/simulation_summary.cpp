@@ -16,7 +16,7 @@
 namespace roofcast::sim {
 namespace {
 
-constexpr auto kNone = base::Seconds::from_si(std::numeric_limits<double>::quiet_NaN());
+constexpr auto kNoTime = base::Seconds::from_si(std::numeric_limits<double>::quiet_NaN());
 constexpr std::size_t kBatches = 20;
 constexpr double kFewest =
     3.0;  // batches that are worth as much as all, however correlated these are
@@ -45,7 +45,7 @@ double student(double freedom) {
 // are worth as many independent ones as their autocorrelation r leaves.
 base::Seconds interval_of(const std::vector<base::Seconds>& values) {
   if (values.size() < 2 * kBatches) {
-    return kNone;
+    return kNoTime;
   }
   std::vector<base::Seconds> means;
   for (std::size_t batch = 0; batch < kBatches; ++batch) {
@@ -75,7 +75,7 @@ base::Seconds interval_of(const std::vector<base::Seconds>& values) {
 
 SimulatedTimes times_of(std::vector<base::Seconds> values) {
   if (values.empty()) {
-    return {kNone, kNone, kNone, kNone, kNone, kNone};
+    return {kNoTime, kNoTime, kNoTime, kNoTime, kNoTime, kNoTime};
   }
   SimulatedTimes times;
   times.mean = mean_of(values.data(), values.data() + values.size());
@@ -134,7 +134,7 @@ SimulationSummary summarise(const Simulation& simulation, std::size_t warm_up,
     s.preemptions += r.preemptions;
   }
   s.requests = ttft.size();
-  s.duration = s.requests > 0 ? last - first : kNone;
+  s.duration = s.requests > 0 ? last - first : kNoTime;
   const double seconds = s.duration / base::second;
   s.requests_per_second = static_cast<double>(s.requests) / seconds;
   s.input_rate = input / seconds;

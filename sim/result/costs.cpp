@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "base/no_number.hpp"
 #include "sim/iteration/iteration.hpp"
 #include "sim/scenario/pools.hpp"
 
@@ -17,14 +17,16 @@ using base::Watts;
 using hardware::Pay;
 using hardware::System;
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+using base::kNoNumber;
 
 const hardware::Prices& prices_of(const ScenarioView& s) {
   static const hardware::Prices rented;
   return s.prices != nullptr ? *s.prices : rented;
 }
 
-Watts or_none(const std::optional<Watts>& power) { return power.value_or(Watts::from_si(kNone)); }
+Watts or_none(const std::optional<Watts>& power) {
+  return power.value_or(Watts::from_si(kNoNumber));
+}
 
 // c of the header: share of a prompt's time that attention to its cached tokens takes.
 //
@@ -59,10 +61,10 @@ CostParts parts_of(const hardware::Prices& p, const Gpus& kind, Watts power) {
   const double gpus = static_cast<double>(kind.count);
   CostParts parts;
   if (p.pay == Pay::rental) {
-    parts.rent = gpus * (system.price ? system.price->per_gpu.si() : kNone);
+    parts.rent = gpus * (system.price ? system.price->per_gpu.si() : kNoNumber);
     return parts;
   }
-  const double purchase = gpus * (system.purchase ? system.purchase->si() : kNone);
+  const double purchase = gpus * (system.purchase ? system.purchase->si() : kNoNumber);
   const Watts host = or_none(system.host_power);
   parts.capital = purchase / p.depreciation.si() / p.utilisation;
   parts.upkeep = purchase * p.upkeep / p.utilisation;
@@ -75,11 +77,11 @@ CostParts parts_of(const hardware::Prices& p, const Gpus& kind, Watts power) {
 }  // namespace
 
 base::DollarsPerSecond rent(const ScenarioView& s) {
-  auto sum = base::DollarsPerSecond::from_si(prices_of(s).pay == Pay::rental ? 0.0 : kNone);
+  auto sum = base::DollarsPerSecond::from_si(prices_of(s).pay == Pay::rental ? 0.0 : kNoNumber);
   for (const Gpus& gpus : gpu_kinds(s)) {
     const auto& price = gpus.platform->system.price;
     sum = sum + static_cast<double>(gpus.count) *
-                    (price ? price->per_gpu : base::DollarsPerSecond::from_si(kNone));
+                    (price ? price->per_gpu : base::DollarsPerSecond::from_si(kNoNumber));
   }
   return sum;
 }
@@ -148,21 +150,21 @@ Economics economics_of(const ScenarioView& s, const ServingEstimate& e, Workspac
     const bool split = cached > 0.0 && !agents && s.pools == nullptr;
     const double share = split ? cached_share(s, e.steady, workspace) : 0.0;
     r.input_usd_per_mtok = (1.0 - share) * of_prompts / (input - cached);
-    r.cached_usd_per_mtok = split ? share * of_prompts / cached : kNone;
+    r.cached_usd_per_mtok = split ? share * of_prompts / cached : kNoNumber;
     r.output_usd_per_mtok =
         t.output_tokens > 1 ? (usd_per_request - of_prompts) / static_cast<double>(t.output_tokens)
-                            : kNone;
+                            : kNoNumber;
   }
   r.reserved = Watts{};
   Watts drawn;
   for (const Gpus& gpus : kinds) {
     const System& system = gpus.platform->system;
     const Watts host = or_none(system.host_power);
-    const double site = static_cast<double>(gpus.count) * p.pue.value_or(kNone);
+    const double site = static_cast<double>(gpus.count) * p.pue.value_or(kNoNumber);
     r.reserved = r.reserved + site * (or_none(system.chip.cap_used()) + host);
     drawn = drawn + site * (e.steady.power + host);
   }
-  r.co2_g_per_mtok = p.co2_g_per_j.value_or(kNone) * drawn.si() / e.output_rate * base::mega;
+  r.co2_g_per_mtok = p.co2_g_per_j.value_or(kNoNumber) * drawn.si() / e.output_rate * base::mega;
   if (p.power_budget && r.reserved.si() > 0.0) {
     const double units = s.pools == nullptr && e.workflow == nullptr
                              ? static_cast<double>(s.serving->replicas)

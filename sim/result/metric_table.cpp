@@ -5,18 +5,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "base/no_number.hpp"
 #include "sim/result/training_step.hpp"
 
 namespace roofcast::sim {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+using base::kNoNumber;
 
 using E = ServingEstimate;
 
-double positive(double value) { return value > 0.0 ? value : kNone; }
+double positive(double value) { return value > 0.0 ? value : kNoNumber; }
 
 double ttft(const E& e) { return e.steady.ttft_mean.si(); }
 double tpot(const E& e) { return positive(e.steady.tpot.si()); }
@@ -25,14 +25,14 @@ double gpus(const E& e) { return static_cast<double>(e.gpus); }
 double per_gpu(const E& e) { return e.output_rate / gpus(e); }
 double cost(const E& e) { return e.usd_per_mtok; }
 double energy(const E& e) { return e.joules_per_token; }
-double step_time(const E& e) { return e.workflow ? e.workflow->step().si() : kNone; }
+double step_time(const E& e) { return e.workflow ? e.workflow->step().si() : kNoNumber; }
 template <auto Value>
 double of_training(const E& e) {
-  return e.workflow ? Value(e.workflow->training) : kNone;
+  return e.workflow ? Value(e.workflow->training) : kNoNumber;
 }
 template <auto Value>
 double of_post_training(const E& e) {
-  return e.workflow && e.workflow->post_training ? Value(*e.workflow->post_training) : kNone;
+  return e.workflow && e.workflow->post_training ? Value(*e.workflow->post_training) : kNoNumber;
 }
 double answer_tokens(const E& e) { return e.score.tokens * e.score.samples; }
 
@@ -465,7 +465,7 @@ constexpr Metric kMetrics[] = {
      .description = "cost of the GPUs for the time that a task takes them",
      .formula = "USD per second of all GPUs / tasks completed per second",
      .validity = kAgents,
-     .value = [](const E& e) { return e.task.per_second > 0.0 ? e.task.usd : kNone; },
+     .value = [](const E& e) { return e.task.per_second > 0.0 ? e.task.usd : kNoNumber; },
      .of_agents = true},
     {.name = "prefix_hit_rate",
      .label = "Prefix hit rate",
@@ -474,7 +474,8 @@ constexpr Metric kMetrics[] = {
      .description = "share of agents' input tokens that the prefix cache finds",
      .formula = "input tokens found in the prefix cache / input tokens, of all turns",
      .validity = kAgents,
-     .value = [](const E& e) { return e.task.per_second > 0.0 ? e.task.prefix_hit_rate : kNone; },
+     .value =
+         [](const E& e) { return e.task.per_second > 0.0 ? e.task.prefix_hit_rate : kNoNumber; },
      .of_agents = true},
     {.name = "tools_share",
      .label = "Time in tools",
@@ -484,7 +485,7 @@ constexpr Metric kMetrics[] = {
          "share of the time of agents and sub-agents, without those that wait for others",
      .formula = "time in tools / (time in tools + time in the engine), of agents and sub-agents",
      .validity = kAgents,
-     .value = [](const E& e) { return e.task.per_second > 0.0 ? e.task.tools_share : kNone; },
+     .value = [](const E& e) { return e.task.per_second > 0.0 ? e.task.tools_share : kNoNumber; },
      .of_agents = true},
 };
 

@@ -2,10 +2,10 @@
 #include "sim/result/metrics.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include "base/document/renamed.hpp"
+#include "base/no_number.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -47,8 +47,8 @@ const Metric* find_metric(std::string_view name) {
 }
 
 Interval90 interval90(const Metric& metric, const ServingEstimate& estimate) {
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  Interval90 interval{kNone, kNone};
+  using base::kNoNumber;
+  Interval90 interval{kNoNumber, kNoNumber};
   for (const Metric& bound : metrics()) {
     if (bound.bounds == metric.name) {
       (bound.name.starts_with("low") ? interval.low : interval.high) = bound.value(estimate);

@@ -2,8 +2,8 @@
 //
 // The metrics of a whole training run (sim/training/training_run.hpp).
 #include <cmath>
-#include <limits>
 
+#include "base/no_number.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/result/training_step.hpp"
 
@@ -12,12 +12,12 @@ namespace {
 
 using Run = TrainingRunEstimate;
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+using base::kNoNumber;
 
 template <auto Value>
 double of_run(const ServingEstimate& e) {
-  const double value = e.workflow && e.workflow->run ? Value(*e.workflow->run) : kNone;
-  return std::isfinite(value) ? value : kNone;  // without failures nothing is between them
+  const double value = e.workflow && e.workflow->run ? Value(*e.workflow->run) : kNoNumber;
+  return std::isfinite(value) ? value : kNoNumber;  // without failures nothing is between them
 }
 
 constexpr std::string_view kValidity =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/result/spreads.hpp"
 
-#include <limits>
+#include "base/no_number.hpp"
 
 namespace roofcast::sim {
 
@@ -25,8 +25,8 @@ Spreads spreads_of(const ScenarioView& s, const SteadyState& steady) {
 }
 
 Spreads no_spreads() {
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  constexpr models::Spread kUnknown{kNone, kNone};
+  using base::kNoNumber;
+  constexpr models::Spread kUnknown{kNoNumber, kNoNumber};
   return {kUnknown, kUnknown, kUnknown, kUnknown, kUnknown, kUnknown, kUnknown, kUnknown};
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/result/steady_state.hpp"
 
-#include <limits>
+#include "base/no_number.hpp"
 
 namespace roofcast::sim {
 
 SteadyState no_steady_state() {
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  constexpr auto kNever = base::Seconds::from_si(kNone);
+  using base::kNoNumber;
+  constexpr auto kNever = base::Seconds::from_si(kNoNumber);
   SteadyState none;
   none.ttft_mean = kNever;
   none.ttft_p50 = kNever;
@@ -15,10 +15,10 @@ SteadyState no_steady_state() {
   none.tpot_tail = {kNever, kNever};
   none.tpot = kNever;
   none.end_to_end = kNever;
-  none.requests_per_second = kNone;
-  none.decode_batch = kNone;
-  none.tokens_per_iteration = kNone;
-  none.prefill_share = kNone;
+  none.requests_per_second = kNoNumber;
+  none.decode_batch = kNoNumber;
+  none.tokens_per_iteration = kNoNumber;
+  none.prefill_share = kNoNumber;
   return none;
 }
 

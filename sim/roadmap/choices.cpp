@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 #include <map>
 
+#include "base/no_number.hpp"
 #include "sim/decide/sweep_run.hpp"
 #include "sim/iteration/iteration.hpp"
 #include "sim/result/costs.hpp"
@@ -14,7 +14,7 @@
 namespace roofcast::sim {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+using base::kNoNumber;
 constexpr std::size_t kMostRounds = 40;
 
 // What the interval of a gain is made of.
@@ -53,7 +53,7 @@ Choices::Choices(const PortfolioWorkload& workload, const AxisValue& set,
       own_axes_(axes.size() + 1) {
   values_.reserve(points_.size());
   for (const ServingEstimate& e : sweep_estimates(points_, 0)) {
-    values_.push_back(missed(points_.sweep().where, e).empty() ? metric_->value(e) : kNone);
+    values_.push_back(missed(points_.sweep().where, e).empty() ? metric_->value(e) : kNoNumber);
   }
   std::size_t count = 1;
   for (const Axis& axis : axes) {
@@ -126,11 +126,11 @@ bool Choices::replay(const std::vector<std::size_t>& choices, const ReplayedRows
         outcome.judgement = judgement;
         outcome.replayed = replays[i].done() && is_simulated(*metric_)
                                ? metric_->value(replays[i].estimate)
-                               : kNone;
+                               : kNoNumber;
         continue;
       }
       any_broken = true;
-      values_[rows[i]] = kNone;
+      values_[rows[i]] = kNoNumber;
       std::string broken =
           fmt::format("{}{}{}{}{}", outcome.broken, outcome.broken.empty() ? "" : "; ",
                       outcome.place, outcome.place.empty() ? "" : ": ", judgement.note);

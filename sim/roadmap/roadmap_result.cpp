@@ -5,15 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
+#include "base/no_number.hpp"
 #include "base/statistics/shapley.hpp"
 
 namespace roofcast::sim {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+using base::kNoNumber;
 
 models::Spread spread_of(const Outcome& o) {
   const models::UncertainSum::HalfWidths half = o.operators.half_widths(o.uncertainty);
@@ -53,7 +53,7 @@ double mean_gain(const Roadmap& roadmap, const std::vector<Outcome>& base, GainO
       weights += roadmap.workloads[w].weight;
     }
   }
-  return weights > 0.0 ? std::exp(sum / weights) : kNone;
+  return weights > 0.0 ? std::exp(sum / weights) : kNoNumber;
 }
 
 OptionResult judged(const Roadmap& roadmap, std::string name, std::vector<Outcome> outcomes,
@@ -219,7 +219,7 @@ void combine(const Roadmap& roadmap, const ReplayedRowsOptions& options, Roadmap
 }  // namespace
 
 Gain gain_of(const Metric& metric, const Outcome& with, const Outcome& without) {
-  Gain gain{kNone, {kNone, kNone}};
+  Gain gain{kNoNumber, {kNoNumber, kNoNumber}};
   if (!with.found || !without.found) {
     return gain;
   }

@@ -27,13 +27,13 @@ using base::Seconds;
 using workloads::AgentTask;
 using workloads::AgentTurn;
 
-constexpr int kRounds = 30;
-constexpr double kTolerance = 1e-3;  // relative to the time of a turn
+constexpr int kTurnRounds = 30;
+constexpr double kTurnTolerance = 1e-3;  // relative to the time of a turn
 constexpr double kDamping = 0.5;   // share of a difference that is followed, after the first round
 constexpr double kSwings = 0.7;    // what a change of sign leaves of a difference that swings
 constexpr double kSettled = 0.25;  // of the tolerance: a smaller move of the hits is the last
 constexpr double kFinest = 1.2;    // X(n) is interpolated between n that differ by this ratio
-constexpr int kBisections = 50;
+constexpr int kUserBisections = 50;
 constexpr std::size_t kMostLengths = 4096;  // of the turns' prompts
 constexpr Seconds kForever = Seconds::infinity();
 
@@ -164,7 +164,7 @@ class Fleet {
     Walk walk;
     double damping = 1.0;
     double missing = 0.0;  // tokens that were found beyond what was assumed
-    for (int i = 0; i < kRounds; ++i) {
+    for (int i = 0; i < kTurnRounds; ++i) {
       traffic_.cached_tokens = static_cast<std::int64_t>(
           std::min(std::floor(prefix_hits_), static_cast<double>(traffic_.input_tokens - 1)));
       traffic_.input = prompts();
@@ -191,12 +191,12 @@ class Fleet {
       if (missing * before_that < 0.0 && std::abs(missing) > kSwings * std::abs(before_that)) {
         damping *= 0.5;
       }
-      const double tolerance = kTolerance * static_cast<double>(traffic_.input_tokens);
+      const double tolerance = kTurnTolerance * static_cast<double>(traffic_.input_tokens);
       const bool same =
           std::abs(missing) < tolerance || damping * std::abs(missing) < kSettled * tolerance;
       prefix_hits_ += damping * missing;
       damping = std::min(damping, kDamping);
-      if (same && base::max(time - before, before - time) < kTolerance * time) {
+      if (same && base::max(time - before, before - time) < kTurnTolerance * time) {
         break;
       }
     }
@@ -370,7 +370,7 @@ class Fleet {
       least = most;
       most *= 2.0;
     }
-    for (int i = 0; i < kBisections && most - least > kTolerance * most; ++i) {
+    for (int i = 0; i < kUserBisections && most - least > kTurnTolerance * most; ++i) {
       const Seconds middle = 0.5 * (least + most);
       (blocking(middle) < wanted ? least : most) = middle;
     }

@@ -11,7 +11,7 @@ using base::Seconds;
 using base::queueing::BatchQueue;
 using base::queueing::BatchQueueStates;
 
-constexpr int kRounds = 10;
+constexpr int kBatchRounds = 10;
 constexpr double kFew = 0.02;   // requests that two batches hardly ever share
 constexpr double kNear = 0.03;  // of the logarithms of two shares
 
@@ -31,7 +31,7 @@ BatchQueueStates states_of_clients(double r, Seconds d, BatchQueue& queue) {
   const double longer = d > Seconds{} ? std::clamp((queue.times[1] - t) / d, 0.0, 1.0) : 0.0;
   const double gap = longer * (d / t - 0.5 * std::min(1.0, d / t));
   double a = r / (1.0 + r * gap);
-  for (int i = 0; i < kRounds; ++i) {
+  for (int i = 0; i < kBatchRounds; ++i) {
     const double none = std::exp(-a);
     a -= (a + r * gap * (1.0 - none) - r) / (1.0 + r * gap * none);
   }
@@ -47,7 +47,7 @@ BatchQueueStates states_of_clients(double r, Seconds d, BatchQueue& queue) {
   double before =
       0.0;  // the last share that was tried, and by how much it was too small, in logarithms
   double lacked = 0.0;
-  const int rounds = own + r * gap > kFew ? kRounds : 0;
+  const int rounds = own + r * gap > kFew ? kBatchRounds : 0;
   for (int round = 0;; ++round) {
     queue.first = first;
     std::fill(queue.elapsed.begin() + 1, queue.elapsed.end(),

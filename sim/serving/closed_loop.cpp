@@ -12,13 +12,14 @@ namespace {
 using base::Hertz;
 using base::Seconds;
 
-constexpr int kBisections = 18;
-constexpr double kTolerance = 0.003;  // relative
-constexpr double kLeast = 0.01;       // sequences that decode
+constexpr int kClosedBisections = 18;
+constexpr double kClosedTolerance = 0.003;  // relative
+constexpr double kLeast = 0.01;             // sequences that decode
 
-class Solver : Server {
+class ClosedLoop : Server {
  public:
-  Solver(const ScenarioView& s, double slots, Workspace& workspace) : Server(s, slots, workspace) {}
+  ClosedLoop(const ScenarioView& s, double slots, Workspace& workspace)
+      : Server(s, slots, workspace) {}
 
   SteadyState solve() {
     double least = std::min(kLeast, running_);
@@ -26,12 +27,12 @@ class Solver : Server {
     Attempt best = at(least);
     double guess = running_;
     int misses = 0;  // guesses that were too large, one after the other
-    for (int i = 0; i < kBisections && most - least > kTolerance * most; ++i) {
+    for (int i = 0; i < kClosedBisections && most - least > kClosedTolerance * most; ++i) {
       const Attempt now = at(guess);
       const double lacks =
           std::max({now.inside - running_, now.clients - clients_,
                     now.clients * (1.0 - front_limit() / base::max(now.rate, kNoRate))});
-      const bool fits = now.stable && lacks <= kTolerance * clients_;
+      const bool fits = now.stable && lacks <= kClosedTolerance * clients_;
       (fits ? least : most) = guess;
       misses = fits ? 0 : misses + 1;
       if (fits) {
@@ -134,7 +135,7 @@ class Solver : Server {
 }  // namespace
 
 SteadyState closed_loop(const ScenarioView& scenario, double slots, Workspace& workspace) {
-  return Solver(scenario, slots, workspace).solve();
+  return ClosedLoop(scenario, slots, workspace).solve();
 }
 
 }  // namespace roofcast::sim

@@ -15,7 +15,7 @@ using base::as_double;
 using base::Seconds;
 
 constexpr double kStep = 1.2;         // between nodes of many sequences
-constexpr double kNegligible = 1e-9;  // probability of a state, relative to the most probable one
+constexpr double kRare = 1e-9;        // probability of a state, relative to the most probable one
 constexpr double kLeastSpread = 0.1;  // of z and of the exponent of the tail
 constexpr double kMostSpread = 100.0;
 constexpr double kMostRatio = 0.9999;
@@ -175,7 +175,7 @@ DecodePool::Load DecodePool::load(double rate, double dispersion) {
       ratio = std::pow(std::min(up, kMostRatio), 1.0 / beyond);
       break;
     }
-    if (last < kNegligible && n > least && up < 1.0) {
+    if (last < kRare && n > least && up < 1.0) {
       break;
     }
   }

@@ -26,8 +26,8 @@ using base::Seconds;
 using base::square;
 using base::SquareSeconds;
 
-constexpr int kBisections = 30;
-constexpr double kTolerance = 1e-4;
+constexpr int kPoolBisections = 30;
+constexpr double kPoolTolerance = 1e-4;
 constexpr double kMostBusy = 0.98;  // of a station of a closed loop that is not the bound
 
 // A part of TTFT that requests wait for.
@@ -45,9 +45,10 @@ Wait exponential(Seconds mean, double probability) {
   return {mean, probability > 0.0 ? square(mean) * (2.0 / probability - 1.0) : SquareSeconds{}};
 }
 
-class Solver {
+class TwoPools {
  public:
-  Solver(const ScenarioView& s, const PoolScenarios& pools, base::Bytes cache, Workspace& workspace)
+  TwoPools(const ScenarioView& s, const PoolScenarios& pools, base::Bytes cache,
+           Workspace& workspace)
       : s_(s),
         workspace_(workspace),
         pools_(pools),
@@ -139,7 +140,7 @@ class Solver {
         base::max(Seconds{}, cycle - outside(rate, present) - decode_.iterations() * interval);
     SteadyState r;
     const bool bound = rate > kMostBusy * most_;
-    const bool slots = decodes_ && !bound && present >= decode_.places() * (1.0 - kTolerance) &&
+    const bool slots = decodes_ && !bound && present >= decode_.places() * (1.0 - kPoolTolerance) &&
                        left > 0.01 * cycle;
     // Each of those before it leaves after 1/rate, more or less.
     const SquareSeconds gaps = random_ ? left / rate * base::second : SquareSeconds{};
@@ -184,7 +185,7 @@ class Solver {
       return high;
     }
     double low = 0.0;
-    for (int i = 0; i < kBisections && high - low > kTolerance * high; ++i) {
+    for (int i = 0; i < kPoolBisections && high - low > kPoolTolerance * high; ++i) {
       const double middle = 0.5 * (low + high);
       (clients_of(middle) > clients_ ? high : low) = middle;
     }
@@ -471,7 +472,7 @@ ServingEstimate disaggregated_estimate(const ScenarioView& s, Workspace& workspa
     return e;
   }
   e.max_running = of_decode.footprint.cache / of_decode.cache.mean_request;
-  Solver solver(s, pools, of_decode.footprint.cache, workspace);
+  TwoPools solver(s, pools, of_decode.footprint.cache, workspace);
   e.steady = s.traffic->arrivals ? solver.open() : solver.closed();
   check_load(s, e);
   if (!e.fits()) {

@@ -25,7 +25,7 @@ constexpr double kMostOwn = 8;         // followed clients for each between two 
 constexpr double kLeastAnswer = 8;     // iterations of a followed client's answer
 constexpr double kApart = 4;           // iterations between two answers of a client, about
 constexpr double kBundles = 4;         // arrivals of as many prompts as fill an iteration
-constexpr double kFrontEndBusy = 0.9;  // utilisation from which it is the limit
+constexpr double kFrontEndFull = 0.9;  // utilisation from which it is the limit
 constexpr double kFullRounds = 2;      // that count, where the cache is full at times
 constexpr double kScarcePlaces = 64;   // clients that are followed where many wait for the cache
 constexpr double kPreempted = 0.04;    // of the sequences, at once
@@ -34,10 +34,10 @@ constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 Seconds distance(Seconds a, Seconds b) { return base::max(a - b, b - a); }
 
-class Solver : LockstepCosts {
+class Lockstep : LockstepCosts {
  public:
   // `cache`: tokens of a rank, if sequences in step may fill it.
-  Solver(const ScenarioView& s, double slots, double cache, Workspace& workspace)
+  Lockstep(const ScenarioView& s, double slots, double cache, Workspace& workspace)
       : LockstepCosts(s, slots, workspace), cache_(ranks_ * cache) {
     input_ = static_cast<double>(s.traffic->input_tokens);
     per_token_ = 1.0 / prompt_;
@@ -436,7 +436,7 @@ class Solver : LockstepCosts {
     found.mean.share = decodes_ > 0.0 ? counted_.mixed / std::max(1.0, counted_.iterations) : 1.0;
     report(found, found.first, tpot, r);
     r.end_to_end = clients_ / found.rate;  // Little's law
-    const bool host = found.rate * (intake() + messages()) * front_share_ > kFrontEndBusy;
+    const bool host = found.rate * (intake() + messages()) * front_share_ > kFrontEndFull;
     r.tpot_limit = host ? Limit::host : r.tpot_limit;
     r.throughput_limit = host ? Limit::host : clients_ > running_ ? Limit::slots : r.tpot_limit;
     return r;
@@ -489,7 +489,7 @@ SteadyState lockstep(const ScenarioView& s, double max_running, Workspace& works
   const bool reserved = s.serving->policy.reserves == workloads::Reservation::request;
   const bool fills = !reserved && s.mapping->data_parallel == 1 && most * longest > cache;
   const double slots = std::max(1.0, std::floor(fills ? cache / input : max_running));
-  return Solver(s, slots, fills ? cache : kNoLimit, workspace).solve();
+  return Lockstep(s, slots, fills ? cache : kNoLimit, workspace).solve();
 }
 
 }  // namespace roofcast::sim

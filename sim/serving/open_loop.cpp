@@ -14,15 +14,17 @@ using base::Hertz;
 using base::Seconds;
 using base::SquareSeconds;
 
-constexpr int kMostStates = 6000;     // requests in a replica
-constexpr double kFalls = 0.97;       // ratio of states beyond which the tail may end
-constexpr double kNegligible = 1e-7;  // probability of a state, relative to the most probable one
+constexpr int kMostStates = 6000;  // requests in a replica
+constexpr double kFalls = 0.97;    // ratio of states beyond which the tail may end
+constexpr double kNegligibleState =
+    1e-7;  // probability of a state, relative to the most probable one
 constexpr int kSearch = 12;
-constexpr double kTolerance = 0.02;
+constexpr double kOpenTolerance = 0.02;
 
-class Solver : Server {
+class OpenLoop : Server {
  public:
-  Solver(const ScenarioView& s, double slots, Workspace& workspace) : Server(s, slots, workspace) {
+  OpenLoop(const ScenarioView& s, double slots, Workspace& workspace)
+      : Server(s, slots, workspace) {
     const workloads::Arrivals& arrivals = *s.traffic->arrivals;
     rate_ = workloads::mean_rate(arrivals) / replicas_;
     // Each of r replicas gets about every r-th arrival, after r gaps. Within a phase gaps are exponential.
@@ -104,7 +106,7 @@ class Solver : Server {
     for (int i = 0; i < kSearch; ++i) {
       const double next = wanted(d);
       (next > d ? least : most) = d;
-      if (std::abs(next - d) < kTolerance * d || most - least < kTolerance * most) {
+      if (std::abs(next - d) < kOpenTolerance * d || most - least < kOpenTolerance * most) {
         break;
       }
       d = next > least && next < most ? next : 0.5 * (least + most);
@@ -160,7 +162,7 @@ class Solver : Server {
         deaths[i].push_back(death.si());
         p += std::log(phase.rate / death);
         top = std::max(top, p);
-        if ((p - top) / tail < std::log(kNegligible) && phase.rate < kFalls * death) {
+        if ((p - top) / tail < std::log(kNegligibleState) && phase.rate < kFalls * death) {
           break;
         }
       }
@@ -368,7 +370,7 @@ class Solver : Server {
 }  // namespace
 
 SteadyState open_loop(const ScenarioView& scenario, double slots, Workspace& workspace) {
-  return Solver(scenario, slots, workspace).solve();
+  return OpenLoop(scenario, slots, workspace).solve();
 }
 
 }  // namespace roofcast::sim

@@ -14,7 +14,7 @@ namespace {
 using base::as_double;
 using base::Seconds;
 
-constexpr int kRounds = 5;          // of D and S
+constexpr int kPrefillRounds = 5;   // of D and S
 constexpr int kRegularRounds = 60;  // of H
 constexpr double kSmall = 0.25;     // D/S below which the order of the prompts matters
 
@@ -111,7 +111,7 @@ PrefillPool::Wait PrefillPool::of_random(double rate) {
   Seconds fixed;
   Seconds each = each_;
   double many = most_;
-  for (int round = 0; round < (most_ > 1.0 ? kRounds : 1); ++round) {
+  for (int round = 0; round < (most_ > 1.0 ? kPrefillRounds : 1); ++round) {
     if (most_ > 1.0) {
       const Seconds slope = (time(many) - time(1.0)) / (many - 1.0);
       fixed = base::max(Seconds{}, time(1.0) - slope);

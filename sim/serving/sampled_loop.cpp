@@ -28,7 +28,7 @@ constexpr std::size_t kMostClosed = 8000;
 constexpr std::uint64_t kSeed = 1;
 constexpr std::size_t kParts = 250;    // of the distribution of a latency
 constexpr std::size_t kAnswers = 200;  // lengths of those that run
-constexpr int kRounds = 8;
+constexpr int kSampleRounds = 8;
 constexpr double kFrontEndBusy = 0.95;  // utilisation from which it is the limit
 
 // The servers of one pool, and the times of their iterations.
@@ -263,9 +263,9 @@ Sample closed_sample(const queueing::IterationPools& pools, const workloads::Tra
 }
 
 // A deployment of one pool.
-class Solver : Server {
+class SampledLoop : Server {
  public:
-  Solver(const ScenarioView& s, double slots, Workspace& workspace)
+  SampledLoop(const ScenarioView& s, double slots, Workspace& workspace)
       : Server(s, slots, workspace),
         share_(std::min(1.0, kMostServers / replicas_)),
         servers_(s, share_ * replicas_, workspace) {}
@@ -304,7 +304,7 @@ class Solver : Server {
   double present_at(Hertz rate) {
     const auto prompt = static_cast<double>(s_.traffic->input_tokens - s_.traffic->cached_tokens);
     double d = 1.0;
-    for (int i = 0; i < kRounds; ++i) {
+    for (int i = 0; i < kSampleRounds; ++i) {
       const auto n = static_cast<std::int64_t>(std::max(1.0, std::round(d)));
       const double busy = std::min(0.9, rate * servers_.adds(prompt, n));
       d = std::min(rate * decodes_ * servers_.alone(n) / (1.0 - busy), 0.9 * slots_);
@@ -356,7 +356,7 @@ bool is_followed(const ScenarioView& s) {
 }
 
 SteadyState sampled_loop(const ScenarioView& scenario, double slots, Workspace& workspace) {
-  Solver solver(scenario, slots, workspace);
+  SampledLoop solver(scenario, slots, workspace);
   return scenario.traffic->arrivals ? solver.open() : solver.closed();
 }
 

@@ -20,7 +20,7 @@ namespace queueing = base::queueing;
 
 constexpr double kMostLoad = 0.98;  // of prompts alone, with a steady state
 constexpr double kUsualUnits = 12.0;
-constexpr int kRounds = 10;
+constexpr int kSlotRounds = 10;
 constexpr double kExact = 0.003;  // of a saturation
 // Clusters outlast an iteration. Those that meet in the queue come within the time of so many prompts.
 constexpr double kClusterPrompts = 2.0;
@@ -271,7 +271,7 @@ Hertz Server::saturation(const workloads::Burstiness& bursts) {
     Hertz least;
     Hertz most = prompts;
     Hertz rate = base::min(0.7 * prompts, held / (decodes_ * costs_.decode(micro(held)).latency));
-    for (int i = 0; i < kRounds && most - least > kExact * most; ++i) {
+    for (int i = 0; i < kSlotRounds && most - least > kExact * most; ++i) {
       const double share = needs(rate);
       (share < 1.0 ? least : most) = rate;
       if (std::abs(share - 1.0) < kExact) {

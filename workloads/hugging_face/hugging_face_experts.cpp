@@ -143,7 +143,7 @@ constexpr HuggingFaceKey kErnieMoe[] = {{"num_experts", "moe_num_experts"},
                                         {"attention_bias", "use_bias"}};
 constexpr HuggingFaceKey kBailing[] = {{"attention_bias", "use_qkv_bias"}};
 
-constexpr HuggingFaceFamily kFamilies[] = {
+constexpr HuggingFaceFamily kExpertFamilies[] = {
     {"olmoe", "OlmoeForCausalLM", olmoe},
     {"phimoe", "PhimoeForCausalLM", phimoe},
     {"granitemoe", "GraniteMoeForCausalLM", granitemoe},
@@ -155,6 +155,6 @@ constexpr HuggingFaceFamily kFamilies[] = {
 
 }  // namespace
 
-std::span<const HuggingFaceFamily> expert_families() { return kFamilies; }
+std::span<const HuggingFaceFamily> expert_families() { return kExpertFamilies; }
 
 }  // namespace roofcast::workloads

@@ -359,7 +359,7 @@ void glm_moe_dsa(HuggingFaceModel& m) {
 constexpr HuggingFaceKey kQwen2Moe[] = {
     {"shared_expert_intermediate_size", "shared_expert_intermediate_size", 5632}};
 
-constexpr HuggingFaceFamily kFamilies[] = {
+constexpr HuggingFaceFamily kOtherFamilies[] = {
     {"llama", "LlamaForCausalLM", llama},
     {"llama4_text", "Llama4ForCausalLM", llama4},
     {"granite", "GraniteForCausalLM", llama},
@@ -394,7 +394,7 @@ constexpr HuggingFaceFamily kFamilies[] = {
 
 const std::vector<HuggingFaceFamily>& hugging_face_families() {
   static const std::vector<HuggingFaceFamily> all = [] {
-    std::vector<HuggingFaceFamily> families(std::begin(kFamilies), std::end(kFamilies));
+    std::vector<HuggingFaceFamily> families(std::begin(kOtherFamilies), std::end(kOtherFamilies));
     for (const auto& more :
          {gated_families(), plain_families(), expert_families(), hybrid_families()}) {
       families.insert(families.end(), more.begin(), more.end());

@@ -12,15 +12,15 @@ constexpr std::string_view kMoreNorms =
     "Norms behind attention and feed-forward are not timed; those before them are.";
 constexpr std::string_view kCapped = "Soft-capping of logits is not timed.";
 
-void usual(HuggingFaceModel& m, const GqaDefaults& defaults) {
+void usual_gated(HuggingFaceModel& m, const GqaDefaults& defaults) {
   start_layers(m, "attention", "mlp");
   gqa(m, defaults);
   mlp(m);
 }
 
-void llama_like(HuggingFaceModel& m) { usual(m, {}); }
+void llama_like(HuggingFaceModel& m) { usual_gated(m, {}); }
 
-void gemma(HuggingFaceModel& m) { usual(m, {256}); }
+void gemma(HuggingFaceModel& m) { usual_gated(m, {256}); }
 
 void gemma2(HuggingFaceModel& m) {
   start_layers(m, "attention", "mlp");
@@ -42,7 +42,7 @@ void gemma3(HuggingFaceModel& m) {
 }
 
 void cohere(HuggingFaceModel& m) {
-  usual(m, {});
+  usual_gated(m, {});
   side_by_side(m);
 }
 
@@ -56,7 +56,7 @@ void cohere2(HuggingFaceModel& m) {
 }
 
 void stablelm(HuggingFaceModel& m) {
-  usual(m, {});
+  usual_gated(m, {});
   if (m.config.flag("use_parallel_residual", false)) {
     side_by_side(m);
   }
@@ -72,16 +72,16 @@ void olmo3(HuggingFaceModel& m) {
   mlp(m);
 }
 
-void glm(HuggingFaceModel& m) { usual(m, {128, true}); }
+void glm(HuggingFaceModel& m) { usual_gated(m, {128, true}); }
 
 void glm4(HuggingFaceModel& m) {
-  usual(m, {128, false});
+  usual_gated(m, {128, false});
   leave_out(m, kMoreNorms);
 }
 
 // GLM-4 and ChatGLM2 and 3, as their own class reads them.
 void chatglm(HuggingFaceModel& m) {
-  usual(m, {});
+  usual_gated(m, {});
   HuggingFaceConfig& c = m.config;
   if (!c.flag("multi_query_attention", false)) {
     m.set("attention", "kv_heads", c.required("num_attention_heads"));
@@ -113,14 +113,14 @@ void exaone4(HuggingFaceModel& m) {
 
 void hunyuan_dense(HuggingFaceModel& m) {
   refuse(m.config, {"use_cla"}, "layers that share keys and values are not modelled");
-  usual(m, {0, false, true});
+  usual_gated(m, {0, false, true});
 }
 
-void ernie(HuggingFaceModel& m) { usual(m, {128}); }
+void ernie(HuggingFaceModel& m) { usual_gated(m, {128}); }
 
 // intermediate_size is that of the gate and of the other half together.
 void qwen(HuggingFaceModel& m) {
-  usual(m, {0, true});
+  usual_gated(m, {0, true});
   const Figure both = m.config.required("intermediate_size");
   m.set("mlp", "intermediate", {both.value / 2, both.place});
 }
@@ -149,7 +149,7 @@ constexpr HuggingFaceKey kBaichuan[] = {{"max_position_embeddings", "model_max_l
 constexpr HuggingFaceKey kQwen[] = {{"max_position_embeddings", "seq_length"},
                                     {"head_dim", "kv_channels"}};
 
-constexpr HuggingFaceFamily kFamilies[] = {
+constexpr HuggingFaceFamily kGatedFamilies[] = {
     {"gemma", "GemmaForCausalLM", gemma, {}, true},
     {"gemma2", "Gemma2ForCausalLM", gemma2, {}, true},
     {"gemma3_text", "Gemma3ForCausalLM", gemma3, kGemma3, true},
@@ -174,6 +174,6 @@ constexpr HuggingFaceFamily kFamilies[] = {
 
 }  // namespace
 
-std::span<const HuggingFaceFamily> gated_families() { return kFamilies; }
+std::span<const HuggingFaceFamily> gated_families() { return kGatedFamilies; }
 
 }  // namespace roofcast::workloads

@@ -66,7 +66,7 @@ constexpr HuggingFaceKey kMambaOfHybrids[] = {{"mamba_num_heads", "mamba_n_heads
                                               {"mamba_head_dim", "mamba_d_head"},
                                               {"ssm_state_size", "mamba_d_state"}};
 
-constexpr HuggingFaceFamily kFamilies[] = {
+constexpr HuggingFaceFamily kHybridFamilies[] = {
     {"mamba2", "Mamba2ForCausalLM", mamba2, kMamba2},
     {"bamba", "BambaForCausalLM", bamba, kMambaOfHybrids},
     {"granitemoehybrid", "GraniteMoeHybridForCausalLM", granitemoehybrid, kMambaOfHybrids},
@@ -92,7 +92,7 @@ constexpr HuggingFaceRefusal kRefusals[] = {
 
 }  // namespace
 
-std::span<const HuggingFaceFamily> hybrid_families() { return kFamilies; }
+std::span<const HuggingFaceFamily> hybrid_families() { return kHybridFamilies; }
 
 std::span<const HuggingFaceRefusal> hugging_face_refusals() { return kRefusals; }
 

@@ -17,7 +17,7 @@ void plain_mlp(HuggingFaceModel& m, std::int64_t ratio = 4) {
   m.set("mlp", "gated", false, width.place);
 }
 
-void usual(HuggingFaceModel& m, const GqaDefaults& defaults) {
+void usual_plain(HuggingFaceModel& m, const GqaDefaults& defaults) {
   start_layers(m, "attention", "mlp");
   gqa(m, defaults);
   plain_mlp(m);
@@ -35,7 +35,7 @@ void share_keys(HuggingFaceModel& m, std::string_view flag) {
 }
 
 void gpt2(HuggingFaceModel& m) {
-  usual(m, {0, true});
+  usual_plain(m, {0, true});
   learned_positions(m);
 }
 
@@ -45,22 +45,22 @@ void gpt_bigcode(HuggingFaceModel& m) {
 }
 
 void gptj(HuggingFaceModel& m) {
-  usual(m, {});
+  usual_plain(m, {});
   side_by_side(m);
 }
 
 void gpt_neox(HuggingFaceModel& m) {
-  usual(m, {0, true});
+  usual_plain(m, {0, true});
   if (m.config.flag("use_parallel_residual", true)) {
     side_by_side(m);
   }
 }
 
-void bloom(HuggingFaceModel& m) { usual(m, {0, true}); }
+void bloom(HuggingFaceModel& m) { usual_plain(m, {0, true}); }
 
 void opt(HuggingFaceModel& m) {
   HuggingFaceConfig& c = m.config;
-  usual(m, {0, true});
+  usual_plain(m, {0, true});
   learned_positions(m);
   const Figure hidden = c.required("hidden_size");
   if (c.optional("word_embed_proj_dim", hidden.value).value != hidden.value) {
@@ -95,7 +95,7 @@ void mpt(HuggingFaceModel& m) {
 // The first falcons share one head of keys and values, whatever num_kv_heads says; the later ones have num_kv_heads.
 void falcon(HuggingFaceModel& m) {
   HuggingFaceConfig& c = m.config;
-  usual(m, {});
+  usual_plain(m, {});
   const bool grouped = c.flag("new_decoder_architecture", false);
   if (!grouped) {
     m.set("attention", "kv_heads", c.required("num_attention_heads"));
@@ -107,7 +107,7 @@ void falcon(HuggingFaceModel& m) {
 }
 
 void phi(HuggingFaceModel& m) {
-  usual(m, {0, true});
+  usual_plain(m, {0, true});
   side_by_side(m);
 }
 
@@ -122,9 +122,9 @@ void starcoder2(HuggingFaceModel& m) {
   plain_mlp(m);
 }
 
-void nemotron(HuggingFaceModel& m) { usual(m, {}); }
+void nemotron(HuggingFaceModel& m) { usual_plain(m, {}); }
 
-void apertus(HuggingFaceModel& m) { usual(m, {0, false, true}); }
+void apertus(HuggingFaceModel& m) { usual_plain(m, {0, false, true}); }
 
 constexpr HuggingFaceKey kGpt2[] = {{"hidden_size", "n_embd"},
                                     {"num_hidden_layers", "n_layer"},
@@ -150,7 +150,7 @@ constexpr HuggingFaceKey kFalcon[] = {{"num_hidden_layers", "n_layer"},
 constexpr HuggingFaceKey kPhi[] = {{"use_qk_norm", "qk_layernorm"}};
 constexpr HuggingFaceKey kStarcoder2[] = {{"attention_bias", "use_bias"}};
 
-constexpr HuggingFaceFamily kFamilies[] = {
+constexpr HuggingFaceFamily kPlainFamilies[] = {
     {"gpt2", "GPT2LMHeadModel", gpt2, kGpt2, true},
     {"gpt_bigcode", "GPTBigCodeForCausalLM", gpt_bigcode, kGpt2, true},
     {"gptj", "GPTJForCausalLM", gptj, kGpt2},
@@ -167,6 +167,6 @@ constexpr HuggingFaceFamily kFamilies[] = {
 
 }  // namespace
 
-std::span<const HuggingFaceFamily> plain_families() { return kFamilies; }
+std::span<const HuggingFaceFamily> plain_families() { return kPlainFamilies; }
 
 }  // namespace roofcast::workloads

@@ -127,8 +127,7 @@ void read(base::Fields& f, Stack& stack) {
   f.group(
       "mapping",
       [&](base::Fields& g) {
-        bool attention_dp_tensor_parallel = true;  // sim/recommend/scan.cpp
-        g.flag("attention_dp_tensor_parallel", attention_dp_tensor_parallel);
+        g.flag("attention_dp_tensor_parallel", stack.attention_dp_tensor_parallel);
         g.source();
       },
       base::optional);

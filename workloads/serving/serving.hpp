@@ -117,6 +117,7 @@ struct Stack {
   // The most tokens of an iteration with prompts that CUDA graphs cover, without attention (piecewise CUDA graphs).
   std::int64_t graph_tokens = 0;
   Fusion fusion;
+  bool attention_dp_tensor_parallel = true;  // a group of attention DP may have several GPUs
   ServedError ttft_error;
   ServedError tpot_error;
 };

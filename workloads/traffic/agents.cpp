@@ -9,7 +9,7 @@
 namespace roofcast::workloads {
 namespace {
 
-constexpr base::Range kCount{1.0, 1e9};
+constexpr base::Range kAgentCount{1.0, 1e9};
 constexpr base::Range kAgents{1.0,
                               1e6};  // the closed form asks for the rate of each number of them
 constexpr base::Range kServers{1.0, 1e5};
@@ -244,7 +244,7 @@ class Writer {
 
 void read(base::Fields& f, Agents& a) {
   read_loop(f, a);
-  f.integer("tasks", a.tasks, kCount);
+  f.integer("tasks", a.tasks, kAgentCount);
   read(f, a.sessions);
   f.integer("shared_context", a.shared_context, base::not_negative, base::optional);
   read(f, "output_tokens", a.output);
@@ -254,7 +254,7 @@ void read(base::Fields& f, Agents& a) {
   f.each(
       "tools", [&](base::Fields& g) { read(g, a.tools.emplace_back()); }, base::optional);
   f.number("rewrites", a.rewrites, base::fraction, base::optional);
-  f.integer("max_context", a.max_context, kCount, base::optional);
+  f.integer("max_context", a.max_context, kAgentCount, base::optional);
   f.group(
       "subagents",
       [&](base::Fields& g) {

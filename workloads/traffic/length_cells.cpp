@@ -8,7 +8,7 @@ namespace roofcast::workloads {
 namespace {
 
 constexpr std::int64_t kEach = 32;   // tokens; shorter lengths have a cell each
-constexpr double kRatio = 1.25;      // end of a longer cell / end of the one before
+constexpr double kCellRatio = 1.25;  // end of a longer cell / end of the one before
 constexpr double kAll = 1.0 - 1e-9;  // the probability that is covered
 
 }  // namespace
@@ -40,7 +40,8 @@ std::vector<WeightedLength> cells_of(const Lengths& lengths) {
   double chance = 0.0;
   for (std::int64_t below = lengths.least - 1; below < lengths.most && chance < kAll;) {
     const std::int64_t wanted =
-        below < kEach ? below + 1 : std::llround(std::ceil(kRatio * static_cast<double>(below)));
+        below < kEach ? below + 1
+                      : std::llround(std::ceil(kCellRatio * static_cast<double>(below)));
     const std::int64_t up_to = std::min(wanted, lengths.most);
     const double now = share_up_to(lengths, up_to);
     if (now > chance) {

@@ -17,7 +17,6 @@
 namespace roofcast::workloads {
 namespace {
 
-constexpr std::int64_t kMostRequests = 10'000'000;
 constexpr base::Range kShare{0.0, 1.0, true};
 
 // Where the document says a relative path, it begins at the document's folder.

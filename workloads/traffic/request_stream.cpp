@@ -17,7 +17,6 @@ constexpr std::int64_t kRequestsPerClient = 10;
 constexpr std::int64_t kOpenRequests = 1000;
 constexpr std::int64_t kOpenTasks = 400;
 constexpr base::Range kCount{1.0, 1e9};
-constexpr std::int64_t kMostRequests = 10'000'000;  // each takes some 350 bytes of a simulation
 
 std::int64_t whole(double tokens) { return std::llround(tokens); }
 

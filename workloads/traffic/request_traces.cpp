@@ -18,7 +18,6 @@
 namespace roofcast::workloads {
 namespace {
 
-constexpr std::int64_t kMostTokens = 1'000'000'000;
 constexpr std::int64_t kMostPriority = 1'000'000;
 constexpr std::int64_t kMooncakeBlock = 512;
 

@@ -15,6 +15,10 @@
 
 namespace roofcast::workloads {
 
+inline constexpr std::int64_t kMostRequests =
+    10'000'000;  // each takes some 350 bytes of a simulation
+inline constexpr std::int64_t kMostTokens = 1'000'000'000;  // of a prompt, and of an answer
+
 struct Request {
   base::Seconds arrival;
   base::Seconds recorded;  // arrival in the trace that it is from

@@ -13,9 +13,7 @@
 namespace roofcast::workloads {
 namespace {
 
-constexpr std::int64_t kMostTokens = 1'000'000'000;
-
-std::vector<std::int64_t> from_table(const base::CsvTable& table) {
+std::vector<std::int64_t> lengths_of(const base::CsvTable& table) {
   const base::CsvColumn tokens(table, "tokens");
   std::vector<std::int64_t> lengths;
   lengths.reserve(table.rows());
@@ -35,7 +33,7 @@ std::vector<std::int64_t> read_lengths(const std::filesystem::path& file, Sequen
   if (!text.starts_with('{')) {
     const base::CsvTable table = base::parse_csv(text, file.string());
     if (!table.find_column("TIMESTAMP") && !table.find_column("arrival_s")) {
-      return from_table(table);
+      return lengths_of(table);
     }
   }
   std::vector<std::int64_t> lengths;

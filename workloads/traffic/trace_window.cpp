@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kWindows = 32;  // at least so many give a variance
 constexpr double kLeast = 0.1;        // a smaller index of dispersion weighs as much as this one
-constexpr double kRatio = 1.1;        // of one κ that is tried to the next
+constexpr double kFadingRatio = 1.1;  // of one κ that is tried to the next
 
 struct Dispersion {
   double window_s = 0.0;
@@ -56,7 +56,7 @@ Burstiness fitted(const std::vector<Dispersion>& measured) {
   double least = std::numeric_limits<double>::infinity();
   const double slowest = 0.1 / measured.back().window_s;
   const double fastest = 10.0 / measured.front().window_s;
-  for (double fading = slowest; fading < fastest; fading *= kRatio) {
+  for (double fading = slowest; fading < fastest; fading *= kFadingRatio) {
     double above = 0.0;
     double below = 0.0;
     const auto reached = [&](const Dispersion& d) {

@@ -25,13 +25,17 @@ CorrectionGrid bump() {
   return grid;
 }
 
-models::Machine corrected_by(const CorrectionGrid& grid) {
+models::Machine corrected_by(const std::vector<CorrectionGrid>& grids) {
   models::Machine m = models::round_machine();
   hardware::Corrections corrections;
-  corrections.add(grid);
+  for (const CorrectionGrid& grid : grids) {
+    corrections.add(grid);
+  }
   m.calibration.corrections = std::make_shared<const hardware::Corrections>(corrections);
   return m;
 }
+
+models::Machine corrected_by(const CorrectionGrid& grid) { return corrected_by(std::vector{grid}); }
 
 double factor(const workloads::Operator& op, const models::Machine& m) {
   return models::cost_of(op, m).time / models::physical_cost_of(op, m).time;
@@ -128,6 +132,36 @@ TEST_CASE(
   CHECK(factor(widened(1 << 14), m) == Approx(1.2).epsilon(0.02));
   CHECK(factor(widened(64), m) == Approx(std::sqrt(1.2)).epsilon(4e-3));
   CHECK(factor(widened(1), m) == Approx(1.0).epsilon(4e-3));
+}
+
+TEST_CASE("A GEMM in fp16 that nobody measured is corrected like one in bf16", "[unit]") {
+  const auto fp16 = [](std::int64_t m, base::NumberFormat weights) {
+    return Gemm{m, 1024, 1024, 1, base::NumberFormat::fp16, weights};
+  };
+  const models::Machine m = corrected_by(bump());
+  CHECK(factor(fp16(4, base::NumberFormat::fp16), m) == Approx(1.2));
+  const Gemm wide{4, 1024, 1024, 1, base::NumberFormat::bf16, base::NumberFormat::int4};
+  CHECK(factor(fp16(4, base::NumberFormat::int4), m) == Approx(factor(wide, m)));
+  CorrectionGrid own = bump();
+  own.of = "fp16 fp16";
+  own.values = {0.0F, 0.0F, 0.0F};
+  CHECK(factor(fp16(4, base::NumberFormat::fp16), corrected_by({bump(), own})) == 1.0);
+}
+
+TEST_CASE("Sums of int8 are not corrected by sums of half", "[unit]") {
+  CorrectionGrid grid;
+  grid.op = "collective";
+  grid.of = "0 0 4 1 1 0";
+  grid.axes = {{9.0, 1.0, 2}};
+  grid.values = {0.2F, 0.2F};
+  workloads::Collective op{workloads::CollectiveKind::all_reduce, 512.0, 4};
+  CHECK(factor(op, corrected_by(grid)) == Approx(std::exp(0.2)));
+  op.sums_int8 = true;
+  CHECK(factor(op, corrected_by(grid)) == 1.0);
+  grid.op = "int8_collective";
+  CHECK(factor(op, corrected_by(grid)) == Approx(std::exp(0.2)));
+  op.sums_int8 = false;
+  CHECK(factor(op, corrected_by(grid)) == 1.0);
 }
 
 TEST_CASE("Collectives that leave their domain are not corrected by those inside one", "[unit]") {
