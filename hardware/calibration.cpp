@@ -184,6 +184,7 @@ void read(base::Fields& f, Calibration& c) {
     g.number("custom_nic_efficiency", c.custom_nic_efficiency, share);
     g.number("in_network_efficiency", c.in_network_efficiency, share);
     g.number("custom_efficiency", c.custom_efficiency, share);
+    g.number("exchange_efficiency", c.exchange_efficiency, share);
     g.quantity("custom_in_flight", c.custom_in_flight, base::positive);
     g.number("start_trips", c.start_trips, base::not_negative);
     g.group("protocols", [&](Fields& all) {

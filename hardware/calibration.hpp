@@ -139,7 +139,8 @@ struct Calibration {
   double nic_efficiency = 1.0;         // share of the scale-out port that large messages reach
   double custom_nic_efficiency = 1.0;  // the same for exchanges by the stack's own kernels
   double in_network_efficiency = 1.0;  // share of the port while switches reduce
-  double custom_efficiency = 1.0;      // share of the port that the stack's own kernels reach
+  double custom_efficiency = 1.0;      // share of the port that the stack's own all-reduce reaches
+  double exchange_efficiency = 1.0;    // share of the port that the stack's own exchange reaches
   base::Bytes custom_in_flight;        // from one peer during one hop, in kernels with barriers
   double start_trips = 0;              // start of a collective of the library with LL
   std::array<Protocol, kProtocols> protocols{};

@@ -37,6 +37,8 @@ void run_grouped_gemm(SuiteRun& run);
 void run_mamba2(SuiteRun& run);
 void run_pcie(SuiteRun& run);
 void run_nccl(SuiteRun& run);
+// In a process that run_nccl started: one rank of its team (calibrate/bench/team.hpp).
+void run_nccl_rank(const std::filesystem::path& board, std::size_t rank);
 
 // What --drift compares.
 double copy_bandwidth();  // B/s, read and written

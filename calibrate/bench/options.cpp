@@ -36,11 +36,14 @@ std::unique_ptr<CLI::App> make_parser(Options& options) {
   auto* drift = app.add_flag("--drift", options.drift,
                              "compare the GPU with its chip in the catalog; ROOFCAST_CATALOG names "
                              "a directory of your own chips");
+  // Written by the suite `nccl` alone, for the processes that it starts.
+  auto* board = app.add_option("--board", options.board)->group("");
+  app.add_option("--rank", options.rank)->needs(board)->group("");
   list->excludes(drift);
   list->excludes(out);
   drift->excludes(out);
-  app.final_callback([out, list, drift] {
-    if (out->count() + list->count() + drift->count() == 0) {
+  app.final_callback([out, list, drift, board] {
+    if (out->count() + list->count() + drift->count() + board->count() == 0) {
       throw CLI::RequiredError("--out DIR");
     }
   });

@@ -21,6 +21,9 @@ struct Options {
   double budget_s = 450.0;
   bool list = false;
   bool drift = false;
+  std::filesystem::path
+      board;  // --board: this process is `rank` of a team (calibrate/bench/team.hpp)
+  std::size_t rank = 0;
 };
 
 // Parsing fills `options`, which outlives the parser, or throws CLI::ParseError.

@@ -21,7 +21,7 @@ constexpr Suite kSuites[] = {
     {"grouped_gemm", 30.0, "GEMMs of many experts and their gradients, cuBLAS"},
     {"mamba2", 15.0, "state-space scan and update"},
     {"pcie", 15.0, "copies between host and GPU"},
-    {"nccl", 25.0, "collectives of all GPUs, NCCL"},
+    {"nccl", 25.0, "collectives of all GPUs, NCCL, a process for each"},
 };
 
 }  // namespace

@@ -45,6 +45,7 @@ constexpr Layout kLayouts[] = {
     {"convolution", {2, 2, 1, 1}, 2},
     {"collective", {1, 1, 1, 1}, 1},
     {"int8_collective", {1, 1, 1, 1}, 1},
+    {"staged_exchange", {1, 1, 1, 1}, 1},
 };
 const Layout& layout_of(const CorrectionGrid& grid) {
   return *std::find_if(std::begin(kLayouts), std::end(kLayouts),

@@ -10,7 +10,8 @@ using namespace workloads;
 
 constexpr std::int64_t kNodeRanks = 8;
 constexpr double kPreparedToken = 7e-9;  // seconds
-constexpr double kUnpacking = 14.0;      // vector operations of an element
+constexpr double kUnpacking = 12.0;      // vector operations of an element
+constexpr double kSumming = 4.0;         // of one that need not be unpacked
 
 Collective exchange(std::int64_t rows, std::int64_t hidden, NumberFormat format, std::int64_t ranks,
                     std::int64_t copies) {
@@ -26,28 +27,41 @@ Collective exchange(std::int64_t rows, std::int64_t hidden, NumberFormat format,
 
 }  // namespace
 
-ExchangeRow exchange_row(std::string_view kind, std::string_view name, NumberFormat format,
+ExchangeRow exchange_row(std::string_view kind, std::string_view name, std::string_view kernel,
+                         NumberFormat format,
                          const std::function<std::int64_t(std::string_view)>& at) {
   const std::int64_t hidden = at("hidden_size");
   if (kind == "trtllm_alltoall") {
     const std::int64_t ranks = at("moe_ep_size");
     const std::int64_t tokens = at("num_tokens");
-    const std::int64_t rows = tokens * std::min(at("topk"), ranks);
+    const std::int64_t copies = std::min(at("topk"), ranks);
+    const bool staged = kernel == "NVLinkTwoSided";
+    const auto sent = [&](NumberFormat of) {
+      Collective op = exchange(tokens * copies, hidden, of, ranks, 1);
+      op.rows = static_cast<double>(tokens);
+      op.staged = staged;
+      return op;
+    };
+    const auto slots = static_cast<double>(tokens * at("topk") * hidden);
+    const auto summed = [&](NumberFormat of, double operations) {
+      return Elementwise{base::bytes_of(slots, of).si(), 2.0 * static_cast<double>(tokens * hidden),
+                         operations * slots};
+    };
     if (name == "alltoall_prepare") {
       return {{exchange(ranks, 1, NumberFormat::fp32, ranks, 1)},
               kPreparedToken * static_cast<double>(tokens)};
     }
     if (name == "alltoall_dispatch") {
-      return {{exchange(rows, hidden, format, ranks, 1)}};
+      return {{sent(format)}};
+    }
+    if (name == "alltoall_combine" && staged) {
+      return {{sent(NumberFormat::bf16), summed(NumberFormat::bf16, kSumming)}};
     }
     if (name == "alltoall_combine") {
-      return {{exchange(rows, hidden, NumberFormat::bf16, ranks, 1)}};
+      return {{sent(NumberFormat::bf16)}};
     }
     if (name == "alltoall_combine_low_precision") {
-      const auto slots = static_cast<double>(tokens * at("topk") * hidden);
-      return {{exchange(rows, hidden, format, ranks, 1),
-               Elementwise{base::bytes_of(slots, format).si(),
-                           2.0 * static_cast<double>(tokens * hidden), kUnpacking * slots}}};
+      return {{sent(format), summed(format, kUnpacking)}};
     }
     return {};
   }

@@ -9,9 +9,10 @@
 //     to each domain and rank, by kernels that keep to the SMs of the row
 //   - TensorRT-LLM: each of moe_ep_size ranks has num_tokens tokens, and balanced routing takes one to
 //     min(topk, ranks) of them, once each. alltoall_prepare exchanges the counts and goes through the
-//     tokens one by one, 7 ns each (2 to 64 ranks); alltoall_combine_low_precision sends rows in the
-//     format of the experts and unpacks all topk places of a token, absent ones too: as long for 2 ranks as
-//     for 8
+//     tokens one by one, 7 ns each (2 to 64 ranks). NVLinkTwoSided is staged, and a kernel of its own sums
+//     all topk places of a token, absent ones too: as long for 2 ranks as for 64.
+//     alltoall_combine_low_precision sends rows in the format of the experts, which that kernel unpacks.
+//     NVLinkOneSided reads what it sums from the other ranks
 #pragma once
 
 #include <functional>
@@ -28,7 +29,8 @@ struct ExchangeRow {
 };
 
 // `at` gives a whole number of the row by its column's name.
-ExchangeRow exchange_row(std::string_view kind, std::string_view name, base::NumberFormat format,
+ExchangeRow exchange_row(std::string_view kind, std::string_view name, std::string_view kernel,
+                         base::NumberFormat format,
                          const std::function<std::int64_t(std::string_view)>& at);
 
 }  // namespace roofcast::calibrate

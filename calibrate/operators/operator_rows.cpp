@@ -285,7 +285,8 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
   const auto format = operands(kind_.starts_with("deepep") ? "fp8" : measured.format);
   if (format && (kind_.starts_with("deepep") || kind_ == "trtllm_alltoall")) {
     const std::string_view name = text(row, "op_name");
-    ExchangeRow exchange = exchange_row(kind_, name, format->activations, named);
+    ExchangeRow exchange =
+        exchange_row(kind_, name, text(row, "kernel_source"), format->activations, named);
     out = std::move(exchange.operators);
     measured.overhead_s = exchange.overhead_s;
     if (out.empty()) {

@@ -287,6 +287,12 @@ void deduplicated(Offers& offers, const Group& g, const Collective& op, const Ma
               base::max(Seconds{}, kernel - links)});
 }
 
+// A staged exchange takes a time for each row of a rank beside the links, and has a fastest pace, whatever a row's bytes and
+// ranks: TensorRT-LLM's NVLinkTwoSided on GB200, dispatch of bf16, fp8 and nvfp4 between 2 to 64 ranks
+// (ai-dynamo/aiconfigurator@095f58a). NVLinkOneSided has neither.
+constexpr Seconds kStagedRow = 15.0 * base::nanosecond;
+constexpr Seconds kSlowestRow = 40.0 * base::nanosecond;
+
 // kept    –  i−1 + c
 // spine   B  what leaves the rail, as the bytes that would take as long on the rail
 // placed  B  what `put` stores in other ranks of the domain
@@ -310,11 +316,15 @@ void all_to_all(Offers& offers, const Group& g, const Collective& op, const Mach
     return;
   }
   const Bytes placed = (g.i() - 1.0) / g.n() * size;
+  const Seconds links =
+      base::max(over(placed, m.scale_up.bandwidth * m.calibration.exchange_efficiency),
+                over(out, custom_nic(m)));
+  const Seconds transfer =
+      op.staged ? base::max(links + op.rows * kStagedRow, op.rows * kSlowestRow) : links;
   offers.add({Algorithm::put, library(m),
               (route.up_hops + route.up_posts) * m.scale_up.latency +
                   (route.out_hops + route.out_posts) * m.scale_out.latency,
-              base::max(over(placed, m.scale_up.bandwidth * m.calibration.custom_efficiency),
-                        over(out, custom_nic(m)))});
+              transfer});
 }
 
 // Adding int8 takes SMs more instructions than half, so rings reach less: median at equal bytes above 1 MB, all NVIDIA

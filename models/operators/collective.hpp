@@ -13,7 +13,8 @@
 //            on each level
 //   η   –    in_network_efficiency, of B               p   –    pat_efficiency, of B
 //   e   –    custom_efficiency, of B                   W   B    custom_in_flight
-//   D   s    deduplication_overhead                    r(x)  x·(1 − (1 − 1/x)^k): places that k copies reach of x
+//   x   –    exchange_efficiency, of B                 R   –    rows of one rank
+//   D   s    deduplication_overhead                    r(z)  z·(1 − (1 − 1/z)^k): places that k copies reach of z
 //
 //   time = launch + L·l + L' + hops · (α·h + w + t) + bytes / (s·B)
 //
@@ -26,10 +27,10 @@
 //                       hops inside + across      bytes of a rank's port inside | across
 //   all-reduce
 //     ring             2d(i−1) + 2(d−1)          (2(n−1) + c)/n·S | 2(n−1)/n·S/i   one ring a NIC
-//     tree             2(i'−1) + 2⌈log₂⌈i/i'⌉⌉   2S | x·S/i   a chain in a host, double binary trees across,
-//                        + 2⌈log₂d⌉              x = min(2, d/2); across domains a domain is one chain (i' = i)
+//     tree             2(i'−1) + 2⌈log₂⌈i/i'⌉⌉   2S | y·S/i   a chain in a host, double binary trees across,
+//                        + 2⌈log₂d⌉              y = min(2, d/2); across domains a domain is one chain (i' = i)
 //     in-switch        2 + 0                     S/η            (+ L')   NVLS
-//     in-switch tree   2 + 2⌈log₂d⌉              S/η | x·S/i    (+ L')   NVLS, trees across, of domains of one host
+//     in-switch tree   2 + 2⌈log₂d⌉              S/η | y·S/i    (+ L')   NVLS, trees across, of domains of one host
 //     in-network       2 + 2                     S/η | S/(i·η)  (+ L')   SHARP across
 //   all-gather, reduce-scatter (across first, and last)
 //     ring             d(i−1) + (d−1)            (n−1 + c)/n·S | (n−1)/n·S/i
@@ -42,8 +43,9 @@
 //   all-to-all
 //     direct           2 + 2                     (i−1+c)/n·S | (n−i)/n·S
 //                      and ⌈log₂i⌉−1, ⌈log₂d⌉−1 times α to post the messages
-//     put              2 + 2                     (i−1)/n·S/e | (n−i)/n·S   and the posts
-//                      by the stack's own kernels, which store rows where receivers read them
+//     put              2 + 2                     (i−1)/n·S/x | (n−i)/n·S   and the posts
+//                      by the stack's own kernels, which store rows where receivers read them. Staged rows
+//                      pass through slots: 15 ns · R more, and 40 ns · R at least
 //     deduplicated     1 + 1                     (i−1)/i·r(n)/k·S | (d−1)/d·r(d)/k·S   (+ (1+⌈log₂d⌉)·D)
 //                      a row that k ranks want crosses once to each of the r(d) domains that it reaches, on
 //                      its rail, and fans out there to r(n) ranks; by kernels on a few SMs, which take

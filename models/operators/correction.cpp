@@ -68,7 +68,9 @@ void locate(const Operator& op, Visit visit) {
             }
           },
           [&](const Collective& o) {
-            visit(o.sums_int8 ? "int8_collective" : "collective",
+            visit(o.sums_int8 ? "int8_collective"
+                  : o.staged  ? "staged_exchange"
+                              : "collective",
                   {token_of(o.kind), token_of(o.custom), o.ranks, o.stride, o.copies,
                    o.deduplicated ? o.sms : 0},
                   {log2_of(o.bytes)});

@@ -197,6 +197,8 @@ struct Collective {
   bool deduplicated = false;  // only kernels that send a row once to each rank
   double rows = 0.0;          // rows of one rank, before they are copied
   std::int64_t sms = 20;      // SMs that those kernels use (DeepEP's default)
+  bool staged =
+      false;  // the stack's own kernels pass rows through slots, from which receivers take them
   // Of all_reduce and reduce_scatter: the elements that are added up are int8. Only in benchmarks.
   bool sums_int8 = false;
   friend bool operator==(const Collective&, const Collective&) = default;

@@ -48,8 +48,13 @@ constexpr Run kGroupedGemm = nullptr;
 #endif
 #ifdef ROOFCAST_BENCH_NCCL
 constexpr Run kNccl = run_nccl;
+int run_rank(const Options& options) {
+  run_nccl_rank(options.board, options.rank);
+  return kDone;
+}
 #else
 constexpr Run kNccl = nullptr;
+int run_rank(const Options& /*options*/) { return kBadInput; }
 #endif
 
 constexpr Runner kRunners[] = {
@@ -190,6 +195,9 @@ int run(int argc, char** argv) {
     if (options.list) {
       list_suites();
       return kDone;
+    }
+    if (!options.board.empty()) {
+      return run_rank(options);
     }
     return options.drift ? run_drift(options) : run_suites(options);
   } catch (const CLI::ParseError& error) {

@@ -1,158 +1,123 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collectives of the GPUs of one node, NCCL, one process. message_bytes is the vector each rank holds (all_reduce), the
-// result (all_gather), the input (reduce_scatter), what one rank hands out (alltoall): what nccl-tests calls the size.
-// Every rank replays a CUDA graph of its part; the first GPU's time counts.
+// Collectives of the GPUs of one node, NCCL, a process for each GPU. message_bytes is the vector each rank holds
+// (all_reduce), the result (all_gather), the input (reduce_scatter), what one rank hands out (alltoall): what nccl-tests
+// calls the size. Every rank replays a CUDA graph of its part; ranks start together, and the first one's time counts.
+#include <fmt/format.h>
 #include <nccl.h>
+#include <unistd.h>
 
-#include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "calibrate/bench/gpu/timing.cuh"
 #include "calibrate/bench/grids.hpp"
 #include "calibrate/bench/measure.hpp"
+#include "calibrate/bench/team.hpp"
 
 namespace roofcast::bench {
 namespace {
 
-void require(ncclResult_t status, const char* what) {
+constexpr std::int64_t kMost = std::int64_t{256} << 20;  // bytes
+constexpr const char* kOps[] = {"all_reduce", "all_gather", "reduce_scatter", "alltoall"};
+constexpr double kMostSeconds = 30.0;  // of one shape; the first one starts the ranks too
+
+void require(ncclResult_t status, const char* what = "NCCL") {
   if (status != ncclSuccess) {
     throw std::runtime_error(std::string(what) + ": " + ncclGetErrorString(status));
   }
 }
 
-constexpr std::int64_t kMost = std::int64_t{256} << 20;  // bytes
-constexpr const char* kOps[] = {"all_reduce", "all_gather", "reduce_scatter", "alltoall"};
+int chosen(int gpu) {
+  check(cudaSetDevice(gpu), "choosing a GPU");
+  return gpu;
+}
 
-struct Rank {
-  explicit Rank(int gpu) : device(gpu) {
-    check(cudaSetDevice(gpu), "choosing a GPU");
-    stream = std::make_unique<Stream>();
-    send = DeviceMemory(kMost);
-    receive = DeviceMemory(kMost);
-    fill_random(send.as<void>(), kMost / 2, Format::fp16, 1.0F, static_cast<std::uint32_t>(gpu),
-                *stream);
-    stream->wait();
-  }
-  int device;
-  std::unique_ptr<Stream> stream;
-  DeviceMemory send, receive;
-  ncclComm_t communicator = nullptr;
-};
-
-class Node {
+class Rank {
  public:
-  explicit Node(int gpus) {
-    std::vector<int> devices;
-    for (int gpu = 0; gpu < gpus; ++gpu) {
-      ranks_.push_back(std::make_unique<Rank>(gpu));
-      devices.push_back(gpu);
+  explicit Rank(Member& member)
+      : member_(member),
+        device_(chosen(static_cast<int>(member.index()))),
+        send_(kMost),
+        receive_(kMost) {
+    fill_random(send_.as<void>(), kMost / 2, Format::fp16, 1.0F,
+                static_cast<std::uint32_t>(device_), stream_);
+    stream_.wait();
+    ncclUniqueId id;
+    static_assert(sizeof(id) <= kTokenBytes);
+    if (member.index() == 0) {
+      require(ncclGetUniqueId(&id), "starting NCCL");
     }
-    std::vector<ncclComm_t> communicators(ranks_.size());
-    require(ncclCommInitAll(communicators.data(), gpus, devices.data()), "starting NCCL");
-    for (std::size_t i = 0; i < ranks_.size(); ++i) {
-      ranks_[i]->communicator = communicators[i];
-    }
+    member.share(std::as_writable_bytes(std::span(&id, 1)));
+    require(ncclCommInitRank(&communicator_, static_cast<int>(member.members()), id, device_),
+            "starting NCCL");
   }
-  Node(const Node&) = delete;
-  Node& operator=(const Node&) = delete;
-  ~Node() {
-    for (const auto& rank : ranks_) {
-      ncclCommDestroy(rank->communicator);
-    }
-    cudaSetDevice(0);
-  }
+  Rank(const Rank&) = delete;
+  Rank& operator=(const Rank&) = delete;
+  ~Rank() { ncclCommDestroy(communicator_); }
 
-  Spread time(std::string_view op, std::size_t bytes) const {
+  Spread time(const char* op, std::size_t bytes) {
     constexpr int kLaunches = 20;
     constexpr int kSamples = 11;
     enqueue(op, bytes);  // connects the ranks
-    wait();
-    std::vector<cudaGraphExec_t> graphs = captured(op, bytes, kLaunches);
+    stream_.wait();
+    const Graph graph(stream_, [&] {
+      for (int i = 0; i < kLaunches; ++i) {
+        enqueue(op, bytes);
+      }
+    });
+    Event start;
+    Event end;
     std::vector<double> seconds;
     for (int sample = -2; sample < kSamples; ++sample) {
-      check(cudaSetDevice(0), "choosing a GPU");
-      Event start;
-      Event end;
-      start.record(*ranks_.front()->stream);
-      for (std::size_t i = 0; i < ranks_.size(); ++i) {
-        check(cudaSetDevice(ranks_[i]->device), "choosing a GPU");
-        check(cudaGraphLaunch(graphs[i], *ranks_[i]->stream), "launching a graph");
-      }
-      check(cudaSetDevice(0), "choosing a GPU");
-      end.record(*ranks_.front()->stream);
-      wait();
+      member_.meet();
+      start.record(stream_);
+      graph.launch(stream_);
+      end.record(stream_);
+      stream_.wait();
       if (sample >= 0) {
         seconds.push_back(end.seconds_since(start) / kLaunches);
       }
-    }
-    for (const cudaGraphExec_t graph : graphs) {
-      cudaGraphExecDestroy(graph);
     }
     return spread_of(seconds);
   }
 
  private:
-  // As nccl-tests captures: all streams at once, since a call for several ranks touches all of them.
-  std::vector<cudaGraphExec_t> captured(std::string_view op, std::size_t bytes,
-                                        int launches) const {
-    std::vector<cudaGraphExec_t> graphs;
-    for (const auto& rank : ranks_) {
-      check(cudaSetDevice(rank->device), "choosing a GPU");
-      check(cudaStreamBeginCapture(*rank->stream, cudaStreamCaptureModeThreadLocal),
-            "capturing a graph");
-    }
-    for (int i = 0; i < launches; ++i) {
-      enqueue(op, bytes);
-    }
-    for (const auto& rank : ranks_) {
-      check(cudaSetDevice(rank->device), "choosing a GPU");
-      cudaGraph_t graph = nullptr;
-      check(cudaStreamEndCapture(*rank->stream, &graph), "ending the capture of a graph");
-      graphs.push_back(nullptr);
-      check(cudaGraphInstantiate(&graphs.back(), graph, 0), "making a graph executable");
-      cudaGraphDestroy(graph);
-    }
-    return graphs;
-  }
-
   void enqueue(std::string_view op, std::size_t bytes) const {
+    const std::size_t ranks = member_.members();
     const std::size_t all = bytes / 2;  // elements
-    const std::size_t share = all / ranks_.size();
-    require(ncclGroupStart(), "NCCL");
-    for (const auto& rank : ranks_) {
-      const void* send = rank->send.as<void>();
-      void* receive = rank->receive.as<void>();
-      const ncclComm_t comm = rank->communicator;
-      const cudaStream_t stream = *rank->stream;
-      if (op == "all_reduce") {
-        require(ncclAllReduce(send, receive, all, ncclHalf, ncclSum, comm, stream), "NCCL");
-      } else if (op == "all_gather") {
-        require(ncclAllGather(send, receive, share, ncclHalf, comm, stream), "NCCL");
-      } else if (op == "reduce_scatter") {
-        require(ncclReduceScatter(send, receive, share, ncclHalf, ncclSum, comm, stream), "NCCL");
-      } else {
-        for (std::size_t peer = 0; peer < ranks_.size(); ++peer) {
-          const std::size_t offset = peer * share * 2;
-          require(ncclSend(rank->send.as<char>() + offset, share, ncclHalf, static_cast<int>(peer),
-                           comm, stream),
-                  "NCCL");
-          require(ncclRecv(rank->receive.as<char>() + offset, share, ncclHalf,
-                           static_cast<int>(peer), comm, stream),
-                  "NCCL");
-        }
+    const std::size_t share = all / ranks;
+    const void* send = send_.as<void>();
+    void* receive = receive_.as<void>();
+    if (op == "all_reduce") {
+      require(ncclAllReduce(send, receive, all, ncclHalf, ncclSum, communicator_, stream_));
+    } else if (op == "all_gather") {
+      require(ncclAllGather(send, receive, share, ncclHalf, communicator_, stream_));
+    } else if (op == "reduce_scatter") {
+      require(ncclReduceScatter(send, receive, share, ncclHalf, ncclSum, communicator_, stream_));
+    } else {
+      require(ncclGroupStart());
+      for (std::size_t peer = 0; peer < ranks; ++peer) {
+        const std::size_t offset = peer * share * 2;
+        require(ncclSend(send_.as<char>() + offset, share, ncclHalf, static_cast<int>(peer),
+                         communicator_, stream_));
+        require(ncclRecv(receive_.as<char>() + offset, share, ncclHalf, static_cast<int>(peer),
+                         communicator_, stream_));
       }
-    }
-    require(ncclGroupEnd(), "NCCL");
-  }
-
-  void wait() const {
-    for (const auto& rank : ranks_) {
-      rank->stream->wait();
+      require(ncclGroupEnd());
     }
   }
 
-  std::vector<std::unique_ptr<Rank>> ranks_;
+  Member& member_;
+  int device_;
+  Stream stream_;
+  DeviceMemory send_, receive_;
+  ncclComm_t communicator_ = nullptr;
 };
 
 }  // namespace
@@ -160,30 +125,39 @@ class Node {
 void run_nccl(SuiteRun& run) {
   int gpus = 0;
   check(cudaGetDeviceCount(&gpus), "counting GPUs");
+  const std::filesystem::path board = run.directory / fmt::format(".ranks.{}", getpid());
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe");
   Table table(run.directory, layout("nccl"), run.subject);
   for (const std::int64_t ranks : {2, 4, 8}) {
-    std::unique_ptr<Node> node;
-    std::string no_node;
-    if (ranks > gpus) {
-      no_node = "GPUs that are visible: " + std::to_string(gpus);
-    } else {
-      try {
-        node = std::make_unique<Node>(static_cast<int>(ranks));
-      } catch (const std::exception& error) {
-        no_node = error.what();
-      }
+    std::optional<Team> team;
+    if (ranks <= gpus) {
+      team.emplace(board, static_cast<std::size_t>(ranks), [&](std::size_t rank) {
+        return std::vector<std::string>{program, "--rank", std::to_string(rank), "--board",
+                                        board.string()};
+      });
     }
-    for (const char* op : kOps) {
+    for (std::int32_t op = 0; op < static_cast<std::int32_t>(std::size(kOps)); ++op) {
       for (const std::int64_t bytes : powers_of_two(1024, kMost)) {
-        run.row(table, {std::string(op), std::string("half"), ranks, bytes / 2, bytes}, [&] {
-          if (node == nullptr) {
-            throw std::runtime_error(no_node);
+        run.row(table, {std::string(kOps[op]), std::string("half"), ranks, bytes / 2, bytes}, [&] {
+          if (!team) {
+            throw std::runtime_error("GPUs that are visible: " + std::to_string(gpus));
           }
-          return cells_of(node->time(op, static_cast<std::size_t>(bytes)), 1e3);
+          return cells_of(team->carry_out({op, bytes}, kMostSeconds), 1e3);
         });
       }
     }
   }
+}
+
+void run_nccl_rank(const std::filesystem::path& board, std::size_t rank) {
+  Member member(board, rank);
+  std::unique_ptr<Rank> self;
+  member.serve([&](const Order& order) {
+    if (self == nullptr) {
+      self = std::make_unique<Rank>(member);
+    }
+    return self->time(kOps[order.task], static_cast<std::size_t>(order.bytes));
+  });
 }
 
 }  // namespace roofcast::bench
