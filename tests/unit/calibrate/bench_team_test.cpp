@@ -28,10 +28,12 @@ std::filesystem::path board_file() {
 Team team_of(std::size_t members) {
   const std::filesystem::path file = board_file();
   return {file, members, [&](std::size_t index) {
-            return std::vector<std::string>{"/usr/bin/env", "ROOFCAST_TEAM=" + file.string(),
+            return std::vector<std::string>{"/usr/bin/env",
+                                            "ROOFCAST_TEAM=" + file.string(),
                                             "ROOFCAST_MEMBER=" + std::to_string(index),
                                             std::filesystem::read_symlink("/proc/self/exe"),
-                                            "A member of a team carries out its orders", "-o",
+                                            "A member of a team carries out its orders",
+                                            "-o",
                                             "/dev/null"};
           }};
 }

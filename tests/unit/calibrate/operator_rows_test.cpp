@@ -292,13 +292,13 @@ TEST_CASE("A row of DeepEP's normal mode knows its rows and the SMs of its kerne
   CHECK(std::get<workloads::Collective>(row.operators.at(1)).sms == 16);
 }
 
-// 100 tokens of 1024 to 8 experts on 4 ranks: 400 rows, 800 places of a token to unpack.
+// 100 tokens of 1024 to 8 experts on 4 ranks: 400 rows, 800 places of a token to sum or unpack.
 TEST_CASE("TensorRT-LLM's exchange is prepared, dispatched and combined, each a row", "[unit]") {
-  const auto row = [](const std::string& name) {
+  const auto row = [](const std::string& name, const std::string& kernel = "NVLinkTwoSided") {
     return first_row("trtllm_alltoall",
-                     "system,fw,op_name,moe_dtype,num_tokens,hidden_size,topk,moe_ep_size,"
-                     "latency_ms\ngb200,trtllm," +
-                         name + ",nvfp4,100,1024,8,4,0.02\n");
+                     "system,fw,op_name,kernel_source,moe_dtype,num_tokens,hidden_size,topk,"
+                     "moe_ep_size,latency_ms\ngb200,trtllm," +
+                         name + "," + kernel + ",nvfp4,100,1024,8,4,0.02\n");
   };
   const auto bytes = [](const MeasuredOperator& measured) {
     return std::get<workloads::Collective>(measured.operators.at(0)).bytes;
@@ -307,7 +307,13 @@ TEST_CASE("TensorRT-LLM's exchange is prepared, dispatched and combined, each a 
   CHECK(bytes(row("alltoall_combine")) == 400 * 1024 * 2.0);
   const auto packed = row("alltoall_combine_low_precision");
   CHECK(bytes(packed) == Approx(400 * 1024 * 0.5625));
-  CHECK(std::get<workloads::Elementwise>(packed.operators.at(1)).flop == 14.0 * 800 * 1024);
+  CHECK(std::get<workloads::Elementwise>(packed.operators.at(1)).flop == 12.0 * 800 * 1024);
+  const auto summed = row("alltoall_combine");
+  CHECK(std::get<workloads::Elementwise>(summed.operators.at(1)).flop == 4.0 * 800 * 1024);
+  CHECK(std::get<workloads::Collective>(summed.operators.at(0)).staged);
+  const auto one_sided = row("alltoall_combine", "NVLinkOneSided");
+  CHECK(one_sided.operators.size() == 1);
+  CHECK_FALSE(std::get<workloads::Collective>(one_sided.operators.at(0)).staged);
   const auto prepared = row("alltoall_prepare");
   CHECK(prepared.overhead_s == Approx(100 * 7e-9));
   CHECK(bytes(prepared) == 4 * 4.0);  // a count for each rank

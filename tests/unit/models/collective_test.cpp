@@ -309,6 +309,23 @@ TEST_CASE("A stack's own kernels exchange rows without the library's protocols",
   CHECK(models::collective_cost(op, m).algorithm == models::Algorithm::direct_ll);
 }
 
+// 2 GB to four ranks of one domain: three quarters at half of 100 GB/s, 30 000 us, and 15 ns more for each of a million
+// staged rows. A thousand bytes take no time, but 40 ns a row.
+TEST_CASE("An exchange reaches its share of the port, and staged rows have a pace of their own",
+          "[unit]") {
+  Machine m = models::round_machine();
+  m.calibration.exchange_efficiency = 0.5;
+  workloads::Collective op{CollectiveKind::all_to_all, 2e9, 4, 1, kLibrary, 1};
+  op.rows = 1e6;
+  op.custom = workloads::AllReduceKernels::flags;
+  const auto time = [&] { return us(models::collective_cost(op, m).time); };
+  CHECK(time() == Approx(14.0 + 30000.0));
+  op.staged = true;
+  CHECK(time() == Approx(14.0 + 30000.0 + 15000.0));
+  op.bytes = 1000.0;
+  CHECK(time() == Approx(14.0 + 40000.0));
+}
+
 // 1 GB of rows to 4 random ranks of one domain of four: 4·(1 − (3/4)^4) = 175/64 of them are reached, three
 // quarters elsewhere, so 0.75·175/256 GB at 100 GB/s = 5126.95 us after 1 + 10 + 100 + 1 us. Kernels on 20 SMs of
 // 1 GHz that move 4 bytes a clock each take 175/256 GB / 80 GB/s = 8544.92 us, and 50 us more for 1000 rows
