@@ -22,17 +22,6 @@ namespace roofcast::sim {
 
 namespace {
 
-// Clients of one replica whose requests are all alike stay in step, and lockstep() follows their groups. So do clients
-// with equal answers, where requests are not followed one by one.
-bool stay_in_step(const ScenarioView& s) {
-  const workloads::Traffic& t = *s.traffic;
-  const bool answers_vary = t.output_tokens > 1 && (squared_variation(t.output) > 0.0 ||
-                                                    s.serving->speculation.verified() > 0);
-  const bool one_by_one =
-      is_followed(s) && (s.serving->replicas > 1 || squared_variation(t.input) > 0.0);
-  return !t.arrivals && !answers_vary && !one_by_one;
-}
-
 // A deployment in which every replica computes both prompts and answers.
 ServingEstimate aggregated_estimate(const ScenarioView& s, Workspace& workspace) {
   ServingEstimate e;

@@ -10,17 +10,25 @@
 
 namespace roofcast::base::queueing {
 
+// From its begin to its tokens, and to the begin of the next micro-batch: shorter where a pipeline has several stages.
+struct IterationSpan {
+  Seconds latency;
+  Seconds period;
+};
+
 struct IterationServer {
-  std::function<Seconds(std::int64_t decodes, double tokens, double attended, std::int64_t prompts)>
+  std::function<IterationSpan(std::int64_t decodes, double tokens, double attended,
+                              std::int64_t prompts)>
       time;                  // T
   std::int64_t servers = 1;  // alike
+  std::int64_t stages = 1;   // of a pipeline: so many micro-batches take turns
   bool in_turn = false;  // requests go to one server after another, not to the one with the fewest
   bool prompts_first = false;  // iterations with prompts have no decodes
   bool cuts = true;            // false: a prompt that fits in an iteration is not cut
   bool delayed_release =
       false;                   // a sequence keeps its place for one iteration after its last token
   std::int64_t budget = 1;     // tokens of an iteration
-  std::int64_t sequences = 1;  // the most in a server
+  std::int64_t sequences = 1;  // the most in a server, of all micro-batches
   double cache = 1e18;         // tokens
   double each = 0;             // tokens' worth that a sequence takes in addition
   double promised = -1;  // share of the answer; below 0: the tokens of the first iteration alone

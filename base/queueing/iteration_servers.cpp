@@ -7,12 +7,14 @@
 #include <span>
 #include <utility>
 
+#include "base/integers.hpp"
 #include "base/queueing/iteration_station.hpp"
 
 namespace roofcast::base::queueing {
 namespace {
 
 using Station = IterationStation;
+using Host = IterationHost;
 using Job = IterationJob;
 using Id = Station::Id;
 
@@ -31,16 +33,27 @@ class Path {
         result_(result) {
     result_.outcomes.resize(requests.size());
     const auto ahead = static_cast<std::size_t>(pools.first.servers);
-    stations_.resize(ahead + (pools.second ? static_cast<std::size_t>(pools.second->servers) : 0));
-    for (std::size_t i = 0; i < stations_.size(); ++i) {
-      Station& s = stations_[i];
-      s.q = i < ahead ? &pools.first : &*pools.second;
-      s.jobs = &jobs_;
-      s.hands_over = pools.second && i < ahead;
-      s.free.resize(static_cast<std::size_t>(s.q->front_ends));
+    hosts_.resize(ahead + (pools.second ? static_cast<std::size_t>(pools.second->servers) : 0));
+    std::size_t batches = 0;
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+      Host& h = hosts_[i];
+      h.q = i < ahead ? &pools.first : &*pools.second;
+      h.jobs = &jobs_;
+      h.hands_over = pools.second && i < ahead;
+      h.free.resize(static_cast<std::size_t>(h.q->front_ends));
+      batches += static_cast<std::size_t>(h.q->stages);
     }
-    takers_ = std::span(stations_).first(ahead);
-    answerers_ = pools.second ? std::span(stations_).subspan(ahead) : takers_;
+    stations_.resize(batches);
+    for (std::size_t from = 0; Host & h : hosts_) {
+      h.batches = std::span(stations_).subspan(from, static_cast<std::size_t>(h.q->stages));
+      h.last = h.batches.size() - 1;
+      from += h.batches.size();
+      for (Station& s : h.batches) {
+        s.host = &h;
+      }
+    }
+    takers_ = std::span(hosts_).first(ahead);
+    answerers_ = pools.second ? std::span(hosts_).subspan(ahead) : takers_;
     std::int64_t begun = 0;
     for (std::size_t i = 0; i < requests.size(); ++i) {
       const IterationRequest& r = requests[i];
@@ -54,10 +67,11 @@ class Path {
         ++begun;
         job.cached = job.input + static_cast<double>(r.begun);
         job.missing = 0.0;
-        Station& s = answerers_[i % answerers_.size()];
+        Host& h = answerers_[i % answerers_.size()];
+        Station& s = h.batches[i / answerers_.size() % h.batches.size()];
         s.admit(static_cast<Id>(i), s.promise(job, job.cached, job.cached));
         s.decode(static_cast<Id>(i));
-        ++s.load;
+        ++h.load;
       }
     }
     next_ = static_cast<std::size_t>(begun);
@@ -68,19 +82,17 @@ class Path {
   }
 
   void run() {
-    for (Station& s : answerers_) {
-      if (s.decodes > 0) {
-        start(s, {});
-      }
+    for (Host& h : answerers_) {
+      start(h, {});
     }
     for (;;) {
-      Station* due = nullptr;
+      Host* due = nullptr;
       Seconds when = coming_.empty() ? kNever : coming_.front().first;
-      for (Station& s : stations_) {
-        const Seconds at = next_of(s);
+      for (Host& h : hosts_) {
+        const Seconds at = next_of(h);
         if (at < when) {
           when = at;
-          due = &s;
+          due = &h;
         }
       }
       if (when == kNever) {
@@ -90,8 +102,10 @@ class Path {
         arrive();
         continue;
       }
-      if (due->end < kNever) {
-        complete(*due);
+      for (Station& s : due->batches) {
+        if (s.end <= when) {
+          complete(s);
+        }
       }
       start(*due, when);
     }
@@ -103,9 +117,15 @@ class Path {
   Job& job(Id id) { return jobs_[static_cast<std::size_t>(id)]; }
   IterationOutcome& outcome(Id id) { return result_.outcomes[static_cast<std::size_t>(id)]; }
 
-  // When a server has something to do: its iterations end, or the next request comes to it.
-  Seconds next_of(Station& s) {
-    return s.end < kNever ? s.end : s.incoming.empty() ? kNever : job(s.incoming.front()).queued;
+  // When a server has something to do: its iterations end, its first stage is free, or the next request comes to it.
+  Seconds next_of(Host& h) {
+    Seconds next = h.wake;
+    bool idle = false;
+    for (const Station& s : h.batches) {
+      next = base::min(next, s.end);
+      idle = idle || s.end == kNever;
+    }
+    return idle && !h.incoming.empty() ? base::min(next, job(h.incoming.front()).queued) : next;
   }
 
   void push_coming(Seconds at, Id id) {
@@ -125,11 +145,11 @@ class Path {
   }
 
   // The server that gets the next request.
-  static Station& route(std::span<Station> to, std::size_t& turn) {
-    Station* best = &to[turn++ % to.size()];
+  static Host& route(std::span<Host> to, std::size_t& turn) {
+    Host* best = &to[turn++ % to.size()];
     if (!best->q->in_turn) {
       best = &*std::min_element(to.begin(), to.end(),
-                                [](const Station& a, const Station& b) { return a.load < b.load; });
+                                [](const Host& a, const Host& b) { return a.load < b.load; });
     }
     ++best->load;
     return *best;
@@ -141,7 +161,7 @@ class Path {
     coming_.pop_back();
     open_next();
     counts_ = counts_ || static_cast<std::size_t>(id) >= first_;
-    Station& to = route(takers_, turn_);
+    Host& to = route(takers_, turn_);
     job(id).queued = to.take(now, job(id).input) + to.q->ahead;
     outcome(id).arrival = now;
     outcome(id).queued = job(id).queued;
@@ -151,11 +171,13 @@ class Path {
   // The prompt is computed. Its tokens go to a server of the second pool.
   void hand_over(Station& s, Id id, Seconds now) {
     Job& j = job(id);
-    --s.load;
+    Host& h = *s.host;
+    --h.load;
+    --h.places;
     --s.places;
-    s.link = base::max(s.link, now) + (pools_.link + pools_.link_token * j.input);
-    j.queued = s.link;
-    j.from = &s;
+    h.link = base::max(h.link, now) + (pools_.link + pools_.link_token * j.input);
+    j.queued = h.link;
+    j.from = &h;
     j.kept = j.held;
     j.kept_promise = std::max(j.held, j.promised);
     j.state = Job::State::waits;
@@ -163,37 +185,40 @@ class Path {
   }
   // A sequence from the first pool has a place in the second: its first token is sent.
   void take_over(Station& s, Id id, Seconds now) {
-    outcome(id).first = s.send(now, 1.0);
+    outcome(id).first = s.host->send(now, 1.0);
     s.decode(id);
-    Station& from = *job(id).from;
+    Host& from = *job(id).from;
     from.used -= job(id).kept + from.q->each;
     from.committed -= job(id).kept_promise + from.q->each;
-    if (from.end == kNever && !from.waiting.empty()) {
+    if (!from.waiting.empty()) {
       start(from, now);
     }
   }
 
-  // Admits what waits, as far as there is room.
+  // Admits what waits, as far as there is room. Each micro-batch has an equal share of what runs or waits.
   void admit(Station& s, Seconds now, double& left, IterationWork& work) {
+    Host& h = *s.host;
+    const auto present = h.places + static_cast<std::int64_t>(h.waiting.size());
+    const std::int64_t share = base::ceil_div(present, h.q->stages);
     bool blocked = false;
-    while (!s.waiting.empty() && left > 0.0) {
-      const Id id = s.waiting.front();
+    while (!h.waiting.empty() && left > 0.0 && s.places < share) {
+      const Id id = h.waiting.front();
       Job& j = job(id);
       const double tokens = std::min(j.missing, left);
-      if (!s.q->cuts && tokens < j.missing && j.missing <= static_cast<double>(s.q->budget)) {
+      if (!h.q->cuts && tokens < j.missing && j.missing <= static_cast<double>(h.q->budget)) {
         break;
       }
       const double promised = s.promise(j, j.cached + j.missing, j.cached + tokens);
-      blocked = s.places >= s.q->sequences ||
-                (s.committed > 0.5 && s.committed + promised + s.q->each > s.q->cache);
+      blocked = h.places >= h.q->sequences ||
+                (h.committed > 0.5 && h.committed + promised + h.q->each > h.q->cache);
       if (blocked) {
         break;
       }
-      s.waiting.pop_front();
+      h.waiting.pop_front();
       if (!j.started) {
         j.started = true;
         outcome(id).scheduled = now;
-        outcome(id).place = now - base::min(now, base::max(j.queued, s.blocked));
+        outcome(id).place = now - base::min(now, base::max(j.queued, h.blocked));
       }
       s.admit(id, promised);
       if (tokens > 0.0) {
@@ -204,19 +229,39 @@ class Path {
         take_over(s, id, now);
       }
     }
-    s.blocked = blocked ? base::min(s.blocked, now) : kNever;
+    h.blocked = blocked ? base::min(h.blocked, now) : kNever;
   }
 
-  // The next iterations of a server that has ended its last ones.
-  void start(Station& s, Seconds now) {
-    while (!s.incoming.empty() && job(s.incoming.front()).queued <= now) {
-      s.waiting.push_back(s.incoming.front());
-      s.incoming.pop_front();
+  // The next iterations of a server: of its micro-batches that do not run, as soon as the first stage is free.
+  void start(Host& h, Seconds now) {
+    while (!h.incoming.empty() && job(h.incoming.front()).queued <= now) {
+      h.waiting.push_back(h.incoming.front());
+      h.incoming.pop_front();
     }
-    const bool first = s.q->prompts_first;
+    h.wake = kNever;
+    const std::size_t batches = h.batches.size();
+    for (std::size_t tried = 1, first = h.last; tried <= batches; ++tried) {
+      const std::size_t which = (first + tried) % batches;
+      if (h.batches[which].end < kNever) {
+        continue;
+      }
+      if (batches > 1 && h.stage > now) {
+        h.wake = h.stage;
+        return;
+      }
+      if (begin(h.batches[which], now)) {
+        h.last = which;
+      }
+    }
+  }
+
+  // The next iterations of a micro-batch; false where it has none.
+  bool begin(Station& s, Seconds now) {
+    const IterationServer& q = s.q();
+    const bool first = q.prompts_first;
     const bool lost = !first && s.preempt_for_decodes();
     IterationWork work;
-    double left = static_cast<double>(s.q->budget - (first ? 0 : s.decodes));
+    double left = static_cast<double>(q.budget - (first ? 0 : s.decodes));
     if (s.partial >= 0 && left > 0.0) {
       const double tokens = std::min(job(s.partial).missing, left);
       left -= tokens;
@@ -236,50 +281,78 @@ class Path {
     s.decoded = s.decodes > 0 && !(s.mixed && first);
     if (!s.mixed && s.decodes == 0) {
       s.free_leaving();
-      return;
+      return false;
     }
+    const IterationSpan span =
+        q.time(s.decoded ? s.decodes : 0, work.tokens, work.attended, work.prompts);
     s.began = now;
-    s.each = s.q->time(s.decoded ? s.decodes : 0, work.tokens, work.attended, work.prompts);
+    s.each = span.latency;
     s.count = s.mixed ? 1 : alike(s, now);
     s.sent = 0;
     s.end = now + s.each * static_cast<double>(s.count);
+    s.host->stage = now + span.period;
     if (counts_) {
       busy_ += s.end - now;
       iterations_ += static_cast<double>(s.count);
       mixed_ += s.mixed ? 1.0 : 0.0;
     }
+    return true;
   }
 
-  // How many iterations without prompts are sure to follow each other.
+  // How many iterations without prompts are sure to follow each other. Where micro-batches take turns, `each` becomes the
+  // time of a turn of all.
   std::int64_t alike(Station& s, Seconds now) {
-    if (!s.waiting.empty() && !s.leaving.empty()) {
+    Host& h = *s.host;
+    if (!h.waiting.empty() && (!s.leaving.empty() || h.batches.size() > 1)) {
       return 1;
     }
-    Seconds until = s.incoming.empty() ? kNever : job(s.incoming.front()).queued;
+    Seconds until = h.incoming.empty() ? kNever : job(h.incoming.front()).queued;
     Seconds next = coming_.empty() ? kNever : coming_.front().first;
-    for (Station& other : stations_) {
+    for (Host& other : hosts_) {
       if (other.hands_over) {
         until = base::min(until, next_of(other) + pools_.link);
-      } else if (closed_ && &other != &s) {
-        next = base::min(next, other.end);
+      } else if (closed_ && &other != &h) {
+        next = base::min(next, next_end(other));
       }
     }
+    Seconds turn;
+    std::int64_t decodes = 0;
+    for (const Station& each : h.batches) {
+      if (&each != &s && each.mixed && each.end < kNever) {
+        return 1;
+      }
+      if (&each != &s && closed_) {
+        next = base::min(next, each.end);
+      }
+      decodes += each.decodes;
+      turn += each.decodes > 0 && h.batches.size() > 1 ? h.q->time(each.decodes, 0.0, 0.0, 0).period
+                                                       : Seconds{};
+    }
     until = base::min(until, next + least_ahead_);
-    const double most =
-        std::min(std::ceil((until - now) / s.each - 1e-9),
-                 std::floor((s.q->cache - s.used) / static_cast<double>(s.decodes)));
+    const Seconds each = base::max(s.each, turn);
+    const double most = std::min(std::ceil((until - now) / each - 1e-9),
+                                 std::floor((h.q->cache - h.used) / static_cast<double>(decodes)));
     const std::int64_t steps = s.next_event() - s.iteration;
-    return std::max<std::int64_t>(
+    const std::int64_t count = std::max<std::int64_t>(
         1, most < static_cast<double>(steps) ? static_cast<std::int64_t>(most) : steps);
+    s.each = count > 1 ? each : s.each;
+    return count;
+  }
+  static Seconds next_end(const Host& h) {
+    Seconds next = kNever;
+    for (const Station& s : h.batches) {
+      next = base::min(next, s.end);
+    }
+    return next;
   }
 
-  // The iterations of a server have ended.
+  // The iterations of a micro-batch have ended.
   void complete(Station& s) {
     const Seconds now = s.end;
     s.send_until(now);
     const auto tokens = static_cast<double>((s.decoded ? s.decodes : 0) +
                                             static_cast<std::int64_t>(s.complete.size()));
-    const Seconds sent = s.hands_over ? now : s.send(now, tokens);
+    const Seconds sent = s.host->hands_over ? now : s.host->send(now, tokens);
     s.end = kNever;
     s.free_leaving();
     ended_.clear();
@@ -297,7 +370,7 @@ class Path {
       }
       if (--job(id).left == 0) {
         finish(s, id, sent);
-      } else if (s.hands_over) {
+      } else if (s.host->hands_over) {
         hand_over(s, id, now);
       } else {
         s.decode(id);
@@ -308,8 +381,8 @@ class Path {
   void finish(Station& s, Id id, Seconds sent) {
     job(id).state = Job::State::done;
     outcome(id).last = sent;
-    --s.load;
-    if (s.q->delayed_release) {
+    --s.host->load;
+    if (s.q().delayed_release) {
       s.leaving.push_back(id);
     } else {
       s.release(id);
@@ -323,9 +396,10 @@ class Path {
   bool closed_;
   std::size_t first_;
   Seconds least_ahead_;  // from sending a request until a server has it
+  std::vector<Host> hosts_;
   std::vector<Station> stations_;
-  std::span<Station> takers_;     // of requests
-  std::span<Station> answerers_;  // the same, or the second pool
+  std::span<Host> takers_;     // of requests
+  std::span<Host> answerers_;  // the same, or the second pool
   std::vector<Job> jobs_;
   IterationPath& result_;
   std::vector<std::pair<Seconds, Id>> coming_;  // a heap of requests by time

@@ -7,6 +7,10 @@
 //
 //   T(D, N, A, S)   time of an iteration: D sequences decode, S prompts compute N tokens that attend to A pairs
 //
+// With a pipeline of m stages a server has m micro-batches. They take turns: one begins when the first stage is free, a
+// period after the one before, and its tokens are there after the latency of all stages. They share places, cache and what
+// waits.
+//
 //   admission   first come, first served, until the budget, the sequences or the cache are full
 //   cache       a sequence holds its tokens, and is promised those of its prompt and a share of its answer. Who finds no
 //               room for the next token takes that of the sequence that was admitted last, which waits in front

@@ -14,7 +14,7 @@ constexpr double kPart = 32.0;  // tokens of a sequence that lost its place and 
 
 using State = IterationJob::State;
 
-void IterationStation::comes(Id id) {
+void IterationHost::comes(Id id) {
   auto place = incoming.end();
   while (place != incoming.begin() && job(*std::prev(place)).queued > job(id).queued) {
     --place;
@@ -22,8 +22,10 @@ void IterationStation::comes(Id id) {
   incoming.insert(place, id);
 }
 
-Seconds IterationStation::take(Seconds now, double tokens) {
-  send_until(now);
+Seconds IterationHost::take(Seconds now, double tokens) {
+  for (IterationStation& batch : batches) {
+    batch.send_until(now);
+  }
   Seconds& process = free[next_free++ % free.size()];
   process = base::max(process, now) + q->take + q->take_token * tokens;
   return process;
@@ -39,39 +41,40 @@ void IterationStation::send_up_to(std::int64_t iterations) {
   if (iterations <= sent) {
     return;
   }
-  const Seconds work = q->send * static_cast<double>(decoded ? decodes : 0);
+  const Seconds work = q().send * static_cast<double>(decoded ? decodes : 0);
   const auto n = static_cast<double>(iterations - sent);
   const Seconds from = began + each * static_cast<double>(sent + 1);
   const Seconds to = began + each * static_cast<double>(iterations);
-  for (Seconds& process : free) {
+  for (Seconds& process : host->free) {
     process = base::max(base::max(process, from) + n * work, to + work);
   }
   sent = iterations;
 }
 
-Seconds IterationStation::send(Seconds now, double tokens) {
-  Seconds last = now;
+Seconds IterationHost::send(Seconds now, double tokens) {
+  Seconds all = now;
   for (Seconds& process : free) {
     process = base::max(process, now) + q->send * tokens;
-    last = base::max(last, process);
+    all = base::max(all, process);
   }
-  return last;
+  return all;
 }
 
 double IterationStation::promise(const IterationJob& job, double known, double computed) const {
-  const auto left = static_cast<double>(hands_over ? 1 : job.left);
-  return q->promised < 0.0 ? computed : known + std::ceil(q->promised * left);
+  const auto left = static_cast<double>(host->hands_over ? 1 : job.left);
+  return q().promised < 0.0 ? computed : known + std::ceil(q().promised * left);
 }
 
 void IterationStation::admit(Id id, double promised) {
   IterationJob& j = job(id);
   ++places;
+  ++host->places;
   admitted.push_back(id);
   j.state = State::prompt;
   j.promised = promised;
   j.held = 0.0;
-  used += q->each;
-  committed += promised + q->each;
+  host->used += q().each;
+  host->committed += promised + q().each;
   hold(j, j.cached);
 }
 
@@ -79,8 +82,8 @@ void IterationStation::admit(Id id, double promised) {
 void IterationStation::hold(IterationJob& job, double tokens) {
   const double before = std::max(job.held, job.promised);
   job.held += tokens;
-  used += tokens;
-  committed += std::max(job.held, job.promised) - before;
+  host->used += tokens;
+  host->committed += std::max(job.held, job.promised) - before;
 }
 
 void IterationStation::compute(Id id, double tokens, IterationWork& work) {
@@ -135,8 +138,8 @@ std::int64_t IterationStation::next_event() {
 
 void IterationStation::advance(std::vector<Id>& ended) {
   iteration += count;
-  used += static_cast<double>(count * decodes);
-  committed += static_cast<double>(count * beyond);
+  host->used += static_cast<double>(count * decodes);
+  host->committed += static_cast<double>(count * beyond);
   while (next_event() <= iteration) {
     const Event event = events_.front();
     pop();
@@ -167,8 +170,9 @@ void IterationStation::stop(IterationJob& job) {
 
 void IterationStation::release(Id id) {
   const IterationJob& j = job(id);
-  used -= j.held + q->each;
-  committed -= std::max(j.held, j.promised) + q->each;
+  host->used -= j.held + q().each;
+  host->committed -= std::max(j.held, j.promised) + q().each;
+  --host->places;
   --places;
 }
 
@@ -181,7 +185,7 @@ void IterationStation::free_leaving() {
 
 bool IterationStation::preempt_for_decodes() {
   bool lost = false;
-  while (decodes > 1 && used + static_cast<double>(decodes) > q->cache) {
+  while (decodes > 1 && host->used + static_cast<double>(decodes) > q().cache) {
     preempt();
     lost = true;
   }
@@ -201,14 +205,14 @@ void IterationStation::preempt() {
       stop(j);
     }
     const double known = j.cached + j.missing > j.held ? j.cached + j.missing : j.held;
-    j.missing = q->computes_again ? known : std::max(j.missing, std::min(kPart, known));
+    j.missing = q().computes_again ? known : std::max(j.missing, std::min(kPart, known));
     j.cached = known - j.missing;
     partial = partial == id ? -1 : partial;
     release(id);
     j.state = State::waits;
     j.held = 0.0;
     ++j.turn;
-    waiting.push_front(id);
+    host->waiting.push_front(id);
     return;
   }
 }

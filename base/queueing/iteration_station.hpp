@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One server of base/queueing/iteration_servers.hpp: its sequences, its cache, its front end and the iterations that
-// run.
+// One server of base/queueing/iteration_servers.hpp: its cache and its front end; and its micro-batches, with their
+// sequences and the iterations that run.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <vector>
 
 #include "base/queueing/iteration_server.hpp"
 
 namespace roofcast::base::queueing {
 
+struct IterationHost;
 struct IterationStation;
 
 // A request on its way.
@@ -25,10 +27,10 @@ struct IterationJob {
   double held = 0;     // tokens in the cache; while it decodes, at the iteration `since`
   double promised = 0;
   std::int64_t since = 0;
-  std::int64_t left = 0;             // tokens of the answer
-  std::int32_t turn = 0;             // how often it lost its place
-  IterationStation* from = nullptr;  // of the first pool, which keeps its tokens
-  double kept = 0;                   // tokens there, and the larger of them and the promise
+  std::int64_t left = 0;          // tokens of the answer
+  std::int32_t turn = 0;          // how often it lost its place
+  IterationHost* from = nullptr;  // of the first pool, which keeps its tokens
+  double kept = 0;                // tokens there, and the larger of them and the promise
   double kept_promise = 0;
   State state = State::waits;
   bool started = false;
@@ -42,14 +44,44 @@ struct IterationWork {
   std::int64_t prompts = 0;
 };
 
-struct IterationStation {
+// What the micro-batches of a server share.
+struct IterationHost {
   static constexpr Seconds kNever = Seconds::infinity();
   using Id = std::int32_t;
 
   const IterationServer* q = nullptr;
   std::vector<IterationJob>* jobs = nullptr;
-  bool hands_over = false;  // sequences decode in the second pool
-  Seconds link;             // when the link to it is free
+  std::span<IterationStation> batches;
+  bool hands_over = false;   // sequences decode in the second pool
+  Seconds link;              // when the link to it is free
+  Seconds stage;             // when the first stage is free
+  Seconds wake = kNever;     // when it is free, if a micro-batch waits for that
+  std::size_t last = 0;      // the micro-batch that began last
+  std::int64_t places = 0;   // taken
+  double used = 0;           // tokens of the cache
+  double committed = 0;      // the larger of used and promised, of all sequences
+  Seconds blocked = kNever;  // since when no place or no cache is free
+  std::deque<Id> incoming;   // in the front end, or on the link
+  std::deque<Id> waiting;
+  std::int64_t load = 0;  // requests that it has, without those that are done
+
+  std::vector<Seconds> free;  // when each process of the front end is
+  std::size_t next_free = 0;
+
+  IterationJob& job(Id id) { return (*jobs)[static_cast<std::size_t>(id)]; }
+  void comes(Id id);  // in the order of `queued`
+  // When the front end has taken a request in.
+  Seconds take(Seconds now, double tokens);
+  // When the front end has sent so many tokens of now.
+  Seconds send(Seconds now, double tokens);
+};
+
+// A micro-batch.
+struct IterationStation {
+  static constexpr Seconds kNever = Seconds::infinity();
+  using Id = std::int32_t;
+
+  IterationHost* host = nullptr;
 
   // The iterations that run, all alike; they end at kNever if there are none.
   Seconds end = kNever;
@@ -64,29 +96,16 @@ struct IterationStation {
   std::int64_t decodes = 0;    // sequences
   std::int64_t iteration = 0;  // of decodes, so far
   std::int64_t places = 0;     // taken
-  double used = 0;             // tokens of the cache
-  double committed = 0;        // the larger of used and promised, of all sequences
   std::int64_t beyond = 0;     // sequences that hold more than they were promised
-  Seconds blocked = kNever;    // since when no place or no cache is free
   Id partial = -1;             // the prompt that is computed in part
-  std::deque<Id> incoming;     // in the front end, or on the link
-  std::deque<Id> waiting;
-  std::vector<Id> admitted;  // in this order
-  std::vector<Id> leaving;   // sequences that keep their places for one iteration more
-  std::int64_t load = 0;     // requests that it has, without those that are done
+  std::vector<Id> admitted;    // in this order
+  std::vector<Id> leaving;     // sequences that keep their places for one iteration more
 
-  std::vector<Seconds> free;  // when each process of the front end is
-  std::size_t next_free = 0;
+  const IterationServer& q() const { return *host->q; }
+  IterationJob& job(Id id) { return host->job(id); }
 
-  IterationJob& job(Id id) { return (*jobs)[static_cast<std::size_t>(id)]; }
-
-  void comes(Id id);  // in the order of `queued`
-  // When the front end has taken a request in.
-  Seconds take(Seconds now, double tokens);
   // Tokens of iterations that have ended by `now` go through the front end; those of the last one are complete()'s.
   void send_until(Seconds now);
-  // When the front end has sent so many tokens of now.
-  Seconds send(Seconds now, double tokens);
 
   // Tokens promised to a sequence with so many known ones, whose next iteration computes the last of so many.
   double promise(const IterationJob& job, double known, double computed) const;

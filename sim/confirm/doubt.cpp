@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/serving/sampled_loop.hpp"
 #include "sim/serving/server.hpp"
 #include "workloads/traffic/length_cells.hpp"
 
@@ -29,10 +30,11 @@ bool has_rare_long_prompts(const ScenarioView& s, const ServingEstimate& e) {
 // One client meets no other.
 bool is_alone(const workloads::Traffic& t) { return !t.arrivals && t.concurrency <= 1; }
 
-// Several attention-DP ranks or pipeline stages, of one pool at least.
+// Of one pool at least: several attention-DP ranks, or pipeline stages whose requests are not followed one by one.
 bool is_spread(const ScenarioView& s) {
-  const auto spread = [](const workloads::Mapping& mapping) {
-    return mapping.data_parallel > 1 || mapping.pipeline_parallel > 1;
+  const bool followed = is_followed(s) && !stay_in_step(s);
+  const auto spread = [&](const workloads::Mapping& mapping) {
+    return mapping.data_parallel > 1 || (mapping.pipeline_parallel > 1 && !followed);
   };
   return s.pools == nullptr ? spread(*s.mapping)
                             : spread(s.pools->prefill.mapping) || spread(s.pools->decode.mapping);

@@ -43,7 +43,7 @@ CoarseIterations::CoarseIterations(const ScenarioView& s, Workspace& workspace)
   lengths_.push_back(std::max<std::int64_t>(32, s.serving->limits.max_tokens_per_iteration));
   std::sort(lengths_.begin(), lengths_.end());
   lengths_.erase(std::unique(lengths_.begin(), lengths_.end()), lengths_.end());
-  prompts_.assign(lengths_.size(), {kUnknownTime, kUnknownTime, kUnknownTime});
+  prompts_.assign(lengths_.size(), {kUnknownTime, 1.0, kUnknownTime, kUnknownTime});
   mixed_.assign(std::size(kDecodes) * std::size(kBeside), kUnknownTime);
   for (const std::size_t which : {0U, 1U, 2U, 3U}) {
     workloads::Batch batch;
@@ -64,7 +64,9 @@ const CoarseIterations::Prompt& CoarseIterations::prompt(std::size_t node) {
   Prompt& p = prompts_[node];
   if (std::isnan(p.time.si())) {
     const std::int64_t n = lengths_[node];
-    p.time = cost({0, 1, 0, 1, n, 0, 1});
+    const IterationCost alone = iteration_cost(s_, {0, 1, 0, 1, n, 0, 1}, workspace_);
+    p.time = alone.latency;
+    p.period = alone.period / alone.latency;
     const auto square = static_cast<double>(n) * static_cast<double>(n);
     p.less = (p.time - cost({0, 1, 0, kParts, n / kParts, 0, 1})) /
              (0.5 * square * (1.0 - 1.0 / static_cast<double>(kParts)));
@@ -73,7 +75,7 @@ const CoarseIterations::Prompt& CoarseIterations::prompt(std::size_t node) {
   return p;
 }
 
-Seconds CoarseIterations::prompts(double tokens, double pairs) {
+IterationTime CoarseIterations::prompts(double tokens, double pairs) {
   const auto [node, beyond] = place(lengths_, tokens);
   const Prompt& below = prompt(node);
   const Prompt& above = prompt(node + 1);
@@ -81,7 +83,8 @@ Seconds CoarseIterations::prompts(double tokens, double pairs) {
   const Seconds a = below.time + beyond * (above.time - below.time);
   const Seconds slope = more < 0.0 ? below.less + beyond * (above.less - below.less)
                                    : below.more + beyond * (above.more - below.more);
-  return a + base::max(Seconds{}, slope) * more;
+  const Seconds time = a + base::max(Seconds{}, slope) * more;
+  return {time, time * (below.period + beyond * (above.period - below.period))};
 }
 
 Seconds CoarseIterations::decodes_at(std::size_t d, std::size_t n) {
@@ -107,17 +110,16 @@ Seconds CoarseIterations::decodes(double decodes, double tokens) {
   return over == 0.0 ? below : below + over * (at(d + 1) - below);
 }
 
-Seconds CoarseIterations::operator()(std::int64_t decodes, double tokens, double attended) {
+IterationTime CoarseIterations::operator()(std::int64_t decodes, double tokens, double attended) {
   const auto d = static_cast<double>(decodes);
   const double all = tokens + d;
   // The pairs of the decodes are in decodes().
-  Seconds time = prompts(all, attended + 0.5 * (all * all - tokens * tokens));
-  if (decodes > 0) {
-    time += this->decodes(d, tokens);
-  }
+  const IterationTime prompt = prompts(all, attended + 0.5 * (all * all - tokens * tokens));
+  const Seconds time = prompt.latency + (decodes > 0 ? this->decodes(d, tokens) : Seconds{});
   const bool covered = all <= static_cast<double>(s_.serving->stack.graph_tokens);
   const std::size_t floor = (decodes > 0 ? 2U : 0U) + (covered ? 0U : 1U);
-  return base::max(time, floors_[floor]);
+  const Seconds latency = base::max(time, floors_[floor]);
+  return {latency, latency * (prompt.period / prompt.latency)};
 }
 
 }  // namespace roofcast::sim

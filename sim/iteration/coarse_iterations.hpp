@@ -14,7 +14,7 @@
 //   slope    (prompt(N) − time of four prompts of N/4 tokens) / (3 N²/8), or below it that of a
 //            chunk after N tokens, above                                                          s
 //
-// For one attention-DP rank and one pipeline stage.
+// This is the latency of all pipeline stages. The period is a part of it, as that of prompt(N) is. For one attention-DP rank.
 #pragma once
 
 #include <cstdint>
@@ -29,18 +29,19 @@ class CoarseIterations {
   // The targets of `scenario`, and `workspace`, must outlive it.
   CoarseIterations(const ScenarioView& scenario, Workspace& workspace);
 
-  base::Seconds operator()(std::int64_t decodes, double tokens, double attended);
+  IterationTime operator()(std::int64_t decodes, double tokens, double attended);
 
  private:
   // A time at a node, and by how much it changes with pairs. NaN: not computed yet.
   struct Prompt {
     base::Seconds time;
+    double period;       // a part of the time
     base::Seconds less;  // a pair, with fewer than N²/2
     base::Seconds more;
   };
   base::Seconds cost(const workloads::Batch& batch);
   const Prompt& prompt(std::size_t node);
-  base::Seconds prompts(double tokens, double pairs);
+  IterationTime prompts(double tokens, double pairs);
   base::Seconds decodes(double decodes, double tokens);
   base::Seconds decodes_at(std::size_t d, std::size_t n);
 

@@ -39,8 +39,10 @@ class FollowedServers {
     const workloads::SchedulerPolicy& policy = s.serving->policy;
     const workloads::Stack& stack = s.serving->stack;
     q.time = [this](std::int64_t decodes, double tokens, double pairs, std::int64_t prompts) {
-      return prompts == 0 ? alone(decodes) : coarse_(decodes, tokens, pairs);
+      const IterationTime t = prompts == 0 ? alone(decodes) : coarse_(decodes, tokens, pairs);
+      return queueing::IterationSpan{t.latency, t.period};
     };
+    q.stages = s.mapping->pipeline_parallel;
     q.servers = std::llround(count);
     q.in_turn = s.serving->router == workloads::Router::round_robin;
     q.prompts_first = costs_.prompts_first();
@@ -61,24 +63,31 @@ class FollowedServers {
   FollowedServers(const FollowedServers&) = delete;
   FollowedServers& operator=(const FollowedServers&) = delete;
 
-  Seconds alone(std::int64_t decodes) {
+  IterationTime alone(std::int64_t decodes) {
     const auto index = static_cast<std::size_t>(decodes);
     if (index >= alone_.size()) {
       alone_.resize(index + 1);
     }
-    if (alone_[index] == Seconds{}) {
-      alone_[index] = costs_.decode(static_cast<double>(decodes)).latency;
+    if (alone_[index].latency == Seconds{}) {
+      alone_[index] = costs_.decode(static_cast<double>(decodes));
     }
     return alone_[index];
   }
-  // What a prompt of so many tokens adds to iterations with so many decodes.
+  // From a token to the next one, of so many sequences that decode in all micro-batches.
+  Seconds interval(double decodes) {
+    const double stages = static_cast<double>(q.stages);
+    const auto each = static_cast<std::int64_t>(std::max(1.0, std::round(decodes / stages)));
+    const IterationTime t = alone(each);
+    return base::max(t.latency, std::min(std::max(1.0, decodes), stages) * t.period);
+  }
+  // What a prompt of so many tokens adds to the periods of iterations with so many decodes.
   Seconds adds(double prompt, std::int64_t decodes) {
     const std::int64_t beside = q.prompts_first ? 0 : decodes;
     const double tokens =
         std::min(prompt, static_cast<double>(std::max<std::int64_t>(1, q.budget - beside)));
-    const Seconds with = coarse_(beside, tokens, 0.5 * tokens * prompt);
+    const Seconds with = coarse_(beside, tokens, 0.5 * tokens * prompt).period;
     return prompt / tokens *
-           base::max(Seconds{}, with - (q.prompts_first ? Seconds{} : alone(decodes)));
+           base::max(Seconds{}, with - (q.prompts_first ? Seconds{} : alone(decodes).period));
   }
 
   queueing::IterationServer q;
@@ -98,7 +107,7 @@ class FollowedServers {
 
   IterationCosts costs_;
   CoarseIterations coarse_;
-  std::vector<Seconds> alone_;  // by decodes
+  std::vector<IterationTime> alone_;  // by decodes
 };
 
 // The requests of a sample.
@@ -305,9 +314,9 @@ class SampledLoop : Server {
     const auto prompt = static_cast<double>(s_.traffic->input_tokens - s_.traffic->cached_tokens);
     double d = 1.0;
     for (int i = 0; i < kSampleRounds; ++i) {
-      const auto n = static_cast<std::int64_t>(std::max(1.0, std::round(d)));
+      const auto n = static_cast<std::int64_t>(std::max(1.0, std::round(d / stages_)));
       const double busy = std::min(0.9, rate * servers_.adds(prompt, n));
-      d = std::min(rate * decodes_ * servers_.alone(n) / (1.0 - busy), 0.9 * slots_);
+      d = std::min(rate * decodes_ * servers_.interval(d) / (1.0 - busy), 0.9 * slots_);
     }
     return d;
   }
@@ -336,9 +345,7 @@ class SampledLoop : Server {
   FollowedServers servers_;
 };
 
-bool is_plain(const workloads::Mapping& mapping) {
-  return mapping.data_parallel == 1 && mapping.pipeline_parallel == 1;
-}
+bool is_plain(const workloads::Mapping& mapping) { return mapping.data_parallel == 1; }
 
 }  // namespace
 
@@ -353,6 +360,15 @@ bool is_followed(const ScenarioView& s) {
   return plain && !s.formulas_only && s.serving->speculation.verified() == 0 &&
          s.traffic->images == 0 && policy.queue == workloads::Queue::arrival &&
          policy.batch_wait_iterations == 0 && policy.receive_iterations <= 1;
+}
+
+bool stay_in_step(const ScenarioView& s) {
+  const workloads::Traffic& t = *s.traffic;
+  const bool answers_vary = t.output_tokens > 1 && (squared_variation(t.output) > 0.0 ||
+                                                    s.serving->speculation.verified() > 0);
+  const bool one_by_one =
+      is_followed(s) && (s.serving->replicas > 1 || squared_variation(t.input) > 0.0);
+  return !t.arrivals && !answers_vary && !one_by_one;
 }
 
 SteadyState sampled_loop(const ScenarioView& scenario, double slots, Workspace& workspace) {

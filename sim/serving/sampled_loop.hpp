@@ -22,8 +22,8 @@
 //
 // Of more than kMostServers replicas, so many are followed, with their part of the traffic.
 //
-// Errors: those of a sample. Contexts of decodes are the mean one. Not followed: attention-DP ranks, pipeline stages,
-// speculative decoding, images, priorities, schedulers that wait for more prompts.
+// Errors: those of a sample. Contexts of decodes are the mean one. Not followed: attention-DP ranks, speculative decoding,
+// images, priorities, schedulers that wait for more prompts.
 #pragma once
 
 #include "sim/result/steady_state.hpp"
@@ -34,6 +34,9 @@ class PoolScenarios;
 
 // Whether requests of the scenario can be followed: of an open loop, or of clients whose requests differ.
 bool is_followed(const ScenarioView& scenario);
+// Clients of one replica whose requests are all alike stay in step, and lockstep() follows their groups. So do clients
+// with equal answers, where requests are not followed one by one.
+bool stay_in_step(const ScenarioView& scenario);
 
 // `slots` is as in open_loop(). If requests arrive faster than the replicas can serve them, the result has only
 // `saturation` and a `utilisation` of at least 1.

@@ -55,12 +55,12 @@ TEST_CASE("estimate replays what it estimates, and names the metrics that the re
   CHECK(agrees["replay"]["tpot_mean_s"].get<double>() ==
         Approx(agrees["tpot_mean_s"].get<double>()).epsilon(0.1));
   CHECK(!agrees["replay"].contains("weights_b_per_gpu"));  // a replay says nothing of it
-  // Clusters of arrivals that are as long as an answer, on pipeline stages, whose requests an estimate does not follow:
+  // Clusters of arrivals that are as long as an answer, on attention-DP ranks, whose requests an estimate does not follow:
   // its formulas take each answer to see the mean of them.
   const std::vector<std::string> clusters = {
       "traffic={input_tokens: 1000, output_tokens: 20, requests: 8000, arrivals: {process: gamma, "
       "cv: 4, rate: 14 /s}}",
-      "deployment.pipeline_parallel=2", "deployment.tensor_parallel=4"};
+      "deployment.data_parallel=2", "deployment.tensor_parallel=4"};
   const json contradicted = estimate(roofcast, clusters);
   CHECK(!contradicted["replay"]["disagrees"].empty());
   for (const json& name : contradicted["replay"]["disagrees"]) {

@@ -112,6 +112,35 @@ TEST_CASE(
   }
 }
 
+// Load of 0.75 to 0.9. As one server of the pipeline's mean period they would wait a third to two thirds as long.
+TEST_CASE("Requests in a pipeline wait in an estimate as long as in a simulation", "[validation]") {
+  for (const char* rest :
+       {"system: hgx_h100\nmodel: llama-3.1-8b\nprecision: bf16\nserving: {stack: sglang, "
+        "replicas: "
+        "2}\ndeployment: {tensor_parallel: 1, pipeline_parallel: 4}\ntraffic: {input_tokens: "
+        "{lognormal: {mean: 1680, cv: 1.3, max: 10080}}, output_tokens: 21, arrivals: {process: "
+        "poisson, rate: 110 /s}, requests: 24000}\n",
+        "system: hgx_h200\nmodel: llama-3.1-8b\nprecision: bf16\nserving: {stack: vllm, replicas: "
+        "2}\ndeployment: {tensor_parallel: 1, pipeline_parallel: 4}\ntraffic: {input_tokens: "
+        "{lognormal: {mean: 4700, cv: 0.3, max: 16000}}, output_tokens: {uniform: [86, 130]}, "
+        "arrivals: {process: poisson, rate: 21 /s}, requests: 24000}\n",
+        "system: hgx_h100\nmodel: qwen3-32b\nprecision: fp8\nserving: {stack: vllm}\ndeployment: "
+        "{tensor_parallel: 2, pipeline_parallel: 2}\ntraffic: {input_tokens: 5663, output_tokens: "
+        "{lognormal: {mean: 23, cv: 0.3, max: 138}}, arrivals: {process: poisson, rate: 6.5 /s}, "
+        "requests: 24000}\n"}) {
+    const auto streamed = sim::read_streamed_scenario(base::parse_document("test", rest));
+    sim::Workspace workspace;
+    const sim::ScenarioView view = sim::view(streamed.scenario);
+    const sim::ServingEstimate e = sim::estimate(view, workspace);
+    const sim::SimulationSummary s =
+        sim::summarise(sim::simulate(view, workloads::draw_requests(streamed.stream), 0), 2400, {});
+    INFO(rest);
+    CHECK(e.steady.ttft_mean.si() == Approx(s.ttft.mean.si()).epsilon(0.12));
+    CHECK(e.steady.tpot.si() == Approx(s.tpot.mean.si()).epsilon(0.1));
+    CHECK(sim::doubt_of(view, e).empty());
+  }
+}
+
 // They start together, and have spread after some twenty requests of each.
 // Which prompts meet depends on each iteration: in a simulation, 13 to 31 clients that begin together take between 2,000 and
 // 30,000 requests to spread, and a change of costs by 2 % changes which.

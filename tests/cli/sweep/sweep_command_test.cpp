@@ -292,10 +292,10 @@ TEST_CASE("A confirmed row whose replay is far from its estimate says so", "[cli
   if (!roofcast.exists()) {
     return;
   }
-  // Clusters of arrivals on pipeline stages, whose requests an estimate does not follow.
+  // Clusters of arrivals on attention-DP ranks, whose requests an estimate does not follow.
   roofcast.write("clusters.yaml",
                  "base:\n  system: hgx_h200\n  model: llama-3.1-70b\n  precision: fp8\n"
-                 "  deployment: {tensor_parallel: 4, pipeline_parallel: 2}\n"
+                 "  deployment: {tensor_parallel: 4, data_parallel: 2}\n"
                  "  serving: {stack: vllm}\n"
                  "  traffic: {input_tokens: 1000, output_tokens: 20, requests: 8000, "
                  "arrivals: {process: gamma, cv: 4, rate: 14 /s}}\n"

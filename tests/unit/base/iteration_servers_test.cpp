@@ -19,7 +19,8 @@ Seconds seconds(double value) { return Seconds::from_si(value); }
 IterationServer server() {
   IterationServer s;
   s.time = [](std::int64_t decodes, double tokens, double, std::int64_t) {
-    return seconds((decodes > 0 ? 1.0 : 0.0) + 0.01 * tokens);
+    const Seconds t = seconds((decodes > 0 ? 1.0 : 0.0) + 0.01 * tokens);
+    return IterationSpan{t, t};
   };
   s.budget = 1000;
   s.sequences = 100;
@@ -155,6 +156,51 @@ TEST_CASE("Sequences that decode from the start end like the others", "[unit]") 
   CHECK(path.outcomes[0].last.si() == Approx(7.0));
   CHECK(path.outcomes[1].last.si() == Approx(2.0));
   CHECK(ttft(path.outcomes[2]) == Approx(0.1));
+}
+
+// Two micro-batches, which begin 1 s after each other and take 2 s. Each has one of two requests.
+TEST_CASE("Micro-batches of a pipeline take turns, and share the requests", "[unit]") {
+  IterationServer s = server();
+  s.stages = 2;
+  s.time = [](std::int64_t, double, double, std::int64_t) {
+    return IterationSpan{seconds(2.0), seconds(1.0)};
+  };
+  const auto path = follow({s, {}, {}, {}}, alike(2, 10, 3), 2, 0);
+  CHECK(path.outcomes[0].first.si() == Approx(2.0));
+  CHECK(path.outcomes[1].first.si() == Approx(3.0));
+  CHECK(path.outcomes[0].last.si() == Approx(6.0));
+  CHECK(path.outcomes[1].last.si() == Approx(7.0));
+}
+
+// Of two micro-batches the one with the prompt holds the first stage for 5 s, and the decodes of the other wait for it.
+TEST_CASE("A prompt holds up the decodes of the other micro-batches", "[unit]") {
+  IterationServer s = server();
+  s.stages = 2;
+  s.time = [](std::int64_t, double tokens, double, std::int64_t) {
+    return tokens > 50.0 ? IterationSpan{seconds(10.0), seconds(5.0)}
+                         : IterationSpan{seconds(2.0), seconds(1.0)};
+  };
+  std::vector<IterationRequest> requests = alike(2, 10, 8);
+  requests[1].input = 100;
+  requests[1].output = 1;
+  requests[1].arrival = seconds(3.5);  // the first one began its second iteration at 2 s
+  const auto path = follow({s, {}, {}, {}}, requests, 0, 0);
+  CHECK(path.outcomes[1].first.si() == Approx(13.5));
+  // It would end at 16 s: its iteration of 4 s begins at 8.5 s.
+  CHECK(path.outcomes[0].last.si() == Approx(8.5 + 6 * 2.0));
+}
+
+// A pipeline whose stages each take all of the time is one server; without prompts its turn is all of its stages.
+TEST_CASE("Long answers in a pipeline take a turn of all micro-batches for each token", "[unit]") {
+  IterationServer s = server();
+  s.stages = 4;
+  s.time = [](std::int64_t, double, double, std::int64_t) {
+    return IterationSpan{seconds(3.0), seconds(1.0)};
+  };
+  const auto path = follow({s, {}, {}, {}}, alike(4, 1, 1001), 4, 0);
+  for (const IterationOutcome& o : path.outcomes) {
+    CHECK(tpot(o, 1001) == Approx(4.0).epsilon(0.01));
+  }
 }
 
 }  // namespace roofcast::base::queueing::unit_base_iteration_servers

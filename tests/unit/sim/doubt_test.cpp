@@ -58,9 +58,12 @@ TEST_CASE("Arrivals are in doubt near saturation alone, or where a phase of them
   CHECK(phases(1.1) == "a phase of the arrivals is near saturation");
 }
 
-TEST_CASE("Clients on pipeline stages and under priorities are in doubt, one client is not",
-          "[unit]") {
+TEST_CASE(
+    "Clients of equal requests on pipeline stages, clients on attention-DP ranks and under "
+    "priorities are in doubt, one client is not",
+    "[unit]") {
   const std::string stages = "tensor_parallel: 1, pipeline_parallel: 2";
+  const std::string ranks = "tensor_parallel: 1, data_parallel: 2";
   const auto lengths = [](int clients) {
     return fmt::format("input_tokens: 1000, output_tokens: 100, concurrency: {}", clients);
   };
@@ -68,9 +71,14 @@ TEST_CASE("Clients on pipeline stages and under priorities are in doubt, one cli
   CHECK(doubt(lengths(1), "stack: vllm", stages).empty());
   const std::string drawn =
       "input_tokens: 1000, output_tokens: {uniform: [50, 150]}, concurrency: 8";
-  CHECK(doubt(drawn, "stack: vllm",
-              fmt::format("prefill: {{{}}}, decode: {{tensor_parallel: 1}}", stages))
-            .find("pipeline stages") != std::string::npos);
+  CHECK(doubt(drawn, "stack: vllm", stages).empty());
+  const auto pools = [](const std::string& prefill) {
+    return fmt::format("prefill: {{{}}}, decode: {{tensor_parallel: 1}}", prefill);
+  };
+  CHECK(doubt(drawn, "stack: vllm", pools(stages)).empty());
+  for (const std::string& deployment : {ranks, pools(ranks)}) {
+    CHECK(doubt(drawn, "stack: vllm", deployment).find("ranks") != std::string::npos);
+  }
   const std::string plain = "prefill: {tensor_parallel: 1}, decode: {tensor_parallel: 1}";
   CHECK(doubt(drawn, "stack: vllm", plain).empty());
   CHECK(doubt(lengths(8), "stack: vllm", plain).find("two pools") != std::string::npos);
