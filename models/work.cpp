@@ -117,7 +117,7 @@ Work decode_attention_work(const workloads::DecodeAttention& op) {
 }
 
 Work index_scores_work(const workloads::IndexScores& op) {
-  constexpr double kScoreBytes = 4.0;
+  constexpr double kExpertScoreBytes = 4.0;
   const auto sequences = static_cast<double>(op.sequences);
   const auto queries = static_cast<double>(op.queries);
   const auto dim = static_cast<double>(op.dim);

@@ -71,7 +71,7 @@ TEST_CASE("A member of a team carries out its orders", "[.member]") {
 }
 
 TEST_CASE("The leader of a team reads what its first member measures, order by order", "[unit]") {
-  for (const std::size_t members : {1, 2, 5}) {
+  for (const std::size_t members : {1U, 2U, 5U}) {
     Team team = team_of(members);
     CHECK(team.carry_out({kTokens, 10}, 60.0).median == 10.0);
     const Spread second = team.carry_out({kTokens, 5}, 60.0);
