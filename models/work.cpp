@@ -117,7 +117,7 @@ Work decode_attention_work(const workloads::DecodeAttention& op) {
 }
 
 Work index_scores_work(const workloads::IndexScores& op) {
-  constexpr double kExpertScoreBytes = 4.0;
+  constexpr double kIndexScoreBytes = 4.0;
   const auto sequences = static_cast<double>(op.sequences);
   const auto queries = static_cast<double>(op.queries);
   const auto dim = static_cast<double>(op.dim);
@@ -127,7 +127,7 @@ Work index_scores_work(const workloads::IndexScores& op) {
   const double chosen = queries * std::min(keys, static_cast<double>(op.top_k));
   return work(2.0 * heads * dim * sequences * pairs,
               sequences * (byte_count((keys + queries * heads) * dim, op.keys) +
-                           kScoreBytes * (2.0 * pairs + chosen)));
+                           kIndexScoreBytes * (2.0 * pairs + chosen)));
 }
 
 Work state_scan_work(const workloads::StateScan& op) {
