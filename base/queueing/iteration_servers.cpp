@@ -119,13 +119,13 @@ class Path {
 
   // When a server has something to do: its iterations end, its first stage is free, or the next request comes to it.
   Seconds next_of(Host& h) {
-    Seconds next = h.wake;
-    bool idle = false;
-    for (const Station& s : h.batches) {
-      next = base::min(next, s.end);
-      idle = idle || s.end == kNever;
-    }
+    const Seconds next = base::min(h.wake, next_end(h));
+    const bool idle =
+        std::ranges::any_of(h.batches, [](const Station& s) { return s.end == kNever; });
     return idle && !h.incoming.empty() ? base::min(next, job(h.incoming.front()).queued) : next;
+  }
+  static Seconds next_end(const Host& h) {
+    return std::ranges::min_element(h.batches, {}, &Station::end)->end;
   }
 
   void push_coming(Seconds at, Id id) {
@@ -337,13 +337,6 @@ class Path {
         1, most < static_cast<double>(steps) ? static_cast<std::int64_t>(most) : steps);
     s.each = count > 1 ? each : s.each;
     return count;
-  }
-  static Seconds next_end(const Host& h) {
-    Seconds next = kNever;
-    for (const Station& s : h.batches) {
-      next = base::min(next, s.end);
-    }
-    return next;
   }
 
   // The iterations of a micro-batch have ended.

@@ -117,8 +117,8 @@ bool is_at_an_end(const Unknown& unknown, double value) {
 }
 
 // Those that the rows do not place apart from where they started. Where these are all, the one that they place most
-// loosely: without it they may place the others. Where they are none, the loosest is fixed. `again`: after all were none; what ends at the end of its reach then
-// is not placed.
+// loosely: without it they may place the others. Where they are none, the loosest is fixed. `again`: none was placed
+// before; what ends at the end of its reach is then not placed.
 Placing placed(const std::vector<Unknown>& unknowns, const Solution& solution, bool& again) {
   Placing all;
   for (std::size_t j = 0; j < unknowns.size(); ++j) {

@@ -225,6 +225,24 @@ TEST_CASE("A breach is as probable on any number of threads, and less so the mor
   }
 }
 
+// Requests at 0 and 35 s: the windows from 10 to 30 s have none. A closed loop of one client whose answer takes minutes.
+TEST_CASE("Windows in which no request arrives are refused, not judged", "[unit]") {
+  Simulation simulation;
+  simulation.requests.resize(2);
+  simulation.requests[1].arrival = 35.0 * base::second;
+  CHECK_THROWS_WITH(breach_of_run(simulation, promised({.ttft = 2.0 * base::second}),
+                                  {.length = 10.0 * base::second}),
+                    Catch::Contains("no request arrives in any of 2 windows of 10 s"));
+  StreamedScenario slow = read_streamed_scenario(base::parse_document(
+      "test",
+      "system: hgx_h200\nmodel: llama-3.1-8b\nprecision: fp8\ndeployment: {tensor_parallel: 1}\n"
+      "serving: {stack: vllm}\ntraffic: {input_tokens: 100, output_tokens: 60000, concurrency: 1, "
+      "objectives: {ttft: 1 s}}\n"));
+  CHECK_THROWS_WITH(
+      breach_of_draws(view(slow.scenario), slow.stream, {.length = 10.0 * base::second}, 2, 1),
+      Catch::Contains("no request arrives in any of 2 windows of 10 s"));
+}
+
 // Ten requests in each of seven windows of 10 s; in the windows 2 and 3 two of the ten wait too long. The last window
 // is cut short.
 TEST_CASE("The windows of a run leave out the first and what is left at the end", "[unit]") {

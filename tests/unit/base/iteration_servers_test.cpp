@@ -27,6 +27,16 @@ IterationServer server() {
   return s;
 }
 
+// Micro-batches of two or more stages, whose iterations take 2 or 3 s and begin 1 s after each other.
+IterationServer pipeline(std::int64_t stages, double latency) {
+  IterationServer s = server();
+  s.stages = stages;
+  s.time = [latency](std::int64_t, double, double, std::int64_t) {
+    return IterationSpan{seconds(latency), seconds(1.0)};
+  };
+  return s;
+}
+
 std::vector<IterationRequest> alike(std::size_t count, std::int64_t input, std::int64_t output) {
   return std::vector<IterationRequest>(count, {{}, input, 0, output, 0});
 }
@@ -160,12 +170,7 @@ TEST_CASE("Sequences that decode from the start end like the others", "[unit]") 
 
 // Two micro-batches, which begin 1 s after each other and take 2 s. Each has one of two requests.
 TEST_CASE("Micro-batches of a pipeline take turns, and share the requests", "[unit]") {
-  IterationServer s = server();
-  s.stages = 2;
-  s.time = [](std::int64_t, double, double, std::int64_t) {
-    return IterationSpan{seconds(2.0), seconds(1.0)};
-  };
-  const auto path = follow({s, {}, {}, {}}, alike(2, 10, 3), 2, 0);
+  const auto path = follow({pipeline(2, 2.0), {}, {}, {}}, alike(2, 10, 3), 2, 0);
   CHECK(path.outcomes[0].first.si() == Approx(2.0));
   CHECK(path.outcomes[1].first.si() == Approx(3.0));
   CHECK(path.outcomes[0].last.si() == Approx(6.0));
@@ -186,18 +191,13 @@ TEST_CASE("A prompt holds up the decodes of the other micro-batches", "[unit]") 
   requests[1].arrival = seconds(3.5);  // the first one began its second iteration at 2 s
   const auto path = follow({s, {}, {}, {}}, requests, 0, 0);
   CHECK(path.outcomes[1].first.si() == Approx(13.5));
-  // It would end at 16 s: its iteration of 4 s begins at 8.5 s.
+  // Its third iteration would begin at 4 s; the first stage is free at 8.5 s.
   CHECK(path.outcomes[0].last.si() == Approx(8.5 + 6 * 2.0));
 }
 
-// A pipeline whose stages each take all of the time is one server; without prompts its turn is all of its stages.
+// An iteration takes 3 s, but four micro-batches that begin 1 s after each other need 4 s for a turn.
 TEST_CASE("Long answers in a pipeline take a turn of all micro-batches for each token", "[unit]") {
-  IterationServer s = server();
-  s.stages = 4;
-  s.time = [](std::int64_t, double, double, std::int64_t) {
-    return IterationSpan{seconds(3.0), seconds(1.0)};
-  };
-  const auto path = follow({s, {}, {}, {}}, alike(4, 1, 1001), 4, 0);
+  const auto path = follow({pipeline(4, 3.0), {}, {}, {}}, alike(4, 1, 1001), 4, 0);
   for (const IterationOutcome& o : path.outcomes) {
     CHECK(tpot(o, 1001) == Approx(4.0).epsilon(0.01));
   }

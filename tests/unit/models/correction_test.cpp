@@ -2,6 +2,8 @@
 #include "models/operators/correction.hpp"
 
 #include <cmath>
+#include <string>
+#include <string_view>
 
 #include "calibrate/fit/correction_fit.hpp"
 #include "models/operators/operator_cost.hpp"
@@ -22,6 +24,16 @@ CorrectionGrid bump() {
   grid.of = "bf16 bf16";
   grid.axes = {{0.0, 2.0, 3}, {10.0, 1.0, 1}, {10.0, 1.0, 1}};
   grid.values = {0.0F, static_cast<float>(std::log(1.2)), 0.0F};
+  return grid;
+}
+
+// Of all-reduces between so many ranks, 512 to 1024 bytes.
+CorrectionGrid all_reduces(std::string_view op, int ranks) {
+  CorrectionGrid grid;
+  grid.op = op;
+  grid.of = "0 0 " + std::to_string(ranks) + " 1 1 0";
+  grid.axes = {{9.0, 1.0, 2}};
+  grid.values = {0.2F, 0.2F};
   return grid;
 }
 
@@ -149,28 +161,19 @@ TEST_CASE("A GEMM in fp16 that nobody measured is corrected like one in bf16", "
 }
 
 TEST_CASE("Sums of int8 are not corrected by sums of half", "[unit]") {
-  CorrectionGrid grid;
-  grid.op = "collective";
-  grid.of = "0 0 4 1 1 0";
-  grid.axes = {{9.0, 1.0, 2}};
-  grid.values = {0.2F, 0.2F};
+  CorrectionGrid grid = all_reduces("collective", 4);
   workloads::Collective op{workloads::CollectiveKind::all_reduce, 512.0, 4};
   CHECK(factor(op, corrected_by(grid)) == Approx(std::exp(0.2)));
   op.sums_int8 = true;
   CHECK(factor(op, corrected_by(grid)) == 1.0);
-  grid.op = "int8_collective";
+  grid = all_reduces("int8_collective", 4);
   CHECK(factor(op, corrected_by(grid)) == Approx(std::exp(0.2)));
   op.sums_int8 = false;
   CHECK(factor(op, corrected_by(grid)) == 1.0);
 }
 
 TEST_CASE("Collectives that leave their domain are not corrected by those inside one", "[unit]") {
-  CorrectionGrid grid;
-  grid.op = "collective";
-  grid.of = "0 0 8 1 1 0";
-  grid.axes = {{9.0, 1.0, 2}};
-  grid.values = {0.2F, 0.2F};
-  models::Machine m = corrected_by(grid);
+  models::Machine m = corrected_by(all_reduces("collective", 8));
   const workloads::Collective op{workloads::CollectiveKind::all_reduce, 512.0, 8};
   CHECK(factor(op, m) == 1.0);  // domains of four
   m.scale_up_domain = 8;
