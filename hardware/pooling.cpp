@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/pooling.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibrate/fit/least_squares.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
