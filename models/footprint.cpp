@@ -178,7 +178,7 @@ Bytes state_bytes(const Architecture& model, const workloads::Precision& precisi
 // dense, routed –        elements of the widest dense layer and of the experts; one buffer serves both
 Footprint footprint(const hardware::Chip& chip, const workloads::Architecture& model,
                     const workloads::Precision& precision, const workloads::Mapping& mapping,
-                    const workloads::Serving& serving, Bytes draft) {
+                    const workloads::Serving& serving, Bytes others) {
   constexpr double kLogitBytes = 4.0;
   constexpr double kWidths = 3.0;  // gate, up and their product
   // Copies of a row of experts, each of two bytes: the row goes in with one byte and comes out with two.
@@ -208,7 +208,7 @@ Footprint footprint(const hardware::Chip& chip, const workloads::Architecture& m
   }
   const double dense = tokens * widest / tp;
   Footprint f;
-  f.weights = weight_bytes(model, precision, mapping) + draft;
+  f.weights = weight_bytes(model, precision, mapping) + others;
   f.activations = Bytes::from_si(
       kHiddenBytes * (tokens * 4.0 * static_cast<double>(model.hidden) + std::max(dense, routed)) +
       logit_rows * static_cast<double>(model.vocab) * kLogitBytes);

@@ -41,10 +41,10 @@ struct Footprint {
   base::Bytes fixed() const { return weights + activations + reserve; }
 };
 
-// `draft`: weights of the draft model, which stand on the rank too (sim/iteration/draft_model.hpp).
+// `others`: weights of other models that stand on the rank too: a draft model (sim/iteration/draft_model.hpp), an embedder.
 Footprint footprint(const hardware::Chip& chip, const workloads::Architecture& model,
                     const workloads::Precision& precision, const workloads::Mapping& mapping,
-                    const workloads::Serving& serving, base::Bytes draft = {});
+                    const workloads::Serving& serving, base::Bytes others = {});
 
 base::Bytes weight_bytes(const workloads::Architecture& model,
                          const workloads::Precision& precision, const workloads::Mapping& mapping);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sim/iteration/draft_model.hpp"
+#include "sim/iteration/front_models.hpp"
 #include "sim/result/costs.hpp"
 #include "sim/result/feasibility.hpp"
 #include "sim/serving/agents.hpp"
@@ -83,6 +84,8 @@ ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {
   const std::unique_ptr<const DraftModel> draft =
       s.pools == nullptr && s.training == nullptr ? draft_model_of(s) : nullptr;
   s.draft = draft.get();
+  const FrontModels front = front_models_of(s);
+  s.front = &front;
   ServingEstimate e = s.post_training != nullptr ? post_training_estimate(s, workspace)
                       : s.training != nullptr    ? training_estimate(s, workspace)
                       : s.pools != nullptr       ? disaggregated_estimate(s, workspace)

@@ -15,6 +15,7 @@
 #include "models/operators/explained_cost.hpp"
 #include "models/operators/operator_cost.hpp"
 #include "sim/iteration/draft_model.hpp"
+#include "sim/iteration/front_models.hpp"
 #include "sim/scenario/pools.hpp"
 #include "sim/training/training.hpp"
 
@@ -210,6 +211,17 @@ void add_iteration(std::vector<PhaseRows>& phases, const sim::ScenarioView& scen
   }
 }
 
+// The pass of a model that reads before prompts.
+void add_pass(std::vector<PhaseRows>& phases, const sim::ScenarioView& scenario,
+              const std::optional<workloads::FrontModel>& model, const std::string& name) {
+  if (model) {
+    const sim::FrontPass pass(scenario, *model);
+    sim::Workspace workspace;
+    add_iteration(phases, pass.view, pass.batch, name,
+                  sim::iteration_cost(pass.view, pass.batch, workspace).clock);
+  }
+}
+
 std::string scaled(double value, std::string_view unit) {
   if (value <= 0.0) {
     return "-";
@@ -268,6 +280,11 @@ std::vector<PhaseRows> explain(const sim::ScenarioView& scenario,
   }
   add_iteration(phases, prefill, steady.prefill_iteration, "iteration with prompts",
                 steady.prefill_clock);
+  if (scenario.traffic->agents != nullptr) {
+    const workloads::Agents& agents = scenario.traffic->agents->agents;
+    add_pass(phases, scenario, agents.embedder, "pass of the embedder");
+    add_pass(phases, scenario, agents.reranker, "pass of the reranker");
+  }
   return phases;
 }
 

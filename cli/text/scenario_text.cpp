@@ -86,6 +86,28 @@ std::string title(const sim::Scenario& s) {
                      s.training.trains() ? s.training.trainer.name : s.serving.stack.name);
 }
 
+namespace {
+
+// The models that read before prompts.
+std::string front_text(const workloads::Traffic& traffic) {
+  std::string text;
+  const auto add = [&](std::string_view what, const std::optional<workloads::FrontModel>& m) {
+    if (m) {
+      text +=
+          fmt::format(", {} {} ({} x {} tokens, {})", what, m->model->name, m->sequences, m->tokens,
+                      m->servers > 0 ? fmt::format("{} GPUs of its own", m->servers)
+                                     : "on the GPUs of the model");
+    }
+  };
+  if (traffic.agents) {
+    add("embedder", traffic.agents->agents.embedder);
+    add("reranker", traffic.agents->agents.reranker);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string load_text(const sim::Scenario& s) {
   if (s.training.trains()) {
     return fmt::format("{} sequences of {} tokens, micro-batches of {}", s.training.global_batch,
@@ -100,9 +122,9 @@ std::string load_text(const sim::Scenario& s) {
           ? fmt::format("{:.4g} requests a second", workloads::mean_rate(*s.traffic.arrivals).si())
       : s.traffic.agents ? fmt::format("{} agents (means of their turns)", s.traffic.concurrency)
                          : fmt::format("concurrency {}", s.traffic.concurrency);
-  return fmt::format("{} tokens in{}, {} out, {}", s.traffic.input_tokens,
+  return fmt::format("{} tokens in{}, {} out, {}{}", s.traffic.input_tokens,
                      cached > 0 ? fmt::format(" ({} of them cached)", cached) : "",
-                     s.traffic.output_tokens, load);
+                     s.traffic.output_tokens, load, front_text(s.traffic));
 }
 
 }  // namespace roofcast::cli

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An iteration from its steps (iteration_steps.hpp): with the passes of a draft model, and with what the points of a sweep
+// An iteration from its steps (iteration_steps.hpp): with the passes of other models, and with what the points of a sweep
 // share.
 #include <array>
 
 #include "sim/iteration/draft_model.hpp"
+#include "sim/iteration/front_models.hpp"
 #include "sim/iteration/iteration.hpp"
 #include "sim/iteration/iteration_cache.hpp"
 #include "sim/iteration/iteration_steps.hpp"
+#include "sim/iteration/iteration_sum.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -31,20 +33,38 @@ const IterationTerms& terms_of(const ScenarioView& s, const workloads::Batch& ba
   return terms;
 }
 
-// Adds `count` passes of the draft model. It runs on a share `ranks` of the ranks; the others wait.
-void add(IterationCost& iteration, const IterationCost& pass, double count, double ranks) {
-  const Seconds time = count * pass.latency;
-  if (time > Seconds{}) {
-    iteration.clock =
-        (iteration.clock * iteration.latency + pass.clock * time) / (iteration.latency + time);
+// Adds the passes before the requests whose prompts are computed.
+void add_passes(IterationCost& iteration, const ScenarioView& s, const workloads::Batch& batch) {
+  if (runs_passes(s)) {
+    const auto computed = static_cast<double>(s.traffic->input_tokens - s.traffic->cached_tokens);
+    const auto now = static_cast<double>(batch.prefill_sequences * batch.prefill_tokens);
+    add(iteration, s.front->beside, now / computed, 1.0);
   }
-  iteration.latency += time;
-  iteration.period += count * pass.period;
-  for (std::size_t i = 0; i < iteration.by_limit.size(); ++i) {
-    iteration.by_limit[i] += count * pass.by_limit[i];
+}
+
+// The iteration with what a draft model runs after it.
+IterationCost with_draft(const ScenarioView& s, const workloads::Batch& batch,
+                         Workspace& workspace) {
+  std::array<IterationCost, 2> drafts;
+  std::array<double, 2> counts{};
+  Seconds drafting{};
+  const auto passes = draft_passes(s, batch);
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    if (passes[i].count > 0) {
+      counts[i] = static_cast<double>(passes[i].count);
+      // The sections of a draft model do not stay: nothing of it is kept.
+      fill(workspace.terms, s.draft->view, passes[i].batch, workspace);
+      drafts[i] = added_up(workspace.terms, s.draft->view, passes[i].batch, {});
+      drafting += counts[i] * drafts[i].latency;
+    }
   }
-  iteration.energy_above_idle += ranks * count * pass.energy_above_idle;
-  iteration.operators.add(pass.operators, count);
+  const double ranks = static_cast<double>(s.draft->mapping.stage_ranks()) /
+                       static_cast<double>(s.mapping->stage_ranks());
+  IterationCost iteration = added_up(terms_of(s, batch, workspace), s, batch, drafting);
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    add(iteration, drafts[i], counts[i], ranks);
+  }
+  return iteration;
 }
 
 }  // namespace
@@ -68,28 +88,10 @@ IterationTime launch_floor(const ScenarioView& s, const workloads::Batch& batch,
 
 IterationCost iteration_cost(const ScenarioView& s, const workloads::Batch& batch,
                              Workspace& workspace) {
-  if (s.draft == nullptr) {
-    return added_up(terms_of(s, batch, workspace), s, batch, {});
-  }
-  std::array<IterationCost, 2> drafts;
-  std::array<double, 2> counts{};
-  Seconds drafting{};
-  const auto passes = draft_passes(s, batch);
-  for (std::size_t i = 0; i < passes.size(); ++i) {
-    if (passes[i].count > 0) {
-      counts[i] = static_cast<double>(passes[i].count);
-      // The sections of a draft model do not stay: nothing of it is kept.
-      fill(workspace.terms, s.draft->view, passes[i].batch, workspace);
-      drafts[i] = added_up(workspace.terms, s.draft->view, passes[i].batch, {});
-      drafting += counts[i] * drafts[i].latency;
-    }
-  }
-  const double ranks = static_cast<double>(s.draft->mapping.stage_ranks()) /
-                       static_cast<double>(s.mapping->stage_ranks());
-  IterationCost iteration = added_up(terms_of(s, batch, workspace), s, batch, drafting);
-  for (std::size_t i = 0; i < passes.size(); ++i) {
-    add(iteration, drafts[i], counts[i], ranks);
-  }
+  IterationCost iteration = s.draft == nullptr
+                                ? added_up(terms_of(s, batch, workspace), s, batch, {})
+                                : with_draft(s, batch, workspace);
+  add_passes(iteration, s, batch);
   return iteration;
 }
 
@@ -101,7 +103,7 @@ IterationTime iteration_time(const ScenarioView& s, const workloads::Batch& batc
     return IterationTime{cost.latency, cost.period};
   };
   const bool alone = batch.decode_sequences == 0 || batch.prefill_sequences == 0;
-  const auto key = workspace.iterations && alone && s.draft == nullptr
+  const auto key = workspace.iterations && alone && s.draft == nullptr && !runs_passes(s)
                        ? workspace.iterations->key(s, batch)
                        : std::nullopt;
   if (!key) {

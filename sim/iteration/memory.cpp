@@ -2,12 +2,15 @@
 #include "sim/iteration/memory.hpp"
 
 #include "sim/iteration/draft_model.hpp"
+#include "sim/iteration/front_models.hpp"
 
 namespace roofcast::sim {
 
 models::Footprint footprint_of(const ScenarioView& s) {
+  const base::Bytes draft = s.draft != nullptr ? s.draft->weights : base::Bytes{};
+  const base::Bytes front = s.front != nullptr ? s.front->weights : base::Bytes{};
   return models::footprint(s.platform->system.chip, *s.model, *s.precision, *s.mapping, *s.serving,
-                           s.draft != nullptr ? s.draft->weights : base::Bytes{});
+                           draft + front);
 }
 
 base::Bytes states_of(const ScenarioView& s) {

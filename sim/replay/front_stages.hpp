@@ -22,8 +22,8 @@ inline base::Seconds drawn(const workloads::Duration& duration, std::uint64_t se
 
 class Stages {
  public:
-  explicit Stages(const workloads::Requests& requests)
-      : stages_(requests.stages), seed_(requests.seed) {
+  Stages(const std::vector<workloads::Stage>& stages, const workloads::Requests& requests)
+      : stages_(stages), seed_(requests.seed) {
     for (const workloads::Stage& stage : stages_) {
       // Each request takes one at most.
       free_.emplace_back(std::min(static_cast<std::size_t>(stage.servers),
@@ -36,13 +36,21 @@ class Stages {
     return stages_.empty() || passed_[request] == stages_.size();
   }
 
+  struct Passed {
+    base::Seconds time;
+    bool beside =
+        false;  // the stage takes `time` of the model's GPUs, for which it has yet to wait
+  };
   // When a request that joins its next stage at `now` has passed it. Calls must be in the order of `now`.
-  base::Seconds pass(std::size_t request, base::Seconds now) {
+  Passed pass(std::size_t request, base::Seconds now) {
     const std::size_t stage = passed_[request]++;
+    if (stages_[stage].servers == 0) {
+      return {stages_[stage].service.time, true};
+    }
     base::Seconds& free = *std::min_element(free_[stage].begin(), free_[stage].end());
     const std::uint64_t draw = request * stages_.size() + stage;
     free = std::max(free, now) + drawn(stages_[stage].service, seed_, draw, "stage");
-    return free;
+    return {free};
   }
 
  private:

@@ -12,20 +12,19 @@
 #include <utility>
 
 #include "sim/iteration/draft_model.hpp"
+#include "sim/iteration/front_models.hpp"
 #include "sim/iteration/replica_iterations.hpp"
 #include "sim/replay/agenda.hpp"
 #include "sim/replay/front_stages.hpp"
 #include "sim/replay/routing.hpp"
+#include "sim/replay/simulated_pools.hpp"
 #include "sim/replay/timeline.hpp"
-#include "sim/result/feasibility.hpp"
-#include "sim/scenario/pools.hpp"
 
 namespace roofcast::sim {
 namespace {
 
 constexpr base::Seconds kNever = base::Seconds::infinity();
-constexpr double kMostDays = 100.0;       // every second of a simulation is kept
-constexpr double kMostParts = 200'000.0;  // each has queues of its own, some 4 kB
+constexpr double kMostDays = 100.0;  // every second of a simulation is kept
 constexpr base::Seconds kLongest = kMostDays * 86400.0 * base::second;
 
 // Replicas that do the same work.
@@ -46,12 +45,12 @@ struct Pool {
 class Loop {
  public:
   // `pools` has one pool, or the prefill and the decode pool, each with the KV cache of a rank.
-  Loop(const ScenarioView& s, const workloads::Requests& requests, std::int64_t concurrency,
-       std::span<const std::pair<ScenarioView, base::Bytes>> pools, KeptIterations& kept,
-       Simulation& result)
+  Loop(const ScenarioView& s, const workloads::Requests& requests,
+       const std::vector<workloads::Stage>& stages, std::int64_t concurrency,
+       std::span<const SimulatedPool> pools, KeptIterations& kept, Simulation& result)
       : scenario_(s),
         stream_(requests),
-        stages_(requests),
+        stages_(stages, requests),
         closed_(concurrency > 0),
         disaggregated_(pools.size() > 1),
         replicas_(replicas_of(pools)),
@@ -59,9 +58,10 @@ class Loop {
         timeline_(result.seconds, replicas_),
         result_(result) {
     pools_.reserve(pools.size());
-    for (const auto& [pool, cache] : pools) {
-      pools_.emplace_back(
-          pool, cache, disaggregated_ ? std::make_shared<ReplicaIterations>(pool) : kept.of(pool));
+    for (const SimulatedPool& pool : pools) {
+      pools_.emplace_back(pool.scenario, pool.cache,
+                          disaggregated_ ? std::make_shared<ReplicaIterations>(pool.scenario)
+                                         : kept.of(pool.scenario));
     }
     result_.requests.reserve(requests.requests.size());
     for (const workloads::Request& request : requests.requests) {
@@ -118,10 +118,10 @@ class Loop {
   }
 
  private:
-  static std::size_t replicas_of(std::span<const std::pair<ScenarioView, base::Bytes>> pools) {
+  static std::size_t replicas_of(std::span<const SimulatedPool> pools) {
     std::size_t sum = 0;
-    for (const auto& [pool, cache] : pools) {
-      sum += static_cast<std::size_t>(pool.serving->replicas);
+    for (const SimulatedPool& pool : pools) {
+      sum += static_cast<std::size_t>(pool.scenario.serving->replicas);
     }
     return sum;
   }
@@ -191,18 +191,30 @@ class Loop {
       const auto [time, id] = sent_.top();
       sent_.pop();
       const auto index = static_cast<std::size_t>(id);
+      Pool& pool = pools_.front();
       if (!stages_.all_passed(index)) {
-        sent_.emplace(stages_.pass(index, time), id);
+        const Stages::Passed passed = stages_.pass(index, time);
+        sent_.emplace(passed.beside ? run_beside(pool, passed.time) : passed.time, id);
         continue;
       }
       ServedRequest& request = request_of(id);
-      Pool& pool = pools_.front();
       const std::size_t to = pool.routing(pool.replicas, job_of(index));
       request.replica = static_cast<std::int32_t>(to);
       ++pool.replicas[to].incoming;
       request.queued = pool.replicas[to].front_end.take(time, request.input_tokens);
       taken_.emplace(request.queued, id);
     }
+  }
+
+  // A pass of another model on the GPUs of the replica that is first free. It begins between two iterations, as soon as
+  // the first pipeline stage is free. Returns its end.
+  base::Seconds run_beside(Pool& pool, base::Seconds pass) {
+    Replica& replica = *std::min_element(
+        pool.replicas.begin(), pool.replicas.end(),
+        [](const Replica& a, const Replica& b) { return a.stage_free < b.stage_free; });
+    replica.stage_free = std::max(replica.stage_free, now_) + pass;
+    timeline_.add_busy(replica.stage_free - pass, std::min(replica.stage_free, kLongest));
+    return replica.stage_free;
   }
 
   // Requests that a front end has taken in join the queue of its replica.
@@ -438,60 +450,33 @@ Simulation simulate(const ScenarioView& scenario, const workloads::Requests& req
                     std::int64_t concurrency, KeptIterations& kept) {
   ScenarioView s = scenario;
   Simulation result;
+  const FrontModels front = front_models_of(s);
+  s.front = &front;
   std::unique_ptr<const DraftModel> draft;
   std::optional<PoolScenarios> two;
-  std::vector<std::pair<ScenarioView, base::Bytes>> pools;
+  std::vector<SimulatedPool> pools;
   if (s.pools != nullptr) {
     two.emplace(s);
     draft = draft_model_of(two->decode());
     two->draft_with(draft.get());
-    pools = {{two->prefill(), {}}, {two->decode(), {}}};
+    pools = {{two->prefill(), PoolKind::prefill, {}}, {two->decode(), PoolKind::decode, {}}};
   } else {
     draft = draft_model_of(s);
     s.draft = draft.get();
-    pools = {{s, {}}};
+    pools = {{s, PoolKind::none, {}}};
   }
-  if (s.pools != nullptr && !pools_are_connected(s)) {
-    result.reason = reason(infeasible::NoNetwork{});
+  result.reason = check_pools(s, pools);
+  if (!result.reason.empty()) {
     return result;
   }
-  const GpuKinds kinds = gpu_kinds(s);
-  // Checks the smallest request: one token in, one out. Requests that are too long are rejected one by one.
-  const workloads::Traffic least{1, 1, 1, 0};
-  for (auto& [pool, cache] : pools) {
-    ScenarioView smallest = pool;
-    smallest.traffic = &least;
-    ServingEstimate fit;
-    const std::size_t kind = kinds.size > 1 && &pool == &pools.back().first ? 1 : 0;
-    fit.gpus = kinds.of[kind].count;
-    check_runnable(smallest, fit);
-    if (fit.fits()) {
-      fit.footprint = footprint_of(pool);
-      check_memory(cache_of(smallest), fit);
-    }
-    if (!fit.fits()) {
-      fit.pool = s.pools == nullptr                       ? PoolKind::none
-                 : pool.mapping == two->prefill().mapping ? PoolKind::prefill
-                                                          : PoolKind::decode;
-      result.reason = reason(fit);
-      return result;
-    }
-    cache = fit.footprint.cache;
+  // Passes run by themselves.
+  s.front = nullptr;
+  for (SimulatedPool& pool : pools) {
+    pool.scenario.front = nullptr;
   }
-  double parts = 0.0;
-  for (const auto& [pool, cache] : pools) {
-    const std::int64_t of_replica =
-        std::max(pool.mapping->data_parallel, pool.serving->front_ends_of(*pool.mapping));
-    parts += static_cast<double>(pool.serving->replicas) * static_cast<double>(of_replica);
-  }
-  if (parts > kMostParts) {
-    result.reason = fmt::format(
-        "the replicas have more than {} data-parallel ranks or front ends, the most that is "
-        "simulated",
-        kMostParts);
-    return result;
-  }
-  Loop(s, requests, concurrency, pools, kept, result).run();
+  Loop(s, requests, front.stages.empty() ? requests.stages : front.stages, concurrency, pools, kept,
+       result)
+      .run();
   return result;
 }
 

@@ -6,6 +6,8 @@
 
 #include "models/operators/operator_cost.hpp"
 #include "sim/iteration/draft_model.hpp"
+#include "sim/iteration/front_models.hpp"
+#include "sim/iteration/memory.hpp"
 #include "workloads/traffic/agents.hpp"
 
 namespace roofcast::sim {
@@ -68,6 +70,17 @@ std::optional<infeasible::CapAboveTdp> cap_too_high(const ScenarioView& s) {
              : std::nullopt;
 }
 
+void check_front(const FrontModels& front, ServingEstimate& e) {
+  for (const auto& pass : front.all) {
+    const models::Footprint f = footprint_of(pass->view);
+    if (const auto math = missing_math(pass->view)) {
+      e.infeasible = infeasible::NumberFormat{*math};
+    } else if (pass->apart && f.cache.si() <= 0.0) {
+      e.infeasible = infeasible::FrontWeights{f.fixed(), f.limit};
+    }
+  }
+}
+
 }  // namespace
 
 void check_runnable(const ScenarioView& s, ServingEstimate& e) {
@@ -120,6 +133,9 @@ void check_runnable(const ScenarioView& s, ServingEstimate& e) {
     e.infeasible = infeasible::NumberFormat{*drafts};
   } else if (lacks_sparsity(s) || (s.draft != nullptr && lacks_sparsity(s.draft->view))) {
     e.infeasible = infeasible::NoSparsity{};
+  }
+  if (e.fits() && s.front != nullptr) {
+    check_front(*s.front, e);
   }
 }
 

@@ -105,6 +105,12 @@ std::string sentence(const Infeasible& infeasible) {
                 "the KV cache of one request needs {:.1f} GB a GPU, {:.1f} GB are left",
                 gigabytes(r.needed), gigabytes(r.left));
           },
+          [](const FrontWeights& r) {
+            return fmt::format(
+                "the embedder or reranker needs {:.1f} GB on a GPU of its own, {:.1f} GB may be "
+                "used",
+                gigabytes(r.needed), gigabytes(r.usable));
+          },
           [](const Load& r) {
             return fmt::format("{:.4g} requests arrive a second, at most {:.4g} can be served",
                                r.arriving, r.served);

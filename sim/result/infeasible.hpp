@@ -88,6 +88,12 @@ struct KvCache {
   base::Bytes needed;
   base::Bytes left;
 };
+// A model that reads before prompts, on a GPU of its own (sim/iteration/front_models.hpp).
+struct FrontWeights {
+  static constexpr std::string_view kind = "the embedder or reranker does not fit its GPU";
+  base::Bytes needed;
+  base::Bytes usable;
+};
 struct Load {
   static constexpr std::string_view kind = "requests arrive faster than they can be served";
   double arriving;  // requests per second
@@ -167,18 +173,17 @@ struct TrainingMemory {
 }  // namespace infeasible
 
 // std::monostate: the scenario can run.
-using Infeasible =
-    std::variant<std::monostate, infeasible::Mapping, infeasible::SystemSize,
-                 infeasible::NumberFormat, infeasible::NoSparsity, infeasible::PowerCap,
-                 infeasible::CapAboveTdp, infeasible::Context, infeasible::WholePrompt,
-                 infeasible::NoDecodes, infeasible::NoVisionEncoder, infeasible::Images,
-                 infeasible::DraftRanks, infeasible::NoDraftModule, infeasible::DraftMapping,
-                 infeasible::Weights, infeasible::KvCache, infeasible::Load,
-                 infeasible::RoutedAgents, infeasible::TwoPools, infeasible::NoNetwork,
-                 infeasible::TrainedTables, infeasible::GlobalBatch, infeasible::Colocated,
-                 infeasible::Responses, infeasible::PackedLength, infeasible::PipelineLayout,
-                 infeasible::TrainingFormat, infeasible::NoHostLink, infeasible::NoPrediction,
-                 infeasible::DualPipe, infeasible::EndlessRun, infeasible::TrainingMemory>;
+using Infeasible = std::variant<
+    std::monostate, infeasible::Mapping, infeasible::SystemSize, infeasible::NumberFormat,
+    infeasible::NoSparsity, infeasible::PowerCap, infeasible::CapAboveTdp, infeasible::Context,
+    infeasible::WholePrompt, infeasible::NoDecodes, infeasible::NoVisionEncoder, infeasible::Images,
+    infeasible::DraftRanks, infeasible::NoDraftModule, infeasible::DraftMapping,
+    infeasible::Weights, infeasible::KvCache, infeasible::FrontWeights, infeasible::Load,
+    infeasible::RoutedAgents, infeasible::TwoPools, infeasible::NoNetwork,
+    infeasible::TrainedTables, infeasible::GlobalBatch, infeasible::Colocated,
+    infeasible::Responses, infeasible::PackedLength, infeasible::PipelineLayout,
+    infeasible::TrainingFormat, infeasible::NoHostLink, infeasible::NoPrediction,
+    infeasible::DualPipe, infeasible::EndlessRun, infeasible::TrainingMemory>;
 
 // The pool of a disaggregated deployment that cannot run.
 enum class PoolKind : std::uint8_t { none, prefill, decode };

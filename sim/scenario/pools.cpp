@@ -87,6 +87,7 @@ PoolScenarios::PoolScenarios(const ScenarioView& s)
   decode_.mapping = &s.pools->decode.mapping;
   decode_.serving = &decode_serving_;
   decode_.pools = nullptr;
+  decode_.front = nullptr;
 }
 
 Transfer kv_transfer(const ScenarioView& s, double prompt_tokens) {

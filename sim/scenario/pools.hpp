@@ -56,7 +56,7 @@ bool pools_are_connected(const ScenarioView& disaggregated);
 
 // The pools of a disaggregated scenario, each as an aggregated one of its own: mapping, replicas and limits. Of the
 // decode pool the schedule is mixed and waits for no prompts: what comes has none to compute. The prefill pool drafts
-// nothing.
+// nothing. Models that read before prompts run in the prefill pool.
 class PoolScenarios {
  public:
   // What `scenario` points to outlives it.

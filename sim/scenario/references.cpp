@@ -23,6 +23,8 @@ namespace {
 using base::Node;
 using base::Problems;
 
+constexpr std::string_view kModel = "model";
+constexpr std::string_view kPrecision = "precision";
 constexpr int kMaxDerivations = 16;  // of one part from another; more is a circle
 
 bool is_chip(const ReferencePoint& point) { return point.catalog.singular == "chip"; }
@@ -107,19 +109,25 @@ void change(Node& document, const std::string& path, const base::Entry& entry, P
 }
 
 // Without a precision of its own a model runs in the one it was published in.
-bool fill_precision(Node& document, std::string_view, Problems& problems) {
-  if (document.find("precision") != nullptr) {
+bool fill_precision(Node& document, std::string_view path, Problems& problems) {
+  const std::string model_path =
+      std::string(path.substr(0, path.size() - kPrecision.size())) + "model";
+  const std::string_view around =
+      model_path.size() > kModel.size() ? above(path) : std::string_view();
+  const Node* place = document.find_path(around);
+  if (place == nullptr || !place->is_map() || place->find(kPrecision) != nullptr) {
     return true;
   }
   // One that could not be loaded was reported, and has left an empty text.
-  const Node* model = document.find("model");
+  const Node* model = place->find(kModel);
   const bool lost = model != nullptr && model->is_scalar() && model->text.empty() && !model->quoted;
-  if (lost || !load_at(document, "model", problems)) {
+  if (lost || !load_at(document, model_path, problems)) {
     return false;
   }
-  const Node* native = document.find_path("model.native_precision");
+  const Node* native = document.find_path(model_path + ".native_precision");
   if (native != nullptr && native->is_scalar()) {
-    document["precision"] = Node(*native);
+    const Node copy = *native;
+    (*document.find_path(around))[kPrecision] = copy;
   }
   return true;
 }
@@ -247,6 +255,7 @@ std::string_view stack_of(const Node& document) {
 
 const std::vector<ReferencePoint>& reference_points() {
   constexpr std::string_view kOfPools = "the scenario's system";
+  constexpr std::string_view kNative = "the model's native_precision";
   constexpr std::string_view kNearest = "the nearest to the chip and the serving stack";
   constexpr std::array<std::string_view, 3> kStack = {"serving.stack", "serving.version",
                                                       "training.trainer"};
@@ -258,11 +267,7 @@ const std::vector<ReferencePoint>& reference_points() {
       {"deployment.prefill.system", system, kOfPools, fill_pool_system, {}, true},
       {"deployment.decode.system", system, kOfPools, fill_pool_system, {}, true},
       {"model", workloads::model_catalog()},
-      {"precision",
-       workloads::precision_catalog(),
-       "the model's native_precision",
-       fill_precision,
-       {"model"}},
+      {"precision", workloads::precision_catalog(), kNative, fill_precision, {"model"}},
       {"system.chip", chip},
       {"deployment.prefill.system.chip", chip},
       {"deployment.decode.system.chip", chip},
@@ -275,6 +280,18 @@ const std::vector<ReferencePoint>& reference_points() {
       {"serving.speculative.measured", workloads::acceptance_catalog()},
       {"serving.speculative.model", workloads::model_catalog()},
       {"serving.speculative.precision", workloads::precision_catalog(), "the model's own"},
+      {"traffic.agents.embedder.model", workloads::model_catalog()},
+      {"traffic.agents.embedder.precision",
+       workloads::precision_catalog(),
+       kNative,
+       fill_precision,
+       {"traffic.agents.embedder.model"}},
+      {"traffic.agents.reranker.model", workloads::model_catalog()},
+      {"traffic.agents.reranker.precision",
+       workloads::precision_catalog(),
+       kNative,
+       fill_precision,
+       {"traffic.agents.reranker.model"}},
       {"prices", hardware::price_catalog()},
   };
   return points;

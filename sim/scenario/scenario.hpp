@@ -72,6 +72,7 @@ struct Scenario {
 };
 
 struct DraftModel;
+struct FrontModels;
 
 // The same by pointer, so that the points of a sweep share what they have in common. What it points to outlives it.
 struct ScenarioView {
@@ -92,6 +93,8 @@ struct ScenarioView {
   bool launches_ahead = false;  // the GPU never waits for the host's launches (launch_floor)
   const DraftModel* draft =
       nullptr;  // that serving.speculative runs, once it is derived (sim/iteration/draft_model.hpp)
+  const FrontModels* front =
+      nullptr;  // that run before prompts, once they are derived (sim/iteration/front_models.hpp)
   const PoolPlatforms* pool_platforms = nullptr;  // with pools; null: all on `platform`
   const workloads::Numerics* numerics = nullptr;  // null: all as the software does it
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <utility>
@@ -11,13 +12,14 @@
 #include "base/queueing/closed_network.hpp"
 #include "base/queueing/open_queue.hpp"
 #include "base/statistics/quantile.hpp"
-#include "base/statistics/random.hpp"
+#include "sim/iteration/front_models.hpp"
 #include "sim/iteration/memory.hpp"
 #include "sim/serving/closed_loop.hpp"
 #include "sim/serving/front_end_load.hpp"
 #include "sim/serving/lockstep.hpp"
 #include "sim/serving/open_loop.hpp"
 #include "workloads/traffic/agents.hpp"
+#include "workloads/traffic/task_walk.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -26,6 +28,9 @@ using base::Hertz;
 using base::Seconds;
 using workloads::AgentTask;
 using workloads::AgentTurn;
+using workloads::Pause;
+using workloads::Stay;
+using workloads::Walk;
 
 constexpr int kTurnRounds = 30;
 constexpr double kTurnTolerance = 1e-3;  // relative to the time of a turn
@@ -35,96 +40,6 @@ constexpr double kSettled = 0.25;  // of the tolerance: a smaller move of the hi
 constexpr double kFinest = 1.2;    // X(n) is interpolated between n that differ by this ratio
 constexpr int kUserBisections = 50;
 constexpr std::size_t kMostLengths = 4096;  // of the turns' prompts
-constexpr Seconds kForever = Seconds::infinity();
-
-// The context of a turn after its answer, until the next turn of the session.
-struct Pause {
-  double tokens = 0;  // tokens of the context, without those that all sessions share
-  Seconds wait;       // until it is used; infinite if it is not used again
-};
-
-// Times of the sampled tasks.
-struct Walk {
-  std::vector<Seconds> times;  // of each task
-  Seconds alive;               // of all sessions, without waits for sub-agents
-  Seconds tools;               // of all sessions, in tools
-  Seconds total;               // sum of `times`
-  std::vector<Pause> pauses;   // of each turn, session by session
-};
-
-// Time of a turn in stages and engine: first + wait · (an exponential number of mean 1) + a_token · (tokens − 1).
-struct Stay {
-  Seconds first;    // first token of a turn that is alone, and the service of stages
-  Seconds wait;     // mean of the rest before the first token
-  Seconds a_token;  // each further token
-};
-
-// Walks the sampled tasks. The exponential numbers are drawn once, so that each walk has the same ones.
-class Walker {
- public:
-  explicit Walker(const workloads::SampledAgents& sample) : sample_(sample) {
-    base::Random random(1, "waits");
-    for (const AgentTask& task : sample.tasks) {
-      for (const auto& session : task.sessions) {
-        turns_ += session.size();
-      }
-    }
-    waits_.reserve(turns_);
-    for (std::size_t i = 0; i < turns_; ++i) {
-      waits_.push_back(random.exponential(1.0));
-    }
-  }
-
-  double turns() const { return static_cast<double>(turns_); }
-
-  Walk walk(const Stay& stay) {
-    walk_ = {};
-    walk_.pauses.resize(turns_);
-    std::size_t first = 0;
-    for (const AgentTask& task : sample_.tasks) {
-      firsts_.clear();
-      for (const auto& session : task.sessions) {
-        firsts_.push_back(first);
-        first += session.size();
-      }
-      walk_.times.push_back(session(task, 0, stay));
-      walk_.total += walk_.times.back();
-    }
-    return std::move(walk_);
-  }
-
- private:
-  // Time of one session. Sub-agents have no sub-agents themselves, so this is at most two deep.
-  Seconds session(const AgentTask& task, std::size_t number, const Stay& stay) {
-    Seconds time;
-    const std::vector<AgentTurn>& turns = task.sessions[number];
-    for (std::size_t i = 0; i < turns.size(); ++i) {
-      const AgentTurn& turn = turns[i];
-      const std::size_t index = firsts_[number] + i;
-      const Seconds engine = stay.first + stay.wait * waits_[index] +
-                             stay.a_token * static_cast<double>(turn.output_tokens - 1);
-      Seconds pause = turn.tools;
-      walk_.alive += engine + pause;
-      walk_.tools += pause;
-      for (std::size_t child = turn.child; child < turn.child + turn.children; ++child) {
-        pause = base::max(pause, session(task, child, stay));
-      }
-      const bool last = i + 1 == turns.size();
-      const bool used = !last && turns[i + 1].own_known > 0;
-      walk_.pauses[index] = {
-          static_cast<double>(turn.input_tokens + turn.output_tokens - turn.shared_known),
-          used ? pause + stay.wait * waits_[index + 1] : kForever};
-      time += engine + pause;
-    }
-    return time;
-  }
-
-  const workloads::SampledAgents& sample_;
-  std::size_t turns_ = 0;
-  std::vector<double> waits_;
-  std::vector<std::size_t> firsts_;  // index of the first turn of each session of the task
-  Walk walk_;
-};
 
 // The engine, the agents and their KV cache.
 class Fleet {
@@ -139,6 +54,8 @@ class Fleet {
     traffic_.agents = nullptr;
     view_.traffic = &traffic_;
     const double shared = mean_shared();
+    std::copy_if(s.front->stages.begin(), s.front->stages.end(), std::back_inserter(stages_),
+                 [](const workloads::Stage& stage) { return stage.servers > 0; });
     keeps_ = s.serving->policy.prefix_cache && states_of(s).si() == 0.0;
     // One copy of the context that all sessions share.
     const base::Bytes common = keeps_ ? keys_of(shared, s) : base::Bytes{};
@@ -158,7 +75,7 @@ class Fleet {
   }
 
   SteadyState solve(TaskEstimate& task) {
-    prefix_hits_ = prefix_hit_tokens({}, kForever);
+    prefix_hits_ = prefix_hit_tokens({}, Seconds::infinity());
     const bool open = sample_.agents.arrivals.has_value();
     Seconds time;
     Walk walk;
@@ -251,7 +168,9 @@ class Fleet {
     sessions_ = static_cast<double>(sample_.agents.concurrent) * (walk.alive + thinking) /
                 (walk.total + thinking);
     const Seconds away = base::max((walk.tools + thinking) / walker_.turns(), base::nanosecond);
-    sample_.agents.stages.empty() ? birth_death(away) : closed_network(away);
+    staged_ = {};
+    stages_.empty() ? birth_death(away + beside_) : closed_network(away + beside_);
+    add_beside();
     return present_ / throughput_;
   }
 
@@ -279,16 +198,15 @@ class Fleet {
       engine.speedups.push_back(rate(static_cast<double>(n)) / rate(1.0));
     }
     std::vector<Station> stations = {engine};
-    for (const workloads::Stage& stage : sample_.agents.stages) {
+    for (const workloads::Stage& stage : stages_) {
       stations.push_back(
           base::queueing::servers_of(stage.service.time, std::min(stage.servers, clients)));
     }
     const auto all = base::queueing::closed_network(stations, away, clients);
     present_ = all.stations.front().present;
     throughput_ = all.throughput;
-    staged_ = {};
-    for (std::size_t i = 0; i < sample_.agents.stages.size(); ++i) {
-      const workloads::Duration& service = sample_.agents.stages[i].service;
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      const workloads::Duration& service = stages_[i].service;
       const Seconds wait = all.stations[i + 1].time - service.time;
       add_stage(service, wait, 1.0);
     }
@@ -304,6 +222,17 @@ class Fleet {
     }
   }
 
+  // Before its passes on the GPUs of the model, a turn waits for half an iteration each. The next iteration begins with
+  // the end of a pass, so the prompt waits for another half beyond what a prompt waits at a random time.
+  Seconds wait_beside(const SteadyState& at) const {
+    const auto passes = static_cast<double>(view_.front->passes);
+    return passes > 0.0 ? 0.5 * (1.0 + passes) * std::min(1.0, at.running) * at.tpot : Seconds{};
+  }
+  void add_beside() {
+    staged_.mean += beside_;
+    staged_.variance += beside_ * beside_ / 3.0;  // even between 0 and twice its mean
+  }
+
   // The engine under the turns of tasks that arrive, and the stages before it. `utilisation` is at least 1 if one of
   // them has too much to do.
   SteadyState open_network() {
@@ -312,7 +241,7 @@ class Fleet {
     throughput_ = workloads::mean_rate(turns);
     SteadyState r = arriving(turns);
     staged_ = {};
-    for (const workloads::Stage& stage : sample_.agents.stages) {
+    for (const workloads::Stage& stage : stages_) {
       const base::queueing::Queue queue =
           base::queueing::allen_cunneen(workloads::mean_rate(turns), stage.service.time,
                                         stage.servers, 1.0, stage.service.cv * stage.service.cv);
@@ -322,6 +251,7 @@ class Fleet {
       }
       add_stage(stage.service, queue.wait, queue.wait_probability);
     }
+    add_beside();
     present_ = throughput_ * r.end_to_end;
     return r;
   }
@@ -335,13 +265,14 @@ class Fleet {
   // The parts of a stay of mean `time` in the engine `at` this load. Stages are added.
   Stay stay(Seconds time, const SteadyState& at) {
     const double tokens = static_cast<double>(traffic_.output_tokens - 1);
+    beside_ = wait_beside(at);
     Stay stay;
     stay.a_token = base::min(at.tpot, tokens > 0.0 ? time / tokens : Seconds{});
     const Seconds before = time - stay.a_token * tokens;
     stay.first = base::min(before, engine(1.0).ttft_mean);
     stay.wait = before - stay.first;
     Seconds service;
-    for (const workloads::Stage& stage : sample_.agents.stages) {
+    for (const workloads::Stage& stage : stages_) {
       service += stage.service.time;
     }
     stay.first += service;
@@ -470,7 +401,7 @@ class Fleet {
   }
 
   const workloads::SampledAgents& sample_;
-  Walker walker_;
+  workloads::TaskWalk walker_;
   Workspace& workspace_;
   workloads::Traffic traffic_;  // what the engine sees
   ScenarioView view_;
@@ -480,14 +411,16 @@ class Fleet {
   double byte_per_token_ = 0;
   double slots_ = 1;
   double replicas_ = 1;
-  Seconds front_end_;                   // of a turn, over the processes of all front ends
-  std::map<double, Hertz> rates_;       // X(n) by n
-  double prefix_hits_ = 0;              // tokens of a turn's input in the prefix cache, mean
-  double sessions_ = 0;                 // M, sessions that are alive
-  workloads::StageTime staged_;         // of a turn
-  std::vector<std::int64_t> computed_;  // tokens of each turn's prompt that are not found
-  double present_ = 0;                  // E[n], turns in the engine
-  Hertz throughput_;                    // turns
+  Seconds front_end_;                     // of a turn, over the processes of all front ends
+  std::map<double, Hertz> rates_;         // X(n) by n
+  double prefix_hits_ = 0;                // tokens of a turn's input in the prefix cache, mean
+  double sessions_ = 0;                   // M, sessions that are alive
+  std::vector<workloads::Stage> stages_;  // that have servers
+  workloads::StageTime staged_;           // of a turn
+  Seconds beside_;                        // wait of a turn for passes on the GPUs of the model
+  std::vector<std::int64_t> computed_;    // tokens of each turn's prompt that are not found
+  double present_ = 0;                    // E[n], turns in the engine
+  Hertz throughput_;                      // turns
 };
 
 }  // namespace

@@ -37,6 +37,10 @@
 // A session that has ended waits forever. A turn computes again what it does not find, except for the context that all
 // sessions share. All of this is repeated until W and the prefix hits agree.
 //
+// Models that read before prompts (sim/iteration/front_models.hpp) are stages where they have GPUs of their own. On the
+// GPUs of the model, a pass is a part of its prompt's iteration, and a turn waits for half an iteration before each pass
+// and for another half after the last.
+//
 // Not modelled: several replicas without `router: session`, and attention-DP ranks, where turns find their contexts
 // elsewhere; host memory; sessions that outgrow the cache; the burst of agents that begin together.
 #pragma once
@@ -45,7 +49,7 @@
 
 namespace roofcast::sim {
 
-// Sets `e.task`. Needs `e.footprint`. `mean_request` is that of cache_of().
+// Sets `e.task`. Needs `e.footprint` and `scenario.front`. `mean_request` is that of cache_of().
 SteadyState agents_steady_state(const ScenarioView& scenario, base::Bytes mean_request,
                                 ServingEstimate& e, Workspace& workspace);
 

@@ -12,7 +12,6 @@ namespace {
 constexpr base::Range kAgentCount{1.0, 1e9};
 constexpr base::Range kAgents{1.0,
                               1e6};  // the closed form asks for the rate of each number of them
-constexpr base::Range kServers{1.0, 1e5};
 constexpr std::uint64_t kMostChildren = 1000;
 constexpr double kMostTurns = 20'000.0;     // turns of a task, on average
 constexpr std::int64_t kLongest = 100'000;  // turns of a session; longer draws are cut
@@ -274,9 +273,13 @@ void read(base::Fields& f, Agents& a) {
       [&](base::Fields& g) {
         Stage& stage = a.stages.emplace_back();
         read(g, stage.service);
-        g.integer("servers", stage.servers, kServers, base::optional);
+        g.integer("servers", stage.servers, kStageServers, base::optional);
       },
       base::optional);
+  f.group(
+      "embedder", [&](base::Fields& g) { read(g, a.embedder.emplace()); }, base::optional);
+  f.group(
+      "reranker", [&](base::Fields& g) { read(g, a.reranker.emplace()); }, base::optional);
   if (mean_turns(a) > kMostTurns) {
     f.problem("turns", "make more than 20,000 turns a task, with those of sub-agents");
   }

@@ -19,6 +19,8 @@
 //       think: {time: 20 s, cv: 1}          # between two tasks; none when left out
 //       arrivals: {process: poisson, rate: 0.2 /s}   # of tasks, in place of concurrent and think
 //       stages: [{time: 15 ms, servers: 2}, {time: 40 ms, cv: 0.5}]     # before every turn
+//       embedder: {model: bge-m3, tokens: 32}       # before the stages (front_model.hpp)
+//       reranker: {model: bge-m3, tokens: 544, sequences: 50, servers: 1}     # after them
 //
 // The prompt of a turn is the whole context: the prompt before it, its answer, and the results of tools. So
 // it begins with everything that the session computed before, unless the context was rewritten. A turn that
@@ -26,7 +28,7 @@
 // turn comes when all are done, and reads their last answers. Sub-agents send no sub-agents themselves. The
 // time of a tool is lognormal with mean `time` and coefficient of variation `cv`, and ends at `timeout`; mean
 // and cv are those without the timeout. With `arrivals`, tasks come whether or not earlier ones are done. Stages (embedding, retrieval, reranking) come before the prompt of a
-// turn is sent. Each stage has its servers and a queue.
+// turn is sent. Each stage has its servers and a queue. Those that a model computes can be said as models.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +39,7 @@
 #include "base/document/fields.hpp"
 #include "base/units/quantity.hpp"
 #include "workloads/traffic/arrivals.hpp"
+#include "workloads/traffic/front_model.hpp"
 #include "workloads/traffic/lengths.hpp"
 #include "workloads/traffic/requests.hpp"
 
@@ -74,6 +77,8 @@ struct Agents {
   std::optional<SubAgents> subagents;
   Duration think;
   std::vector<Stage> stages;
+  std::optional<FrontModel> embedder;
+  std::optional<FrontModel> reranker;
 };
 
 void read(base::Fields& f, Agents& agents);

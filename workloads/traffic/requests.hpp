@@ -51,8 +51,9 @@ struct Duration {
 // A stage that every request passes before it is sent to the model: `servers` servers, first come, first served.
 struct Stage {
   Duration service;
-  std::int64_t servers = 1;
+  std::int64_t servers = 1;  // 0: it runs on the GPUs of the model
 };
+inline constexpr base::Range kStageServers{1.0, 1e5};
 
 struct Requests {
   std::vector<Request> requests;  // by arrival
