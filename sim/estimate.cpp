@@ -44,7 +44,7 @@ ServingEstimate aggregated_estimate(const ScenarioView& s, Workspace& workspace)
   e.max_running = held > base::Bytes{} ? e.footprint.cache / held
                                        : static_cast<double>(s.serving->limits.max_sequences);
   const double slots = std::max(1.0, std::floor(e.max_running));
-  e.steady = s.traffic->agents     ? agents_steady_state(s, cache.mean_request, e, workspace)
+  e.steady = s.traffic->agents     ? agents_steady_state(s, {s, cache.mean_request}, e, workspace)
              : stay_in_step(s)     ? lockstep(s, e.max_running, workspace)
              : is_followed(s)      ? sampled_loop(s, slots, workspace)
              : s.traffic->arrivals ? open_loop(s, slots, workspace)

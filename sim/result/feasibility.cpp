@@ -148,6 +148,21 @@ void check_memory(const Cache& cache, ServingEstimate& e) {
   }
 }
 
+bool check_pool(const ScenarioView& pool, PoolKind kind, std::int64_t gpus, ServingEstimate& e,
+                PoolMemory& memory) {
+  const std::int64_t all = e.gpus;
+  e.gpus = gpus;
+  check_runnable(pool, e);
+  e.gpus = all;
+  if (e.fits()) {
+    e.footprint = memory.footprint = footprint_of(pool);
+    memory.cache = cache_of(pool);
+    check_memory(memory.cache, e);
+  }
+  e.pool = e.fits() ? PoolKind::none : kind;
+  return e.fits();
+}
+
 void check_load(const ScenarioView& s, ServingEstimate& e) {
   if (e.steady.utilisation >= 1.0) {
     e.infeasible =

@@ -15,6 +15,14 @@ void check_runnable(const ScenarioView& scenario, ServingEstimate& estimate);
 // Weights and one KV cache in memory. Needs estimate.footprint.
 void check_memory(const Cache& cache, ServingEstimate& estimate);
 
+// Whether a pool of so many GPUs can run, and what memory it has. Sets estimate.pool where it cannot.
+struct PoolMemory {
+  models::Footprint footprint;
+  Cache cache;
+};
+bool check_pool(const ScenarioView& pool, PoolKind kind, std::int64_t gpus,
+                ServingEstimate& estimate, PoolMemory& memory);
+
 // Load below saturation. Needs estimate.steady.
 void check_load(const ScenarioView& scenario, ServingEstimate& estimate);
 

@@ -121,9 +121,6 @@ std::string sentence(const Infeasible& infeasible) {
                 "closed form (router: session keeps them to one replica); a simulation serves "
                 "them");
           },
-          [](const TwoPools&) {
-            return std::string("agents on two pools have no closed form; a simulation serves them");
-          },
           [](const NoNetwork&) {
             return std::string(
                 "the pools are in two systems, and one of them has no scale_out that could carry "

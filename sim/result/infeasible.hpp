@@ -103,10 +103,6 @@ struct Load {
 struct RoutedAgents {
   static constexpr std::string_view kind = "no closed form";
 };
-// There is no closed form for two pools with agents.
-struct TwoPools {
-  static constexpr std::string_view kind = "no closed form";
-};
 // The pools are in two systems, and one of them has no NICs.
 struct NoNetwork {
   static constexpr std::string_view kind = "no network between the pools";
@@ -173,17 +169,18 @@ struct TrainingMemory {
 }  // namespace infeasible
 
 // std::monostate: the scenario can run.
-using Infeasible = std::variant<
-    std::monostate, infeasible::Mapping, infeasible::SystemSize, infeasible::NumberFormat,
-    infeasible::NoSparsity, infeasible::PowerCap, infeasible::CapAboveTdp, infeasible::Context,
-    infeasible::WholePrompt, infeasible::NoDecodes, infeasible::NoVisionEncoder, infeasible::Images,
-    infeasible::DraftRanks, infeasible::NoDraftModule, infeasible::DraftMapping,
-    infeasible::Weights, infeasible::KvCache, infeasible::FrontWeights, infeasible::Load,
-    infeasible::RoutedAgents, infeasible::TwoPools, infeasible::NoNetwork,
-    infeasible::TrainedTables, infeasible::GlobalBatch, infeasible::Colocated,
-    infeasible::Responses, infeasible::PackedLength, infeasible::PipelineLayout,
-    infeasible::TrainingFormat, infeasible::NoHostLink, infeasible::NoPrediction,
-    infeasible::DualPipe, infeasible::EndlessRun, infeasible::TrainingMemory>;
+using Infeasible =
+    std::variant<std::monostate, infeasible::Mapping, infeasible::SystemSize,
+                 infeasible::NumberFormat, infeasible::NoSparsity, infeasible::PowerCap,
+                 infeasible::CapAboveTdp, infeasible::Context, infeasible::WholePrompt,
+                 infeasible::NoDecodes, infeasible::NoVisionEncoder, infeasible::Images,
+                 infeasible::DraftRanks, infeasible::NoDraftModule, infeasible::DraftMapping,
+                 infeasible::Weights, infeasible::KvCache, infeasible::FrontWeights,
+                 infeasible::Load, infeasible::RoutedAgents, infeasible::NoNetwork,
+                 infeasible::TrainedTables, infeasible::GlobalBatch, infeasible::Colocated,
+                 infeasible::Responses, infeasible::PackedLength, infeasible::PipelineLayout,
+                 infeasible::TrainingFormat, infeasible::NoHostLink, infeasible::NoPrediction,
+                 infeasible::DualPipe, infeasible::EndlessRun, infeasible::TrainingMemory>;
 
 // The pool of a disaggregated deployment that cannot run.
 enum class PoolKind : std::uint8_t { none, prefill, decode };

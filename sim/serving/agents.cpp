@@ -44,23 +44,26 @@ constexpr std::size_t kMostLengths = 4096;  // of the turns' prompts
 // The engine, the agents and their KV cache.
 class Fleet {
  public:
-  Fleet(const ScenarioView& s, base::Bytes mean_request, const ServingEstimate& e,
+  Fleet(const ScenarioView& scenario, const AgentServers& servers, const ServingEstimate& e,
         Workspace& workspace)
-      : sample_(*s.traffic->agents),
+      : sample_(*scenario.traffic->agents),
         walker_(sample_),
         workspace_(workspace),
-        traffic_(*s.traffic),
-        view_(s) {
+        traffic_(*scenario.traffic),
+        view_(scenario),
+        two_pools_(servers.two_pools) {
+    const ScenarioView& s = servers.prompts;
     traffic_.agents = nullptr;
     view_.traffic = &traffic_;
     const double shared = mean_shared();
-    std::copy_if(s.front->stages.begin(), s.front->stages.end(), std::back_inserter(stages_),
+    std::copy_if(scenario.front->stages.begin(), scenario.front->stages.end(),
+                 std::back_inserter(stages_),
                  [](const workloads::Stage& stage) { return stage.servers > 0; });
     keeps_ = s.serving->policy.prefix_cache && states_of(s).si() == 0.0;
     // One copy of the context that all sessions share.
     const base::Bytes common = keeps_ ? keys_of(shared, s) : base::Bytes{};
     room_ = (e.footprint.cache - common) / base::byte;
-    running_ = (mean_request - common) / base::byte;
+    running_ = (servers.mean_request - common) / base::byte;
     slots_ = std::max(1.0, std::floor(room_ / running_));
     const double context = workloads::mean_context(*s.traffic);
     byte_per_token_ = keys_of(context, s).si() / context;
@@ -135,6 +138,10 @@ class Fleet {
 
   SteadyState engine(double clients) {
     traffic_.concurrency = std::max<std::int64_t>(1, std::llround(clients));
+    if (two_pools_ != nullptr) {
+      traffic_.arrivals.reset();
+      return two_pools_(view_, workspace_);
+    }
     return traffic_.output_tokens > 1 ? closed_loop(view_, slots_, workspace_)
                                       : lockstep(view_, slots_, workspace_);
   }
@@ -259,13 +266,15 @@ class Fleet {
   SteadyState arriving(const workloads::Arrivals& turns) {
     traffic_.arrivals = turns;
     traffic_.concurrency = 0;
-    return open_loop(view_, slots_, workspace_);
+    return two_pools_ != nullptr ? two_pools_(view_, workspace_)
+                                 : open_loop(view_, slots_, workspace_);
   }
 
   // The parts of a stay of mean `time` in the engine `at` this load. Stages are added.
   Stay stay(Seconds time, const SteadyState& at) {
     const double tokens = static_cast<double>(traffic_.output_tokens - 1);
     beside_ = wait_beside(at);
+    holds_ = two_pools_ == nullptr ? 1.0 : at.ttft_mean / at.end_to_end;
     Stay stay;
     stay.a_token = base::min(at.tpot, tokens > 0.0 ? time / tokens : Seconds{});
     const Seconds before = time - stay.a_token * tokens;
@@ -285,7 +294,8 @@ class Fleet {
   // them.
   Seconds age(const Walk& walk) const {
     const double tokens =
-        std::max(0.0, replicas_ * room_ - std::min(present_, replicas_ * slots_) * running_) /
+        std::max(0.0,
+                 replicas_ * room_ - std::min(holds_ * present_, replicas_ * slots_) * running_) /
         byte_per_token_;
     const Seconds wanted = tokens * walker_.turns() / throughput_;
     const auto blocking = [&](Seconds age) {
@@ -318,8 +328,11 @@ class Fleet {
       for (const auto& session : task.sessions) {
         for (std::size_t i = 0; i < session.size(); ++i, ++index) {
           const bool stays = i > 0 && (pauses.empty() || pauses[index - 1].wait <= age);
-          const std::int64_t found =
-              keeps_ ? session[i].shared_known + (stays ? session[i].own_known : 0) : 0;
+          const std::int64_t answer =
+              i > 0 && two_pools_ != nullptr ? session[i - 1].output_tokens : 0;
+          const std::int64_t own =
+              stays ? std::max<std::int64_t>(0, session[i].own_known - answer) : 0;
+          const std::int64_t found = keeps_ ? session[i].shared_known + own : 0;
           sum += static_cast<double>(found);
           computed_.push_back(session[i].input_tokens - found);
         }
@@ -369,9 +382,8 @@ class Fleet {
     workloads::Arrivals turns;
     turns.rate = throughput_;
     // Few sessions are no stream of arrivals: it would have more turns in the engine at once.
-    const double engines = replicas_ * static_cast<double>(view_.mapping->data_parallel);
     const SteadyState open = arriving(turns);
-    if (open.utilisation < 1.0 && open.running * engines <= sessions_) {
+    if (open.utilisation < 1.0 && throughput_ * open.end_to_end <= sessions_) {
       r = open;
       r.saturation = r.utilisation = 0.0;
     }
@@ -405,16 +417,19 @@ class Fleet {
   Workspace& workspace_;
   workloads::Traffic traffic_;  // what the engine sees
   ScenarioView view_;
+  SteadyState (*two_pools_)(const ScenarioView&, Workspace&);
   bool keeps_ = true;   // whether contexts stay in the KV cache
   double room_ = 0;     // B, KV cache of a rank, without the context that all share
   double running_ = 0;  // B, KV cache of a running turn, without the same
   double byte_per_token_ = 0;
   double slots_ = 1;
   double replicas_ = 1;
-  Seconds front_end_;                     // of a turn, over the processes of all front ends
-  std::map<double, Hertz> rates_;         // X(n) by n
-  double prefix_hits_ = 0;                // tokens of a turn's input in the prefix cache, mean
-  double sessions_ = 0;                   // M, sessions that are alive
+  double engines_ = 1;             // that decode
+  double holds_ = 1;               // share of the time of a turn for which it holds its context
+  Seconds front_end_;              // of a turn, over the processes of all front ends
+  std::map<double, Hertz> rates_;  // X(n) by n
+  double prefix_hits_ = 0;         // tokens of a turn's input in the prefix cache, mean
+  double sessions_ = 0;            // M, sessions that are alive
   std::vector<workloads::Stage> stages_;  // that have servers
   workloads::StageTime staged_;           // of a turn
   Seconds beside_;                        // wait of a turn for passes on the GPUs of the model
@@ -425,9 +440,9 @@ class Fleet {
 
 }  // namespace
 
-SteadyState agents_steady_state(const ScenarioView& scenario, base::Bytes mean_request,
+SteadyState agents_steady_state(const ScenarioView& scenario, const AgentServers& servers,
                                 ServingEstimate& e, Workspace& workspace) {
-  return Fleet(scenario, mean_request, e, workspace).solve(e.task);
+  return Fleet(scenario, servers, e, workspace).solve(e.task);
 }
 
 }  // namespace roofcast::sim

@@ -41,6 +41,9 @@
 // GPUs of the model, a pass is a part of its prompt's iteration, and a turn waits for half an iteration before each pass
 // and for another half after the last.
 //
+// At two pools, X(n) and latencies are those of sim/serving/disaggregated.hpp. Contexts stay in the prefill pool, without
+// the answers, which the decode pool computes. A turn holds its prompt there until its first token.
+//
 // Not modelled: several replicas without `router: session`, and attention-DP ranks, where turns find their contexts
 // elsewhere; host memory; sessions that outgrow the cache; the burst of agents that begin together.
 #pragma once
@@ -49,8 +52,17 @@
 
 namespace roofcast::sim {
 
-// Sets `e.task`. Needs `e.footprint` and `scenario.front`. `mean_request` is that of cache_of().
-SteadyState agents_steady_state(const ScenarioView& scenario, base::Bytes mean_request,
+// What serves the turns.
+struct AgentServers {
+  const ScenarioView&
+      prompts;               // the replicas that compute prompts: the scenario, or its prefill pool
+  base::Bytes mean_request;  // in their KV cache, as of cache_of()
+  // The steady state of two pools under the traffic of a scenario; null: replicas of one pool.
+  SteadyState (*two_pools)(const ScenarioView& scenario, Workspace& workspace) = nullptr;
+};
+
+// Sets `e.task`. Needs `scenario.front`, and in `e.footprint` that of the replicas that compute prompts.
+SteadyState agents_steady_state(const ScenarioView& scenario, const AgentServers& servers,
                                 ServingEstimate& e, Workspace& workspace);
 
 }  // namespace roofcast::sim

@@ -13,6 +13,7 @@
 #include "sim/iteration/draft_model.hpp"
 #include "sim/result/feasibility.hpp"
 #include "sim/scenario/pools.hpp"
+#include "sim/serving/agents.hpp"
 #include "sim/serving/decode_pool.hpp"
 #include "sim/serving/front_end_load.hpp"
 #include "sim/serving/latency_mixture.hpp"
@@ -263,8 +264,9 @@ class TwoPools {
               SteadyState& r) {
     const Seconds decoding = decode_.iterations() * interval;
     r.requests_per_second = rate;
-    r.ttft_mean =
-        own_ + first_.mean + send_.mean + front_.mean + join_.mean + slot_.mean + delivery_;
+    const Seconds stages = s_.traffic->stages.mean;
+    r.ttft_mean = stages + own_ + first_.mean + send_.mean + front_.mean + join_.mean + slot_.mean +
+                  delivery_;
     const LatencyMixture ttft = ttft_times(r.ttft_mean);
     r.ttft_p50 = ttft.quantile(0.5);
     r.ttft_tail = ttft.tail();
@@ -293,6 +295,7 @@ class TwoPools {
     r.ttft_limit = longest({{first_.mean, Limit::waiting},
                             {prefill_.service(), prompts.limit()},
                             {slot_.mean, Limit::slots},
+                            {stages, Limit::stages},
                             {transfer_ + send_.mean, Limit::network},
                             {own_ - prefill_.service() - transfer_ + front_.mean, Limit::host}});
     r.tpot_limit = decodes_ ? decode.limit() : prompts.limit();
@@ -300,8 +303,8 @@ class TwoPools {
 
   // TTFT of requests that wait for a prefill replica, and of those that do not.
   LatencyMixture ttft_times(Seconds mean) const {
-    const SquareSeconds others =
-        own_variance_ + send_.variance + front_.variance + join_.variance + slot_.variance;
+    const SquareSeconds others = s_.traffic->stages.variance + own_variance_ + send_.variance +
+                                 front_.variance + join_.variance + slot_.variance;
     const double p = std::clamp(first_.probability, 0.0, 1.0);
     LatencyMixture ttft;
     if (p < 1e-6 || first_.mean.si() <= 0.0) {
@@ -421,24 +424,13 @@ class TwoPools {
   double together_ = 1.0;
 };
 
-// Whether both pools can run, and what memory they have.
-struct PoolMemory {
-  models::Footprint footprint;
-  Cache cache;
-};
-bool check_pool(const ScenarioView& pool, PoolKind kind, std::int64_t gpus, ServingEstimate& e,
-                PoolMemory& memory) {
-  const std::int64_t all = e.gpus;
-  e.gpus = gpus;
-  check_runnable(pool, e);
-  e.gpus = all;
-  if (e.fits()) {
-    e.footprint = memory.footprint = footprint_of(pool);
-    memory.cache = cache_of(pool);
-    check_memory(memory.cache, e);
-  }
-  e.pool = e.fits() ? PoolKind::none : kind;
-  return e.fits();
+// The steady state of two pools under the traffic of the scenario.
+SteadyState serve(const ScenarioView& s, Workspace& workspace) {
+  PoolScenarios pools(s);
+  const std::unique_ptr<const DraftModel> draft = draft_model_of(pools.decode());
+  pools.draft_with(draft.get());
+  TwoPools solver(s, pools, footprint_of(pools.decode()).cache, workspace);
+  return s.traffic->arrivals ? solver.open() : solver.closed();
 }
 
 }  // namespace
@@ -450,10 +442,6 @@ ServingEstimate disaggregated_estimate(const ScenarioView& s, Workspace& workspa
     e.provenance = std::max(e.provenance, gpus.platform->system.provenance());
   }
   e.gpus = gpus_of(s);
-  if (s.traffic->agents) {
-    e.infeasible = infeasible::TwoPools{};
-    return e;
-  }
   if (!pools_are_connected(s)) {
     e.infeasible = infeasible::NoNetwork{};
     return e;
@@ -473,13 +461,19 @@ ServingEstimate disaggregated_estimate(const ScenarioView& s, Workspace& workspa
   }
   e.max_running = of_decode.footprint.cache / of_decode.cache.mean_request;
   TwoPools solver(s, pools, of_decode.footprint.cache, workspace);
-  e.steady = s.traffic->arrivals ? solver.open() : solver.closed();
+  if (s.traffic->agents) {
+    e.footprint = of_prefill.footprint;
+    e.steady = agents_steady_state(s, {pools.prefill(), of_prefill.cache.mean_request, serve}, e,
+                                   workspace);
+  } else {
+    e.steady = s.traffic->arrivals ? solver.open() : solver.closed();
+  }
   check_load(s, e);
   if (!e.fits()) {
     e.pool = solver.full();
     return e;
   }
-  if (is_followed(s)) {
+  if (is_followed(s) && !s.traffic->agents) {
     sample_pools(s, pools, workspace, e.steady);
   }
   e.spreads = spreads_of(pools.decode(), e.steady);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/replay/front_stages.hpp"
+#include "sim/replay/simulation_summary.hpp"
 #include "sim/replay/task_summary.hpp"
 #include "sim/scenario/knob.hpp"
 #include "sim/scenario/sections.hpp"
@@ -318,6 +319,35 @@ TEST_CASE("Two replicas with twice the agents are two of one", "[laws]") {
   const auto two = estimated(scenario(", replicas: 2, router: session", agents_of(48, 1)));
   CHECK(two.task.mean.si() == Approx(one.task.mean.si()).epsilon(0.01));
   CHECK(two.task.per_second == Approx(2.0 * one.task.per_second).epsilon(0.01));
+}
+
+TEST_CASE("Closed forms of agents at two pools are those of their simulation", "[laws]") {
+  const auto pools = [](int replicas, const std::string& serving, const std::string& agents) {
+    return read_streamed_scenario(base::parse_document(
+        "test",
+        fmt::format("system: hgx_h200\nmodel: llama-3.1-8b\nprecision: fp8\ndeployment: {{prefill: "
+                    "{{tensor_parallel: 1, replicas: {}}}, decode: {{tensor_parallel: 2}}}}\n"
+                    "serving: {{stack: vllm, router: session",
+                    replicas) +
+            serving + "}\ntraffic: {agents: " + agents + ", seed: 5}\n"));
+  };
+  for (const StreamedScenario& s :
+       {pools(2, "", agents_of(4, 400)), pools(2, "", agents_of(64, 1200, kForks)),
+        pools(1, ", memory_fraction: 0.15", agents_of(64, 1200)),
+        pools(2, "", arriving(3.0, 1200))}) {
+    const ServingEstimate e = estimated(s);
+    REQUIRE(e.fits());
+    const Simulation simulation = laws::run(s);
+    REQUIRE(simulation.reason.empty());
+    const TaskSummary t =
+        summarise_tasks(simulation, 100, static_cast<std::size_t>(s.stream.concurrency));
+    const SimulationSummary turns = summarise(simulation, simulation.requests.size() / 5, {});
+    INFO(fmt::format("{} clients, found {:.3f}", s.stream.concurrency, turns.prefix_hit_rate));
+    CHECK(e.task.mean.si() == Approx(t.time.mean.si()).epsilon(0.06));
+    CHECK(e.steady.tpot.si() == Approx(turns.tpot.mean.si()).epsilon(0.06));
+    CHECK(e.steady.ttft_mean.si() == Approx(turns.ttft.mean.si()).epsilon(0.15));
+    CHECK(std::abs(e.task.prefix_hit_rate - turns.prefix_hit_rate) < 0.06);
+  }
 }
 
 TEST_CASE("Stages let no more through than their servers, and less before they are full",
