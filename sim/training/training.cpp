@@ -13,6 +13,7 @@
 #include "sim/result/feasibility.hpp"
 #include "sim/training/exchange.hpp"
 #include "sim/training/pass.hpp"
+#include "sim/training/step_cache.hpp"
 #include "workloads/architecture/parameters.hpp"
 #include "workloads/graph/graph.hpp"
 #include "workloads/graph/training_graph.hpp"
@@ -417,7 +418,9 @@ void check_training(const ScenarioView& s, const MicroBatches& batches, ServingE
   }
 }
 
-ServingEstimate training_estimate(const ScenarioView& s, Workspace& workspace) {
+namespace {
+
+ServingEstimate estimated(const ScenarioView& s, Workspace& workspace) {
   ServingEstimate e;
   e.provenance = s.platform->system.provenance();
   e.gpus = s.mapping->ranks();
@@ -447,6 +450,20 @@ ServingEstimate training_estimate(const ScenarioView& s, Workspace& workspace) {
   e.spreads = training_spreads(step.operators_spread, t.trainer);
   e.steady.power = s.platform->machine.power.idle + step.energy_above_idle / step.time;
   e.workflow = workflow;
+  return e;
+}
+
+}  // namespace
+
+ServingEstimate training_estimate(const ScenarioView& s, Workspace& workspace) {
+  if (workspace.steps == nullptr) {
+    return estimated(s, workspace);
+  }
+  if (const ServingEstimate* known = workspace.steps->find(s)) {
+    return *known;
+  }
+  const ServingEstimate e = estimated(s, workspace);
+  workspace.steps->keep(s, e);
   return e;
 }
 
