@@ -2,7 +2,6 @@
 #include "models/training_footprint.hpp"
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "base/integers.hpp"
@@ -38,10 +37,10 @@ PipelineLayout layout_of(const Architecture& model, const Mapping& mapping,
              : training.layout;
 }
 
-// The chunk's layers of each group, each with its group. Groups that alternate through the depth are in each chunk alike.
-std::vector<std::pair<std::size_t, double>> layers_of(const Architecture& model,
-                                                      const PipelineChunk& chunk) {
-  std::vector<std::pair<std::size_t, double>> found;
+// Calls `of` with each group of layers in the chunk, and how many of them. Groups that alternate through the depth are in each
+// chunk alike.
+template <class Of>
+void each_group(const Architecture& model, const PipelineChunk& chunk, Of of) {
   std::int64_t start = 0;
   for (std::size_t group = 0; group < model.layers.size(); ++group) {
     const std::int64_t count = model.layers[group].count;
@@ -52,10 +51,9 @@ std::vector<std::pair<std::size_t, double>> layers_of(const Architecture& model,
                               : as_double(std::max(own, std::int64_t{0}));
     start += count;
     if (layers > 0.0) {
-      found.emplace_back(group, layers);
+      of(group, layers);
     }
   }
-  return found;
 }
 
 // Elements of one rank, and the bytes in which they are kept.
@@ -231,9 +229,9 @@ class StageFootprints {
     Held held;
     for (std::int64_t k = 0; k < training_.virtual_stages; ++k) {
       const PipelineChunk& own = chunk(stage, k);
-      for (const auto& [group, layers] : layers_of(model_, own)) {
+      each_group(model_, own, [&](std::size_t group, double layers) {
         held.add(groups_[group].weights, layers);
-      }
+      });
       held.add(vocabulary_, own.embedding ? 1.0 : 0.0);
       const bool second = own.loss && !(model_.tied_embeddings && mapping_.pipeline_parallel == 1);
       held.add(vocabulary_, second ? 1.0 : 0.0);
@@ -247,9 +245,9 @@ class StageFootprints {
     const std::int64_t some = training_.recompute.layers;
     const double again = some == 0 ? 1.0 : share_of_layers(some, stage);
     double bytes = 0.0;
-    for (const auto& [group, layers] : layers_of(model_, own)) {
+    each_group(model_, own, [&](std::size_t group, double layers) {
       bytes += layers * (again * groups_[group].kept + (1.0 - again) * groups_[group].kept_whole);
-    }
+    });
     return share * bytes;
   }
   double final_norm() const {
@@ -296,14 +294,14 @@ class StageFootprints {
                                          p, training_.virtual_stages, from, k, micro_batches_));
       activations += in_flight * (kept_of(own, from, 1.0 - offloaded_share(from)) +
                                   (own.loss ? final_norm() + mtp_kept_ : 0.0));
-      for (const auto& [index, layers] : layers_of(model_, own)) {
+      each_group(model_, own, [&](std::size_t index, double) {
         const Group& group = groups_[index];
         widest = std::max(widest, group.kept_whole);
         backward = std::max(backward, group.backward);
         linear = std::max(linear, group.linear);
         gathered = std::max(gathered, group.gathered.bytes());
         gradient = std::max(gradient, group.gathered.elements());
-      }
+      });
       loss = loss || own.loss;
     };
     for (const std::int64_t from : stages) {

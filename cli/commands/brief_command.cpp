@@ -62,7 +62,7 @@ void add_brief(Command& app, Run& chosen) {
       ->add_option(
           "--metric", options->metric,
           "the metric that decides; default for a sweep: its first objective; default for a "
-          "scenario: TPOT or the training step")
+          "scenario: TPOT, the training step or the whole run")
       ->type_name(kMetric);
   command
       ->add_option("-o,--output", options->output,

@@ -19,6 +19,8 @@ constexpr std::size_t kKnobs = 8;  // that the table shows
 constexpr int kLooks = 16;         // for another limit, a quarter of an octave apart
 constexpr int kHalvings = 10;
 constexpr double kWorthSaying = 0.005;
+constexpr double kWorthSayingOfRun =
+    0.001;  // what a cause of failures takes is small, and worth comparing
 constexpr std::size_t kFiguresOfKnob = 3;  // rows of write_sensitivity_csv
 constexpr std::size_t kFiguresOfFree = 2;
 constexpr std::size_t kFiguresOfError = 3;
@@ -149,7 +151,7 @@ void say_evidence(const SensitivityAnswer& a, const std::vector<std::size_t>& or
   for (std::size_t i = 0; i < std::min(order.size(), kKnobs); ++i) {
     const sim::KnobElasticities& row = a.elasticities[order[i]];
     const sim::Elasticity& e = row.of.front();
-    if (std::abs(e.improved / now - 1.0) >= kWorthSaying) {
+    if (std::abs(e.improved / now - 1.0) >= (metric.of_run ? kWorthSayingOfRun : kWorthSaying)) {
       knobs.add({row.knob.path,
                  row.knob.figures > 1 ? fmt::format("{} figures", row.knob.figures) : row.knob.now,
                  display(e.improved, metric.unit), percent(now, e.improved),
@@ -158,9 +160,9 @@ void say_evidence(const SensitivityAnswer& a, const std::vector<std::size_t>& or
     }
   }
   if (knobs.rows().size() > 1) {
-    brief.evidence.push_back(
-        {fmt::format("{} with more of each; latencies are divided", metric.label),
-         std::move(knobs)});
+    brief.evidence.push_back({fmt::format("{} with more of each; latencies{} are divided",
+                                          metric.label, metric.of_run ? " and failures" : ""),
+                              std::move(knobs)});
   }
   if (const sim::Waterfall& w = a.waterfalls.front(); !w.steps.empty()) {
     TextTable freed({"at no cost", "alone", "saves", "with all above", "rows"});
@@ -203,6 +205,11 @@ void say_confidence(const SensitivityAnswer& a, const sim::Scenario& scenario,
                                            interval_text(errors.front().without, metric.unit),
                                            cite(rows.error(0) + 1), cite(rows.error(0) + 2)));
   }
+  if (metric.of_run) {
+    brief.confidence.emplace_back(
+        "The percentiles of the run know the chance of failures at these rates alone. Rates of "
+        "clusters differ by a factor of ten, and the error of the step comes on top.");
+  }
   brief.confidence.push_back(fmt::format(
       "Parameters: {} ({}).", scenario.platform.system.calibration.name,
       hardware::provenance_text(a.estimate.provenance, scenario.platform.system.calibration)));
@@ -218,6 +225,13 @@ ScenarioFindings findings_of(const sim::OverriddenScenario& scenario,
   a.title = title(scenario.scenario());
   a.estimate = estimate;
   a.metrics = usual_metrics(estimate);
+  for (const sim::Metric& each : sim::run_metrics()) {
+    const bool told = std::any_of(a.metrics.begin(), a.metrics.end(),
+                                  [&](const sim::Metric* m) { return m->name == each.name; });
+    if (!told && std::isfinite(each.value(estimate))) {
+      a.metrics.push_back(sim::find_metric(each.name));
+    }
+  }
   if (metric != nullptr) {
     std::erase(a.metrics, metric);
     a.metrics.insert(a.metrics.begin(), metric);
@@ -233,7 +247,7 @@ ScenarioFindings findings_of(const sim::OverriddenScenario& scenario,
   }
   if (const auto order = by_gain(a); !order.empty() && gain_with(a, order.front()) > 1.0) {
     const sim::QuantityKnob& best = a.elasticities[order.front()].knob;
-    look_for_change(scenario, best, best.time > 0 ? -1.0 : 1.0, a, f.changes);
+    look_for_change(scenario, best, best.less_is_better() ? -1.0 : 1.0, a, f.changes);
   }
   if (scenario.document().find_path("traffic.concurrency") != nullptr) {
     base::Problems problems;

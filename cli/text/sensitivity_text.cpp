@@ -215,8 +215,8 @@ Json metric_json(const SensitivityAnswer& a, std::size_t m) {
 
 std::vector<const sim::Metric*> usual_metrics(const sim::ServingEstimate& estimate) {
   std::vector<const sim::Metric*> all;
-  for (const char* name :
-       {"step_s", "tpot_mean_s", "ttft_mean_s", "task_mean_s", "throughput_tok_per_s_per_gpu"}) {
+  for (const char* name : {"run_s", "run_usd", "step_s", "tpot_mean_s", "ttft_mean_s",
+                           "task_mean_s", "throughput_tok_per_s_per_gpu"}) {
     const sim::Metric* metric = sim::find_metric(name);
     const double value = metric->value(estimate);
     if (std::isfinite(value) && value > 0.0) {

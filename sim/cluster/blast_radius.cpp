@@ -38,7 +38,7 @@ class Cluster {
       const std::int64_t gpu = i * stride;
       ++part.gpus;
       hosts.insert(gpu / result_.gpus_of_host);
-      replicas.insert(gpu / (m.tensor_parallel * m.context_parallel) % m.data_parallel);
+      replicas.insert(gpu / replica_stride() % m.data_parallel);
     }
     part.hosts = static_cast<std::int64_t>(hosts.size());
     part.replicas = static_cast<std::int64_t>(replicas.size());
@@ -50,6 +50,12 @@ class Cluster {
   }
 
  private:
+  // GPUs from one data-parallel rank to the next.
+  std::int64_t replica_stride() const {
+    const workloads::Mapping& m = s_.deployment.mapping;
+    const bool stages_first = s_.training.rank_order == workloads::RankOrder::pipeline_then_data;
+    return m.tensor_parallel * m.context_parallel * (stages_first ? m.pipeline_parallel : 1);
+  }
   Seconds lost(std::int64_t hosts) const {
     const workloads::TrainingRun& run = s_.run;
     const Seconds down = run.detection + restart_time(run, result_.estimate.gpus);

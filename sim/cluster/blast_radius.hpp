@@ -3,7 +3,7 @@
 // Blast radius: what a training run loses when a part of the cluster fails.
 //
 // GPUs are numbered through the cluster: those of a host one after another, hosts of a scale-up domain one after another.
-// Rank i is on GPU i, tensor parallelism innermost, then context, data, pipeline. The first part of each kind fails.
+// Rank i is on GPU i, in the order of `training.rank_order`. The first part of each kind fails.
 //
 //   part            takes out
 //   GPU, host       its host: the GPUs of a scale-up domain, at most 8

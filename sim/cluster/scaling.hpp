@@ -12,9 +12,9 @@
 //   run efficiency   efficiency · effective training time: what is left after failures, restarts and checkpoints
 //   exposed          time of the step in which ranks wait for gradients and parameters, over its time
 //
-// What makes weak scaling lose: the hops of collectives, which grow with the ranks, and failures. 12 steps of MPT on 128 to
-// 512 H100 scale as forecast within 2 points from 3 B parameters on, with no jitter between ranks
-// (tests/validation/training_steps_test.cpp). Jitter of a cluster is the section's `run.stragglers`.
+// What makes weak scaling lose: the hops of collectives, which grow with the ranks, and failures. What makes strong scaling
+// lose in addition: the bubble and exposed gradients, which stay. Errors: docs/scenarios/scale.md. Not modelled: a network
+// that is slower between more hosts. Jitter of a cluster is the section's `run.stragglers`.
 #pragma once
 
 #include <cstdint>

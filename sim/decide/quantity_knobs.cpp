@@ -15,7 +15,8 @@ namespace {
 
 using base::Node;
 
-constexpr std::string_view kRoots[] = {"system", "serving.stack", "training.trainer"};
+constexpr std::string_view kRoots[] = {"system", "serving.stack", "training.trainer", "run"};
+constexpr std::string_view kFailureRates = "run.failures.per_thousand_gpu_days";
 constexpr std::string_view kOneKnob[] = {"system.chip.tensor", "system.chip.parent.tensor"};
 // Figures that the clock carries along (hardware/chip_changes.hpp): beside it they are work of one clock.
 constexpr std::string_view kPerClock[] = {"system.chip.tensor", "system.chip.vector",
@@ -112,6 +113,12 @@ std::optional<QuantityKnob> together(const std::string& group, const Node& node)
 }
 
 void collect(const std::string& path, const Node& node, std::vector<QuantityKnob>& knobs) {
+  if (path == kFailureRates) {  // numbers without a unit
+    for (const base::Entry* entry : numbers_of(node)) {
+      knobs.push_back(knob_of(fmt::format("{}.{}", path, entry->key), entry->value));
+    }
+    return;
+  }
   if (std::find(std::begin(kOneKnob), std::end(kOneKnob), path) != std::end(kOneKnob)) {
     if (auto all = together(path, node)) {
       knobs.push_back(*all);
@@ -141,6 +148,10 @@ std::string_view name(Resource resource) {
 
 std::string QuantityKnob::times(double factor) const {
   return fmt::format("{}=x{:.15g}", path, factor);
+}
+
+bool QuantityKnob::less_is_better() const {
+  return path.starts_with(kFailureRates) || (time > 0 && path != "run.maintenance.every");
 }
 
 std::string QuantityKnob::at(double value) const { return fmt::format("{}={:.0f}", path, value); }

@@ -71,7 +71,7 @@ std::vector<KnobElasticities> elasticities(const OverriddenScenario& scenario,
   std::vector<Settings> all = {{}};
   std::vector<std::array<double, kPlaces>> logs;
   for (const QuantityKnob& knob : knobs) {
-    const double better = knob.time > 0 ? 1.0 / options.gain : options.gain;
+    const double better = knob.less_is_better() ? 1.0 / options.gain : options.gain;
     const double factors[kPlaces] = {1.0 / options.step, options.step,
                                      1.0 / std::sqrt(options.step), std::sqrt(options.step),
                                      better};

@@ -15,6 +15,7 @@
 #include "sim/class_attainment.hpp"
 #include "sim/decide/pareto.hpp"
 #include "sim/iteration/iteration_cache.hpp"
+#include "sim/training/step_cache.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -31,6 +32,7 @@ class SweepWorkspace {
     staying_.costs.emplace();
     staying_.iterations = std::make_shared<IterationCache>();
     passing_.costs.emplace();
+    passing_.steps = std::make_shared<StepCache>();
   }
   // Pools and trainings make sections of their own for each estimate, so no iteration of theirs is kept.
   Workspace& of(const ScenarioView& s) {

@@ -74,6 +74,7 @@ struct IterationTime {
 };
 
 class IterationCache;  // sim/iteration/iteration_cache.hpp
+class StepCache;       // sim/training/step_cache.hpp
 
 // Buffers that one thread uses again from estimate to estimate.
 struct Workspace {
@@ -81,6 +82,7 @@ struct Workspace {
   IterationTerms terms;
   std::optional<CostCache> costs;              // set for many estimates of unchanged machines
   std::shared_ptr<IterationCache> iterations;  // set for many estimates of sections that stay
+  std::shared_ptr<StepCache> steps;            // the same, of training
 };
 
 // Decoding sequences that an iteration computes, with those that only fill up its CUDA graph.

@@ -177,6 +177,12 @@ std::string sentence(const Infeasible& infeasible) {
                 "many micro-batches, not {} and {}",
                 r.stages, r.micro_batches);
           },
+          [](const RankOrder& r) {
+            return fmt::format(
+                "training.rank_order: tp-cp-pp-dp takes as many replicas of the experts as "
+                "data-parallel ranks, not {} and {}",
+                r.expert_replicas, r.data_parallel);
+          },
           [](const NoPrediction&) {
             return std::string("training.mtp: the model has no modules in `mtp:`");
           },

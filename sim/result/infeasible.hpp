@@ -147,6 +147,12 @@ struct DualPipe {
   std::int64_t stages;
   std::int64_t micro_batches;
 };
+// Of training, tp-cp-pp-dp with experts.
+struct RankOrder {
+  static constexpr std::string_view kind = "ranks cannot be in that order";
+  std::int64_t expert_replicas;
+  std::int64_t data_parallel;
+};
 struct NoPrediction {
   static constexpr std::string_view kind = "no module that predicts further tokens";
 };
@@ -169,18 +175,17 @@ struct TrainingMemory {
 }  // namespace infeasible
 
 // std::monostate: the scenario can run.
-using Infeasible =
-    std::variant<std::monostate, infeasible::Mapping, infeasible::SystemSize,
-                 infeasible::NumberFormat, infeasible::NoSparsity, infeasible::PowerCap,
-                 infeasible::CapAboveTdp, infeasible::Context, infeasible::WholePrompt,
-                 infeasible::NoDecodes, infeasible::NoVisionEncoder, infeasible::Images,
-                 infeasible::DraftRanks, infeasible::NoDraftModule, infeasible::DraftMapping,
-                 infeasible::Weights, infeasible::KvCache, infeasible::FrontWeights,
-                 infeasible::Load, infeasible::RoutedAgents, infeasible::NoNetwork,
-                 infeasible::TrainedTables, infeasible::GlobalBatch, infeasible::Colocated,
-                 infeasible::Responses, infeasible::PackedLength, infeasible::PipelineLayout,
-                 infeasible::TrainingFormat, infeasible::NoHostLink, infeasible::NoPrediction,
-                 infeasible::DualPipe, infeasible::EndlessRun, infeasible::TrainingMemory>;
+using Infeasible = std::variant<
+    std::monostate, infeasible::Mapping, infeasible::SystemSize, infeasible::NumberFormat,
+    infeasible::NoSparsity, infeasible::PowerCap, infeasible::CapAboveTdp, infeasible::Context,
+    infeasible::WholePrompt, infeasible::NoDecodes, infeasible::NoVisionEncoder, infeasible::Images,
+    infeasible::DraftRanks, infeasible::NoDraftModule, infeasible::DraftMapping,
+    infeasible::Weights, infeasible::KvCache, infeasible::FrontWeights, infeasible::Load,
+    infeasible::RoutedAgents, infeasible::NoNetwork, infeasible::TrainedTables,
+    infeasible::GlobalBatch, infeasible::Colocated, infeasible::Responses, infeasible::PackedLength,
+    infeasible::PipelineLayout, infeasible::TrainingFormat, infeasible::NoHostLink,
+    infeasible::NoPrediction, infeasible::DualPipe, infeasible::RankOrder, infeasible::EndlessRun,
+    infeasible::TrainingMemory>;
 
 // The pool of a disaggregated deployment that cannot run.
 enum class PoolKind : std::uint8_t { none, prefill, decode };

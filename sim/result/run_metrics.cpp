@@ -139,6 +139,17 @@ constexpr Metric kRunMetrics[] = {
      .value = of_run<[](const Run& r) { return r.energy.si(); }>,
      .of_training = true,
      .of_run = true},
+    {.name = "run_co2_t",
+     .label = "CO2 of the run",
+     .unit = "t",
+     .better = Better::lower,
+     .description = "tonnes of CO2 of the electricity of GPUs, spares, hosts and site in the run",
+     .formula = "(run_j + host power x GPU-hours) x PUE x CO2 of the grid",
+     .validity = kValidity,
+     .value = of_run<[](const Run& r) { return r.co2_t; }>,
+     .of_training = true,
+     .of_run = true,
+     .of_prices = true},
 };
 
 }  // namespace

@@ -91,6 +91,8 @@ struct TrainingRunEstimate {
   double gpu_hours = 0;  // spare hosts included
   double usd = 0;        // NaN if the price is not known
   base::Joules energy;   // of the GPUs; NaN if the TDP is not known
+  double co2_t =
+      0;  // of the electricity of GPUs, hosts and site; NaN if a price or a power is not known
 };
 
 // The result of a scenario that trains.

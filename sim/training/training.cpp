@@ -11,7 +11,9 @@
 #include "models/power.hpp"
 #include "models/work.hpp"
 #include "sim/result/feasibility.hpp"
+#include "sim/training/exchange.hpp"
 #include "sim/training/pass.hpp"
+#include "sim/training/step_cache.hpp"
 #include "workloads/architecture/parameters.hpp"
 #include "workloads/graph/graph.hpp"
 #include "workloads/graph/training_graph.hpp"
@@ -21,7 +23,6 @@ namespace {
 
 using base::as_double;
 using base::Seconds;
-using workloads::CollectiveKind;
 
 // The stage of a layout that takes longest, of passes over its chunks.
 Seconds slowest_of_layout(const ScenarioView& s, const Pass& pass) {
@@ -86,55 +87,6 @@ Seconds bubble_of(const ScenarioView& s, Seconds both, Seconds backward, Seconds
 
 Seconds time_of(const workloads::Operator& op, const models::Machine& machine) {
   return models::cost_of(op, machine).time;
-}
-
-Seconds among(CollectiveKind kind, double bytes, std::int64_t ranks, std::int64_t stride,
-              const models::Machine& machine) {
-  return ranks > 1 ? time_of(workloads::Collective{kind, bytes, ranks, stride}, machine)
-                   : Seconds{};
-}
-
-// Time of one transfer between stages: the activations of a micro-batch, or their gradients.
-Seconds send_time(const ScenarioView& s, const MicroBatches& batches) {
-  const workloads::Mapping& m = *s.mapping;
-  if (m.pipeline_parallel == 1) {
-    return {};
-  }
-  const models::Machine& machine = s.platform->machine;
-  const std::int64_t domain = machine.scale_up_domain;
-  const double rows = as_double(batches.sequences * batches.tokens) /
-                      as_double(m.context_parallel * m.tensor_parallel);
-  const double bytes = rows * as_double(s.model->hidden) * workloads::kHiddenBytes;
-  return among(CollectiveKind::send_receive, bytes, 2, m.ranks() > domain ? domain : 1, machine);
-}
-
-// Times to reduce the gradients, and to gather the parameters, over the replicas of one rank's part of the model.
-struct Exchange {
-  Seconds reduced, gathered;
-};
-
-// Gradients or parameters that are sharded travel layer by layer, and each layer's exchange has all the hops.
-Exchange exchange_of(const ScenarioView& s, const workloads::Mapping& mapping,
-                     const models::RankParameters& rank, double layers) {
-  const workloads::Training& t = *s.training;
-  const models::Machine& machine = s.platform->machine;
-  const bool whole = t.sharding == workloads::Sharding::none;
-  const CollectiveKind kind = whole ? CollectiveKind::all_reduce : CollectiveKind::reduce_scatter;
-  const double pieces = t.sharding >= workloads::Sharding::gradients ? layers : 1.0;
-  Exchange exchange;
-  const auto add = [&](double parameters, std::int64_t ranks, std::int64_t stride) {
-    const double piece = parameters / pieces;
-    exchange.reduced += pieces * among(kind, piece * t.gradient_bytes, ranks, stride, machine);
-    if (!whole) {
-      exchange.gathered += pieces * among(CollectiveKind::all_gather,
-                                          piece * workloads::kHiddenBytes, ranks, stride, machine);
-    }
-  };
-  add(rank.dense, mapping.data_parallel * mapping.context_parallel, mapping.tensor_parallel);
-  if (rank.experts > 0.0) {
-    add(rank.experts, mapping.expert_replicas, mapping.expert_parallel);
-  }
-  return exchange;
 }
 
 // The part of an exchange that a pass does not hide: at least the part of one layer.
@@ -446,6 +398,11 @@ void check_training(const ScenarioView& s, const MicroBatches& batches, ServingE
     e.infeasible = infeasible::DualPipe{mapping.pipeline_parallel, batches.count};
     return;
   }
+  if (t.rank_order == workloads::RankOrder::pipeline_then_data && mapping.pipeline_parallel > 1 &&
+      s.model->moe.experts > 0 && mapping.expert_replicas != mapping.data_parallel) {
+    e.infeasible = infeasible::RankOrder{mapping.expert_replicas, mapping.data_parallel};
+    return;
+  }
   if (t.predicted_tokens > 0 && s.model->mtp.empty()) {
     e.infeasible = infeasible::NoPrediction{};
     return;
@@ -461,7 +418,9 @@ void check_training(const ScenarioView& s, const MicroBatches& batches, ServingE
   }
 }
 
-ServingEstimate training_estimate(const ScenarioView& s, Workspace& workspace) {
+namespace {
+
+ServingEstimate estimated(const ScenarioView& s, Workspace& workspace) {
   ServingEstimate e;
   e.provenance = s.platform->system.provenance();
   e.gpus = s.mapping->ranks();
@@ -491,6 +450,20 @@ ServingEstimate training_estimate(const ScenarioView& s, Workspace& workspace) {
   e.spreads = training_spreads(step.operators_spread, t.trainer);
   e.steady.power = s.platform->machine.power.idle + step.energy_above_idle / step.time;
   e.workflow = workflow;
+  return e;
+}
+
+}  // namespace
+
+ServingEstimate training_estimate(const ScenarioView& s, Workspace& workspace) {
+  if (workspace.steps == nullptr) {
+    return estimated(s, workspace);
+  }
+  if (const ServingEstimate* known = workspace.steps->find(s)) {
+    return *known;
+  }
+  const ServingEstimate e = estimated(s, workspace);
+  workspace.steps->keep(s, e);
   return e;
 }
 

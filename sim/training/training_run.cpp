@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/no_number.hpp"
 #include "workloads/architecture/parameters.hpp"
 
 namespace roofcast::sim {
@@ -129,6 +130,15 @@ infeasible::EndlessRun endless(const RunShares& shares, Seconds between, bool st
   return endless;
 }
 
+// Tonnes, of the electricity of GPUs, their hosts and the site. NaN if a part of it is not known.
+double co2_of(const ScenarioView& s, base::Joules gpus, Seconds gpu_time) {
+  const auto& host = s.platform->system.host_power;
+  if (s.prices == nullptr || !host || !s.prices->pue || !s.prices->co2_g_per_j) {
+    return base::kNoNumber;
+  }
+  return (gpus + *host * gpu_time).si() * *s.prices->pue * *s.prices->co2_g_per_j / base::mega;
+}
+
 }  // namespace
 
 void add_run(const ScenarioView& s, ServingEstimate& e) {
@@ -161,6 +171,7 @@ void add_run(const ScenarioView& s, ServingEstimate& e) {
   r.energy = r.mean.time *
              (static_cast<double>(e.gpus) * (computes * e.steady.power + (1.0 - computes) * idle) +
               spare_gpus(s) * idle);
+  r.co2_t = co2_of(s, r.energy, gpus * r.mean.time);
   e.workflow = workflow;
 }
 

@@ -13,6 +13,7 @@
 //   GPU-hours         time · (GPUs + GPUs of the spare hosts)
 //   dollars           dollars per second of the forecast · time · GPUs with spares / GPUs
 //   energy            GPUs: mean power of a step while the job computes, idle power otherwise; spares idle
+//   CO2               (energy + power of hosts · time) · PUE · CO2 of the grid
 //
 // A run that shrinks has as many replicas as the deployment has data-parallel ranks, each on its own hosts.
 //

@@ -62,18 +62,18 @@ RunModel random_run(base::Random& random) {
 
 TEST_CASE("A drawn training run takes as long as the closed form says", "[laws]") {
   base::Random random(1, "runs");
-  int far = 0;
   int all_beyond = 0;
   constexpr int kRuns = 200;
-  constexpr int kDraws = 200;
+  constexpr int kDraws = 1000;
   for (int i = 0; i < kRuns; ++i) {
     const RunModel m = random_run(random);
     const sim::RunForecast closed = forecast(m);
     Seconds mean;
     double interruptions = 0.0;
     int beyond = 0;
+    base::Random draws(static_cast<std::uint64_t>(i), "draws");
     for (int draw = 0; draw < kDraws; ++draw) {
-      const sim::RunOutcome drawn = sim::draw(m, random);
+      const sim::RunOutcome drawn = sim::draw(m, draws);
       mean += drawn.time / static_cast<double>(kDraws);
       interruptions += drawn.interruptions / kDraws;
       beyond += drawn.time > 1.002 * closed.p95 ? 1 : 0;
@@ -81,14 +81,13 @@ TEST_CASE("A drawn training run takes as long as the closed form says", "[laws]"
     INFO(i << " of " << kRuns << ": " << closed.mean.time.si() << " s, drawn " << mean.si()
            << " s; " << m.memory_recovers << " from memory, spares " << m.spares.value_or(-1)
            << ", beyond p95 " << beyond);
-    // 50 failures a run and 200 runs leave a standard error of at most 0.3 %.
-    CHECK(std::abs(mean / closed.mean.time - 1.0) < 0.03);
-    CHECK(std::abs(interruptions / closed.mean.interruptions - 1.0) < 0.05);
+    // The draws leave a standard error of at most 0.5 %, where the spares of a short run are often all in repair, and mostly
+    // below 0.1 %.
+    CHECK(std::abs(mean / closed.mean.time - 1.0) < 0.01);
+    CHECK(std::abs(interruptions / closed.mean.interruptions - 1.0) < 0.03);
     CHECK(beyond <= kDraws / 6);
     all_beyond += beyond;
-    far += std::abs(mean / closed.mean.time - 1.0) > 0.01 ? 1 : 0;
   }
-  CHECK(far <= kRuns / 20);
   CHECK(all_beyond / static_cast<double>(kRuns * kDraws) == Approx(0.05).margin(0.015));
 }
 

@@ -4,7 +4,8 @@
 //
 //   roofcast_bench [SWEEP.yaml]          default: examples/llama70b_million.yaml
 //
-// Simulations of the Azure conversation trace and of a million drawn requests are timed too. Every figure is the median of
+// Simulations of the Azure conversation trace and of a million drawn requests are timed too, and training runs
+// (examples/llama-405b_run.yaml). Every figure is the median of
 // several repeats. docs/performance.md has figures over time. Not a test: machines differ.
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -27,6 +28,8 @@
 #include "sim/iteration/iteration_table.hpp"
 #include "sim/replay/simulate.hpp"
 #include "sim/scenario/sections.hpp"
+#include "sim/training/drawn_run.hpp"
+#include "sim/training/training_run.hpp"
 #include "workloads/traffic/request_traces.hpp"
 
 namespace roofcast {
@@ -65,6 +68,29 @@ precision: fp8_block
 deployment: {tensor_parallel: 1, expert_parallel: 32, data_parallel: 32}
 serving: {stack: sglang}
 traffic: {input_tokens: 2048, output_tokens: 512, concurrency: 2048}
+)";
+
+// Points that differ in their run alone, and points with a step each.
+constexpr std::string_view kRuns = R"(
+base: examples/llama-405b_run.yaml
+axes:
+  run.checkpoint.interval: [1 min, 2 min, 3 min, 4 min, 5 min, 6 min, 8 min, 10 min, 20 min, 30 min]
+  run.spare_hosts: [1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 64, 80, 96, 128]
+  run.detection: [10 s, 20 s, 30 s, 1 min, 2 min, 3 min, 5 min, 10 min]
+  run.restart.time: [10 s, 30 s, 1 min, 2 min, 3 min, 5 min, 10 min, 20 min]
+  run.repair: [1 h, 6 h, 1 d, 3 d]
+)";
+constexpr std::string_view kSteps = R"(
+base: examples/llama-405b_run.yaml
+axes:
+  training.global_batch: [1024, 2048, 4096, 8192, 16384]
+  training.sequence_length: [1024, 2048, 4096, 8192]
+  training.moments: [fp32, bf16, fp8]
+  training.gradients: [fp32, bf16]
+  training.recompute: [norms, mlp, attention, full]
+  training.overlap: [true, false]
+  training.sharding: [none, optimizer, gradients, parameters]
+  system.chip.tensor.bf16: [x1, x1.1, x1.2, x1.3]
 )";
 
 double seconds_of(const std::function<void()>& work) {
@@ -176,6 +202,30 @@ void print_functions(const std::string& title, std::string_view text) {
   fmt::print("{}\n", table.text());
 }
 
+void print_runs() {
+  cli::TextTable table({"training runs", "", "points/s"});
+  for (const auto& [name, text] : {std::pair{"that differ in their run alone, 1 thread", kRuns},
+                                   std::pair{"with a step each, 1 thread", kSteps}}) {
+    const sim::SweepPoints points(sim::read_sweep(base::parse_document("runs", std::string(text))));
+    const double seconds =
+        median_seconds([&] { sink = static_cast<double>(sim::run_sweep(points, 1).rows()); });
+    table.add({fmt::format("{} {}", points.size(), name), fmt::format("{:.2f} s", seconds),
+               fmt::format("{:.0f}", static_cast<double>(points.size()) / seconds)});
+  }
+  const sim::Scenario scenario =
+      sim::read_scenario(base::load_document("examples/llama-405b_run.yaml"));
+  const sim::ScenarioView view = sim::view(scenario);
+  sim::Workspace workspace;
+  const sim::ServingEstimate e = sim::estimate(view, workspace);
+  const sim::RunModel model =
+      sim::run_model(view, e.workflow->step(), e.workflow->training.tokens, e.gpus);
+  base::Random random(1, "failures");
+  const double drawn = median_call([&] { return sim::draw(model, random).time.si(); });
+  fmt::print("{}a run of {:.0f} days with {:.0f} failures is drawn in {:.3f} ms\n\n", table.text(),
+             e.workflow->run->mean.time.si() / 86400.0, e.workflow->run->mean.interruptions,
+             drawn * 1e3);
+}
+
 void print_million_requests() {
   const base::Node document = base::parse_document("chat", std::string(kChat));
   const sim::StreamedScenario s = sim::read_streamed_scenario(document);
@@ -269,6 +319,7 @@ int run(int argc, char** argv) {
     print_functions("experts, EP32 DP32", kExperts);
     print_simulation();
     print_million_requests();
+    print_runs();
     print_sweep(argc > 1 ? argv[1] : "examples/llama70b_million.yaml");
     return 0;
   } catch (const base::InputError& error) {

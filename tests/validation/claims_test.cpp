@@ -63,6 +63,27 @@ TEST_CASE("A published figure that is missed by more than 20 % has a reason, and
   CHECK(figures > 100);
 }
 
+TEST_CASE("GPUs of MLPerf's clusters scale within two points of the logs, and train as long",
+          "[validation]") {
+  std::size_t rates = 0;
+  std::size_t times = 0;
+  for (const calibrate::Claim& claim :
+       calibrate::read_claims(base::load_entry(calibrate::claim_catalog(), "training_runs"))
+           .claims) {
+    const bool rate = claim.claim.find("rate of a GPU over that on 512") != std::string::npos;
+    const bool time = claim.claim.find("Time to train") != std::string::npos;
+    if (rate || time) {
+      const calibrate::Computed ours = calibrate::compute(claim);
+      INFO(claim.claim << ": " << ours.value << ", published " << claim.least);
+      CHECK(std::abs(ours.value - claim.least) < (rate ? 0.02 : 0.03 * claim.least));
+      rates += rate ? 1 : 0;
+      times += time ? 1 : 0;
+    }
+  }
+  CHECK(rates == 3);
+  CHECK(times == 2);
+}
+
 TEST_CASE("docs/workloads.md and docs/runs.md are what calibrate claims writes", "[validation]") {
   const char* source = std::getenv("ROOFCAST_SOURCE_DIR");
   if (source == nullptr) {

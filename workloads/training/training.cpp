@@ -173,6 +173,10 @@ void read(base::Fields& f, Training& training) {
   f.choice<bool>("parameters", training.quantised_parameters,
                  {{"bf16", false}, {"quantised", true}}, base::optional);
   f.flag("fused_loss", training.fused_loss, base::optional);
+  f.choice<RankOrder>("rank_order", training.rank_order,
+                      {{"tp-cp-dp-pp", RankOrder::data_then_pipeline},
+                       {"tp-cp-pp-dp", RankOrder::pipeline_then_data}},
+                      base::optional);
   f.flag("overlap", training.overlap, base::optional);
   f.flag("tensor_overlap", training.tensor_overlap, base::optional);
   f.flag("expert_overlap", training.expert_overlap, base::optional);

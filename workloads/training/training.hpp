@@ -18,6 +18,7 @@
 //     moments: fp32                 # Adam's; or bf16, fp8
 //     parameters: bf16              # or quantised: linear layers keep them in the format they compute in only
 //     fused_loss: true              # the loss keeps logits in 16 bits only
+//     rank_order: tp-cp-dp-pp       # what is innermost first; or tp-cp-pp-dp
 //     overlap: true                 # gradients and parameters travel while kernels compute
 //     tensor_overlap: true          # tensor parallelism's exchanges travel while the products beside them compute
 //     expert_overlap: true          # exchanges with experts travel while another micro-batch computes
@@ -66,6 +67,9 @@ struct TrainerKernels {
 // where it would wait. dualpipe: arXiv 2412.19437 section 3.2.1; micro-batches enter at both ends, so that a rank has the
 // layers of two stages.
 enum class Schedule : std::uint8_t { one_forward_one_backward, zero_bubble, dualpipe };
+
+// How ranks are numbered: replicas of a stage one after another, or the stages of a replica (sim/training/exchange.hpp).
+enum class RankOrder : std::uint8_t { data_then_pipeline, pipeline_then_data };
 
 // How tokens reach the ranks of their experts. `fused`: one kernel sends a token once to each rank and sorts what comes
 // (DeepEP, HybridEP). `all_to_all`: NCCL sends it once for each of its experts, and kernels of their own sort the copies.
@@ -130,6 +134,7 @@ struct Training {
   std::int64_t micro_batch = 1;
   std::int64_t virtual_stages = 1;
   Schedule schedule = Schedule::one_forward_one_backward;
+  RankOrder rank_order = RankOrder::data_then_pipeline;
   PipelineLayout layout;
   Recompute recompute;
   Offload offload;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -83,6 +84,39 @@ TEST_CASE("Every time in a scenario's brief stands in the row of the CSV that it
   }
   for (std::size_t i = 0; i < made.findings.changes.size(); ++i) {
     CHECK(csv.at(cited(made.brief.changes.at(i)).at(0))[2] == made.findings.changes[i].knob);
+  }
+}
+
+TEST_CASE("The brief of a training run is about the run, and tells reliability beside speed",
+          "[unit]") {
+  const sim::OverriddenScenario scenario(
+      base::parse_document(
+          "run.yaml",
+          "{system: h100_cluster_128, model: llama-3.1-8b, precision: bf16, deployment: "
+          "{data_parallel: 64}, training: {sequence_length: 4096, global_batch: 512, trainer: "
+          "megatron}, run: {steps: 1e6, failures: {per_thousand_gpu_days: {gpu: 100, source: a "
+          "question}}, detection: 5 min, restart: {time: 10 min}, checkpoint: {interval: 30 min, "
+          "write: 100 GB/s}}}"),
+      "--set");
+  const cli::ScenarioFindings findings =
+      cli::findings_of(scenario, scenario.estimate({}).estimate, nullptr);
+  const cli::Brief brief = cli::brief_of(findings, scenario);
+  CHECK(brief.question.starts_with("What limits Run of "));
+  std::vector<std::string> knobs;
+  for (const auto& row : brief.evidence.front().table.rows()) {
+    knobs.push_back(row.front());
+  }
+  const auto named = [&](std::string_view knob) {
+    return std::find(knobs.begin(), knobs.end(), knob) != knobs.end();
+  };
+  CHECK(named("run.failures.per_thousand_gpu_days.gpu"));
+  CHECK(named("system.chip.tensor.*"));
+  std::vector<std::string> told;
+  for (const auto& row : brief.evidence.back().table.rows()) {
+    told.push_back(row.front());
+  }
+  for (const char* label : {"Run p50", "Run p95", "Cost of the run", "Checkpoint interval"}) {
+    CHECK(std::find(told.begin(), told.end(), label) != told.end());
   }
 }
 

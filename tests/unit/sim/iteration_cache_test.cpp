@@ -111,4 +111,18 @@ TEST_CASE("A table of iterations keeps what was set, and gives no key's value to
   CHECK(wrong == 0);
 }
 
+TEST_CASE("Training runs of a sweep have the bits of an estimate of their point alone", "[unit]") {
+  const std::string run =
+      " {system: h100_cluster_128, model: llama-3.1-8b, precision: bf16, deployment: "
+      "{tensor_parallel: 2, data_parallel: 8}, training: {sequence_length: 4096, global_batch: 64, "
+      "trainer: megatron}, run: {steps: 10000, failures: llama3_h100, restart: {time: 5 min}, "
+      "checkpoint: {write: 100 GB/s}}}";
+  CHECK(different_rows(run,
+                       "\n  run.detection: [1 min, 10 min]\n"
+                       "  training.recompute: [none, full]\n"
+                       "  deployment.data_parallel: [8, 16, 256]\n"
+                       "  run.checkpoint.interval: [5 min, 1 h]\n"
+                       "  system.chip.tensor.bf16: [x1, x1.1]\n") == 0);
+}
+
 }  // namespace roofcast::unit_sim_iteration_cache

@@ -91,6 +91,49 @@ TEST_CASE("The knobs of a system are its figures with units, all tensor formats 
   }
 }
 
+TEST_CASE("A training run has its times and its failures by cause as knobs, and fewer are better",
+          "[unit]") {
+  const sim::OverriddenScenario run(
+      base::parse_document(
+          "run.yaml",
+          "system: h100_cluster_128\nmodel: llama-3.1-8b\nprecision: bf16\ndeployment: "
+          "{data_parallel: 64}\ntraining: {sequence_length: 4096, global_batch: 512, trainer: "
+          "megatron}\nrun: {steps: 1e6, failures: {per_thousand_gpu_days: {gpu: 20, hbm: 0, host: "
+          "5, source: a question}}, detection: 5 min, restart: {time: 10 min}, maintenance: "
+          "{every: "
+          "7 d, time: 4 h}, checkpoint: {interval: 30 min, write: 100 GB/s}}\n"),
+      "--set");
+  std::vector<sim::QuantityKnob> knobs;
+  std::set<std::string> paths;
+  for (const sim::QuantityKnob& knob : sim::quantity_knobs(run.document())) {
+    if (knob.path.starts_with("run.")) {
+      knobs.push_back(knob);
+      paths.insert(knob.path);
+    }
+  }
+  CHECK(paths.contains("run.failures.per_thousand_gpu_days.gpu"));
+  CHECK(paths.contains("run.failures.per_thousand_gpu_days.host"));
+  CHECK(paths.contains("run.detection"));
+  CHECK(paths.contains("run.restart.time"));
+  CHECK(paths.contains("run.checkpoint.write"));
+  const sim::Metric* time = &metric("run_s");
+  const double now = time->value(run.estimate({}).estimate);
+  double rates = 0.0;
+  for (const sim::KnobElasticities& row : sim::elasticities(run, knobs, std::vector{time}, {})) {
+    INFO(row.knob.path);
+    CHECK(row.knob.less_is_better() !=
+          (row.knob.path == "run.maintenance.every" || row.knob.path == "run.checkpoint.write"));
+    if (row.knob.path != "run.checkpoint.interval") {  // has a best value
+      CHECK(row.of.front().improved <= now);
+    }
+    if (row.knob.path.find("per_thousand_gpu_days") != std::string::npos) {
+      rates += row.of.front().value;
+    }
+  }
+  // 64 GPUs: 1.6 failures a day, each of which loses some 30 minutes.
+  CHECK(rates == Approx(1.6 * 30.0 / 1440.0).epsilon(0.1));
+}
+
 TEST_CASE("A knob that somebody names is found with what it is, or said to be none", "[unit]") {
   CHECK(knob("traffic.concurrency").whole);
   CHECK(knob("traffic.concurrency").number == 8.0);

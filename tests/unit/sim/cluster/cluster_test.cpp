@@ -117,6 +117,25 @@ TEST_CASE("A leaf of a rail takes a GPU of each host, a rack all of its GPUs", "
   CHECK(rack.parts[1].hosts == 9);
 }
 
+TEST_CASE("A rack takes one replica where the stages of a replica are in it, and many otherwise",
+          "[unit]") {
+  const auto replicas = [](const std::string& order) {
+    const BlastRadius rack = blast_radius(
+        base::parse_document(
+            "test",
+            "system: {base: gb200_nvl72_x8, chips: 1024}\nmodel: llama-3.1-70b\nprecision: bf16\n"
+            "deployment: {tensor_parallel: 4, pipeline_parallel: 16, data_parallel: 16}\n"
+            "training: {sequence_length: 4096, global_batch: 256, trainer: megatron, rank_order: " +
+                order + "}\n" + kRun),
+        64);
+    REQUIRE(rack.parts.size() == 4);
+    return rack.parts[1].replicas;
+  };
+  // Replicas of 64 GPUs in racks of 72: the first rack has one and an eighth.
+  CHECK(replicas("tp-cp-pp-dp") == 2);
+  CHECK(replicas("tp-cp-dp-pp") == 16);
+}
+
 TEST_CASE("Copies in memory save what one host loses, not what a leaf switch does", "[unit]") {
   const BlastRadius without = blast_radius(job(kRun), 64);
   base::Node document = job(kRun);

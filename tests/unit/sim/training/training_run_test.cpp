@@ -12,13 +12,15 @@
 namespace roofcast::sim::unit_sim_training_training_run {
 namespace {
 
-ServingEstimate estimated(const std::string& run, const std::string& steps = "10000") {
+ServingEstimate estimated(const std::string& run, const std::string& steps = "10000",
+                          const std::string& more = "",
+                          const std::string& system = "h100_cluster_128") {
   const Scenario s = read_scenario(base::parse_document(
-      "test",
-      "system: h100_cluster_128\nmodel: llama-3.1-8b\nprecision: bf16\ndeployment: "
-      "{data_parallel: 16}\ntraining: {sequence_length: 2048, global_batch: 128, trainer: "
-      "megatron}\nrun: {checkpoint: {write: 100 GB/s}, steps: " +
-          steps + ", " + run + "}\n"));
+      "test", "system: " + system +
+                  "\nmodel: llama-3.1-8b\nprecision: bf16\ndeployment: {data_parallel: "
+                  "16}\ntraining: {sequence_length: 2048, global_batch: 128, trainer: "
+                  "megatron}\nrun: {checkpoint: {write: 100 GB/s}, steps: " +
+                  steps + ", " + run + "}\n" + more));
   Workspace workspace;
   return estimate(view(s), workspace);
 }
@@ -51,10 +53,28 @@ TEST_CASE("A run without failures has no time between them, and every other metr
   for (const Metric& metric : metrics()) {
     if (metric.of_run) {
       INFO(metric.name);
-      CHECK(std::isfinite(metric.value(e)) == (metric.name != "between_failures_s"));
+      CHECK(std::isfinite(metric.value(e)) ==
+            (metric.name != "between_failures_s" && !metric.of_prices));
     }
   }
   CHECK(e.workflow->run->mean.interruptions == 0.0);
+}
+
+TEST_CASE("The CO2 of a run is that of its GPUs and hosts, through the site and the grid",
+          "[unit]") {
+  const std::string run =
+      "failures: llama3_h100, restart: {time: 5 min}, spare_hosts: 1, repair: 1 d";
+  CHECK(std::isnan(find_metric("run_co2_t")->value(estimated(run))));
+  const ServingEstimate unknown = estimated(run, "10000", "prices: us_colocation\n");
+  REQUIRE(unknown.fits());
+  CHECK(std::isnan(find_metric("run_co2_t")->value(unknown)));  // power of the cluster's hosts
+  const ServingEstimate e =
+      estimated(run, "10000", "prices: us_colocation\n",
+                "{base: h100_cluster_128, host_power: {per_gpu: 500 W, source: a question}}");
+  REQUIRE(e.fits());
+  const TrainingRunEstimate& r = *e.workflow->run;
+  const double kilowatt_hours = (r.energy.si() + 500.0 * r.gpu_hours * 3600.0) / 3.6e6 * 1.54;
+  CHECK(find_metric("run_co2_t")->value(e) == Approx(kilowatt_hours * 366.0 / 1e6));
 }
 
 TEST_CASE("Evaluations take their time once in so many steps", "[unit]") {

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/training/exchange.hpp"
+
+#include <algorithm>
+
+#include "base/integers.hpp"
+#include "models/operators/operator_cost.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+using base::as_double;
+using base::Seconds;
+using workloads::CollectiveKind;
+using workloads::RankOrder;
+
+Seconds among(CollectiveKind kind, double bytes, std::int64_t ranks, std::int64_t stride,
+              const models::Machine& machine) {
+  return ranks > 1
+             ? models::cost_of(workloads::Collective{kind, bytes, ranks, stride}, machine).time
+             : Seconds{};
+}
+
+// Ranks from one replica of a part of the model to the next, such that a domain has as many replicas as it has in that order.
+//
+//   own      ranks of the parts beside it: tensor parallelism, or the ranks that share the experts
+//   inner    of the replicas those that follow each other inside a model's replica, whatever the order
+std::int64_t stride_of_replicas(const ScenarioView& s, std::int64_t own, std::int64_t inner) {
+  const std::int64_t domain = s.platform->machine.scale_up_domain;
+  const std::int64_t all = own * inner * s.mapping->pipeline_parallel;
+  if (s.training->rank_order == RankOrder::data_then_pipeline || all == own * inner) {
+    return own;
+  }
+  const std::int64_t together = all <= domain
+                                    ? inner * (domain / all)
+                                    : std::min(inner, std::max<std::int64_t>(1, domain / own));
+  return std::max<std::int64_t>(1, domain / together);
+}
+
+}  // namespace
+
+Seconds send_time(const ScenarioView& s, const MicroBatches& batches) {
+  const workloads::Mapping& m = *s.mapping;
+  if (m.pipeline_parallel == 1) {
+    return {};
+  }
+  const models::Machine& machine = s.platform->machine;
+  const std::int64_t domain = machine.scale_up_domain;
+  const std::int64_t stages_within = s.training->rank_order == RankOrder::pipeline_then_data
+                                         ? m.ranks() / m.data_parallel
+                                         : m.ranks();
+  const double rows = as_double(batches.sequences * batches.tokens) /
+                      as_double(m.context_parallel * m.tensor_parallel);
+  const double bytes = rows * as_double(s.model->hidden) * workloads::kHiddenBytes;
+  return among(CollectiveKind::send_receive, bytes, 2, stages_within > domain ? domain : 1,
+               machine);
+}
+
+Exchange exchange_of(const ScenarioView& s, const workloads::Mapping& mapping,
+                     const models::RankParameters& rank, double layers) {
+  const workloads::Training& t = *s.training;
+  const models::Machine& machine = s.platform->machine;
+  const bool whole = t.sharding == workloads::Sharding::none;
+  const CollectiveKind kind = whole ? CollectiveKind::all_reduce : CollectiveKind::reduce_scatter;
+  const double pieces = t.sharding >= workloads::Sharding::gradients ? layers : 1.0;
+  Exchange exchange;
+  const auto add = [&](double parameters, std::int64_t ranks, std::int64_t stride) {
+    const double piece = parameters / pieces;
+    exchange.reduced += pieces * among(kind, piece * t.gradient_bytes, ranks, stride, machine);
+    if (!whole) {
+      exchange.gathered += pieces * among(CollectiveKind::all_gather,
+                                          piece * workloads::kHiddenBytes, ranks, stride, machine);
+    }
+  };
+  add(rank.dense, mapping.data_parallel * mapping.context_parallel,
+      stride_of_replicas(s, mapping.tensor_parallel, mapping.context_parallel));
+  if (rank.experts > 0.0) {
+    add(rank.experts, mapping.expert_replicas, stride_of_replicas(s, mapping.expert_parallel, 1));
+  }
+  return exchange;
+}
+
+}  // namespace roofcast::sim

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What ranks send each other around the passes of an optimizer step: gradients and parameters between the replicas of a
+// rank's part of the model, activations and their gradients between pipeline stages.
+//
+// Ranks have numbers, tensor parallelism innermost, and fill domains in their order. `training.rank_order` says what follows:
+//
+//   tp-cp-dp-pp   Replicas of a stage come one after another. Those in a domain share its NICs; stages are in other domains.
+//   tp-cp-pp-dp   The stages of a replica come one after another. Where a replica fits into a domain, stages exchange
+//                 activations inside it, and gradients leave it.
+//
+//   ranks in a domain of D that hold the same part of the model, of r = t·c·p ranks of a replica
+//     tp-cp-dp-pp   D/t
+//     tp-cp-pp-dp   c · ⌊D/r⌋ if r ≤ D, otherwise the least of c and D/t
+//
+//   symbol   meaning                       unit
+//   t, c, p  tensor, context, pipeline     –
+//            parallelism
+//
+// Both are orders of Megatron-LM (core/parallel_state.py; use_tp_pp_dp_mapping). It refuses the second one where the replicas
+// of experts are others than those of attention. Llama 3 was trained in it (arXiv 2407.21783 section 3.3.2).
+#pragma once
+
+#include "models/training_footprint.hpp"
+#include "sim/result/training_step.hpp"
+#include "sim/scenario/scenario.hpp"
+#include "workloads/architecture/mapping.hpp"
+
+namespace roofcast::sim {
+
+// Times to reduce the gradients, and to gather the parameters, over the replicas of one rank's part of the model.
+struct Exchange {
+  base::Seconds reduced, gathered;
+};
+
+// `layers`: of the fullest stage. Gradients or parameters that are sharded travel layer by layer, and each layer's exchange
+// has all the hops.
+Exchange exchange_of(const ScenarioView& scenario, const workloads::Mapping& mapping,
+                     const models::RankParameters& rank, double layers);
+
+// Time of one transfer between stages: the activations of a micro-batch, or their gradients.
+base::Seconds send_time(const ScenarioView& scenario, const MicroBatches& batches);
+
+}  // namespace roofcast::sim
