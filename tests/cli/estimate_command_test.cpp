@@ -348,6 +348,17 @@ TEST_CASE("A number of L2 slices without an old one is said to change nothing", 
   CHECK(contains(outcome.err, "l2.slices: the chip did not say how many it has"));
 }
 
+TEST_CASE("A factor of L2 slices whose number nobody published acts, and is said", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const Outcome outcome = roofcast.run(
+      {"estimate", example("llama-70b"), "--no-replay", "--set", "system.chip.l2.slices=x2"});
+  CHECK(outcome.code == 0);
+  CHECK(contains(outcome.err, "2 times as many are taken"));
+}
+
 TEST_CASE("Options of serving are refused where the scenario trains", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
