@@ -11,6 +11,7 @@
 #include "cli/tables/metric_cells.hpp"
 #include "cli/text/cost_text.hpp"
 #include "cli/text/scenario_text.hpp"
+#include "sim/result/causes.hpp"
 #include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
@@ -225,6 +226,7 @@ ScenarioFindings findings_of(const sim::OverriddenScenario& scenario,
   SensitivityAnswer& a = f.sensitivity;
   a.title = title(scenario.scenario());
   a.estimate = estimate;
+  sim::tell_causes(sim::view(scenario.scenario()), a.estimate);
   a.metrics = usual_metrics(estimate);
   if (metric != nullptr) {
     std::erase(a.metrics, metric);

@@ -241,7 +241,8 @@ TEST_CASE("A GEMM says how many thread blocks an SM has room for, and what limit
   CHECK(hopper["buffers_b"] == 96.0 * 1024.0);
   CHECK(hopper["room_blocks_per_sm"] == 2.0);
   CHECK(hopper["occupancy_limiter"] == "registers");
-  CHECK(answer(roofcast, line + "b200_sxm")["occupancy_limiter"] == "tensor memory");
+  CHECK(answer(roofcast, "kernel gemm --m 8192 --n 8192 --k 8192 --tile 256x256 --chip b200_sxm")
+            ["occupancy_limiter"] == "tensor memory");
   CHECK(answer(roofcast, line + "mi300x")["room_blocks_per_sm"].is_null());
   const json narrow = answer(roofcast,
                              "kernel gemm --m 8192 --n 8192 --k 8192 --tile 16x256 "

@@ -28,7 +28,7 @@ TEST_CASE("A GEMM of one full wave runs at the tensor rate", "[unit]") {
   CHECK(cost.bound == models::Bound::compute);
 }
 
-// The fastest tiling, forced, is the same; another one takes longer.
+// The fastest tiling, forced, is the same; another one that is looked at takes no less.
 TEST_CASE("A GEMM with a forced tile is as fast as the tile is", "[unit]") {
   const auto machine = round_machine();
   for (const workloads::Gemm& op :
@@ -43,10 +43,13 @@ TEST_CASE("A GEMM with a forced tile is as fast as the tile is", "[unit]") {
     CHECK(models::fault_of(op, cut).empty());
     CHECK(gemm_cost(op, machine, nullptr, &cut).time == free.time);
     for (const std::int64_t rows : models::kTokenTiles) {
+      if (rows < 128 && 4 * rows < op.m) {
+        continue;  // not looked at
+      }
       for (const std::int64_t columns : models::kWeightTiles) {
         cut = {rows, columns, 0.0, 1.0};
         models::Anatomy forced;
-        CHECK(gemm_cost(op, machine, &forced, &cut).time >= free.time);
+        CHECK(us(gemm_cost(op, machine, &forced, &cut).time) >= (1.0 - 1e-9) * us(free.time));
         CHECK(forced.tile_rows == static_cast<double>(rows));
         CHECK(forced.sums_bytes == 4.0 * static_cast<double>(rows * columns));
       }
