@@ -359,6 +359,26 @@ TEST_CASE("A factor of L2 slices whose number nobody published acts, and is said
   CHECK(contains(outcome.err, "2 times as many are taken"));
 }
 
+TEST_CASE("More GPUs than a system describes are said, but for a description with its own name",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const auto notes = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"estimate", example("llama-8b_training"), "--no-replay"});
+    const Outcome outcome = roofcast.run(more);
+    CHECK(outcome.code == 0);
+    return outcome.err;
+  };
+  const char* const kBeyond = "4096 GPUs are beyond the 128 that";
+  CHECK(contains(notes({"--set", "system.chips=4096"}), kBeyond));
+  CHECK(contains(notes({"--set", "system={base: h100_cluster_128, chips: 4096}"}), kBeyond));
+  CHECK(!contains(notes({"--set", "system={base: h100_cluster_128, chips: 4096, name: mine}"}),
+                  kBeyond));
+  CHECK(!contains(notes({"--set", "system.chips=128"}), "are beyond"));
+}
+
 TEST_CASE("Options of serving are refused where the scenario trains", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
