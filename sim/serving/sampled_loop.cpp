@@ -115,7 +115,9 @@ class FollowedServers {
 class SampledRequests {
  public:
   explicit SampledRequests(const workloads::Traffic& traffic)
-      : t_(traffic), random_(kSeed, "estimate"), at_the_start_(kSeed, "running") {}
+      : t_(traffic),
+        random_(kSeed, "estimate"),
+        at_the_start_(kSeed, traffic.arrivals ? "running" : "estimate") {}
 
   std::vector<IterationRequest> all;
 
