@@ -88,8 +88,17 @@ void read(Fields& f, Chip& chip) {
   f.group("l2", [&](Fields& g) {
     g.quantity("capacity", chip.l2_capacity);
     g.integer("slices", chip.l2_slices, base::at_least_one);
+    g.number("relative_slices", chip.l2_relative_slices, {0.0, 1000.0, true}, base::optional);
     g.source();
   });
+  f.group(
+      "registers",
+      [&](Fields& g) {
+        g.quantity("per_sm", chip.registers_per_sm);
+        g.quantity("tensor_memory_per_sm", chip.tensor_memory_per_sm);
+        g.source();
+      },
+      base::optional);
   f.group("shared_memory", [&](Fields& g) {
     g.quantity("per_sm", chip.shared_memory_per_sm);
     g.source();

@@ -76,8 +76,12 @@ struct Chip {
   base::Bytes capacity;
   base::BytesPerSecond bandwidth;
   std::optional<base::Bytes> l2_capacity;
-  std::optional<base::Bytes> shared_memory_per_sm;
+  std::optional<base::Bytes> shared_memory_per_sm;  // with the L1
+  std::optional<base::Bytes> registers_per_sm;
+  std::optional<base::Bytes>
+      tensor_memory_per_sm;  // where tensor cores add up, in place of registers
   std::optional<std::int64_t> l2_slices;
+  double l2_relative_slices = 1.0;  // of a changed chip whose number is not known, to those it had
   std::optional<base::Watts> tdp;
   std::optional<base::Watts> cap;              // at most the TDP
   std::optional<base::BytesPerSecond> nvlink;  // per direction

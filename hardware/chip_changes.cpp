@@ -22,6 +22,7 @@ constexpr std::string_view kClock = "compute.clock";
 constexpr std::string_view kAssumedSms = "assumed.sms";
 constexpr std::string_view kAssumedClock = "assumed.clock";
 constexpr std::string_view kSlices = "l2.slices";
+constexpr std::string_view kRelativeSlices = "l2.relative_slices";
 
 // 0 where there is none.
 double number_at(const Node& chip, std::string_view path, base::Dimension dimension = {}) {
@@ -84,6 +85,22 @@ void copy(const Node& from, std::string_view path, Node& to, std::string_view ke
   }
 }
 
+// The slices that a factor of an unknown number makes: the factor, and not the number, is kept. 1 where there is none.
+double relative_slices(Node& chip, const Node& before, std::string_view path, bool by_factor) {
+  const double times = number_at(chip, kSlices);
+  if (path != kSlices || !by_factor || times == 0.0 || number_at(before, kSlices) > 0.0) {
+    return 1.0;
+  }
+  const double were = number_at(before, kRelativeSlices);
+  Node& l2 = chip["l2"];
+  l2["relative_slices"] = base::scalar_node(fmt::format("{:g}", times * (were > 0.0 ? were : 1.0)),
+                                            l2.find("slices")->place);
+  std::erase_if(l2.entries, [](const base::Entry& entry) { return entry.key == "slices"; });
+  base::add_note(fmt::format(
+      "l2.slices: the chip does not say how many it has; {:g} times as many are taken", times));
+  return times;
+}
+
 // The figures of the group `parent` but its name.
 Node energies_of(const Node& before) {
   Node parent;
@@ -122,6 +139,9 @@ void state_default(Node& chip, std::string_view path) {
   if (path == "power.cap" && (cap == nullptr || cap->is_null()) && tdp != nullptr) {
     chip["power"]["cap"] = Node(*tdp);
   }
+  if (path == kSlices && number_at(chip, kSlices) == 0.0 && chip.find("l2") != nullptr) {
+    chip["l2"]["slices"] = base::scalar_node("1", chip.find("l2")->place);
+  }
 }
 
 //   sms, clock, slices   –   factors of the change
@@ -141,6 +161,7 @@ void carry_along(Node& chip, const Node& before, std::string_view path, bool by_
     copy(before, "name", parent, "name");
     chip["parent"] = std::move(parent);
   }
+  const double relative = relative_slices(chip, before, path, by_factor);
   if (by_factor) {
     for (const std::string_view count : {kSms, kAssumedSms, kSlices}) {
       round_count(chip, count);
@@ -148,18 +169,19 @@ void carry_along(Node& chip, const Node& before, std::string_view path, bool by_
   }
   const double sms = factor_used(chip, before, kSms, kAssumedSms, {});
   const double clock = factor_used(chip, before, kClock, kAssumedClock, kHertz);
-  const double slices = factor(chip, before, kSlices);
+  const double slices = relative * factor(chip, before, kSlices);
   const Node* changed = chip.find_path(path.substr(0, path.find(".*")));
   const base::Place place = changed == nullptr ? chip.place : changed->place;
   scale_group(chip, "tensor", sms * clock, place);
   scale_group(chip, "vector", sms * clock, place);
   scale(chip, "measured.exponential_rate", sms * clock, place);
   const bool sliced = number_at(chip, kSlices) > 0.0;
-  if (path == kSlices && number_at(before, kSlices) == 0.0) {
+  if (path == kSlices && sliced && number_at(before, kSlices) == 0.0) {
     base::add_note("l2.slices: the chip did not say how many it has, so that nothing follows");
   }
-  scale(chip, "measured.l2_bandwidth", (sliced ? slices : sms) * clock, place);
+  scale(chip, "measured.l2_bandwidth", (sliced ? slices : relative * sms) * clock, place);
   scale(chip, "l2.capacity", slices, place);
+  scale(chip, "assumed.l2_capacity", slices, place);
 }
 
 }  // namespace roofcast::hardware

@@ -81,7 +81,7 @@ Machine machine_of(const hardware::System& system) {
   m.exponential = chip.measured.exponential_rate.value_or(
       base::FlopsPerSecond::from_si(per_sm_clock(c.exponentials_per_sm_clock)));
   m.l2 = c.l2_efficiency * chip.measured.l2_bandwidth.value_or(base::BytesPerSecond::from_si(
-                               per_sm_clock(c.l2_bytes_per_sm_clock)));
+                               chip.l2_relative_slices * per_sm_clock(c.l2_bytes_per_sm_clock)));
   m.l2_capacity = chip.l2_capacity_used().value_or(base::Bytes{});
   m.dram = chip.bandwidth * c.dram_efficiency;
   m.dram_latency = chip.measured.dram_latency.value_or(c.dram_latency);

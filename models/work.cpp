@@ -2,6 +2,7 @@
 #include "models/work.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/overloaded.hpp"
 
@@ -159,8 +160,19 @@ Work state_update_work(const workloads::StateUpdate& op) {
       sequences * ((1.0 + tokens) * byte_count(state, h.state) + tokens * recurrent_row_bytes(h)));
 }
 
+// Thread i of a warp reads the bytes from i · step on. Sectors that overlap are counted once: next to each other they are
+// one run of bytes, and a step of a sector or more gives each thread its own.
+double sectors_of_request(const workloads::Elementwise& op) {
+  const auto bytes = static_cast<double>(op.element_bytes);
+  const double step = bytes * static_cast<double>(op.stride);
+  return step < kSectorBytes ? std::ceil(((kWarpThreads - 1.0) * step + bytes) / kSectorBytes)
+                             : kWarpThreads * std::ceil(bytes / kSectorBytes);
+}
+
 Work elementwise_work(const workloads::Elementwise& op) {
-  return work(op.flop, op.read_bytes + op.written_bytes);
+  const double needed = static_cast<double>(op.element_bytes) * kWarpThreads / kSectorBytes;
+  const double moved = op.stride > 1 ? sectors_of_request(op) / needed : 1.0;
+  return work(op.flop, moved * op.read_bytes + op.written_bytes);
 }
 
 Work table_lookup_work(const workloads::TableLookup& op) {

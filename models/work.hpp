@@ -60,6 +60,10 @@ double visible_keys(const workloads::AttentionHeads& heads, std::int64_t context
 Work index_scores_work(const workloads::IndexScores& op);
 Work state_scan_work(const workloads::StateScan& op);
 Work state_update_work(const workloads::StateUpdate& op);
+inline constexpr double kWarpThreads = 32.0;
+inline constexpr double kSectorBytes = 32.0;
+// Sectors that one request of a warp takes from memory. What of them it does not need, nobody needs.
+double sectors_of_request(const workloads::Elementwise& op);
 Work elementwise_work(const workloads::Elementwise& op);
 Work table_lookup_work(const workloads::TableLookup& op);
 Work expert_routing_work(const workloads::ExpertRouting& op);

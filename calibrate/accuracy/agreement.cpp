@@ -26,18 +26,21 @@ Agreement::Values simulated(const RandomScenario& s) {
           summary.tpot.p95.si()};
 }
 
-Agreement agreement(const RandomScenario& s, bool simulates, sim::Workspace& workspace) {
+Agreement agreement(const RandomScenario& s, const AgreementRun& run, BetterHardware& better,
+                    sim::Workspace& workspace) {
   const sim::ScenarioView view = sim::view(s.streamed.scenario);
   const sim::ServingEstimate e = sim::estimate(view, workspace);
-  Agreement a{.kind = s.kind,
-              .yaml = s.yaml,
-              .reason = sim::reason(e),
-              .doubt = std::string(sim::doubt_of(view, e)),
-              .impossible = impossible(view, e)};
+  Agreement a{
+      .kind = s.kind,
+      .yaml = s.yaml,
+      .reason = sim::reason(e),
+      .doubt = std::string(sim::doubt_of(view, e)),
+      .impossible = impossible(view, e),
+      .with_better = run.betters ? better.with(s, e, workspace) : std::vector<WithBetter>()};
   for (std::size_t metric = 0; e.fits() && metric < sim::kChecked.size(); ++metric) {
     a.estimated[metric] = sim::find_metric(sim::kChecked[metric].name)->value(e);
   }
-  if (simulates) {
+  if (run.simulates) {
     a.simulated = simulated(s);
   }
   return a;
@@ -47,12 +50,13 @@ Agreement agreement(const RandomScenario& s, bool simulates, sim::Workspace& wor
 
 std::vector<Agreement> agreements(const AgreementRun& run, std::atomic<std::size_t>* done) {
   const RandomScenarios scenarios(run.seed);
+  BetterHardware better;
   std::vector<Agreement> rows(run.scenarios);
   std::atomic<std::size_t> next = 0;
   base::on_threads(base::thread_count(run.threads), [&](unsigned) {
     sim::Workspace workspace;
     for (std::size_t i = next++; i < rows.size(); i = next++) {
-      rows[i] = agreement(scenarios.draw(i, workspace), run.simulates, workspace);
+      rows[i] = agreement(scenarios.draw(i, workspace), run, better, workspace);
       if (done != nullptr) {
         ++*done;
       }

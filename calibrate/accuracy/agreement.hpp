@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/accuracy/better_hardware.hpp"
 #include "calibrate/accuracy/random_scenarios.hpp"
 #include "sim/confirm/verdict.hpp"
 
@@ -30,6 +31,7 @@ struct Agreement {
   std::string reason;  // why the estimate refuses it; empty if it fits
   std::string doubt;   // empty: none
   std::vector<std::string> impossible;
+  std::vector<WithBetter> with_better;  // by kBetterHardware; empty if that was not asked
   using Values = std::array<double, sim::kChecked.size()>;
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   Values estimated = {kNone, kNone, kNone, kNone};
@@ -47,6 +49,7 @@ struct AgreementRun {
   std::size_t scenarios = 400;
   bool simulates =
       true;  // otherwise the estimates are only checked (calibrate/accuracy/impossible.hpp)
+  bool betters = false;  // also estimates each with better hardware
   unsigned threads = 0;  // 0: all cores; any number gives the same rows
 };
 

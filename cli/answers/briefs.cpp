@@ -50,9 +50,9 @@ void add_chart(const sim::Sweep& sweep, const sim::ResultTable& result, const si
   }
   std::string svg = front_svg(result, *against, metric, best);
   if (!svg.empty()) {
-    page.chart = {fmt::format("{} against {}: the front, and the best of each {}", metric.label,
-                              against->label, rows.front().front()),
-                  std::move(svg)};
+    page.charts.push_back({fmt::format("{} against {}: the front, and the best of each {}",
+                                       metric.label, against->label, rows.front().front()),
+                           std::move(svg)});
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "cli/text/scenario_text.hpp"
 #include "sim/decide/quantity_knobs.hpp"
+#include "sim/result/causes.hpp"
 #include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
@@ -64,6 +65,7 @@ SensitivityAnswer sensitivity(const SensitivityQuestion& question,
   SensitivityAnswer a;
   a.title = title(scenario.scenario());
   a.estimate = estimate;
+  sim::tell_causes(sim::view(scenario.scenario()), a.estimate);
   a.steps = question.steps;
   a.metrics = metrics_of(question, estimate);
   Varied v = varied(question, scenario.document());

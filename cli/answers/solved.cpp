@@ -12,6 +12,7 @@
 #include "cli/text/cost_text.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "sim/confirm/replayed_answer.hpp"
+#include "sim/result/causes.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
@@ -379,7 +380,9 @@ SolveAnswer solve(const SolveQuestion& question) {
   const ReadQuestion q = read_question(question);
   SolveAnswer a = answer(question, q);
   const base::Node document = overridden_document(question, q, a.values);
-  a.title = title(sim::read_scenario(document));
+  const sim::Scenario scenario = sim::read_scenario(document);
+  sim::tell_causes(sim::view(scenario), a.estimate);
+  a.title = title(scenario);
   a.price = price_text(document);
   return a;
 }

@@ -17,7 +17,7 @@
 //   series_column  name of the column that gives a row its colour
 //   points   [{row, label, chip, hbm_bandwidth_bytes_per_s, peaks: [{format, flop_per_s}],
 //              phases: [{name, time_s, operators: [{name, category, count, time_s, flop, bytes,
-//              message_bytes, intensity, achieved_flop_per_s, bound, format}]}]}]
+//              message_bytes, intensity, achieved_flop_per_s, limited_by, limited_share, format}]}]}]
 //            `row` indexes rows; an operator's time, flop and bytes are totals over its `count`
 //   notes    [text]
 // Columns with a meaning here, each optional: fits, meets, reason, pareto_rank (1 = on the front),

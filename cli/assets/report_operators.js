@@ -172,8 +172,8 @@ function drawRoofline() {
     const roof = Math.min(peakOf(op), op.intensity * bandwidth);
     return tipHtml(`${op.name}${op.count > 1 ? ` × ${op.count}` : ''}`, [
       ['Step', phase.name], ['Category', op.category], ['Format', op.format || '–'],
-      ['Time', `${format(op.time_s, 's')}, ${percent(share)} of operator time`], ['Bound by',
-          op.bound],
+      ['Time', `${format(op.time_s, 's')}, ${percent(share)} of operator time`], ['Limited by',
+          `${op.limited_by}, ${percent(op.limited_share)}`],
       ['Intensity', `${format(op.intensity, '')} FLOP/B`], ['Achieved',
           format(op.achieved_flop_per_s, 'FLOP/s')],
       ['Roof here', `${format(roof, 'FLOP/s')}, ${percent(op.achieved_flop_per_s / roof)} reached`],
@@ -207,7 +207,7 @@ function drawBars() {
       const segments = ordered.map((op) => {
         const width = op.time_s / (asShare ? total : longest);
         const text = `${op.name}: ${format(op.time_s, 's')}, ${percent(op.time_s / total)}, `
-          + `bound by ${op.bound}`;
+          + `limited by ${op.limited_by}`;
         return `<i style="${barStyle(width, colours.get(op.category))}" `
           + `title="${escapeHtml(text)}">${width > 0.11 ? escapeHtml(op.name) : ''}</i>`;
       }).join('');
@@ -221,7 +221,7 @@ function drawBars() {
   }).join('');
 }
 
-// The operators of each phase, longest first, with what bounds them.
+// The operators of each phase, longest first, with what limits them.
 function drawPhaseTables() {
   const point = model.points[state.point];
   const colours = categoryColours(allCategories());
@@ -229,10 +229,8 @@ function drawPhaseTables() {
     const total = operatorTime(phase);
     const sorted = phase.operators.slice().sort((a, b) => b.time_s - a.time_s);
     const longest = sorted.length ? sorted[0].time_s : 1;
-    const byBound = new Map();
-    sorted.forEach((op) => byBound.set(op.bound, (byBound.get(op.bound) || 0) + op.time_s));
-    const bounds = [...byBound].filter(([, time]) => time >= 0.0005 * total)
-      .sort((a, b) => b[1] - a[1]).map(([name, time]) => `${name} ${percent(time / total)}`);
+    const causes = Object.entries(phase.shares || {}).filter(([, share]) => share >= 0.0005)
+      .map(([name, share]) => `${name} ${percent(share)}`);
     const difference = phase.time_s - total;
     const rest = Math.abs(difference) < 0.005 * total ? ''
       : difference < 0
@@ -246,15 +244,15 @@ function drawPhaseTables() {
       + '</i></td>'
       + `<td class="number">${escapeHtml(format(op.time_s, 's'))}</td>`
       + `<td class="number">${percent(op.time_s / total)}</td>`
-      + `<td><span class="bound">${escapeHtml(op.bound)}</span></td>`
+      + `<td><span class="bound">${escapeHtml(`${op.limited_by} ${percent(op.limited_share)}`)}</span></td>`
       + `<td>${escapeHtml(op.format)}</td></tr>`).join('');
     return `<div><h3>${escapeHtml(phase.name)}, ${escapeHtml(format(phase.time_s, 's'))}</h3>`
-      + `<p class="hint">Bound by: ${escapeHtml(bounds.join(', '))}.${escapeHtml(rest)}</p>`
+      + `<p class="hint">What the time is for: ${escapeHtml(causes.join(', '))}.${escapeHtml(rest)}</p>`
       + `<div class="scroll-x" tabindex="0" role="region" aria-label="Operators of the ${escapeHtml(phase.name)}">`
       + '<table class="operators"><thead><tr><th>Operator</th>'
       + '<th class="number">Count</th><th></th>'
       + '<th class="number">Time</th><th class="number">Share</th>'
-      + '<th>Bound by</th><th>Format</th></tr></thead>'
+      + '<th>Limited by</th><th>Format</th></tr></thead>'
       + `<tbody>${rows}</tbody></table></div></div>`;
   }).join('');
 }

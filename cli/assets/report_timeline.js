@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The steps of the chosen configuration from left to right: operators in the order they run, layer after layer, a lane
-// for each thing that bounds them. report.js owns the model and the state.
+// for each thing that limits them. report.js owns the model and the state.
 'use strict';
 
-const kLanes = ['compute', 'memory', 'l2', 'network', 'latency', 'host'];
+const kLanes = ['tensor', 'kernel', 'padding', 'exponential', 'vector', 'few blocks', 'wave tail', 'serial k', 'HBM',
+  'latency', 'L2', 'fill', 'launch', 'host', 'link', 'hops', 'unexplained'];
 const kFolded = 0.12;  // of the drawing's width, all folds together at most 3 of them
 
 // The operators of one layer: of its mixer, then of its feed-forward, each with its time in one layer.
@@ -60,8 +61,8 @@ function timelineOf(phase) {
   return parts.filter((p) => p.fold || p.blocks.some(({ time_s: time }) => time > 0));
 }
 
-const lanesOf = (phase) => [...new Set([...kLanes, ...phase.operators.map((op) => op.bound)])]
-  .filter((lane) => phase.operators.some((op) => op.bound === lane && op.time_s > 0));
+const lanesOf = (phase) => [...new Set([...kLanes, ...phase.operators.map((op) => op.limited_by)])]
+  .filter((lane) => phase.operators.some((op) => op.limited_by === lane && op.time_s > 0));
 
 // Where each part is in the drawing, as shares of it: the folds have a width of their own, the rest is true to scale.
 function placedParts(phase) {
@@ -85,7 +86,7 @@ const markHtml = (left, width, style, title, text) => `<i style="left:${(100 * l
 function laneMarks(parts, lane, total, colours) {
   return parts.map((p) => {
     if (p.fold) {
-      const time = [...p.fold].reduce((sum, [op, of]) => sum + (op.bound === lane ? of : 0), 0);
+      const time = [...p.fold].reduce((sum, [op, of]) => sum + (op.limited_by === lane ? of : 0), 0);
       return time > 0 ? markHtml(p.left, p.width, 'background:var(--envelope)', `${p.name} more layers: ${format(time, 's')}, ${percent(time / total)}`, '') : '';
     }
     let at = p.left;
@@ -95,7 +96,7 @@ function laneMarks(parts, lane, total, colours) {
       at += width;
       const text = `${p.name ? `${p.name}, ` : ''}${op.name}${runs > 1 ? ` × ${plainNumber(runs, 3)}` : ''}: ${format(time, 's')} from `
         + `${format(start, 's')} on, ${percent(time / total)}, ${op.category}`;
-      return op.bound === lane && time > 0 ? markHtml(left, width, barStyle(width, colours.get(op.category)), text, width > 0.08 ? op.name : '') : '';
+      return op.limited_by === lane && time > 0 ? markHtml(left, width, barStyle(width, colours.get(op.category)), text, width > 0.08 ? op.name : '') : '';
     }).join('');
   }).join('');
 }
@@ -116,7 +117,7 @@ function drawTimeline() {
     const total = operatorTime(phase);
     const parts = placedParts(phase);
     const lanes = lanesOf(phase).map((lane) => {
-      const own = phase.operators.filter((op) => op.bound === lane);
+      const own = phase.operators.filter((op) => op.limited_by === lane);
       const time = own.reduce((sum, op) => sum + op.time_s, 0);
       return `<div class="lane"><span class="lane-name">${escapeHtml(lane)}</span>`
         + `<span class="lane-marks" role="img" aria-label="${escapeHtml(`${lane}: ${own.length} operators, `
@@ -131,8 +132,8 @@ function drawTimeline() {
 function timelineTable() {
   const point = model.points[state.point];
   const row = (phase, layer, op, runs, start, time) =>
-    [point.label, phase.name, layer, op.name, op.category, runs, op.bound, start, time];
-  return { columns: ['configuration', 'step', 'part', 'operator', 'category', 'count', 'bound', 'start_s', 'time_s'],
+    [point.label, phase.name, layer, op.name, op.category, runs, op.limited_by, start, time];
+  return { columns: ['configuration', 'step', 'part', 'operator', 'category', 'count', 'limited_by', 'start_s', 'time_s'],
     rows: point.phases.flatMap((phase) => timelineOf(phase).flatMap((p) => (p.fold
       ? [...p.fold].map(([op, time]) => row(phase, `${p.name} more layers`, op, null, p.start_s, time))
       : p.blocks.map(({ op, runs, start_s: start, time_s: time }) => row(phase, p.name, op, runs, start, time))))) };

@@ -223,7 +223,8 @@ void add_calibrate(Command& app, Run& chosen) {
       ->group("Simulation");
   validate
       ->add_flag("--check-only", options->check_only,
-                 "simulate nothing: only count the estimates that are impossible")
+                 "simulate nothing: count the estimates that are impossible, and those that better "
+                 "hardware makes slower")
       ->group("Simulation");
   validate->footer(examples({"roofcast calibrate validate nccl",
                              "roofcast calibrate validate gemm gemm.csv --where system=h200_sxm",

@@ -27,6 +27,7 @@
 #include "sim/confirm/verdict.hpp"
 #include "sim/numerics/numerics.hpp"
 #include "sim/recommend/training_mappings.hpp"
+#include "sim/result/causes.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/result/training_step.hpp"
 #include "sim/scenario/sections.hpp"
@@ -51,7 +52,23 @@ struct EstimateOptions {
 
 std::string bound_of(const sim::ServingEstimate& e, std::string_view metric) {
   // Of all replicas it says what that of one GPU says.
-  return std::string(metric == "throughput_tok_per_s" ? std::string_view() : limit_of(e, metric));
+  return metric == "throughput_tok_per_s" ? std::string() : limit_text(e, metric);
+}
+
+// Of each metric that something limits: what, and the shares of its time.
+nlohmann::ordered_json limits_json(const sim::ServingEstimate& e) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (const char* metric : {"ttft_mean_s", "tpot_mean_s", "throughput_tok_per_s_per_gpu"}) {
+    const sim::Limited limited = e.fits() ? sim::limited(e, metric) : sim::Limited{};
+    if (!limited.by.empty()) {
+      nlohmann::ordered_json shares = nlohmann::ordered_json::object();
+      for (const models::Share& share : limited.shares) {
+        shares[std::string(models::name(share.cause))] = share.share;
+      }
+      json[metric] = {{"by", limited.by}, {"shares", std::move(shares)}};
+    }
+  }
+  return json;
 }
 
 // One replay of the scenario, for the values that it has of its own.
@@ -254,6 +271,7 @@ nlohmann::ordered_json json_of(const sim::Scenario& s, const sim::ServingEstimat
   for (const sim::TextMetric& text : sim::text_metrics()) {
     json[std::string(text.name)] = e.fits() ? std::string(text.value(e)) : std::string();
   }
+  json["limited_by"] = limits_json(e);
   return json;
 }
 
@@ -327,7 +345,8 @@ int run_estimate(const EstimateOptions& options) {
   const sim::Scenario& scenario = streamed.scenario;
   sim::Workspace workspace;
   const sim::ScenarioView view = sim::view(scenario);
-  const sim::ServingEstimate e = sim::estimate(view, workspace);
+  sim::ServingEstimate e = sim::estimate(view, workspace);
+  sim::tell_causes(view, e);
   if (options.format == "json") {
     nlohmann::ordered_json json = json_of(scenario, e);
     if (e.fits() && !scenario.training.trains()) {

@@ -4,7 +4,9 @@
 #include <deque>
 #include <nlohmann/json.hpp>
 
+#include "base/document/text_file.hpp"
 #include "cli/kernels/kernel_answer.hpp"
+#include "cli/kernels/kernel_page.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/text/json_answer.hpp"
@@ -18,6 +20,7 @@ struct KernelOptions {
   std::deque<bool> flags;
   bool json = false;
   std::string csv;
+  std::string report;
 };
 
 int run_kernel(const KernelOptions& options) {
@@ -31,6 +34,9 @@ int run_kernel(const KernelOptions& options) {
   const KernelCurve curve = kernel_curve(question);
   if (!options.csv.empty()) {
     write_kernel_csv(question, curve, options.csv);
+  }
+  if (!options.report.empty()) {
+    base::write_text(options.report, html(kernel_page(question, curve)));
   }
   if (options.json) {
     print_json(kernel_json(question, curve));
@@ -94,6 +100,12 @@ void add_kinds(Command& app, Run& chosen, const std::string& name, const std::st
                        "force an algorithm: ring, ring-ll128, in-switch")
           ->type_name(kText);
     }
+    if (kind.name == "gemm") {
+      command
+          ->add_option("--tile", options->question.choices.tile,
+                       "force a tile, ROWSxCOLUMNS, or with the depth in parts, ROWSxCOLUMNSxPARTS")
+          ->type_name(kText);
+    }
     command->add_flag("--eager", options->question.choices.eager,
                       "the host launches it, without a CUDA graph");
     command
@@ -104,6 +116,11 @@ void add_kinds(Command& app, Run& chosen, const std::string& name, const std::st
         ->type_name(kText);
     command->add_json(options->json);
     command->add_option("--csv", options->csv, "also write rows as CSV")
+        ->type_name(kFile)
+        ->group("Output");
+    command
+        ->add_option("--report", options->report,
+                     "also write a page with a roofline, waves and the table")
         ->type_name(kFile)
         ->group("Output");
     command->footer(

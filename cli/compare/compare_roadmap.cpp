@@ -28,7 +28,7 @@ std::string why(const sim::Outcome& outcome, const std::string& metric) {
   if (!outcome.found) {
     return outcome.reason;
   }
-  std::string text(limit_of(outcome.estimate, metric));
+  std::string text = limit_text(outcome.estimate, metric);
   if (!outcome.place.empty()) {
     text += fmt::format("{}{}", text.empty() ? "" : ", ", outcome.place);
   }

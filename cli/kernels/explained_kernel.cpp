@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 
 #include "base/document/problems.hpp"
 #include "base/nearest.hpp"
 #include "calibrate/logs/collective_log.hpp"
+#include "models/operators/gemm.hpp"
 #include "models/operators/operator_cost.hpp"
+#include "models/operators/tiling.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -74,6 +77,37 @@ const models::Plan& plan_called(const std::string& wanted, const std::vector<mod
       near ? fmt::format("; did you mean \"{}\"?", *near) : "", fmt::join(names, ", ")));
 }
 
+// "128x256x4".
+models::Tiling tiling_called(const std::string& wanted, const workloads::Gemm& op) {
+  const auto fail = [&](const std::string& why) {
+    return base::InputError(fmt::format("error: --tile {}: {}\n", wanted, why));
+  };
+  std::vector<std::int64_t> numbers;
+  const char* at = wanted.data();
+  const char* end = at + wanted.size();
+  while (true) {
+    const auto [next, fault] = std::from_chars(at, end, numbers.emplace_back());
+    if (fault != std::errc() || (next != end && *next != 'x') || numbers.size() > 3) {
+      throw fail("expects ROWSxCOLUMNS or ROWSxCOLUMNSxPARTS, such as 128x256x4");
+    }
+    if (next == end) {
+      break;
+    }
+    at = next + 1;
+  }
+  if (numbers.size() < 2) {
+    throw fail("expects ROWSxCOLUMNS or ROWSxCOLUMNSxPARTS, such as 128x256x4");
+  }
+  models::Tiling cut;
+  cut.rows = numbers[0];
+  cut.columns = numbers[1];
+  cut.parts = numbers.size() == 3 ? static_cast<double>(numbers[2]) : 1.0;
+  if (const std::string fault = models::fault_of(op, cut); !fault.empty()) {
+    throw fail(fault);
+  }
+  return cut;
+}
+
 // Bytes that the L2 serves, of those that the kernel asks of it.
 std::optional<double> hits(const models::Cost& cost, const models::Anatomy& anatomy,
                            const models::Machine& machine) {
@@ -100,6 +134,11 @@ ExplainedKernel explain_kernel(const workloads::Operator& op, const sim::Platfor
   e.cost = models::cost_of(op, m, e.anatomy);
   if (!choices.algorithm.empty() && !e.anatomy.plans.empty()) {
     models::force(e.cost, e.anatomy, plan_called(choices.algorithm, e.anatomy.plans), m);
+  }
+  if (const auto* gemm = std::get_if<workloads::Gemm>(&op);
+      gemm != nullptr && !choices.tile.empty()) {
+    e.untied = e.cost.time;
+    models::force(e.cost, e.anatomy, *gemm, tiling_called(choices.tile, *gemm), m);
   }
   const Seconds launches = e.anatomy.kernels * m.calibration.eager_launch;
   e.host = choices.eager ? base::max(Seconds{}, launches - e.cost.time) : Seconds{};
@@ -130,6 +169,7 @@ ExplainedKernel explain_kernel(const workloads::Operator& op, const sim::Platfor
                             base::byte;
   }
   e.l2_hits = hits(e.cost, e.anatomy, m);
+  e.occupancy = occupancy_of(e.anatomy, platform.system.chip, m);
   if (const auto* o = std::get_if<workloads::Collective>(&op); o != nullptr && e.time.si() > 0.0) {
     e.algbw = o->bytes / e.time.si();
     e.busbw = calibrate::bus_factor(o->kind, o->ranks) * e.algbw;

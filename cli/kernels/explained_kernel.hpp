@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/kernels/occupancy.hpp"
 #include "models/operators/explained_cost.hpp"
 #include "sim/scenario/scenario.hpp"
 
@@ -16,6 +17,7 @@ namespace roofcast::cli {
 struct KernelChoices {
   bool eager = false;     // the host launches it, without a CUDA graph
   std::string algorithm;  // of a collective: "ring LL128", "ring"; empty: the fastest
+  std::string tile;       // of a GEMM: "128x256", or "128x256x4" with the depth in 4 parts
 };
 
 struct ExplainedKernel {
@@ -34,7 +36,9 @@ struct ExplainedKernel {
   base::Bytes in_flight;          // of all SMs that load; 0 where nothing comes from memory
   base::Bytes needed_in_flight;   // stream rate · latency
   std::optional<double> l2_hits;  // share of the bytes that the L2 serves
-  double algbw = 0.0;             // B/s, of a collective
+  std::optional<Occupancy> occupancy;
+  base::Seconds untied;  // with the tile that is taken where none is forced; 0 where none is
+  double algbw = 0.0;    // B/s, of a collective
   double busbw = 0.0;
 };
 

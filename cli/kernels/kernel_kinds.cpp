@@ -174,6 +174,8 @@ Operator elementwise(const Shape& s) {
   op.read_bytes = s.number("read");
   op.written_bytes = s.number("written");
   op.flop = s.number("flop");
+  op.stride = s.whole("stride");
+  op.element_bytes = s.whole("element");
   return op;
 }
 
@@ -316,7 +318,9 @@ const std::vector<KernelKind>& kernel_kinds() {
        "A kernel that streams: a norm, an activation, a copy",
        {size_of("read", "", "bytes that it reads"),
         size_of("written", "", "bytes that it writes"),
-        {"flop", Unit::number, "0", "FLOP of its vector units"}},
+        {"flop", Unit::number, "0", "FLOP of its vector units"},
+        count("stride", "1", "elements from what a thread reads to what the next one reads"),
+        count("element", "4", "bytes that a thread reads at once")},
        elementwise,
        "--read 1GB --written 1GB"},
       {"lookup",

@@ -44,6 +44,13 @@ constexpr Figure kFigures[] = {
     {"waves", [](const ExplainedKernel& k) { return known(k.anatomy.waves); }},
     {"sm_busy_share",
      [](const ExplainedKernel& k) { return k.anatomy.waves > 0.0 ? k.anatomy.busy : kAbsent; }},
+    {"room_blocks_per_sm",
+     [](const ExplainedKernel& k) { return k.occupancy ? k.occupancy->room : kAbsent; }},
+    {"sums_b", [](const ExplainedKernel& k) { return known(k.anatomy.sums_bytes); }},
+    {"buffers_b",
+     [](const ExplainedKernel& k) { return k.occupancy ? k.occupancy->buffers.si() : kAbsent; }},
+    {"sectors_per_request", [](const ExplainedKernel& k) { return known(k.anatomy.sectors); }},
+    {"sectors_needed", [](const ExplainedKernel& k) { return known(k.anatomy.needed_sectors); }},
     {"in_flight_b", [](const ExplainedKernel& k) { return known(k.in_flight.si()); }},
     {"needed_in_flight_b", [](const ExplainedKernel& k) { return known(k.needed_in_flight.si()); }},
     {"l2_hit_share", [](const ExplainedKernel& k) { return k.l2_hits.value_or(kAbsent); }},
@@ -76,6 +83,7 @@ nlohmann::ordered_json point_json(const KernelPoint& point) {
     out[figure.name] = number(figure.value(k));
   }
   out["limited_by"] = models::name(k.verdict);
+  out["occupancy_limiter"] = k.occupancy ? k.occupancy->limiter : "";
   for (const models::Share& share : k.shares) {
     out["shares"][std::string(models::name(share.cause))] = share.share;
   }
@@ -111,7 +119,8 @@ void write_kernel_csv(const KernelQuestion& question, const KernelCurve& curve,
   for (const Dimension& d : question.kind->dimensions) {
     columns.push_back(d.name);
   }
-  columns.insert(columns.end(), {"reason", "limited_by", "algorithm", "runner_up"});
+  columns.insert(columns.end(),
+                 {"reason", "limited_by", "occupancy_limiter", "algorithm", "runner_up"});
   for (const Figure& figure : kFigures) {
     columns.emplace_back(figure.name);
   }
@@ -129,6 +138,7 @@ void write_kernel_csv(const KernelQuestion& question, const KernelCurve& curve,
     }
     csv.append(k.reason);
     csv.append(runs ? models::name(k.verdict) : "");
+    csv.append(k.occupancy ? k.occupancy->limiter : "");
     csv.append(models::name(k.cost.algorithm));
     csv.append(models::name(k.cost.runner_up));
     for (const Figure& figure : kFigures) {

@@ -216,9 +216,8 @@ std::string html(const Brief& brief) {
     body += fmt::format("{}\n", linked(sentence, cited));
   }
   body += "</p>\n";
-  if (brief.chart) {
-    body += fmt::format("<section><h2>{}</h2>\n{}</section>\n", for_html(brief.chart->heading),
-                        brief.chart->svg);
+  for (const Brief::Chart& chart : brief.charts) {
+    body += fmt::format("<section><h2>{}</h2>\n{}</section>\n", for_html(chart.heading), chart.svg);
   }
   for (const Brief::Evidence& evidence : brief.evidence) {
     body += html_table(evidence.heading, evidence.table, cited);

@@ -33,7 +33,7 @@ struct Brief {
     std::string heading;
     std::string svg;
   };
-  std::optional<Chart> chart;
+  std::vector<Chart> charts;
   std::optional<TextTable> cited;  // the rows of the CSV that the page names, their number first
 };
 

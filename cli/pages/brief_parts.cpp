@@ -67,9 +67,9 @@ std::string interval_text(sim::Interval90 interval, std::string_view unit) {
   return fmt::format("{} to {}", low, high);
 }
 
-std::string limit_text(const sim::ServingEstimate& estimate, std::string_view metric) {
-  const std::string_view own = limit_of(estimate, metric);
-  return std::string(own.empty() ? limit_of(estimate, "throughput_tok_per_s_per_gpu") : own);
+std::string limit_or_throughput(const sim::ServingEstimate& estimate, std::string_view metric) {
+  const std::string own = limit_text(estimate, metric);
+  return own.empty() ? limit_text(estimate, "throughput_tok_per_s_per_gpu") : own;
 }
 
 std::vector<std::string> price_lines(const base::Node& document, const sim::Scenario& scenario) {

@@ -23,7 +23,7 @@ std::string cite(std::size_t row);
 std::string interval_text(sim::Interval90 interval, std::string_view unit);
 
 // What limits a metric; what limits throughput where nothing is told of it.
-std::string limit_text(const sim::ServingEstimate& estimate, std::string_view metric);
+std::string limit_or_throughput(const sim::ServingEstimate& estimate, std::string_view metric);
 
 // What is paid for a system, each figure with its date and source; `document`: its references are loaded.
 std::vector<std::string> price_lines(const base::Node& document, const sim::Scenario& scenario);

@@ -135,9 +135,8 @@ void say_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
       const sim::Outcome& outcome = option.outcomes[w];
       by_workload.add({roadmap.workloads[w].name, option.name, gain_text(option.gains[w]),
                        gain_text(option.replayed_gains[w]), replay_text(outcome),
-                       outcome.found
-                           ? std::string(limit_of(outcome.estimate, roadmap.workloads[w].metric))
-                           : outcome.reason,
+                       outcome.found ? limit_text(outcome.estimate, roadmap.workloads[w].metric)
+                                     : outcome.reason,
                        cite(rows.option(o, w))});
     }
     if (std::isnan(option.portfolio.value)) {
@@ -166,6 +165,33 @@ void say_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
   }
 }
 
+// Where the next feature of the order gains most on top of those before, and what limits that workload before and with it.
+struct BestPlace {
+  std::size_t workload = 0;
+  double gain = 0.0;
+  std::string before;
+  std::string with;
+};
+BestPlace best_place(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
+                     std::size_t order) {
+  const std::vector<sim::Outcome>& before =
+      order == 0 ? result.base.outcomes : result.funded[order - 1].outcomes;
+  const std::vector<sim::Outcome>& with = result.funded[order].outcomes;
+  const auto limit = [](const sim::Outcome& outcome, const std::string& metric) {
+    return limit_or_throughput(outcome.estimate, metric) +
+           (outcome.place.empty() ? std::string() : fmt::format(" at {}", outcome.place));
+  };
+  BestPlace best;
+  for (std::size_t w = 0; w < roadmap.workloads.size(); ++w) {
+    const std::string& metric = roadmap.workloads[w].metric;
+    const double gain = sim::gain_of(*sim::find_metric(metric), with[w], before[w]).value;
+    if (gain > best.gain) {
+      best = {w, gain, limit(before[w], metric), limit(with[w], metric)};
+    }
+  }
+  return best;
+}
+
 void say_features(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
                   const RoadmapRows& rows, Brief& brief) {
   if (!result.no_features.empty()) {
@@ -183,6 +209,12 @@ void say_features(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
         gain_text(result.funded[1].portfolio.value), cite(rows.feature(result.order[1])));
   }
   brief.answer.push_back(sentence + ".");
+  const BestPlace most = best_place(roadmap, result, 0);
+  brief.answer.push_back(fmt::format(
+      "The first gains most in {}, {}: that workload is limited by {} {}, and with the feature by "
+      "{}.",
+      roadmap.workloads[most.workload].name, gain_text(most.gain), most.before,
+      cite(rows.base(most.workload)), most.with));
   brief.answer.push_back(fmt::format("The gain of the first is {} {}.",
                                      replayed_text(result.funded.front(), result.base),
                                      cite(rows.feature(first))));
@@ -192,15 +224,18 @@ void say_features(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
                                        cite(rows.feature(result.order.back()))));
   }
   TextTable table({"order", "feature", "alone", "together with those before", "replayed", "replay",
-                   "on top of all others", "share of all", "row"});
+                   "on top of all others", "share of all", "most in", "gain there", "limited by",
+                   "with it by", "row"});
   std::vector<std::pair<std::string, std::size_t>> alone;
   for (std::size_t i = 0; i < result.order.size(); ++i) {
     const sim::FeatureResult& f = result.features[result.order[i]];
+    const BestPlace place = best_place(roadmap, result, i);
     table.add({fmt::format("{}", i + 1), f.name, gain_text(f.alone),
                gain_text(result.funded[i].portfolio.value), gain_text(result.funded[i].replayed),
                replay_text(result.funded[i], result.base), gain_text(f.last),
                std::isfinite(f.share) ? fmt::format("{:.1f}%", 100.0 * f.share) : "-",
-               cite(rows.feature(result.order[i]))});
+               roadmap.workloads[place.workload].name, gain_text(place.gain), place.before,
+               place.with, cite(rows.feature(result.order[i]))});
     alone.emplace_back(f.name, std::size_t{1} << result.order[i]);
   }
   brief.evidence.push_back({"Features in the order to fund them", std::move(table)});

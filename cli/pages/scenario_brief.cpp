@@ -8,8 +8,10 @@
 #include <numeric>
 
 #include "cli/pages/brief_parts.hpp"
+#include "cli/tables/metric_cells.hpp"
 #include "cli/text/cost_text.hpp"
 #include "cli/text/scenario_text.hpp"
+#include "sim/result/causes.hpp"
 #include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
@@ -73,16 +75,23 @@ std::string setting(const sim::QuantityKnob& knob, double factor) {
   return knob.whole ? knob.at(std::round(knob.number * factor)) : knob.times(factor);
 }
 
+// The word alone.
+std::string_view limit_word(const sim::ServingEstimate& e, std::string_view metric) {
+  const std::string_view own = limit_of(e, metric);
+  return own.empty() ? limit_of(e, "throughput_tok_per_s_per_gpu") : own;
+}
+
 // The first factor in a direction at which the limit is another, found by bisection between two looks.
 void look_for_change(const sim::OverriddenScenario& scenario, const sim::QuantityKnob& knob,
                      double direction, const SensitivityAnswer& a,
                      std::vector<LimitChange>& changes) {
   const std::string_view metric = a.metrics.front()->name;
-  const std::string now = limit_text(a.estimate, metric);
+  const std::string now(limit_word(a.estimate, metric));
   const auto limit_at = [&](double power) {
-    const sim::OverriddenEstimate moved = scenario.estimate({setting(knob, std::exp2(power))});
-    return moved.refusal.empty() && moved.estimate.fits() ? limit_text(moved.estimate, metric)
-                                                          : std::string();
+    const sim::OverriddenEstimate moved = scenario.explained({setting(knob, std::exp2(power))});
+    return std::string(moved.refusal.empty() && moved.estimate.fits()
+                           ? limit_word(moved.estimate, metric)
+                           : std::string_view());
   };
   for (int look = 1; look <= kLooks && !now.empty(); ++look) {
     double beyond = direction * look / 4.0;
@@ -111,7 +120,7 @@ void say_answer(const SensitivityAnswer& a, const std::vector<std::size_t>& orde
                 const ScenarioRows& rows, Brief& brief) {
   const sim::Metric& metric = *a.metrics.front();
   const double now = metric.value(a.estimate);
-  const std::string limit = limit_text(a.estimate, metric.name);
+  const std::string limit = limit_or_throughput(a.estimate, metric.name);
   const sim::Interval90 interval = sim::interval90(metric, a.estimate);
   std::string first = fmt::format("{} is {}", metric.label, display(now, metric.unit));
   first += std::isnan(interval.low)
@@ -181,7 +190,7 @@ void say_evidence(const SensitivityAnswer& a, const std::vector<std::size_t>& or
     const sim::Metric& each = *a.metrics[m];
     forecast.add({std::string(each.label), display(each.value(a.estimate), each.unit),
                   interval_text(sim::interval90(each, a.estimate), each.unit),
-                  limit_text(a.estimate, each.name), cite(rows.metric(m))});
+                  limit_or_throughput(a.estimate, each.name), cite(rows.metric(m))});
   }
   brief.evidence.push_back({"Forecast", std::move(forecast)});
 }
@@ -224,6 +233,7 @@ ScenarioFindings findings_of(const sim::OverriddenScenario& scenario,
   SensitivityAnswer& a = f.sensitivity;
   a.title = title(scenario.scenario());
   a.estimate = estimate;
+  sim::tell_causes(sim::view(scenario.scenario()), a.estimate);
   a.metrics = usual_metrics(estimate);
   for (const sim::Metric& each : sim::run_metrics()) {
     const bool told = std::any_of(a.metrics.begin(), a.metrics.end(),

@@ -47,7 +47,7 @@ void write_report(const SensitivityAnswer& answer, const std::string& text,
                                {"better", metric->better == sim::Better::higher  ? ordered_json(1)
                                           : metric->better == sim::Better::lower ? ordered_json(-1)
                                                                                  : ordered_json(0)},
-                               {"limited_by", limit_of(answer.estimate, metric->name)},
+                               {"limited_by", limit_text(answer.estimate, metric->name)},
                                {"low90", interval.low},
                                {"high90", interval.high}});
   }

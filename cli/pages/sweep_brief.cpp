@@ -17,6 +17,7 @@
 #include "sim/decide/overridden_scenario.hpp"
 #include "sim/estimate.hpp"
 #include "sim/recommend/scan.hpp"
+#include "sim/result/causes.hpp"
 #include "sim/result/costs.hpp"
 #include "sim/roadmap/roadmap_result.hpp"
 
@@ -55,7 +56,9 @@ struct SweepContest {
   // The whole estimate of a point that the page cites.
   sim::ServingEstimate at(std::size_t point) const {
     sim::Workspace workspace;
-    return sim::estimate(points.scenario(point), workspace);
+    sim::ServingEstimate e = sim::estimate(points.scenario(point), workspace);
+    sim::tell_causes(points.scenario(point), e);
+    return e;
   }
   sim::Outcome outcome(std::size_t point) const {
     sim::Workspace workspace;
@@ -234,7 +237,7 @@ void say_answer(const SweepContest& c, Brief& brief) {
                           "certain.",
                           first.name, second.name));
   }
-  const std::string limit = limit_text(e, c.metric.name);
+  const std::string limit = limit_or_throughput(e, c.metric.name);
   std::string rest = limit.empty() ? "" : "The first is limited by " + limit;
   for (const sim::Metric* metric : bounded(c)) {
     rest +=
@@ -275,7 +278,7 @@ void say_evidence(const SweepContest& c, Brief& brief) {
     for (const sim::Metric* metric : bounded(c)) {
       cells.push_back(display(metric->value(e), metric->unit));
     }
-    cells.insert(cells.end(), {group.place, limit_text(e, c.metric.name)});
+    cells.insert(cells.end(), {group.place, limit_or_throughput(e, c.metric.name)});
     if (replayed) {
       cells.push_back(replay_cell(c, group.best));
     }
@@ -304,7 +307,7 @@ std::string each_best(const SweepContest& c) {
     const sim::ServingEstimate e = c.at(group.best);
     const sim::Interval90 interval = sim::interval90(c.metric, e);
     const std::string verdict = replay_cell(c, group.best);
-    const std::string limit = limit_text(e, c.metric.name);
+    const std::string limit = limit_or_throughput(e, c.metric.name);
     parts.push_back(fmt::format(
         "{} {}{}{}, {} {}", group.name, c.value_text(group.best),
         std::isnan(interval.low) ? ""

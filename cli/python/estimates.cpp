@@ -13,6 +13,7 @@
 #include "cli/text/explain.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "sim/estimate.hpp"
+#include "sim/result/causes.hpp"
 #include "sim/result/condition.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/sections.hpp"
@@ -32,6 +33,7 @@ std::shared_ptr<Forecast> forecast(const Document& document) {
   auto made = std::make_shared<Forecast>(Forecast{sim::read_scenario(document.node), {}});
   sim::Workspace workspace;
   made->estimate = sim::estimate(sim::view(made->scenario), workspace);
+  sim::tell_causes(sim::view(made->scenario), made->estimate);
   return made;
 }
 

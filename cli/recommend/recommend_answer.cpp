@@ -140,7 +140,7 @@ std::string table_of(const sim::Question& q, const Recommendation& r) {
       cells.push_back(display(row.value, q.objective.metric->unit));
     }
     cells.emplace_back(sim::name(row.judgement.verdict));
-    cells.emplace_back(limit_of(row.estimate, "tpot_mean_s"));
+    cells.emplace_back(limit_text(row.estimate, "tpot_mean_s"));
     table.add(std::move(cells));
     if (rank == 1) {
       table.mark_last();

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/tables/metric_cells.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "cli/tables/text_table.hpp"
+#include "sim/result/causes.hpp"
 #include "sim/result/metrics.hpp"
 
 namespace roofcast::cli {
+namespace {
+
+constexpr double kLeastShare = 0.005;  // of a cause that a line names
+
+}  // namespace
 
 void add_metric_columns(std::vector<std::string>& columns) {
   for (const sim::Metric& metric : sim::metrics()) {
@@ -27,16 +35,31 @@ void append_metrics(base::CsvWriter& csv, const sim::ServingEstimate& estimate) 
 }
 
 std::string_view limit_of(const sim::ServingEstimate& estimate, std::string_view metric) {
-  const std::string_view column = metric.starts_with("ttft")         ? "bound_ttft"
-                                  : metric.starts_with("tpot")       ? "bound_tpot"
-                                  : metric.starts_with("throughput") ? "bound_throughput"
-                                                                     : "";
-  for (const sim::TextMetric& text : sim::text_metrics()) {
-    if (text.name == column && estimate.workflow == nullptr) {
-      return text.value(estimate);
+  return sim::limited(estimate, metric).by;
+}
+
+std::string limit_text(const sim::ServingEstimate& estimate, std::string_view metric) {
+  const sim::Limited limited = sim::limited(estimate, metric);
+  if (limited.share > 0.0) {
+    return fmt::format("{} ({:.0f} %)", limited.by, 100.0 * limited.share);
+  }
+  if (!limited.shares.empty()) {
+    const models::Share& most = limited.shares.front();
+    return fmt::format("{} (for {} {:.0f} %)", limited.by, models::name(most.cause),
+                       100.0 * most.share);
+  }
+  return std::string(limited.by);
+}
+
+std::string shares_text(std::span<const models::Share> shares) {
+  std::string text;
+  for (const models::Share& share : shares) {
+    if (share.share >= kLeastShare) {
+      text += fmt::format("{}{} {:.1f}%", text.empty() ? "" : ", ", models::name(share.cause),
+                          100.0 * share.share);
     }
   }
-  return {};
+  return text;
 }
 
 std::string_view column_label(std::string_view column) {

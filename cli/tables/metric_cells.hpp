@@ -3,11 +3,13 @@
 // An estimate's metrics as cells of a CSV row, in the order of sim/result/metrics.hpp, and as people read them.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/csv/csv.hpp"
+#include "models/operators/anatomy.hpp"
 #include "sim/estimate.hpp"
 
 namespace roofcast::cli {
@@ -16,8 +18,12 @@ void add_metric_columns(std::vector<std::string>& columns);
 // Empty cells where the estimate does not fit.
 void append_metrics(base::CsvWriter& csv, const sim::ServingEstimate& estimate);
 
-// What limits a metric; empty where nothing is told of it.
+// What limits a metric (sim/result/causes.hpp): the word, and with its share of the time, "HBM (38 %)", or with that of what
+// is waited for, "waiting (for tensor 45 %)". Empty where nothing is told of it.
 std::string_view limit_of(const sim::ServingEstimate& estimate, std::string_view metric);
+std::string limit_text(const sim::ServingEstimate& estimate, std::string_view metric);
+// "HBM 38 %, launch 25 %, …"; empty where the shares are not known.
+std::string shares_text(std::span<const models::Share> shares);
 
 // A metric's label, and a value in its unit; of other columns the column and the number.
 std::string_view column_label(std::string_view column);

@@ -10,19 +10,19 @@
 
 #include "base/csv/csv.hpp"
 #include "base/units/unit_text.hpp"
+#include "cli/tables/metric_cells.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/alignment_text.hpp"
 #include "models/operators/explained_cost.hpp"
 #include "models/operators/operator_cost.hpp"
 #include "sim/iteration/draft_model.hpp"
 #include "sim/iteration/front_models.hpp"
+#include "sim/result/causes.hpp"
 #include "sim/scenario/pools.hpp"
 #include "sim/training/training.hpp"
 
 namespace roofcast::cli {
 namespace {
-
-constexpr double kLeastShare = 0.005;  // of a cause that a line names
 
 std::string words(const workloads::Batch& batch) {
   std::string text =
@@ -76,17 +76,6 @@ double at_the_speed_of_light(const sim::ScenarioView& scenario, const OperatorRo
                    seconds(row.message_bytes, system.scale_up.bandwidth.si())});
 }
 
-// What limits one run of an operator in an iteration, where a part of its launch is hidden.
-void set_limit(OperatorRow& row, const sim::OperatorLine& line, const models::Machine& machine) {
-  models::Anatomy anatomy;
-  const models::Cost alone = models::cost_of(line.call.op, machine, anatomy);
-  anatomy.add(&models::Cost::launch, models::Cause::launch, "hidden",
-              line.cost.launch - alone.launch);
-  row.shares = models::shares_of(line.cost, anatomy, machine.calibration.overlap_exponent);
-  row.limited_by =
-      models::verdict_of(row.shares, models::share_of_peak(line.call.op, line.cost, machine));
-}
-
 double share_of(const std::vector<models::Share>& shares, models::Cause cause) {
   const auto found = std::find_if(shares.begin(), shares.end(),
                                   [&](const models::Share& s) { return s.cause == cause; });
@@ -95,18 +84,11 @@ double share_of(const std::vector<models::Share>& shares, models::Cause cause) {
 
 // The causes of all operators, each as long as its operator.
 void sum_shares(PhaseRows& rows) {
-  rows.shares.clear();
-  for (int c = 0; c < models::kCauses; ++c) {
-    models::Share sum{static_cast<models::Cause>(c), 0.0};
-    for (const OperatorRow& row : rows.operators) {
-      sum.share += share_of(row.shares, sum.cause) * row.time_s / rows.time_s;
-    }
-    if (sum.share > 0.0) {
-      rows.shares.push_back(sum);
-    }
+  sim::CauseSum sum;
+  for (const OperatorRow& row : rows.operators) {
+    sum.add(row.shares, base::Seconds::from_si(row.time_s));
   }
-  std::stable_sort(rows.shares.begin(), rows.shares.end(),
-                   [](const auto& a, const auto& b) { return a.share > b.share; });
+  rows.shares = sum.shares();
 }
 
 PhaseRows phase_of(const sim::ScenarioView& scenario, const std::vector<sim::OperatorLine>& lines,
@@ -133,7 +115,9 @@ PhaseRows phase_of(const sim::ScenarioView& scenario, const std::vector<sim::Ope
     row.bytes = line.call.count * line.cost.dram_bytes.si();
     row.message_bytes = line.call.count * line.cost.message_bytes.si();
     row.bound = models::name(line.cost.bound);
-    set_limit(row, line, machine);
+    row.shares = sim::causes_of(line, machine);
+    row.limited_by =
+        models::verdict_of(row.shares, models::share_of_peak(line.call.op, line.cost, machine));
     row.algorithm = models::name(line.cost.algorithm);
     row.runner_up = models::name(line.cost.runner_up);
     row.runner_up_time_s = line.call.count * line.cost.runner_up_time.si();
@@ -309,14 +293,7 @@ std::string explain_text(const sim::ScenarioView& scenario, const sim::ServingEs
                  row.algorithm});
     }
     out += table.text();
-    std::string causes;
-    for (const models::Share& share : rows.shares) {
-      if (share.share >= kLeastShare) {
-        causes += fmt::format("{}{} {:.1f}%", causes.empty() ? "" : ", ", models::name(share.cause),
-                              100.0 * share.share);
-      }
-    }
-    out += fmt::format("what the time is for: {}\n", causes);
+    out += fmt::format("what the time is for: {}\n", shares_text(rows.shares));
     for (const OperatorRow& row : rows.operators) {
       out += row.algorithm.empty() ? "" : choice(row);
     }

@@ -12,6 +12,7 @@
 #include "cli/tables/metric_cells.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/json_answer.hpp"
+#include "sim/result/causes.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -230,10 +231,14 @@ std::string sensitivity_text(const SensitivityAnswer& a) {
   std::string out = a.title + "\n";
   for (std::size_t m = 0; m < a.metrics.size(); ++m) {
     const sim::Metric& metric = *a.metrics[m];
-    const std::string_view limit = limit_of(a.estimate, metric.name);
+    const std::string limit = limit_text(a.estimate, metric.name);
+    const sim::Limited limited = sim::limited(a.estimate, metric.name);
     out += fmt::format("\n{} {}{}: percent of it for one percent of\n\n", metric.label,
                        display(metric.value(a.estimate), metric.unit),
                        limit.empty() ? std::string() : fmt::format(", limited by {}", limit));
+    out += limited.shares.empty()
+               ? std::string()
+               : fmt::format("what the time is for: {}\n\n", shares_text(limited.shares));
     out += tornado(a, m) + freed(a, m) + uncertain(a, m) + varied(a, m);
   }
   return out;

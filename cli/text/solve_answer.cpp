@@ -79,7 +79,7 @@ std::string condition_table(const SolveAnswer& a) {
         table.add({c.condition.text, value, share(c.slack), looser(a, c)});
       } else {
         table.add({c.condition.text, value, c.slack < 0.0 ? share(-c.slack) : "-",
-                   std::string(limit_of(a.estimate, metric->name))});
+                   limit_text(a.estimate, metric->name)});
       }
     }
   }
@@ -117,7 +117,7 @@ std::string solve_text(const SolveAnswer& a) {
   for (const sim::Metric* metric : printed_metrics(a)) {
     std::vector<std::string> row = {std::string(metric->label),
                                     display(metric->value(a.estimate), metric->unit),
-                                    std::string(limit_of(a.estimate, metric->name))};
+                                    limit_text(a.estimate, metric->name)};
     if (a.replayed) {
       const double value = simulated(a, *metric);
       row.insert(row.begin() + 2, std::isnan(value) ? "" : display(value, metric->unit));

@@ -18,7 +18,9 @@ namespace roofcast::cli {
 namespace {
 
 using calibrate::Agreement;
+using calibrate::kBetterHardware;
 using calibrate::kRandomKinds;
+using calibrate::kWorse;
 using sim::kChecked;
 
 void write_rows(const std::string& file, const std::vector<Agreement>& rows) {
@@ -26,6 +28,11 @@ void write_rows(const std::string& file, const std::vector<Agreement>& rows) {
   for (const auto& [metric, tolerance] : kChecked) {
     columns.push_back(fmt::format("estimated_{}", metric));
     columns.push_back(fmt::format("simulated_{}", metric));
+  }
+  const bool betters = !rows.empty() && !rows.front().with_better.empty();
+  for (std::size_t i = 0; betters && i < std::size(kBetterHardware); ++i) {
+    columns.push_back(fmt::format("lost_{}", kBetterHardware[i]));
+    columns.push_back(fmt::format("slower_{}", kBetterHardware[i]));
   }
   columns.insert(columns.end(), {"doubt", "impossible", "reason", "scenario"});
   base::CsvWriter csv(std::filesystem::path(file), columns);
@@ -36,6 +43,10 @@ void write_rows(const std::string& file, const std::vector<Agreement>& rows) {
       csv.append(rows[i].estimated[metric]);
       csv.append(rows[i].simulated[metric]);
     }
+    for (const calibrate::WithBetter& with : rows[i].with_better) {
+      csv.append(with.lost);
+      csv.append(with.slower);
+    }
     csv.append(rows[i].doubt);
     csv.append(fmt::format("{}", fmt::join(rows[i].impossible, "; ")));
     csv.append(rows[i].reason);
@@ -43,6 +54,29 @@ void write_rows(const std::string& file, const std::vector<Agreement>& rows) {
     csv.end_row();
   }
   csv.close();
+}
+
+// What one change of the hardware makes worse.
+struct WorseRows {
+  std::size_t scenarios = 0;
+  std::size_t lost = 0;
+  std::size_t slower = 0;
+  double most_lost = 0.0;
+  double most_slower = 0.0;
+};
+WorseRows worse_rows(const std::vector<Agreement>& rows, std::size_t change) {
+  WorseRows worse;
+  for (const Agreement& row : rows) {
+    const calibrate::WithBetter& with = row.with_better[change];
+    if (!std::isnan(with.slower)) {
+      ++worse.scenarios;
+      worse.lost += with.lost > kWorse ? 1U : 0U;
+      worse.slower += with.slower > kWorse ? 1U : 0U;
+      worse.most_lost = std::max(worse.most_lost, with.lost);
+      worse.most_slower = std::max(worse.most_slower, with.slower);
+    }
+  }
+  return worse;
 }
 
 nlohmann::ordered_json json_of(const std::vector<Agreement>& rows, bool simulated) {
@@ -57,6 +91,14 @@ nlohmann::ordered_json json_of(const std::vector<Agreement>& rows, bool simulate
     }
   }
   json["refused"] = refused;
+  for (std::size_t i = 0; !simulated && i < std::size(kBetterHardware); ++i) {
+    const WorseRows worse = worse_rows(rows, i);
+    json["better_hardware"][std::string(kBetterHardware[i])] = {{"scenarios", worse.scenarios},
+                                                                {"lost", worse.lost},
+                                                                {"most_lost", worse.most_lost},
+                                                                {"slower", worse.slower},
+                                                                {"most_slower", worse.most_slower}};
+  }
   for (std::size_t metric = 0; simulated && metric < kChecked.size(); ++metric) {
     const calibrate::AgreementSummary s = calibrate::summarise(rows, metric);
     json["metrics"][std::string(kChecked[metric].name)] = {
@@ -113,6 +155,43 @@ void print_impossible(const std::vector<Agreement>& rows) {
   fmt::print("\nestimates: scenarios={} refused={} impossible={}\n", rows.size(), refused, count);
 }
 
+std::string worse_table(const std::vector<Agreement>& rows) {
+  TextTable table({"better hardware", "scenarios", "serve 1 % less", "most", "1 % slower", "most"});
+  const auto percent = [](double share) { return fmt::format("{:.2f} %", 100.0 * share); };
+  for (std::size_t i = 0; i < std::size(kBetterHardware); ++i) {
+    const WorseRows worse = worse_rows(rows, i);
+    table.add({std::string(kBetterHardware[i]), fmt::format("{}", worse.scenarios),
+               fmt::format("{}", worse.lost), percent(worse.most_lost),
+               fmt::format("{}", worse.slower), percent(worse.most_slower)});
+  }
+  return table.text();
+}
+
+// The scenarios that serve less are printed.
+void print_worse(const std::vector<Agreement>& rows) {
+  constexpr std::size_t kPrinted = 3;
+  std::size_t lost = 0;
+  std::size_t slower = 0;
+  std::string scenarios;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    bool less = false;
+    bool late = false;
+    for (std::size_t k = 0; k < rows[i].with_better.size(); ++k) {
+      less = less || rows[i].with_better[k].lost > kWorse;
+      late = late || rows[i].with_better[k].slower > kWorse;
+      if (rows[i].with_better[k].lost > kWorse && lost < kPrinted) {
+        scenarios +=
+            fmt::format("\n# Scenario {} serves {:.2f} % less with {}\n{}", i,
+                        100.0 * rows[i].with_better[k].lost, kBetterHardware[k], rows[i].yaml);
+      }
+    }
+    lost += less ? 1U : 0U;
+    slower += late ? 1U : 0U;
+  }
+  fmt::print("\n{}better hardware: {} of {} scenarios serve 1 % less, {} are 1 % slower\n{}",
+             worse_table(rows), lost, rows.size(), slower, scenarios);
+}
+
 }  // namespace
 
 int validate_simulation(const ValidationOptions& options) {
@@ -125,6 +204,7 @@ int validate_simulation(const ValidationOptions& options) {
   }
   run.threads = options.threads;
   run.simulates = !options.check_only;
+  run.betters = options.check_only;
   std::atomic<std::size_t> done = 0;
   const std::atomic<std::size_t> total = run.scenarios;
   const std::vector<Agreement> rows = [&] {
@@ -142,6 +222,9 @@ int validate_simulation(const ValidationOptions& options) {
     fmt::print("{}", agreement_table(rows));
   }
   print_impossible(rows);
+  if (run.betters) {
+    print_worse(rows);
+  }
   return kDone;
 }
 

@@ -99,7 +99,11 @@ struct Anatomy {
   double busy = 1;           // share of the time of the SMs in which they have a thread block
   double kernels = 1;        // launched
   double loading = 0;        // thread blocks that load different bytes of device memory
-  double correction = 1;     // corrected time / physical time
+  double sums_bytes = 0;     // of a thread block: what it adds up, in fp32
+  double step_bytes = 0;     // of a thread block: operands of one step of its main loop
+  double sectors = 0;  // that a request of a warp takes, of 32 bytes; 0: every byte of them is used
+  double needed_sectors = 0;  // that its bytes fill
+  double correction = 1;      // corrected time / physical time
   // Those of a term add up to the term, or to the term / correction where that is more than 1.
   std::vector<Part> parts;
   std::vector<Plan> plans;  // of a collective, fastest first

@@ -38,8 +38,15 @@ double block_flop(const workloads::AttentionHeads& h) {
   return 2.0 * static_cast<double>(h.qk_dim + h.value_dim) * kQueryTile * kKeyBlock;
 }
 
-// Thread blocks of which an SM runs `per_sm` at once.
-void describe(Anatomy& a, double blocks, double per_sm, const Machine& machine) {
+// Thread blocks of which an SM runs `per_sm` at once. A thread block sums up the scores of a block of keys, and outputs;
+// it loads its queries and one block of keys and values.
+void describe(Anatomy& a, double blocks, double per_sm, const workloads::AttentionHeads& h,
+              const Machine& machine) {
+  const auto value = static_cast<double>(h.value_dim);
+  const auto key = static_cast<double>(h.qk_dim);
+  const double elements = static_cast<double>(h.cache_elements) / static_cast<double>(h.kv_heads);
+  a.sums_bytes = 4.0 * kQueryTile * (kKeyBlock + value);
+  a.step_bytes = base::byte_count(kQueryTile * key + kKeyBlock * elements, h.cache);
   a.tile_rows = kQueryTile;
   a.tile_columns = kKeyBlock;
   a.blocks = blocks;
@@ -100,7 +107,7 @@ Cost prefill_attention_cost(const workloads::PrefillAttention& op, const Machine
     const double useful = visible * queries * heads / (kQueryTile * kKeyBlock);
     const base::FlopsPerSecond peak =
         machine.peak[static_cast<std::size_t>(machine.attention_math(workloads::multiplied(op)))];
-    describe(a, ctas, 1.0, machine);
+    describe(a, ctas, 1.0, h, machine);
     a.add_products(useful * block_flop(h) * base::flop, peak / (longer ? 1.0 : c.exposed_softmax),
                    base::FlopsPerSecond::from_si(block_flop(h) / seen));
     a.add(&Cost::compute, Cause::exponential, "exponentials",
@@ -174,7 +181,7 @@ Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& 
     const base::FlopsPerSecond peak =
         machine.peak[static_cast<std::size_t>(machine.attention_math(h.cache))];
     const double rate = tensor_rate(machine, h.cache, c.decode_tensor_efficiency);
-    describe(a, ctas, kCtasPerSm, machine);
+    describe(a, ctas, kCtasPerSm, h, machine);
     a.split = splits;
     a.kernels = 2.0;
     a.add_products(work.flop, peak, base::FlopsPerSecond::from_si(rate));

@@ -46,6 +46,8 @@ Cost elementwise_cost(const workloads::Elementwise& op, const Machine& machine, 
   const Cost cost = streaming_cost(elementwise_work(op), 1.0, machine, anatomy);
   if (anatomy != nullptr) {
     anatomy->add(&Cost::compute, Cause::vector, "FLOP", cost.compute);
+    anatomy->sectors = sectors_of_request(op);
+    anatomy->needed_sectors = static_cast<double>(op.element_bytes) * kWarpThreads / kSectorBytes;
   }
   return cost;
 }

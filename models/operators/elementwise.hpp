@@ -10,6 +10,9 @@
 // instructions of such a kernel multiply. It limits short convolutions, which have four products for each
 // element.
 //
+// Memory is read in sectors of 32 bytes. Threads of a warp that read elements `stride` apart take whole sectors of which
+// they use a part (coalescing): with 4 bytes and a stride of 2 half of what is moved, from a stride of 8 an eighth.
+//
 // Expert routing is `moe_kernels` such kernels in a row. Its rows are found through indices, so the SMs that
 // address them may be slower than the memory:
 //

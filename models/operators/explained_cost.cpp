@@ -5,6 +5,7 @@
 
 #include "base/overloaded.hpp"
 #include "models/operators/correction.hpp"
+#include "models/operators/gemm.hpp"
 #include "models/operators/operator_cost.hpp"
 #include "models/work.hpp"
 
@@ -69,6 +70,20 @@ void force(Cost& cost, Anatomy& anatomy, const Plan& plan, const Machine& machin
   cost.launch = factor * (launch + plan.overhead);
   cost.fill = factor * plan.hops;
   cost.network = factor * plan.transfer;
+  combine(cost, machine.calibration.overlap_exponent);
+  correct_parts(anatomy, cost.time);
+}
+
+void force(Cost& cost, Anatomy& anatomy, const workloads::Gemm& op, const Tiling& cut,
+           const Machine& machine) {
+  const double factor = anatomy.correction;
+  anatomy = {};
+  cost = gemm_cost(op, machine, &anatomy, &cut);
+  anatomy.add(&Cost::launch, Cause::launch, "kernels", cost.launch);
+  anatomy.correction = factor;
+  for (Seconds Cost::*term : {&Cost::launch, &Cost::fill, &Cost::compute, &Cost::dram, &Cost::l2}) {
+    cost.*term *= factor;
+  }
   combine(cost, machine.calibration.overlap_exponent);
   correct_parts(anatomy, cost.time);
 }

@@ -15,6 +15,10 @@ namespace roofcast::models {
 Cost cost_of(const workloads::Operator& op, const Machine& machine, Anatomy& anatomy);
 // Makes it the cost of a collective that takes another of its plans.
 void force(Cost& cost, Anatomy& anatomy, const Plan& plan, const Machine& machine);
+// Makes it the cost of a GEMM with this tiling; the correction stays, which was measured with the library's own choice.
+struct Tiling;
+void force(Cost& cost, Anatomy& anatomy, const workloads::Gemm& op, const Tiling& cut,
+           const Machine& machine);
 
 // The share of the dense peak of the datasheet that the FLOP of the operator reach; 0 where its tensor cores do nothing.
 double share_of_peak(const workloads::Operator& op, const Cost& cost, const Machine& machine);

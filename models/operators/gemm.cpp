@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/operators/gemm.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+
 #include "base/integers.hpp"
 #include "models/operators/anatomy.hpp"
 #include "models/operators/tiling.hpp"
@@ -124,6 +130,15 @@ class Search {
     return best_.terms();
   }
 
+  // This tiling alone.
+  Terms only(const Tiling& cut) {
+    const double tiles =
+        as_double(ceil_div(m_, cut.rows)) * batch_ * as_double(ceil_div(n_, cut.columns));
+    best_.consider(terms(cut.rows, cut.columns, tiles, cut.parts),
+                   {cut.rows, cut.columns, tiles, cut.parts});
+    return best_.terms();
+  }
+
   // How the fastest tiling runs.
   void explain(Anatomy& a, const Work& work, base::FlopsPerSecond peak) const {
     const Tiling& t = best_.tiling();
@@ -167,9 +182,6 @@ class Search {
   //
   // row_tiles  –  tiles along m, of all of the batch
   // loaded     –  rows of a tile without padding
-  // tall, wide –  share of the rows and of the columns that one tile covers: 1/tall · 1/wide CTAs do useful work
-  // share      –  1/parts: share of the depth that one CTA computes
-  // depths     –  elements of depth that an SM works through
   void try_rows(std::int64_t bm) {
     const double row_tiles = as_double(ceil_div(m_, bm)) * batch_;
     const double loaded = as_double(std::min(bm, m_));
@@ -181,26 +193,10 @@ class Search {
     if (!best_.beatable(least)) {
       return;
     }
-    // Useful work keeps loads in flight. Padding does not, and neither do CTAs that wait for the same bytes.
-    const double tall = loaded / as_double(m_);
     least.added += split_time_;  // from here on `least` is a bound of split tilings
     for (const std::int64_t bn : kWeightTiles) {
-      const auto width = as_double(bn);
-      const double wide = std::min(1.0, width / as_double(n_)) / batch_;
       const double tiles = row_tiles * as_double(ceil_div(n_, bn));
-      const Seconds compute =
-          base::max(2.0 * as_double(bm) * width * machine_.sms * flop_time_, step_time_) +
-          width * widen_time_;
-      const Seconds l2 = (loaded * l2_a_ + width * l2_w_) * machine_.sms;
-      const Seconds end = epilogue_ * machine_.sms * loaded * width;
-      const auto terms = [&](double ctas, double share) {
-        const double waves = waves_of(ctas, machine_);
-        const double depths = waves * depth_ * share;
-        const Seconds dram = weights_.by(wide * share) + rows_in_.by(tall * share) +
-                             rows_out_.by(wide * tall * share);
-        return Terms{depths * compute, dram, depths * l2, (waves - 1.0) * wave_time_ + waves * end};
-      };
-      best_.consider(terms(tiles, 1.0), {bm, bn, tiles, 1.0});
+      best_.consider(terms(bm, bn, tiles, 1.0), {bm, bn, tiles, 1.0});
       if (most_parts_ <= 1.0) {
         continue;
       }
@@ -211,12 +207,39 @@ class Search {
         if (tiles * parts > 2.0 * machine_.sms || !best_.beatable(floor)) {
           break;
         }
-        Terms cut = terms(tiles * parts, 1.0 / parts);
-        cut.l2 += parts * partial_time_;
-        cut.added += split_time_;
-        best_.consider(cut, {bm, bn, tiles, parts});
+        best_.consider(terms(bm, bn, tiles, parts), {bm, bn, tiles, parts});
       }
     }
+  }
+
+  // Of `tiles` tiles, the depth in `parts`. Useful work keeps loads in flight. Padding does not, and neither do CTAs that
+  // wait for the same bytes.
+  //
+  // loaded     –  rows of a tile without padding
+  // tall, wide –  share of the rows and of the columns that one tile covers: 1/tall · 1/wide CTAs do useful work
+  // share      –  of the depth that one CTA computes
+  // depths     –  elements of depth that an SM works through
+  Terms terms(std::int64_t bm, std::int64_t bn, double tiles, double parts) const {
+    const auto width = as_double(bn);
+    const double loaded = as_double(std::min(bm, m_));
+    const double tall = loaded / as_double(m_);
+    const double wide = std::min(1.0, width / as_double(n_)) / batch_;
+    const double share = 1.0 / parts;
+    const double waves = waves_of(tiles * parts, machine_);
+    const double depths = waves * depth_ * share;
+    const Seconds compute =
+        base::max(2.0 * as_double(bm) * width * machine_.sms * flop_time_, step_time_) +
+        width * widen_time_;
+    const Seconds l2 = (loaded * l2_a_ + width * l2_w_) * machine_.sms;
+    const Seconds end = epilogue_ * machine_.sms * loaded * width;
+    const Seconds dram =
+        weights_.by(wide * share) + rows_in_.by(tall * share) + rows_out_.by(wide * tall * share);
+    Terms t{depths * compute, dram, depths * l2, (waves - 1.0) * wave_time_ + waves * end};
+    if (parts > 1.0) {
+      t.l2 += parts * partial_time_;
+      t.added += split_time_;
+    }
+    return t;
   }
 
   const Machine& machine_;
@@ -232,18 +255,42 @@ class Search {
 
 }  // namespace
 
-Cost gemm_cost(const Gemm& op, const Machine& machine, Anatomy* anatomy) {
+std::string fault_of(const Gemm& op, const Tiling& cut) {
+  const auto has = [](const auto& all, auto value) {
+    return std::find(std::begin(all), std::end(all), value) != std::end(all);
+  };
+  if (!has(kTokenTiles, cut.rows) || !has(kWeightTiles, cut.columns)) {
+    return fmt::format("a tile has {} rows and {} columns", fmt::join(kTokenTiles, ", "),
+                       fmt::join(kWeightTiles, ", "));
+  }
+  if (cut.parts != 1.0 && !has(kSplits, cut.parts)) {
+    return fmt::format("the depth is cut in 1, {} parts", fmt::join(kSplits, ", "));
+  }
+  if (cut.parts > 1.0 && block_scaled(op.activations)) {
+    return "kernels with block scales do not cut the depth";
+  }
+  return cut.parts * kLeastDepth > std::max(as_double(op.k), kLeastDepth)
+             ? fmt::format("a part of the depth has at least {:.0f} elements", kLeastDepth)
+             : std::string();
+}
+
+Cost gemm_cost(const Gemm& op, const Machine& machine, Anatomy* anatomy, const Tiling* cut) {
   Work work = gemm_work(op);
   if (resident(op, work, machine)) {
     work.bytes = {};
   }
   Search search(op, work.bytes, machine);
-  const Cost cost = tiled_cost(search.fastest(), work, machine);
+  const Cost cost =
+      tiled_cost(cut != nullptr ? search.only(*cut) : search.fastest(), work, machine);
   if (anatomy != nullptr) {
     const base::MathType math = base::math_of(op.activations, op.weights);
     const double sparse = op.storage.sparse ? machine.sparsity / 2.0 : 1.0;
     search.explain(*anatomy, work, sparse * machine.peak[static_cast<std::size_t>(math)]);
     anatomy->add_dram(cost, work.bytes, machine);
+    anatomy->step_bytes = as_double(kDepthStep) *
+                          (anatomy->tile_rows * base::bits(op.activations) +
+                           anatomy->tile_columns * base::bits(op.weights, op.storage)) /
+                          8.0;
   }
   return cost;
 }

@@ -39,6 +39,8 @@
 // parameters.
 #pragma once
 
+#include <string>
+
 #include "models/cost.hpp"
 #include "models/machine.hpp"
 #include "workloads/graph/operator.hpp"
@@ -47,6 +49,13 @@ namespace roofcast::models {
 
 struct Anatomy;  // filled where there is one
 
-Cost gemm_cost(const workloads::Gemm& op, const Machine& machine, Anatomy* anatomy = nullptr);
+struct Tiling;
+
+// `cut` is the tiling to take in place of the fastest one; its tiles are counted here.
+Cost gemm_cost(const workloads::Gemm& op, const Machine& machine, Anatomy* anatomy = nullptr,
+               const Tiling* cut = nullptr);
+
+// Why no kernel cuts the product so; empty where one does.
+std::string fault_of(const workloads::Gemm& op, const Tiling& cut);
 
 }  // namespace roofcast::models

@@ -74,6 +74,7 @@ Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine,
                   kept * rate, 2.0 * kept * t.tiles * bm * bn * depth * base::flop,
                   depth * (bm * a_bytes + bn * w_bytes) * per_sm_byte);
     anatomy->loading = t.tiles;
+    anatomy->step_bytes = static_cast<double>(kDepthStep) * (bm * a_bytes + bn * w_bytes);
     anatomy->add(&Cost::fill, Cause::fill, "pipeline that fills and drains", cost.fill);
     anatomy->add_dram(cost, work.bytes, machine);
   }

@@ -13,7 +13,6 @@ namespace roofcast::models {
 // distinct, all  B  the distinct rows and all rows, in sectors
 // rest           B  indices, offsets and sums
 Cost table_lookup_cost(const workloads::TableLookup& op, const Machine& machine, Anatomy* anatomy) {
-  constexpr double kSectorBytes = 32.0;
   const hardware::Calibration& c = machine.calibration;
   const Work work = table_lookup_work(op);
   const double row = base::byte_count(static_cast<double>(op.width), op.format);
@@ -32,6 +31,8 @@ Cost table_lookup_cost(const workloads::TableLookup& op, const Machine& machine,
   combine(cost, c.overlap_exponent);
   if (anatomy != nullptr) {
     anatomy->blocks = anatomy->loading = cost.dram_bytes.si() / kBytesPerCta;
+    anatomy->sectors = sectors / kSectorBytes;
+    anatomy->needed_sectors = row / kSectorBytes;
     anatomy->add(&Cost::fill, Cause::fill, "kernel that starts and ends", cost.fill);
     anatomy->add(&Cost::l2, Cause::l2, "sectors of all rows", cost.l2);
     anatomy->add_dram(cost, cost.dram_bytes, machine);

@@ -30,6 +30,7 @@ void explain_tiles(Anatomy& a, const Tiling& tiling, const Work& work, const Mac
   a.waves = waves_of(a.blocks, machine);
   const double least = a.blocks / machine.sms;
   a.busy = least / a.waves;
+  a.sums_bytes = 4.0 * a.tile_rows * a.tile_columns;
   a.add_products(work.flop, peak, rate);
   const Seconds products = padded / rate;
   a.add(&Cost::compute, Cause::padding, "padding of tiles", products - work.flop / rate);

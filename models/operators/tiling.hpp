@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What GEMMs and grouped GEMMs have in common: tile shapes, waves, and the choice of the fastest tiling.
-// Internal to models; the formulas are in gemm.hpp.
+// The formulas are in gemm.hpp.
 #pragma once
 
 #include <algorithm>

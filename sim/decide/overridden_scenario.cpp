@@ -6,6 +6,7 @@
 
 #include "base/threads.hpp"
 #include "hardware/chip_changes.hpp"
+#include "sim/result/causes.hpp"
 #include "sim/scenario/knob.hpp"
 #include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
@@ -65,11 +66,22 @@ Scenario OverriddenScenario::read(const Settings& settings) const {
 }
 
 OverriddenEstimate OverriddenScenario::estimate(const Settings& settings) const {
+  return estimate(settings, false);
+}
+
+OverriddenEstimate OverriddenScenario::explained(const Settings& settings) const {
+  return estimate(settings, true);
+}
+
+OverriddenEstimate OverriddenScenario::estimate(const Settings& settings, bool causes) const {
   OverriddenEstimate result;
   try {
     const Scenario s = read(settings);
     Workspace workspace;
     result.estimate = sim::estimate(view(s), workspace);
+    if (causes) {
+      tell_causes(view(s), result.estimate);
+    }
   } catch (const base::InputError& error) {
     result.refusal = error.what();
   }

@@ -33,12 +33,15 @@ class OverriddenScenario {
   const Scenario& scenario() const { return scenario_; }
 
   OverriddenEstimate estimate(const Settings& settings) const;
+  // With what its times are for (sim/result/causes.hpp).
+  OverriddenEstimate explained(const Settings& settings) const;
   // On all cores; in the order of the settings, whatever their number.
   std::vector<OverriddenEstimate> estimates(const std::vector<Settings>& all) const;
 
  private:
   base::Node overridden(const base::Node& document, Settings settings) const;
   Scenario read(const Settings& settings) const;
+  OverriddenEstimate estimate(const Settings& settings, bool causes) const;
 
   std::string origin_;
   base::Node written_;

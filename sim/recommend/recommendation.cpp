@@ -14,6 +14,7 @@
 #include "sim/decide/solve.hpp"
 #include "sim/decide/sweep_run.hpp"
 #include "sim/estimate.hpp"
+#include "sim/result/causes.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -285,6 +286,7 @@ class ScanReplays {
   void add_answer(std::vector<RankedRow>& answers, std::size_t row, Judgement judgement,
                   ServingEstimate estimate) {
     const double value = question_.objective.metric->value(estimate);
+    tell_causes(followed(scan_, row), estimate);
     answers.push_back({number_, row, std::move(judgement), std::move(estimate), value});
   }
 

@@ -40,6 +40,7 @@ struct Economics {
   base::Watts reserved = base::Watts::from_si(kNone);  // of the site, for all GPUs
 };
 
+struct Causes;    // sim/result/causes.hpp
 struct Workflow;  // sim/result/training_step.hpp
 
 struct ServingEstimate {
@@ -62,6 +63,8 @@ struct ServingEstimate {
   // The result of a scenario that trains, in place of a steady state. Its output tokens are the tokens that it trains
   // on; in post-training, the tokens that it generates.
   std::shared_ptr<const Workflow> workflow;
+  // What its times are for. Nothing where nobody asked.
+  std::shared_ptr<const Causes> causes;
 
   bool fits() const { return std::holds_alternative<std::monostate>(infeasible); }
 };

@@ -9,6 +9,7 @@
 #include "base/no_number.hpp"
 #include "sim/decide/sweep_run.hpp"
 #include "sim/iteration/iteration.hpp"
+#include "sim/result/causes.hpp"
 #include "sim/result/costs.hpp"
 
 namespace roofcast::sim {
@@ -96,6 +97,14 @@ void Choices::find_best(std::size_t choice) {
   best_[choice] = best;
   replayed_[choice] = false;
   outcomes_[choice] = std::move(outcome);
+}
+
+Outcome Choices::explained(std::size_t choice) const {
+  Outcome outcome = outcomes_[choice];
+  if (outcome.found) {
+    tell_causes(points_.scenario(best_[choice]), outcome.estimate);
+  }
+  return outcome;
 }
 
 bool Choices::replay(const std::vector<std::size_t>& choices, const ReplayedRowsOptions& options) {

@@ -44,6 +44,8 @@ class Choices {
   Choices(const PortfolioWorkload& workload, const AxisValue& set, const std::vector<Axis>& axes);
 
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
+  // One of them with what its times are for (sim/result/causes.hpp).
+  Outcome explained(std::size_t choice) const;
   // Replays the best points of choices. Whether any was broken.
   bool replay(const std::vector<std::size_t>& choices, const ReplayedRowsOptions& options);
 

@@ -101,7 +101,7 @@ std::vector<OptionResult> compared(const Roadmap& roadmap, const ReplayedRowsOpt
       choices.replay(all, options);
     }
     for (std::size_t o = 0; o < all.size(); ++o) {
-      by_option[o].push_back(choices.outcomes()[o]);
+      by_option[o].push_back(choices.explained(o));
     }
   }
   const std::vector<Outcome> base = by_option.front();
@@ -125,7 +125,7 @@ std::string names_of(const Roadmap& roadmap, std::size_t subset) {
 std::vector<Outcome> outcomes_of(const std::vector<Choices>& workloads, std::size_t choice) {
   std::vector<Outcome> outcomes;
   for (const Choices& workload : workloads) {
-    outcomes.push_back(workload.outcomes()[choice]);
+    outcomes.push_back(workload.explained(choice));
   }
   return outcomes;
 }

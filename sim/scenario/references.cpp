@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "base/document/notes.hpp"
+#include "base/units/unit_text.hpp"
 #include "hardware/chip_changes.hpp"
 #include "hardware/nearest_calibration.hpp"
 #include "hardware/prices.hpp"
@@ -80,6 +82,8 @@ bool reach(Node& document, std::string_view path, Problems& problems) {
 }
 
 void change(Node& document, const std::string& path, const base::Entry& entry, Problems& problems);
+void set_at_once(Node& document, std::string_view path, const base::Place& path_place,
+                 const Node& value, Problems& problems);
 
 // Applies changes that are made together.
 void change_all(Node& document, std::string_view path,
@@ -94,6 +98,29 @@ void change_all(Node& document, std::string_view path,
   }
 }
 
+// GPUs of a system with a network; 0 of another one.
+double gpus_in_network(const Node* system) {
+  const Node* chips = system == nullptr || !system->is_map() ? nullptr : system->find("chips");
+  const Node* network = chips == nullptr ? nullptr : system->find("scale_out");
+  const bool known = network != nullptr && network->is_map() && chips->is_scalar();
+  const base::ParsedQuantity parsed =
+      known ? base::parse_quantity(chips->text, {}) : base::ParsedQuantity{};
+  return known && parsed.ok() ? parsed.si : 0.0;
+}
+
+// A description with a name of its own describes what it says.
+void note_size(const Node* system, double described) {
+  const double now = gpus_in_network(system);
+  if (described > 0.0 && now > described) {
+    const Node* name = system->find("name");
+    base::add_note(
+        fmt::format("system.chips: {:.0f} GPUs are beyond the {:.0f} that {} describes. Its "
+                    "network is taken to "
+                    "be as fast between all of them, without further levels",
+                    now, described, name != nullptr ? name->text : "the system"));
+  }
+}
+
 // Applies the changes of a derived document; groups are changed key by key.
 void change(Node& document, const std::string& path, const base::Entry& entry, Problems& problems) {
   const Node* target = document.find_path(path);
@@ -105,7 +132,7 @@ void change(Node& document, const std::string& path, const base::Entry& entry, P
     change_all(document, path, entries, problems);
     return;
   }
-  set_through(document, path, entry.key_place, entry.value, problems);
+  set_at_once(document, path, entry.key_place, entry.value, problems);
 }
 
 // Without a precision of its own a model runs in the one it was published in.
@@ -202,6 +229,7 @@ bool derive(Node& document, std::string_view path, const base::Catalog& catalog,
     derived->reference = changes.reference;
   }
   const bool has_source = derived->find("source") != nullptr;
+  const double described = gpus_in_network(derived);
   std::vector<const base::Entry*> entries;
   for (const base::Entry& entry : changes.entries) {
     const bool skipped = entry.key == "base" || (entry.key == "source" && !has_source);
@@ -210,6 +238,9 @@ bool derive(Node& document, std::string_view path, const base::Catalog& catalog,
     }
   }
   change_all(document, path, entries, problems);
+  if (changes.find("name") == nullptr) {
+    note_size(document.find_path(path), described);
+  }
   return true;
 }
 
@@ -237,6 +268,27 @@ bool load(Node& document, std::string_view path, Problems& problems, int derivat
   }
   return node->find("base") == nullptr ||
          derive(document, path, point->catalog, problems, derivations);
+}
+
+void set_at_once(Node& document, std::string_view path, const base::Place& path_place,
+                 const Node& value, Problems& problems) {
+  const ReferencePoint* point = reference_at(path);
+  const bool replaces = point != nullptr && is_chip(*point);
+  const std::string_view chip = replaces ? path : chip_above(path);
+  if (!chip.empty() && !reach(document, replaces ? above(path) : chip, problems)) {
+    return;
+  }
+  Node* node = chip.empty() ? nullptr : document.find_path(chip);
+  const Node before = node == nullptr ? Node() : *node;
+  if (!replaces && before.is_map() && is_factor(value)) {
+    hardware::state_default(*node, below(path, chip));
+  }
+  set_at(document, path, path_place, value, {load_at, fill_at}, problems);
+  if (replaces) {
+    remember_replaced(*document.find_path(above(path)), before);
+  } else if (before.is_map()) {
+    hardware::carry_along(*document.find_path(chip), before, below(path, chip), is_factor(value));
+  }
 }
 
 }  // namespace
@@ -326,22 +378,15 @@ bool fill_at(Node& document, std::string_view path, Problems& problems) {
 
 void set_through(Node& document, std::string_view path, const base::Place& path_place,
                  const Node& value, Problems& problems) {
-  const ReferencePoint* point = reference_at(path);
-  const bool replaces = point != nullptr && is_chip(*point);
-  const std::string_view chip = replaces ? path : chip_above(path);
-  if (!chip.empty() && !reach(document, replaces ? above(path) : chip, problems)) {
-    return;
-  }
-  Node* node = chip.empty() ? nullptr : document.find_path(chip);
-  const Node before = node == nullptr ? Node() : *node;
-  if (!replaces && before.is_map() && is_factor(value)) {
-    hardware::state_default(*node, below(path, chip));
-  }
-  set_at(document, path, path_place, value, {load_at, fill_at}, problems);
-  if (replaces) {
-    remember_replaced(*document.find_path(above(path)), before);
-  } else if (before.is_map()) {
-    hardware::carry_along(*document.find_path(chip), before, below(path, chip), is_factor(value));
+  constexpr std::string_view kChips = ".chips";
+  const bool sized = path.ends_with(kChips);
+  const std::string_view system = path.substr(0, sized ? path.size() - kChips.size() : 0);
+  const double described = sized && reach(document, system, problems)
+                               ? gpus_in_network(document.find_path(system))
+                               : 0.0;
+  set_at_once(document, path, path_place, value, problems);
+  if (sized) {
+    note_size(document.find_path(system), described);
   }
 }
 

@@ -110,11 +110,14 @@ class FollowedServers {
   std::vector<IterationTime> alone_;  // by decodes
 };
 
-// The requests of a sample.
+// The requests of a sample. Those that arrive are drawn by themselves: other hardware has another number that runs at the
+// start, and meets the same arrivals.
 class SampledRequests {
  public:
   explicit SampledRequests(const workloads::Traffic& traffic)
-      : t_(traffic), random_(kSeed, "estimate") {}
+      : t_(traffic),
+        random_(kSeed, "estimate"),
+        at_the_start_(kSeed, traffic.arrivals ? "running" : "estimate") {}
 
   std::vector<IterationRequest> all;
 
@@ -131,7 +134,7 @@ class SampledRequests {
   }
   // Sequences that decode at the start. Their answers weigh by their length.
   void add_running(std::size_t n) {
-    const auto inputs = workloads::even_lengths(t_.input, t_.input_tokens, n, random_);
+    const auto inputs = workloads::even_lengths(t_.input, t_.input_tokens, n, at_the_start_);
     const auto outputs = t_.output.shape == workloads::Lengths::Shape::fixed
                              ? std::vector<double>(1, static_cast<double>(t_.output_tokens))
                              : workloads::quantiles(t_.output, kAnswers);
@@ -146,11 +149,14 @@ class SampledRequests {
       }
       answers.push_back(std::max(2.0, outputs[which]));
     }
-    workloads::shuffle(answers, random_);
+    workloads::shuffle(answers, at_the_start_);
     for (std::size_t i = 0; i < n; ++i) {
       const auto output = static_cast<std::int64_t>(answers[i]);
-      all.push_back(
-          {{}, static_cast<std::int64_t>(inputs[i]), 0, output, random_.integer(1, output - 1)});
+      all.push_back({{},
+                     static_cast<std::int64_t>(inputs[i]),
+                     0,
+                     output,
+                     at_the_start_.integer(1, output - 1)});
     }
   }
   // Adds n requests that arrive.
@@ -166,6 +172,7 @@ class SampledRequests {
  private:
   const workloads::Traffic& t_;
   base::Random random_;
+  base::Random at_the_start_;
 };
 
 // What became of the requests that count.
@@ -247,8 +254,15 @@ Sample sample(const queueing::IterationPools& pools, const std::vector<Iteration
   return r;
 }
 
-// Requests before and after those that count in an open loop, of which so many run at the start.
-std::size_t margin(std::size_t running) { return std::clamp(running, kOpen / 20, kOpen / 2); }
+// Requests before and after those that count in an open loop, of which so many run at the start. Few sizes: another one
+// draws other requests.
+std::size_t margin(std::size_t running) {
+  std::size_t size = kOpen / 20;
+  while (size < running && size < kOpen / 2) {
+    size *= 2;
+  }
+  return std::min(size, kOpen / 2);
+}
 
 Sample open_sample(const queueing::IterationPools& pools, const workloads::Traffic& t, double share,
                    double running) {

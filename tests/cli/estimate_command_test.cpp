@@ -348,6 +348,37 @@ TEST_CASE("A number of L2 slices without an old one is said to change nothing", 
   CHECK(contains(outcome.err, "l2.slices: the chip did not say how many it has"));
 }
 
+TEST_CASE("A factor of L2 slices whose number nobody published acts, and is said", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const Outcome outcome = roofcast.run(
+      {"estimate", example("llama-70b"), "--no-replay", "--set", "system.chip.l2.slices=x2"});
+  CHECK(outcome.code == 0);
+  CHECK(contains(outcome.err, "2 times as many are taken"));
+}
+
+TEST_CASE("More GPUs than a system describes are said, but for a description with its own name",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const auto notes = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"estimate", example("llama-8b_training"), "--no-replay"});
+    const Outcome outcome = roofcast.run(more);
+    CHECK(outcome.code == 0);
+    return outcome.err;
+  };
+  const char* const kBeyond = "4096 GPUs are beyond the 128 that";
+  CHECK(contains(notes({"--set", "system.chips=4096"}), kBeyond));
+  CHECK(contains(notes({"--set", "system={base: h100_cluster_128, chips: 4096}"}), kBeyond));
+  CHECK(!contains(notes({"--set", "system={base: h100_cluster_128, chips: 4096, name: mine}"}),
+                  kBeyond));
+  CHECK(!contains(notes({"--set", "system.chips=128"}), "are beyond"));
+}
+
 TEST_CASE("Options of serving are refused where the scenario trains", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {

@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "sim/result/causes.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/cases/violations.hpp"
 
@@ -94,6 +96,64 @@ TEST_CASE("Elasticities of a time to rates, less those to latencies, sum to minu
     }
   }
   ROOFCAST_CHECK_LAW(law);
+}
+
+// Verdicts and elasticities come from two ways: causes are parts of the model's terms, elasticities are estimates with
+// another knob. What measured kernels take beyond the model is of no cause, and grows with every one.
+TEST_CASE("What the time of an iteration is for has the order of the elasticities", "[laws]") {
+  using models::Cause;
+  struct Pair {
+    const char* knob;
+    std::vector<Cause> causes;
+  };
+  const Pair kPairs[] = {{"system.chip.hbm.bandwidth", {Cause::hbm}},
+                         {"system.chip.nvlink.bandwidth_bidirectional", {Cause::link}},
+                         {"system.chip.tensor.*", {Cause::tensor, Cause::kernel, Cause::padding}}};
+  constexpr double kOrder = 0.1;  // shares that are so far apart
+  Violations near(0.2);
+  std::size_t compared = 0;
+  for (const std::string& text : kScenarios) {
+    const sim::OverriddenScenario scenario = scenario_of(text);
+    const sim::OverriddenEstimate now = scenario.explained({});
+    for (const char* metric : {"tpot_mean_s", "ttft_mean_s"}) {
+      const sim::Limited limited = sim::limited(now.estimate, metric);
+      std::vector<std::pair<double, double>> all;  // share, elasticity
+      for (const Pair& pair : kPairs) {
+        const double step = 1.02;
+        const auto with = [&](double factor) {
+          return scenario.estimate({fmt::format("{}=x{}", pair.knob, factor)});
+        };
+        const sim::OverriddenEstimate more = with(step);
+        const sim::OverriddenEstimate less = with(1.0 / step);
+        if (!more.refusal.empty() || limited.shares.empty()) {
+          continue;
+        }
+        const sim::Metric& of = *sim::find_metric(metric);
+        const double elasticity =
+            std::log(of.value(less.estimate) / of.value(more.estimate)) / (2.0 * std::log(step));
+        double share = 0.0;
+        for (const models::Share& each : limited.shares) {
+          share +=
+              std::count(pair.causes.begin(), pair.causes.end(), each.cause) > 0 ? each.share : 0.0;
+        }
+        all.emplace_back(share, elasticity);
+        near.add(std::abs(share - elasticity), [&] {
+          return fmt::format("{} of {}: {:.3f}, elasticity {:.3f}: {}", pair.knob, metric, share,
+                             elasticity, text);
+        });
+      }
+      for (const auto& [share, elasticity] : all) {
+        for (const auto& other : all) {
+          if (share > other.first + kOrder) {
+            ++compared;
+            CHECK(elasticity > other.second);
+          }
+        }
+      }
+    }
+  }
+  CHECK(compared > 10);
+  ROOFCAST_CHECK_LAW(near);
 }
 
 TEST_CASE("With every resource free no time is left, and no resource frees more than is there",

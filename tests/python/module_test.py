@@ -153,7 +153,7 @@ class Estimates(unittest.TestCase):
         low, high = estimate.interval("tpot_mean_s")
         self.assertTrue(low < estimate.tpot_mean_s < high)
         self.assertIsNone(estimate.interval("gpus"))
-        self.assertEqual(estimate.limited_by("tpot_mean_s"), estimate.bound_tpot)
+        self.assertIn(estimate.limited_by("tpot_mean_s"), estimate.iterations()[0]["shares"])
         times = estimate.operators().groupby("iteration").time_s.sum()
         for iteration in estimate.iterations():
             self.assertAlmostEqual(times[iteration["name"]] / iteration["time_s"], 1, 9)

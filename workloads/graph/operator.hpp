@@ -139,6 +139,9 @@ struct Elementwise {
   double written_bytes = 0.0;
   double flop = 0.0;
   std::int64_t taps = 0;  // tokens that a short convolution multiplies; 0 for other kernels
+  // Threads next to each other read elements this far apart: strided access. 1: next to each other.
+  std::int64_t stride = 1;
+  std::int64_t element_bytes = 4;  // that a thread reads at once
   friend bool operator==(const Elementwise&, const Elementwise&) = default;
 };
 

@@ -71,7 +71,7 @@ class Estimate(dict[str, Any]):
         return low, high
 
     def limited_by(self, name: str) -> str:
-        """The resource that limits a TTFT, a TPOT or a throughput: "memory", "compute", ...; empty for others."""
+        """What limits a TTFT, a TPOT or a throughput, the cause with the greatest share: "HBM", "launch", ...; empty for others."""
         self[name]
         return self._forecast.limited_by(name)
 

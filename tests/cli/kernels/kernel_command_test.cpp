@@ -218,10 +218,73 @@ TEST_CASE("kernel and collective say what is wrong with a shape, and what was me
       {"collective all_reduce --system hgx_h100 --ranks 8 --bytes 1GB --algorithm rings",
        "these ranks have no \"rings\""},
       {"collective all_reduce --ranks 8 --bytes 1GB", "is needed"},
+      {"kernel gemm --m 64 --n 64 --k 4096 --chip h100_sxm --tile 128", "expects ROWSxCOLUMNS"},
+      {"kernel gemm --m 64 --n 64 --k 4096 --chip h100_sxm --tile 100x128", "a tile has 16, 24"},
+      {"kernel gemm --m 64 --n 64 --k 512 --chip h100_sxm --tile 64x128x16",
+       "a part of the depth has at least 256"},
   };
   for (const auto& [line, message] : cases) {
     INFO(line);
     CHECK_THAT(refusal(roofcast, line), Catch::Matchers::ContainsSubstring(message));
+  }
+}
+
+// Tiles of 128 x 256 add up 128 KiB; a step of 64 bf16 elements of both operands is 48 KiB.
+TEST_CASE("A GEMM says how many thread blocks an SM has room for, and what limits them", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::string line = "kernel gemm --m 8192 --n 8192 --k 8192 --tile 128x256 --chip ";
+  const json hopper = answer(roofcast, line + "h100_sxm");
+  CHECK(hopper["sums_b"] == 128.0 * 1024.0);
+  CHECK(hopper["buffers_b"] == 96.0 * 1024.0);
+  CHECK(hopper["room_blocks_per_sm"] == 2.0);
+  CHECK(hopper["occupancy_limiter"] == "registers");
+  CHECK(answer(roofcast, "kernel gemm --m 8192 --n 8192 --k 8192 --tile 256x256 --chip b200_sxm")
+            ["occupancy_limiter"] == "tensor memory");
+  CHECK(answer(roofcast, line + "mi300x")["room_blocks_per_sm"].is_null());
+  const json narrow = answer(roofcast,
+                             "kernel gemm --m 8192 --n 8192 --k 8192 --tile 16x256 "
+                             "--chip h100_sxm");
+  CHECK(narrow["occupancy_limiter"] == "shared memory");
+  CHECK(narrow["time_s"].get<double>() > hopper["time_s"].get<double>());
+}
+
+TEST_CASE("A stride takes sectors of which a part is used, and the time of the bytes it moves",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::string line = "kernel elementwise --read 1GB --written 1GB --chip a100_sxm";
+  const json straight = answer(roofcast, line);
+  const json strided = answer(roofcast, line + " --stride 2");
+  CHECK(straight["sectors_per_request"] == 4.0);
+  CHECK(strided["sectors_per_request"] == 8.0);
+  CHECK(strided["sectors_needed"] == 4.0);
+  CHECK(strided["dram_s"].get<double>() == Approx(1.5 * straight["dram_s"].get<double>()));
+}
+
+TEST_CASE("The page of a kernel has its roofline, its waves and the parts of its time", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::string line = "kernel gemm --n 8192 --k 8192 --chip h100_sxm --report page.html";
+  CHECK(roofcast.run(words(line + " --m 8192")).code == 0);
+  const std::string page = roofcast.read("page.html");
+  for (const char* part : {"Roofline", "ridge 295", "Waves of thread blocks", "Parts of the time",
+                           "limited by tensor: products", "wait for the last"}) {
+    INFO(part);
+    CHECK(contains(page, part));
+  }
+  CHECK(roofcast.run(words(line + " --vary m=1..4096")).code == 0);
+  const std::string curve = roofcast.read("page.html");
+  for (const char* part : {"What the time is for", "m=1: HBM", "m=4096: tensor",
+                           "by HBM from m=1, by tensor from m=512"}) {
+    INFO(part);
+    CHECK(contains(curve, part));
   }
 }
 

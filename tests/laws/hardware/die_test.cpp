@@ -75,19 +75,23 @@ TEST_CASE("Twice the SMs at half the clock have the same rates, and half of both
   ROOFCAST_CHECK_LAW(quarter);
 }
 
-TEST_CASE("Twice the L2 slices have twice the L2's rate and capacity, and SMs leave both",
-          "[laws]") {
+TEST_CASE("Twice the L2 slices have twice the L2's rate and capacity, known or not", "[laws]") {
   std::size_t sliced = 0;
   for (const sim::Platform& p : platforms()) {
-    if (!p.system.chip.l2_slices) {
-      continue;
-    }
     INFO(p.system.id);
-    ++sliced;
     const sim::Platform twice = changed(p.system.id, {"system.chip.l2.slices=x2"});
     CHECK(twice.machine.l2.si() == Approx(2.0 * p.machine.l2.si()));
-    CHECK(twice.machine.l2_capacity.si() == Approx(2.0 * p.machine.l2_capacity.si()));
-    CHECK(changed(p.system.id, {sms_of(p) + "=x2"}).machine.l2 == p.machine.l2);
+    if (p.system.chip.l2_capacity) {
+      CHECK(twice.machine.l2_capacity.si() == Approx(2.0 * p.machine.l2_capacity.si()));
+    }
+    CHECK(twice.machine.peak == p.machine.peak);
+    const sim::Platform half =
+        changed(p.system.id, {"system.chip.l2.slices=x0.5", clock_of(p) + "=x2"});
+    CHECK(half.machine.l2.si() == Approx(p.machine.l2.si()));
+    if (p.system.chip.l2_slices) {
+      ++sliced;
+      CHECK(changed(p.system.id, {sms_of(p) + "=x2"}).machine.l2 == p.machine.l2);
+    }
   }
   CHECK(sliced > 0);
 }

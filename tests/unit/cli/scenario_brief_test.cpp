@@ -129,7 +129,7 @@ TEST_CASE("Something else limits from the change that a brief names on, and not 
     const std::string setting = knob == "traffic.concurrency"
                                     ? fmt::format("{}={:.0f}", knob, value)
                                     : fmt::format("{}=x{}", knob, factor);
-    return std::string(cli::limit_of(made.scenario.estimate({setting}).estimate, "tpot_mean_s"));
+    return std::string(cli::limit_of(made.scenario.explained({setting}).estimate, "tpot_mean_s"));
   };
   const std::string now = limit("traffic.concurrency", 1.0);
   for (const cli::LimitChange& change : made.findings.changes) {

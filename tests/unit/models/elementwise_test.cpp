@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/operators/elementwise.hpp"
 
+#include "models/work.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/models/round_machine.hpp"
 
@@ -34,6 +35,29 @@ TEST_CASE("What fits in half the L2 moves at the L2's rate and costs the memory 
   const auto outside = models::elementwise_cost({16e6 + 1.0, 16e6, 0.0}, machine);
   CHECK(us(outside.time) == Approx(1.0 + 32.0));
   CHECK(outside.l2.si() == 0.0);
+}
+
+// 32 threads of 4 B: 128 B are 4 sectors of 32 B. Two apart they lie in 252 B, which are 8 sectors; 8 apart each has a
+// sector of its own. 16 B two apart: 16 · 62 + 16 B.
+TEST_CASE("Strided reads move whole sectors of which they use a part", "[unit]") {
+  const auto op = [](std::int64_t stride, std::int64_t bytes) {
+    workloads::Elementwise e{1e8, 1e8, 0.0};
+    e.stride = stride;
+    e.element_bytes = bytes;
+    return e;
+  };
+  CHECK(models::sectors_of_request(op(1, 4)) == 4.0);
+  CHECK(models::sectors_of_request(op(2, 4)) == 8.0);
+  CHECK(models::sectors_of_request(op(8, 4)) == 32.0);
+  CHECK(models::sectors_of_request(op(100, 4)) == 32.0);
+  CHECK(models::sectors_of_request(op(2, 16)) == 32.0);
+  const auto moved = [&](std::int64_t stride, std::int64_t bytes) {
+    return models::elementwise_cost(op(stride, bytes), round_machine()).dram_bytes.si();
+  };
+  CHECK(moved(1, 4) == 2e8);
+  CHECK(moved(2, 4) == 3e8);
+  CHECK(moved(8, 4) == 9e8);
+  CHECK(moved(100, 4) == 9e8);
 }
 
 TEST_CASE("A kernel with nothing to do still takes its launch and its memory trips", "[unit]") {

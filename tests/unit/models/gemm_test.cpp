@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/operators/gemm.hpp"
 
+#include "models/operators/anatomy.hpp"
+#include "models/operators/tiling.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/models/round_machine.hpp"
 
@@ -24,6 +26,44 @@ TEST_CASE("A GEMM of one full wave runs at the tensor rate", "[unit]") {
   CHECK(us(cost.compute) == Approx(53.6871).epsilon(1e-5));
   CHECK(us(cost.time) == Approx(1.0 + 53.6871).epsilon(1e-4));
   CHECK(cost.bound == models::Bound::compute);
+}
+
+// The fastest tiling, forced, is the same; another one that is looked at takes no less.
+TEST_CASE("A GEMM with a forced tile is as fast as the tile is", "[unit]") {
+  const auto machine = round_machine();
+  for (const workloads::Gemm& op :
+       {workloads::Gemm{256, 25600, 4096}, workloads::Gemm{1, 8192, 8192},
+        workloads::Gemm{64, 1024, 16384}, workloads::Gemm{5000, 5000, 5000}}) {
+    models::Anatomy fastest;
+    const auto free = gemm_cost(op, machine, &fastest);
+    models::Tiling cut;
+    cut.rows = static_cast<std::int64_t>(fastest.tile_rows);
+    cut.columns = static_cast<std::int64_t>(fastest.tile_columns);
+    cut.parts = fastest.split;
+    CHECK(models::fault_of(op, cut).empty());
+    CHECK(gemm_cost(op, machine, nullptr, &cut).time == free.time);
+    for (const std::int64_t rows : models::kTokenTiles) {
+      if (rows < 128 && 4 * rows < op.m) {
+        continue;  // not looked at
+      }
+      for (const std::int64_t columns : models::kWeightTiles) {
+        cut = {rows, columns, 0.0, 1.0};
+        models::Anatomy forced;
+        CHECK(us(gemm_cost(op, machine, &forced, &cut).time) >= (1.0 - 1e-9) * us(free.time));
+        CHECK(forced.tile_rows == static_cast<double>(rows));
+        CHECK(forced.sums_bytes == 4.0 * static_cast<double>(rows * columns));
+      }
+    }
+  }
+  const auto fault = [](const workloads::Gemm& op, std::int64_t rows, double parts) {
+    return models::fault_of(op, {rows, 128, 0.0, parts});
+  };
+  CHECK(fault({64, 64, 4096}, 100, 1.0) ==
+        "a tile has 16, 24, 32, 48, 64, 128, 256 rows and 64, "
+        "128, 256 columns");
+  CHECK(!fault({64, 64, 4096}, 64, 3.0).empty());
+  CHECK(!fault({64, 64, 512}, 64, 4.0).empty());
+  CHECK(fault({64, 64, 4096}, 64, 4.0).empty());
 }
 
 // m=1, n=k=8192: 134 217 728 B of weights, 32 768 B of vectors, at 1 TB/s. The tile of 16 rows

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/kernels/occupancy.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace roofcast::cli {
+
+std::optional<Occupancy> occupancy_of(const models::Anatomy& a, const hardware::Chip& chip,
+                                      const models::Machine& machine) {
+  const auto& sums_room =
+      chip.tensor_memory_per_sm ? chip.tensor_memory_per_sm : chip.registers_per_sm;
+  if (!sums_room || !chip.shared_memory_per_sm || a.sums_bytes == 0.0 || a.step_bytes == 0.0) {
+    return std::nullopt;
+  }
+  const double steps =
+      std::max(2.0, std::ceil(machine.calibration.in_flight_bytes_per_sm / a.step_bytes));
+  Occupancy o;
+  o.sums_in = chip.tensor_memory_per_sm ? "tensor memory" : "registers";
+  o.sums = base::Bytes::from_si(a.sums_bytes);
+  o.sums_room = *sums_room;
+  o.buffers = base::Bytes::from_si(steps * a.step_bytes);
+  o.buffers_room = *chip.shared_memory_per_sm;
+  const double by_sums = std::floor(o.sums_room / o.sums);
+  const double by_buffers = std::floor(o.buffers_room / o.buffers);
+  o.room = std::max(1.0, std::min(by_sums, by_buffers));
+  o.limiter = a.blocks < o.room * machine.sms ? "thread blocks"
+              : by_sums <= by_buffers         ? o.sums_in
+                                              : "shared memory";
+  return o;
+}
+
+}  // namespace roofcast::cli

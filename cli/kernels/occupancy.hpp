@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How many thread blocks of a kernel an SM has room for.
+//
+//   sums      B  what a thread block adds up, in fp32: in registers, or in the tensor memory of chips that have one
+//   buffers   B  operands on their way, in shared memory: two steps of the main loop, or as many as the bytes that an SM
+//                keeps in flight (Little's law)
+//   room      –  the least of registers / sums and shared memory / buffers
+//
+// Addresses, queries that stay and barriers need room too, so a kernel has at most this. It explains, and decides nothing:
+// how many thread blocks the models run at once is theirs.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "hardware/chip.hpp"
+#include "models/machine.hpp"
+#include "models/operators/anatomy.hpp"
+
+namespace roofcast::cli {
+
+struct Occupancy {
+  double room = 0.0;  // thread blocks, at least one
+  std::string_view
+      limiter;  // "registers", "tensor memory", "shared memory"; "thread blocks" where there are fewer
+  std::string_view sums_in;           // "registers", "tensor memory"
+  base::Bytes sums, sums_room;        // of a thread block, of an SM
+  base::Bytes buffers, buffers_room;  // of shared memory
+};
+
+// Nothing where the chip's registers or shared memory are not known, or the kernel has no tiles.
+std::optional<Occupancy> occupancy_of(const models::Anatomy& anatomy, const hardware::Chip& chip,
+                                      const models::Machine& machine);
+
+}  // namespace roofcast::cli

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/result/causes.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "models/operators/explained_cost.hpp"
+#include "sim/iteration/draft_model.hpp"
+#include "sim/scenario/pools.hpp"
+
+namespace roofcast::sim {
+namespace {
+
+using base::Seconds;
+using models::Share;
+
+// `times` of an iteration and of the passes of the draft model after it.
+void add_iteration(CauseSum& sum, const ScenarioView& s, const workloads::Batch& batch,
+                   double times) {
+  const auto add = [&](const ScenarioView& of, const workloads::Batch& lines, double count) {
+    for (const OperatorLine& line : iteration_operators(of, lines)) {
+      sum.add(causes_of(line, of.platform->machine), count * line.time);
+    }
+  };
+  add(s, batch, times);
+  Workspace workspace;
+  sum.add(
+      {{models::Cause::host, 1.0}},
+      times * iteration_cost(s, batch, workspace).by_limit[static_cast<std::size_t>(Limit::host)]);
+  if (s.draft != nullptr) {
+    for (const DraftPass& pass : draft_passes(s, batch)) {
+      add(s.draft->view, pass.batch, times * static_cast<double>(pass.count));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Share> causes_of(const OperatorLine& line, const models::Machine& machine) {
+  models::Anatomy anatomy;
+  const models::Cost alone = models::cost_of(line.call.op, machine, anatomy);
+  anatomy.add(&models::Cost::launch, models::Cause::launch, "hidden",
+              line.cost.launch - alone.launch);
+  return models::shares_of(line.cost, anatomy, machine.calibration.overlap_exponent);
+}
+
+void CauseSum::add(const std::vector<Share>& shares, Seconds time) {
+  time_ += time;
+  for (const Share& share : shares) {
+    of_[static_cast<std::size_t>(share.cause)] += share.share * time;
+  }
+}
+
+std::vector<Share> CauseSum::shares() const {
+  std::vector<Share> all;
+  for (std::size_t c = 0; c < of_.size(); ++c) {
+    if (of_[c] > Seconds{}) {
+      all.push_back({static_cast<models::Cause>(c), of_[c] / time_});
+    }
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Share& a, const Share& b) { return a.share > b.share; });
+  return all;
+}
+
+void tell_causes(const ScenarioView& scenario, ServingEstimate& estimate) {
+  const SteadyState& steady = estimate.steady;
+  const bool prompts = steady.prefill_iteration.prefill_sequences > 0;
+  const bool decodes = steady.decode_iteration.decode_sequences > 0;
+  if (!estimate.fits() || estimate.workflow != nullptr || (!prompts && !decodes)) {
+    return;
+  }
+  const auto pools =
+      scenario.pools != nullptr ? std::make_unique<PoolScenarios>(scenario) : nullptr;
+  const auto draft = draft_model_of(pools ? pools->decode() : scenario);
+  ScenarioView decode = pools ? pools->decode() : scenario;
+  ScenarioView prefill = pools ? pools->prefill() : scenario;
+  decode.draft = draft.get();
+  prefill.draft = pools ? nullptr : draft.get();
+  CauseSum ttft;
+  CauseSum tpot;
+  if (prompts) {
+    add_iteration(ttft, prefill, steady.prefill_iteration, 1.0);
+  }
+  const double share = pools && decodes ? 0.0 : decodes ? steady.prefill_share : 1.0;
+  if (share < 1.0) {
+    add_iteration(tpot, decode, steady.decode_iteration, 1.0 - share);
+  }
+  if (share > 0.0 && prompts) {
+    add_iteration(tpot, prefill, steady.prefill_iteration, share);
+  }
+  Causes causes{ttft.shares(), tpot.shares(), {}};
+  causes.throughput =
+      pools && steady.throughput_limit != steady.tpot_limit ? causes.ttft : causes.tpot;
+  if (pools && steady.ttft_limit == Limit::network) {
+    causes.ttft.clear();  // caches that are sent from pool to pool
+  }
+  estimate.causes = std::make_shared<const Causes>(std::move(causes));
+}
+
+Limited limited(const ServingEstimate& estimate, std::string_view metric) {
+  const SteadyState& steady = estimate.steady;
+  const bool ttft = metric.starts_with("ttft");
+  const bool tpot = metric.starts_with("tpot");
+  if (estimate.workflow != nullptr || (!ttft && !tpot && !metric.starts_with("throughput")) ||
+      (tpot && !(steady.tpot > Seconds{}))) {
+    return {};
+  }
+  const Limit limit = ttft ? steady.ttft_limit : tpot ? steady.tpot_limit : steady.throughput_limit;
+  const Causes causes = estimate.causes != nullptr ? *estimate.causes : Causes{};
+  const std::vector<Share>& shares = ttft ? causes.ttft : tpot ? causes.tpot : causes.throughput;
+  if (limit >= Limit::host || shares.empty()) {
+    return {name(limit), 0.0, limit == Limit::waiting ? shares : std::vector<Share>()};
+  }
+  const auto share_of = [&](models::Cause cause) {
+    const auto found = std::find_if(shares.begin(), shares.end(),
+                                    [&](const Share& s) { return s.cause == cause; });
+    return found != shares.end() ? found->share : 0.0;
+  };
+  const models::Cause cause = models::verdict_of(shares, share_of(models::Cause::tensor));
+  return {models::name(cause), share_of(cause), shares};
+}
+
+}  // namespace roofcast::sim

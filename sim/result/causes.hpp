@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the time of a metric is for, in the words of models::Cause.
+//
+// Every operator of the iterations behind an estimate is explained by its own model (models/operators/anatomy.hpp), as
+// `roofcast kernel` explains it. The causes of an iteration are those of its operators, each as long as its operator, and
+// the host. A share is an elasticity: a cause with a share of 30 % that gets 1 % shorter makes the time 0.3 % shorter.
+//
+//   TTFT               an iteration with prompts
+//   TPOT, throughput   the mean iteration: 1 − s decodes alone and s with prompts, s = SteadyState::prefill_share; of two
+//                      pools an iteration of the decode pool, and of throughput that of the pool which limits it
+//
+// This takes many times as long as the estimate, so it is done for answers and not for the points of a sweep. Those have
+// the term of most time alone (Limit).
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "models/operators/anatomy.hpp"
+#include "sim/result/serving_estimate.hpp"
+
+namespace roofcast::sim {
+
+// Of one run of an operator in an iteration, where a part of its launch may be hidden; greatest first.
+std::vector<models::Share> causes_of(const OperatorLine& line, const models::Machine& machine);
+
+// Causes of several operators, each as long as its operator.
+class CauseSum {
+ public:
+  void add(const std::vector<models::Share>& shares, base::Seconds time);
+  std::vector<models::Share> shares() const;  // greatest first; they add up to 1
+
+ private:
+  std::array<base::Seconds, models::kCauses> of_{};
+  base::Seconds time_;
+};
+
+// Nothing where something else than kernels takes most of it.
+struct Causes {
+  std::vector<models::Share> ttft;
+  std::vector<models::Share> tpot;
+  std::vector<models::Share> throughput;
+};
+
+// Sets `causes` of an estimate that serves; `scenario` is the one that was estimated.
+void tell_causes(const ScenarioView& scenario, ServingEstimate& estimate);
+
+// What limits a metric. The word is a cause where kernels limit it and tell_causes() was called, else the name of a
+// Limit; it is empty where nothing is told of the metric. The tensor cores limit it only where they have more than half of
+// the time.
+struct Limited {
+  std::string_view by;
+  double share = 0.0;  // of the time; 0 where it is not known
+  std::vector<models::Share>
+      shares;  // greatest first; with `waiting`, of the iterations that are waited for
+};
+Limited limited(const ServingEstimate& estimate, std::string_view metric);
+
+}  // namespace roofcast::sim
