@@ -126,7 +126,7 @@ function fillAnswer() {
   const changes = (model.changes || []).map((text) => `<li>${escapeHtml(text)}</li>`).join('');
   const more = changes ? `<details><summary>What would change the answer</summary><ul>${changes}</ul></details>` : '';
   byId('answer').innerHTML = first ? `<div><p>${first}</p><p>${others.join(' ')}</p>${more}</div>${
-    best ? `<div><h2>The best of each</h2><ol>${best}</ol></div>` : ''}` : '';
+    best ? `<div><h2>The best of each, and what limits it</h2><ol>${best}</ol></div>` : ''}` : '';
   byId('answer').hidden = !first;
   byId('answer').onclick = ({ target }) => {
     if (target.closest('.cite')) { select(Number(target.closest('.cite').dataset.row)); }

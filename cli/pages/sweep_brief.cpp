@@ -302,7 +302,7 @@ std::string plain_interval(const sim::Interval90& interval, std::string_view uni
   return text.ends_with(end) ? text.substr(0, text.size() - end.size()) : text;
 }
 
-// "hgx_b200, owned 1.3 USD/Mtok output (1.01 to 1.85), limited by latency, confirmed [225]" of each group, the best first.
+// "hgx_b200, owned: 1.3 USD/Mtok output (1.01 to 1.85), latency, confirmed [225]" of each group, the best first.
 std::vector<std::string> each_best(const SweepContest& c) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < std::min(with_best(c), kGroups); ++i) {
@@ -312,10 +312,10 @@ std::vector<std::string> each_best(const SweepContest& c) {
     const std::string verdict = replay_cell(c, group.best);
     const std::string limit = limit_text(e, c.metric.name);
     parts.push_back(fmt::format(
-        "{} {}{}{}, {} {}", group.name, c.value_text(group.best),
+        "{}: {}{}{}, {} {}", group.name, c.value_text(group.best),
         std::isnan(interval.low) ? ""
                                  : fmt::format(" ({})", plain_interval(interval, c.metric.unit)),
-        limit.empty() ? "" : ", limited by " + limit,
+        limit.empty() ? "" : ", " + limit,
         verdict.empty() || verdict == "estimated only" ? "estimated only" : verdict,
         cite(group.best + 1)));
   }

@@ -104,9 +104,8 @@ Answer spoken_answer(const sim::Question& q, const Recommendation& r) {
     if (!group.best.empty()) {
       const RankedRow& row = group.best.front();
       const std::string limit(limit_of(row.estimate, "tpot_mean_s"));
-      answer.best.push_back(fmt::format("{} {}{}, {} {}", deployment_text(r, row),
-                                        objective_value(q, row),
-                                        limit.empty() ? "" : ", limited by " + limit,
+      answer.best.push_back(fmt::format("{}: {}{}, {} {}", deployment_text(r, row),
+                                        objective_value(q, row), limit.empty() ? "" : ", " + limit,
                                         sim::name(row.judgement.verdict), cited_row(r, row)));
     }
   }
