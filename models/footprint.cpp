@@ -52,7 +52,7 @@ Bytes fullest_stage(const Architecture& model, const Mapping& mapping, Of of) {
   return most;
 }
 
-// Attention parameters of a layer that a rank holds beyond its 1/tensor_parallel: MLA's down projections, and the
+// Attention parameters of a layer that a rank holds beyond its 1/tensor_parallel: down projections, and the
 // copies of KV heads where there are fewer heads than ranks.
 double repeated_attention(const Architecture& model, const LayerGroup& group,
                           const Mapping& mapping) {
@@ -63,15 +63,18 @@ double repeated_attention(const Architecture& model, const LayerGroup& group,
     return hidden * as_double(a.q_rank + a.kv_rank + a.rope_dim) * (1.0 - 1.0 / tp);
   }
   const double share = as_double(group.kv_heads) / tp;
-  return as_double(group.streams) * hidden * 2.0 * as_double(a.head_dim) *
-         (std::ceil(share) - share);
+  return as_double(group.streams) * hidden *
+         (2.0 * as_double(a.head_dim) * (std::ceil(share) - share) +
+          as_double(a.q_rank) * (1.0 - 1.0 / tp));
 }
 
-// The same for the key heads of a recurrent mixer: each rank has a copy where there are fewer heads than ranks.
-double repeated_keys(const Architecture& model, const workloads::RecurrentShape& r,
-                     const Mapping& mapping) {
-  const double share = as_double(r.key_heads) / as_double(mapping.tensor_parallel);
-  return as_double(model.hidden * 2 * r.key_dim) * (std::ceil(share) - share);
+// The same of a recurrent mixer: the key heads where there are fewer than ranks, and projections of gate_rank.
+double repeated_recurrent(const Architecture& model, const workloads::RecurrentShape& r,
+                          const Mapping& mapping) {
+  const double tp = as_double(mapping.tensor_parallel);
+  const double share = as_double(r.key_heads) / tp;
+  return as_double(model.hidden * 2 * r.key_dim) * (std::ceil(share) - share) +
+         as_double(model.hidden * r.repeated()) * (1.0 - 1.0 / tp);
 }
 
 // MLA's expansion a second time, for decode: bf16 copies that multiply queries and outputs.
@@ -103,7 +106,7 @@ Bytes layer_bytes(const Architecture& model, const LayerGroup& group,
                                    precision.attention) +
            base::bytes_of(absorbed_attention(model) / tp, NumberFormat::bf16);
   } else if (group.mixer != workloads::Mixer::none) {
-    sum += workloads::weight_bytes(repeated_keys(model, model.recurrent(group.mixer), mapping),
+    sum += workloads::weight_bytes(repeated_recurrent(model, model.recurrent(group.mixer), mapping),
                                    precision.recurrent);
   }
   return sum;

@@ -193,7 +193,9 @@ std::string as_it_is(const SolveQuestion& question, const ReadQuestion& q) {
   const std::string misses = sim::missed(q.conditions, e);
   std::string text = fmt::format("as it is{}: {}",
                                  knobs.empty() ? "" : fmt::format(" ({})", fmt::join(knobs, ", ")),
-                                 misses.empty() ? "meets the conditions" : misses);
+                                 !misses.empty()      ? misses
+                                 : question.no_replay ? "meets the conditions"
+                                                      : "meets the conditions by the closed form");
   if (q.objective.metric != nullptr && e.fits()) {
     text += fmt::format(", {} {}", q.objective.metric->name,
                         display(q.objective.metric->value(e), q.objective.metric->unit));

@@ -8,6 +8,8 @@
 // Data contract (<script type="application/json" id="data">, every `<` in it written \u003c):
 //   title, generated_by, question, scenario   text; question and scenario may be empty
 //   answer   [sentence], where the rows answer the question; "[12]" in it is the row whose point is 11
+//   best     [text], the best of each group, the best first, cited in the same way
+//   changes  [text], what would change the answer
 //   columns  [{name, label, unit, description, kind: axis|metric|bound|status,
 //              better: higher|lower|null, bounds}]    a bound is an end of the 90 % interval of the
 //              metric that `bounds` names
@@ -98,7 +100,7 @@ function rowName(model, row) {
 
 const model = readModel();
 const state = {
-  x: null, y: null, series: null, hidden: new Set(), selected: null, reached: null, point: 0,
+  x: null, y: null, series: null, hidden: new Set(), selected: null, point: 0,
   hiddenOps: new Set(), printing: false,
   sort: null, descending: false, order: [], drawn: [], dimensions: [], limit: null, parallelRows: [], shownColumns: [], texts: null,
 };
@@ -116,11 +118,15 @@ function option(value, text, selected) {
 // "[12]" becomes a button that selects the row.
 function fillAnswer() {
   const rowOf = new Map(model.rows.map((_, row) => [Number(model.cell(row, 'point')) + 1, row]));
-  const [first, ...others] = (model.answer || []).map((sentence) => escapeHtml(sentence).replace(
-      /\[(\d+)\]/g, (cite, number) => (rowOf.has(Number(number))
-        ? `<button type="button" class="cite" data-row="${rowOf.get(Number(number))}" title="Select row ${number}">`
-          + `${cite}</button>` : cite)));
-  byId('answer').innerHTML = first ? `<p>${first}</p><p>${others.join(' ')}</p>` : '';
+  const cited = (text) => escapeHtml(text).replace(/\[(\d+)\]/g, (cite, number) => (rowOf.has(Number(number))
+    ? `<button type="button" class="cite" data-row="${rowOf.get(Number(number))}" title="Select row ${number}">`
+      + `${cite}</button>` : cite));
+  const [first, ...others] = (model.answer || []).map(cited);
+  const best = (model.best || []).map((text) => `<li>${cited(text)}</li>`).join('');
+  const changes = (model.changes || []).map((text) => `<li>${escapeHtml(text)}</li>`).join('');
+  const more = changes ? `<details><summary>What would change the answer</summary><ul>${changes}</ul></details>` : '';
+  byId('answer').innerHTML = first ? `<div><p>${first}</p><p>${others.join(' ')}</p>${more}</div>${
+    best ? `<div><h2>The best of each, and what limits it</h2><ol>${best}</ol></div>` : ''}` : '';
   byId('answer').hidden = !first;
   byId('answer').onclick = ({ target }) => {
     if (target.closest('.cite')) { select(Number(target.closest('.cite').dataset.row)); }
@@ -141,9 +147,10 @@ function fillHeader() {
     + (model.rows.length < model.total_rows ? count(model.rows.length, 'kept in this file') : '');
   const fixed = model.columns.filter((c) => c.constant && c.kind !== 'status' && c.values
       && c.values.length);
-  byId('constants').innerHTML = fixed.length === 0 ? '' : 'The same in every row: '
-      + fixed.map((c) =>
-    `${escapeHtml(c.label)} <b>${escapeHtml(formatFor(c.values[0], c))}</b>`).join(', ') + '.';
+  const [constants, list] = byId('constants').children;
+  byId('constants').hidden = fixed.length === 0;
+  constants.textContent = `${fixed.length} ${fixed.length === 1 ? 'figure is' : 'figures are'} the same in every row`;
+  list.innerHTML = fixed.map((c) => `${escapeHtml(c.label)} <b>${escapeHtml(formatFor(c.values[0], c))}</b>`).join(', ');
   byId('notes').innerHTML = (model.notes || []).map((note) => `<p>${escapeHtml(note)}</p>`)
       .join('');
   byId('notes').hidden = !(model.notes || []).length;

@@ -31,8 +31,7 @@ function plainNumber(value, digits) {
 function fillTitle({ title, question }) {
   document.title = question || title || 'roofcast report';
   byId('title').textContent = document.title;
-  byId('question').textContent = question ? title : '';
-  byId('question').hidden = !question;
+  byId('title').title = title || '';
 }
 
 // How values of about this size are written: {factor, unit, lead} with value / factor unit.
@@ -86,6 +85,7 @@ const paperHeight = (element) => Number(element.dataset.paperHeight) || kPrintSi
 function chartOf(name, svg) {
   if (!charts[name]) {
     charts[name] = echarts.init(byId(`${name}-chart`), null, { renderer: svg ? 'svg' : 'canvas' });
+    setUpKeys(name);
   }
   return charts[name];
 }

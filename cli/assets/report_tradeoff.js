@@ -190,33 +190,9 @@ function setUpPareto() {
   chart.on('click', (item) => {
     if (item.value && item.value.length === 3) { select(item.value[2]); }
   });
-  byId('pareto-chart').onkeydown = (event) => {
-    const step = { ArrowRight: [state.x, 1], ArrowLeft: [state.x, -1], ArrowUp: [state.y, 1], ArrowDown: [state.y, -1] }[event.key];
-    if (step) {
-      event.preventDefault();
-      reach(...step);
-    } else if (event.key === 'Enter' && state.reached !== null) {
-      select(state.reached);
-    }
-  };
+  keyStarts.pareto = () => (state.selected === null ? null
+    : [...[state.x, state.y].map((c) => model.rows[state.selected][c.index]), state.selected]);
   chart.on('brushEnd', ({ areas }) => setTimeout(() => filterByArea(areas[0]), 0));
-}
-
-// From the point reached, or the selected one, to the next one along a column, by the keyboard.
-function reach(column, step) {
-  const chart = chartOf('pareto');
-  const series = chart.getOption().series.map(({ data, silent }, index) => ({ index, at: silent ? []
-    : data.map((item) => item[2]) })).reverse();
-  const shown = new Set(series.flatMap(({ at }) => at));
-  const rows = [...shown].sort((a, b) => model.rows[a][column.index] - model.rows[b][column.index] || a - b);
-  if (rows.length === 0) { return; }
-  const from = rows.indexOf(shown.has(state.reached) ? state.reached : state.selected);
-  const row = rows[from < 0 ? 0 : Math.min(Math.max(from + step, 0), rows.length - 1)];
-  const { index, at } = series.find((one) => one.at.includes(row));
-  state.reached = row;
-  chart.dispatchAction({ type: 'showTip', seriesIndex: index, dataIndex: at.indexOf(row) });
-  byId('pareto-reached').textContent = `${rowName(model, row)}: ${[state.y, state.x].map((c) =>
-    `${c.label} ${formatFor(model.rows[row][c.index], c)}`).join(', ')}.`;
 }
 
 function paretoTip(row) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <iostream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -44,6 +45,7 @@ struct EstimateOptions {
   ManifestFile manifest;
   std::string format = "text";
   bool explain = false;
+  bool before = false;
   std::string timeline;
   bool strict = false;
   bool no_replay = false;
@@ -164,8 +166,44 @@ std::string interval_text(std::string low, const std::string& high) {
   return fmt::format("{} to {}", low, high);
 }
 
+// The scenario without what --set changes, and its estimate.
+struct Before {
+  sim::Scenario scenario;
+  sim::ServingEstimate estimate;
+
+  std::string cell(const sim::Metric& metric) const {
+    return display(estimate.fits() ? metric.value(estimate) : std::nan(""), metric.unit);
+  }
+  // "-11.3 %"
+  std::string change(const sim::Metric& metric, const sim::ServingEstimate& now) const {
+    const double ratio =
+        estimate.fits() ? metric.value(now) / metric.value(estimate) : std::nan("");
+    return std::isfinite(ratio) ? fmt::format("{:+.1f} %", 100.0 * (ratio - 1.0)) : std::string();
+  }
+};
+
+std::unique_ptr<Before> before(const EstimateOptions& options) {
+  if (!options.before) {
+    return nullptr;
+  }
+  if (options.said.set.empty()) {
+    throw base::InputError("error: --before shows what --set changes: give one\n");
+  }
+  ScenarioOptions said = options.said;
+  said.set.clear();
+  said.save.clear();
+  said.notes = false;
+  base::Node document = described_scenario(said, "estimate");
+  set_as_if_unmeasured(document, options.as_if_unmeasured);
+  auto unchanged = std::make_unique<Before>();
+  unchanged->scenario = sim::read_streamed_scenario(document).scenario;
+  sim::Workspace workspace;
+  unchanged->estimate = sim::estimate(sim::view(unchanged->scenario), workspace);
+  return unchanged;
+}
+
 void print_text(const sim::Scenario& s, const sim::ServingEstimate& e,
-                const sim::Replayed& replayed) {
+                const sim::Replayed& replayed, const Before* unchanged) {
   fmt::print("{}{}\n{}\n\n", title(s),
              s.serving.replicas > 1 ? fmt::format(" · {} replicas", s.serving.replicas) : "",
              load_text(s));
@@ -174,23 +212,37 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e,
     fmt::print("does not run: {}{}{}\n", sim::reason(e), systems.empty() ? "" : "; ", systems);
     return;
   }
-  TextTable table(
-      {"metric", "estimate", replayed.done() ? "replayed" : "", "90 % interval", "limited by"});
+  std::vector<std::string> header = {"metric", "estimate", replayed.done() ? "replayed" : "",
+                                     "90 % interval", "limited by"};
+  if (unchanged != nullptr) {
+    header.insert(header.begin() + 2, "change");
+    header.insert(header.begin() + 1, "without --set");
+  }
+  TextTable table(header);
   for (const sim::Metric& metric : sim::metrics()) {
-    const bool unknown = (metric.of_answers || metric.of_agents || metric.of_prices ||
-                          metric.of_objectives || s.training.trains() || metric.of_training) &&
-                         std::isnan(metric.value(e));
+    const bool unknown =
+        (metric.of_answers || metric.of_agents || metric.of_prices || metric.of_objectives ||
+         metric.of_arrivals || s.training.trains() || metric.of_training) &&
+        std::isnan(metric.value(e));
     if (metric.bounds.empty() && !unknown) {
       const auto [low, high] = sim::interval90(metric, e);
-      table.add({std::string(metric.label), display(metric.value(e), metric.unit),
-                 replayed.done() && sim::is_simulated(metric)
-                     ? display(metric.value(replayed.estimate), metric.unit)
-                     : std::string(),
-                 std::isnan(low)
-                     ? std::string()
-                     : interval_text(display(low, metric.unit), display(high, metric.unit)),
-                 bound_of(e, metric.name)});
+      std::vector<std::string> cells = {
+          std::string(metric.label), display(metric.value(e), metric.unit),
+          replayed.done() && sim::is_simulated(metric)
+              ? display(metric.value(replayed.estimate), metric.unit)
+              : std::string(),
+          std::isnan(low) ? std::string()
+                          : interval_text(display(low, metric.unit), display(high, metric.unit)),
+          bound_of(e, metric.name)};
+      if (unchanged != nullptr) {
+        cells.insert(cells.begin() + 2, unchanged->change(metric, e));
+        cells.insert(cells.begin() + 1, unchanged->cell(metric));
+      }
+      table.add(std::move(cells));
     }
+  }
+  if (unchanged != nullptr && !unchanged->estimate.fits()) {
+    fmt::print("Without --set it does not run: {}\n\n", sim::reason(unchanged->estimate));
   }
   fmt::print("{}{}{}{}\nParameters: {} ({})\n", table.text(),
              classes_text(sim::view(s), e, replayed), training_text(s, e), cost_text(s, e),
@@ -347,6 +399,7 @@ int run_estimate(const EstimateOptions& options) {
   const sim::ScenarioView view = sim::view(scenario);
   sim::ServingEstimate e = sim::estimate(view, workspace);
   sim::tell_causes(view, e);
+  const std::unique_ptr<Before> unchanged = before(options);
   if (options.format == "json") {
     nlohmann::ordered_json json = json_of(scenario, e);
     if (e.fits() && !scenario.training.trains()) {
@@ -362,6 +415,12 @@ int run_estimate(const EstimateOptions& options) {
       }
     }
     add_speculation(view, e, json);
+    if (unchanged) {
+      nlohmann::ordered_json& was = json["before"] =
+          json_of(unchanged->scenario, unchanged->estimate);
+      was.erase("roofcast");
+      was.erase("units");
+    }
     if (options.explain && e.fits()) {
       json["iterations"] = explain_json(view, e);
     }
@@ -369,7 +428,7 @@ int run_estimate(const EstimateOptions& options) {
   } else if (options.format == "csv") {
     options.explain&& e.fits() ? print_operators_csv(view, e) : print_csv(view, e);
   } else {
-    print_text(scenario, e, replay(options, streamed, e));
+    print_text(scenario, e, replay(options, streamed, e), unchanged.get());
     if (e.fits()) {
       fmt::print("{}", std::isnan(e.economics.usd_per_second) ? "" : price_text(document));
       fmt::print("{}", numerics_note(sim::numerics(view)));
@@ -414,6 +473,10 @@ void add_estimate(Command& app, Run& chosen) {
           "also print the time of each operator, with FLOP, bytes, arithmetic intensity and bound")
       ->group("Output");
   command
+      ->add_flag("--before", options->before,
+                 "also print each figure without what --set changes, and the change")
+      ->group("Output");
+  command
       ->add_option("--timeline", options->timeline,
                    "draw the pipeline of a training step to this file, as SVG")
       ->type_name(kFile)
@@ -431,7 +494,8 @@ void add_estimate(Command& app, Run& chosen) {
        "--input 2000 --output 500 --clients 64",
        "roofcast show example llama-70b > mine.yaml", "roofcast estimate mine.yaml --explain",
        "roofcast estimate mine.yaml --set deployment.tensor_parallel=4 --format json",
-       "roofcast estimate mine.yaml --set system=hgx_b200 --set system.chip.hbm.bandwidth=x1.5"}));
+       "roofcast estimate mine.yaml --set system=hgx_b200 --set system.chip.hbm.bandwidth=x1.5 "
+       "--before"}));
   command->callback([&chosen, options] { chosen = [options] { return run_estimate(*options); }; });
 }
 

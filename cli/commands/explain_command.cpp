@@ -21,6 +21,7 @@ std::string_view needs(const sim::Metric& metric) {
          : metric.of_training   ? "the section training"
          : metric.of_agents     ? "traffic.agents"
          : metric.of_objectives ? "traffic.objectives"
+         : metric.of_arrivals   ? "traffic.arrivals"
          : metric.of_prices     ? "the section prices, or a price of the system"
                                 : "";
 }

@@ -12,6 +12,7 @@
 #include "cli/question/manifest_options.hpp"
 #include "cli/question/scenario_options.hpp"
 #include "cli/recommend/recommend_answer.hpp"
+#include "cli/recommend/recommend_rows.hpp"
 #include "cli/recommend/recommended_row.hpp"
 #include "cli/recommend/training_search_text.hpp"
 #include "cli/text/json_answer.hpp"
@@ -37,6 +38,7 @@ struct RecommendOptions {
   std::string maximize;
   std::string pools = "both";
   std::string csv;
+  std::string report;
   std::string format = "text";
   bool no_replay = false;
   bool strict = false;
@@ -251,7 +253,8 @@ bool is_in_step(const sim::SweepPoints& points) {
 sim::TrainingQuestion training_question_of(const RecommendOptions& options, Node document) {
   base::Problems problems;
   refuse_serving_options(document, options.said, problems);
-  refuse_in_training({{"--kubernetes", options.manifest.file}}, problems);
+  refuse_in_training({{"--kubernetes", options.manifest.file}, {"--report", options.report}},
+                     problems);
   sim::TrainingQuestion q;
   set_model_and_traffic(document, options.said, problems);
   q.systems = listed("--system", options.said.system, problems);
@@ -317,6 +320,9 @@ int run_recommend(const RecommendOptions& options) {
   if (!options.csv.empty()) {
     write_rows(r, options.csv);
   }
+  if (!options.report.empty()) {
+    write_rows_page(q, heading, r, options.report);
+  }
   if (options.format == "json") {
     print_json(recommend_json(q, heading, r));
   } else {
@@ -370,6 +376,11 @@ void add_recommend(Command& app, Run& chosen) {
                     "the closed form alone: the answer is estimated only");
   command->add_flag("--strict", options->strict, "exit with 3 if nothing meets the conditions");
   command->add_option("-o,--csv", options->csv, "write all rows to this file, as a sweep does")
+      ->type_name(kFile)
+      ->group("Output");
+  command
+      ->add_option("--report", options->report,
+                   "write a page of all rows that begins with the answer: one HTML file")
       ->type_name(kFile)
       ->group("Output");
   add_manifest_options(*command, options->manifest);

@@ -46,9 +46,15 @@ Brief brief_of(const sim::Roadmap& roadmap, const sim::RoadmapResult& result);
 Brief brief_of(const sim::SweepPoints& points, const sim::ResultTable& result,
                const sim::Metric& metric);
 
-// The sentences of that answer, and one with the best of each group: its interval, what limits it, what its replay says.
-std::vector<std::string> answer_of(const sim::SweepPoints& points, const sim::ResultTable& result,
-                                   const sim::Metric& metric);
+// The sentences of that answer, and where there are several groups the best of each, the best first: its interval, what
+// limits it, what its replay says.
+struct Answer {
+  std::vector<std::string> sentences;
+  std::vector<std::string> best;
+  std::vector<std::string> changes;  // what would change it; of a sweep its brief says that
+};
+Answer answer_of(const sim::SweepPoints& points, const sim::ResultTable& result,
+                 const sim::Metric& metric);
 
 // For a page that no CSV is beside.
 Brief without_citations(Brief brief);

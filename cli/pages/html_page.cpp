@@ -47,7 +47,8 @@ void write_page(std::string_view page, const std::vector<std::string_view>& scri
   const std::string json =
       escaped(data.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
   std::vector<std::string_view> all = {asset_echarts_min_js(), asset_report_page_js(),
-                                       asset_download_js(), asset_report_charts_js()};
+                                       asset_download_js(), asset_report_charts_js(),
+                                       asset_chart_keys_js()};
   all.insert(all.end(), scripts.begin(), scripts.end());
   std::string elements;
   for (const std::string_view script : all) {

@@ -93,9 +93,10 @@ std::size_t most_rows(const sim::ResultTable& table) {
   return bytes == 0 ? kMaxRows : std::min(kMaxRows, kMaxRowBytes * sampled / bytes);
 }
 
-// All of a small table. Of a large one the front, then what the attainment curves are made of, then what meets
+// All of a small table. Of a large one the front and the rows to keep, then what the attainment curves are made of, then what meets
 // the constraints, then the rest; the class that no longer fits whole is thinned evenly. In the table's order.
-std::vector<std::size_t> rows_to_show(const sim::ResultTable& table, const std::string& series) {
+std::vector<std::size_t> rows_to_show(const sim::ResultTable& table, const std::string& series,
+                                      const std::set<std::size_t>& kept) {
   const std::size_t most = most_rows(table);
   std::vector<bool> attains(table.rows());
   if (table.rows() > most) {
@@ -105,10 +106,10 @@ std::vector<std::size_t> rows_to_show(const sim::ResultTable& table, const std::
   }
   std::vector<std::size_t> classes[4];
   for (std::size_t row = 0; row < table.rows(); ++row) {
-    classes[table.is_on_front(row) ? 0
-            : attains[row]         ? 1
-            : table.meets(row)     ? 2
-                                   : 3]
+    classes[table.is_on_front(row) || kept.contains(row) ? 0
+            : attains[row]                               ? 1
+            : table.meets(row)                           ? 2
+                                                         : 3]
         .push_back(row);
   }
   std::vector<std::size_t> chosen;
@@ -225,13 +226,17 @@ ordered_json notes_json(const sim::ResultTable& table) {
   return notes;
 }
 
-ordered_json report_json(const sim::ResultTable& table, const sim::SweepPoints* points,
-                         const std::string& sweep_text, const std::string& title) {
+// A page without its question and answer.
+struct Page {
   ordered_json data;
-  data["title"] = title;
+  std::vector<std::size_t> rows;  // of the table
+};
+
+Page page_of(const sim::ResultTable& table, const sim::ParetoGoal& goal,
+             const std::set<std::size_t>& kept, const std::filesystem::path& file) {
+  ordered_json data;
+  data["title"] = file.stem().string();
   data["generated_by"] = "roofcast " + version();
-  data["question"] = points != nullptr ? points->sweep().question : "";
-  data["scenario"] = sweep_text;
   std::string series;
   data["columns"] = ordered_json::array();
   for (const sim::ResultColumn& column : table.columns()) {
@@ -243,7 +248,7 @@ ordered_json report_json(const sim::ResultTable& table, const sim::SweepPoints* 
   if (table.find("system") != nullptr) {
     series = "system";
   }
-  const std::vector<std::size_t> chosen = rows_to_show(table, series);
+  std::vector<std::size_t> chosen = rows_to_show(table, series, kept);
   ordered_json rows = ordered_json::array();
   for (const std::size_t row : chosen) {
     ordered_json cells = ordered_json::array();
@@ -256,33 +261,66 @@ ordered_json report_json(const sim::ResultTable& table, const sim::SweepPoints* 
   data["total_rows"] = table.rows();
   data["meeting_rows"] = table.meeting();
   data["shown_rows"] = chosen.size();
-  const sim::ParetoGoal goal = points != nullptr ? points->sweep().pareto : sim::default_goal();
   data["pareto"] = {{"maximize", goal.maximize}, {"minimize", goal.minimize}};
   data["series_column"] = series;
+  data["notes"] = notes_json(table);
+  return {std::move(data), std::move(chosen)};
+}
+
+ordered_json report_json(const sim::ResultTable& table, const sim::SweepPoints* points,
+                         const std::string& sweep_text, const std::filesystem::path& file) {
+  const sim::ParetoGoal goal = points != nullptr ? points->sweep().pareto : sim::default_goal();
+  auto [data, chosen] = page_of(table, goal, {}, file);
+  data["question"] = points != nullptr ? points->sweep().question : "";
+  data["scenario"] = sweep_text;
   const std::string objective =
       goal.maximize.empty() ? goal.minimize.front() : goal.maximize.front();
   const sim::Metric* metric = sim::find_metric(objective);
   // Rows of a part of a sweep, or without its replays, do not answer its question.
   if (points != nullptr && points->size() == table.rows() && metric != nullptr &&
       table.find(objective) != nullptr) {
-    data["answer"] = answer_of(*points, table, *metric);
+    const Answer answer = answer_of(*points, table, *metric);
+    data["answer"] = answer.sentences;
+    data["best"] = answer.best;
   }
   data["points"] =
       points != nullptr ? points_json(table, *points, chosen, objective) : ordered_json::array();
-  data["notes"] = notes_json(table);
   return data;
+}
+
+void write_data(const ordered_json& data, const std::filesystem::path& file) {
+  write_page(asset_report_html(),
+             {asset_report_table_js(), asset_report_filter_js(), asset_report_tradeoff_js(),
+              asset_report_parallel_js(), asset_report_attainment_js(), asset_report_operators_js(),
+              asset_report_timeline_js(), asset_report_downloads_js(), asset_report_js()},
+             data, file);
 }
 
 }  // namespace
 
 void write_report(const sim::ResultTable& table, const sim::SweepPoints* points,
                   const std::string& sweep_text, const std::filesystem::path& file) {
-  const ordered_json data = report_json(table, points, sweep_text, file.stem().string());
-  write_page(asset_report_html(),
-             {asset_report_table_js(), asset_report_filter_js(), asset_report_tradeoff_js(),
-              asset_report_parallel_js(), asset_report_attainment_js(), asset_report_operators_js(),
-              asset_report_timeline_js(), asset_report_downloads_js(), asset_report_js()},
-             data, file);
+  write_data(report_json(table, points, sweep_text, file), file);
+}
+
+void write_report(const sim::ResultTable& table, const ReportHead& head,
+                  const std::filesystem::path& file) {
+  std::set<std::size_t> kept;
+  for (const PointOfTable& each : head.detailed) {
+    kept.insert(each.row);
+  }
+  auto [data, chosen] = page_of(table, head.goal, kept, file);
+  data["question"] = head.question;
+  data["scenario"] = head.scenario;
+  data["answer"] = head.answer.sentences;
+  data["best"] = head.answer.best;
+  data["changes"] = head.answer.changes;
+  data["points"] = ordered_json::array();
+  for (const PointOfTable& each : head.detailed) {
+    const auto at = std::lower_bound(chosen.begin(), chosen.end(), each.row) - chosen.begin();
+    data["points"].push_back(point_json(*each.points, each.point, static_cast<std::size_t>(at)));
+  }
+  write_data(data, file);
 }
 
 }  // namespace roofcast::cli

@@ -9,7 +9,9 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
+#include "cli/pages/brief.hpp"
 #include "sim/decide/result_table.hpp"
 #include "sim/decide/sweep_points.hpp"
 
@@ -19,5 +21,23 @@ namespace roofcast::cli {
 // is shown as the scenario that made the rows.
 void write_report(const sim::ResultTable& table, const sim::SweepPoints* points,
                   const std::string& sweep_text, const std::filesystem::path& file);
+
+// A row of a table that is a point of some sweep.
+struct PointOfTable {
+  std::size_t row = 0;
+  const sim::SweepPoints* points = nullptr;
+  std::size_t point = 0;
+};
+
+// What a page says of rows that several sweeps made.
+struct ReportHead {
+  std::string question;
+  Answer answer;
+  std::string scenario;                // shown as what made the rows
+  sim::ParetoGoal goal;                // its first two are the axes of the chart
+  std::vector<PointOfTable> detailed;  // kept in the page whatever its size, with operator detail
+};
+void write_report(const sim::ResultTable& table, const ReportHead& head,
+                  const std::filesystem::path& file);
 
 }  // namespace roofcast::cli

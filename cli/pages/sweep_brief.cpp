@@ -26,8 +26,7 @@ namespace {
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 using base::kInfinity;
-constexpr std::size_t kGroups = 24;     // that the table shows
-constexpr std::size_t kInSentence = 6;  // that a sentence names
+constexpr std::size_t kGroups = 24;  // that a table or list shows
 
 struct Group {
   std::string name;           // "hgx_h100, rented"
@@ -299,26 +298,34 @@ void say_evidence(const SweepContest& c, Brief& brief) {
   }
 }
 
-// "hgx_b200, owned 1.3 USD/Mtok output (1.01 to 1.85), limited by latency, confirmed [225]" of each group, the best first.
-std::string each_best(const SweepContest& c) {
+// Without the unit at its end, which stands before it.
+std::string plain_interval(const sim::Interval90& interval, std::string_view unit) {
+  std::string text = interval_text(interval, unit);
+  const std::string end = fmt::format(" {}", unit);
+  return text.ends_with(end) ? text.substr(0, text.size() - end.size()) : text;
+}
+
+// "hgx_b200, owned: 1.3 USD/Mtok output (1.01 to 1.85), latency, confirmed [225]" of each group, the best first.
+std::vector<std::string> each_best(const SweepContest& c) {
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < std::min(with_best(c), kInSentence); ++i) {
+  for (std::size_t i = 0; i < std::min(with_best(c), kGroups); ++i) {
     const Group& group = c.groups[i];
     const sim::ServingEstimate e = c.at(group.best);
     const sim::Interval90 interval = sim::interval90(c.metric, e);
     const std::string verdict = replay_cell(c, group.best);
     const std::string limit = limit_or_throughput(e, c.metric.name);
     parts.push_back(fmt::format(
-        "{} {}{}{}, {} {}", group.name, c.value_text(group.best),
+        "{}: {}{}{}, {} {}", group.name, c.value_text(group.best),
         std::isnan(interval.low) ? ""
-                                 : fmt::format(" ({})", interval_text(interval, c.metric.unit)),
-        limit.empty() ? "" : ", limited by " + limit,
+                                 : fmt::format(" ({})", plain_interval(interval, c.metric.unit)),
+        limit.empty() ? "" : ", " + limit,
         verdict.empty() || verdict == "estimated only" ? "estimated only" : verdict,
         cite(group.best + 1)));
   }
-  const std::size_t more = with_best(c) - parts.size();
-  return fmt::format("The best of each: {}{}.", fmt::join(parts, "; "),
-                     more == 0 ? "" : fmt::format("; and {} more", more));
+  if (const std::size_t more = with_best(c) - parts.size(); more > 0) {
+    parts.push_back(fmt::format("and {} more", more));
+  }
+  return parts;
 }
 
 // At which bound of a condition the first is another: the nearest on either side. Points that meet all other
@@ -474,15 +481,12 @@ Brief brief_of(const sim::SweepPoints& points, const sim::ResultTable& result,
   return brief;
 }
 
-std::vector<std::string> answer_of(const sim::SweepPoints& points, const sim::ResultTable& result,
-                                   const sim::Metric& metric) {
+Answer answer_of(const sim::SweepPoints& points, const sim::ResultTable& result,
+                 const sim::Metric& metric) {
   const SweepContest c = contest_of(points, result, metric);
   Brief brief;
   say_answer(c, brief);
-  if (with_best(c) > 1) {
-    brief.answer.push_back(each_best(c));
-  }
-  return brief.answer;
+  return {brief.answer, with_best(c) > 1 ? each_best(c) : std::vector<std::string>{}, {}};
 }
 
 }  // namespace roofcast::cli

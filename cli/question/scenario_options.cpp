@@ -221,7 +221,7 @@ Node described_scenario(const ScenarioOptions& options, std::string_view command
   sim::fill_usual_sections(document);
   set_knobs(document, options.set, problems);
   problems.throw_if_any();
-  for (const std::string& note : notes) {
+  for (const std::string& note : options.notes ? notes : std::vector<std::string>{}) {
     fmt::print(stderr, "{}\n", note);
   }
   if (!options.save.empty()) {

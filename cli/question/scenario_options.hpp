@@ -32,6 +32,7 @@ struct ScenarioOptions {
   std::string tpot;
   std::vector<std::string> set;
   std::string save;
+  bool notes = true;  // on stderr, for what nobody said
 };
 
 // Declares those that describe a scenario: all but `scenario`, `set` and `save`. Returns --gpus.

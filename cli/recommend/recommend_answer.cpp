@@ -51,36 +51,10 @@ std::string objective_text(const sim::Question& q, double value) {
   return q.objective.metric->name == "cost_usd_per_mtok" ? text + ", prompts included" : text;
 }
 
-// "TPOT p95 is nearest to its limit, 3.1 % below"
-std::string nearest_limit(const sim::Question& q, const RankedRow& row) {
-  const sim::Condition* nearest = nullptr;
-  double least = 0.0;
-  for (const sim::Condition& c : q.where) {
-    const double slack = sim::slack(c, row.estimate);
-    if (!std::isnan(slack) && (nearest == nullptr || slack < least)) {
-      nearest = &c;
-      least = slack;
-    }
-  }
-  return nearest == nullptr
-             ? ""
-             : fmt::format("{} is nearest to its limit: {}, {:.2g} % of {} left",
-                           sim::find_metric(nearest->metric)->label,
-                           column_value(nearest->metric,
-                                        sim::find_metric(nearest->metric)->value(row.estimate)),
-                           100.0 * least, column_value(nearest->metric, nearest->bound));
-}
-
 std::string sentence(const sim::Question& q, const Recommendation& r) {
   const RankedRow& best = *r.answers.front();
-  const bool maximizes = q.objective.direction == sim::Direction::maximize;
-  const std::string verdict = best.judgement.verdict == sim::Verdict::confirmed
-                                  ? fmt::format("confirmed by a replay of {}", best.judgement.note)
-                                  : fmt::format("estimated only: {}", best.judgement.note);
-  return fmt::format("{}: the {} {}, {}; {}.\n",
-                     fmt::join(labels_of(points_of(r, best), best.row), ", "),
-                     maximizes ? "most" : "least", q.objective.metric->label,
-                     objective_text(q, best.value), verdict);
+  return fmt::format("{}: {}; {}.\n", fmt::join(labels_of(points_of(r, best), best.row), ", "),
+                     finding(q, best), verdict_text(best));
 }
 
 // The second and the third answer.
@@ -177,16 +151,6 @@ std::string missing_text(const sim::Question& q, const Recommendation& r, const 
                      missed_text(q.where, scan.table, group.nearest));
 }
 
-std::string missing_groups(const sim::Question& q, const Recommendation& r) {
-  std::string text;
-  for (const Group& group : r.groups) {
-    if (group.best.empty()) {
-      text += fmt::format("{}: {}\n", group_name(r, group), missing_text(q, r, group));
-    }
-  }
-  return text;
-}
-
 // Of each system.
 std::string prices_text(const Recommendation& r) {
   std::string text;
@@ -221,41 +185,53 @@ Json row_json(const Recommendation& r, const RankedRow& row) {
 
 }  // namespace
 
-void write_rows(const Recommendation& r, const std::string& file) {
-  std::vector<std::string> columns;
-  for (const sim::ResultColumn& column : r.scans.front().table.columns()) {
-    columns.push_back(column.name());
-  }
-  sim::ResultTable all("recommend", columns);
-  all.resize(r.rows);
-  std::size_t to = 0;
-  for (const sim::Scan& scan : r.scans) {
-    for (std::size_t row = 0; row < scan.table.rows(); ++row) {
-      if (!scan.is_legal(row)) {
-        continue;
-      }
-      for (std::size_t c = 0; c < columns.size(); ++c) {
-        const sim::ResultColumn& from = scan.table.columns()[c];
-        sim::ResultColumn& column = all.columns()[c];
-        if (from.has_numbers()) {
-          column.set(to, from.number(row));
-        } else {
-          column.set_code(to, column.code_of(from.text(row)));
-        }
-      }
-      all.column("point").set(to, static_cast<double>(to));
-      ++to;
+std::string finding(const sim::Question& q, const RankedRow& row) {
+  const bool maximizes = q.objective.direction == sim::Direction::maximize;
+  return fmt::format("the {} {}, {}", maximizes ? "most" : "least", q.objective.metric->label,
+                     objective_text(q, row.value));
+}
+
+std::string verdict_text(const RankedRow& row) {
+  return row.judgement.verdict == sim::Verdict::confirmed
+             ? fmt::format("confirmed by a replay of {}", row.judgement.note)
+             : fmt::format("estimated only: {}", row.judgement.note);
+}
+
+std::string nearest_limit(const sim::Question& q, const RankedRow& row) {
+  const sim::Condition* nearest = nullptr;
+  double least = 0.0;
+  for (const sim::Condition& c : q.where) {
+    const double slack = sim::slack(c, row.estimate);
+    if (!std::isnan(slack) && (nearest == nullptr || slack < least)) {
+      nearest = &c;
+      least = slack;
     }
   }
-  base::CsvWriter csv(std::filesystem::path(file), columns);
-  write_results(all, 0, csv);
+  return nearest == nullptr
+             ? ""
+             : fmt::format("{} is nearest to its limit: {}, {:.2g} % of {} left",
+                           sim::find_metric(nearest->metric)->label,
+                           column_value(nearest->metric,
+                                        sim::find_metric(nearest->metric)->value(row.estimate)),
+                           100.0 * least, column_value(nearest->metric, nearest->bound));
+}
+
+std::vector<std::string> missing_groups(const sim::Question& q, const Recommendation& r) {
+  std::vector<std::string> lines;
+  for (const Group& group : r.groups) {
+    if (group.best.empty()) {
+      lines.push_back(fmt::format("{}: {}", group_name(r, group), missing_text(q, r, group)));
+    }
+  }
+  return lines;
 }
 
 std::string recommend_text(const sim::Question& q, const Heading& heading,
                            const Recommendation& r) {
   std::string text = fmt::format("{}\n\n", heading.title);
   if (!r.found()) {
-    text += "Nothing meets the conditions.\n\n" + missing_groups(q, r);
+    text +=
+        fmt::format("Nothing meets the conditions.\n\n{}\n", fmt::join(missing_groups(q, r), "\n"));
   } else {
     const RankedRow& best = *r.answers.front();
     text += sentence(q, r);
@@ -264,8 +240,8 @@ std::string recommend_text(const sim::Question& q, const Heading& heading,
     }
     text += next_best(q, r);
     text += fmt::format("\nBest of each system, with one pool and with two:\n{}", table_of(q, r));
-    if (const std::string missing = missing_groups(q, r); !missing.empty()) {
-      text += "\n" + missing;
+    if (const std::vector<std::string> missing = missing_groups(q, r); !missing.empty()) {
+      text += fmt::format("\n{}\n", fmt::join(missing, "\n"));
     }
     if (const std::vector<std::string> changes = changes_of(q, r); !changes.empty()) {
       text += fmt::format("\nWhat would change the answer:\n  {}\n", fmt::join(changes, "\n  "));

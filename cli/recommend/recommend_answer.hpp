@@ -23,7 +23,14 @@ std::string recommend_text(const sim::Question& question, const Heading& heading
 nlohmann::ordered_json recommend_json(const sim::Question& question, const Heading& heading,
                                       const sim::Recommendation& recommendation);
 
-// The rows of all scans that are legal, one after another, with the columns of a sweep.
-void write_rows(const sim::Recommendation& recommendation, const std::string& file);
+// "the least Cost with prompts, 0.787 USD/Mtok output, prompts included"
+std::string finding(const sim::Question& question, const sim::RankedRow& row);
+// "confirmed by a replay of 640 requests"
+std::string verdict_text(const sim::RankedRow& row);
+// "TPOT p95 is nearest to its limit: 29.1 ms, 3.1 % of 30 ms left"; empty where there is no limit.
+std::string nearest_limit(const sim::Question& question, const sim::RankedRow& row);
+// The groups without an answer, a line each, with the reason.
+std::vector<std::string> missing_groups(const sim::Question& question,
+                                        const sim::Recommendation& recommendation);
 
 }  // namespace roofcast::cli

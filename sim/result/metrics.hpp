@@ -38,6 +38,7 @@ struct Metric {
   bool of_agents = false;      // needs traffic.agents
   bool of_prices = false;      // needs the section prices, or a price of the system
   bool of_objectives = false;  // needs traffic.objectives
+  bool of_arrivals = false;    // needs requests that arrive, whoever waits
 };
 
 std::span<const Metric> metrics();

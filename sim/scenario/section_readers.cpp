@@ -20,8 +20,10 @@ T read_section(const Node& document, std::string_view section, Problems& problem
   T value;
   const Node* node = document.find(section);
   if (node == nullptr || node->is_null()) {
-    problems.add(node == nullptr ? document.place : node->place, "",
-                 fmt::format("the section \"{}\" is required", section));
+    problems.add(
+        node == nullptr ? document.place : node->place, "",
+        fmt::format("the section \"{}\" is required{}", section,
+                    section == "precision" ? ", as the model names none: bf16, fp8, …" : ""));
     return value;
   }
   if (lacks_a_reference(document, section)) {

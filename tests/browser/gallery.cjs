@@ -6,7 +6,8 @@
 const path = require('node:path');
 const { closeBrowser, example, openPage, roofcast } = require('./pages.cjs');
 
-const kWidth = 1120;
+const kWidth = 1280;
+const kHeight = 880;
 const kMade = {
   sweep: (page) => roofcast('sweep', example('token_prices'), '--csv', 'sweep.csv', '--report', page, '--quiet'),
   simulate: (page) => roofcast('simulate', example('llama-70b'), '--set',
@@ -22,7 +23,7 @@ async function main(folder) {
     const { page, errors } = await openPage(`${name}.html`, { width: kWidth });
     await page.waitForTimeout(500);  // charts fade in
     if (errors.length) { throw new Error(`${name}: ${errors.join('; ')}`); }
-    await page.screenshot({ path: path.join(folder, `${name}.png`), clip: { x: 0, y: 0, width: kWidth, height: 760 } });
+    await page.screenshot({ path: path.join(folder, `${name}.png`), clip: { x: 0, y: 0, width: kWidth, height: kHeight } });
     await page.close();
   }
   await closeBrowser();

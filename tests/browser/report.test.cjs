@@ -214,15 +214,44 @@ test('A point tells its configuration when the pointer is over it, and is select
 test('Arrow keys go from point to point of the trade-off, and Enter selects', async () => {
   const { page } = await openPage('sweep.html');
   await page.focus('#pareto-chart');
-  const at = () => page.evaluate(() => [state.reached, model.rows[state.reached][state.x.index]]);
-  await page.keyboard.press('ArrowRight');
-  const [, left] = await at();
-  await page.keyboard.press('ArrowRight');
-  const [row, right] = await at();
-  assert.ok(right >= left);
-  await page.keyboard.press('Enter');
-  assert.strictEqual(await page.evaluate(() => state.selected), row);
+  const start = await page.evaluate(() => state.selected);
+  const select = async (...keys) => {
+    for (const key of [...keys, 'Enter']) { await page.keyboard.press(key); }
+    return page.evaluate(() => [state.x, state.y].map((c) => model.rows[state.selected][c.index]));
+  };
+  const [first, next] = [await select('Home'), await select('ArrowRight', 'ArrowRight')];
+  assert.ok(next[0] > first[0], `${next} ${first}`);
+  assert.ok((await select('ArrowUp', 'ArrowUp'))[1] > next[1]);
+  assert.notStrictEqual(await page.evaluate(() => state.selected), start);
   assert.match(await page.textContent('#pareto-reached'), /: .* tok\/s/);
+  await page.close();
+});
+
+test('Arrow keys choose an axis of the parallel coordinates and go from line to line along it', async () => {
+  const { page, errors } = await openPage('sweep.html');
+  await inView(page, '#parallel-chart');
+  await page.waitForFunction(() => charts.parallel.getModel());
+  await page.focus('#parallel-chart');
+  const reached = () => page.textContent('#parallel-reached');
+  for (const key of ['ArrowRight', 'ArrowRight', 'ArrowRight', 'End']) { await page.keyboard.press(key); }
+  const end = await reached();
+  await page.keyboard.press('Home');
+  assert.notStrictEqual(await reached(), end);
+  const axis = end.slice(0, end.indexOf(': '));
+  assert.ok((await reached()).startsWith(axis), await reached());
+  await page.keyboard.press('ArrowLeft');
+  assert.ok(!(await reached()).startsWith(axis), await reached());
+  await page.keyboard.press('Enter');
+  const { system } = readCsv('sweep.csv')[await page.evaluate(() => state.selected)];
+  assert.ok((await reached()).includes(system));
+  assert.deepStrictEqual(errors, []);
+  await page.close();
+});
+
+test('The chart of a report begins in the upper half of the first screen and ends on it', async () => {
+  const { page } = await openPage('sweep.html');
+  const { y, height } = await page.locator('#pareto-chart').boundingBox();
+  assert.ok(y < 450 && y + height <= 900, `${y} to ${y + height}`);
   await page.close();
 });
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "sim/result/metrics.hpp"
@@ -33,8 +35,10 @@ TEST_CASE("estimate prints every metric's label, once with its interval, and not
   CHECK(outcome.code == 0);
   CHECK(outcome.err.empty());
   CHECK(contains(outcome.out, "Llama-3.1-70B on "));
+  CHECK(!contains(outcome.out, "Utilisation"));
   for (const sim::Metric& metric : sim::metrics()) {
-    if (!metric.of_prices && !metric.of_objectives) {  // shown where they are known
+    if (!metric.of_prices && !metric.of_objectives &&
+        !metric.of_arrivals) {  // shown where they are known
       CHECK(contains(outcome.out, "\n" + std::string(metric.label)) ==
             (metric.bounds.empty() && !metric.of_answers && !metric.of_agents &&
              !metric.of_training));
@@ -75,6 +79,30 @@ TEST_CASE("estimate replays what it estimates, and names the metrics that the re
   CHECK(estimate(roofcast, {}, {"--no-replay"})["replay"]["why_not"] == "--no-replay");
 }
 
+TEST_CASE("--before has the figures without --set, and refuses to stand without it", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::vector<std::string> faster = {"system.chip.hbm.bandwidth=x1.5"};
+  const json changed = estimate(roofcast, faster, {"--before"});
+  const json plain = estimate(roofcast, {});
+  CHECK(changed["before"]["tpot_mean_s"] == plain["tpot_mean_s"]);
+  CHECK(changed["tpot_mean_s"] == estimate(roofcast, faster)["tpot_mean_s"]);
+  const double change = changed["tpot_mean_s"].get<double>() / plain["tpot_mean_s"].get<double>();
+  CHECK(change < 0.95);
+  const std::string text = roofcast.output(
+      {"estimate", example("llama-70b"), "--set", faster[0], "--before", "--columns", "200"});
+  CHECK(contains(text, "without --set"));
+  CHECK(contains(text, fmt::format("{:+.1f} %", 100.0 * (change - 1.0))));
+  const Outcome alone = roofcast.run({"estimate", example("llama-70b"), "--before"});
+  CHECK(alone.code == 2);
+  CHECK(contains(alone.err, "--before shows what --set changes"));
+  const std::string apart = roofcast.output(
+      {"estimate", example("llama-70b"), "--before", "--set", "deployment.tensor_parallel=4"});
+  CHECK(contains(apart, "change"));
+}
+
 TEST_CASE("The formats of estimate say the same", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
@@ -91,7 +119,7 @@ TEST_CASE("The formats of estimate say the same", "[cli]") {
     INFO(name);
     REQUIRE(values.contains(name));
     if (metric.of_answers || metric.of_agents || metric.of_training || metric.of_objectives ||
-        name == "utilisation" || name == "saturation_requests_per_s") {
+        metric.of_arrivals) {
       CHECK(values[name].is_null());  // nothing is asked of answers, nor of arrivals
       CHECK(cell(table, 0, name).empty());
       continue;

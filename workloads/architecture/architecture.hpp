@@ -30,7 +30,8 @@ struct SparseIndex {
 };
 
 // Grouped-query attention (multi-head when kv_heads = query_heads), or multi-head latent attention (DeepSeek-V2, arXiv
-// 2405.04434). MLA caches one vector of kv_rank + rope_dim a token for all heads.
+// 2405.04434). MLA caches one vector of kv_rank + rope_dim a token for all heads. With a q_rank queries are projected
+// to that width, normalised, and then to their heads (in GQA: multi-matrix factorization, Step-3, arXiv 2507.19427).
 struct AttentionShape {
   AttentionKind kind = AttentionKind::gqa;
   std::int64_t query_heads = 0;
@@ -41,8 +42,8 @@ struct AttentionShape {
   bool qk_norm = false;
   bool joint_qk_norm = false;  // one norm over all heads, so tensor-parallel ranks add up squares
   bool output_gate = false;    // the query projection also makes a gate for each output
+  std::int64_t q_rank = 0;     // 0: queries come from the hidden state
   // MLA
-  std::int64_t q_rank = 0;
   std::int64_t kv_rank = 0;
   std::int64_t nope_dim = 0;
   std::int64_t rope_dim = 0;
@@ -60,6 +61,8 @@ std::string_view name(Recurrence kind);
 //   delta_net  gated delta net (arXiv 2412.06464): value heads share key heads
 // One projection makes gate, values, keys, queries and the scalars of each head (Mamba's step size; decay and write
 // strength of the delta rule). Values, keys and queries go through a causal convolution.
+// With a gate_rank (Kimi delta attention, arXiv 2510.26692) each key channel has a decay of its own. Decays and gates are
+// each projected to that width first, on every rank, and then to their heads.
 struct RecurrentShape {
   Recurrence kind = Recurrence::ssm;
   std::int64_t heads = 0;
@@ -68,11 +71,21 @@ struct RecurrentShape {
   std::int64_t value_dim = 0;
   std::int64_t conv_kernel = 0;
   std::int64_t chunk = 0;  // tokens of a prompt that are computed as one block of matrix products
+  std::int64_t gate_rank = 0;  // of delta_net; 0: one decay a head
 
   std::int64_t inner() const { return heads * value_dim; }
   std::int64_t conv_channels() const { return inner() + 2 * key_heads * key_dim; }
-  std::int64_t head_scalars() const { return (kind == Recurrence::ssm ? 1 : 2) * heads; }
-  std::int64_t projected() const { return inner() + conv_channels() + head_scalars(); }
+  std::int64_t head_scalars() const {
+    return (kind == Recurrence::ssm || gate_rank > 0 ? 1 : 2) * heads;
+  }
+  // Made of the hidden state: all outputs, and those that every rank computes.
+  std::int64_t projected() const {
+    return (gate_rank > 0 ? 0 : inner()) + conv_channels() + head_scalars() + repeated();
+  }
+  std::int64_t repeated() const { return 2 * gate_rank; }
+  // Made of the projections of gate_rank: decays and gates.
+  std::int64_t decays() const { return gate_rank > 0 ? heads * key_dim : 0; }
+  std::int64_t gates() const { return gate_rank > 0 ? inner() : 0; }
   std::int64_t state_elements() const { return inner() * key_dim; }
   std::int64_t conv_state_elements() const { return conv_channels() * (conv_kernel - 1); }
   bool operator==(const RecurrentShape&) const = default;

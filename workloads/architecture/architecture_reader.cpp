@@ -32,6 +32,10 @@ void read_attention(Fields& g, AttentionShape& a) {
       g.problem("joint_qk_norm", "needs qk_norm");
     }
     g.flag("output_gate", a.output_gate, base::optional);
+    g.integer("q_rank", a.q_rank, base::not_negative, base::optional);
+    if (a.q_rank > 0 && (a.output_gate || a.qkv_bias)) {
+      g.problem("q_rank", "is not modelled together with output_gate or qkv_bias");
+    }
     if (a.kv_heads > 0 && a.query_heads % a.kv_heads != 0) {
       g.problem("kv_heads", "must divide query_heads");
     }
@@ -67,6 +71,7 @@ void read_delta_net(Fields& g, RecurrentShape& r) {
   g.integer("value_dim", r.value_dim, base::at_least_one);
   g.integer("conv_kernel", r.conv_kernel, base::at_least_one);
   g.integer("chunk", r.chunk, base::at_least_one);
+  g.integer("gate_rank", r.gate_rank, base::not_negative, base::optional);
   if (r.key_heads > 0 && r.heads % r.key_heads != 0) {
     g.problem("key_heads", "must divide value_heads");
   }

@@ -9,18 +9,20 @@ namespace {
 using base::as_double;
 
 // GQA: projections of queries, outputs and, with an output gate, of gates are each hidden × query; keys and values are
-// hidden × kv_heads · head_dim each.
+// hidden × kv_heads · head_dim each. With a q_rank, that of queries is hidden × q_rank and q_rank × query.
 // MLA: `query` has the two query projections (one without q_rank). The others are the down projection to
 // kv_rank + rope_dim, the expansion of kv_rank to keys and values, and the output.
 double attention_parameters(const Architecture& model, std::int64_t kv_heads) {
   const AttentionShape& a = model.attention;
   const double hidden = as_double(model.hidden);
   const double heads = as_double(a.query_heads);
+  const double q_rank = as_double(a.q_rank);
   if (a.kind == AttentionKind::gqa) {
     const double query = heads * as_double(a.head_dim);
-    return hidden * ((a.output_gate ? 3.0 : 2.0) * query + as_double(2 * kv_heads * a.head_dim));
+    const double kv = as_double(2 * kv_heads * a.head_dim);
+    return q_rank > 0.0 ? q_rank * (hidden + query) + hidden * (query + kv)
+                        : hidden * ((a.output_gate ? 3.0 : 2.0) * query + kv);
   }
-  const double q_rank = as_double(a.q_rank);
   const double kv_rank = as_double(a.kv_rank);
   const double qk = heads * as_double(a.nope_dim + a.rope_dim);
   const double query = q_rank > 0.0 ? hidden * q_rank + q_rank * qk : hidden * qk;
@@ -38,10 +40,11 @@ double index_parameters(const Architecture& model) {
                                         model.hidden * (a.index.dim + a.index.heads));
 }
 
-// Scalars of heads: the bias of the step, A, and with Mamba-2 also D. Mamba's convolution has a bias.
+// Scalars of heads: the bias of the step (of each decay), A, and with Mamba-2 also D. Mamba's convolution has a bias.
 double recurrent_extras(const RecurrentShape& r) {
   const bool ssm = r.kind == Recurrence::ssm;
-  return as_double((ssm ? 3 : 2) * r.heads + (ssm ? r.inner() : r.value_dim) +
+  const std::int64_t scalars = r.gate_rank > 0 ? r.heads + r.decays() : (ssm ? 3 : 2) * r.heads;
+  return as_double(scalars + (ssm ? r.inner() : r.value_dim) +
                    r.conv_channels() * (r.conv_kernel + (ssm ? 1 : 0)));
 }
 
@@ -59,9 +62,7 @@ double mixer_norms(const Architecture& model, const LayerGroup& group) {
   if (!attends(group.mixer)) {
     return norms + recurrent_extras(model.recurrent(group.mixer));
   }
-  if (a.kind == AttentionKind::mla) {
-    norms += as_double(a.q_rank + a.kv_rank);
-  }
+  norms += as_double(a.q_rank + (a.kind == AttentionKind::mla ? a.kv_rank : 0));
   if (a.qk_norm) {
     norms += 2.0 * as_double(a.head_dim);
   }
@@ -95,7 +96,8 @@ LayerParameters layer_parameters(const Architecture& model, const LayerGroup& gr
     p.index = index_parameters(model);
   } else if (group.mixer != Mixer::none) {
     const RecurrentShape& r = model.recurrent(group.mixer);
-    p.recurrent = as_double(model.hidden * (r.projected() + r.inner()));
+    p.recurrent = as_double(model.hidden * (r.projected() + r.inner()) +
+                            r.gate_rank * (r.decays() + r.gates()));
   }
   if (group.ffn == Ffn::none) {
     return p;

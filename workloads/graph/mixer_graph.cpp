@@ -14,7 +14,8 @@ std::int64_t balanced_before(std::int64_t cached, std::int64_t all, std::int64_t
 
 struct RecurrentNames {
   const char *norm, *quantise, *in, *convolution, *convolution_update, *gating, *to_heads, *scan,
-      *update, *gather, *to_tokens, *gated_norm, *quantise_out, *out, *all_reduce;
+      *update, *gather, *to_tokens, *gated_norm, *quantise_out, *out, *all_reduce, *decay = nullptr,
+                                                                                   *gate = nullptr;
 };
 constexpr RecurrentNames kMamba = {"mamba.norm",         "mamba.quantise",    "mamba.in",
                                    "mamba.convolution",  "mamba.conv_update", nullptr,
@@ -22,10 +23,11 @@ constexpr RecurrentNames kMamba = {"mamba.norm",         "mamba.quantise",    "m
                                    "mamba.gather",       "mamba.to_tokens",   "mamba.gated_norm",
                                    "mamba.quantise_out", "mamba.out",         "mamba.all_reduce"};
 constexpr RecurrentNames kDeltaNet = {
-    "delta_net.norm",         "delta_net.quantise", "delta_net.in",        "delta_net.convolution",
-    "delta_net.conv_update",  "delta_net.gating",   "delta_net.to_heads",  "delta_net.scan",
-    "delta_net.update",       "delta_net.gather",   "delta_net.to_tokens", "delta_net.gated_norm",
-    "delta_net.quantise_out", "delta_net.out",      "delta_net.all_reduce"};
+    "delta_net.norm",         "delta_net.quantise", "delta_net.in",         "delta_net.convolution",
+    "delta_net.conv_update",  "delta_net.gating",   "delta_net.to_heads",   "delta_net.scan",
+    "delta_net.update",       "delta_net.gather",   "delta_net.to_tokens",  "delta_net.gated_norm",
+    "delta_net.quantise_out", "delta_net.out",      "delta_net.all_reduce", "delta_net.decay",
+    "delta_net.gate"};
 
 }  // namespace
 
@@ -145,9 +147,18 @@ void GraphBuilder::grouped_query(const LayerGroup& layer, double count) {
   const std::int64_t kv_heads = ceil_div(layer.kv_heads, tp_);
   const std::int64_t query = heads * a.head_dim;
   const std::int64_t kv = kv_heads * a.head_dim;
-  streamed("attention.qkv", tokens_, (a.output_gate ? 2 : 1) * query + 2 * kv, hidden_,
-           precision_.attention, count, layer.streams);
   const auto rows = static_cast<double>(tokens_);
+  if (a.q_rank > 0) {
+    streamed("attention.down", tokens_, a.q_rank + 2 * kv, hidden_, precision_.attention, count,
+             layer.streams);
+    const double latent = rows * static_cast<double>(a.q_rank) * kHiddenBytes;
+    elementwise("attention.latent_norm", latent, latent, count);
+    streamed("attention.query", tokens_, query, a.q_rank, precision_.attention, count,
+             layer.streams);
+  } else {
+    streamed("attention.qkv", tokens_, (a.output_gate ? 2 : 1) * query + 2 * kv, hidden_,
+             precision_.attention, count, layer.streams);
+  }
   const double qk = rows * static_cast<double>(query + kv);
   const double fresh = rows * static_cast<double>(2 * kv);
   elementwise(
@@ -267,6 +278,7 @@ void GraphBuilder::convolution(const RecurrentShape& shape, std::int64_t all, do
 //
 // ways      ranks that share the heads of a sequence after the trade
 // inner     values of one token on a tensor-parallel rank
+// gate      what the first projection makes for the gate of each value
 // keys      keys of one token on that rank; queries are as many
 // channels  values, keys and queries: what the convolution sees
 // handed    bytes that a rank hands out for one channel
@@ -280,10 +292,16 @@ void GraphBuilder::recurrent(const RecurrentShape& shape, double count) {
   const std::int64_t channels = inner + 2 * keys;
   norm(names.norm, count);
   quantise(names.quantise, rows * static_cast<double>(hidden_), format, count);
-  linear(names.in, tokens_, inner + channels + shape.head_scalars() / tp_, hidden_, format, count);
+  const std::int64_t gate = shape.gate_rank > 0 ? shape.repeated() : inner;
+  linear(names.in, tokens_, gate + channels + shape.head_scalars() / tp_, hidden_, format, count);
+  if (shape.gate_rank > 0) {
+    linear(names.decay, tokens_, shape.decays() / tp_, shape.gate_rank, format, count);
+    linear(names.gate, tokens_, shape.gates() / tp_, shape.gate_rank, format, count);
+  }
   convolution(shape, channels, count);
   if (names.gating != nullptr) {
-    const double scalars = rows * static_cast<double>(shape.head_scalars() / tp_);
+    const double scalars =
+        rows * static_cast<double>((shape.head_scalars() + shape.decays()) / tp_);
     elementwise(names.gating, scalars * kHiddenBytes, scalars * 4.0, count);
   }
   const double handed = static_cast<double>(prefill_rows_) * kHiddenBytes;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 #include <utility>
 
 #include "base/nearest.hpp"
@@ -126,15 +127,24 @@ const Node* HuggingFaceConfig::list_of_layers(std::string_view key, std::size_t 
   return list;
 }
 
-std::vector<bool> HuggingFaceConfig::chosen_layers(std::string_view key, std::size_t layers) {
+std::vector<bool> HuggingFaceConfig::chosen_layers(std::string_view key, std::size_t layers,
+                                                   std::size_t first) {
   std::vector<bool> chosen(layers, false);
   std::vector<std::string> indices;
-  fields_.texts(own(key), indices);
+  if (const Node* node = find(key); node != nullptr && node->is_scalar() && !node->is_null()) {
+    std::istringstream text(node->text);
+    for (std::string index; std::getline(text >> std::ws, index, ',');) {
+      indices.push_back(index);
+    }
+  } else {
+    fields_.texts(own(key), indices);
+  }
   for (const std::string& index : indices) {
     const bool digits = !index.empty() && index.size() < 6 &&
                         index.find_first_not_of("0123456789") == std::string::npos;
-    if (digits && std::stoul(index) < layers) {
-      chosen[std::stoul(index)] = true;
+    const std::size_t layer = digits ? std::stoul(index) : 0;
+    if (digits && layer >= first && layer - first < layers) {
+      chosen[layer - first] = true;
     } else if (layers > 0) {
       problem(place_of(key), key, fmt::format("\"{}\" is no index of {} layers", index, layers));
     }

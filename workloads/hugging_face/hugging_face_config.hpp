@@ -55,8 +55,9 @@ class HuggingFaceConfig {
   std::string text(std::string_view key);
   // A list with an entry for each layer. nullptr when it is absent or, which is a problem, is no such list.
   const base::Node* list_of_layers(std::string_view key, std::size_t layers);
-  // Which layers a list of their indices names, counted from 0. An index out of range is a problem.
-  std::vector<bool> chosen_layers(std::string_view key, std::size_t layers);
+  // Which layers a list of their indices names, counted from `first`. An index out of range is a problem. A text may
+  // stand for the list: "4,5,6".
+  std::vector<bool> chosen_layers(std::string_view key, std::size_t layers, std::size_t first = 0);
   // The configuration at a node below this one; `path`: its path from here.
   HuggingFaceConfig at(const base::Node& node, std::string_view path) const;
   // Reports a value that is none of the known ones.

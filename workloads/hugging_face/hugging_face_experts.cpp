@@ -134,6 +134,28 @@ void bailing_moe(HuggingFaceModel& m) {
   }
 }
 
+// Queries of all heads from one low rank. moe_layers_enum names the layers with experts: all but the first where it lacks.
+void step3(HuggingFaceModel& m) {
+  HuggingFaceConfig& c = m.config;
+  start_layers(m, "attention", "moe");
+  const bool listed = c.has("moe_layers_enum");
+  const std::vector<bool> sparse = c.chosen_layers("moe_layers_enum", m.layers.size());
+  for (std::size_t i = 0; i < m.layers.size(); ++i) {
+    m.layers[i].ffn = (listed ? sparse[i] : i > 0) ? "moe" : "mlp";
+  }
+  gqa(m, {});
+  m.set("attention", "q_rank", c.required("share_q_dim"));
+  mlp(m);
+  if (moe(m, "moe_intermediate_size")) {
+    const Figure width = c.required("share_expert_dim");
+    shared_experts(m, {1, width.place}, width);
+  }
+}
+
+constexpr HuggingFaceKey kStep3[] = {{"num_key_value_heads", "num_attention_groups"},
+                                     {"num_experts", "moe_num_experts"},
+                                     {"num_experts_per_tok", "moe_top_k"},
+                                     {"max_position_embeddings", "max_position_embedding", 65'536}};
 constexpr HuggingFaceKey kDbrx[] = {{"hidden_size", "d_model"},
                                     {"num_hidden_layers", "n_layers"},
                                     {"num_attention_heads", "n_heads"},
@@ -151,6 +173,7 @@ constexpr HuggingFaceFamily kExpertFamilies[] = {
     {"ernie4_5_moe", "Ernie4_5_MoeForCausalLM", ernie_moe, kErnieMoe, true},
     {"hunyuan_v1_moe", "HunYuanMoEV1ForCausalLM", hunyuan_moe},
     {"bailing_moe", "BailingMoeForCausalLM", bailing_moe, kBailing},
+    {"step3_text", "Step3TextForCausalLM", step3, kStep3},
 };
 
 }  // namespace

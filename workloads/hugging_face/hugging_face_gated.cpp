@@ -155,6 +155,7 @@ constexpr HuggingFaceFamily kGatedFamilies[] = {
     {"gemma3_text", "Gemma3ForCausalLM", gemma3, kGemma3, true},
     {"cohere", "CohereForCausalLM", cohere, {}, true},
     {"cohere2", "Cohere2ForCausalLM", cohere2, {}, true},
+    {"internlm", "InternLMForCausalLM", llama_like, kInternlm2},
     {"internlm2", "InternLM2ForCausalLM", llama_like, kInternlm2},
     {"internlm3", "InternLM3ForCausalLM", llama_like, kInternlm3},
     {"stablelm", "StableLmForCausalLM", stablelm, kStablelm},

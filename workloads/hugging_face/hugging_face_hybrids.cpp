@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Families with layers of Mamba-2, and families that are refused because their layers are none that the models here have.
+// Families with layers of Mamba-2 or of a delta net, and families that are refused because their layers are none that the
+// models here have.
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "workloads/hugging_face/hugging_face_parts.hpp"
 
 namespace roofcast::workloads {
@@ -56,6 +61,80 @@ void granitemoehybrid(HuggingFaceModel& m) {
   }
 }
 
+// Attention and Mamba side by side in every layer. Each has a projection of its own, so they are two layers here.
+void falcon_h1(HuggingFaceModel& m) {
+  HuggingFaceConfig& c = m.config;
+  start_layers(m, "mamba", c.flag("mamba_use_mlp", true) ? "mlp" : "none");
+  const HuggingFaceLayers layers = std::exchange(m.layers, {});
+  for (const HuggingFaceLayer& layer : layers) {
+    m.layers.push_back({.mixer = "attention", .ffn = "none", .place = layer.place});
+    m.layers.push_back(layer);
+  }
+  leave_out(
+      m,
+      "Attention and Mamba of a layer read the same input; here they are two layers, one after "
+      "the other, each with a norm.");
+  gqa(m, {});
+  mamba(m);
+  const Figure heads = c.required("mamba_num_heads");
+  const Figure inner = c.optional("mamba_d_ssm", 0);
+  const Figure width = c.required("mamba_head_dim");
+  if (inner.value > 0 && inner.value != heads.value * width.value) {
+    c.problem(inner.place, "mamba_d_ssm",
+              fmt::format("must be mamba_n_heads x mamba_d_head, {}", heads.value * width.value));
+  }
+  mlp(m);
+}
+
+// Kimi delta attention in most layers, latent attention in the others. Layers are counted from 1.
+void kimi_linear(HuggingFaceModel& m) {
+  constexpr std::int64_t kChunk =
+      64;  // tokens of a prompt that the kernels of fla compute as one block
+  HuggingFaceConfig& c = m.config;
+  start_layers(m, "attention", "moe");
+  const auto dense = c.optional("first_k_dense_replace", 0).value;
+  const auto every = c.optional("moe_layer_freq", 1, base::at_least_one).value;
+  const Node* node = c.node().find("linear_attn_config");
+  if (node == nullptr || !node->is_map()) {
+    c.required("linear_attn_config");
+    return;
+  }
+  HuggingFaceConfig linear = c.at(*node, "linear_attn_config");
+  const std::vector<bool> full = linear.chosen_layers("full_attn_layers", m.layers.size(), 1);
+  const std::vector<bool> recurrent = linear.chosen_layers("kda_layers", m.layers.size(), 1);
+  for (std::size_t i = 0; i < m.layers.size(); ++i) {
+    if (full[i] == recurrent[i]) {
+      linear.problem(
+          node->place, "kda_layers",
+          fmt::format("layer {} must be in one of kda_layers and full_attn_layers", i + 1));
+      return;
+    }
+    const auto layer = static_cast<std::int64_t>(i);
+    m.layers[i].mixer = full[i] ? "attention" : "delta_net";
+    m.layers[i].ffn = layer >= dense && layer % every == 0 ? "moe" : "mlp";
+  }
+  mla(m);
+  const Figure heads = linear.required("num_heads");
+  const Figure width = linear.required("head_dim");
+  for (const std::string_view key : {"value_heads", "key_heads"}) {
+    m.set("delta_net", key, heads);
+  }
+  for (const std::string_view key : {"key_dim", "value_dim", "gate_rank"}) {
+    m.set("delta_net", key, width);
+  }
+  m.set("delta_net", "conv_kernel",
+        linear.optional("short_conv_kernel_size", 4, base::at_least_one));
+  m.set("delta_net", "chunk", {kChunk, node->place});
+  leave_out(m,
+            "The scan of a delta net with a decay for each channel is timed as that with one for "
+            "each head.");
+  mlp(m);
+  if (moe(m, "moe_intermediate_size")) {
+    shared_experts(m, c.optional("num_shared_experts", 0), c.required("moe_intermediate_size"));
+  }
+  mtp(m, "num_nextn_predict_layers");
+}
+
 constexpr HuggingFaceKey kMamba2[] = {
     {"mamba_num_heads", "num_heads"},
     {"mamba_head_dim", "head_dim"},
@@ -66,20 +145,23 @@ constexpr HuggingFaceKey kMambaOfHybrids[] = {{"mamba_num_heads", "mamba_n_heads
                                               {"mamba_head_dim", "mamba_d_head"},
                                               {"ssm_state_size", "mamba_d_state"}};
 
+constexpr HuggingFaceKey kKimiLinear[] = {
+    {"num_experts_per_tok", "num_experts_per_token"},
+    {"max_position_embeddings", "model_max_length", 1'048'576}};
+
 constexpr HuggingFaceFamily kHybridFamilies[] = {
     {"mamba2", "Mamba2ForCausalLM", mamba2, kMamba2},
     {"bamba", "BambaForCausalLM", bamba, kMambaOfHybrids},
     {"granitemoehybrid", "GraniteMoeHybridForCausalLM", granitemoehybrid, kMambaOfHybrids},
+    {"falcon_h1", "FalconH1ForCausalLM", falcon_h1, kMambaOfHybrids},
+    {"kimi_linear", "KimiLinearForCausalLM", kimi_linear, kKimiLinear},
 };
 
 constexpr HuggingFaceRefusal kRefusals[] = {
     {"jamba", "mamba_dt_rank", "Mamba of the first kind, with a step for each channel"},
     {"mamba", "time_step_rank", "Mamba of the first kind, with a step for each channel"},
     {"falcon_mamba", "time_step_rank", "Mamba of the first kind, with a step for each channel"},
-    {"falcon_h1", "mamba_d_ssm", "attention and Mamba side by side in one layer"},
     {"zamba2", "num_mem_blocks", "attention blocks that several layers share"},
-    {"kimi_linear", "linear_attn_config", "a delta net with a decay for each channel"},
-    {"step3_text", "share_q_dim", "queries of all heads from one low rank, beside one key"},
     {"recurrent_gemma", "lru_width", "linear recurrent units"},
     {"rwkv", "attention_hidden_size", "RWKV's recurrence"},
     {"lfm2", "conv_L_cache", "short convolutions in place of attention"},

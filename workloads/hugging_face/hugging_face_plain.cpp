@@ -2,7 +2,11 @@
 //
 // Families whose feed-forward is two matrices without a gate: GPT-2 and what followed it, and models with squared
 // ReLU or xIELU. Most are four times as wide inside as outside unless the file says their width.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "workloads/hugging_face/hugging_face_parts.hpp"
 
@@ -106,6 +110,48 @@ void falcon(HuggingFaceModel& m) {
   }
 }
 
+// attention_types: [[kinds of some layers, how often they come], …]; local layers see window_size tokens.
+void gpt_neo(HuggingFaceModel& m) {
+  HuggingFaceConfig& c = m.config;
+  usual_plain(m, {});
+  learned_positions(m);
+  std::vector<const base::Node*> kinds;
+  static const base::Node kNone;
+  const base::Node* types = c.has("attention_types") ? c.node().find("attention_types") : nullptr;
+  for (const base::Node& part : (types != nullptr ? *types : kNone).items) {
+    const bool counted = part.items.size() == 2 && part.items[1].is_scalar();
+    const std::string repeats = counted ? part.items[1].text : "";
+    if (repeats.empty() || repeats.size() > 5 ||
+        repeats.find_first_not_of("0123456789") != std::string::npos) {
+      c.problem(part.place, "attention_types", "expects [[kinds, how often they come], ...]");
+      return;
+    }
+    for (int i = std::stoi(repeats); i > 0; --i) {
+      for (const base::Node& kind : part.items[0].items) {
+        kinds.push_back(&kind);
+      }
+    }
+  }
+  if (types != nullptr && kinds.size() != m.layers.size()) {
+    c.problem(types->place, "attention_types",
+              fmt::format("has {} layers, {} are wanted", kinds.size(), m.layers.size()));
+    return;
+  }
+  for (std::size_t i = 0; i < m.layers.size(); ++i) {
+    const std::string_view kind = types != nullptr ? std::string_view(kinds[i]->text)
+                                  : i % 2 == 0     ? "global"
+                                                   : "local";
+    if (kind != "global" && kind != "local") {
+      c.unknown(*kinds[i], "attention_types", "kind of attention", {"global", "local"});
+      return;
+    }
+    m.layers[i].mixer = kind == "local" ? "sliding_attention" : "attention";
+  }
+  if (m.mixes("sliding_attention")) {
+    m.set("attention", "window", c.optional("window_size", 256, base::at_least_one));
+  }
+}
+
 void phi(HuggingFaceModel& m) {
   usual_plain(m, {0, true});
   side_by_side(m);
@@ -131,6 +177,8 @@ constexpr HuggingFaceKey kGpt2[] = {{"hidden_size", "n_embd"},
                                     {"num_attention_heads", "n_head"},
                                     {"max_position_embeddings", "n_positions"},
                                     {"intermediate_size", "n_inner"}};
+constexpr HuggingFaceKey kGptNeo[] = {{"num_hidden_layers", "num_layers"},
+                                      {"num_attention_heads", "num_heads"}};
 constexpr HuggingFaceKey kBloom[] = {{"hidden_size", "n_embed"},
                                      {"num_hidden_layers", "n_layer"},
                                      {"num_attention_heads", "n_head"},
@@ -155,6 +203,7 @@ constexpr HuggingFaceFamily kPlainFamilies[] = {
     {"gpt_bigcode", "GPTBigCodeForCausalLM", gpt_bigcode, kGpt2, true},
     {"gptj", "GPTJForCausalLM", gptj, kGpt2},
     {"gpt_neox", "GPTNeoXForCausalLM", gpt_neox},
+    {"gpt_neo", "GPTNeoForCausalLM", gpt_neo, kGptNeo, true},
     {"bloom", "BloomForCausalLM", bloom, kBloom, true},
     {"opt", "OPTForCausalLM", opt, kOpt, true},
     {"mpt", "MPTForCausalLM", mpt, kMpt, true},

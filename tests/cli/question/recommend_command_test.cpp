@@ -114,6 +114,33 @@ TEST_CASE("The CSV of recommend has the columns of a sweep and no row beyond the
                  "TP"));
 }
 
+TEST_CASE("The page of recommend cites the rows that its CSV has in these places", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const json found = answer(roofcast, {"--tpot-p95", "30ms", "--pools", "one", "-o", "rows.csv",
+                                       "--report", "page.html"});
+  const base::CsvTable rows = base::parse_csv(roofcast.read("rows.csv"), "rows.csv");
+  const std::string page = roofcast.read("page.html");
+  const auto from = page.find("id=\"data\">") + 10;
+  const json data = json::parse(page.substr(from, page.find("</script>", from) - from));
+  CHECK(data["question"] == found["question"]);
+  CHECK(data["total_rows"] == rows.rows());
+  const std::string said = data["answer"][0];
+  CHECK(contains(said, "the least Cost with prompts"));
+  REQUIRE(data["best"].size() == 1);
+  const auto open = said.rfind('[');
+  const std::size_t cited = std::stoul(said.substr(open + 1));
+  CHECK(contains(data["best"][0].get<std::string>(), fmt::format("[{}]", cited)));
+  CHECK(cell(rows, cited - 1, "deployment") == found["answers"][0]["deployment"]);
+  CHECK(cell(rows, cited - 1, "traffic.concurrency") ==
+        fmt::format("{}", found["answers"][0]["traffic.concurrency"].get<std::string>()));
+  const json& shown = data["points"][0];
+  CHECK(data["rows"][shown["row"].get<std::size_t>()][0] == cited - 1);
+  CHECK(shown["phases"].size() == 2);
+}
+
 TEST_CASE("A scenario file is the base of recommend, and the options say what differs", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {

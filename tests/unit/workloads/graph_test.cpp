@@ -11,6 +11,7 @@
 #include "tests/catch.hpp"
 #include "tests/laws/cases/violations.hpp"
 #include "tests/laws/catalog.hpp"
+#include "workloads/architecture/parameters.hpp"
 
 namespace roofcast::unit_workloads_graph {
 
@@ -80,6 +81,28 @@ TEST_CASE("A token costs two FLOP for each parameter it touches", "[unit]") {
   CHECK(linear_flop(graph_of(llama, {}, {100, 1, 500, 0, 0, 0})) == 200.0 * (layers + head));
   // Of a prompt, only the last token needs logits.
   CHECK(linear_flop(graph_of(llama, {}, {0, 1, 0, 2, 50, 0})) == 200.0 * layers + 4.0 * head);
+}
+
+// Queries from a low rank (Step-3), decays and gates from one (Kimi Linear): what is counted is what is multiplied.
+TEST_CASE("Projections of a low rank cost two FLOP for each parameter that they add", "[unit]") {
+  const Batch batch{100, 1, 500, 0, 0, 0};
+  const auto added = [&](const workloads::Architecture& plain,
+                         const workloads::Architecture& ranked) {
+    const auto linear = [](const workloads::Architecture& m) {
+      const workloads::LayerParameters p = workloads::parameters(m).layers;
+      return p.attention + p.recurrent;
+    };
+    const double parameters = linear(ranked) - linear(plain);
+    CHECK(parameters != 0.0);
+    CHECK(linear_flop(graph_of(ranked, {}, batch)) - linear_flop(graph_of(plain, {}, batch)) ==
+          Approx(200.0 * parameters).epsilon(1e-9));
+  };
+  auto queries = model("llama-3.1-8b");
+  queries.attention.q_rank = 512;
+  added(model("llama-3.1-8b"), queries);
+  auto gates = model("qwen3-next-80b-a3b");
+  gates.delta_net.gate_rank = 128;
+  added(model("qwen3-next-80b-a3b"), gates);
 }
 
 // What every rank of a replica adds up to. Repeated on purpose on all tensor ranks: the router, MLA's

@@ -61,8 +61,9 @@ base::Node changed(const std::string& name, const std::string& key, const std::s
 }
 
 std::string described(const workloads::RecurrentShape& r) {
-  return fmt::format("heads {} key_heads {} key_dim {} value_dim {} conv {} chunk {}", r.heads,
-                     r.key_heads, r.key_dim, r.value_dim, r.conv_kernel, r.chunk);
+  return fmt::format("heads {} key_heads {} key_dim {} value_dim {} conv {} chunk {} gate {}",
+                     r.heads, r.key_heads, r.key_dim, r.value_dim, r.conv_kernel, r.chunk,
+                     r.gate_rank);
 }
 
 std::string described(const std::vector<workloads::LayerGroup>& groups, bool in_order) {
