@@ -53,6 +53,12 @@ struct FrontModels {
 // Whether the iterations of prompts have passes.
 inline bool runs_passes(const ScenarioView& s) { return s.front != nullptr && s.front->passes > 0; }
 
+// Passes in an iteration with these prompts.
+inline double passes_of(const ScenarioView& s, const workloads::Batch& batch) {
+  return static_cast<double>(batch.prefill_sequences * batch.prefill_tokens) /
+         static_cast<double>(s.traffic->input_tokens - s.traffic->cached_tokens);
+}
+
 // Of a scenario without agents, it has nothing.
 FrontModels front_models_of(const ScenarioView& scenario);
 

@@ -36,9 +36,7 @@ const IterationTerms& terms_of(const ScenarioView& s, const workloads::Batch& ba
 // Adds the passes before the requests whose prompts are computed.
 void add_passes(IterationCost& iteration, const ScenarioView& s, const workloads::Batch& batch) {
   if (runs_passes(s)) {
-    const auto computed = static_cast<double>(s.traffic->input_tokens - s.traffic->cached_tokens);
-    const auto now = static_cast<double>(batch.prefill_sequences * batch.prefill_tokens);
-    add(iteration, s.front->beside, now / computed, 1.0);
+    add(iteration, s.front->beside, passes_of(s, batch), 1.0);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "models/operators/explained_cost.hpp"
 #include "sim/iteration/draft_model.hpp"
+#include "sim/iteration/front_models.hpp"
 #include "sim/scenario/pools.hpp"
 
 namespace roofcast::sim {
@@ -30,6 +31,12 @@ void add_iteration(CauseSum& sum, const ScenarioView& s, const workloads::Batch&
   if (s.draft != nullptr) {
     for (const DraftPass& pass : draft_passes(s, batch)) {
       add(s.draft->view, pass.batch, times * static_cast<double>(pass.count));
+    }
+  }
+  if (runs_passes(s)) {
+    const double passes = passes_of(s, batch);
+    for (const auto& front : s.front->all) {
+      add(front->view, front->batch, front->apart ? 0.0 : times * passes);
     }
   }
 }
@@ -75,6 +82,8 @@ void tell_causes(const ScenarioView& scenario, ServingEstimate& estimate) {
   const auto draft = draft_model_of(pools ? pools->decode() : scenario);
   ScenarioView decode = pools ? pools->decode() : scenario;
   ScenarioView prefill = pools ? pools->prefill() : scenario;
+  const FrontModels front = front_models_of(scenario);
+  prefill.front = &front;
   decode.draft = draft.get();
   prefill.draft = pools ? nullptr : draft.get();
   CauseSum ttft;
