@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/result/infeasible.hpp"
 #include "sim/scenario/pools.hpp"
 
 namespace roofcast::sim {

@@ -33,7 +33,7 @@ ROOMS = {
              "statistics": {""}, "queueing": {"units"}},
     "hardware": {"": set()},
     "workloads": {"hugging_face": set(), "architecture": {"hugging_face"}, "graph": {"architecture"},
-                  "traffic": set(), "serving": {"graph", "traffic"}, "training": {"graph", "traffic"}},
+                  "traffic": {"architecture"}, "serving": {"graph", "traffic"}, "training": {"graph", "traffic"}},
     "models": {"": set(), "operators": {""}},
     "sim": {"scenario": set(), "iteration": {"scenario"}, "result": {"iteration"},
             "serving": {"result"}, "training": {"result"}, "replay": {"result"},

@@ -14,7 +14,7 @@
 #include "tests/catch.hpp"
 #include "tests/laws/cases/simulations.hpp"
 
-namespace roofcast::sim::laws_front_models {
+namespace roofcast::sim::laws_replay_front_models {
 namespace {
 
 const std::string kReranker = ", reranker: {model: bge-m3, tokens: 544, sequences: 50";
@@ -131,4 +131,4 @@ TEST_CASE("Closed forms with a reranker on the GPUs of the model are those of it
   }
 }
 
-}  // namespace roofcast::sim::laws_front_models
+}  // namespace roofcast::sim::laws_replay_front_models
