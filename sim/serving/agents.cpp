@@ -424,7 +424,6 @@ class Fleet {
   double byte_per_token_ = 0;
   double slots_ = 1;
   double replicas_ = 1;
-  double engines_ = 1;             // that decode
   double holds_ = 1;               // share of the time of a turn for which it holds its context
   Seconds front_end_;              // of a turn, over the processes of all front ends
   std::map<double, Hertz> rates_;  // X(n) by n
