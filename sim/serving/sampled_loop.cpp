@@ -381,8 +381,7 @@ bool stay_in_step(const ScenarioView& s) {
   const bool answers_vary = t.output_tokens > 1 && (squared_variation(t.output) > 0.0 ||
                                                     s.serving->speculation.verified() > 0);
   const bool one_by_one =
-      is_followed(s) && (s.serving->replicas > 1 || squared_variation(t.input) > 0.0 ||
-                         s.mapping->pipeline_parallel > 1);
+      is_followed(s) && (s.serving->replicas > 1 || squared_variation(t.input) > 0.0);
   return !t.arrivals && !answers_vary && !one_by_one;
 }
 
