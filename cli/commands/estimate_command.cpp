@@ -9,6 +9,7 @@
 
 #include "base/csv/csv.hpp"
 #include "base/document/text_file.hpp"
+#include "cli/answers/speculated.hpp"
 #include "cli/catalog/larger_systems.hpp"
 #include "cli/check/numerics_text.hpp"
 #include "cli/pages/pipeline_chart.hpp"
@@ -32,7 +33,6 @@
 #include "sim/result/metrics.hpp"
 #include "sim/result/training_step.hpp"
 #include "sim/scenario/sections.hpp"
-#include "sim/serving/speculation_gain.hpp"
 #include "sim/training/training.hpp"
 
 namespace roofcast::cli {
@@ -256,60 +256,6 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e,
   }
 }
 
-// Speculative decoding beside the same load without it.
-struct Speculation {
-  double tpot = 0;  // how many times as fast
-  double throughput = 0;
-  std::optional<std::int64_t> break_even;
-};
-
-std::optional<Speculation> speculation(const sim::ScenarioView& view,
-                                       const sim::ServingEstimate& e) {
-  if (!e.fits() || e.workflow != nullptr || !view.serving->speculation.drafts() ||
-      e.steady.tpot.si() <= 0.0) {
-    return std::nullopt;
-  }
-  workloads::Serving none = *view.serving;
-  none.speculation = {};
-  sim::ScenarioView plain = view;
-  plain.serving = &none;
-  sim::Workspace workspace;
-  const sim::ServingEstimate without = sim::estimate(plain, workspace);
-  return Speculation{without.steady.tpot / e.steady.tpot, e.output_rate / without.output_rate,
-                     sim::break_even(view, e.steady.decode_iteration.context, workspace)};
-}
-
-void print_speculation(const workloads::Speculation& s, const Speculation& gain) {
-  fmt::print(
-      "Speculation: {} {}, {:.3g} tokens an iteration; {:.3g} times the interactivity and {:.3g} "
-      "times "
-      "the "
-      "throughput of none\n",
-      s.verified(), s.verified() == 1 ? "draft token" : "draft tokens", s.tokens_per_iteration(),
-      gain.tpot, gain.throughput);
-  fmt::print("Break-even: {}\n",
-             gain.break_even
-                 ? fmt::format("with {} sequences on one attention-DP rank an iteration "
-                               "yields no more tokens a second than without",
-                               *gain.break_even)
-                 : "none, whatever the batch");
-}
-
-void add_speculation(const sim::ScenarioView& view, const sim::ServingEstimate& e,
-                     nlohmann::ordered_json& json) {
-  const std::optional<Speculation> gain = speculation(view, e);
-  if (!gain) {
-    return;
-  }
-  nlohmann::ordered_json& said = json["speculation"];
-  said["interactivity_ratio"] = gain->tpot;
-  said["throughput_ratio"] = gain->throughput;
-  said["break_even_batch"] = nlohmann::ordered_json();
-  if (gain->break_even) {
-    said["break_even_batch"] = gain->break_even.value_or(0);
-  }
-}
-
 nlohmann::ordered_json json_of(const sim::Scenario& s, const sim::ServingEstimate& e) {
   nlohmann::ordered_json json = json_answer();
   json["units"] = metric_units();
@@ -434,7 +380,7 @@ int run_estimate(const EstimateOptions& options) {
       fmt::print("{}", numerics_note(sim::numerics(view)));
     }
     if (const auto gain = speculation(view, e)) {
-      print_speculation(scenario.serving.speculation, *gain);
+      fmt::print("{}", speculation_text(scenario.serving.speculation, *gain));
     }
     if (options.explain && e.fits()) {
       fmt::print("{}", explain_text(view, e));

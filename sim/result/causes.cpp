@@ -36,7 +36,9 @@ void add_iteration(CauseSum& sum, const ScenarioView& s, const workloads::Batch&
   if (runs_passes(s)) {
     const double passes = passes_of(s, batch);
     for (const auto& front : s.front->all) {
-      add(front->view, front->batch, front->apart ? 0.0 : times * passes);
+      if (!front->apart) {
+        add(front->view, front->batch, times * passes);
+      }
     }
   }
 }

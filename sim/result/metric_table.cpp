@@ -7,12 +7,14 @@
 #include <cmath>
 
 #include "base/no_number.hpp"
+#include "sim/result/metric_validity.hpp"
 #include "sim/result/training_step.hpp"
 
 namespace roofcast::sim {
 namespace {
 
 using base::kNoNumber;
+using namespace validity;
 
 using E = ServingEstimate;
 
@@ -56,43 +58,6 @@ double high(const E& e) {
 constexpr std::string_view kLow = "a server is below it one time in twenty";
 constexpr std::string_view kHigh = "a server is above it one time in twenty";
 
-// Where a forecast is right.
-constexpr std::string_view kLatency =
-    "steady traffic, where means are mostly within 10 % of the simulator. Near saturation, with "
-    "bursts, with preemption and with clients in step, take the replayed value "
-    "(docs/concepts/open_loop.md, closed_loop.md)";
-constexpr std::string_view kTails =
-    "steady traffic, and less certain than means: the closed form mostly says too little of a "
-    "tail. "
-    "Take the replayed value (docs/concepts/open_loop.md)";
-constexpr std::string_view kRates =
-    "a steady state below saturation; preemption and unevenly filled attention-DP ranks are in "
-    "`roofcast simulate` only";
-constexpr std::string_view kCosts =
-    "GPUs alone, at the price of the system or of the section `prices`; idle hours count where "
-    "`prices` has a utilisation (docs/scenarios/prices.md)";
-constexpr std::string_view kPower =
-    "GPUs alone, fitted to GEMMs of H200, B200 and GB200; other chips follow from TDP and peaks "
-    "(docs/concepts/energy.md)";
-constexpr std::string_view kSite =
-    "the power that a site must deliver, or draws on average, at the PUE of the section `prices` "
-    "(docs/scenarios/prices.md)";
-constexpr std::string_view kCounts =
-    "counted, not fitted: exact for the shapes, formats and stack of the scenario "
-    "(docs/concepts/memory.md)";
-constexpr std::string_view kDrafts =
-    "acceptance as measured or given, and the same for every request "
-    "(docs/concepts/speculation.md)";
-constexpr std::string_view kTraining =
-    "optimizer steps and rollouts one after another, without checkpoints, failures and data "
-    "loading (docs/concepts/training.md)";
-constexpr std::string_view kScores =
-    "the published benchmark alone; nothing is interpolated between models or precisions "
-    "(docs/scenarios/accuracy.md)";
-constexpr std::string_view kAgents =
-    "agents whose turns return to the replica with their context (docs/scenarios/agents.md)";
-constexpr std::string_view kInterval =
-    "the described traffic, and software like that measured (docs/concepts/uncertainty.md)";
 constexpr std::string_view kLowFormula = "estimate x (1 - share by which it may be too high)";
 constexpr std::string_view kHighFormula = "estimate x (1 + share by which it may be too low)";
 
