@@ -22,8 +22,10 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER
       "${CMAKE_COMMAND}" -E env "CCACHE_SLOPPINESS=${sloppiness}" "${CCACHE_PROGRAM}")
 endif()
+# gcc collects garbage from half a gigabyte on: a precompiled header alone is over its own limit, and each collection reads
+# all of it.
 add_compile_options(
-  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>
+  "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess;--param=ggc-min-heapsize=524288>"
   "$<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:SHELL:-Xclang -fno-pch-timestamp>")
 
 if(ROOFCAST_ENABLE_SANITIZERS)

@@ -12,15 +12,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/document/catalog_entry.hpp"
 #include "base/document/node.hpp"
 
 namespace roofcast::base {
-
-struct CatalogEntry {
-  std::string_view id;
-  std::string_view file;  // path from the repository root, for messages
-  std::string_view text;
-};
 
 // Another schema in which documents of a kind may be written.
 struct ForeignSchema {
