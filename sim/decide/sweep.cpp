@@ -35,7 +35,7 @@ void read_range(const Node& node, Axis& axis, Problems& problems) {
   AxisRange range;
   read(f, range);
   f.end();
-  const auto [from, to, factor, step] = range;
+  const auto& [from, to, factor, step, unit] = range;
   if (problems.size() != before) {
     return;
   }
@@ -60,7 +60,7 @@ void read_range(const Node& node, Axis& axis, Problems& problems) {
       f.problem("to", fmt::format("a range makes at most {} values", kMaxValues));
       return;
     }
-    const std::string text = fmt::format("{:.15g}", value);
+    const std::string text = fmt::format("{:.15g}{}{}", value, unit.empty() ? "" : " ", unit);
     axis.values.push_back({text, {{axis.name, node.place, base::scalar_node(text, node.place)}}});
   }
 }
@@ -192,6 +192,7 @@ void read(base::Fields& f, AxisRange& range) {
   f.number("to", range.to, base::any_value);
   f.number("factor", range.factor, {1.0, 1e9, true}, base::optional);
   f.number("step", range.step, base::positive, base::optional);
+  f.text("unit", range.unit, base::optional);
 }
 
 void read_points(base::Fields& f, Sweep& sweep, Problems& problems, base::Need axes_are) {

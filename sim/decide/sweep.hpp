@@ -44,12 +44,13 @@ struct Axis {
   std::vector<AxisValue> values;
 };
 
-// {from, to, factor} or {from, to, step}, ends included.
+// {from, to, factor} or {from, to, step}, ends included, all in one unit.
 struct AxisRange {
   double from = 0.0;
   double to = 0.0;
   double factor = 0.0;
   double step = 0.0;
+  std::string unit;  // of the values; empty: none
 };
 
 struct ParetoGoal {

@@ -75,6 +75,8 @@ TEST_CASE("a range by a factor or a step includes the ends it reaches", "[unit]"
   CHECK(labels("traffic.concurrency: {from: 8, to: 24, step: 8}") == Texts{"8", "16", "24"});
   CHECK(labels("traffic.concurrency: {from: 8, to: 23, step: 8}") == Texts{"8", "16"});
   CHECK(labels("traffic.concurrency: {from: 5, to: 5, step: 1}") == Texts{"5"});
+  CHECK(labels("traffic.arrivals.rate: {from: 0.5, to: 2, factor: 2, unit: /s}") ==
+        Texts{"0.5 /s", "1 /s", "2 /s"});
   CHECK(labels("traffic.concurrency: {from: 1000, to: 1000000000, factor: 1000}") ==
         Texts{"1000", "1000000", "1000000000"});
 }
