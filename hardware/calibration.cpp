@@ -166,6 +166,7 @@ void read(base::Fields& f, Calibration& c) {
   f.group("recurrence", [&](Fields& g) {
     g.number("ssm_scan_rate", c.ssm_scan_rate, base::positive);
     g.number("delta_scan_rate", c.delta_scan_rate, base::positive);
+    g.number("selective_scan_rate", c.selective_scan_rate, base::positive);
     g.number("ssm_scan_kernels", c.ssm_scan_kernels, base::not_negative);
     g.number("delta_scan_kernels", c.delta_scan_kernels, base::not_negative);
     g.number("delta_scan_fill_trips", c.delta_scan_fill_trips, base::not_negative);

@@ -122,8 +122,9 @@ struct Calibration {
   double row_clocks = 0;                  // to gather, scatter or reduce one element of a row
 
   // Recurrent mixers
-  double ssm_scan_rate = 1.0;    // FLOP of a state-space scan / fp32 vector peak
-  double delta_scan_rate = 1.0;  // the same for a delta-rule scan
+  double ssm_scan_rate = 1.0;        // FLOP of a state-space scan / fp32 vector peak
+  double delta_scan_rate = 1.0;      // the same for a delta-rule scan
+  double selective_scan_rate = 1.0;  // the same for a selective scan
   double ssm_scan_kernels = 0;
   double delta_scan_kernels = 0;
   double delta_scan_fill_trips = 0;  // all kernels of a scan together

@@ -72,6 +72,9 @@ double repeated_attention(const Architecture& model, const LayerGroup& group,
 double repeated_recurrent(const Architecture& model, const workloads::RecurrentShape& r,
                           const Mapping& mapping) {
   const double tp = as_double(mapping.tensor_parallel);
+  if (r.is_selective()) {
+    return 0.0;
+  }
   const double share = as_double(r.key_heads) / tp;
   return as_double(model.hidden * 2 * r.key_dim) * (std::ceil(share) - share) +
          as_double(model.hidden * r.repeated()) * (1.0 - 1.0 / tp);

@@ -105,7 +105,8 @@ class Layer {
         r.kind == workloads::Recurrence::delta ? r.conv_channels() : std::int64_t{0};
     return (kHiddenBytes * as_double(r.projected() + convolved + r.inner()) +
             stored(as_double(r.inner()), precision_.recurrent)) /
-           tp_;
+               tp_ +
+           kHiddenBytes * as_double(r.selected());
   }
 
   double mlp() const {

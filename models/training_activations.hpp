@@ -9,7 +9,8 @@
 //               ulysses); 4 bytes a head for the sum of its softmax
 //   MLA         the same of its full heads, and twice each latent
 //   recurrence  its projections, convolved channels (delta net only), output and gated output; Mamba's kernel
-//               computes the convolution again (state-spaces/mamba, ssd_combined.py)
+//               computes the convolution again (state-spaces/mamba, ssd_combined.py); of Mamba-1 also B, C and the
+//               vector of its steps, which every rank has (selective_scan_interface.py)
 //   mlp         output of the widening layers 2·g·w, activation Q(w)
 //   experts     for each of the top_k: Q(h), 2·g·w (or g·w in the format of expert_activations), Q(w); shared experts 2·g·w, Q(w); 4 bytes a score of the router
 //

@@ -55,6 +55,7 @@ enum class ErrorKind : std::uint8_t {
   moe,
   mamba2,
   gdn,
+  mamba1,  // nobody measured it: uncertainty_of
   nccl,
   nccl_hosts,  // collectives of the library that leave a scale-up domain
   custom_allreduce,
@@ -62,7 +63,7 @@ enum class ErrorKind : std::uint8_t {
   deepep_normal,
   trtllm_alltoall,
 };
-inline constexpr std::size_t kErrorKinds = 14;
+inline constexpr std::size_t kErrorKinds = 15;
 std::string_view name(ErrorKind kind);
 // `domain`: chips of a scale-up domain.
 ErrorKind error_kind(const workloads::Operator& op, std::int64_t domain);

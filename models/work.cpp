@@ -24,10 +24,19 @@ double query_bytes(const workloads::AttentionHeads& heads, double rows) {
          kHiddenBytes;
 }
 
-// Bytes of one token of a recurrent mixer: values in and out, keys and queries, one scalar a head.
+// Bytes of one token of a recurrent mixer: values in and out, keys and queries, one scalar a head, and of a selective scan
+// the gate.
 double recurrent_row_bytes(const workloads::RecurrentHeads& h) {
+  const std::int64_t scalars = h.kind == workloads::Recurrence::selective ? 2 : 1;
   return kHiddenBytes *
-         static_cast<double>(h.heads * (2 * h.value_dim + 1) + 2 * h.key_heads * h.key_dim);
+         static_cast<double>(h.heads * (2 * h.value_dim + scalars) + 2 * h.key_heads * h.key_dim);
+}
+
+// FLOP of one token and one element of a state, one after the other.
+double update_flop(workloads::Recurrence kind) {
+  return kind == workloads::Recurrence::ssm     ? 6.0
+         : kind == workloads::Recurrence::delta ? 7.0
+                                                : 8.0;
 }
 
 }  // namespace
@@ -139,7 +148,8 @@ Work state_scan_work(const workloads::StateScan& op) {
   const auto chunk = static_cast<double>(std::min(op.chunk, op.tokens));
   const auto tokens = static_cast<double>(op.sequences * op.tokens);
   const double per_token =
-      h.kind == workloads::Recurrence::ssm
+      h.kind == workloads::Recurrence::selective ? update_flop(h.kind) * heads * key * value
+      : h.kind == workloads::Recurrence::ssm
           ? (chunk + 1.0) * (key * static_cast<double>(h.key_heads) + value * heads) +
                 4.0 * key * value * heads
           : heads * ((chunk + 1.0) * (3.0 * key + 2.0 * value) + 6.0 * key * value +
@@ -154,9 +164,8 @@ Work state_update_work(const workloads::StateUpdate& op) {
   const auto state = static_cast<double>(h.heads * h.key_dim * h.value_dim);
   const auto sequences = static_cast<double>(op.sequences);
   const auto tokens = static_cast<double>(op.tokens);
-  const double flop_per_element = h.kind == workloads::Recurrence::ssm ? 6.0 : 7.0;
   return work(
-      flop_per_element * state * sequences * tokens,
+      update_flop(h.kind) * state * sequences * tokens,
       sequences * ((1.0 + tokens) * byte_count(state, h.state) + tokens * recurrent_row_bytes(h)));
 }
 

@@ -18,8 +18,10 @@
 //                        delta rule: per head (Q+1)(3·key + 2·value) + 6·key·value + Q²/3
 //                          K·K, Q·K and T·K, T·V and A·U, the causal half; W·S, Q·S and the state; the triangular
 //                          inverse
+//                        selective scan (Mamba-1): 8 a token and state element: the decay of its own (a product, an
+//                          exponential), the input (2), the state (2), the output (2)
 //                      bytes of tokens in and out, of one state read and written a sequence
-//   update             6 (state space) or 7 (delta rule) FLOP a token and state element
+//   update             6 (state space), 7 (delta rule) or 8 (selective scan) FLOP a token and state element
 //                      bytes of the state, read once and written for each token
 //   table lookup       an addition for each element of each row
 //                      bytes of the distinct rows, of an 8-byte index a row and an 8-byte offset a bag, of the sums

@@ -296,6 +296,7 @@ ServingLog trtllm_log(const Labels& labels, const std::string& place) {
   ServingLog log;
   log.name = place;
   log.model = labels.text("Model");
+  log.stack = "trtllm";
   log.requests = labels.count("Number of requests");
   log.input_tokens = labels.number("Average Input Length (tokens)");
   log.output_tokens = labels.number("Average Output Length (tokens)");

@@ -26,6 +26,7 @@ struct MeasuredMetric {
 struct ServingLog {
   std::string name;                     // the file; with its line where it holds several results
   std::string model;                    // as the log calls it; empty where it does not
+  std::string stack;                    // that was measured, where its client serves no other
   std::optional<std::int64_t> clients;  // most requests at once
   std::optional<double> rate;           // requests a second, where they came by themselves
   double burstiness = 1.0;              // shape of the gamma distribution of their gaps; 1: Poisson

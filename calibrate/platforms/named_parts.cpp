@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibrate/platforms/named_parts.hpp"
 
+#include <cctype>
 #include <map>
 #include <optional>
 
@@ -38,6 +39,17 @@ const T* called(const base::Catalog& catalog, std::string_view path, std::string
   return known->second ? &*known->second : nullptr;
 }
 
+// Letters and digits alone: "meta-llama/Llama-3.1-70B" and "llama-3.1-70b" are alike.
+std::string plain(std::string_view name) {
+  std::string letters;
+  for (const char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  return letters;
+}
+
 }  // namespace
 
 const hardware::Chip* chip_called(std::string_view name) {
@@ -46,6 +58,17 @@ const hardware::Chip* chip_called(std::string_view name) {
 
 const workloads::Architecture* model_called(std::string_view name) {
   return called<workloads::Architecture>(workloads::model_catalog(), "model", name);
+}
+
+std::string model_in(std::string_view name) {
+  const std::string whole = plain(name);
+  std::string found;
+  for (const std::string& id : base::catalog_ids(workloads::model_catalog())) {
+    if (id.size() > found.size() && whole.find(plain(id)) != std::string::npos) {
+      found = id;
+    }
+  }
+  return found;
 }
 
 }  // namespace roofcast::calibrate

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <sstream>
@@ -115,12 +116,17 @@ Brief brief_of_sweep(const base::Node& document, const BriefQuestion& question) 
     sim::replay_recommended(points, result, {0, !question.no_replay, metric, &rows});
   }
   if (!question.output.empty()) {
-    std::vector<std::string> columns;
-    for (const sim::ResultColumn& column : result.columns()) {
-      columns.push_back(column.name());
+    ShownColumns columns = shown(result, points.sweep());
+    const sim::ResultColumn* cited = result.find(metric->name);
+    if (std::find(columns.begin(), columns.end(), cited) == columns.end()) {
+      columns.push_back(cited);
     }
-    base::CsvWriter csv(std::filesystem::path(csv_of(question)), columns);
-    write_results(result, 0, csv);
+    std::vector<std::string> names;
+    for (const sim::ResultColumn* column : columns) {
+      names.push_back(column->name());
+    }
+    base::CsvWriter csv(std::filesystem::path(csv_of(question)), names);
+    write_results(result, columns, 0, csv);
   }
   Brief page = brief_of(points, result, *metric);
   add_chart(points.sweep(), result, *metric, page);

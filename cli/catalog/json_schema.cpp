@@ -309,6 +309,16 @@ Json sweep() {
   schema["$defs"] = definitions(knobs);
   Json& properties = schema["properties"];
   describe_points(base_keys, knobs, properties);
+  Json columns = {{"enum", Json::array()}};
+  for (const sim::Metric& metric : sim::metrics()) {
+    columns["enum"].push_back(metric.name);
+  }
+  for (const sim::TextMetric& text : sim::text_metrics()) {
+    columns["enum"].push_back(text.name);
+  }
+  properties["columns"] = {
+      {"anyOf", Json::array({{{"enum", {"all", nullptr}}},
+                             {{"type", "array"}, {"items", columns}, {"minItems", 1}}})}};
   const Json name = {{"type", "string"}};
   properties["pareto"]["properties"]["by"] = {
       {"anyOf",

@@ -29,7 +29,8 @@ std::string layers_of(const workloads::Architecture& model) {
       {Mixer::chunked_attention, "chunked"},
       {Mixer::bidirectional_attention, "bidirectional"},
       {Mixer::mamba, "mamba"},
-      {Mixer::delta_net, "delta net"}};
+      {Mixer::delta_net, "delta net"},
+      {Mixer::mamba1, "mamba-1"}};
   std::vector<std::string> parts;
   for (const auto& [mixer, name] : kMixers) {
     std::int64_t count = 0;

@@ -14,6 +14,7 @@
 #include "cli/compare/compare_roadmap.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/question/logged_scenario.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -24,10 +25,17 @@ struct CompareOptions {
   std::string report;
   bool no_replay = false;
   CompareMeasuredOptions measured;
+  ScenarioOptions said;  // of measured logs: what differs from the file, or all of the scenario
   // Of `measured`, by their names before.
   std::optional<std::int64_t> steps;
   std::optional<std::string> step;
 };
+
+constexpr std::string ScenarioOptions::*kScenarioTexts[] = {
+    &ScenarioOptions::model, &ScenarioOptions::system,  &ScenarioOptions::precision,
+    &ScenarioOptions::stack, &ScenarioOptions::input,   &ScenarioOptions::output,
+    &ScenarioOptions::rate,  &ScenarioOptions::clients, &ScenarioOptions::ttft,
+    &ScenarioOptions::tpot};
 
 bool is_document(const std::string& file) {
   return file.ends_with(".yaml") || file.ends_with(".yml");
@@ -50,10 +58,6 @@ base::Node roadmap_document(const std::string& file) {
     throw base::InputError(fmt::format("error: {} is {}\n", file, wanted));
   };
   if (!is_document(file) && !base::is_standard_stream(file)) {
-    if (calibrate::known_format(file)) {
-      refuse(fmt::format(
-          "a log: compare wants its scenario, too: roofcast compare SCENARIO.yaml {}", file));
-    }
     if (file.ends_with(".csv") || file.ends_with(".csv.gz")) {
       refuse("one CSV of results: compare wants the other one, too");
     }
@@ -79,7 +83,52 @@ void rename(const std::optional<T>& before, std::string_view old_name, T& value,
   }
 }
 
-// One file is a roadmap; a scenario and others, in any order, measured logs; two others, results.
+bool says_anything(const ScenarioOptions& said) {
+  return said.gpus > 0 || std::any_of(std::begin(kScenarioTexts), std::end(kScenarioTexts),
+                                      [&](auto text) { return !(said.*text).empty(); });
+}
+
+// Whether the files are logs without a scenario: options say it, or each file is known as a log.
+bool are_logs(const CompareOptions& options) {
+  return says_anything(options.said) ||
+         std::all_of(options.files.begin(), options.files.end(), [](const std::string& file) {
+           return !base::is_standard_stream(file) && !is_document(file) &&
+                  calibrate::known_format(file).has_value();
+         });
+}
+
+// What options say of lengths and load wins over a log, as --set does.
+void override_log(CompareMeasuredOptions& measured, const ScenarioOptions& said) {
+  measured.set = said.set;
+  for (const auto& [path, value] : {std::pair{"traffic.input_tokens", &said.input},
+                                    {"traffic.output_tokens", &said.output},
+                                    {"traffic.concurrency", &said.clients},
+                                    {"traffic.arrivals.rate", &said.rate}}) {
+    if (!value->empty()) {
+      measured.set.push_back(fmt::format("{}={}", path, *value));
+    }
+  }
+}
+
+MeasuredScenarios scenarios_of(const ScenarioOptions& said) {
+  if (!said.scenario.empty()) {
+    const auto document = [said](const auto&) { return described_scenario(said, "compare"); };
+    return {[document](const calibrate::ServingLog& log) {
+              return LoggedScenario{document(log), {}};
+            },
+            document, document};
+  }
+  return {[said](const calibrate::ServingLog& log) {
+            LoggedScenario scenario;
+            scenario.document = logged_scenario(said, log, scenario.from_log);
+            return scenario;
+          },
+          [said](const std::string& log) { return profiled_scenario(said, log); },
+          [said](const std::string& log) { return collectives_scenario(said, log); }};
+}
+
+// One file is a roadmap; a scenario and others, in any order, measured logs; two others, results. Logs may come without a
+// scenario.
 int run_compare(CompareOptions& options) {
   if (options.no_replay && options.files.size() > 1) {
     throw base::InputError("error: --no-replay is of a roadmap\n");
@@ -90,7 +139,8 @@ int run_compare(CompareOptions& options) {
   if (std::count_if(options.files.begin(), options.files.end(), is_document) == 1) {
     std::stable_partition(options.files.begin(), options.files.end(), is_document);
   }
-  if (options.files.size() > 1 && is_document(options.files.front())) {
+  const bool has_scenario = options.files.size() > 1 && is_document(options.files.front());
+  if (has_scenario || (!is_document(options.files.front()) && are_logs(options))) {
     if (!options.report.empty()) {
       throw base::InputError("error: --report is of a roadmap, or of two CSVs of results\n");
     }
@@ -99,19 +149,23 @@ int run_compare(CompareOptions& options) {
     if (measured.iterations < 0) {
       throw base::InputError("error: --iterations expects a number of iterations\n");
     }
-    measured.scenario = options.files.front();
-    measured.logs.assign(options.files.begin() + 1, options.files.end());
+    measured.scenario = has_scenario ? options.files.front() : "";
+    measured.logs.assign(options.files.begin() + (has_scenario ? 1 : 0), options.files.end());
+    options.said.scenario = measured.scenario;
+    override_log(measured, options.said);
+    measured.scenarios = scenarios_of(options.said);
     measured.csv = results.csv;
     measured.strict = results.strict;
     return compare_measured(measured);
   }
-  if (const CompareMeasuredOptions none; !options.measured.set.empty() || options.measured.force ||
+  if (const CompareMeasuredOptions none; says_anything(options.said) || !options.said.set.empty() ||
+                                         options.measured.force ||
                                          options.measured.iterations != none.iterations ||
                                          options.measured.iteration != none.iteration) {
     throw base::InputError(
-        "error: --set, --force, --iterations and --iteration are of a scenario (.yaml) and "
-        "measured "
-        "logs\n");
+        "error: --set, --force, --iterations, --iteration and what says a scenario (--model, …) "
+        "are "
+        "of measured logs\n");
   }
   results.json = options.measured.format == "json";
   if (options.files.size() == 2) {
@@ -152,12 +206,15 @@ void add_compare(Command& app, Run& chosen) {
       "metrics of the scenario under the log's load. Results of nccl-tests are compared with "
       "the collectives of its system. Traces of the PyTorch profiler and the CSV of nsys stats "
       "(cuda_gpu_kern_sum, cuda_gpu_trace) and ncu are compared with the operators of one "
-      "iteration and their roofline.");
+      "iteration and their roofline. Without a scenario file the log and options say it: what "
+      "neither does is asked for by name.");
   auto options = std::make_shared<CompareOptions>();
   CompareResultsOptions& results = options->results;
   command
-      ->add_option("files", options->files,
-                   "the YAML of a roadmap; or an old CSV and a new one; or a scenario and logs")
+      ->add_option(
+          "files", options->files,
+          "the YAML of a roadmap; or an old CSV and a new one; or logs, with their scenario or "
+          "options that say it")
       ->type_name(kFile)
       ->required();
   command
@@ -192,8 +249,9 @@ void add_compare(Command& app, Run& chosen) {
       ->type_name(kFile)
       ->group("Output");
   CompareMeasuredOptions& measured = options->measured;
+  add_scenario_options(*command, options->said, Lists::no);
   command
-      ->add_option("--set", measured.set,
+      ->add_option("--set", options->said.set,
                    "change a knob of the scenario; it wins over what a log says")
       ->type_name(kKnobValue)
       ->take_all();
@@ -231,6 +289,7 @@ void add_compare(Command& app, Run& chosen) {
        "roofcast compare old.csv new.csv --report changes.html",
        "roofcast compare new.csv new.csv --strict",
        "roofcast compare llama-70b.yaml bench.json   # of vllm bench serve --save-result",
+       "roofcast compare bench.json --model llama-3.1-70b --system hgx_h200 --gpus 8",
        "roofcast compare llama-70b.yaml nccl.txt --set system=h100_cluster_128 --csv "
        "collectives.csv",
        "roofcast compare llama-70b.yaml trace.json --iterations 10   # of the PyTorch profiler"}));

@@ -29,6 +29,7 @@ struct SweepOptions {
   std::string as_if_unmeasured;
   bool json = false;
   bool resume = false;
+  bool all_columns = false;
   std::string shard;
 };
 
@@ -98,6 +99,9 @@ int run_sweep_command(const SweepOptions& options) {
     values.kind = base::Node::Kind::sequence;
     values.place = axes->place;
     values.items = {base::scalar_node(options.as_if_unmeasured, axes->place)};
+  }
+  if (options.all_columns) {
+    document["columns"] = base::scalar_node("all", document.place);
   }
   if (base::is_standard_stream(options.csv) && (options.resume || !options.shard.empty())) {
     throw base::InputError("error: --resume and --shard keep parts beside the CSV: name a file\n");
@@ -175,6 +179,10 @@ void add_sweep(Command& app, Run& chosen) {
   command->add_option("--report", options->report, "write a self-contained HTML report")
       ->type_name(kFile)
       ->group("Output");
+  command
+      ->add_flag("--all-columns", options->all_columns,
+                 "write every column: also those that this sweep can have no value of")
+      ->group("Output");
   command->add_flag("--simulate", options->simulate,
                     "replay every row that fits; its metrics are the simulated ones");
   command->add_flag("--no-replay", options->no_replay, "replay nothing: rows are estimated only");
@@ -204,6 +212,7 @@ void add_sweep(Command& app, Run& chosen) {
                             "roofcast show example llama70b_h200_hbm > hbm.yaml",
                             "roofcast sweep hbm.yaml --csv hbm.csv --report hbm.html",
                             "roofcast sweep hbm.yaml --csv hbm.csv.gz --threads 1 --quiet",
+                            "roofcast sweep hbm.yaml --csv whole.csv --all-columns --quiet",
                             "roofcast sweep hbm.yaml --csv hbm.csv --resume",
                             "roofcast sweep hbm.yaml --csv shards.csv --shard 1/1"}));
   command->callback([&chosen, options] {

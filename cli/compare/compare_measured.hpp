@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `roofcast compare SCENARIO.yaml LOG…`: what a benchmark or a profiler measured beside the forecast of the scenario
-// that it ran.
+// that it ran. Without a file, options and the log say the scenario (cli/question/logged_scenario.hpp).
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <string>
 #include <variant>
@@ -16,10 +17,24 @@
 
 namespace roofcast::cli {
 
+// A scenario, and what of it the log said alone: "model gpt-oss-120b".
+struct LoggedScenario {
+  base::Node document;
+  std::vector<std::string> from_log;
+};
+
+// The scenario that a log is laid beside. `log`: its name.
+struct MeasuredScenarios {
+  std::function<LoggedScenario(const calibrate::ServingLog&)> of_server;
+  std::function<base::Node(const std::string& log)> of_profile;
+  std::function<base::Node(const std::string& log)> of_collectives;
+};
+
 struct CompareMeasuredOptions {
-  std::string scenario;
+  std::string scenario;  // its file; empty: none
+  MeasuredScenarios scenarios;
   std::vector<std::string> logs;
-  std::vector<std::string> set;  // PATH=VALUE, also in place of what a log says
+  std::vector<std::string> set;  // PATH=VALUE that the user says: they win over what a log says
   std::string csv;
   std::string format = "text";
   std::int64_t iterations = 0;       // of a profile; 0: as the log says

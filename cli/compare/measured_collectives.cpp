@@ -7,9 +7,10 @@
 #include "calibrate/platforms/named_parts.hpp"
 #include "cli/compare/compare_measured.hpp"
 #include "cli/tables/text_table.hpp"
-#include "cli/text/scenario_text.hpp"
 #include "models/operators/operator_cost.hpp"
-#include "sim/scenario/sections.hpp"
+#include "sim/scenario/references.hpp"
+#include "sim/scenario/section_readers.hpp"
+#include "sim/scenario/usual_sections.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -22,16 +23,25 @@ workloads::Collective collective(const calibrate::CollectiveLog& log, double byt
   return op;
 }
 
+// The rest of the scenario has no part in it.
+sim::Platform platform_of(base::Node document) {
+  base::Problems problems;
+  sim::fill_usual_sections(document);
+  sim::load_references(document, problems);
+  sim::Platform platform = sim::read_platform(document, problems);
+  problems.throw_if_any();
+  return platform;
+}
+
 std::string size_text(double bytes) { return base::format_quantity(base::Bytes::from_si(bytes)); }
 
 }  // namespace
 
 MeasuredComparison compare_collectives(const CompareMeasuredOptions& options,
                                        const calibrate::CollectiveLog& log) {
-  const sim::Scenario scenario =
-      sim::read_scenario(scenario_document(options.scenario, options.set));
-  const hardware::System& system = scenario.platform.system;
-  const models::Machine& machine = scenario.platform.machine;
+  const sim::Platform platform = platform_of(options.scenarios.of_collectives(log.name));
+  const hardware::System& system = platform.system;
+  const models::Machine& machine = platform.machine;
   if (log.ranks > system.chips) {
     throw base::InputError(fmt::format("{}: error: {} ranks, and {} has {} GPUs\n", log.name,
                                        log.ranks, system.name, system.chips));

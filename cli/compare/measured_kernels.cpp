@@ -69,8 +69,7 @@ std::string over(Seconds part, Seconds whole) {
 
 MeasuredComparison compare_kernels(const CompareMeasuredOptions& options,
                                    const calibrate::KernelProfile& profile) {
-  const sim::Scenario scenario =
-      sim::read_scenario(scenario_document(options.scenario, options.set));
+  const sim::Scenario scenario = sim::read_scenario(options.scenarios.of_profile(profile.name));
   const sim::ScenarioView view = sim::view(scenario);
   sim::Workspace workspace;
   const sim::ServingEstimate e = sim::estimate(view, workspace);

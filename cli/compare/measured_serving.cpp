@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <optional>
 
 #include "base/no_number.hpp"
+#include "calibrate/platforms/named_parts.hpp"
 #include "cli/compare/compare_measured.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/scenario_text.hpp"
@@ -106,9 +106,10 @@ std::string contradiction(const base::Node& document, const Knob& knob) {
 }
 
 // The scenario with the log's knobs, but for those that the user turns.
-base::Node document_of(const CompareMeasuredOptions& options, const std::vector<Knob>& knobs,
+base::Node document_of(const CompareMeasuredOptions& options, const calibrate::ServingLog& log,
                        std::vector<std::string>& contradictions, MeasuredComparison& comparison) {
-  base::Node document = scenario_document(options.scenario, options.set);
+  LoggedScenario logged = options.scenarios.of_server(log);
+  base::Node& document = logged.document;
   base::Node* traffic = document.find("traffic");
   if (traffic != nullptr && traffic->find("agents") != nullptr) {
     throw base::InputError(fmt::format(
@@ -123,9 +124,9 @@ base::Node document_of(const CompareMeasuredOptions& options, const std::vector<
   const bool load_overridden =
       is_overridden("traffic.concurrency") || is_overridden("traffic.arrivals");
   base::Problems problems;
-  std::vector<std::string> set;
+  std::vector<std::string> set = logged.from_log;
   bool load = load_overridden;
-  for (const Knob& knob : knobs) {
+  for (const Knob& knob : knobs_of(log)) {
     const bool is_load = knob.path == "traffic.concurrency" || knob.path == "traffic.arrivals";
     if (is_overridden(knob.path) || (is_load && load_overridden)) {
       continue;
@@ -168,29 +169,6 @@ sim::Interval90 interval_of(const sim::Metric& metric, const sim::ServingEstimat
   return {value * (1.0 - spread->below), value * (1.0 + spread->above)};
 }
 
-// Letters and digits alone: "meta-llama/Llama-3.1-70B" and "llama-3.1-70b" are alike.
-std::string plain(std::string_view name) {
-  std::string letters;
-  for (const char c : name) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
-      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
-  }
-  return letters;
-}
-
-// The model of the catalog that the log's name of its model has in it; empty where none is.
-std::string catalog_model(const std::string& name) {
-  const std::string log = plain(name);
-  std::string found;
-  for (const std::string& id : base::catalog_ids(workloads::model_catalog())) {
-    if (id.size() > found.size() && log.find(plain(id)) != std::string::npos) {
-      found = id;
-    }
-  }
-  return found;
-}
-
 bool is_model(const workloads::Architecture& model, const std::string& id) {
   base::Node document;
   document["model"] = base::scalar_node(id, {});
@@ -210,13 +188,13 @@ MeasuredComparison compare_serving(const CompareMeasuredOptions& options,
   }
   std::vector<std::string> contradictions;
   const sim::Scenario scenario =
-      sim::read_scenario(document_of(options, knobs_of(log), contradictions, comparison));
+      sim::read_scenario(document_of(options, log, contradictions, comparison));
   if (scenario.training.trains()) {
     throw base::InputError(
         fmt::format("{}: error: training: a log of a benchmark is of serving\n", options.scenario));
   }
   comparison.scenario = title(scenario);
-  if (const std::string id = catalog_model(log.model);
+  if (const std::string id = calibrate::model_in(log.model);
       !id.empty() && !is_model(scenario.model, id)) {
     comparison.matches = false;
     contradictions.push_back(

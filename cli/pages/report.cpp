@@ -14,6 +14,7 @@
 #include "cli/provenance/version.hpp"
 #include "cli/tables/attainment_rows.hpp"
 #include "cli/tables/front_table.hpp"
+#include "cli/tables/result_csv.hpp"
 #include "cli/text/explain.hpp"
 #include "sim/result/metrics.hpp"
 
@@ -232,17 +233,18 @@ struct Page {
   std::vector<std::size_t> rows;  // of the table
 };
 
-Page page_of(const sim::ResultTable& table, const sim::ParetoGoal& goal,
-             const std::set<std::size_t>& kept, const std::filesystem::path& file) {
+Page page_of(const sim::ResultTable& table, const ShownColumns& columns,
+             const sim::ParetoGoal& goal, const std::set<std::size_t>& kept,
+             const std::filesystem::path& file) {
   ordered_json data;
   data["title"] = file.stem().string();
   data["generated_by"] = "roofcast " + version();
   std::string series;
   data["columns"] = ordered_json::array();
-  for (const sim::ResultColumn& column : table.columns()) {
-    data["columns"].push_back(column_json(column.name()));
-    if (series.empty() && kind_of_column(column.name()) == ColumnKind::axis) {
-      series = column.name();
+  for (const sim::ResultColumn* column : columns) {
+    data["columns"].push_back(column_json(column->name()));
+    if (series.empty() && kind_of_column(column->name()) == ColumnKind::axis) {
+      series = column->name();
     }
   }
   if (table.find("system") != nullptr) {
@@ -252,8 +254,8 @@ Page page_of(const sim::ResultTable& table, const sim::ParetoGoal& goal,
   ordered_json rows = ordered_json::array();
   for (const std::size_t row : chosen) {
     ordered_json cells = ordered_json::array();
-    for (const sim::ResultColumn& column : table.columns()) {
-      cells.push_back(cell_json(column, row));
+    for (const sim::ResultColumn* column : columns) {
+      cells.push_back(cell_json(*column, row));
     }
     rows.push_back(std::move(cells));
   }
@@ -270,7 +272,9 @@ Page page_of(const sim::ResultTable& table, const sim::ParetoGoal& goal,
 ordered_json report_json(const sim::ResultTable& table, const sim::SweepPoints* points,
                          const std::string& sweep_text, const std::filesystem::path& file) {
   const sim::ParetoGoal goal = points != nullptr ? points->sweep().pareto : sim::default_goal();
-  auto [data, chosen] = page_of(table, goal, {}, file);
+  auto [data, chosen] =
+      page_of(table, points != nullptr ? shown(table, points->sweep()) : every_column(table), goal,
+              {}, file);
   data["question"] = points != nullptr ? points->sweep().question : "";
   data["scenario"] = sweep_text;
   const std::string objective =
@@ -309,7 +313,7 @@ void write_report(const sim::ResultTable& table, const ReportHead& head,
   for (const PointOfTable& each : head.detailed) {
     kept.insert(each.row);
   }
-  auto [data, chosen] = page_of(table, head.goal, kept, file);
+  auto [data, chosen] = page_of(table, every_column(table), head.goal, kept, file);
   data["question"] = head.question;
   data["scenario"] = head.scenario;
   data["answer"] = head.answer.sentences;

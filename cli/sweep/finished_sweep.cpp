@@ -22,6 +22,7 @@
 #include "cli/text/json_answer.hpp"
 #include "cli/text/missed_text.hpp"
 #include "sim/confirm/replayed_rows.hpp"
+#include "sim/decide/shown_columns.hpp"
 #include "sim/decide/sweep_run.hpp"
 #include "sim/recommend/scan.hpp"
 
@@ -191,7 +192,8 @@ base::CsvWriter open_result(const sim::SweepPoints& points, const SweepOutputs& 
   if (!base::is_standard_stream(outputs.csv)) {
     base::check_output(sweep_file_beside(outputs.csv));
   }
-  return base::CsvWriter(std::filesystem::path(outputs.csv), columns);
+  return base::CsvWriter(std::filesystem::path(outputs.csv),
+                         sim::shown_columns(points.sweep(), columns));
 }
 
 void finish_sweep(const sim::SweepPoints& points, sim::ResultTable& table,
@@ -217,7 +219,7 @@ void finish_sweep(const sim::SweepPoints& points, sim::ResultTable& table,
     sim::refuse_without_value(points, table);
   }
   const std::chrono::duration<double> replays = std::chrono::steady_clock::now() - start;
-  write_results(table, outputs.threads, csv);
+  write_results(table, shown(table, points.sweep()), outputs.threads, csv);
   if (!base::is_standard_stream(outputs.csv)) {
     base::write_text(sweep_file_beside(outputs.csv), sweep_text);
   }

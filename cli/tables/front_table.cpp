@@ -120,8 +120,8 @@ std::string best_table(const sim::ResultTable& table, const std::vector<std::str
   for (const std::string& name : objectives) {
     columns.push_back(&table.column(name));
   }
-  if (const sim::ResultColumn* cost = &table.column("cost_usd_per_mtok");
-      std::find(columns.begin(), columns.end(), cost) == columns.end()) {
+  if (const sim::ResultColumn* cost = table.find("cost_usd_per_mtok");
+      cost != nullptr && std::find(columns.begin(), columns.end(), cost) == columns.end()) {
     columns.push_back(cost);
   }
   std::vector<const sim::ResultColumn*> by;

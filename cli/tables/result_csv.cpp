@@ -8,16 +8,18 @@
 #include <vector>
 
 #include "base/threads.hpp"
+#include "sim/decide/shown_columns.hpp"
 
 namespace roofcast::cli {
 namespace {
 
 constexpr std::size_t kBlock = 4096;  // rows that a thread writes at once
 
-void write_rows(const sim::ResultTable& table, std::size_t from, std::size_t to,
+void write_rows(const ShownColumns& columns, std::size_t from, std::size_t to,
                 base::CsvWriter& csv) {
   for (std::size_t row = from; row < to; ++row) {
-    for (const sim::ResultColumn& column : table.columns()) {
+    for (const sim::ResultColumn* each : columns) {
+      const sim::ResultColumn& column = *each;
       if (column.is_blank()) {
         csv.append(std::string_view());
       } else if (!column.has_numbers()) {
@@ -42,14 +44,39 @@ void set_cell(sim::ResultColumn& column, std::size_t row, std::string_view cell)
   }
 }
 
+ShownColumns every_column(const sim::ResultTable& table) {
+  ShownColumns columns;
+  for (const sim::ResultColumn& column : table.columns()) {
+    columns.push_back(&column);
+  }
+  return columns;
+}
+
+ShownColumns shown(const sim::ResultTable& table, const sim::Sweep& sweep) {
+  std::vector<std::string> names;
+  for (const sim::ResultColumn& column : table.columns()) {
+    names.push_back(column.name());
+  }
+  ShownColumns columns;
+  for (const std::string& name : sim::shown_columns(sweep, names)) {
+    columns.push_back(table.find(name));
+  }
+  return columns;
+}
+
 void write_results(const sim::ResultTable& table, unsigned threads, base::CsvWriter& csv) {
+  write_results(table, every_column(table), threads, csv);
+}
+
+void write_results(const sim::ResultTable& table, const ShownColumns& columns, unsigned threads,
+                   base::CsvWriter& csv) {
   const unsigned count = base::thread_count(threads);
   for (std::size_t start = 0; start < table.rows(); start += count * kBlock) {
     std::vector<std::ostringstream> blocks(count);
     base::on_threads(count, [&](unsigned block) {
       base::CsvWriter apart = csv.apart(blocks[block]);
       const std::size_t from = std::min(table.rows(), start + block * kBlock);
-      write_rows(table, from, std::min(table.rows(), from + kBlock), apart);
+      write_rows(columns, from, std::min(table.rows(), from + kBlock), apart);
       apart.close();
     });
     for (const std::ostringstream& block : blocks) {

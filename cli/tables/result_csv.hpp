@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/csv/csv_file.hpp"
 #include "sim/decide/result_table.hpp"
@@ -17,6 +18,14 @@ namespace roofcast::cli {
 
 // `threads` 0 = all cores; the same bytes whatever their number.
 void write_results(const sim::ResultTable& table, unsigned threads, base::CsvWriter& csv);
+// Some of its columns.
+using ShownColumns = std::vector<const sim::ResultColumn*>;
+void write_results(const sim::ResultTable& table, const ShownColumns& columns, unsigned threads,
+                   base::CsvWriter& csv);
+
+// The columns of a table that its sweep asks for (sim/decide/shown_columns.hpp).
+ShownColumns shown(const sim::ResultTable& table, const sim::Sweep& sweep);
+ShownColumns every_column(const sim::ResultTable& table);
 
 // All rows of a file, or some by growing number. What is no number in a column of numbers is left out.
 sim::ResultTable read_results(base::CsvFile& file);

@@ -2,6 +2,7 @@
 #include "models/operators/recurrence.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "base/integers.hpp"
@@ -12,29 +13,50 @@ namespace roofcast::models {
 
 using workloads::Recurrence;
 
+namespace {
+
+constexpr double kFlopPerDecay = 8.0;  // of a selective scan: one exponential (models/work.hpp)
+
+// Tokens of a block: a selective scan of few tokens has smaller ones.
+std::int64_t block_of(const workloads::StateScan& op) {
+  constexpr std::uint64_t kSmallest = 128;
+  return op.heads.kind != Recurrence::selective
+             ? op.chunk
+             : std::min(op.chunk, static_cast<std::int64_t>(std::bit_ceil(
+                                      std::max(kSmallest, static_cast<std::uint64_t>(op.tokens)))));
+}
+
+}  // namespace
+
 // padded    the same scan with its last chunk full
 // lanes  –  (sequence, head) pairs
 Cost state_scan_cost(const workloads::StateScan& op, const Machine& machine, Anatomy* anatomy) {
   const Work work = state_scan_work(op);
   const hardware::Calibration& c = machine.calibration;
   const bool ssm = op.heads.kind == Recurrence::ssm;
-  const std::int64_t chunks = base::ceil_div(op.tokens, op.chunk);
+  const bool delta = op.heads.kind == Recurrence::delta;
+  const std::int64_t block = block_of(op);
+  const std::int64_t chunks = base::ceil_div(op.tokens, block);
   workloads::StateScan padded = op;
-  padded.tokens = chunks * op.chunk;
+  padded.tokens = chunks * block;
   const auto lanes = static_cast<double>(op.sequences * op.heads.heads);
   const double ctas = ssm ? lanes * static_cast<double>(chunks) : lanes;
   // A head of the delta rule runs through its chunks in one CTA, so waves are whole.
-  const double waves = ssm ? std::max(1.0, ctas / machine.sms) : std::ceil(ctas / machine.sms);
-  const double kernels = ssm ? c.ssm_scan_kernels : c.delta_scan_kernels;
+  const double waves = delta ? std::ceil(ctas / machine.sms) : std::max(1.0, ctas / machine.sms);
+  const double kernels = ssm ? c.ssm_scan_kernels : delta ? c.delta_scan_kernels : 1.0;
   const base::FlopsPerSecond vector = machine.peak[static_cast<std::size_t>(base::MathType::fp32)];
+  const base::MathType math = machine.attention_math(base::NumberFormat::bf16);
   const base::FlopsPerSecond products =
-      base::min((ssm ? c.ssm_scan_rate : c.delta_scan_rate) * vector,
-                machine.tensor_rate(machine.attention_math(base::NumberFormat::bf16)));
+      base::min((ssm     ? c.ssm_scan_rate
+                 : delta ? c.delta_scan_rate
+                         : c.selective_scan_rate) *
+                    vector,
+                ssm || delta ? machine.tensor_rate(math) : kFlopPerDecay * machine.exponential);
   const base::FlopsPerSecond rate = ctas / (waves * machine.sms) * products;
   Cost cost;
   cost.launch = kernels * c.launch;
   cost.fill =
-      (ssm ? kernels * c.elementwise_fill_trips : c.delta_scan_fill_trips) * machine.dram_latency;
+      (delta ? c.delta_scan_fill_trips : kernels * c.elementwise_fill_trips) * machine.dram_latency;
   cost.compute = state_scan_work(padded).flop / rate;
   cost.dram = work.bytes / machine.dram_rate(ctas);
   cost.flop = work.flop;
@@ -43,13 +65,15 @@ Cost state_scan_cost(const workloads::StateScan& op, const Machine& machine, Ana
   if (anatomy != nullptr) {
     Anatomy& a = *anatomy;
     const base::Flops all = state_scan_work(padded).flop;
-    const base::MathType math = machine.attention_math(base::NumberFormat::bf16);
     a.kernels = kernels;
     a.blocks = ctas;
     a.loading = ctas;
     a.waves = waves;
     a.busy = ctas / (waves * machine.sms);
-    if (products < machine.tensor_rate(math)) {
+    if (!ssm && !delta) {
+      a.add(&Cost::compute, Cause::vector, "decays and states, on the vector units",
+            work.flop / products);
+    } else if (products < machine.tensor_rate(math)) {
       a.add(&Cost::compute, Cause::vector, "products of chunks, at the pace of the vector units",
             work.flop / products);
     } else {

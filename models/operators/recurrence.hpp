@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Time of recurrent mixers: Mamba-2's state-space scan, the gated delta rule, and their update in decode.
+// Time of recurrent mixers: Mamba-2's state-space scan, the gated delta rule, Mamba-1's selective scan, and their update
+// in decode.
 //
 // Scan of prompts, in chunks of Q tokens (the last one padded):
 //
 //   compute   = FLOP / (rate · occupancy)
 //   rate      = min(scan_rate[kind] · fp32 vector peak, rate of a large 16-bit GEMM)
+//             = min(selective_scan_rate · fp32 vector peak, 8 · exponentials a second)   selective scan
 //   CTAs      = sequences · heads             delta rule: a CTA runs through all chunks of its head
+//             = sequences · channels          selective scan: the same, blocks of tokens in place of chunks
 //             = sequences · heads · chunks    state space: chunks are independent but for a short pass over states
 //   occupancy = CTAs / (waves · SMs)
 //   waves     = ⌈CTAs / SMs⌉                  delta rule
-//             = max(1, CTAs / SMs)            state space
+//             = max(1, CTAs / SMs)            state space, selective scan
 //   dram      = tokens in and out, states read and written once a sequence
 //
 // The rate follows the vector units, since the products of a chunk are too small to feed the tensor cores:
 // measured rates follow the vector peak from chip to chip.
+//
+// The selective scan has a decay for each element of the state, so it is no matrix product. It runs on the vector units
+// alone, in blocks of 128 to 2,048 tokens (state-spaces/mamba, selective_scan_fwd_kernel.cuh; the last one padded). Nobody
+// has measured it in a table: its rate follows from a published ratio to the scan of Mamba-2, and its interval is wide
+// (models/uncertainty.cpp).
 //
 // Update in decode: the state is read and written once, a stream at DRAM rate. Each further token of a
 // sequence writes one more state, which is kept until the accepted tokens are known.

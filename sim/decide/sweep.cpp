@@ -146,6 +146,30 @@ void read_goal(base::Fields& f, Sweep& sweep, Problems& problems) {
   }
 }
 
+void read_columns(base::Fields& f, Sweep& sweep) {
+  const Node* columns = f.take("columns");
+  if (columns == nullptr || columns->is_null()) {
+    return;
+  }
+  if (columns->is_scalar() && columns->text == "all") {
+    sweep.columns = {columns->text};
+    return;
+  }
+  if (!columns->is_sequence() || columns->items.empty()) {
+    f.problem("columns", "expects all, or a list of metrics: [ttft_p95_s, tpot_mean_s]");
+    return;
+  }
+  const auto texts = text_metrics();
+  for (const Node& item : columns->items) {
+    const std::string name = base::noted_name(item.place, item.text);
+    if (find_metric(name) == nullptr &&
+        std::none_of(texts.begin(), texts.end(), [&](const auto& t) { return t.name == name; })) {
+      f.problem("columns", unknown_metric(name));
+    }
+    sweep.columns.push_back(name);
+  }
+}
+
 }  // namespace
 
 AxisValue read_bundle(const base::Entry& bundle, const std::string& path, Problems& problems) {
@@ -247,6 +271,7 @@ void read(base::Fields& f, Sweep& sweep, Problems& problems) {
   f.text("question", sweep.question, base::optional);
   read_points(f, sweep, problems, base::required);
   read_goal(f, sweep, problems);
+  read_columns(f, sweep);
 }
 
 Sweep read_sweep(const Node& document) {

@@ -12,6 +12,7 @@
 //       throughput: {deployment.tensor_parallel: 2, serving.max_sequences: 256}
 //   where: [fits, 'ttft_p50_s <= 2']
 //   pareto: {maximize: [throughput_tok_per_s_per_gpu], minimize: [ttft_p50_s], by: system}    # or by: [system, plan]
+//   columns: all                                    # or a list; default: those that apply (shown_columns.hpp)
 //
 // Points are the Cartesian product, the last axis fastest; outer knobs (shorter paths) are set
 // before inner ones. A point that does not fit or misses a constraint is a row with a reason.
@@ -68,6 +69,7 @@ struct Sweep {
   std::vector<Axis> axes;
   std::vector<Condition> where;
   ParetoGoal pareto;
+  std::vector<std::string> columns;  // that are written: "all", or metrics; none: those that apply
 
   std::size_t points() const;
   // Whose best points are reported side by side: the axes of `pareto.by`, or the first one.

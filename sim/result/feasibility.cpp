@@ -22,8 +22,9 @@ std::optional<base::MathType> missing_math(const ScenarioView& s) {
   const workloads::Precision& p = *s.precision;
   const bool mlp = model.layers_with(workloads::Ffn::mlp) > 0 || model.recommender;
   const bool moe = model.layers_with(workloads::Ffn::moe) > 0;
-  const bool recurrent =
-      model.has(workloads::Mixer::mamba) || model.has(workloads::Mixer::delta_net);
+  const bool recurrent = model.has(workloads::Mixer::mamba) ||
+                         model.has(workloads::Mixer::delta_net) ||
+                         model.has(workloads::Mixer::mamba1);
   const bool attention = model.attention.query_heads > 0;
   const bool plain = moe || model.attention.kind == workloads::AttentionKind::mla;
   const std::pair<bool, const workloads::LinearFormat*> parts[] = {

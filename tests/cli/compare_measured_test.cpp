@@ -178,7 +178,7 @@ TEST_CASE("Compare says which options are of which files, and what a log cannot 
   };
   const std::string bench = log("vllm_result.json");
   CHECK(contains(refused({"compare", "s.yaml", bench, "--key", "a"}), "are of two CSVs"));
-  CHECK(contains(refused({"compare", "t.csv", "t.csv", "--steps", "3"}), "are of a scenario"));
+  CHECK(contains(refused({"compare", "t.csv", "t.csv", "--steps", "3"}), "are of measured logs"));
   CHECK(contains(refused({"compare", "s.yaml", "t.csv"}), "t.csv: error: expects a log"));
   CHECK(contains(refused({"compare", "s.yaml", "missing.json"}), "missing.json"));
   CHECK(contains(refused({"compare", "agents.yaml", bench}), "traffic.agents"));
@@ -242,16 +242,14 @@ TEST_CASE("A log of nccl-tests on another GPU than the scenario's is an error", 
             .code == 0);
 }
 
-TEST_CASE("A log, a scenario or a result alone gets a line of what compare wants", "[cli]") {
+TEST_CASE("A scenario or a result alone gets a line of what compare wants", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;
   }
   roofcast.write("t.csv", "a,b\n1,2\n");
   for (const auto& [file, wanted] :
-       {std::pair{log("vllm_result.json"), "is a log: compare wants its scenario, too"},
-        {log("nccl_all_reduce_16.txt"), "is a log: compare wants its scenario, too"},
-        {example("llama-70b"), "is one scenario: compare wants logs of its runs, too"},
+       {std::pair{example("llama-70b"), "is one scenario: compare wants logs of its runs, too"},
         {example("llama70b_what_if"), "is a sweep: compare wants the CSVs of two of them"},
         {std::string("t.csv"), "is one CSV of results: compare wants the other one, too"}}) {
     const Outcome alone = roofcast.run({"compare", file});
@@ -259,6 +257,94 @@ TEST_CASE("A log, a scenario or a result alone gets a line of what compare wants
     CHECK(contains(alone.err, wanted));
     CHECK(lines_of(alone.err).size() == 1);
   }
+}
+
+TEST_CASE("A log and options are the scenario that they describe together", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::string bench =
+      log("vllm_result.json");  // of gpt-oss-120b, 1024 in and out, 128 clients
+  const std::string out = roofcast.output(
+      {"compare", bench, "--system", "hgx_h200", "--gpus", "2", "--csv", "line.csv"});
+  CHECK(contains(out,
+                 "set from the log: model gpt-oss-120b, traffic.input_tokens 1024, "
+                 "traffic.output_tokens 1024, traffic.concurrency 128\n"));
+  roofcast.output({"estimate", "--model", "gpt-oss-120b", "--system", "hgx_h200", "--gpus", "2",
+                   "--input", "1024", "--output", "1024", "--clients", "128", "--no-replay",
+                   "--save", "s.yaml"});
+  roofcast.output({"compare", "s.yaml", bench, "--csv", "file.csv"});
+  CHECK(roofcast.read("line.csv") == roofcast.read("file.csv"));
+  // What an option says wins over the log, as --set does.
+  const std::string overridden =
+      roofcast.output({"compare", bench, "--system", "hgx_h200", "--gpus", "2", "--clients", "32",
+                       "--input", "{uniform: [512, 1536]}"});
+  CHECK(!contains(overridden, "traffic.concurrency"));
+  CHECK(!contains(overridden, "traffic.input_tokens"));
+  CHECK(contains(overridden, "traffic.output_tokens 1024"));
+  // A file and options: what differs from the file.
+  roofcast.output({"compare", "s.yaml", bench, "--gpus", "4", "--csv", "four.csv"});
+  CHECK(roofcast.read("four.csv") != roofcast.read("file.csv"));
+  const Outcome other = roofcast.run(
+      {"compare", bench, "--model", "llama-3.1-8b", "--system", "hgx_h200", "--gpus", "1"});
+  CHECK(other.code == 2);
+  CHECK(contains(other.err, "model: gpt-oss-120b in the log, Llama-3.1-8B in the scenario"));
+}
+
+TEST_CASE("A log of an engine tells its parallel sizes, its model and its stack", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const Outcome line = roofcast.run(
+      {"compare", log("trtllm_engine.txt"), "--model", "llama-3.1-8b", "--system", "hgx_h100"});
+  INFO(line.err);
+  CHECK(line.code == 0);
+  CHECK(contains(line.out, "serving.stack trtllm"));
+  CHECK(contains(line.out, "deployment.tensor_parallel 1"));
+  CHECK(!contains(line.err, "one GPU"));
+}
+
+TEST_CASE("What neither a log nor an option says is asked for by the option's name", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const auto refused = [&](const std::vector<std::string>& arguments) {
+    const Outcome outcome = roofcast.run(arguments);
+    CHECK(outcome.code == 2);
+    return outcome.err;
+  };
+  const std::string bench = log("vllm_result.json");
+  const std::string nothing = refused({"compare", bench});
+  CHECK(contains(nothing, "--system is needed: " + bench + " does not say on which system it ran"));
+  CHECK(contains(nothing, "--gpus is needed: "));
+  CHECK(!contains(nothing, "--model"));
+  CHECK(!contains(nothing, "--input"));
+  const std::string text = refused({"compare", log("sglang_output.txt"), "--gpus", "8"});
+  CHECK(contains(text, "--model is needed: "));
+  CHECK(!contains(text, "--gpus"));
+  roofcast.write("other.json",
+                 "{\"model_id\": \"nobody/unknown-3b\", \"completed\": 5, \"mean_tpot_ms\": 20}");
+  const std::string other =
+      refused({"compare", "other.json", "--system", "hgx_h200", "--gpus", "1"});
+  CHECK(contains(other, "but \"nobody/unknown-3b\""));
+  CHECK(contains(other, "--input is needed"));
+  CHECK(contains(other, "--output is needed"));
+  CHECK(contains(other, "--clients or --rate is needed"));
+  const std::string nccl = refused({"compare", log("nccl_all_reduce_16.txt")});
+  CHECK(contains(nccl, "--system is needed"));
+  CHECK(!contains(nccl, "--model"));
+  CHECK(roofcast.run({"compare", log("nccl_all_reduce_16.txt"), "--system", "h100_cluster_128"})
+            .code == 0);
+  const std::string profile = refused({"compare", log("nsys_kernels.csv"), "--system", "hgx_h200"});
+  for (const char* option : {"--model", "--gpus", "--input", "--output", "--clients or --rate"}) {
+    CHECK(contains(profile, std::string(option) + " is needed"));
+  }
+  roofcast.write("t.csv", "a,b\n1,2\n");
+  CHECK(contains(refused({"compare", "t.csv", "t.csv", "--set", "system=hgx_h200"}),
+                 "are of measured logs"));
 }
 
 }  // namespace roofcast::cli::cli_compare_measured

@@ -148,15 +148,16 @@ TEST_CASE("Recurrent layers cost the same whatever the context", "[laws]") {
   Violations law(0.0);
   workloads::Graph graph;
   for (const Architecture& model : models()) {
-    if (!model.has(Mixer::mamba) && !model.has(Mixer::delta_net)) {
+    if (!model.has(Mixer::mamba) && !model.has(Mixer::delta_net) && !model.has(Mixer::mamba1)) {
       continue;
     }
     const auto recurrent_work = [&](std::int64_t context) {
       workloads::build_graph(model, precision("bf16"), {}, {}, {64, 1, context, 0, 0, 0}, graph);
       double bytes = 0.0;
       for (const auto& call : graph) {
-        const bool recurrent =
-            call.name.starts_with("mamba.") || call.name.starts_with("delta_net.");
+        const bool recurrent = call.name.starts_with("mamba.") ||
+                               call.name.starts_with("delta_net.") ||
+                               call.name.starts_with("mamba1.");
         bytes += recurrent ? call.count * models::work_of(call.op).bytes.si() : 0.0;
       }
       return bytes;

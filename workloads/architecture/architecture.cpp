@@ -9,7 +9,9 @@ namespace roofcast::workloads {
 
 std::span<const base::CatalogEntry> embedded_models();
 
-std::string_view name(Recurrence kind) { return kind == Recurrence::ssm ? "ssm" : "delta"; }
+std::string_view name(Recurrence kind) {
+  return kind == Recurrence::ssm ? "ssm" : kind == Recurrence::delta ? "delta" : "selective";
+}
 
 base::Catalog model_catalog() {
   static constexpr base::ForeignSchema kHuggingFace{is_hugging_face, from_hugging_face};
@@ -56,7 +58,7 @@ bool Architecture::has(Mixer mixer) const {
 bool same_network(const Architecture& a, const Architecture& b) {
   return a.hidden == b.hidden && a.vocab == b.vocab && a.tied_embeddings == b.tied_embeddings &&
          a.attention == b.attention && a.mamba == b.mamba && a.delta_net == b.delta_net &&
-         a.mlp == b.mlp && a.moe == b.moe && a.layers == b.layers &&
+         a.mamba1 == b.mamba1 && a.mlp == b.mlp && a.moe == b.moe && a.layers == b.layers &&
          a.interleaved == b.interleaved && a.autoregressive == b.autoregressive &&
          a.denoising_steps == b.denoising_steps && a.recommender == b.recommender &&
          std::equal(a.vision.begin(), a.vision.end(), b.vision.begin(), b.vision.end(),

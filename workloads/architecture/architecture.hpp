@@ -52,17 +52,20 @@ struct AttentionShape {
   bool operator==(const AttentionShape&) const = default;
 };
 
-enum class Recurrence : std::uint8_t { ssm, delta };
+enum class Recurrence : std::uint8_t { ssm, delta, selective };
 std::string_view name(Recurrence kind);
 
 // A mixer with a state of fixed size: a matrix of key_dim × value_dim a head, however long the context is.
 //   mamba      Mamba-2 (arXiv 2405.21060): value_dim is its head_dim, key_dim its state size, and key_heads are
 //              its groups of B and C
 //   delta_net  gated delta net (arXiv 2412.06464): value heads share key heads
+//   mamba1     Mamba, the first (arXiv 2312.00752): each channel is a head of one value
 // One projection makes gate, values, keys, queries and the scalars of each head (Mamba's step size; decay and write
 // strength of the delta rule). Values, keys and queries go through a causal convolution.
 // With a gate_rank (Kimi delta attention, arXiv 2510.26692) each key channel has a decay of its own. Decays and gates are
 // each projected to that width first, on every rank, and then to their heads.
+// Mamba-1 projects gate and values alone, and the convolution sees the values. A second projection, of what it made, gives
+// B, C and a vector of step_rank; a third one makes the step size of each channel of that vector.
 struct RecurrentShape {
   Recurrence kind = Recurrence::ssm;
   std::int64_t heads = 0;
@@ -71,12 +74,16 @@ struct RecurrentShape {
   std::int64_t value_dim = 0;
   std::int64_t conv_kernel = 0;
   std::int64_t chunk = 0;  // tokens of a prompt that are computed as one block of matrix products
-  std::int64_t gate_rank = 0;  // of delta_net; 0: one decay a head
+  std::int64_t gate_rank = 0;          // of delta_net; 0: one decay a head
+  std::int64_t step_rank = 0;          // of mamba1
+  bool selection_norm = false;         // of mamba1: B, C and the vector of step_rank are normalised
+  bool selection_norm_weights = true;  // and these norms have weights
 
   std::int64_t inner() const { return heads * value_dim; }
-  std::int64_t conv_channels() const { return inner() + 2 * key_heads * key_dim; }
+  bool is_selective() const { return kind == Recurrence::selective; }
+  std::int64_t conv_channels() const { return inner() + (is_selective() ? 0 : keys()); }
   std::int64_t head_scalars() const {
-    return (kind == Recurrence::ssm || gate_rank > 0 ? 1 : 2) * heads;
+    return is_selective() ? 0 : (kind == Recurrence::ssm || gate_rank > 0 ? 1 : 2) * heads;
   }
   // Made of the hidden state: all outputs, and those that every rank computes.
   std::int64_t projected() const {
@@ -86,6 +93,10 @@ struct RecurrentShape {
   // Made of the projections of gate_rank: decays and gates.
   std::int64_t decays() const { return gate_rank > 0 ? heads * key_dim : 0; }
   std::int64_t gates() const { return gate_rank > 0 ? inner() : 0; }
+  // Keys and queries, or B and C.
+  std::int64_t keys() const { return 2 * key_heads * key_dim; }
+  // Made of the convolved values: B, C and the vector that steps are made of.
+  std::int64_t selected() const { return is_selective() ? step_rank + keys() : 0; }
   std::int64_t state_elements() const { return inner() * key_dim; }
   std::int64_t conv_state_elements() const { return conv_channels() * (conv_kernel - 1); }
   bool operator==(const RecurrentShape&) const = default;
@@ -121,6 +132,7 @@ enum class Mixer : std::uint8_t {
   bidirectional_attention,  // to the whole sequence, or `window` tokens on each side; keeps no cache
   mamba,
   delta_net,
+  mamba1,
 };
 enum class Ffn : std::uint8_t { none, mlp, moe };
 
@@ -166,6 +178,7 @@ struct Architecture {
   AttentionShape attention;
   RecurrentShape mamba;
   RecurrentShape delta_net;
+  RecurrentShape mamba1;
   MlpShape mlp;
   MoeShape moe;
   std::vector<LayerGroup> layers;  // from first to last, unless interleaved
@@ -189,7 +202,7 @@ struct Architecture {
   std::int64_t expert_hidden() const { return projects_latent() ? moe.latent : hidden; }
   bool projects_latent() const { return moe.latent > 0 && moe.latent != hidden; }
   const RecurrentShape& recurrent(Mixer mixer) const {
-    return mixer == Mixer::mamba ? mamba : delta_net;
+    return mixer == Mixer::mamba ? mamba : mixer == Mixer::mamba1 ? mamba1 : delta_net;
   }
 };
 

@@ -11,6 +11,9 @@ namespace {
 
 using base::Fields;
 
+// Tokens that a block of threads scans at once, at most (state-spaces/mamba, selective_scan_fwd_kernel.cuh).
+constexpr std::int64_t kSelectiveBlock = 2048;
+
 void read_index(Fields& g, SparseIndex& index) {
   g.integer("heads", index.heads, base::at_least_one);
   g.integer("dim", index.dim, base::at_least_one);
@@ -77,6 +80,19 @@ void read_delta_net(Fields& g, RecurrentShape& r) {
   }
 }
 
+void read_mamba1(Fields& g, RecurrentShape& r) {
+  r.kind = Recurrence::selective;
+  r.key_heads = 1;
+  r.value_dim = 1;
+  r.chunk = kSelectiveBlock;
+  g.integer("inner", r.heads, base::at_least_one);
+  g.integer("state", r.key_dim, base::at_least_one);
+  g.integer("step_rank", r.step_rank, base::at_least_one);
+  g.integer("conv_kernel", r.conv_kernel, base::at_least_one);
+  g.flag("selection_norm", r.selection_norm, base::optional);
+  g.flag("selection_norm_weights", r.selection_norm_weights, base::optional);
+}
+
 void read_moe(Fields& g, MoeShape& moe) {
   g.integer("experts", moe.experts, base::at_least_one);
   g.integer("top_k", moe.top_k, base::at_least_one);
@@ -99,6 +115,7 @@ void read_layer_group(Fields& f, Fields& g, const Architecture& model, LayerGrou
                    {"bidirectional_attention", Mixer::bidirectional_attention},
                    {"mamba", Mixer::mamba},
                    {"delta_net", Mixer::delta_net},
+                   {"mamba1", Mixer::mamba1},
                    {"none", Mixer::none}});
   g.choice<Ffn>("ffn", group.ffn, {{"mlp", Ffn::mlp}, {"moe", Ffn::moe}, {"none", Ffn::none}});
   const bool limited =
@@ -146,6 +163,7 @@ void read_layer_group(Fields& f, Fields& g, const Architecture& model, LayerGrou
   needs(attends(group.mixer), "mixer", "attention");
   needs(group.mixer == Mixer::mamba, "mixer", "mamba");
   needs(group.mixer == Mixer::delta_net, "mixer", "delta_net");
+  needs(group.mixer == Mixer::mamba1, "mixer", "mamba1");
   needs(group.ffn == Ffn::mlp, "ffn", "mlp");
   needs(group.ffn == Ffn::moe, "ffn", "moe");
 }
@@ -191,6 +209,8 @@ void read(Fields& f, Architecture& model) {
       "mamba", [&](Fields& g) { read_mamba(g, model.mamba); }, base::optional);
   f.group(
       "delta_net", [&](Fields& g) { read_delta_net(g, model.delta_net); }, base::optional);
+  f.group(
+      "mamba1", [&](Fields& g) { read_mamba1(g, model.mamba1); }, base::optional);
   f.group(
       "mlp",
       [&](Fields& g) {

@@ -41,7 +41,13 @@ double index_parameters(const Architecture& model) {
 }
 
 // Scalars of heads: the bias of the step (of each decay), A, and with Mamba-2 also D. Mamba's convolution has a bias.
+// Mamba-1 has an A for each element of the state; the norms of its selection may have weights.
 double recurrent_extras(const RecurrentShape& r) {
+  if (r.is_selective()) {
+    const bool weights = r.selection_norm && r.selection_norm_weights;
+    return as_double(2 * r.inner() + r.state_elements() + r.conv_channels() * (r.conv_kernel + 1) +
+                     (weights ? r.selected() : 0));
+  }
   const bool ssm = r.kind == Recurrence::ssm;
   const std::int64_t scalars = r.gate_rank > 0 ? r.heads + r.decays() : (ssm ? 3 : 2) * r.heads;
   return as_double(scalars + (ssm ? r.inner() : r.value_dim) +
@@ -97,7 +103,8 @@ LayerParameters layer_parameters(const Architecture& model, const LayerGroup& gr
   } else if (group.mixer != Mixer::none) {
     const RecurrentShape& r = model.recurrent(group.mixer);
     p.recurrent = as_double(model.hidden * (r.projected() + r.inner()) +
-                            r.gate_rank * (r.decays() + r.gates()));
+                            r.gate_rank * (r.decays() + r.gates()) +
+                            r.inner() * (r.selected() + r.step_rank));
   }
   if (group.ffn == Ffn::none) {
     return p;

@@ -30,6 +30,7 @@ class GraphBuilder {
                          std::int64_t passed_heads, double count);
   void recurrent(const RecurrentShape& shape, double count);
   void convolution(const RecurrentShape& shape, std::int64_t all, double count);
+  void selection(const RecurrentShape& shape, double count);
 
   // Feed-forwards
   void dense(const LayerGroup& layer, double count);

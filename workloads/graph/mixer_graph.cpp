@@ -14,8 +14,9 @@ std::int64_t balanced_before(std::int64_t cached, std::int64_t all, std::int64_t
 
 struct RecurrentNames {
   const char *norm, *quantise, *in, *convolution, *convolution_update, *gating, *to_heads, *scan,
-      *update, *gather, *to_tokens, *gated_norm, *quantise_out, *out, *all_reduce, *decay = nullptr,
-                                                                                   *gate = nullptr;
+      *update, *gather, *to_tokens, *gated_norm, *quantise_out, *out, *all_reduce,
+      *decay = nullptr, *gate = nullptr, *select = nullptr, *select_reduce = nullptr,
+      *select_norm = nullptr, *step = nullptr;
 };
 constexpr RecurrentNames kMamba = {"mamba.norm",         "mamba.quantise",    "mamba.in",
                                    "mamba.convolution",  "mamba.conv_update", nullptr,
@@ -28,6 +29,32 @@ constexpr RecurrentNames kDeltaNet = {
     "delta_net.update",       "delta_net.gather",   "delta_net.to_tokens",  "delta_net.gated_norm",
     "delta_net.quantise_out", "delta_net.out",      "delta_net.all_reduce", "delta_net.decay",
     "delta_net.gate"};
+// The kernel of its scan multiplies with the gate.
+constexpr RecurrentNames kMamba1 = {"mamba1.norm",
+                                    "mamba1.quantise",
+                                    "mamba1.in",
+                                    "mamba1.convolution",
+                                    "mamba1.conv_update",
+                                    nullptr,
+                                    "mamba1.to_heads",
+                                    "mamba1.scan",
+                                    "mamba1.update",
+                                    "mamba1.gather",
+                                    "mamba1.to_tokens",
+                                    nullptr,
+                                    "mamba1.quantise_out",
+                                    "mamba1.out",
+                                    "mamba1.all_reduce",
+                                    nullptr,
+                                    nullptr,
+                                    "mamba1.x_proj",
+                                    "mamba1.x_all_reduce",
+                                    "mamba1.x_norm",
+                                    "mamba1.dt_proj"};
+
+const RecurrentNames& names_of(Recurrence kind) {
+  return kind == Recurrence::ssm ? kMamba : kind == Recurrence::delta ? kDeltaNet : kMamba1;
+}
 
 }  // namespace
 
@@ -259,7 +286,7 @@ void GraphBuilder::index_scores(double count) {
 // The convolution multiplies the new tokens of every sequence with the conv_kernel − 1 tokens before them, which are
 // kept per sequence. A context group cuts the kept tokens of decoding sequences by channels.
 void GraphBuilder::convolution(const RecurrentShape& shape, std::int64_t all, double count) {
-  const RecurrentNames& names = shape.kind == Recurrence::ssm ? kMamba : kDeltaNet;
+  const RecurrentNames& names = names_of(shape.kind);
   const auto emit = [&](std::string_view name, std::int64_t sequences, std::int64_t rows,
                         std::int64_t channels) {
     if (rows > 0) {
@@ -273,6 +300,20 @@ void GraphBuilder::convolution(const RecurrentShape& shape, std::int64_t all, do
   emit(names.convolution, batch_.prefill_sequences, prefill_rows_, all);
 }
 
+// A rank has a part of the channels, so what they select is added up over ranks.
+void GraphBuilder::selection(const RecurrentShape& shape, double count) {
+  const RecurrentNames& names = names_of(shape.kind);
+  const std::int64_t inner = shape.inner() / tp_;
+  const double selected =
+      static_cast<double>(tokens_) * static_cast<double>(shape.selected()) * kHiddenBytes;
+  linear(names.select, tokens_, shape.selected(), inner, precision_.recurrent, count);
+  collective(names.select_reduce, CollectiveKind::all_reduce, selected, tp_, count);
+  if (shape.selection_norm) {
+    elementwise(names.select_norm, selected, selected, count);
+  }
+  linear(names.step, tokens_, inner, shape.step_rank, precision_.recurrent, count);
+}
+
 // Between the convolution and the norm a context group trades tokens for heads, since the recurrence must see a
 // sequence in order.
 //
@@ -281,15 +322,17 @@ void GraphBuilder::convolution(const RecurrentShape& shape, std::int64_t all, do
 // gate      what the first projection makes for the gate of each value
 // keys      keys of one token on that rank; queries are as many
 // channels  values, keys and queries: what the convolution sees
+// traded    elements of a token that go to the heads: of Mamba-1 also steps and gates, B and C
 // handed    bytes that a rank hands out for one channel
 void GraphBuilder::recurrent(const RecurrentShape& shape, double count) {
-  const RecurrentNames& names = shape.kind == Recurrence::ssm ? kMamba : kDeltaNet;
+  const RecurrentNames& names = names_of(shape.kind);
   const LinearFormat format = precision_.recurrent;
   const std::int64_t ways = tp_ * cp_;
   const auto rows = static_cast<double>(tokens_);
   const std::int64_t inner = shape.inner() / tp_;
   const std::int64_t keys = ceil_div(shape.key_heads, tp_) * shape.key_dim;
-  const std::int64_t channels = inner + 2 * keys;
+  const std::int64_t channels = shape.is_selective() ? inner : inner + 2 * keys;
+  const std::int64_t traded = shape.is_selective() ? 3 * inner + 2 * keys : channels;
   norm(names.norm, count);
   quantise(names.quantise, rows * static_cast<double>(hidden_), format, count);
   const std::int64_t gate = shape.gate_rank > 0 ? shape.repeated() : inner;
@@ -299,6 +342,9 @@ void GraphBuilder::recurrent(const RecurrentShape& shape, double count) {
     linear(names.gate, tokens_, shape.gates() / tp_, shape.gate_rank, format, count);
   }
   convolution(shape, channels, count);
+  if (shape.is_selective()) {
+    selection(shape, count);
+  }
   if (names.gating != nullptr) {
     const double scalars =
         rows * static_cast<double>((shape.head_scalars() + shape.decays()) / tp_);
@@ -313,7 +359,7 @@ void GraphBuilder::recurrent(const RecurrentShape& shape, double count) {
                static_cast<double>(decode_rows_ * inner) * kHiddenBytes, cp_, count, tp_);
   }
   if (batch_.prefill_sequences > 0) {
-    collective(names.to_heads, CollectiveKind::all_to_all, handed * static_cast<double>(channels),
+    collective(names.to_heads, CollectiveKind::all_to_all, handed * static_cast<double>(traded),
                cp_, count, tp_);
     call(names.scan, StateScan{heads, batch_.prefill_sequences, batch_.prefill_tokens, shape.chunk},
          count);
@@ -321,7 +367,9 @@ void GraphBuilder::recurrent(const RecurrentShape& shape, double count) {
                cp_, count, tp_);
   }
   const double outputs = rows * static_cast<double>(inner);
-  elementwise(names.gated_norm, 2.0 * outputs * kHiddenBytes, outputs * kHiddenBytes, count);
+  if (names.gated_norm != nullptr) {
+    elementwise(names.gated_norm, 2.0 * outputs * kHiddenBytes, outputs * kHiddenBytes, count);
+  }
   quantise(names.quantise_out, outputs, format, count);
   linear(names.out, tokens_, hidden_, inner, format, count);
   reduce(names.all_reduce, count);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Families with layers of Mamba-2 or of a delta net, and families that are refused because their layers are none that the
+// Families with layers of Mamba or of a delta net, and families that are refused because their layers are none that the
 // models here have.
 #include <fmt/format.h>
 
@@ -13,13 +13,90 @@ namespace {
 
 using base::Node;
 
-// Layers without a feed-forward. A state has no longest context.
-void mamba2(HuggingFaceModel& m) {
-  start_layers(m, "mamba", "none");
-  mamba(m);
+// A state has no longest context.
+void without_longest_context(HuggingFaceModel& m) {
   if (m.config.node().find("max_position_embeddings") == nullptr) {
     leave_out(m, "No longest context is published: max_context stands for as long as anyone asks.");
   }
+}
+
+// Layers without a feed-forward.
+void mamba2(HuggingFaceModel& m) {
+  start_layers(m, "mamba", "none");
+  mamba(m);
+  without_longest_context(m);
+}
+
+// Mamba of the first kind. `auto`: a sixteenth of the hidden width.
+enum class SelectionNorm { none, plain, weighted };
+void mamba1_mixer(HuggingFaceModel& m, const Figure& inner, SelectionNorm norm) {
+  constexpr std::int64_t kAutoRank = 16;
+  HuggingFaceConfig& c = m.config;
+  const base::Place place = c.place_of("time_step_rank");
+  const bool automatic = !c.has("time_step_rank") || c.text("time_step_rank") == "auto";
+  const Figure rank =
+      automatic ? Figure{(c.required("hidden_size").value + kAutoRank - 1) / kAutoRank, place}
+                : c.required("time_step_rank");
+  m.set("mamba1", "inner", inner);
+  m.set("mamba1", "state", c.required("state_size"));
+  m.set("mamba1", "step_rank", rank);
+  m.set("mamba1", "conv_kernel", c.optional("conv_kernel", 4, base::at_least_one));
+  if (norm != SelectionNorm::none) {
+    m.set("mamba1", "selection_norm", true, place);
+    m.set("mamba1", "selection_norm_weights", norm == SelectionNorm::weighted, place);
+  }
+}
+
+// The width of the mixer, which a file may say beside the factor: Falcon's has another factor than it has a width.
+void mamba1_layers(HuggingFaceModel& m, SelectionNorm norm) {
+  HuggingFaceConfig& c = m.config;
+  start_layers(m, "mamba1", "none");
+  mamba1_mixer(
+      m,
+      c.has("intermediate_size")
+          ? c.required("intermediate_size")
+          : times(c.required("hidden_size"), c.optional("expand", 2, base::at_least_one).value),
+      norm);
+  without_longest_context(m);
+}
+void mamba1(HuggingFaceModel& m) { mamba1_layers(m, SelectionNorm::none); }
+void falcon_mamba(HuggingFaceModel& m) { mamba1_layers(m, SelectionNorm::plain); }
+
+// Which layers are every `period`-th from `offset` on.
+std::vector<bool> layers_at(HuggingFaceModel& m, std::string_view period_key,
+                            std::string_view offset_key) {
+  const Figure period = m.config.required(period_key);
+  const Figure offset = m.config.required(offset_key, base::not_negative);
+  std::vector<bool> chosen(m.layers.size(), false);
+  if (period.value > 0 && offset.value >= period.value) {
+    m.config.problem(offset.place, offset_key, fmt::format("must be less than {}", period_key));
+  }
+  for (std::size_t i = 0; period.value > 0 && i < chosen.size(); ++i) {
+    chosen[i] = static_cast<std::int64_t>(i) % period.value == offset.value;
+  }
+  return chosen;
+}
+
+// One mixture with a single expert is an MLP.
+void jamba(HuggingFaceModel& m) {
+  HuggingFaceConfig& c = m.config;
+  start_layers(m, "mamba1", "mlp");
+  const std::vector<bool> attends = layers_at(m, "attn_layer_period", "attn_layer_offset");
+  const bool dense = c.required("num_experts").value <= 1;
+  const std::vector<bool> experts =
+      dense ? std::vector<bool>(m.layers.size(), false)
+            : layers_at(m, "expert_layer_period", "expert_layer_offset");
+  for (std::size_t i = 0; i < m.layers.size(); ++i) {
+    m.layers[i].mixer = attends[i] ? "attention" : "mamba1";
+    m.layers[i].ffn = experts[i] ? "moe" : "mlp";
+  }
+  if (m.mixes("attention")) {
+    gqa(m, {});
+  }
+  mamba1_mixer(m, times(c.required("hidden_size"), c.required("expand").value),
+               SelectionNorm::weighted);
+  mlp(m);
+  moe(m, "intermediate_size");
 }
 
 void bamba(HuggingFaceModel& m) {
@@ -141,6 +218,12 @@ constexpr HuggingFaceKey kMamba2[] = {
     {"ssm_state_size", "state_size"},
     {"chunk_size", "chunk_size", 256},
     {"max_position_embeddings", "max_position_embeddings", 1'048'576}};
+constexpr HuggingFaceKey kMamba1[] = {
+    {"max_position_embeddings", "max_position_embeddings", 1'048'576}};
+constexpr HuggingFaceKey kJamba[] = {{"state_size", "mamba_d_state"},
+                                     {"conv_kernel", "mamba_d_conv"},
+                                     {"expand", "mamba_expand"},
+                                     {"time_step_rank", "mamba_dt_rank"}};
 constexpr HuggingFaceKey kMambaOfHybrids[] = {{"mamba_num_heads", "mamba_n_heads"},
                                               {"mamba_head_dim", "mamba_d_head"},
                                               {"ssm_state_size", "mamba_d_state"}};
@@ -151,6 +234,9 @@ constexpr HuggingFaceKey kKimiLinear[] = {
 
 constexpr HuggingFaceFamily kHybridFamilies[] = {
     {"mamba2", "Mamba2ForCausalLM", mamba2, kMamba2},
+    {"mamba", "MambaForCausalLM", mamba1, kMamba1, true},
+    {"falcon_mamba", "FalconMambaForCausalLM", falcon_mamba, kMamba1, true},
+    {"jamba", "JambaForCausalLM", jamba, kJamba},
     {"bamba", "BambaForCausalLM", bamba, kMambaOfHybrids},
     {"granitemoehybrid", "GraniteMoeHybridForCausalLM", granitemoehybrid, kMambaOfHybrids},
     {"falcon_h1", "FalconH1ForCausalLM", falcon_h1, kMambaOfHybrids},
@@ -158,9 +244,6 @@ constexpr HuggingFaceFamily kHybridFamilies[] = {
 };
 
 constexpr HuggingFaceRefusal kRefusals[] = {
-    {"jamba", "mamba_dt_rank", "Mamba of the first kind, with a step for each channel"},
-    {"mamba", "time_step_rank", "Mamba of the first kind, with a step for each channel"},
-    {"falcon_mamba", "time_step_rank", "Mamba of the first kind, with a step for each channel"},
     {"zamba2", "num_mem_blocks", "attention blocks that several layers share"},
     {"recurrent_gemma", "lru_width", "linear recurrent units"},
     {"rwkv", "attention_hidden_size", "RWKV's recurrence"},

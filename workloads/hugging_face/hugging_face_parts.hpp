@@ -103,7 +103,7 @@ const std::vector<HuggingFaceFamily>& hugging_face_families();
 std::span<const HuggingFaceFamily> gated_families();   // and others of the usual kind
 std::span<const HuggingFaceFamily> plain_families();   // whose MLP is not gated
 std::span<const HuggingFaceFamily> expert_families();  // whose experts have keys of their own
-std::span<const HuggingFaceFamily> hybrid_families();  // with layers of Mamba-2
+std::span<const HuggingFaceFamily> hybrid_families();  // with recurrent layers
 
 // Families with many kinds of layers, in hugging_face_nemotron.cpp.
 void nemotron_nas(HuggingFaceModel& m);

@@ -30,7 +30,8 @@ TEST_CASE("The columns of a sweep's CSV are point, axes, verdict, metrics, texts
   if (!roofcast.exists()) {
     return;
   }
-  sweep(roofcast, example("llama70b_what_if"), "o.csv");
+  roofcast.output(
+      {"sweep", example("llama70b_what_if"), "--csv", "o.csv", "--quiet", "--all-columns"});
   const base::CsvTable table = base::read_csv(roofcast.path("o.csv"));
   std::vector<std::string> expected = {"point",
                                        "system",
@@ -84,7 +85,8 @@ TEST_CASE("A row of a sweep is what estimate says about its scenario", "[cli]") 
   if (!roofcast.exists()) {
     return;
   }
-  sweep(roofcast, example("llama70b_what_if"), "o.csv");
+  roofcast.output(
+      {"sweep", example("llama70b_what_if"), "--csv", "o.csv", "--quiet", "--all-columns"});
   const base::CsvTable table = base::read_csv(roofcast.path("o.csv"));
   for (const std::size_t row : {std::size_t{17}, std::size_t{111}, std::size_t{233}}) {
     std::vector<std::string> arguments = {"estimate", example("llama-70b"), "--format", "csv"};
@@ -332,6 +334,54 @@ TEST_CASE("Where nothing meets, a sweep and its brief say what the nearest row m
   INFO(brief);
   CHECK(contains(brief,
                  "the nearest is deployment.tensor_parallel 8, traffic.concurrency 4: misses"));
+}
+
+TEST_CASE("A sweep writes the columns that apply, and the numbers of the whole table", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("s.yaml",
+                 "base:\n"
+                 "  {system: hgx_h100, model: llama-3.1-8b, precision: fp8, deployment: {},\n"
+                 "   serving: {stack: vllm},\n"
+                 "   traffic: {input_tokens: 512, output_tokens: 128, concurrency: 8}}\n"
+                 "axes:\n"
+                 "  system: [hgx_h100, hgx_h200]\n"
+                 "  traffic.concurrency: [1, 8, 64]\n");
+  roofcast.output({"sweep", "s.yaml", "--csv", "few.csv", "--report", "few.html", "--quiet"});
+  roofcast.output({"sweep", "s.yaml", "--csv", "all.csv", "--all-columns", "--quiet"});
+  const base::CsvTable few = base::read_csv(roofcast.path("few.csv"));
+  const base::CsvTable all = base::read_csv(roofcast.path("all.csv"));
+  CHECK(few.columns().size() + 30 < all.columns().size());
+  REQUIRE(few.rows() == all.rows());
+  for (const std::string& column : all.columns()) {
+    INFO(column);
+    const auto& written = few.columns();
+    const bool is_written = std::find(written.begin(), written.end(), column) != written.end();
+    for (std::size_t row = 0; row < all.rows(); ++row) {
+      CHECK(cell(all, row, column) == (is_written ? cell(few, row, column) : std::string()));
+    }
+  }
+  // Whoever reads a result reads this one.
+  CHECK(roofcast.run({"compare", "all.csv", "few.csv", "--strict"}).code == 0);
+  roofcast.output({"report", "few.csv", "-o", "again.html"});
+  CHECK(contains(roofcast.read("again.html"), "ttft_p95_s"));
+  CHECK(!contains(roofcast.read("again.html"), "\"refit_s\""));
+  CHECK(!contains(roofcast.read("few.html"), "\"refit_s\""));
+  CHECK(!roofcast.output({"pareto", "few.csv", "--maximize", "throughput_tok_per_s_per_gpu"})
+             .empty());
+  CHECK(roofcast.run({"reproduce", "few.csv"}).code == 0);
+  // Shards of a sweep with a list of columns join to what it is as a whole.
+  roofcast.write("l.yaml", roofcast.read("s.yaml") + "columns: [ttft_p99_s, cost_usd_per_mtok]\n");
+  roofcast.output({"sweep", "l.yaml", "--csv", "whole.csv", "--quiet"});
+  roofcast.output({"sweep", "l.yaml", "--csv", "l.csv", "--shard", "1/2", "--quiet"});
+  roofcast.output({"sweep", "l.yaml", "--csv", "l.csv", "--shard", "2/2", "--quiet"});
+  roofcast.output({"merge", "l.csv.parts", "--csv", "l.csv", "--quiet"});
+  CHECK(roofcast.read("l.csv") == roofcast.read("whole.csv"));
+  roofcast.output({"sweep", "l.yaml", "--csv", "r.csv", "--resume", "--quiet"});
+  CHECK(roofcast.read("r.csv") == roofcast.read("whole.csv"));
+  CHECK(base::read_csv(roofcast.path("l.csv")).columns().size() < few.columns().size());
 }
 
 }  // namespace roofcast::cli::cli_sweep_sweep_command

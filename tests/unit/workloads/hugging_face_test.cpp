@@ -61,9 +61,11 @@ base::Node changed(const std::string& name, const std::string& key, const std::s
 }
 
 std::string described(const workloads::RecurrentShape& r) {
-  return fmt::format("heads {} key_heads {} key_dim {} value_dim {} conv {} chunk {} gate {}",
-                     r.heads, r.key_heads, r.key_dim, r.value_dim, r.conv_kernel, r.chunk,
-                     r.gate_rank);
+  return fmt::format(
+      "heads {} key_heads {} key_dim {} value_dim {} conv {} chunk {} gate {} step "
+      "{} norm {} {}",
+      r.heads, r.key_heads, r.key_dim, r.value_dim, r.conv_kernel, r.chunk, r.gate_rank,
+      r.step_rank, r.selection_norm, r.selection_norm_weights);
 }
 
 std::string described(const std::vector<workloads::LayerGroup>& groups, bool in_order) {
@@ -87,15 +89,16 @@ std::string described(const Architecture& m) {
       "max_context {} hidden {} vocab {} tied {}\n"
       "attention kind {} heads {} kv {} dim {} window {} bias {} norm {} {} gate {}\n"
       "mla q {} kv {} nope {} rope {} value {} index {} {} {}\n"
-      "mamba {}\ndelta_net {}\nmlp {} gated {}\n"
+      "mamba {}\ndelta_net {}\nmamba1 {}\nmlp {} gated {}\n"
       "moe experts {} top_k {} width {} gated {} shared {} x {} gate {} latent {}\n"
       "layers {} interleaved {}\n",
       m.max_context, m.hidden, m.vocab, m.tied_embeddings, static_cast<int>(a.kind), a.query_heads,
       a.kv_heads, a.head_dim, a.window, a.qkv_bias, a.qk_norm, a.joint_qk_norm, a.output_gate,
       a.q_rank, a.kv_rank, a.nope_dim, a.rope_dim, a.value_dim, a.index.heads, a.index.dim,
-      a.index.top_k, described(m.mamba), described(m.delta_net), m.mlp.intermediate, m.mlp.gated,
-      e.experts, e.top_k, e.intermediate, e.gated, e.shared_experts, e.shared_intermediate,
-      e.shared_gate, e.latent, described(m.layers, !m.interleaved), m.interleaved);
+      a.index.top_k, described(m.mamba), described(m.delta_net), described(m.mamba1),
+      m.mlp.intermediate, m.mlp.gated, e.experts, e.top_k, e.intermediate, e.gated,
+      e.shared_experts, e.shared_intermediate, e.shared_gate, e.latent,
+      described(m.layers, !m.interleaved), m.interleaved);
 }
 
 struct Twin {
@@ -123,6 +126,7 @@ const std::vector<Twin>& twins() {
       {"qwen3.5-397b-a17b", "qwen3.5-397b-a17b"},
       {"nemotron-h-8b", "nemotron-h-8b"},
       {"llama-4-maverick", "llama-4-maverick"},
+      {"jamba-1.5-mini", "jamba-1.5-mini"},
       {"nemotron-3-super", "nemotron-3-super-120b-a12b", false},
   };
   return all;
