@@ -120,7 +120,7 @@ TEST_CASE("Requests in a pipeline wait in an estimate as long as in a simulation
         "replicas: "
         "2}\ndeployment: {tensor_parallel: 1, pipeline_parallel: 4}\ntraffic: {input_tokens: "
         "{lognormal: {mean: 1680, cv: 1.3, max: 10080}}, output_tokens: 21, arrivals: {process: "
-        "poisson, rate: 110 /s}, requests: 24000}\n",
+        "poisson, rate: 105 /s}, requests: 24000}\n",
         "system: hgx_h200\nmodel: llama-3.1-8b\nprecision: bf16\nserving: {stack: vllm, replicas: "
         "2}\ndeployment: {tensor_parallel: 1, pipeline_parallel: 4}\ntraffic: {input_tokens: "
         "{lognormal: {mean: 4700, cv: 0.3, max: 16000}}, output_tokens: {uniform: [86, 130]}, "
