@@ -7,8 +7,18 @@
 //   slower   time from end to end, and of agents time of a task, with the better hardware over that without it, less 1
 //
 // Everything else stays: the deployment, the traffic, the calibration of the chip. Tiles and algorithms are whole, so that a
-// thousandth in the wrong direction means nothing. In an open loop some thousand requests are followed. Which of them meet
-// depends on each iteration, so that their time has the error of a sample: some percent.
+// thousandth in the wrong direction means nothing.
+//
+// A server that is faster can have longer answers: with more memory it begins more prompts, which hold up those that decode.
+// And an estimate that follows some thousand requests has the error of a sample. So what breaks the law is looked at
+// again:
+//
+//   sample         it keeps the law once kLonger times as many requests are followed, or four times that
+//   confirmed      the simulation of the same requests is slower too, by half as much at least: d > 0 and
+//                  d + 2 SE >= slower / 2, with SE the standard error of its difference d, from batches of requests. Where a
+//                  server saturates, the simulation has more arrivals than it can serve
+//   contradicted   it is not: the estimate is wrong
+//   marked         the same, where the estimate says of itself that it may be far off (sim/confirm/doubt.hpp)
 #pragma once
 
 #include <map>
@@ -34,11 +44,21 @@ inline constexpr std::string_view kBetterHardware[] = {
     "system.chip.power.tdp=x1.25",
 };
 inline constexpr double kWorse = 0.01;  // more than this breaks the law
+inline constexpr std::int64_t kLonger = 16;
+
+enum class Law { kept, sample, confirmed, marked, contradicted };
+inline constexpr std::string_view kLaws[] = {"kept", "sample", "confirmed", "marked",
+                                             "contradicted"};
 
 // NaN where one of both does not fit.
 struct WithBetter {
   double lost = 0.0;
   double slower = 0.0;
+  Law law = Law::kept;
+  // NaN where it was not looked at again:
+  double longer = 0.0;     // `slower` of the longer sample, or `lost` if that alone breaks the law
+  double simulated = 0.0;  // d
+  double error = 0.0;      // SE
 };
 
 // Systems that were changed, kept for all scenarios and threads.

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/estimate.hpp"
-#include "sim/serving/speculation_gain.hpp"
+#include "sim/iteration/speculation_gain.hpp"
 
 namespace roofcast::cli {
 

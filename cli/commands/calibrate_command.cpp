@@ -103,10 +103,12 @@ int validate_one(const ValidationOptions& options) {
 }
 
 // Every table of a kind, or the one that is named.
-void validate_all(ValidationOptions options) {
-  if (options.kind == "simulation" || !options.data.empty()) {
-    options.kind == "simulation" ? validate_simulation(options) : validate_one(options);
-    return;
+int validate_all(ValidationOptions options) {
+  if (options.kind == "simulation") {
+    return validate_simulation(options);
+  }
+  if (!options.data.empty()) {
+    return validate_one(options);
   }
   const std::vector<std::filesystem::path> tables = calibrate::tables_of(options.kind);
   if (tables.size() > 1 && !(options.out.empty() && options.where.empty())) {
@@ -128,6 +130,7 @@ void validate_all(ValidationOptions options) {
       (*whole)["tables"].push_back(std::move(json));
     }
   }
+  return kDone;
 }
 
 int validated(ValidationOptions options, const std::string& chip_parameters, bool as_json) {
@@ -141,11 +144,11 @@ int validated(ValidationOptions options, const std::string& chip_parameters, boo
   check(options);
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   options.json = as_json ? &json : nullptr;
-  validate_all(options);
+  const int code = validate_all(options);
   if (as_json) {
     print_json(json);
   }
-  return kDone;
+  return code;
 }
 
 }  // namespace
@@ -222,9 +225,11 @@ void add_calibrate(Command& app, Run& chosen) {
       ->within(std::size_t{0}, kMostThreads)
       ->group("Simulation");
   validate
-      ->add_flag("--check-only", options->check_only,
-                 "simulate nothing: count the estimates that are impossible, and those that better "
-                 "hardware makes slower")
+      ->add_flag(
+          "--check-only", options->check_only,
+          "simulate no scenario: count the estimates that are impossible, and those that better "
+          "hardware makes more than 1 % slower. These are followed longer, and simulated "
+          "where they stay slower: confirmed, or contradicted and exit with 3")
       ->group("Simulation");
   validate->footer(examples({"roofcast calibrate validate nccl",
                              "roofcast calibrate validate gemm gemm.csv --where system=h200_sxm",

@@ -6,6 +6,7 @@ namespace roofcast::cli {
 inline constexpr int kDone = 0;
 inline constexpr int kBug = 1;
 inline constexpr int kBadInput = 2;
-inline constexpr int kInfeasible = 3;  // under --strict, or the alarm of `simulate --breach`
+// Under --strict, the alarm of `simulate --breach`, or a law that estimates break.
+inline constexpr int kInfeasible = 3;
 
 }  // namespace roofcast::cli

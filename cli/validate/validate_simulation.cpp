@@ -19,8 +19,10 @@ namespace {
 
 using calibrate::Agreement;
 using calibrate::kBetterHardware;
+using calibrate::kLaws;
 using calibrate::kRandomKinds;
 using calibrate::kWorse;
+using calibrate::Law;
 using sim::kChecked;
 
 void write_rows(const std::string& file, const std::vector<Agreement>& rows) {
@@ -33,6 +35,7 @@ void write_rows(const std::string& file, const std::vector<Agreement>& rows) {
   for (std::size_t i = 0; betters && i < std::size(kBetterHardware); ++i) {
     columns.push_back(fmt::format("lost_{}", kBetterHardware[i]));
     columns.push_back(fmt::format("slower_{}", kBetterHardware[i]));
+    columns.push_back(fmt::format("law_{}", kBetterHardware[i]));
   }
   columns.insert(columns.end(), {"doubt", "impossible", "reason", "scenario"});
   base::CsvWriter csv(std::filesystem::path(file), columns);
@@ -46,6 +49,7 @@ void write_rows(const std::string& file, const std::vector<Agreement>& rows) {
     for (const calibrate::WithBetter& with : rows[i].with_better) {
       csv.append(with.lost);
       csv.append(with.slower);
+      csv.append(kLaws[static_cast<std::size_t>(with.law)]);
     }
     csv.append(rows[i].doubt);
     csv.append(fmt::format("{}", fmt::join(rows[i].impossible, "; ")));
@@ -63,15 +67,21 @@ struct WorseRows {
   std::size_t slower = 0;
   double most_lost = 0.0;
   double most_slower = 0.0;
+  std::size_t laws[std::size(kLaws)] = {};
+  std::size_t of(Law law) const { return laws[static_cast<std::size_t>(law)]; }
 };
 WorseRows worse_rows(const std::vector<Agreement>& rows, std::size_t change) {
   WorseRows worse;
   for (const Agreement& row : rows) {
+    if (row.with_better.empty()) {
+      continue;
+    }
     const calibrate::WithBetter& with = row.with_better[change];
     if (!std::isnan(with.slower)) {
       ++worse.scenarios;
       worse.lost += with.lost > kWorse ? 1U : 0U;
       worse.slower += with.slower > kWorse ? 1U : 0U;
+      ++worse.laws[static_cast<std::size_t>(with.law)];
       worse.most_lost = std::max(worse.most_lost, with.lost);
       worse.most_slower = std::max(worse.most_slower, with.slower);
     }
@@ -93,11 +103,16 @@ nlohmann::ordered_json json_of(const std::vector<Agreement>& rows, bool simulate
   json["refused"] = refused;
   for (std::size_t i = 0; !simulated && i < std::size(kBetterHardware); ++i) {
     const WorseRows worse = worse_rows(rows, i);
-    json["better_hardware"][std::string(kBetterHardware[i])] = {{"scenarios", worse.scenarios},
-                                                                {"lost", worse.lost},
-                                                                {"most_lost", worse.most_lost},
-                                                                {"slower", worse.slower},
-                                                                {"most_slower", worse.most_slower}};
+    json["better_hardware"][std::string(kBetterHardware[i])] = {
+        {"scenarios", worse.scenarios},
+        {"lost", worse.lost},
+        {"most_lost", worse.most_lost},
+        {"slower", worse.slower},
+        {"most_slower", worse.most_slower},
+        {"sample", worse.of(Law::sample)},
+        {"confirmed", worse.of(Law::confirmed)},
+        {"marked", worse.of(Law::marked)},
+        {"contradicted", worse.of(Law::contradicted)}};
   }
   for (std::size_t metric = 0; simulated && metric < kChecked.size(); ++metric) {
     const calibrate::AgreementSummary s = calibrate::summarise(rows, metric);
@@ -156,40 +171,55 @@ void print_impossible(const std::vector<Agreement>& rows) {
 }
 
 std::string worse_table(const std::vector<Agreement>& rows) {
-  TextTable table({"better hardware", "scenarios", "serve 1 % less", "most", "1 % slower", "most"});
+  TextTable table({"better hardware", "scenarios", "serve 1 % less", "most", "1 % slower", "most",
+                   "sample", "confirmed", "marked", "contradicted"});
   const auto percent = [](double share) { return fmt::format("{:.2f} %", 100.0 * share); };
   for (std::size_t i = 0; i < std::size(kBetterHardware); ++i) {
     const WorseRows worse = worse_rows(rows, i);
-    table.add({std::string(kBetterHardware[i]), fmt::format("{}", worse.scenarios),
-               fmt::format("{}", worse.lost), percent(worse.most_lost),
-               fmt::format("{}", worse.slower), percent(worse.most_slower)});
+    table.add(
+        {std::string(kBetterHardware[i]), fmt::format("{}", worse.scenarios),
+         fmt::format("{}", worse.lost), percent(worse.most_lost), fmt::format("{}", worse.slower),
+         percent(worse.most_slower), fmt::format("{}", worse.of(Law::sample)),
+         fmt::format("{}", worse.of(Law::confirmed)), fmt::format("{}", worse.of(Law::marked)),
+         fmt::format("{}", worse.of(Law::contradicted))});
   }
   return table.text();
 }
 
-// The scenarios that serve less are printed.
+std::size_t contradicted(const std::vector<Agreement>& rows) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < std::size(kBetterHardware); ++i) {
+    count += worse_rows(rows, i).of(Law::contradicted);
+  }
+  return count;
+}
+
+// What was simulated, and the scenarios that the simulator contradicts.
 void print_worse(const std::vector<Agreement>& rows) {
   constexpr std::size_t kPrinted = 3;
-  std::size_t lost = 0;
-  std::size_t slower = 0;
+  const auto percent = [](double share) { return fmt::format("{:+.1f} %", 100.0 * share); };
+  TextTable simulated(
+      {"scenario", "better hardware", "slower", "longer sample", "simulated", "error", ""});
   std::string scenarios;
+  std::size_t printed = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    bool less = false;
-    bool late = false;
     for (std::size_t k = 0; k < rows[i].with_better.size(); ++k) {
-      less = less || rows[i].with_better[k].lost > kWorse;
-      late = late || rows[i].with_better[k].slower > kWorse;
-      if (rows[i].with_better[k].lost > kWorse && lost < kPrinted) {
+      const calibrate::WithBetter& with = rows[i].with_better[k];
+      if (std::isnan(with.simulated)) {
+        continue;
+      }
+      simulated.add({fmt::format("{}", i), std::string(kBetterHardware[k]), percent(with.slower),
+                     percent(with.longer), percent(with.simulated), percent(with.error),
+                     std::string(kLaws[static_cast<std::size_t>(with.law)])});
+      if (with.law == Law::contradicted && printed++ < kPrinted) {
         scenarios +=
-            fmt::format("\n# Scenario {} serves {:.2f} % less with {}\n{}", i,
-                        100.0 * rows[i].with_better[k].lost, kBetterHardware[k], rows[i].yaml);
+            fmt::format("\n# Scenario {}, with {}: serves {} less, {} slower\n{}", i,
+                        kBetterHardware[k], percent(with.lost), percent(with.slower), rows[i].yaml);
       }
     }
-    lost += less ? 1U : 0U;
-    slower += late ? 1U : 0U;
   }
-  fmt::print("\n{}better hardware: {} of {} scenarios serve 1 % less, {} are 1 % slower\n{}",
-             worse_table(rows), lost, rows.size(), slower, scenarios);
+  fmt::print("\n{}\n{}{}better hardware: {} estimates are contradicted by the simulator\n",
+             worse_table(rows), simulated.text(), scenarios, contradicted(rows));
 }
 
 }  // namespace
@@ -216,7 +246,7 @@ int validate_simulation(const ValidationOptions& options) {
   }
   if (options.json != nullptr) {
     *options.json = json_of(rows, run.simulates);
-    return kDone;
+    return contradicted(rows) > 0 ? kInfeasible : kDone;
   }
   if (run.simulates) {
     fmt::print("{}", agreement_table(rows));
@@ -225,7 +255,7 @@ int validate_simulation(const ValidationOptions& options) {
   if (run.betters) {
     print_worse(rows);
   }
-  return kDone;
+  return contradicted(rows) > 0 ? kInfeasible : kDone;
 }
 
 }  // namespace roofcast::cli

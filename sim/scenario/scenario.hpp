@@ -90,6 +90,7 @@ struct ScenarioView {
   const hardware::Prices* prices = nullptr;                // rented when there are none
   bool formulas_only =
       false;  // no request is followed (sim/serving/sampled_loop.hpp): a scan of many scenarios
+  std::int64_t sample = 1;      // times the usual number of requests is followed
   bool launches_ahead = false;  // the GPU never waits for the host's launches (launch_floor)
   const DraftModel* draft =
       nullptr;  // that serving.speculative runs, once it is derived (sim/iteration/draft_model.hpp)

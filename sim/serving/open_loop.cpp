@@ -53,7 +53,8 @@ class OpenLoop : Server {
 
   SteadyState solve() {
     SteadyState r;
-    const Hertz most = saturation(bursts_);
+    most_ = saturation();
+    const Hertz most = most_;
     r.saturation = most * replicas_ / base::hertz;
     r.utilisation = rate_ / most;
     if (r.utilisation >= 1.0) {
@@ -117,6 +118,12 @@ class OpenLoop : Server {
       phase.at[place] = state(place, load);
     }
     phase.at.try_emplace(held_, state(held_, load, Detail::means));
+    // Prompts begin no faster than answers end, so that prompts that run first cannot hold up the decodes for good.
+    ServerState& s = phase.at.at(held_);
+    const Seconds longest = (held_ / most_ - interference(s)) / decodes_;
+    if (costs_.prompts_first() && s.stable && longest > Seconds{}) {
+      s.interval = base::min(s.interval, longest);
+    }
   }
 
   // States between those that were calculated. Times between decodes are relative to an iteration without prompts.
@@ -362,6 +369,7 @@ class OpenLoop : Server {
 
   workloads::Burstiness bursts_;
   Hertz rate_;       // of a replica
+  Hertz most_;       // saturation
   double held_ = 0;  // n'
   std::vector<Phase> phases_;
   std::vector<std::vector<double>> p_;

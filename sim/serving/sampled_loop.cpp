@@ -21,7 +21,11 @@ namespace queueing = base::queueing;
 using queueing::IterationRequest;
 
 constexpr double kMostServers = 8;
-constexpr std::size_t kOpen = 5000;    // requests that count
+constexpr std::size_t kOpen = 5000;  // requests that count
+constexpr std::size_t kMostOpen = 16 * kOpen;
+constexpr double kOpenError = 0.03;  // standard error of the time between tokens
+constexpr double kHeldUp = 2.0;      // time between tokens, over that without prompts
+constexpr std::size_t kBatches = 10;
 constexpr std::size_t kClosed = 2000;  // of all clients, at least
 constexpr std::size_t kPerClient = 14;
 constexpr std::size_t kMostClosed = 8000;
@@ -189,7 +193,25 @@ struct Sample {
   Seconds waits;  // for other prompts
   Seconds first;  // these waits, and the iterations of the prompt
   double attainment = std::numeric_limits<double>::quiet_NaN();
+  double error = 0.0;  // standard error of `decoding`, over it
 };
+
+// Standard error of the mean over the mean, from the means of batches (sim/confirm/replayed_estimate.hpp).
+double error_of_mean(const std::vector<double>& values) {
+  double sum = 0.0;
+  double squares = 0.0;
+  for (std::size_t i = 0; i < kBatches; ++i) {
+    const std::size_t from = i * values.size() / kBatches;
+    const std::size_t to = (i + 1) * values.size() / kBatches;
+    const double mean = std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(from),
+                                        values.begin() + static_cast<std::ptrdiff_t>(to), 0.0) /
+                        static_cast<double>(to - from);
+    sum += mean;
+    squares += mean * mean;
+  }
+  constexpr auto kCount = static_cast<double>(kBatches);
+  return std::sqrt(std::max(0.0, kCount * squares / (sum * sum) - 1.0) / (kCount - 1.0));
+}
 
 LatencyMixture distribution(std::vector<double>& values) {
   std::sort(values.begin(), values.end());
@@ -248,6 +270,8 @@ Sample sample(const queueing::IterationPools& pools, const std::vector<Iteration
   }
   if (token.empty()) {
     token.push_back(0.0);
+  } else if (token.size() >= kOpen / 2) {
+    r.error = error_of_mean(token);
   }
   r.ttft = distribution(first);
   r.tpot = distribution(token);
@@ -265,22 +289,23 @@ std::size_t margin(std::size_t running) {
 }
 
 Sample open_sample(const queueing::IterationPools& pools, const workloads::Traffic& t, double share,
-                   double running) {
+                   double running, std::size_t n) {
   SampledRequests requests(t);
   const auto begun = static_cast<std::size_t>(t.output_tokens > 1 ? running : 0.0);
   requests.add_running(begun);
-  requests.arrive(*t.arrivals, share, kOpen + 2 * margin(begun));
+  requests.arrive(*t.arrivals, share, n + 2 * margin(begun));
   const std::size_t from = begun + margin(begun);
-  return sample(pools, requests.all, t, 0, from, from + kOpen);
+  return sample(pools, requests.all, t, 0, from, from + n);
 }
 
 // `running`: clients whose requests run at the start.
 Sample closed_sample(const queueing::IterationPools& pools, const workloads::Traffic& t,
-                     std::size_t clients, std::size_t running) {
+                     std::size_t clients, std::size_t running, std::int64_t times) {
   SampledRequests requests(t);
   requests.add_running(running);
   const std::size_t n =
-      std::max(4 * clients, std::clamp(kPerClient * clients, kClosed, kMostClosed));
+      std::max(4 * clients, std::clamp(kPerClient * clients, kClosed, kMostClosed)) *
+      static_cast<std::size_t>(times);
   requests.add(n - running);
   return sample(pools, requests.all, t, clients, std::max(n / 10, 2 * clients), n - clients);
 }
@@ -297,22 +322,31 @@ class SampledLoop : Server {
     SteadyState r;
     Solution found;
     found.rate = workloads::mean_rate(*s_.traffic->arrivals) / replicas_;
-    const Hertz most = saturation({});
+    const Hertz most = saturation();
     r.saturation = most * replicas_ / base::hertz;
     r.utilisation = found.rate / most;
     if (r.utilisation >= 1.0) {
       return r;
     }
-    const double running = present_at(found.rate) * static_cast<double>(servers_.q.servers);
-    summarise(open_sample({servers_.q, {}, {}, {}}, *s_.traffic, share_, running), found, r);
+    const Hertz rate = found.rate * static_cast<double>(servers_.q.servers);
+    const queueing::IterationPools pools{servers_.q, {}, {}, {}};
+    std::size_t n = kOpen * static_cast<std::size_t>(s_.sample);
+    const std::size_t longest = std::max(kMostOpen, 4 * n);
+    Sample followed =
+        open_sample(pools, *s_.traffic, share_, present_at(found.rate) * (rate / found.rate), n);
+    while (4 * n <= longest && is_rough(followed, rate)) {
+      n *= 4;
+      followed = open_sample(pools, *s_.traffic, share_, rate * followed.decoding, n);
+    }
+    summarise(followed, found, r);
     r.throughput_limit = Limit::arrivals;
     return r;
   }
 
   SteadyState closed() {
     const double clients = std::max(1.0, std::round(share_ * replicas_ * clients_));
-    const Sample followed =
-        closed_sample({servers_.q, {}, {}, {}}, *s_.traffic, static_cast<std::size_t>(clients), 0);
+    const Sample followed = closed_sample({servers_.q, {}, {}, {}}, *s_.traffic,
+                                          static_cast<std::size_t>(clients), 0, s_.sample);
     SteadyState r;
     Solution found;
     found.rate = clients_ / followed.stay;
@@ -323,6 +357,13 @@ class SampledLoop : Server {
   }
 
  private:
+  // Where prompts run first and hardly leave the decodes an iteration, a rare one decides over their time.
+  bool is_rough(const Sample& followed, Hertz rate) {
+    const double present = rate * followed.decoding / static_cast<double>(servers_.q.servers);
+    return costs_.prompts_first() && followed.error > kOpenError &&
+           followed.decoding > kHeldUp * decodes_ * servers_.interval(present);
+  }
+
   // D of a replica, about.
   double present_at(Hertz rate) {
     const auto prompt = static_cast<double>(s_.traffic->input_tokens - s_.traffic->cached_tokens);
@@ -406,11 +447,12 @@ void sample_pools(const ScenarioView& s, const PoolScenarios& pools, Workspace& 
   const bool alike = squared_variation(t.input) + squared_variation(t.output) == 0.0;
   const auto clients = static_cast<std::size_t>(t.concurrency);
   const Sample followed =
-      t.arrivals ? open_sample(two, t, 1.0, running)
+      t.arrivals ? open_sample(two, t, 1.0, running, kOpen * static_cast<std::size_t>(s.sample))
                  : closed_sample(two, t, clients,
                                  alike && t.output_tokens > 1
                                      ? std::min(clients, static_cast<std::size_t>(running))
-                                     : 0);
+                                     : 0,
+                                 s.sample);
   if (!t.arrivals) {
     r.requests_per_second = static_cast<double>(t.concurrency) / followed.stay.si();
   }

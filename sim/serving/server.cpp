@@ -7,6 +7,7 @@
 
 #include "sim/serving/client_batches.hpp"
 #include "sim/serving/iteration_mix.hpp"
+#include "sim/serving/saturation.hpp"
 #include "workloads/traffic/length_cells.hpp"
 
 namespace roofcast::sim {
@@ -20,11 +21,8 @@ namespace queueing = base::queueing;
 
 constexpr double kMostLoad = 0.98;  // of prompts alone, with a steady state
 constexpr double kUsualUnits = 12.0;
-constexpr int kSlotRounds = 10;
-constexpr double kExact = 0.003;  // of a saturation
 // Clusters outlast an iteration. Those that meet in the queue come within the time of so many prompts.
 constexpr double kClusterPrompts = 2.0;
-constexpr double kMany = 64.0;  // prompts of an iteration
 
 // Share of the variance of a slowly changing quantity that its mean over a time x keeps. Its correlation fades as e^(−t),
 // with times relative to the stay of a request.
@@ -246,47 +244,10 @@ Seconds Server::own(double decodes) {
 
 double Server::slots_for_decodes(Hertz rate) { return std::max(1.0, slots_ - rate * own(slots_)); }
 
-// The largest rate at which decodes keep up, by the method of false position, with all slots taken. If prompts are the
-// bottleneck there, fewer decodes leave them more of an iteration.
-Hertz Server::saturation(const workloads::Burstiness& bursts) {
+Hertz Server::saturation() {
   const Seconds front = (intake() + messages()) * front_share_;
   const Hertz ceiling = front > Seconds{} ? 1.0 / front : Hertz::infinity();
-  Hertz best;
-  double held = decodes_ > 0.0 ? slots_ : 0.0;
-  for (int tries = 0; tries < 3; ++tries, held = std::max(1.0, 0.25 * held)) {
-    const PromptIterations p = costs_.with_prompts(micro(held), kMany);
-    const Hertz prompts = kMostLoad * static_cast<double>(p.times.size() - 1) /
-                          (p.units * p.times.back());  // prompts without end
-    if (decodes_ <= 0.0) {
-      best = prompts;
-      break;
-    }
-    // Share of the slots that decodes need at this rate.
-    const auto needs = [&](Hertz rate) {
-      const ServerState at = state(held, {.rate = rate, .bursts = bursts}, Detail::decodes);
-      return at.stable
-                 ? rate * (decodes_ * at.interval + interference(at) + at.first - at.waits) / held
-                 : std::numeric_limits<double>::infinity();
-    };
-    Hertz least;
-    Hertz most = prompts;
-    Hertz rate = base::min(0.7 * prompts, held / (decodes_ * costs_.decode(micro(held)).latency));
-    for (int i = 0; i < kSlotRounds && most - least > kExact * most; ++i) {
-      const double share = needs(rate);
-      (share < 1.0 ? least : most) = rate;
-      if (std::abs(share - 1.0) < kExact) {
-        least = rate;
-        break;
-      }
-      const Hertz next = rate / std::sqrt(share);
-      rate = next > least && next < most ? next : 0.5 * (least + most);
-    }
-    best = base::max(best, least);
-    if (least < 0.9 * prompts || held < 8.0) {
-      break;
-    }
-  }
-  return base::min(ceiling, best);
+  return base::min(ceiling, saturation_of(s_, costs_, {slots_, decodes_}));
 }
 
 // With D decodes, a prompt waits if its length is among the last D tokens of the budget. It lacks between 0 and D

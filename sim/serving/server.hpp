@@ -16,10 +16,6 @@
 //   O        decode iterations of an answer                                                     –
 //   X        units of a prompt (sim/serving/iteration_costs.hpp)                                –
 //
-// Saturation. With n sequences, n/O answers end in an iteration and as many prompts begin:
-//
-//   λ = (n'/O) / T(n'X/O),   n' = n − λ · own time of a prompt     or  k / (X·T(k)), if the units exceed k
-//
 // Slots. A sequence holds the mean of what it stores and what is reserved for it: input + O·(1+f²)/2 tokens, where f is
 // the reserved share of the answer. Answers weigh by their length.
 #pragma once
@@ -74,8 +70,8 @@ class Server {
   ServerState state(double decodes, const Load& load, Detail detail = Detail::all);
 
   double micro(double decodes) const;          // decodes of a micro-batch of one rank
-  double slots_for_decodes(base::Hertz rate);  // n'
-  base::Hertz saturation(const workloads::Burstiness& bursts);  // of a replica
+  double slots_for_decodes(base::Hertz rate);  // n − λ · own time of a prompt
+  base::Hertz saturation();                    // of a replica (sim/serving/saturation.hpp)
   // Mean over answers.
   base::Seconds interference(const ServerState& state) const;
 

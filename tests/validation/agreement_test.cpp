@@ -120,7 +120,7 @@ TEST_CASE("Requests in a pipeline wait in an estimate as long as in a simulation
         "replicas: "
         "2}\ndeployment: {tensor_parallel: 1, pipeline_parallel: 4}\ntraffic: {input_tokens: "
         "{lognormal: {mean: 1680, cv: 1.3, max: 10080}}, output_tokens: 21, arrivals: {process: "
-        "poisson, rate: 110 /s}, requests: 24000}\n",
+        "poisson, rate: 105 /s}, requests: 24000}\n",
         "system: hgx_h200\nmodel: llama-3.1-8b\nprecision: bf16\nserving: {stack: vllm, replicas: "
         "2}\ndeployment: {tensor_parallel: 1, pipeline_parallel: 4}\ntraffic: {input_tokens: "
         "{lognormal: {mean: 4700, cv: 0.3, max: 16000}}, output_tokens: {uniform: [86, 130]}, "
@@ -171,31 +171,27 @@ TEST_CASE(
   }
 }
 
-// The time of an open loop is that of a sample, which meets otherwise (calibrate/accuracy/better_hardware.hpp). Where an open
-// loop saturates is not held to a bound: with twice the memory TensorRT-LLM's comes up to a fifth earlier.
 TEST_CASE(
-    "Better hardware makes no closed loop of 200 random scenarios 1 % slower, and no other one "
-    "10 %",
+    "Better hardware makes no random scenario slower, and no server saturate earlier, but where "
+    "the "
+    "simulation agrees or a longer sample does not",
     "[validation]") {
   std::string found;
-  std::size_t slower = 0;
+  std::size_t sampled = 0;
   for (const Agreement& row :
        agreements({.seed = 1, .scenarios = 200, .simulates = false, .betters = true})) {
-    const std::string_view kind = kRandomKinds[row.kind].name;
-    const bool sampled = kind.starts_with("open") || kind == "two pools";
-    bool late = false;
     for (std::size_t i = 0; i < row.with_better.size(); ++i) {
-      const double by = row.with_better[i].slower;
-      late = late || by > kWorse;
-      if (by > (sampled ? 0.1 : kWorse)) {
-        found += fmt::format("{}: {:.4f}\n{}\n", kBetterHardware[i], by, row.yaml);
+      const WithBetter& with = row.with_better[i];
+      sampled += with.law == Law::sample ? 1U : 0U;
+      if (with.law == Law::contradicted) {
+        found += fmt::format("{}: {:.4f}, lost {:.4f}\n{}\n", kBetterHardware[i], with.slower,
+                             with.lost, row.yaml);
       }
     }
-    slower += late ? 1U : 0U;
   }
   INFO(found);
   CHECK(found.empty());
-  CHECK(slower <= 12);
+  CHECK(sampled <= 16);
 }
 
 TEST_CASE("None of a thousand random estimates is impossible", "[validation]") {

@@ -26,7 +26,7 @@ TEST_CASE("validate simulation prints the agreement of every metric and writes e
   }
 }
 
-TEST_CASE("validate simulation --check-only simulates nothing", "[cli]") {
+TEST_CASE("validate simulation --check-only says what better hardware makes slower", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;
@@ -35,6 +35,7 @@ TEST_CASE("validate simulation --check-only simulates nothing", "[cli]") {
       roofcast.output({"calibrate", "validate", "simulation", "--check-only", "--scenarios", "20"});
   CHECK(!contains(out, "median error"));
   CHECK(contains(out, "estimates: scenarios=20 refused="));
+  CHECK(contains(out, "better hardware: 0 estimates are contradicted by the simulator"));
 }
 
 TEST_CASE("validate simulation takes no table, and the tables nothing of it", "[cli]") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/serving/speculation_gain.hpp"
+#include "sim/iteration/speculation_gain.hpp"
 
 #include <memory>
 
