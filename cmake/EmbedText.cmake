@@ -39,7 +39,7 @@ function(write_catalog files)
   list(SORT ids)
   list(LENGTH ids count)
 
-  file(APPEND "${OUTPUT}" "#include \"base/document/catalog_entry.hpp\"\n\n#include <array>\n#include <span>\n"
+  file(APPEND "${OUTPUT}" "#include \"base/catalog_entry.hpp\"\n\n#include <array>\n#include <span>\n"
     "#include <string_view>\n\nnamespace roofcast::${NAMESPACE} {\n"
     "using namespace std::string_view_literals;\n\n${signature};\n\n${signature} {\n"
     "  static constexpr std::array<base::CatalogEntry, ${count}> kEntries{")

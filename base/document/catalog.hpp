@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/document/catalog_entry.hpp"
+#include "base/catalog_entry.hpp"
 #include "base/document/node.hpp"
 
 namespace roofcast::base {

@@ -12,6 +12,7 @@
 
 #include "cli/python/bindings.hpp"
 #include "sim/confirm/replayed_rows.hpp"
+#include "sim/decide/shown_columns.hpp"
 #include "sim/decide/sweep_points.hpp"
 #include "sim/decide/sweep_run.hpp"
 
@@ -43,12 +44,13 @@ std::shared_ptr<SweepRun> run(const Document& document, unsigned threads, Replay
   return made;
 }
 
+// Those of the command's CSV.
 std::vector<std::string> columns(const SweepRun& s) {
   std::vector<std::string> names;
   for (const sim::ResultColumn& column : s.table.columns()) {
     names.push_back(column.name());
   }
-  return names;
+  return sim::shown_columns(s.points.sweep(), names);
 }
 
 std::vector<std::pair<std::string, std::vector<std::string>>> axes(const SweepRun& s) {
