@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <functional>
 #include <optional>
 
-#include "base/no_number.hpp"
+#include "base/statistics/batch_means.hpp"
 #include "sim/confirm/doubt.hpp"
 #include "sim/estimate.hpp"
 #include "sim/replay/simulate.hpp"
@@ -30,12 +30,9 @@ double capacity(const sim::ServingEstimate& e) {
 
 WithBetter compared(const sim::ServingEstimate& without, const sim::ServingEstimate& with) {
   const bool fits = without.fits() && with.fits();
-  return {fits ? 1.0 - capacity(with) / capacity(without) : base::kNoNumber,
-          fits ? end_to_end(with) / end_to_end(without) - 1.0 : base::kNoNumber,
-          Law::kept,
-          base::kNoNumber,
-          base::kNoNumber,
-          base::kNoNumber};
+  return fits ? WithBetter{1.0 - capacity(with) / capacity(without),
+                           end_to_end(with) / end_to_end(without) - 1.0}
+              : WithBetter{base::kNoNumber, base::kNoNumber};
 }
 
 constexpr std::size_t kBatches = 10;
@@ -99,19 +96,12 @@ void simulate_both(const sim::ScenarioView& without, const sim::ScenarioView& be
   };
   const Batches before = batches(without);
   const Batches after = batches(better);
-  double all = 0.0;
-  double more = 0.0;
-  double squares = 0.0;
-  for (std::size_t i = 0; i < kBatches; ++i) {
-    const double difference = after[i] - before[i];
-    all += before[i];
-    more += difference;
-    squares += difference * difference;
-  }
-  constexpr auto kCount = static_cast<double>(kBatches);
-  const double variance = std::max(0.0, squares - more * more / kCount) / (kCount - 1.0);
-  with.simulated = more / all;
-  with.error = std::sqrt(variance * kCount) / all;
+  Batches more;
+  std::transform(after.begin(), after.end(), before.begin(), more.begin(), std::minus<>());
+  const double whole = base::mean_of_batches(before).mean;
+  const auto [difference, error] = base::mean_of_batches(more);
+  with.simulated = difference / whole;
+  with.error = error / whole;
 }
 
 // What breaks the law, again: with more requests until the sample keeps it, or the simulation is sure.

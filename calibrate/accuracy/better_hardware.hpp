@@ -28,6 +28,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/no_number.hpp"
 #include "calibrate/accuracy/random_scenarios.hpp"
 #include "sim/result/serving_estimate.hpp"
 
@@ -56,9 +57,10 @@ struct WithBetter {
   double slower = 0.0;
   Law law = Law::kept;
   // NaN where it was not looked at again:
-  double longer = 0.0;     // `slower` of the longer sample, or `lost` if that alone breaks the law
-  double simulated = 0.0;  // d
-  double error = 0.0;      // SE
+  double longer =
+      base::kNoNumber;  // `slower` of the longer sample, or `lost` if that alone breaks the law
+  double simulated = base::kNoNumber;  // d
+  double error = base::kNoNumber;      // SE
 };
 
 // Systems that were changed, kept for all scenarios and threads.

@@ -27,9 +27,7 @@ std::optional<Speculation> speculation(const sim::ScenarioView& view,
 std::string speculation_text(const workloads::Speculation& s, const Speculation& gain) {
   std::string text = fmt::format(
       "Speculation: {} {}, {:.3g} tokens an iteration; {:.3g} times the interactivity and {:.3g} "
-      "times "
-      "the "
-      "throughput of none\n",
+      "times the throughput of none\n",
       s.verified(), s.verified() == 1 ? "draft token" : "draft tokens", s.tokens_per_iteration(),
       gain.tpot, gain.throughput);
   text += fmt::format("Break-even: {}\n",

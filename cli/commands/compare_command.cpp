@@ -164,8 +164,7 @@ int run_compare(CompareOptions& options) {
                                          options.measured.iteration != none.iteration) {
     throw base::InputError(
         "error: --set, --force, --iterations, --iteration and what says a scenario (--model, …) "
-        "are "
-        "of measured logs\n");
+        "are of measured logs\n");
   }
   results.json = options.measured.format == "json";
   if (options.files.size() == 2) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/statistics/batch_means.hpp"
 #include "sim/class_attainment.hpp"
 #include "sim/estimate.hpp"
 #include "sim/iteration/draft_model.hpp"
@@ -269,17 +270,11 @@ class Run {
 };
 
 double standard_error(const std::vector<ServingEstimate>& batches, const Metric& metric) {
-  const auto count = static_cast<double>(batches.size());
-  double sum = 0.0;
-  double squares = 0.0;
+  std::vector<double> values;
   for (const ServingEstimate& batch : batches) {
-    sum += metric.value(batch);
+    values.push_back(metric.value(batch));
   }
-  for (const ServingEstimate& batch : batches) {
-    const double off = metric.value(batch) - sum / count;
-    squares += off * off;
-  }
-  return std::sqrt(squares / (count - 1.0) / count);
+  return base::mean_of_batches(values).error;
 }
 
 // The worst standard error of what is asked, over the one that is aimed at.

@@ -2,10 +2,12 @@
 #include "sim/serving/sampled_loop.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
 #include "base/queueing/iteration_servers.hpp"
+#include "base/statistics/batch_means.hpp"
 #include "sim/iteration/coarse_iterations.hpp"
 #include "sim/iteration/memory.hpp"
 #include "sim/scenario/pools.hpp"
@@ -196,21 +198,18 @@ struct Sample {
   double error = 0.0;  // standard error of `decoding`, over it
 };
 
-// Standard error of the mean over the mean, from the means of batches (sim/confirm/replayed_estimate.hpp).
+// Standard error of the mean over the mean.
 double error_of_mean(const std::vector<double>& values) {
-  double sum = 0.0;
-  double squares = 0.0;
+  std::array<double, kBatches> means{};
   for (std::size_t i = 0; i < kBatches; ++i) {
     const std::size_t from = i * values.size() / kBatches;
     const std::size_t to = (i + 1) * values.size() / kBatches;
-    const double mean = std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(from),
-                                        values.begin() + static_cast<std::ptrdiff_t>(to), 0.0) /
-                        static_cast<double>(to - from);
-    sum += mean;
-    squares += mean * mean;
+    means[i] = std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(from),
+                               values.begin() + static_cast<std::ptrdiff_t>(to), 0.0) /
+               static_cast<double>(to - from);
   }
-  constexpr auto kCount = static_cast<double>(kBatches);
-  return std::sqrt(std::max(0.0, kCount * squares / (sum * sum) - 1.0) / (kCount - 1.0));
+  const auto [mean, error] = base::mean_of_batches(means);
+  return error / mean;
 }
 
 LatencyMixture distribution(std::vector<double>& values) {
