@@ -46,11 +46,7 @@ std::shared_ptr<SweepRun> run(const Document& document, unsigned threads, Replay
 
 // Those of the command's CSV.
 std::vector<std::string> columns(const SweepRun& s) {
-  std::vector<std::string> names;
-  for (const sim::ResultColumn& column : s.table.columns()) {
-    names.push_back(column.name());
-  }
-  return sim::shown_columns(s.points.sweep(), names);
+  return sim::shown_columns(s.points.sweep(), s.table.names());
 }
 
 std::vector<std::pair<std::string, std::vector<std::string>>> axes(const SweepRun& s) {

@@ -20,11 +20,7 @@ using sim::RankedRow;
 using sim::Recommendation;
 
 std::vector<std::string> columns_of(const Recommendation& r) {
-  std::vector<std::string> columns;
-  for (const sim::ResultColumn& column : r.scans.front().table.columns()) {
-    columns.push_back(column.name());
-  }
-  return columns;
+  return r.scans.front().table.names();
 }
 
 sim::ResultTable legal_rows(const Recommendation& r) {

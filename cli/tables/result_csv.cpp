@@ -53,12 +53,8 @@ ShownColumns every_column(const sim::ResultTable& table) {
 }
 
 ShownColumns shown(const sim::ResultTable& table, const sim::Sweep& sweep) {
-  std::vector<std::string> names;
-  for (const sim::ResultColumn& column : table.columns()) {
-    names.push_back(column.name());
-  }
   ShownColumns columns;
-  for (const std::string& name : sim::shown_columns(sweep, names)) {
+  for (const std::string& name : sim::shown_columns(sweep, table.names())) {
     columns.push_back(table.find(name));
   }
   return columns;

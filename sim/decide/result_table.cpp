@@ -106,6 +106,14 @@ std::size_t ResultTable::index_of(std::string_view column) const {
   return static_cast<std::size_t>(at - columns_.begin());
 }
 
+std::vector<std::string> ResultTable::names() const {
+  std::vector<std::string> names;
+  for (const ResultColumn& column : columns_) {
+    names.push_back(column.name());
+  }
+  return names;
+}
+
 const ResultColumn* ResultTable::find(std::string_view column) const {
   const std::size_t index = index_of(column);
   return index < columns_.size() ? &columns_[index] : nullptr;

@@ -98,6 +98,7 @@ class ResultTable {
 
   std::vector<ResultColumn>& columns() { return columns_; }
   const std::vector<ResultColumn>& columns() const { return columns_; }
+  std::vector<std::string> names() const;                   // of the columns
   const ResultColumn* find(std::string_view column) const;  // nullptr when there is none
   // Throws InputError with the nearest name when there is no such column.
   const ResultColumn& column(std::string_view column) const;
