@@ -5,7 +5,11 @@
 
 #include "tests/catch.hpp"
 
-namespace roofcast::base {
+namespace roofcast::unit_base_batch_means {
+namespace {
+
+using base::mean_of_batches;
+using base::MeanWithError;
 
 TEST_CASE("The error of a mean is the deviation of its batches over the root of their number",
           "[unit]") {
@@ -18,4 +22,5 @@ TEST_CASE("Equal batches have no error", "[unit]") {
   CHECK(mean_of_batches(std::vector{0.25, 0.25, 0.25}).error == 0.0);
 }
 
-}  // namespace roofcast::base
+}  // namespace
+}  // namespace roofcast::unit_base_batch_means
