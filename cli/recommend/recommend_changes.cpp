@@ -112,7 +112,7 @@ std::string price_of_other_system(const sim::Question& q, const Recommendation& 
              : fmt::format("no {} makes {} as good", path, system(**other));
 }
 
-// The precisions of the catalog that the answer's chip multiplies in.
+// The precisions of the catalog that the answer's chip multiplies in, without those of other models.
 std::string other_precisions(const sim::Question& q, const Recommendation& r) {
   if (q.precisions.size() > 1) {
     return {};
@@ -125,7 +125,10 @@ std::string other_precisions(const sim::Question& q, const Recommendation& r) {
     try {
       sim::Workspace workspace;
       const sim::Scenario scenario = sim::read_scenario(document);
-      if (id != tried && sim::estimate(sim::view(scenario), workspace).fits()) {
+      if (id != tried &&
+          (id == scenario.model.native_precision ||
+           workloads::is_meant_for(scenario.precision, scenario.model.id)) &&
+          sim::estimate(sim::view(scenario), workspace).fits()) {
         others.push_back(id);
       }
     } catch (const base::InputError&) {  // not a precision of such a model

@@ -195,6 +195,25 @@ TEST_CASE("A part derived with no change equals its base", "[laws]") {
   }
 }
 
+TEST_CASE("A precision that was published for models names models of the catalog", "[laws]") {
+  std::size_t named = 0;
+  for (const workloads::Precision& p : precisions()) {
+    INFO(p.id);
+    for (const std::string& id : p.published_for) {
+      INFO(id);
+      CHECK(workloads::is_meant_for(p, model(id).id));
+      ++named;
+    }
+    CHECK(workloads::is_meant_for(p, "llama-3.1-70b") == p.published_for.empty());
+  }
+  CHECK(named > 0);
+  for (const workloads::Architecture& m : models()) {
+    INFO(m.id);
+    CHECK((m.native_precision.empty() ||
+           workloads::is_meant_for(precision(m.native_precision), m.id)));
+  }
+}
+
 // The question an architect starts with: all models, all systems, each in its own precision.
 TEST_CASE("Every model on every system runs in its own precision or says why not", "[laws]") {
   std::string systems;

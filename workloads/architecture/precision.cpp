@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace roofcast::workloads {
 
 std::span<const base::CatalogEntry> embedded_precisions();
@@ -13,6 +15,11 @@ bool has_sparse_weights(const Precision& p) {
   return p.attention.storage.sparse || p.recurrent.storage.sparse || p.mlp.storage.sparse ||
          p.experts.storage.sparse || p.shared.storage.sparse || p.latent.storage.sparse ||
          p.head.storage.sparse;
+}
+
+bool is_meant_for(const Precision& p, std::string_view model) {
+  return p.published_for.empty() ||
+         std::find(p.published_for.begin(), p.published_for.end(), model) != p.published_for.end();
 }
 
 bool same_formats(const Precision& a, const Precision& b) {
@@ -45,6 +52,7 @@ void read(base::Fields& f, Precision& precision) {
   precision.id = f.node().reference;
   std::string name;
   f.text("name", name, base::optional);
+  f.texts("published_for", precision.published_for);
   LinearFormat linear;
   f.choice("weights", linear.weights, formats);
   f.choice("activations", linear.activations, formats);

@@ -9,6 +9,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/document/catalog.hpp"
 #include "base/document/fields.hpp"
@@ -26,6 +28,8 @@ struct LinearFormat {
 
 struct Precision {
   std::string id;
+  // The models that were published in it. Others can run so, but nobody publishes them so. Empty: a format for any model.
+  std::vector<std::string> published_for;
   LinearFormat attention;  // projections
   LinearFormat recurrent;  // projections of Mamba and delta-net layers
   LinearFormat mlp;
@@ -48,6 +52,9 @@ constexpr base::Bytes weight_bytes(double elements, const LinearFormat& format) 
 
 // Whether any weights are 2:4 sparse.
 bool has_sparse_weights(const Precision& precision);
+
+// Whether it is a format for any model, or the model was published in it.
+bool is_meant_for(const Precision& precision, std::string_view model);
 
 // Whether every part has the same formats in both. Their names may differ.
 bool same_formats(const Precision& a, const Precision& b);

@@ -71,6 +71,14 @@ TEST_CASE("recommend says its answer, the runner-up, the price and the commands 
     INFO(text);
     CHECK(contains(text, part));
   }
+  const std::size_t others = text.find("no other precision was tried");
+  REQUIRE(others != std::string::npos);
+  const std::string proposed = text.substr(others, text.find('\n', others) - others);
+  INFO(proposed);
+  CHECK(contains(proposed, "fp8_block"));
+  CHECK(contains(proposed, "w4a16"));
+  CHECK(!contains(proposed, "nemotron"));  // formats of other models' checkpoints
+  CHECK(!contains(proposed, "mxfp4_experts"));
 }
 
 TEST_CASE("What recommend answers is confirmed, within the budget and best first", "[cli]") {
