@@ -85,6 +85,18 @@ RecurrentHeads recurrent_heads(const Shape& s, Recurrence kind) {
           s.format("state")};
 }
 
+// A channel of Mamba-1 is a head of one value; all channels share B and C.
+RecurrentHeads channels(const Shape& s) {
+  return {Recurrence::selective, s.whole("channels"), 1, s.whole("state-size"), 1,
+          s.format("state")};
+}
+
+std::vector<Dimension> channels_of_mamba1() {
+  return {count("channels", "", "channels: the inner width of the layer on this rank"),
+          count("state-size", "16", "elements of the state of a channel"),
+          format_of("state", "fp32", "number format of the states")};
+}
+
 base::WeightStorage storage(const Shape& s) { return {s.whole("group-size"), s.flag("sparse")}; }
 
 Operator gemm(const Shape& s) {
@@ -167,6 +179,14 @@ Operator scan(const Shape& s) {
 template <Recurrence kind>
 Operator update(const Shape& s) {
   return StateUpdate{recurrent_heads(s, kind), s.whole("sequences"), s.whole("tokens")};
+}
+
+Operator selective_scan(const Shape& s) {
+  return StateScan{channels(s), s.whole("sequences"), s.whole("tokens"), kSelectiveBlock};
+}
+
+Operator selective_update(const Shape& s) {
+  return StateUpdate{channels(s), s.whole("sequences"), s.whole("tokens")};
 }
 
 Operator elementwise(const Shape& s) {
@@ -283,6 +303,13 @@ const std::vector<KernelKind>& kernel_kinds() {
         format_of("cache", "fp8", "number format of the keys")},
        index_scores,
        "--cached 32768 --sequences 32"},
+      {"mamba1", "The selective scan of Mamba-1 over prompts",
+       joined({kSequences, count("tokens", "", "tokens of a sequence")}, channels_of_mamba1()),
+       selective_scan, "--tokens 8192 --channels 8192"},
+      {"mamba1_update", "The state update of Mamba-1 in decode",
+       joined({count("sequences", "", "sequences"), count("tokens", "1", "tokens of a sequence")},
+              channels_of_mamba1()),
+       selective_update, "--sequences 64 --channels 8192"},
       {"mamba2",
        "The state-space scan of prompts",
        joined({kSequences, count("tokens", "", "tokens of a sequence"),

@@ -146,7 +146,7 @@ FOLDERS = {
     "acceptance": "workloads/acceptance", "score": "workloads/scores", "claim": "calibrate/claims",
 }
 CATALOG = {"calibration": "calibrated", "stack": "stacks", "acceptance": "acceptance"}  # else kind + "s"
-KERNELS = ["gemm", "moe", "routing", "attention", "decode_attention", "index", "mamba2", "mamba2_update", "gdn", "gdn_update",
+KERNELS = ["gemm", "moe", "routing", "attention", "decode_attention", "index", "mamba1", "mamba1_update", "mamba2", "mamba2_update", "gdn", "gdn_update",
            "elementwise", "lookup"]
 COLLECTIVES = ["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "send_receive"]
 SMALL = 60_000  # bytes of a file that is worth changing

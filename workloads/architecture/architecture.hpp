@@ -53,6 +53,8 @@ struct AttentionShape {
 };
 
 enum class Recurrence : std::uint8_t { ssm, delta, selective };
+inline constexpr std::int64_t kSelectiveBlock =
+    2048;  // the most tokens of a block of a selective scan
 std::string_view name(Recurrence kind);
 
 // A mixer with a state of fixed size: a matrix of key_dim × value_dim a head, however long the context is.

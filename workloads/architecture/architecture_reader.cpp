@@ -12,7 +12,6 @@ namespace {
 using base::Fields;
 
 // Tokens that a block of threads scans at once, at most (state-spaces/mamba, selective_scan_fwd_kernel.cuh).
-constexpr std::int64_t kSelectiveBlock = 2048;
 
 void read_index(Fields& g, SparseIndex& index) {
   g.integer("heads", index.heads, base::at_least_one);

@@ -105,6 +105,35 @@ TEST_CASE("The time of a kernel beyond its launch is that of the operator in an 
   CHECK(compared >= 8);
 }
 
+// A rank of eight has 1,024 of the 8,192 channels of Jamba.
+TEST_CASE("The selective scan of a kernel is that of a model with Mamba-1", "[cli]") {
+  const sim::Scenario scenario = sim::read_scenario(
+      base::parse_document("scenario",
+                           "system: hgx_h100\nmodel: jamba-1.5-mini\nprecision: bf16\n"
+                           "deployment: {tensor_parallel: 8}\nserving: {stack: vllm}\n"
+                           "traffic: {input_tokens: 2048, output_tokens: 256, concurrency: 32}\n"));
+  const std::map<std::string, std::pair<std::string, ShapeTexts>> kinds = {
+      {"mamba1.scan", {"mamba1", {{"channels", "1024"}, {"tokens", "2048"}}}},
+      {"mamba1.update", {"mamba1_update", {{"channels", "1024"}, {"sequences", "32"}}}}};
+  std::size_t compared = 0;
+  for (const sim::OperatorLine& line :
+       sim::iteration_operators(sim::view(scenario), {32, 1, 2048, 1, 2048, 0})) {
+    const auto at = kinds.find(std::string(line.call.name));
+    if (at == kinds.end()) {
+      continue;
+    }
+    const auto& [name, shape] = at->second;
+    const auto kind = std::find_if(kernel_kinds().begin(), kernel_kinds().end(),
+                                   [&](const KernelKind& k) { return k.name == name; });
+    REQUIRE(kind != kernel_kinds().end());
+    base::Problems problems;
+    CHECK(kind->make(Shape(*kind, shape, problems)) == line.call.op);
+    problems.throw_if_any();
+    ++compared;
+  }
+  CHECK(compared == 2);
+}
+
 TEST_CASE("Every kernel of the help runs on every chip that a forecast can be made for", "[cli]") {
   std::size_t run = 0;
   for (const hardware::Chip& chip : laws::chips()) {
