@@ -68,6 +68,7 @@ std::string training_text(const sim::Scenario& s, const sim::ServingEstimate& e)
   const sim::TrainingStep& t = e.workflow->training;
   TextTable times({"optimizer step", "time", "share"});
   add_time(times, "passes of all micro-batches", t.passes, t.time);
+  add_time(times, "  straggler: the mean stage waits for the slowest", t.straggler, t.time);
   add_time(times, "pipeline bubble", t.bubble, t.time);
   add_time(times, "gradients and parameters, exposed", t.gradients, t.time);
   add_time(times, "optimizer", t.optimizer, t.time);

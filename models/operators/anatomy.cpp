@@ -31,6 +31,7 @@ constexpr CauseText kTexts[kCauses] = {
     {"host", "the host launches slower than the GPU runs"},
     {"link", "bytes through the port"},
     {"hops", "steps of a collective, one after another"},
+    {"straggler", "ranks that wait for the one with most work"},
     {"unexplained", "what measured kernels of this shape take beyond the model"},
 };
 

@@ -28,6 +28,7 @@
 //   host          the host launches slower than the GPU runs: only in eager mode        –
 //   link          bytes through the port                                                network
 //   hops          steps of a collective, one after another                              fill
+//   straggler     ranks that wait for the one with most work (sim/result/causes.hpp)    –
 //   unexplained   what measured kernels of this shape take beyond the model             –
 //
 // A correction (models/operators/correction.hpp) that makes a kernel slower is unexplained: nobody knows which part is
@@ -63,9 +64,10 @@ enum class Cause : std::uint8_t {
   host,
   link,
   hops,
+  straggler,
   unexplained,
 };
-inline constexpr int kCauses = 17;
+inline constexpr int kCauses = 18;
 std::string_view name(Cause cause);     // "wave tail"
 std::string_view meaning(Cause cause);  // a sentence without a full stop
 

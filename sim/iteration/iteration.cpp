@@ -356,6 +356,7 @@ IterationCost added_up(const IterationTerms& terms, const ScenarioView& s,
                 longest_stage(s) * terms.launched);
   const Seconds period_host = host_wait(*s.serving, batch, slowest + drafting);
   iteration.period = slowest + period_host;
+  iteration.period_host = period_host;
   const models::Drawn draw = drawn(activity, late + host, machine.power);
   iteration.clock = draw.clock;
   iteration.energy_above_idle = draw.energy - machine.power.idle * draw.time;
@@ -381,6 +382,10 @@ std::vector<OperatorLine> iteration_operators(const ScenarioView& s,
       graph.push_back(call);
     }
   }
+  workloads::Graph mean;
+  workloads::Batch of_mean_rank = batch;
+  of_mean_rank.mean_rank = true;
+  build(s, of_mean_rank, mean);
   std::vector<OperatorLine> lines;
   const models::Machine& machine = s.platform->machine;
   const auto cost_of = [&](const workloads::Call& call) {
@@ -390,7 +395,11 @@ std::vector<OperatorLine> iteration_operators(const ScenarioView& s,
   models::Activity activity;
   for (const workloads::Call& call : graph) {
     const models::Cost cost = cost_of(call);
+    const std::size_t at = lines.size();
     lines.push_back({call, cost, sequence.add(call, call.count * cost.time)});
+    if (at < mean.size() && mean[at].op != call.op) {
+      lines.back().straggler = std::max(0.0, 1.0 - cost_of(mean[at]).time / cost.time);
+    }
     activity.add(cost, models::math_of(call.op, machine), call.count, lines.back().time, machine);
   }
   const Seconds late = base::max(Seconds{}, eager_launches(s, batch, graph) - activity.running);

@@ -57,6 +57,7 @@ std::string_view name(Limit limit);
 struct IterationCost {
   base::Seconds latency;
   base::Seconds period;
+  base::Seconds period_host;                      // of the period, the host time that nothing hides
   std::array<base::Seconds, kLimits> by_limit{};  // adds up to latency
   double clock = 1.0;                             // share of the full clock
   // J, one rank of each stage, above their idle energy. NaN if the TDP is not known.
@@ -108,6 +109,8 @@ struct OperatorLine {
   models::Cost cost;  // one run
   // All runs at the clock of the iteration. For an overlapped call: what the call that it overlaps does not hide.
   base::Seconds time;
+  // Share of it in which the mean rank waits for the rank that has most pairs of its experts, which the call is of.
+  double straggler = 0.0;
 };
 std::vector<OperatorLine> iteration_operators(const ScenarioView& scenario,
                                               const workloads::Batch& batch);

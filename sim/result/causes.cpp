@@ -15,9 +15,20 @@ namespace {
 using base::Seconds;
 using models::Share;
 
-// `times` of an iteration and of the passes of the draft model after it.
+void sort_greatest_first(std::vector<Share>& shares) {
+  std::stable_sort(shares.begin(), shares.end(),
+                   [](const Share& a, const Share& b) { return a.share > b.share; });
+}
+
+// Micro-batches of a pipeline that decode at once.
+double in_flight(const ScenarioView& s, const SteadyState& steady) {
+  return std::clamp(steady.decode_batch, 1.0, static_cast<double>(s.mapping->pipeline_parallel));
+}
+
+// `times` of an iteration and of the passes of the draft model after it. With several micro-batches in flight, a stage
+// waits for the slowest one: they take that stage longer than one micro-batch takes all stages.
 void add_iteration(CauseSum& sum, const ScenarioView& s, const workloads::Batch& batch,
-                   double times) {
+                   double times, double micro_batches) {
   const auto add = [&](const ScenarioView& of, const workloads::Batch& lines, double count) {
     for (const OperatorLine& line : iteration_operators(of, lines)) {
       sum.add(causes_of(line, of.platform->machine), count * line.time);
@@ -25,9 +36,12 @@ void add_iteration(CauseSum& sum, const ScenarioView& s, const workloads::Batch&
   };
   add(s, batch, times);
   Workspace workspace;
-  sum.add(
-      {{models::Cause::host, 1.0}},
-      times * iteration_cost(s, batch, workspace).by_limit[static_cast<std::size_t>(Limit::host)]);
+  const IterationCost cost = iteration_cost(s, batch, workspace);
+  const Seconds host = cost.by_limit[static_cast<std::size_t>(Limit::host)];
+  const Seconds slowest = micro_batches * (cost.period - cost.period_host);
+  sum.add({{models::Cause::host, 1.0}}, times * host);
+  sum.add({{models::Cause::straggler, 1.0}},
+          times * base::max(Seconds{}, slowest - (cost.latency - host)));
   if (s.draft != nullptr) {
     for (const DraftPass& pass : draft_passes(s, batch)) {
       add(s.draft->view, pass.batch, times * static_cast<double>(pass.count));
@@ -50,7 +64,16 @@ std::vector<Share> causes_of(const OperatorLine& line, const models::Machine& ma
   const models::Cost alone = models::cost_of(line.call.op, machine, anatomy);
   anatomy.add(&models::Cost::launch, models::Cause::launch, "hidden",
               line.cost.launch - alone.launch);
-  return models::shares_of(line.cost, anatomy, machine.calibration.overlap_exponent);
+  std::vector<Share> shares =
+      models::shares_of(line.cost, anatomy, machine.calibration.overlap_exponent);
+  if (line.straggler > 0.0) {
+    for (Share& share : shares) {
+      share.share *= 1.0 - line.straggler;
+    }
+    shares.push_back({models::Cause::straggler, line.straggler});
+    sort_greatest_first(shares);
+  }
+  return shares;
 }
 
 void CauseSum::add(const std::vector<Share>& shares, Seconds time) {
@@ -67,8 +90,7 @@ std::vector<Share> CauseSum::shares() const {
       all.push_back({static_cast<models::Cause>(c), of_[c] / time_});
     }
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Share& a, const Share& b) { return a.share > b.share; });
+  sort_greatest_first(all);
   return all;
 }
 
@@ -91,14 +113,16 @@ void tell_causes(const ScenarioView& scenario, ServingEstimate& estimate) {
   CauseSum ttft;
   CauseSum tpot;
   if (prompts) {
-    add_iteration(ttft, prefill, steady.prefill_iteration, 1.0);
+    add_iteration(ttft, prefill, steady.prefill_iteration, 1.0, 1.0);
   }
+  const auto prefill_stages = static_cast<double>(prefill.mapping->pipeline_parallel);
   const double share = pools && decodes ? 0.0 : decodes ? steady.prefill_share : 1.0;
   if (share < 1.0) {
-    add_iteration(tpot, decode, steady.decode_iteration, 1.0 - share);
+    add_iteration(tpot, decode, steady.decode_iteration, 1.0 - share, in_flight(decode, steady));
   }
   if (share > 0.0 && prompts) {
-    add_iteration(tpot, prefill, steady.prefill_iteration, share);
+    add_iteration(tpot, prefill, steady.prefill_iteration, share,
+                  decodes ? in_flight(prefill, steady) : prefill_stages);
   }
   Causes causes{ttft.shares(), tpot.shares(), {}};
   causes.throughput =
@@ -118,7 +142,8 @@ Limited limited(const ServingEstimate& estimate, std::string_view metric) {
     return {};
   }
   const Limit limit = ttft ? steady.ttft_limit : tpot ? steady.tpot_limit : steady.throughput_limit;
-  const Causes causes = estimate.causes != nullptr ? *estimate.causes : Causes{};
+  static const Causes kNone;
+  const Causes& causes = estimate.causes != nullptr ? *estimate.causes : kNone;
   const std::vector<Share>& shares = ttft ? causes.ttft : tpot ? causes.tpot : causes.throughput;
   if (limit >= Limit::host || shares.empty()) {
     return {name(limit), 0.0, limit == Limit::waiting ? shares : std::vector<Share>()};

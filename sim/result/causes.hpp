@@ -10,8 +10,17 @@
 //   TPOT, throughput   the mean iteration: 1 − s decodes alone and s with prompts, s = SteadyState::prefill_share; of two
 //                      pools an iteration of the decode pool, and of throughput that of the pool which limits it
 //
-// This takes many times as long as the estimate, so it is done for answers and not for the points of a sweep. Those have
-// the term of most time alone (Limit).
+// Straggler is the time in which ranks wait for the one with most work:
+//
+//   experts    the mean rank of an expert-parallel group waits for the one with most pairs; the part of each operator
+//              beyond the same operator on the mean rank (OperatorLine::straggler)
+//   pipeline   stages wait for the slowest one, which has more layers or the head: n·p − l of an iteration, where n
+//              micro-batches are in flight, p is the time of the slowest stage, l that of all stages
+//
+// Attention-DP ranks are taken to be balanced (sim/iteration/iteration.hpp): nothing is lost there.
+//
+// All this takes many times as long as the estimate. A sweep tells it where explains_rows() says so
+// (sim/decide/shown_columns.hpp), and of the rows that its answer shows.
 #pragma once
 
 #include <array>

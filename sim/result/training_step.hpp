@@ -27,6 +27,7 @@ struct TrainingStep {
   base::Seconds sends;             // exposed time of its transfers between stages
   base::Seconds within;            // exposed time of its exchanges of gradients and parameters
   base::Seconds passes;            // of all micro-batches, with the trainer's slowdown
+  base::Seconds straggler;         // of the passes: the mean stage waits for the slowest one
   base::Seconds bubble;            // pipeline bubble
   base::Seconds
       gradients;  // exposed time of the exchange of gradients and parameters, after the passes

@@ -202,18 +202,23 @@ double exposed_share(const BothPasses& both, std::int64_t count, const models::M
   return alone + (1.0 - alone) * std::clamp(1.0 - others / sent, taken, 1.0);
 }
 
-BothPasses both_passes(const ScenarioView& s, const workloads::Mapping& mapping,
-                       const MicroBatches& batches, CostCache* costs = nullptr) {
-  const models::Machine& machine = s.platform->machine;
+workloads::Graph backward_graph_of(const ScenarioView& s, const workloads::Mapping& mapping,
+                                   const workloads::Graph& forward) {
   const workloads::Training& t = *s.training;
   const double layers =
       std::ceil(as_double(s.model->layer_count()) / as_double(mapping.pipeline_parallel));
   const double again =
       t.recompute.layers > 0 ? std::min(1.0, as_double(t.recompute.layers) / layers) : 1.0;
+  return workloads::backward_graph(forward, t.recompute, again, t.gradient_bytes);
+}
+
+BothPasses both_passes(const ScenarioView& s, const workloads::Mapping& mapping,
+                       const MicroBatches& batches, CostCache* costs = nullptr) {
+  const models::Machine& machine = s.platform->machine;
+  const workloads::Training& t = *s.training;
   BothPasses both;
   both.forward_graph = forward_graph(s, mapping, batches);
-  both.backward_graph =
-      workloads::backward_graph(both.forward_graph, t.recompute, again, t.gradient_bytes);
+  both.backward_graph = backward_graph_of(s, mapping, both.forward_graph);
   both.forward = timed(both.forward_graph, machine, t, costs);
   both.backward = timed(both.backward_graph, machine, t, costs);
   both.drawn = drawn(both.forward, both.backward, machine);
@@ -235,6 +240,16 @@ BothPasses both_passes(const ScenarioView& s, const workloads::Mapping& mapping,
   return both;
 }
 
+// `mean`: the same operators on the mean rank.
+void tell_stragglers(PassLines& pass, const std::vector<OperatorLine>& mean) {
+  for (std::size_t i = 0; i < pass.operators.size(); ++i) {
+    OperatorLine& line = pass.operators[i];
+    if (line.call.op != mean[i].call.op && line.time > Seconds{}) {
+      line.straggler = std::max(0.0, 1.0 - mean[i].time / line.time);
+    }
+  }
+}
+
 }  // namespace
 
 double updated_parameters(const workloads::Training& training, const workloads::Mapping& mapping,
@@ -246,8 +261,9 @@ double updated_parameters(const workloads::Training& training, const workloads::
 }
 
 workloads::Graph forward_graph(const ScenarioView& s, const workloads::Mapping& mapping,
-                               const MicroBatches& batches) {
+                               const MicroBatches& batches, bool mean_rank) {
   workloads::Batch batch;
+  batch.mean_rank = mean_rank;
   batch.prefill_sequences = batches.sequences;
   batch.prefill_tokens = batches.tokens;
   batch.loss = true;
@@ -318,6 +334,10 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches, C
   const double slowdown = t.trainer.slowdown;
   const auto count = as_double(batches.count);
   step.passes = slowdown * count * (both + step.sends);
+  const auto waits = [&](const Pass& pass) {
+    return base::max(Seconds{}, slowest_stage(s, pass) - pass.all() / as_double(stages));
+  };
+  step.straggler = slowdown * count * (waits(passes.forward) + waits(passes.backward));
   const Pass& backward = passes.backward;
   step.weight_gradients = step.backward * (backward.weight_gradients / backward.all());
   step.bubble = slowdown * bubble_of(s, both + step.sends, step.backward, step.weight_gradients);
@@ -348,6 +368,10 @@ PassesOfMicroBatch training_passes(const ScenarioView& s, const MicroBatches& ba
       {{{"forward pass", operators_of(both.forward_graph, machine, *s.training), both.waits[0]},
         {"backward pass", operators_of(both.backward_graph, machine, *s.training), both.waits[1]}}},
       both.drawn.clock};
+  const workloads::Graph forward = forward_graph(s, mapping, batches, true);
+  tell_stragglers(result.passes[0], operators_of(forward, machine, *s.training));
+  tell_stragglers(result.passes[1],
+                  operators_of(backward_graph_of(s, mapping, forward), machine, *s.training));
   for (PassLines& pass : result.passes) {
     for (OperatorLine& line : pass.operators) {
       line.time *= both.slower * (line.call.exchange ? both.exposed : 1.0);

@@ -51,8 +51,9 @@
 namespace roofcast::sim {
 
 // The forward pass of one micro-batch on one rank, with the loss. `mapping`: workloads::training_mapping.
+// With `mean_rank`, experts' operators are those of the mean rank.
 workloads::Graph forward_graph(const ScenarioView& scenario, const workloads::Mapping& mapping,
-                               const MicroBatches& batches);
+                               const MicroBatches& batches, bool mean_rank = false);
 
 // Parameters whose optimizer states a rank keeps and updates.
 double updated_parameters(const workloads::Training& training, const workloads::Mapping& mapping,

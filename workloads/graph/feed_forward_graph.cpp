@@ -104,9 +104,12 @@ void GraphBuilder::experts(double count) {
       graph_[i].overlapped = true;
     }
   }
-  const auto [pairs, distinct] =
-      busiest_load(static_cast<double>(all_tokens), moe.top_k, moe.experts, moe.popularity,
-                   mapping_.expert_placement());
+  const ExpertPlacement placement = mapping_.expert_placement();
+  const auto [busiest, distinct] = busiest_load(static_cast<double>(all_tokens), moe.top_k,
+                                                moe.experts, moe.popularity, placement);
+  const double pairs = batch_.mean_rank ? static_cast<double>(all_tokens * moe.top_k) /
+                                              static_cast<double>(placement.ranks)
+                                        : busiest;
   const std::int64_t width = moe.intermediate / mapping_.expert_tensor_parallel();
   const std::int64_t up = (moe.gated ? 2 : 1) * width;
   const double rows = pairs * static_cast<double>(hidden);

@@ -34,6 +34,8 @@ struct Batch {
   }
   // Attention-DP groups with such a batch, whose tokens share experts; 0: all.
   std::int64_t groups = 0;
+  // The experts' operators of the mean rank, not of the one with most pairs. Only to tell what waiting for that one costs.
+  bool mean_rank = false;
   // A pass of a draft model, which needs the last token of a sequence only.
   bool last_logits = false;
   bool loss = false;  // training: logits of every token, and their cross entropy
