@@ -20,6 +20,9 @@ constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {
     {"frees_late", "delayed_release"},
     {"stretch", "slowdown"},
     {"found_share", "prefix_hit_rate"},
+    {"bound_ttft", "limited_by_ttft"},
+    {"bound_tpot", "limited_by_tpot"},
+    {"bound_throughput", "limited_by_throughput"},
 };
 
 }  // namespace

@@ -23,7 +23,7 @@
 //            `row` indexes rows; an operator's time, flop and bytes are totals over its `count`
 //   notes    [text]
 // Columns with a meaning here, each optional: fits, meets, reason, pareto_rank (1 = on the front),
-// bound_tpot, bound_ttft. A row does not meet every constraint when meets is false; without that column, when fits is
+// limited_by_tpot, limited_by_ttft. A row does not meet every constraint when meets is false; without that column, when fits is
 // false or reason is not empty.
 'use strict';
 

@@ -124,7 +124,7 @@ function tableCells(row, columns) {
 function fillPrintTable() {
   const chosen = new Set([...model.objectives.map((name) => model.named.get(name)), state.y, state.x]);
   const columns = model.columns.filter((c) => !c.constant && (c.kind === 'axis' || chosen.has(c)
-    || /^bound_/.test(c.name)));
+    || /^limited_by_/.test(c.name)));
   const front = model.rows.map((_, row) => row).filter((row) => model.front[row]);
   const rows = front.slice(0, kPrintRows);
   byId('print-table').innerHTML = `<p>The ${kPlain.format(rows.length)} configurations on the front`

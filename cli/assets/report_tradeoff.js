@@ -155,7 +155,7 @@ function setUpPareto() {
   fill('pareto-x', state.x);
   fill('pareto-y', state.y);
   const seriesColumns = model.columns.filter((c) => c.values && (c.name === model.series_column
-    || (c.kind === 'axis' && !c.constant) || /^bound_/.test(c.name)));
+    || (c.kind === 'axis' && !c.constant) || /^limited_by_/.test(c.name)));
   state.series = model.named.get(model.series_column) || seriesColumns[0] || null;
   byId('pareto-series').innerHTML = seriesColumns.map((c) =>
     option(c.index, c.label, c === state.series)).join('');

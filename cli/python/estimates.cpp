@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/document/renamed.hpp"
 #include "cli/python/bindings.hpp"
 #include "cli/tables/metric_cells.hpp"
 #include "cli/text/explain.hpp"
@@ -95,6 +96,8 @@ void bind_estimates(py::module_& module) {
   module.def("metrics", metrics);
   module.def("text_metrics", text_metrics);
   module.def("unknown_metric", sim::unknown_metric);
+  module.def("current_name",
+             [](const std::string& name) { return std::string(base::current_name(name)); });
 }
 
 }  // namespace roofcast::cli::python

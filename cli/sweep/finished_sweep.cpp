@@ -218,6 +218,9 @@ void finish_sweep(const sim::SweepPoints& points, sim::ResultTable& table,
   if (outputs.simulate) {
     sim::refuse_without_value(points, table);
   }
+  if (outputs.json || !outputs.quiet || !outputs.report.empty()) {
+    sim::tell_limits(points, table, front_of(table));
+  }
   const std::chrono::duration<double> replays = std::chrono::steady_clock::now() - start;
   write_results(table, shown(table, points.sweep()), outputs.threads, csv);
   if (!base::is_standard_stream(outputs.csv)) {

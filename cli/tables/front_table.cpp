@@ -18,7 +18,17 @@ constexpr std::string_view kStatus[] = {"point",  "fits",   "meets",      "paret
 constexpr std::string_view kUsual[] = {"throughput_tok_per_s_per_gpu",
                                        "interactivity_tok_per_s_per_user", "ttft_p50_s",
                                        "cost_usd_per_mtok", "memory_b_per_gpu"};
-constexpr std::string_view kBounds[] = {"bound_tpot", "replay"};
+constexpr std::string_view kLimit = "limited_by_tpot";
+constexpr std::string_view kBounds[] = {kLimit, "replay"};
+
+// What limits a row, with its share where it has one: "HBM (43 %)".
+std::string limit_cell(const sim::ResultTable& table, const sim::ResultColumn& column,
+                       std::size_t row) {
+  const sim::ResultColumn* share = table.find("limited_share_tpot");
+  return share == nullptr || share->is_empty(row)
+             ? column.cell(row)
+             : fmt::format("{} ({:.0f} %)", column.cell(row), 100.0 * share->number(row));
+}
 
 }  // namespace
 
@@ -88,7 +98,8 @@ std::string front_table(const sim::ResultTable& table, const std::vector<std::si
     for (const sim::ResultColumn* column : columns) {
       cells.push_back(column->metric() != nullptr
                           ? display(column->number(row), column->metric()->unit)
-                          : column->cell(row));
+                      : column->name() == kLimit ? limit_cell(table, *column, row)
+                                                 : column->cell(row));
     }
     text.add(std::move(cells));
     if (text.rows().size() == 2) {

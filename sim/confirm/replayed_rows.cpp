@@ -10,8 +10,10 @@
 #include <set>
 
 #include "base/threads.hpp"
+#include "sim/decide/shown_columns.hpp"
 #include "sim/decide/sweep_run.hpp"
 #include "sim/estimate.hpp"
+#include "sim/result/causes.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -42,6 +44,7 @@ void replay_rows(const SweepPoints& points, std::vector<std::size_t> rows, const
     options.progress->total += rows.size();
   }
   sort_by_parts(points, rows);
+  const bool explained = explains_rows(points.sweep());
   const unsigned threads = base::thread_count(options.threads);
   const std::size_t chunk = std::clamp<std::size_t>(rows.size() / (4 * threads), 1, kChunk);
   std::atomic<std::size_t> next{0};
@@ -53,8 +56,11 @@ void replay_rows(const SweepPoints& points, std::vector<std::size_t> rows, const
          begin = next.fetch_add(chunk)) {
       for (std::size_t i = begin; i < std::min(rows.size(), begin + chunk); ++i) {
         const ScenarioView s = points.scenario(rows[i]);
-        const Replayed replayed =
-            replay(s, points.stream(rows[i]), estimate(s, estimates), plan, space);
+        ServingEstimate closed_form = estimate(s, estimates);
+        if (explained) {
+          tell_causes(s, closed_form);
+        }
+        const Replayed replayed = replay(s, points.stream(rows[i]), closed_form, plan, space);
         {
           const std::lock_guard<std::mutex> lock(turn);
           take(rows[i], replayed);

@@ -10,63 +10,6 @@ namespace {
 
 using base::Node;
 
-// What only requests have: a training has none.
-constexpr std::string_view kOfRequests[] = {"ttft_mean_s",
-                                            "ttft_p50_s",
-                                            "ttft_p95_s",
-                                            "ttft_p99_s",
-                                            "tpot_mean_s",
-                                            "tpot_p95_s",
-                                            "tpot_p99_s",
-                                            "e2e_mean_s",
-                                            "interactivity_tok_per_s_per_user",
-                                            "requests_per_s",
-                                            "attainment",
-                                            "goodput",
-                                            "utilisation",
-                                            "saturation_requests_per_s",
-                                            "input_cost_usd_per_mtok",
-                                            "cached_cost_usd_per_mtok",
-                                            "output_cost_usd_per_mtok",
-                                            "low90_energy_j_per_tok",
-                                            "high90_energy_j_per_tok",
-                                            "tok_per_s_per_mw",
-                                            "co2_g_per_mtok",
-                                            "decode_batch",
-                                            "tokens_per_iteration",
-                                            "prefill_share",
-                                            "bound_ttft",
-                                            "bound_tpot",
-                                            "bound_throughput"};
-
-// What no forecast of RL post-training has (sim/training/post_training.cpp).
-constexpr std::string_view kNotOfPostTraining[] = {"power_w_per_gpu", "energy_j_per_tok",
-                                                   "tok_per_j"};
-
-// Of a section of the scenario that not every metric of its kind needs.
-struct Needed {
-  std::string_view metric;
-  std::string_view path;
-};
-constexpr Needed kNeeded[] = {{"rollout_s", "rl"},
-                              {"trained_s", "rl"},
-                              {"refit_s", "rl"},
-                              {"tok_per_s_per_mw", "prices"},
-                              {"co2_g_per_mtok", "prices"},
-                              {"gpus_in_power_budget", "prices.power_budget"},
-                              {"power_budget_tok_per_s", "prices.power_budget"},
-                              {"run_co2_t", "prices"}};
-
-bool is_of_requests(std::string_view name, std::string_view bounds) {
-  return std::any_of(std::begin(kOfRequests), std::end(kOfRequests),
-                     [&](std::string_view each) { return each == name || each == bounds; });
-}
-
-bool is_of_post_training(std::string_view name) {
-  return std::find(std::begin(kNotOfPostTraining), std::end(kNotOfPostTraining), name) ==
-         std::end(kNotOfPostTraining);
-}
-
 // Whether a document may say something at a path below it. A text is a reference, and what is derived of one may have
 // more than is written.
 bool may_say(const Node& node, std::string_view path) {
@@ -121,11 +64,12 @@ bool is_asked_for(const Sweep& sweep, std::string_view name) {
                      [&](const Condition& condition) { return condition.metric == name; });
 }
 
-const TextMetric* find_text(std::string_view name) {
-  const auto texts = text_metrics();
-  const auto it =
-      std::find_if(texts.begin(), texts.end(), [&](const TextMetric& t) { return t.name == name; });
-  return it == texts.end() ? nullptr : &*it;
+bool has(const Sweep& sweep, Scope scope) {
+  const bool trains = always_trains(sweep);
+  return scope == Scope::serving             ? !trains
+         : scope == Scope::engines           ? !trains || may_say(sweep, "rl")
+         : scope == Scope::not_post_training ? !(trains && always_has(sweep, "rl"))
+                                             : true;
 }
 
 }  // namespace
@@ -137,25 +81,28 @@ bool may_say(const Sweep& sweep, std::string_view path) {
 
 bool applies(const Metric& metric, const Sweep& sweep) {
   const auto says = [&](std::string_view path) { return may_say(sweep, path); };
-  for (const Needed& needed : kNeeded) {
-    if (metric.name == needed.metric && !says(needed.path)) {
-      return false;
-    }
-  }
-  const bool trains = always_trains(sweep);
-  if (trains && (is_of_requests(metric.name, metric.bounds) ||
-                 (metric.name == "max_running" && !says("rl")) ||
-                 (always_has(sweep, "rl") && !is_of_post_training(metric.name)))) {
-    return false;
-  }
-  return (!metric.of_run || says("run")) && (!metric.of_training || says("training")) &&
+  const Metric& bounded = metric.bounds.empty() ? metric : *find_metric(metric.bounds);
+  return has(sweep, metric.scope) && has(sweep, bounded.scope) &&
+         (metric.needs[0].empty() ||
+          std::any_of(metric.needs.begin(), metric.needs.end(),
+                      [&](std::string_view path) { return !path.empty() && says(path); })) &&
+         (!metric.of_run || says("run")) && (!metric.of_training || says("training")) &&
          (!metric.of_answers || says("accuracy")) &&
          (!metric.of_agents || says("traffic.agents")) &&
          (!metric.of_objectives || says("traffic.objectives") || says("traffic.classes")) &&
          (!metric.of_arrivals || says("traffic.arrivals") || says("traffic.trace") ||
           says("traffic.agents")) &&
-         (metric.name != "cached_cost_usd_per_mtok" || says("traffic.cached_tokens") ||
-          says("accuracy"));
+         (!metric.of_causes || explains_rows(sweep));
+}
+
+bool explains_rows(const Sweep& sweep) {
+  const auto asked = [&](const auto& list) {
+    return std::any_of(list.begin(), list.end(), [&](const auto& each) {
+      return each.of_causes && (is_asked_for(sweep, each.name) || names(sweep.columns, each.name));
+    });
+  };
+  return names(sweep.columns, "all") || asked(metrics()) || asked(text_metrics()) ||
+         (sweep.columns.empty() && sweep.points() <= kMostExplained);
 }
 
 std::vector<std::string> shown_columns(const Sweep& sweep,
@@ -165,9 +112,9 @@ std::vector<std::string> shown_columns(const Sweep& sweep,
   std::copy_if(columns.begin(), columns.end(), std::back_inserter(written),
                [&](const auto& column) {
                  const Metric* metric = find_metric(column);
-                 const bool is_text = find_text(column) != nullptr;
+                 const TextMetric* text = find_text(column);
                  const Metric* replayed = replayed_metric(column);
-                 if (all || (metric == nullptr && !is_text && replayed == nullptr)) {
+                 if (all || (metric == nullptr && text == nullptr && replayed == nullptr)) {
                    return true;
                  }
                  if (replayed != nullptr) {
@@ -179,8 +126,9 @@ std::vector<std::string> shown_columns(const Sweep& sweep,
                  if (!sweep.columns.empty()) {
                    return false;
                  }
-                 return is_text ? !(always_trains(sweep) && is_of_requests(column, {}))
-                                : applies(*metric, sweep);
+                 return text != nullptr
+                            ? has(sweep, text->scope) && (!text->of_causes || explains_rows(sweep))
+                            : applies(*metric, sweep);
                });
   return written;
 }

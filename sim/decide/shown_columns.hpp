@@ -9,6 +9,9 @@
 // What applies follows from the sweep alone, not from its rows: from the sections of its base that say something, and
 // from what its axes set. So parts of a sweep, its shards and the whole have the same columns. Where a reference may say
 // something (`prices: FILE`), it is taken to.
+//
+// What limits a row (limited_by_…, limited_share_…) takes several times as long as its estimate. It is told of every row
+// of a sweep of up to kMostExplained points, and of a larger one that asks for such a column.
 #pragma once
 
 #include <string>
@@ -22,6 +25,10 @@ namespace roofcast::sim {
 
 // Whether the base of a sweep, or one of its axes, may say something at a path such as "traffic.objectives".
 bool may_say(const Sweep& sweep, std::string_view path);
+
+inline constexpr std::size_t kMostExplained = 10'000;
+// Whether every row says what limits it.
+bool explains_rows(const Sweep& sweep);
 
 // False where no row can have a value of the metric.
 bool applies(const Metric& metric, const Sweep& sweep);

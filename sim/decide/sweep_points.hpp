@@ -23,6 +23,7 @@ class SweepPoints {
   SweepPoints part(std::size_t first, std::size_t count) const;
   // Scenarios whose estimates follow no request from now on.
   void use_formulas_only() { formulas_only_ = true; }
+  bool uses_formulas_only() const { return formulas_only_; }
 
   const Sweep& sweep() const;
   std::size_t first() const { return first_; }  // of the whole sweep

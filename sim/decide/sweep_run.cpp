@@ -14,7 +14,9 @@
 #include "base/threads.hpp"
 #include "sim/class_attainment.hpp"
 #include "sim/decide/pareto.hpp"
+#include "sim/decide/shown_columns.hpp"
 #include "sim/iteration/iteration_cache.hpp"
+#include "sim/result/causes.hpp"
 #include "sim/training/step_cache.hpp"
 
 namespace roofcast::sim {
@@ -44,8 +46,14 @@ class SweepWorkspace {
   Workspace passing_;
 };
 
+// What is recommended of a scan by formulas is explained later.
+bool explains(const SweepPoints& points) {
+  return !points.uses_formulas_only() && explains_rows(points.sweep());
+}
+
 void estimate_points(const SweepPoints& points, unsigned threads, const Chunk& take) {
   std::atomic<std::size_t> next{0};
+  const bool explained = explains(points);
   const unsigned workers = base::thread_count(threads);
   const std::size_t chunk = std::clamp<std::size_t>(points.size() / (8 * workers), 16, kMostChunk);
   base::on_threads(workers, [&](unsigned) {
@@ -57,6 +65,9 @@ void estimate_points(const SweepPoints& points, unsigned threads, const Chunk& t
       for (std::size_t i = 0; i < count; ++i) {
         const ScenarioView scenario = points.scenario(begin + i);
         estimates[i] = estimate(scenario, workspace.of(scenario));
+        if (explained) {
+          tell_causes(scenario, estimates[i]);
+        }
       }
       take(begin, std::span(estimates).first(count));
     }
@@ -334,14 +345,42 @@ void set_row(const SweepPoints& points, ResultTable& table, std::size_t row,
   set("fits", estimate.fits() ? "true" : "false");
   set("meets", missed(where, estimate).empty() ? "true" : "false");
   set("reason", reason_of(points.sweep(), estimate));
+  // What was told of the row before stays.
+  const bool explained = !estimate.fits() || estimate.causes != nullptr;
   for (const Metric& metric : metrics()) {
-    table.column(metric.name).set(row, estimate.fits() ? metric.value(estimate) : std::nan(""));
+    if (explained || !metric.of_causes) {
+      table.column(metric.name).set(row, estimate.fits() ? metric.value(estimate) : std::nan(""));
+    }
   }
   for (const TextMetric& text : text_metrics()) {
-    set(text.name, estimate.fits() ? text.value(estimate) : "");
+    if (explained || !text.of_causes) {
+      set(text.name, estimate.fits() ? text.value(estimate) : "");
+    }
   }
   if (ClassColumns classes(points, table); !classes.empty()) {
     classes.set(row, estimate, class_shares);
+  }
+}
+
+void tell_limits(const SweepPoints& points, ResultTable& table,
+                 const std::vector<std::size_t>& rows) {
+  Workspace workspace;
+  for (const std::size_t row : rows) {
+    if (explains(points) || !table.fits(row)) {
+      continue;
+    }
+    const ScenarioView scenario = points.scenario(row);
+    ServingEstimate e = estimate(scenario, workspace);
+    tell_causes(scenario, e);
+    for (const Metric& metric : limit_metrics()) {
+      table.column(metric.name).set(row, metric.value(e));
+    }
+    for (const TextMetric& text : text_metrics()) {
+      if (text.of_causes) {
+        ResultColumn& column = table.column(text.name);
+        column.set_code(row, column.code_of(text.value(e)));
+      }
+    }
   }
 }
 

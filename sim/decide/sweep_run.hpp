@@ -35,6 +35,10 @@ void refuse_without_value(const SweepPoints& points, const ResultTable& table);
 void set_row(const SweepPoints& points, ResultTable& table, std::size_t row,
              const ServingEstimate& estimate, const std::vector<double>& class_shares);
 
+// Fills what limits some rows, where no row says it yet.
+void tell_limits(const SweepPoints& points, ResultTable& table,
+                 const std::vector<std::size_t>& rows);
+
 // The whole estimates, by point; they take more memory than the table.
 std::vector<ServingEstimate> sweep_estimates(const SweepPoints& points, unsigned threads);
 

@@ -6,19 +6,25 @@
 
 #include "base/document/renamed.hpp"
 #include "base/no_number.hpp"
+#include "sim/result/causes.hpp"
 
 namespace roofcast::sim {
 namespace {
 
 using E = ServingEstimate;
 
+// Of estimates whose causes were told.
+std::string_view limit(const E& e, std::string_view metric) {
+  return e.causes != nullptr ? limited(e, metric).by : std::string_view();
+}
+
 constexpr TextMetric kTextMetrics[] = {
-    {"bound_ttft", "TTFT bound", "what most of TTFT is made of",
-     [](const E& e) { return e.workflow ? "" : name(e.steady.ttft_limit); }},
-    {"bound_tpot", "TPOT bound", "what most of TPOT is made of",
-     [](const E& e) { return e.steady.tpot.si() > 0.0 ? name(e.steady.tpot_limit) : ""; }},
-    {"bound_throughput", "Throughput bound", "what stops more throughput at this load",
-     [](const E& e) { return e.workflow ? "" : name(e.steady.throughput_limit); }},
+    {"limited_by_ttft", "TTFT limited by", "what most of TTFT is for",
+     [](const E& e) { return limit(e, "ttft"); }, true, Scope::serving},
+    {"limited_by_tpot", "TPOT limited by", "what most of TPOT is for",
+     [](const E& e) { return limit(e, "tpot"); }, true, Scope::serving},
+    {"limited_by_throughput", "Throughput limited by", "what stops more throughput at this load",
+     [](const E& e) { return limit(e, "throughput"); }, true, Scope::serving},
     {"provenance", "Provenance",
      "where the efficiencies behind the row come from, or that figures of the chip are assumed",
      [](const E& e) { return hardware::name(e.provenance); }},
@@ -33,7 +39,9 @@ std::string_view name(Better better) {
 std::span<const Metric> metrics() {
   static const std::vector<Metric> all = [] {
     std::vector<Metric> some(estimate_metrics().begin(), estimate_metrics().end());
-    some.insert(some.end(), run_metrics().begin(), run_metrics().end());
+    for (const auto& more : {task_metrics(), limit_metrics(), run_metrics()}) {
+      some.insert(some.end(), more.begin(), more.end());
+    }
     return some;
   }();
   return all;
@@ -58,5 +66,12 @@ Interval90 interval90(const Metric& metric, const ServingEstimate& estimate) {
 }
 
 std::span<const TextMetric> text_metrics() { return kTextMetrics; }
+
+const TextMetric* find_text(std::string_view name) {
+  name = base::current_name(name);
+  const auto it = std::find_if(std::begin(kTextMetrics), std::end(kTextMetrics),
+                               [&](const TextMetric& t) { return t.name == name; });
+  return it == std::end(kTextMetrics) ? nullptr : &*it;
+}
 
 }  // namespace roofcast::sim

@@ -9,6 +9,7 @@
 // `roofcast explain`, CSV headers, --format json, conditions, Pareto objectives, the report and the documentation all read this list.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +21,14 @@ namespace roofcast::sim {
 
 enum class Better { none, higher, lower };
 std::string_view name(Better better);  // "higher"; empty for none
+
+// Which scenarios have a metric.
+enum class Scope {
+  all,
+  serving,           // those that serve: a training has no requests
+  engines,           // and RL post-training, whose rollouts serve
+  not_post_training  // all but RL post-training (sim/training/post_training.cpp)
+};
 
 struct Metric {
   std::string_view name;   // CSV column, unit last
@@ -39,10 +48,16 @@ struct Metric {
   bool of_prices = false;      // needs the section prices, or a price of the system
   bool of_objectives = false;  // needs traffic.objectives
   bool of_arrivals = false;    // needs requests that arrive, whoever waits
+  bool of_causes = false;      // needs tell_causes() (sim/result/causes.hpp)
+  Scope scope = Scope::all;    // of a bound: Scope::all stands for that of the metric
+  // Paths of the scenario, one of which must say something.
+  std::array<std::string_view, 2> needs = {};
 };
 
 std::span<const Metric> metrics();
 std::span<const Metric> estimate_metrics();  // its first part
+std::span<const Metric> task_metrics();      // then of answers and tasks (task_metrics.cpp)
+std::span<const Metric> limit_metrics();     // then what limits it (limit_metrics.cpp)
 std::span<const Metric> run_metrics();       // the rest: of a whole training run
 const Metric* find_metric(std::string_view name);
 
@@ -53,13 +68,16 @@ struct Interval90 {
 };
 Interval90 interval90(const Metric& metric, const ServingEstimate& estimate);
 
-// Text columns: the bound of each number, and the provenance of the parameters.
+// Text columns: what limits each number, and the provenance of the parameters.
 struct TextMetric {
   std::string_view name;
   std::string_view label;
   std::string_view description;
   std::string_view (*value)(const ServingEstimate&);  // empty if there is none
+  bool of_causes = false;                             // as of Metric
+  Scope scope = Scope::all;
 };
 std::span<const TextMetric> text_metrics();
+const TextMetric* find_text(std::string_view name);  // nullptr where there is none
 
 }  // namespace roofcast::sim

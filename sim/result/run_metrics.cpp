@@ -149,7 +149,8 @@ constexpr Metric kRunMetrics[] = {
      .value = of_run<[](const Run& r) { return r.co2_t; }>,
      .of_training = true,
      .of_run = true,
-     .of_prices = true},
+     .of_prices = true,
+     .needs = {"prices"}},
 };
 
 }  // namespace

@@ -75,6 +75,27 @@ TEST_CASE("A column under its old name is found under its new one, with a note",
         std::string::npos);
 }
 
+TEST_CASE("A column of a sweep that is asked for under its old name is written under its new one",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("base.yaml", scenario_with(""));
+  for (const char* column : {"ttft", "tpot", "throughput"}) {
+    const std::string axes = "base: base.yaml\naxes: {traffic.concurrency: [1, 8]}\ncolumns: [";
+    roofcast.write("old.yaml", axes + "bound_" + column + "]\n");
+    roofcast.write("new.yaml", axes + "limited_by_" + column + "]\n");
+    const Outcome old = roofcast.run({"sweep", "old.yaml", "--csv", "old.csv"});
+    CHECK(old.code == 0);
+    CHECK(contains(old.err, std::string("\"bound_") + column + "\" is now called \"limited_by_" +
+                                column + "\""));
+    roofcast.output({"sweep", "new.yaml", "--csv", "new.csv"});
+    CHECK(roofcast.read("old.csv") == roofcast.read("new.csv"));
+    CHECK(contains(roofcast.read("new.csv"), std::string("limited_by_") + column));
+  }
+}
+
 TEST_CASE("An objective or a condition under its old name is read as the new one, with a note",
           "[cli]") {
   const Program roofcast;

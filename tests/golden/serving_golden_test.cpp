@@ -2,9 +2,8 @@
 //
 // tests/golden/serving.csv: a line a scenario. A column is a metric, "reason", or a dotted path
 // into the scenario; a new line or column needs no edit here.
-#include <algorithm>
-
 #include "sim/estimate.hpp"
+#include "sim/result/causes.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/knob.hpp"
 #include "sim/scenario/sections.hpp"
@@ -14,15 +13,9 @@
 namespace roofcast::golden::golden_serving_golden {
 namespace {
 
-const sim::TextMetric* find_text(std::string_view name) {
-  const auto all = sim::text_metrics();
-  const auto it =
-      std::find_if(all.begin(), all.end(), [&](const auto& text) { return text.name == name; });
-  return it == all.end() ? nullptr : &*it;
-}
-
 bool is_result(std::string_view column) {
-  return column == "reason" || sim::find_metric(column) != nullptr || find_text(column) != nullptr;
+  return column == "reason" || sim::find_metric(column) != nullptr ||
+         sim::find_text(column) != nullptr;
 }
 
 std::string value_of(std::string_view column, const sim::ServingEstimate& e) {
@@ -33,7 +26,8 @@ std::string value_of(std::string_view column, const sim::ServingEstimate& e) {
     return {};
   }
   const sim::Metric* metric = sim::find_metric(column);
-  return metric != nullptr ? number(metric->value(e)) : std::string(find_text(column)->value(e));
+  return metric != nullptr ? number(metric->value(e))
+                           : std::string(sim::find_text(column)->value(e));
 }
 
 // The scenario of a row: every input column is a knob; an empty cell leaves it alone.
@@ -63,7 +57,8 @@ TEST_CASE("Forecasts of serving change only on purpose", "[golden]") {
   sim::Workspace workspace;
   check_golden("serving.csv", results, [&](const Row& row) {
     const sim::Scenario scenario = scenario_of(row);
-    const sim::ServingEstimate e = sim::estimate(sim::view(scenario), workspace);
+    sim::ServingEstimate e = sim::estimate(sim::view(scenario), workspace);
+    sim::tell_causes(sim::view(scenario), e);
     std::vector<std::string> values;
     for (const std::string& column : results) {
       values.push_back(value_of(column, e));

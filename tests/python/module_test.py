@@ -88,6 +88,15 @@ class Errors(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, '"recommended", "all" or "none"'):
             roofcast.sweep(SWEEP, replay="some")
 
+    def test_the_old_name_of_a_column_works_with_a_warning(self):
+        estimate = roofcast.estimate(SCENARIO)
+        sweep = roofcast.sweep(SWEEP)
+        for old in (lambda: estimate["bound_tpot"], lambda: estimate.bound_tpot):
+            with self.assertWarnsRegex(UserWarning, '"bound_tpot" is now called "limited_by_tpot"'):
+                self.assertEqual(old(), estimate["limited_by_tpot"])
+        with self.assertWarnsRegex(UserWarning, "limited_by_ttft"):
+            self.assertEqual(list(sweep["bound_ttft"]), list(sweep["limited_by_ttft"]))
+
     def test_a_file_that_is_not_there_is_named(self):
         self.assertIn("nowhere.yaml", str(self.refused(roofcast.Scenario, "nowhere.yaml")))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import math
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -37,6 +38,14 @@ def metrics() -> tuple[Metric, ...]:
     return _METRICS
 
 
+def current_name(name: str) -> str:
+    """The name after a change, with a warning where it is another. The old one works for one release."""
+    now: str = _native.current_name(name)
+    if now != name:
+        warnings.warn(f'"{name}" is now called "{now}"; the old name works until the next release', stacklevel=3)
+    return now
+
+
 class Estimate(dict[str, Any]):
     """A forecast. estimate["tpot_mean_s"] and estimate.tpot_mean_s are the number of a metric in SI units, NaN where
     the scenario has none. As a dict it has what `roofcast estimate --format json` prints."""
@@ -51,12 +60,14 @@ class Estimate(dict[str, Any]):
         self.update(zip(_TEXTS, forecast.texts()))
 
     def __missing__(self, name: str) -> Any:
+        if (now := current_name(name)) != name:
+            return self[now]
         message = _native.unknown_metric(name)
         raise Error(f"error: {message}", [("", 0, 0, "", message, "")])
 
     def __getattr__(self, name: str) -> Any:
-        if name in self:
-            return self[name]
+        if (now := current_name(name)) in self:
+            return self[now]
         raise AttributeError(_native.unknown_metric(name))
 
     def __dir__(self) -> list[str]:
@@ -127,6 +138,7 @@ class Sweep(Mapping[str, Any]):
         return self._run.rows
 
     def __getitem__(self, column: str) -> numpy.ndarray[Any, Any]:
+        column = column if column in self._columns else current_name(column)
         made = self._columns.get(column)
         if made is None:
             made = self._columns[column] = self._made(column)

@@ -20,7 +20,7 @@ bool empty_where_it_does_not_fit(const base::CsvTable& table, std::size_t row) {
   const bool fits = cell(table, row, "fits") == "true";
   return cell(table, row, "throughput_tok_per_s").empty() != fits &&
          cell(table, row, "weights_b_per_gpu").empty() != fits &&
-         cell(table, row, "bound_ttft").empty() != fits;
+         cell(table, row, "limited_by_ttft").empty() != fits;
 }
 
 }  // namespace

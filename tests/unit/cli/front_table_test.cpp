@@ -11,12 +11,12 @@ namespace {
 // Throughput falls with the row; row 3 has none.
 const std::string kRows =
     "point,system,traffic.concurrency,fits,meets,pareto_rank,reason,ttft_p50_s,"
-    "throughput_tok_per_s_per_gpu,bound_tpot\n"
-    "0,hgx_h100,64,true,true,1,,0.5,5000,memory\n"
-    "1,hgx_h100,16,true,true,1,,0.25,2000,memory\n"
-    "2,hgx_h200,4,true,true,1,,0.125,800,latency\n"
-    "3,hgx_h200,1,false,false,0,too big,,,\n"
-    "4,hgx_b200,1,true,true,1,,0.0625,90,latency\n";
+    "throughput_tok_per_s_per_gpu,limited_by_tpot,limited_share_tpot\n"
+    "0,hgx_h100,64,true,true,1,,0.5,5000,HBM,0.431\n"
+    "1,hgx_h100,16,true,true,1,,0.25,2000,HBM,0.4\n"
+    "2,hgx_h200,4,true,true,1,,0.125,800,launch,\n"
+    "3,hgx_h200,1,false,false,0,too big,,,,\n"
+    "4,hgx_b200,1,true,true,1,,0.0625,90,launch,0.3\n";
 
 }  // namespace
 
@@ -35,12 +35,12 @@ TEST_CASE("A column is a metric, a verdict or, with any other name, an axis", "[
   }
 }
 
-TEST_CASE("The table of a front has axes, objectives, the usual metrics and the bound", "[unit]") {
+TEST_CASE("The table of a front has axes, objectives, the usual metrics and the limit", "[unit]") {
   const sim::ResultTable table = read_results(base::parse_csv(kRows, "rows"));
   CHECK(front_table(table, {2, 0}, {"throughput_tok_per_s_per_gpu"}, 10) ==
-        "system    concurrency  Throughput per GPU  TTFT p50  bound_tpot\n"
-        "hgx_h100           64     5,000 tok/s/GPU    500 ms  memory\n"
-        "hgx_h200            4       800 tok/s/GPU    125 ms  latency\n");
+        "system    concurrency  Throughput per GPU  TTFT p50  limited_by_tpot\n"
+        "hgx_h100           64     5,000 tok/s/GPU    500 ms  HBM (43 %)\n"
+        "hgx_h200            4       800 tok/s/GPU    125 ms  launch\n");
 }
 
 TEST_CASE("The rows of a front are in the order of its first objective, the best first", "[unit]") {

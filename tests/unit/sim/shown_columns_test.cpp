@@ -7,6 +7,7 @@
 
 #include "base/document/problems.hpp"
 #include "sim/decide/sweep_run.hpp"
+#include "sim/result/causes.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::unit_sim_shown_columns {
@@ -100,7 +101,7 @@ TEST_CASE("What applies to a sweep follows from its base and its axes", "[unit]"
   }
   for (const char* column :
        {"point", "traffic.concurrency", "reason", "ttft_p95_s", "low90_tpot_mean_s",
-        "cost_usd_per_mtok", "bound_tpot", "provenance"}) {
+        "cost_usd_per_mtok", "limited_by_tpot", "provenance"}) {
     INFO(column);
     CHECK(!lacks(chat, column));
   }
@@ -111,7 +112,7 @@ TEST_CASE("What applies to a sweep follows from its base and its axes", "[unit]"
   const sim::Sweep trains = sweep(training(), "{training.global_batch: [64, 128]}");
   CHECK(lacks(trains, "ttft_mean_s"));
   CHECK(lacks(trains, "low90_ttft_mean_s"));
-  CHECK(lacks(trains, "bound_tpot"));
+  CHECK(lacks(trains, "limited_by_tpot"));
   CHECK(lacks(trains, "refit_s"));
   CHECK(!lacks(trains, "high90_step_s"));
   // A condition or an objective is always there, whether a row has a value or not.
@@ -119,18 +120,66 @@ TEST_CASE("What applies to a sweep follows from its base and its axes", "[unit]"
                "task_p95_s"));
 }
 
+// 10 x 1,001 points are more than 10,000.
+TEST_CASE("A large sweep says what limits its rows only where it is asked", "[unit]") {
+  const auto of = [](int lengths, const std::string& more) {
+    return sweep(serving(kChat),
+                 fmt::format("{{traffic.concurrency: {{from: 1, to: 10, step: 1}}, "
+                             "traffic.input_tokens: {{from: 1000, to: {}, step: 1}}}}",
+                             999 + lengths),
+                 more);
+  };
+  const char* const columns[] = {"limited_by_ttft", "limited_by_throughput", "limited_share_tpot"};
+  CHECK(sim::explains_rows(of(1000, "")));
+  CHECK(!sim::explains_rows(of(1001, "")));
+  CHECK(sim::explains_rows(of(1001, "columns: all")));
+  CHECK(sim::explains_rows(of(1001, "columns: [tpot_mean_s, limited_share_tpot]")));
+  CHECK(sim::explains_rows(of(1001, "columns: [bound_tpot]")));
+  CHECK(sim::explains_rows(of(1001, "where: ['limited_share_tpot >= 0.5']")));
+  CHECK(!sim::explains_rows(of(2, "columns: [tpot_mean_s]")));
+  for (const char* column : columns) {
+    CHECK(left_out(of(1000, "")).count(column) == 0);
+    CHECK(left_out(of(1001, "")).count(column) == 1);
+  }
+}
+
+TEST_CASE("A row says what limits it as the estimate of its scenario does", "[unit]") {
+  sim::SweepPoints points(sweep(serving(kChat), "{traffic.concurrency: [1, 64, 256]}"));
+  sim::SweepPoints unasked(
+      sweep(serving(kChat), "{traffic.concurrency: [1, 64, 256]}", "columns: [tpot_mean_s]"));
+  const sim::ResultTable table = sim::run_sweep(points, 2);
+  sim::ResultTable told = sim::run_sweep(unasked, 2);
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    CHECK(told.column("limited_by_tpot").is_empty(row));
+  }
+  sim::tell_limits(unasked, told, {0, 2});
+  CHECK(told.column("limited_by_tpot").is_empty(1));
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    sim::Workspace workspace;
+    sim::ServingEstimate e = sim::estimate(points.scenario(row), workspace);
+    sim::tell_causes(points.scenario(row), e);
+    const sim::Limited limited = sim::limited(e, "tpot");
+    CHECK(table.column("limited_by_tpot").says(row, limited.by));
+    CHECK(table.column("limited_share_tpot").number(row) == limited.share);
+    if (row != 1) {
+      CHECK(told.column("limited_by_tpot").says(row, limited.by));
+      CHECK(told.column("limited_share_tpot").number(row) == limited.share);
+    }
+  }
+}
+
 TEST_CASE("columns: asks for all columns, or for some", "[unit]") {
   const auto with = [](const std::string& columns) {
     return sweep(serving(kChat), "{traffic.concurrency: [4, 16]}", "columns: " + columns);
   };
   CHECK(left_out(with("all")).empty());
-  const sim::Sweep some = with("[ttft_p99_s, bound_tpot]");
+  const sim::Sweep some = with("[ttft_p99_s, limited_by_tpot]");
   const std::vector<std::string> written =
       sim::shown_columns(some, sim::result_columns(sim::SweepPoints(some)));
   CHECK(written == std::vector<std::string>{"point", "traffic.concurrency", "fits", "meets",
                                             "pareto_rank", "reason", "ttft_p99_s",
                                             "interactivity_tok_per_s_per_user",
-                                            "throughput_tok_per_s_per_gpu", "bound_tpot"});
+                                            "throughput_tok_per_s_per_gpu", "limited_by_tpot"});
   CHECK_THROWS_WITH(with("[ttft_p96_s]"),
                     ContainsSubstring("columns: ") && ContainsSubstring("did you mean"));
   CHECK_THROWS_WITH(with("some"), ContainsSubstring("expects all, or a list of metrics"));
