@@ -96,12 +96,12 @@ bool applies(const Metric& metric, const Sweep& sweep) {
 }
 
 bool explains_rows(const Sweep& sweep) {
-  const auto asked = [&](const auto& list) {
+  const auto names_one = [&](const auto& list) {
     return std::any_of(list.begin(), list.end(), [&](const auto& each) {
       return each.of_causes && (is_asked_for(sweep, each.name) || names(sweep.columns, each.name));
     });
   };
-  return names(sweep.columns, "all") || asked(metrics()) || asked(text_metrics()) ||
+  return names(sweep.columns, "all") || names_one(metrics()) || names_one(text_metrics()) ||
          (sweep.columns.empty() && sweep.points() <= kMostExplained);
 }
 

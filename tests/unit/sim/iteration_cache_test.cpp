@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sim/decide/sweep_run.hpp"
+#include "sim/result/causes.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::unit_sim_iteration_cache {
@@ -23,7 +24,8 @@ std::size_t different_rows(const std::string& base, const std::string& axes) {
   std::size_t fits = 0;
   for (std::size_t row = 0; row < points.size(); ++row) {
     sim::Workspace fresh;
-    const sim::ServingEstimate alone = sim::estimate(points.scenario(row), fresh);
+    sim::ServingEstimate alone = sim::estimate(points.scenario(row), fresh);
+    sim::tell_causes(points.scenario(row), alone);
     fits += alone.fits() ? 1 : 0;
     bool same = table.fits(row) == alone.fits();
     for (const sim::Metric& metric : sim::metrics()) {
