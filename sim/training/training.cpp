@@ -12,8 +12,10 @@
 #include "models/work.hpp"
 #include "sim/result/feasibility.hpp"
 #include "sim/training/exchange.hpp"
+#include "sim/training/jitter.hpp"
 #include "sim/training/pass.hpp"
 #include "sim/training/step_cache.hpp"
+#include "sim/training/training_run.hpp"
 #include "workloads/architecture/parameters.hpp"
 #include "workloads/graph/graph.hpp"
 #include "workloads/graph/training_graph.hpp"
@@ -254,6 +256,8 @@ workloads::Graph forward_graph(const ScenarioView& s, const workloads::Mapping& 
   batch.predicted_tokens = s.model->mtp.empty() ? 0 : s.training->predicted_tokens;
   workloads::Fusion fusion;
   fusion.sorts_copies = s.training->dispatcher == workloads::Dispatcher::all_to_all;
+  fusion.gathers_quantised = true;
+  fusion.keeps_scores = !s.training->fused_attention;
   workloads::Graph graph;
   workloads::build_graph(*s.model, workloads::training_precision(*s.precision, *s.training),
                          mapping, fusion, batch, graph);
@@ -324,7 +328,11 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches, C
   step.exchange = slowdown * count * within + step.gradients;
   step.optimizer = optimizer_time(s, mapping, rank);
   step.host = t.trainer.step_overhead;
-  step.time = step.passes + step.bubble + step.gradients + step.optimizer + step.host;
+  const double ranks = as_double(mapping.ranks());
+  step.jitter =
+      waits_for_slowest(t.jitter, ranks, ranks / as_double(gpus_of_host(s.platform->system))) *
+      (step.passes + step.bubble);
+  step.time = step.passes + step.bubble + step.jitter + step.gradients + step.optimizer + step.host;
   const double replicas = as_double(mapping.data_parallel) * count;
   step.tokens = replicas * as_double(batches.sequences * batches.tokens);
   step.model_flop = 3.0 * (2.0 * workloads::active_parameters(*s.model) * step.tokens +
@@ -335,8 +343,8 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches, C
   step.energy_above_idle =
       count / as_double(stages) * (draw.energy - machine.power.idle * draw.time);
   step.footprint = footprint_of(s, mapping, batches);
-  step.operators_spread =
-      operators_spread(passes, (step.passes + step.bubble) / step.time, machine.uncertainty);
+  step.operators_spread = operators_spread(
+      passes, (step.passes + step.bubble + step.jitter) / step.time, machine.uncertainty);
   return step;
 }
 

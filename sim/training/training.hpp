@@ -2,7 +2,7 @@
 //
 // One optimizer step: micro-batches go through a pipeline, gradients are added up, parameters are updated.
 //
-//   time = (m · (f + b + sends) + bubble) · slowdown + exposed gradients and parameters + optimizer + host
+//   time = (m · (f + b + sends) + bubble) · slowdown · (1 + jitter) + exposed gradients and parameters + optimizer + host
 //
 //   symbol   meaning                                                                            unit
 //   f, b     forward and backward pass (workloads/graph/training_graph.hpp) of one micro-batch
@@ -11,6 +11,7 @@
 //   m        micro-batches of a data-parallel rank                                              –
 //   v        chunks of layers of a stage                                                        –
 //   slowdown the trainer's factor                                                               –
+//   jitter   sim/training/jitter.hpp                                                            –
 //
 //   f, b       The last stage has the head, so it may have fewer layers. With a layout, each stage has what the layout
 //              gives it. A pass takes at least as long as the host needs to launch its operators, and as offloaded
