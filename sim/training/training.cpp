@@ -96,6 +96,22 @@ Seconds exposed(Seconds exchange, Seconds pass, double layers, bool overlap) {
   return overlap ? base::max(exchange / layers, exchange - pass) : exchange;
 }
 
+// The same of gradients, which travel once their chunk's last backward pass is over: beside the passes of the chunks before
+// it, from which the kernels of the exchange take SMs.
+//
+//   together   micro-batches that go through a chunk before the next one      taken   of the SMs
+Seconds exposed_gradients(Seconds exchange, Seconds backward, double layers,
+                          const workloads::Training& t, double together, double taken) {
+  const auto chunks = as_double(t.virtual_stages);
+  if (t.virtual_stages == 1 || !t.overlap) {
+    return exposed(exchange, backward, layers, t.overlap);
+  }
+  const Seconds before = together * (chunks - 1.0) / chunks * backward;
+  const Seconds open = base::max(base::max(exchange / layers, (exchange - backward) / chunks),
+                                 exchange - backward / chunks - before);
+  return base::min(exposed(exchange, backward, layers, true), open + taken * (exchange - open));
+}
+
 // Time of the update. `shared` is the number of parameters that one rank updates, `update` the memory traffic and FLOP
 // of that, `clear` the writing of zeros to the gradients.
 Seconds optimizer_time(const ScenarioView& s, const workloads::Mapping& mapping,
@@ -313,8 +329,11 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches, C
     within = exposed(exchange.reduced, step.backward, layers, t.overlap);
     step.gradients = exposed(exchange.gathered, step.forward, layers, t.overlap);
   } else {
-    step.gradients = exposed(exchange.reduced, step.backward, layers, t.overlap) +
-                     exposed(exchange.gathered, step.forward, layers, t.overlap);
+    const double together = as_double(std::min(batches.count, mapping.pipeline_parallel));
+    const double taken = as_double(workloads::Collective{}.sms) / machine.sms;
+    step.gradients =
+        exposed_gradients(exchange.reduced, step.backward, layers, t, together, taken) +
+        exposed(exchange.gathered, step.forward, layers, t.overlap);
   }
   const Seconds both = step.forward + step.backward + within;
   const Seconds sends = 2.0 * chunks * send_time(s, batches);

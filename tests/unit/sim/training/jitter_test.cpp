@@ -6,6 +6,7 @@
 
 #include "base/statistics/random.hpp"
 #include "sim/estimate.hpp"
+#include "sim/result/training_step.hpp"
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
