@@ -265,7 +265,7 @@ MeasuredTraining TrainingRows::mpt_row(std::size_t row) const {
   Facts known = facts(row);
   known.set("table.model", model);
   for (const std::string_view column :
-       {"precision", "sharding_strategy", "activation_checkpointing"}) {
+       {"section", "precision", "sharding_strategy", "activation_checkpointing"}) {
     known.set(fmt::format("table.{}", column), text(row, column));
   }
   const Settings settings = conventions_.settings(known);

@@ -94,6 +94,7 @@ constexpr Column kColumns[] = {
     {"effective_training_time", "effective time"},
     {"exposed_share", "exposed", [](const sim::ScaledStep& s) { return s.exposed; }},
     {"bubble_share", "bubble"},
+    {"jitter_share", "slowest rank", [](const sim::ScaledStep& s) { return s.jitter; }},
     {"mfu", "MFU"},
     {"throughput_tok_per_s", "throughput"},
     {"run_p95_s", "run p95"},

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/tables/text_table.hpp"
 #include "sim/result/training_step.hpp"
 
@@ -33,6 +35,24 @@ std::string post_training(const std::optional<sim::PostTrainingStep>& step) {
   return times.text() + "\n";
 }
 
+// Of a run with checkpoints in several places.
+std::string checkpoints(const sim::TrainingRunEstimate& run) {
+  if (run.tiers.empty()) {
+    return {};
+  }
+  TextTable places({"checkpoints", "every", "failures that go on from there"});
+  double rest = 1.0;
+  const auto add = [&](const char* place, base::Seconds interval, double share) {
+    places.add({place, display(interval.si(), "s"), fmt::format("{:.3g}%", 100.0 * share)});
+    rest -= share;
+  };
+  for (const sim::CheckpointTier& tier : run.tiers) {
+    add(tier.place, tier.interval, tier.recovers);
+  }
+  add("storage", run.interval, std::max(0.0, rest));
+  return "\n" + places.text();
+}
+
 // Where the time of a run goes.
 std::string run(const workloads::TrainingRun& of,
                 const std::optional<sim::TrainingRunEstimate>& run) {
@@ -56,7 +76,7 @@ std::string run(const workloads::TrainingRun& of,
   add("maintenance", shares.maintenance);
   add("start-up", shares.start_up);
   add("all", 1.0);
-  return "\n" + times.text();
+  return "\n" + times.text() + checkpoints(*run);
 }
 
 }  // namespace
@@ -70,6 +90,7 @@ std::string training_text(const sim::Scenario& s, const sim::ServingEstimate& e)
   add_time(times, "passes of all micro-batches", t.passes, t.time);
   add_time(times, "  straggler: the mean stage waits for the slowest", t.straggler, t.time);
   add_time(times, "pipeline bubble", t.bubble, t.time);
+  add_time(times, "waits for the slowest rank", t.jitter, t.time);
   add_time(times, "gradients and parameters, exposed", t.gradients, t.time);
   add_time(times, "optimizer", t.optimizer, t.time);
   add_time(times, "host", t.host, t.time);

@@ -59,8 +59,9 @@ class Cluster {
   Seconds lost(std::int64_t hosts) const {
     const workloads::TrainingRun& run = s_.run;
     const Seconds down = run.detection + restart_time(run, result_.estimate.gpus);
-    if (hosts == 1 && run_.memory_recovers > 0.0) {
-      return down + 0.5 * (run_.memory_interval + run_.memory_stall);
+    if (hosts == 1 && run.checkpoint.memory && run.checkpoint.memory->recovers > 0.0) {
+      const RunModel::Tier& memory = run_.tiers.front();
+      return down + 0.5 * (memory.interval + memory.stall);
     }
     return down + run_.read + 0.5 * (run_.interval + run_.stall) + run_.save;
   }

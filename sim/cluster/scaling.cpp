@@ -82,7 +82,7 @@ std::vector<ScaledStep> scaled_steps(const base::Node& document,
     step.document = scaled(document, own, count / each, scaling);
     const Scenario scenario = read_scenario(step.document);
     step.estimate = estimate(view(scenario), workspace);
-    step.efficiency = step.run_efficiency = step.exposed = kNoNumber;
+    step.efficiency = step.run_efficiency = step.exposed = step.jitter = kNoNumber;
     if (step.estimate.fits()) {
       const Workflow& workflow = *step.estimate.workflow;
       const TrainingStep& t = workflow.training;
@@ -90,6 +90,7 @@ std::vector<ScaledStep> scaled_steps(const base::Node& document,
       first = std::isnan(first) ? rate : first;
       step.efficiency = rate / first;
       step.exposed = t.exchange / t.time;
+      step.jitter = t.jitter > base::Seconds{} ? t.jitter / t.time : kNoNumber;
       if (workflow.run) {
         step.run_efficiency = step.efficiency * (workflow.run->ideal / workflow.run->mean.time);
       }

@@ -11,10 +11,11 @@
 //   efficiency       tokens per second and GPU over those of the first count that runs
 //   run efficiency   efficiency · effective training time: what is left after failures, restarts and checkpoints
 //   exposed          time of the step in which ranks wait for gradients and parameters, over its time
+//   jitter           time of the step in which they wait for the slowest one (training.jitter), over its time
 //
-// What makes weak scaling lose: the hops of collectives, which grow with the ranks, and failures. What makes strong scaling
+// What makes weak scaling lose: the hops of collectives and jitter, which grow with the ranks, and failures. What makes strong scaling
 // lose in addition: the bubble and exposed gradients, which stay. Errors: docs/scenarios/scale.md. Not modelled: a network
-// that is slower between more hosts. Jitter of a cluster is the section's `run.stragglers`.
+// that is slower between more hosts.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +37,7 @@ struct ScaledStep {
   double efficiency = 0;      // NaN where the step does not run
   double run_efficiency = 0;  // NaN without a run
   double exposed = 0;
+  double jitter = 0;  // NaN without training.jitter
 };
 
 // The counts of GPUs that double from those of the scenario up to kMostScaledGpus.

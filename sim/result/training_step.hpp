@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "models/training_footprint.hpp"
 #include "models/uncertainty.hpp"
@@ -29,6 +30,7 @@ struct TrainingStep {
   base::Seconds passes;            // of all micro-batches, with the trainer's slowdown
   base::Seconds straggler;         // of the passes: the mean stage waits for the slowest one
   base::Seconds bubble;            // pipeline bubble
+  base::Seconds jitter;            // ranks wait for the slowest one
   base::Seconds
       gradients;  // exposed time of the exchange of gradients and parameters, after the passes
   base::Seconds exchange;   // the same, and within them
@@ -80,14 +82,22 @@ struct RunOutcome {
   RunShares shares;
 };
 
+// Checkpoints nearer than storage.
+struct CheckpointTier {
+  const char* place;
+  double recovers = 0;     // share of the failures that go on from there
+  base::Seconds interval;  // useful time
+};
+
 // A whole training run (sim/training/training_run.hpp).
 struct TrainingRunEstimate {
   base::Seconds ideal;  // if nothing stopped it
   RunOutcome mean;
   base::Seconds p50;
   base::Seconds p95;
-  base::Seconds between;   // mean time between failures of the job; infinite without any
-  base::Seconds interval;  // useful time between checkpoints
+  base::Seconds between;              // mean time between failures of the job; infinite without any
+  base::Seconds interval;             // useful time between checkpoints in storage
+  std::vector<CheckpointTier> tiers;  // the nearest first
   base::Bytes checkpoint;
   double gpu_hours = 0;  // spare hosts included
   double usd = 0;        // NaN if the price is not known

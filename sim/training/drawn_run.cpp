@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/training/drawn_run.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <queue>
@@ -15,7 +16,7 @@ using base::Seconds;
 class DrawnRun {
  public:
   DrawnRun(const RunModel& run, base::Random& random)
-      : run_(run), random_(random), pace_(pace_of(run)) {
+      : run_(run), random_(random), pace_(pace_of(run)), since_(run.tiers.size()) {
     std::vector<double> rates;
     for (const RunModel::Failures& f : run.failures) {
       rates.push_back(f.rate.si());
@@ -47,7 +48,11 @@ class DrawnRun {
 
  private:
   static double pace_of(const RunModel& run) {
-    return run.memory_recovers > 0.0 ? 1.0 + run.memory_stall / run.memory_interval : 1.0;
+    double pace = 1.0;
+    for (const RunModel::Tier& tier : run.tiers) {
+      pace += tier.stall / tier.interval;
+    }
+    return pace;
   }
   Seconds until_failure() {
     return cause_ ? random_.exponential(1.0 / run_.rate().si()) * base::second
@@ -88,7 +93,7 @@ class DrawnRun {
         waited_ += step - pace_ * work;
         done_ += work;
         in_cycle_ += work;
-        since_restart_ += work;
+        worked(work);
       }
       if (step == saves) {
         saved_ = *saving_;
@@ -120,7 +125,7 @@ class DrawnRun {
     now_ += n * cycle;
     stalled_ += n * stalled;
     done_ += n * run_.interval;
-    since_restart_ += n * run_.interval;
+    worked(n * run_.interval);
     saved_ = done_ - run_.interval;
     saving_ = done_;
     saved_after_ = run_.save;
@@ -139,32 +144,64 @@ class DrawnRun {
     saved_after_ = run_.save;
   }
 
+  void worked(Seconds work) {
+    for (Seconds& since : since_) {
+      since += work;
+    }
+  }
+
+  // The nearest tier that has what a failure leaves; the number of tiers: storage.
+  std::size_t drawn_tier() {
+    double left = random_.uniform();
+    std::size_t tier = 0;
+    while (tier < run_.tiers.size() && left >= run_.tiers[tier].recovers) {
+      left -= run_.tiers[tier++].recovers;
+    }
+    return tier;
+  }
+
+  // Useful time that is lost back to the newest copy in a tier that is complete. The nearer tiers take another one there.
+  Seconds lost_to(std::size_t at) {
+    const RunModel::Tier& tier = run_.tiers[at];
+    Seconds lost = std::fmod(since_[at].si(), tier.interval.si()) * base::second;
+    if (pace_ * lost < tier.save && since_[at] >= tier.interval) {
+      lost += tier.interval;
+    }
+    lost = base::min(lost, done_ - saved_);
+    for (std::size_t i = 0; i < since_.size(); ++i) {
+      since_[i] = i <= at ? Seconds{} : base::max(Seconds{}, since_[i] - lost);
+    }
+    return lost;
+  }
+
   void fails() {
-    bool storage = false;
+    std::optional<std::size_t> farthest;
     Seconds next;
     Seconds down;
     do {  // a failure during the downtime starts it again
       ++failures_;
       const RunModel::Failures& f = run_.failures[(*cause_)(random_)];
-      storage = storage || random_.uniform() >= run_.memory_recovers;
+      if (!farthest || *farthest < run_.tiers.size()) {
+        farthest = std::max(farthest.value_or(0), drawn_tier());
+      }
       const Seconds waits = f.takes_host ? host_taken() : Seconds{};
-      down = f.down + (storage ? run_.read : Seconds{});
+      down = f.down + (*farthest < run_.tiers.size() ? run_.tiers[*farthest].read : run_.read);
       next = until_failure();
       const Seconds took = base::min(down, next);
       waited_ += waits;
       down_ += took;
       now_ += waits + took;
     } while (next < down);
-    if (storage) {
-      done_ = saved_;
-      in_cycle_ = stall_ = {};
-      saving_.reset();
-    } else {
-      const Seconds lost = std::fmod(since_restart_.si(), run_.memory_interval.si()) * base::second;
-      done_ -= base::min(lost, done_ - saved_);
+    if (*farthest < run_.tiers.size()) {
+      const Seconds lost = lost_to(*farthest);
+      done_ -= lost;
       in_cycle_ = base::max(Seconds{}, in_cycle_ - lost);
+      return;
     }
-    since_restart_ = {};
+    done_ = saved_;
+    in_cycle_ = stall_ = {};
+    saving_.reset();
+    since_.assign(since_.size(), Seconds{});
   }
 
   // One host goes to repair. The wait for another where no spare is left.
@@ -185,13 +222,13 @@ class DrawnRun {
 
   const RunModel& run_;
   base::Random& random_;
-  const double pace_;  // time for useful time, with copies in memory
+  const double pace_;  // time for useful time, with the stalls of the tiers
   std::optional<base::Discrete> cause_;
   Seconds now_;
   Seconds done_;                   // useful time
   Seconds saved_;                  // of it, in storage
   Seconds in_cycle_;               // of it, since the last stall
-  Seconds since_restart_;          // of it
+  std::vector<Seconds> since_;     // of it, since each tier's copies began
   Seconds stall_;                  // what is left of a stall
   std::optional<Seconds> saving_;  // useful time that a save under way holds
   Seconds saved_after_;            // until it can be used

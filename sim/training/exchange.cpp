@@ -62,7 +62,7 @@ Exchange exchange_of(const ScenarioView& s, const workloads::Mapping& mapping,
   const models::Machine& machine = s.platform->machine;
   const bool whole = t.sharding == workloads::Sharding::none;
   const CollectiveKind kind = whole ? CollectiveKind::all_reduce : CollectiveKind::reduce_scatter;
-  const double pieces = t.sharding >= workloads::Sharding::gradients ? layers : 1.0;
+  const double pieces = t.sharding >= workloads::Sharding::gradients ? layers + 1.0 : 1.0;
   Exchange exchange;
   const auto add = [&](double parameters, std::int64_t ranks, std::int64_t stride) {
     const double piece = parameters / pieces;

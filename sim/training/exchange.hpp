@@ -33,8 +33,8 @@ struct Exchange {
   base::Seconds reduced, gathered;
 };
 
-// `layers`: of the fullest stage. Gradients or parameters that are sharded travel layer by layer, and each layer's exchange
-// has all the hops.
+// `layers`: of the fullest stage. Gradients or parameters that are sharded travel layer by layer, and those of embedding and
+// head after them (the units of PyTorch's FSDP). Each of these exchanges has all the hops.
 Exchange exchange_of(const ScenarioView& scenario, const workloads::Mapping& mapping,
                      const models::RankParameters& rank, double layers);
 

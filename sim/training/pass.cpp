@@ -27,14 +27,15 @@ const workloads::TrainerKernels& kernels_of(const workloads::Trainer& trainer,
 }
 
 // Time of the linear layer beside call `at`: the last one before it, or of the tokens gathered the next one, after the
-// last layer the first one.
+// last layer the first one. `of_weights`: of its gradients of weights.
 Seconds beside(const workloads::Graph& graph, std::size_t at, const models::Machine& machine,
-               const workloads::Training& training, CostCache* costs) {
+               const workloads::Training& training, CostCache* costs, bool of_weights) {
   const bool after = graph[at].name == "gather.tokens";
   for (std::size_t step = 1; step < graph.size(); ++step) {
     const workloads::Call& call =
         graph[(after ? at + step : at + graph.size() - step) % graph.size()];
-    if (call.in_layers && std::holds_alternative<workloads::Gemm>(call.op)) {
+    if (call.in_layers && std::holds_alternative<workloads::Gemm>(call.op) &&
+        (call.weight_gradient || !of_weights)) {
       return call.count * training_kernel(call.op, machine, training, costs).time;
     }
   }
@@ -50,6 +51,13 @@ std::int64_t exchanging_ranks(const workloads::Call& call) {
   return around ? collective->ranks : 0;
 }
 
+// Gradients of tokens that were gathered, of the layer that comes after the call.
+bool is_gradient(const workloads::Call& call) {
+  const auto* collective = std::get_if<workloads::Collective>(&call.op);
+  return call.name == "gather.tokens" &&
+         collective->kind == workloads::CollectiveKind::reduce_scatter;
+}
+
 // Calls `of` with each call, its kernel, and the time that the calls beside it do not hide.
 template <class Of>
 void each_call(const workloads::Graph& graph, const models::Machine& machine,
@@ -60,8 +68,14 @@ void each_call(const workloads::Graph& graph, const models::Machine& machine,
     const TrainingKernel kernel = training_kernel(call.op, machine, training, costs);
     const Seconds all = call.count * kernel.count * kernel.time;
     Seconds added = call.overlapped ? base::max(Seconds{}, all - last) : all;
-    if (const std::int64_t ranks = training.tensor_overlap ? exchanging_ranks(call) : 0) {
-      added = base::max(all / as_double(ranks), all - beside(graph, at, machine, training, costs));
+    if (const std::int64_t ranks = exchanging_ranks(call)) {
+      if (is_gradient(call) && (training.overlap || training.tensor_overlap)) {
+        const double taken = as_double(workloads::Collective{}.sms) / machine.sms;
+        added = base::max(taken * all, all - beside(graph, at, machine, training, costs, true));
+      } else if (training.tensor_overlap) {
+        added = base::max(all / as_double(ranks),
+                          all - beside(graph, at, machine, training, costs, false));
+      }
     }
     last = all;
     of(call, kernel, added);

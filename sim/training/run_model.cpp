@@ -79,24 +79,46 @@ Level level_of(const RunModel& run, double share, Seconds read) {
   return level;
 }
 
-Level memory_level(const RunModel& run) {
-  Level level = level_of(run, run.memory_recovers, {});
-  level.cycle = run.memory_interval;
-  level.stall = run.memory_stall;
+// Storage as the last of the tiers.
+RunModel::Tier storage_of(const RunModel& run) {
+  return {"storage", run.needs_storage(), run.interval, run.stall, run.save, run.read};
+}
+
+// `below`: time for a unit of useful time on the levels of the nearer tiers.
+Level level_of(const RunModel& run, const RunModel::Tier& tier, double below) {
+  Level level = level_of(run, tier.recovers, tier.read);
+  level.cycle = below * tier.interval;
+  level.stall = tier.stall;
+  level.save = tier.save;
   return level;
 }
 
-// `below`: time for a unit of useful time on the level of memory.
-Level storage_level(const RunModel& run, double below, Seconds interval) {
-  Level level = level_of(run, 1.0 - run.memory_recovers, run.read);
-  level.cycle = below * interval;
-  level.stall = run.stall;
-  level.save = run.save;
-  return level;
+double time_below(const RunModel& run, std::size_t tier) {
+  double below = 1.0;
+  for (std::size_t i = 0; i < tier; ++i) {
+    below *= level_of(run, run.tiers[i], below).all();
+  }
+  return below;
 }
 
-double time_below(const RunModel& run) {
-  return run.memory_recovers > 0.0 ? memory_level(run).all() : 1.0;
+// λτ' = 1 − e^(−λ(τ'+c)) for the cycle τ' = τ · below, by Newton's method from Young's interval. No shorter than a save.
+Seconds best_cycle(const RunModel& run, const RunModel::Tier& tier, double below) {
+  const Hertz rate = tier.recovers * run.rate();
+  const Seconds least = base::max(tier.save - tier.stall, 1e-3 * base::second);
+  if (!(rate > Hertz{})) {
+    return base::max(least, run.work);
+  }
+  const double stall = rate * tier.stall;
+  double x = std::min(1.0, std::sqrt(2.0 * stall));
+  for (int i = 0; i < kRounds; ++i) {
+    const double decay = std::exp(-(x + stall));
+    const double change = (x - 1.0 + decay) / std::max(1.0 - decay, 1e-12);
+    x = std::clamp(x - change, 0.5 * x, 1.0);
+    if (std::abs(change) <= kExact * x) {
+      break;
+    }
+  }
+  return base::min(run.work, base::max(least, x / rate / below));
 }
 
 // Progress of a job by its hosts in repair, relative to one with all hosts, which takes the time `useful`: mean and variance.
@@ -165,43 +187,51 @@ double RunModel::replicas_left(std::int64_t in_repair) const {
   return missing > 0.0 ? std::max(0.0, all - std::ceil(missing / hosts_of_replica)) / all : 1.0;
 }
 
-// λτ' = 1 − e^(−λ(τ'+c)) for the cycle τ' = τ · time_below, by Newton's method from Young's interval.
+double RunModel::needs_storage() const {
+  double share = 1.0;
+  for (const Tier& tier : tiers) {
+    share -= tier.recovers;
+  }
+  return share > 1e-9 ? share : 0.0;
+}
+
 Seconds best_interval(const RunModel& run) {
-  const double below = time_below(run);
-  const Hertz rate = (1.0 - run.memory_recovers) * run.rate();
-  const Seconds least = base::max(run.save - run.stall, 1e-3 * base::second);
-  if (!(rate > Hertz{})) {
-    return base::max(least, run.work);
-  }
-  const double stall = rate * run.stall;
-  double x = std::min(1.0, std::sqrt(2.0 * stall));
-  for (int i = 0; i < kRounds; ++i) {
-    const double decay = std::exp(-(x + stall));
-    const double change = (x - 1.0 + decay) / std::max(1.0 - decay, 1e-12);
-    x = std::clamp(x - change, 0.5 * x, 1.0);
-    if (std::abs(change) <= kExact * x) {
-      break;
-    }
-  }
-  return base::min(run.work, base::max(least, x / rate / below));
+  return best_cycle(run, storage_of(run), time_below(run, run.tiers.size()));
+}
+
+Seconds best_interval(const RunModel& run, std::size_t tier) {
+  return best_cycle(run, run.tiers[tier], time_below(run, tier));
 }
 
 // Mean time, its variance, and from both the quantiles of a lognormal time. A factor is time for a unit of useful time.
 //
 //   symbol           meaning                                                                 unit
-//   below            1/v₁, of the level of memory                                            –
-//   paced            1/(v₁·v), without spares and maintenance                                –
+//   paced            1/(v₁·v₂·v), without spares and maintenance                             –
+//   below            the same of the nearer tiers; `down` is the part that is downtime       –
+//   up               uptime of a level and of those above it                                 –
+//   above            1/v of those above it                                                   –
 //   waits            1/(1 − B), or of a job that shrinks 1/mean pace                         –
 //   planned          1 + maintenance/every                                                   –
 //   seen             share of a long run's variance of the pace that a run of x repairs has  –
 //   cv, sigma        of the time beyond its least; of its logarithm                          –
 RunForecast forecast(const RunModel& run) {
-  const double below = time_below(run);
-  const Level storage = storage_level(run, below, run.interval);
+  std::vector<Level> levels;
+  double paced = 1.0;  // time for useful time, but for spares and maintenance
+  double down = 0.0;
+  double stalls = 0.0;
+  const auto add = [&](const RunModel::Tier& tier) {
+    levels.push_back(level_of(run, tier, paced));
+    const Level& level = levels.back();
+    down = level.uptime() * down + paced * level.downtime();
+    stalls += tier.stall / tier.interval;
+    paced *= level.all();
+  };
+  for (const RunModel::Tier& tier : run.tiers) {
+    add(tier);
+  }
+  add(storage_of(run));
   const double planned =
       run.maintenance_every > Seconds{} ? 1.0 + run.maintenance_time / run.maintenance_every : 1.0;
-  const double paced =
-      below * storage.all();  // time for useful time, but for spares and maintenance
   const Pace pace = pace_with_spares(run, paced * run.work);
   const double waits = 1.0 / pace.mean;
   RunForecast f;
@@ -210,16 +240,15 @@ RunForecast forecast(const RunModel& run) {
   // A job that waits has no failures; one that has shrunk has.
   mean.interruptions = run.rate() * ((1.0 - pace.waiting) * waits * paced * run.work);
 
-  base::SquareSeconds variance =
-      (storage.uptime() * below * run.work) * (storage.rate * storage.square_of_cost());
-  double memory_up = 1.0;
-  double memory_stalls = 0.0;
-  if (run.memory_recovers > 0.0) {
-    const Level memory = memory_level(run);
-    memory_up = memory.uptime();
-    memory_stalls = memory.stall / memory.cycle;
-    variance += (memory_up * storage.uptime() * storage.all() * storage.all() * run.work) *
-                (memory.rate * memory.square_of_cost());
+  base::SquareSeconds variance;
+  double up = 1.0;
+  double above = 1.0;
+  double below = paced;
+  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
+    below /= level->all();
+    up *= level->uptime();
+    variance += (up * below * above * above * run.work) * (level->rate * level->square_of_cost());
+    above *= level->all();
   }
   variance *= (waits * planned) * (waits * planned);
   if (run.replicas > 0 && run.repair > Seconds{}) {
@@ -243,8 +272,8 @@ RunForecast forecast(const RunModel& run) {
 
   const double share = run.work / mean.time;  // of the run, a unit of useful time
   mean.shares.useful = share;
-  mean.shares.stalls = share * (memory_stalls + run.stall / run.interval);
-  mean.shares.down = share * (storage.uptime() * (below - memory_up) + below * storage.downtime());
+  mean.shares.stalls = share * stalls;
+  mean.shares.down = share * down;
   mean.shares.lost = share * paced - mean.shares.useful - mean.shares.stalls - mean.shares.down;
   mean.shares.spares = share * paced * (waits - 1.0);
   mean.shares.maintenance = share * paced * waits * (planned - 1.0);

@@ -8,8 +8,9 @@
 //
 //   progress   v = λ τ q e^(−λs) / (e^(λ(τ+c)) − 1)         useful time per time, q = E[e^(−λR)]
 //   best τ     Where v is largest: λτ = 1 − e^(−λ(τ+c)). For λ(τ+c) ≪ 1 it is Young's √(2c/λ); never below s − c.
-//   memory     A share of the failures goes on from copies in the memory of other hosts. Between the others, such failures
-//              slow progress by a factor v₁ of the same form, so that a cycle of checkpoints takes τ/v₁ + c.
+//   tiers      Shares of the failures go on from copies in the memory of other hosts, and from the hosts' own disks. Between
+//              the others, such failures slow progress by a factor v₁ of the same form, so that a cycle of the tier above
+//              takes τ/v₁ + c, one of storage τ/(v₁·v₂) + c. So the best τ of each tier is found on its own.
 //   spares     Hosts that wait for repair are a loss system: with S spares the job stands still for the share B(S+1, a)
 //              of the time, Erlang's formula, a = failures of hosts · repair.
 //   shrinks    Without a spare, the job goes on with the replicas whose hosts are left: time is divided by
@@ -27,7 +28,8 @@
 //   h, d       hosts of a replica; replicas                                                    –
 //
 // With s = 0 and one R, v is Daly's (Future Generation Computer Systems 22, 2006). Erlang's formula holds for repairs of any
-// distribution. Errors: memory and storage failures in one downtime; drawn runs differ by less than 1 % (tests/laws).
+// distribution. Errors: failures of several tiers in one downtime, and checkpoints of a slow disk that such a failure cuts
+// off; drawn runs differ by less than 1 % (tests/laws).
 #pragma once
 
 #include <cstdint>
@@ -45,15 +47,22 @@ struct RunModel {
     base::Seconds down;  // R, without the read of a checkpoint
     bool takes_host = false;
   };
+  // Checkpoints nearer than storage.
+  struct Tier {
+    const char* place = "";
+    double recovers = 0;     // share of the failures that go on from it
+    base::Seconds interval;  // useful time, as `interval` of storage
+    base::Seconds stall;
+    base::Seconds save;
+    base::Seconds read;
+  };
   std::vector<Failures> failures;
   base::Seconds work;  // useful time of the run, stragglers included
   base::Seconds interval;
   base::Seconds stall;
   base::Seconds save;
-  base::Seconds read;  // of a checkpoint from storage; copies in memory are read in no time
-  base::Seconds memory_interval;
-  base::Seconds memory_stall;
-  double memory_recovers = 0;  // share of the failures; 0: no copies in memory
+  base::Seconds read;       // of a checkpoint from storage
+  std::vector<Tier> tiers;  // the nearest first
   std::optional<std::int64_t> spares;
   std::int64_t replicas = 0;  // of a job that shrinks without a spare; 0: it waits
   double hosts_of_replica = 1;
@@ -62,7 +71,8 @@ struct RunModel {
   base::Seconds maintenance_time;
   base::Seconds start_up;
 
-  base::Hertz rate() const;  // of all failures
+  base::Hertz rate() const;      // of all failures
+  double needs_storage() const;  // share of them
   // Share of the replicas that compute while so many hosts are in repair.
   double replicas_left(std::int64_t in_repair) const;
 };
@@ -75,7 +85,8 @@ struct RunForecast {
 
 RunForecast forecast(const RunModel& run);
 
-// The interval with the most progress.
+// The intervals with the most progress: of storage, and of one of the tiers, whose intervals below it are known.
 base::Seconds best_interval(const RunModel& run);
+base::Seconds best_interval(const RunModel& run, std::size_t tier);
 
 }  // namespace roofcast::sim

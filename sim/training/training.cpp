@@ -12,8 +12,10 @@
 #include "models/work.hpp"
 #include "sim/result/feasibility.hpp"
 #include "sim/training/exchange.hpp"
+#include "sim/training/jitter.hpp"
 #include "sim/training/pass.hpp"
 #include "sim/training/step_cache.hpp"
+#include "sim/training/training_run.hpp"
 #include "workloads/architecture/parameters.hpp"
 #include "workloads/graph/graph.hpp"
 #include "workloads/graph/training_graph.hpp"
@@ -92,6 +94,22 @@ Seconds time_of(const workloads::Operator& op, const models::Machine& machine) {
 // The part of an exchange that a pass does not hide: at least the part of one layer.
 Seconds exposed(Seconds exchange, Seconds pass, double layers, bool overlap) {
   return overlap ? base::max(exchange / layers, exchange - pass) : exchange;
+}
+
+// The same of gradients, which travel once their chunk's last backward pass is over: beside the passes of the chunks before
+// it, from which the kernels of the exchange take SMs.
+//
+//   together   micro-batches that go through a chunk before the next one      taken   of the SMs
+Seconds exposed_gradients(Seconds exchange, Seconds backward, double layers,
+                          const workloads::Training& t, double together, double taken) {
+  const auto chunks = as_double(t.virtual_stages);
+  if (t.virtual_stages == 1 || !t.overlap) {
+    return exposed(exchange, backward, layers, t.overlap);
+  }
+  const Seconds before = together * (chunks - 1.0) / chunks * backward;
+  const Seconds open = base::max(base::max(exchange / layers, (exchange - backward) / chunks),
+                                 exchange - backward / chunks - before);
+  return base::min(exposed(exchange, backward, layers, true), open + taken * (exchange - open));
 }
 
 // Time of the update. `shared` is the number of parameters that one rank updates, `update` the memory traffic and FLOP
@@ -270,6 +288,8 @@ workloads::Graph forward_graph(const ScenarioView& s, const workloads::Mapping& 
   batch.predicted_tokens = s.model->mtp.empty() ? 0 : s.training->predicted_tokens;
   workloads::Fusion fusion;
   fusion.sorts_copies = s.training->dispatcher == workloads::Dispatcher::all_to_all;
+  fusion.gathers_quantised = true;
+  fusion.keeps_scores = !s.training->fused_attention;
   workloads::Graph graph;
   workloads::build_graph(*s.model, workloads::training_precision(*s.precision, *s.training),
                          mapping, fusion, batch, graph);
@@ -325,8 +345,11 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches, C
     within = exposed(exchange.reduced, step.backward, layers, t.overlap);
     step.gradients = exposed(exchange.gathered, step.forward, layers, t.overlap);
   } else {
-    step.gradients = exposed(exchange.reduced, step.backward, layers, t.overlap) +
-                     exposed(exchange.gathered, step.forward, layers, t.overlap);
+    const double together = as_double(std::min(batches.count, mapping.pipeline_parallel));
+    const double taken = as_double(workloads::Collective{}.sms) / machine.sms;
+    step.gradients =
+        exposed_gradients(exchange.reduced, step.backward, layers, t, together, taken) +
+        exposed(exchange.gathered, step.forward, layers, t.overlap);
   }
   const Seconds both = step.forward + step.backward + within;
   const Seconds sends = 2.0 * chunks * send_time(s, batches);
@@ -344,7 +367,11 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches, C
   step.exchange = slowdown * count * within + step.gradients;
   step.optimizer = optimizer_time(s, mapping, rank);
   step.host = t.trainer.step_overhead;
-  step.time = step.passes + step.bubble + step.gradients + step.optimizer + step.host;
+  const double ranks = as_double(mapping.ranks());
+  step.jitter =
+      waits_for_slowest(t.jitter, ranks, ranks / as_double(gpus_of_host(s.platform->system))) *
+      (step.passes + step.bubble);
+  step.time = step.passes + step.bubble + step.jitter + step.gradients + step.optimizer + step.host;
   const double replicas = as_double(mapping.data_parallel) * count;
   step.tokens = replicas * as_double(batches.sequences * batches.tokens);
   step.model_flop = 3.0 * (2.0 * workloads::active_parameters(*s.model) * step.tokens +
@@ -355,8 +382,8 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches, C
   step.energy_above_idle =
       count / as_double(stages) * (draw.energy - machine.power.idle * draw.time);
   step.footprint = footprint_of(s, mapping, batches);
-  step.operators_spread =
-      operators_spread(passes, (step.passes + step.bubble) / step.time, machine.uncertainty);
+  step.operators_spread = operators_spread(
+      passes, (step.passes + step.bubble + step.jitter) / step.time, machine.uncertainty);
   return step;
 }
 

@@ -2,7 +2,7 @@
 //
 // One optimizer step: micro-batches go through a pipeline, gradients are added up, parameters are updated.
 //
-//   time = (m · (f + b + sends) + bubble) · slowdown + exposed gradients and parameters + optimizer + host
+//   time = (m · (f + b + sends) + bubble) · slowdown · (1 + jitter) + exposed gradients and parameters + optimizer + host
 //
 //   symbol   meaning                                                                            unit
 //   f, b     forward and backward pass (workloads/graph/training_graph.hpp) of one micro-batch
@@ -11,6 +11,7 @@
 //   m        micro-batches of a data-parallel rank                                              –
 //   v        chunks of layers of a stage                                                        –
 //   slowdown the trainer's factor                                                               –
+//   jitter   sim/training/jitter.hpp                                                            –
 //
 //   f, b       The last stage has the head, so it may have fewer layers. With a layout, each stage has what the layout
 //              gives it. A pass takes at least as long as the host needs to launch its operators, and as offloaded
@@ -22,7 +23,11 @@
 //   gradients  Gradients are reduce-scattered and parameters gathered over data · context ranks, those of experts over
 //              their replicas. If nothing is sharded, gradients are all-reduced. With overlap, everything except the
 //              last layer is hidden behind the last backward and the first forward pass, as far as these are long
-//              enough. With `gradients` sharded, the backward pass of every micro-batch scatters them. With
+//              enough. With v chunks, gradients of a chunk travel beside the backward passes of the chunks that
+//              follow, and take SMs from them (NVIDIA/Megatron-LM core/pipeline_parallel/schedules.py,
+//              grad_sync_func). Parameters are gathered beside one forward pass only, as the logs of MLPerf's steps
+//              on 512 to 5,120 GB200 say. With `gradients` sharded, the backward pass of every micro-batch
+//              scatters them. With
 //              `parameters` sharded, both passes of every micro-batch gather them too. Both travel layer by layer.
 //   optimizer  Reads the gradient, the fp32 parameter and two moments. Writes all of these except the gradient, and the
 //              bf16 parameter.
@@ -35,7 +40,9 @@
 //
 // With tensor_overlap those of tensor parallelism with sequence_parallel are cut into as many pieces as ranks and travel
 // beside a product of a linear layer, the one before the reduce-scatter and the one after the all-gather
-// (NVIDIA/TransformerEngine, userbuffers): one piece, or what is longer than the product, is exposed.
+// (NVIDIA/TransformerEngine, userbuffers): one piece, or what is longer than the product, is exposed. With overlap of any kind
+// the gradients of a layer's input are reduced beside the product of the gradients of its weights: of that time x
+// max(x − c, n·x) is exposed (NVIDIA/TransformerEngine pytorch/module/linear.py).
 //
 // Modules that predict further tokens (training.mtp) run with the head, on the last stage.
 #pragma once

@@ -51,6 +51,35 @@ Seconds paced_step(const TrainingRun& run, Seconds step) {
   return (1.0 + run.stragglers) * step + evaluation;
 }
 
+namespace {
+
+// Checkpoints are taken between steps.
+Seconds whole_steps(Seconds interval, Seconds step) {
+  return std::max(1.0, std::ceil(interval / step - 1e-9)) * step;
+}
+
+// `bytes`, `snapshot`: of a GPU.
+void add_tiers(RunModel& m, const workloads::Checkpoints& checkpoint, Bytes bytes, Seconds snapshot,
+               Seconds step) {
+  for (const auto& near : {checkpoint.memory, checkpoint.disk}) {
+    if (!near || near->recovers <= 0.0) {
+      continue;
+    }
+    RunModel::Tier& tier = m.tiers.emplace_back();
+    tier.place = near->write ? "the hosts' disks" : "memory of other hosts";
+    tier.recovers = near->recovers;
+    tier.stall = snapshot;
+    if (near->write) {
+      (checkpoint.asynchronous ? tier.save : tier.stall) = bytes / *near->write;
+      tier.read = bytes / near->read.value_or(*near->write);
+    }
+    tier.interval = near->interval ? base::max(*near->interval, tier.save - tier.stall)
+                                   : whole_steps(best_interval(m, m.tiers.size() - 1), step);
+  }
+}
+
+}  // namespace
+
 RunModel run_model(const ScenarioView& s, Seconds step, double step_tokens, std::int64_t gpus) {
   const TrainingRun& run = *s.run;
   const workloads::Checkpoints& checkpoint = run.checkpoint;
@@ -76,11 +105,6 @@ RunModel run_model(const ScenarioView& s, Seconds step, double step_tokens, std:
   m.stall = checkpoint.asynchronous ? snapshot : bytes / checkpoint.write;
   m.save = checkpoint.asynchronous ? bytes / checkpoint.write : Seconds{};
   m.read = bytes / checkpoint.read.value_or(checkpoint.write);
-  if (checkpoint.memory && checkpoint.memory->recovers > 0.0) {
-    m.memory_recovers = checkpoint.memory->recovers;
-    m.memory_interval = checkpoint.memory->interval;
-    m.memory_stall = snapshot;
-  }
   m.spares = run.spare_hosts;
   m.repair = run.repair;
   if (run.shrinks) {
@@ -92,10 +116,13 @@ RunModel run_model(const ScenarioView& s, Seconds step, double step_tokens, std:
     m.maintenance_time = run.maintenance->time;
   }
   m.start_up = run.start_up;
+  add_tiers(m, checkpoint, bytes / all, snapshot, paced);
   const Seconds interval =
       checkpoint.interval ? base::max(*checkpoint.interval, m.save - m.stall) : best_interval(m);
-  m.interval = std::max(1.0, std::ceil(interval / paced - 1e-9)) * paced;  // between steps
-  m.memory_interval = base::min(m.memory_interval, m.interval);
+  m.interval = whole_steps(interval, paced);
+  for (RunModel::Tier& tier : m.tiers) {
+    tier.interval = base::min(tier.interval, m.interval);
+  }
   return m;
 }
 
@@ -161,6 +188,9 @@ void add_run(const ScenarioView& s, ServingEstimate& e) {
   r.p95 = f.p95;
   r.between = between;
   r.interval = model.interval;
+  for (const RunModel::Tier& tier : model.tiers) {
+    r.tiers.push_back({tier.place, tier.recovers, tier.interval});
+  }
   r.checkpoint = checkpoint_of(s);
   const double gpus = static_cast<double>(e.gpus) + spare_gpus(s);
   r.gpu_hours = gpus * r.mean.time.si() / 3600.0;

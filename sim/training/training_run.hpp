@@ -9,6 +9,8 @@
 //     save            asynchronous: bytes / write; otherwise 0
 //     read            bytes / read
 //   interval          whole steps, and no shorter than a save; the best one where none is given
+//   tiers             stall: a snapshot; save and read of disks: bytes of a GPU / write, / read; of memory: none. A disk's
+//                     write is a stall where checkpoints are not asynchronous. No interval is longer than that of storage
 //   restart           time + per_thousand_gpus · GPUs / 1000
 //   GPU-hours         time · (GPUs + GPUs of the spare hosts)
 //   dollars           dollars per second of the forecast · time · GPUs with spares / GPUs

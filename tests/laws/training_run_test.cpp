@@ -39,13 +39,16 @@ RunModel random_run(base::Random& random) {
   m.read = random.uniform() < 0.5 ? Seconds{} : between(1e-3, 0.02) * mtbf * second;
   m.work = 50.0 * mtbf * second;
   if (random.uniform() < 0.4) {
-    m.memory_recovers = random.uniform(0.3, 0.95);
-    m.memory_interval = between(0.005, 0.03) * mtbf * second;
-    m.memory_stall = between(1e-3, 0.02) * m.memory_interval;
+    RunModel::Tier& memory = m.tiers.emplace_back();
+    memory.recovers = random.uniform(0.3, 0.95);
+    memory.interval = between(0.005, 0.03) * mtbf * second;
+    memory.stall = between(1e-3, 0.02) * memory.interval;
   }
   m.interval = random.uniform() < 0.5 ? best_interval(m)
                                       : base::max(m.save, between(0.01, 0.3) * mtbf * second);
-  m.memory_interval = base::min(m.memory_interval, m.interval);
+  for (RunModel::Tier& tier : m.tiers) {
+    tier.interval = base::min(tier.interval, m.interval);
+  }
   if (random.uniform() < 0.4) {
     m.repair = between(0.2, 3.0) * mtbf * second;
     m.spares = random.integer(0, 6);
@@ -79,8 +82,8 @@ TEST_CASE("A drawn training run takes as long as the closed form says", "[laws]"
       beyond += drawn.time > 1.002 * closed.p95 ? 1 : 0;
     }
     INFO(i << " of " << kRuns << ": " << closed.mean.time.si() << " s, drawn " << mean.si()
-           << " s; " << m.memory_recovers << " from memory, spares " << m.spares.value_or(-1)
-           << ", beyond p95 " << beyond);
+           << " s; " << m.tiers.size() << " tiers below storage, which " << m.needs_storage()
+           << " need, spares " << m.spares.value_or(-1) << ", beyond p95 " << beyond);
     // The draws leave a standard error of at most 0.5 %, where the spares of a short run are often all in repair, and mostly
     // below 0.1 %.
     CHECK(std::abs(mean / closed.mean.time - 1.0) < 0.01);
@@ -89,6 +92,89 @@ TEST_CASE("A drawn training run takes as long as the closed form says", "[laws]"
     all_beyond += beyond;
   }
   CHECK(all_beyond / static_cast<double>(kRuns * kDraws) == Approx(0.05).margin(0.015));
+}
+
+// Copies in memory and on disks, of which storage leaves a fifth of the failures at least.
+RunModel random_run_of_three_tiers(base::Random& random) {
+  RunModel m = random_run(random);
+  const Seconds between = 1.0 / m.rate();
+  m.tiers.clear();
+  RunModel::Tier& memory = m.tiers.emplace_back();
+  memory.recovers = random.uniform(0.3, 0.6);
+  memory.interval = random.uniform(0.003, 0.02) * between;
+  memory.stall = random.uniform(0.001, 0.02) * memory.interval;
+  RunModel::Tier& disk = m.tiers.emplace_back();
+  disk.recovers = random.uniform(0.05, 0.2);
+  disk.interval = random.uniform(2.0, 5.0) * memory.interval;
+  disk.stall = random.uniform(0.001, 0.02) * disk.interval;
+  disk.save = random.uniform(0.0, 0.5) * disk.interval;
+  disk.read = random.uniform(0.0, 0.01) * between;
+  if (random.uniform() < 0.5) {
+    for (std::size_t tier = 0; tier < m.tiers.size(); ++tier) {
+      m.tiers[tier].interval = best_interval(m, tier);
+    }
+    m.interval = best_interval(m);
+  }
+  m.interval = base::max(m.interval, 2.0 * disk.interval);
+  return m;
+}
+
+TEST_CASE("A drawn run with checkpoints in three tiers takes as long as the closed form says",
+          "[laws]") {
+  base::Random random(6, "three tiers");
+  constexpr int kRuns = 200;
+  constexpr int kDraws = 1000;
+  for (int i = 0; i < kRuns; ++i) {
+    const RunModel m = random_run_of_three_tiers(random);
+    const sim::RunForecast closed = forecast(m);
+    Seconds mean;
+    double lost = 0.0;
+    double down = 0.0;
+    base::Random draws(static_cast<std::uint64_t>(i), "draws of three tiers");
+    for (int draw = 0; draw < kDraws; ++draw) {
+      const sim::RunOutcome drawn = sim::draw(m, draws);
+      mean += drawn.time / static_cast<double>(kDraws);
+      lost += drawn.shares.lost / kDraws;
+      down += drawn.shares.down / kDraws;
+    }
+    INFO(i << ": " << closed.mean.time.si() << " s, drawn " << mean.si() << " s; storage needed by "
+           << m.needs_storage() << ", lost " << closed.mean.shares.lost << ", drawn " << lost
+           << ", down " << closed.mean.shares.down << ", drawn " << down);
+    CHECK(std::abs(mean / closed.mean.time - 1.0) < 0.01);
+    CHECK(std::abs(lost - closed.mean.shares.lost) < 0.01);
+    CHECK(std::abs(down - closed.mean.shares.down) < 0.01);
+  }
+}
+
+TEST_CASE("No other interval of a tier is better than the best one", "[laws]") {
+  base::Random random(7, "intervals of tiers");
+  for (int i = 0; i < 100; ++i) {
+    RunModel m = random_run_of_three_tiers(random);
+    for (std::size_t tier = 0; tier < m.tiers.size(); ++tier) {
+      m.tiers[tier].interval = best_interval(m, tier);
+    }
+    m.interval = best_interval(m);
+    const Seconds best = forecast(m).mean.time;
+    for (std::size_t tier = 0; tier < m.tiers.size(); ++tier) {
+      for (const double factor : {0.5, 0.9, 1.1, 2.0}) {
+        RunModel other = m;
+        RunModel::Tier& changed = other.tiers[tier];
+        changed.interval = base::max(changed.save - changed.stall, factor * changed.interval);
+        other.interval = best_interval(other);
+        CHECK(best <= forecast(other).mean.time * (1.0 + 1e-9));
+      }
+    }
+  }
+}
+
+TEST_CASE("A tier that no failure goes on from costs its stalls only", "[laws]") {
+  RunModel m = plain(20'000.0, 400.0, 30.0, 900.0, 1e6);
+  const Seconds without = forecast(m).mean.time;
+  m.tiers.push_back({"memory", 0.0, 300.0 * second, 3.0 * second, {}, {}});
+  CHECK(forecast(m).mean.time > without);
+  CHECK(forecast(m).mean.time < 1.02 * without);
+  m.tiers[0].recovers = 0.8;
+  CHECK(forecast(m).mean.time < without);
 }
 
 TEST_CASE("A drawn run that shrinks without a spare takes as long as the closed form says",

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
+#include <variant>
 
 #include "sim/estimate.hpp"
 #include "sim/result/training_step.hpp"
 #include "sim/scenario/sections.hpp"
+#include "sim/training/training.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::sim::laws_training {
@@ -118,6 +120,33 @@ TEST_CASE("Weights in fewer bits than activations are refused in training", "[la
     const ServingEstimate e = estimate(view(s), workspace);
     CHECK(reason_kind(e.infeasible) == infeasible::TrainingFormat::kind);
   }
+}
+
+TEST_CASE("Fewer bits of what tensor parallelism gathers make its exchanges no longer", "[laws]") {
+  const auto exchanges = [](const char* precision) {
+    const Scenario s =
+        scenario_of(kRuns[1], "global_batch: 64, overlap: false", "b200_cluster_128", precision);
+    base::Seconds gathered;
+    base::Seconds scattered;
+    for (const PassLines& pass : training_passes(view(s), micro_batches(view(s))).passes) {
+      for (const OperatorLine& line : pass.operators) {
+        if (const auto* op = std::get_if<workloads::Collective>(&line.call.op)) {
+          (op->kind == workloads::CollectiveKind::all_gather       ? gathered
+           : op->kind == workloads::CollectiveKind::reduce_scatter ? scattered
+                                                                   : gathered) += line.time;
+        }
+      }
+    }
+    return std::pair{gathered, scattered};
+  };
+  const auto bf16 = exchanges("bf16");
+  const auto fp8 = exchanges("fp8");
+  const auto nvfp4 = exchanges("nvfp4");
+  CHECK(fp8.first < 0.8 * bf16.first);
+  CHECK(nvfp4.first < 0.9 * fp8.first);
+  // What is added up travels in 16 bits.
+  CHECK(fp8.second / bf16.second == Approx(1.0).epsilon(0.2));
+  CHECK(nvfp4.second / bf16.second == Approx(1.0).epsilon(0.2));
 }
 
 TEST_CASE("Exchanges behind compute never make a step longer", "[laws]") {

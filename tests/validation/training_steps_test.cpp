@@ -151,7 +151,7 @@ TEST_CASE("Steps of MPT are within 11 % of the measured time at the median", "[v
 }
 
 // The steps of 128 GPUs are forecast up to 15 % short, those of 512 less: so the loss is forecast too large.
-TEST_CASE("What weak scaling from 128 to 512 H100 leaves of MPT's throughput is within 4.5 points",
+TEST_CASE("What weak scaling from 128 to 512 H100 leaves of MPT's throughput is within 2 points",
           "[validation]") {
   struct Rates {
     double measured = 0;  // steps per second
@@ -170,7 +170,7 @@ TEST_CASE("What weak scaling from 128 to 512 H100 leaves of MPT's throughput is 
     INFO(model);
     const double measured = rates.at(512).measured / rates.at(128).measured;
     const double forecast = rates.at(512).forecast / rates.at(128).forecast;
-    CHECK(forecast - measured == Approx(0.0).margin(0.045));
+    CHECK(forecast - measured == Approx(0.0).margin(0.02));
     CHECK(forecast < 1.0);
   }
 }

@@ -19,10 +19,10 @@ void GraphBuilder::feed_forward(const char* up, const char* act, const char* dow
 
 void GraphBuilder::dense(const LayerGroup& layer, double count) {
   norm("mlp.norm", count);
-  quantise("mlp.quantise", static_cast<double>(tokens_ * hidden_), precision_.mlp, count);
+  quantise("mlp.quantise", own_elements(), precision_.mlp, count);
   feed_forward("mlp.up", "mlp.activation", "mlp.down", layer.intermediate, model_.mlp.gated,
                precision_.mlp, count, layer.streams);
-  reduce("mlp.all_reduce", count);
+  reduce("mlp.all_reduce", precision_.mlp, count);
 }
 
 // all_tokens  tokens of all ranks that share these experts
@@ -159,7 +159,7 @@ void GraphBuilder::experts(double count) {
     collective("moe.all_gather", CollectiveKind::all_gather, rows_bytes(), tp_, count);
   } else {
     project_back();
-    reduce("moe.all_reduce", count);
+    reduce("moe.all_reduce", precision_.plain, count);
   }
 }
 

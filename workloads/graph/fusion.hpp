@@ -26,14 +26,18 @@ struct Fusion {
   bool overlaps_shared_experts = false;  // shared experts run while tokens are dispatched
   // Kernels of their own sort tokens before and after these are exchanged with experts.
   bool sorts_copies = false;
+  // Each rank of tensor parallelism quantises its own tokens, and gathers all of them in the format of the product.
+  bool gathers_quantised = false;
+  // Attention is products and kernels of their own, which pass scores through memory.
+  bool keeps_scores = false;
 };
 
 // The largest all-reduce that InferenceX lets vLLM fuse between 8 ranks (SemiAnalysisAI/InferenceX@bb4c7f9
 // benchmarks/70b_fp8_b200_docker.sh). 2 and 4 ranks may fuse larger ones.
 inline constexpr double kFusedNormBytes = 8e6;
 
-// Reads the group `fusion:`. Two are not in it: overlaps_shared_experts comes from serving.overlap of the scenario,
-// sorts_copies from training.dispatcher.
+// Reads the group `fusion:`. Four are not in it: overlaps_shared_experts comes from serving.overlap of the scenario,
+// sorts_copies from training.dispatcher, keeps_scores from training.fused_attention, gathers_quantised is so in training.
 void read(base::Fields& f, Fusion& fusion);
 
 }  // namespace roofcast::workloads

@@ -137,13 +137,19 @@ void GraphBuilder::norm(std::string_view name, double count) {
   elementwise(name, 2.0 * share * rows_bytes(), 2.0 * share * rows_bytes(), count);
 }
 
-void GraphBuilder::reduce(std::string_view name, double count) {
+void GraphBuilder::reduce(std::string_view name, LinearFormat format, double count) {
   if (tp_ <= 1) {
     return;
   }
   if (mapping_.sequence_parallel) {
+    const double gathered =
+        fusion_.gathers_quantised && base::bits(format.activations) < 16.0
+            ? byte_count(static_cast<double>(tokens_ * hidden_), format.activations)
+            : rows_bytes();
     collective(name, CollectiveKind::reduce_scatter, rows_bytes(), tp_, count);
-    collective("gather.tokens", CollectiveKind::all_gather, rows_bytes(), tp_, count);
+    std::get<Collective>(graph_.back().op).backward_bytes = gathered;
+    collective("gather.tokens", CollectiveKind::all_gather, gathered, tp_, count);
+    std::get<Collective>(graph_.back().op).backward_bytes = rows_bytes();
   } else {
     collective(name, CollectiveKind::all_reduce, rows_bytes(), tp_, count);
   }

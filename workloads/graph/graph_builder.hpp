@@ -78,7 +78,13 @@ class GraphBuilder {
   // RMS norm with the residual addition in one kernel, which reads both streams and writes both. Empty where the
   // all-reduce before it does that.
   void norm(std::string_view name, double count);
-  void reduce(std::string_view name, double count);
+  // `format`: of the linear layer that is reduced. All layers of a kind have one.
+  void reduce(std::string_view name, LinearFormat format, double count);
+  // Elements of the tokens that a rank quantises itself.
+  double own_elements() const {
+    const bool shares = fusion_.gathers_quantised && mapping_.sequence_parallel;
+    return static_cast<double>(tokens_ * hidden_) / static_cast<double>(shares ? tp_ : 1);
+  }
   void collective(std::string_view name, CollectiveKind kind, double bytes, std::int64_t ranks,
                   double count, std::int64_t stride = 1);
 

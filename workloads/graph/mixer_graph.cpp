@@ -76,14 +76,13 @@ void GraphBuilder::mixer(const LayerGroup& layer, double count) {
            count * static_cast<double>(layer.streams));
   }
   norm("attention.norm", count);
-  quantise("attention.quantise", static_cast<double>(tokens_ * hidden_), precision_.attention,
-           count);
+  quantise("attention.quantise", own_elements(), precision_.attention, count);
   if (model_.attention.kind == AttentionKind::gqa) {
     grouped_query(layer, count);
   } else {
     latent(count);
   }
-  reduce("attention.all_reduce", count);
+  reduce("attention.all_reduce", precision_.attention, count);
 }
 
 // Every rank of a context group attends to its part of the cache with all heads that share it. The partial outputs
@@ -159,6 +158,13 @@ void GraphBuilder::prefill_attention(const AttentionHeads& heads, double passed_
       heads.bidirectional ? batch_.cached_tokens + batch_.prefill_tokens - chunk_
                           : balanced_before(batch_.cached_tokens, batch_.prefill_tokens, chunk_);
   call("attention.prefill", PrefillAttention{heads, sequences, chunk_, others}, count);
+  if (fusion_.keeps_scores) {
+    // The first product writes them. Scale, mask and softmax are one kernel, dropout another one, which writes a mask of
+    // bytes too. The second product reads them.
+    const double scores = static_cast<double>(sequences * heads.query_heads) *
+                          static_cast<double>(chunk_ * keys) * kHiddenBytes;
+    elementwise("attention.scores", 3.0 * scores, 3.5 * scores, count);
+  }
   if (cp_ > 1) {
     // As slow as the hop that closes the ring, the one between the ranks farthest apart.
     collective("attention.ring", CollectiveKind::send_receive, passed, 2,
@@ -372,7 +378,7 @@ void GraphBuilder::recurrent(const RecurrentShape& shape, double count) {
   }
   quantise(names.quantise_out, outputs, format, count);
   linear(names.out, tokens_, hidden_, inner, format, count);
-  reduce(names.all_reduce, count);
+  reduce(names.all_reduce, format, count);
 }
 
 }  // namespace roofcast::workloads

@@ -204,6 +204,8 @@ struct Collective {
       false;  // the stack's own kernels pass rows through slots, from which receivers take them
   // Of all_reduce and reduce_scatter: the elements that are added up are int8. Only in benchmarks.
   bool sums_int8 = false;
+  // Of the opposite exchange of a backward pass; 0: as many. Only what is gathered may be in few bits.
+  double backward_bytes = 0.0;
   friend bool operator==(const Collective&, const Collective&) = default;
 };
 

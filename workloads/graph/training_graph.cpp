@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/graph/training_graph.hpp"
 
+#include <utility>
+
 #include "base/overloaded.hpp"
 
 namespace roofcast::workloads {
@@ -46,6 +48,9 @@ class Backward {
             [](const TableLookup&) {},  // scenarios that train a recommender are refused
             [this](Collective o) {
               o.kind = opposite(o.kind);
+              if (o.backward_bytes > 0.0) {
+                std::swap(o.bytes, o.backward_bytes);
+              }
               call(o);
             },
         },
@@ -97,7 +102,8 @@ bool repeats(const Call& call, const Recompute& recompute) {
   const std::string_view name = call.name;
   const bool norm = is_norm(name);
   return (recompute.has(Module::norms) && call.in_layers && norm) ||
-         (recompute.has(Module::attention) && std::holds_alternative<PrefillAttention>(call.op)) ||
+         (recompute.has(Module::attention) &&
+          (std::holds_alternative<PrefillAttention>(call.op) || name == "attention.scores")) ||
          (recompute.has(Module::mla_up) && is_mla_up(name)) ||
          (recompute.has(Module::mlp) && name.starts_with("mlp.") && !norm) ||
          (recompute.has(Module::expert_activation) && name == "moe.activation") ||

@@ -13,7 +13,9 @@
 //                                             (MooreThreads/SimuMax@4dcaae5 configs/system)
 //              recurrence, index              two products for each one of the forward pass
 //              memory-bound kernels           read what the forward pass read and wrote, write what it read
-//              collectives                    the opposite of each: gather and scatter change places
+//              collectives                    the opposite of each: gather and scatter change places. Tokens that tensor
+//                                             parallelism gathers are in the format of the product; what it reduces and
+//                                             scatters is in 16 bits (NVIDIA/TransformerEngine pytorch/distributed.py)
 //   recompute  runs before the backward pass: the forward operators of what is computed again
 //              (workloads/graph/recompute.hpp)
 #pragma once

@@ -173,6 +173,13 @@ void read(base::Fields& f, Training& training) {
   f.choice<bool>("parameters", training.quantised_parameters,
                  {{"bf16", false}, {"quantised", true}}, base::optional);
   f.flag("fused_loss", training.fused_loss, base::optional);
+  f.flag("fused_attention", training.fused_attention, base::optional);
+  if (!training.fused_attention && !training.recompute.full &&
+      !training.recompute.has(Module::attention)) {
+    f.problem("fused_attention",
+              "scores that attention keeps for the backward pass are not in the memory here: "
+              "recompute must be full or have attention");
+  }
   f.choice<RankOrder>("rank_order", training.rank_order,
                       {{"tp-cp-dp-pp", RankOrder::data_then_pipeline},
                        {"tp-cp-pp-dp", RankOrder::pipeline_then_data}},
@@ -192,6 +199,14 @@ void read(base::Fields& f, Training& training) {
   f.choice<bool>("attention", training.fp8_attention, {{"bf16", false}, {"fp8", true}},
                  base::optional);
   f.integer("mtp", training.predicted_tokens, {0.0, 100.0}, base::optional);
+  f.group(
+      "jitter",
+      [&](base::Fields& g) {
+        g.number("deviation", training.jitter.deviation, {0.0, 1.0}, base::optional);
+        g.number("slow_hosts", training.jitter.slow_hosts, {0.0, 1.0}, base::optional);
+        g.number("slower_by", training.jitter.slower_by, {0.0, 10.0}, base::optional);
+      },
+      base::optional);
   f.group("trainer", [&](base::Fields& g) { read(g, training.trainer); });
 }
 

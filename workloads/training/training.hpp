@@ -18,6 +18,7 @@
 //     moments: fp32                 # Adam's; or bf16, fp8
 //     parameters: bf16              # or quantised: linear layers keep them in the format they compute in only
 //     fused_loss: true              # the loss keeps logits in 16 bits only
+//     fused_attention: true         # false: scores pass through memory, as before FlashAttention; they are computed again
 //     rank_order: tp-cp-dp-pp       # what is innermost first; or tp-cp-pp-dp
 //     overlap: true                 # gradients and parameters travel while kernels compute
 //     tensor_overlap: true          # tensor parallelism's exchanges travel while the products beside them compute
@@ -28,6 +29,7 @@
 //     cuda_graphs: [attention]      # what the host launches with one call; or none, full, recurrence, router, mlp
 //     attention: bf16               # what attention's products compute in; or fp8
 //     mtp: 1                        # tokens after the next that are predicted too, by the model's `mtp:` modules
+//     jitter: {deviation: 0.015, slow_hosts: 0.005, slower_by: 0.1}   # of ranks (sim/training/jitter.hpp); none without it
 //     trainer: megatron
 //
 // `deployment:` is that of the training. data_parallel ranks are replicas that add up their gradients. What
@@ -128,6 +130,13 @@ struct Offload {
   std::optional<base::BytesPerSecond> bandwidth;  // per direction; none: the chip's PCIe port
 };
 
+// How the times of ranks differ that have the same work.
+struct Jitter {
+  double deviation = 0;   // standard deviation over the mean
+  double slow_hosts = 0;  // share of the hosts
+  double slower_by = 0;   // share by which their ranks take longer
+};
+
 struct Training {
   std::int64_t global_batch = 0;  // sequences; 0: the scenario does not train
   std::int64_t sequence_length = 0;
@@ -143,6 +152,7 @@ struct Training {
   double moment_bytes = 4.0;
   bool quantised_parameters = false;
   bool fused_loss = true;
+  bool fused_attention = true;
   bool overlap = true;
   bool tensor_overlap = false;
   bool expert_overlap = false;
@@ -152,6 +162,7 @@ struct Training {
   CudaGraphs cuda_graphs;
   bool fp8_attention = false;
   std::int64_t predicted_tokens = 0;
+  Jitter jitter;
   Trainer trainer;
 
   bool trains() const { return global_batch > 0; }

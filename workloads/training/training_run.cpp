@@ -39,11 +39,25 @@ void read_checkpoint(base::Fields& f, Checkpoints& checkpoint) {
   f.group(
       "memory",
       [&](base::Fields& g) {
-        checkpoint.memory.emplace();
-        g.quantity("interval", checkpoint.memory->interval);
-        g.number("recovers", checkpoint.memory->recovers, {0.0, 1.0});
+        NearCheckpoints& memory = checkpoint.memory.emplace();
+        g.quantity("interval", memory.interval);
+        g.number("recovers", memory.recovers, {0.0, 1.0});
       },
       base::optional);
+  f.group(
+      "disk",
+      [&](base::Fields& g) {
+        NearCheckpoints& disk = checkpoint.disk.emplace();
+        g.quantity("interval", disk.interval);
+        g.number("recovers", disk.recovers, {0.0, 1.0});
+        g.quantity("write", disk.write.emplace());
+        g.quantity("read", disk.read);
+      },
+      base::optional);
+  if (checkpoint.memory && checkpoint.disk &&
+      checkpoint.memory->recovers + checkpoint.disk->recovers > 1.0) {
+    f.problem("disk", "more than all failures would go on from memory and from disks");
+  }
 }
 
 }  // namespace

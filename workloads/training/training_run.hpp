@@ -17,7 +17,8 @@
 //       read: 1 TB/s
 //       asynchronous: true          # ranks go on once they have a snapshot; false: they wait for the write
 //       snapshot: 25 GB/s           # of each GPU; without it, the chip's PCIe port
-//       memory: {interval: 1 min, recovers: 0.8}   # copies in the memory of other hosts
+//       memory: {interval: 1 min, recovers: 0.6}   # copies in the memory of other hosts; the best interval without one
+//       disk: {recovers: 0.2, write: 4 GB/s}       # on the hosts' own disks, of each GPU; as often as is best
 //     maintenance: {every: 30 d, time: 8 h}
 //     start_up: 1 h                 # once
 //     stragglers: 0.02              # by which slow ranks lengthen every step
@@ -62,9 +63,13 @@ struct FailureRates {
   double total() const;  // of all causes
 };
 
-struct MemoryCheckpoints {
-  base::Seconds interval;
-  double recovers = 0;  // share of the failures after which the copies in memory are whole
+// Checkpoints nearer than storage: in the memory of other hosts, or on the hosts' own disks.
+struct NearCheckpoints {
+  std::optional<base::Seconds> interval;  // none: the best one
+  double recovers = 0;                    // share of all failures that go on from here
+  // Of each GPU, of disks.
+  std::optional<base::BytesPerSecond> write;
+  std::optional<base::BytesPerSecond> read;  // none: as fast as they write
 };
 
 struct Checkpoints {
@@ -74,7 +79,8 @@ struct Checkpoints {
   std::optional<base::BytesPerSecond> read;  // none: as fast as it writes
   bool asynchronous = true;
   std::optional<base::BytesPerSecond> snapshot;
-  std::optional<MemoryCheckpoints> memory;
+  std::optional<NearCheckpoints> memory;
+  std::optional<NearCheckpoints> disk;
 };
 
 struct Maintenance {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/statistics/quantile.hpp"
 
+#include <algorithm>
 #include <cmath>
 
+#include "base/statistics/expected_maximum.hpp"
+#include "base/statistics/random.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::unit_base_quantile {
@@ -29,6 +32,25 @@ TEST_CASE("Every quantile of one value is that value, and of none there is none"
     CHECK(quantile({7.0}, q) == 7.0);
     CHECK(std::isnan(quantile({}, q)));
   }
+}
+
+TEST_CASE("The expected largest of normal deviates is that of draws", "[unit]") {
+  base::Random random(1, "largest");
+  for (const int n : {8, 64, 1024}) {
+    constexpr int kDraws = 4000;
+    double mean = 0.0;
+    for (int draw = 0; draw < kDraws; ++draw) {
+      double largest = random.normal();
+      for (int i = 1; i < n; ++i) {
+        largest = std::max(largest, random.normal());
+      }
+      mean += largest / kDraws;
+    }
+    INFO(n);
+    CHECK(base::expected_maximum(n) == Approx(mean).epsilon(0.02));
+  }
+  CHECK(base::expected_maximum(1.0) == 0.0);
+  CHECK(base::expected_maximum(131072.0) == Approx(4.43).epsilon(0.005));
 }
 
 }  // namespace roofcast::unit_base_quantile

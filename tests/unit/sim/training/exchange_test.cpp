@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sim/estimate.hpp"
+#include "sim/result/training_step.hpp"
 #include "sim/scenario/sections.hpp"
 #include "sim/training/training.hpp"
 #include "tests/catch.hpp"
@@ -55,6 +56,19 @@ TEST_CASE("Stages in one domain send activations inside it", "[unit]") {
     return send_time(view(s), micro_batches(view(s)));
   };
   CHECK(sent("tp-cp-pp-dp") < 0.5 * sent("tp-cp-dp-pp"));
+}
+
+TEST_CASE("Gradients of a chunk travel beside the passes of the chunks that follow", "[unit]") {
+  const auto exposed = [](std::int64_t chunks) {
+    Scenario s = of("tp-cp-pp-dp", kReplicas);
+    s.training.sequence_length = 1024;
+    s.training.virtual_stages = chunks;
+    return training_step(view(s), micro_batches(view(s))).gradients;
+  };
+  CHECK(exposed(8) < 0.9 * exposed(2));
+  CHECK(exposed(2) < 0.9 * exposed(1));
+  // Parameters are gathered as before.
+  CHECK(exposed(8) > 0.5 * exposed(1));
 }
 
 TEST_CASE("Without pipeline stages both orders of ranks are one", "[unit]") {
