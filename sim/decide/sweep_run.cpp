@@ -22,7 +22,9 @@
 namespace roofcast::sim {
 namespace {
 
-constexpr std::size_t kMostChunk = 256;  // points a thread takes at once
+// Points that a thread takes at once: neighbours have much in common (sim/iteration/iteration_cache.hpp).
+constexpr std::size_t kMostTaken = 4096;
+constexpr std::size_t kChunk = 64;  // estimates that it has at once
 
 // Estimates of consecutive points, by the thread that made them; chunks end in any order.
 using Chunk = std::function<void(std::size_t first, std::span<ServingEstimate> estimates)>;
@@ -55,21 +57,24 @@ void estimate_points(const SweepPoints& points, unsigned threads, const Chunk& t
   std::atomic<std::size_t> next{0};
   const bool explained = explains(points);
   const unsigned workers = base::thread_count(threads);
-  const std::size_t chunk = std::clamp<std::size_t>(points.size() / (8 * workers), 16, kMostChunk);
+  const std::size_t most = std::clamp<std::size_t>(points.size() / (8 * workers), 16, kMostTaken);
   base::on_threads(workers, [&](unsigned) {
     SweepWorkspace workspace;
-    std::vector<ServingEstimate> estimates(std::min(chunk, points.size()));
-    for (std::size_t begin = next.fetch_add(chunk); begin < points.size();
-         begin = next.fetch_add(chunk)) {
-      const std::size_t count = std::min(chunk, points.size() - begin);
-      for (std::size_t i = 0; i < count; ++i) {
-        const ScenarioView scenario = points.scenario(begin + i);
-        estimates[i] = estimate(scenario, workspace.of(scenario));
-        if (explained) {
-          tell_causes(scenario, estimates[i]);
+    std::vector<ServingEstimate> estimates(std::min(kChunk, points.size()));
+    for (std::size_t taken = next.fetch_add(most); taken < points.size();
+         taken = next.fetch_add(most)) {
+      const std::size_t end = std::min(taken + most, points.size());
+      for (std::size_t begin = taken; begin < end; begin += kChunk) {
+        const std::size_t count = std::min(kChunk, end - begin);
+        for (std::size_t i = 0; i < count; ++i) {
+          const ScenarioView scenario = points.scenario(begin + i);
+          estimates[i] = estimate(scenario, workspace.of(scenario));
+          if (explained) {
+            tell_causes(scenario, estimates[i]);
+          }
         }
+        take(begin, std::span(estimates).first(count));
       }
-      take(begin, std::span(estimates).first(count));
     }
   });
 }

@@ -6,7 +6,7 @@
 namespace roofcast::sim {
 namespace {
 
-constexpr int kBits = 13;
+constexpr int kBits = 12;
 
 // Multiplying by an odd number carries every bit of a shape into the highest ones.
 std::size_t place_of(const workloads::Gemm& op) {

@@ -3,7 +3,7 @@
 // What the points of a sweep share of their iterations.
 //
 //   terms    of a batch, whatever its context: only the attention of decodes is timed again
-//   times    of a batch of decodes alone, or of prompts alone
+//   times    of a batch
 //   floors   of the launches of an iteration (launch_floor)
 //
 // Points that differ in load, lengths or prices ask for the same iterations of the same deployment again and again. Each
@@ -72,8 +72,8 @@ class IterationCache {
   std::uint64_t last_number_ = 0;
   Deployment latest_;  // asked for
   std::uint64_t latest_number_ = 0;
-  Table<IterationTerms> terms_{11};
-  Table<IterationTime> times_{15};
+  Table<IterationTerms> terms_{9};
+  Table<IterationTime> times_{13};
   Table<IterationTime> floors_{8};
 };
 

@@ -93,15 +93,13 @@ IterationCost iteration_cost(const ScenarioView& s, const workloads::Batch& batc
   return iteration;
 }
 
-// Kept are batches of decodes alone and of prompts alone: others are hardly asked for twice.
 IterationTime iteration_time(const ScenarioView& s, const workloads::Batch& batch,
                              Workspace& workspace) {
   const auto made = [&] {
     const IterationCost cost = iteration_cost(s, batch, workspace);
     return IterationTime{cost.latency, cost.period};
   };
-  const bool alone = batch.decode_sequences == 0 || batch.prefill_sequences == 0;
-  const auto key = workspace.iterations && alone && s.draft == nullptr && !runs_passes(s)
+  const auto key = workspace.iterations && s.draft == nullptr && !runs_passes(s)
                        ? workspace.iterations->key(s, batch)
                        : std::nullopt;
   if (!key) {

@@ -22,6 +22,9 @@ namespace roofcast::sim {
 
 class LatencyMixture {
  public:
+  LatencyMixture() = default;
+  explicit LatencyMixture(std::size_t parts) { parts_.reserve(parts); }
+
   void add(double weight, base::Seconds mean, base::SquareSeconds variance, base::Seconds least);
 
   // Adds an independent time to every part.

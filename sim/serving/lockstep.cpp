@@ -38,7 +38,9 @@ class Lockstep : LockstepCosts {
  public:
   // `cache`: tokens of a rank, if sequences in step may fill it.
   Lockstep(const ScenarioView& s, double slots, double cache, Workspace& workspace)
-      : LockstepCosts(s, slots, workspace), cache_(ranks_ * cache) {
+      : LockstepCosts(s, slots, workspace),
+        cache_(ranks_ * cache),
+        limited_(std::isfinite(cache_)) {
     input_ = static_cast<double>(s.traffic->input_tokens);
     per_token_ = 1.0 / prompt_;
     follow(fits_);
@@ -189,24 +191,24 @@ class Lockstep : LockstepCosts {
   }
 
   // Tokens in the KV cache.
-  double held() const { return b_ > 0.0 ? held_ * decoding() / b_ : 0.0; }
+  double held(double b) const { return b_ > 0.0 ? held_ * b / b_ : 0.0; }
   // Sequences of so many tokens that the cache has room for, beside the next token of those that decode.
-  double room_for(double tokens) const {
+  double room_for(double tokens, double b) const {
     const double each = b_ >= places_ - own_ ? 1.0 : 1.0 + others_;
-    return b_ > 0.0 ? (cache_ - held() - decoding() * grown_) / (each * tokens) : kNoLimit;
+    return b_ > 0.0 ? (cache_ - held(b) - b * grown_) / (each * tokens) : kNoLimit;
   }
 
   void step() {
-    const bool limited = std::isfinite(cache_);
-    if (!preempted_.empty() && room_for(preempted_.back().tokens) >= preempted_.back().count) {
-      resume();
+    const double b = decoding();
+    if (!preempted_.empty() && room_for(preempted_.back().tokens, b) >= preempted_.back().count) {
+      resume(b);
       return;
     }
     const double waits = preempted_.empty() ? ready() : 0.0;
-    const double n = limited ? std::min(waits, std::floor(room_for(input_))) : waits;
+    const double n = limited_ ? std::min(waits, std::floor(room_for(input_, b))) : waits;
     full_ = full_ || n < waits;
     if (n > 1e-6) {
-      prompts(n);
+      prompts(n, b);
       return;
     }
     const bool closed = b_ >= places_ || waiting_.empty() || waits > 0.0 || !preempted_.empty();
@@ -216,31 +218,29 @@ class Lockstep : LockstepCosts {
       return;
     }
     // Iterations without prompts, until one arrives or a group ends.
-    const double b = decoding();
     const Seconds t = alone(b);
     const double until = next > now_ ? std::ceil((next - now_) / t - 1e-9) : 1.0;
     double count = std::max(1.0, std::min(until, groups_.front().ends - iteration_));
-    if (limited) {
-      const double full = std::floor((cache_ - held()) / (b * grown_));
+    if (limited_) {
+      const double full = std::floor((cache_ - held(b)) / (b * grown_));
       if (full < 1.0 && b_ > quantum()) {
         preempt();
         return;
       }
       count = std::max(1.0, std::min(count, full));
     }
-    pass(count * t);
+    pass(count * t, b);
     decode(count);
     counted_.iterations += count;
     send(count * b, b);
     end_groups();
   }
 
-  // One iteration with prompts, or several that follow each other.
-  void prompts(double n) {
+  // One iteration with prompts, or several that follow each other; b decodes.
+  void prompts(double n, double b) {
     // Each prompt is on one attention-DP rank. Fewer prompts than ranks leave some of them without.
     const double used =
         ranks_ > 1.0 ? std::min(1.0, std::ceil(n) / ranks_) : 1.0;  // share of the ranks
-    const double b = decoding();
     const double tokens = used * budget(b);
     const bool cut = s_.serving->policy.chunked_prompts || prompt_ > tokens;
     const double fit = cut ? tokens * per_token_ : std::floor(tokens * per_token_);
@@ -278,11 +278,11 @@ class Lockstep : LockstepCosts {
     end_groups();
   }
 
-  void pass(Seconds time) {
+  void pass(Seconds time, double b) {
     now_ += time;
-    if (std::isfinite(cache_)) {
+    if (limited_) {
       counted_.time += time;
-      counted_.present += (decoding() + lost_ * (1.0 + others_)) * time;
+      counted_.present += (b + lost_ * (1.0 + others_)) * time;
       counted_.lost += lost_ * (1.0 + others_) * time;
     }
   }
@@ -294,7 +294,7 @@ class Lockstep : LockstepCosts {
 
   // Iterations with prompts, each of time t, and b decodes unless prompts run alone. So many get their first tokens.
   void run_mixed(double iterations, Seconds t, double b, double firsts) {
-    pass(iterations * t);
+    pass(iterations * t, b);
     counted_.mixed += iterations;
     counted_.iterations += iterations;
     const double beside = first_ ? 0.0 : b;
@@ -331,11 +331,10 @@ class Lockstep : LockstepCosts {
   }
 
   // The tokens of those that were preempted last are computed again.
-  void resume() {
+  void resume(double b) {
     const Preempted again = preempted_.back();
     preempted_.pop_back();
     lost_ -= again.count;
-    const double b = decoding();
     const double share = again.count * again.tokens * per_token_;  // prompts' worth of tokens
     const double iterations = std::max(1.0, std::ceil(share / (budget(b) * per_token_) - 1e-9));
     run_mixed(iterations, (first_ ? Seconds{} : alone(b)) + extra(share / iterations), b,
@@ -384,6 +383,7 @@ class Lockstep : LockstepCosts {
     const Seconds own = extra(1.0);
     const base::SquareSeconds variance =
         workloads::squared_variation(s_.traffic->input) * own * own;
+    found.first = LatencyMixture(ttft_.size());
     for (const base::TimeSample& s : ttft_) {
       found.first.add(s.weight, s.value, variance, {});
     }
@@ -392,7 +392,7 @@ class Lockstep : LockstepCosts {
 
   SteadyState finish(Solution& found, SteadyState& r) {
     found.rate = round_ > Seconds{} ? places_ / round_ : Hertz{};
-    LatencyMixture tpot;
+    LatencyMixture tpot(tpot_.size());
     const double a_token =
         decodes_ > 0.0 ? decodes_ / static_cast<double>(s_.traffic->output_tokens - 1) : 0.0;
     const Seconds followed = mean_of(ttft_);
@@ -443,6 +443,7 @@ class Lockstep : LockstepCosts {
   }
 
   double cache_;          // tokens that the KV cache holds; infinite: it never fills
+  bool limited_;          // it is finite
   double input_ = 0;      // tokens of a sequence that begins to decode
   double grown_ = 1;      // tokens of a sequence in an iteration that is followed
   double per_token_ = 1;  // prompts

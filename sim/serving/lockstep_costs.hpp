@@ -2,29 +2,32 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
-#include <vector>
 
 #include "base/units/quantity.hpp"
 #include "sim/serving/server.hpp"
 
 namespace roofcast::sim {
 
-// A time as a function of a number, linear between the places where it was calculated.
+// A time as a function of a number, linear between the few places where it was calculated.
 class Line {
  public:
-  Line() { points_.reserve(4); }
   void add(double at, base::Seconds value) {
-    if (!points_.empty()) {
-      Point& before = points_.back();
+    Point& point = points_[count_];
+    if (count_ > 0) {
+      Point& before = points_[count_ - 1];
       before.slope = (value - before.value) / (at - before.at);
+      point.slope = before.slope;
     }
-    points_.push_back({at, value, points_.empty() ? base::Seconds{} : points_.back().slope});
+    point.at = at;
+    point.value = value;
+    ++count_;
   }
   base::Seconds operator()(double at) const {
     std::size_t i = 0;
-    while (i + 2 < points_.size() && points_[i + 1].at < at) {
+    while (i + 2 < count_ && points_[i + 1].at < at) {
       ++i;
     }
     const Point& from = points_[i];
@@ -37,7 +40,8 @@ class Line {
     base::Seconds value;
     base::Seconds slope;  // a unit of `at`, to the next point
   };
-  std::vector<Point> points_;
+  std::array<Point, 4> points_;
+  std::size_t count_ = 0;
 };
 
 // The iterations of a server of equal requests: their times are lines between some that are calculated.
