@@ -6,6 +6,7 @@
 
 #include "sim/estimate.hpp"
 #include "sim/interface/document.hpp"
+#include "sim/result/causes.hpp"
 #include "sim/result/condition.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/scenario.hpp"
@@ -75,7 +76,8 @@ Estimate estimate(const Scenario& scenario) {
   return with_input_errors([&] {
     const sim::Scenario read = sim::read_scenario(scenario.document().node);
     sim::Workspace workspace;
-    const sim::ServingEstimate e = sim::estimate(sim::view(read), workspace);
+    sim::ServingEstimate e = sim::estimate(sim::view(read), workspace);
+    sim::tell_causes(sim::view(read), e);
     Estimate estimate;
     estimate.reason_ = sim::reason(e);
     if (estimate.runs()) {

@@ -32,13 +32,13 @@ def not_printed(expected, printed):
 class Pages(unittest.TestCase):
     def test_every_python_block_runs_and_prints_what_is_written(self):
         run = 0
+        self.addCleanup(os.chdir, os.getcwd())
         for page in [SOURCE / "README.md", *sorted((SOURCE / "docs").rglob("*.md"))]:
             blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
             if not any(language == "python" for language, _ in blocks):
                 continue
             names, printed = {}, None
             with self.subTest(page.name), tempfile.TemporaryDirectory() as folder:
-                self.addCleanup(os.chdir, os.getcwd())
                 os.chdir(folder)
                 pathlib.Path("examples").symlink_to(SOURCE / "examples")
                 for language, text in blocks:
