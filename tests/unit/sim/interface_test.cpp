@@ -12,6 +12,7 @@
 
 #include "sim/estimate.hpp"
 #include "sim/replay/simulate.hpp"
+#include "sim/result/causes.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/scenario/sections.hpp"
@@ -38,7 +39,8 @@ TEST_CASE("The interface has every metric of an estimate, with its interval", "[
   const roofcast::Estimate estimate = roofcast::estimate(scenario());
   const auto read = roofcast::sim::read_scenario(roofcast::base::parse_document("s", kScenario));
   roofcast::sim::Workspace workspace;
-  const auto e = roofcast::sim::estimate(roofcast::sim::view(read), workspace);
+  auto e = roofcast::sim::estimate(roofcast::sim::view(read), workspace);
+  roofcast::sim::tell_causes(roofcast::sim::view(read), e);
   REQUIRE(estimate.runs());
   std::size_t numbers = 0;
   for (const roofcast::sim::Metric& metric : roofcast::sim::metrics()) {
