@@ -38,9 +38,7 @@ class Lockstep : LockstepCosts {
  public:
   // `cache`: tokens of a rank, if sequences in step may fill it.
   Lockstep(const ScenarioView& s, double slots, double cache, Workspace& workspace)
-      : LockstepCosts(s, slots, workspace),
-        cache_(ranks_ * cache),
-        limited_(std::isfinite(cache_)) {
+      : LockstepCosts(s, slots, workspace), cache_(ranks_ * cache) {
     input_ = static_cast<double>(s.traffic->input_tokens);
     per_token_ = 1.0 / prompt_;
     follow(fits_);
@@ -190,6 +188,8 @@ class Lockstep : LockstepCosts {
     return count;
   }
 
+  bool limited() const { return cache_ < kNoLimit; }
+
   // Tokens in the KV cache.
   double held(double b) const { return b_ > 0.0 ? held_ * b / b_ : 0.0; }
   // Sequences of so many tokens that the cache has room for, beside the next token of those that decode.
@@ -205,7 +205,7 @@ class Lockstep : LockstepCosts {
       return;
     }
     const double waits = preempted_.empty() ? ready() : 0.0;
-    const double n = limited_ ? std::min(waits, std::floor(room_for(input_, b))) : waits;
+    const double n = limited() ? std::min(waits, std::floor(room_for(input_, b))) : waits;
     full_ = full_ || n < waits;
     if (n > 1e-6) {
       prompts(n, b);
@@ -221,7 +221,7 @@ class Lockstep : LockstepCosts {
     const Seconds t = alone(b);
     const double until = next > now_ ? std::ceil((next - now_) / t - 1e-9) : 1.0;
     double count = std::max(1.0, std::min(until, groups_.front().ends - iteration_));
-    if (limited_) {
+    if (limited()) {
       const double full = std::floor((cache_ - held(b)) / (b * grown_));
       if (full < 1.0 && b_ > quantum()) {
         preempt();
@@ -280,7 +280,7 @@ class Lockstep : LockstepCosts {
 
   void pass(Seconds time, double b) {
     now_ += time;
-    if (limited_) {
+    if (limited()) {
       counted_.time += time;
       counted_.present += (b + lost_ * (1.0 + others_)) * time;
       counted_.lost += lost_ * (1.0 + others_) * time;
@@ -443,7 +443,6 @@ class Lockstep : LockstepCosts {
   }
 
   double cache_;          // tokens that the KV cache holds; infinite: it never fills
-  bool limited_;          // it is finite
   double input_ = 0;      // tokens of a sequence that begins to decode
   double grown_ = 1;      // tokens of a sequence in an iteration that is followed
   double per_token_ = 1;  // prompts

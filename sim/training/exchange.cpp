@@ -80,4 +80,20 @@ Exchange exchange_of(const ScenarioView& s, const workloads::Mapping& mapping,
   return exchange;
 }
 
+Seconds exposed(Seconds exchange, Seconds pass, double layers, bool overlap) {
+  return overlap ? base::max(exchange / layers, exchange - pass) : exchange;
+}
+
+Seconds exposed_gradients(Seconds exchange, Seconds backward, double layers,
+                          const workloads::Training& t, double together, double taken) {
+  const auto chunks = as_double(t.virtual_stages);
+  if (t.virtual_stages == 1 || !t.overlap) {
+    return exposed(exchange, backward, layers, t.overlap);
+  }
+  const Seconds before = together * (chunks - 1.0) / chunks * backward;
+  const Seconds open = base::max(base::max(exchange / layers, (exchange - backward) / chunks),
+                                 exchange - backward / chunks - before);
+  return base::min(exposed(exchange, backward, layers, true), open + taken * (exchange - open));
+}
+
 }  // namespace roofcast::sim

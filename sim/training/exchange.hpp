@@ -38,6 +38,16 @@ struct Exchange {
 Exchange exchange_of(const ScenarioView& scenario, const workloads::Mapping& mapping,
                      const models::RankParameters& rank, double layers);
 
+// The part of an exchange that a pass does not hide: at least the part of one layer.
+base::Seconds exposed(base::Seconds exchange, base::Seconds pass, double layers, bool overlap);
+
+// The same of gradients, which travel once their chunk's last backward pass is over: beside the passes of the chunks before
+// it, from which the kernels of the exchange take SMs.
+//
+//   together   micro-batches that go through a chunk before the next one      taken   of the SMs
+base::Seconds exposed_gradients(base::Seconds exchange, base::Seconds backward, double layers,
+                                const workloads::Training& training, double together, double taken);
+
 // Time of one transfer between stages: the activations of a micro-batch, or their gradients.
 base::Seconds send_time(const ScenarioView& scenario, const MicroBatches& batches);
 

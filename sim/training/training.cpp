@@ -14,6 +14,7 @@
 #include "sim/training/exchange.hpp"
 #include "sim/training/jitter.hpp"
 #include "sim/training/pass.hpp"
+#include "sim/training/slowest_stage.hpp"
 #include "sim/training/step_cache.hpp"
 #include "sim/training/training_run.hpp"
 #include "workloads/architecture/parameters.hpp"
@@ -25,49 +26,6 @@ namespace {
 
 using base::as_double;
 using base::Seconds;
-
-// The stage of a layout that takes longest, of passes over its chunks.
-Seconds slowest_of_layout(const ScenarioView& s, const Pass& pass) {
-  const workloads::PipelineLayout& layout = s.training->layout;
-  const Seconds one = pass.layers / as_double(s.model->layer_count());
-  std::vector<Seconds> stages(static_cast<std::size_t>(s.mapping->pipeline_parallel));
-  for (std::size_t chunk = 0; chunk < layout.size(); ++chunk) {
-    const workloads::PipelineChunk& own = layout[chunk];
-    stages[chunk % stages.size()] += as_double(own.layers) * one +
-                                     (own.embedding ? pass.embedding : Seconds{}) +
-                                     (own.loss ? pass.head : Seconds{});
-  }
-  if (s.training->schedule ==
-      workloads::Schedule::dualpipe) {  // a rank has a stage and its mirror image
-    std::transform(stages.begin(), stages.end(), std::vector<Seconds>(stages).rbegin(),
-                   stages.begin(), [](Seconds a, Seconds b) { return 0.5 * (a + b); });
-  }
-  return *std::max_element(stages.begin(), stages.end());
-}
-
-// Time of a pass on the slowest stage. The last stage has the head; without a layout it has as many layers as make the
-// slowest stage fastest.
-//
-//   one     s, a layer    last    layers of the last stage    others   layers of the fullest other stage
-Seconds slowest_stage(const ScenarioView& s, const Pass& pass) {
-  const std::int64_t layers = s.model->layer_count();
-  const std::int64_t stages = s.mapping->pipeline_parallel;
-  Seconds time = pass.all();
-  const Seconds one = pass.layers / as_double(layers);
-  const bool even = s.training->layout.empty();
-  const bool mirrored = s.training->schedule == workloads::Schedule::dualpipe;
-  if (!even) {
-    time = slowest_of_layout(s, pass);
-  }
-  for (std::int64_t last = 1; even && stages > 1 && last <= layers - (stages - 1); ++last) {
-    const std::int64_t others = base::ceil_div(layers - last, stages - 1);
-    const Seconds first_time = as_double(others) * one + pass.embedding;
-    const Seconds last_time = as_double(last) * one + pass.head;
-    time = base::min(time,
-                     base::max(first_time, mirrored ? 0.5 * (first_time + last_time) : last_time));
-  }
-  return time;
-}
 
 // Time in which a stage waits in all, of a micro-batch that takes it `both`, its backward pass `backward`.
 //
@@ -89,27 +47,6 @@ Seconds bubble_of(const ScenarioView& s, Seconds both, Seconds backward, Seconds
 
 Seconds time_of(const workloads::Operator& op, const models::Machine& machine) {
   return models::cost_of(op, machine).time;
-}
-
-// The part of an exchange that a pass does not hide: at least the part of one layer.
-Seconds exposed(Seconds exchange, Seconds pass, double layers, bool overlap) {
-  return overlap ? base::max(exchange / layers, exchange - pass) : exchange;
-}
-
-// The same of gradients, which travel once their chunk's last backward pass is over: beside the passes of the chunks before
-// it, from which the kernels of the exchange take SMs.
-//
-//   together   micro-batches that go through a chunk before the next one      taken   of the SMs
-Seconds exposed_gradients(Seconds exchange, Seconds backward, double layers,
-                          const workloads::Training& t, double together, double taken) {
-  const auto chunks = as_double(t.virtual_stages);
-  if (t.virtual_stages == 1 || !t.overlap) {
-    return exposed(exchange, backward, layers, t.overlap);
-  }
-  const Seconds before = together * (chunks - 1.0) / chunks * backward;
-  const Seconds open = base::max(base::max(exchange / layers, (exchange - backward) / chunks),
-                                 exchange - backward / chunks - before);
-  return base::min(exposed(exchange, backward, layers, true), open + taken * (exchange - open));
 }
 
 // Time of the update. `shared` is the number of parameters that one rank updates, `update` the memory traffic and FLOP

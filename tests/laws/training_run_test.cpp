@@ -61,26 +61,36 @@ RunModel random_run(base::Random& random) {
   return m;
 }
 
+constexpr int kDraws = 1000;
+
+// The mean time of drawn runs, each of which `take` is given.
+template <class Take>
+Seconds drawn_mean(const RunModel& m, base::Random& draws, int count, Take take) {
+  Seconds mean;
+  for (int draw = 0; draw < count; ++draw) {
+    const sim::RunOutcome drawn = sim::draw(m, draws);
+    mean += drawn.time / static_cast<double>(count);
+    take(drawn);
+  }
+  return mean;
+}
+
 }  // namespace
 
 TEST_CASE("A drawn training run takes as long as the closed form says", "[laws]") {
   base::Random random(1, "runs");
   int all_beyond = 0;
   constexpr int kRuns = 200;
-  constexpr int kDraws = 1000;
   for (int i = 0; i < kRuns; ++i) {
     const RunModel m = random_run(random);
     const sim::RunForecast closed = forecast(m);
-    Seconds mean;
     double interruptions = 0.0;
     int beyond = 0;
     base::Random draws(static_cast<std::uint64_t>(i), "draws");
-    for (int draw = 0; draw < kDraws; ++draw) {
-      const sim::RunOutcome drawn = sim::draw(m, draws);
-      mean += drawn.time / static_cast<double>(kDraws);
+    const Seconds mean = drawn_mean(m, draws, kDraws, [&](const sim::RunOutcome& drawn) {
       interruptions += drawn.interruptions / kDraws;
       beyond += drawn.time > 1.002 * closed.p95 ? 1 : 0;
-    }
+    });
     INFO(i << " of " << kRuns << ": " << closed.mean.time.si() << " s, drawn " << mean.si()
            << " s; " << m.tiers.size() << " tiers below storage, which " << m.needs_storage()
            << " need, spares " << m.spares.value_or(-1) << ", beyond p95 " << beyond);
@@ -123,20 +133,16 @@ TEST_CASE("A drawn run with checkpoints in three tiers takes as long as the clos
           "[laws]") {
   base::Random random(6, "three tiers");
   constexpr int kRuns = 200;
-  constexpr int kDraws = 1000;
   for (int i = 0; i < kRuns; ++i) {
     const RunModel m = random_run_of_three_tiers(random);
     const sim::RunForecast closed = forecast(m);
-    Seconds mean;
     double lost = 0.0;
     double down = 0.0;
     base::Random draws(static_cast<std::uint64_t>(i), "draws of three tiers");
-    for (int draw = 0; draw < kDraws; ++draw) {
-      const sim::RunOutcome drawn = sim::draw(m, draws);
-      mean += drawn.time / static_cast<double>(kDraws);
+    const Seconds mean = drawn_mean(m, draws, kDraws, [&](const sim::RunOutcome& drawn) {
       lost += drawn.shares.lost / kDraws;
       down += drawn.shares.down / kDraws;
-    }
+    });
     INFO(i << ": " << closed.mean.time.si() << " s, drawn " << mean.si() << " s; storage needed by "
            << m.needs_storage() << ", lost " << closed.mean.shares.lost << ", drawn " << lost
            << ", down " << closed.mean.shares.down << ", drawn " << down);
@@ -180,7 +186,7 @@ TEST_CASE("A tier that no failure goes on from costs its stalls only", "[laws]")
 TEST_CASE("A drawn run that shrinks without a spare takes as long as the closed form says",
           "[laws]") {
   base::Random random(5, "shrinking");
-  constexpr int kDraws = 200;
+  constexpr int kFewDraws = 200;
   int far = 0;
   for (int i = 0; i < 50; ++i) {
     RunModel m = random_run(random);
@@ -191,15 +197,12 @@ TEST_CASE("A drawn run that shrinks without a spare takes as long as the closed 
     m.replicas = random.integer(8, 64);
     m.hosts_of_replica = std::pow(2.0, static_cast<double>(random.integer(-2, 3)));
     const sim::RunForecast closed = forecast(m);
-    Seconds mean;
     double shrunk = 0.0;
     double interruptions = 0.0;
-    for (int draw = 0; draw < kDraws; ++draw) {
-      const sim::RunOutcome drawn = sim::draw(m, random);
-      mean += drawn.time / static_cast<double>(kDraws);
-      shrunk += drawn.shares.spares / kDraws;
-      interruptions += drawn.interruptions / kDraws;
-    }
+    const Seconds mean = drawn_mean(m, random, kFewDraws, [&](const sim::RunOutcome& drawn) {
+      shrunk += drawn.shares.spares / kFewDraws;
+      interruptions += drawn.interruptions / kFewDraws;
+    });
     INFO(i << ": " << closed.mean.time.si() << " s, drawn " << mean.si() << " s; spares "
            << *m.spares << ", replicas " << m.replicas << " of " << m.hosts_of_replica
            << " hosts; share " << closed.mean.shares.spares << ", drawn " << shrunk);

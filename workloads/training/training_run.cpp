@@ -36,24 +36,23 @@ void read_checkpoint(base::Fields& f, Checkpoints& checkpoint) {
   f.quantity("read", checkpoint.read);
   f.flag("asynchronous", checkpoint.asynchronous, base::optional);
   f.quantity("snapshot", checkpoint.snapshot);
-  f.group(
-      "memory",
-      [&](base::Fields& g) {
-        NearCheckpoints& memory = checkpoint.memory.emplace();
-        g.quantity("interval", memory.interval);
-        g.number("recovers", memory.recovers, {0.0, 1.0});
-      },
-      base::optional);
-  f.group(
-      "disk",
-      [&](base::Fields& g) {
-        NearCheckpoints& disk = checkpoint.disk.emplace();
-        g.quantity("interval", disk.interval);
-        g.number("recovers", disk.recovers, {0.0, 1.0});
-        g.quantity("write", disk.write.emplace());
-        g.quantity("read", disk.read);
-      },
-      base::optional);
+  const auto near = [&](std::string_view place, std::optional<NearCheckpoints>& tier,
+                        bool written) {
+    f.group(
+        place,
+        [&](base::Fields& g) {
+          tier.emplace();
+          g.quantity("interval", tier->interval);
+          g.number("recovers", tier->recovers, {0.0, 1.0});
+          if (written) {
+            g.quantity("write", tier->write.emplace());
+            g.quantity("read", tier->read);
+          }
+        },
+        base::optional);
+  };
+  near("memory", checkpoint.memory, false);
+  near("disk", checkpoint.disk, true);
   if (checkpoint.memory && checkpoint.disk &&
       checkpoint.memory->recovers + checkpoint.disk->recovers > 1.0) {
     f.problem("disk", "more than all failures would go on from memory and from disks");
