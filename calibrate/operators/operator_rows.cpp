@@ -359,9 +359,8 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
     const std::int64_t width = at(2) / at(5);
     const ExpertKernel& kernel =
         kernels_.of(text(row, "kernel_source"), measured.chip, {hidden, at(4), at(3)});
-    const auto [pairs, distinct] =
-        loads_.of({at(0), at(3), at(4), at(6), kernel.groups, kernel.kept_groups},
-                  text(row, "distribution"));
+    const auto [pairs, distinct] = loads_.of(
+        {at(0), at(3), at(4), at(6), kernel.groups, kernel.kept_groups}, text(row, "distribution"));
     const bool gated = kernel.gated ? *kernel.gated : has_gated_experts(at(4), at(3), at(2));
     const std::int64_t up = (gated ? 2 : 1) * width;
     const bool balanced = text(row, "distribution") == "balanced";
