@@ -161,6 +161,10 @@ void read(base::Fields& f, Calibration& c) {
     g.number("grouped_gemm_efficiency", c.grouped_gemm_efficiency, share);
     g.number("expert_stream_efficiency", c.expert_stream_efficiency, share);
     g.number("row_clocks", c.row_clocks, base::not_negative);
+    g.number("choice_clocks", c.choice_clocks, base::not_negative);
+    g.number("block_clocks", c.block_clocks, base::not_negative);
+    g.number("alternative_kernels", c.alternative_moe_kernels, base::not_negative);
+    g.number("alternative_row_clocks", c.alternative_row_clocks, base::not_negative);
     g.source();
   });
   f.group("recurrence", [&](Fields& g) {

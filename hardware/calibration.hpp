@@ -120,6 +120,11 @@ struct Calibration {
   double grouped_gemm_efficiency = 1.0;   // rate / rate of one large GEMM
   double expert_stream_efficiency = 1.0;  // rate of reading experts' weights / streaming rate
   double row_clocks = 0;                  // to gather, scatter or reduce one element of a row
+  double choice_clocks = 0;               // to put one choice of a token in the order of experts
+  double block_clocks = 0;                // to scale one element of a token in blocks (fp8_block)
+  // Of kernels that a stack uses for some models or batches only (GroupedGemm::alternative_kernel).
+  double alternative_moe_kernels = 0;
+  double alternative_row_clocks = 0;
 
   // Recurrent mixers
   double ssm_scan_rate = 1.0;        // FLOP of a state-space scan / fp32 vector peak

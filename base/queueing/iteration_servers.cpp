@@ -232,9 +232,19 @@ class Path {
     h.blocked = blocked ? base::min(h.blocked, now) : kNever;
   }
 
+  static bool plans_ahead(const Host& h) { return h.q->plans_ahead && h.batches.size() == 1; }
+  // When the iterations that begin at `now` were planned: at the start of the last one before, if something runs.
+  static Seconds plan_of(const Host& h, Seconds now) {
+    const Station& s = h.batches.front();
+    const bool runs = s.decodes > 0 || s.partial >= 0;
+    return plans_ahead(h) && runs ? base::min(now, s.began + s.each * static_cast<double>(s.count - 1))
+                                  : now;
+  }
+
   // The next iterations of a server: of its micro-batches that do not run, as soon as the first stage is free.
   void start(Host& h, Seconds now) {
-    while (!h.incoming.empty() && job(h.incoming.front()).queued <= now) {
+    const Seconds planned = plan_of(h, now);
+    while (!h.incoming.empty() && job(h.incoming.front()).queued <= planned) {
       h.waiting.push_back(h.incoming.front());
       h.incoming.pop_front();
     }
@@ -330,7 +340,8 @@ class Path {
     }
     until = base::min(until, next + least_ahead_);
     const Seconds each = base::max(s.each, turn);
-    const double most = std::min(std::ceil((until - now) / each - 1e-9),
+    const double arrives = std::ceil((until - now) / each - 1e-9);
+    const double most = std::min(plans_ahead(h) ? std::max(arrives, 0.0) + 1.0 : arrives,
                                  std::floor((h.q->cache - h.used) / static_cast<double>(decodes)));
     const std::int64_t steps = s.next_event() - s.iteration;
     const std::int64_t count = std::max<std::int64_t>(

@@ -18,13 +18,16 @@ ExpertKernel read_kernel(base::Fields& run) {
   run.flag("keeps_all_rows", kernel.keeps_all_rows, base::optional);
   run.flag("alternative_kernel", kernel.alternative_kernel, base::optional);
   run.flag("untuned", kernel.untuned, base::optional);
+  run.integer("groups", kernel.groups, base::at_least_one, base::optional);
+  run.integer("kept_groups", kernel.kept_groups, base::at_least_one, base::optional);
   return kernel;
 }
 
 }  // namespace
 
-const ExpertKernel& ExpertKernels::of(std::string_view kernel, std::string_view chip) {
-  const std::pair<std::string, std::string> key{kernel, chip};
+const ExpertKernel& ExpertKernels::of(std::string_view kernel, std::string_view chip,
+                                      const ExpertShape& shape) {
+  const std::tuple key{std::string(kernel), std::string(chip), shape};
   const auto found = known_.find(key);
   if (found != known_.end()) {
     return found->second;
@@ -33,6 +36,9 @@ const ExpertKernel& ExpertKernels::of(std::string_view kernel, std::string_view 
   Facts facts;
   facts.set("kernel", kernel);
   facts.set("chip.architecture", known != nullptr ? known->architecture : "");
+  facts.set("hidden", shape.hidden);
+  facts.set("experts", shape.experts);
+  facts.set("top_k", shape.top_k);
   return known_.emplace(key, conventions_.of(facts)).first->second;
 }
 

@@ -3,12 +3,13 @@
 // What a measured kernel of experts does: calibrate/conventions/expert_kernels.yaml.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <tuple>
 
 #include "calibrate/conventions/read_settings.hpp"
 
@@ -20,16 +21,27 @@ struct ExpertKernel {
   bool keeps_all_rows = false;
   bool alternative_kernel = false;  // GroupedGemm::alternative_kernel
   bool untuned = false;             // no parameter is fitted to it
+  // A token's choices are in at most so many groups of experts, of so many.
+  std::int64_t groups = 1;
+  std::int64_t kept_groups = 1;
+};
+
+// The fused experts of a row.
+struct ExpertShape {
+  std::int64_t hidden = 0;
+  std::int64_t experts = 0;
+  std::int64_t top_k = 0;
+  friend auto operator<=>(const ExpertShape&, const ExpertShape&) = default;
 };
 
 class ExpertKernels {
  public:
   ExpertKernels();
-  const ExpertKernel& of(std::string_view kernel, std::string_view chip);
+  const ExpertKernel& of(std::string_view kernel, std::string_view chip, const ExpertShape& shape);
 
  private:
   ReadSettings<ExpertKernel> conventions_;
-  std::map<std::pair<std::string, std::string>, ExpertKernel, std::less<>> known_;
+  std::map<std::tuple<std::string, std::string, ExpertShape>, ExpertKernel> known_;
 };
 
 // Whether the experts of the catalog's model with so many experts of that width, of which a token takes top_k, have a

@@ -54,6 +54,33 @@ ExpertLoad balanced(const RoutedTokens& r) {
   return load_of(local);
 }
 
+// Balanced choices, one in each group, of a kernel that keeps the first groups. Scores of other experts are equal, so it
+// takes the first ones for the rest.
+ExpertLoad balanced_in_groups(const RoutedTokens& r) {
+  const std::int64_t group = r.experts / r.groups;
+  Counts local(static_cast<std::size_t>(r.experts / r.ranks), 0);
+  const auto add = [&](std::int64_t expert, std::int64_t tokens) {
+    if (expert < std::ssize(local)) {
+      local[static_cast<std::size_t>(expert)] += tokens;
+    }
+  };
+  for (std::int64_t i = 0; i < std::min(r.tokens, group); ++i) {
+    const std::int64_t chosen = r.tokens < group ? i * group / r.tokens : i;
+    const std::int64_t tokens =
+        r.tokens < group ? 1 : r.tokens / group + (i < r.tokens % group ? 1 : 0);
+    for (std::int64_t g = 0; g < r.kept; ++g) {
+      add(chosen + g * group, tokens);
+    }
+    for (std::int64_t rest = r.top_k - r.kept, expert = 0; rest > 0; ++expert) {
+      if (expert != chosen) {
+        add(expert, tokens);
+        --rest;
+      }
+    }
+  }
+  return load_of(local);
+}
+
 // p(x) ∝ x^−exponent on [low, high].
 struct PowerLaw {
   double exponent, low, high;
@@ -135,7 +162,8 @@ ExpertLoad ExpertLoads::of(const RoutedTokens& routed, std::string_view distribu
     const auto exponent = base::parse_number(std::string(distribution.substr(kPowerLaw.size())));
     at->second = power_law(routed, exponent.value_or(1.01));
   } else if (added) {
-    at->second = balanced(routed);
+    at->second = routed.groups > 1 && routed.groups == routed.top_k ? balanced_in_groups(routed)
+                                                                    : balanced(routed);
   }
   return at->second;
 }

@@ -3,7 +3,9 @@
 // What the timed rank is given by the routing that fused experts were measured with.
 //
 //   balanced       choice i of token t is expert ⌊t · s⌋ + i · ⌈E / top_k⌉ mod E with s = 1, or ⌈E / top_k⌉ / tokens
-//                  where that is more; the first rank is timed, which a token alone always reaches
+//                  where that is more; the first rank is timed, which a token alone always reaches. A kernel that keeps
+//                  some of as many groups of experts as there are choices finds one choice in each: it keeps the first
+//                  groups, and takes the first experts in place of the choices that it lost
 //   power_law_α    an expert's popularity x is drawn from p(x) ∝ x^−α on [1, 0.8 · tokens], on [0.01, 2]
 //                  where pairs are no more than experts; counts are popularities scaled to all pairs, rounded, and cut
 //                  at one a token; what that leaves over or lacks is dealt to the ranks in turn, to the expert with
@@ -27,6 +29,8 @@ struct RoutedTokens {
   std::int64_t top_k = 0;
   std::int64_t experts = 0;
   std::int64_t ranks = 1;
+  std::int64_t groups = 1;  // of experts, of which a token's choices are in at most `kept`
+  std::int64_t kept = 1;
   friend auto operator<=>(const RoutedTokens&, const RoutedTokens&) = default;
 };
 

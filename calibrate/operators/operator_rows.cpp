@@ -357,17 +357,19 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
   } else {
     const std::int64_t hidden = at(1);
     const std::int64_t width = at(2) / at(5);
-    const ExpertKernel& kernel = kernels_.of(text(row, "kernel_source"), measured.chip);
-    const auto [pairs, distinct] =
-        loads_.of({at(0), at(3), at(4), at(6)}, text(row, "distribution"));
+    const ExpertKernel& kernel =
+        kernels_.of(text(row, "kernel_source"), measured.chip, {hidden, at(4), at(3)});
+    const auto [pairs, distinct] = loads_.of(
+        {at(0), at(3), at(4), at(6), kernel.groups, kernel.kept_groups}, text(row, "distribution"));
     const bool gated = kernel.gated ? *kernel.gated : has_gated_experts(at(4), at(3), at(2));
     const std::int64_t up = (gated ? 2 : 1) * width;
-    const bool even = text(row, "distribution") == "balanced";
+    const bool balanced = text(row, "distribution") == "balanced";
+    const bool even = balanced && kernel.groups == 1;
     const bool second = kernel.alternative_kernel;
-    measured.untuned = kernel.untuned;
+    measured.untuned = kernel.untuned || (kernel.groups > 1 && !balanced);
     const NumberFormat a = format->activations;
     const double rows = kernel.keeps_all_rows ? static_cast<double>(at(0) * at(3)) : pairs;
-    out.push_back(ExpertRouting{at(0), rows, hidden, at(4), at(3), a});
+    out.push_back(ExpertRouting{at(0), rows, hidden, at(4), at(3), a, second});
     out.push_back(GroupedGemm{pairs, distinct, up, hidden, a, format->weights, even, second});
     out.push_back(Elementwise{rows * static_cast<double>(up) * 2.0,
                               base::bytes_of(rows * static_cast<double>(width), a).si(), 0.0});

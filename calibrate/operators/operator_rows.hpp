@@ -28,8 +28,8 @@
 //     and the activation of the busiest rank: calibrate/operators/expert_load.hpp. Kernels of trtllm were tuned once a cache file
 //     whose name begins with format, hidden size, width and local experts: one expert also finds the file of 16, and the
 //     two kernels of NVFP4 find each other's, and what finds another's runs untuned. No column tells (collector/
-//     trtllm/collect_moe.py), so those rows have two modes. Its "min_latency" rows chose from four of eight groups
-//     of experts, which is not modelled. Kernels: calibrate/conventions/expert_kernels.yaml
+//     trtllm/collect_moe.py), so those rows have two modes. Kernels: calibrate/conventions/expert_kernels.yaml.
+//     What kernels that choose in groups of experts do with a power law is not modelled
 //   - mamba2 and gdn: calibrate/operators/recurrent_rows.hpp; deepep and alltoall: calibrate/operators/exchange_rows.hpp
 //   - nccl rows that add int8 are no model's, and switches do not add it; those that only move int8 are as any others
 //   - custom_allreduce rows of "TRTLLM" are kernels with flags, the others with barriers; "eager" ones were

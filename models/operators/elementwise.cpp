@@ -56,14 +56,21 @@ Cost expert_routing_cost(const workloads::ExpertRouting& op, const Machine& mach
                          Anatomy* anatomy) {
   const hardware::Calibration& c = machine.calibration;
   const bool sorts = op.top_k > kMostChoices;
-  Cost cost = streaming_cost(expert_routing_work(op), c.moe_kernels + (sorts ? kSortKernels : 0.0),
+  const double kernels = op.alternative_kernel ? c.alternative_moe_kernels : c.moe_kernels;
+  const double row_clocks = op.alternative_kernel ? c.alternative_row_clocks : c.row_clocks;
+  Cost cost = streaming_cost(expert_routing_work(op), kernels + (sorts ? kSortKernels : 0.0),
                              machine, anatomy);
   const auto tokens = static_cast<double>(op.tokens);
   const double moved = (4.0 * op.pairs + 2.0 * tokens) * static_cast<double>(op.hidden);
   const double scores = sorts ? tokens * static_cast<double>(op.experts) : 0.0;
+  const double choices = tokens * static_cast<double>(op.top_k);
+  const double scaled = op.activations == base::NumberFormat::fp8_block
+                            ? tokens * static_cast<double>(op.hidden)
+                            : 0.0;
+  const double clocks = moved * row_clocks + choices * c.choice_clocks + scaled * c.block_clocks +
+                        scores * kSortClocks;
   cost.compute =
-      base::max(cost.compute, base::Seconds::from_si((moved * c.row_clocks + scores * kSortClocks) /
-                                                     (machine.sms * machine.clock.si())));
+      base::max(cost.compute, base::Seconds::from_si(clocks / (machine.sms * machine.clock.si())));
   combine(cost, c.overlap_exponent);
   if (anatomy != nullptr) {
     anatomy->add(&Cost::compute, Cause::vector, "addresses of rows, and their sort", cost.compute);

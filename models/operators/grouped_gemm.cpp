@@ -23,8 +23,10 @@ Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine,
   const Work work = grouped_gemm_work(op);
   const hardware::Calibration& c = machine.calibration;
   const base::MathType math = base::math_of(op.activations, op.weights);
-  const base::FlopsPerSecond rate =
-      machine.tensor_rate(math) * machine.speedup(op.storage) * c.grouped_gemm_efficiency;
+  const bool blocks = op.activations == base::NumberFormat::fp8_block;
+  const base::FlopsPerSecond rate = machine.tensor_rate(math) * machine.speedup(op.storage) *
+                                    c.grouped_gemm_efficiency *
+                                    (blocks ? c.gemm_block_scaling_efficiency : 1.0);
   const double kept = op.storage.sparse ? 0.5 : 1.0;
   const base::BytesPerSecond stream = c.expert_stream_efficiency * machine.dram;
   const double a_bytes = base::bits(op.activations) / 8.0;

@@ -46,15 +46,26 @@ void Scheduler::enqueue(const Job& job) {
   sent_.push_back(sequence);
 }
 
-// Receives the requests that were sent, unless the policy lets more decode iterations run first.
+// Receives the requests that were sent, unless the policy lets more decode iterations run first. Where iterations are
+// planned ahead, this one was, so that they are in the next one.
 void Scheduler::receive(const MicroBatch& micro_batch) {
+  const auto all_wait = [&](std::vector<Sequence>& sequences) {
+    for (const Sequence& sequence : sequences) {
+      wait(sequence, false);
+    }
+    sequences.clear();
+  };
+  all_wait(received_);
   const bool looks =
       micro_batch.sequences == 0 || had_prompts_ || ++unreceived_ >= policy_.receive_iterations;
   if (looks) {
-    for (const Sequence& sequence : sent_) {
-      wait(sequence, false);
+    const bool planned =
+        policy_.plans_ahead && micro_batches_.size() == 1 && micro_batch.sequences > 0;
+    if (planned) {
+      received_.swap(sent_);
+    } else {
+      all_wait(sent_);
     }
-    sent_.clear();
     unreceived_ = 0;
   }
 }

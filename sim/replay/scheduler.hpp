@@ -90,7 +90,7 @@ class Scheduler {
 
   std::size_t micro_batches() const { return micro_batches_.size(); }
   bool in_flight(std::size_t micro_batch) const { return micro_batches_[micro_batch].in_flight; }
-  std::size_t waiting() const { return waiting_.size() + sent_.size(); }
+  std::size_t waiting() const { return waiting_.size() + sent_.size() + received_.size(); }
   std::size_t running() const { return running_; }
   std::int64_t cache_used() const;  // B, all ranks
   std::int64_t cache_capacity() const;
@@ -151,11 +151,12 @@ class Scheduler {
   base::Seconds now_;
   std::unordered_map<std::int32_t, Kept> kept_;
   std::size_t running_ = 0;
-  std::int64_t waited_ = 0;      // successive iterations that waited for more prompts
-  std::int64_t unbalanced_ = 0;  // successive iterations that waited for a prompt for each rank
-  std::vector<Sequence> sent_;   // sent, not yet received
-  std::int64_t unreceived_ = 0;  // decode iterations since requests were received
-  bool had_prompts_ = false;     // whether the last iteration had prompts
+  std::int64_t waited_ = 0;         // successive iterations that waited for more prompts
+  std::int64_t unbalanced_ = 0;     // successive iterations that waited for a prompt for each rank
+  std::vector<Sequence> sent_;      // sent, not yet received
+  std::vector<Sequence> received_;  // for the next plan
+  std::int64_t unreceived_ = 0;     // decode iterations since requests were received
+  bool had_prompts_ = false;        // whether the last iteration had prompts
   // State of the schedule() in progress, by rank.
   std::vector<std::int64_t> budget_;
   std::vector<std::size_t> load_;  // sequences of all micro-batches

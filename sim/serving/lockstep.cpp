@@ -38,7 +38,9 @@ class Lockstep : LockstepCosts {
  public:
   // `cache`: tokens of a rank, if sequences in step may fill it.
   Lockstep(const ScenarioView& s, double slots, double cache, Workspace& workspace)
-      : LockstepCosts(s, slots, workspace), cache_(ranks_ * cache) {
+      : LockstepCosts(s, slots, workspace),
+        cache_(ranks_ * cache),
+        ahead_(s.serving->policy.plans_ahead && s.mapping->pipeline_parallel == 1) {
     input_ = static_cast<double>(s.traffic->input_tokens);
     per_token_ = 1.0 / prompt_;
     follow(fits_);
@@ -175,9 +177,10 @@ class Lockstep : LockstepCosts {
   // no more.
   double ready() const {
     const double free = places_ - b_;
+    const Seconds known = ahead_ && b_ > 0.0 ? planned_ : now_;
     double count = 0.0;
     for (const Waiting& w : waiting_) {
-      if (w.first > now_ || count >= enough_) {
+      if (w.first > known || count >= enough_) {
         break;
       }
       count += w.count;
@@ -219,7 +222,8 @@ class Lockstep : LockstepCosts {
     }
     // Iterations without prompts, until one arrives or a group ends.
     const Seconds t = alone(b);
-    const double until = next > now_ ? std::ceil((next - now_) / t - 1e-9) : 1.0;
+    const double arrives = next > now_ ? std::ceil((next - now_) / t - 1e-9) : 0.0;
+    const double until = ahead_ ? arrives + 1.0 : std::max(1.0, arrives);
     double count = std::max(1.0, std::min(until, groups_.front().ends - iteration_));
     if (limited()) {
       const double full = std::floor((cache_ - held(b)) / (b * grown_));
@@ -229,6 +233,7 @@ class Lockstep : LockstepCosts {
       }
       count = std::max(1.0, std::min(count, full));
     }
+    planned_ = now_ + (count - 1.0) * t;
     pass(count * t, b);
     decode(count);
     counted_.iterations += count;
@@ -294,6 +299,7 @@ class Lockstep : LockstepCosts {
 
   // Iterations with prompts, each of time t, and b decodes unless prompts run alone. So many get their first tokens.
   void run_mixed(double iterations, Seconds t, double b, double firsts) {
+    planned_ = now_ + (iterations - 1.0) * t;
     pass(iterations * t, b);
     counted_.mixed += iterations;
     counted_.iterations += iterations;
@@ -458,7 +464,9 @@ class Lockstep : LockstepCosts {
   Seconds message_;       // of a sequence's tokens of an iteration
   Seconds overhead_;      // of a request
 
+  bool ahead_;     // iterations are planned ahead
   Seconds now_;
+  Seconds planned_;  // start of the last iteration, when the next one was planned
   Seconds front_;         // when the front end is free
   double iteration_ = 0;  // iterations with decodes so far
   double b_ = 0;          // sequences that decode

@@ -54,6 +54,7 @@ class FollowedServers {
     q.prompts_first = costs_.prompts_first();
     q.cuts = policy.chunked_prompts;
     q.delayed_release = policy.delayed_release;
+    q.plans_ahead = policy.plans_ahead;
     q.budget = s.serving->limits.max_tokens_per_iteration;
     q.sequences = s.serving->limits.max_sequences;
     q.promised = policy.reserves == workloads::Reservation::request ? policy.reserved_output : -1.0;

@@ -214,6 +214,11 @@ ServerState Server::state(double decodes, const Load& load, Detail detail) {
   r.first = stay.mean + more;
   r.first_square = stay.square + 2.0 * more * stay.mean + more * more;
   r.waits = stay.waits;
+  if (d > 0.0 && s_.serving->policy.plans_ahead && stages_ == 1.0) {  // and the iteration that was planned before
+    r.first_square += 2.0 * r.first * r.iteration + r.iteration * r.iteration;
+    r.first += r.iteration;
+    r.waits += r.iteration;
+  }
   if (d > 0.0) {
     const double in_flight = std::min(std::max(decodes, 1.0), stages_);
     Seconds gap = states.gap();

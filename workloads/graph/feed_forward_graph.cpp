@@ -114,11 +114,12 @@ void GraphBuilder::experts(double count) {
   const std::int64_t up = (moe.gated ? 2 : 1) * width;
   const double rows = pairs * static_cast<double>(hidden);
   sort("moe.sort", rows, rows);
-  call("moe.routing", ExpertRouting{tokens_, pairs, hidden, moe.experts, moe.top_k, sent}, count);
+  const bool second = fusion_.alternative_experts;
+  call("moe.routing", ExpertRouting{tokens_, pairs, hidden, moe.experts, moe.top_k, sent, second},
+       count);
   if (batch_.loss) {
     quantise("moe.quantise", rows, format, count);
   }
-  const bool second = fusion_.alternative_experts;
   call("moe.up",
        GroupedGemm{pairs, distinct, up, hidden, format.activations, format.weights, false, second,
                    format.storage},

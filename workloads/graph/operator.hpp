@@ -164,6 +164,7 @@ struct ExpertRouting {
   std::int64_t experts = 0;
   std::int64_t top_k = 0;
   NumberFormat activations = NumberFormat::bf16;
+  bool alternative_kernel = false;  // as GroupedGemm's
   friend bool operator==(const ExpertRouting&, const ExpertRouting&) = default;
 };
 

@@ -44,6 +44,7 @@ void read_policy(base::Fields& f, SchedulerPolicy& policy) {
   f.number("reserved_output", policy.reserved_output, base::fraction, base::optional);
   f.flag("prefix_cache", policy.prefix_cache, base::optional);
   f.flag("delayed_release", policy.delayed_release, base::optional);
+  f.flag("plans_ahead", policy.plans_ahead, base::optional);
   f.integer("batch_wait_iterations", policy.batch_wait_iterations, base::not_negative,
             base::optional);
   f.number("batch_wait_fill", policy.batch_wait_fill, base::fraction, base::optional);

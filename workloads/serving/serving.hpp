@@ -57,6 +57,9 @@ struct SchedulerPolicy {
   double reserved_output = 0.0;  // share of the answer, with Reservation::request
   bool prefix_cache = true;      // blocks of a prompt that were computed before are used again
   bool delayed_release = false;  // a slot is free one iteration after its last token
+  // The next iteration is planned while one runs: a request that comes meanwhile is in the one after it. Without pipeline
+  // stages.
+  bool plans_ahead = false;
   // Waiting prompts let up to batch_wait_iterations iterations of decodes pass, until both together fill
   // batch_wait_fill of the budget.
   std::int64_t batch_wait_iterations = 0;
