@@ -59,6 +59,9 @@ std::string_view doubt_of(const ScenarioView& s, const ServingEstimate& e) {
     if (most > kNearSaturation * r.saturation) {
       return "a phase of the arrivals is near saturation";
     }
+    if (r.piles_up) {
+      return "nearly all slots are taken, or the queue grows";
+    }
   }
   if (has_rare_long_prompts(s, e)) {
     return "few prompts are so long that they wait for the decodes, and all others behind them";

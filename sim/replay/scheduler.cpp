@@ -46,15 +46,19 @@ void Scheduler::enqueue(const Job& job) {
   sent_.push_back(sequence);
 }
 
+// Whether there were any.
+bool Scheduler::all_wait(std::vector<Sequence>& sequences) {
+  const bool any = !sequences.empty();
+  for (const Sequence& sequence : sequences) {
+    wait(sequence, false);
+  }
+  sequences.clear();
+  return any;
+}
+
 // Receives the requests that were sent, unless the policy lets more decode iterations run first. Where iterations are
 // planned ahead, this one was, so that they are in the next one.
 void Scheduler::receive(const MicroBatch& micro_batch) {
-  const auto all_wait = [&](std::vector<Sequence>& sequences) {
-    for (const Sequence& sequence : sequences) {
-      wait(sequence, false);
-    }
-    sequences.clear();
-  };
   all_wait(received_);
   const bool looks =
       micro_batch.sequences == 0 || had_prompts_ || ++unreceived_ >= policy_.receive_iterations;
@@ -334,7 +338,7 @@ std::span<const Iteration> Scheduler::schedule(std::size_t index, base::Seconds 
   receive(micro_batch);
   do {
     fill(micro_batch);
-  } while (!micro_batch.in_flight && free_done(micro_batch));
+  } while (!micro_batch.in_flight && (free_done(micro_batch) || all_wait(received_)));
   had_prompts_ = false;
   micro_batch.next_load = kNever;
   for (std::size_t rank = 0; rank < caches_.size(); ++rank) {

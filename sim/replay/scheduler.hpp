@@ -130,6 +130,7 @@ class Scheduler {
   void receive(const MicroBatch& micro_batch);
   void fill(MicroBatch& micro_batch);
   bool free_done(MicroBatch& micro_batch);
+  bool all_wait(std::vector<Sequence>& sequences);
   bool waits_for_more(const MicroBatch& micro_batch);
   bool waits_for_ranks(const MicroBatch& micro_batch);
   void run_running(MicroBatch& micro_batch, std::size_t rank, bool prompts_only);

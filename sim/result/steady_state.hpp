@@ -40,6 +40,8 @@ struct SteadyState {
   Limit throughput_limit = Limit::latency;
   double utilisation = 0;  // arrival rate over saturation; there is no steady state from 1 on
   double saturation = 0;   // 1/s, arrival rate of all replicas at which utilisation is 1
+  // Arrivals that were followed take nearly all slots, or the later ones stay twice as long as the earlier ones.
+  bool piles_up = false;
   workloads::Batch decode_iteration;  // the batches behind the numbers, for --explain
   workloads::Batch prefill_iteration;
 };

@@ -36,6 +36,8 @@ constexpr std::size_t kParts = 250;    // of the distribution of a latency
 constexpr std::size_t kAnswers = 200;  // lengths of those that run
 constexpr int kSampleRounds = 8;
 constexpr double kFrontEndBusy = 0.95;  // utilisation from which it is the limit
+constexpr double kPilesUp = 0.85;       // of the slots
+constexpr double kLonger = 2.0;         // the later half of the requests, than the earlier one
 
 // The servers of one pool, and the times of their iterations.
 class FollowedServers {
@@ -197,6 +199,7 @@ struct Sample {
   Seconds first;  // these waits, and the iterations of the prompt
   double attainment = std::numeric_limits<double>::quiet_NaN();
   double error = 0.0;  // standard error of `decoding`, over it
+  Seconds later;       // mean stay of the later half of the requests, less kLonger times that of the earlier one
 };
 
 // Standard error of the mean over the mean.
@@ -254,6 +257,7 @@ Sample sample(const queueing::IterationPools& pools, const std::vector<Iteration
       good += meets(c.objectives, o.first - o.arrival, each, o.last - o.arrival) ? c.share : 0.0;
     }
     r.stay += o.last - o.arrival;
+    r.later += (i < (from + upto) / 2 ? -kLonger : 1.0) * (o.last - o.arrival);
     r.decoding += decodes;
     r.holding += o.last - o.scheduled;
     r.front += o.queued - o.arrival;
@@ -339,6 +343,7 @@ class SampledLoop : Server {
       followed = open_sample(pools, *s_.traffic, share_, rate * followed.decoding, n);
     }
     summarise(followed, found, r);
+    r.piles_up = found.running > kPilesUp * slots_ || followed.later > Seconds{};
     r.throughput_limit = Limit::arrivals;
     return r;
   }

@@ -188,6 +188,34 @@ TEST_CASE("A slot that is freed late is free at once when nothing runs", "[unit]
   CHECK(queue.waiting() == 0);
 }
 
+TEST_CASE("A prompt waits one iteration more where iterations are planned ahead", "[unit]") {
+  const auto prompts_after = [](const std::string& policy) {
+    const Scenario s = scenario("{stack: vllm, max_sequences: 4, scheduler: {" + policy + "}}");
+    Scheduler queue = scheduler(s);
+    queue.enqueue({0, 100, 0, 10});
+    next(queue);
+    queue.enqueue({1, 100, 0, 10});
+    int iterations = 0;
+    while (next(queue).prompts == 0) {
+      ++iterations;
+    }
+    return iterations;
+  };
+  CHECK(prompts_after("plans_ahead: false") == 0);
+  CHECK(prompts_after("plans_ahead: true") == 1);
+}
+
+TEST_CASE("A prompt that came for the next plan runs at once when nothing else does", "[unit]") {
+  const Scenario s = scenario(
+      "{stack: vllm, max_sequences: 1, scheduler: {plans_ahead: true, delayed_release: true}}");
+  Scheduler queue = scheduler(s);
+  queue.enqueue({0, 100, 0, 1});
+  CHECK(next(queue).prompts == 1);  // done, but keeps its slot
+  queue.enqueue({1, 100, 0, 1});
+  CHECK(next(queue).prompts == 1);
+  CHECK(queue.waiting() == 0);
+}
+
 TEST_CASE("Prompts wait for more of them as many iterations as they may, unless they are enough",
           "[unit]") {
   const Scenario s = scenario(
