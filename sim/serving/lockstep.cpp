@@ -464,7 +464,7 @@ class Lockstep : LockstepCosts {
   Seconds message_;       // of a sequence's tokens of an iteration
   Seconds overhead_;      // of a request
 
-  bool ahead_;     // iterations are planned ahead
+  bool ahead_;            // iterations are planned ahead
   Seconds now_;
   Seconds planned_;  // start of the last iteration, when the next one was planned
   Seconds front_;         // when the front end is free

@@ -119,7 +119,7 @@ TEST_CASE("What the time of an iteration is for has the order of the elasticitie
       const sim::Limited limited = sim::limited(now.estimate, metric);
       std::vector<std::pair<double, double>> all;  // share, elasticity
       for (const Pair& pair : kPairs) {
-        const double step = 1.02;
+        const double step = 1.1;
         const auto with = [&](double factor) {
           return scenario.estimate({fmt::format("{}=x{}", pair.knob, factor)});
         };

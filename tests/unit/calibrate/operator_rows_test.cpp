@@ -198,14 +198,14 @@ TEST_CASE("Experts that a server runs otherwise are second choices, and untuned 
   const std::string cutlass = "vllm_modeloptfp8moe_flashinfer_cutlass_flashinferexperts";
   const std::string marlin = "vllm_compressedtensorsw4a4mxfp4moe_marlin_marlinexperts";
   CHECK(choice("h100_sxm", cutlass, "fp8") == Choice{true, true});
-  CHECK(choice("b200_sxm", cutlass, "fp8") == Choice{true, false});
+  CHECK(choice("b200_sxm", cutlass, "fp8") == Choice{true, true});
   CHECK(choice("h100_sxm", "vllm_fp8moe_flashinfer_cutlass_flashinferexperts", "fp8_block") ==
         Choice{false, false});
-  CHECK(choice("h200_sxm", marlin, "w4a16_mxfp4") == Choice{true, false});
+  CHECK(choice("h200_sxm", marlin, "w4a16_mxfp4") == Choice{true, true});
   CHECK(choice("l40s", "vllm_gptossmxfp4moe_marlin_marlinexperts", "w4a16_mxfp4") ==
-        Choice{false, false});
+        Choice{false, true});
   CHECK(choice("h200_sxm", "vllm_compressedtensorswna16marlinmoe_marlin_marlinexperts",
-               "int4_wo") == Choice{false, false});
+               "int4_wo") == Choice{false, true});
 }
 
 TEST_CASE("An all-reduce launched by the host waits for it, and copies its input first", "[unit]") {

@@ -75,7 +75,7 @@ TEST_CASE("Prompts of different lengths attend to as many tokens as their mean d
 
 TEST_CASE("Decodes and prompts share an iteration, or prompts go first", "[unit]") {
   const auto second_iteration = [](const std::string& order) {
-    const Scenario s = scenario("{stack: vllm, scheduler: {order: " + order + "}}");
+    const Scenario s = scenario("{stack: vllm, scheduler: {order: " + order + ", plans_ahead: false}}");
     Scheduler queue = scheduler(s);
     queue.enqueue({0, 100, 0, 10});
     next(queue);
@@ -161,7 +161,8 @@ TEST_CASE("A request whose blocks are reserved is never preempted", "[unit]") {
 TEST_CASE("A slot that is freed late is free an iteration later", "[unit]") {
   const auto admitted_in = [](const std::string& late) {
     const Scenario s =
-        scenario("{stack: vllm, max_sequences: 2, scheduler: {delayed_release: " + late + "}}");
+        scenario("{stack: vllm, max_sequences: 2, scheduler: {plans_ahead: false, delayed_release: " +
+                 late + "}}");
     Scheduler queue = scheduler(s);
     queue.enqueue({0, 100, 0, 1});
     queue.enqueue({1, 100, 0, 10});
@@ -220,7 +221,7 @@ TEST_CASE("Prompts wait for more of them as many iterations as they may, unless 
           "[unit]") {
   const Scenario s = scenario(
       "{stack: vllm, max_tokens_per_iteration: 1000, scheduler: {batch_wait_iterations: 5, "
-      "batch_wait_fill: 0.9}}");
+      "batch_wait_fill: 0.9, plans_ahead: false}}");
   Scheduler queue = scheduler(s);
   queue.enqueue({0, 100, 0, 100});
   CHECK(next(queue).prompts == 1);  // nothing to disturb
@@ -236,7 +237,8 @@ TEST_CASE("Prompts wait for more of them as many iterations as they may, unless 
 TEST_CASE("Prompts wait for one on each rank while all decode, as many iterations as they may",
           "[unit]") {
   const Scenario s =
-      scenario("{stack: vllm, scheduler: {rank_wait_iterations: 5}}", "{data_parallel: 2}");
+      scenario("{stack: vllm, scheduler: {rank_wait_iterations: 5, plans_ahead: false}}",
+               "{data_parallel: 2}");
   Scheduler queue = scheduler(s);
   const auto prompts = [&] {
     std::int64_t sum = 0;
