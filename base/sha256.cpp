@@ -20,9 +20,9 @@ constexpr std::array<std::uint32_t, 64> kRound = {
 
 constexpr std::size_t kBlock = 64;
 
-using State = std::array<std::uint32_t, 8>;
+using Sha256State = std::array<std::uint32_t, 8>;
 
-void absorb(State& state, std::string_view block) {
+void absorb(Sha256State& state, std::string_view block) {
   std::array<std::uint32_t, 64> w{};
   for (std::size_t i = 0; i < kBlock; ++i) {
     w[i / 4] = w[i / 4] << 8U | static_cast<unsigned char>(block[i]);
@@ -33,7 +33,7 @@ void absorb(State& state, std::string_view block) {
     w[i] = w[i - 16] + (std::rotr(a, 7) ^ std::rotr(a, 18) ^ (a >> 3U)) + w[i - 7] +
            (std::rotr(b, 17) ^ std::rotr(b, 19) ^ (b >> 10U));
   }
-  State s = state;
+  Sha256State s = state;
   for (std::size_t i = 0; i < 64; ++i) {
     const std::uint32_t e = std::rotr(s[4], 6) ^ std::rotr(s[4], 11) ^ std::rotr(s[4], 25);
     const std::uint32_t a = std::rotr(s[0], 2) ^ std::rotr(s[0], 13) ^ std::rotr(s[0], 22);
@@ -49,8 +49,8 @@ void absorb(State& state, std::string_view block) {
 }  // namespace
 
 std::string sha256(std::string_view bytes) {
-  State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  Sha256State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                       0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   const std::uint64_t bits = 8 * static_cast<std::uint64_t>(bytes.size());
   for (; bytes.size() >= kBlock; bytes.remove_prefix(kBlock)) {
     absorb(state, bytes.substr(0, kBlock));

@@ -6,33 +6,45 @@
 set(echarts_version 5.6.0)
 set(echarts_sha256 bf4a223524e40b77c304bec67e1222cf551f14880cf42c69dc046558e11c07b1)
 
+# By npm where it is installed, else by git: Debian's npm is 371 packages.
 function(roofcast_fetch_echarts destination)
   find_program(NPM_PROGRAM npm)
+  find_package(Git QUIET)
   mark_as_advanced(NPM_PROGRAM)
-  if(NOT NPM_PROGRAM)
-    message(FATAL_ERROR
-      "The HTML report needs Apache ECharts ${echarts_version}, and npm, which fetches it, was not "
-      "found. Install npm (Debian, Ubuntu: apt-get install npm), or hand over the file: "
-      "-DROOFCAST_ECHARTS_JS=/path/to/echarts.min.js (dist/ of the npm package).")
-  endif()
-
   message(STATUS "Fetching echarts ${echarts_version}")
   get_filename_component(directory "${destination}" DIRECTORY)
-  file(MAKE_DIRECTORY "${directory}")
-  execute_process(
-    COMMAND "${NPM_PROGRAM}" pack echarts@${echarts_version} --silent
-    WORKING_DIRECTORY "${directory}"
-    RESULT_VARIABLE failed OUTPUT_QUIET ERROR_VARIABLE reason)
+  set(package "${directory}/package")
+  set(file dist/echarts.min.js)
+  file(REMOVE_RECURSE "${package}")
+  file(MAKE_DIRECTORY "${package}")
+  if(NPM_PROGRAM)
+    execute_process(
+      COMMAND "${NPM_PROGRAM}" pack echarts@${echarts_version} --silent
+      WORKING_DIRECTORY "${directory}"
+      RESULT_VARIABLE failed OUTPUT_QUIET ERROR_VARIABLE reason)
+    set(archive "${directory}/echarts-${echarts_version}.tgz")
+    if(NOT failed)
+      file(ARCHIVE_EXTRACT INPUT "${archive}" DESTINATION "${directory}" PATTERNS package/${file})
+      file(REMOVE "${archive}")
+    endif()
+  else()  # of the repository, the one file of the one release
+    execute_process(
+      COMMAND "${GIT_EXECUTABLE}" clone --quiet --depth 1 --filter=blob:none --no-checkout
+              --branch ${echarts_version} https://github.com/apache/echarts "${package}"
+      RESULT_VARIABLE failed OUTPUT_QUIET ERROR_VARIABLE reason)
+    if(NOT failed)
+      execute_process(COMMAND "${GIT_EXECUTABLE}" -C "${package}" checkout --quiet HEAD -- ${file}
+                      RESULT_VARIABLE failed OUTPUT_QUIET ERROR_VARIABLE reason)
+    endif()
+  endif()
   if(failed)
     message(FATAL_ERROR
-      "npm pack echarts@${echarts_version} failed. Without a network, hand over the file: "
-      "-DROOFCAST_ECHARTS_JS=/path/to/echarts.min.js\n${reason}")
+      "The HTML report needs Apache ECharts ${echarts_version}, and neither npm (Debian, Ubuntu: apt-get install npm) nor "
+      "git fetched it. Without a network, hand over the file: -DROOFCAST_ECHARTS_JS=/path/to/echarts.min.js (dist/ of the "
+      "npm package).\n${reason}")
   endif()
-  set(archive "${directory}/echarts-${echarts_version}.tgz")
-  file(ARCHIVE_EXTRACT INPUT "${archive}" DESTINATION "${directory}"
-       PATTERNS package/dist/echarts.min.js)
-  file(RENAME "${directory}/package/dist/echarts.min.js" "${destination}")
-  file(REMOVE_RECURSE "${directory}/package" "${archive}")
+  file(RENAME "${package}/${file}" "${destination}")
+  file(REMOVE_RECURSE "${package}")
 endfunction()
 
 if(ROOFCAST_ECHARTS_JS)

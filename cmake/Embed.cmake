@@ -51,6 +51,13 @@ macro(roofcast_embed kind files)
     DEPENDS ${files} "${manifest}" "${ROOFCAST_EMBED_SCRIPT}"
     COMMENT "Embedding ${arg_NAMESPACE}::${arg_FUNCTION}${arg_HEADER}"
     VERBATIM)
-  target_sources(${arg_TARGET} PRIVATE "${output}" ${header})
-  set_source_files_properties("${output}" PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  # Objects of their own, so that libraries wait for these alone (cmake/Folder.cmake).
+  set(objects ${arg_TARGET}_embedded)
+  if(NOT TARGET ${objects})
+    add_library(${objects} OBJECT)
+    set_target_properties(${objects} PROPERTIES UNITY_BUILD ${ROOFCAST_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 0)
+    target_include_directories(${objects} PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
+    target_sources(${arg_TARGET} PRIVATE $<TARGET_OBJECTS:${objects}>)
+  endif()
+  target_sources(${objects} PRIVATE "${output}" ${header})
 endmacro()

@@ -3,15 +3,9 @@
 # what it uses, which architecture.headers checks without them.
 
 # roofcast_precompile(<target> <header>...)
-# roofcast_precompile(<target> REUSE <other target>)
 function(roofcast_precompile target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "REUSE" "")
-  if(arg_REUSE)
-    target_precompile_headers(${target} REUSE_FROM ${arg_REUSE})
-  else()
-    target_precompile_headers(${target} PRIVATE
-      <algorithm> <array> <cmath> <cstddef> <cstdint> <filesystem> <functional> <limits> <map> <memory> <optional>
-      <span> <stdexcept> <string> <string_view> <utility> <variant> <vector> <fmt/format.h>
-      ${arg_UNPARSED_ARGUMENTS})
-  endif()
+  target_precompile_headers(${target} PRIVATE
+    <algorithm> <array> <cmath> <cstddef> <cstdint> <filesystem> <functional> <limits> <map> <memory> <optional>
+    <span> <stdexcept> <string> <string_view> <utility> <variant> <vector> <fmt/format.h>
+    ${ARGN})
 endfunction()

@@ -122,7 +122,7 @@ std::int64_t stage_layers(const PipelineLayout& layout, std::int64_t stages, std
 }
 
 // What is the same on all stages.
-struct Group {
+struct LayerBytes {
   Held weights;           // as they are kept
   Held gathered;          // as they are computed with
   double kept = 0;        // B a token, with what is computed again taken away
@@ -148,7 +148,7 @@ class StageFootprints {
     }
     const std::int64_t modules = model.mtp_modules();
     for (std::int64_t token = 0; token < training.predicted_tokens && modules > 0; ++token) {
-      const Group group = group_of(model.mtp_module(token), precision);
+      const LayerBytes group = group_of(model.mtp_module(token), precision);
       mtp_kept_ += group.kept + 2.0 * kHiddenBytes * as_double(model.hidden);
       if (token < modules) {
         Held join;
@@ -196,8 +196,8 @@ class StageFootprints {
   }
 
  private:
-  Group group_of(const LayerGroup& layer, const Precision& precision) const {
-    Group group;
+  LayerBytes group_of(const LayerGroup& layer, const Precision& precision) const {
+    LayerBytes group;
     group.weights =
         layer_weights(model_, layer, mapping_, precision, training_, shares_parameters(training_));
     group.gathered = layer_weights(model_, layer, mapping_, precision, training_, false);
@@ -295,7 +295,7 @@ class StageFootprints {
       activations += in_flight * (kept_of(own, from, 1.0 - offloaded_share(from)) +
                                   (own.loss ? final_norm() + mtp_kept_ : 0.0));
       each_group(model_, own, [&](std::size_t index, double) {
-        const Group& group = groups_[index];
+        const LayerBytes& group = groups_[index];
         widest = std::max(widest, group.kept_whole);
         backward = std::max(backward, group.backward);
         linear = std::max(linear, group.linear);
@@ -342,7 +342,7 @@ class StageFootprints {
   const PipelineLayout layout_;
   const Held vocabulary_;
   const Held gathered_head_;
-  std::vector<Group> groups_;
+  std::vector<LayerBytes> groups_;
   Held mtp_;             // modules for the tokens after the next, on the stage of the loss
   double mtp_kept_ = 0;  // B a token, of all passes through them
 };

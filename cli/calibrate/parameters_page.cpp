@@ -46,7 +46,9 @@ order ([calibration.md](calibration.md#rows-of-your-own)).
 |---|---|
 )";
 
-std::string percent(double uncertainty) { return calibrate::percent_text(uncertainty) + " %"; }
+std::string uncertainty_percent(double uncertainty) {
+  return calibrate::percent_text(uncertainty) + " %";
+}
 
 const PlacedParameter* placed_by(const ParameterSpread& spread, const std::string& calibration) {
   for (const PlacedParameter& placed : spread.placed) {
@@ -70,7 +72,7 @@ std::string loose() {
       for (const PlacedParameter& p : spread.placed) {
         if (p.fixed && p.calibration == fitted.calibration) {
           text += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", p.calibration, spread.path,
-                              spread.generic, p.text, percent(p.uncertainty));
+                              spread.generic, p.text, uncertainty_percent(p.uncertainty));
         }
       }
     }
@@ -102,7 +104,8 @@ std::string parameters_page() {
     page += fmt::format("| `{}` |", spread.path);
     for (const FittedOn& fitted : calibrate::fitted_calibrations()) {
       const PlacedParameter* placed = placed_by(spread, fitted.calibration);
-      page += fmt::format(" {} |", placed == nullptr ? "–" : percent(placed->uncertainty));
+      page +=
+          fmt::format(" {} |", placed == nullptr ? "–" : uncertainty_percent(placed->uncertainty));
     }
     page += "\n";
   }

@@ -151,7 +151,7 @@ std::string check_example(const Node& document) {
                                                : check_scenario(document);
 }
 
-constexpr DocumentKind kKinds[] = {
+constexpr DocumentKind kDocumentKinds[] = {
     {"chip", "tensor", "system.chip", hardware::chip_catalog, check_chip,
      base::describe<hardware::Chip>},
     {"system", "scale_up", "system", hardware::system_catalog, check_system,
@@ -182,7 +182,7 @@ constexpr DocumentKind kKinds[] = {
 
 }  // namespace
 
-std::span<const DocumentKind> document_kinds() { return kKinds; }
+std::span<const DocumentKind> document_kinds() { return kDocumentKinds; }
 
 Node resolved(const Node& document, std::string_view place) {
   base::Problems problems;
@@ -201,7 +201,7 @@ Node resolved(const Node& document, std::string_view place) {
 
 std::vector<std::string> kind_names() {
   std::vector<std::string> names;
-  for (const DocumentKind& kind : kKinds) {
+  for (const DocumentKind& kind : kDocumentKinds) {
     names.emplace_back(kind.name);
   }
   return names;
@@ -209,7 +209,7 @@ std::vector<std::string> kind_names() {
 
 const DocumentKind& kind_named(const std::string& name, std::span<const std::string_view> other) {
   std::vector<std::string> plurals(other.begin(), other.end());
-  for (const DocumentKind& kind : kKinds) {
+  for (const DocumentKind& kind : kDocumentKinds) {
     if (kind.name == name || kind.catalog().kind == name) {
       return kind;
     }
@@ -232,14 +232,14 @@ const DocumentKind* kind_of(const Node& document) {
       return &kind_named("example");
     }
   }
-  for (const DocumentKind& kind : kKinds) {
+  for (const DocumentKind& kind : kDocumentKinds) {
     if (document.find(kind.telling_key) != nullptr || kind.catalog().is_foreign(document)) {
       return &kind;
     }
   }
   // A derived part is of its base's kind.
   const Node* parent = document.find("base");
-  for (const DocumentKind& kind : kKinds) {
+  for (const DocumentKind& kind : kDocumentKinds) {
     const auto ids = base::catalog_ids(kind.catalog());
     if (parent != nullptr && std::find(ids.begin(), ids.end(), parent->text) != ids.end()) {
       return &kind;

@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 // Whether keys may be missing: the axes of a sweep may give what its base lacks.
 enum class Whole { yes, no };
 
-const Json kText = {{"type", {"string", "number", "boolean"}}};  // any single value is a text
+const Json kTextSchema = {{"type", {"string", "number", "boolean"}}};  // any single value is a text
 const Json kNotNull = {{"not", {{"type", "null"}}}};
 
 // A bound as people write it: 1 and not 1.0.
@@ -137,9 +137,9 @@ Json value_of(const Key& key, const std::string& place, Whole whole) {
     case Key::Type::any:
       return sim::reference_at(place) != nullptr ? named(place) : Json::object();
     case Key::Type::text:
-      return kText;
+      return kTextSchema;
     case Key::Type::texts:
-      return {{"type", "array"}, {"items", kText}};
+      return {{"type", "array"}, {"items", kTextSchema}};
     case Key::Type::flag:
       return {{"type", "boolean"}};
     case Key::Type::integer:

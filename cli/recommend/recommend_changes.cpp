@@ -23,7 +23,7 @@ namespace {
 using sim::RankedRow;
 using sim::Recommendation;
 
-constexpr double kLooser = 0.1;
+constexpr double kMostLooser = 0.1;
 
 bool is_better(const sim::Question& q, double a, double b) {
   return q.objective.direction == sim::Direction::maximize ? a > b : a < b;
@@ -35,7 +35,7 @@ struct NextRow {
   double value = 0.0;
 };
 
-// The best of the rows that break this condition alone, and that by no more than kLooser.
+// The best of the rows that break this condition alone, and that by no more than kMostLooser.
 NextRow behind(const sim::Question& q, const Recommendation& r, const sim::Condition& limit) {
   NextRow best;
   for (const sim::Scan& scan : r.scans) {
@@ -49,7 +49,7 @@ NextRow behind(const sim::Question& q, const Recommendation& r, const sim::Condi
       const auto others = [&](const sim::Condition& c) {
         return &c == &limit || c.metric.empty() || sim::holds(c, scan.table, row);
       };
-      if (off <= kLooser && std::isfinite(value) &&
+      if (off <= kMostLooser && std::isfinite(value) &&
           (best.scan == nullptr || is_better(q, value, best.value)) &&
           std::all_of(q.where.begin(), q.where.end(), others)) {
         best = {&scan, row, value};

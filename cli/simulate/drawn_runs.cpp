@@ -28,7 +28,7 @@ struct Row {
   Value value;
 };
 
-constexpr Row kRows[] = {
+constexpr Row kRunRows[] = {
     {"run_s", "Run", "s", [](const sim::RunOutcome& f) { return f.time.si(); }},
     {"useful_share", "Steps and evaluations", "",
      [](const sim::RunOutcome& f) { return f.shares.useful; }},
@@ -100,7 +100,7 @@ std::string text_of(const DrawnRuns& answer) {
     return fmt::format("{}does not run: {}\n", answer.title, answer.reason);
   }
   TextTable table({"metric", "closed form", "drawn, mean", "p5", "p50", "p95"});
-  for (const Row& row : kRows) {
+  for (const Row& row : kRunRows) {
     const Drawn d = summary(answer, row.value);
     if (row.value(answer.closed) < 1e-6 && d.mean < 1e-6) {
       continue;
@@ -120,7 +120,7 @@ nlohmann::ordered_json json_of(const DrawnRuns& answer) {
   }
   all["runs"] = answer.drawn.size();
   all["seed"] = answer.seed;
-  for (const Row& row : kRows) {
+  for (const Row& row : kRunRows) {
     const Drawn d = summary(answer, row.value);
     all[row.name] = {{"closed_form", row.value(answer.closed)},
                      {"mean", d.mean},

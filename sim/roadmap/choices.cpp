@@ -16,7 +16,7 @@ namespace roofcast::sim {
 namespace {
 
 using base::kNoNumber;
-constexpr std::size_t kMostRounds = 40;
+constexpr std::size_t kMostReplayRounds = 40;
 
 // What the interval of a gain is made of.
 void weigh(Outcome& outcome, const ScenarioView& scenario, Workspace& workspace) {
@@ -110,7 +110,7 @@ Outcome Choices::explained(std::size_t choice) const {
 bool Choices::replay(const std::vector<std::size_t>& choices, const ReplayedRowsOptions& options) {
   const ReplayPlan plan = plan_of(points_.sweep(), metric_);
   bool any_broken = false;
-  for (std::size_t round = 0; round < kMostRounds; ++round) {
+  for (std::size_t round = 0; round < kMostReplayRounds; ++round) {
     std::map<std::size_t, std::size_t> choice_of;  // by point
     for (const std::size_t choice : choices) {
       if (outcomes_[choice].found && !replayed_[choice]) {
@@ -153,7 +153,7 @@ bool Choices::replay(const std::vector<std::size_t>& choices, const ReplayedRows
   for (const std::size_t choice : choices) {
     if (outcomes_[choice].found && !replayed_[choice]) {
       outcomes_[choice].judgement.note =
-          fmt::format("not replayed: gave up after {} rounds", kMostRounds);
+          fmt::format("not replayed: gave up after {} rounds", kMostReplayRounds);
     }
   }
   return any_broken;

@@ -218,7 +218,7 @@ constexpr HuggingFaceKey kMamba2[] = {
     {"ssm_state_size", "state_size"},
     {"chunk_size", "chunk_size", 256},
     {"max_position_embeddings", "max_position_embeddings", 1'048'576}};
-constexpr HuggingFaceKey kMamba1[] = {
+constexpr HuggingFaceKey kMamba1Keys[] = {
     {"max_position_embeddings", "max_position_embeddings", 1'048'576}};
 constexpr HuggingFaceKey kJamba[] = {{"state_size", "mamba_d_state"},
                                      {"conv_kernel", "mamba_d_conv"},
@@ -234,8 +234,8 @@ constexpr HuggingFaceKey kKimiLinear[] = {
 
 constexpr HuggingFaceFamily kHybridFamilies[] = {
     {"mamba2", "Mamba2ForCausalLM", mamba2, kMamba2},
-    {"mamba", "MambaForCausalLM", mamba1, kMamba1, true},
-    {"falcon_mamba", "FalconMambaForCausalLM", falcon_mamba, kMamba1, true},
+    {"mamba", "MambaForCausalLM", mamba1, kMamba1Keys, true},
+    {"falcon_mamba", "FalconMambaForCausalLM", falcon_mamba, kMamba1Keys, true},
     {"jamba", "JambaForCausalLM", jamba, kJamba},
     {"bamba", "BambaForCausalLM", bamba, kMambaOfHybrids},
     {"granitemoehybrid", "GraniteMoeHybridForCausalLM", granitemoehybrid, kMambaOfHybrids},

@@ -14,7 +14,7 @@ namespace {
 
 constexpr base::Range kLayers{1.0, 10'000.0};
 constexpr base::Range kModules{0.0, 100.0};
-constexpr double kMost = 1e15;  // of a whole number in a document
+constexpr double kMostWhole = 1e15;  // of a whole number in a document
 
 using Layer = HuggingFaceLayer;
 
@@ -139,7 +139,7 @@ void start_layers(HuggingFaceModel& m, std::string_view mixer, std::string_view 
 
 Figure times(const Figure& figure, std::int64_t factor) {
   const double product = static_cast<double>(figure.value) * static_cast<double>(factor);
-  return {static_cast<std::int64_t>(std::min(product, kMost)), figure.place};
+  return {static_cast<std::int64_t>(std::min(product, kMostWhole)), figure.place};
 }
 
 void leave_out(HuggingFaceModel& m, std::string_view note) { m.notes.emplace_back(note); }

@@ -8,7 +8,7 @@
 namespace roofcast::workloads {
 namespace {
 
-constexpr std::size_t kLongest = 100000;  // symbols, written out
+constexpr std::size_t kLongestLayout = 100000;  // symbols, written out
 
 // Writes out the repetitions.
 class Unrolled {
@@ -40,7 +40,7 @@ class Unrolled {
         fail(fmt::format("unknown symbol \"{}\" (allowed: E, t, L, |, *, parentheses)", symbol));
       }
       const std::size_t times = repetitions();
-      if (part.size() * times + all.size() > kLongest) {
+      if (part.size() * times + all.size() > kLongestLayout) {
         fail("too long");
         break;
       }
@@ -60,7 +60,7 @@ class Unrolled {
     }
     std::size_t times = 0;
     const std::size_t start = ++at_;
-    while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9' && times < kLongest) {
+    while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9' && times < kLongestLayout) {
       times = 10 * times + static_cast<std::size_t>(text_[at_++] - '0');
     }
     if (at_ == start) {
