@@ -203,6 +203,46 @@ Seconds best_interval(const RunModel& run, std::size_t tier) {
   return best_cycle(run, run.tiers[tier], time_below(run, tier));
 }
 
+TextbookIntervals textbook_intervals(const RunModel& run) {
+  const Hertz rate = run.needs_storage() * run.rate();
+  if (!(rate > Hertz{})) {
+    return {Seconds::infinity(), Seconds::infinity(), Seconds::infinity()};
+  }
+  const Seconds between = 1.0 / rate;
+  const Seconds stall = run.stall;
+  Seconds down = run.read;
+  for (const RunModel::Failures& f : run.failures) {
+    down += f.rate / run.rate() * f.down;
+  }
+  const double half = stall / (2.0 * between);
+  const Seconds young = base::sqrt(2.0 * (stall * between));
+  return {young, half < 1.0 ? (1.0 + std::sqrt(half) / 3.0 + half / 9.0) * young - stall : between,
+          base::sqrt(2.0 * ((between + down) * stall) + stall * stall)};
+}
+
+WorkWithin work_within(const RunModel& run, Seconds time) {
+  // Time is nearly proportional to work, so few rounds suffice.
+  const auto done = [&](Seconds (*of)(const RunForecast&)) {
+    RunModel m = run;
+    m.work = time;
+    for (int i = 0; i < kRounds; ++i) {
+      const Seconds takes = of(forecast(m)) - run.start_up;
+      if (!(takes < Seconds::infinity())) {
+        return Seconds{};
+      }
+      const double factor = (time - run.start_up) / takes;
+      m.work *= factor;
+      if (std::abs(factor - 1.0) < kExact) {
+        break;
+      }
+    }
+    return m.work;
+  };
+  return {done([](const RunForecast& f) { return f.mean.time; }),
+          done([](const RunForecast& f) { return f.p50; }),
+          done([](const RunForecast& f) { return f.p95; })};
+}
+
 // Mean time, its variance, and from both the quantiles of a lognormal time. A factor is time for a unit of useful time.
 //
 //   symbol           meaning                                                                 unit

@@ -17,6 +17,7 @@
 //              E[1 − ⌈(n − S)⁺/h⌉/d], with n hosts in repair, Poisson of mean a, none at the start. Hosts that come back
 //              join without a stop. With nothing left the job waits, as above.
 //   in all     time = start-up + useful · (1 + stragglers) / (v · (1 − B) · every/(every + maintenance))
+//   within     The work done in a given time: that of which the mean, the median or the 95 % quantile of the time is as long.
 //   variance   (time/failures) · Σ rate · E[(R + lost/v)²]; quantiles are those of a lognormal time
 //
 //   symbol     meaning                                                                         unit
@@ -85,8 +86,31 @@ struct RunForecast {
 
 RunForecast forecast(const RunModel& run);
 
+// The useful time that a run gets done within a time; nothing where it never gets on.
+struct WorkWithin {
+  base::Seconds mean;
+  base::Seconds p50;  // half of the runs get so much done, or more
+  base::Seconds p5;   // 19 of 20 runs do
+};
+
+WorkWithin work_within(const RunModel& run, base::Seconds time);
+
 // The intervals with the most progress: of storage, and of one of the tiers, whose intervals below it are known.
 base::Seconds best_interval(const RunModel& run);
 base::Seconds best_interval(const RunModel& run, std::size_t tier);
+
+// What textbooks give for the same: useful time between checkpoints in storage, of M = 1/rate of the failures that need it, a
+// stall c and a downtime R. They know neither the write beside the steps nor the nearer tiers. Infinite without failures.
+//
+//   Young          √(2cM)                                              CACM 17, 1974
+//   Daly           √(2cM) (1 + √(c/2M)/3 + c/18M) − c; M for c ≥ 2M     Future Generation Computer Systems 22, 2006
+//   availability   √(2(M + R)c + c²)                                   arXiv 2410.18124, without the stall itself
+struct TextbookIntervals {
+  base::Seconds young;
+  base::Seconds daly;
+  base::Seconds availability;
+};
+
+TextbookIntervals textbook_intervals(const RunModel& run);
 
 }  // namespace roofcast::sim
