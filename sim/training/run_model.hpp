@@ -10,7 +10,9 @@
 //   best τ     Where v is largest: λτ = 1 − e^(−λ(τ+c)). For λ(τ+c) ≪ 1 it is Young's √(2c/λ); never below s − c.
 //   tiers      Shares of the failures go on from copies in the memory of other hosts, and from the hosts' own disks. Between
 //              the others, such failures slow progress by a factor v₁ of the same form, so that a cycle of the tier above
-//              takes τ/v₁ + c, one of storage τ/(v₁·v₂) + c. So the best τ of each tier is found on its own.
+//              takes τ/v₁ + c', one of storage τ/(v₁·v₂) + c'. A stall is longer by what such failures cost in it:
+//              c' = c·(1 + λ₁·(E[D₁] + half a cycle)), and they start a downtime of a farther tier again. So the
+//              best τ of each tier is found on its own.
 //   spares     Hosts that wait for repair are a loss system: with S spares the job stands still for the share B(S+1, a)
 //              of the time, Erlang's formula, a = failures of hosts · repair.
 //   shrinks    Without a spare, the job goes on with the replicas whose hosts are left: time is divided by
@@ -29,8 +31,8 @@
 //   h, d       hosts of a replica; replicas                                                    –
 //
 // With s = 0 and one R, v is Daly's (Future Generation Computer Systems 22, 2006). Erlang's formula holds for repairs of any
-// distribution. Errors: failures of several tiers in one downtime, and checkpoints of a slow disk that such a failure cuts
-// off; drawn runs differ by less than 1 % (tests/laws).
+// distribution. Errors: waits for spares that take a third of the time, and checkpoints of a slow disk that a failure cuts off; drawn
+// runs differ by less than 1 % (tests/laws).
 #pragma once
 
 #include <cstdint>
