@@ -75,8 +75,7 @@ void read_versions(base::Fields& f, Calibration& c) {
         OlderVersion older;
         g.text("version", older.version);
         g.text("measured", older.measured);
-        g.each(
-            "corrections", [&](base::Fields& h) { read(h, older.corrections); }, base::optional);
+        older.corrections = read_corrections(g);
         if (!is_version(g, older.version)) {
           return;
         }
@@ -245,12 +244,7 @@ void read(base::Fields& f, Calibration& c) {
       },
       base::optional);
   read_versions(f, c);
-  Corrections corrections;
-  f.each(
-      "corrections", [&](Fields& g) { read(g, corrections); }, base::optional);
-  if (!corrections.grids().empty()) {
-    c.corrections = std::make_shared<const Corrections>(std::move(corrections));
-  }
+  c.corrections = read_corrections(f);
 }
 
 }  // namespace roofcast::hardware

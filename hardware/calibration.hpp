@@ -51,8 +51,8 @@ struct KindError {
 // What was different from the next newer version (hardware/kernel_versions.hpp).
 struct OlderVersion {
   std::string version;
-  std::string measured;  // kinds of the tables that have it
-  Corrections corrections;
+  std::string measured;                            // kinds of the tables that have it
+  std::shared_ptr<const Corrections> corrections;  // null where nothing was different
 };
 
 struct Calibration {

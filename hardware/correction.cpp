@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <mutex>
 #include <optional>
+#include <unordered_map>
 
 #include "base/units/number_format.hpp"
 
@@ -99,6 +101,49 @@ bool read_values(std::string_view text, CorrectionGrid& grid) {
   }
   return grid.values.size() == nodes;
 }
+
+void read(base::Fields& f, Corrections& corrections) {
+  CorrectionGrid grid;
+  std::string axes, values;
+  f.text("operator", grid.op);
+  f.text("of", grid.of);
+  f.text("axes", axes);
+  f.text("log_percent", values);
+  const auto key = key_of(grid);
+  if (f.has("of") && !key) {
+    f.problem("of", "expects whole numbers and number formats");
+  } else if (f.has("axes") && !read_axes(axes, grid)) {
+    f.problem("axes", "expects 1 to 4 axes, each origin:step:nodes as in 0:1:17");
+  } else if (f.has("log_percent") && !read_values(values, grid)) {
+    f.problem("log_percent", "expects one whole number a node of the axes, 0*5 for five zeros");
+  } else if (key && corrections.find(*key) != nullptr) {
+    f.problem("of", "has a correction already");
+  } else if (!grid.values.empty()) {
+    corrections.add(std::move(grid));
+  }
+}
+
+// Lists that were read without a problem, by the hash of their document.
+class KnownCorrections {
+ public:
+  std::shared_ptr<const Corrections> find(std::size_t hash) {
+    const std::lock_guard lock(mutex_);
+    const auto known = known_.find(hash);
+    return known == known_.end() ? nullptr : known->second;
+  }
+  void keep(std::size_t hash, const std::shared_ptr<const Corrections>& corrections) {
+    constexpr std::size_t kMost = 64;
+    const std::lock_guard lock(mutex_);
+    if (known_.size() >= kMost) {
+      known_.clear();
+    }
+    known_.emplace(hash, corrections);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::size_t, std::shared_ptr<const Corrections>> known_;
+};
 
 }  // namespace
 
@@ -210,25 +255,32 @@ std::string values_text(const CorrectionGrid& grid) {
   return text;
 }
 
-void read(base::Fields& f, Corrections& corrections) {
-  CorrectionGrid grid;
-  std::string axes, values;
-  f.text("operator", grid.op);
-  f.text("of", grid.of);
-  f.text("axes", axes);
-  f.text("log_percent", values);
-  const auto key = key_of(grid);
-  if (f.has("of") && !key) {
-    f.problem("of", "expects whole numbers and number formats");
-  } else if (f.has("axes") && !read_axes(axes, grid)) {
-    f.problem("axes", "expects 1 to 4 axes, each origin:step:nodes as in 0:1:17");
-  } else if (f.has("log_percent") && !read_values(values, grid)) {
-    f.problem("log_percent", "expects one whole number a node of the axes, 0*5 for five zeros");
-  } else if (key && corrections.find(*key) != nullptr) {
-    f.problem("of", "has a correction already");
-  } else if (!grid.values.empty()) {
-    corrections.add(std::move(grid));
+std::shared_ptr<const Corrections> read_corrections(base::Fields& f) {
+  static KnownCorrections known;
+  constexpr std::string_view kKey = "corrections";
+  const base::Node* list = f.has(kKey) ? f.node().find(kKey) : nullptr;
+  const std::size_t hash = list != nullptr ? base::hash(*list) : 0;
+  if (list != nullptr) {
+    if (auto same = known.find(hash)) {
+      f.take(kKey);
+      return same;
+    }
   }
+  Corrections corrections;
+  f.each(
+      kKey, [&](base::Fields& g) { read(g, corrections); }, base::optional);
+  if (corrections.grids().empty()) {
+    return nullptr;
+  }
+  auto all = std::make_shared<const Corrections>(std::move(corrections));
+  const bool faultless =
+      list != nullptr && list->items.size() == all->grids().size() &&
+      std::all_of(list->items.begin(), list->items.end(),
+                  [](const base::Node& item) { return item.entries.size() == 4; });
+  if (faultless) {
+    known.keep(hash, all);
+  }
+  return all;
 }
 
 }  // namespace roofcast::hardware

@@ -97,6 +97,9 @@ class Corrections {
 // 0*5 is five zeros.
 std::string axes_text(const CorrectionGrid& grid);
 std::string values_text(const CorrectionGrid& grid);
-void read(base::Fields& f, Corrections& corrections);
+
+// The list below the key `corrections`; null where there is none, or nothing in it that can be read. A sweep of a chip reads the
+// same large texts for every value, so the last lists are kept.
+std::shared_ptr<const Corrections> read_corrections(base::Fields& f);
 
 }  // namespace roofcast::hardware

@@ -32,8 +32,10 @@ void take_version(Calibration& c, std::string_view stack, std::string_view versi
   const std::size_t nearest = base::nearest_version(*wanted, measured_versions(c));
   Corrections corrections = c.corrections ? *c.corrections : Corrections();
   for (std::size_t i = 0; i < nearest; ++i) {
-    for (const CorrectionGrid& grid : c.older_versions[i].corrections.grids()) {
-      corrections.add(grid);
+    if (const auto& older = c.older_versions[i].corrections) {
+      for (const CorrectionGrid& grid : older->grids()) {
+        corrections.add(grid);
+      }
     }
   }
   if (!corrections.grids().empty()) {

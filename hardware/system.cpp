@@ -150,6 +150,7 @@ void read(Fields& f, System& system) {
   system.chips = system.scale_up_domain = 0;  // until they are read
   f.integer("chips", system.chips, base::at_least_one);
   f.group("scale_up", [&](Fields& g) { read_scale_up(g, system); });
+  f.integer("hosts_per_rack", system.hosts_per_rack, {1.0, 64.0});
   f.group(
       "scale_out",
       [&](Fields& g) {

@@ -50,6 +50,10 @@ struct Price {
   std::string date;
 };
 
+// Of a system that does not tell it: NVIDIA's reference architectures put four DGX of 8 GPUs into a rack
+// (docs.nvidia.com/dgx-superpod, scalable-infrastructure-b300).
+inline constexpr std::int64_t kUsualHostsPerRack = 4;
+
 // What is forecast as if it had never been measured (hardware/nearest_calibration.hpp).
 enum class Unmeasured { nothing, chip, architecture };
 
@@ -65,6 +69,8 @@ struct System {
   std::optional<FabricLevel> scale_out;  // present when chips > scale_up_domain
   double oversubscription = 1.0;         // of the spine of the scale-out network
   bool rail_optimised = false;
+  // Of scale-up domains that are no rack themselves.
+  std::optional<std::int64_t> hosts_per_rack;
   std::string replaces;  // the chip that stood in this system before this one; empty: none
   std::optional<Price> price;
   std::optional<base::Dollars> purchase;  // per GPU: the price of a server or rack / its GPUs

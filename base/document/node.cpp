@@ -15,6 +15,7 @@
 #include "base/document/problems.hpp"
 #include "base/document/standard_streams.hpp"
 #include "base/document/utf8.hpp"
+#include "base/fnv.hpp"
 
 namespace roofcast::base {
 namespace {
@@ -458,6 +459,21 @@ std::string to_yaml(const Node& node) {
   std::string out;
   write_yaml(node, 0, out);
   return out;
+}
+
+std::size_t hash(const Node& node) {
+  std::uint64_t all = fnv(kFnvStart, static_cast<std::uint64_t>(node.kind));
+  const auto add = [&](std::size_t part) { all = fnv(all, part); };
+  add(std::hash<std::string_view>()(node.text));
+  add(node.items.size());
+  for (const Node& item : node.items) {
+    add(hash(item));
+  }
+  for (const Entry& entry : node.entries) {
+    add(std::hash<std::string_view>()(entry.key));
+    add(hash(entry.value));
+  }
+  return all;
 }
 
 }  // namespace roofcast::base

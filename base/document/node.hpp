@@ -58,5 +58,7 @@ Node load_document(const std::filesystem::path& file);
 
 // The tree as YAML that parse_document reads back to an equal tree.
 std::string to_yaml(const Node& node);
+// Of trees that are equal but for their places, equal. Of this process only.
+std::size_t hash(const Node& node);
 
 }  // namespace roofcast::base

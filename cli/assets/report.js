@@ -21,6 +21,8 @@
 //              phases: [{name, time_s, operators: [{name, category, count, time_s, flop, bytes,
 //              message_bytes, intensity, achieved_flop_per_s, limited_by, limited_share, format}]}]}]
 //            `row` indexes rows; an operator's time, flop and bytes are totals over its `count`
+//   curves   [{heading, caption, x: {label, values: [number], doubles: bool}, y: text, unit: "fraction" or empty,
+//              lines: [{name, values: [number or null]}]}], optional
 //   notes    [text]
 // Columns with a meaning here, each optional: fits, meets, reason, pareto_rank (1 = on the front),
 // limited_by_tpot, limited_by_ttft. A row does not meet every constraint when meets is false; without that column, when fits is
@@ -178,7 +180,7 @@ function fillLegend(id, entries, hidden, redraw) {
 // ---- Drawing what is in sight -------------------------------------------------------------
 
 // A chart out of sight is drawn when it comes near the window, is printed or saved.
-const kPaints = { pareto: paintPareto, parallel: paintParallel, attainment: paintAttainment };
+const kPaints = { pareto: paintPareto, curves: paintCurves, parallel: paintParallel, attainment: paintAttainment };
 const stale = new Set();
 
 function drawStale(name) {
@@ -194,6 +196,7 @@ function draw(name) {
 }
 
 const drawPareto = () => { if (state.x) { draw('pareto'); } };
+const drawCurves = () => draw('curves');
 const drawParallel = () => draw('parallel');
 const drawAttainment = () => draw('attainment');
 
@@ -222,6 +225,7 @@ function select(row) {
 
 function redrawCharts() {
   drawPareto();
+  drawCurves();
   drawParallel();
   drawAttainment();
   if (model.points.length > 0) { drawRoofline(); }
@@ -234,6 +238,7 @@ fillHeader();
 setUpFilter();
 setUpTable();
 setUpPareto();
+setUpCurves();
 setUpParallel();
 setUpAttainment();
 fillPrintTable();
@@ -242,6 +247,7 @@ refreshOrder();
 drawTable();
 fillSelection();
 drawPareto();
+drawCurves();
 drawParallel();
 drawAttainment();
 drawOperators();

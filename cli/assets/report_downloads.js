@@ -33,6 +33,11 @@ function setUpDownloads() {
         model.named.get('meets')].filter(Boolean)));
     });
   }
+  (model.curves || []).forEach((each, index) => addDownloads(byId(`${curveName(index)}-chart`),
+    () => charts[curveName(index)], stem(each.heading.toLowerCase().replaceAll(' ', '-')), () => {
+      drawStale('curves');
+      return curvesTable(each);
+    }));
   if (!byId('parallel-section').hidden) {
     addDownloads(byId('parallel-chart'), () => charts.parallel, stem('parallel'), () => {
       drawStale('parallel');

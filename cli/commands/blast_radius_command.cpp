@@ -37,6 +37,12 @@ std::string spares_text(const sim::FailedPart& part, const sim::Scenario& s) {
                      part.hosts > *s.run.spare_hosts ? ", too few" : "");
 }
 
+// Nobody told how many hosts a rack has.
+bool is_usual_rack(const sim::BlastRadius& result, const sim::Scenario& s) {
+  const hardware::System& system = s.platform.system;
+  return !system.hosts_per_rack && system.scale_up_domain <= result.gpus_of_host;
+}
+
 std::string text_of(const sim::BlastRadius& result, const sim::Scenario& s) {
   TextTable table({"part that fails", "GPUs out", "replicas hit", "the job", "time lost",
                    "GPU-hours lost", "USD", "spare hosts", "throughput without it"});
@@ -62,6 +68,7 @@ nlohmann::ordered_json json_of(const sim::BlastRadius& result, const sim::Scenar
   json["gpus"] = result.estimate.gpus;
   json["replicas"] = result.replicas;
   json["gpus_of_host"] = result.gpus_of_host;
+  json["hosts_of_rack"] = result.hosts_of_rack;
   json["parts"] = nlohmann::ordered_json::array();
   for (const sim::FailedPart& part : result.parts) {
     nlohmann::ordered_json row = {{"part", part.part},          {"gpus", part.gpus},
@@ -86,8 +93,10 @@ int run_blast_radius(const BlastRadiusOptions& options) {
   if (options.format == "json") {
     print_json(json_of(result, scenario));
   } else if (fits) {
-    fmt::print("{}\n{}-port switches, hosts of {} GPUs\n\n{}", title(scenario), options.ports,
-               result.gpus_of_host, text_of(result, scenario));
+    fmt::print("{}\n{}-port switches, hosts of {} GPUs, racks of {} hosts{}\n\n{}", title(scenario),
+               options.ports, result.gpus_of_host, result.hosts_of_rack,
+               is_usual_rack(result, scenario) ? " (assumed: system.hosts_per_rack)" : "",
+               text_of(result, scenario));
   } else {
     fmt::print("{}\n\nit does not run: {}\n", title(scenario), sim::reason(result.estimate));
   }
@@ -100,8 +109,8 @@ void add_blast_radius(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "blast-radius",
       "Says what a training run loses when a part of the cluster fails\n"
-      "The parts: a GPU with its host, a scale-up domain (a rack), a leaf switch (a rail where the "
-      "fabric is rail-optimised), a spine switch. Time lost is that of all GPUs: detection, "
+      "The parts: a GPU with its host, a rack, a leaf switch (a rail where the fabric is "
+      "rail-optimised), a spine switch. Time lost is that of all GPUs: detection, "
       "restart, reading the checkpoint, and what is computed again. The last column is the "
       "throughput of a job that goes on without the replicas that are hit.");
   auto options = std::make_shared<BlastRadiusOptions>();

@@ -91,6 +91,7 @@ constexpr Column kColumns[] = {
     {"run_s", "run"},
     {"run_usd", "cost of the run"},
     {"between_failures_s", "between failures"},
+    {"interruptions", "interruptions"},
     {"effective_training_time", "effective time"},
     {"exposed_share", "exposed", [](const sim::ScaledStep& s) { return s.exposed; }},
     {"bubble_share", "bubble"},
@@ -188,6 +189,45 @@ void write_csv(const std::vector<sim::ScaledStep>& steps, const std::string& fil
   csv.close();
 }
 
+// What scaling loses in the steps, in the run, and to what.
+std::vector<ReportCurves> curves_of(const std::vector<sim::ScaledStep>& steps) {
+  std::vector<double> gpus;
+  for (const sim::ScaledStep& s : steps) {
+    gpus.push_back(static_cast<double>(s.gpus));
+  }
+  std::vector<ReportCurves> all;
+  const auto add = [&](std::string heading, std::string caption, std::string y, bool is_share,
+                       const std::vector<std::string_view>& columns) {
+    ReportCurves curves{std::move(heading), std::move(caption), "GPUs", gpus,
+                        std::move(y),       is_share,           true,   {}};
+    for (const std::string_view name : columns) {
+      const Column& column = *std::find_if(std::begin(kColumns), std::end(kColumns),
+                                           [&](const Column& c) { return name == c.name; });
+      ReportCurves::Line line{column.label, {}};
+      for (const sim::ScaledStep& s : steps) {
+        line.values.push_back(column.value(s));
+      }
+      if (std::any_of(line.values.begin(), line.values.end(),
+                      [](double value) { return std::isfinite(value); })) {
+        curves.lines.push_back(std::move(line));
+      }
+    }
+    if (!curves.lines.empty()) {
+      all.push_back(std::move(curves));
+    }
+  };
+  add("Efficiency",
+      "Throughput of a GPU over that on the first count that runs; with failures: what the run "
+      "keeps of it.",
+      "Share of the first", true, {"efficiency", "run_efficiency", "effective_training_time"});
+  add("What a step waits for",
+      "Shares of a step: exposed gradients and parameters, the bubble of the pipeline, and the "
+      "slowest rank where the scenario has training.jitter.",
+      "Share of the step", true, {"exposed_share", "bubble_share", "jitter_share"});
+  add("Failures", "Unplanned stops of the whole run.", "Interruptions", false, {"interruptions"});
+  return all;
+}
+
 // The counts as the bundles of a sweep, whose report has the charts.
 void write_page(const std::vector<sim::ScaledStep>& steps, const base::Node& document,
                 const ScaleOptions& options) {
@@ -219,7 +259,7 @@ void write_page(const std::vector<sim::ScaledStep>& steps, const base::Node& doc
   goal(has_run ? "minimize" : "maximize", has_run ? "run_usd" : "throughput_tok_per_s_per_gpu");
   const sim::SweepPoints points(sim::read_sweep(sweep));
   write_report(sim::run_sweep(points, 1), &points, sweep_text(sweep, points.sweep()),
-               options.report);
+               options.report, curves_of(steps));
 }
 
 int run_scale(const ScaleOptions& options) {

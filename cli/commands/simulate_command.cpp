@@ -14,6 +14,7 @@
 #include "cli/program/progress.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/question/scenario_options.hpp"
+#include "cli/simulate/drawn_report.hpp"
 #include "cli/simulate/drawn_runs.hpp"
 #include "cli/tables/request_rows.hpp"
 #include "cli/text/json_answer.hpp"
@@ -138,8 +139,7 @@ void refuse_options_of_requests(const SimulateOptions& options) {
       {"--trace", !options.trace.empty()},   {"--warm-up", options.warm_up > 0},
       {"--breach", !options.breach.empty()}, {"--window", !options.window.empty()},
       {"--share", !options.share.empty()},   {"--threads", options.threads > 0},
-      {"--csv", !options.csv.empty()},       {"--timeline", !options.timeline.empty()},
-      {"--report", !options.report.empty()}};
+      {"--csv", !options.csv.empty()},       {"--timeline", !options.timeline.empty()}};
   for (const auto& [name, is_given] : given) {
     if (is_given) {
       throw base::InputError(fmt::format(
@@ -160,6 +160,9 @@ int run_training(const SimulateOptions& options, const base::Node& document) {
   }
   const DrawnRuns answer =
       draw_runs(scenario, options.replications.value_or(kRuns), options.seed.value_or(1));
+  if (!options.report.empty()) {
+    write_report(answer, base::to_yaml(document), options.report);
+  }
   if (options.format == "json") {
     print_json(json_of(answer));
   } else {

@@ -292,23 +292,43 @@ ordered_json report_json(const sim::ResultTable& table, const sim::SweepPoints* 
   return data;
 }
 
+void add_curves(ordered_json& data, const std::vector<ReportCurves>& curves) {
+  for (const ReportCurves& each : curves) {
+    ordered_json lines = ordered_json::array();
+    for (const ReportCurves::Line& line : each.lines) {
+      lines.push_back({{"name", line.name}, {"values", line.values}});  // null for NaN
+    }
+    data["curves"].push_back(
+        {{"heading", each.heading},
+         {"caption", each.caption},
+         {"x", {{"label", each.x_label}, {"values", each.x}, {"doubles", each.doubles}}},
+         {"y", each.y_label},
+         {"unit", each.is_share ? "fraction" : ""},
+         {"lines", std::move(lines)}});
+  }
+}
+
 void write_data(const ordered_json& data, const std::filesystem::path& file) {
   write_page(asset_report_html(),
              {asset_report_table_js(), asset_report_filter_js(), asset_report_tradeoff_js(),
-              asset_report_parallel_js(), asset_report_attainment_js(), asset_report_operators_js(),
-              asset_report_timeline_js(), asset_report_downloads_js(), asset_report_js()},
+              asset_report_curves_js(), asset_report_parallel_js(), asset_report_attainment_js(),
+              asset_report_operators_js(), asset_report_timeline_js(), asset_report_downloads_js(),
+              asset_report_js()},
              data, file);
 }
 
 }  // namespace
 
 void write_report(const sim::ResultTable& table, const sim::SweepPoints* points,
-                  const std::string& sweep_text, const std::filesystem::path& file) {
-  write_data(report_json(table, points, sweep_text, file), file);
+                  const std::string& sweep_text, const std::filesystem::path& file,
+                  const std::vector<ReportCurves>& curves) {
+  ordered_json data = report_json(table, points, sweep_text, file);
+  add_curves(data, curves);
+  write_data(data, file);
 }
 
 void write_report(const sim::ResultTable& table, const ReportHead& head,
-                  const std::filesystem::path& file) {
+                  const std::filesystem::path& file, const std::vector<ReportCurves>& curves) {
   std::set<std::size_t> kept;
   for (const PointOfTable& each : head.detailed) {
     kept.insert(each.row);
@@ -324,6 +344,7 @@ void write_report(const sim::ResultTable& table, const ReportHead& head,
     const auto at = std::lower_bound(chosen.begin(), chosen.end(), each.row) - chosen.begin();
     data["points"].push_back(point_json(*each.points, each.point, static_cast<std::size_t>(at)));
   }
+  add_curves(data, curves);
   write_data(data, file);
 }
 

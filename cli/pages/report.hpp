@@ -17,10 +17,27 @@
 
 namespace roofcast::cli {
 
+// Lines in one chart.
+struct ReportCurves {
+  struct Line {
+    std::string name;
+    std::vector<double> values;  // NaN where there is none
+  };
+  std::string heading;
+  std::string caption;
+  std::string x_label;
+  std::vector<double> x;
+  std::string y_label;
+  bool is_share = true;
+  bool doubles = true;  // x is a count that doubles from value to value
+  std::vector<Line> lines;
+};
+
 // `points` (nullptr when the sweep is not known) gives operator detail of chosen rows; `sweep_text`
 // is shown as the scenario that made the rows.
 void write_report(const sim::ResultTable& table, const sim::SweepPoints* points,
-                  const std::string& sweep_text, const std::filesystem::path& file);
+                  const std::string& sweep_text, const std::filesystem::path& file,
+                  const std::vector<ReportCurves>& curves = {});
 
 // A row of a table that is a point of some sweep.
 struct PointOfTable {
@@ -38,6 +55,6 @@ struct ReportHead {
   std::vector<PointOfTable> detailed;  // kept in the page whatever its size, with operator detail
 };
 void write_report(const sim::ResultTable& table, const ReportHead& head,
-                  const std::filesystem::path& file);
+                  const std::filesystem::path& file, const std::vector<ReportCurves>& curves = {});
 
 }  // namespace roofcast::cli

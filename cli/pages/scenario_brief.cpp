@@ -11,6 +11,7 @@
 #include "cli/tables/metric_cells.hpp"
 #include "cli/text/cost_text.hpp"
 #include "cli/text/scenario_text.hpp"
+#include "cli/text/training_text.hpp"
 #include "sim/result/causes.hpp"
 #include "sim/scenario/sections.hpp"
 
@@ -148,6 +149,13 @@ void say_answer(const SensitivityAnswer& a, const std::vector<std::size_t>& orde
           fmt::format("; next is {}: {}", a.elasticities[order[1]].knob.path, bought(order[1]));
     }
     brief.answer.push_back(second + ".");
+  }
+  if (metric.of_run && a.estimate.workflow->run->spare) {
+    std::string third = spare_text(*a.estimate.workflow->run->spare);
+    for (std::size_t m = 0; m < a.metrics.size(); ++m) {
+      third += a.metrics[m]->name.starts_with("spare_host_") ? " " + cite(rows.metric(m)) : "";
+    }
+    brief.answer.push_back(third + ".");
   }
 }
 

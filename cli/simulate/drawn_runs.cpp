@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "base/document/problems.hpp"
@@ -19,7 +20,7 @@
 namespace roofcast::cli {
 namespace {
 
-using Value = double (*)(const sim::RunOutcome&);
+using Value = std::function<double(const sim::RunOutcome&)>;
 
 struct Row {
   const char* name;
@@ -28,8 +29,7 @@ struct Row {
   Value value;
 };
 
-constexpr Row kRunRows[] = {
-    {"run_s", "Run", "s", [](const sim::RunOutcome& f) { return f.time.si(); }},
+const Row kRunRows[] = {
     {"useful_share", "Steps and evaluations", "",
      [](const sim::RunOutcome& f) { return f.shares.useful; }},
     {"interruptions", "Interruptions", "",
@@ -44,6 +44,18 @@ constexpr Row kRunRows[] = {
      [](const sim::RunOutcome& f) { return f.shares.spares; }},
 };
 
+// What differs from run to run first: their time, or with `run.days` what they train in it.
+std::vector<Row> rows_of(const DrawnRuns& answer) {
+  std::vector<Row> rows = {{"run_s", "Run", "s", [](const auto& f) { return f.time.si(); }}};
+  if (answer.tokens_per_second > 0.0) {
+    rows.push_back({"run_tokens", "Tokens of the run", "tok", [&](const sim::RunOutcome& f) {
+                      return answer.tokens_per_second * f.shares.useful * f.time.si();
+                    }});
+  }
+  rows.insert(rows.end(), std::begin(kRunRows), std::end(kRunRows));
+  return rows;
+}
+
 struct Drawn {
   double mean = 0;
   double p5 = 0;
@@ -51,7 +63,7 @@ struct Drawn {
   double p95 = 0;
 };
 
-Drawn summary(const DrawnRuns& answer, Value value) {
+Drawn summary(const DrawnRuns& answer, const Value& value) {
   std::vector<double> values;
   Drawn d;
   for (const sim::RunOutcome& f : answer.drawn) {
@@ -88,9 +100,15 @@ DrawnRuns draw_runs(const sim::Scenario& scenario, std::size_t runs, std::size_t
         "error: --replications: {} runs of {} failures are too many to draw; ask for fewer runs\n",
         runs, display(answer.closed.interruptions, "")));
   }
+  const bool by_days = s.run->days > 0.0;
+  if (by_days) {
+    const double useful = answer.closed.shares.useful * answer.closed.time.si();
+    answer.tokens_per_second = e.workflow->run->tokens / useful;
+  }
   base::Random random(seed, "failures");
   for (std::size_t i = 0; i < runs; ++i) {
-    answer.drawn.push_back(sim::draw(model, random));
+    answer.drawn.push_back(by_days ? sim::draw_within(model, e.workflow->run->mean.time, random)
+                                   : sim::draw(model, random));
   }
   return answer;
 }
@@ -100,7 +118,7 @@ std::string text_of(const DrawnRuns& answer) {
     return fmt::format("{}does not run: {}\n", answer.title, answer.reason);
   }
   TextTable table({"metric", "closed form", "drawn, mean", "p5", "p50", "p95"});
-  for (const Row& row : kRunRows) {
+  for (const Row& row : rows_of(answer)) {
     const Drawn d = summary(answer, row.value);
     if (row.value(answer.closed) < 1e-6 && d.mean < 1e-6) {
       continue;
@@ -120,7 +138,7 @@ nlohmann::ordered_json json_of(const DrawnRuns& answer) {
   }
   all["runs"] = answer.drawn.size();
   all["seed"] = answer.seed;
-  for (const Row& row : kRunRows) {
+  for (const Row& row : rows_of(answer)) {
     const Drawn d = summary(answer, row.value);
     all[row.name] = {{"closed_form", row.value(answer.closed)},
                      {"mean", d.mean},

@@ -18,6 +18,7 @@ struct DrawnRuns {
   sim::RunOutcome closed;  // mean of the closed form
   std::vector<sim::RunOutcome> drawn;
   std::size_t seed = 1;
+  double tokens_per_second = 0;  // of useful time, of a run with `days`; 0 for others
 };
 
 DrawnRuns draw_runs(const sim::Scenario& scenario, std::size_t runs, std::size_t seed);

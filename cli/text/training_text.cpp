@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "cli/tables/text_table.hpp"
 #include "sim/result/training_step.hpp"
@@ -53,6 +54,23 @@ std::string checkpoints(const sim::TrainingRunEstimate& run) {
   return "\n" + places.text();
 }
 
+// The interval beside what textbooks say.
+std::string intervals(const sim::TrainingRunEstimate& run) {
+  if (!std::isfinite(run.between.si())) {
+    return {};
+  }
+  TextTable table({"useful time between checkpoints", "time", "whole steps"});
+  const auto add = [&](const char* rule, base::Seconds interval) {
+    table.add({rule, display(interval.si(), "s"), display(std::round(interval / run.step), "")});
+  };
+  add("of this run", run.interval);
+  add("best", run.best_interval);
+  add("Young", run.young_interval);
+  add("Daly", run.daly_interval);
+  add("availability", run.availability_interval);
+  return "\n" + table.text();
+}
+
 // Where the time of a run goes.
 std::string run(const workloads::TrainingRun& of,
                 const std::optional<sim::TrainingRunEstimate>& run) {
@@ -76,10 +94,22 @@ std::string run(const workloads::TrainingRun& of,
   add("maintenance", shares.maintenance);
   add("start-up", shares.start_up);
   add("all", 1.0);
-  return "\n" + times.text() + checkpoints(*run);
+  return fmt::format("\n{}{}{}\nFailures: {}\n{}", times.text(), checkpoints(*run), intervals(*run),
+                     of.failures.name, run->spare ? spare_text(*run->spare) + "\n" : std::string());
 }
 
 }  // namespace
+
+std::string spare_text(const sim::SpareHost& spare) {
+  std::string text = "One spare host more would save ";
+  text += spare.time > base::second ? fmt::format("{} of the run", display(spare.time.si(), "s"))
+                                    : std::string("no time");
+  if (!std::isnan(spare.usd)) {
+    text += fmt::format(" and {} {}, its own cost paid", spare.usd < 0.0 ? "cost" : "save",
+                        display(std::abs(spare.usd), "USD"));
+  }
+  return text;
+}
 
 std::string training_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
   if (e.workflow == nullptr) {

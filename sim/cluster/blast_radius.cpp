@@ -113,6 +113,9 @@ BlastRadius blast_radius(const base::Node& document, std::int64_t ports) {
   result.replicas = s.deployment.mapping.data_parallel;
   const hardware::System& system = s.platform.system;
   result.gpus_of_host = gpus_of_host(system);
+  result.hosts_of_rack = system.scale_up_domain > result.gpus_of_host
+                             ? system.scale_up_domain / result.gpus_of_host
+                             : system.hosts_per_rack.value_or(hardware::kUsualHostsPerRack);
   if (!result.estimate.fits()) {
     return result;
   }
@@ -120,8 +123,8 @@ BlastRadius blast_radius(const base::Node& document, std::int64_t ports) {
   const std::int64_t host = result.gpus_of_host;
   const std::int64_t domain = system.scale_up_domain;
   result.parts.push_back(cluster.failed("GPU or host", host, 1));
-  if (domain > host) {
-    result.parts.push_back(cluster.failed("scale-up domain", domain, 1));
+  if (result.hosts_of_rack > 1 && (domain > host || result.estimate.gpus > host)) {
+    result.parts.push_back(cluster.failed("rack", result.hosts_of_rack * host, 1));
   }
   if (result.estimate.gpus > domain) {
     result.parts.push_back(system.rail_optimised

@@ -7,7 +7,8 @@
 //
 //   part            takes out
 //   GPU, host       its host: the GPUs of a scale-up domain, at most 8
-//   domain          a whole scale-up domain (a rack), where it has several hosts
+//   rack            a whole scale-up domain, where it has several hosts; otherwise `hosts_per_rack` of the system, or
+//                   hardware::kUsualHostsPerRack
 //   leaf switch     P/2 NICs of a switch of P ports: in a rail-optimised fabric those at the same position of P/2 domains,
 //                   otherwise those of consecutive GPUs
 //   spine switch    no GPU. One of n = P/(2·oversubscription) spines: the others carry 1 − 1/n of what all did
@@ -47,6 +48,7 @@ struct BlastRadius {
   ServingEstimate estimate;  // of the run; the parts are empty where it does not fit
   std::int64_t replicas = 0;
   std::int64_t gpus_of_host = 0;
+  std::int64_t hosts_of_rack = 0;
   std::vector<FailedPart> parts;
 };
 

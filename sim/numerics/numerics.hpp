@@ -10,7 +10,7 @@
 //   rule                 figure                                                      at risk if
 //   gradient_range       smallest gradient above zero, over the loss scale:          above 2^-27
 //                        2^-24 in fp16, 2^-133 in bf16
-//   activation_range     parameters of a model that trains in fp16                   104e9 or more
+//   activation_range     parameters of a model that trains in fp16                   103e9 or more
 //   forward_products     largest relative error of a sum over k: every `depth`       above 1/16
 //                        elements cut it to `bits`, by up to 2^-(bits-1) (rounded
 //                        2^-bits). A sum is promoted to fp32 every `promotion`

@@ -42,6 +42,7 @@ class NumericRules {
   void weight_update();
   void second_moment();
   void gradient_sums();
+  double run_tokens() const;
   void tensor_scales();
   void fp4_share(const workloads::Graph& forward);
 

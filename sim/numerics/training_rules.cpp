@@ -8,6 +8,7 @@
 #include "base/integers.hpp"
 #include "models/training_footprint.hpp"
 #include "models/work.hpp"
+#include "sim/estimate.hpp"
 #include "sim/numerics/rules.hpp"
 #include "sim/training/training.hpp"
 #include "workloads/architecture/parameters.hpp"
@@ -154,6 +155,17 @@ void NumericRules::gradient_sums() {
   }
 }
 
+double NumericRules::run_tokens() const {
+  const workloads::TrainingRun& run = *s_.run;
+  if (run.days > 0.0) {
+    Workspace workspace;
+    const ServingEstimate e = now_ != nullptr ? *now_ : estimate(s_, workspace);
+    return e.workflow && e.workflow->run ? e.workflow->run->tokens : 0.0;
+  }
+  const workloads::Training& t = *s_.training;
+  return run.tokens > 0.0 ? run.tokens : run.steps * as_double(t.global_batch * t.sequence_length);
+}
+
 void NumericRules::tensor_scales() {
   workloads::Precision blocks = *s_.precision;
   bool tensors = false;
@@ -166,11 +178,9 @@ void NumericRules::tensor_scales() {
   if (!tensors || (s_.post_training != nullptr && s_.run == nullptr)) {
     return;
   }
-  const workloads::Training& t = *s_.training;
   double tokens = facts_.tokens_per_parameter * workloads::active_parameters(*s_.model);
   if (s_.run != nullptr) {
-    tokens = s_.run->tokens > 0.0 ? s_.run->tokens
-                                  : s_.run->steps * as_double(t.global_batch * t.sequence_length);
+    tokens = run_tokens();
   }
   NumericRisk& risk = add("tensor_scales", "linear layers with one FP8 scale a tensor",
                           s_.run != nullptr ? "tokens of the run" : "tokens at 20 a parameter",

@@ -201,6 +201,13 @@ std::string sentence(const Infeasible& infeasible) {
                 "run.failures, run.restart and run.spare_hosts",
                 base::format_quantity(r.longest), base::format_quantity(r.between));
           },
+          [](const ShortRun& r) {
+            return fmt::format(
+                "not one step of {} is done in {}; failures come every {}; see run.days and "
+                "run.failures",
+                base::format_quantity(r.step), base::format_quantity(r.time),
+                base::format_quantity(r.between));
+          },
           [](const TrainingMemory& r) {
             return fmt::format(
                 "parameters, gradients, optimizer and activations need {:.1f} GB a GPU, {:.1f} GB "

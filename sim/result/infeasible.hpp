@@ -166,6 +166,12 @@ struct EndlessRun {
   std::string_view most;  // what takes most of the time; empty: failures
   std::string_view knobs;
 };
+struct ShortRun {
+  static constexpr std::string_view kind = "the training run has no time for a step";
+  base::Seconds time;
+  base::Seconds step;
+  base::Seconds between;  // failures of the job
+};
 struct TrainingMemory {
   static constexpr std::string_view kind = "needs more memory than a GPU has";
   base::Bytes needed;
@@ -185,7 +191,7 @@ using Infeasible = std::variant<
     infeasible::GlobalBatch, infeasible::Colocated, infeasible::Responses, infeasible::PackedLength,
     infeasible::PipelineLayout, infeasible::TrainingFormat, infeasible::NoHostLink,
     infeasible::NoPrediction, infeasible::DualPipe, infeasible::RankOrder, infeasible::EndlessRun,
-    infeasible::TrainingMemory>;
+    infeasible::ShortRun, infeasible::TrainingMemory>;
 
 // The pool of a disaggregated deployment that cannot run.
 enum class PoolKind : std::uint8_t { none, prefill, decode };

@@ -89,15 +89,32 @@ struct CheckpointTier {
   base::Seconds interval;  // useful time
 };
 
+// What one spare host more would save of a run; the host costs too.
+struct SpareHost {
+  base::Seconds time;
+  double usd = 0;  // NaN if the price is not known
+};
+
 // A whole training run (sim/training/training_run.hpp).
 struct TrainingRunEstimate {
   base::Seconds ideal;  // if nothing stopped it
+  double tokens = 0;    // that are trained; of a run with `days`, on average
+  // Of a run with `days`, NaN of others: so many or more train half of the runs, and 19 of 20.
+  double tokens_p50 = 0;
+  double tokens_p5 = 0;
   RunOutcome mean;
   base::Seconds p50;
   base::Seconds p95;
-  base::Seconds between;              // mean time between failures of the job; infinite without any
-  base::Seconds interval;             // useful time between checkpoints in storage
+  base::Seconds between;         // mean time between failures of the job; infinite without any
+  base::Seconds step;            // with its share of stragglers and evaluation
+  base::Seconds interval;        // useful time between checkpoints in storage
+  base::Seconds best_interval;   // the one with the most progress
+  base::Seconds young_interval;  // what textbooks give for it (sim/training/run_model.hpp)
+  base::Seconds daly_interval;
+  base::Seconds availability_interval;
   std::vector<CheckpointTier> tiers;  // the nearest first
+  double planned_stops = 0;
+  std::optional<SpareHost> spare;  // none where there is always a spare
   base::Bytes checkpoint;
   double gpu_hours = 0;  // spare hosts included
   double usd = 0;        // NaN if the price is not known

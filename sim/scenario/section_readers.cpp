@@ -50,7 +50,7 @@ T read_beside_training(const Node& document, std::string_view section, Problems&
 
 // The machine of a system, with kernels of the version of the stack that the scenario names.
 void complete(Platform& platform, const Node& system, const Node& document) {
-  platform.text = base::fnv(base::kFnvStart, base::to_yaml(system));
+  platform.text = base::fnv(base::kFnvStart, base::hash(system));
   const Node* version = document.find_path("serving.version");
   if (version != nullptr && base::parse_version(version->text)) {
     hardware::take_version(platform.system.calibration, stack_of(document), version->text);

@@ -15,8 +15,9 @@ using base::Seconds;
 // A run that is drawn: failures one by one, and what they cost.
 class DrawnRun {
  public:
-  DrawnRun(const RunModel& run, base::Random& random)
-      : run_(run), random_(random), pace_(pace_of(run)), since_(run.tiers.size()) {
+  // `limit`: of the time without start-up and maintenance.
+  DrawnRun(const RunModel& run, Seconds limit, base::Random& random)
+      : run_(run), limit_(limit), random_(random), pace_(pace_of(run)), since_(run.tiers.size()) {
     std::vector<double> rates;
     for (const RunModel::Failures& f : run.failures) {
       rates.push_back(f.rate.si());
@@ -27,18 +28,24 @@ class DrawnRun {
   }
 
   RunOutcome run() {
-    while (!works_for(until_failure())) {
+    while (now_ < limit_) {
+      const Seconds failure = until_failure();
+      const Seconds left = limit_ - now_;
+      if (works_for(base::min(failure, left)) || failure >= left) {
+        break;
+      }
       fails();
     }
     RunOutcome f;
+    const Seconds work = limit_ < Seconds::infinity() ? done_ : run_.work;
     const Seconds planned = run_.maintenance_every > Seconds{}
                                 ? now_ / run_.maintenance_every * run_.maintenance_time
                                 : Seconds{};
     f.time = run_.start_up + now_ + planned;
     f.interruptions = static_cast<double>(failures_);
-    f.shares = {.useful = run_.work / f.time,
+    f.shares = {.useful = work / f.time,
                 .stalls = stalled_ / f.time,
-                .lost = (now_ - run_.work - stalled_ - down_ - waited_) / f.time,
+                .lost = (now_ - work - stalled_ - down_ - waited_) / f.time,
                 .down = down_ / f.time,
                 .spares = waited_ / f.time,
                 .maintenance = planned / f.time,
@@ -184,14 +191,15 @@ class DrawnRun {
       if (!farthest || *farthest < run_.tiers.size()) {
         farthest = std::max(farthest.value_or(0), drawn_tier());
       }
-      const Seconds waits = f.takes_host ? host_taken() : Seconds{};
+      const Seconds left = limit_ - now_;
+      const Seconds waits = base::min(f.takes_host ? host_taken() : Seconds{}, left);
       down = f.down + (*farthest < run_.tiers.size() ? run_.tiers[*farthest].read : run_.read);
       next = until_failure();
-      const Seconds took = base::min(down, next);
+      const Seconds took = base::min(base::min(down, next), left - waits);
       waited_ += waits;
       down_ += took;
       now_ += waits + took;
-    } while (next < down);
+    } while (next < down && now_ < limit_);
     if (*farthest < run_.tiers.size()) {
       const Seconds lost = lost_to(*farthest);
       done_ -= lost;
@@ -221,6 +229,7 @@ class DrawnRun {
   }
 
   const RunModel& run_;
+  const Seconds limit_;
   base::Random& random_;
   const double pace_;  // time for useful time, with the stalls of the tiers
   std::optional<base::Discrete> cause_;
@@ -241,6 +250,16 @@ class DrawnRun {
 
 }  // namespace
 
-RunOutcome draw(const RunModel& run, base::Random& random) { return DrawnRun(run, random).run(); }
+RunOutcome draw(const RunModel& run, base::Random& random) {
+  return DrawnRun(run, Seconds::infinity(), random).run();
+}
+
+RunOutcome draw_within(const RunModel& run, Seconds time, base::Random& random) {
+  const double planned =
+      run.maintenance_every > Seconds{} ? 1.0 + run.maintenance_time / run.maintenance_every : 1.0;
+  RunModel endless = run;
+  endless.work = Seconds::infinity();
+  return DrawnRun(endless, (time - run.start_up) / planned, random).run();
+}
 
 }  // namespace roofcast::sim

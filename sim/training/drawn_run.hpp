@@ -10,5 +10,7 @@
 namespace roofcast::sim {
 
 RunOutcome draw(const RunModel& run, base::Random& random);
+// What is done of it when so much time is over, however much work there is.
+RunOutcome draw_within(const RunModel& run, base::Seconds time, base::Random& random);
 
 }  // namespace roofcast::sim

@@ -21,7 +21,7 @@ constexpr double kSpread95 = 1.6448536269514722;  // standard normal
 //
 //   symbol          meaning                                                                  unit
 //   rate            λ of these failures                                                      1/s
-//   passes          q                                                                        –
+//   passes          q, of the failures that start the downtime again: these and the nearer   –
 //   mean_down       E[D], the downtime of a failure with the failures during it; its mean    s, s²
 //                   square is second_down
 //   cycle, stall    τ; c                                                                     s
@@ -47,6 +47,8 @@ struct Level {
   }
   double downtime() const { return uptime() * (rate * mean_down); }
   double all() const { return uptime() + downtime(); }
+  // Time for a unit of time in which nothing is computed, such as a stall of a farther tier.
+  double idle() const { return 1.0 + rate * (mean_down + 0.5 * (cycle + stall) + save); }
   // Mean square of what a failure costs: its downtime, and what is computed again at the pace `all`.
   base::SquareSeconds square_of_cost() const {
     const Seconds again = 0.5 * (cycle + stall) + save;
@@ -56,10 +58,27 @@ struct Level {
   }
 };
 
-Level level_of(const RunModel& run, double share, Seconds read) {
+// The nearer tiers together.
+struct Nearer {
+  double share = 0.0;  // of the failures that go on from them
+  double time = 1.0;   // for a unit of useful time
+  double idle = 1.0;   // for a unit of a stall
+
+  void add(const RunModel::Tier& tier, const Level& level) {
+    share += tier.recovers;
+    time *= level.all();
+    idle *= level.idle();
+  }
+};
+
+// `share` of the failures go on from this level. `reach`: from this one and the nearer ones; all of those start its downtime
+// again.
+Level level_of(const RunModel& run, double share, double reach, Seconds read) {
   Level level;
+  Hertz again;
   for (const RunModel::Failures& f : run.failures) {
     level.rate += share * f.rate;
+    again += reach * f.rate;
   }
   if (!(level.rate > Hertz{})) {
     return level;
@@ -68,12 +87,12 @@ Level level_of(const RunModel& run, double share, Seconds read) {
   level.passes = 0.0;
   double cut = 0.0;  // E[λX; X < R] = E[(λ min(X, R))²]/2
   for (const RunModel::Failures& f : run.failures) {
-    const double down = level.rate * (f.down + read);
+    const double down = again * (f.down + read);
     const double weight = share * f.rate / level.rate * std::exp(-down);
     level.passes += weight;
     cut += weight * (std::expm1(down) - down);
   }
-  const Seconds unit = 1.0 / level.rate;
+  const Seconds unit = 1.0 / again;
   level.mean_down = (1.0 - level.passes) / level.passes * unit;
   level.second_down = 2.0 * cut / level.passes * (unit * (unit + level.mean_down));
   return level;
@@ -84,31 +103,31 @@ RunModel::Tier storage_of(const RunModel& run) {
   return {"storage", run.needs_storage(), run.interval, run.stall, run.save, run.read};
 }
 
-// `below`: time for a unit of useful time on the levels of the nearer tiers.
-Level level_of(const RunModel& run, const RunModel::Tier& tier, double below) {
-  Level level = level_of(run, tier.recovers, tier.read);
-  level.cycle = below * tier.interval;
-  level.stall = tier.stall;
+Level level_of(const RunModel& run, const RunModel::Tier& tier, const Nearer& nearer) {
+  Level level = level_of(run, tier.recovers, nearer.share + tier.recovers, tier.read);
+  level.cycle = nearer.time * tier.interval;
+  level.stall = nearer.idle * tier.stall;
   level.save = tier.save;
   return level;
 }
 
-double time_below(const RunModel& run, std::size_t tier) {
-  double below = 1.0;
+Nearer nearer_than(const RunModel& run, std::size_t tier) {
+  Nearer nearer;
   for (std::size_t i = 0; i < tier; ++i) {
-    below *= level_of(run, run.tiers[i], below).all();
+    nearer.add(run.tiers[i], level_of(run, run.tiers[i], nearer));
   }
-  return below;
+  return nearer;
 }
 
-// λτ' = 1 − e^(−λ(τ'+c)) for the cycle τ' = τ · below, by Newton's method from Young's interval. No shorter than a save.
-Seconds best_cycle(const RunModel& run, const RunModel::Tier& tier, double below) {
+// λτ' = 1 − e^(−λ(τ'+c')) for the cycle and the stall as long as nearer tiers make them, by Newton's method from Young's
+// interval. No shorter than a save.
+Seconds best_cycle(const RunModel& run, const RunModel::Tier& tier, const Nearer& nearer) {
   const Hertz rate = tier.recovers * run.rate();
   const Seconds least = base::max(tier.save - tier.stall, 1e-3 * base::second);
   if (!(rate > Hertz{})) {
     return base::max(least, run.work);
   }
-  const double stall = rate * tier.stall;
+  const double stall = rate * nearer.idle * tier.stall;
   double x = std::min(1.0, std::sqrt(2.0 * stall));
   for (int i = 0; i < kRounds; ++i) {
     const double decay = std::exp(-(x + stall));
@@ -118,7 +137,7 @@ Seconds best_cycle(const RunModel& run, const RunModel::Tier& tier, double below
       break;
     }
   }
-  return base::min(run.work, base::max(least, x / rate / below));
+  return base::min(run.work, base::max(least, x / rate / nearer.time));
 }
 
 // Progress of a job by its hosts in repair, relative to one with all hosts, which takes the time `useful`: mean and variance.
@@ -196,11 +215,51 @@ double RunModel::needs_storage() const {
 }
 
 Seconds best_interval(const RunModel& run) {
-  return best_cycle(run, storage_of(run), time_below(run, run.tiers.size()));
+  return best_cycle(run, storage_of(run), nearer_than(run, run.tiers.size()));
 }
 
 Seconds best_interval(const RunModel& run, std::size_t tier) {
-  return best_cycle(run, run.tiers[tier], time_below(run, tier));
+  return best_cycle(run, run.tiers[tier], nearer_than(run, tier));
+}
+
+TextbookIntervals textbook_intervals(const RunModel& run) {
+  const Hertz rate = run.needs_storage() * run.rate();
+  if (!(rate > Hertz{})) {
+    return {Seconds::infinity(), Seconds::infinity(), Seconds::infinity()};
+  }
+  const Seconds between = 1.0 / rate;
+  const Seconds stall = run.stall;
+  Seconds down = run.read;
+  for (const RunModel::Failures& f : run.failures) {
+    down += f.rate / run.rate() * f.down;
+  }
+  const double half = stall / (2.0 * between);
+  const Seconds young = base::sqrt(2.0 * (stall * between));
+  return {young, half < 1.0 ? (1.0 + std::sqrt(half) / 3.0 + half / 9.0) * young - stall : between,
+          base::sqrt(2.0 * ((between + down) * stall) + stall * stall)};
+}
+
+WorkWithin work_within(const RunModel& run, Seconds time) {
+  // Time is nearly proportional to work, so few rounds suffice.
+  const auto done = [&](Seconds (*of)(const RunForecast&)) {
+    RunModel m = run;
+    m.work = time;
+    for (int i = 0; i < kRounds; ++i) {
+      const Seconds takes = of(forecast(m)) - run.start_up;
+      if (!(takes < Seconds::infinity())) {
+        return Seconds{};
+      }
+      const double factor = (time - run.start_up) / takes;
+      m.work *= factor;
+      if (std::abs(factor - 1.0) < kExact) {
+        break;
+      }
+    }
+    return m.work;
+  };
+  return {done([](const RunForecast& f) { return f.mean.time; }),
+          done([](const RunForecast& f) { return f.p50; }),
+          done([](const RunForecast& f) { return f.p95; })};
 }
 
 // Mean time, its variance, and from both the quantiles of a lognormal time. A factor is time for a unit of useful time.
@@ -216,20 +275,21 @@ Seconds best_interval(const RunModel& run, std::size_t tier) {
 //   cv, sigma        of the time beyond its least; of its logarithm                          –
 RunForecast forecast(const RunModel& run) {
   std::vector<Level> levels;
-  double paced = 1.0;  // time for useful time, but for spares and maintenance
+  Nearer nearer;
   double down = 0.0;
   double stalls = 0.0;
   const auto add = [&](const RunModel::Tier& tier) {
-    levels.push_back(level_of(run, tier, paced));
+    levels.push_back(level_of(run, tier, nearer));
     const Level& level = levels.back();
-    down = level.uptime() * down + paced * level.downtime();
+    down = level.uptime() * down + nearer.time * level.downtime();
     stalls += tier.stall / tier.interval;
-    paced *= level.all();
+    nearer.add(tier, level);
   };
   for (const RunModel::Tier& tier : run.tiers) {
     add(tier);
   }
   add(storage_of(run));
+  const double paced = nearer.time;  // time for useful time, but for spares and maintenance
   const double planned =
       run.maintenance_every > Seconds{} ? 1.0 + run.maintenance_time / run.maintenance_every : 1.0;
   const Pace pace = pace_with_spares(run, paced * run.work);

@@ -10,13 +10,16 @@
 //   best τ     Where v is largest: λτ = 1 − e^(−λ(τ+c)). For λ(τ+c) ≪ 1 it is Young's √(2c/λ); never below s − c.
 //   tiers      Shares of the failures go on from copies in the memory of other hosts, and from the hosts' own disks. Between
 //              the others, such failures slow progress by a factor v₁ of the same form, so that a cycle of the tier above
-//              takes τ/v₁ + c, one of storage τ/(v₁·v₂) + c. So the best τ of each tier is found on its own.
+//              takes τ/v₁ + c', one of storage τ/(v₁·v₂) + c'. A stall is longer by what such failures cost in it:
+//              c' = c·(1 + λ₁·(E[D₁] + half a cycle)), and they start a downtime of a farther tier again. So the
+//              best τ of each tier is found on its own.
 //   spares     Hosts that wait for repair are a loss system: with S spares the job stands still for the share B(S+1, a)
 //              of the time, Erlang's formula, a = failures of hosts · repair.
 //   shrinks    Without a spare, the job goes on with the replicas whose hosts are left: time is divided by
 //              E[1 − ⌈(n − S)⁺/h⌉/d], with n hosts in repair, Poisson of mean a, none at the start. Hosts that come back
 //              join without a stop. With nothing left the job waits, as above.
 //   in all     time = start-up + useful · (1 + stragglers) / (v · (1 − B) · every/(every + maintenance))
+//   within     The work done in a given time: that of which the mean, the median or the 95 % quantile of the time is as long.
 //   variance   (time/failures) · Σ rate · E[(R + lost/v)²]; quantiles are those of a lognormal time
 //
 //   symbol     meaning                                                                         unit
@@ -28,8 +31,8 @@
 //   h, d       hosts of a replica; replicas                                                    –
 //
 // With s = 0 and one R, v is Daly's (Future Generation Computer Systems 22, 2006). Erlang's formula holds for repairs of any
-// distribution. Errors: failures of several tiers in one downtime, and checkpoints of a slow disk that such a failure cuts
-// off; drawn runs differ by less than 1 % (tests/laws).
+// distribution. Errors: waits for spares that take a third of the time, and checkpoints of a slow disk that a failure cuts off; drawn
+// runs differ by less than 1 % (tests/laws).
 #pragma once
 
 #include <cstdint>
@@ -85,8 +88,31 @@ struct RunForecast {
 
 RunForecast forecast(const RunModel& run);
 
+// The useful time that a run gets done within a time; nothing where it never gets on.
+struct WorkWithin {
+  base::Seconds mean;
+  base::Seconds p50;  // half of the runs get so much done, or more
+  base::Seconds p5;   // 19 of 20 runs do
+};
+
+WorkWithin work_within(const RunModel& run, base::Seconds time);
+
 // The intervals with the most progress: of storage, and of one of the tiers, whose intervals below it are known.
 base::Seconds best_interval(const RunModel& run);
 base::Seconds best_interval(const RunModel& run, std::size_t tier);
+
+// What textbooks give for the same: useful time between checkpoints in storage, of M = 1/rate of the failures that need it, a
+// stall c and a downtime R. They know neither the write beside the steps nor the nearer tiers. Infinite without failures.
+//
+//   Young          √(2cM)                                              CACM 17, 1974
+//   Daly           √(2cM) (1 + √(c/2M)/3 + c/18M) − c; M for c ≥ 2M     Future Generation Computer Systems 22, 2006
+//   availability   √(2(M + R)c + c²)                                   arXiv 2410.18124, without the stall itself
+struct TextbookIntervals {
+  base::Seconds young;
+  base::Seconds daly;
+  base::Seconds availability;
+};
+
+TextbookIntervals textbook_intervals(const RunModel& run);
 
 }  // namespace roofcast::sim

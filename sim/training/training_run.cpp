@@ -25,9 +25,12 @@ Bytes checkpoint_of(const ScenarioView& s) {
   return (count.total() + count.mtp) * each * base::byte;
 }
 
+// 0 of a run with `days`.
 double steps_of(const TrainingRun& run, double step_tokens) {
   return run.steps > 0.0 ? run.steps : std::ceil(run.tokens / step_tokens);
 }
+
+Seconds days_of(const TrainingRun& run) { return run.days * 86400.0 * base::second; }
 
 double spare_gpus(const ScenarioView& s) {
   return static_cast<double>(s.run->spare_hosts.value_or(0) * gpus_of_host(s.platform->system));
@@ -87,7 +90,7 @@ RunModel run_model(const ScenarioView& s, Seconds step, double step_tokens, std:
   const Bytes bytes = checkpoint_of(s);
   RunModel m;
   const Seconds paced = paced_step(run, step);
-  m.work = steps_of(run, step_tokens) * paced;
+  m.work = run.days > 0.0 ? days_of(run) : steps_of(run, step_tokens) * paced;
   const Seconds restart = restart_time(run, gpus);
   for (std::size_t i = 0; i < workloads::kFailureCauses.size(); ++i) {
     const double rate = run.failures.per_thousand_gpu_days[i] * all / kThousandGpuDays;
@@ -122,6 +125,9 @@ RunModel run_model(const ScenarioView& s, Seconds step, double step_tokens, std:
   m.interval = whole_steps(interval, paced);
   for (RunModel::Tier& tier : m.tiers) {
     tier.interval = base::min(tier.interval, m.interval);
+  }
+  if (run.days > 0.0) {
+    m.work = work_within(m, days_of(run)).mean;
   }
   return m;
 }
@@ -166,6 +172,12 @@ double co2_of(const ScenarioView& s, base::Joules gpus, Seconds gpu_time) {
   return (gpus + *host * gpu_time).si() * *s.prices->pue * *s.prices->co2_g_per_j / base::mega;
 }
 
+double planned_stops(const RunModel& m, Seconds time) {
+  return m.maintenance_every > Seconds{}
+             ? (time - m.start_up) / (m.maintenance_every + m.maintenance_time)
+             : 0.0;
+}
+
 }  // namespace
 
 void add_run(const ScenarioView& s, ServingEstimate& e) {
@@ -176,7 +188,13 @@ void add_run(const ScenarioView& s, ServingEstimate& e) {
   const RunForecast f = forecast(model);
   const Seconds between = 1.0 / model.rate();
   const RunShares shares = shares_of(*s.run, f.mean.shares, step);
-  const Seconds ideal = steps_of(*s.run, tokens) * step;
+  const Seconds paced = paced_step(*s.run, step);
+  const double steps = s.run->days > 0.0 ? model.work / paced : steps_of(*s.run, tokens);
+  const Seconds ideal = steps * step;
+  if (!(steps >= 1.0)) {
+    e.infeasible = infeasible::ShortRun{days_of(*s.run), paced, between};
+    return;
+  }
   if (!(f.mean.time < kLongestRun)) {
     e.infeasible = endless(shares, between, ideal > kLongestRun);
     return;
@@ -186,15 +204,40 @@ void add_run(const ScenarioView& s, ServingEstimate& e) {
   r.mean = {f.mean.time, f.mean.interruptions, shares};
   r.p50 = f.p50;
   r.p95 = f.p95;
+  r.tokens = steps * tokens;
+  r.tokens_p50 = r.tokens_p5 = base::kNoNumber;
+  if (s.run->days > 0.0) {
+    const WorkWithin done = work_within(model, days_of(*s.run));
+    r.p50 = r.p95 = r.mean.time;
+    r.tokens_p50 = done.p50 / paced * tokens;
+    r.tokens_p5 = done.p5 / paced * tokens;
+  }
   r.between = between;
+  r.planned_stops = planned_stops(model, r.mean.time);
+  r.step = paced;
   r.interval = model.interval;
+  r.best_interval = whole_steps(best_interval(model), paced);
+  const TextbookIntervals textbook = textbook_intervals(model);
+  r.young_interval = textbook.young;
+  r.daly_interval = textbook.daly;
+  r.availability_interval = textbook.availability;
   for (const RunModel::Tier& tier : model.tiers) {
     r.tiers.push_back({tier.place, tier.recovers, tier.interval});
   }
   r.checkpoint = checkpoint_of(s);
   const double gpus = static_cast<double>(e.gpus) + spare_gpus(s);
   r.gpu_hours = gpus * r.mean.time.si() / 3600.0;
-  r.usd = e.economics.usd_per_second * gpus / static_cast<double>(e.gpus) * r.mean.time.si();
+  const auto usd = [&](double all, Seconds time) {
+    return e.economics.usd_per_second * all / static_cast<double>(e.gpus) * time.si();
+  };
+  r.usd = usd(gpus, r.mean.time);
+  if (model.spares) {
+    RunModel more = model;
+    ++*more.spares;
+    const Seconds time = forecast(more).mean.time;
+    const auto host = static_cast<double>(gpus_of_host(s.platform->system));
+    r.spare = {r.mean.time - time, r.usd - usd(gpus + host, time)};
+  }
   const double computes =
       shares.useful + shares.stragglers + shares.evaluation + shares.lost + shares.stalls;
   const base::Watts idle = s.platform->machine.power.idle;

@@ -2,6 +2,8 @@
 //
 // The run around the optimizer step: how often failures stop it, how long it takes, what it costs.
 //
+//   steps             given, or tokens / tokens of a step; with `days`, those that are done in them on average. Then their
+//                     quantiles are of steps, not of time
 //   useful time       steps · ((1 + stragglers) · time of a step + time of an evaluation / steps between two)
 //   failures          rate of a cause per GPU · GPUs of the job (sim/training/run_model.hpp has the process)
 //   checkpoint        parameters · bytes of a parameter: 2 + 4 + 2·moments of Adam
@@ -14,6 +16,7 @@
 //   restart           time + per_thousand_gpus · GPUs / 1000
 //   GPU-hours         time · (GPUs + GPUs of the spare hosts)
 //   dollars           dollars per second of the forecast · time · GPUs with spares / GPUs
+//   spare host        time and dollars of the same steps, less those with one host more that waits
 //   energy            GPUs: mean power of a step while the job computes, idle power otherwise; spares idle
 //   CO2               (energy + power of hosts · time) · PUE · CO2 of the grid
 //

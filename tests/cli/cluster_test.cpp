@@ -61,6 +61,17 @@ TEST_CASE("scale writes a report of days against dollars", "[cli]") {
   CHECK(!contains(page, "limited by ."));  // a step has no bound
   CHECK(!contains(page, "limited by ,"));
   CHECK(contains(page, "run_usd"));
+  // The curves of what scaling loses, and to what.
+  const auto curves = page.find("\"curves\"");
+  REQUIRE(curves != std::string::npos);
+  for (const char* line : {"efficiency", "with failures", "exposed", "bubble", "interruptions"}) {
+    INFO(line);
+    CHECK(page.find("\"name\":\"" + std::string(line) + "\"", curves) != std::string::npos);
+  }
+  CHECK(!contains(page, "\"slowest rank\""));  // without training.jitter
+  roofcast.output({"scale", example("llama-405b_run"), "--gpus", "8192,16384", "--report", "o.html",
+                   "--set", "training.jitter.deviation=0.015"});
+  CHECK(contains(roofcast.read("o.html"), "\"slowest rank\""));
 }
 
 TEST_CASE("Counts that scale cannot make are refused in words", "[bad_input]") {
@@ -96,11 +107,14 @@ TEST_CASE("blast-radius prints a row for each part, and its JSON the same", "[cl
   }
   const std::string text = roofcast.output({"blast-radius", example("llama-405b_run")});
   CHECK(contains(text, "leaf switch"));
+  CHECK(contains(text, "racks of 2 hosts"));
   const json answer =
       json::parse(roofcast.output({"blast-radius", example("llama-405b_run"), "--format", "json"}));
-  REQUIRE(answer["parts"].size() == 3);
+  REQUIRE(answer["parts"].size() == 4);
   CHECK(answer["parts"][0]["replicas"] == 1);
-  CHECK(answer["parts"][2]["stops"] == false);
+  CHECK(answer["parts"][1]["part"] == "rack");
+  CHECK(answer["parts"][1]["gpus"] == 16);
+  CHECK(answer["parts"][3]["stops"] == false);
 }
 
 }  // namespace roofcast::cli::cli_cluster

@@ -260,6 +260,43 @@ TEST_CASE("simulate draws training runs, and their mean is that of the closed fo
   CHECK(contains(without.err, "which the section run describes"));
 }
 
+TEST_CASE("simulate draws what runs train in the days that they have", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("days.yaml",
+                 "system: {base: h100_cluster_128, chips: 1024, name: 1024 H100}\n"
+                 "model: llama-3.1-8b\nprecision: bf16\ndeployment: {data_parallel: 1024}\n"
+                 "training: {sequence_length: 8192, global_batch: 1024, recompute: [mlp], trainer: "
+                 "megatron}\nrun: {days: 20, failures: llama3_h100, restart: {time: 30 min}, "
+                 "checkpoint: {interval: 30 min, write: 100 GB/s}}\n");
+  const json drawn = json::parse(roofcast.output({"simulate", "days.yaml", "--format", "json"}));
+  CHECK(drawn["run_s"]["p5"].get<double>() == Approx(20.0 * 86400.0).epsilon(1e-9));
+  const json& tokens = drawn["run_tokens"];
+  CHECK(tokens["mean"].get<double>() == Approx(tokens["closed_form"].get<double>()).epsilon(0.002));
+  CHECK(tokens["p5"] < tokens["p95"]);
+  const json estimated =
+      json::parse(roofcast.output({"estimate", "days.yaml", "--format", "json"}));
+  CHECK(estimated["run_tokens"].get<double>() ==
+        Approx(tokens["closed_form"].get<double>()).epsilon(1e-9));
+  CHECK(estimated["run_tokens_p5"].get<double>() ==
+        Approx(tokens["p5"].get<double>()).epsilon(0.002));
+}
+
+TEST_CASE("simulate writes a page of drawn training runs", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.output(
+      {"simulate", example("llama-405b_run"), "--replications", "50", "--report", "runs.html"});
+  const std::string page = roofcast.read("runs.html");
+  CHECK(contains(page, "50 runs drawn"));
+  CHECK(contains(page, "Runs that are done"));
+  CHECK(contains(page, "\"total_rows\":50"));
+}
+
 TEST_CASE("simulate refuses for a training run what is for requests, and too many runs", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {

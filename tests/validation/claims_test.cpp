@@ -84,6 +84,23 @@ TEST_CASE("GPUs of MLPerf's clusters scale within two points of the logs, and tr
   CHECK(times == 2);
 }
 
+TEST_CASE("MPT on 512 GPUs keeps what was published of the rate on 128, within two points",
+          "[validation]") {
+  std::size_t rates = 0;
+  for (const calibrate::Claim& claim :
+       calibrate::read_claims(base::load_entry(calibrate::claim_catalog(), "training_runs"))
+           .claims) {
+    if (claim.claim.starts_with("MPT-") &&
+        claim.claim.find("rate of a GPU over that on 128") != std::string::npos) {
+      const calibrate::Computed ours = calibrate::compute(claim);
+      INFO(claim.claim << ": " << ours.value << ", published " << claim.least);
+      CHECK(std::abs(ours.value - claim.least) < 0.02);
+      ++rates;
+    }
+  }
+  CHECK(rates == 6);
+}
+
 TEST_CASE("docs/workloads.md and docs/runs.md are what calibrate claims writes", "[validation]") {
   const char* source = std::getenv("ROOFCAST_SOURCE_DIR");
   if (source == nullptr) {

@@ -3,6 +3,7 @@
 // Each rule about number formats on a case that was published to fail and on one that is known to work.
 #include "sim/numerics/numerics.hpp"
 
+#include <cmath>
 #include <string>
 
 #include "sim/estimate.hpp"
@@ -67,14 +68,25 @@ TEST_CASE("fp16 gradients need a loss scale and bf16 gradients do not", "[valida
 
 TEST_CASE("a model of 104 billion parameters diverged in fp16 and one of 8 billion trained",
           "[validation]") {
-  // arXiv 2211.05100: BLOOM took bf16 after its trials in fp16. arXiv 1909.08053: 8.3 billion parameters in fp16.
+  // huggingface/blog bloom-megatron-deepspeed.md: 104 billion parameters in fp16 failed, 176 billion in bf16 trained. Its
+  // shape: bigscience-workshop/bigscience@092ebf2 train/tr8-104B-wide/README.md. arXiv 1909.08053: 8.3 billion parameters in fp16.
+  const auto run = [](const std::string& precision, const std::string& shape) {
+    return "system: a100_cluster_128\nmodel: {base: megatron-1.7b, name: as published, " + shape +
+           "}\nprecision: " + precision +
+           "\ndeployment: {tensor_parallel: 8, pipeline_parallel: 16}\n"
+           "training: {global_batch: 256, sequence_length: 2048, recompute: full, trainer: "
+           "megatron}\n";
+  };
   const std::string large =
-      "system: a100_cluster_128\nmodel: megatron-145.6b\nprecision: fp16\n"
-      "deployment: {tensor_parallel: 8, pipeline_parallel: 8, data_parallel: 2}\n"
-      "training: {global_batch: 256, sequence_length: 2048, recompute: full, trainer: megatron}\n";
-  const NumericRisk bloom = verdict("activation_range", large);
-  CHECK(bloom.at_risk);
-  CHECK(bloom.cost.find("a step of") != std::string::npos);
+      "vocab: 50257, hidden: 16384, mlp: {intermediate: 65536}, attention: {query_heads: 32, "
+      "kv_heads: 32, head_dim: 512}, layers: [{count: 32, mixer: attention, ffn: mlp}]";
+  const NumericRisk failed = verdict("activation_range", run("fp16", large));
+  CHECK(failed.at_risk);
+  CHECK_THAT(failed.figure, WithinRel(104e9, 0.005));
+  CHECK(failed.cost.find("a step of") != std::string::npos);
+  for (const NumericRisk& r : verdicts(run("bf16", large))) {
+    CHECK(r.rule != "activation_range");
+  }
   CHECK_FALSE(verdict("activation_range", training("", "fp16")).at_risk);
 }
 
@@ -159,6 +171,25 @@ TEST_CASE("a second moment in FP8 is at risk and moments in bf16 are not", "[val
 }
 
 TEST_CASE("softmax and norms add up in fp32, in 16 bits they are at risk", "[validation]") {
+  // pytorch/executorch pull request 20090: a softmax over 512 elements that adds up in bf16 gives twice what it should.
+  const auto sums = [](const std::string& model, int context, const std::string& format) {
+    std::string document = training("", "bf16", "{sums: " + format + "}");
+    document.replace(document.find("llama-3.1-8b"), 12, model);
+    document.replace(document.find("8192"), 4, std::to_string(context));
+    return verdict("sums", document);
+  };
+  const std::string narrow =
+      "{base: llama-3.1-8b, name: 512 wide, hidden: 512, attention: {query_heads: 4, kv_heads: 4}}";
+  const NumericRisk fails = sums(narrow, 512, "bf16");
+  CHECK(fails.at_risk);
+  CHECK_THAT(fails.figure, WithinRel(std::sqrt(512.0) / 512.0, 1e-12));
+  // facebookresearch/fairseq issue 335: norms of 1,024 in fp16 make no difference to a translation model.
+  const std::string big =
+      "{base: llama-3.1-8b, name: 1024 wide, hidden: 1024, attention: {query_heads: 8, kv_heads: "
+      "8}}";
+  const NumericRisk works = sums(big, 1024, "fp16");
+  CHECK_FALSE(works.at_risk);
+  CHECK_THAT(works.figure, WithinRel(32.0 / 4096.0, 1e-12));
   // arXiv 1710.03740 section 3.3.
   for (const char* format : {"bf16", "fp16"}) {
     const NumericRisk r =

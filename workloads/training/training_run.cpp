@@ -59,18 +59,27 @@ void read_checkpoint(base::Fields& f, Checkpoints& checkpoint) {
   }
 }
 
+void read_length(base::Fields& f, TrainingRun& run) {
+  f.number("tokens", run.tokens, {1.0, 1e18}, base::optional);
+  f.number("steps", run.steps, {1.0, 1e12}, base::optional);
+  f.number("days", run.days, {1e-3, 36'525.0}, base::optional);
+  std::string_view told;
+  int count = 0;
+  for (const std::string_view key : {"tokens", "steps", "days"}) {
+    if (f.has(key)) {
+      told = key;
+      ++count;
+    }
+  }
+  if (count != 1) {
+    f.problem(count == 0 ? "tokens" : told, "a run has either tokens, steps or days");
+  }
+}
+
 }  // namespace
 
 void read(base::Fields& f, TrainingRun& run) {
-  if (f.has("tokens") == f.has("steps")) {
-    f.problem(f.has("steps") ? "steps" : "tokens", "a run has either tokens or steps");
-  }
-  if (f.has("tokens")) {
-    f.number("tokens", run.tokens, {1.0, 1e18});
-  }
-  if (f.has("steps")) {
-    f.number("steps", run.steps, {1.0, 1e12});
-  }
+  read_length(f, run);
   f.group("failures", [&](base::Fields& g) { read(g, run.failures); });
   f.quantity("detection", run.detection, base::not_negative, base::optional);
   f.quantity("silent_detection", run.silent_detection);
@@ -94,6 +103,9 @@ void read(base::Fields& f, TrainingRun& run) {
       },
       base::optional);
   f.quantity("start_up", run.start_up, base::not_negative, base::optional);
+  if (run.days > 0.0 && !(run.start_up < run.days * 86400.0 * base::second)) {
+    f.problem("start_up", "takes all days of the run");
+  }
   f.number("stragglers", run.stragglers, {0.0, 10.0}, base::optional);
   f.group(
       "evaluation",

@@ -3,8 +3,8 @@
 // The `run:` section: the whole training run around the optimizer step.
 //
 //   run:
-//     tokens: 15.6e12               # or `steps`
-//     failures: llama3_h100         # a catalog id, a path, or rates per 1,000 GPU-days by cause
+//     tokens: 15.6e12               # or `steps`, or `days`: how much is trained in them
+//     failures: llama3_h100         # a catalog id, a path, or rates per 1,000 GPU-days by cause; without it, kUsualFailures
 //     detection: 2 min              # from a failure to its discovery
 //     silent_detection: 1 h         # of silent corruption: what is computed meanwhile is lost
 //     restart: {time: 5 min, per_thousand_gpus: 5 s}
@@ -54,6 +54,9 @@ inline constexpr std::array<FailureCauseKind, 7> kFailureCauses = {{
     {"silent", true},
 }};
 
+// Of a run that does not tell its failures: the largest published table with all causes.
+inline constexpr std::string_view kUsualFailures = "llama3_h100";
+
 // Interruptions of a job that nobody planned.
 struct FailureRates {
   std::string id;
@@ -94,8 +97,10 @@ struct Evaluation {
 };
 
 struct TrainingRun {
-  double tokens = 0;  // 0: by steps
-  double steps = 0;   // 0: by tokens
+  // One of them; the others are 0.
+  double tokens = 0;
+  double steps = 0;
+  double days = 0;
   FailureRates failures;
   base::Seconds detection;
   std::optional<base::Seconds> silent_detection;  // none: as all failures
@@ -110,7 +115,7 @@ struct TrainingRun {
   std::optional<Evaluation> evaluation;
   bool shrinks = false;
 
-  bool enabled() const { return tokens > 0.0 || steps > 0.0; }
+  bool enabled() const { return tokens > 0.0 || steps > 0.0 || days > 0.0; }
 };
 
 void read(base::Fields& f, FailureRates& failures);

@@ -239,12 +239,11 @@ TEST_CASE("A correction that is no grid is refused where it is wrong", "[unit]")
   const auto problems_of = [](const std::string& of, const std::string& axes,
                               const std::string& values) {
     const base::Node document =
-        base::parse_document("c.yaml", "{operator: gemm, of: " + of + ", axes: '" + axes +
-                                           "', log_percent: '" + values + "'}");
+        base::parse_document("c.yaml", "corrections: [{operator: gemm, of: " + of + ", axes: '" +
+                                           axes + "', log_percent: '" + values + "'}]");
     base::Problems problems;
-    base::Fields fields(document, "corrections[0]", problems);
-    hardware::Corrections corrections;
-    hardware::read(fields, corrections);
+    base::Fields fields(document, "", problems);
+    hardware::read_corrections(fields);
     fields.end();
     return problems.text();
   };
@@ -256,6 +255,28 @@ TEST_CASE("A correction that is no grid is refused where it is wrong", "[unit]")
   CHECK_THAT(problems_of("bf16", "0:1:9999999", "0*9999999"), ContainsSubstring("1 to 4 axes"));
   CHECK_THAT(problems_of("bf16", "0:1:2 5:2:2", "1 2 3"), ContainsSubstring("one whole number"));
   CHECK_THAT(problems_of("bf16", "0:1:2", "1 2.5"), ContainsSubstring("one whole number"));
+}
+
+TEST_CASE("Corrections with the same texts are read once, and others are others", "[unit]") {
+  const auto read = [](const std::string& values, const std::string& more = "") {
+    const base::Node document =
+        base::parse_document("c.yaml",
+                             "corrections: [{operator: gemm, of: bf16 bf16, axes: "
+                             "'0:1:2', log_percent: '" +
+                                 values + "'" + more + "}]");
+    base::Problems problems;
+    base::Fields fields(document, "", problems);
+    auto corrections = hardware::read_corrections(fields);
+    fields.end();
+    return std::pair(corrections, problems.size());
+  };
+  const auto first = read("7 8");
+  CHECK(read("7 8").first == first.first);
+  CHECK(read("7 9").first != first.first);
+  CHECK(read("7 9").first->grids()[0].values[1] == 0.09F);
+  // What has a fault is told it each time.
+  CHECK(read("7 8", ", unknown: 1").second == 1);
+  CHECK(read("7 8", ", unknown: 1").second == 1);
 }
 
 }  // namespace roofcast::unit_models_correction

@@ -81,7 +81,7 @@ TEST_CASE("The default counts double to 131,072 GPUs", "[unit]") {
 TEST_CASE("A part that fails takes out its GPUs, their hosts and their replicas", "[unit]") {
   const BlastRadius result = blast_radius(job(kRun), 64);
   REQUIRE(result.estimate.fits());
-  REQUIRE(result.parts.size() == 3);
+  REQUIRE(result.parts.size() == 4);
   const FailedPart& host = result.parts[0];
   CHECK(host.gpus == 8);
   CHECK(host.hosts == 1);
@@ -92,11 +92,14 @@ TEST_CASE("A part that fails takes out its GPUs, their hosts and their replicas"
   // Detection, restart, the read, half an interval, and the write that was not finished.
   CHECK(host.lost.si() == Approx(360.0 + write + 0.5 * run.interval.si() + write).epsilon(0.01));
   CHECK(host.gpu_hours == Approx(128.0 * host.lost.si() / 3600.0));
-  const FailedPart& leaf = result.parts[1];
+  const FailedPart& rack = result.parts[1];
+  CHECK(rack.gpus == 32);  // four hosts where the system does not tell
+  CHECK(rack.lost == host.lost);
+  const FailedPart& leaf = result.parts[2];
   CHECK(leaf.gpus == 32);
   CHECK(leaf.hosts == 4);
   CHECK(leaf.replicas == 16);
-  const FailedPart& spine = result.parts[2];
+  const FailedPart& spine = result.parts[3];
   CHECK_FALSE(spine.stops);
   CHECK(spine.gpus == 0);
   CHECK(spine.rest <= 1.0);
@@ -107,14 +110,26 @@ TEST_CASE("A leaf of a rail takes a GPU of each host, a rack all of its GPUs", "
   base::Node rails = job(kRun);
   rails["system"]["scale_out.rail_optimised"] = base::scalar_node("true", {});
   const BlastRadius rail = blast_radius(rails, 16);
-  CHECK(rail.parts[1].gpus == 8);
-  CHECK(rail.parts[1].hosts == 8);
+  CHECK(rail.parts[2].gpus == 8);
+  CHECK(rail.parts[2].hosts == 8);
   base::Node racks = job(kRun);
   racks["system"]["base"] = base::scalar_node("gb200_nvl72_x8", {});
   const BlastRadius rack = blast_radius(racks, 64);
   REQUIRE(rack.parts.size() == 4);
   CHECK(rack.parts[1].gpus == 72);
   CHECK(rack.parts[1].hosts == 9);
+}
+
+TEST_CASE("A rack of hosts takes as many as the system says", "[unit]") {
+  base::Node racks = job(kRun);
+  racks["system"]["hosts_per_rack"] = base::scalar_node("2", {});
+  const BlastRadius two = blast_radius(racks, 64);
+  CHECK(two.hosts_of_rack == 2);
+  CHECK(two.parts[1].part == "rack");
+  CHECK(two.parts[1].gpus == 16);
+  CHECK(two.parts[1].replicas == 8);
+  racks["system"]["hosts_per_rack"] = base::scalar_node("1", {});
+  CHECK(blast_radius(racks, 64).parts.size() == 3);  // a rack is a host
 }
 
 TEST_CASE("A rack takes one replica where the stages of a replica are in it, and many otherwise",
@@ -143,7 +158,7 @@ TEST_CASE("Copies in memory save what one host loses, not what a leaf switch doe
   document["run"]["checkpoint"]["memory"]["recovers"] = base::scalar_node("0.9", {});
   const BlastRadius with = blast_radius(document, 64);
   CHECK(with.parts[0].lost < without.parts[0].lost);
-  CHECK(with.parts[1].lost == without.parts[1].lost);
+  CHECK(with.parts[2].lost == without.parts[2].lost);
 }
 
 TEST_CASE("A blast radius needs a run", "[unit]") {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/training/training_run.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "base/document/notes.hpp"
 #include "sim/estimate.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/sections.hpp"
@@ -12,15 +14,16 @@
 namespace roofcast::sim::unit_sim_training_training_run {
 namespace {
 
-ServingEstimate estimated(const std::string& run, const std::string& steps = "10000",
+ServingEstimate estimated(const std::string& run, const std::string& length = "10000",
                           const std::string& more = "",
                           const std::string& system = "h100_cluster_128") {
   const Scenario s = read_scenario(base::parse_document(
       "test", "system: " + system +
                   "\nmodel: llama-3.1-8b\nprecision: bf16\ndeployment: {data_parallel: "
                   "16}\ntraining: {sequence_length: 2048, global_batch: 128, trainer: "
-                  "megatron}\nrun: {checkpoint: {write: 100 GB/s}, steps: " +
-                  steps + ", " + run + "}\n" + more));
+                  "megatron}\nrun: {checkpoint: {write: 100 GB/s}, " +
+                  (length.find(':') == std::string::npos ? "steps: " : "") + length + ", " + run +
+                  "}\n" + more));
   Workspace workspace;
   return estimate(view(s), workspace);
 }
@@ -53,8 +56,11 @@ TEST_CASE("A run without failures has no time between them, and every other metr
   for (const Metric& metric : metrics()) {
     if (metric.of_run) {
       INFO(metric.name);
+      const bool of_failures =
+          metric.name == "between_failures_s" || metric.name == "checkpoint_young_s" ||
+          metric.name == "checkpoint_daly_s" || metric.name == "checkpoint_availability_s";
       CHECK(std::isfinite(metric.value(e)) ==
-            (metric.name != "between_failures_s" && !metric.of_prices));
+            (!of_failures && !metric.of_prices && metric.needs[0].empty()));
     }
   }
   CHECK(e.workflow->run->mean.interruptions == 0.0);
@@ -75,6 +81,80 @@ TEST_CASE("The CO2 of a run is that of its GPUs and hosts, through the site and 
   const TrainingRunEstimate& r = *e.workflow->run;
   const double kilowatt_hours = (r.energy.si() + 500.0 * r.gpu_hours * 3600.0) / 3.6e6 * 1.54;
   CHECK(find_metric("run_co2_t")->value(e) == Approx(kilowatt_hours * 366.0 / 1e6));
+}
+
+TEST_CASE("A run of so many days trains the tokens whose run takes those days", "[unit]") {
+  const std::string failing =
+      "failures: {per_thousand_gpu_days: {gpu: 50, source: a poor cluster}}, restart: {time: 20 "
+      "min}, start_up: 1 h, maintenance: {every: 2 d, time: 1 h}";
+  const auto run = [&](const std::string& length) {
+    const ServingEstimate e = estimated(failing, length);
+    REQUIRE(e.fits());
+    return *e.workflow->run;
+  };
+  const TrainingRunEstimate days = run("days: 10");
+  CHECK(days.mean.time.si() == Approx(864'000.0).epsilon(1e-9));
+  CHECK(days.p95 == days.mean.time);
+  CHECK(days.tokens_p5 < days.tokens_p50);
+  CHECK(days.gpu_hours == Approx(16.0 * 240.0));
+  const double step_tokens = 128.0 * 2048.0;
+  const auto steps = [&](double tokens) { return std::to_string(tokens / step_tokens); };
+  CHECK(run("steps: " + steps(days.tokens)).mean.time.si() == Approx(864'000.0).epsilon(1e-6));
+  CHECK(run("steps: " + steps(days.tokens_p50)).p50.si() == Approx(864'000.0).epsilon(1e-6));
+  CHECK(run("steps: " + steps(days.tokens_p5)).p95.si() == Approx(864'000.0).epsilon(1e-6));
+  const TrainingRunEstimate tokens = run("tokens: 1e9");
+  CHECK(tokens.tokens == std::ceil(1e9 / step_tokens) * step_tokens);
+  CHECK(std::isnan(tokens.tokens_p5));
+  CHECK(tokens.p95 > tokens.p50);
+}
+
+TEST_CASE("A run whose days hold no step is infeasible and says so", "[unit]") {
+  const ServingEstimate e = estimated("failures: none, restart: {time: 0 s}", "days: 0.001", "",
+                                      "{base: h100_cluster_128, chip.tensor.bf16: x0.001}");
+  CHECK_FALSE(e.fits());
+  CHECK(reason(e).find("not one step of") != std::string::npos);
+}
+
+TEST_CASE("A run that tells no failures has those of Llama 3 and says so", "[unit]") {
+  base::take_notes();
+  const ServingEstimate silent = estimated("restart: {time: 5 min}");
+  const auto notes = base::take_notes();
+  CHECK(std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
+    return note.find("llama3_h100") != std::string::npos &&
+           note.find("arXiv 2407.21783") != std::string::npos;
+  }));
+  const ServingEstimate told = estimated("failures: llama3_h100, restart: {time: 5 min}");
+  CHECK(base::take_notes().empty());
+  REQUIRE(silent.fits());
+  CHECK(silent.workflow->run->between == told.workflow->run->between);
+  CHECK(silent.workflow->run->mean.time == told.workflow->run->mean.time);
+}
+
+TEST_CASE("What a spare host saves is the run without it less the run with it", "[unit]") {
+  const auto run = [](int spares) {
+    const ServingEstimate e = estimated(
+        "failures: {per_thousand_gpu_days: {gpu: 100, source: a poor cluster}}, restart: {time: 5 "
+        "min}, repair: 3 d, spare_hosts: " +
+        std::to_string(spares));
+    REQUIRE(e.fits());
+    return *e.workflow->run;
+  };
+  const TrainingRunEstimate none = run(0);
+  const TrainingRunEstimate one = run(1);
+  CHECK(none.spare->time.si() == Approx((none.mean.time - one.mean.time).si()));
+  CHECK(none.spare->usd == Approx(none.usd - one.usd));
+  CHECK(none.spare->time > one.spare->time);  // each further one saves less
+  CHECK(run(9).spare->usd < 0.0);             // and in the end costs more than it saves
+  CHECK_FALSE(
+      estimated("failures: llama3_h100, restart: {time: 5 min}").workflow->run->spare.has_value());
+}
+
+TEST_CASE("The stops of a run are its interruptions and its maintenance", "[unit]") {
+  const ServingEstimate e = estimated(
+      "failures: llama3_h100, restart: {time: 5 min}, maintenance: {every: 23 h, time: 1 h}",
+      "days: 30");
+  REQUIRE(e.fits());
+  CHECK(find_metric("stops")->value(e) == Approx(e.workflow->run->mean.interruptions + 30.0));
 }
 
 TEST_CASE("Evaluations take their time once in so many steps", "[unit]") {
