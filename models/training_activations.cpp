@@ -22,7 +22,7 @@ class Layer {
  public:
   Layer(const Architecture& model, const LayerGroup& layer, const workloads::Mapping& mapping,
         const workloads::Precision& precision, const workloads::Recompute& recompute,
-        NumberFormat widened)
+        NumberFormat widened, bool dropout)
       : model_(model),
         layer_(layer),
         mapping_(mapping),
@@ -30,22 +30,23 @@ class Layer {
         recompute_(recompute),
         widened_(widened),
         tp_(as_double(mapping.tensor_parallel)),
-        rows_(as_double(model.hidden) / (mapping.sequence_parallel ? tp_ : 1.0)) {}
+        rows_(as_double(model.hidden) / (mapping.sequence_parallel ? tp_ : 1.0)),
+        mask_(dropout ? rows_ : 0.0) {}
 
   double kept() const {
     double bytes = 0.0;
     if (layer_.mixer != workloads::Mixer::none) {
       const bool attends = workloads::attends(layer_.mixer);
-      bytes +=
-          kHiddenBytes * rows_ + normalised(attends ? precision_.attention : precision_.recurrent);
+      bytes += kHiddenBytes * rows_ + mask_ +
+               normalised(attends ? precision_.attention : precision_.recurrent);
       bytes += !attends                                                 ? recurrence()
                : model_.attention.kind == workloads::AttentionKind::mla ? latent_attention()
                                                                         : attention();
     }
     if (layer_.ffn == workloads::Ffn::mlp) {
-      bytes += kHiddenBytes * rows_ + mlp();
+      bytes += kHiddenBytes * rows_ + mask_ + mlp();
     } else if (layer_.ffn == workloads::Ffn::moe) {
-      bytes += kHiddenBytes * rows_ + experts();
+      bytes += kHiddenBytes * rows_ + mask_ + experts();
     }
     return bytes;
   }
@@ -152,18 +153,20 @@ class Layer {
   const NumberFormat widened_;
   const double tp_;
   const double rows_;  // elements of a token in a tensor that tensor parallelism does not cut
+  const double mask_;  // bytes
 };
 
 }  // namespace
 
 double kept_bytes(const Architecture& model, const LayerGroup& layer,
                   const workloads::Mapping& mapping, const workloads::Precision& precision,
-                  const workloads::Recompute& recompute, NumberFormat expert_activations) {
+                  const workloads::Recompute& recompute, NumberFormat expert_activations,
+                  bool dropout) {
   if (recompute.full) {
     const double tp = mapping.sequence_parallel ? as_double(mapping.tensor_parallel) : 1.0;
     return kHiddenBytes * as_double(model.hidden) / tp;
   }
-  return Layer(model, layer, mapping, precision, recompute, expert_activations).kept();
+  return Layer(model, layer, mapping, precision, recompute, expert_activations, dropout).kept();
 }
 
 double backward_bytes(const Architecture& model, const LayerGroup& layer,

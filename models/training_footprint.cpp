@@ -203,8 +203,10 @@ class StageFootprints {
     group.gathered = layer_weights(model_, layer, mapping_, precision, training_, false);
     const base::NumberFormat experts_keep =
         training_.fp8_expert_activations ? base::NumberFormat::fp8 : base::NumberFormat::bf16;
-    group.kept = kept_bytes(model_, layer, mapping_, precision, training_.recompute, experts_keep);
-    group.kept_whole = kept_bytes(model_, layer, mapping_, precision, {}, experts_keep);
+    group.kept = kept_bytes(model_, layer, mapping_, precision, training_.recompute, experts_keep,
+                            training_.dropout);
+    group.kept_whole =
+        kept_bytes(model_, layer, mapping_, precision, {}, experts_keep, training_.dropout);
     group.backward = backward_bytes(model_, layer, mapping_);
     const LayerParameters p = workloads::layer_parameters(model_, layer);
     const double experts =

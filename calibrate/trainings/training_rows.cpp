@@ -204,10 +204,14 @@ MeasuredTraining TrainingRows::gpt_row(std::size_t row) const {
   const double rate = number(row, old ? "tflops_per_gpu" : "per_gpu_tflops") * base::tera;
   m.step_s = timed ? number(row, "iteration_time_s") : flop / (gpus * rate);
   const std::string_view mode = text(row, "mode");
-  const double virtual_stages = timed ? number(row, "interleave")
-                                : old && pp > 1.0 && std::fmod(layers / pp, 2) == 0.0 ? 2.0
-                                                                                      : 1.0;
-  const double micro_batch = timed ? number(row, "micro_batch") : old && pp == 1.0 ? 4.0 : 1.0;
+  // On H100 stages exchange activations beside passes, which needs chunks (validate_args of megatron/training/arguments.py).
+  // Each is a layer: 92 layers on 4 stages, a row of the table, leave no other choice. Its batches are of 4 sequences for each
+  // stage of a replica; without stages they are one micro-batch.
+  const double virtual_stages = timed  ? number(row, "interleave")
+                                : !old ? std::max(1.0, pp > 1.0 ? layers / pp : 1.0)
+                                : pp > 1.0 && std::fmod(layers / pp, 2) == 0.0 ? 2.0
+                                                                               : 1.0;
+  const double micro_batch = timed ? number(row, "micro_batch") : pp == 1.0 ? 4.0 : 1.0;
   read(fmt::format("system: {{base: {}, chips: {}}}\n"
                    "model: {{hidden: {}, vocab: {}, attention: {{query_heads: {}, kv_heads: {}, "
                    "head_dim: {}}}, mlp: {{intermediate: {}}}, layers: [{{count: {}, mixer: "

@@ -227,6 +227,10 @@ workloads::Graph forward_graph(const ScenarioView& s, const workloads::Mapping& 
   fusion.sorts_copies = s.training->dispatcher == workloads::Dispatcher::all_to_all;
   fusion.gathers_quantised = true;
   fusion.keeps_scores = !s.training->fused_attention;
+  fusion.unfused_rope = !s.training->fused_rope;
+  fusion.unfused_experts = !s.training->fused_experts;
+  fusion.unfused_loss = !s.training->fused_loss;
+  fusion.dropout = s.training->dropout;
   workloads::Graph graph;
   workloads::build_graph(*s.model, workloads::training_precision(*s.precision, *s.training),
                          mapping, fusion, batch, graph);
@@ -273,20 +277,20 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches, C
   const Exchange exchange = exchange_of(s, mapping, rank, layers);
   const auto chunks = as_double(t.virtual_stages);
   const std::int64_t stages = mapping.pipeline_parallel;
+  const Beside beside{t.overlap, as_double(workloads::Collective{}.sms) / machine.sms};
   Seconds& within = step.within;
   if (t.sharding == workloads::Sharding::parameters) {
     const Seconds gathered = exchange.gathered;
-    within = exposed(gathered, step.forward, layers, t.overlap) +
-             exposed(gathered + exchange.reduced, step.backward, layers, t.overlap);
+    within = exposed(gathered, step.forward, layers, beside) +
+             exposed(gathered + exchange.reduced, step.backward, layers, beside);
   } else if (t.sharding == workloads::Sharding::gradients) {
-    within = exposed(exchange.reduced, step.backward, layers, t.overlap);
-    step.gradients = exposed(exchange.gathered, step.forward, layers, t.overlap);
+    within = exposed(exchange.reduced, step.backward, layers, beside);
+    step.gradients = exposed(exchange.gathered, step.forward, layers, beside);
   } else {
     const double together = as_double(std::min(batches.count, mapping.pipeline_parallel));
-    const double taken = as_double(workloads::Collective{}.sms) / machine.sms;
     step.gradients =
-        exposed_gradients(exchange.reduced, step.backward, layers, t, together, taken) +
-        exposed(exchange.gathered, step.forward, layers, t.overlap);
+        exposed_gradients(exchange.reduced, step.backward, layers, chunks, together, beside) +
+        exposed(exchange.gathered, step.forward, layers, beside);
   }
   const Seconds both = step.forward + step.backward + within;
   const Seconds sends = 2.0 * chunks * send_time(s, batches);

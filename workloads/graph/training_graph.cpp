@@ -42,6 +42,10 @@ class Backward {
             [this](const StateScan& o) { call(o, kTwoProducts); },
             [this](const StateUpdate& o) { call(o, kTwoProducts); },
             [this](const Elementwise& o) {
+              if (o.read_bytes + o.written_bytes <= 0.0) {
+                call(o);  // random numbers, again
+                return;
+              }
               call(Elementwise{o.read_bytes + o.written_bytes, o.read_bytes, 2.0 * o.flop, o.taps});
             },
             [this](const ExpertRouting& o) { call(o); },
@@ -103,7 +107,8 @@ bool repeats(const Call& call, const Recompute& recompute) {
   const bool norm = is_norm(name);
   return (recompute.has(Module::norms) && call.in_layers && norm) ||
          (recompute.has(Module::attention) &&
-          (std::holds_alternative<PrefillAttention>(call.op) || name == "attention.scores")) ||
+          (std::holds_alternative<PrefillAttention>(call.op) || name == "attention.scores" ||
+           name == "attention.dropout")) ||
          (recompute.has(Module::mla_up) && is_mla_up(name)) ||
          (recompute.has(Module::mlp) && name.starts_with("mlp.") && !norm) ||
          (recompute.has(Module::expert_activation) && name == "moe.activation") ||

@@ -180,6 +180,9 @@ void read(base::Fields& f, Training& training) {
               "scores that attention keeps for the backward pass are not in the memory here: "
               "recompute must be full or have attention");
   }
+  f.flag("fused_rope", training.fused_rope, base::optional);
+  f.flag("fused_experts", training.fused_experts, base::optional);
+  f.flag("dropout", training.dropout, base::optional);
   f.choice<RankOrder>("rank_order", training.rank_order,
                       {{"tp-cp-dp-pp", RankOrder::data_then_pipeline},
                        {"tp-cp-pp-dp", RankOrder::pipeline_then_data}},

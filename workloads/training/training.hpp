@@ -17,8 +17,11 @@
 //     gradients: fp32               # what data-parallel ranks add up; or bf16
 //     moments: fp32                 # Adam's; or bf16, fp8
 //     parameters: bf16              # or quantised: linear layers keep them in the format they compute in only
-//     fused_loss: true              # the loss keeps logits in 16 bits only
+//     fused_loss: true              # one kernel, which keeps logits in 16 bits only
 //     fused_attention: true         # false: scores pass through memory, as before FlashAttention; they are computed again
+//     fused_rope: true              # these two: false where kernels of their own do it (workloads/graph/unfused_kernels.hpp)
+//     fused_experts: true           # clamps of experts' activations, biases of their outputs
+//     dropout: false                # of attention's scores, and of what mixers and feed-forwards add to the residual stream
 //     rank_order: tp-cp-dp-pp       # what is innermost first; or tp-cp-pp-dp
 //     overlap: true                 # gradients and parameters travel while kernels compute
 //     tensor_overlap: true          # tensor parallelism's exchanges travel while the products beside them compute
@@ -153,6 +156,9 @@ struct Training {
   bool quantised_parameters = false;
   bool fused_loss = true;
   bool fused_attention = true;
+  bool fused_rope = true;
+  bool fused_experts = true;
+  bool dropout = false;
   bool overlap = true;
   bool tensor_overlap = false;
   bool expert_overlap = false;
