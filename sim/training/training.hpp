@@ -44,6 +44,9 @@
 // the gradients of a layer's input are reduced beside the product of the gradients of its weights: of that time x
 // max(x − c, n·x) is exposed (NVIDIA/TransformerEngine pytorch/module/linear.py).
 //
+// With `packed`, a sequence is texts of this length that attend to themselves. With `lora`, weights that are not trained have no
+// gradients: a product of theirs has one other in the backward pass, and model FLOP are 4 a parameter and token.
+//
 // Modules that predict further tokens (training.mtp) run with the head, on the last stage.
 #pragma once
 

@@ -202,6 +202,24 @@ void read(base::Fields& f, Training& training) {
   f.choice<bool>("attention", training.fp8_attention, {{"bf16", false}, {"fp8", true}},
                  base::optional);
   f.integer("mtp", training.predicted_tokens, {0.0, 100.0}, base::optional);
+  f.integer("packed", training.packed, {1.0, 1e8}, base::optional);
+  f.group(
+      "lora",
+      [&](base::Fields& g) {
+        g.integer("rank", training.lora.rank, {1.0, 1e5});
+        read_parts(
+            g, "layers", kAdaptedLayerNames, [] {},
+            [&](std::size_t at) { training.lora.add(static_cast<AdaptedLayer>(at)); });
+        if (training.lora.layers == 0) {
+          training.lora.layers = 0xf;
+        }
+      },
+      base::optional);
+  if (training.lora.trains() && training.sharding == Sharding::parameters) {
+    f.problem("lora",
+              "adapters beside parameters that are sharded are not described: sharding optimizer "
+              "or gradients");
+  }
   f.group(
       "jitter",
       [&](base::Fields& g) {

@@ -32,6 +32,8 @@
 //     cuda_graphs: [attention]      # what the host launches with one call; or none, full, recurrence, router, mlp
 //     attention: bf16               # what attention's products compute in; or fp8
 //     mtp: 1                        # tokens after the next that are predicted too, by the model's `mtp:` modules
+//     packed: 512                   # tokens of the texts that are packed into a sequence and see themselves only; none without it
+//     lora: {rank: 16}              # adapters are trained, not the model (workloads/training/adapters.hpp)
 //     jitter: {deviation: 0.015, slow_hosts: 0.005, slower_by: 0.1}   # of ranks (sim/training/jitter.hpp); none without it
 //     trainer: megatron
 //
@@ -49,6 +51,7 @@
 #include "workloads/architecture/mapping.hpp"
 #include "workloads/architecture/precision.hpp"
 #include "workloads/graph/recompute.hpp"
+#include "workloads/training/adapters.hpp"
 #include "workloads/training/pipeline_layout.hpp"
 
 namespace roofcast::workloads {
@@ -168,6 +171,8 @@ struct Training {
   CudaGraphs cuda_graphs;
   bool fp8_attention = false;
   std::int64_t predicted_tokens = 0;
+  std::int64_t packed = 0;  // 0: a sequence is one text
+  Adapters lora;
   Jitter jitter;
   Trainer trainer;
 
