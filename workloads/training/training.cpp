@@ -210,7 +210,10 @@ void read(base::Fields& f, Training& training) {
         read_parts(
             g, "layers", kAdaptedLayerNames, [] {},
             [&](std::size_t at) { training.lora.add(static_cast<AdaptedLayer>(at)); });
-        if (training.lora.layers == 0) {
+        if (const base::Node* layers = g.node().find("layers");
+            layers != nullptr && training.lora.layers == 0) {
+          g.problem("layers", "an adapter is beside a layer: qkv, out, up or down");
+        } else if (layers == nullptr) {
           training.lora.layers = 0xf;
         }
       },

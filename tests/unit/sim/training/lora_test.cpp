@@ -85,6 +85,13 @@ TEST_CASE("Texts that are packed into a sequence see themselves only", "[unit]")
   CHECK(step(of("packed: 512")).time < step(of("packed: 2048")).time);
 }
 
+TEST_CASE("Adapters that no layer gets are refused", "[unit]") {
+  CHECK_THROWS_WITH(of("lora: {rank: 16, layers: [up]}", "qwen3-30b-a3b"),
+                    Catch::Matchers::ContainsSubstring("no layer of the model gets an adapter"));
+  CHECK_THROWS_WITH(of("lora: {rank: 16, layers: none}"),
+                    Catch::Matchers::ContainsSubstring("an adapter is beside a layer"));
+}
+
 TEST_CASE("Adapters beside sharded parameters are refused", "[unit]") {
   CHECK_THROWS_WITH(of("sharding: parameters, lora: {rank: 16}"),
                     Catch::Matchers::ContainsSubstring("sharding optimizer or gradients"));
