@@ -22,7 +22,7 @@ class Layer {
  public:
   Layer(const Architecture& model, const LayerGroup& layer, const workloads::Mapping& mapping,
         const workloads::Precision& precision, const workloads::Recompute& recompute,
-        NumberFormat widened)
+        NumberFormat widened, bool dropout, const workloads::Adapters& lora)
       : model_(model),
         layer_(layer),
         mapping_(mapping),
@@ -30,22 +30,25 @@ class Layer {
         recompute_(recompute),
         widened_(widened),
         tp_(as_double(mapping.tensor_parallel)),
-        rows_(as_double(model.hidden) / (mapping.sequence_parallel ? tp_ : 1.0)) {}
+        rows_(as_double(model.hidden) / (mapping.sequence_parallel ? tp_ : 1.0)),
+        mask_(dropout ? rows_ : 0.0),
+        lora_(lora) {}
 
   double kept() const {
     double bytes = 0.0;
     if (layer_.mixer != workloads::Mixer::none) {
       const bool attends = workloads::attends(layer_.mixer);
-      bytes +=
-          kHiddenBytes * rows_ + normalised(attends ? precision_.attention : precision_.recurrent);
+      bytes += kHiddenBytes * rows_ + mask_ +
+               normalised(attends ? precision_.attention : precision_.recurrent,
+                          workloads::AdaptedLayer::qkv);
       bytes += !attends                                                 ? recurrence()
                : model_.attention.kind == workloads::AttentionKind::mla ? latent_attention()
                                                                         : attention();
     }
     if (layer_.ffn == workloads::Ffn::mlp) {
-      bytes += kHiddenBytes * rows_ + mlp();
+      bytes += kHiddenBytes * rows_ + mask_ + mlp();
     } else if (layer_.ffn == workloads::Ffn::moe) {
-      bytes += kHiddenBytes * rows_ + experts();
+      bytes += kHiddenBytes * rows_ + mask_ + experts();
     }
     return bytes;
   }
@@ -58,13 +61,20 @@ class Layer {
   static double stored(double elements, workloads::LinearFormat format) {
     return narrow(format) ? byte_count(elements, format.activations) : kHiddenBytes * elements;
   }
-  double normalised(workloads::LinearFormat format) const {
-    return again(Module::norms) ? 0.0 : stored(rows_, format);
+  // The input of a linear layer, of `elements`: an adapter reads it in 16 bits.
+  double input(double elements, workloads::LinearFormat format,
+               workloads::AdaptedLayer layer) const {
+    return !lora_.trains()    ? stored(elements, format)
+           : lora_.has(layer) ? kHiddenBytes * (elements + as_double(lora_.rank))
+                              : 0.0;
+  }
+  double normalised(workloads::LinearFormat format, workloads::AdaptedLayer layer) const {
+    return again(Module::norms) ? 0.0 : input(rows_, format, layer);
   }
 
   // The core's output of `elements`, as the core and as the projection behind it keep it.
   double attended(double elements) const {
-    const bool both = narrow(precision_.attention);
+    const bool both = !lora_.trains() && narrow(precision_.attention);
     const bool exchanged = mapping_.context_parallel > 1 &&
                            mapping_.context_method == workloads::ContextMethod::ulysses;
     double bytes = both ? stored(elements, precision_.attention) : kHiddenBytes * elements;
@@ -114,31 +124,35 @@ class Layer {
       return again(Module::norms) ? 0.0 : kHiddenBytes * rows_;
     }
     const double width = as_double(layer_.intermediate) / tp_;
-    return normalised(precision_.mlp) + kHiddenBytes * (model_.mlp.gated ? 2.0 : 1.0) * width +
-           stored(width, precision_.mlp);
+    return normalised(precision_.mlp, workloads::AdaptedLayer::up) +
+           kHiddenBytes * (model_.mlp.gated ? 2.0 : 1.0) * width +
+           input(width, precision_.mlp, workloads::AdaptedLayer::down);
   }
 
   double experts() const {
     const workloads::MoeShape& moe = model_.moe;
-    double bytes = again(Module::norms) ? 0.0 : kHiddenBytes * rows_;
+    double bytes = again(Module::norms) || lora_.trains() ? 0.0 : kHiddenBytes * rows_;
     if (again(Module::experts)) {
       return bytes;
     }
     const double gates = moe.gated ? 2.0 : 1.0;
     const double shared = as_double(moe.shared_experts * moe.shared_intermediate) / tp_;
-    if (shared > 0.0 && !again(Module::norms) && narrow(precision_.shared)) {
+    if (shared > 0.0 && !again(Module::norms) && !lora_.trains() && narrow(precision_.shared)) {
       bytes += stored(rows_, precision_.shared);
     }
     if (shared > 0.0 && !again(Module::shared_experts)) {
-      bytes += kHiddenBytes * gates * shared + stored(shared, precision_.shared);
+      bytes += kHiddenBytes * gates * shared +
+               (lora_.trains() ? 0.0 : stored(shared, precision_.shared));
     }
     if (model_.projects_latent()) {
       bytes += kHiddenBytes * as_double(model_.expert_hidden()) / tp_;  // what comes back
     }
     const double width = as_double(moe.intermediate);
-    double routed = stored(as_double(model_.expert_hidden()), precision_.experts) +
-                    byte_count(gates * width, widened_);
-    if (!again(Module::expert_activation)) {
+    double routed = byte_count(gates * width, widened_);
+    if (!lora_.trains()) {
+      routed += stored(as_double(model_.expert_hidden()), precision_.experts);
+    }
+    if (!again(Module::expert_activation) && !lora_.trains()) {
       routed += stored(width, precision_.experts);
     }
     return bytes + (as_double(moe.top_k) * routed + kScoreBytes * as_double(moe.experts)) / tp_;
@@ -152,18 +166,22 @@ class Layer {
   const NumberFormat widened_;
   const double tp_;
   const double rows_;  // elements of a token in a tensor that tensor parallelism does not cut
+  const double mask_;  // bytes
+  const workloads::Adapters& lora_;
 };
 
 }  // namespace
 
 double kept_bytes(const Architecture& model, const LayerGroup& layer,
                   const workloads::Mapping& mapping, const workloads::Precision& precision,
-                  const workloads::Recompute& recompute, NumberFormat expert_activations) {
+                  const workloads::Recompute& recompute, NumberFormat expert_activations,
+                  bool dropout, const workloads::Adapters& lora) {
   if (recompute.full) {
     const double tp = mapping.sequence_parallel ? as_double(mapping.tensor_parallel) : 1.0;
     return kHiddenBytes * as_double(model.hidden) / tp;
   }
-  return Layer(model, layer, mapping, precision, recompute, expert_activations).kept();
+  return Layer(model, layer, mapping, precision, recompute, expert_activations, dropout, lora)
+      .kept();
 }
 
 double backward_bytes(const Architecture& model, const LayerGroup& layer,

@@ -19,8 +19,11 @@
 //   h hidden    a query heads · head_dim    b kv heads · head_dim    w width    g 2 with a gate, 1 without
 //
 // Tensor parallelism cuts all of these except x and the normalised inputs, which sequence_parallel cuts. Fused
-// attention keeps no scores. A layer as wide as GPT-3's keeps 32·h bytes in 16 bits: the 34 of arXiv 2205.05198 without
-// two dropout masks; the sums of softmax are more.
+// attention keeps no scores. A layer as wide as GPT-3's keeps 32·h bytes in 16 bits; with dropout h for each of two masks
+// more, the 34 of arXiv 2205.05198. The sums of softmax come on top.
+//
+// With LoRA the input of a linear layer is kept where it has an adapter, in 16 bits, or where another part of the backward
+// pass reads it (the core of attention its output; the router and shared experts nothing). An adapter keeps its narrow one.
 //
 // What is computed again (workloads/graph/recompute.hpp) is not kept: full leaves x; norms the normalised inputs;
 // attention the sums, and the output where Q(a) is kept; mla_up queries, keys, values; mlp, experts, shared_experts all
@@ -30,13 +33,15 @@
 #include "workloads/architecture/mapping.hpp"
 #include "workloads/architecture/precision.hpp"
 #include "workloads/graph/recompute.hpp"
+#include "workloads/training/adapters.hpp"
 
 namespace roofcast::models {
 
 double kept_bytes(const workloads::Architecture& model, const workloads::LayerGroup& layer,
                   const workloads::Mapping& mapping, const workloads::Precision& precision,
                   const workloads::Recompute& recompute,
-                  base::NumberFormat expert_activations = base::NumberFormat::bf16);
+                  base::NumberFormat expert_activations = base::NumberFormat::bf16,
+                  bool dropout = false, const workloads::Adapters& lora = {});
 
 // Live besides that while the layer's backward pass runs: the gradient of the widening layer's output, of which the
 // activation is already free, and the gradient that comes in.

@@ -128,6 +128,7 @@ struct LayerBytes {
   double kept = 0;        // B a token, with what is computed again taken away
   double kept_whole = 0;  // B a token
   double backward = 0;    // B a token
+  double adapters = 0;    // elements
   double linear = 0;      // elements of the shapes of its weights, with one expert
 };
 
@@ -171,10 +172,11 @@ class StageFootprints {
     return most;
   }
 
+  // That are trained.
   Held most_parameters() const {
     Held most;
     for (std::int64_t stage = 0; stage < mapping_.pipeline_parallel; ++stage) {
-      const Held held = weights(stage);
+      const Held held = training_.lora.trains() ? adapters(stage) : weights(stage);
       if (held.elements() > most.elements()) {
         most = held;
       }
@@ -203,8 +205,11 @@ class StageFootprints {
     group.gathered = layer_weights(model_, layer, mapping_, precision, training_, false);
     const base::NumberFormat experts_keep =
         training_.fp8_expert_activations ? base::NumberFormat::fp8 : base::NumberFormat::bf16;
-    group.kept = kept_bytes(model_, layer, mapping_, precision, training_.recompute, experts_keep);
-    group.kept_whole = kept_bytes(model_, layer, mapping_, precision, {}, experts_keep);
+    group.kept = kept_bytes(model_, layer, mapping_, precision, training_.recompute, experts_keep,
+                            training_.dropout, training_.lora);
+    group.kept_whole = kept_bytes(model_, layer, mapping_, precision, {}, experts_keep,
+                                  training_.dropout, training_.lora);
+    group.adapters = workloads::adapter_parameters(training_.lora, model_, layer, mapping_);
     group.backward = backward_bytes(model_, layer, mapping_);
     const LayerParameters p = workloads::layer_parameters(model_, layer);
     const double experts =
@@ -240,6 +245,17 @@ class StageFootprints {
     return held;
   }
 
+  Held adapters(std::int64_t stage) const {
+    Held held;
+    for (std::int64_t k = 0; k < training_.virtual_stages; ++k) {
+      each_group(model_, chunk(stage, k), [&](std::size_t group, double layers) {
+        held.dense += layers * groups_[group].adapters;
+      });
+    }
+    held.dense_bytes = kHiddenBytes * held.dense;
+    return held;
+  }
+
   // B a token that a chunk keeps in this share of its layers.
   double kept_of(const PipelineChunk& own, std::int64_t stage, double share) const {
     const std::int64_t some = training_.recompute.layers;
@@ -263,17 +279,23 @@ class StageFootprints {
     // With DualPipe a rank computes a stage and its mirror image, as another rank does, which shares their states.
     const bool both_ends = training_.schedule == workloads::Schedule::dualpipe;
     std::vector<std::int64_t> stages = {stage};
-    Held held = weights(stage);
     if (both_ends) {
       stages.push_back(mapping_.pipeline_parallel - 1 - stage);
-      held.add(weights(stages.back()), 1.0);
+    }
+    const bool some = training_.lora.trains();
+    Held held;  // that are trained
+    Held frozen;
+    for (const std::int64_t from : stages) {
+      held.add(some ? adapters(from) : weights(from), 1.0);
+      frozen.add(some ? weights(from) : Held{}, 1.0);
     }
     const double shared = held.dense / replicas + held.experts / expert_replicas;
     const bool all = shares_parameters(training_);
     TrainingFootprint f;
     f.stage = stage;
-    f.parameters = Bytes::from_si(
-        all ? held.dense_bytes / replicas + held.expert_bytes / expert_replicas : held.bytes());
+    f.parameters =
+        Bytes::from_si(all ? held.dense_bytes / replicas + held.expert_bytes / expert_replicas
+                           : held.bytes() + frozen.bytes());
     const bool scattered = all || training_.sharding == workloads::Sharding::gradients;
     f.gradients = Bytes::from_si(training_.gradient_bytes * (scattered ? shared : held.elements()));
     f.optimizer = Bytes::from_si((kMaster + 2.0 * training_.moment_bytes) * shared /
@@ -323,7 +345,7 @@ class StageFootprints {
       gradient = std::max(gradient, gathered_head_.elements());
       workspace += 2.0 * gathered + training_.gradient_bytes * gradient;
     } else {
-      workspace += kHiddenBytes * (linear + (loss ? vocabulary_.elements() : 0.0)) +
+      workspace += (some ? 0.0 : kHiddenBytes * (linear + (loss ? vocabulary_.elements() : 0.0))) +
                    (scattered ? training_.gradient_bytes * gradient : 0.0);
     }
     f.activations = Bytes::from_si(rows_ * activations);

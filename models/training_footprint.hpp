@@ -19,6 +19,7 @@
 //                and  an empty 16-bit gradient for each shape of weights whose gradient its kernel adds up itself: one
 //                     layer's, one expert's and the head's (NVIDIA/TransformerEngine get_dummy_wgrad;
 //                     MooreThreads/SimuMax@4dcaae5 docs/b200)
+//                     With LoRA there is none: parameters that are not trained have neither gradients nor optimizer states
 //                and  with `gradients` sharded, the largest layer's, before they are scattered
 //                or   with `parameters` sharded, the largest layer or head: gathered twice, for itself and the next
 //                     one, and its gradient
@@ -42,7 +43,7 @@ struct TrainingFootprint {
   base::Bytes total() const { return parameters + gradients + optimizer + activations + workspace; }
 };
 
-// Parameters of the rank that has most.
+// Parameters of the rank that has most, of those that are trained.
 struct RankParameters {
   double dense = 0;    // all ranks of data and context parallelism hold copies of these
   double experts = 0;  // mapping.expert_replicas ranks hold copies of these

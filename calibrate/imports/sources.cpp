@@ -36,6 +36,7 @@ std::optional<std::string> format_of_log(LogFormat format) {
       return "ncu";
     case LogFormat::kernel_trace:
       return "pytorch";
+    case LogFormat::training:
     case LogFormat::client_json:
     case LogFormat::client_text:
     case LogFormat::trtllm_bench:

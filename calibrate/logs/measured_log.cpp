@@ -68,6 +68,9 @@ std::optional<LogFormat> format_of_text(std::string_view text) {
   if (has(text, "algbw") && has(text, "busbw")) {
     return LogFormat::nccl_tests;
   }
+  if (has(text, "elapsed time per iteration (ms)")) {
+    return LogFormat::training;
+  }
   if (has(text, "= PERFORMANCE OVERVIEW")) {
     return LogFormat::trtllm_bench;
   }
@@ -89,6 +92,8 @@ std::string_view name(LogFormat format) {
       return "output of trtllm-bench";
     case LogFormat::nccl_tests:
       return "output of nccl-tests";
+    case LogFormat::training:
+      return "log of a training by Megatron";
     case LogFormat::kernel_summary:
       return "kernel summary of Nsight Systems";
     case LogFormat::kernel_list:
@@ -127,7 +132,7 @@ LogFormat format_of(const std::filesystem::path& file) {
   if (!format) {
     throw base::InputError(fmt::format(
         "{}: error: expects a log: a result of `vllm bench serve` or sglang.bench_serving (JSON or "
-        "what they print), what trtllm-bench or nccl-tests print, the CSV of nsys stats "
+        "what they print), what trtllm-bench, nccl-tests or Megatron print, the CSV of nsys stats "
         "cuda_gpu_kern_sum or cuda_gpu_trace, that of ncu, or a trace of the PyTorch profiler\n",
         file.string()));
   }

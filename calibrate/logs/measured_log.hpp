@@ -8,6 +8,7 @@
 //   trtllm_bench    what trtllm-bench prints: "= PERFORMANCE OVERVIEW" and "label: number" below
 //   nccl_tests      what nccl-tests print: lines of size, count, type, …, time, algbw, busbw
 //                   (calibrate/logs/collective_log.hpp)
+//   training        what Megatron-LM and Megatron Bridge print of iterations (calibrate/logs/training_log.hpp)
 //   kernel_summary  `nsys stats --report cuda_gpu_kern_sum --format csv` (calibrate/logs/kernel_profile.hpp)
 //   kernel_list     `nsys stats --report cuda_gpu_trace --format csv`
 //   kernel_counters `ncu --csv`
@@ -28,6 +29,7 @@ enum class LogFormat : std::uint8_t {
   client_text,
   trtllm_bench,
   nccl_tests,
+  training,
   kernel_summary,
   kernel_list,
   kernel_counters,

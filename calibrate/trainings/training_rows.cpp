@@ -91,6 +91,7 @@ Facts TrainingRows::facts(std::size_t row) const {
     facts.set(fmt::format("table.{}", column), text(row, column));
   }
   facts.set("table.model", "");
+  facts.set("task", "pre-training");
   facts.set("experts", "no");
   facts.set("fsdp", "no");
   return facts;
@@ -113,17 +114,20 @@ MeasuredTraining TrainingRows::bridge_row(std::size_t row) const {
   MeasuredTraining m;
   // The shorter table names the model in its caption.
   std::string_view model = text(row, "Model");
+  const std::string_view section = text(row, "section");
   if (model.empty()) {
-    const std::string_view section = text(row, "section");
     const auto colon = section.rfind("Model: ");
     model = colon == std::string_view::npos ? section : section.substr(colon + 7);
   }
-  m.group = std::string(model);
+  const bool adapts = section.find("LoRA") != std::string_view::npos;
+  const bool tunes = section.find("SFT") != std::string_view::npos;
+  m.group = fmt::format("{}{}", model, adapts ? ", LoRA" : tunes ? ", SFT" : "");
   const workloads::Architecture* known_model = model_called(model);
   const std::string system = system_called(text(row, "System"));
   const std::string_view sharded = text(row, "FSDP");
   Facts known = facts(row);
   known.set("fsdp", !sharded.empty() && sharded != "0" && sharded != "n/a" ? "yes" : "no");
+  known.set("task", adapts ? "lora" : tunes ? "sft" : "pre-training");
   known.set("experts", known_model != nullptr && known_model->moe.experts > 0 ? "yes" : "no");
   const Settings settings = conventions_.settings(known);
   m.chip = std::string(text(row, "System"));
@@ -137,10 +141,7 @@ MeasuredTraining TrainingRows::bridge_row(std::size_t row) const {
   const double tokens = number(row, "Tokens / sec / GPU");
   const double length = number(row, "Sequence Length");
   const double batch = number(row, "GBS");
-  const std::string_view task = text(row, "section");
-  if (task.find("Pre-Training") == std::string_view::npos) {
-    m.reason = "no pre-training";
-  } else if (known_model == nullptr) {
+  if (known_model == nullptr) {
     m.reason = "the model is not in the catalog";
   } else if (system.empty()) {
     m.reason = "no cluster of the system in the catalog";
@@ -156,7 +157,8 @@ MeasuredTraining TrainingRows::bridge_row(std::size_t row) const {
   }
   m.step_s = batch * length / (tokens * static_cast<double>(gpus));
   // A setting of several releases is in one half.
-  m.sets_trainer = draw_of(fmt::format("{} {} {}", model, m.chip, text(row, "Precision"))) % 2 == 0;
+  m.sets_trainer = !adapts && !tunes &&
+                   draw_of(fmt::format("{} {} {}", model, m.chip, text(row, "Precision"))) % 2 == 0;
   read(
       fmt::format("system: {{base: {}, chips: {}}}\n"
                   "model: {{base: {}}}\n"
@@ -204,10 +206,14 @@ MeasuredTraining TrainingRows::gpt_row(std::size_t row) const {
   const double rate = number(row, old ? "tflops_per_gpu" : "per_gpu_tflops") * base::tera;
   m.step_s = timed ? number(row, "iteration_time_s") : flop / (gpus * rate);
   const std::string_view mode = text(row, "mode");
-  const double virtual_stages = timed ? number(row, "interleave")
-                                : old && pp > 1.0 && std::fmod(layers / pp, 2) == 0.0 ? 2.0
-                                                                                      : 1.0;
-  const double micro_batch = timed ? number(row, "micro_batch") : old && pp == 1.0 ? 4.0 : 1.0;
+  // On H100 stages exchange activations beside passes, which needs chunks (validate_args of megatron/training/arguments.py).
+  // Each is a layer: 92 layers on 4 stages, a row of the table, leave no other choice. Its batches are of 4 sequences for each
+  // stage of a replica; without stages they are one micro-batch.
+  const double virtual_stages = timed  ? number(row, "interleave")
+                                : !old ? std::max(1.0, pp > 1.0 ? layers / pp : 1.0)
+                                : pp > 1.0 && std::fmod(layers / pp, 2) == 0.0 ? 2.0
+                                                                               : 1.0;
+  const double micro_batch = timed ? number(row, "micro_batch") : pp == 1.0 ? 4.0 : 1.0;
   read(fmt::format("system: {{base: {}, chips: {}}}\n"
                    "model: {{hidden: {}, vocab: {}, attention: {{query_heads: {}, kv_heads: {}, "
                    "head_dim: {}}}, mlp: {{intermediate: {}}}, layers: [{{count: {}, mixer: "

@@ -203,7 +203,8 @@ void add_compare(Command& app, Run& chosen) {
       "of runs: the content tells the kind of a log. Results of `vllm bench serve`, "
       "sglang.bench_serving (JSON or printed text) and trtllm-bench are compared with the "
       "metrics of the scenario under the log's load. Results of nccl-tests are compared with "
-      "the collectives of its system. Traces of the PyTorch profiler and the CSV of nsys stats "
+      "the collectives of its system. Logs of Megatron-LM and Megatron Bridge are compared with "
+      "the training step. Traces of the PyTorch profiler and the CSV of nsys stats "
       "(cuda_gpu_kern_sum, cuda_gpu_trace) and ncu are compared with the operators of one "
       "iteration and their roofline. Without a scenario file the log and options say it: what "
       "neither does is asked for by name.");

@@ -31,6 +31,9 @@ std::vector<MeasuredComparison> compare(const CompareMeasuredOptions& options,
     case LogFormat::nccl_tests:
       all.push_back(compare_collectives(options, calibrate::read_collective_log(log)));
       break;
+    case LogFormat::training:
+      all.push_back(compare_training(options, calibrate::read_training_log(log)));
+      break;
     case LogFormat::kernel_summary:
     case LogFormat::kernel_list:
     case LogFormat::kernel_counters:

@@ -14,6 +14,7 @@
 #include "calibrate/logs/collective_log.hpp"
 #include "calibrate/logs/kernel_profile.hpp"
 #include "calibrate/logs/serving_log.hpp"
+#include "calibrate/logs/training_log.hpp"
 
 namespace roofcast::cli {
 
@@ -69,6 +70,8 @@ MeasuredComparison compare_serving(const CompareMeasuredOptions& options,
                                    const calibrate::ServingLog& log);
 MeasuredComparison compare_collectives(const CompareMeasuredOptions& options,
                                        const calibrate::CollectiveLog& log);
+MeasuredComparison compare_training(const CompareMeasuredOptions& options,
+                                    const calibrate::TrainingLog& log);
 MeasuredComparison compare_kernels(const CompareMeasuredOptions& options,
                                    const calibrate::KernelProfile& profile);
 

@@ -80,20 +80,24 @@ Exchange exchange_of(const ScenarioView& s, const workloads::Mapping& mapping,
   return exchange;
 }
 
-Seconds exposed(Seconds exchange, Seconds pass, double layers, bool overlap) {
-  return overlap ? base::max(exchange / layers, exchange - pass) : exchange;
+Seconds exposed(Seconds exchange, Seconds pass, double layers, const Beside& beside) {
+  if (!beside.overlap) {
+    return exchange;
+  }
+  const Seconds open = base::min(exchange, base::max(exchange / layers, exchange - pass));
+  return open + beside.taken * (exchange - open);
 }
 
-Seconds exposed_gradients(Seconds exchange, Seconds backward, double layers,
-                          const workloads::Training& t, double together, double taken) {
-  const auto chunks = as_double(t.virtual_stages);
-  if (t.virtual_stages == 1 || !t.overlap) {
-    return exposed(exchange, backward, layers, t.overlap);
+Seconds exposed_gradients(Seconds exchange, Seconds backward, double layers, double chunks,
+                          double together, const Beside& beside) {
+  const Seconds at_end = exposed(exchange, backward, layers, beside);
+  if (chunks <= 1.0 || !beside.overlap) {
+    return at_end;
   }
   const Seconds before = together * (chunks - 1.0) / chunks * backward;
   const Seconds open = base::max(base::max(exchange / layers, (exchange - backward) / chunks),
                                  exchange - backward / chunks - before);
-  return base::min(exposed(exchange, backward, layers, true), open + taken * (exchange - open));
+  return base::min(at_end, open + beside.taken * (exchange - open));
 }
 
 }  // namespace roofcast::sim

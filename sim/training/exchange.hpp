@@ -38,15 +38,23 @@ struct Exchange {
 Exchange exchange_of(const ScenarioView& scenario, const workloads::Mapping& mapping,
                      const models::RankParameters& rank, double layers);
 
-// The part of an exchange that a pass does not hide: at least the part of one layer.
-base::Seconds exposed(base::Seconds exchange, base::Seconds pass, double layers, bool overlap);
+// Whether exchanges travel beside passes, and the share of the SMs that their kernels then take from these.
+struct Beside {
+  bool overlap = true;
+  double taken = 0;
+};
+
+// The part of an exchange that a pass does not hide: at least the part of one layer, and of what it hides what the kernels
+// of the exchange take from it.
+base::Seconds exposed(base::Seconds exchange, base::Seconds pass, double layers,
+                      const Beside& beside);
 
 // The same of gradients, which travel once their chunk's last backward pass is over: beside the passes of the chunks before
-// it, from which the kernels of the exchange take SMs.
+// it.
 //
-//   together   micro-batches that go through a chunk before the next one      taken   of the SMs
+//   chunks     of a stage      together   micro-batches that go through a chunk before the next one
 base::Seconds exposed_gradients(base::Seconds exchange, base::Seconds backward, double layers,
-                                const workloads::Training& training, double together, double taken);
+                                double chunks, double together, const Beside& beside);
 
 // Time of one transfer between stages: the activations of a micro-batch, or their gradients.
 base::Seconds send_time(const ScenarioView& scenario, const MicroBatches& batches);

@@ -3,7 +3,8 @@
 // The host in a pass of one micro-batch: it launches kernel after kernel while the GPU computes those before.
 //
 //   host time   o · operators + e · kernels of experts
-//               Not counted: what a CUDA graph launches; the sum of gradients, which the product's kernel does.
+//               Not counted: what a CUDA graph launches; the sum of gradients, which the product's kernel does; dropout, which
+//               is in other kernels.
 //   stops       The host reads how many tokens each expert gets before it launches what follows. It is ahead of the GPU up
 //               to a mixture's router, never beyond it. Backward passes know the counts.
 //

@@ -164,7 +164,7 @@ workloads::Graph backward_graph_of(const ScenarioView& s, const workloads::Mappi
       std::ceil(as_double(s.model->layer_count()) / as_double(mapping.pipeline_parallel));
   const double again =
       t.recompute.layers > 0 ? std::min(1.0, as_double(t.recompute.layers) / layers) : 1.0;
-  return workloads::backward_graph(forward, t.recompute, again, t.gradient_bytes);
+  return workloads::backward_graph(forward, t.recompute, again, t.gradient_bytes, t.lora.trains());
 }
 
 BothPasses both_passes(const ScenarioView& s, const workloads::Mapping& mapping,
@@ -219,18 +219,24 @@ workloads::Graph forward_graph(const ScenarioView& s, const workloads::Mapping& 
                                const MicroBatches& batches, bool mean_rank) {
   workloads::Batch batch;
   batch.mean_rank = mean_rank;
-  batch.prefill_sequences = batches.sequences;
-  batch.prefill_tokens = batches.tokens;
+  const std::int64_t packed = std::min(s.training->packed, batches.tokens);
+  const std::int64_t parts = packed > 0 ? base::ceil_div(batches.tokens, packed) : 1;
+  batch.prefill_sequences = batches.sequences * parts;
+  batch.prefill_tokens = base::ceil_div(batches.tokens, parts);
   batch.loss = true;
   batch.predicted_tokens = s.model->mtp.empty() ? 0 : s.training->predicted_tokens;
   workloads::Fusion fusion;
   fusion.sorts_copies = s.training->dispatcher == workloads::Dispatcher::all_to_all;
   fusion.gathers_quantised = true;
   fusion.keeps_scores = !s.training->fused_attention;
+  fusion.unfused_rope = !s.training->fused_rope;
+  fusion.unfused_experts = !s.training->fused_experts;
+  fusion.unfused_loss = !s.training->fused_loss;
+  fusion.dropout = s.training->dropout;
   workloads::Graph graph;
   workloads::build_graph(*s.model, workloads::training_precision(*s.precision, *s.training),
                          mapping, fusion, batch, graph);
-  return graph;
+  return s.training->lora.trains() ? workloads::with_adapters(s.training->lora, graph) : graph;
 }
 
 MicroBatches micro_batches(const ScenarioView& s) {
@@ -273,20 +279,20 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches, C
   const Exchange exchange = exchange_of(s, mapping, rank, layers);
   const auto chunks = as_double(t.virtual_stages);
   const std::int64_t stages = mapping.pipeline_parallel;
+  const Beside beside{t.overlap, as_double(workloads::Collective{}.sms) / machine.sms};
   Seconds& within = step.within;
   if (t.sharding == workloads::Sharding::parameters) {
     const Seconds gathered = exchange.gathered;
-    within = exposed(gathered, step.forward, layers, t.overlap) +
-             exposed(gathered + exchange.reduced, step.backward, layers, t.overlap);
+    within = exposed(gathered, step.forward, layers, beside) +
+             exposed(gathered + exchange.reduced, step.backward, layers, beside);
   } else if (t.sharding == workloads::Sharding::gradients) {
-    within = exposed(exchange.reduced, step.backward, layers, t.overlap);
-    step.gradients = exposed(exchange.gathered, step.forward, layers, t.overlap);
+    within = exposed(exchange.reduced, step.backward, layers, beside);
+    step.gradients = exposed(exchange.gathered, step.forward, layers, beside);
   } else {
     const double together = as_double(std::min(batches.count, mapping.pipeline_parallel));
-    const double taken = as_double(workloads::Collective{}.sms) / machine.sms;
     step.gradients =
-        exposed_gradients(exchange.reduced, step.backward, layers, t, together, taken) +
-        exposed(exchange.gathered, step.forward, layers, t.overlap);
+        exposed_gradients(exchange.reduced, step.backward, layers, chunks, together, beside) +
+        exposed(exchange.gathered, step.forward, layers, beside);
   }
   const Seconds both = step.forward + step.backward + within;
   const Seconds sends = 2.0 * chunks * send_time(s, batches);
@@ -311,8 +317,10 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches, C
   step.time = step.passes + step.bubble + step.jitter + step.gradients + step.optimizer + step.host;
   const double replicas = as_double(mapping.data_parallel) * count;
   step.tokens = replicas * as_double(batches.sequences * batches.tokens);
-  step.model_flop = 3.0 * (2.0 * workloads::active_parameters(*s.model) * step.tokens +
-                           replicas * mixer_flop(passes.forward_graph, mapping));
+  const double products =
+      t.lora.trains() ? 2.0 : 3.0;  // weights that are not trained have no gradients
+  step.model_flop = products * 2.0 * workloads::active_parameters(*s.model) * step.tokens +
+                    3.0 * replicas * mixer_flop(passes.forward_graph, mapping);
   step.model_flop_rate =
       base::Flops::from_si(step.model_flop / as_double(mapping.ranks())) / step.time;
   step.utilisation = step.model_flop_rate.si() / peak_of(s);

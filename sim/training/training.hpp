@@ -23,9 +23,9 @@
 //   gradients  Gradients are reduce-scattered and parameters gathered over data · context ranks, those of experts over
 //              their replicas. If nothing is sharded, gradients are all-reduced. With overlap, everything except the
 //              last layer is hidden behind the last backward and the first forward pass, as far as these are long
-//              enough. With v chunks, gradients of a chunk travel beside the backward passes of the chunks that
-//              follow, and take SMs from them (NVIDIA/Megatron-LM core/pipeline_parallel/schedules.py,
-//              grad_sync_func). Parameters are gathered beside one forward pass only, as the logs of MLPerf's steps
+//              enough; the kernels of what is hidden take SMs from them. With v chunks, gradients of a chunk travel
+//              beside the backward passes of the chunks that follow (NVIDIA/Megatron-LM
+//              core/pipeline_parallel/schedules.py, grad_sync_func). Parameters are gathered beside one forward pass only, as the logs of MLPerf's steps
 //              on 512 to 5,120 GB200 say. With `gradients` sharded, the backward pass of every micro-batch
 //              scatters them. With
 //              `parameters` sharded, both passes of every micro-batch gather them too. Both travel layer by layer.
@@ -43,6 +43,9 @@
 // (NVIDIA/TransformerEngine, userbuffers): one piece, or what is longer than the product, is exposed. With overlap of any kind
 // the gradients of a layer's input are reduced beside the product of the gradients of its weights: of that time x
 // max(x − c, n·x) is exposed (NVIDIA/TransformerEngine pytorch/module/linear.py).
+//
+// With `packed`, a sequence is texts of this length that attend to themselves. With `lora`, weights that are not trained have no
+// gradients: a product of theirs has one other in the backward pass, and model FLOP are 4 a parameter and token.
 //
 // Modules that predict further tokens (training.mtp) run with the head, on the last stage.
 #pragma once

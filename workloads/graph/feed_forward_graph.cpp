@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/graph/graph_builder.hpp"
+#include "workloads/graph/unfused_kernels.hpp"
 
 namespace roofcast::workloads {
 
@@ -124,12 +125,18 @@ void GraphBuilder::experts(double count) {
        GroupedGemm{pairs, distinct, up, hidden, format.activations, format.weights, false, second,
                    format.storage},
        count);
+  if (fusion_.unfused_experts) {
+    call("moe.activation", unfused_clamp(pairs * static_cast<double>(up)), count);
+  }
   elementwise("moe.activation", pairs * static_cast<double>(up) * kHiddenBytes,
               byte_count(pairs * static_cast<double>(width), format.activations), count);
   call("moe.down",
        GroupedGemm{pairs, distinct, hidden, width, format.activations, format.weights, false,
                    second, format.storage},
        count);
+  if (fusion_.unfused_experts) {
+    call("moe.bias", unfused_bias(rows), count);
+  }
   const auto project_back = [&] {
     if (model_.projects_latent()) {
       linear("moe.latent_up", projected, hidden_, hidden, precision_.latent, count);

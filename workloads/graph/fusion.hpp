@@ -30,14 +30,20 @@ struct Fusion {
   bool gathers_quantised = false;
   // Attention is products and kernels of their own, which pass scores through memory.
   bool keeps_scores = false;
+  // Kernels of their own for each of these (workloads/graph/unfused_kernels.hpp).
+  bool unfused_rope = false;
+  bool unfused_experts = false;  // clamps of their activations, biases of their outputs
+  bool unfused_loss = false;
+  bool dropout = false;
 };
 
 // The largest all-reduce that InferenceX lets vLLM fuse between 8 ranks (SemiAnalysisAI/InferenceX@bb4c7f9
 // benchmarks/70b_fp8_b200_docker.sh). 2 and 4 ranks may fuse larger ones.
 inline constexpr double kFusedNormBytes = 8e6;
 
-// Reads the group `fusion:`. Four are not in it: overlaps_shared_experts comes from serving.overlap of the scenario,
-// sorts_copies from training.dispatcher, keeps_scores from training.fused_attention, gathers_quantised is so in training.
+// Reads the group `fusion:`. What is not in it comes from the scenario: overlaps_shared_experts from serving.overlap,
+// sorts_copies from training.dispatcher, keeps_scores and the unfused from training.fused_…, dropout from training.dropout.
+// gathers_quantised is so in training.
 void read(base::Fields& f, Fusion& fusion);
 
 }  // namespace roofcast::workloads

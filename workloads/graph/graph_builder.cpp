@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/graph/graph_builder.hpp"
 
+#include "workloads/graph/unfused_kernels.hpp"
+
 namespace roofcast::workloads {
 namespace {
 
@@ -135,6 +137,9 @@ void GraphBuilder::norm(std::string_view name, double count) {
   }
   const double share = mapping_.sequence_parallel ? 1.0 / static_cast<double>(tp_) : 1.0;
   elementwise(name, 2.0 * share * rows_bytes(), 2.0 * share * rows_bytes(), count);
+  if (fusion_.dropout) {
+    call("residual.dropout", dropout(share * rows_bytes() / kHiddenBytes), count);
+  }
 }
 
 void GraphBuilder::reduce(std::string_view name, LinearFormat format, double count) {
@@ -180,7 +185,11 @@ void GraphBuilder::head() {
     // Cross entropy over the rank's part of the vocabulary in fp32: the largest logit, the sum, the probabilities.
     constexpr double kLossBytes = 4.0;
     const double part = static_cast<double>(rows * vocab) * kLossBytes;
-    elementwise("head.loss", 2.0 * part, part, 1.0);
+    if (fusion_.unfused_loss) {
+      call("head.loss", unfused_loss(static_cast<double>(rows * vocab)), 1.0);
+    } else {
+      elementwise("head.loss", 2.0 * part, part, 1.0);
+    }
     collective("head.all_reduce", CollectiveKind::all_reduce,
                2.0 * static_cast<double>(rows) * kLossBytes, tp_, 1.0);
     return;

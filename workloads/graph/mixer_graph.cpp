@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "workloads/graph/graph_builder.hpp"
+#include "workloads/graph/unfused_kernels.hpp"
 
 namespace roofcast::workloads {
 namespace {
@@ -165,6 +166,15 @@ void GraphBuilder::prefill_attention(const AttentionHeads& heads, double passed_
                           static_cast<double>(chunk_ * keys) * kHiddenBytes;
     elementwise("attention.scores", 3.0 * scores, 3.5 * scores, count);
   }
+  if (fusion_.dropout && !fusion_.keeps_scores) {
+    const auto own = static_cast<double>(chunk_);
+    const double seen = static_cast<double>(others) + (heads.bidirectional ? own : 0.5 * own);
+    const double window = heads.window > 0 ? static_cast<double>(heads.window) : seen;
+    call("attention.dropout",
+         dropout_of_scores(static_cast<double>(sequences * heads.query_heads) * own *
+                           std::min(seen, window)),
+         count);
+  }
   if (cp_ > 1) {
     // As slow as the hop that closes the ring, the one between the ranks farthest apart.
     collective("attention.ring", CollectiveKind::send_receive, passed, 2,
@@ -194,10 +204,14 @@ void GraphBuilder::grouped_query(const LayerGroup& layer, double count) {
   }
   const double qk = rows * static_cast<double>(query + kv);
   const double fresh = rows * static_cast<double>(2 * kv);
-  elementwise(
-      "attention.rope", (qk + rows * static_cast<double>(kv)) * kHiddenBytes,
-      rows * static_cast<double>(query) * kHiddenBytes + byte_count(fresh, precision_.kv_cache),
-      count);
+  if (fusion_.unfused_rope) {
+    call("attention.rope", unfused_rope(qk), count);
+  } else {
+    elementwise(
+        "attention.rope", (qk + rows * static_cast<double>(kv)) * kHiddenBytes,
+        rows * static_cast<double>(query) * kHiddenBytes + byte_count(fresh, precision_.kv_cache),
+        count);
+  }
   if (a.joint_qk_norm) {
     constexpr double kSquares = 2.0 * 4.0;  // fp32 sums over the queries and over the keys
     collective("attention.qk_all_reduce", CollectiveKind::all_reduce, rows * kSquares, tp_, count);

@@ -28,7 +28,8 @@ CollectiveKind opposite(CollectiveKind kind) {
 
 class Backward {
  public:
-  Backward(Graph& graph, double gradient_bytes) : graph_(graph), gradient_bytes_(gradient_bytes) {}
+  Backward(Graph& graph, double gradient_bytes, bool adapters_only)
+      : graph_(graph), gradient_bytes_(gradient_bytes), adapters_only_(adapters_only) {}
 
   void add(const Call& forward) {
     from_ = &forward;
@@ -42,6 +43,10 @@ class Backward {
             [this](const StateScan& o) { call(o, kTwoProducts); },
             [this](const StateUpdate& o) { call(o, kTwoProducts); },
             [this](const Elementwise& o) {
+              if (o.read_bytes + o.written_bytes <= 0.0) {
+                call(o);  // random numbers, again
+                return;
+              }
               call(Elementwise{o.read_bytes + o.written_bytes, o.read_bytes, 2.0 * o.flop, o.taps});
             },
             [this](const ExpertRouting& o) { call(o); },
@@ -62,6 +67,7 @@ class Backward {
     graph_.push_back({std::move(op), from_->name, times * from_->count, from_->in_layers,
                       from_->overlapped, from_->exchange});
   }
+  bool frozen() const { return adapters_only_ && from_->name != "lora"; }
   // Reads and writes the gradients of so many parameters. A product over many tokens hides that, an expert's does not.
   void accumulate(double parameters, bool overlapped) {
     const double bytes = parameters * gradient_bytes_;
@@ -71,6 +77,9 @@ class Backward {
   }
   void gemm(const Gemm& o) {
     call(Gemm{o.m, o.k, o.n, o.batch, o.activations, o.weights});
+    if (frozen()) {
+      return;
+    }
     call(Gemm{o.k, o.n, o.m, o.batch, o.activations, o.activations});
     graph_.back().weight_gradient = true;
     accumulate(static_cast<double>(o.k * o.n * o.batch), true);
@@ -78,6 +87,9 @@ class Backward {
   void grouped(const GroupedGemm& o) {
     call(GroupedGemm{o.pairs, o.distinct, o.k, o.n, o.activations, o.weights, o.even,
                      o.alternative_kernel});
+    if (frozen()) {
+      return;
+    }
     // dw moves and multiplies as much as the forward pass.
     call(GroupedGemm{o.pairs, o.distinct, o.n, o.k, o.activations, o.activations, o.even,
                      o.alternative_kernel});
@@ -87,6 +99,7 @@ class Backward {
 
   Graph& graph_;
   const double gradient_bytes_;
+  const bool adapters_only_;
   const Call* from_ = nullptr;
 };
 
@@ -103,7 +116,8 @@ bool repeats(const Call& call, const Recompute& recompute) {
   const bool norm = is_norm(name);
   return (recompute.has(Module::norms) && call.in_layers && norm) ||
          (recompute.has(Module::attention) &&
-          (std::holds_alternative<PrefillAttention>(call.op) || name == "attention.scores")) ||
+          (std::holds_alternative<PrefillAttention>(call.op) || name == "attention.scores" ||
+           name == "attention.dropout")) ||
          (recompute.has(Module::mla_up) && is_mla_up(name)) ||
          (recompute.has(Module::mlp) && name.starts_with("mlp.") && !norm) ||
          (recompute.has(Module::expert_activation) && name == "moe.activation") ||
@@ -114,7 +128,7 @@ bool repeats(const Call& call, const Recompute& recompute) {
 }  // namespace
 
 Graph backward_graph(const Graph& forward, const Recompute& recompute, double share,
-                     double gradient_bytes) {
+                     double gradient_bytes, bool adapters_only) {
   Graph graph;
   for (const Call& call : forward) {
     if (recompute.full && call.in_layers) {
@@ -124,7 +138,7 @@ Graph backward_graph(const Graph& forward, const Recompute& recompute, double sh
       graph.push_back(call);
     }
   }
-  Backward backward(graph, gradient_bytes);
+  Backward backward(graph, gradient_bytes, adapters_only);
   for (const Call& call : forward) {
     backward.add(call);
   }

@@ -27,7 +27,8 @@ namespace roofcast::workloads {
 
 // The operators that are computed again, then the backward pass. `forward` is a graph without decoding sequences. `share`:
 // of the layers that full recompute takes.
+// `adapters_only`: products that are not called "lora" have no gradients of weights.
 Graph backward_graph(const Graph& forward, const Recompute& recompute, double share,
-                     double gradient_bytes);
+                     double gradient_bytes, bool adapters_only = false);
 
 }  // namespace roofcast::workloads

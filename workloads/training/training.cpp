@@ -180,6 +180,9 @@ void read(base::Fields& f, Training& training) {
               "scores that attention keeps for the backward pass are not in the memory here: "
               "recompute must be full or have attention");
   }
+  f.flag("fused_rope", training.fused_rope, base::optional);
+  f.flag("fused_experts", training.fused_experts, base::optional);
+  f.flag("dropout", training.dropout, base::optional);
   f.choice<RankOrder>("rank_order", training.rank_order,
                       {{"tp-cp-dp-pp", RankOrder::data_then_pipeline},
                        {"tp-cp-pp-dp", RankOrder::pipeline_then_data}},
@@ -199,6 +202,27 @@ void read(base::Fields& f, Training& training) {
   f.choice<bool>("attention", training.fp8_attention, {{"bf16", false}, {"fp8", true}},
                  base::optional);
   f.integer("mtp", training.predicted_tokens, {0.0, 100.0}, base::optional);
+  f.integer("packed", training.packed, {1.0, 1e8}, base::optional);
+  f.group(
+      "lora",
+      [&](base::Fields& g) {
+        g.integer("rank", training.lora.rank, {1.0, 1e5});
+        read_parts(
+            g, "layers", kAdaptedLayerNames, [] {},
+            [&](std::size_t at) { training.lora.add(static_cast<AdaptedLayer>(at)); });
+        if (const base::Node* layers = g.node().find("layers");
+            layers != nullptr && training.lora.layers == 0) {
+          g.problem("layers", "an adapter is beside a layer: qkv, out, up or down");
+        } else if (layers == nullptr) {
+          training.lora.layers = 0xf;
+        }
+      },
+      base::optional);
+  if (training.lora.trains() && training.sharding == Sharding::parameters) {
+    f.problem("lora",
+              "adapters beside parameters that are sharded are not described: sharding optimizer "
+              "or gradients");
+  }
   f.group(
       "jitter",
       [&](base::Fields& g) {

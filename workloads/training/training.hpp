@@ -17,8 +17,11 @@
 //     gradients: fp32               # what data-parallel ranks add up; or bf16
 //     moments: fp32                 # Adam's; or bf16, fp8
 //     parameters: bf16              # or quantised: linear layers keep them in the format they compute in only
-//     fused_loss: true              # the loss keeps logits in 16 bits only
+//     fused_loss: true              # one kernel, which keeps logits in 16 bits only
 //     fused_attention: true         # false: scores pass through memory, as before FlashAttention; they are computed again
+//     fused_rope: true              # these two: false where kernels of their own do it (workloads/graph/unfused_kernels.hpp)
+//     fused_experts: true           # clamps of experts' activations, biases of their outputs
+//     dropout: false                # of attention's scores, and of what mixers and feed-forwards add to the residual stream
 //     rank_order: tp-cp-dp-pp       # what is innermost first; or tp-cp-pp-dp
 //     overlap: true                 # gradients and parameters travel while kernels compute
 //     tensor_overlap: true          # tensor parallelism's exchanges travel while the products beside them compute
@@ -29,6 +32,8 @@
 //     cuda_graphs: [attention]      # what the host launches with one call; or none, full, recurrence, router, mlp
 //     attention: bf16               # what attention's products compute in; or fp8
 //     mtp: 1                        # tokens after the next that are predicted too, by the model's `mtp:` modules
+//     packed: 512                   # tokens of the texts that are packed into a sequence and see themselves only; none without it
+//     lora: {rank: 16}              # adapters are trained, not the model (workloads/training/adapters.hpp)
 //     jitter: {deviation: 0.015, slow_hosts: 0.005, slower_by: 0.1}   # of ranks (sim/training/jitter.hpp); none without it
 //     trainer: megatron
 //
@@ -46,6 +51,7 @@
 #include "workloads/architecture/mapping.hpp"
 #include "workloads/architecture/precision.hpp"
 #include "workloads/graph/recompute.hpp"
+#include "workloads/training/adapters.hpp"
 #include "workloads/training/pipeline_layout.hpp"
 
 namespace roofcast::workloads {
@@ -153,6 +159,9 @@ struct Training {
   bool quantised_parameters = false;
   bool fused_loss = true;
   bool fused_attention = true;
+  bool fused_rope = true;
+  bool fused_experts = true;
+  bool dropout = false;
   bool overlap = true;
   bool tensor_overlap = false;
   bool expert_overlap = false;
@@ -162,6 +171,8 @@ struct Training {
   CudaGraphs cuda_graphs;
   bool fp8_attention = false;
   std::int64_t predicted_tokens = 0;
+  std::int64_t packed = 0;  // 0: a sequence is one text
+  Adapters lora;
   Jitter jitter;
   Trainer trainer;
 
