@@ -26,10 +26,10 @@ struct IterationServer {
   bool prompts_first = false;  // iterations with prompts have no decodes
   bool cuts = true;            // false: a prompt that fits in an iteration is not cut
   bool delayed_release =
-      false;                   // a sequence keeps its place for one iteration after its last token
+      false;  // a sequence keeps its place for one iteration after its last token
   // Iterations are planned at the start of the one before: what comes meanwhile is in the one after. Without stages.
   bool plans_ahead = false;
-  std::int64_t budget = 1;  // tokens of an iteration
+  std::int64_t budget = 1;     // tokens of an iteration
   std::int64_t sequences = 1;  // the most in a server, of all micro-batches
   double cache = 1e18;         // tokens
   double each = 0;             // tokens' worth that a sequence takes in addition

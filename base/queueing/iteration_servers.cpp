@@ -237,8 +237,9 @@ class Path {
   static Seconds plan_of(const Host& h, Seconds now) {
     const Station& s = h.batches.front();
     const bool runs = s.decodes > 0 || s.partial >= 0;
-    return plans_ahead(h) && runs ? base::min(now, s.began + s.each * static_cast<double>(s.count - 1))
-                                  : now;
+    return plans_ahead(h) && runs
+               ? base::min(now, s.began + s.each * static_cast<double>(s.count - 1))
+               : now;
   }
 
   // The next iterations of a server: of its micro-batches that do not run, as soon as the first stage is free.

@@ -13,6 +13,7 @@
 #include "calibrate/imports/foreign_columns.hpp"
 #include "calibrate/logs/collective_log.hpp"
 #include "calibrate/logs/kernel_profile.hpp"
+#include "calibrate/logs/refuse.hpp"
 #include "calibrate/operators/kind_columns.hpp"
 #include "calibrate/operators/operator_rows.hpp"
 
@@ -20,10 +21,6 @@ namespace roofcast::calibrate {
 namespace {
 
 constexpr std::size_t kNamed = 5;  // kernels in a message
-
-[[noreturn]] void refuse(const std::string& place, std::string_view message) {
-  throw base::InputError(fmt::format("{}: error: {}\n", place, message));
-}
 
 std::optional<std::string> format_of_log(LogFormat format) {
   switch (format) {

@@ -173,8 +173,7 @@ class Lockstep : LockstepCosts {
     }
   }
 
-  // Prompts that the scheduler has, as far as there are slots. Only the first of very many are counted: prompts() takes
-  // no more.
+  // Prompts that the scheduler has, as far as there are slots, and no more than prompts() takes.
   double ready() const {
     const double free = places_ - b_;
     const Seconds known = ahead_ && b_ > 0.0 ? planned_ : now_;
@@ -223,7 +222,7 @@ class Lockstep : LockstepCosts {
     // Iterations without prompts, until one arrives or a group ends.
     const Seconds t = alone(b);
     const double arrives = next > now_ ? std::ceil((next - now_) / t - 1e-9) : 0.0;
-    const double until = ahead_ ? arrives + 1.0 : std::max(1.0, arrives);
+    const double until = arrives + (ahead_ ? 1.0 : 0.0);
     double count = std::max(1.0, std::min(until, groups_.front().ends - iteration_));
     if (limited()) {
       const double full = std::floor((cache_ - held(b)) / (b * grown_));
@@ -233,8 +232,7 @@ class Lockstep : LockstepCosts {
       }
       count = std::max(1.0, std::min(count, full));
     }
-    planned_ = now_ + (count - 1.0) * t;
-    pass(count * t, b);
+    pass(count, t, b);
     decode(count);
     counted_.iterations += count;
     send(count * b, b);
@@ -253,7 +251,6 @@ class Lockstep : LockstepCosts {
     if (fit < 1.0) {
       iterations = std::max(1.0, std::ceil((std::min(n, 1.0) - done_) / fit - 1e-9));
     }
-    // `done_` is the share of the next prompt that is computed.
     const double reached = done_ + iterations * fit + 1e-9;
     double whole = reached >= n + 1.0 ? n : std::min(n, std::floor(reached));
     whole = std::max(whole, std::min(n, 1.0));
@@ -283,7 +280,9 @@ class Lockstep : LockstepCosts {
     end_groups();
   }
 
-  void pass(Seconds time, double b) {
+  void pass(double iterations, Seconds t, double b) {
+    const Seconds time = iterations * t;
+    planned_ = now_ + time - t;
     now_ += time;
     if (limited()) {
       counted_.time += time;
@@ -299,8 +298,7 @@ class Lockstep : LockstepCosts {
 
   // Iterations with prompts, each of time t, and b decodes unless prompts run alone. So many get their first tokens.
   void run_mixed(double iterations, Seconds t, double b, double firsts) {
-    planned_ = now_ + (iterations - 1.0) * t;
-    pass(iterations * t, b);
+    pass(iterations, t, b);
     counted_.mixed += iterations;
     counted_.iterations += iterations;
     const double beside = first_ ? 0.0 : b;
@@ -463,19 +461,18 @@ class Lockstep : LockstepCosts {
   Seconds intake_;        // of a request
   Seconds message_;       // of a sequence's tokens of an iteration
   Seconds overhead_;      // of a request
-
   bool ahead_;            // iterations are planned ahead
   Seconds now_;
-  Seconds planned_;  // start of the last iteration, when the next one was planned
+  Seconds planned_;       // start of the last iteration, when the next one was planned
   Seconds front_;         // when the front end is free
   double iteration_ = 0;  // iterations with decodes so far
   double b_ = 0;          // sequences that decode
   double held_ = 0;       // their tokens
   double lost_ = 0;       // sequences that are preempted
   bool full_ = false;     // the cache was full
-  double done_ = 0;
-  double served_ = 0;  // prompts
-  Seconds each_;       // of those of the last iteration with prompts
+  double done_ = 0;       // share of the next prompt that is computed
+  double served_ = 0;     // prompts
+  Seconds each_;          // of those of the last iteration with prompts
   Round counted_;
   Seconds round_;           // that it took
   base::TimeSamples ttft_;  // those of counted_, merged
@@ -490,12 +487,12 @@ class Lockstep : LockstepCosts {
 SteadyState lockstep(const ScenarioView& s, double max_running, Workspace& workspace) {
   const double cache = max_running * held_tokens(s);  // tokens of a rank
   const auto input = static_cast<double>(s.traffic->input_tokens);
-  const double longest = input + static_cast<double>(s.traffic->output_tokens);
   const double clients = static_cast<double>(s.traffic->concurrency) /
                          static_cast<double>(s.serving->replicas * s.mapping->data_parallel);
-  const double most = std::min(clients, static_cast<double>(s.serving->limits.max_sequences));
   const bool reserved = s.serving->policy.reserves == workloads::Reservation::request;
-  const bool fills = !reserved && s.mapping->data_parallel == 1 && most * longest > cache;
+  const double all = std::min(clients, static_cast<double>(s.serving->limits.max_sequences)) *
+                     (input + static_cast<double>(s.traffic->output_tokens));
+  const bool fills = !reserved && s.mapping->data_parallel == 1 && all > cache;
   const double slots = std::max(1.0, std::floor(fills ? cache / input : max_running));
   return Lockstep(s, slots, fills ? cache : kNoLimit, workspace).solve();
 }

@@ -199,7 +199,8 @@ struct Sample {
   Seconds first;  // these waits, and the iterations of the prompt
   double attainment = std::numeric_limits<double>::quiet_NaN();
   double error = 0.0;  // standard error of `decoding`, over it
-  Seconds later;       // mean stay of the later half of the requests, less kLonger times that of the earlier one
+  Seconds
+      later;  // mean stay of the later half of the requests, less kLonger times that of the earlier one
 };
 
 // Standard error of the mean over the mean.

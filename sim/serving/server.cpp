@@ -214,7 +214,8 @@ ServerState Server::state(double decodes, const Load& load, Detail detail) {
   r.first = stay.mean + more;
   r.first_square = stay.square + 2.0 * more * stay.mean + more * more;
   r.waits = stay.waits;
-  if (d > 0.0 && s_.serving->policy.plans_ahead && stages_ == 1.0) {  // and the iteration that was planned before
+  if (d > 0.0 && s_.serving->policy.plans_ahead &&
+      stages_ == 1.0) {  // and the iteration that was planned before
     r.first_square += 2.0 * r.first * r.iteration + r.iteration * r.iteration;
     r.first += r.iteration;
     r.waits += r.iteration;

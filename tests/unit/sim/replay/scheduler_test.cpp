@@ -75,7 +75,8 @@ TEST_CASE("Prompts of different lengths attend to as many tokens as their mean d
 
 TEST_CASE("Decodes and prompts share an iteration, or prompts go first", "[unit]") {
   const auto second_iteration = [](const std::string& order) {
-    const Scenario s = scenario("{stack: vllm, scheduler: {order: " + order + ", plans_ahead: false}}");
+    const Scenario s =
+        scenario("{stack: vllm, scheduler: {order: " + order + ", plans_ahead: false}}");
     Scheduler queue = scheduler(s);
     queue.enqueue({0, 100, 0, 10});
     next(queue);
@@ -160,9 +161,9 @@ TEST_CASE("A request whose blocks are reserved is never preempted", "[unit]") {
 
 TEST_CASE("A slot that is freed late is free an iteration later", "[unit]") {
   const auto admitted_in = [](const std::string& late) {
-    const Scenario s =
-        scenario("{stack: vllm, max_sequences: 2, scheduler: {plans_ahead: false, delayed_release: " +
-                 late + "}}");
+    const Scenario s = scenario(
+        "{stack: vllm, max_sequences: 2, scheduler: {plans_ahead: false, delayed_release: " + late +
+        "}}");
     Scheduler queue = scheduler(s);
     queue.enqueue({0, 100, 0, 1});
     queue.enqueue({1, 100, 0, 10});
