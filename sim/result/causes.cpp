@@ -112,11 +112,17 @@ void tell_causes(const ScenarioView& scenario, ServingEstimate& estimate) {
   prefill.draft = pools ? nullptr : draft.get();
   CauseSum ttft;
   CauseSum tpot;
-  if (prompts) {
-    add_iteration(ttft, prefill, steady.prefill_iteration, 1.0, 1.0);
-  }
   const auto prefill_stages = static_cast<double>(prefill.mapping->pipeline_parallel);
   const double share = pools && decodes ? 0.0 : decodes ? steady.prefill_share : 1.0;
+  if (prompts) {
+    // One that was planned before the prompt came, if any sequence decodes then.
+    const bool plans = scenario.serving->policy.plans_ahead && !pools && prefill_stages == 1.0;
+    const double planned = plans && decodes ? std::min(1.0, steady.decode_batch) : 0.0;
+    add_iteration(ttft, prefill, steady.prefill_iteration, 1.0 + planned * share, 1.0);
+    if (planned * (1.0 - share) > 0.0) {
+      add_iteration(ttft, decode, steady.decode_iteration, planned * (1.0 - share), 1.0);
+    }
+  }
   if (share < 1.0) {
     add_iteration(tpot, decode, steady.decode_iteration, 1.0 - share, in_flight(decode, steady));
   }

@@ -6,7 +6,7 @@
 // `roofcast kernel` explains it. The causes of an iteration are those of its operators, each as long as its operator, and
 // the host. A share is an elasticity: a cause with a share of 30 % that gets 1 % shorter makes the time 0.3 % shorter.
 //
-//   TTFT               an iteration with prompts
+//   TTFT               an iteration with prompts, and the one that was planned before where a scheduler plans ahead
 //   TPOT, throughput   the mean iteration: 1 − s decodes alone and s with prompts, s = SteadyState::prefill_share; of two
 //                      pools an iteration of the decode pool, and of throughput that of the pool which limits it
 //

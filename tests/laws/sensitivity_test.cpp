@@ -19,7 +19,8 @@ const std::string kScenarios[] = {
     "system: hgx_h200\nmodel: llama-3.1-70b\nprecision: fp8\ndeployment: {tensor_parallel: 8}\n"
     "serving: {stack: vllm}\ntraffic: {input_tokens: 2048, output_tokens: 512, concurrency: 64}\n",
     "system: hgx_a100\nmodel: llama-3.1-8b\nprecision: bf16\ndeployment: {tensor_parallel: 1}\n"
-    "serving: {stack: trtllm}\ntraffic: {input_tokens: 512, output_tokens: 128, concurrency: 16}\n",
+    "serving: {stack: trtllm}\n"
+    "traffic: {input_tokens: 512, output_tokens: {uniform: [96, 160]}, concurrency: 16}\n",
     "system: l40s_pcie_x8\nmodel: llama-3.1-8b\nprecision: fp8\ndeployment: {tensor_parallel: 4}\n"
     "serving: {stack: vllm}\ntraffic: {input_tokens: 3000, output_tokens: 200, concurrency: 1}\n",
     "system: mi300x_x8\nmodel: llama-3.1-70b\nprecision: bf16\ndeployment: {tensor_parallel: 8}\n"
@@ -146,6 +147,7 @@ TEST_CASE("What the time of an iteration is for has the order of the elasticitie
         for (const auto& other : all) {
           if (share > other.first + kOrder) {
             ++compared;
+            INFO(metric << ": " << text);
             CHECK(elasticity > other.second);
           }
         }
