@@ -76,7 +76,7 @@ TEST_CASE("Nemotron 3 Ultra drafts six tokens on four GB200", "[validation]") {
            std::string("method: mtp, precision: bf16, draft_tokens: 6, measured: "
                        "nemotron-3-ultra_mtp_") +
                task},
-          2.89, 0.10);
+          2.89, 0.13);
   }
 }
 
