@@ -37,12 +37,6 @@ std::string spares_text(const sim::FailedPart& part, const sim::Scenario& s) {
                      part.hosts > *s.run.spare_hosts ? ", too few" : "");
 }
 
-// Nobody told how many hosts a rack has.
-bool is_usual_rack(const sim::BlastRadius& result, const sim::Scenario& s) {
-  const hardware::System& system = s.platform.system;
-  return !system.hosts_per_rack && system.scale_up_domain <= result.gpus_of_host;
-}
-
 std::string text_of(const sim::BlastRadius& result, const sim::Scenario& s) {
   TextTable table({"part that fails", "GPUs out", "replicas hit", "the job", "time lost",
                    "GPU-hours lost", "USD", "spare hosts", "throughput without it"});
@@ -95,7 +89,7 @@ int run_blast_radius(const BlastRadiusOptions& options) {
   } else if (fits) {
     fmt::print("{}\n{}-port switches, hosts of {} GPUs, racks of {} hosts{}\n\n{}", title(scenario),
                options.ports, result.gpus_of_host, result.hosts_of_rack,
-               is_usual_rack(result, scenario) ? " (assumed: system.hosts_per_rack)" : "",
+               result.rack_is_assumed ? " (assumed: system.hosts_per_rack)" : "",
                text_of(result, scenario));
   } else {
     fmt::print("{}\n\nit does not run: {}\n", title(scenario), sim::reason(result.estimate));

@@ -5,13 +5,11 @@
 #include <cmath>
 #include <optional>
 
-#include "base/no_number.hpp"
 #include "calibrate/platforms/named_parts.hpp"
 #include "cli/compare/compare_measured.hpp"
-#include "cli/tables/text_table.hpp"
+#include "cli/compare/measured_metrics.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "sim/estimate.hpp"
-#include "sim/result/metrics.hpp"
 #include "sim/scenario/knob.hpp"
 #include "sim/scenario/references.hpp"
 #include "sim/scenario/section_readers.hpp"
@@ -20,7 +18,6 @@
 namespace roofcast::cli {
 namespace {
 
-using base::kNoNumber;
 constexpr double kAlike = 0.1;  // mean lengths: drawn ones vary, and templates of a chat add tokens
 
 struct Knob {
@@ -155,20 +152,6 @@ base::Node document_of(const CompareMeasuredOptions& options, const calibrate::S
   return document;
 }
 
-// Rates over all replicas err as one GPU's; times to the last token have an interval but no columns for it.
-sim::Interval90 interval_of(const sim::Metric& metric, const sim::ServingEstimate& e) {
-  const sim::Interval90 interval = sim::interval90(metric, e);
-  const models::Spread* spread = metric.name == "throughput_tok_per_s" ? &e.spreads.rate
-                                 : metric.name == "requests_per_s"     ? &e.spreads.rate
-                                 : metric.name == "e2e_mean_s"         ? &e.spreads.end_to_end
-                                                                       : nullptr;
-  if (std::isfinite(interval.low) || spread == nullptr) {
-    return interval;
-  }
-  const double value = metric.value(e);
-  return {value * (1.0 - spread->below), value * (1.0 + spread->above)};
-}
-
 bool is_model(const workloads::Architecture& model, const std::string& id) {
   base::Node document;
   document["model"] = base::scalar_node(id, {});
@@ -208,26 +191,7 @@ MeasuredComparison compare_serving(const CompareMeasuredOptions& options,
     comparison.notes.insert(comparison.notes.begin(),
                             fmt::format("does not run: {}", sim::reason(e)));
   }
-  comparison.columns = {"metric",          "measured", "forecast", "low90_forecast",
-                        "high90_forecast", "ratio",    "inside"};
-  TextTable table({"metric", "measured", "forecast", "90 % interval", "forecast / measured",
-                   "measured inside"});
-  for (const calibrate::MeasuredMetric& measured : log.metrics) {
-    const sim::Metric& metric = *sim::find_metric(measured.name);
-    const double forecast = e.fits() ? metric.value(e) : kNoNumber;
-    const auto [low, high] =
-        e.fits() ? interval_of(metric, e) : sim::Interval90{kNoNumber, kNoNumber};
-    const std::string in = inside(measured.value, low, high);
-    table.add({std::string(metric.label), display(measured.value, metric.unit),
-               display(forecast, metric.unit),
-               std::isfinite(low)
-                   ? fmt::format("{} to {}", display(low, metric.unit), display(high, metric.unit))
-                   : std::string(),
-               ratio_text(forecast, measured.value), in});
-    comparison.rows.push_back(
-        {measured.name, measured.value, forecast, low, high, forecast / measured.value, in});
-  }
-  comparison.table = table.text();
+  lay_beside(log.metrics, e, comparison);
   return comparison;
 }
 

@@ -2,15 +2,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cmath>
-
-#include "base/no_number.hpp"
 #include "calibrate/logs/training_log.hpp"
 #include "cli/compare/compare_measured.hpp"
-#include "cli/tables/text_table.hpp"
+#include "cli/compare/measured_metrics.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "sim/estimate.hpp"
-#include "sim/result/metrics.hpp"
 #include "sim/scenario/knob.hpp"
 #include "sim/scenario/sections.hpp"
 
@@ -65,26 +61,7 @@ MeasuredComparison compare_training(const CompareMeasuredOptions& options,
   if (!e.fits()) {
     comparison.notes.push_back(fmt::format("does not run: {}", sim::reason(e)));
   }
-  comparison.columns = {"metric",          "measured", "forecast", "low90_forecast",
-                        "high90_forecast", "ratio",    "inside"};
-  TextTable table({"metric", "measured", "forecast", "90 % interval", "forecast / measured",
-                   "measured inside"});
-  for (const calibrate::MeasuredMetric& measured : log.metrics) {
-    const sim::Metric& metric = *sim::find_metric(measured.name);
-    const double forecast = e.fits() ? metric.value(e) : base::kNoNumber;
-    const auto [low, high] =
-        e.fits() ? sim::interval90(metric, e) : sim::Interval90{base::kNoNumber, base::kNoNumber};
-    const std::string in = inside(measured.value, low, high);
-    table.add({std::string(metric.label), display(measured.value, metric.unit),
-               display(forecast, metric.unit),
-               std::isfinite(low)
-                   ? fmt::format("{} to {}", display(low, metric.unit), display(high, metric.unit))
-                   : std::string(),
-               ratio_text(forecast, measured.value), in});
-    comparison.rows.push_back(
-        {measured.name, measured.value, forecast, low, high, forecast / measured.value, in});
-  }
-  comparison.table = table.text();
+  lay_beside(log.metrics, e, comparison);
   return comparison;
 }
 

@@ -49,6 +49,7 @@ struct BlastRadius {
   std::int64_t replicas = 0;
   std::int64_t gpus_of_host = 0;
   std::int64_t hosts_of_rack = 0;
+  bool rack_is_assumed = false;  // nobody told how many hosts it has
   std::vector<FailedPart> parts;
 };
 

@@ -351,4 +351,18 @@ TEST_CASE("Balanced routing is strided, and the first rank always has the first 
   CHECK(loads.of({64, 8, 256, 8}, "balanced").distinct == 32.0);
 }
 
+TEST_CASE("A kernel that keeps half the groups gives the lost choices to the first experts",
+          "[unit]") {
+  calibrate::ExpertLoads loads;
+  const auto pairs = [&](std::int64_t tokens, std::int64_t ranks) {
+    return loads.of({tokens, 8, 256, ranks, 8, 4}, "balanced").pairs;
+  };
+  CHECK(pairs(4096, 1) == 8.0 * 4096);  // no choice is lost as a whole
+  CHECK(pairs(4096, 8) ==
+        5.0 * 4096);  // the first group: one choice, and four in place of lost ones
+  CHECK(pairs(4096, 128) == 2.0 * 4096);  // the first two experts have every token
+  CHECK(pairs(8, 8) == 5.0 * 8);
+  CHECK(loads.of({4096, 8, 256, 8}, "balanced").pairs == 4096.0);
+}
+
 }  // namespace roofcast::unit_calibrate_operator_rows
