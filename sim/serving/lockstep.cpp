@@ -384,13 +384,6 @@ class Lockstep : LockstepCosts {
     }
     Solution found;
     SteadyState r;
-    const Seconds own = extra(1.0);
-    const base::SquareSeconds variance =
-        workloads::squared_variation(s_.traffic->input) * own * own;
-    found.first = LatencyMixture(ttft_.size());
-    for (const base::TimeSample& s : ttft_) {
-      found.first.add(s.weight, s.value, variance, {});
-    }
     return finish(found, r);
   }
 
@@ -426,7 +419,14 @@ class Lockstep : LockstepCosts {
       tpot.add(s.weight, scale * s.value, {}, {});
     }
     const Seconds first = base::max(Seconds{}, clients_ / found.rate - stay);  // Little's law
-    found.first.shift(first - followed, {}, {});
+    const double shorter = std::min(1.0, first / followed);
+    const Seconds later = base::max(Seconds{}, first - followed);
+    const base::SquareSeconds variance =
+        workloads::squared_variation(s_.traffic->input) * extra(1.0) * extra(1.0);
+    found.first = LatencyMixture(ttft_.size());
+    for (const base::TimeSample& s : ttft_) {
+      found.first.add(s.weight, shorter * s.value + later, variance, {});
+    }
     found.present = std::min(running_, found.rate * stay);
     found.present *= full_ ? 1.0 - counted_.lost / counted_.present : 1.0;
     found.running =
