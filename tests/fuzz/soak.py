@@ -305,7 +305,7 @@ def impossible(answer):
     found = []
     numbers = {key: x for key, x in answer.items() if isinstance(x, (int, float)) and not isinstance(x, bool)}
     for key, x in numbers.items():
-        if x < 0:
+        if x < 0 and key not in ("spare_host_s", "spare_host_usd"):  # a spare host may cost more than it saves
             found.append(("impossible", f"{key} is negative"))
         if key in ("attainment", "prefix_hit_rate", "prefill_share", "bubble_share", "tools_share", "mfu") and x > 1 + 1e-9:
             found.append(("impossible", f"{key} is above 1"))

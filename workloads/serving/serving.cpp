@@ -181,7 +181,7 @@ void read(base::Fields& f, Serving& serving) {
     serving.stack.graph_tokens = 0;
   }
   f.integer("replicas", serving.replicas, {1.0, 1e6}, base::optional);
-  f.integer("front_ends", serving.front_ends, {1.0, 1e4}, base::optional);
+  f.integer("front_ends", serving.front_ends, {1.0, 1024.0}, base::optional);
   f.choice<Router>("router", serving.router,
                    {{"round robin", Router::round_robin},
                     {"least loaded", Router::least_loaded},
