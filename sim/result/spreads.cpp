@@ -26,8 +26,8 @@ Spreads spreads_of(const ScenarioView& s, const SteadyState& steady) {
 
 Spreads no_spreads() {
   using base::kNoNumber;
-  constexpr models::Spread kUnknown{kNoNumber, kNoNumber};
-  return {kUnknown, kUnknown, kUnknown, kUnknown, kUnknown, kUnknown, kUnknown, kUnknown};
+  constexpr models::Spread kNoSpread{kNoNumber, kNoNumber};
+  return {kNoSpread, kNoSpread, kNoSpread, kNoSpread, kNoSpread, kNoSpread, kNoSpread, kNoSpread};
 }
 
 Spreads training_spreads(models::Spread operators, const workloads::Trainer& trainer) {
