@@ -95,15 +95,17 @@ Bytes layer_bytes(const Architecture& model, const LayerGroup& group,
   const double copies =
       p.experts > 0.0 ? 1.0 + as_double(mapping.redundant_experts) / as_double(model.moe.experts)
                       : 1.0;
-  Bytes sum = workloads::weight_bytes(p.recurrent / tp, precision.recurrent) +
-              workloads::weight_bytes(p.index, precision.attention) +
-              workloads::weight_bytes(p.mlp / tp, precision.mlp) +
-              workloads::weight_bytes(copies * p.experts / as_double(mapping.expert_ranks()),
-                                      precision.experts) +
-              workloads::weight_bytes(p.shared / tp, precision.shared) +
-              workloads::weight_bytes(p.latent, precision.latent) +
-              workloads::weight_bytes(p.modulation / tp, precision.plain) +
-              base::bytes_of(p.router + p.norms, NumberFormat::bf16);
+  Bytes sum =
+      workloads::weight_bytes(p.recurrent / tp, precision.recurrent) +
+      workloads::weight_bytes(p.index, precision.attention) +
+      workloads::weight_bytes(p.mlp / tp, precision.mlp) +
+      workloads::weight_bytes(copies * p.experts / as_double(mapping.expert_ranks()),
+                              precision.experts) +
+      workloads::weight_bytes(p.shared / tp, precision.shared) +
+      workloads::weight_bytes(p.latent, precision.latent) +
+      workloads::weight_bytes(p.modulation / tp, precision.plain) +
+      base::bytes_of(p.router, model.moe.fp32_router ? NumberFormat::fp32 : NumberFormat::bf16) +
+      base::bytes_of(p.norms, NumberFormat::bf16);
   if (workloads::attends(group.mixer)) {
     sum += workloads::weight_bytes(p.attention / tp + repeated_attention(model, group, mapping),
                                    precision.attention) +

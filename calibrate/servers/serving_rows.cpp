@@ -32,6 +32,7 @@ ServingRows::ServingRows(const base::CsvTable& table, const std::string& calibra
       gemm_(table.column("gemm_quant_mode")),
       source_(table.column("source")),
       version_(table.column("backend_version")),
+      date_(table.column("measured_date")),
       tp_(table.column("tp_size")),
       pp_(table.column("pp_size")),
       attention_dp_(table.column("attention_dp_size")),
@@ -65,7 +66,7 @@ void ServingRows::read_pools(std::size_t row, Facts& facts, MeasuredServer& serv
   server.traffic.concurrency = known.concurrency;
 }
 
-void ServingRows::read_mapping(std::size_t row, AttentionDp attention_dp,
+void ServingRows::read_mapping(std::size_t row, const RowSettings& recorded,
                                MeasuredServer& server) const {
   const std::int64_t tp = count(row, tp_);
   const std::int64_t dp = std::max<std::int64_t>(1, count(row, attention_dp_));
@@ -84,7 +85,7 @@ void ServingRows::read_mapping(std::size_t row, AttentionDp attention_dp,
   std::int64_t width = is_moe ? std::max(tp * dp, moe_tp * moe_ep) : tp * dp;
   std::int64_t data = width / tp;
   std::int64_t experts = moe_ep;
-  if (attention_dp == AttentionDp::all_or_none) {
+  if (recorded.attention_dp == AttentionDp::all_or_none) {
     if (tp == dp && dp > 1) {
       width = dp;
       experts = moe_ep / dp;
@@ -108,7 +109,7 @@ void ServingRows::read_mapping(std::size_t row, AttentionDp attention_dp,
   mapping.tensor_parallel = width / data;
   mapping.data_parallel = data;
   mapping.pipeline_parallel = std::max<std::int64_t>(1, count(row, pp_));
-  mapping.expert_parallel = is_moe ? experts : 1;
+  mapping.expert_parallel = !is_moe ? 1 : recorded.whole_experts ? width : experts;
 }
 
 void ServingRows::read_concurrency(std::size_t row, bool batch, MeasuredServer& server) const {
@@ -160,6 +161,9 @@ Facts ServingRows::facts_of(std::size_t row, const MeasuredServer& server) const
   facts.set("chip.architecture", server.platform->system.chip.architecture);
   facts.set("stack", server.stack);
   facts.set("year", "");
+  std::string date(text(row, date_));
+  date.erase(std::remove(date.begin(), date.end(), '-'), date.end());
+  facts.set("date", date);
   facts.set("decode_ranks", "");
   return facts;
 }
@@ -239,7 +243,7 @@ MeasuredServer ServingRows::row(std::size_t row) {
   }
   const RowSettings& recorded = row_conventions_.of(facts);
   if (!disaggregated) {
-    read_mapping(row, recorded.attention_dp, server);
+    read_mapping(row, recorded, server);
   }
   if (server.reason.empty()) {
     read_concurrency(row, recorded.batch, server);

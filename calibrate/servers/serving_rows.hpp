@@ -87,13 +87,13 @@ class ServingRows {
   // With kernels of the version that serves.
   const sim::Platform* platform_of(std::size_t row, const MeasuredServer& server);
   void read_pools(std::size_t row, Facts& facts, MeasuredServer& server);
-  void read_mapping(std::size_t row, AttentionDp attention_dp, MeasuredServer& server) const;
+  void read_mapping(std::size_t row, const RowSettings& recorded, MeasuredServer& server) const;
   void read_concurrency(std::size_t row, bool batch, MeasuredServer& server) const;
   void read_traffic(std::size_t row, const RunSettings& run, MeasuredServer& server) const;
   void read_settings(std::size_t row, Facts facts, MeasuredServer& server);
 
   const base::CsvTable& table_;
-  std::size_t mode_, model_, system_, backend_, precision_, gemm_, source_, version_;
+  std::size_t mode_, model_, system_, backend_, precision_, gemm_, source_, version_, date_;
   std::size_t tp_, pp_, attention_dp_, moe_tp_, moe_ep_, isl_, osl_, concurrency_, batch_, ttft_,
       tpot_;
   ChipPlatforms platforms_;

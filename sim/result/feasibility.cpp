@@ -15,6 +15,43 @@ namespace {
 
 using workloads::MappingFault;
 
+// The width of a rank's part of a layer that ends within a block of 128 x 128 scales, where the stack cannot cut one. A
+// layer that is not cut may.
+std::optional<std::int64_t> cut_block(const ScenarioView& s) {
+  constexpr std::int64_t kBlock = 128;
+  if (!s.serving->stack.whole_blocks) {
+    return std::nullopt;
+  }
+  const workloads::Architecture& model = *s.model;
+  const workloads::Precision& p = *s.precision;
+  const workloads::AttentionShape& a = model.attention;
+  const workloads::MoeShape& moe = model.moe;
+  const std::int64_t tp = s.mapping->tensor_parallel;
+  const bool has_moe = model.layers_with(workloads::Ffn::moe) > 0;
+  const bool mla = a.kind == workloads::AttentionKind::mla;
+  struct Part {
+    bool present;
+    const workloads::LinearFormat* format;
+    std::int64_t width;
+    std::int64_t ranks;
+  };
+  const Part parts[] = {
+      {has_moe, &p.experts, moe.intermediate, s.mapping->expert_tensor_parallel()},
+      {has_moe && moe.shared_experts > 0, &p.shared, moe.shared_experts * moe.shared_intermediate,
+       tp},
+      {model.layers_with(workloads::Ffn::mlp) > 0, &p.mlp, model.mlp.intermediate, tp},
+      {a.query_heads > 0, &p.attention,
+       a.query_heads * (mla ? a.nope_dim + a.rope_dim : a.head_dim), tp},
+      {a.query_heads > 0 && !mla, &p.attention, a.kv_heads * a.head_dim, std::min(tp, a.kv_heads)}};
+  for (const auto& [present, format, width, ranks] : parts) {
+    if (present && ranks > 1 && format->weights == base::NumberFormat::fp8_block &&
+        width / ranks % kBlock != 0) {
+      return width / ranks;
+    }
+  }
+  return std::nullopt;
+}
+
 // The first number format of multiplications that a part of the model needs and the chip lacks.
 std::optional<base::MathType> missing_math(const ScenarioView& s) {
   const models::Machine& machine = s.platform->machine;
@@ -92,6 +129,7 @@ void check_runnable(const ScenarioView& s, ServingEstimate& e) {
   const MappingFault draft_fault = s.draft == nullptr || no_module
                                        ? MappingFault::none
                                        : workloads::fault_of(s.draft->model, s.draft->mapping);
+  const std::optional<std::int64_t> cut = cut_block(s);
   const std::int64_t draft_ranks = s.draft == nullptr ? 0 : s.draft->mapping.stage_ranks();
   const std::int64_t answer = s.model->autoregressive ? traffic.output_tokens : 0;
   const std::int64_t length = traffic.input_tokens + answer;
@@ -102,6 +140,8 @@ void check_runnable(const ScenarioView& s, ServingEstimate& e) {
                                         static_cast<double>(s.model->vision.front().tokens());
   if (fault != MappingFault::none) {
     e.infeasible = infeasible::Mapping{fault};
+  } else if (cut) {
+    e.infeasible = infeasible::CutBlock{*cut};
   } else if (e.gpus > s.platform->system.chips) {
     e.infeasible = infeasible::SystemSize{e.gpus, s.platform->system.chips};
   } else if (const auto cap = cap_too_low(s)) {

@@ -55,6 +55,13 @@ std::string sentence(const Infeasible& infeasible) {
             return fmt::format("the chip has no {} {} rate", base::name(r.math),
                                r.math == base::MathType::fp32 ? "vector" : "tensor");
           },
+          [](const CutBlock& r) {
+            return fmt::format(
+                "a rank's part of a layer is {} wide, and the stack does not cut blocks of 128 x "
+                "128 "
+                "scales (mapping.whole_blocks)",
+                r.width);
+          },
           [](const NoSparsity&) {
             return std::string(
                 "the chip has no sparsity.tensor: nothing is known of products with 2:4 sparse "
@@ -224,6 +231,7 @@ std::string reason(const Infeasible& infeasible, PoolKind pool) {
                            std::holds_alternative<infeasible::Weights>(infeasible) ||
                            std::holds_alternative<infeasible::KvCache>(infeasible) ||
                            std::holds_alternative<infeasible::NumberFormat>(infeasible) ||
+                           std::holds_alternative<infeasible::CutBlock>(infeasible) ||
                            std::holds_alternative<infeasible::NoSparsity>(infeasible) ||
                            std::holds_alternative<infeasible::Load>(infeasible);
   const std::string_view which = !of_one_pool || pool == PoolKind::none ? ""

@@ -30,6 +30,10 @@ struct NumberFormat {
   static constexpr std::string_view kind = "no multiplier for a number format";
   base::MathType math;
 };
+struct CutBlock {
+  static constexpr std::string_view kind = "the stack does not cut blocks of scales";
+  std::int64_t width;  // of a rank's part of a layer
+};
 struct NoSparsity {
   static constexpr std::string_view kind = "no products with 2:4 sparse weights";
 };
@@ -181,17 +185,19 @@ struct TrainingMemory {
 }  // namespace infeasible
 
 // std::monostate: the scenario can run.
-using Infeasible = std::variant<
-    std::monostate, infeasible::Mapping, infeasible::SystemSize, infeasible::NumberFormat,
-    infeasible::NoSparsity, infeasible::PowerCap, infeasible::CapAboveTdp, infeasible::Context,
-    infeasible::WholePrompt, infeasible::NoDecodes, infeasible::NoVisionEncoder, infeasible::Images,
-    infeasible::DraftRanks, infeasible::NoDraftModule, infeasible::DraftMapping,
-    infeasible::Weights, infeasible::KvCache, infeasible::FrontWeights, infeasible::Load,
-    infeasible::RoutedAgents, infeasible::NoNetwork, infeasible::TrainedTables,
-    infeasible::GlobalBatch, infeasible::Colocated, infeasible::Responses, infeasible::PackedLength,
-    infeasible::PipelineLayout, infeasible::TrainingFormat, infeasible::NoHostLink,
-    infeasible::NoPrediction, infeasible::DualPipe, infeasible::RankOrder, infeasible::EndlessRun,
-    infeasible::ShortRun, infeasible::TrainingMemory>;
+using Infeasible =
+    std::variant<std::monostate, infeasible::Mapping, infeasible::SystemSize,
+                 infeasible::NumberFormat, infeasible::CutBlock, infeasible::NoSparsity,
+                 infeasible::PowerCap, infeasible::CapAboveTdp, infeasible::Context,
+                 infeasible::WholePrompt, infeasible::NoDecodes, infeasible::NoVisionEncoder,
+                 infeasible::Images, infeasible::DraftRanks, infeasible::NoDraftModule,
+                 infeasible::DraftMapping, infeasible::Weights, infeasible::KvCache,
+                 infeasible::FrontWeights, infeasible::Load, infeasible::RoutedAgents,
+                 infeasible::NoNetwork, infeasible::TrainedTables, infeasible::GlobalBatch,
+                 infeasible::Colocated, infeasible::Responses, infeasible::PackedLength,
+                 infeasible::PipelineLayout, infeasible::TrainingFormat, infeasible::NoHostLink,
+                 infeasible::NoPrediction, infeasible::DualPipe, infeasible::RankOrder,
+                 infeasible::EndlessRun, infeasible::ShortRun, infeasible::TrainingMemory>;
 
 // The pool of a disaggregated deployment that cannot run.
 enum class PoolKind : std::uint8_t { none, prefill, decode };

@@ -121,6 +121,7 @@ struct MoeShape {
   std::int64_t shared_experts = 0;
   std::int64_t shared_intermediate = 0;  // width of each
   bool shared_gate = false;              // one more output of the router scales the shared expert
+  bool fp32_router = false;              // servers keep and multiply the router in fp32
   std::int64_t latent = 0;               // width; 0: no projection
   ExpertPopularity popularity;
   bool operator==(const MoeShape&) const = default;

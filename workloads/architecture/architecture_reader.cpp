@@ -100,6 +100,7 @@ void read_moe(Fields& g, MoeShape& moe) {
   g.integer("shared_experts", moe.shared_experts, base::not_negative, base::optional);
   g.integer("shared_intermediate", moe.shared_intermediate, base::not_negative, base::optional);
   g.flag("shared_gate", moe.shared_gate, base::optional);
+  g.flag("fp32_router", moe.fp32_router, base::optional);
   g.integer("latent", moe.latent, base::at_least_one, base::optional);
   if (moe.experts > 0 && moe.top_k > moe.experts) {
     g.problem("top_k", "is more than the number of experts");

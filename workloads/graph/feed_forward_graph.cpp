@@ -26,6 +26,15 @@ void GraphBuilder::dense(const LayerGroup& layer, double count) {
   reduce("mlp.all_reduce", precision_.mlp, count);
 }
 
+// A trainer's router has the format of what it does not quantise.
+LinearFormat GraphBuilder::router_format() const {
+  if (!model_.moe.fp32_router || batch_.loss) {
+    return precision_.plain;
+  }
+  const NumberFormat format = fusion_.tf32_products ? NumberFormat::tf32 : NumberFormat::fp32;
+  return {format, format, {}};
+}
+
 // all_tokens  tokens of all ranks that share these experts
 // exchange    experts are on other ranks than the tokens, which must be sent to them
 // by_expert   experts are whole, so tokens go to the ranks of their experts only
@@ -50,7 +59,7 @@ void GraphBuilder::experts(double count) {
   const std::int64_t own = ceil_div(ceil_div(decode_rows_, cp_) + prefill_rows_, tp_);
   const std::int64_t projected = exchange ? own : tokens_;
   norm("moe.norm", count);
-  linear("moe.router", tokens_, moe.experts + (moe.shared_gate ? 1 : 0), hidden_, precision_.plain,
+  linear("moe.router", tokens_, moe.experts + (moe.shared_gate ? 1 : 0), hidden_, router_format(),
          count);
   const auto share = [&] {
     if (moe.shared_experts == 0) {

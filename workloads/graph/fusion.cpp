@@ -10,6 +10,7 @@ void read(base::Fields& f, Fusion& fusion) {
                             {"all", QuantiseFusion::all}});
   f.flag("all_reduce_norm", fusion.norm);
   f.flag("alternative_experts", fusion.alternative_experts, base::optional);
+  f.flag("tf32_products", fusion.tf32_products, base::optional);
   f.choice<AllReduceKernels>("custom_all_reduce", fusion.custom_all_reduce,
                              {{"none", AllReduceKernels::library},
                               {"barriers", AllReduceKernels::barriers},

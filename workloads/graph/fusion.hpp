@@ -23,6 +23,7 @@ struct Fusion {
   AllReduceKernels custom_all_reduce = AllReduceKernels::library;
   bool norm = false;  // all-reduces of at most kFusedNormBytes add the residual and normalise
   bool alternative_experts = false;      // GroupedGemm::alternative_kernel
+  bool tf32_products = false;            // tensor cores multiply what is in fp32, in tf32
   bool overlaps_shared_experts = false;  // shared experts run while tokens are dispatched
   // Kernels of their own sort tokens before and after these are exchanged with experts.
   bool sorts_copies = false;

@@ -128,7 +128,8 @@ void read(base::Fields& f, Stack& stack) {
   f.group(
       "mapping",
       [&](base::Fields& g) {
-        g.flag("attention_dp_tensor_parallel", stack.attention_dp_tensor_parallel);
+        g.flag("attention_dp_tensor_parallel", stack.attention_dp_tensor_parallel, base::optional);
+        g.flag("whole_blocks", stack.whole_blocks, base::optional);
         g.source();
       },
       base::optional);

@@ -121,6 +121,7 @@ struct Stack {
   std::int64_t graph_tokens = 0;
   Fusion fusion;
   bool attention_dp_tensor_parallel = true;  // a group of attention DP may have several GPUs
+  bool whole_blocks = false;  // ranks share weights by whole blocks of 128 x 128 scales
   ServedError ttft_error;
   ServedError tpot_error;
 };

@@ -17,6 +17,7 @@ Facts server(std::int64_t clients, std::int64_t data_parallel = 1) {
                                    {"stack", "trtllm"},
                                    {"version", ""},
                                    {"year", ""},
+                                   {"date", ""},
                                    {"input", "1024"},
                                    {"output", "1024"},
                                    {"gpus", "8"},

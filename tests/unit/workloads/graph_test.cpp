@@ -310,6 +310,21 @@ TEST_CASE("A norm over all heads adds up two squares a token between the ranks",
 }
 
 // Draws with a fixed seed: each token picks top_k of the experts without repetition.
+TEST_CASE("A router in fp32 is multiplied in fp32, or in tf32 where the stack does so", "[unit]") {
+  const Mapping one;
+  const Batch batch{64, 1, 1024};
+  const auto router = [&](std::string_view id, bool tf32) {
+    Fusion fusion;
+    fusion.tf32_products = tf32;
+    return op_of<workloads::Gemm>(graph_of(model(id), one, batch, "fp8_block", fusion),
+                                  "moe.router")
+        .weights;
+  };
+  CHECK(router("minimax-m2", false) == base::NumberFormat::fp32);
+  CHECK(router("minimax-m2", true) == base::NumberFormat::tf32);
+  CHECK(router("qwen3-235b-a22b", true) == base::NumberFormat::bf16);
+}
+
 TEST_CASE("The expected number of distinct experts is what random routing hits", "[unit]") {
   std::mt19937 random(7);
   struct Row {

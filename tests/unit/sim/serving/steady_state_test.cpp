@@ -162,6 +162,32 @@ TEST_CASE("What cannot run is a result with its reason", "[unit]") {
   CHECK_FALSE(sim::reason(estimated(s)).empty());
 }
 
+// vLLM and SGLang: "output_size of gate's and up's weight = 192 is not divisible by weight quantization block_n = 128"
+// (MiniMax-M2 and Qwen3-235B by TP8, whose experts are 1,536 wide). Whole experts are cut nowhere.
+TEST_CASE("A stack that keeps blocks of scales whole refuses a mapping that cuts one", "[unit]") {
+  for (const auto id : {"minimax-m2", "qwen3-235b-a22b"}) {
+    INFO(id);
+    auto s = eight_h200({1000, 500, 64, 0});
+    s.model = laws::model(id);
+    const auto cut = [&](std::int64_t tensor_parallel, std::int64_t expert_parallel) {
+      s.deployment.mapping.tensor_parallel = tensor_parallel;
+      s.deployment.mapping.expert_parallel = expert_parallel;
+      return std::holds_alternative<sim::infeasible::CutBlock>(estimated(s).infeasible);
+    };
+    s.precision = laws::precision("fp8_block");
+    s.serving.stack.whole_blocks = true;
+    CHECK(cut(8, 1));
+    CHECK(sim::reason(estimated(s)).find("192 wide") != std::string::npos);
+    CHECK_FALSE(cut(8, 8));
+    CHECK_FALSE(cut(4, 1));
+    s.precision = laws::precision("fp8");
+    CHECK_FALSE(cut(8, 1));
+    s.precision = laws::precision("fp8_block");
+    s.serving.stack.whole_blocks = false;
+    CHECK_FALSE(cut(8, 1));
+  }
+}
+
 // gpt-oss is attention and routed experts alone; an H200 has no fp4.
 TEST_CASE("A format of a part that the model lacks does not stop it", "[unit]") {
   auto s = eight_h200({1000, 500, 16, 0});
