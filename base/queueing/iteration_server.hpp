@@ -19,7 +19,11 @@ struct IterationSpan {
 struct IterationServer {
   std::function<IterationSpan(std::int64_t decodes, double tokens, double attended,
                               std::int64_t prompts)>
-      time;                  // T
+      time;  // T
+  // What a token that each sequence has beyond `context` adds to an iteration without prompts, at least 0. Empty where there
+  // are stages, or nothing is added.
+  std::function<Seconds(std::int64_t decodes)> token;
+  double context = 0;        // tokens of a sequence that T has
   std::int64_t servers = 1;  // alike
   std::int64_t stages = 1;   // of a pipeline: so many micro-batches take turns
   bool in_turn = false;  // requests go to one server after another, not to the one with the fewest

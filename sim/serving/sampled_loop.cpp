@@ -51,6 +51,10 @@ class FollowedServers {
       return queueing::IterationSpan{t.latency, t.period};
     };
     q.stages = s.mapping->pipeline_parallel;
+    if (q.stages == 1) {
+      q.token = [this](std::int64_t decodes) { return context_token(decodes); };
+      q.context = costs_.context();
+    }
     q.servers = std::llround(count);
     q.in_turn = s.serving->router == workloads::Router::round_robin;
     q.prompts_first = costs_.prompts_first();
@@ -81,6 +85,16 @@ class FollowedServers {
       alone_[index] = costs_.decode(static_cast<double>(decodes));
     }
     return alone_[index];
+  }
+  Seconds context_token(std::int64_t decodes) {
+    const auto index = static_cast<std::size_t>(decodes);
+    if (index >= tokens_.size()) {
+      tokens_.resize(index + 1, Seconds::infinity());
+    }
+    if (tokens_[index] == Seconds::infinity()) {
+      tokens_[index] = costs_.context_token(decodes);
+    }
+    return tokens_[index];
   }
   // From a token to the next one, of so many sequences that decode in all micro-batches.
   Seconds interval(double decodes) {
@@ -116,7 +130,9 @@ class FollowedServers {
 
   IterationCosts costs_;
   CoarseIterations coarse_;
-  std::vector<IterationTime> alone_;  // by decodes
+  // By decodes:
+  std::vector<IterationTime> alone_;
+  std::vector<Seconds> tokens_;  // context_token()
 };
 
 // The requests of a sample. Those that arrive are drawn by themselves: other hardware has another number that runs at the
