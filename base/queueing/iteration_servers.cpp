@@ -302,7 +302,7 @@ class Path {
     s.count = 1;
     if (!s.mixed) {
       const Host& h = *s.host;
-      const Seconds grows = q.token ? q.token(s.decodes) : Seconds{};
+      const Seconds grows = span.token;
       const double beyond = h.used / static_cast<double>(h.places) - q.each - q.context;
       s.each = base::max(Seconds{}, s.each + beyond * grows);
       s.count = alike(s, now, grows);

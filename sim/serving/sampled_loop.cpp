@@ -47,14 +47,15 @@ class FollowedServers {
     const workloads::SchedulerPolicy& policy = s.serving->policy;
     const workloads::Stack& stack = s.serving->stack;
     q.time = [this](std::int64_t decodes, double tokens, double pairs, std::int64_t prompts) {
-      const IterationTime t = prompts == 0 ? alone(decodes) : coarse_(decodes, tokens, pairs);
-      return queueing::IterationSpan{t.latency, t.period};
+      if (prompts == 0) {
+        const Alone& a = alone(decodes);
+        return queueing::IterationSpan{a.time.latency, a.time.period, a.token};
+      }
+      const IterationTime t = coarse_(decodes, tokens, pairs);
+      return queueing::IterationSpan{t.latency, t.period, {}};
     };
     q.stages = s.mapping->pipeline_parallel;
-    if (q.stages == 1) {
-      q.token = [this](std::int64_t decodes) { return context_token(decodes); };
-      q.context = costs_.context();
-    }
+    q.context = costs_.context();
     q.servers = std::llround(count);
     q.in_turn = s.serving->router == workloads::Router::round_robin;
     q.prompts_first = costs_.prompts_first();
@@ -76,31 +77,28 @@ class FollowedServers {
   FollowedServers(const FollowedServers&) = delete;
   FollowedServers& operator=(const FollowedServers&) = delete;
 
-  IterationTime alone(std::int64_t decodes) {
+  // Decodes without prompts, and what a token of context adds.
+  struct Alone {
+    IterationTime time;
+    Seconds token;
+  };
+  const Alone& alone(std::int64_t decodes) {
     const auto index = static_cast<std::size_t>(decodes);
     if (index >= alone_.size()) {
       alone_.resize(index + 1);
     }
-    if (alone_[index].latency == Seconds{}) {
-      alone_[index] = costs_.decode(static_cast<double>(decodes));
+    Alone& entry = alone_[index];
+    if (entry.time.latency == Seconds{}) {
+      entry.time = costs_.decode(static_cast<double>(decodes));
+      entry.token = q.stages == 1 ? costs_.context_token(decodes) : Seconds{};
     }
-    return alone_[index];
-  }
-  Seconds context_token(std::int64_t decodes) {
-    const auto index = static_cast<std::size_t>(decodes);
-    if (index >= tokens_.size()) {
-      tokens_.resize(index + 1, Seconds::infinity());
-    }
-    if (tokens_[index] == Seconds::infinity()) {
-      tokens_[index] = costs_.context_token(decodes);
-    }
-    return tokens_[index];
+    return entry;
   }
   // From a token to the next one, of so many sequences that decode in all micro-batches.
   Seconds interval(double decodes) {
     const double stages = static_cast<double>(q.stages);
     const auto each = static_cast<std::int64_t>(std::max(1.0, std::round(decodes / stages)));
-    const IterationTime t = alone(each);
+    const IterationTime& t = alone(each).time;
     return base::max(t.latency, std::min(std::max(1.0, decodes), stages) * t.period);
   }
   // What a prompt of so many tokens adds to the periods of iterations with so many decodes.
@@ -110,7 +108,7 @@ class FollowedServers {
         std::min(prompt, static_cast<double>(std::max<std::int64_t>(1, q.budget - beside)));
     const Seconds with = coarse_(beside, tokens, 0.5 * tokens * prompt).period;
     return prompt / tokens *
-           base::max(Seconds{}, with - (q.prompts_first ? Seconds{} : alone(decodes).period));
+           base::max(Seconds{}, with - (q.prompts_first ? Seconds{} : alone(decodes).time.period));
   }
 
   queueing::IterationServer q;
@@ -130,9 +128,7 @@ class FollowedServers {
 
   IterationCosts costs_;
   CoarseIterations coarse_;
-  // By decodes:
-  std::vector<IterationTime> alone_;
-  std::vector<Seconds> tokens_;  // context_token()
+  std::vector<Alone> alone_;  // by decodes
 };
 
 // The requests of a sample. Those that arrive are drawn by themselves: other hardware has another number that runs at the

@@ -20,7 +20,7 @@ IterationServer server() {
   IterationServer s;
   s.time = [](std::int64_t decodes, double tokens, double, std::int64_t) {
     const Seconds t = seconds((decodes > 0 ? 1.0 : 0.0) + 0.01 * tokens);
-    return IterationSpan{t, t};
+    return IterationSpan{t, t, {}};
   };
   s.budget = 1000;
   s.sequences = 100;
@@ -32,9 +32,15 @@ IterationServer pipeline(std::int64_t stages, double latency) {
   IterationServer s = server();
   s.stages = stages;
   s.time = [latency](std::int64_t, double, double, std::int64_t) {
-    return IterationSpan{seconds(latency), seconds(1.0)};
+    return IterationSpan{seconds(latency), seconds(1.0), {}};
   };
   return s;
+}
+
+// 0.1 s more for each token of a sequence beyond `context`.
+IterationSpan growing(std::int64_t decodes, double tokens, double, std::int64_t prompts) {
+  const Seconds t = seconds((decodes > 0 ? 1.0 : 0.0) + 0.01 * tokens);
+  return {t, t, seconds(prompts > 0 ? 0.0 : 0.1)};
 }
 
 std::vector<IterationRequest> alike(std::size_t count, std::int64_t input, std::int64_t output) {
@@ -66,7 +72,7 @@ TEST_CASE("A client alone waits for the front end, its prompt, and one iteration
 // 0.1 s for each token of a sequence beyond 10: after a prompt of 10, the decodes take 1.0, 1.1, 1.2 and 1.3 s.
 TEST_CASE("Iterations grow with the contexts of those that decode", "[unit]") {
   IterationServer s = server();
-  s.token = [](std::int64_t) { return seconds(0.1); };
+  s.time = growing;
   s.context = 10.0;
   std::vector<IterationRequest> requests = alike(1, 10, 5);
   CHECK(follow({s, {}, {}, {}}, requests, 0, 0).outcomes[0].last.si() == Approx(0.1 + 4.6));
@@ -80,7 +86,7 @@ TEST_CASE("Iterations grow with the contexts of those that decode", "[unit]") {
 // The first decodes from 0.1 s on, until 1.1, 2.2, 3.4 and 4.7 s. The prompt is computed beside the next decode.
 TEST_CASE("A request waits for the iteration that grew, and for no other", "[unit]") {
   IterationServer s = server();
-  s.token = [](std::int64_t) { return seconds(0.1); };
+  s.time = growing;
   s.context = 10.0;
   std::vector<IterationRequest> requests = alike(2, 10, 20);
   for (const auto& [arrival, begins] :
@@ -210,8 +216,8 @@ TEST_CASE("A prompt holds up the decodes of the other micro-batches", "[unit]") 
   IterationServer s = server();
   s.stages = 2;
   s.time = [](std::int64_t, double tokens, double, std::int64_t) {
-    return tokens > 50.0 ? IterationSpan{seconds(10.0), seconds(5.0)}
-                         : IterationSpan{seconds(2.0), seconds(1.0)};
+    return tokens > 50.0 ? IterationSpan{seconds(10.0), seconds(5.0), {}}
+                         : IterationSpan{seconds(2.0), seconds(1.0), {}};
   };
   std::vector<IterationRequest> requests = alike(2, 10, 8);
   requests[1].input = 100;

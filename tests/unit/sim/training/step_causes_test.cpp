@@ -16,15 +16,15 @@
 namespace roofcast::sim::unit_sim_training_step_causes {
 namespace {
 
-Scenario scenario(const std::string& system) {
+Scenario scenario(const std::string& system, const std::string& training = "") {
   return read_scenario(base::parse_document(
       "test",
       fmt::format("system: {}\nmodel: llama-3.1-70b\nprecision: bf16\n"
                   "deployment: {{tensor_parallel: 8, pipeline_parallel: 4, data_parallel: 4, "
                   "sequence_parallel: true}}\n"
                   "training: {{global_batch: 128, sequence_length: 4096, recompute: full, "
-                  "trainer: megatron, jitter: {{deviation: 0.01}}}}\n",
-                  system)));
+                  "trainer: megatron{}}}\n",
+                  system, training)));
 }
 
 ServingEstimate told(const Scenario& s) {
@@ -45,7 +45,7 @@ double share_of(const ServingEstimate& e, models::Cause cause) {
 }  // namespace
 
 TEST_CASE("The causes of a step add up, and have its parts that are no passes", "[unit]") {
-  const ServingEstimate e = told(scenario("h100_cluster_128"));
+  const ServingEstimate e = told(scenario("h100_cluster_128", ", jitter: {deviation: 0.01}"));
   const TrainingStep& step = e.workflow->training;
   double all = 0.0;
   for (const models::Share& share : e.causes->step) {
