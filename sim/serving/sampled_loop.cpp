@@ -48,8 +48,7 @@ class FollowedServers {
     const workloads::Stack& stack = s.serving->stack;
     q.time = [this](std::int64_t decodes, double tokens, double pairs, std::int64_t prompts) {
       if (prompts == 0) {
-        const Alone& a = alone(decodes);
-        return queueing::IterationSpan{a.time.latency, a.time.period, a.token};
+        return alone(decodes);
       }
       const IterationTime t = coarse_(decodes, tokens, pairs);
       return queueing::IterationSpan{t.latency, t.period, {}};
@@ -77,20 +76,16 @@ class FollowedServers {
   FollowedServers(const FollowedServers&) = delete;
   FollowedServers& operator=(const FollowedServers&) = delete;
 
-  // Decodes without prompts, and what a token of context adds.
-  struct Alone {
-    IterationTime time;
-    Seconds token;
-  };
-  const Alone& alone(std::int64_t decodes) {
+  const queueing::IterationSpan& alone(std::int64_t decodes) {
     const auto index = static_cast<std::size_t>(decodes);
     if (index >= alone_.size()) {
       alone_.resize(index + 1);
     }
-    Alone& entry = alone_[index];
-    if (entry.time.latency == Seconds{}) {
-      entry.time = costs_.decode(static_cast<double>(decodes));
-      entry.token = q.stages == 1 ? costs_.context_token(decodes) : Seconds{};
+    queueing::IterationSpan& entry = alone_[index];
+    if (entry.latency == Seconds{}) {
+      const IterationTime t = costs_.decode(static_cast<double>(decodes));
+      const Seconds token = q.stages == 1 ? costs_.context_token(decodes) : Seconds{};
+      entry = {t.latency, t.period, token};
     }
     return entry;
   }
@@ -98,7 +93,7 @@ class FollowedServers {
   Seconds interval(double decodes) {
     const double stages = static_cast<double>(q.stages);
     const auto each = static_cast<std::int64_t>(std::max(1.0, std::round(decodes / stages)));
-    const IterationTime& t = alone(each).time;
+    const queueing::IterationSpan& t = alone(each);
     return base::max(t.latency, std::min(std::max(1.0, decodes), stages) * t.period);
   }
   // What a prompt of so many tokens adds to the periods of iterations with so many decodes.
@@ -108,7 +103,7 @@ class FollowedServers {
         std::min(prompt, static_cast<double>(std::max<std::int64_t>(1, q.budget - beside)));
     const Seconds with = coarse_(beside, tokens, 0.5 * tokens * prompt).period;
     return prompt / tokens *
-           base::max(Seconds{}, with - (q.prompts_first ? Seconds{} : alone(decodes).time.period));
+           base::max(Seconds{}, with - (q.prompts_first ? Seconds{} : alone(decodes).period));
   }
 
   queueing::IterationServer q;
@@ -128,7 +123,7 @@ class FollowedServers {
 
   IterationCosts costs_;
   CoarseIterations coarse_;
-  std::vector<Alone> alone_;  // by decodes
+  std::vector<queueing::IterationSpan> alone_;  // by decodes
 };
 
 // The requests of a sample. Those that arrive are drawn by themselves: other hardware has another number that runs at the
