@@ -40,7 +40,7 @@ class IterationCosts {
   IterationCosts(const ScenarioView& scenario, Workspace& workspace);
 
   IterationTime decode(double decodes);
-  // What a token more of each sequence's context adds to its latency, at least nothing.
+  // What a token more of each sequence's context adds to its latency, at least nothing. Nothing is told of stages.
   base::Seconds context_token(std::int64_t decodes);
   double context() const { return static_cast<double>(context_); }
   // `together` is the mean number of prompts of an iteration: it sets the unit.

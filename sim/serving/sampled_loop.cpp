@@ -84,8 +84,7 @@ class FollowedServers {
     queueing::IterationSpan& entry = alone_[index];
     if (entry.latency == Seconds{}) {
       const IterationTime t = costs_.decode(static_cast<double>(decodes));
-      const Seconds token = q.stages == 1 ? costs_.context_token(decodes) : Seconds{};
-      entry = {t.latency, t.period, token};
+      entry = {t.latency, t.period, costs_.context_token(decodes)};
     }
     return entry;
   }
