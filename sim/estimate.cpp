@@ -6,6 +6,7 @@
 
 #include "sim/iteration/draft_model.hpp"
 #include "sim/iteration/front_models.hpp"
+#include "sim/result/causes.hpp"
 #include "sim/result/costs.hpp"
 #include "sim/result/feasibility.hpp"
 #include "sim/serving/agents.hpp"
@@ -16,6 +17,7 @@
 #include "sim/serving/sampled_loop.hpp"
 #include "sim/serving/server.hpp"
 #include "sim/training/post_training.hpp"
+#include "sim/training/step_causes.hpp"
 #include "sim/training/training.hpp"
 #include "sim/training/training_run.hpp"
 
@@ -76,6 +78,14 @@ void add_costs(const ScenarioView& s, ServingEstimate& e, Workspace& workspace) 
   e.economics = economics_of(s, e, workspace);
   e.usd_per_mtok = e.economics.usd_per_second / e.output_rate * base::mega;
   e.task.usd = e.economics.usd_per_second / e.task.per_second;
+}
+
+void tell_causes(const ScenarioView& scenario, ServingEstimate& estimate) {
+  if (estimate.workflow != nullptr) {
+    tell_step_causes(scenario, estimate);
+  } else {
+    tell_serving_causes(scenario, estimate);
+  }
 }
 
 ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {

@@ -16,6 +16,10 @@ namespace roofcast::sim {
 
 ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace);
 
+// Sets `causes` of an estimate, of what limits it (sim/result/causes.hpp); `scenario` is the one that was estimated. Nothing is
+// told of RL post-training.
+void tell_causes(const ScenarioView& scenario, ServingEstimate& estimate);
+
 // The scenario as it is served. If requests are samples of questions, its traffic is sampled_traffic(), which `sampled`
 // keeps.
 ScenarioView with_samples(const ScenarioView& scenario, workloads::Traffic& sampled);

@@ -14,12 +14,16 @@ namespace roofcast::base::queueing {
 struct IterationSpan {
   Seconds latency;
   Seconds period;
+  // What a token that each sequence has beyond `context` adds to the latency, at least 0; of iterations without prompts, where
+  // there are no stages.
+  Seconds token = {};
 };
 
 struct IterationServer {
   std::function<IterationSpan(std::int64_t decodes, double tokens, double attended,
                               std::int64_t prompts)>
       time;                  // T
+  double context = 0;        // tokens of a sequence that T has
   std::int64_t servers = 1;  // alike
   std::int64_t stages = 1;   // of a pipeline: so many micro-batches take turns
   bool in_turn = false;  // requests go to one server after another, not to the one with the fewest

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -298,7 +299,15 @@ class Path {
         q.time(s.decoded ? s.decodes : 0, work.tokens, work.attended, work.prompts);
     s.began = now;
     s.each = span.latency;
-    s.count = s.mixed ? 1 : alike(s, now);
+    s.count = 1;
+    if (!s.mixed) {
+      const Host& h = *s.host;
+      const Seconds grows = span.token;
+      const double beyond = h.used / static_cast<double>(h.places) - q.each - q.context;
+      s.each = base::max(Seconds{}, s.each + beyond * grows);
+      s.count = alike(s, now, grows);
+      s.each += 0.5 * static_cast<double>(s.count - 1) * grows;
+    }
     s.sent = 0;
     s.end = now + s.each * static_cast<double>(s.count);
     s.host->stage = now + span.period;
@@ -310,9 +319,16 @@ class Path {
     return true;
   }
 
-  // How many iterations without prompts are sure to follow each other. Where micro-batches take turns, `each` becomes the
-  // time of a turn of all.
-  std::int64_t alike(Station& s, Seconds now) {
+  // How many iterations take x, of which the first takes t and each `grows` more than the one before: k·t + g·k(k − 1)/2 = x.
+  static double iterations_in(Seconds x, Seconds t, Seconds grows) {
+    const Seconds half = t - 0.5 * grows;
+    const double more = 2.0 * (grows / half) * std::max(0.0, x / half);
+    return 2.0 * (x / half) / (1.0 + std::sqrt(1.0 + more));
+  }
+
+  // How many iterations without prompts are sure to follow each other, each of which takes `grows` more than the one
+  // before. Where micro-batches take turns, `each` becomes the time of a turn of all.
+  std::int64_t alike(Station& s, Seconds now, Seconds grows) {
     Host& h = *s.host;
     if (!h.waiting.empty() && (!s.leaving.empty() || h.batches.size() > 1)) {
       return 1;
@@ -341,7 +357,9 @@ class Path {
     }
     until = base::min(until, next + least_ahead_);
     const Seconds each = base::max(s.each, turn);
-    const double arrives = std::ceil((until - now) / each - 1e-9);
+    const double arrives = until == kNever
+                               ? std::numeric_limits<double>::infinity()
+                               : std::ceil(iterations_in(until - now, each, grows) - 1e-9);
     const double most = std::min(plans_ahead(h) ? std::max(arrives, 0.0) + 1.0 : arrives,
                                  std::floor((h.q->cache - h.used) / static_cast<double>(decodes)));
     const std::int64_t steps = s.next_event() - s.iteration;

@@ -6,6 +6,10 @@
 // tokens are computed decodes from then on. What comes while an iteration runs waits for the next.
 //
 //   T(D, N, A, S)   time of an iteration: D sequences decode, S prompts compute N tokens that attend to A pairs
+//   g(D) · (C − c)  is added where S = 0: sequences hold C tokens on average, and c in T
+//
+// Without g, iterations are exactly alike, and where a request comes back after a whole number of them, chance decides
+// for all whether it meets the one or the next.
 //
 // With a pipeline of m stages a server has m micro-batches. They take turns: one begins when the first stage is free, a
 // period after the one before, and its tokens are there after the latency of all stages. They share places, cache and what

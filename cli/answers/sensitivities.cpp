@@ -8,7 +8,7 @@
 
 #include "cli/text/scenario_text.hpp"
 #include "sim/decide/quantity_knobs.hpp"
-#include "sim/result/causes.hpp"
+#include "sim/estimate.hpp"
 #include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {

@@ -12,7 +12,7 @@
 #include "cli/text/cost_text.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "sim/confirm/replayed_answer.hpp"
-#include "sim/result/causes.hpp"
+#include "sim/estimate.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"

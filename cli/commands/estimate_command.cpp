@@ -27,6 +27,7 @@
 #include "sim/class_attainment.hpp"
 #include "sim/confirm/doubt.hpp"
 #include "sim/confirm/verdict.hpp"
+#include "sim/estimate.hpp"
 #include "sim/numerics/numerics.hpp"
 #include "sim/recommend/training_mappings.hpp"
 #include "sim/result/causes.hpp"
@@ -60,7 +61,8 @@ std::string bound_of(const sim::ServingEstimate& e, std::string_view metric) {
 // Of each metric that something limits: what, and the shares of its time.
 nlohmann::ordered_json limits_json(const sim::ServingEstimate& e) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  for (const char* metric : {"ttft_mean_s", "tpot_mean_s", "throughput_tok_per_s_per_gpu"}) {
+  for (const char* metric :
+       {"ttft_mean_s", "tpot_mean_s", "throughput_tok_per_s_per_gpu", "step_s"}) {
     const sim::Limited limited = e.fits() ? sim::limited(e, metric) : sim::Limited{};
     if (!limited.by.empty()) {
       nlohmann::ordered_json shares = nlohmann::ordered_json::object();

@@ -12,7 +12,7 @@
 #include "cli/text/cost_text.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/training_text.hpp"
-#include "sim/result/causes.hpp"
+#include "sim/estimate.hpp"
 #include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {

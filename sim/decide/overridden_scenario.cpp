@@ -6,7 +6,7 @@
 
 #include "base/threads.hpp"
 #include "hardware/chip_changes.hpp"
-#include "sim/result/causes.hpp"
+#include "sim/estimate.hpp"
 #include "sim/scenario/knob.hpp"
 #include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"

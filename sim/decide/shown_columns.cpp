@@ -66,7 +66,8 @@ bool is_asked_for(const Sweep& sweep, std::string_view name) {
 
 bool has(const Sweep& sweep, Scope scope) {
   const bool trains = always_trains(sweep);
-  return scope == Scope::serving             ? !trains
+  return scope == Scope::serving ? !trains
+         : scope == Scope::step ? may_say(sweep, "training") && !(trains && always_has(sweep, "rl"))
          : scope == Scope::engines           ? !trains || may_say(sweep, "rl")
          : scope == Scope::not_post_training ? !(trains && always_has(sweep, "rl"))
                                              : true;

@@ -15,8 +15,8 @@
 #include "sim/class_attainment.hpp"
 #include "sim/decide/pareto.hpp"
 #include "sim/decide/shown_columns.hpp"
+#include "sim/estimate.hpp"
 #include "sim/iteration/iteration_cache.hpp"
-#include "sim/result/causes.hpp"
 #include "sim/training/step_cache.hpp"
 
 namespace roofcast::sim {

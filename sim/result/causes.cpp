@@ -94,7 +94,7 @@ std::vector<Share> CauseSum::shares() const {
   return all;
 }
 
-void tell_causes(const ScenarioView& scenario, ServingEstimate& estimate) {
+void tell_serving_causes(const ScenarioView& scenario, ServingEstimate& estimate) {
   const SteadyState& steady = estimate.steady;
   const bool prompts = steady.prefill_iteration.prefill_sequences > 0;
   const bool decodes = steady.decode_iteration.decode_sequences > 0;
@@ -130,7 +130,7 @@ void tell_causes(const ScenarioView& scenario, ServingEstimate& estimate) {
     add_iteration(tpot, prefill, steady.prefill_iteration, share,
                   decodes ? in_flight(prefill, steady) : prefill_stages);
   }
-  Causes causes{ttft.shares(), tpot.shares(), {}};
+  Causes causes{ttft.shares(), tpot.shares(), {}, {}};
   causes.throughput =
       pools && steady.throughput_limit != steady.tpot_limit ? causes.ttft : causes.tpot;
   if (pools && steady.ttft_limit == Limit::network) {
@@ -139,21 +139,10 @@ void tell_causes(const ScenarioView& scenario, ServingEstimate& estimate) {
   estimate.causes = std::make_shared<const Causes>(std::move(causes));
 }
 
-Limited limited(const ServingEstimate& estimate, std::string_view metric) {
-  const SteadyState& steady = estimate.steady;
-  const bool ttft = metric.starts_with("ttft");
-  const bool tpot = metric.starts_with("tpot");
-  if (estimate.workflow != nullptr || (!ttft && !tpot && !metric.starts_with("throughput")) ||
-      (tpot && !(steady.tpot > Seconds{}))) {
-    return {};
-  }
-  const Limit limit = ttft ? steady.ttft_limit : tpot ? steady.tpot_limit : steady.throughput_limit;
-  static const Causes kNone;
-  const Causes& causes = estimate.causes != nullptr ? *estimate.causes : kNone;
-  const std::vector<Share>& shares = ttft ? causes.ttft : tpot ? causes.tpot : causes.throughput;
-  if (limit >= Limit::host || shares.empty()) {
-    return {name(limit), 0.0, limit == Limit::waiting ? shares : std::vector<Share>()};
-  }
+namespace {
+
+// What has most of a time. The tensor cores, where they have more than half.
+Limited most_of(const std::vector<Share>& shares) {
   const auto share_of = [&](models::Cause cause) {
     const auto found = std::find_if(shares.begin(), shares.end(),
                                     [&](const Share& s) { return s.cause == cause; });
@@ -161,6 +150,29 @@ Limited limited(const ServingEstimate& estimate, std::string_view metric) {
   };
   const models::Cause cause = models::verdict_of(shares, share_of(models::Cause::tensor));
   return {models::name(cause), share_of(cause), shares};
+}
+
+}  // namespace
+
+Limited limited(const ServingEstimate& estimate, std::string_view metric) {
+  static const Causes kNone;
+  const Causes& causes = estimate.causes != nullptr ? *estimate.causes : kNone;
+  if (estimate.workflow != nullptr) {
+    return metric.starts_with("step") && !causes.step.empty() ? most_of(causes.step) : Limited{};
+  }
+  const SteadyState& steady = estimate.steady;
+  const bool ttft = metric.starts_with("ttft");
+  const bool tpot = metric.starts_with("tpot");
+  if ((!ttft && !tpot && !metric.starts_with("throughput")) ||
+      (tpot && !(steady.tpot > Seconds{}))) {
+    return {};
+  }
+  const Limit limit = ttft ? steady.ttft_limit : tpot ? steady.tpot_limit : steady.throughput_limit;
+  const std::vector<Share>& shares = ttft ? causes.ttft : tpot ? causes.tpot : causes.throughput;
+  if (limit >= Limit::host || shares.empty()) {
+    return {name(limit), 0.0, limit == Limit::waiting ? shares : std::vector<Share>()};
+  }
+  return most_of(shares);
 }
 
 }  // namespace roofcast::sim

@@ -10,6 +10,8 @@
 //   TPOT, throughput   the mean iteration: 1 − s decodes alone and s with prompts, s = SteadyState::prefill_share; of two
 //                      pools an iteration of the decode pool, and of throughput that of the pool which limits it
 //
+// Those of a training step: sim/training/step_causes.hpp.
+//
 // Straggler is the time in which ranks wait for the one with most work:
 //
 //   experts    the mean rank of an expert-parallel group waits for the one with most pairs; the part of each operator
@@ -51,10 +53,11 @@ struct Causes {
   std::vector<models::Share> ttft;
   std::vector<models::Share> tpot;
   std::vector<models::Share> throughput;
+  std::vector<models::Share> step;  // of training
 };
 
-// Sets `causes` of an estimate that serves; `scenario` is the one that was estimated.
-void tell_causes(const ScenarioView& scenario, ServingEstimate& estimate);
+// Sets `causes` of an estimate that serves; `scenario` is the one that was estimated. sim/estimate.hpp has the same of any.
+void tell_serving_causes(const ScenarioView& scenario, ServingEstimate& estimate);
 
 // What limits a metric. The word is a cause where kernels limit it and tell_causes() was called, else the name of a
 // Limit; it is empty where nothing is told of the metric. The tensor cores limit it only where they have more than half of

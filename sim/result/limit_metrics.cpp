@@ -49,6 +49,16 @@ constexpr Metric kLimitMetrics[] = {
      .value = [](const ServingEstimate& e) { return share_of_limit(e, "throughput"); },
      .of_causes = true,
      .scope = Scope::serving},
+    {.name = "limited_share_step",
+     .label = "Step limit, share",
+     .unit = "",
+     .description = kDescription,
+     .formula = "time of the cause / step_s. It is an elasticity, as of limited_share_tpot",
+     .validity = validity::kTraining,
+     .value = [](const ServingEstimate& e) { return share_of_limit(e, "step"); },
+     .of_training = true,
+     .of_causes = true,
+     .scope = Scope::step},
 };
 
 }  // namespace

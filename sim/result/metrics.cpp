@@ -25,6 +25,8 @@ constexpr TextMetric kTextMetrics[] = {
      [](const E& e) { return limit(e, "tpot"); }, true, Scope::serving},
     {"limited_by_throughput", "Throughput limited by", "what stops more throughput at this load",
      [](const E& e) { return limit(e, "throughput"); }, true, Scope::serving},
+    {"limited_by_step", "Step limited by", "what most of an optimizer step is for",
+     [](const E& e) { return limit(e, "step"); }, true, Scope::step},
     {"provenance", "Provenance",
      "where the efficiencies behind the row come from, or that figures of the chip are assumed",
      [](const E& e) { return hardware::name(e.provenance); }},

@@ -26,6 +26,7 @@ std::string_view name(Better better);  // "higher"; empty for none
 enum class Scope {
   all,
   serving,           // those that serve: a training has no requests
+  step,              // those that train without RL
   engines,           // and RL post-training, whose rollouts serve
   not_post_training  // all but RL post-training (sim/training/post_training.cpp)
 };

@@ -8,8 +8,8 @@
 
 #include "base/no_number.hpp"
 #include "sim/decide/sweep_run.hpp"
+#include "sim/estimate.hpp"
 #include "sim/iteration/iteration.hpp"
-#include "sim/result/causes.hpp"
 #include "sim/result/costs.hpp"
 
 namespace roofcast::sim {

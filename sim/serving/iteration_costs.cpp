@@ -164,6 +164,32 @@ IterationTime IterationCosts::decode(double decodes) {
   return {a.latency + beyond * (b.latency - a.latency), a.period + beyond * (b.period - a.period)};
 }
 
+// Linear between powers of eight.
+base::Seconds IterationCosts::context_token(std::int64_t decodes) {
+  if (s_.mapping->pipeline_parallel > 1) {
+    return {};
+  }
+  const auto at = [&](std::int64_t node) {
+    const auto [entry, added] = context_tokens_.try_emplace(node);
+    if (added) {
+      const workloads::Batch batch = decode_batch(node);
+      workloads::Batch longer = batch;
+      longer.context *= 2;
+      entry->second = base::max(base::Seconds{}, time(longer).latency - time(batch).latency) /
+                      static_cast<double>(std::max<std::int64_t>(1, batch.context));
+    }
+    return entry->second;
+  };
+  std::int64_t below = 1;
+  while (8 * below <= decodes) {
+    below *= 8;
+  }
+  const base::Seconds a = at(below);
+  return decodes <= below ? a
+                          : a + static_cast<double>(decodes - below) /
+                                    static_cast<double>(7 * below) * (at(8 * below) - a);
+}
+
 //   unit       u, tokens          whole    u of one prompt, or of its chunk       together   prompts of an iteration
 //   most       k                  share    of a length between two whole numbers of units
 PromptIterations IterationCosts::with_prompts(double decodes, double together) {

@@ -40,6 +40,9 @@ class IterationCosts {
   IterationCosts(const ScenarioView& scenario, Workspace& workspace);
 
   IterationTime decode(double decodes);
+  // What a token more of each sequence's context adds to its latency, at least nothing. Nothing is told of stages.
+  base::Seconds context_token(std::int64_t decodes);
+  double context() const { return static_cast<double>(context_); }
   // `together` is the mean number of prompts of an iteration: it sets the unit.
   PromptIterations with_prompts(double decodes, double together);
   // Whether prompts run in iterations of their own.
@@ -65,6 +68,7 @@ class IterationCosts {
   std::array<workloads::WeightedLength, workloads::kLengthNodes> inputs_;
   std::size_t input_count_;  // different values among inputs_
   std::map<std::int64_t, IterationTime> decodes_;
+  std::map<std::int64_t, base::Seconds> context_tokens_;
   std::array<IterationTime, 4> floors_;  // least times by launches: with decodes, beyond graphs
 };
 

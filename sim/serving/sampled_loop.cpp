@@ -47,10 +47,14 @@ class FollowedServers {
     const workloads::SchedulerPolicy& policy = s.serving->policy;
     const workloads::Stack& stack = s.serving->stack;
     q.time = [this](std::int64_t decodes, double tokens, double pairs, std::int64_t prompts) {
-      const IterationTime t = prompts == 0 ? alone(decodes) : coarse_(decodes, tokens, pairs);
-      return queueing::IterationSpan{t.latency, t.period};
+      if (prompts == 0) {
+        return alone(decodes);
+      }
+      const IterationTime t = coarse_(decodes, tokens, pairs);
+      return queueing::IterationSpan{t.latency, t.period, {}};
     };
     q.stages = s.mapping->pipeline_parallel;
+    q.context = costs_.context();
     q.servers = std::llround(count);
     q.in_turn = s.serving->router == workloads::Router::round_robin;
     q.prompts_first = costs_.prompts_first();
@@ -72,21 +76,23 @@ class FollowedServers {
   FollowedServers(const FollowedServers&) = delete;
   FollowedServers& operator=(const FollowedServers&) = delete;
 
-  IterationTime alone(std::int64_t decodes) {
+  const queueing::IterationSpan& alone(std::int64_t decodes) {
     const auto index = static_cast<std::size_t>(decodes);
     if (index >= alone_.size()) {
       alone_.resize(index + 1);
     }
-    if (alone_[index].latency == Seconds{}) {
-      alone_[index] = costs_.decode(static_cast<double>(decodes));
+    queueing::IterationSpan& entry = alone_[index];
+    if (entry.latency == Seconds{}) {
+      const IterationTime t = costs_.decode(static_cast<double>(decodes));
+      entry = {t.latency, t.period, costs_.context_token(decodes)};
     }
-    return alone_[index];
+    return entry;
   }
   // From a token to the next one, of so many sequences that decode in all micro-batches.
   Seconds interval(double decodes) {
     const double stages = static_cast<double>(q.stages);
     const auto each = static_cast<std::int64_t>(std::max(1.0, std::round(decodes / stages)));
-    const IterationTime t = alone(each);
+    const queueing::IterationSpan& t = alone(each);
     return base::max(t.latency, std::min(std::max(1.0, decodes), stages) * t.period);
   }
   // What a prompt of so many tokens adds to the periods of iterations with so many decodes.
@@ -116,7 +122,7 @@ class FollowedServers {
 
   IterationCosts costs_;
   CoarseIterations coarse_;
-  std::vector<IterationTime> alone_;  // by decodes
+  std::vector<queueing::IterationSpan> alone_;  // by decodes
 };
 
 // The requests of a sample. Those that arrive are drawn by themselves: other hardware has another number that runs at the

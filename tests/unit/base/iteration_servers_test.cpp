@@ -20,7 +20,7 @@ IterationServer server() {
   IterationServer s;
   s.time = [](std::int64_t decodes, double tokens, double, std::int64_t) {
     const Seconds t = seconds((decodes > 0 ? 1.0 : 0.0) + 0.01 * tokens);
-    return IterationSpan{t, t};
+    return IterationSpan{t, t, {}};
   };
   s.budget = 1000;
   s.sequences = 100;
@@ -32,9 +32,15 @@ IterationServer pipeline(std::int64_t stages, double latency) {
   IterationServer s = server();
   s.stages = stages;
   s.time = [latency](std::int64_t, double, double, std::int64_t) {
-    return IterationSpan{seconds(latency), seconds(1.0)};
+    return IterationSpan{seconds(latency), seconds(1.0), {}};
   };
   return s;
+}
+
+// 0.1 s more for each token of a sequence beyond `context`.
+IterationSpan growing(std::int64_t decodes, double tokens, double, std::int64_t prompts) {
+  const Seconds t = seconds((decodes > 0 ? 1.0 : 0.0) + 0.01 * tokens);
+  return {t, t, seconds(prompts > 0 ? 0.0 : 0.1)};
 }
 
 std::vector<IterationRequest> alike(std::size_t count, std::int64_t input, std::int64_t output) {
@@ -61,6 +67,34 @@ TEST_CASE("A client alone waits for the front end, its prompt, and one iteration
   }
   CHECK(path.outcomes[1].arrival == path.outcomes[0].last);
   CHECK(path.mixed == Approx(1.0 / 11.0));
+}
+
+// 0.1 s for each token of a sequence beyond 10: after a prompt of 10, the decodes take 1.0, 1.1, 1.2 and 1.3 s.
+TEST_CASE("Iterations grow with the contexts of those that decode", "[unit]") {
+  IterationServer s = server();
+  s.time = growing;
+  s.context = 10.0;
+  std::vector<IterationRequest> requests = alike(1, 10, 5);
+  CHECK(follow({s, {}, {}, {}}, requests, 0, 0).outcomes[0].last.si() == Approx(0.1 + 4.6));
+  // Two are longer than one by what their mean context says: (10 + 30)/2 at first.
+  requests = alike(2, 10, 5);
+  requests[1].input = 30;
+  CHECK(follow({s, {}, {}, {}}, requests, 0, 0).outcomes[0].last.si() ==
+        Approx(0.4 + 4.6 + 4.0 * 0.1 * 10.0));
+}
+
+// The first decodes from 0.1 s on, until 1.1, 2.2, 3.4 and 4.7 s. The prompt is computed beside the next decode.
+TEST_CASE("A request waits for the iteration that grew, and for no other", "[unit]") {
+  IterationServer s = server();
+  s.time = growing;
+  s.context = 10.0;
+  std::vector<IterationRequest> requests = alike(2, 10, 20);
+  for (const auto& [arrival, begins] :
+       {std::pair{2.1, 2.2}, std::pair{2.3, 3.4}, std::pair{4.6, 4.7}}) {
+    requests[1].arrival = seconds(arrival);
+    const auto path = follow({s, {}, {}, {}}, requests, 0, 0);
+    CHECK(path.outcomes[1].scheduled.si() == Approx(begins));
+  }
 }
 
 TEST_CASE("A prompt that is longer than the budget is cut, and slows those that decode", "[unit]") {
@@ -182,8 +216,8 @@ TEST_CASE("A prompt holds up the decodes of the other micro-batches", "[unit]") 
   IterationServer s = server();
   s.stages = 2;
   s.time = [](std::int64_t, double tokens, double, std::int64_t) {
-    return tokens > 50.0 ? IterationSpan{seconds(10.0), seconds(5.0)}
-                         : IterationSpan{seconds(2.0), seconds(1.0)};
+    return tokens > 50.0 ? IterationSpan{seconds(10.0), seconds(5.0), {}}
+                         : IterationSpan{seconds(2.0), seconds(1.0), {}};
   };
   std::vector<IterationRequest> requests = alike(2, 10, 8);
   requests[1].input = 100;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "sim/decide/sweep_run.hpp"
-#include "sim/result/causes.hpp"
+#include "sim/estimate.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::unit_sim_iteration_cache {

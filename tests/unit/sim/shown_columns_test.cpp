@@ -7,6 +7,7 @@
 
 #include "base/document/problems.hpp"
 #include "sim/decide/sweep_run.hpp"
+#include "sim/estimate.hpp"
 #include "sim/result/causes.hpp"
 #include "tests/catch.hpp"
 
@@ -113,6 +114,9 @@ TEST_CASE("What applies to a sweep follows from its base and its axes", "[unit]"
   CHECK(lacks(trains, "ttft_mean_s"));
   CHECK(lacks(trains, "low90_ttft_mean_s"));
   CHECK(lacks(trains, "limited_by_tpot"));
+  CHECK(!lacks(trains, "limited_by_step"));
+  CHECK(!lacks(trains, "limited_share_step"));
+  CHECK(lacks(chat, "limited_by_step"));
   CHECK(lacks(trains, "refit_s"));
   CHECK(!lacks(trains, "high90_step_s"));
   // A condition or an objective is always there, whether a row has a value or not.
