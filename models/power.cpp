@@ -28,14 +28,12 @@ Running running_at(const Activity& a, const PowerRates& rates, double pace) {
   r.time = slowed(a.running, a.compute, a.memory, pace, rates);
   if (rates.spare > 1.0) {
     const double most = std::min(rates.spare, 1.0 / pace);
-    const double x = rates.voltage_exponent;
     const double least_drawn =
-        a.flop.si() > 0.0
-            ? std::pow(rates.idle * r.time / (x * std::pow(pace, x) * a.flop), 1.0 / (1.0 + x))
-            : most;
+        a.flop.si() > 0.0 ? std::sqrt(rates.idle * r.time / (pace * a.flop)) : most;
     r.idle_of = std::clamp(std::max(least_drawn, rates.voltage_floor / pace), 1.0, most);
   }
-  r.energy = rates.voltage(pace * r.idle_of) * a.flop + a.bytes + rates.idle / r.idle_of * r.time +
+  const double voltage = std::max(pace * r.idle_of, rates.voltage_floor);
+  r.energy = voltage * a.flop + a.bytes + rates.idle / r.idle_of * r.time +
              pace * (rates.active - rates.idle) * r.time;
   return r;
 }

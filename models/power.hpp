@@ -4,19 +4,17 @@
 //
 //   running(e) = Σ flop(type) · FLOP · v(e·g) + bytes + idle/g · T(e) + clocked · e · T(e)   ≤ limit · T(e)
 //   T(e)       = rest + memory · max(1, m/e) + compute / e
-//   v(c)       = max(c, f)^x
+//   v(c)       = max(c, f)
 //   energy     = running(e) + idle · gaps
 //   power      = energy / (T(e) + gaps)
 //
 //   e                     –       pace of the SMs, a share of that of all of them at the full clock; the highest up to 1
 //                                 that the limit allows
 //   g                     –       SMs of the chip for each one that runs, 1 ≤ g ≤ spare; they run at the clock c = e·g ≤ 1.
-//                                 The one that draws least: (idle · T / (x · eˣ · Σ flop · FLOP))^(1/(1 + x)), and no clock
-//                                 below f
+//                                 The one that draws least: √(idle · T / Σ flop · FLOP / e), and no clock below f
 //   spare                 –       SMs of the chip for each one of its parent, 1 where it has no more
 //   v                     –       square of the voltage, a share of that at the full clock (scaled to v(1) = 1)
 //   f                     –       voltage_floor: share of the full clock below which the voltage stays
-//   x                     –       voltage_exponent of the chip; 1 where nobody measured it
 //   m                     –       memory_pace: pace below which the L2 passes on fewer bytes than the memory gives
 //   flop(type)            J/FLOP  at the full clock
 //   bytes                 J       of bytes to and from memory and other ranks, at J/B of the calibration
@@ -50,8 +48,6 @@
 //
 // Measured (ai-dynamo/aiconfigurator@095f58a): large bf16 GEMMs held at the limit take 1.19 (H200), 1.15
 // (B200) and 1.22 (GB200) times as long as in bursts. Memory-bound ones take 0.97 to 1.02 times as long.
-// Clocks of an A100 SXM that were set, 1410 to 855 MHz, training: x = 2.7, f = 0.77, power within 2 % (ml-energy/zeus@38cb3f9,
-// sosp24_data/emulation/stage_profile). x of other chips was not measured: at the limit it trades against `flop`.
 // Errors of power: calibrate/operators/power_rows.hpp.
 #pragma once
 

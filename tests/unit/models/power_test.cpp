@@ -115,32 +115,6 @@ TEST_CASE("Below the floor of the voltage a FLOP costs no less, and the clock fa
   CHECK(d.power().si() == Approx(700.0));
 }
 
-// Voltage² is c²: 100 W + 200 W · c + 4000 J · c³ / 1 s = 700 W at c = 0.5.
-TEST_CASE("A voltage that falls as fast as the clock makes power fall with its third power",
-          "[unit]") {
-  auto power = rates();
-  power.voltage_exponent = 2.0;
-  const Activity compute{seconds(1), seconds(1), {}, joules(4000), {}};
-  const auto d = drawn(compute, power);
-  CHECK(d.clock == Approx(0.5));
-  CHECK(d.time.si() == Approx(2.0));
-  CHECK(d.power().si() == Approx(700.0));
-  // Below a floor of 0.6 it is 0.36: 100 W + 200 W · c + 1440 W · c.
-  power.voltage_floor = 0.6;
-  CHECK(drawn(compute, power).clock == Approx(600.0 / 1640.0));
-}
-
-// Of 8 SMs for each one: 100 W/g + 200 W · e + 400 J · e · (e·g)² draws least at e·g = 0.5, which is 500 W · e.
-TEST_CASE("SMs that stand still are those that draw least, whatever the voltage", "[unit]") {
-  auto power = rates();
-  power.voltage_exponent = 2.0;
-  power.spare = 8.0;
-  power.limit = 180.0 * base::watt;
-  const auto d = drawn({seconds(1), seconds(1), {}, joules(400), {}}, power);
-  CHECK(d.clock == Approx(0.5));
-  CHECK(d.pace == Approx(0.36));
-}
-
 TEST_CASE("A chip without a TDP has no energy and full clocks", "[unit]") {
   const auto d = drawn({seconds(1), seconds(1), {}, joules(1e6), {}}, {});
   CHECK(std::isnan(d.energy.si()));
