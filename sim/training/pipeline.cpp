@@ -20,6 +20,7 @@ struct Op {
   PipelineWork work;
   std::int64_t micro_batch;
   std::int64_t place;
+  bool alone = false;  // no other micro-batch's pass beside it
 };
 
 // Passes that a rank runs together: they begin and end at once.
@@ -54,22 +55,25 @@ Order one_by_one(std::int64_t ranks, std::int64_t chunks, std::int64_t m, bool w
   const std::size_t all = forwards.size();
   for (std::int64_t rank = 0; rank < ranks; ++rank) {
     std::vector<Block>& blocks = order.blocks.emplace_back();
-    const auto add = [&](PipelineWork work, const std::pair<std::int64_t, std::int64_t>& of) {
-      blocks.push_back({{work, of.first, of.second * ranks + rank}});
+    const auto add = [&](PipelineWork work, const std::pair<std::int64_t, std::int64_t>& of,
+                         bool alone = false) {
+      blocks.push_back({{work, of.first, of.second * ranks + rank, alone}});
     };
     const std::int64_t after = ranks - rank - 1;
     const auto first =
         static_cast<std::size_t>(chunks > 1 ? 2 * after + (chunks - 1) * ranks : after);
     std::size_t forward = 0;
     std::size_t weights = 0;
+    const std::size_t ends = std::min(all, first + 1);
     for (; forward < std::min(all, first); ++forward) {
-      add(PipelineWork::forward, forwards[forward]);
+      add(PipelineWork::forward, forwards[forward], true);
     }
     for (std::size_t backward = 0; backward < all; ++backward) {
       if (forward < all) {
-        add(PipelineWork::forward, forwards[forward++]);
+        add(PipelineWork::forward, forwards[forward], forward < ends);
+        ++forward;
       }
-      add(PipelineWork::backward, backwards[backward]);
+      add(PipelineWork::backward, backwards[backward], backward + ends >= all);
       if (weights_apart && backward + 1 > weights + static_cast<std::size_t>(rank)) {
         add(PipelineWork::weights, backwards[weights++]);
       }
@@ -146,7 +150,8 @@ class DualPipeRank {
   Op next(PipelineWork work, std::array<std::int64_t, 2>& done, std::size_t end) {
     const std::size_t direction = second_ ? 1 - end : end;  // 0: enters at rank 0
     const std::int64_t i = done[direction]++;
-    return {work, direction == 0 ? i : half_ + i, direction == 0 ? rank_ : ranks_ - 1 - rank_};
+    return {work, direction == 0 ? i : half_ + i, direction == 0 ? rank_ : ranks_ - 1 - rank_,
+            true};
   }
   Op forward(std::size_t end) { return next(PipelineWork::forward, forwards_, end); }
   Block backward(std::size_t end, bool apart) {
@@ -162,6 +167,9 @@ class DualPipeRank {
     Block block = {forward(forwards)};
     for (const Op& op : backward(backwards, false)) {
       block.push_back(op);
+    }
+    for (Op& op : block) {
+      op.alone = false;
     }
     run(std::move(block));
   }
@@ -217,7 +225,7 @@ class Run {
           }
           Seconds end = ready;
           for (const Op& op : block) {
-            end += time_of(op.work);
+            end += time_of(op);
           }
           for (const Op& op : block) {
             end_of(op) = end;
@@ -248,11 +256,14 @@ class Run {
         (static_cast<std::int64_t>(op.work) * order_.places + op.place) * order_.micro_batches +
         op.micro_batch)];
   }
-  Seconds time_of(PipelineWork work) const {
-    const Seconds all = work == PipelineWork::forward    ? passes_.forward
-                        : work == PipelineWork::backward ? passes_.backward
-                                                         : passes_.weights;
-    return all / base::as_double(chunks_);
+  Seconds time_of(const Op& op) const {
+    const Seconds all = op.work == PipelineWork::forward    ? passes_.forward
+                        : op.work == PipelineWork::backward ? passes_.backward
+                                                            : passes_.weights;
+    const Seconds longer = op.work == PipelineWork::forward    ? passes_.forward_alone
+                           : op.work == PipelineWork::backward ? passes_.backward_alone
+                                                               : Seconds{};
+    return (all + (op.alone ? longer : Seconds{})) / base::as_double(chunks_);
   }
   Seconds ready_of(const Block& block) {
     Seconds ready;
@@ -325,7 +336,8 @@ std::optional<PipelineTimeline> pipeline_of(const ScenarioView& s, const Trainin
   const Seconds later = apart ? step.weight_gradients : Seconds{};
   const PipelinePasses passes{slowdown * (step.forward + 0.5 * step.sends),
                               slowdown * (step.backward + step.within + 0.5 * step.sends - later),
-                              slowdown * later};
+                              slowdown * later, slowdown * (step.forward_alone - step.forward),
+                              slowdown * (step.backward_alone - step.backward)};
   return pipeline_timeline(t.schedule, ranks, t.virtual_stages, micro_batches, passes);
 }
 

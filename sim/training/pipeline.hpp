@@ -10,6 +10,9 @@
 //   dualpipe      Micro-batches enter at both ends. A rank has a stage and its mirror image. The order is that of
 //                 deepseek-ai/DualPipe, dualpipe.py. A forward and a backward pass that run together end together
 //
+// A forward pass before the first backward pass of a rank, and a backward pass after its last forward pass, is alone; of
+// dualpipe, all that do not run together are.
+//
 // A pass waits for the same micro-batch on the stage before it, a backward pass for its forward pass too. All stages are as
 // slow as the slowest one, as in the closed form (sim/training/training.hpp). Then a stage waits as long as the closed
 // form's bubble. Only the formula of dualpipe is longer: by up to (p/2−1)·(b − w − f) where that is above 0.
@@ -47,6 +50,9 @@ struct PipelinePasses {
   base::Seconds forward;
   base::Seconds backward;  // without gradients of weights where these are apart
   base::Seconds weights;   // 0: within the backward pass
+  // By which they are longer without another micro-batch beside them.
+  base::Seconds forward_alone = {};
+  base::Seconds backward_alone = {};
 };
 
 PipelineTimeline pipeline_timeline(workloads::Schedule schedule, std::int64_t ranks,

@@ -193,6 +193,8 @@ void read(base::Fields& f, Training& training) {
   f.choice<Dispatcher>("dispatcher", training.dispatcher,
                        {{"fused", Dispatcher::fused}, {"all_to_all", Dispatcher::all_to_all}},
                        base::optional);
+  f.choice<bool>("dispatch", training.quantised_dispatch, {{"bf16", false}, {"quantised", true}},
+                 base::optional);
   f.flag("grouped_experts", training.grouped_experts, base::optional);
   f.choice<bool>("expert_activations", training.fp8_expert_activations,
                  {{"bf16", false}, {"fp8", true}}, base::optional);

@@ -27,6 +27,7 @@
 //     tensor_overlap: true          # tensor parallelism's exchanges travel while the products beside them compute
 //     expert_overlap: true          # exchanges with experts travel while another micro-batch computes
 //     dispatcher: fused             # a token is sent once to each rank; or all_to_all, once for each of its experts
+//     dispatch: quantised           # tokens travel to experts in the format that these read, gradients too; or bf16
 //     grouped_experts: true         # one kernel multiplies all experts of a rank, whatever the trainer's own are
 //     expert_activations: fp8       # what experts' activation functions keep of their input; or bf16
 //     cuda_graphs: [attention]      # what the host launches with one call; or none, full, recurrence, router, mlp
@@ -166,6 +167,7 @@ struct Training {
   bool tensor_overlap = false;
   bool expert_overlap = false;
   Dispatcher dispatcher = Dispatcher::fused;
+  bool quantised_dispatch = false;
   bool grouped_experts = false;
   bool fp8_expert_activations = false;
   CudaGraphs cuda_graphs;
